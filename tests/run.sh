@@ -6,6 +6,7 @@
 #   tsan       the tests with threads, with the thread sanitizer
 #   clang      compiled by clang: the unit and property tests, except the longest ones
 #   coverage   measures how much of the library the tests run: tests/coverage.sh
+#   python     the Python package: python/test.sh
 #   analyze    looks for bugs without running anything: tests/analyze.sh
 #   bare       README's commands and the jobs asan and release in a bare Debian system: tests/bare.sh. Needs root.
 #              If no such system can be made, this is reported, and asan and release run here instead.
@@ -17,13 +18,13 @@ set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 
 timeout=3600 # for one test: only a hang takes this long, also on a slow machine
-all_jobs=(bare full tsan clang coverage analyze) # asan and release are in bare
+all_jobs=(bare full tsan clang coverage python analyze) # asan and release are in bare
 # Estimated seconds of each job with two idle processors, with its build but without installing packages.
-declare -A seconds=([asan]=345 [release]=105 [full]=400 [tsan]=180 [clang]=80 [coverage]=300 [analyze]=180 [bare]=600)
+declare -A seconds=([asan]=345 [release]=105 [full]=400 [tsan]=180 [clang]=80 [coverage]=300 [python]=190 [analyze]=180 [bare]=600)
 jobs=()
 for argument in "$@"; do
   case $argument in
-    asan | release | full | tsan | clang | coverage | analyze | bare) jobs+=("$argument") ;;
+    asan | release | full | tsan | clang | coverage | python | analyze | bare) jobs+=("$argument") ;;
     all) jobs=("${all_jobs[@]}") ;;
     --long) export SSTORE_TEST_LONG=1 ;;
     -h | --help) sed -n '2,/^set/s/^# \{0,1\}//p' tests/run.sh; exit 0 ;;
@@ -66,6 +67,7 @@ need_libraries
 need_command zstd zstd
 need_command python3 python3
 [[ " ${jobs[*]} " != *" clang "* ]] || need_command clang clang
+[[ " ${jobs[*]} " != *" python "* ]] || python3 -c 'import ensurepip, venv' 2>/dev/null || missing+=(python3-venv)
 install_missing
 
 # ----- build and test -----
@@ -111,6 +113,7 @@ run_job() {
     tsan) build_and_test tsan tsan -R "$threaded" ;;
     clang) build_and_test clang clang -L '^(unit|property)$' -E "$longest" ;;
     coverage) tests/coverage.sh ;;
+    python) python/test.sh ;;
     analyze) tests/analyze.sh ;;
     bare) run_bare ;;
   esac

@@ -1,0 +1,235 @@
+#include "shim.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define REPORT_NS 100000000 /* between two reports */
+#define MIN_CAPACITY 64u    /* matches of a query */
+#define FILL_ROWS 65536u    /* that are asked for together */
+#define ADDED_ROWS 512u
+
+static const size_t widths[] = {8, 8, 4}; /* of a fingerprint, an id and a distance */
+
+/* ----- progress ----- */
+
+static int64_t now_ns(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+int sspy_watch_progress(void *context, const sstore_progress *progress)
+{
+    sspy_watch *watch = context;
+    const int64_t at = now_ns();
+    if (at < watch->next)
+        return 0;
+    watch->next = at + REPORT_NS;
+    return watch->report(watch->python, progress);
+}
+
+/* ----- one query ----- */
+
+static void fail_memory(sstore_error *error)
+{
+    *error = (sstore_error){.status = SSTORE_ERROR_MEMORY, .offset = SSTORE_NO_OFFSET, .message = "out of memory"};
+}
+
+static int reserve(sspy_answer *answer, uint64_t capacity)
+{
+    sspy_answer_free(answer);
+    answer->bytes = malloc(capacity * (widths[0] + widths[1] + widths[2]));
+    bool done = answer->bytes != NULL;
+    for (int i = 0; i < 3; i++) {
+        answer->columns[i] = malloc(capacity * widths[i]);
+        done = done && answer->columns[i] != NULL;
+    }
+    if (done) {
+        answer->capacity = capacity;
+        return SSTORE_OK;
+    }
+    sspy_answer_free(answer);
+    fail_memory(&answer->error);
+    return SSTORE_ERROR_MEMORY;
+}
+
+int sspy_query(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance, bool nearest, sspy_answer *answer)
+{
+    uint64_t needed = MIN_CAPACITY;
+    for (;;) {
+        if (needed > answer->capacity) {
+            const int status = reserve(answer, needed);
+            if (status != SSTORE_OK)
+                return status;
+        }
+        const sstore_match_columns columns = {sizeof columns, NULL, (uint64_t *)(void *)answer->columns[0],
+                                              (uint64_t *)(void *)answer->columns[1],
+                                              (uint32_t *)(void *)answer->columns[2]};
+        const sstore_status status =
+            nearest ? sstore_query_nearest_columns(cursor, fingerprint, distance, &columns, answer->capacity,
+                                                   &answer->count, &answer->error)
+                    : sstore_query_columns(cursor, fingerprint, distance, &columns, answer->capacity, &answer->count,
+                                           &answer->error);
+        if (status != SSTORE_OK)
+            return (int)status;
+        needed = answer->count;
+        if (needed <= answer->capacity)
+            break;
+    }
+    char *to = answer->bytes;
+    for (int i = 0; i < 3; i++) {
+        memcpy(to, answer->columns[i], answer->count * widths[i]);
+        to += answer->count * widths[i];
+    }
+    return SSTORE_OK;
+}
+
+void sspy_answer_free(sspy_answer *answer)
+{
+    free(answer->bytes);
+    for (int i = 0; i < 3; i++)
+        free(answer->columns[i]);
+    answer->bytes = answer->columns[0] = answer->columns[1] = answer->columns[2] = NULL;
+    answer->capacity = 0;
+}
+
+/* ----- many results ----- */
+
+/* Make room for `more` rows. */
+static bool grow(sspy_columns *columns, uint64_t more)
+{
+    if (columns->capacity - columns->count >= more)
+        return true;
+    uint64_t capacity = columns->capacity + columns->capacity / 2;
+    if (capacity < columns->count + more)
+        capacity = columns->count + more;
+    for (uint32_t i = 0; i < columns->column_count; i++) {
+        void *column = realloc(columns->columns[i], capacity * columns->widths[i]);
+        if (column == NULL)
+            return false;
+        columns->columns[i] = column;
+    }
+    columns->capacity = capacity;
+    return true;
+}
+
+/* The place of the next row in column i. */
+static void *next_place(const sspy_columns *columns, uint32_t i)
+{
+    return (char *)columns->columns[i] + columns->count * columns->widths[i];
+}
+
+static sstore_status next(sspy_kind kind, void *iterator, const sspy_columns *to, size_t capacity, size_t *count_out,
+                          sstore_error *error)
+{
+    switch (kind) {
+    case SSPY_RECORDS: {
+        const sstore_record_columns columns = {sizeof columns, next_place(to, 0), next_place(to, 1)};
+        return sstore_record_iterator_next(iterator, &columns, capacity, count_out, error);
+    }
+    case SSPY_MATCHES: {
+        const sstore_match_columns columns = {sizeof columns, next_place(to, 0), next_place(to, 1), next_place(to, 2),
+                                              next_place(to, 3)};
+        return sstore_match_iterator_next(iterator, &columns, capacity, count_out, error);
+    }
+    case SSPY_PAIRS: {
+        const sstore_pair_columns columns = {sizeof columns,    next_place(to, 0), next_place(to, 1),
+                                             next_place(to, 2), next_place(to, 3), next_place(to, 4)};
+        return sstore_pair_iterator_next(iterator, &columns, capacity, count_out, error);
+    }
+    default: {
+        const sstore_cluster_columns columns = {sizeof columns,    next_place(to, 0), next_place(to, 1),
+                                                next_place(to, 2), next_place(to, 3), next_place(to, 4),
+                                                next_place(to, 5)};
+        return sstore_cluster_iterator_next(iterator, &columns, capacity, count_out, error);
+    }
+    }
+}
+
+int sspy_fill(sspy_kind kind, void *iterator, sspy_columns *columns, uint64_t max_count, sstore_error *error)
+{
+    const int64_t until = now_ns() + REPORT_NS;
+    while (!columns->done && columns->count < max_count && now_ns() < until) {
+        const uint64_t left = max_count - columns->count, wanted = left < FILL_ROWS ? left : FILL_ROWS;
+        size_t count = 0;
+        if (!grow(columns, wanted)) {
+            fail_memory(error);
+            return SSTORE_ERROR_MEMORY;
+        }
+        const sstore_status status = next(kind, iterator, columns, (size_t)wanted, &count, error);
+        columns->count += count;
+        columns->done = count == 0;
+        if (status != SSTORE_OK)
+            return (int)status;
+    }
+    return SSTORE_OK;
+}
+
+static int keep(void *context, const sstore_stream_match *match)
+{
+    sspy_columns *columns = context;
+    if (!grow(columns, 1))
+        return 1;
+    *(uint64_t *)next_place(columns, 0) = match->query;
+    *(uint64_t *)next_place(columns, 1) = match->fingerprint;
+    *(uint64_t *)next_place(columns, 2) = match->id;
+    *(uint32_t *)next_place(columns, 3) = match->distance;
+    columns->count++;
+    return 0;
+}
+
+/* Only keep() stops a call. */
+static int end(sstore_status status, sstore_error *error)
+{
+    if (status != SSTORE_STOPPED)
+        return (int)status;
+    fail_memory(error);
+    return SSTORE_ERROR_MEMORY;
+}
+
+int sspy_stream_feed(sstore_stream_matcher *matcher, const uint64_t *fingerprints, const uint64_t *ids, size_t count,
+                     sspy_columns *columns, sstore_error *error)
+{
+    return end(sstore_stream_matcher_feed(matcher, fingerprints, ids, count, keep, columns, error), error);
+}
+
+int sspy_collection_report(sstore_collection *collection, sspy_columns *columns, sstore_error *error)
+{
+    return end(sstore_collection_report(collection, keep, columns, error), error);
+}
+
+int sspy_collection_add(sstore_collection *collection, const uint64_t *queries, const uint64_t *fingerprints,
+                        const uint64_t *ids, size_t count, sstore_error *error)
+{
+    sstore_stream_match batch[ADDED_ROWS];
+    for (size_t begin = 0; begin < count; begin += ADDED_ROWS) {
+        const size_t size = count - begin < ADDED_ROWS ? count - begin : ADDED_ROWS;
+        for (size_t i = 0; i < size; i++)
+            batch[i] = (sstore_stream_match){.query = queries[begin + i],
+                                             .fingerprint = fingerprints[begin + i],
+                                             .id = ids != NULL ? ids[begin + i] : 0};
+        const sstore_status status = sstore_collection_add(collection, batch, size, error);
+        if (status != SSTORE_OK)
+            return (int)status;
+    }
+    return SSTORE_OK;
+}
+
+void sspy_free(void *memory)
+{
+    free(memory);
+}
+
+/* ----- texts ----- */
+
+int sspy_fingerprint_texts(const char *data, const int64_t *offsets, size_t begin, size_t end,
+                           const sstore_text_options *options, uint64_t *fingerprints, sstore_error *error)
+{
+    sstore_status status = SSTORE_OK;
+    for (size_t i = begin; i < end && status == SSTORE_OK; i++)
+        status = sstore_fingerprint_text(data + offsets[i], (size_t)(offsets[i + 1] - offsets[i]), options,
+                                         &fingerprints[i], error);
+    return (int)status;
+}

@@ -1,0 +1,77 @@
+/*
+ * shim.h - the parts of the binding that are in C: what is called too often for Python, and what needs a callback
+ * without Python. Functions return an sstore_status as an int. cffi reads this file: no macros but the guard.
+ */
+#ifndef SSPY_SHIM_H
+#define SSPY_SHIM_H
+
+#include <sstore.h>
+#include <sstore_text.h>
+#include <stdint.h>
+
+/* ----- progress ----- */
+
+/* Reports go to Python a few times a second: `report` is called with `python`, and stops the call if it returns other
+ * than 0. Between two reports this takes some nanoseconds. */
+typedef struct sspy_watch {
+    int (*report)(void *context, const sstore_progress *progress);
+    void *python;
+    int64_t next; /* in ns of the monotonic clock; 0 at first */
+} sspy_watch;
+
+/* An sstore_progress_fn; `context` is an sspy_watch. */
+int sspy_watch_progress(void *context, const sstore_progress *progress);
+
+/* ----- one query ----- */
+
+/* The answer to one query, in memory that grows and is used again. */
+typedef struct sspy_answer {
+    sstore_error error;
+    uint64_t count;    /* of matches */
+    uint64_t capacity;
+    char *bytes;       /* fingerprints, then ids, then distances: 20 bytes a match */
+    char *columns[3];  /* of the library: room for `capacity` matches */
+} sspy_answer;
+
+/* Query, or find the nearest, and pack the answer. */
+int sspy_query(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance, bool nearest, sspy_answer *answer);
+void sspy_answer_free(sspy_answer *answer);
+
+/* ----- many results ----- */
+
+/* Results in columns, which grow as they are filled. The caller sets column_count and widths, and frees the columns
+ * by free(), each on its own. */
+typedef struct sspy_columns {
+    uint64_t count, capacity; /* rows */
+    bool done;                /* there are no more */
+    uint32_t column_count;
+    uint32_t widths[6];       /* bytes of a value */
+    void *columns[6];
+} sspy_columns;
+
+/* What an iterator is of. */
+typedef enum sspy_kind { SSPY_RECORDS, SSPY_MATCHES, SSPY_PAIRS, SSPY_CLUSTERS } sspy_kind;
+
+/* Append results of an iterator until there are `max_count` rows, until there are no more, or for about a tenth of a
+ * second, so that the caller can look for signals. The columns are in the order of the library's struct. */
+int sspy_fill(sspy_kind kind, void *iterator, sspy_columns *columns, uint64_t max_count, sstore_error *error);
+
+/* Feed a stream matcher, and append the matches: query, fingerprint, id, distance. */
+int sspy_stream_feed(sstore_stream_matcher *matcher, const uint64_t *fingerprints, const uint64_t *ids, size_t count,
+                     sspy_columns *columns, sstore_error *error);
+/* Append all matches of a collection. */
+int sspy_collection_report(sstore_collection *collection, sspy_columns *columns, sstore_error *error);
+/* Add `count` matches to a collection. `ids` may be NULL. */
+int sspy_collection_add(sstore_collection *collection, const uint64_t *queries, const uint64_t *fingerprints,
+                        const uint64_t *ids, size_t count, sstore_error *error);
+
+/* free() of the C library, for columns. */
+void sspy_free(void *memory);
+
+/* ----- texts ----- */
+
+/* Fingerprint the texts begin .. end - 1: text i is the bytes offsets[i] .. offsets[i + 1] - 1 of `data`. */
+int sspy_fingerprint_texts(const char *data, const int64_t *offsets, size_t begin, size_t end,
+                           const sstore_text_options *options, uint64_t *fingerprints, sstore_error *error);
+
+#endif

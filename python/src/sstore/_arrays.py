@@ -1,0 +1,148 @@
+"""Arrays of fingerprints and ids: from whatever holds them, without a copy where that is possible."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Optional, Protocol, Union
+
+import numpy as np
+import numpy.typing as npt
+
+from sstore._native import ffi
+
+Words = npt.NDArray[np.uint64]
+
+
+class _ArrowStream(Protocol):
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any: ...
+
+
+class _ArrowArray(Protocol):
+    def __arrow_c_array__(self, requested_schema: Any = None) -> Any: ...
+
+
+ArrowArray = Union[_ArrowStream, _ArrowArray]
+# What is taken as an array of fingerprints or ids.
+ArrayLike = Union["npt.NDArray[Any]", Sequence[int], ArrowArray]
+
+
+def _of_numpy(array: npt.NDArray[Any], name: str) -> Words:
+    if array.dtype == np.uint8 and array.ndim == 2 and array.shape[1] == 8:
+        return np.ascontiguousarray(array).view(">u8").reshape(-1).astype(np.uint64)
+    if array.ndim == 2 and array.shape[1] != 1:
+        raise ValueError(
+            f"{name}: expected an array of shape (n,) or (n, 1), found {array.shape}: "
+            "fingerprints of more than 64 bits are not supported"
+        )
+    if array.ndim not in (1, 2):
+        raise ValueError(f"{name}: expected an array of shape (n,), found {array.shape}")
+    if array.dtype.kind not in "iu":
+        if array.size > 0 or array.dtype.kind not in "fO":
+            raise TypeError(f"{name}: expected 64-bit integers, found {array.dtype}")
+        array = array.astype(np.uint64)
+    if array.dtype.kind == "i" and array.dtype.itemsize < 8 and bool((array < 0).any()):
+        raise ValueError(f"{name}: found a negative value of {array.dtype}; int64 is taken as 64 bits")
+    array = np.ascontiguousarray(array.reshape(-1))
+    if array.dtype == np.int64:
+        return array.view(np.uint64)
+    return array.astype(np.uint64, copy=False)
+
+
+def _of_sequence(values: Any, name: str) -> Words:
+    try:
+        items = list(values)
+    except TypeError:
+        raise TypeError(f"{name}: expected an array or a sequence of int, found {type(values).__name__}") from None
+    for item in items:
+        if not isinstance(item, (int, np.integer)):
+            raise TypeError(f"{name}: expected int, found {type(item).__name__}")
+    try:
+        return np.array(items, dtype=np.uint64)
+    except OverflowError:
+        pass
+    if any(not -(1 << 63) <= int(item) < 1 << 64 for item in items):
+        raise ValueError(f"{name}: expected values of 64 bits")
+    return np.array([int(item) & (1 << 64) - 1 for item in items], dtype=np.uint64)
+
+
+def is_arrow(values: object) -> bool:
+    """Whether it is an array, a table or a stream of Arrow."""
+    return hasattr(values, "__arrow_c_stream__") or hasattr(values, "__arrow_c_array__")
+
+
+_ARROW_TYPES = {
+    "uint64": np.uint64,
+    "int64": np.int64,
+    "uint32": np.uint32,
+    "int32": np.int32,
+    "uint16": np.uint16,
+    "uint8": np.uint8,
+}
+
+
+def _of_view(view: Any, name: str) -> Words:
+    kind = view.storage_type
+    if kind not in _ARROW_TYPES:
+        raise TypeError(f"{name}: expected 64-bit integers, found an Arrow array of {kind}")
+    if view.null_count > 0:
+        raise ValueError(f"{name}: found {view.null_count} nulls")
+    if len(view) == 0:
+        return np.empty(0, np.uint64)
+    array: npt.NDArray[Any] = np.frombuffer(view.buffer(1), dtype=_ARROW_TYPES[kind])
+    return _of_numpy(array[view.offset : view.offset + len(view)], name)
+
+
+def arrow_chunks(values: Any) -> Iterator[Any]:
+    """The chunks of an Arrow array or stream."""
+    import nanoarrow
+
+    with nanoarrow.c_array_stream(values) as stream:
+        yield from stream
+
+
+def _column_index(names: list[str], wanted: Sequence[str]) -> Optional[int]:
+    return next((names.index(name) for name in wanted if name in names), None)
+
+
+def batches(fingerprints: Any, ids: Optional[Any]) -> Iterator[tuple[Words, Optional[Words]]]:
+    """Records in pieces, each without a copy if it is an array of 64-bit integers.
+
+    A table of Arrow has the columns "fingerprint" and, optionally, "id".
+    """
+    if ids is not None or not is_arrow(fingerprints):
+        own, other = words(fingerprints, "fingerprints"), None if ids is None else words(ids, "ids")
+        if other is not None and len(own) != len(other):
+            raise ValueError(f"expected as many ids as fingerprints, found {len(other)} and {len(own)}")
+        yield own, other
+        return
+    for chunk in arrow_chunks(fingerprints):
+        view = chunk.view()
+        if view.storage_type != "struct":
+            yield _of_view(view, "fingerprints"), None
+            continue
+        names = [child.name for child in chunk.schema.children]
+        at, id_at = _column_index(names, ("fingerprint", "fingerprints")), _column_index(names, ("id", "ids"))
+        if at is None:
+            raise ValueError(f'expected a column "fingerprint", found {names}')
+        begin, end = view.offset, view.offset + len(view)
+        yield (
+            _of_view(view.child(at), "fingerprint")[begin:end],
+            None if id_at is None else _of_view(view.child(id_at), "id")[begin:end],
+        )
+
+
+def words(values: ArrayLike, name: str) -> Words:
+    """One contiguous array of 64-bit words. Signed numbers are taken as two's complement."""
+    if isinstance(values, np.ndarray):
+        return _of_numpy(values, name)
+    if is_arrow(values):
+        chunks = [piece for piece, _ in batches(values, None)]
+        return chunks[0] if len(chunks) == 1 else np.concatenate([np.empty(0, np.uint64), *chunks])
+    if hasattr(values, "__array__") and not isinstance(values, (list, tuple)):
+        return _of_numpy(np.asarray(values), name)
+    return _of_sequence(values, name)
+
+
+def pointer(array: Optional[Words]) -> Any:
+    """The library's view of an array, which stays alive as long as this."""
+    return ffi.NULL if array is None else ffi.from_buffer("uint64_t[]", array)

@@ -1,0 +1,201 @@
+"""Calls of the library: options, progress, and what a call that takes long needs."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Callable, Optional, Union
+
+from sstore._errors import error_of, text
+from sstore._native import ffi, lib
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+PathLike = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
+Size = Union[int, str]
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a call is.
+
+    Attributes:
+        phase: what it does now, in one word.
+        done, total: records or fingerprints of this phase; a total of 0 is unknown.
+        fraction: of the work of the whole call, 0 to 1; an estimate.
+        table: the table that is made, from 0.
+        table_count: 0 until the plan is chosen.
+    """
+
+    phase: str
+    done: int
+    total: int
+    fraction: float
+    table: int
+    table_count: int
+
+
+ProgressOption = Union[bool, Callable[[Progress], object]]
+
+
+def encode(path: PathLike) -> bytes:
+    """A path as the library takes it."""
+    encoded = os.fsencode(path)
+    if b"\0" in encoded:
+        raise ValueError("a path must not contain a null byte")
+    return encoded
+
+
+def size_of(size: Optional[Size], what: str) -> int:
+    """Bytes, also written as "512M": the suffixes K, M, G and T are powers of 1024. None is 0, the default."""
+    if size is None:
+        return 0
+    if isinstance(size, str):
+        match = re.fullmatch(r"([0-9]+)([KMGT]?)", size)
+        if match is None:
+            raise ValueError(f'{what}: expected a size such as 65536, "512K", "64M" or "2G", found {size!r}')
+        return int(match[1]) << 10 * " KMGT".index(match[2] or " ")
+    return size
+
+
+class _Bar:
+    """A bar of tqdm, of the fraction of a call."""
+
+    def __init__(self) -> None:
+        from tqdm.auto import tqdm
+
+        self._bar: Any = tqdm(total=100, unit="%", bar_format="{desc}: {percentage:3.0f}%|{bar}| {elapsed}<{remaining}")
+
+    def __call__(self, progress: Progress) -> None:
+        self._bar.set_description(progress.phase, refresh=False)
+        self._bar.n = round(100 * progress.fraction, 1)
+        self._bar.refresh()
+
+    def close(self, complete: bool) -> None:
+        if complete:
+            self._bar.n = 100
+            self._bar.refresh()
+        self._bar.close()
+
+
+class Call:
+    """One call of the library, or some that belong together: its error, and its progress.
+
+    Signals are looked for a few times a second while the library works, so that Ctrl-C stops it. Keeps alive what the
+    library's structs point to.
+    """
+
+    def __init__(self, progress: ProgressOption = False) -> None:
+        self.error = ffi.new("sstore_error *")
+        self.exception: Optional[BaseException] = None
+        self._keep: list[Any] = []
+        self._bar: Optional[_Bar] = None
+        self._report: Optional[Callable[[Progress], object]] = None
+        if callable(progress):
+            self._report = progress
+        elif progress:
+            try:
+                self._report = self._bar = _Bar()
+            except ImportError:
+                pass  # tqdm is optional, and so is the bar
+        self._handle = ffi.new_handle(self)
+        self._watch = ffi.new("sspy_watch *", {"report": lib.sspy_report, "python": self._handle})
+
+    def __enter__(self) -> Call:
+        return self
+
+    def __exit__(
+        self, kind: Optional[type[BaseException]], value: Optional[BaseException], trace: Optional[TracebackType]
+    ) -> None:
+        if self._bar is not None:
+            self._bar.close(kind is None)
+
+    def options(self, kind: str, /, **fields: Any) -> Any:
+        """A struct of options. Texts may be str, and None. If it has on_progress, it is set."""
+        made = ffi.new(kind + " *")
+        made.struct_size = ffi.sizeof(kind)
+        for name, value in fields.items():
+            if isinstance(value, str):
+                if "\0" in value:
+                    raise ValueError(f"{name}: expected a text without null bytes")
+                value = os.fsencode(value)
+            if isinstance(value, bytes):
+                value = ffi.new("char[]", value)
+                self._keep.append(value)
+            setattr(made, name, ffi.NULL if value is None else value)
+        if "on_progress" in _fields(kind):
+            made.on_progress = lib.sspy_watch_progress
+            made.progress_context = self._watch
+        return made
+
+    def check(self, status: int) -> None:
+        """Raise what a status tells, if it is not OK."""
+        if status == lib.SSTORE_OK:
+            return
+        if status == lib.SSTORE_STOPPED and self.exception is not None:
+            exception, self.exception = self.exception, None
+            raise exception
+        raise error_of(self.error)
+
+    def report(self, progress: Any) -> None:
+        """Takes an sstore_progress."""
+        if self._report is not None:
+            self._report(
+                Progress(
+                    text(progress.phase),
+                    progress.done,
+                    progress.total,
+                    progress.fraction,
+                    progress.table,
+                    progress.table_count,
+                )
+            )
+
+
+_field_names: dict[str, frozenset[str]] = {}
+
+
+def _fields(kind: str) -> frozenset[str]:
+    if kind not in _field_names:
+        _field_names[kind] = frozenset(name for name, _ in ffi.typeof(kind).fields)
+    return _field_names[kind]
+
+
+def result(kind: str) -> Any:
+    """A struct that the library fills."""
+    made = ffi.new(kind + " *")
+    made.struct_size = ffi.sizeof(kind)
+    return made
+
+
+def _keep_exception(_kind: object, exception: BaseException, trace: Any) -> None:
+    """An exception came before or after the body of a callback, such as KeyboardInterrupt."""
+    ffi.from_handle(trace.tb_frame.f_locals["context"]).exception = exception
+
+
+@ffi.def_extern(error=1, onerror=_keep_exception)  # type: ignore[untyped-decorator]
+def sspy_report(context: Any, progress: Any) -> int:
+    ffi.from_handle(context).report(progress)
+    return 0
+
+
+class Collector:
+    """A list that a callback of the library appends to."""
+
+    def __init__(self, convert: Callable[[Any], Any]) -> None:
+        self.items: list[Any] = []
+        self.exception: Optional[BaseException] = None
+        self.convert = convert
+        self.handle = ffi.new_handle(self)
+
+
+def _collect(context: Any, item: Any) -> int:
+    collector = ffi.from_handle(context)
+    collector.items.append(collector.convert(item))
+    return 0
+
+
+for _name in ("sspy_problem", "sspy_plan", "sspy_table"):
+    ffi.def_extern(_name, error=1, onerror=_keep_exception)(_collect)

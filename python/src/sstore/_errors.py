@@ -1,0 +1,113 @@
+"""The exceptions, and how a failed call of the library becomes one."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Optional
+
+from sstore._native import ffi, lib
+
+
+class Error(Exception):
+    """The base of all errors of the library.
+
+    Attributes:
+        file: the file concerned, or None.
+        offset: the place in it, in bytes, or None.
+        errno: of the failed system call, or None.
+    """
+
+    file: Optional[str] = None
+    offset: Optional[int] = None
+    errno: Optional[int] = None
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        file: Optional[str] = None,
+        offset: Optional[int] = None,
+        errno: Optional[int] = None,
+    ) -> None:
+        super().__init__(message)
+        self._message = message
+        self.file = file
+        self.offset = offset
+        self.errno = errno
+
+    def __str__(self) -> str:
+        return self._message
+
+    def __reduce__(self) -> Any:
+        return _rebuild, (type(self), self._message, self.file, self.offset, self.errno)
+
+
+def _rebuild(
+    kind: type[Error], message: str, file: Optional[str], offset: Optional[int], errno: Optional[int]
+) -> Error:
+    return kind(message, file=file, offset=offset, errno=errno)
+
+
+class ArgumentError(Error, ValueError):
+    """An argument is out of range, or the calls came in the wrong order."""
+
+
+class OutOfMemoryError(Error, MemoryError):
+    """An allocation failed, or a limit of memory is too low."""
+
+
+class FileError(Error, OSError):
+    """A file operation failed: see `errno`."""
+
+
+class NotFoundError(Error, FileNotFoundError):
+    """There is no store at the path."""
+
+
+class ExistsError(Error, FileExistsError):
+    """There is already something at the path."""
+
+
+class BusyError(Error):
+    """Another process, or another object of this one, is writing to the store."""
+
+
+class DamagedError(Error):
+    """A file does not hold what was written to it: see `file` and `offset`."""
+
+
+class UnsupportedError(Error):
+    """This version of the library does not know a format version or a feature."""
+
+
+class RecipeError(Error, ValueError):
+    """The store's fingerprints were made by another recipe than the expected one."""
+
+
+_KINDS: dict[int, type[Error]] = {
+    lib.SSTORE_ERROR_ARGUMENT: ArgumentError,
+    lib.SSTORE_ERROR_MEMORY: OutOfMemoryError,
+    lib.SSTORE_ERROR_IO: FileError,
+    lib.SSTORE_ERROR_NOT_FOUND: NotFoundError,
+    lib.SSTORE_ERROR_EXISTS: ExistsError,
+    lib.SSTORE_ERROR_BUSY: BusyError,
+    lib.SSTORE_ERROR_DAMAGED: DamagedError,
+    lib.SSTORE_ERROR_UNSUPPORTED: UnsupportedError,
+    lib.SSTORE_ERROR_RECIPE: RecipeError,
+}
+
+
+def text(characters: Any) -> str:
+    """A text of the library."""
+    return os.fsdecode(ffi.string(characters))
+
+
+def error_of(error: Any) -> Error:
+    """The exception for an sstore_error."""
+    file = text(error.file)
+    return _KINDS.get(error.status, Error)(
+        text(error.message),
+        file=file or None,
+        offset=None if error.offset == lib.SSTORE_NO_OFFSET else error.offset,
+        errno=error.system_errno or None,
+    )

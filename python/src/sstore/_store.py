@@ -1,0 +1,673 @@
+"""Reading stores."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, Optional, Union
+
+import numpy as np
+import numpy.typing as npt
+
+from sstore._arrays import ArrayLike, Words, pointer, words
+from sstore._call import Call, Collector, PathLike, ProgressOption, Size, encode, result, size_of
+from sstore._errors import error_of, text
+from sstore._native import ffi, lib
+from sstore._tables import (
+    CLUSTER_COLUMNS,
+    MATCH_COLUMNS,
+    PAIR_COLUMNS,
+    RECORD_COLUMNS,
+    Batches,
+    BatchMatches,
+    Clusters,
+    Matches,
+    Pairs,
+    QueryMatches,
+    Records,
+    Results,
+)
+
+if TYPE_CHECKING:
+    import matplotlib.figure
+
+IoMode = Literal["auto", "pread", "mmap", "memory"]
+
+_IO_MODES = {
+    "auto": lib.SSTORE_IO_AUTO,
+    "pread": lib.SSTORE_IO_PREAD,
+    "mmap": lib.SSTORE_IO_MMAP,
+    "memory": lib.SSTORE_IO_MEMORY,
+}
+_MATCH_BYTES = 20
+_BATCH_SIZE = 1 << 20
+_MASK = (1 << 64) - 1
+
+
+@dataclass(frozen=True)
+class TableStatistics:
+    """One table of a segment. Sizes are in bytes.
+
+    `key_mask` has the key bits: bit 0 of a fingerprint is the mask's highest. `radius` is the number of key bits in
+    which a probed prefix may differ, at the store's distance.
+    """
+
+    key_mask: int
+    prefix_bits: int
+    radius: int
+    block_count: int
+    file_bytes: int
+    directory_bytes: int
+    bits_per_fingerprint: float
+    bound_bits_per_fingerprint: float
+    elias_fano_bits_per_fingerprint: float
+    rice_bits_per_fingerprint: float
+
+
+@dataclass(frozen=True)
+class SegmentStatistics:
+    """One segment, which one build, addition, removal or compaction wrote. Sizes are in bytes."""
+
+    record_count: int
+    distinct_count: int
+    is_removal: bool
+    tables_bytes: int
+    ids_bytes: int
+    directory_bytes: int
+    total_bytes: int
+    block_bytes: int
+    plan: str
+    folder: str
+    writer: str
+    tables: tuple[TableStatistics, ...]
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """What a store contains, and the sizes of its parts in bytes.
+
+    `memory_bytes` is what an open store takes, with one cursor. `next_id` is the id that the next record without one
+    would get, or None in a store without ids.
+    """
+
+    record_count: int
+    distinct_count: int
+    removed_count: int
+    next_id: Optional[int]
+    has_ids: bool
+    distance: int
+    plan: str
+    recipe: str
+    block_bytes: int
+    fingerprint_bits: int
+    tables_bytes: int
+    ids_bytes: int
+    directory_bytes: int
+    manifest_bytes: int
+    total_bytes: int
+    memory_bytes: int
+    segments: tuple[SegmentStatistics, ...]
+
+
+@dataclass(frozen=True)
+class TableExplanation:
+    """The expected and the actual work of one query in one table. `radius` is -1 if the table was not needed."""
+
+    segment: int
+    table: int
+    key_mask: int
+    prefix_bits: int
+    radius: int
+    is_full_scan: bool
+    probe_count: int
+    expected_block_count: float
+    block_count: int
+    expected_candidate_count: float
+    candidate_count: int
+    found_count: int
+    probe_ns: float
+    full_scan_ns: float
+
+
+def _owned(native: Any, free: Any, *keep: Any) -> Any:
+    """A pointer of the library that is freed when nothing refers to it; what it needs lives longer."""
+
+    def destroy(pointer: Any) -> None:
+        free(pointer)
+        _ = keep
+
+    return ffi.gc(native, destroy)
+
+
+def copy_fields(kind: Any, source: Any, **others: Any) -> Any:
+    """Make a dataclass of a struct with fields of the same names."""
+    values: dict[str, Any] = {}
+    for name in kind.__dataclass_fields__:
+        if name in others:
+            values[name] = others[name]
+            continue
+        value = getattr(source, name)
+        values[name] = text(value) if isinstance(value, ffi.CData) else value
+    return kind(**values)
+
+
+class _Cursor:
+    """The scratch memory of one query at a time. Keeps the store open."""
+
+    __slots__ = ("answer", "native", "store")
+
+    def __init__(self, store: Any) -> None:
+        error = ffi.new("sstore_error *")
+        made = ffi.new("sstore_cursor **")
+        self.answer = ffi.new("sspy_answer *")
+        self.native = ffi.NULL
+        self.store = store
+        if lib.sstore_cursor_create(store, made, error) != lib.SSTORE_OK:
+            raise error_of(error)
+        self.native = made[0]
+
+    def __del__(self) -> None:
+        lib.sstore_cursor_free(self.native)
+        lib.sspy_answer_free(self.answer)
+
+
+class Store:
+    """An open store, as `sstore.open` returns it. It shows the state that was published when it was opened.
+
+    All threads may use a store, also at the same time, and a process after fork(). A store can be pickled: the other
+    process opens the path. Use it as a context manager, or call close().
+    """
+
+    def __init__(
+        self,
+        path: PathLike,
+        *,
+        io: IoMode = "auto",
+        recipe: Optional[str] = None,
+        max_memory: Optional[Size] = None,
+        _native: Any = None,
+    ) -> None:
+        self._path = path
+        self._arguments = {"io": io, "recipe": recipe, "max_memory": max_memory}
+        self._cursors: list[_Cursor] = []
+        self._native: Optional[Any] = None
+        if io not in _IO_MODES:
+            raise ValueError(f"io: expected one of {', '.join(_IO_MODES)}, found {io!r}")
+        if _native is None:
+            call = Call()
+            made = ffi.new("sstore **")
+            options = call.options(
+                "sstore_open_options",
+                io=_IO_MODES[io],
+                recipe=recipe,
+                max_memory_bytes=size_of(max_memory, "max_memory"),
+            )
+            call.check(lib.sstore_open(encode(path), options, made, call.error))
+            _native = made[0]
+        self._native = ffi.gc(_native, lib.sstore_close)
+        found = self._statistics()
+        self._has_ids = bool(found.has_ids)
+        self._distance = int(found.distance)
+
+    # ----- opening and closing -----
+
+    def close(self) -> None:
+        """Close the store. Calls of other threads, and batches, end as if it were open."""
+        self._native = None
+        self._cursors = []
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def reopen(self) -> Store:
+        """Open the newest state, with the same options. This takes little time if little was added."""
+        call = Call()
+        made = ffi.new("sstore **")
+        call.check(lib.sstore_reopen(self._open(), made, call.error))
+        return Store(self._path, _native=made[0], **self._arguments)  # type: ignore[arg-type]
+
+    def __reduce__(self) -> Any:
+        return _reopen_path, (self._path, self._arguments)
+
+    def _open(self) -> Any:
+        if self._native is None:
+            raise ValueError("the store is closed")
+        return self._native
+
+    def _statistics(self) -> Any:
+        call = Call()
+        found = result("sstore_statistics")
+        call.check(lib.sstore_stat(self._open(), found, call.error))
+        return found
+
+    # ----- what it is -----
+
+    @property
+    def path(self) -> PathLike:
+        """The path that it was opened by."""
+        return self._path
+
+    @property
+    def closed(self) -> bool:
+        """Whether close() was called."""
+        return self._native is None
+
+    @property
+    def has_ids(self) -> bool:
+        """Whether records have ids."""
+        return self._has_ids
+
+    @property
+    def distance(self) -> int:
+        """The distance in bits that the store was built for."""
+        return self._distance
+
+    def __len__(self) -> int:
+        return int(self._statistics().record_count)
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __repr__(self) -> str:
+        if self._native is None:
+            return f"<sstore.Store {str(self._path)!r}, closed>"
+        found = self._statistics()
+        ids = "with ids" if found.has_ids else "without ids"
+        return (
+            f"<sstore.Store {str(self._path)!r}: {found.record_count:,} records {ids}, distance {found.distance}, "
+            f"plan {text(found.plan)}, segments {found.segment_count}, {found.total_bytes:,} bytes>"
+        )
+
+    def stat(self) -> Statistics:
+        """What the store contains, and the sizes of its parts."""
+        native, call = self._open(), Call()
+        found = self._statistics()
+        segments = []
+        for number in range(found.segment_count):
+            segment = result("sstore_segment_statistics")
+            call.check(lib.sstore_stat_segment(native, number, segment, call.error))
+            tables = []
+            for table_number in range(0 if segment.is_removal else segment.table_count):
+                table = result("sstore_table_statistics")
+                call.check(lib.sstore_stat_table(native, number, table_number, table, call.error))
+                tables.append(copy_fields(TableStatistics, table))
+            segments.append(copy_fields(SegmentStatistics, segment, tables=tuple(tables)))
+        next_id = found.next_id if found.has_ids else None
+        made: Statistics = copy_fields(Statistics, found, segments=tuple(segments), next_id=next_id)
+        return made
+
+    # ----- queries -----
+
+    def _query(self, fingerprint: int, distance: int, nearest: bool) -> Matches:
+        cursors = self._cursors
+        try:
+            cursor = cursors.pop()
+        except IndexError:
+            cursor = _Cursor(self._open())
+        answer = cursor.answer
+        try:
+            status = lib.sspy_query(cursor.native, fingerprint, distance, nearest, answer)
+        except OverflowError:
+            cursors.append(cursor)
+            if not -(1 << 63) <= fingerprint <= _MASK:
+                raise ValueError(f"fingerprint: expected a number of 64 bits, found {fingerprint}") from None
+            if not 0 <= distance <= 64:
+                raise ValueError(f"distance: expected 0 to 64, found {distance}") from None
+            return self._query(int(fingerprint) & _MASK, distance, nearest)
+        count = answer.count
+        if status == 0:
+            data = ffi.buffer(answer.bytes, count * _MATCH_BYTES)[:] if count else b""
+            cursors.append(cursor)
+            return QueryMatches(data, count, self._has_ids)
+        error = error_of(ffi.addressof(answer, "error"))
+        cursors.append(cursor)
+        raise error
+
+    def query(self, fingerprint: int, distance: Optional[int] = None) -> Matches:
+        """All records within a distance of a fingerprint, each once, in no particular order.
+
+        Args:
+            fingerprint: 64 bits; a negative number is taken as two's complement.
+            distance: in bits, 0 to 64; None: the store's own.
+
+        Returns:
+            A table of fingerprint (uint64), id (uint64; in a store with ids) and distance (uint32), each of shape (n,).
+
+        Raises:
+            FileError, DamagedError: a block cannot be read, or is damaged.
+        """
+        return self._query(fingerprint, self._distance if distance is None else distance, False)
+
+    def nearest(self, fingerprint: int, max_distance: int = 64) -> Matches:
+        """All records at the smallest distance from a fingerprint at which there are any, up to max_distance.
+
+        The arguments, the table and the errors are those of query().
+        """
+        return self._query(fingerprint, max_distance, True)
+
+    def count(self, fingerprint: int, distance: Optional[int] = None) -> int:
+        """The number of records within a distance of a fingerprint. Arguments and errors are those of query()."""
+        return len(self.query(fingerprint, distance))
+
+    def _match_results(
+        self, fingerprints: ArrayLike, distance: Optional[int], threads: int, progress: ProgressOption
+    ) -> tuple[Words, Results[BatchMatches]]:
+        native, queries = self._open(), words(fingerprints, "fingerprints")
+        data = pointer(queries)
+        made = ffi.new("sstore_match_iterator **")
+        with Call(progress) as call:
+            options = call.options("sstore_batch_options", threads=threads)
+            near = self._distance if distance is None else distance
+            call.check(
+                lib.sstore_match_iterator_create(native, data, len(queries), near, options, made, call.error)
+            )
+        iterator = _owned(made[0], lib.sstore_match_iterator_free, native, data, call)
+        return queries, Results(call, lib.SSPY_MATCHES, iterator, MATCH_COLUMNS, self._batch_matches)
+
+    def _batch_matches(self, columns: dict[str, npt.NDArray[Any]]) -> BatchMatches:
+        return BatchMatches(self._without_ids(columns))
+
+    def _without_ids(self, columns: dict[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
+        return columns if self._has_ids else {n: c for n, c in columns.items() if n != "id"}
+
+    def query_batch(
+        self,
+        fingerprints: ArrayLike,
+        distance: Optional[int] = None,
+        *,
+        threads: int = 0,
+        progress: ProgressOption = False,
+    ) -> BatchMatches:
+        """All records within a distance of each of many fingerprints.
+
+        Args:
+            fingerprints: n of them: an array of integers of shape (n,), a sequence of int, or Arrow data.
+            distance: in bits, 0 to 64; None: the store's own.
+            threads: 0: all that the process may use.
+            progress: True: a bar, if tqdm is installed; or a function that gets a Progress a few times a second.
+
+        Returns:
+            A table of query (uint64, the index of the fingerprint), fingerprint, id and distance. The matches come in
+            the order of the queries, those of one query ascending by distance, fingerprint and id. `offsets` says
+            where those of each query are.
+
+        Raises:
+            FileError, DamagedError: a block cannot be read, or is damaged.
+            OutOfMemoryError: the matches do not fit in memory; iter_query_batch() then serves.
+        """
+        queries, results = self._match_results(fingerprints, distance, threads, progress)
+        table = results.all()
+        table.query_count = len(queries)
+        return table
+
+    def iter_query_batch(
+        self,
+        fingerprints: ArrayLike,
+        distance: Optional[int] = None,
+        *,
+        batch_size: int = _BATCH_SIZE,
+        threads: int = 0,
+        progress: ProgressOption = False,
+    ) -> Batches[BatchMatches]:
+        """The same as query_batch(), as an iterator over tables of at most batch_size rows."""
+        return Batches(self._match_results(fingerprints, distance, threads, progress)[1], batch_size)
+
+    def explain(self, fingerprint: int, distance: Optional[int] = None) -> list[TableExplanation]:
+        """What a query reads in each table, and what it was expected to read. The arguments are those of query()."""
+        call = Call()
+        cursor = _Cursor(self._open())
+        collector = Collector(lambda table: copy_fields(TableExplanation, table))
+        call.check(
+            lib.sstore_explain(
+                cursor.native,
+                int(fingerprint) & _MASK,
+                self._distance if distance is None else distance,
+                lib.sspy_table,
+                collector.handle,
+                call.error,
+            )
+        )
+        return collector.items
+
+    # ----- all records -----
+
+    def _record_results(self) -> Results[Records]:
+        native, call = self._open(), Call()
+        made = ffi.new("sstore_record_iterator **")
+        call.check(lib.sstore_record_iterator_create(native, made, call.error))
+        return Results(
+            call,
+            lib.SSPY_RECORDS,
+            _owned(made[0], lib.sstore_record_iterator_free, native),
+            RECORD_COLUMNS,
+            lambda c: Records(self._without_ids(c)),
+        )
+
+    def records(self) -> Records:
+        """All records, ascending by fingerprint and id: a table of fingerprint and, in a store with ids, id."""
+        return self._record_results().all()
+
+    def iter_records(self, *, batch_size: int = _BATCH_SIZE) -> Batches[Records]:
+        """The same as records(), as an iterator over tables of at most batch_size rows."""
+        return Batches(self._record_results(), batch_size)
+
+    # ----- pairs and clusters -----
+
+    def _join_options(
+        self, call: Call, kind: str, distance: Optional[int], threads: int, memory: Optional[Size], tmp_dir: Any, **more: Any
+    ) -> Any:
+        return call.options(
+            kind,
+            distance=lib.SSTORE_OWN_DISTANCE if distance is None else distance,
+            threads=threads,
+            memory_bytes=size_of(memory, "memory"),
+            tmp_dir=None if tmp_dir is None else encode(tmp_dir),
+            **more,
+        )
+
+    def _pair_results(self, right: Optional[Store], call: Call, options: Any) -> Results[Pairs]:
+        left, other = self._open(), None if right is None else right._open()
+        made = ffi.new("sstore_pair_iterator **")
+        call.check(
+            lib.sstore_pair_iterator_create(left, ffi.NULL if other is None else other, options, made, call.error)
+        )
+        iterator = _owned(made[0], lib.sstore_pair_iterator_free, left, other, call)
+        hidden = set() if self._has_ids else {"id"}
+        if not (self if right is None else right)._has_ids:
+            hidden.add("other_id")
+
+        def convert(columns: Mapping[str, npt.NDArray[Any]]) -> Pairs:
+            return Pairs({n: c for n, c in columns.items() if n not in hidden})
+
+        return Results(call, lib.SSPY_PAIRS, iterator, PAIR_COLUMNS, convert)
+
+    def _pairs(
+        self,
+        right: Optional[Store],
+        distance: Optional[int],
+        threads: int,
+        memory: Optional[Size],
+        tmp_dir: Optional[PathLike],
+        progress: ProgressOption,
+    ) -> Results[Pairs]:
+        with Call(progress) as call:
+            options = self._join_options(call, "sstore_join_options", distance, threads, memory, tmp_dir)
+            return self._pair_results(right, call, options)
+
+    def pairs(
+        self,
+        distance: Optional[int] = None,
+        *,
+        threads: int = 0,
+        memory: Optional[Size] = None,
+        tmp_dir: Optional[PathLike] = None,
+        progress: ProgressOption = False,
+    ) -> Pairs:
+        """Every pair of different records within a distance, once.
+
+        Args:
+            distance: in bits, 0 to 16; None: the store's own.
+            threads: 0: all that the process may use.
+            memory: what the call may take, in bytes or such as "2G"; None: 1 GiB.
+            tmp_dir: for items that do not fit in memory; None: the folder that TMPDIR names, or the store's.
+            progress: True: a bar, if tqdm is installed; or a function that gets a Progress a few times a second.
+
+        Returns:
+            A table of fingerprint, id, other_fingerprint, other_id and distance. The lower record is first.
+
+        Raises:
+            FileError, DamagedError, OutOfMemoryError
+        """
+        return self._pairs(None, distance, threads, memory, tmp_dir, progress).all()
+
+    def iter_pairs(
+        self,
+        distance: Optional[int] = None,
+        *,
+        batch_size: int = _BATCH_SIZE,
+        threads: int = 0,
+        memory: Optional[Size] = None,
+        tmp_dir: Optional[PathLike] = None,
+        progress: ProgressOption = False,
+    ) -> Batches[Pairs]:
+        """The same as pairs(), as an iterator over tables of at most batch_size rows."""
+        return Batches(self._pairs(None, distance, threads, memory, tmp_dir, progress), batch_size)
+
+    def join(
+        self,
+        other: Store,
+        distance: Optional[int] = None,
+        *,
+        threads: int = 0,
+        memory: Optional[Size] = None,
+        tmp_dir: Optional[PathLike] = None,
+        progress: ProgressOption = False,
+    ) -> Pairs:
+        """Every pair of a record of this store and one of `other` within a distance, once. None: the smaller distance
+        of the two stores. Otherwise as pairs().
+
+        Raises:
+            RecipeError: the fingerprints of the stores were made by different recipes.
+        """
+        return self._pairs(other, distance, threads, memory, tmp_dir, progress).all()
+
+    def iter_join(
+        self,
+        other: Store,
+        distance: Optional[int] = None,
+        *,
+        batch_size: int = _BATCH_SIZE,
+        threads: int = 0,
+        memory: Optional[Size] = None,
+        tmp_dir: Optional[PathLike] = None,
+        progress: ProgressOption = False,
+    ) -> Batches[Pairs]:
+        """The same as join(), as an iterator over tables of at most batch_size rows."""
+        return Batches(self._pairs(other, distance, threads, memory, tmp_dir, progress), batch_size)
+
+    def _cluster_results(
+        self,
+        distance: Optional[int],
+        singles: bool,
+        threads: int,
+        memory: Optional[Size],
+        tmp_dir: Optional[PathLike],
+        progress: ProgressOption,
+    ) -> Results[Clusters]:
+        native = self._open()
+        with Call(progress) as call:
+            options = self._join_options(
+                call, "sstore_cluster_options", distance, threads, memory, tmp_dir, with_singles=singles
+            )
+            made = ffi.new("sstore_cluster_iterator **")
+            call.check(lib.sstore_cluster_iterator_create(native, options, made, call.error))
+        return Results(
+            call,
+            lib.SSPY_CLUSTERS,
+            _owned(made[0], lib.sstore_cluster_iterator_free, native, call),
+            CLUSTER_COLUMNS,
+            lambda c: Clusters(self._without_ids(c)),
+        )
+
+    def clusters(
+        self,
+        distance: Optional[int] = None,
+        *,
+        singles: bool = False,
+        threads: int = 0,
+        memory: Optional[Size] = None,
+        tmp_dir: Optional[PathLike] = None,
+        progress: ProgressOption = False,
+    ) -> Clusters:
+        """The connected components of the pairs within a distance.
+
+        Args:
+            singles: also return records that are in no pair, as clusters of one.
+
+        The other arguments and errors are those of pairs().
+
+        Returns:
+            A table of cluster, cluster_size, fingerprint, id, distance (from the representative) and
+            is_representative. The records of a cluster follow each other, the representative first. It is the record
+            with the smallest id.
+        """
+        return self._cluster_results(distance, singles, threads, memory, tmp_dir, progress).all()
+
+    def iter_clusters(
+        self,
+        distance: Optional[int] = None,
+        *,
+        singles: bool = False,
+        batch_size: int = _BATCH_SIZE,
+        threads: int = 0,
+        memory: Optional[Size] = None,
+        tmp_dir: Optional[PathLike] = None,
+        progress: ProgressOption = False,
+    ) -> Batches[Clusters]:
+        """The same as clusters(), as an iterator over tables of at most batch_size rows."""
+        results = self._cluster_results(distance, singles, threads, memory, tmp_dir, progress)
+        return Batches(results, batch_size)
+
+    # ----- pictures -----
+
+    def plot(self, distance: Optional[int] = None) -> matplotlib.figure.Figure:
+        """Draw the bytes of the store's parts, the distances of its pairs, and the sizes of its clusters.
+
+        Needs matplotlib. Finds all pairs and clusters within the distance.
+        """
+        from sstore._plot import plot_store
+
+        return plot_store(self, distance)
+
+
+def _reopen_path(path: PathLike, arguments: dict[str, Any]) -> Store:
+    return Store(path, **arguments)
+
+
+def open(
+    path: PathLike,
+    *,
+    io: IoMode = "auto",
+    recipe: Optional[str] = None,
+    max_memory: Optional[Size] = None,
+) -> Store:
+    """Open a store for reading.
+
+    Args:
+        path: the store's folder.
+        io: how blocks are read. "auto": "mmap" if all files fit into half of the memory, otherwise "pread". "memory"
+            loads and checks everything first.
+        recipe: if given, the store must have exactly this recipe.
+        max_memory: fail if the open store would take more, in bytes or such as "64M". Mapped pages are not counted.
+
+    Raises:
+        NotFoundError: there is no store at the path.
+        DamagedError, UnsupportedError, RecipeError, FileError, OutOfMemoryError
+    """
+    return Store(path, io=io, recipe=recipe, max_memory=max_memory)
+
+
+StoreOrPath = Union[Store, PathLike]

@@ -1,0 +1,113 @@
+"""The paper's batch job: queries in memory, and fingerprints that stream past them."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable
+from typing import Any, Optional
+
+from sstore._arrays import ArrayLike, batches, pointer, words
+from sstore._call import Call, PathLike, Size, encode, size_of
+from sstore._native import ffi, lib
+from sstore._store import Store
+from sstore._tables import MATCH_COLUMNS, Columns, StreamMatches
+from sstore._write import build
+
+_SLICE = 1 << 20  # fingerprints that are fed between two looks for signals
+
+
+class StreamMatcher:
+    """Queries that are held in memory, to be matched with fingerprints that need no store.
+
+    Args:
+        queries: of shape (n,), in any order; equal ones are held once.
+        distance: in bits, 0 to 16.
+        threads: 0: all that the process may use.
+    """
+
+    def __init__(self, queries: ArrayLike, distance: int = 3, *, threads: int = 0) -> None:
+        array = words(queries, "queries")
+        self._call = Call()
+        options = self._call.options("sstore_stream_options", distance=distance, threads=threads)
+        made = ffi.new("sstore_stream_matcher **")
+        self._call.check(
+            lib.sstore_stream_matcher_create(pointer(array), len(array), options, made, self._call.error)
+        )
+        self._native = ffi.gc(made[0], lib.sstore_stream_matcher_free)
+
+    def feed(self, fingerprints: ArrayLike, ids: Optional[ArrayLike] = None) -> StreamMatches:
+        """Match fingerprints with all queries. Calls with about a million take the least time for each.
+
+        Returns:
+            A table of query (uint64, the fingerprint that was looked for), fingerprint, id (if ids are given) and
+            distance, in any order.
+        """
+        columns = Columns(MATCH_COLUMNS)
+        has_ids = False
+        for part, id_part in batches(fingerprints, ids):
+            has_ids = id_part is not None
+            for begin in range(0, len(part), _SLICE):
+                piece = part[begin : begin + _SLICE]
+                id_piece = None if id_part is None else id_part[begin : begin + _SLICE]
+                self._call.check(
+                    lib.sspy_stream_feed(
+                        self._native, pointer(piece), pointer(id_piece), len(piece), columns.native, self._call.error
+                    )
+                )
+        return StreamMatches({n: c for n, c in columns.take().items() if has_ids or n != "id"})
+
+
+def collect(
+    matches: Iterable[StreamMatches], *, memory: Optional[Size] = None, tmp_dir: Optional[PathLike] = None
+) -> StreamMatches:
+    """Sort the matches of several StreamMatchers by query, distance, fingerprint and id, each once.
+
+    Args:
+        matches: tables of feed(), also from other machines.
+        memory: what the sorting may take; None: 1 GiB.
+        tmp_dir: for matches that do not fit; None: the folder that TMPDIR names, or the working folder.
+    """
+    call = Call()
+    options = call.options(
+        "sstore_collection_options",
+        memory_bytes=size_of(memory, "memory"),
+        tmp_dir=None if tmp_dir is None else encode(tmp_dir),
+    )
+    made = ffi.new("sstore_collection **")
+    call.check(lib.sstore_collection_create(options, made, call.error))
+    native = ffi.gc(made[0], lib.sstore_collection_free)
+    has_ids = False
+    for table in matches:
+        ids: Any = table.columns.get("id")
+        has_ids = has_ids or ids is not None
+        call.check(
+            lib.sspy_collection_add(
+                native, pointer(table.query), pointer(table.fingerprint), pointer(ids), len(table), call.error
+            )
+        )
+    columns = Columns(MATCH_COLUMNS)
+    call.check(lib.sspy_collection_report(native, columns.native, call.error))
+    return StreamMatches({n: c for n, c in columns.take().items() if has_ids or n != "id"})
+
+
+def find_all(hashes: ArrayLike, blocks: int, distance: int) -> list[tuple[int, int]]:
+    """All pairs of different fingerprints within a distance, as the simhash packages of seomoz and Data-Juicer return
+    them.
+
+    Args:
+        hashes: of shape (n,).
+        blocks: ignored, except that it must be greater than the distance, as in these packages: the library chooses
+            its own bit groups.
+        distance: in bits, 0 to 16.
+
+    Returns:
+        Pairs (a, b) with a < b, ascending.
+    """
+    if blocks <= distance:
+        raise ValueError(f"blocks: expected more than distance, found {blocks} and {distance}")
+    with tempfile.TemporaryDirectory(prefix="sstore-") as folder:
+        path = f"{folder}/store"
+        build(path, hashes, with_ids=False, distance=0, plan="64:0")
+        with Store(path, io="memory") as store:
+            found = store.pairs(distance)
+    return list(zip(found.fingerprint.tolist(), found.other_fingerprint.tolist()))

@@ -1,0 +1,389 @@
+"""Results: columns of equal length, as NumPy arrays, which the dataframe libraries can take over."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Optional, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from sstore._call import Call
+from sstore._native import ffi, lib
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
+
+Words = npt.NDArray[np.uint64]
+Distances = npt.NDArray[np.uint32]
+Flags = npt.NDArray[np.bool_]
+
+_SHOWN_ROWS = 10
+
+
+class Table:
+    """Columns of equal length, one row for each result. `table[name]` is a column, a NumPy array.
+
+    It exports Arrow data (`__arrow_c_array__`, `__arrow_c_stream__`), so that pyarrow, polars, DuckDB and pandas take
+    it over without a copy.
+    """
+
+    _hexadecimal: ClassVar[frozenset[str]] = frozenset(["fingerprint", "other_fingerprint"])
+
+    def __init__(self, columns: Mapping[str, npt.NDArray[Any]]) -> None:
+        self._columns = dict(columns)
+
+    @property
+    def columns(self) -> dict[str, npt.NDArray[Any]]:
+        """The columns by name, each of shape (n,)."""
+        return self._columns
+
+    def __getitem__(self, name: str) -> npt.NDArray[Any]:
+        return self.columns[name]
+
+    def __len__(self) -> int:
+        return len(next(iter(self.columns.values())))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Table):
+            return NotImplemented
+        return self.columns.keys() == other.columns.keys() and all(
+            np.array_equal(column, other.columns[name]) for name, column in self.columns.items()
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        rows = [list(self.columns)]
+        for i in range(min(len(self), _SHOWN_ROWS)):
+            rows.append(
+                [f"{v[i]:016x}" if name in self._hexadecimal else str(v[i]) for name, v in self.columns.items()]
+            )
+        widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+        lines = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths)) for row in rows]
+        if len(self) > _SHOWN_ROWS:
+            lines.append("...")
+        return "\n".join([f"{type(self).__name__}: {len(self)} rows", *lines])
+
+    def _arrow(self) -> Any:
+        import nanoarrow
+        from nanoarrow import c_array_from_buffers
+
+        fields, children = {}, []
+        for name, column in self.columns.items():
+            column = np.ascontiguousarray(column)
+            if column.dtype == np.bool_:
+                kind = nanoarrow.bool_()
+                buffer: Any = np.packbits(column, bitorder="little")
+            else:
+                kind = getattr(nanoarrow, column.dtype.name)()
+                buffer = column
+            fields[name] = kind
+            children.append(c_array_from_buffers(kind, len(column), [None, buffer]))
+        return c_array_from_buffers(nanoarrow.struct(fields), len(self), [None], children=children)
+
+    def __arrow_c_array__(self, requested_schema: Any = None) -> Any:
+        return self._arrow().__arrow_c_array__(requested_schema=requested_schema)
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        import nanoarrow
+
+        return nanoarrow.c_array_stream(self._arrow()).__arrow_c_stream__(requested_schema=requested_schema)
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A pandas.DataFrame that shares the columns' memory."""
+        import pandas
+
+        return pandas.DataFrame(self.columns, copy=False)
+
+    def to_polars(self) -> polars.DataFrame:
+        """A polars.DataFrame."""
+        import polars
+
+        return polars.DataFrame(self.columns)
+
+    def to_arrow(self) -> pyarrow.Table:
+        """A pyarrow.Table that shares the columns' memory."""
+        import pyarrow
+
+        return pyarrow.table(self)
+
+
+class _IdTable(Table):
+    def _id(self, name: str) -> Words:
+        column = self.columns.get(name)
+        if column is None:
+            raise AttributeError("the store has no ids")
+        return column
+
+
+class Records(_IdTable):
+    """Records: the columns fingerprint and, in a store with ids, id."""
+
+    @property
+    def fingerprint(self) -> Words:
+        """uint64, shape (n,)."""
+        return self.columns["fingerprint"]
+
+    @property
+    def id(self) -> Words:
+        """uint64, shape (n,). AttributeError in a store without ids."""
+        return self._id("id")
+
+
+class Matches(Records):
+    """Matches of one query: the columns fingerprint, id (in a store with ids) and distance."""
+
+    @property
+    def distance(self) -> Distances:
+        """The number of bits that differ from the query: uint32, shape (n,)."""
+        return self.columns["distance"]
+
+
+class QueryMatches(Matches):
+    """Matches of one query, from the bytes that the library packed. The arrays cannot be written to."""
+
+    def __init__(self, data: bytes, count: int, has_ids: bool) -> None:
+        self._data = data
+        self._count = count
+        self._has_ids = has_ids
+
+    def __len__(self) -> int:
+        return self._count
+
+    @property
+    def columns(self) -> dict[str, npt.NDArray[Any]]:
+        made: dict[str, npt.NDArray[Any]] = {"fingerprint": self.fingerprint}
+        if self._has_ids:
+            made["id"] = self.id
+        made["distance"] = self.distance
+        return made
+
+    @property
+    def fingerprint(self) -> Words:
+        return np.frombuffer(self._data, np.uint64, self._count, 0)
+
+    @property
+    def id(self) -> Words:
+        if not self._has_ids:
+            raise AttributeError("the store has no ids")
+        return np.frombuffer(self._data, np.uint64, self._count, 8 * self._count)
+
+    @property
+    def distance(self) -> Distances:
+        return np.frombuffer(self._data, np.uint32, self._count, 16 * self._count)
+
+
+QueryMatches.__name__ = "Matches"
+
+
+class BatchMatches(Matches):
+    """Matches of many queries: the columns query (its index), fingerprint, id (in a store with ids) and distance."""
+
+    query_count: int = 0
+
+    @property
+    def query(self) -> Words:
+        """The index of the query: uint64, shape (n,), ascending."""
+        return self.columns["query"]
+
+    @property
+    def offsets(self) -> npt.NDArray[np.int64]:
+        """The matches of query i are rows offsets[i] to offsets[i + 1] - 1: int64, shape (queries + 1,)."""
+        return np.searchsorted(self.query, np.arange(self.query_count + 1, dtype=np.uint64)).astype(np.int64)
+
+
+class StreamMatches(Matches):
+    """Matches of a stream: the columns query (the fingerprint that was looked for), fingerprint, id and distance."""
+
+    _hexadecimal = frozenset(["query", "fingerprint"])
+
+    @property
+    def query(self) -> Words:
+        """uint64, shape (n,)."""
+        return self.columns["query"]
+
+
+class Pairs(_IdTable):
+    """Pairs: the columns fingerprint, id, other_fingerprint, other_id and distance; ids where the store has them."""
+
+    @property
+    def fingerprint(self) -> Words:
+        """uint64, shape (n,)."""
+        return self.columns["fingerprint"]
+
+    @property
+    def id(self) -> Words:
+        """uint64, shape (n,). AttributeError in a store without ids."""
+        return self._id("id")
+
+    @property
+    def other_fingerprint(self) -> Words:
+        """uint64, shape (n,)."""
+        return self.columns["other_fingerprint"]
+
+    @property
+    def other_id(self) -> Words:
+        """uint64, shape (n,). AttributeError in a store without ids."""
+        return self._id("other_id")
+
+    @property
+    def distance(self) -> Distances:
+        """uint32, shape (n,)."""
+        return self.columns["distance"]
+
+
+class Clusters(Records):
+    """The records of clusters: cluster, cluster_size, fingerprint, id, distance and is_representative.
+
+    The records of a cluster follow each other, the representative first.
+    """
+
+    @property
+    def cluster(self) -> Words:
+        """The cluster's number, from 0: uint64, shape (n,), ascending."""
+        return self.columns["cluster"]
+
+    @property
+    def cluster_size(self) -> Words:
+        """The number of the cluster's records: uint64, shape (n,)."""
+        return self.columns["cluster_size"]
+
+    @property
+    def distance(self) -> Distances:
+        """From the representative: uint32, shape (n,)."""
+        return self.columns["distance"]
+
+    @property
+    def is_representative(self) -> Flags:
+        """bool, shape (n,)."""
+        return self.columns["is_representative"]
+
+    @property
+    def representatives(self) -> Records:
+        """The representative of each cluster: the records to keep."""
+        return Records({n: c[self.is_representative] for n, c in self.columns.items() if n in ("fingerprint", "id")})
+
+    @property
+    def duplicates(self) -> Records:
+        """All other records."""
+        return Records({n: c[~self.is_representative] for n, c in self.columns.items() if n in ("fingerprint", "id")})
+
+
+# ----- columns that the library fills -----
+
+
+class Columns:
+    """An sspy_columns: what the library fills, and the arrays that take it over."""
+
+    def __init__(self, dtypes: Mapping[str, Any]) -> None:
+        self.dtypes = {name: np.dtype(kind) for name, kind in dtypes.items()}
+        self.native = ffi.new("sspy_columns *")
+        self.native.column_count = len(self.dtypes)
+        self.native.widths[0 : len(self.dtypes)] = [kind.itemsize for kind in self.dtypes.values()]
+
+    def take(self) -> dict[str, npt.NDArray[Any]]:
+        """The rows so far, as arrays that own the memory. The columns are empty then."""
+        native, made = self.native, {}
+        count = native.count
+        for i, (name, kind) in enumerate(self.dtypes.items()):
+            memory = native.columns[i]
+            native.columns[i] = ffi.NULL
+            if memory == ffi.NULL or count == 0:
+                lib.sspy_free(memory)
+                made[name] = np.empty(0, kind)
+                continue
+            owner = ffi.gc(memory, lib.sspy_free)
+            made[name] = np.frombuffer(ffi.buffer(owner, count * kind.itemsize), kind)
+        native.count = native.capacity = 0
+        return made
+
+    def __del__(self) -> None:
+        for i in range(len(self.dtypes)):
+            lib.sspy_free(self.native.columns[i])
+
+
+MATCH_COLUMNS = {"query": "u8", "fingerprint": "u8", "id": "u8", "distance": "u4"}
+RECORD_COLUMNS = {"fingerprint": "u8", "id": "u8"}
+PAIR_COLUMNS = {"fingerprint": "u8", "id": "u8", "other_fingerprint": "u8", "other_id": "u8", "distance": "u4"}
+CLUSTER_COLUMNS = {
+    "cluster": "u8",
+    "cluster_size": "u8",
+    "fingerprint": "u8",
+    "id": "u8",
+    "distance": "u4",
+    "is_representative": "?",
+}
+
+T = TypeVar("T", bound=Table)
+
+
+class Results(Generic[T]):
+    """The results of an iterator of the library: all of them as one table, or a batch at a time."""
+
+    def __init__(
+        self,
+        call: Call,
+        kind: int,
+        iterator: Any,
+        dtypes: Mapping[str, Any],
+        convert: Callable[[dict[str, npt.NDArray[Any]]], T],
+    ) -> None:
+        """Takes an iterator of the library, as a cdata that frees itself."""
+        self._call = call
+        self._kind = kind
+        self._iterator: Optional[Any] = iterator
+        self._columns = Columns(dtypes)
+        self._convert = convert
+
+    def fill(self, max_rows: int) -> T:
+        """The next rows, at most max_rows; none if there are no more."""
+        native = self._columns.native
+        # Between two calls the interpreter handles signals, so that Ctrl-C stops the loop.
+        while self._iterator is not None and native.count < max_rows:
+            self._call.check(lib.sspy_fill(self._kind, self._iterator, native, max_rows, self._call.error))
+            if native.done:
+                self.close()
+        return self._convert(self._columns.take())
+
+    def all(self) -> T:
+        """All rows."""
+        return self.fill((1 << 64) - 1)
+
+    def close(self) -> None:
+        """Give up the rest."""
+        self._iterator = None
+
+
+class Batches(Iterator[T]):
+    """An iterator over tables of at most batch_size rows, for results that do not fit in memory.
+
+    It keeps the store open until it ends, or until close(). It can be used as a context manager.
+    """
+
+    def __init__(self, results: Results[T], batch_size: int) -> None:
+        if batch_size < 1:
+            raise ValueError(f"batch_size: expected at least 1, found {batch_size}")
+        self._results = results
+        self._batch_size = batch_size
+
+    def __iter__(self) -> Batches[T]:
+        return self
+
+    def __next__(self) -> T:
+        table = self._results.fill(self._batch_size)
+        if len(table) == 0:
+            raise StopIteration
+        return table
+
+    def close(self) -> None:
+        """Give up the rest of the results."""
+        self._results.close()
+
+    def __enter__(self) -> Batches[T]:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

@@ -1,0 +1,178 @@
+"""Fingerprints of texts and of features."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Literal, Optional, Union
+
+import numpy as np
+import numpy.typing as npt
+
+from sstore._arrays import ArrayLike, ArrowArray, Words, arrow_chunks, is_arrow, pointer, words
+from sstore._call import Call
+from sstore._errors import text
+from sstore._native import ffi, lib
+
+Features = Literal["words", "chars"]
+
+_KINDS = {"words": lib.SSTORE_FEATURE_KIND_WORDS, "chars": lib.SSTORE_FEATURE_KIND_CHARS}
+_PART = 256  # texts that a thread takes at a time
+_TEXTS = 1 << 16  # that are encoded together
+
+
+def _options(call: Call, features: Features, shingle: int) -> Any:
+    if features not in _KINDS:
+        raise ValueError(f"features: expected one of {', '.join(_KINDS)}, found {features!r}")
+    return call.options("sstore_text_options", kind=_KINDS[features], shingle=shingle)
+
+
+def _fingerprint(
+    data: Any, offsets: npt.NDArray[np.int64], options: Any, threads: Optional[ThreadPoolExecutor]
+) -> Words:
+    """The fingerprints of the texts between the offsets."""
+    count = len(offsets) - 1
+    made = np.empty(count, np.uint64)
+    source, places, target = ffi.from_buffer(data), ffi.from_buffer("int64_t[]", offsets), pointer(made)
+
+    def run(begin: int) -> None:
+        call = Call()
+        end = min(begin + _PART, count)
+        call.check(lib.sspy_fingerprint_texts(source, places, begin, end, options, target, call.error))
+
+    begins = range(0, count, _PART)
+    for _ in map(run, begins) if threads is None else threads.map(run, begins):
+        pass
+    return made
+
+
+def _of_arrow(values: Any, options: Any, threads: Optional[ThreadPoolExecutor]) -> Words:
+    made = [np.empty(0, np.uint64)]
+    for chunk in arrow_chunks(values):
+        view = chunk.view()
+        if view.storage_type not in ("string", "large_string", "binary", "large_binary"):
+            raise TypeError(f"texts: expected an Arrow array of strings, found one of {view.storage_type}")
+        if view.null_count > 0:
+            raise ValueError(f"texts: found {view.null_count} nulls")
+        if len(view) == 0:
+            continue
+        kind = np.int64 if view.storage_type.startswith("large") else np.int32
+        offsets = np.frombuffer(view.buffer(1), kind)[view.offset : view.offset + len(view) + 1].astype(np.int64)
+        data = view.buffer(2)
+        made.append(_fingerprint(data if int(offsets[-1]) > 0 else b"", offsets, options, threads))
+    return np.concatenate(made)
+
+
+def _of_strings(texts: Iterable[Union[str, bytes]], options: Any, threads: Optional[ThreadPoolExecutor]) -> Words:
+    made = [np.empty(0, np.uint64)]
+    encoded: list[bytes] = []
+
+    def flush() -> None:
+        offsets = np.zeros(len(encoded) + 1, np.int64)
+        np.cumsum([len(item) for item in encoded], out=offsets[1:])
+        made.append(_fingerprint(b"".join(encoded), offsets, options, threads))
+        encoded.clear()
+
+    for item in texts:
+        if isinstance(item, str):
+            encoded.append(item.encode("utf-8", "surrogatepass"))
+        elif isinstance(item, bytes):
+            encoded.append(item)
+        else:
+            raise TypeError(f"texts: expected str or bytes, found {type(item).__name__}")
+        if len(encoded) == _TEXTS:
+            flush()
+    if encoded:
+        flush()
+    return np.concatenate(made)
+
+
+def simhash(
+    texts: Union[Iterable[str], Iterable[bytes], ArrowArray],
+    features: Features = "words",
+    *,
+    shingle: int = 0,
+    threads: int = 0,
+) -> Words:
+    """Make the simhash of each text, each feature weighted by how often it occurs.
+
+    Args:
+        texts: n texts: a sequence or an iterator of str or of bytes in UTF-8, or an Arrow array of strings.
+        features: "words": shingles of lower-cased words; "chars": n-grams of lower-cased characters.
+        shingle: words or characters of a feature, 1 to 64; 0: 3 words or 4 characters.
+        threads: 0: all that the process may use.
+
+    Returns:
+        uint64, shape (n,). A text without features has the fingerprint 0.
+
+    Raises:
+        UnsupportedError: the package was built without utf8proc.
+    """
+    options = _options(Call(), features, shingle)
+    if isinstance(texts, (str, bytes)):
+        raise TypeError("texts: expected several texts, found one: write simhash([text])[0]")
+    count = threads or len(os.sched_getaffinity(0))
+    take: Callable[..., Words] = _of_arrow if is_arrow(texts) else _of_strings
+    if count == 1:
+        return take(texts, options, None)
+    with ThreadPoolExecutor(count) as pool:
+        return take(texts, options, pool)
+
+
+def text_recipe(features: Features = "words", *, shingle: int = 0) -> str:
+    """The recipe of simhash() with these options, for the `recipe` of build() and open().
+
+    Fingerprints of two texts may be compared only if their recipes are equal.
+    """
+    options = _options(Call(), features, shingle)
+    buffer = ffi.new("char[]", 512)
+    if lib.sstore_text_recipe(options, buffer, 512) == 0:
+        raise ValueError(f"there is no recipe for features={features!r}, shingle={shingle}")
+    return text(buffer)
+
+
+def simhash_features(
+    features: Union[
+        Mapping[str, float], Mapping[bytes, float], Mapping[Union[str, bytes], float], Iterable[Union[str, bytes]]
+    ],
+) -> int:
+    """The simhash of the features of one document.
+
+    Args:
+        features: weights by feature: finite numbers of at most 2**31; or features, each of the weight 1. A feature is
+            any bytes, or a str in UTF-8.
+    """
+    weights: Any = features if isinstance(features, Mapping) else dict.fromkeys(features, 1.0)
+    if not isinstance(features, Mapping):
+        weights = {}
+        for item in features:
+            weights[item] = weights.get(item, 0.0) + 1.0
+    call = Call()
+    made = ffi.new("uint64_t *")
+    keep = [item.encode() if isinstance(item, str) else item for item in weights]
+    native = ffi.new("sstore_feature[]", len(keep))
+    for at, item, weight in zip(native, keep, weights.values()):
+        at.data, at.size, at.weight = ffi.from_buffer(item), len(item), weight
+    call.check(lib.sstore_simhash(native, len(keep), made, call.error))
+    return int(made[0])
+
+
+def simhash_hashes(hashes: ArrayLike, weights: Optional[Sequence[float]] = None) -> int:
+    """The simhash of features that were hashed to 64 bits: as many hashes as weights; None: all 1."""
+    array = words(hashes, "hashes")
+    call = Call()
+    made = ffi.new("uint64_t *")
+    given: Any = ffi.NULL
+    if weights is not None:
+        column = np.ascontiguousarray(weights, np.float64)
+        if column.shape != array.shape:
+            raise ValueError(f"expected as many weights as hashes, found {column.size} and {array.size}")
+        given = ffi.from_buffer("double[]", column)
+    call.check(lib.sstore_simhash_hashes(pointer(array), given, len(array), made, call.error))
+    return int(made[0])
+
+
+def hamming_distance(a: int, b: int) -> int:
+    """The number of bits in which two fingerprints differ, 0 to 64."""
+    return bin((int(a) ^ int(b)) & (1 << 64) - 1).count("1")

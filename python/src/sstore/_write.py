@@ -1,0 +1,538 @@
+"""Making and changing stores."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence, Sized
+from dataclasses import dataclass
+from typing import Any, Literal, Optional
+
+from sstore._arrays import ArrayLike, Words, batches, pointer, words
+from sstore._call import Call, Collector, PathLike, ProgressOption, Size, encode, result, size_of
+from sstore._errors import Error, error_of, text
+from sstore._native import ffi, lib
+from sstore._store import copy_fields
+
+_SLICE = 1 << 22  # records that are added between two looks for signals
+
+
+@dataclass(frozen=True)
+class Change:
+    """What a call changed.
+
+    Attributes:
+        given_count: records, fingerprints or ids that were given, with repeats.
+        added_count, removed_count: records that the store has now and did not have, or the other way round.
+        record_count, segment_count, total_bytes: of the store now.
+        conflict_count: with check_ids, ids of added records that also belong to another fingerprint. If ids_checked is
+            false, there may be more.
+        min_conflicting_id: the smallest of these ids.
+    """
+
+    given_count: int
+    added_count: int
+    removed_count: int
+    record_count: int
+    segment_count: int
+    segment_count_before: int
+    total_bytes: int
+    total_bytes_before: int
+    conflict_count: int
+    min_conflicting_id: int
+    ids_checked: bool
+
+
+def change_of(native: Any) -> Change:
+    made: Change = copy_fields(Change, native)
+    return made
+
+
+def shared_options(
+    memory: Optional[Size],
+    threads: int,
+    tmp_dir: Optional[PathLike],
+    block_size: Optional[Size],
+    ignore_free_space: bool,
+) -> dict[str, Any]:
+    """Fields that the options of several calls have."""
+    return {
+        "memory_bytes": size_of(memory, "memory"),
+        "threads": threads,
+        "tmp_dir": None if tmp_dir is None else encode(tmp_dir),
+        "block_bytes": size_of(block_size, "block_size"),
+        "ignore_free_space": ignore_free_space,
+    }
+
+
+class _Writer:
+    """A builder or a remover of the library, which is finished or given up."""
+
+    def __init__(self, call: Call, native: Any, finish: Any, abort: Any) -> None:
+        self._call = call
+        self._native: Optional[Any] = native
+        self._finish_native = finish
+        self._abort_native = abort
+
+    def _use(self) -> Any:
+        if self._native is None:
+            raise ValueError("the writer is closed")
+        return self._native
+
+    def give(self, add: Any, fingerprints: Words, ids: Optional[Words]) -> None:
+        for begin in range(0, len(fingerprints), _SLICE):
+            part = fingerprints[begin : begin + _SLICE]
+            id_part = None if ids is None else ids[begin : begin + _SLICE]
+            self._call.check(add(self._use(), pointer(part), pointer(id_part), len(part), self._call.error))
+
+    def finish(self) -> Change:
+        native, self._native = self._use(), None
+        change = result("sstore_change")
+        self._call.check(self._finish_native(native, change, self._call.error))
+        return change_of(change)
+
+    def abort(self) -> None:
+        native, self._native = self._native, None
+        if native is not None:
+            self._abort_native(native)
+
+    def __del__(self) -> None:
+        self.abort()
+
+
+class Builder:
+    """Build a store from records that come in pieces.
+
+        with sstore.Builder("docs.store") as builder:
+            for fingerprints, ids in pieces:
+                builder.add(fingerprints, ids)
+
+    At the end of the block the store is written and published; `change` then says what it has. If the block raises,
+    nothing is left behind. The arguments are those of build().
+    """
+
+    def __init__(
+        self,
+        path: PathLike,
+        *,
+        distance: int = 3,
+        plan: str = "auto",
+        with_ids: bool = True,
+        first_id: int = 0,
+        recipe: Optional[str] = None,
+        replace: bool = False,
+        memory: Optional[Size] = None,
+        threads: int = 0,
+        tmp_dir: Optional[PathLike] = None,
+        block_size: Optional[Size] = None,
+        ignore_free_space: bool = False,
+        expected_count: int = 0,
+        progress: ProgressOption = False,
+    ) -> None:
+        self.change: Optional[Change] = None
+        self._call = Call(progress)
+        options = self._call.options(
+            "sstore_build_options",
+            distance=distance,
+            plan=plan,
+            without_ids=not with_ids,
+            first_id=first_id,
+            recipe=recipe,
+            replace=replace,
+            expected_record_count=expected_count,
+            **shared_options(memory, threads, tmp_dir, block_size, ignore_free_space),
+        )
+        made = ffi.new("sstore_builder **")
+        self._call.check(lib.sstore_builder_create(encode(path), options, made, self._call.error))
+        self._writer = _Writer(self._call, made[0], lib.sstore_builder_finish, lib.sstore_builder_abort)
+
+    def add(self, fingerprints: ArrayLike, ids: Optional[ArrayLike] = None) -> None:
+        """Add records, in any order and with repeats. The arguments are those of build()."""
+        for part, id_part in batches(fingerprints, ids):
+            self._writer.give(lib.sstore_builder_add, part, id_part)
+
+    def finish(self) -> Change:
+        """Write and publish the store, durably. After this it survives a power cut."""
+        with self._call:
+            self.change = self._writer.finish()
+        return self.change
+
+    def abort(self) -> None:
+        """Give up. Nothing is left behind."""
+        self._writer.abort()
+
+    def __enter__(self) -> Builder:
+        return self
+
+    def __exit__(self, kind: Optional[type[BaseException]], *_: object) -> None:
+        if kind is None:
+            self.finish()
+        else:
+            self.abort()
+
+
+def build(
+    path: PathLike,
+    fingerprints: ArrayLike,
+    ids: Optional[ArrayLike] = None,
+    *,
+    distance: int = 3,
+    plan: str = "auto",
+    with_ids: bool = True,
+    first_id: int = 0,
+    recipe: Optional[str] = None,
+    replace: bool = False,
+    memory: Optional[Size] = None,
+    threads: int = 0,
+    tmp_dir: Optional[PathLike] = None,
+    block_size: Optional[Size] = None,
+    ignore_free_space: bool = False,
+    progress: ProgressOption = False,
+) -> Change:
+    """Build a store.
+
+    Args:
+        path: the folder to make.
+        fingerprints: of shape (n,): an array of integers, a sequence of int, or Arrow data. Or a table of Arrow with
+            the columns "fingerprint" and, optionally, "id", also as a stream that does not fit in memory. An array of
+            uint8 of shape (n, 8) has fingerprints as bytes, the most significant first.
+        ids: as many, or None: the records are numbered from first_id on.
+        distance: the distance in bits to build for, 0 to 16.
+        plan: the tables: "auto", a number of tables such as "4", "5c2", or "24:1,20:0,20:0". See plans().
+        with_ids: False: a store of fingerprints alone.
+        recipe: how the fingerprints were made; see text_recipe().
+        replace: replace a store at the path, once the new one is complete.
+        memory: what the process may take, in bytes or such as "4G"; None: 1 GiB.
+        threads: 0: all that the process may use.
+        tmp_dir: for data that does not fit in memory; None: the new store's folder.
+        block_size: bytes of a block, a power of two from 256 to 65,536; None: 4,096.
+        ignore_free_space: begin even if the disk seems too small.
+        progress: True: a bar, if tqdm is installed; or a function that gets a Progress a few times a second.
+
+    Raises:
+        ExistsError: there is already something at the path.
+        ArgumentError: such as a plan that would miss a pair within the distance.
+        FileError, OutOfMemoryError, BusyError
+    """
+    with Builder(
+        path,
+        distance=distance,
+        plan=plan,
+        with_ids=with_ids,
+        first_id=first_id,
+        recipe=recipe,
+        replace=replace,
+        memory=memory,
+        threads=threads,
+        tmp_dir=tmp_dir,
+        block_size=block_size,
+        ignore_free_space=ignore_free_space,
+        expected_count=len(fingerprints) if isinstance(fingerprints, Sized) else 0,
+        progress=progress,
+    ) as builder:
+        builder.add(fingerprints, ids)
+    assert builder.change is not None
+    return builder.change
+
+
+def add(
+    path: PathLike,
+    fingerprints: ArrayLike,
+    ids: Optional[ArrayLike] = None,
+    *,
+    check_ids: bool = False,
+    plan: Optional[str] = None,
+    recipe: Optional[str] = None,
+    memory: Optional[Size] = None,
+    threads: int = 0,
+    tmp_dir: Optional[PathLike] = None,
+    block_size: Optional[Size] = None,
+    ignore_free_space: bool = False,
+    progress: ProgressOption = False,
+) -> Change:
+    """Add records to a store, as a segment of their own. Records that it has are not added again.
+
+    Open stores keep their state; open() and Store.reopen() show the new one. Without ids, the records get the ids from
+    the store's next id on. With check_ids, ids of added records that belong to other fingerprints are counted. The
+    other arguments are those of build().
+
+    Raises:
+        NotFoundError: there is no store at the path.
+        BusyError: another process is writing to it.
+        RecipeError, DamagedError, ArgumentError, FileError, OutOfMemoryError
+    """
+    with Call(progress) as call:
+        options = call.options(
+            "sstore_add_options",
+            check_ids=check_ids,
+            plan=plan,
+            recipe=recipe,
+            **shared_options(memory, threads, tmp_dir, block_size, ignore_free_space),
+        )
+        made = ffi.new("sstore_builder **")
+        call.check(lib.sstore_builder_create_addition(encode(path), options, made, call.error))
+        writer = _Writer(call, made[0], lib.sstore_builder_finish, lib.sstore_builder_abort)
+        for part, id_part in batches(fingerprints, ids):
+            writer.give(lib.sstore_builder_add, part, id_part)
+        return writer.finish()
+
+
+def remove(
+    path: PathLike,
+    fingerprints: Optional[ArrayLike] = None,
+    ids: Optional[ArrayLike] = None,
+    *,
+    recipe: Optional[str] = None,
+    memory: Optional[Size] = None,
+    threads: int = 0,
+    tmp_dir: Optional[PathLike] = None,
+    block_size: Optional[Size] = None,
+    ignore_free_space: bool = False,
+    progress: ProgressOption = False,
+) -> Change:
+    """Remove records from a store.
+
+    With fingerprints and ids: these records. With fingerprints alone: all records with them. With ids alone: all
+    records with these ids, for which the whole store is read. Records that the store does not have are ignored.
+    compact() frees their space. The other arguments and the errors are those of add().
+    """
+    if fingerprints is None and ids is None:
+        raise TypeError("remove: expected fingerprints, ids or both")
+    with Call(progress) as call:
+        options = call.options(
+            "sstore_remove_options",
+            recipe=recipe,
+            **shared_options(memory, threads, tmp_dir, block_size, ignore_free_space),
+        )
+        made = ffi.new("sstore_remover **")
+        call.check(lib.sstore_remover_create(encode(path), options, made, call.error))
+        writer = _Writer(call, made[0], lib.sstore_remover_finish, lib.sstore_remover_abort)
+        if fingerprints is None:
+            assert ids is not None
+            writer.give(lambda r, i, _, n, e: lib.sstore_remover_remove_ids(r, i, n, e), words(ids, "ids"), None)
+            return writer.finish()
+        for part, id_part in batches(fingerprints, ids):
+            if id_part is None:
+                writer.give(lambda r, f, _, n, e: lib.sstore_remover_remove_fingerprints(r, f, n, e), part, None)
+            else:
+                writer.give(lib.sstore_remover_remove, part, id_part)
+        return writer.finish()
+
+
+def _merge_options(
+    call: Call, plan: Optional[str], replace: bool, shared: dict[str, Any]
+) -> Any:
+    return call.options("sstore_merge_options", plan=plan, replace=replace, **shared)
+
+
+def merge(
+    path: PathLike,
+    inputs: Sequence[PathLike],
+    *,
+    plan: Optional[str] = None,
+    replace: bool = False,
+    memory: Optional[Size] = None,
+    threads: int = 0,
+    tmp_dir: Optional[PathLike] = None,
+    block_size: Optional[Size] = None,
+    ignore_free_space: bool = False,
+    progress: ProgressOption = False,
+) -> Change:
+    """Merge stores, such as parts that several machines built, into one at `path`. It holds each of their records once.
+
+    The inputs must be for the same distance, of the same recipe, and all with ids or all without. Parts must have
+    different ids (first_id of build()). The other arguments are those of build().
+    """
+    with Call(progress) as call:
+        options = _merge_options(
+            call, plan, replace, shared_options(memory, threads, tmp_dir, block_size, ignore_free_space)
+        )
+        names = [ffi.new("char[]", encode(name)) for name in inputs]
+        change = result("sstore_change")
+        call.check(
+            lib.sstore_merge(
+                encode(path), ffi.new("const char *[]", names), len(names), options, change, call.error
+            )
+        )
+        return change_of(change)
+
+
+def shard(
+    path: PathLike,
+    source: PathLike,
+    shard: int,
+    shard_count: int,
+    *,
+    plan: Optional[str] = None,
+    replace: bool = False,
+    memory: Optional[Size] = None,
+    threads: int = 0,
+    tmp_dir: Optional[PathLike] = None,
+    block_size: Optional[Size] = None,
+    ignore_free_space: bool = False,
+    progress: ProgressOption = False,
+) -> Change:
+    """Write shard number `shard`, from 0, of `shard_count` of the store at `source` into a store at `path`.
+
+    Each record is in exactly one shard. Near-duplicates may be in different ones, so a query must search all shards.
+    The other arguments are those of build().
+    """
+    with Call(progress) as call:
+        options = _merge_options(
+            call, plan, replace, shared_options(memory, threads, tmp_dir, block_size, ignore_free_space)
+        )
+        change = result("sstore_change")
+        call.check(
+            lib.sstore_shard(encode(path), encode(source), shard, shard_count, options, change, call.error)
+        )
+        return change_of(change)
+
+
+def compact(
+    path: PathLike,
+    *,
+    tiered: bool = False,
+    plan: Optional[str] = None,
+    recipe: Optional[str] = None,
+    memory: Optional[Size] = None,
+    threads: int = 0,
+    tmp_dir: Optional[PathLike] = None,
+    block_size: Optional[Size] = None,
+    ignore_free_space: bool = False,
+    progress: ProgressOption = False,
+) -> Change:
+    """Write one segment of all segments of a store, without removed records.
+
+    With tiered=True only the newest segments are merged, and only if there are four of similar sizes: for a store that
+    keeps growing. The other arguments and the errors are those of add().
+    """
+    with Call(progress) as call:
+        options = call.options(
+            "sstore_compact_options",
+            scope=lib.SSTORE_COMPACTION_TIERS if tiered else lib.SSTORE_COMPACTION_ALL,
+            plan=plan,
+            recipe=recipe,
+            **shared_options(memory, threads, tmp_dir, block_size, ignore_free_space),
+        )
+        change = result("sstore_change")
+        call.check(lib.sstore_compact(encode(path), options, change, call.error))
+        return change_of(change)
+
+
+def verify(path: PathLike, *, progress: ProgressOption = False) -> list[Error]:
+    """Read, decode and cross-check everything in a store.
+
+    Returns:
+        The problems that were found, as exceptions that were not raised: DamagedError with file and offset, FileError
+        for a file that cannot be read, UnsupportedError. An empty list: the store is intact.
+
+    Raises:
+        NotFoundError: there is no store at the path.
+    """
+    with Call(progress) as call:
+        options = call.options("sstore_verify_options")
+        collector = Collector(error_of)
+        status = lib.sstore_verify(encode(path), options, lib.sspy_problem, collector.handle, call.error)
+        if status != lib.SSTORE_OK and (
+            status == lib.SSTORE_STOPPED or text(call.error.message) not in {str(e) for e in collector.items}
+        ):
+            call.check(status)
+        return collector.items
+
+
+def reindex(path: PathLike, *, all: bool = False, progress: ProgressOption = False) -> int:
+    """Rebuild lost or damaged directories of a store from its tables; with all=True also intact ones.
+
+    Returns:
+        The number of directories that were rebuilt.
+    """
+    with Call(progress) as call:
+        count = ffi.new("uint32_t *")
+        call.check(
+            lib.sstore_reindex(encode(path), call.options("sstore_reindex_options", all=all), count, call.error)
+        )
+        return int(count[0])
+
+
+Objective = Literal["balanced", "size", "latency"]
+
+_OBJECTIVES = {
+    "balanced": lib.SSTORE_OBJECTIVE_BALANCED,
+    "size": lib.SSTORE_OBJECTIVE_SIZE,
+    "latency": lib.SSTORE_OBJECTIVE_LATENCY,
+}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The expected costs of a plan. Times compare plans; they do not predict times of a machine.
+
+    Attributes:
+        plan: as build() takes it.
+        total_bytes, bytes_per_record, directory_bytes: of the store; the directory is held in memory.
+        warm_ns, cold_ns: of a query without a match, if all blocks are in memory or none is.
+        is_useful: no plan with fewer tables is as fast.
+        is_chosen: the plan for the objective; `reason` says why.
+    """
+
+    plan: str
+    table_count: int
+    min_prefix_bits: int
+    max_prefix_bits: int
+    min_radius: int
+    max_radius: int
+    bits_per_fingerprint: float
+    total_bytes: float
+    bytes_per_record: float
+    directory_bytes: float
+    probe_count: float
+    block_count: float
+    candidate_count: float
+    warm_ns: float
+    cold_ns: float
+    is_full_scan: bool
+    is_useful: bool
+    is_chosen: bool
+    reason: str
+
+
+def plans(
+    record_count: Optional[int] = None,
+    distance: int = 3,
+    *,
+    sample: Optional[ArrayLike] = None,
+    objective: Objective = "balanced",
+    max_bytes: Optional[int] = None,
+    with_ids: bool = True,
+    block_size: Optional[Size] = None,
+) -> list[Plan]:
+    """Estimate every plan for a future store, in ascending order of bytes. One of them is chosen.
+
+    Args:
+        record_count: of the future store; None: the length of the sample.
+        distance: the distance to build for, 0 to 16.
+        sample: fingerprints like the future ones, about ten thousand or more; None: uniform data.
+        objective: "balanced", "size" or "latency".
+        max_bytes: of the store.
+    """
+    if objective not in _OBJECTIVES:
+        raise ValueError(f"objective: expected one of {', '.join(_OBJECTIVES)}, found {objective!r}")
+    array = None if sample is None else words(sample, "sample")
+    if record_count is None:
+        if array is None:
+            raise TypeError("plans: expected record_count or a sample")
+        record_count = len(array)
+    call = Call()
+    data = pointer(array)
+    options = call.options(
+        "sstore_plan_options",
+        distance=distance,
+        without_ids=not with_ids,
+        block_bytes=size_of(block_size, "block_size"),
+        objective=_OBJECTIVES[objective],
+        record_count=record_count,
+        max_bytes=max_bytes or 0,
+        sample=data,
+        sample_count=0 if array is None else len(array),
+    )
+    collector = Collector(lambda estimate: copy_fields(Plan, estimate))
+    call.check(lib.sstore_plan(options, lib.sspy_plan, collector.handle, call.error))
+    return collector.items

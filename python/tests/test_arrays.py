@@ -1,0 +1,159 @@
+"""What is taken as fingerprints, and what takes results over."""
+
+from __future__ import annotations
+
+import pathlib
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import Words, clustered
+
+import sstore
+
+pyarrow = pytest.importorskip("pyarrow")
+polars = pytest.importorskip("polars")
+pandas = pytest.importorskip("pandas")
+duckdb = pytest.importorskip("duckdb")
+
+
+def build(folder: pathlib.Path, fingerprints: Any, ids: Any = None) -> list[tuple[int, int]]:
+    sstore.build(folder / "made", fingerprints, ids, replace=True)
+    with sstore.open(folder / "made") as store:
+        records = store.records()
+        return sorted(zip(records.id.tolist(), records.fingerprint.tolist()))
+
+
+def test_inputs(folder: pathlib.Path, rng: np.random.Generator) -> None:
+    fps = clustered(rng, 1000)
+    ids = rng.permutation(1000).astype(np.uint64)
+    numbered = list(enumerate(fps.tolist()))
+    wide = np.zeros((1000, 3), np.uint64)
+    wide[:, 1] = fps
+    forms: dict[str, Any] = {
+        "uint64": fps,
+        "int64": fps.view(np.int64),
+        "big-endian": fps.astype(">u8"),
+        "a column": fps.reshape(-1, 1),
+        "not contiguous": wide[:, 1],
+        "bytes as of faiss": fps.astype(">u8").view(np.uint8).reshape(-1, 8),
+        "read-only": np.frombuffer(fps.tobytes(), np.uint64),
+        "list": fps.tolist(),
+        "tuple of signed": tuple(fps.view(np.int64).tolist()),
+        "list of NumPy numbers": list(fps),
+        "pyarrow": pyarrow.array(fps),
+        "pyarrow, signed": pyarrow.array(fps.view(np.int64)),
+        "pyarrow, chunked": pyarrow.chunked_array([fps[:300], fps[300:300], fps[300:]]),
+        "pyarrow, sliced": pyarrow.array(np.concatenate([fps, fps]))[1000:],
+        "polars": polars.Series(fps),
+        "pandas": pandas.Series(fps),
+        "a table": pyarrow.table({"other": fps, "fingerprint": fps}),
+        "a data frame": polars.DataFrame({"fingerprint": fps}),
+    }
+    for name, form in forms.items():
+        assert build(folder, form) == numbered, name
+        if name not in ("a table", "a data frame"):
+            assert build(folder, fps, form) == sorted({(f, f) for f in fps.tolist()}), name
+    given = sorted(zip(ids.tolist(), fps.tolist()))
+    table = pyarrow.table({"id": ids, "fingerprint": fps})
+    frame = polars.DataFrame({"fingerprint": fps, "ids": ids})
+    con = duckdb.connect()
+    con.register("records", table)
+    tables: dict[str, Any] = {
+        "pyarrow.Table": table,
+        "sliced": pyarrow.concat_tables([table, table])[1000:],
+        "RecordBatch": table.to_batches()[0],
+        "RecordBatchReader": table.to_reader(100),
+        "polars": frame,
+        "pandas": pandas.DataFrame({"fingerprint": fps, "id": ids}),
+        "duckdb": con.sql("select fingerprint, id from records"),
+        "duckdb, signed": con.sql("select fingerprint, id::bigint as id from records"),
+    }
+    for name, form in tables.items():
+        assert build(folder, form) == given, name
+    source: Any
+    for source in (fps[:0], [], pyarrow.array([], "uint64"), pyarrow.table({"fingerprint": fps[:0]})):
+        assert build(folder, source) == []
+
+
+@pytest.mark.parametrize(
+    ("wrong", "reason"),
+    [
+        (np.zeros(3), "float64"),
+        (np.zeros((3, 2), np.uint64), "more than 64 bits"),
+        (np.zeros((3, 1, 1), np.uint64), "shape"),
+        (np.array(["a"]), "integers"),
+        (np.array([-1], np.int32), "negative"),
+        ([1.5], "float"),
+        (["1"], "str"),
+        ([1 << 64], "64 bits"),
+        ([-(1 << 63) - 1], "64 bits"),
+        (5, "sequence"),
+        (None, "sequence"),
+        (pyarrow.array([1, None], "uint64"), "null"),
+        (pyarrow.array([1.5]), "double"),
+        (pyarrow.array(["a"]), "string"),
+        (pyarrow.table({"hash": [1]}), "column"),
+    ],
+)
+def test_wrong_inputs(folder: pathlib.Path, wrong: Any, reason: str) -> None:
+    ids: Any = 1.5 if wrong is None else wrong
+    for call in (
+        lambda: sstore.build(folder / "made", wrong),
+        lambda: sstore.build(folder / "made", [1], ids),
+        lambda: sstore.StreamMatcher(wrong),
+    ):
+        with pytest.raises((TypeError, ValueError)):
+            call()
+    with pytest.raises((TypeError, ValueError), match=reason):
+        sstore.build(folder / "made", wrong)
+    assert not (folder / "made").exists()
+
+
+def test_unequal_lengths(folder: pathlib.Path) -> None:
+    with pytest.raises(ValueError, match="as many ids"):
+        sstore.build(folder / "made", [1, 2], [1])
+
+
+def test_results(folder: pathlib.Path, rng: np.random.Generator) -> None:
+    fps = clustered(rng, 2000)
+    sstore.build(folder / "a", fps)
+    with sstore.open(folder / "a") as store:
+        tables: Sequence[sstore.Table] = [
+            store.query(int(fps[0])),
+            store.query(1, 0),
+            store.query_batch(fps),
+            store.records(),
+            store.pairs(),
+            store.clusters(),
+            store.clusters(singles=True).duplicates,
+            sstore.StreamMatcher(fps[:5]).feed(fps),
+        ]
+    for table in tables:
+        columns = table.columns
+        arrow, frame, data = table.to_arrow(), table.to_polars(), table.to_pandas()
+        assert arrow.column_names == frame.columns == list(data.columns) == list(columns)
+        for name, column in columns.items():
+            assert len(column) == len(table) and np.array_equal(table[name], column)
+            for other in (arrow[name].to_numpy(), frame[name].to_numpy(), data[name].to_numpy()):
+                assert other.dtype == column.dtype and np.array_equal(other, column)
+        again = pyarrow.record_batch(table)
+        assert again.num_rows == len(table)
+        assert polars.DataFrame(table).equals(frame)
+        assert duckdb.sql("select count(*) from arrow").fetchall() == [(len(table),)]
+        assert table == type(table)(columns) if type(table).__name__ != "Matches" else table == table
+        assert str(len(table)) in repr(table)
+    assert tables[0] != tables[3] and tables[0] != 1
+
+
+def test_columns_outlive_their_table(folder: pathlib.Path, rng: np.random.Generator) -> None:
+    fps = clustered(rng, 200_000)
+    sstore.build(folder / "a", fps, with_ids=False)
+    store = sstore.open(folder / "a")
+    column: Words = store.records().fingerprint
+    arrow = store.records().to_arrow()
+    view = store.query(int(fps[0])).fingerprint
+    del store
+    assert column.tolist() == np.unique(fps).tolist() == arrow["fingerprint"].to_pylist()
+    assert int(fps[0]) in view.tolist()

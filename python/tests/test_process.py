@@ -1,0 +1,131 @@
+"""Signals, forks, and processes that are spawned."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import SEED, clustered
+
+import sstore
+
+
+def count(store: sstore.Store) -> int:
+    return len(store.query_batch(np.arange(10, dtype=np.uint64)))
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+def test_processes(folder: pathlib.Path, method: str) -> None:
+    sstore.build(folder / "a", range(10))
+    with sstore.open(folder / "a") as store:
+        expected = count(store)
+        with multiprocessing.get_context(method).Pool(2) as pool:
+            assert pool.map(count, [store] * 4) == [expected] * 4
+
+
+def test_fork_with_an_open_store(folder: pathlib.Path, rng: np.random.Generator) -> None:
+    fps = clustered(rng, 1000)
+    sstore.build(folder / "a", fps)
+    with sstore.open(folder / "a") as store:
+        expected = store.query(int(fps[0])).id.tolist()
+        child = os.fork()
+        if child == 0:
+            try:
+                same = store.query(int(fps[0])).id.tolist() == expected and len(store.query_batch(fps)) >= 1000
+                os._exit(0 if same else 1)
+            except BaseException:
+                os._exit(2)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        assert store.query(int(fps[0])).id.tolist() == expected
+
+
+@pytest.mark.parametrize("call", ["build", "pairs", "clusters", "query_batch", "records", "verify", "offer", "feed"])
+def test_interrupt(folder: pathlib.Path, call: str) -> None:
+    """Ctrl-C ends a call that would take minutes. The child's work is checked, not how long it took."""
+    script = f"""
+        import os, signal, sys, threading
+        import numpy as np
+        import sstore
+        fps = np.random.default_rng({SEED}).integers(0, 1 << 64, 1_000_000, dtype=np.uint64)
+        path = {str(folder / "a")!r}
+        sstore.build(path, fps)
+        store = sstore.open(path)
+        started = threading.Event()
+        def interrupt():
+            started.wait()
+            os.kill(os.getpid(), signal.SIGINT)
+        threading.Thread(target=interrupt, daemon=True).start()
+        def loop(work):
+            while True:
+                work()
+        many = np.tile(fps, 20)
+        calls = {{
+            "build": lambda: loop(lambda: sstore.build(path + "b", fps, replace=True)),
+            "pairs": lambda: loop(lambda: store.pairs(16)),
+            "clusters": lambda: loop(lambda: store.clusters(16)),
+            "query_batch": lambda: store.query_batch(many, 12, threads=1),
+            "records": lambda: loop(store.records),
+            "verify": lambda: loop(lambda: sstore.verify(path)),
+            "offer": lambda: sstore.Deduplicator(path, 16).offer(many),
+            "feed": lambda: sstore.StreamMatcher(fps[:100000], 16).feed(many),
+        }}
+        started.set()
+        try:
+            calls[{call!r}]()
+        except KeyboardInterrupt:
+            assert sstore.verify(path) == []
+            sys.exit(7)
+    """
+    ran = subprocess.run([sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True)
+    assert ran.returncode == 7, ran.stderr
+
+
+def test_close_while_others_query(folder: pathlib.Path, rng: np.random.Generator) -> None:
+    fps = clustered(rng, 50000).tolist()
+    sstore.build(folder / "a", fps)
+    for _ in range(5):
+        store = sstore.open(folder / "a")
+        ends: list[Any] = []
+        begun = threading.Barrier(5)
+
+        def work() -> None:
+            begun.wait()
+            try:
+                for fingerprint in fps:
+                    assert len(store.query(fingerprint)) >= 1
+                    store.query_batch(fps[:100])
+                ends.append("all")
+            except ValueError as error:
+                ends.append(str(error))
+
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        begun.wait()
+        store.query(fps[0])
+        store.close()
+        for thread in threads:
+            thread.join()
+        assert all(end in ("all", "the store is closed") for end in ends) and len(ends) == 4
+
+
+def test_signal_is_not_lost(folder: pathlib.Path) -> None:
+    """A handler runs during a call, and the call goes on."""
+    sstore.build(folder / "a", range(1000))
+    seen: list[int] = []
+    before = signal.signal(signal.SIGALRM, lambda number, _: seen.append(number))
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.05)
+        while not seen:
+            assert sstore.verify(folder / "a") == []
+    finally:
+        signal.signal(signal.SIGALRM, before)

@@ -1,0 +1,242 @@
+"""Queries, pairs, clusters, joins and records against brute force."""
+
+from __future__ import annotations
+
+import pathlib
+import pickle
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import brute_pairs, brute_query, clustered
+
+import sstore
+
+
+def sorted_rows(table: sstore.Matches) -> list[tuple[int, int, int]]:
+    return sorted(zip(table.distance.tolist(), table.fingerprint.tolist(), table.id.tolist()))
+
+
+@pytest.mark.parametrize("io", ["auto", "pread", "mmap", "memory"])
+def test_queries(folder: pathlib.Path, rng: np.random.Generator, io: Any) -> None:
+    for distance in (0, 3, 6):
+        fps = clustered(rng, 3000)
+        ids = rng.integers(0, 1 << 64, len(fps), dtype=np.uint64)
+        path = folder / f"{distance}.store"
+        change = sstore.build(path, fps, ids, distance=distance)
+        assert change.record_count == len({*zip(fps.tolist(), ids.tolist())})
+        queries = np.concatenate([fps[:50], clustered(rng, 20)])
+        with sstore.open(path, io=io) as store:
+            assert store.distance == distance and store.has_ids and len(store) == change.record_count
+            for near in (None, 0, 1, distance + 2, 12):
+                expected = [brute_query(fps, ids, q, distance if near is None else near) for q in queries]
+                for query, want in zip(queries.tolist(), expected):
+                    assert sorted_rows(store.query(query, near)) == want
+                    assert store.count(query, near) == len(want)
+                for threads in (1, 2):
+                    batch = store.query_batch(queries, near, threads=threads)
+                    rows = list(
+                        zip(
+                            batch.query.tolist(),
+                            batch.distance.tolist(),
+                            batch.fingerprint.tolist(),
+                            batch.id.tolist(),
+                        )
+                    )
+                    assert rows == [(i, *row) for i, want in enumerate(expected) for row in want]
+                    assert batch.offsets.tolist() == np.cumsum([0, *map(len, expected)]).tolist()
+                    pieces = list(store.iter_query_batch(queries, near, batch_size=7))
+                    assert all(len(piece) == 7 for piece in pieces[:-1])
+                    joined = [row for piece in pieces for row in piece.columns["id"].tolist()]
+                    assert joined == batch.id.tolist()
+            for query in queries[:20].tolist():
+                smallest = min(brute_query(fps, ids, query, 64))[0]
+                assert sorted_rows(store.nearest(query)) == brute_query(fps, ids, query, smallest)
+                assert (len(store.nearest(query, 1)) > 0) == (smallest <= 1)
+
+
+def test_queries_with_more_matches_than_a_buffer(folder: pathlib.Path) -> None:
+    fps = np.full(5000, 7, np.uint64)
+    sstore.build(folder / "a", fps)
+    with sstore.open(folder / "a") as store:
+        assert sorted(store.query(7).id.tolist()) == list(range(5000))
+        assert sorted(store.query(7).id.tolist()) == list(range(5000))
+        assert len(store.query(6)) == 5000 and len(store.query(8)) == 0 and len(store.query(0)) == 5000
+
+
+def test_numbers(folder: pathlib.Path) -> None:
+    sstore.build(folder / "a", [(1 << 64) - 1, 0, -2])
+    with sstore.open(folder / "a") as store:
+        for one in (-1, (1 << 64) - 1, np.uint64((1 << 64) - 1), np.int64(-1)):
+            assert sorted(store.query(one).id.tolist()) == [0, 2]  # type: ignore[arg-type]
+        for wrong in (1 << 64, -(1 << 63) - 1):
+            with pytest.raises(ValueError, match="64 bits"):
+                store.query(wrong)
+        for distance in (65, -1, 1 << 40):
+            with pytest.raises(ValueError):
+                store.query(1, distance)
+            with pytest.raises((ValueError, OverflowError)):
+                store.query_batch([1], distance)
+        with pytest.raises(TypeError):
+            store.query("1")  # type: ignore[arg-type]
+        assert store.query(0).id.tolist() == [1]
+
+
+def test_without_ids(folder: pathlib.Path, rng: np.random.Generator) -> None:
+    fps = clustered(rng, 1000)
+    sstore.build(folder / "a", fps, with_ids=False)
+    with sstore.open(folder / "a") as store:
+        assert not store.has_ids and store.stat().next_id is None
+        for table in (store.query(int(fps[0])), store.query_batch(fps), store.records(), store.clusters()):
+            assert "id" not in table.columns and len(table) > 0
+            with pytest.raises(AttributeError, match="no ids"):
+                table.id
+        assert list(store.pairs().columns) == ["fingerprint", "other_fingerprint", "distance"]
+        assert store.records().fingerprint.tolist() == sorted({*fps.tolist()})
+
+
+@pytest.mark.parametrize("distance", [0, 3, 10])
+def test_pairs_and_clusters(folder: pathlib.Path, rng: np.random.Generator, distance: int) -> None:
+    fps = clustered(rng, 1500)
+    ids = rng.permutation(len(fps)).astype(np.uint64)
+    sstore.build(folder / "a", fps, ids)
+    with sstore.open(folder / "a") as store:
+        expected = brute_pairs(fps, ids, distance)
+        pairs = store.pairs(distance)
+        columns = (pairs.fingerprint, pairs.id, pairs.other_fingerprint, pairs.other_id)
+        found = list(zip(*(column.tolist() for column in columns)))
+        assert len(found) == len({*found}) and {*found} == expected
+        assert sum(map(len, store.iter_pairs(distance, batch_size=10))) == len(expected)
+        parent = {id_: id_ for id_ in ids.tolist()}
+
+        def root(id_: int) -> int:
+            while parent[id_] != id_:
+                id_ = parent[id_]
+            return id_
+
+        for _, one, _, other in expected:
+            low, high = sorted((root(one), root(other)))
+            parent[high] = low
+        members: dict[int, set[int]] = {}
+        for id_ in parent:
+            members.setdefault(root(id_), set()).add(id_)
+        clusters = store.clusters(distance)
+        got: dict[int, set[int]] = {}
+        for number, id_ in zip(clusters.cluster.tolist(), clusters.id.tolist()):
+            got.setdefault(number, set()).add(id_)
+        want = {frozenset(group) for group in members.values() if len(group) > 1}
+        assert {frozenset(group) for group in got.values()} == want
+        assert {*clusters.representatives.id.tolist()} == {min(group) for group in want}
+        assert len(clusters.representatives) + len(clusters.duplicates) == len(clusters)
+        assert len(store.clusters(distance, singles=True)) == len(fps)
+        assert sum(map(len, store.iter_clusters(distance, singles=True, batch_size=99))) == len(fps)
+
+
+def test_join(folder: pathlib.Path, rng: np.random.Generator) -> None:
+    fps = clustered(rng, 2000)
+    sstore.build(folder / "a", fps[:900])
+    sstore.build(folder / "b", fps[900:], with_ids=False)
+    with sstore.open(folder / "a") as left, sstore.open(folder / "b") as right:
+        pairs = left.join(right, 5)
+        assert list(pairs.columns) == ["fingerprint", "id", "other_fingerprint", "distance"]
+        found = {*zip(pairs.fingerprint.tolist(), pairs.id.tolist(), pairs.other_fingerprint.tolist())}
+        expected = {
+            (int(fps[i]), i, f)
+            for i in range(900)
+            for _, f, _ in brute_query(fps[900:], fps[900:], fps[i], 5)
+        }
+        assert found == expected and len(pairs) == len(expected)
+        assert sum(map(len, left.iter_join(right, 5, batch_size=3))) == len(expected)
+    sstore.build(folder / "c", fps, recipe="one")
+    sstore.build(folder / "d", fps, recipe="two")
+    with sstore.open(folder / "c") as left, sstore.open(folder / "d") as right:
+        with pytest.raises(sstore.RecipeError):
+            left.join(right)
+
+
+def test_records(folder: pathlib.Path, rng: np.random.Generator) -> None:
+    fps = clustered(rng, 5000)
+    sstore.build(folder / "a", fps)
+    with sstore.open(folder / "a") as store:
+        records = store.records()
+        assert list(zip(records.fingerprint.tolist(), records.id.tolist())) == sorted(zip(fps.tolist(), range(5000)))
+        pieces = list(store.iter_records(batch_size=999))
+        assert [len(piece) for piece in pieces] == [999] * 5 + [5]
+        assert np.array_equal(np.concatenate([piece.id for piece in pieces]), records.id)
+        with pytest.raises(ValueError, match="batch_size"):
+            store.iter_records(batch_size=0)
+
+
+def test_results_outlive_the_store(folder: pathlib.Path, rng: np.random.Generator) -> None:
+    fps = clustered(rng, 3000)
+    sstore.build(folder / "a", fps)
+    store = sstore.open(folder / "a")
+    batches, query = store.iter_records(batch_size=100), store.query(int(fps[0]))
+    first = next(batches)
+    store.close()
+    store.close()
+    assert store.closed and "closed" in repr(store)
+    assert len(first) == 100 and sum(map(len, batches)) == 2900 and len(query) >= 1
+    for call in (lambda: store.query(1), lambda: store.query_batch([1]), store.stat, store.records, store.pairs):
+        with pytest.raises(ValueError, match="closed"):
+            call()
+    with store.iter_records() if not store.closed else sstore.open(folder / "a").iter_records() as again:
+        assert len(next(again)) == 3000
+    assert list(again) == []
+
+
+def test_reopen_and_pickle(folder: pathlib.Path) -> None:
+    sstore.build(folder / "a", [1, 2])
+    with sstore.open(folder / "a", io="pread") as store:
+        sstore.add(folder / "a", [3])
+        assert len(store) == 2
+        with store.reopen() as newer:
+            assert len(newer) == 3
+        copy = pickle.loads(pickle.dumps(store))
+        assert len(copy) == 3
+
+
+def test_threads(folder: pathlib.Path, rng: np.random.Generator) -> None:
+    fps = clustered(rng, 20000)
+    sstore.build(folder / "a", fps)
+    failures: list[object] = []
+    with sstore.open(folder / "a") as store:
+        expected = store.query_batch(fps[:2000])
+
+        def work(first: int) -> None:
+            for i in range(first, 2000, 4):
+                begin, end = expected.offsets[i], expected.offsets[i + 1]
+                found = sorted(store.query(int(fps[i])).id.tolist())
+                if found != sorted(expected.id[begin:end].tolist()):
+                    failures.append(i)
+            if len(store.query_batch(fps[:2000])) != len(expected):
+                failures.append("batch")
+
+        threads = [threading.Thread(target=work, args=(first,)) for first in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert failures == []
+
+
+def test_statistics_and_explanation(folder: pathlib.Path, rng: np.random.Generator) -> None:
+    fps = clustered(rng, 3000)
+    sstore.build(folder / "a", fps, plan="5c2", recipe="mine", block_size=1024)
+    sstore.add(folder / "a", [1, 2, 3], recipe="mine")
+    sstore.remove(folder / "a", [1])
+    with sstore.open(folder / "a") as store:
+        found = store.stat()
+        assert found.record_count == len(store) == 3002 and found.next_id == 3003 and found.recipe == "mine"
+        assert [s.is_removal for s in found.segments] == [False, False, True]
+        assert found.block_bytes == 1024 and len(found.segments[0].tables) == 10
+        files = (folder / "a").rglob("*")
+        assert found.total_bytes == sum(f.stat().st_size for f in files if f.is_file())
+        explained = store.explain(int(fps[0]))
+        assert sum(table.found_count for table in explained) >= 1
+        assert f"{found.record_count:,} records" in repr(store)
+    with pytest.raises(sstore.RecipeError):
+        sstore.open(folder / "a", recipe="yours")
+    with pytest.raises(sstore.OutOfMemoryError):
+        sstore.open(folder / "a", max_memory=1000)

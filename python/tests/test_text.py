@@ -1,0 +1,104 @@
+"""Fingerprints of texts and features, compared with the command's."""
+
+from __future__ import annotations
+
+import pathlib
+import subprocess
+import sys
+from typing import Any, Union
+
+import numpy as np
+import pytest
+
+import sstore
+
+pyarrow = pytest.importorskip("pyarrow")
+COMMAND = pathlib.Path(sys.executable).with_name("sstore")
+TEXTS = ["the quick brown fox", "", "ÀÉÎ straße Ωmega", "你好世界 hello", "a" * 5000, "x\ty z"]
+
+
+def of_command(texts: list[str], *options: str) -> list[int]:
+    ran = subprocess.run(
+        [COMMAND, "fingerprint", "--lines", *options], input="\n".join(texts), capture_output=True, text=True, check=True
+    )
+    return [int(line.split("\t")[0], 16) for line in ran.stdout.splitlines()]
+
+
+def test_texts() -> None:
+    texts = TEXTS * 200
+    plain = [text.replace("\t", " ") for text in texts]
+    for features in ("words", "chars"):
+        for shingle in (0, 1, 5):
+            expected = of_command(plain, "--features", features, *(["--shingle", str(shingle)] if shingle else []))
+            forms: list[Any] = [
+                plain,
+                tuple(plain),
+                iter(plain),
+                [text.encode() for text in plain],
+                np.array(plain, object),
+                pyarrow.array(plain),
+                pyarrow.array(plain, "large_string"),
+                pyarrow.array(["unseen", *plain])[1:],
+                pyarrow.chunked_array([plain[:100], plain[100:]]),
+            ]
+            for threads in (0, 1, 3):
+                for form in forms if threads == 0 else forms[:1]:
+                    found = sstore.simhash(form, features, shingle=shingle, threads=threads)
+                    assert found.dtype == np.uint64 and found.tolist() == expected
+    assert sstore.simhash([]).tolist() == [] and sstore.simhash(pyarrow.array([], "string")).tolist() == []
+
+
+def test_wrong_texts() -> None:
+    wrong: Any
+    for wrong in ("one", b"one", [1], [None], pyarrow.array([1]), pyarrow.array(["a", None])):
+        with pytest.raises((TypeError, ValueError)):
+            sstore.simhash(wrong)
+    with pytest.raises(ValueError, match="features"):
+        sstore.simhash(["a"], "letters")  # type: ignore[arg-type]
+    with pytest.raises(sstore.ArgumentError):
+        sstore.simhash(["a"], shingle=65)
+
+
+def test_recipe(tmp_path: pathlib.Path) -> None:
+    recipe = sstore.text_recipe("chars", shingle=3)
+    assert "features=chars" in recipe and "shingle=3" in recipe
+    sstore.build(tmp_path / "a", sstore.simhash(["a"]), recipe=recipe)
+    sstore.open(tmp_path / "a", recipe=recipe)
+    with pytest.raises(ValueError):
+        sstore.text_recipe(shingle=65)
+
+
+def test_features() -> None:
+    weighted: dict[Union[str, bytes], float] = {"one": 2.5, b"two": -1.0, "three": 0.25}
+    ran = subprocess.run(
+        [COMMAND, "fingerprint", "--weighted"], input="one\t2.5\ntwo\t-1\nthree\t0.25\n", capture_output=True,
+        text=True, check=True,
+    )
+    assert sstore.simhash_features(weighted) == int(ran.stdout.split("\t")[0], 16)
+    assert sstore.simhash_features(["a", "b", "a"]) == sstore.simhash_features({"a": 2.0, "b": 1.0})
+    assert sstore.simhash_features([]) == 0
+    with pytest.raises(ValueError):
+        sstore.simhash_features({"a": float("nan")})
+    assert sstore.simhash_hashes([5]) == 5
+    assert sstore.simhash_hashes([5, 6, 1 << 63], [3.0, 1.0, 1.0]) == 5
+    with pytest.raises(ValueError):
+        sstore.simhash_hashes([5], [1.0, 2.0])
+
+
+def test_hamming_distance() -> None:
+    assert [sstore.hamming_distance(a, b) for a, b in ((0, 0), (0, -1), (5, 6), (1 << 63, 0))] == [0, 64, 2, 1]
+
+
+def test_command() -> None:
+    ran = subprocess.run([COMMAND, "--version"], capture_output=True, text=True, check=True)
+    assert sstore.__version__ in ran.stdout
+    assert subprocess.run([COMMAND, "nonsense"], capture_output=True).returncode == 2
+
+
+def test_all_names_have_docstrings() -> None:
+    for name in sstore.__all__:
+        thing = getattr(sstore, name)
+        assert thing.__doc__, name
+        for member, value in vars(thing).items() if isinstance(thing, type) else ():
+            if not member.startswith("_") and callable(value):
+                assert value.__doc__, f"{name}.{member}"

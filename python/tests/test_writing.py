@@ -1,0 +1,241 @@
+"""Building and changing stores, deduplication, verification and plans."""
+
+from __future__ import annotations
+
+import pathlib
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import brute_query, clustered, distances
+
+import sstore
+
+
+def contents(path: pathlib.Path) -> set[tuple[int, int]]:
+    with sstore.open(path) as store:
+        records = store.records()
+        return {*zip(records.fingerprint.tolist(), records.id.tolist())}
+
+
+def files(path: pathlib.Path) -> dict[str, bytes]:
+    return {f.name: f.read_bytes() for f in path.rglob("*") if f.suffix == ".blk"}
+
+
+def test_changes(folder: pathlib.Path, rng: np.random.Generator) -> None:
+    path = folder / "a"
+    fps = clustered(rng, 2000)
+    sstore.build(path, fps[:1000])
+    living = {(int(f), i) for i, f in enumerate(fps[:1000])}
+    assert contents(path) == living
+    change = sstore.add(path, fps[1000:])
+    living |= {(int(f), 1000 + i) for i, f in enumerate(fps[1000:])}
+    assert change.added_count == 1000 and contents(path) == living
+    assert sstore.add(path, fps[:10], range(10)).added_count == 0
+    change = sstore.add(path, [5], [0], check_ids=True)
+    living.add((5, 0))
+    assert change.conflict_count == 1 and change.ids_checked
+    assert sstore.remove(path, fps[:5], range(5)).removed_count == 5
+    living -= {(int(f), i) for i, f in enumerate(fps[:5])}
+    sstore.remove(path, fps[5:7])
+    living = {(f, i) for f, i in living if f not in fps[5:7].tolist()}
+    sstore.remove(path, ids=np.arange(100, 300))
+    living = {(f, i) for f, i in living if not 100 <= i < 300}
+    assert contents(path) == living
+    change = sstore.compact(path)
+    assert change.segment_count == 1 and contents(path) == living
+    records = sorted(living)
+    sstore.build(folder / "b", [f for f, _ in records], [i for _, i in records])
+    assert files(path) == files(folder / "b")
+    for _ in range(5):
+        sstore.add(path, clustered(rng, 10))
+    assert sstore.compact(path, tiered=True).segment_count == 2
+    with pytest.raises(TypeError):
+        sstore.remove(path)
+
+
+def test_builder(folder: pathlib.Path, rng: np.random.Generator) -> None:
+    fps = clustered(rng, 3000)
+    with sstore.Builder(folder / "a") as builder:
+        for begin in range(0, 3000, 700):
+            builder.add(fps[begin : begin + 700])
+    assert builder.change is not None and builder.change.given_count == 3000
+    sstore.build(folder / "b", fps)
+    assert files(folder / "a") == files(folder / "b")
+    with pytest.raises(RuntimeError):
+        with sstore.Builder(folder / "c") as builder:
+            builder.add(fps)
+            raise RuntimeError
+    assert not (folder / "c").exists()
+    with pytest.raises(ValueError, match="closed"):
+        builder.add(fps)
+    with pytest.raises(sstore.ArgumentError):
+        with sstore.Builder(folder / "c") as builder:
+            builder.add([1], [2])
+            builder.add([1])
+    assert not (folder / "c").exists()
+    abandoned = sstore.Builder(folder / "d")
+    abandoned.add(fps)
+    del abandoned
+    assert not (folder / "d").exists()
+
+
+def test_merge_and_shard(folder: pathlib.Path, rng: np.random.Generator) -> None:
+    fps = clustered(rng, 2000)
+    sstore.build(folder / "1", fps[:1000])
+    sstore.build(folder / "2", fps[1000:], first_id=1000)
+    sstore.build(folder / "all", fps)
+    sstore.merge(folder / "merged", [folder / "1", folder / "2"])
+    assert files(folder / "merged") == files(folder / "all")
+    shards = [contents_of_shard(folder, i) for i in range(3)]
+    assert set.union(*shards) == contents(folder / "all") and sum(map(len, shards)) == 2000
+    with pytest.raises(sstore.ExistsError):
+        sstore.merge(folder / "merged", [folder / "1"])
+    assert sstore.merge(folder / "merged", [folder / "1"], replace=True).record_count == 1000
+
+
+def contents_of_shard(folder: pathlib.Path, number: int) -> set[tuple[int, int]]:
+    sstore.shard(folder / f"shard{number}", folder / "all", number, 3)
+    return contents(folder / f"shard{number}")
+
+
+@pytest.mark.parametrize("distance", [0, 3, 8])
+def test_deduplicator(folder: pathlib.Path, rng: np.random.Generator, distance: int) -> None:
+    fps = clustered(rng, 1500)
+    kept = np.empty(0, np.uint64)
+    expected = []
+    for fingerprint in fps:
+        expected.append(not bool((distances(kept, fingerprint) <= distance).any()))
+        if expected[-1]:
+            kept = np.append(kept, fingerprint)
+    found: list[bool] = []
+    for _ in range(2):
+        half = fps[len(found) : len(found) + 750]
+        with sstore.Deduplicator(folder / "a", distance, publish_every=100) as seen:
+            found += seen.offer(half[:400]).tolist()
+            found += [bool(seen.offer([f])[0]) for f in half[400:450].tolist()]
+            found += seen.offer(half[450:]).tolist()
+            assert seen.new_count >= seen.pending_count
+    assert found == expected
+    with sstore.open(folder / "a") as store:
+        assert store.records().fingerprint.tolist() == sorted(kept.tolist())
+        assert sorted(store.records().id.tolist()) == list(range(len(kept)))
+    with sstore.Deduplicator(folder / "a") as seen:
+        with pytest.raises(sstore.BusyError):
+            sstore.add(folder / "a", [1])
+        with pytest.raises(ValueError):
+            seen.offer([1, 2], [1])
+    with pytest.raises(ValueError, match="closed"):
+        seen.offer([1])
+
+
+def test_verify_and_reindex(folder: pathlib.Path, rng: np.random.Generator) -> None:
+    path = folder / "a"
+    sstore.build(path, clustered(rng, 3000))
+    assert sstore.verify(path) == [] and sstore.reindex(path) == 0 and sstore.reindex(path, all=True) == 1
+    [directory] = path.rglob("directory.mdb")
+    directory.write_bytes(b"")
+    with pytest.raises(sstore.DamagedError):
+        sstore.open(path)
+    assert sstore.reindex(path) == 1 and sstore.verify(path) == []
+    [table] = path.rglob("table-00.blk")
+    content = bytearray(table.read_bytes())
+    content[5000] ^= 1
+    table.write_bytes(bytes(content))
+    [problem] = sstore.verify(path)
+    assert isinstance(problem, sstore.DamagedError)
+    assert problem.file == str(table) and problem.offset == 4096
+    with sstore.open(path, io="pread") as store:
+        with pytest.raises(sstore.DamagedError) as raised:
+            store.records()
+    assert raised.value.offset == 4096 and str(table) in str(raised.value)
+
+
+def test_errors(folder: pathlib.Path) -> None:
+    with pytest.raises(FileNotFoundError) as raised:
+        sstore.open(folder / "nothing")
+    assert isinstance(raised.value, sstore.NotFoundError) and "build one first" in str(raised.value)
+    sstore.build(folder / "a", [1])
+    with pytest.raises(FileExistsError):
+        sstore.build(folder / "a", [1])
+    with pytest.raises(sstore.ArgumentError, match="plan"):
+        sstore.build(folder / "b", [1], plan="nonsense")
+    with pytest.raises(ValueError, match="memory"):
+        sstore.build(folder / "b", [1], memory="much")
+    with pytest.raises(ValueError, match="null byte"):
+        sstore.build(folder / "b\0", [1])
+    with pytest.raises(ValueError, match="recipe"):
+        sstore.build(folder / "b", [1], recipe="a\0b")
+    assert not (folder / "b").exists()
+    error = raised.value
+    import pickle
+
+    copy = pickle.loads(pickle.dumps(error))
+    assert str(copy) == str(error) and copy.file == error.file and type(copy) is type(error)
+
+
+def test_progress(folder: pathlib.Path, rng: np.random.Generator) -> None:
+    fps = clustered(rng, 200000)
+    reports: list[sstore.Progress] = []
+    sstore.build(folder / "a", fps, progress=reports.append)
+    assert reports and all(0 <= report.fraction <= 1 for report in reports)
+    sstore.build(folder / "b", fps[:10], progress=True)
+    with sstore.open(folder / "a") as store:
+        store.pairs(progress=reports.append)
+        store.query_batch(fps, progress=reports.append)
+    assert {"permuting", "answering"} <= {report.phase for report in reports}
+
+    def fail(_: sstore.Progress) -> None:
+        raise RuntimeError("stop")
+
+    calls: list[Any] = [
+        lambda: sstore.build(folder / "c", fps, progress=fail),
+        lambda: sstore.verify(folder / "a", progress=fail),
+        lambda: sstore.open(folder / "a").pairs(progress=fail),
+        lambda: sstore.open(folder / "a").clusters(progress=fail),
+        lambda: sstore.open(folder / "a").query_batch(fps, progress=fail),
+        lambda: sstore.merge(folder / "c", [folder / "a"], progress=fail),
+        lambda: sstore.reindex(folder / "a", all=True, progress=fail),
+    ]
+    for call in calls:
+        with pytest.raises(RuntimeError, match="stop"):
+            call()
+    assert not (folder / "c").exists()
+
+
+def test_plans(folder: pathlib.Path, rng: np.random.Generator) -> None:
+    found = sstore.plans(10**8, 3)
+    [chosen] = [plan for plan in found if plan.is_chosen]
+    assert chosen.reason and chosen.is_useful and [p.total_bytes for p in found] == sorted(p.total_bytes for p in found)
+    for plan in found[:3]:
+        sstore.build(folder / "a", clustered(rng, 100), plan=plan.plan, replace=True)
+    sample = clustered(rng, 5000)
+    assert [p for p in sstore.plans(sample=sample) if p.is_chosen]
+    with pytest.raises(TypeError):
+        sstore.plans()
+    with pytest.raises(ValueError, match="objective"):
+        sstore.plans(10, objective="nice")  # type: ignore[arg-type]
+
+
+def test_streams(folder: pathlib.Path, rng: np.random.Generator) -> None:
+    fps = clustered(rng, 3000)
+    ids = rng.permutation(3000).astype(np.uint64)
+    queries = np.unique(np.concatenate([fps[:100], clustered(rng, 20)]))
+    matcher = sstore.StreamMatcher(queries, 4)
+    parts = [matcher.feed(fps[begin : begin + 500], ids[begin : begin + 500]) for begin in range(0, 3000, 500)]
+    found = sstore.collect(parts + parts[:2])
+    rows = zip(found.query.tolist(), found.distance.tolist(), found.fingerprint.tolist(), found.id.tolist())
+    assert list(rows) == [(int(q), *row) for q in queries for row in brute_query(fps, ids, q, 4)]
+    assert "id" not in sstore.collect([matcher.feed(fps)]).columns
+
+
+def test_find_all(rng: np.random.Generator) -> None:
+    fps = np.unique(clustered(rng, 800))
+    expected = sorted(
+        (int(a), int(fps[j]))
+        for i, a in enumerate(fps)
+        for j in (np.flatnonzero(distances(fps[i + 1 :], a) <= 3) + i + 1).tolist()
+    )
+    assert sstore.find_all(fps.tolist(), 6, 3) == expected
+    with pytest.raises(ValueError):
+        sstore.find_all([1], 3, 3)
