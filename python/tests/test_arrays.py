@@ -111,6 +111,30 @@ def test_wrong_inputs(folder: pathlib.Path, wrong: Any, reason: str) -> None:
     assert not (folder / "made").exists()
 
 
+def test_arrow_memory_stays(rng: np.random.Generator) -> None:
+    """An array that was taken over keeps Arrow's memory alive, whoever made it."""
+    from sstore._arrays import batches, words
+
+    fps = clustered(rng, 50000)
+    con = duckdb.connect()
+
+    def sources() -> list[Any]:
+        con.register("given", pyarrow.table({"fingerprint": fps, "id": fps}))
+        return [
+            pyarrow.array(fps.tolist(), "uint64"),
+            pyarrow.chunked_array([pyarrow.array(fps.tolist(), "uint64")]),
+            con.sql("select fingerprint from given"),
+            polars.Series(fps.tolist(), dtype=polars.UInt64),
+        ]
+
+    for number in range(len(sources())):
+        taken = words(sources()[number], "fingerprints")
+        pieces = [piece for piece, _ in batches(sources()[number], None)]
+        others = [pyarrow.array(np.zeros(50000, np.uint64).tolist(), "uint64") for _ in range(20)]
+        assert np.array_equal(taken, fps) and np.array_equal(np.concatenate(pieces), fps)
+        del others
+
+
 def test_unequal_lengths(folder: pathlib.Path) -> None:
     with pytest.raises(ValueError, match="as many ids"):
         sstore.build(folder / "made", [1, 2], [1])

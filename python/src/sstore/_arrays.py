@@ -23,7 +23,7 @@ class _ArrowArray(Protocol):
 
 ArrowArray = Union[_ArrowStream, _ArrowArray]
 # What is taken as an array of fingerprints or ids.
-ArrayLike = Union["npt.NDArray[Any]", Sequence[int], ArrowArray]
+ArrayLike = Union[npt.NDArray[Any], Sequence[int], ArrowArray]
 
 
 def _of_numpy(array: npt.NDArray[Any], name: str) -> Words:
@@ -80,7 +80,16 @@ _ARROW_TYPES = {
 }
 
 
-def _of_view(view: Any, name: str) -> Words:
+class _Owned:
+    """An array of memory that `owner` frees: NumPy keeps this as the base of the arrays that it makes of it."""
+
+    def __init__(self, array: npt.NDArray[Any], owner: object) -> None:
+        self.__array_interface__ = array.__array_interface__
+        self._owner = owner
+
+
+def _of_view(view: Any, name: str, owner: object) -> Words:
+    """An array of Arrow's, without a copy. `owner` is what frees its memory: nanoarrow's views do not keep it alive."""
     kind = view.storage_type
     if kind not in _ARROW_TYPES:
         raise TypeError(f"{name}: expected 64-bit integers, found an Arrow array of {kind}")
@@ -88,7 +97,7 @@ def _of_view(view: Any, name: str) -> Words:
         raise ValueError(f"{name}: found {view.null_count} nulls")
     if len(view) == 0:
         return np.empty(0, np.uint64)
-    array: npt.NDArray[Any] = np.frombuffer(view.buffer(1), dtype=_ARROW_TYPES[kind])
+    array: npt.NDArray[Any] = np.asarray(_Owned(np.frombuffer(view.buffer(1), dtype=_ARROW_TYPES[kind]), owner))
     return _of_numpy(array[view.offset : view.offset + len(view)], name)
 
 
@@ -118,7 +127,7 @@ def batches(fingerprints: Any, ids: Optional[Any]) -> Iterator[tuple[Words, Opti
     for chunk in arrow_chunks(fingerprints):
         view = chunk.view()
         if view.storage_type != "struct":
-            yield _of_view(view, "fingerprints"), None
+            yield _of_view(view, "fingerprints", chunk), None
             continue
         names = [child.name for child in chunk.schema.children]
         at, id_at = _column_index(names, ("fingerprint", "fingerprints")), _column_index(names, ("id", "ids"))
@@ -126,8 +135,8 @@ def batches(fingerprints: Any, ids: Optional[Any]) -> Iterator[tuple[Words, Opti
             raise ValueError(f'expected a column "fingerprint", found {names}')
         begin, end = view.offset, view.offset + len(view)
         yield (
-            _of_view(view.child(at), "fingerprint")[begin:end],
-            None if id_at is None else _of_view(view.child(id_at), "id")[begin:end],
+            _of_view(view.child(at), "fingerprint", chunk)[begin:end],
+            None if id_at is None else _of_view(view.child(id_at), "id", chunk)[begin:end],
         )
 
 
