@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Tests the Python package: builds its source release and its wheel, as pip does, and in virtual environments below build/python
 #   - runs the tests and README's examples with the oldest and the newest Python that is found, from the same wheel;
-#   - checks the types with mypy and pyright;
+#   - checks the types with mypy and pyright, and makes the reference;
 #   - has auditwheel accept the wheel for a manylinux tag;
 #   - runs the tests with the C code under the address and undefined-behaviour sanitizers.
 #   python/test.sh
@@ -62,6 +62,13 @@ say "types"
 "$version/bin/python" -m pip install --quiet --disable-pip-version-check "$wheel[lint]"
 (cd "$here" && "$work/$version/bin/mypy" && "$work/$version/bin/pyright" --pythonpath "$work/$version/bin/python") | tee types.log
 figure "mypy: $(head -n 1 types.log); pyright: $(tail -n 1 types.log)"
+
+say "reference"
+"$version/bin/python" -m pip install --quiet --disable-pip-version-check pdoc
+PATH=$PWD/$version/bin:$PATH "$here/reference.sh" "$PWD/reference"
+for name in build Store.query_batch Deduplicator DamagedError; do
+  grep -q "id=\"$name\"" reference/sstore.html || { echo "the reference lacks $name"; exit 1; }
+done
 
 say "tests with sanitizers"
 make_environment sanitized "$newest" "$wheel[test]"

@@ -13,7 +13,7 @@ from sstore._native import ffi, lib
 if TYPE_CHECKING:
     from types import TracebackType
 
-PathLike = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
+PathLike = Union[str, bytes, os.PathLike[str], os.PathLike[bytes]]
 Size = Union[int, str]
 
 

@@ -1,0 +1,51 @@
+"""Find near-duplicate images below a folder: image_folder.py FOLDER [--distance 6]
+
+Prints groups of paths, separated by empty lines. Needs imagehash and Pillow.
+"""
+
+import argparse
+import pathlib
+from concurrent.futures import ProcessPoolExecutor
+from typing import Optional
+
+import imagehash
+import numpy as np
+from PIL import Image
+
+import sstore
+
+SUFFIXES = {".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tiff"}
+
+
+def fingerprint(path: pathlib.Path) -> Optional[int]:
+    """The perceptual hash of an image, 64 bits; None if it cannot be read."""
+    try:
+        with Image.open(path) as image:
+            bits = imagehash.phash(image).hash
+    except OSError:
+        return None
+    return int.from_bytes(np.packbits(bits).tobytes(), "big")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("--distance", type=int, default=6)
+    parser.add_argument("--store", type=pathlib.Path, default=pathlib.Path("images.store"))
+    given = parser.parse_args()
+    paths = sorted(path for path in given.folder.rglob("*") if path.suffix.lower() in SUFFIXES)
+    with ProcessPoolExecutor() as pool:
+        found = list(pool.map(fingerprint, paths, chunksize=32))
+    ids = [i for i, value in enumerate(found) if value is not None]
+    values = [value for value in found if value is not None]
+    sstore.build(given.store, values, ids, distance=given.distance, recipe="imagehash phash 8x8", replace=True)
+    with sstore.open(given.store) as store:
+        clusters = store.clusters()
+    for i, id_ in enumerate(clusters.id.tolist()):
+        if i > 0 and clusters.is_representative[i]:
+            print()
+        print(paths[id_])
+
+
+if __name__ == "__main__":
+    main()
