@@ -129,3 +129,45 @@ def test_signal_is_not_lost(folder: pathlib.Path) -> None:
             assert sstore.verify(folder / "a") == []
     finally:
         signal.signal(signal.SIGALRM, before)
+
+
+def test_handles_from_several_threads(folder: pathlib.Path, rng: np.random.Generator) -> None:
+    """Objects that the library lets one thread use are safe all the same: the others wait."""
+    fps = np.unique(clustered(rng, 40000))
+    sstore.build(folder / "a", fps)
+    seen = sstore.Deduplicator(folder / "seen", 0)
+    builder = sstore.Builder(folder / "b")
+    matcher = sstore.StreamMatcher(fps, 0)
+    with sstore.open(folder / "a") as store:
+        batches = store.iter_records(batch_size=100)
+        found: list[int] = []
+        new: list[int] = []
+        matched: list[int] = []
+
+        def work(number: int) -> None:
+            for piece in np.array_split(fps[number::4], 20):
+                new.append(int(seen.offer(piece).sum()))
+                builder.add(piece)
+                matched.append(len(matcher.feed(piece)))
+            for table in batches:
+                found.append(len(table))
+
+        threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert sum(found) == sum(new) == sum(matched) == builder.finish().added_count == len(fps)
+    seen.close()
+
+
+def test_callbacks_must_not_use_their_object(folder: pathlib.Path, rng: np.random.Generator) -> None:
+    builder: sstore.Builder
+
+    def use(_: sstore.Progress) -> None:
+        builder.add([1])
+
+    builder = sstore.Builder(folder / "a", progress=use)
+    builder.add(clustered(rng, 100000))
+    with pytest.raises(RuntimeError, match="callback"):
+        builder.finish()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Callable, Optional, Union
 
@@ -85,11 +86,15 @@ class Call:
 
     Signals are looked for a few times a second while the library works, so that Ctrl-C stops it. Keeps alive what the
     library's structs point to.
+
+    A handle of the library is used by one thread at a time: `with call.lock:`, so that others wait.
     """
 
     def __init__(self, progress: ProgressOption = False) -> None:
         self.error = ffi.new("sstore_error *")
         self.exception: Optional[BaseException] = None
+        self.lock = threading.RLock()
+        self._reporting = False
         self._keep: list[Any] = []
         self._bar: Optional[_Bar] = None
         self._report: Optional[Callable[[Progress], object]] = None
@@ -139,9 +144,17 @@ class Call:
             raise exception
         raise error_of(self.error)
 
+    def check_not_reporting(self) -> None:
+        """A callback must not use the object that calls it. The lock lets it through, since the thread is the same."""
+        if self._reporting:
+            raise RuntimeError("an object must not be used from a callback of its own")
+
     def report(self, progress: Any) -> None:
         """Takes an sstore_progress."""
-        if self._report is not None:
+        if self._report is None:
+            return
+        self._reporting = True
+        try:
             self._report(
                 Progress(
                     text(progress.phase),
@@ -152,6 +165,8 @@ class Call:
                     progress.table_count,
                 )
             )
+        finally:
+            self._reporting = False
 
 
 _field_names: dict[str, frozenset[str]] = {}

@@ -86,6 +86,7 @@ class Deduplicator:
         self._native = ffi.gc(made[0], lib.sstore_dedup_close)
 
     def _use(self) -> Any:
+        self._call.check_not_reporting()
         if self._native is None:
             raise ValueError("the deduplicator is closed")
         return self._native
@@ -110,18 +111,19 @@ class Deduplicator:
             part = array[begin:end]
             id_part = None if id_array is None else id_array[begin:end]
             started = time.perf_counter()
-            self._call.check(
-                lib.sstore_dedup_insert(
-                    self._use(),
-                    pointer(part),
-                    pointer(id_part),
-                    len(part),
-                    ffi.from_buffer("bool[]", is_new[begin:end], require_writable=True),
-                    ffi.NULL,
-                    ffi.NULL,
-                    self._call.error,
+            with self._call.lock:
+                self._call.check(
+                    lib.sstore_dedup_insert(
+                        self._use(),
+                        pointer(part),
+                        pointer(id_part),
+                        len(part),
+                        ffi.from_buffer("bool[]", is_new[begin:end], require_writable=True),
+                        ffi.NULL,
+                        ffi.NULL,
+                        self._call.error,
+                    )
                 )
-            )
             if time.perf_counter() - started > _SLICE_SECONDS:
                 self._slice = max(self._slice // 2, _MIN_SLICE)
             elif len(part) == self._slice:
@@ -136,18 +138,21 @@ class Deduplicator:
             The sum of all changes of this object.
         """
         change = result("sstore_change")
-        self._call.check(lib.sstore_dedup_publish(self._use(), change, self._call.error))
+        with self._call.lock:
+            self._call.check(lib.sstore_dedup_publish(self._use(), change, self._call.error))
         return change_of(change)
 
     @property
     def new_count(self) -> int:
         """The number of records that were new so far."""
-        return int(lib.sstore_dedup_new_count(self._use()))
+        with self._call.lock:
+            return int(lib.sstore_dedup_new_count(self._use()))
 
     @property
     def pending_count(self) -> int:
         """The number of these that wait to be published."""
-        return int(lib.sstore_dedup_pending_count(self._use()))
+        with self._call.lock:
+            return int(lib.sstore_dedup_pending_count(self._use()))
 
     def close(self) -> None:
         """Close the store. Records that wait are lost: publish() before."""

@@ -49,11 +49,17 @@ class StreamMatcher:
             for begin in range(0, len(part), _SLICE):
                 piece = part[begin : begin + _SLICE]
                 id_piece = None if id_part is None else id_part[begin : begin + _SLICE]
-                self._call.check(
-                    lib.sspy_stream_feed(
-                        self._native, pointer(piece), pointer(id_piece), len(piece), columns.native, self._call.error
+                with self._call.lock:
+                    self._call.check(
+                        lib.sspy_stream_feed(
+                            self._native,
+                            pointer(piece),
+                            pointer(id_piece),
+                            len(piece),
+                            columns.native,
+                            self._call.error,
+                        )
                     )
-                )
         return StreamMatches({n: c for n, c in columns.take().items() if has_ids or n != "id"})
 
 

@@ -341,12 +341,17 @@ class Results(Generic[T]):
     def fill(self, max_rows: int) -> T:
         """The next rows, at most max_rows; none if there are no more."""
         native = self._columns.native
-        # Between two calls the interpreter handles signals, so that Ctrl-C stops the loop.
-        while self._iterator is not None and native.count < max_rows:
-            self._call.check(lib.sspy_fill(self._kind, self._iterator, native, max_rows, self._call.error))
-            if native.done:
-                self.close()
-        return self._convert(self._columns.take())
+        with self._call.lock:
+            self._call.check_not_reporting()
+            # Between two calls the interpreter handles signals, so that Ctrl-C stops the loop.
+            while native.count < max_rows:
+                iterator = self._iterator
+                if iterator is None:
+                    break
+                self._call.check(lib.sspy_fill(self._kind, iterator, native, max_rows, self._call.error))
+                if native.done:
+                    self.close()
+            return self._convert(self._columns.take())
 
     def all(self) -> T:
         """All rows."""

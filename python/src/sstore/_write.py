@@ -73,6 +73,7 @@ class _Writer:
         self._abort_native = abort
 
     def _use(self) -> Any:
+        self._call.check_not_reporting()
         if self._native is None:
             raise ValueError("the writer is closed")
         return self._native
@@ -81,18 +82,22 @@ class _Writer:
         for begin in range(0, len(fingerprints), _SLICE):
             part = fingerprints[begin : begin + _SLICE]
             id_part = None if ids is None else ids[begin : begin + _SLICE]
-            self._call.check(add(self._use(), pointer(part), pointer(id_part), len(part), self._call.error))
+            with self._call.lock:
+                self._call.check(add(self._use(), pointer(part), pointer(id_part), len(part), self._call.error))
 
     def finish(self) -> Change:
-        native, self._native = self._use(), None
         change = result("sstore_change")
-        self._call.check(self._finish_native(native, change, self._call.error))
+        with self._call.lock:
+            native, self._native = self._use(), None
+            self._call.check(self._finish_native(native, change, self._call.error))
         return change_of(change)
 
     def abort(self) -> None:
-        native, self._native = self._native, None
-        if native is not None:
-            self._abort_native(native)
+        with self._call.lock:
+            self._call.check_not_reporting()
+            native, self._native = self._native, None
+            if native is not None:
+                self._abort_native(native)
 
     def __del__(self) -> None:
         self.abort()
