@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -12,7 +13,7 @@ import numpy.typing as npt
 
 from sstore._arrays import ArrayLike, ArrowArray, Words, arrow_chunks, is_arrow, pointer, words
 from sstore._call import Call
-from sstore._errors import text
+from sstore._errors import error_of, text
 from sstore._native import ffi, lib
 
 Features = Literal["words", "chars"]
@@ -22,32 +23,37 @@ _PART = 256  # texts that a thread takes at a time
 _TEXTS = 1 << 16  # that are encoded together
 
 
-def _options(call: Call, features: Features, shingle: int) -> Any:
+@functools.lru_cache
+def _options(features: Features, shingle: int) -> Any:
     if features not in _KINDS:
         raise ValueError(f"features: expected one of {', '.join(_KINDS)}, found {features!r}")
-    return call.options("sstore_text_options", kind=_KINDS[features], shingle=shingle)
+    return Call().options("sstore_text_options", kind=_KINDS[features], shingle=shingle)
 
 
-def _fingerprint(
-    data: Any, offsets: npt.NDArray[np.int64], options: Any, threads: Optional[ThreadPoolExecutor]
-) -> Words:
+def _fingerprint(data: Any, offsets: npt.NDArray[np.int64], options: Any, threads: int) -> Words:
     """The fingerprints of the texts between the offsets."""
     count = len(offsets) - 1
     made = np.empty(count, np.uint64)
     source, places, target = ffi.from_buffer(data), ffi.from_buffer("int64_t[]", offsets), pointer(made)
 
     def run(begin: int) -> None:
-        call = Call()
+        error = ffi.new("sstore_error *")
         end = min(begin + _PART, count)
-        call.check(lib.sspy_fingerprint_texts(source, places, begin, end, options, target, call.error))
+        if lib.sspy_fingerprint_texts(source, places, begin, end, options, target, error) != lib.SSTORE_OK:
+            raise error_of(error)
 
     begins = range(0, count, _PART)
-    for _ in map(run, begins) if threads is None else threads.map(run, begins):
-        pass
+    if threads == 1 or len(begins) <= 1:
+        for begin in begins:
+            run(begin)
+        return made
+    with ThreadPoolExecutor(threads or len(os.sched_getaffinity(0))) as pool:
+        for _ in pool.map(run, begins):
+            pass
     return made
 
 
-def _of_arrow(values: Any, options: Any, threads: Optional[ThreadPoolExecutor]) -> Words:
+def _of_arrow(values: Any, options: Any, threads: int) -> Words:
     made = [np.empty(0, np.uint64)]
     for chunk in arrow_chunks(values):
         view = chunk.view()
@@ -64,7 +70,7 @@ def _of_arrow(values: Any, options: Any, threads: Optional[ThreadPoolExecutor]) 
     return np.concatenate(made)
 
 
-def _of_strings(texts: Iterable[Union[str, bytes]], options: Any, threads: Optional[ThreadPoolExecutor]) -> Words:
+def _of_strings(texts: Iterable[Union[str, bytes]], options: Any, threads: int) -> Words:
     made = [np.empty(0, np.uint64)]
     encoded: list[bytes] = []
 
@@ -109,15 +115,13 @@ def simhash(
     Raises:
         UnsupportedError: the package was built without utf8proc.
     """
-    options = _options(Call(), features, shingle)
+    options = _options(features, shingle)
     if isinstance(texts, (str, bytes)):
         raise TypeError("texts: expected several texts, found one: write simhash([text])[0]")
-    count = threads or len(os.sched_getaffinity(0))
+    if threads < 0:
+        raise ValueError(f"threads: expected at least 0, found {threads}")
     take: Callable[..., Words] = _of_arrow if is_arrow(texts) else _of_strings
-    if count == 1:
-        return take(texts, options, None)
-    with ThreadPoolExecutor(count) as pool:
-        return take(texts, options, pool)
+    return take(texts, options, threads)
 
 
 def text_recipe(features: Features = "words", *, shingle: int = 0) -> str:
@@ -125,7 +129,7 @@ def text_recipe(features: Features = "words", *, shingle: int = 0) -> str:
 
     Fingerprints of two texts may be compared only if their recipes are equal.
     """
-    options = _options(Call(), features, shingle)
+    options = _options(features, shingle)
     buffer = ffi.new("char[]", 512)
     if lib.sstore_text_recipe(options, buffer, 512) == 0:
         raise ValueError(f"there is no recipe for features={features!r}, shingle={shingle}")
