@@ -129,6 +129,13 @@ class TableExplanation:
     full_scan_ns: float
 
 
+def _word(fingerprint: int) -> int:
+    """A fingerprint as 64 bits; a negative number is taken as two's complement."""
+    if not -(1 << 63) <= fingerprint <= _MASK:
+        raise ValueError(f"fingerprint: expected a number of 64 bits, found {fingerprint}")
+    return int(fingerprint) & _MASK
+
+
 def _owned(native: Any, free: Any, *keep: Any) -> Any:
     """A pointer of the library that is freed when nothing refers to it; what it needs lives longer."""
 
@@ -312,11 +319,9 @@ class Store:
             status = lib.sspy_query(cursor.native, fingerprint, distance, nearest, answer)
         except OverflowError:
             cursors.append(cursor)
-            if not -(1 << 63) <= fingerprint <= _MASK:
-                raise ValueError(f"fingerprint: expected a number of 64 bits, found {fingerprint}") from None
             if not 0 <= distance <= 64:
                 raise ValueError(f"distance: expected 0 to 64, found {distance}") from None
-            return self._query(int(fingerprint) & _MASK, distance, nearest)
+            return self._query(_word(fingerprint), distance, nearest)
         count = answer.count
         if status == 0:
             data = ffi.buffer(answer.bytes, count * _MATCH_BYTES)[:] if count else b""
@@ -350,7 +355,13 @@ class Store:
 
     def count(self, fingerprint: int, distance: Optional[int] = None) -> int:
         """The number of records within a distance of a fingerprint. Arguments and errors are those of query()."""
-        return len(self.query(fingerprint, distance))
+        call = Call()
+        count = ffi.new("uint64_t *")
+        cursor = _Cursor(self._open())
+        near = self._distance if distance is None else distance
+        value = _word(fingerprint)
+        call.check(lib.sstore_query_columns(cursor.native, value, near, ffi.NULL, 0, count, call.error))
+        return int(count[0])
 
     def _match_results(
         self, fingerprints: ArrayLike, distance: Optional[int], threads: int, progress: ProgressOption
@@ -423,7 +434,7 @@ class Store:
         call.check(
             lib.sstore_explain(
                 cursor.native,
-                int(fingerprint) & _MASK,
+                _word(fingerprint),
                 self._distance if distance is None else distance,
                 lib.sspy_table,
                 collector.handle,
