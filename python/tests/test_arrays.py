@@ -33,6 +33,7 @@ def test_inputs(folder: pathlib.Path, rng: np.random.Generator) -> None:
     wide[:, 1] = fps
     forms: dict[str, Any] = {
         "uint64": fps,
+        "a subclass": fps.view(np.ma.MaskedArray),
         "int64": fps.view(np.int64),
         "big-endian": fps.astype(">u8"),
         "a column": fps.reshape(-1, 1),
@@ -95,6 +96,17 @@ def test_inputs(folder: pathlib.Path, rng: np.random.Generator) -> None:
         (pyarrow.array([1.5]), "double"),
         (pyarrow.array(["a"]), "string"),
         (pyarrow.table({"hash": [1]}), "column"),
+        (pyarrow.array([111, 222, 111]).dictionary_encode(), "dictionary"),
+        (pyarrow.table({"fingerprint": pyarrow.array([111, 222]).dictionary_encode()}), "dictionary"),
+        (polars.Series(["a", "b"]).cast(polars.Categorical), "dictionary"),
+        (pyarrow.array([1, 2], pyarrow.timestamp("ns")), "timestamp|int64"),
+        (pyarrow.array([b"12345678"], pyarrow.binary_view()), "binary_view"),
+        (
+            pyarrow.StructArray.from_arrays([[1, 2]], ["fingerprint"], mask=pyarrow.array([False, True])),
+            "null",
+        ),
+        (np.ma.masked_array([1, 2, 3], mask=[False, True, False]), "masked"),
+        (np.array(5), "shape"),
     ],
 )
 def test_wrong_inputs(folder: pathlib.Path, wrong: Any, reason: str) -> None:
@@ -109,6 +121,16 @@ def test_wrong_inputs(folder: pathlib.Path, wrong: Any, reason: str) -> None:
     with pytest.raises((TypeError, ValueError), match=reason):
         sstore.build(folder / "made", wrong)
     assert not (folder / "made").exists()
+
+
+def test_ids_of_a_table(folder: pathlib.Path) -> None:
+    table = pyarrow.table({"fingerprint": [100, 200], "id": [3, 4]})
+    assert build(folder, [1, 2], table) == [(3, 1), (4, 2)]
+    assert build(folder, [1, 2], pyarrow.table({"id": [3, 4]})) == [(3, 1), (4, 2)]
+    with sstore.open(folder / "made") as store:
+        assert sstore.remove(folder / "made", ids=store.records()).removed_count == 2
+    with pytest.raises(ValueError, match="column"):
+        build(folder, [1, 2], pyarrow.table({"fingerprint": [3, 4]}))
 
 
 def test_arrow_memory_stays(rng: np.random.Generator) -> None:

@@ -48,6 +48,29 @@ def test_fork_with_an_open_store(folder: pathlib.Path, rng: np.random.Generator)
         assert store.query(int(fps[0])).id.tolist() == expected
 
 
+def test_fork_with_a_builder(folder: pathlib.Path, rng: np.random.Generator) -> None:
+    """A child that ends gives up nothing of its parent's."""
+    fps = clustered(rng, 1000)
+    with sstore.Builder(folder / "a") as builder:
+        builder.add(fps)
+        seen = sstore.Deduplicator(folder / "seen")
+        child = os.fork()
+        if child == 0:
+            refused = 0
+            for use in (lambda: builder.add(fps), builder.finish, lambda: seen.offer(fps)):
+                try:
+                    use()
+                except RuntimeError:
+                    refused += 1
+            builder.abort()
+            seen.close()
+            os._exit(refused)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 3
+        assert seen.offer([1]).tolist() == [True]
+        seen.publish()
+    assert builder.change is not None and builder.change.given_count == 1000
+
+
 @pytest.mark.parametrize("call", ["build", "pairs", "clusters", "query_batch", "records", "verify", "offer", "feed"])
 def test_interrupt(folder: pathlib.Path, call: str) -> None:
     """Ctrl-C ends a call that would take minutes. The child's work is checked, not how long it took."""

@@ -48,6 +48,7 @@ def test_queries(folder: pathlib.Path, rng: np.random.Generator, io: Any) -> Non
                     assert batch.offsets.tolist() == np.cumsum([0, *map(len, expected)]).tolist()
                     pieces = list(store.iter_query_batch(queries, near, batch_size=7))
                     assert all(len(piece) == 7 for piece in pieces[:-1])
+                    assert all(len(piece.offsets) == len(queries) + 1 for piece in pieces)
                     joined = [row for piece in pieces for row in piece.columns["id"].tolist()]
                     assert joined == batch.id.tolist()
             for query in queries[:20].tolist():
@@ -78,6 +79,10 @@ def test_numbers(folder: pathlib.Path) -> None:
                 store.query(1, distance)
             with pytest.raises((ValueError, OverflowError)):
                 store.query_batch([1], distance)
+        with pytest.raises(TypeError):
+            store.explain(1.5)  # type: ignore[arg-type]
+        with pytest.raises(ValueError, match="itself|another"):
+            store.join(store)
         with pytest.raises(TypeError):
             store.query("1")  # type: ignore[arg-type]
         assert store.query(0).id.tolist() == [1]

@@ -13,6 +13,7 @@ import pytest
 import sstore
 
 pyarrow = pytest.importorskip("pyarrow")
+polars = pytest.importorskip("polars")
 COMMAND = pathlib.Path(sys.executable).with_name("sstore")
 TEXTS = ["the quick brown fox", "", "ÀÉÎ straße Ωmega", "你好世界 hello", "a" * 5000, "x\ty z"]
 
@@ -39,6 +40,9 @@ def test_texts() -> None:
                 pyarrow.array(plain),
                 pyarrow.array(plain, "large_string"),
                 pyarrow.array(["unseen", *plain])[1:],
+                pyarrow.array(plain).dictionary_encode(),
+                pyarrow.array(plain, pyarrow.string_view()),
+                polars.Series(plain),
                 pyarrow.chunked_array([plain[:100], plain[100:]]),
             ]
             for threads in (0, 1, 3):
@@ -77,6 +81,9 @@ def test_features() -> None:
     assert sstore.simhash_features(weighted) == int(ran.stdout.split("\t")[0], 16)
     assert sstore.simhash_features(["a", "b", "a"]) == sstore.simhash_features({"a": 2.0, "b": 1.0})
     assert sstore.simhash_features([]) == 0
+    assert sstore.simhash_features(["\ud800"]) != 0
+    with pytest.raises(TypeError):
+        sstore.simhash_features("one")
     with pytest.raises(ValueError):
         sstore.simhash_features({"a": float("nan")})
     assert sstore.simhash_hashes([5]) == 5

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import pathlib
 from typing import Any
 
@@ -168,10 +169,46 @@ def test_errors(folder: pathlib.Path) -> None:
         sstore.build(folder / "b", [1], recipe="a\0b")
     assert not (folder / "b").exists()
     error = raised.value
+    try:
+        sstore.open(folder / "nothing")
+    except FileNotFoundError as missing:
+        assert missing.errno == errno.ENOENT and missing.filename == str(folder / "nothing")
+    wrong: Any
+    for wrong in ({"memory": -1}, {"threads": -1}, {"distance": -1}, {"distance": 1 << 40}, {"first_id": -1}):
+        with pytest.raises(ValueError, match=next(iter(wrong)).replace("memory", "memory")):
+            sstore.build(folder / "b", [1], **wrong)
+    for wrong in ({"plan": 4}, {"distance": None}, {"recipe": 5}):
+        with pytest.raises(TypeError, match=next(iter(wrong))):
+            sstore.build(folder / "b", [1], **wrong)
+    with pytest.raises(TypeError, match="several"):
+        sstore.merge(folder / "b", "a")
     import pickle
 
     copy = pickle.loads(pickle.dumps(error))
     assert str(copy) == str(error) and copy.file == error.file and type(copy) is type(error)
+
+
+def test_a_failed_call_unlocks_the_store(folder: pathlib.Path) -> None:
+    sstore.build(folder / "a", [1])
+    wrong: Any = ["wrong"]
+    for call in (sstore.add, sstore.remove):
+        try:
+            call(folder / "a", wrong)
+        except TypeError:
+            call(folder / "a", [2])  # the traceback still has the frames of the call that failed
+    assert sstore.verify(folder / "a") == []
+
+
+def test_ended_early(folder: pathlib.Path) -> None:
+    with sstore.Builder(folder / "a") as builder:
+        builder.add([1])
+        builder.finish()
+    with sstore.Builder(folder / "b") as builder:
+        builder.abort()
+    with sstore.Deduplicator(folder / "a") as seen:
+        seen.offer([1 << 40])
+        seen.close()
+    assert len(contents(folder / "a")) == 1 and not (folder / "b").exists()
 
 
 def test_progress(folder: pathlib.Path, rng: np.random.Generator) -> None:
@@ -227,6 +264,12 @@ def test_streams(folder: pathlib.Path, rng: np.random.Generator) -> None:
     rows = zip(found.query.tolist(), found.distance.tolist(), found.fingerprint.tolist(), found.id.tolist())
     assert list(rows) == [(int(q), *row) for q in queries for row in brute_query(fps, ids, q, 4)]
     assert "id" not in sstore.collect([matcher.feed(fps)]).columns
+    columns = dict(parts[0].columns)
+    for name in ("fingerprint", "id"):
+        with pytest.raises(ValueError, match="equal length"):
+            sstore.collect([sstore.StreamMatches({**columns, name: columns[name][:1]})])
+    small = sstore.StreamMatches({n: c.astype(np.uint32) if n == "id" else c for n, c in columns.items()})
+    assert sstore.collect([small]) == sstore.collect(parts[:1])
 
 
 def test_find_all(rng: np.random.Generator) -> None:

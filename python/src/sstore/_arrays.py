@@ -27,6 +27,9 @@ ArrayLike = Union[npt.NDArray[Any], Sequence[int], ArrowArray]
 
 
 def _of_numpy(array: npt.NDArray[Any], name: str) -> Words:
+    if isinstance(array, np.ma.MaskedArray) and np.ma.is_masked(array):
+        raise ValueError(f"{name}: found masked values")
+    array = np.asarray(array)
     if array.dtype == np.uint8 and array.ndim == 2 and array.shape[1] == 8:
         return np.ascontiguousarray(array).view(">u8").reshape(-1).astype(np.uint64)
     if array.ndim == 2 and array.shape[1] != 1:
@@ -70,14 +73,8 @@ def is_arrow(values: object) -> bool:
     return hasattr(values, "__arrow_c_stream__") or hasattr(values, "__arrow_c_array__")
 
 
-_ARROW_TYPES = {
-    "uint64": np.uint64,
-    "int64": np.int64,
-    "uint32": np.uint32,
-    "int32": np.int32,
-    "uint16": np.uint16,
-    "uint8": np.uint8,
-}
+# By the format strings of Arrow's C data interface, which tell a number from a date or an index of a dictionary.
+_ARROW_TYPES = {"L": np.uint64, "l": np.int64, "I": np.uint32, "i": np.int32, "S": np.uint16, "C": np.uint8}
 
 
 class _Owned:
@@ -88,11 +85,12 @@ class _Owned:
         self._owner = owner
 
 
-def _of_view(view: Any, name: str, owner: object) -> Words:
+def _of_view(view: Any, schema: Any, name: str, owner: object) -> Words:
     """An array of Arrow's, without a copy. `owner` is what frees its memory: nanoarrow's views do not keep it alive."""
-    kind = view.storage_type
-    if kind not in _ARROW_TYPES:
-        raise TypeError(f"{name}: expected 64-bit integers, found an Arrow array of {kind}")
+    kind = schema.format
+    if kind not in _ARROW_TYPES or schema.dictionary is not None:
+        found = "a dictionary" if schema.dictionary is not None else f"{view.storage_type} ({kind})"
+        raise TypeError(f"{name}: expected 64-bit integers, found an Arrow array of {found}")
     if view.null_count > 0:
         raise ValueError(f"{name}: found {view.null_count} nulls")
     if len(view) == 0:
@@ -101,16 +99,41 @@ def _of_view(view: Any, name: str, owner: object) -> Words:
     return _of_numpy(array[view.offset : view.offset + len(view)], name)
 
 
+def is_arrow_view(values: Any) -> bool:
+    """Whether it is a single array of string or binary views, which crashes nanoarrow 0.9."""
+    return not hasattr(values, "__arrow_c_stream__") and str(getattr(values, "type", "")).endswith("_view")
+
+
 def arrow_chunks(values: Any) -> Iterator[Any]:
     """The chunks of an Arrow array or stream."""
     import nanoarrow
 
+    if is_arrow_view(values):
+        raise TypeError(f"expected 64-bit integers, found an Arrow array of {values.type}")
     with nanoarrow.c_array_stream(values) as stream:
         yield from stream
 
 
-def _column_index(names: list[str], wanted: Sequence[str]) -> Optional[int]:
+_FINGERPRINT = ("fingerprint", "fingerprints")
+_ID = ("id", "ids")
+
+
+def _names(chunk: Any) -> list[str]:
+    return [child.name for child in chunk.schema.children]
+
+
+def _find_column(chunk: Any, view: Any, wanted: Sequence[str]) -> Optional[int]:
+    """The index of a column of a table, whose rows must not be null."""
+    if view.null_count != 0:
+        raise ValueError("found rows that are null")
+    names = _names(chunk)
     return next((names.index(name) for name in wanted if name in names), None)
+
+
+def _of_column(chunk: Any, view: Any, at: int, name: str) -> Words:
+    """A column of a chunk of a table."""
+    column = _of_view(view.child(at), chunk.schema.child(at), name, chunk)
+    return column[view.offset : view.offset + len(view)]
 
 
 def batches(fingerprints: Any, ids: Optional[Any]) -> Iterator[tuple[Words, Optional[Words]]]:
@@ -126,17 +149,15 @@ def batches(fingerprints: Any, ids: Optional[Any]) -> Iterator[tuple[Words, Opti
         return
     for chunk in arrow_chunks(fingerprints):
         view = chunk.view()
-        if view.storage_type != "struct":
-            yield _of_view(view, "fingerprints", chunk), None
+        if chunk.schema.format != "+s":
+            yield _of_view(view, chunk.schema, "fingerprints", chunk), None
             continue
-        names = [child.name for child in chunk.schema.children]
-        at, id_at = _column_index(names, ("fingerprint", "fingerprints")), _column_index(names, ("id", "ids"))
+        at, id_at = _find_column(chunk, view, _FINGERPRINT), _find_column(chunk, view, _ID)
         if at is None:
-            raise ValueError(f'expected a column "fingerprint", found {names}')
-        begin, end = view.offset, view.offset + len(view)
+            raise ValueError(f'expected a column "fingerprint", found {_names(chunk)}')
         yield (
-            _of_view(view.child(at), "fingerprint", chunk)[begin:end],
-            None if id_at is None else _of_view(view.child(id_at), "id", chunk)[begin:end],
+            _of_column(chunk, view, at, "fingerprint"),
+            None if id_at is None else _of_column(chunk, view, id_at, "id"),
         )
 
 
@@ -145,7 +166,16 @@ def words(values: ArrayLike, name: str) -> Words:
     if isinstance(values, np.ndarray):
         return _of_numpy(values, name)
     if is_arrow(values):
-        chunks = [piece for piece, _ in batches(values, None)]
+        chunks = []
+        for chunk in arrow_chunks(values):
+            view = chunk.view()
+            if chunk.schema.format != "+s":
+                chunks.append(_of_view(view, chunk.schema, name, chunk))
+                continue
+            at = _find_column(chunk, view, _ID if name == "ids" else _FINGERPRINT)
+            if at is None:
+                raise ValueError(f"{name}: expected an array, or a table with such a column, found {_names(chunk)}")
+            chunks.append(_of_column(chunk, view, at, name))
         return chunks[0] if len(chunks) == 1 else np.concatenate([np.empty(0, np.uint64), *chunks])
     if hasattr(values, "__array__") and not isinstance(values, (list, tuple)):
         return _of_numpy(np.asarray(values), name)

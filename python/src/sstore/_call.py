@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import operator
+import operator
 import os
 import re
 import threading
+import weakref
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Callable, Optional, Union
+from typing import TYPE_CHECKING, Any, Callable, Optional, TypeVar, Union
 
 from sstore._errors import error_of, text
 from sstore._native import ffi, lib
@@ -57,8 +60,17 @@ def size_of(size: Optional[Size], what: str) -> int:
         match = re.fullmatch(r"([0-9]+)([KMGT]?)", size)
         if match is None:
             raise ValueError(f'{what}: expected a size such as 65536, "512K", "64M" or "2G", found {size!r}')
-        return int(match[1]) << 10 * " KMGT".index(match[2] or " ")
+        size = int(match[1]) << 10 * " KMGT".index(match[2] or " ")
+    if not 0 <= size < 1 << 64:
+        raise ValueError(f"{what}: {size} bytes are out of range")
     return size
+
+
+def number_of(value: int, what: str, largest: int) -> int:
+    """A number from 0 to largest."""
+    if not 0 <= operator.index(value) <= largest:
+        raise ValueError(f"{what}: expected 0 to {largest}, found {value}")
+    return value
 
 
 class _Bar:
@@ -79,6 +91,9 @@ class _Bar:
             self._bar.n = 100
             self._bar.refresh()
         self._bar.close()
+
+
+_SomeCall = TypeVar("_SomeCall", bound="Call")
 
 
 class Call:
@@ -105,10 +120,11 @@ class Call:
                 self._report = self._bar = _Bar()
             except ImportError:
                 pass  # tqdm is optional, and so is the bar
-        self._handle = ffi.new_handle(self)
+        self._handle = ffi.new_handle(weakref.ref(self))  # no cycle, which would live until a collection
         self._watch = ffi.new("sspy_watch *", {"report": lib.sspy_report, "python": self._handle})
+        self._process = os.getpid()
 
-    def __enter__(self) -> Call:
+    def __enter__(self: _SomeCall) -> _SomeCall:
         return self
 
     def __exit__(
@@ -129,7 +145,12 @@ class Call:
             if isinstance(value, bytes):
                 value = ffi.new("char[]", value)
                 self._keep.append(value)
-            setattr(made, name, ffi.NULL if value is None else value)
+            try:
+                setattr(made, name, ffi.NULL if value is None else value)
+            except OverflowError:
+                raise ValueError(f"{name}: {value} is out of range") from None
+            except TypeError:
+                raise TypeError(f"{name}: {value!r} is of a wrong type") from None
         if "on_progress" in _fields(kind):
             made.on_progress = lib.sspy_watch_progress
             made.progress_context = self._watch
@@ -144,10 +165,34 @@ class Call:
             raise exception
         raise error_of(self.error)
 
-    def check_not_reporting(self) -> None:
+    def create(self, kind: str, free: Any, function: Any, *arguments: Any, keep: object = None, own: bool = False) -> Any:
+        """Make a handle of the library by function(*arguments, handle_out, error).
+
+        Returns a pointer that frees itself, at an exception at any moment too; `keep` lives longer. With `own`, a child
+        of fork() does not free it: writers would remove what their parent writes.
+        """
+        made = ffi.new(kind + " **")
+
+        def destroy(_: Any = None) -> None:
+            native, made[0] = made[0], ffi.NULL
+            if not own or os.getpid() == self._process:
+                free(native)
+            del native
+
+        destroy.keep = keep  # type: ignore[attr-defined]
+        try:
+            self.check(function(*arguments, made, self.error))
+            return ffi.gc(made[0], destroy)
+        except BaseException:
+            destroy()
+            raise
+
+    def check_usable(self) -> None:
         """A callback must not use the object that calls it. The lock lets it through, since the thread is the same."""
         if self._reporting:
             raise RuntimeError("an object must not be used from a callback of its own")
+        if os.getpid() != self._process:
+            raise RuntimeError("after fork() an object that writes must not be used in the child")
 
     def report(self, progress: Any) -> None:
         """Takes an sstore_progress."""
@@ -187,27 +232,32 @@ def result(kind: str) -> Any:
 
 def _keep_exception(_kind: object, exception: BaseException, trace: Any) -> None:
     """An exception came before or after the body of a callback, such as KeyboardInterrupt."""
-    ffi.from_handle(trace.tb_frame.f_locals["context"]).exception = exception
+    call = ffi.from_handle(trace.tb_frame.f_locals["context"])()
+    call.exception = exception
 
 
 @ffi.def_extern(error=1, onerror=_keep_exception)  # type: ignore[untyped-decorator]
 def sspy_report(context: Any, progress: Any) -> int:
-    ffi.from_handle(context).report(progress)
+    ffi.from_handle(context)().report(progress)
     return 0
 
 
-class Collector:
-    """A list that a callback of the library appends to."""
+class Collector(Call):
+    """A call with a callback, whose results are appended to a list."""
 
-    def __init__(self, convert: Callable[[Any], Any]) -> None:
+    def __init__(self, convert: Callable[[Any], Any], progress: ProgressOption = False) -> None:
+        super().__init__(progress)
         self.items: list[Any] = []
-        self.exception: Optional[BaseException] = None
         self.convert = convert
-        self.handle = ffi.new_handle(self)
+
+    @property
+    def context(self) -> Any:
+        """What the callback gets."""
+        return self._handle
 
 
 def _collect(context: Any, item: Any) -> int:
-    collector = ffi.from_handle(context)
+    collector = ffi.from_handle(context)()
     collector.items.append(collector.convert(item))
     return 0
 

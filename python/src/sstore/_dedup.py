@@ -26,6 +26,9 @@ class Deduplicator:
         with sstore.Deduplicator("seen.store", distance=3) as seen:
             is_new = seen.offer(fingerprints)
 
+    If the block raises, the records since the last publication are lost. A child of fork() cannot use it, and keeps the
+    store locked until it ends.
+
     New records wait in memory until they are published: by publish(), when they take an eighth of the memory, after
     publish_every records, or at the end of the block. Only one process can write to a store at a time.
 
@@ -71,9 +74,8 @@ class Deduplicator:
             recipe=recipe,
             **shared_options(memory, threads, tmp_dir, block_size, ignore_free_space),
         )
-        made = ffi.new("sstore_dedup **")
         try:
-            self._call.check(lib.sstore_dedup_open(encode(path), options, made, self._call.error))
+            self._native = self._open(path, options)
         except NotFoundError:
             build(
                 path,
@@ -82,11 +84,15 @@ class Deduplicator:
                 with_ids=with_ids,
                 recipe=recipe,
             )
-            self._call.check(lib.sstore_dedup_open(encode(path), options, made, self._call.error))
-        self._native = ffi.gc(made[0], lib.sstore_dedup_close)
+            self._native = self._open(path, options)
+
+    def _open(self, path: PathLike, options: Any) -> Any:
+        return self._call.create(
+            "sstore_dedup", lib.sstore_dedup_close, lib.sstore_dedup_open, encode(path), options, own=True
+        )
 
     def _use(self) -> Any:
-        self._call.check_not_reporting()
+        self._call.check_usable()
         if self._native is None:
             raise ValueError("the deduplicator is closed")
         return self._native
@@ -163,7 +169,7 @@ class Deduplicator:
 
     def __exit__(self, kind: Optional[type[BaseException]], *_: object) -> None:
         try:
-            if kind is None:
+            if kind is None and self._native is not None:
                 self.publish()
         finally:
             self.close()

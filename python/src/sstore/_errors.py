@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import errno as errno_names
 import os
-from typing import Any, Optional
+from typing import Any, ClassVar, Optional
 
 from sstore._native import ffi, lib
 
@@ -20,6 +21,8 @@ class Error(Exception):
     file: Optional[str] = None
     offset: Optional[int] = None
     errno: Optional[int] = None
+    filename: Optional[str] = None
+    _default_errno: ClassVar[Optional[int]] = None
 
     def __init__(
         self,
@@ -31,9 +34,9 @@ class Error(Exception):
     ) -> None:
         super().__init__(message)
         self._message = message
-        self.file = file
+        self.file = self.filename = file
         self.offset = offset
-        self.errno = errno
+        self.errno = self._default_errno if errno is None else errno
 
     def __str__(self) -> str:
         return self._message
@@ -63,9 +66,13 @@ class FileError(Error, OSError):
 class NotFoundError(Error, FileNotFoundError):
     """There is no store at the path."""
 
+    _default_errno = errno_names.ENOENT
+
 
 class ExistsError(Error, FileExistsError):
     """There is already something at the path."""
+
+    _default_errno = errno_names.EEXIST
 
 
 class BusyError(Error):

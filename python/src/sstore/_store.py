@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import operator
+import os
+import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Optional, Union
@@ -9,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal, Optional, Union
 import numpy as np
 import numpy.typing as npt
 
-from sstore._arrays import ArrayLike, Words, pointer, words
-from sstore._call import Call, Collector, PathLike, ProgressOption, Size, encode, result, size_of
+from sstore._arrays import ArrayLike, pointer, words
+from sstore._call import Call, Collector, PathLike, ProgressOption, Size, encode, number_of, result, size_of
 from sstore._errors import error_of, text
 from sstore._native import ffi, lib
 from sstore._tables import (
@@ -131,19 +134,10 @@ class TableExplanation:
 
 def _word(fingerprint: int) -> int:
     """A fingerprint as 64 bits; a negative number is taken as two's complement."""
-    if not -(1 << 63) <= fingerprint <= _MASK:
+    value = operator.index(fingerprint)
+    if not -(1 << 63) <= value <= _MASK:
         raise ValueError(f"fingerprint: expected a number of 64 bits, found {fingerprint}")
-    return int(fingerprint) & _MASK
-
-
-def _owned(native: Any, free: Any, *keep: Any) -> Any:
-    """A pointer of the library that is freed when nothing refers to it; what it needs lives longer."""
-
-    def destroy(pointer: Any) -> None:
-        free(pointer)
-        _ = keep
-
-    return ffi.gc(native, destroy)
+    return value & _MASK
 
 
 def copy_fields(kind: Any, source: Any, **others: Any) -> Any:
@@ -161,21 +155,13 @@ def copy_fields(kind: Any, source: Any, **others: Any) -> Any:
 class _Cursor:
     """The scratch memory of one query at a time. Keeps the store open."""
 
-    __slots__ = ("answer", "native", "store")
+    __slots__ = ("answer", "native")
 
     def __init__(self, store: Any) -> None:
-        error = ffi.new("sstore_error *")
-        made = ffi.new("sstore_cursor **")
-        self.answer = ffi.new("sspy_answer *")
-        self.native = ffi.NULL
-        self.store = store
-        if lib.sstore_cursor_create(store, made, error) != lib.SSTORE_OK:
-            raise error_of(error)
-        self.native = made[0]
-
-    def __del__(self) -> None:
-        lib.sstore_cursor_free(self.native)
-        lib.sspy_answer_free(self.answer)
+        self.native = Call().create(
+            "sstore_cursor", lib.sstore_cursor_free, lib.sstore_cursor_create, store, keep=store
+        )
+        self.answer = ffi.gc(ffi.new("sspy_answer *"), lib.sspy_answer_free)
 
 
 class Store:
@@ -202,16 +188,15 @@ class Store:
             raise ValueError(f"io: expected one of {', '.join(_IO_MODES)}, found {io!r}")
         if _native is None:
             call = Call()
-            made = ffi.new("sstore **")
             options = call.options(
                 "sstore_open_options",
                 io=_IO_MODES[io],
                 recipe=recipe,
                 max_memory_bytes=size_of(max_memory, "max_memory"),
             )
-            call.check(lib.sstore_open(encode(path), options, made, call.error))
-            _native = made[0]
-        self._native = ffi.gc(_native, lib.sstore_close)
+            _native = call.create("sstore", lib.sstore_close, lib.sstore_open, encode(path), options)
+        self._native = _native
+        _stores.add(self)
         found = self._statistics()
         self._has_ids = bool(found.has_ids)
         self._distance = int(found.distance)
@@ -231,10 +216,8 @@ class Store:
 
     def reopen(self) -> Store:
         """Open the newest state, with the same options. This takes little time if little was added."""
-        call = Call()
-        made = ffi.new("sstore **")
-        call.check(lib.sstore_reopen(self._open(), made, call.error))
-        return Store(self._path, _native=made[0], **self._arguments)  # type: ignore[arg-type]
+        native = Call().create("sstore", lib.sstore_close, lib.sstore_reopen, self._open())
+        return Store(self._path, _native=native, **self._arguments)  # type: ignore[arg-type]
 
     def __reduce__(self) -> Any:
         return _reopen_path, (self._path, self._arguments)
@@ -279,12 +262,13 @@ class Store:
         return True
 
     def __repr__(self) -> str:
+        path = os.fsdecode(self._path)
         if self._native is None:
-            return f"<sstore.Store {str(self._path)!r}, closed>"
+            return f"<sstore.Store {path!r}, closed>"
         found = self._statistics()
         ids = "with ids" if found.has_ids else "without ids"
         return (
-            f"<sstore.Store {str(self._path)!r}: {found.record_count:,} records {ids}, distance {found.distance}, "
+            f"<sstore.Store {path!r}: {found.record_count:,} records {ids}, distance {found.distance}, "
             f"plan {text(found.plan)}, segments {found.segment_count}, {found.total_bytes:,} bytes>"
         )
 
@@ -319,8 +303,7 @@ class Store:
             status = lib.sspy_query(cursor.native, fingerprint, distance, nearest, answer)
         except OverflowError:
             cursors.append(cursor)
-            if not 0 <= distance <= 64:
-                raise ValueError(f"distance: expected 0 to 64, found {distance}") from None
+            number_of(distance, "distance", lib.SSTORE_MAX_DISTANCE)
             return self._query(_word(fingerprint), distance, nearest)
         count = answer.count
         if status == 0:
@@ -329,7 +312,12 @@ class Store:
             return QueryMatches(data, count, self._has_ids)
         error = error_of(ffi.addressof(answer, "error"))
         cursors.append(cursor)
+        number_of(distance, "distance", lib.SSTORE_MAX_DISTANCE)
         raise error
+
+    def _near(self, distance: Optional[int]) -> int:
+        """The distance of a query."""
+        return self._distance if distance is None else number_of(distance, "distance", lib.SSTORE_MAX_DISTANCE)
 
     def query(self, fingerprint: int, distance: Optional[int] = None) -> Matches:
         """All records within a distance of a fingerprint, each once, in no particular order.
@@ -358,28 +346,36 @@ class Store:
         call = Call()
         count = ffi.new("uint64_t *")
         cursor = _Cursor(self._open())
-        near = self._distance if distance is None else distance
         value = _word(fingerprint)
-        call.check(lib.sstore_query_columns(cursor.native, value, near, ffi.NULL, 0, count, call.error))
+        call.check(lib.sstore_query_columns(cursor.native, value, self._near(distance), ffi.NULL, 0, count, call.error))
         return int(count[0])
 
     def _match_results(
         self, fingerprints: ArrayLike, distance: Optional[int], threads: int, progress: ProgressOption
-    ) -> tuple[Words, Results[BatchMatches]]:
+    ) -> Results[BatchMatches]:
         native, queries = self._open(), words(fingerprints, "fingerprints")
         data = pointer(queries)
-        made = ffi.new("sstore_match_iterator **")
         with Call(progress) as call:
             options = call.options("sstore_batch_options", threads=threads)
-            near = self._distance if distance is None else distance
-            call.check(
-                lib.sstore_match_iterator_create(native, data, len(queries), near, options, made, call.error)
+            near = self._near(distance)
+            iterator = call.create(
+                "sstore_match_iterator",
+                lib.sstore_match_iterator_free,
+                lib.sstore_match_iterator_create,
+                native,
+                data,
+                len(queries),
+                near,
+                options,
+                keep=(native, data),
             )
-        iterator = _owned(made[0], lib.sstore_match_iterator_free, native, data, call)
-        return queries, Results(call, lib.SSPY_MATCHES, iterator, MATCH_COLUMNS, self._batch_matches)
 
-    def _batch_matches(self, columns: dict[str, npt.NDArray[Any]]) -> BatchMatches:
-        return BatchMatches(self._without_ids(columns))
+        def convert(columns: dict[str, npt.NDArray[Any]]) -> BatchMatches:
+            table = BatchMatches(self._without_ids(columns))
+            table.query_count = len(queries)
+            return table
+
+        return Results(call, lib.SSPY_MATCHES, iterator, MATCH_COLUMNS, convert)
 
     def _without_ids(self, columns: dict[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
         return columns if self._has_ids else {n: c for n, c in columns.items() if n != "id"}
@@ -409,10 +405,7 @@ class Store:
             FileError, DamagedError: a block cannot be read, or is damaged.
             OutOfMemoryError: the matches do not fit in memory; iter_query_batch() then serves.
         """
-        queries, results = self._match_results(fingerprints, distance, threads, progress)
-        table = results.all()
-        table.query_count = len(queries)
-        return table
+        return self._match_results(fingerprints, distance, threads, progress).all()
 
     def iter_query_batch(
         self,
@@ -424,35 +417,39 @@ class Store:
         progress: ProgressOption = False,
     ) -> Batches[BatchMatches]:
         """The same as query_batch(), as an iterator over tables of at most batch_size rows."""
-        return Batches(self._match_results(fingerprints, distance, threads, progress)[1], batch_size)
+        return Batches(self._match_results(fingerprints, distance, threads, progress), batch_size)
 
     def explain(self, fingerprint: int, distance: Optional[int] = None) -> list[TableExplanation]:
         """What a query reads in each table, and what it was expected to read. The arguments are those of query()."""
-        call = Call()
         cursor = _Cursor(self._open())
-        collector = Collector(lambda table: copy_fields(TableExplanation, table))
+        call = Collector(lambda table: copy_fields(TableExplanation, table))
         call.check(
             lib.sstore_explain(
                 cursor.native,
                 _word(fingerprint),
-                self._distance if distance is None else distance,
+                self._near(distance),
                 lib.sspy_table,
-                collector.handle,
+                call.context,
                 call.error,
             )
         )
-        return collector.items
+        return call.items
 
     # ----- all records -----
 
     def _record_results(self) -> Results[Records]:
         native, call = self._open(), Call()
-        made = ffi.new("sstore_record_iterator **")
-        call.check(lib.sstore_record_iterator_create(native, made, call.error))
+        iterator = call.create(
+            "sstore_record_iterator",
+            lib.sstore_record_iterator_free,
+            lib.sstore_record_iterator_create,
+            native,
+            keep=native,
+        )
         return Results(
             call,
             lib.SSPY_RECORDS,
-            _owned(made[0], lib.sstore_record_iterator_free, native),
+            iterator,
             RECORD_COLUMNS,
             lambda c: Records(self._without_ids(c)),
         )
@@ -480,12 +477,18 @@ class Store:
         )
 
     def _pair_results(self, right: Optional[Store], call: Call, options: Any) -> Results[Pairs]:
+        if right is self:
+            raise ValueError("join: expected another store; pairs() finds the pairs of one")
         left, other = self._open(), None if right is None else right._open()
-        made = ffi.new("sstore_pair_iterator **")
-        call.check(
-            lib.sstore_pair_iterator_create(left, ffi.NULL if other is None else other, options, made, call.error)
+        iterator = call.create(
+            "sstore_pair_iterator",
+            lib.sstore_pair_iterator_free,
+            lib.sstore_pair_iterator_create,
+            left,
+            ffi.NULL if other is None else other,
+            options,
+            keep=(left, other),
         )
-        iterator = _owned(made[0], lib.sstore_pair_iterator_free, left, other, call)
         hidden = set() if self._has_ids else {"id"}
         if not (self if right is None else right)._has_ids:
             hidden.add("other_id")
@@ -593,12 +596,18 @@ class Store:
             options = self._join_options(
                 call, "sstore_cluster_options", distance, threads, memory, tmp_dir, with_singles=singles
             )
-            made = ffi.new("sstore_cluster_iterator **")
-            call.check(lib.sstore_cluster_iterator_create(native, options, made, call.error))
+            iterator = call.create(
+                "sstore_cluster_iterator",
+                lib.sstore_cluster_iterator_free,
+                lib.sstore_cluster_iterator_create,
+                native,
+                options,
+                keep=native,
+            )
         return Results(
             call,
             lib.SSPY_CLUSTERS,
-            _owned(made[0], lib.sstore_cluster_iterator_free, native, call),
+            iterator,
             CLUSTER_COLUMNS,
             lambda c: Clusters(self._without_ids(c)),
         )
@@ -652,6 +661,18 @@ class Store:
         from sstore._plot import plot_store
 
         return plot_store(self, distance)
+
+
+_stores: weakref.WeakSet[Store] = weakref.WeakSet()
+
+
+def _forget_cursors() -> None:
+    """A cursor belongs to the process that created it; a store does not."""
+    for store in _stores:
+        store._cursors = []  # pyright: ignore[reportPrivateUsage]
+
+
+os.register_at_fork(after_in_child=_forget_cursors)
 
 
 def _reopen_path(path: PathLike, arguments: dict[str, Any]) -> Store:

@@ -29,11 +29,14 @@ class StreamMatcher:
         array = words(queries, "queries")
         self._call = Call()
         options = self._call.options("sstore_stream_options", distance=distance, threads=threads)
-        made = ffi.new("sstore_stream_matcher **")
-        self._call.check(
-            lib.sstore_stream_matcher_create(pointer(array), len(array), options, made, self._call.error)
+        self._native = self._call.create(
+            "sstore_stream_matcher",
+            lib.sstore_stream_matcher_free,
+            lib.sstore_stream_matcher_create,
+            pointer(array),
+            len(array),
+            options,
         )
-        self._native = ffi.gc(made[0], lib.sstore_stream_matcher_free)
 
     def feed(self, fingerprints: ArrayLike, ids: Optional[ArrayLike] = None) -> StreamMatches:
         """Match fingerprints with all queries. Calls with about a million take the least time for each.
@@ -79,16 +82,18 @@ def collect(
         memory_bytes=size_of(memory, "memory"),
         tmp_dir=None if tmp_dir is None else encode(tmp_dir),
     )
-    made = ffi.new("sstore_collection **")
-    call.check(lib.sstore_collection_create(options, made, call.error))
-    native = ffi.gc(made[0], lib.sstore_collection_free)
+    native = call.create("sstore_collection", lib.sstore_collection_free, lib.sstore_collection_create, options)
     has_ids = False
     for table in matches:
-        ids: Any = table.columns.get("id")
+        queries, fingerprints = words(table.query, "query"), words(table.fingerprint, "fingerprint")
+        column: Any = table.columns.get("id")
+        ids = None if column is None else words(column, "id")
+        if len(fingerprints) != len(queries) or (ids is not None and len(ids) != len(queries)):
+            raise ValueError("expected columns of equal length")
         has_ids = has_ids or ids is not None
         call.check(
             lib.sspy_collection_add(
-                native, pointer(table.query), pointer(table.fingerprint), pointer(ids), len(table), call.error
+                native, pointer(queries), pointer(fingerprints), pointer(ids), len(queries), call.error
             )
         )
     columns = Columns(MATCH_COLUMNS)

@@ -44,7 +44,7 @@ class Table:
         return self.columns[name]
 
     def __len__(self) -> int:
-        return len(next(iter(self.columns.values())))
+        return len(next(iter(self.columns.values()), ()))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Table):
@@ -342,7 +342,7 @@ class Results(Generic[T]):
         """The next rows, at most max_rows; none if there are no more."""
         native = self._columns.native
         with self._call.lock:
-            self._call.check_not_reporting()
+            self._call.check_usable()
             # Between two calls the interpreter handles signals, so that Ctrl-C stops the loop.
             while native.count < max_rows:
                 iterator = self._iterator

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Literal, Optional, Union
 
 import numpy as np
 import numpy.typing as npt
 
-from sstore._arrays import ArrayLike, ArrowArray, Words, arrow_chunks, is_arrow, pointer, words
+from sstore._arrays import ArrayLike, ArrowArray, Words, arrow_chunks, is_arrow, is_arrow_view, pointer, words
 from sstore._call import Call
 from sstore._errors import error_of, text
 from sstore._native import ffi, lib
@@ -19,6 +19,9 @@ from sstore._native import ffi, lib
 Features = Literal["words", "chars"]
 
 _KINDS = {"words": lib.SSTORE_FEATURE_KIND_WORDS, "chars": lib.SSTORE_FEATURE_KIND_CHARS}
+# Format strings of Arrow's C data interface: texts and bytes with offsets; and as views, such as polars has them.
+_STRINGS = ("u", "U", "z", "Z")
+_OTHER_STRINGS = ("vu", "vz")
 _PART = 256  # texts that a thread takes at a time
 _TEXTS = 1 << 16  # that are encoded together
 
@@ -53,17 +56,29 @@ def _fingerprint(data: Any, offsets: npt.NDArray[np.int64], options: Any, thread
     return made
 
 
+def _items(values: Any) -> Iterator[Any]:
+    """The texts one by one, for forms of Arrow that are not read as buffers: string views and dictionaries."""
+    if not hasattr(values, "__iter__"):
+        raise TypeError("texts: expected an Arrow array of strings with offsets, or one that can be iterated over")
+    for item in values:
+        yield item.as_py() if hasattr(item, "as_py") else item
+
+
 def _of_arrow(values: Any, options: Any, threads: int) -> Words:
+    if is_arrow_view(values):
+        return _of_strings(_items(values), options, threads)
     made = [np.empty(0, np.uint64)]
     for chunk in arrow_chunks(values):
         view = chunk.view()
-        if view.storage_type not in ("string", "large_string", "binary", "large_binary"):
-            raise TypeError(f"texts: expected an Arrow array of strings, found one of {view.storage_type}")
         if view.null_count > 0:
             raise ValueError(f"texts: found {view.null_count} nulls")
+        if chunk.schema.format in _OTHER_STRINGS or chunk.schema.dictionary is not None:
+            return _of_strings(_items(values), options, threads)
+        if chunk.schema.format not in _STRINGS:
+            raise TypeError(f"texts: expected an Arrow array of strings, found one of {view.storage_type}")
         if len(view) == 0:
             continue
-        kind = np.int64 if view.storage_type.startswith("large") else np.int32
+        kind = np.int64 if chunk.schema.format in "UZ" else np.int32
         offsets = np.frombuffer(view.buffer(1), kind)[view.offset : view.offset + len(view) + 1].astype(np.int64)
         data = view.buffer(2)
         made.append(_fingerprint(data if int(offsets[-1]) > 0 else b"", offsets, options, threads))
@@ -147,14 +162,15 @@ def simhash_features(
         features: weights by feature: finite numbers of at most 2**31; or features, each of the weight 1. A feature is
             any bytes, or a str in UTF-8.
     """
-    weights: Any = features if isinstance(features, Mapping) else dict.fromkeys(features, 1.0)
+    if isinstance(features, (str, bytes)):
+        raise TypeError("features: expected several features, found one text")
+    weights: dict[Any, float] = dict(features) if isinstance(features, Mapping) else {}
     if not isinstance(features, Mapping):
-        weights = {}
         for item in features:
             weights[item] = weights.get(item, 0.0) + 1.0
     call = Call()
     made = ffi.new("uint64_t *")
-    keep = [item.encode() if isinstance(item, str) else item for item in weights]
+    keep = [item.encode("utf-8", "surrogatepass") if isinstance(item, str) else item for item in weights]
     native = ffi.new("sstore_feature[]", len(keep))
     for at, item, weight in zip(native, keep, weights.values()):
         at.data, at.size, at.weight = ffi.from_buffer(item), len(item), weight

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence, Sized
 from dataclasses import dataclass
 from typing import Any, Literal, Optional
 
 from sstore._arrays import ArrayLike, Words, batches, pointer, words
-from sstore._call import Call, Collector, PathLike, ProgressOption, Size, encode, result, size_of
+from sstore._call import Call, Collector, PathLike, ProgressOption, Size, encode, number_of, result, size_of
 from sstore._errors import Error, error_of, text
 from sstore._native import ffi, lib
 from sstore._store import copy_fields
 
+_MAX_SHARDS = (1 << 32) - 1
 _SLICE = 1 << 22  # records that are added between two looks for signals
 
 
@@ -66,14 +68,19 @@ def shared_options(
 class _Writer:
     """A builder or a remover of the library, which is finished or given up."""
 
-    def __init__(self, call: Call, native: Any, finish: Any, abort: Any) -> None:
+    def __init__(self, call: Call, kind: str, create: Any, path: PathLike, options: Any) -> None:
+        finish, abort = getattr(lib, kind + "_finish"), getattr(lib, kind + "_abort")
         self._call = call
-        self._native: Optional[Any] = native
         self._finish_native = finish
-        self._abort_native = abort
+        self._native: Optional[Any] = call.create(kind, abort, create, encode(path), options, own=True)
+
+    @property
+    def closed(self) -> bool:
+        """Whether it was finished or given up."""
+        return self._native is None
 
     def _use(self) -> Any:
-        self._call.check_not_reporting()
+        self._call.check_usable()
         if self._native is None:
             raise ValueError("the writer is closed")
         return self._native
@@ -89,18 +96,19 @@ class _Writer:
         change = result("sstore_change")
         with self._call.lock:
             native, self._native = self._use(), None
+            ffi.gc(native, None)  # finish() frees it
             self._call.check(self._finish_native(native, change, self._call.error))
         return change_of(change)
 
     def abort(self) -> None:
         with self._call.lock:
-            self._call.check_not_reporting()
-            native, self._native = self._native, None
-            if native is not None:
-                self._abort_native(native)
+            self._native = None
 
-    def __del__(self) -> None:
-        self.abort()
+    def __enter__(self) -> _Writer:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.abort()  # if it is not finished
 
 
 class Builder:
@@ -145,9 +153,7 @@ class Builder:
             expected_record_count=expected_count,
             **shared_options(memory, threads, tmp_dir, block_size, ignore_free_space),
         )
-        made = ffi.new("sstore_builder **")
-        self._call.check(lib.sstore_builder_create(encode(path), options, made, self._call.error))
-        self._writer = _Writer(self._call, made[0], lib.sstore_builder_finish, lib.sstore_builder_abort)
+        self._writer = _Writer(self._call, "sstore_builder", lib.sstore_builder_create, path, options)
 
     def add(self, fingerprints: ArrayLike, ids: Optional[ArrayLike] = None) -> None:
         """Add records, in any order and with repeats. The arguments are those of build()."""
@@ -168,10 +174,10 @@ class Builder:
         return self
 
     def __exit__(self, kind: Optional[type[BaseException]], *_: object) -> None:
-        if kind is None:
-            self.finish()
-        else:
+        if kind is not None:
             self.abort()
+        elif not self._writer.closed:
+            self.finish()
 
 
 def build(
@@ -230,12 +236,20 @@ def build(
         tmp_dir=tmp_dir,
         block_size=block_size,
         ignore_free_space=ignore_free_space,
-        expected_count=len(fingerprints) if isinstance(fingerprints, Sized) else 0,
+        expected_count=_length(fingerprints),
         progress=progress,
     ) as builder:
         builder.add(fingerprints, ids)
     assert builder.change is not None
     return builder.change
+
+
+def _length(values: object) -> int:
+    """The number of records, if it is known before they are read."""
+    try:
+        return len(values) if isinstance(values, Sized) else 0
+    except TypeError:  # of an array without dimensions
+        return 0
 
 
 def add(
@@ -272,12 +286,10 @@ def add(
             recipe=recipe,
             **shared_options(memory, threads, tmp_dir, block_size, ignore_free_space),
         )
-        made = ffi.new("sstore_builder **")
-        call.check(lib.sstore_builder_create_addition(encode(path), options, made, call.error))
-        writer = _Writer(call, made[0], lib.sstore_builder_finish, lib.sstore_builder_abort)
-        for part, id_part in batches(fingerprints, ids):
-            writer.give(lib.sstore_builder_add, part, id_part)
-        return writer.finish()
+        with _Writer(call, "sstore_builder", lib.sstore_builder_create_addition, path, options) as writer:
+            for part, id_part in batches(fingerprints, ids):
+                writer.give(lib.sstore_builder_add, part, id_part)
+            return writer.finish()
 
 
 def remove(
@@ -307,19 +319,17 @@ def remove(
             recipe=recipe,
             **shared_options(memory, threads, tmp_dir, block_size, ignore_free_space),
         )
-        made = ffi.new("sstore_remover **")
-        call.check(lib.sstore_remover_create(encode(path), options, made, call.error))
-        writer = _Writer(call, made[0], lib.sstore_remover_finish, lib.sstore_remover_abort)
-        if fingerprints is None:
-            assert ids is not None
-            writer.give(lambda r, i, _, n, e: lib.sstore_remover_remove_ids(r, i, n, e), words(ids, "ids"), None)
+        with _Writer(call, "sstore_remover", lib.sstore_remover_create, path, options) as writer:
+            if fingerprints is None:
+                assert ids is not None
+                writer.give(lambda r, i, _, n, e: lib.sstore_remover_remove_ids(r, i, n, e), words(ids, "ids"), None)
+                return writer.finish()
+            for part, id_part in batches(fingerprints, ids):
+                if id_part is None:
+                    writer.give(lambda r, f, _, n, e: lib.sstore_remover_remove_fingerprints(r, f, n, e), part, None)
+                else:
+                    writer.give(lib.sstore_remover_remove, part, id_part)
             return writer.finish()
-        for part, id_part in batches(fingerprints, ids):
-            if id_part is None:
-                writer.give(lambda r, f, _, n, e: lib.sstore_remover_remove_fingerprints(r, f, n, e), part, None)
-            else:
-                writer.give(lib.sstore_remover_remove, part, id_part)
-        return writer.finish()
 
 
 def _merge_options(
@@ -350,6 +360,8 @@ def merge(
         options = _merge_options(
             call, plan, replace, shared_options(memory, threads, tmp_dir, block_size, ignore_free_space)
         )
+        if isinstance(inputs, (str, bytes, os.PathLike)):
+            raise TypeError("merge: expected several paths, found one")
         names = [ffi.new("char[]", encode(name)) for name in inputs]
         change = result("sstore_change")
         call.check(
@@ -386,7 +398,15 @@ def shard(
         )
         change = result("sstore_change")
         call.check(
-            lib.sstore_shard(encode(path), encode(source), shard, shard_count, options, change, call.error)
+            lib.sstore_shard(
+                encode(path),
+                encode(source),
+                number_of(shard, "shard", _MAX_SHARDS),
+                number_of(shard_count, "shard_count", _MAX_SHARDS),
+                options,
+                change,
+                call.error,
+            )
         )
         return change_of(change)
 
@@ -432,15 +452,16 @@ def verify(path: PathLike, *, progress: ProgressOption = False) -> list[Error]:
     Raises:
         NotFoundError: there is no store at the path.
     """
-    with Call(progress) as call:
+    with Collector(error_of, progress) as call:
         options = call.options("sstore_verify_options")
-        collector = Collector(error_of)
-        status = lib.sstore_verify(encode(path), options, lib.sspy_problem, collector.handle, call.error)
+        status = lib.sstore_verify(encode(path), options, lib.sspy_problem, call.context, call.error)
         if status != lib.SSTORE_OK and (
-            status == lib.SSTORE_STOPPED or text(call.error.message) not in {str(e) for e in collector.items}
+            status == lib.SSTORE_STOPPED or text(call.error.message) not in {str(e) for e in call.items}
         ):
             call.check(status)
-        return collector.items
+        if call.exception is not None:
+            raise call.exception
+        return call.items
 
 
 def reindex(path: PathLike, *, all: bool = False, progress: ProgressOption = False) -> int:
@@ -525,7 +546,7 @@ def plans(
         if array is None:
             raise TypeError("plans: expected record_count or a sample")
         record_count = len(array)
-    call = Call()
+    call = Collector(lambda estimate: copy_fields(Plan, estimate))
     data = pointer(array)
     options = call.options(
         "sstore_plan_options",
@@ -538,6 +559,5 @@ def plans(
         sample=data,
         sample_count=0 if array is None else len(array),
     )
-    collector = Collector(lambda estimate: copy_fields(Plan, estimate))
-    call.check(lib.sstore_plan(options, lib.sspy_plan, collector.handle, call.error))
-    return collector.items
+    call.check(lib.sstore_plan(options, lib.sspy_plan, call.context, call.error))
+    return call.items
