@@ -1,7 +1,7 @@
 """Remove near-duplicates from a data set of texts: text_data_set.py INPUT OUTPUT [--column text] [--distance 3]
 
 INPUT and OUTPUT are .jsonl or .parquet files. Of each group of near-duplicates, the first text is kept. The texts are read in
-batches, so the data set may be larger than memory; only the row numbers of duplicates are held. Needs pyarrow.
+batches, so the data set may be larger than memory; a byte for each row is held. Needs pyarrow.
 """
 
 import argparse

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-import operator
 import os
 import re
 import threading

@@ -691,7 +691,8 @@ def open(
     Args:
         path: the store's folder.
         io: how blocks are read. "auto": "mmap" if all files fit into half of the memory, otherwise "pread". "memory"
-            loads and checks everything first.
+            loads and checks everything first. With "mmap" the process may end with SIGBUS if a file is cut short, or
+            the disk fails, while the store is open; "pread" always raises.
         recipe: if given, the store must have exactly this recipe.
         max_memory: fail if the open store would take more, in bytes or such as "64M". Mapped pages are not counted.
 

@@ -263,7 +263,7 @@ class Clusters(Records):
 
     @property
     def representatives(self) -> Records:
-        """The representative of each cluster: the records to keep."""
+        """The representative of each cluster. With singles=True these are the records to keep."""
         return Records({n: c[self.is_representative] for n, c in self.columns.items() if n in ("fingerprint", "id")})
 
     @property
