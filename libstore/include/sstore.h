@@ -211,7 +211,7 @@ SSTORE_API void sstore_cursor_free(sstore_cursor *cursor);
  * The phases of a call, in `phase`:
  *  - builds: "sorting" crowded buckets, "counting" records or a table's fingerprints, "writing" a table (table 0 with
  *    the ids), "permuting" table 0 for another table
- *  - batches of queries: "answering" queries
+ *  - batches of queries: "answering" queries; `done` rises after each round of up to 2^20 of them
  *  - sstore_verify(): "verifying" tables, ids and records
  *  - sstore_reindex(): "indexing" a table (table 0 with the ids)
  *  - joins: "permuting" and "comparing" fingerprints, once for each of some tables, "connecting" near fingerprints,
@@ -220,10 +220,10 @@ SSTORE_API void sstore_cursor_free(sstore_cursor *cursor);
 typedef struct sstore_progress {
     size_t struct_size;
     const char *phase;    /* one word in static storage */
-    uint64_t done, total; /* records or fingerprints, in this phase */
+    uint64_t done, total; /* records, fingerprints or queries, in this phase */
     double fraction;      /* of the work of the call, 0 to 1: an estimate */
     uint32_t table;       /* from 0 */
-    uint32_t table_count; /* 0 until the plan is chosen */
+    uint32_t table_count; /* 0 until the plan is chosen, and in batches */
 } sstore_progress;
 
 /* Called after each block or few thousand records: up to a few hundred thousand times a second. A slow callback should
