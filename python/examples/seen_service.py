@@ -11,26 +11,24 @@ import argparse
 import json
 import pathlib
 import signal
-import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import sstore
 
 MAX_BYTES = 10 << 20
+RECIPE = sstore.text_recipe()
 
 
 class Handler(BaseHTTPRequestHandler):
     seen: sstore.Deduplicator
-    lock = threading.Lock()  # a Deduplicator is used by one thread at a time
 
     def do_POST(self) -> None:
         size = self.headers.get("Content-Length", "")
         if not size.isdecimal() or int(size) > MAX_BYTES:
             self.send_error(413 if size.isdecimal() else 411)
             return
-        fingerprints = sstore.simhash([self.rfile.read(int(size))], threads=1)
-        with self.lock:
-            is_new = bool(self.seen.offer(fingerprints)[0])
+        fingerprint = sstore.simhash([self.rfile.read(int(size))], threads=1)
+        is_new = bool(fingerprint[0] == 0 or self.seen.offer(fingerprint)[0])  # 0: a page without words
         body = json.dumps({"new": is_new}).encode()
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
@@ -54,7 +52,7 @@ def main() -> None:
     parser.add_argument("--publish-every", type=int, default=1000)
     given = parser.parse_args()
     signal.signal(signal.SIGTERM, stop)
-    with sstore.Deduplicator(given.store, given.distance, publish_every=given.publish_every) as seen:
+    with sstore.Deduplicator(given.store, given.distance, publish_every=given.publish_every, recipe=RECIPE) as seen:
         Handler.seen = seen
         with ThreadingHTTPServer(("127.0.0.1", given.port), Handler) as server:
             print(f"listening on port {server.server_port}", flush=True)

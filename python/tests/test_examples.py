@@ -33,20 +33,29 @@ def test_first() -> None:
     assert run("first.py").splitlines() == [TEXTS[0], TEXTS[0][:-1] + "!"]
 
 
-@pytest.mark.parametrize("suffixes", [(".jsonl", ".jsonl"), (".jsonl", ".parquet"), (".parquet", ".jsonl")])
-def test_text_data_set(folder: pathlib.Path, suffixes: tuple[str, str]) -> None:
-    pyarrow_json = pytest.importorskip("pyarrow.json")
+# Texts without words, and none at all, are no duplicates of each other.
+MORE_TEXTS: list[Any] = [*TEXTS, "", "!!!", "...", None]
+
+
+def test_text_data_set_of_json_lines(folder: pathlib.Path) -> None:
+    lines = [json.dumps({"n": 9007199254740993 + i, "text": text}) + "\n" for i, text in enumerate(MORE_TEXTS)]
+    lines += ['{"text": "a text with fields of its own", "when": "2026-01-02", "x": 1.50}\n', '{"n": 1}']
+    (folder / "in.jsonl").write_text("".join(lines))
+    assert run("text_data_set.py", folder / "in.jsonl", folder / "out.jsonl") == "10 texts, 1 near-duplicates removed\n"
+    assert (folder / "out.jsonl").read_text() == "".join(lines[:2] + lines[3:])
+    (folder / "in.jsonl").write_text("")
+    assert run("text_data_set.py", folder / "in.jsonl", folder / "out.jsonl") == "0 texts, 0 near-duplicates removed\n"
+    assert (folder / "out.jsonl").read_text() == ""
+
+
+def test_text_data_set_of_parquet(folder: pathlib.Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
-    source, target = folder / f"in{suffixes[0]}", folder / f"out{suffixes[1]}"
-    lines = folder / "lines.jsonl"
-    lines.write_text("".join(json.dumps({"n": i, "text": text}) + "\n" for i, text in enumerate(TEXTS)))
-    if suffixes[0] == ".jsonl":
-        source.write_bytes(lines.read_bytes())
-    else:
-        parquet.write_table(pyarrow_json.read_json(lines), source)
-    assert run("text_data_set.py", source, target) == "4 texts, 1 near-duplicates removed\n"
-    table = pyarrow_json.read_json(target) if suffixes[1] == ".jsonl" else parquet.read_table(target)
-    assert table["n"].to_pylist() == [0, 1, 3] and table["text"].to_pylist() == [TEXTS[i] for i in (0, 1, 3)]
+    import pyarrow
+
+    table = pyarrow.table({"n": [None, *range(1, 8)], "text": MORE_TEXTS})
+    parquet.write_table(table, folder / "in.parquet")
+    assert run("text_data_set.py", folder / "in.parquet", folder / "out.parquet") == "8 texts, 1 near-duplicates removed\n"
+    assert parquet.read_table(folder / "out.parquet").equals(table.take([0, 1, 3, 4, 5, 6, 7]))
 
 
 def test_image_folder(folder: pathlib.Path) -> None:
@@ -81,6 +90,7 @@ def test_seen_service(folder: pathlib.Path) -> None:
     try:
         assert [post(text) for text in TEXTS] == [True, True, False, True]
         assert not post(TEXTS[3])
+        assert post("!") and post("!")
     finally:
         server.send_signal(signal.SIGTERM)
         assert server.wait() == 0

@@ -93,6 +93,8 @@ def test_features() -> None:
 
 
 def test_hamming_distance() -> None:
+    with pytest.raises(ValueError):
+        sstore.hamming_distance(1 << 64, 0)
     assert [sstore.hamming_distance(a, b) for a, b in ((0, 0), (0, -1), (5, 6), (1 << 63, 0))] == [0, 64, 2, 1]
 
 

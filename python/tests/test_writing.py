@@ -211,6 +211,56 @@ def test_ended_early(folder: pathlib.Path) -> None:
     assert len(contents(folder / "a")) == 1 and not (folder / "b").exists()
 
 
+def test_explicit_ids_are_not_dropped(folder: pathlib.Path) -> None:
+    with pytest.raises(ValueError, match="without ids"):
+        sstore.build(folder / "a", [1], [2], with_ids=False)
+    assert not (folder / "a").exists()
+
+
+class FakeBar:
+    """In the place of tqdm: a bar that is updated after its end is a fault."""
+
+    bars: list[Any] = []
+
+    def __init__(self, **_: object) -> None:
+        self.n = 0.0
+        self.last = 0.0
+        self.closed = False
+        self.bars.append(self)
+
+    def set_description_str(self, text: str, refresh: bool) -> None:
+        assert not self.closed and not text.endswith(":")
+
+    def refresh(self) -> None:
+        assert not self.closed
+        self.last = self.n
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def test_bars(folder: pathlib.Path, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch) -> None:
+    tqdm_auto = pytest.importorskip("tqdm.auto")
+    monkeypatch.setattr(tqdm_auto, "tqdm", FakeBar)
+    FakeBar.bars.clear()
+    fps = clustered(rng, 300000)
+    sstore.build(folder / "a", fps, progress=True)
+    with sstore.open(folder / "a") as store:
+        store.query_batch(fps, progress=True)
+        store.pairs(progress=True)
+        for _ in store.iter_clusters(progress=True, batch_size=1000):
+            pass
+        next(store.iter_pairs(progress=True, batch_size=10)).columns
+        with store.iter_pairs(progress=True, batch_size=10) as batches:
+            next(batches)
+    whole, (*_, given_up) = FakeBar.bars[:4], FakeBar.bars
+    assert len(whole) == 4 and all(bar.closed and bar.last == 100 for bar in whole)
+    assert given_up.closed and given_up.last < 100
+    reports: list[sstore.Progress] = []
+    sstore.build(folder / "b", fps, progress=reports.append)
+    assert reports[-1].fraction == 1
+
+
 def test_progress(folder: pathlib.Path, rng: np.random.Generator) -> None:
     fps = clustered(rng, 200000)
     reports: list[sstore.Progress] = []

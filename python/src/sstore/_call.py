@@ -7,7 +7,7 @@ import os
 import re
 import threading
 import weakref
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Callable, Optional, TypeVar, Union
 
 from sstore._errors import error_of, text
@@ -73,23 +73,24 @@ def number_of(value: int, what: str, largest: int) -> int:
 
 
 class _Bar:
-    """A bar of tqdm, of the fraction of a call."""
+    """A bar of tqdm, of the fraction of a call. It appears with the first report."""
 
     def __init__(self) -> None:
         from tqdm.auto import tqdm
 
-        self._bar: Any = tqdm(total=100, unit="%", bar_format="{desc}: {percentage:3.0f}%|{bar}| {elapsed}<{remaining}")
+        self._tqdm: Any = tqdm
+        self._bar: Any = None
 
     def __call__(self, progress: Progress) -> None:
-        self._bar.set_description(progress.phase, refresh=False)
+        if self._bar is None:
+            self._bar = self._tqdm(total=100, bar_format="{desc}: {percentage:3.0f}%|{bar}| {elapsed}<{remaining}")
+        self._bar.set_description_str(progress.phase, refresh=False)
         self._bar.n = round(100 * progress.fraction, 1)
         self._bar.refresh()
 
-    def close(self, complete: bool) -> None:
-        if complete:
-            self._bar.n = 100
-            self._bar.refresh()
-        self._bar.close()
+    def close(self) -> None:
+        if self._bar is not None:
+            self._bar.close()
 
 
 _SomeCall = TypeVar("_SomeCall", bound="Call")
@@ -112,6 +113,7 @@ class Call:
         self._keep: list[Any] = []
         self._bar: Optional[_Bar] = None
         self._report: Optional[Callable[[Progress], object]] = None
+        self._last: Optional[Progress] = None
         if callable(progress):
             self._report = progress
         elif progress:
@@ -129,8 +131,15 @@ class Call:
     def __exit__(
         self, kind: Optional[type[BaseException]], value: Optional[BaseException], trace: Optional[TracebackType]
     ) -> None:
+        self.end(kind is None)
+
+    def end(self, complete: bool) -> None:
+        """The call has ended. If it is complete, the last report says so. Calling this again does nothing."""
+        report, self._report = self._report, None
+        if complete and report is not None and self._last is not None and self._last.fraction < 1:
+            report(replace(self._last, fraction=1.0))
         if self._bar is not None:
-            self._bar.close(kind is None)
+            self._bar.close()
 
     def options(self, kind: str, /, **fields: Any) -> Any:
         """A struct of options. Texts may be str, and None. If it has on_progress, it is set."""
@@ -184,6 +193,8 @@ class Call:
             return ffi.gc(made[0], destroy)
         except BaseException:
             destroy()
+            if self._bar is not None:
+                self._bar.close()
             raise
 
     def check_usable(self) -> None:
@@ -197,18 +208,17 @@ class Call:
         """Takes an sstore_progress."""
         if self._report is None:
             return
+        self._last = Progress(
+            text(progress.phase),
+            progress.done,
+            progress.total,
+            progress.fraction,
+            progress.table,
+            progress.table_count,
+        )
         self._reporting = True
         try:
-            self._report(
-                Progress(
-                    text(progress.phase),
-                    progress.done,
-                    progress.total,
-                    progress.fraction,
-                    progress.table,
-                    progress.table_count,
-                )
-            )
+            self._report(self._last)
         finally:
             self._reporting = False
 

@@ -163,6 +163,7 @@ class Deduplicator:
     def close(self) -> None:
         """Close the store. Records that wait are lost: publish() before."""
         self._native = None
+        self._call.end(True)
 
     def __enter__(self) -> Deduplicator:
         return self

@@ -7,9 +7,8 @@ import os
 import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Optional, Union
+from typing import TYPE_CHECKING, Any, Literal, Optional
 
-import numpy as np
 import numpy.typing as npt
 
 from sstore._arrays import ArrayLike, pointer, words
@@ -343,32 +342,38 @@ class Store:
 
     def count(self, fingerprint: int, distance: Optional[int] = None) -> int:
         """The number of records within a distance of a fingerprint. Arguments and errors are those of query()."""
-        call = Call()
-        count = ffi.new("uint64_t *")
-        cursor = _Cursor(self._open())
-        value = _word(fingerprint)
-        call.check(lib.sstore_query_columns(cursor.native, value, self._near(distance), ffi.NULL, 0, count, call.error))
-        return int(count[0])
+        value, near = _word(fingerprint), self._near(distance)
+        cursors = self._cursors
+        try:
+            cursor = cursors.pop()
+        except IndexError:
+            cursor = _Cursor(self._open())
+        answer = cursor.answer
+        count, error = ffi.addressof(answer, "count"), ffi.addressof(answer, "error")
+        status = lib.sstore_query_columns(cursor.native, value, near, ffi.NULL, 0, count, error)
+        if status != lib.SSTORE_OK:
+            raise error_of(error)
+        found = int(answer.count)
+        cursors.append(cursor)
+        return found
 
     def _match_results(
         self, fingerprints: ArrayLike, distance: Optional[int], threads: int, progress: ProgressOption
     ) -> Results[BatchMatches]:
         native, queries = self._open(), words(fingerprints, "fingerprints")
         data = pointer(queries)
-        with Call(progress) as call:
-            options = call.options("sstore_batch_options", threads=threads)
-            near = self._near(distance)
-            iterator = call.create(
-                "sstore_match_iterator",
-                lib.sstore_match_iterator_free,
-                lib.sstore_match_iterator_create,
-                native,
-                data,
-                len(queries),
-                near,
-                options,
-                keep=(native, data),
-            )
+        call = Call(progress)
+        iterator = call.create(
+            "sstore_match_iterator",
+            lib.sstore_match_iterator_free,
+            lib.sstore_match_iterator_create,
+            native,
+            data,
+            len(queries),
+            self._near(distance),
+            call.options("sstore_batch_options", threads=threads),
+            keep=(native, data),
+        )
 
         def convert(columns: dict[str, npt.NDArray[Any]]) -> BatchMatches:
             table = BatchMatches(self._without_ids(columns))
@@ -507,9 +512,9 @@ class Store:
         tmp_dir: Optional[PathLike],
         progress: ProgressOption,
     ) -> Results[Pairs]:
-        with Call(progress) as call:
-            options = self._join_options(call, "sstore_join_options", distance, threads, memory, tmp_dir)
-            return self._pair_results(right, call, options)
+        call = Call(progress)
+        options = self._join_options(call, "sstore_join_options", distance, threads, memory, tmp_dir)
+        return self._pair_results(right, call, options)
 
     def pairs(
         self,
@@ -530,7 +535,8 @@ class Store:
             progress: True: a bar, if tqdm is installed; or a function that gets a Progress a few times a second.
 
         Returns:
-            A table of fingerprint, id, other_fingerprint, other_id and distance. The lower record is first.
+            A table of fingerprint, id, other_fingerprint, other_id and distance. The record with the smaller
+            fingerprint is first, not the one with the smaller id. To drop duplicates, use clusters().duplicates.
 
         Raises:
             FileError, DamagedError, OutOfMemoryError
@@ -592,18 +598,18 @@ class Store:
         progress: ProgressOption,
     ) -> Results[Clusters]:
         native = self._open()
-        with Call(progress) as call:
-            options = self._join_options(
-                call, "sstore_cluster_options", distance, threads, memory, tmp_dir, with_singles=singles
-            )
-            iterator = call.create(
-                "sstore_cluster_iterator",
-                lib.sstore_cluster_iterator_free,
-                lib.sstore_cluster_iterator_create,
-                native,
-                options,
-                keep=native,
-            )
+        call = Call(progress)
+        options = self._join_options(
+            call, "sstore_cluster_options", distance, threads, memory, tmp_dir, with_singles=singles
+        )
+        iterator = call.create(
+            "sstore_cluster_iterator",
+            lib.sstore_cluster_iterator_free,
+            lib.sstore_cluster_iterator_create,
+            native,
+            options,
+            keep=native,
+        )
         return Results(
             call,
             lib.SSPY_CLUSTERS,
@@ -702,5 +708,3 @@ def open(
     """
     return Store(path, io=io, recipe=recipe, max_memory=max_memory)
 
-
-StoreOrPath = Union[Store, PathLike]

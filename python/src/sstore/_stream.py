@@ -8,7 +8,7 @@ from typing import Any, Optional
 
 from sstore._arrays import ArrayLike, batches, pointer, words
 from sstore._call import Call, PathLike, Size, encode, size_of
-from sstore._native import ffi, lib
+from sstore._native import lib
 from sstore._store import Store
 from sstore._tables import MATCH_COLUMNS, Columns, StreamMatches
 from sstore._write import build

@@ -344,13 +344,15 @@ class Results(Generic[T]):
         with self._call.lock:
             self._call.check_usable()
             # Between two calls the interpreter handles signals, so that Ctrl-C stops the loop.
-            while native.count < max_rows:
-                iterator = self._iterator
-                if iterator is None:
-                    break
-                self._call.check(lib.sspy_fill(self._kind, iterator, native, max_rows, self._call.error))
-                if native.done:
-                    self.close()
+            try:
+                while (iterator := self._iterator) is not None and native.count < max_rows:
+                    self._call.check(lib.sspy_fill(self._kind, iterator, native, max_rows, self._call.error))
+                    if native.done:
+                        self._iterator = None
+                        self._call.end(True)
+            except BaseException:
+                self.close()
+                raise
             return self._convert(self._columns.take())
 
     def all(self) -> T:
@@ -360,6 +362,7 @@ class Results(Generic[T]):
     def close(self) -> None:
         """Give up the rest."""
         self._iterator = None
+        self._call.end(False)
 
 
 class Batches(Iterator[T]):

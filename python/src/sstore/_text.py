@@ -71,7 +71,7 @@ def _of_arrow(values: Any, options: Any, threads: int) -> Words:
     for chunk in arrow_chunks(values):
         view = chunk.view()
         if view.null_count > 0:
-            raise ValueError(f"texts: found {view.null_count} nulls")
+            raise ValueError(f"texts: found {view.null_count} nulls; fill or drop them first")
         if chunk.schema.format in _OTHER_STRINGS or chunk.schema.dictionary is not None:
             return _of_strings(_items(values), options, threads)
         if chunk.schema.format not in _STRINGS:
@@ -125,7 +125,8 @@ def simhash(
         threads: 0: all that the process may use.
 
     Returns:
-        uint64, shape (n,). A text without features has the fingerprint 0.
+        uint64, shape (n,). A text without features, such as "" or "!", has the fingerprint 0; so all such texts would
+        be duplicates of each other. Leave them out.
 
     Raises:
         UnsupportedError: the package was built without utf8proc.
@@ -195,4 +196,6 @@ def simhash_hashes(hashes: ArrayLike, weights: Optional[Sequence[float]] = None)
 
 def hamming_distance(a: int, b: int) -> int:
     """The number of bits in which two fingerprints differ, 0 to 64."""
+    if not all(-(1 << 63) <= value < 1 << 64 for value in (a, b)):
+        raise ValueError(f"expected numbers of 64 bits, found {a} and {b}")
     return bin((int(a) ^ int(b)) & (1 << 64) - 1).count("1")

@@ -141,6 +141,7 @@ class Builder:
         progress: ProgressOption = False,
     ) -> None:
         self.change: Optional[Change] = None
+        self._with_ids = with_ids
         self._call = Call(progress)
         options = self._call.options(
             "sstore_build_options",
@@ -157,6 +158,8 @@ class Builder:
 
     def add(self, fingerprints: ArrayLike, ids: Optional[ArrayLike] = None) -> None:
         """Add records, in any order and with repeats. The arguments are those of build()."""
+        if ids is not None and not self._with_ids:
+            raise ValueError("ids: a store without ids takes none; leave them out")
         for part, id_part in batches(fingerprints, ids):
             self._writer.give(lib.sstore_builder_add, part, id_part)
 
@@ -169,6 +172,7 @@ class Builder:
     def abort(self) -> None:
         """Give up. Nothing is left behind."""
         self._writer.abort()
+        self._call.end(False)
 
     def __enter__(self) -> Builder:
         return self
@@ -208,7 +212,7 @@ def build(
         ids: as many, or None: the records are numbered from first_id on.
         distance: the distance in bits to build for, 0 to 16.
         plan: the tables: "auto", a number of tables such as "4", "5c2", or "24:1,20:0,20:0". See plans().
-        with_ids: False: a store of fingerprints alone.
+        with_ids: False: a store of fingerprints alone. A column "id" of a table is then ignored.
         recipe: how the fingerprints were made; see text_recipe().
         replace: replace a store at the path, once the new one is complete.
         memory: what the process may take, in bytes or such as "4G"; None: 1 GiB.
@@ -269,8 +273,9 @@ def add(
 ) -> Change:
     """Add records to a store, as a segment of their own. Records that it has are not added again.
 
-    Open stores keep their state; open() and Store.reopen() show the new one. Without ids, the records get the ids from
-    the store's next id on. With check_ids, ids of added records that belong to other fingerprints are counted. The
+    A record is a fingerprint with its id. Without ids, the records get the ids from the store's next id on, so a call
+    that is repeated adds all of them again. A store without ids ignores ids. Open stores keep their state; open() and
+    Store.reopen() show the new one. With check_ids, ids of added records that belong to other fingerprints are counted. The
     other arguments are those of build().
 
     Raises:
