@@ -62,7 +62,7 @@ Answer = tuple[Callable[[Any], int], "Callable[[Any], int] | None"]
 def side_sstore(fingerprints: Any, folder: str) -> Answer:
     import sstore
 
-    sstore.build(folder + "/a.store", fingerprints)
+    sstore.build(folder + "/a.store", fingerprints, threads=1)
     store = sstore.open(folder + "/a.store")
     return (lambda q: len(store.query(int(q)))), (lambda qs: len(store.query_batch(qs, threads=1)))
 
@@ -115,7 +115,7 @@ def side_pybktree(fingerprints: Any, folder: str) -> Answer:
 def side_texts_sstore(documents: Any, folder: str) -> Answer:
     import sstore
 
-    sstore.build(folder + "/a.store", sstore.simhash(documents, shingle=1, threads=1))
+    sstore.build(folder + "/a.store", sstore.simhash(documents, shingle=1, threads=1), threads=1)
     store = sstore.open(folder + "/a.store")
     return (lambda d: len(store.query(int(sstore.simhash([d], shingle=1, threads=1)[0])))), None
 
@@ -171,7 +171,7 @@ def best(figures: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def compare_packages(records: int, documents: int) -> None:
-    print("| package | records | build | one query | a query of a batch | memory | matches of the queries |")
+    print("| package | records | build | one query | a query of a batch | memory | matches, of so many queries |")
     print("|---|---|---|---|---|---|---|")
     checks: dict[tuple[bool, int], int] = {}
     for number, (name, _, package, _, _) in enumerate(SIDES):
