@@ -1,4 +1,5 @@
 """The build backend: scikit-build-core, and before it a copy of the C sources into core/, so that an sdist has them."""
+
 import pathlib
 import shutil
 

@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
-"""Compares the package with other Python packages, and with the sstore command: compare.py [--records N] [--documents N]
+"""Compares the package with other Python packages, and with the sstore command.
 
-Each runs in a process of its own, on the same data: half of the fingerprints are uniform, half near others. One side after the
-other, three rounds, the best of each. Memory is what the process takes more after build and queries than before (VmRSS, with
-mapped files). Packages that are not installed are left out: pip install faiss-cpu simhash gaoya pybktree.
+    compare.py [--records N] [--documents N] [--bench-query build/release/bench/bench_query]
+
+Each runs in a process of its own, on the same data: half of the fingerprints are uniform, half near others. One side
+after the other, three rounds, the best of each. Memory is what the process takes more after build and queries than
+before (VmRSS, with mapped files). Packages that are not installed are left out: pip install faiss-cpu simhash gaoya
+pybktree.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ import pathlib
 import random
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import time
 from collections.abc import Callable
@@ -31,7 +35,9 @@ def make_fingerprints(count: int) -> Any:
     rng = np.random.default_rng(1)
     made = rng.integers(0, 1 << 64, count, dtype=np.uint64)
     half = count // 2
-    made[half:] = made[rng.integers(0, half, count - half)] ^ (np.uint64(1) << rng.integers(0, 64, count - half, dtype=np.uint64))
+    made[half:] = made[rng.integers(0, half, count - half)] ^ (
+        np.uint64(1) << rng.integers(0, 64, count - half, dtype=np.uint64)
+    )
     return made
 
 
@@ -54,7 +60,7 @@ def memory() -> int:
     raise RuntimeError
 
 
-# ----- the sides: each takes its data and returns two functions, for one query and for a batch, that count matches -----
+# ----- the sides: each takes its data, and returns functions for one query and for a batch, which count matches -----
 
 Answer = tuple[Callable[[Any], int], "Callable[[Any], int] | None"]
 
@@ -182,7 +188,9 @@ def compare_packages(records: int, documents: int) -> None:
         for _ in range(ROUNDS):
             ran = subprocess.run(
                 [sys.executable, __file__, "--side", str(number), "--records", str(count)],
-                capture_output=True, text=True, check=True,
+                capture_output=True,
+                text=True,
+                check=True,
             )
             figures.append(json.loads(ran.stdout.splitlines()[-1]))
         f = best(figures)
@@ -214,12 +222,13 @@ def measure(arguments: list[str]) -> tuple[float, float]:
 def compare_command(records: int) -> None:
     import sstore
 
-    command = str(pathlib.Path(sstore.__file__).with_name("bin") / "sstore")
+    command = str(pathlib.Path(sysconfig.get_path("scripts"), "sstore"))
     fingerprints = make_fingerprints(records)
     queries = make_queries(fingerprints, 1_000_000)
     load = "import numpy as np, sstore, time; f = np.load('f.npy'); q = np.load('q.npy'); "
     end = (
-        "s = time.perf_counter() - t; peak = [int(x.split()[1]) for x in open('/proc/self/status') if x[:6] == 'VmHWM:']; "
+        "s = time.perf_counter() - t; "
+        "peak = [int(x.split()[1]) for x in open('/proc/self/status') if x[:6] == 'VmHWM:']; "
         "print(s, peak[0] / 1024 - (f.nbytes + q.nbytes) / 2**20)"
     )
     with tempfile.TemporaryDirectory(dir=".") as folder:
@@ -233,12 +242,21 @@ def compare_command(records: int) -> None:
             return float(seconds), float(peak)
 
         idle = python("pass")[1]
-        print("\n| task | threads | command | Python | Python / command | peak memory: command, Python without the arrays |")
+        memory = f"peak memory: command, Python without the arrays (idle: {idle:.0f})"
+        print(f"\n| task | threads | command | Python | Python / command | {memory} |")
         print("|---|---|---|---|---|---|")
         for threads in (1, 2):
             tasks = {
                 f"build, {records:,} records": (
-                    [command, "build", "--quiet", "--force", f"--threads={threads}", f"{folder}/c.store", f"{folder}/f.npy"],
+                    [
+                        command,
+                        "build",
+                        "--quiet",
+                        "--force",
+                        f"--threads={threads}",
+                        f"{folder}/c.store",
+                        f"{folder}/f.npy",
+                    ],
                     f"sstore.build('p.store', f, threads={threads}, replace=True)",
                 ),
                 "batch of 1,000,000 queries": (
@@ -251,15 +269,41 @@ def compare_command(records: int) -> None:
                 seconds, own = min(c)[0], min(p)[0]
                 print(
                     f"| {task} | {threads} | {seconds:.2f} s | {own:.2f} s | {own / seconds:.2f} "
-                    f"| {min(x[1] for x in c):.0f}, {min(x[1] for x in p):.0f} MiB (idle Python with NumPy: {idle:.0f}) |",
+                    f"| {min(x[1] for x in c):.0f}, {min(x[1] for x in p):.0f} MiB |",
                     flush=True,
                 )
+
+
+def compare_single(bench_query: str, records: int) -> None:
+    """A loop of single queries here, and the C call as bench_query measures it, on the same store."""
+    import sstore
+
+    fingerprints = make_fingerprints(records)
+    rng = np.random.default_rng(1)
+    hits = rng.choice(fingerprints, 100_000) ^ (np.uint64(1) << rng.integers(0, 64, 100_000, dtype=np.uint64))
+    misses = rng.integers(0, 1 << 64, 100_000, dtype=np.uint64)
+    with tempfile.TemporaryDirectory(dir=".") as folder:
+        sstore.build(f"{folder}/s.store", fingerprints)
+        ran = subprocess.run(
+            [bench_query, "--io=mmap", f"{folder}/s.store"], capture_output=True, text=True, check=True
+        )
+        print(f"\n{ran.stdout}")
+        with sstore.open(f"{folder}/s.store", io="mmap") as store:
+            for name, queries in (("hits", hits.tolist()), ("misses", misses.tolist())):
+                times = []
+                for _ in range(ROUNDS + 2):
+                    begin = time.perf_counter()
+                    for query in queries:
+                        store.query(query)
+                    times.append((time.perf_counter() - begin) / len(queries) * 1e6)
+                print(f"Python, {name}: {sorted(times)[len(times) // 2]:.2f} µs a query")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--records", type=int, default=1_000_000)
     parser.add_argument("--documents", type=int, default=100_000)
+    parser.add_argument("--bench-query", help="the program bench_query, to compare single queries with the C call")
     parser.add_argument("--side", type=int, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.side is not None:
@@ -268,6 +312,8 @@ def main() -> None:
     print(f"# {' '.join(sys.argv)}; Python {sys.version.split()[0]}")
     compare_packages(given.records, given.documents)
     compare_command(10 * given.records)
+    if given.bench_query is not None:
+        compare_single(given.bench_query, 10 * given.records)
 
 
 if __name__ == "__main__":

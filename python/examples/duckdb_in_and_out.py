@@ -8,7 +8,10 @@ import duckdb
 import sstore
 
 con = duckdb.connect()
-con.execute("create table pages as select i as id, hash(i // 2)::ubigint as fingerprint, 'page ' || i as title from range(1000) t(i)")
+con.execute(
+    "create table pages as "
+    "select i as id, hash(i // 2)::ubigint as fingerprint, 'page ' || i as title from range(1000) t(i)"
+)
 con.execute("create table news as select fingerprint from pages where id % 100 = 0")
 
 with tempfile.TemporaryDirectory() as folder:
@@ -18,6 +21,4 @@ with tempfile.TemporaryDirectory() as folder:
     with sstore.open(path) as store:
         matches = store.query_batch(con.sql("select fingerprint from news")).to_arrow()
 
-print(
-    con.sql("select pages.title, distance from matches join pages using (id) where query = 1 order by id").fetchall()
-)
+print(con.sql("select pages.title, distance from matches join pages using (id) where query = 1 order by id").fetchall())

@@ -1,8 +1,8 @@
 """Remove near-duplicates from a data set of texts: text_data_set.py INPUT OUTPUT [--column text] [--distance 3]
 
-INPUT and OUTPUT are both .jsonl or both .parquet files. Of each group of near-duplicates, the first text is kept; rows that are kept
-are copied as they are. Texts without words are kept. The data set may be larger than memory: a byte for each row is held. Parquet
-needs pyarrow.
+INPUT and OUTPUT are both .jsonl or both .parquet files. Of each group of near-duplicates, the first text is kept; rows
+that are kept are copied as they are. Texts without words are kept. The data set may be larger than memory: a byte for
+each row is held. Parquet needs pyarrow.
 """
 
 import argparse

@@ -2,11 +2,26 @@
 
 cffi gets the declarations of the public headers and of shim.h, without what it does not parse.
 """
+
 import pathlib
 import re
 import sys
 
 import cffi
+
+# Functions in Python that C calls.
+CALLBACKS = """
+extern "Python" {
+    int sspy_report(void *context, const sstore_progress *progress);
+    int sspy_problem(void *context, const sstore_error *problem);
+    int sspy_plan(void *context, const sstore_plan_estimate *estimate);
+    int sspy_table(void *context, const sstore_table_explanation *explanation);
+    int sspy_stream_schema(struct ArrowArrayStream *stream, struct ArrowSchema *out);
+    int sspy_stream_next(struct ArrowArrayStream *stream, struct ArrowArray *out);
+    const char *sspy_stream_error(struct ArrowArrayStream *stream);
+    void sspy_stream_release(struct ArrowArrayStream *stream);
+}
+"""
 
 
 def declarations(header: str) -> str:
@@ -28,10 +43,7 @@ def main() -> None:
     for header in ("sstore.h", "sstore_text.h"):
         ffi.cdef(declarations((include / header).read_text(encoding="utf-8")))
     ffi.cdef(declarations(shim))
-    ffi.cdef('extern "Python" int sspy_report(void *context, const sstore_progress *progress);'
-             'extern "Python" int sspy_problem(void *context, const sstore_error *problem);'
-             'extern "Python" int sspy_plan(void *context, const sstore_plan_estimate *estimate);'
-             'extern "Python" int sspy_table(void *context, const sstore_table_explanation *explanation);')
+    ffi.cdef(CALLBACKS)
     ffi.set_source("sstore._native", '#include "shim.h"\n', py_limited_api=True)
     ffi.emit_c_code(str(output))
 

@@ -2,6 +2,7 @@
 
 They are parts of the source releases of two Python packages, which pip fetches from wherever it is set up to.
 """
+
 import os
 import pathlib
 import shutil
@@ -12,7 +13,11 @@ import tempfile
 
 # The files of a release, and what they are called here, if otherwise.
 RELEASES = (
-    ("lmdb", "1.6.2", {"lib/mdb.c": "", "lib/midl.c": "", "lib/midl.h": "", "lib/lmdb.h": "", "LICENSE": "LICENSE.lmdb"}),
+    (
+        "lmdb",
+        "1.6.2",
+        {"lib/mdb.c": "", "lib/midl.c": "", "lib/midl.h": "", "lib/lmdb.h": "", "LICENSE": "LICENSE.lmdb"},
+    ),
     ("xxhash", "3.5.0", {"deps/xxhash/xxhash.h": "", "deps/xxhash/LICENSE": "LICENSE.xxhash"}),
 )
 
@@ -25,9 +30,24 @@ def fetch(name: str, version: str, files: "dict[str, str]", folder: pathlib.Path
     environment = {key: value for key, value in os.environ.items() if not key.startswith(OUTER)}
     with tempfile.TemporaryDirectory() as scratch:
         subprocess.run(
-            [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps",
-             "--no-binary", name, "--dest", scratch, f"{name}=={version}"],
-            check=True, env=environment, stdout=sys.stderr)
+            [
+                sys.executable,
+                "-m",
+                "pip",
+                "download",
+                "--quiet",
+                "--disable-pip-version-check",
+                "--no-deps",
+                "--no-binary",
+                name,
+                "--dest",
+                scratch,
+                f"{name}=={version}",
+            ],
+            check=True,
+            env=environment,
+            stdout=sys.stderr,
+        )
         [archive] = pathlib.Path(scratch).glob("*.tar.gz")
         with tarfile.open(archive) as tar:
             for file, own_name in files.items():

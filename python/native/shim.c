@@ -167,23 +167,50 @@ int sspy_fill(sspy_kind kind, void *iterator, sspy_columns *columns, uint64_t ma
     return SSTORE_OK;
 }
 
-static int keep(void *context, const sstore_stream_match *match)
+static bool append(sspy_columns *columns, uint64_t query, uint64_t fingerprint, uint64_t id, uint32_t distance)
 {
-    sspy_columns *columns = context;
     if (!grow(columns, 1))
-        return 1;
-    *(uint64_t *)next_place(columns, 0) = match->query;
-    *(uint64_t *)next_place(columns, 1) = match->fingerprint;
-    *(uint64_t *)next_place(columns, 2) = match->id;
-    *(uint32_t *)next_place(columns, 3) = match->distance;
+        return false;
+    *(uint64_t *)next_place(columns, 0) = query;
+    *(uint64_t *)next_place(columns, 1) = fingerprint;
+    *(uint64_t *)next_place(columns, 2) = id;
+    *(uint32_t *)next_place(columns, 3) = distance;
     columns->count++;
+    return true;
+}
+
+static int keep_match(void *context, const sstore_stream_match *match)
+{
+    return append(context, match->query, match->fingerprint, match->id, match->distance) ? 0 : 1;
+}
+
+/* Where the answers of a deduplication go. */
+typedef struct dedup_target {
+    uint64_t first_index;
+    uint64_t *new_ids;
+    sspy_columns *columns;
+    bool is_full; /* there is no memory for a match */
+} dedup_target;
+
+static int keep_answer(void *context, const sstore_dedup_answer *answer)
+{
+    dedup_target *target = context;
+    if (answer->is_new)
+        target->new_ids[answer->index] = answer->id;
+    for (size_t i = 0; i < answer->match_count; i++) {
+        const sstore_match *match = &answer->matches[i];
+        target->is_full = !append(target->columns, target->first_index + answer->index, match->fingerprint, match->id,
+                                  match->distance);
+        if (target->is_full)
+            return 1;
+    }
     return 0;
 }
 
-/* Only keep() stops a call. */
-static int end(sstore_status status, sstore_error *error)
+/* The status of a call that `is_full` has stopped, if it is set. */
+static int status_of(sstore_status status, bool is_full, sstore_error *error)
 {
-    if (status != SSTORE_STOPPED)
+    if (!is_full)
         return (int)status;
     fail_memory(error);
     return SSTORE_ERROR_MEMORY;
@@ -192,12 +219,25 @@ static int end(sstore_status status, sstore_error *error)
 int sspy_stream_feed(sstore_stream_matcher *matcher, const uint64_t *fingerprints, const uint64_t *ids, size_t count,
                      sspy_columns *columns, sstore_error *error)
 {
-    return end(sstore_stream_matcher_feed(matcher, fingerprints, ids, count, keep, columns, error), error);
+    const sstore_status status = sstore_stream_matcher_feed(matcher, fingerprints, ids, count, keep_match, columns,
+                                                            error);
+    return status_of(status, status == SSTORE_STOPPED, error);
+}
+
+int sspy_dedup_insert(sstore_dedup *dedup, const uint64_t *fingerprints, const uint64_t *ids, size_t count,
+                      uint64_t first_index, bool *is_new, uint64_t *new_ids, sspy_columns *columns,
+                      sstore_error *error)
+{
+    dedup_target target = {.first_index = first_index, .new_ids = new_ids, .columns = columns};
+    const sstore_status status = sstore_dedup_insert(dedup, fingerprints, ids, count, is_new,
+                                                     columns != NULL ? keep_answer : NULL, &target, error);
+    return status_of(status, target.is_full, error);
 }
 
 int sspy_collection_report(sstore_collection *collection, sspy_columns *columns, sstore_error *error)
 {
-    return end(sstore_collection_report(collection, keep, columns, error), error);
+    const sstore_status status = sstore_collection_report(collection, keep_match, columns, error);
+    return status_of(status, status == SSTORE_STOPPED, error);
 }
 
 int sspy_collection_add(sstore_collection *collection, const uint64_t *queries, const uint64_t *fingerprints,

@@ -1,6 +1,7 @@
 /*
  * shim.h - the parts of the binding that are in C: what is called too often for Python, and what needs a callback
- * without Python. Functions return an sstore_status as an int. cffi reads this file: no macros but the guard.
+ * without Python. The prefix is sspy_. Functions return an sstore_status as an int. They fill an error also if the
+ * library did not: then memory is out. cffi reads this file: no macros but the guard.
  */
 #ifndef SSPY_SHIM_H
 #define SSPY_SHIM_H
@@ -59,6 +60,12 @@ int sspy_fill(sspy_kind kind, void *iterator, sspy_columns *columns, uint64_t ma
 /* Feed a stream matcher, and append the matches: query, fingerprint, id, distance. */
 int sspy_stream_feed(sstore_stream_matcher *matcher, const uint64_t *fingerprints, const uint64_t *ids, size_t count,
                      sspy_columns *columns, sstore_error *error);
+/* Insert records that are new. `is_new` and `new_ids`, the ids of new records, have `count` elements. Appends the
+ * matches of the others: query (`first_index` and the index of the record), fingerprint, id, distance. `columns` may be
+ * NULL. */
+int sspy_dedup_insert(sstore_dedup *dedup, const uint64_t *fingerprints, const uint64_t *ids, size_t count,
+                      uint64_t first_index, bool *is_new, uint64_t *new_ids, sspy_columns *columns,
+                      sstore_error *error);
 /* Append all matches of a collection. */
 int sspy_collection_report(sstore_collection *collection, sspy_columns *columns, sstore_error *error);
 /* Add `count` matches to a collection. `ids` may be NULL. */
@@ -67,6 +74,34 @@ int sspy_collection_add(sstore_collection *collection, const uint64_t *queries, 
 
 /* free() of the C library, for columns. */
 void sspy_free(void *memory);
+
+/* ----- Arrow ----- */
+
+/* The structs of Arrow's C data interface and C stream interface, as their specification gives them:
+ * https://arrow.apache.org/docs/format/CDataInterface.html, CStreamInterface.html. */
+struct ArrowSchema {
+    const char *format, *name, *metadata;
+    int64_t flags, n_children;
+    struct ArrowSchema **children, *dictionary;
+    void (*release)(struct ArrowSchema *);
+    void *private_data;
+};
+
+struct ArrowArray {
+    int64_t length, null_count, offset, n_buffers, n_children;
+    const void **buffers;
+    struct ArrowArray **children, *dictionary;
+    void (*release)(struct ArrowArray *);
+    void *private_data;
+};
+
+struct ArrowArrayStream {
+    int (*get_schema)(struct ArrowArrayStream *, struct ArrowSchema *out);
+    int (*get_next)(struct ArrowArrayStream *, struct ArrowArray *out);
+    const char *(*get_last_error)(struct ArrowArrayStream *);
+    void (*release)(struct ArrowArrayStream *);
+    void *private_data;
+};
 
 /* ----- texts ----- */
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import Words, clustered
 
 import sstore
+from conftest import Words, clustered
 
 pyarrow = pytest.importorskip("pyarrow")
 polars = pytest.importorskip("polars")
@@ -135,7 +135,7 @@ def test_ids_of_a_table(folder: pathlib.Path) -> None:
 
 def test_arrow_memory_stays(rng: np.random.Generator) -> None:
     """An array that was taken over keeps Arrow's memory alive, whoever made it."""
-    from sstore._arrays import batches, words
+    from sstore._arrays import pieces, words
 
     fps = clustered(rng, 50000)
     con = duckdb.connect()
@@ -151,14 +151,14 @@ def test_arrow_memory_stays(rng: np.random.Generator) -> None:
 
     for number in range(len(sources())):
         taken = words(sources()[number], "fingerprints")
-        pieces = [piece for piece, _ in batches(sources()[number], None)]
+        taken_pieces = [piece for piece, _ in pieces(sources()[number], None)]
         others = [pyarrow.array(np.zeros(50000, np.uint64).tolist(), "uint64") for _ in range(20)]
-        assert np.array_equal(taken, fps) and np.array_equal(np.concatenate(pieces), fps)
+        assert np.array_equal(taken, fps) and np.array_equal(np.concatenate(taken_pieces), fps)
         del others
 
 
 def test_unequal_lengths(folder: pathlib.Path) -> None:
-    with pytest.raises(ValueError, match="as many ids"):
+    with pytest.raises(ValueError, match="ids: expected as many"):
         sstore.build(folder / "made", [1, 2], [1])
 
 
@@ -166,7 +166,7 @@ def test_results(folder: pathlib.Path, rng: np.random.Generator) -> None:
     fps = clustered(rng, 2000)
     sstore.build(folder / "a", fps)
     with sstore.open(folder / "a") as store:
-        tables: Sequence[sstore.Table] = [
+        tables: Sequence[sstore.Columns] = [
             store.query(int(fps[0])),
             store.query(1, 0),
             store.query_batch(fps),
@@ -203,3 +203,60 @@ def test_columns_outlive_their_table(folder: pathlib.Path, rng: np.random.Genera
     del store
     assert column.tolist() == np.unique(fps).tolist() == arrow["fingerprint"].to_pylist()
     assert int(fps[0]) in view.tolist()
+
+
+def test_batches_as_arrow_stream(folder: pathlib.Path, rng: np.random.Generator) -> None:
+    fps = clustered(rng, 5000)
+    sstore.build(folder / "a", fps)
+    sstore.build(folder / "empty", np.empty(0, np.uint64))
+    store = sstore.open(folder / "a")
+    for whole, parts in (
+        (store.pairs(), lambda: store.iter_pairs(batch_size=100)),
+        (store.clusters(), lambda: store.iter_clusters(batch_size=100)),
+        (store.query_batch(fps), lambda: store.iter_query_batch(fps, batch_size=1000)),
+    ):
+        reader = pyarrow.RecordBatchReader.from_stream(parts())
+        assert reader.schema == whole.to_arrow().schema
+        assert reader.read_all().equals(whole.to_arrow())
+        con = duckdb.connect()
+        stream = pyarrow.RecordBatchReader.from_stream(parts())
+        con.register("stream", stream)
+        assert con.execute("select count(*) from stream").fetchall() == [(len(whole),)]
+        assert polars.DataFrame(parts()).equals(whole.to_polars())
+    reader = pyarrow.RecordBatchReader.from_stream(sstore.open(folder / "empty").iter_records())
+    assert reader.schema.names == ["fingerprint", "id"] and reader.read_all().num_rows == 0
+    # A stream that is given up, or not read at all, is released, and with it the store.
+    from sstore._export import _sources
+
+    before = len(_sources)
+    given_up = pyarrow.RecordBatchReader.from_stream(store.iter_records(batch_size=10))
+    next(given_up)
+    unread: Any = store.iter_records().__arrow_c_stream__()
+    assert len(_sources) == before + 2
+    del given_up, unread
+    assert len(_sources) == before
+    # A build can read the stream of another store.
+    sstore.build(folder / "copy", store.iter_records(batch_size=99))
+    assert sstore.open(folder / "copy").records() == store.records()
+
+
+def test_errors_in_an_arrow_stream(folder: pathlib.Path, rng: np.random.Generator) -> None:
+    sstore.build(folder / "a", clustered(rng, 20000))
+    [table] = folder.rglob("table-00.blk")
+    content = bytearray(table.read_bytes())
+    content[-5000] ^= 1
+    table.write_bytes(bytes(content))
+    with sstore.open(folder / "a", io="pread") as store:
+        reader = pyarrow.RecordBatchReader.from_stream(store.iter_records(batch_size=100))
+        with pytest.raises(OSError, match="DamagedError.*table-00.blk"):
+            reader.read_all()
+
+
+def test_columns(folder: pathlib.Path) -> None:
+    sstore.build(folder / "a", [1, 2])
+    records = sstore.open(folder / "a").records()
+    assert list(records) == ["fingerprint", "id"] and "id" in records and "name" not in records and 1 not in records
+    with pytest.raises(KeyError, match="'name'.*fingerprint, id"):
+        records["name"]
+    assert repr(records).splitlines()[0] == "Records: 2 rows"
+    assert "<td><code>0000000000000002</code></td><td><code>1</code></td>" in records._repr_html_()

@@ -54,7 +54,9 @@ def test_text_data_set_of_parquet(folder: pathlib.Path) -> None:
 
     table = pyarrow.table({"n": [None, *range(1, 8)], "text": MORE_TEXTS})
     parquet.write_table(table, folder / "in.parquet")
-    assert run("text_data_set.py", folder / "in.parquet", folder / "out.parquet") == "8 texts, 1 near-duplicates removed\n"
+    assert (
+        run("text_data_set.py", folder / "in.parquet", folder / "out.parquet") == "8 texts, 1 near-duplicates removed\n"
+    )
     assert parquet.read_table(folder / "out.parquet").equals(table.take([0, 1, 3, 4, 5, 6, 7]))
 
 
@@ -78,7 +80,9 @@ def test_image_folder(folder: pathlib.Path) -> None:
 
 def test_seen_service(folder: pathlib.Path) -> None:
     server = subprocess.Popen(
-        [sys.executable, EXAMPLES / "seen_service.py", folder / "seen", "--port", "0"], stdout=subprocess.PIPE, text=True
+        [sys.executable, EXAMPLES / "seen_service.py", folder / "seen", "--port", "0"],
+        stdout=subprocess.PIPE,
+        text=True,
     )
     assert server.stdout is not None
     port = int(server.stdout.readline().split()[-1])

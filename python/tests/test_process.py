@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import SEED, clustered
 
 import sstore
+from conftest import SEED, clustered
 
 
 def count(store: sstore.Store) -> int:
@@ -192,5 +192,5 @@ def test_callbacks_must_not_use_their_object(folder: pathlib.Path, rng: np.rando
 
     builder = sstore.Builder(folder / "a", progress=use)
     builder.add(clustered(rng, 100000))
-    with pytest.raises(RuntimeError, match="callback"):
+    with pytest.raises(RuntimeError, match="progress function"):
         builder.finish()

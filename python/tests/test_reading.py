@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import brute_pairs, brute_query, clustered
 
 import sstore
+from conftest import brute_pairs, brute_query, clustered
 
 
 def sorted_rows(table: sstore.Matches) -> list[tuple[int, int, int]]:
@@ -144,13 +144,10 @@ def test_join(folder: pathlib.Path, rng: np.random.Generator) -> None:
     sstore.build(folder / "b", fps[900:], with_ids=False)
     with sstore.open(folder / "a") as left, sstore.open(folder / "b") as right:
         pairs = left.join(right, 5)
+        assert left.join(right.path, 5) == pairs
         assert list(pairs.columns) == ["fingerprint", "id", "other_fingerprint", "distance"]
         found = {*zip(pairs.fingerprint.tolist(), pairs.id.tolist(), pairs.other_fingerprint.tolist())}
-        expected = {
-            (int(fps[i]), i, f)
-            for i in range(900)
-            for _, f, _ in brute_query(fps[900:], fps[900:], fps[i], 5)
-        }
+        expected = {(int(fps[i]), i, f) for i in range(900) for _, f, _ in brute_query(fps[900:], fps[900:], fps[i], 5)}
         assert found == expected and len(pairs) == len(expected)
         assert sum(map(len, left.iter_join(right, 5, batch_size=3))) == len(expected)
     sstore.build(folder / "c", fps, recipe="one")
@@ -191,8 +188,12 @@ def test_results_outlive_the_store(folder: pathlib.Path, rng: np.random.Generato
     assert list(again) == []
 
 
-def test_reopen_and_pickle(folder: pathlib.Path) -> None:
+def test_reopen_and_pickle(folder: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sstore.build(folder / "a", [1, 2])
+    with monkeypatch.context() as change:
+        change.chdir(folder)
+        pickled = pickle.dumps(sstore.open("a"))
+    assert len(pickle.loads(pickled)) == 2
     with sstore.open(folder / "a", io="pread") as store:
         sstore.add(folder / "a", [3])
         assert len(store) == 2

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import brute_query, clustered, distances
 
 import sstore
+from conftest import brute_query, clustered, distances
 
 
 def contents(path: pathlib.Path) -> set[tuple[int, int]]:
@@ -130,6 +130,54 @@ def test_deduplicator(folder: pathlib.Path, rng: np.random.Generator, distance: 
         seen.offer([1])
 
 
+@pytest.mark.parametrize("with_ids", [False, True])
+def test_offer_and_match(folder: pathlib.Path, rng: np.random.Generator, with_ids: bool) -> None:
+    fps = clustered(rng, 2000)
+    ids = rng.permutation(len(fps)).astype(np.uint64) + np.uint64(7)
+    kept: list[tuple[int, int]] = []
+    is_new, new_ids, matches = [], [], []
+    for i, (fingerprint, id_) in enumerate(zip(fps.tolist(), ids.tolist())):
+        array = np.array([f for f, _ in kept], np.uint64)
+        found = brute_query(array, np.array([d for _, d in kept], np.uint64), fingerprint, 3) if kept else []
+        is_new.append(not found)
+        new_ids.append(id_ if not found else 0)
+        matches += [(i, *row) for row in found]
+        if not found:
+            kept.append((fingerprint, id_))
+    with sstore.Deduplicator(folder / "a", 3, with_ids=with_ids, publish_every=300) as seen:
+        parts = [seen.offer_and_match(fps[begin : begin + 700], ids[begin : begin + 700]) for begin in (0, 700, 1400)]
+        assert f": {len(kept):,} new records" in repr(seen)
+    assert np.concatenate([part.is_new for part in parts]).tolist() == is_new
+    rows = []
+    for part, begin in zip(parts, (0, 700, 1400)):
+        assert len(part.matches.offsets) == len(part.is_new) + 1
+        names = ["query", "distance", "fingerprint", *(["id"] if with_ids else [])]
+        assert sorted(part.matches) == sorted(names)
+        rows += [(row[0] + begin, *row[1:]) for row in zip(*(part.matches[name].tolist() for name in names))]
+    if with_ids:
+        assert np.concatenate([part.id for part in parts]).tolist() == new_ids and rows == matches
+    else:
+        assert rows == [row[:-1] for row in matches]
+    with sstore.Deduplicator(folder / "b") as seen:
+        assert seen.offer_and_match([1, 1 << 60, 1 << 50 | 1 << 40 | 0xFF]).id.tolist() == [0, 0, 1]
+        assert seen.offer_and_match([]).matches.offsets.tolist() == [0]
+
+
+def test_deduplicator_counts_conflicts(folder: pathlib.Path) -> None:
+    sstore.build(folder / "a", [0, 0xFF], [0, 1])
+    with sstore.Deduplicator(folder / "a", check_ids=True) as seen:
+        seen.offer([0xFFFF, 0xFFFFFF], [1, 2])
+        change = seen.publish()
+    assert change.ids_checked and change.conflict_count == 1 and change.min_conflicting_id == 1
+
+
+def test_new_store_of_a_deduplicator(folder: pathlib.Path) -> None:
+    with sstore.Deduplicator(folder / "a", 5, plan="6c1", block_size="16K", recipe="mine"):
+        pass
+    found = sstore.open(folder / "a").stat()
+    assert (found.distance, found.recipe, found.block_bytes) == (5, "mine", 16384)
+
+
 def test_verify_and_reindex(folder: pathlib.Path, rng: np.random.Generator) -> None:
     path = folder / "a"
     sstore.build(path, clustered(rng, 3000))
@@ -153,6 +201,9 @@ def test_verify_and_reindex(folder: pathlib.Path, rng: np.random.Generator) -> N
 
 
 def test_errors(folder: pathlib.Path) -> None:
+    sstore.build(folder / "closed", [1])
+    closed = sstore.open(folder / "closed")
+    closed.close()
     with pytest.raises(FileNotFoundError) as raised:
         sstore.open(folder / "nothing")
     assert isinstance(raised.value, sstore.NotFoundError) and "build one first" in str(raised.value)
@@ -180,6 +231,25 @@ def test_errors(folder: pathlib.Path) -> None:
     for wrong in ({"plan": 4}, {"distance": None}, {"recipe": 5}):
         with pytest.raises(TypeError, match=next(iter(wrong))):
             sstore.build(folder / "b", [1], **wrong)
+    for call in (
+        lambda: sstore.plans(10, max_bytes="-1"),
+        lambda: sstore.open(folder / "a").query_batch([1 << 64]),
+        lambda: sstore.open(folder / "a").query(1, 99),
+        lambda: sstore.hamming_distance(1 << 64, 0),
+        lambda: sstore.text_recipe(shingle=65),
+        lambda: sstore.find_all([1], 3, 3),
+        closed.__enter__,
+    ):
+        with pytest.raises(sstore.ArgumentError):
+            call()
+    with pytest.raises(sstore.ExistsError, match="; replace=True replaces it$"):
+        sstore.build(folder / "a", [1])
+    with pytest.raises(sstore.OutOfMemoryError, match='but max_memory allows .*; use io="pread"'):
+        sstore.open(folder / "a", io="memory", max_memory=1)
+    with pytest.raises(sstore.ArgumentError, match="^either all records have ids or none has"):
+        with sstore.Builder(folder / "b") as builder:
+            builder.add([1])
+            builder.add([1], [2])
     with pytest.raises(TypeError, match="several"):
         sstore.merge(folder / "b", "a")
     import pickle

@@ -6,12 +6,23 @@
     with sstore.open("docs.store") as store:
         store.query(0x84ADFE2D13E12CB)
 
-Fingerprints and ids go in as NumPy arrays, sequences of int, or Arrow data, and come out as tables of NumPy arrays.
+Fingerprints and ids go in as NumPy arrays, sequences of int, or Arrow data; results are columns, which are NumPy arrays.
 The library works without the GIL, so threads can use it at the same time.
 """
 
-from sstore._call import Progress
-from sstore._dedup import Deduplicator
+from sstore._arrays import ArrayLike
+from sstore._call import PathLike, Progress, ProgressOption, Size
+from sstore._columns import (
+    Batches,
+    BatchMatches,
+    Clusters,
+    Columns,
+    Matches,
+    Pairs,
+    Records,
+    StreamMatches,
+)
+from sstore._dedup import Answers, Deduplicator
 from sstore._errors import (
     ArgumentError,
     BusyError,
@@ -23,11 +34,14 @@ from sstore._errors import (
     OutOfMemoryError,
     RecipeError,
     UnsupportedError,
+)
+from sstore._errors import (
     text as _text_of,
 )
 from sstore._native import lib as _lib
 from sstore._plot import plot_plans
 from sstore._store import (
+    IoMode,
     SegmentStatistics,
     Statistics,
     Store,
@@ -36,67 +50,79 @@ from sstore._store import (
     open,
 )
 from sstore._stream import StreamMatcher, collect, find_all
-from sstore._tables import (
-    Batches,
-    BatchMatches,
-    Clusters,
-    Matches,
-    Pairs,
-    Records,
-    StreamMatches,
-    Table,
+from sstore._text import Features, hamming_distance, simhash, simhash_features, simhash_hashes, text_recipe
+from sstore._write import (
+    Builder,
+    Change,
+    Objective,
+    Plan,
+    add,
+    build,
+    compact,
+    merge,
+    plans,
+    reindex,
+    remove,
+    shard,
+    verify,
 )
-from sstore._text import hamming_distance, simhash, simhash_features, simhash_hashes, text_recipe
-from sstore._write import Builder, Change, Plan, add, build, compact, merge, plans, reindex, remove, shard, verify
 
 __version__: str = _text_of(_lib.sstore_version())
 
 __all__ = [
+    "add",
+    "Answers",
     "ArgumentError",
+    "ArrayLike",
     "Batches",
     "BatchMatches",
+    "build",
     "Builder",
     "BusyError",
     "Change",
     "Clusters",
+    "collect",
+    "Columns",
+    "compact",
     "DamagedError",
     "Deduplicator",
     "Error",
     "ExistsError",
+    "Features",
     "FileError",
-    "Matches",
-    "NotFoundError",
-    "OutOfMemoryError",
-    "Pairs",
-    "Plan",
-    "Progress",
-    "RecipeError",
-    "Records",
-    "SegmentStatistics",
-    "Statistics",
-    "Store",
-    "StreamMatcher",
-    "StreamMatches",
-    "Table",
-    "TableExplanation",
-    "TableStatistics",
-    "UnsupportedError",
-    "add",
-    "build",
-    "collect",
-    "compact",
     "find_all",
     "hamming_distance",
+    "IoMode",
+    "Matches",
     "merge",
+    "NotFoundError",
+    "Objective",
     "open",
+    "OutOfMemoryError",
+    "Pairs",
+    "PathLike",
+    "Plan",
     "plans",
     "plot_plans",
+    "Progress",
+    "ProgressOption",
+    "RecipeError",
+    "Records",
     "reindex",
     "remove",
+    "SegmentStatistics",
     "shard",
     "simhash",
     "simhash_features",
     "simhash_hashes",
+    "Size",
+    "Statistics",
+    "Store",
+    "StreamMatcher",
+    "StreamMatches",
+    "TableExplanation",
+    "TableStatistics",
     "text_recipe",
+    "UnsupportedError",
     "verify",
 ]

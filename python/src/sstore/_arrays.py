@@ -8,6 +8,7 @@ from typing import Any, Optional, Protocol, Union
 import numpy as np
 import numpy.typing as npt
 
+from sstore._errors import ArgumentError
 from sstore._native import ffi
 
 Words = npt.NDArray[np.uint64]
@@ -28,23 +29,23 @@ ArrayLike = Union[npt.NDArray[Any], Sequence[int], ArrowArray]
 
 def _of_numpy(array: npt.NDArray[Any], name: str) -> Words:
     if isinstance(array, np.ma.MaskedArray) and np.ma.is_masked(array):
-        raise ValueError(f"{name}: found masked values")
+        raise ArgumentError(f"{name}: found masked values")
     array = np.asarray(array)
     if array.dtype == np.uint8 and array.ndim == 2 and array.shape[1] == 8:
         return np.ascontiguousarray(array).view(">u8").reshape(-1).astype(np.uint64)
     if array.ndim == 2 and array.shape[1] != 1:
-        raise ValueError(
+        raise ArgumentError(
             f"{name}: expected an array of shape (n,) or (n, 1), found {array.shape}: "
             "fingerprints of more than 64 bits are not supported"
         )
     if array.ndim not in (1, 2):
-        raise ValueError(f"{name}: expected an array of shape (n,), found {array.shape}")
+        raise ArgumentError(f"{name}: expected an array of shape (n,), found {array.shape}")
     if array.dtype.kind not in "iu":
         if array.size > 0 or array.dtype.kind not in "fO":
             raise TypeError(f"{name}: expected 64-bit integers, found {array.dtype}")
         array = array.astype(np.uint64)
     if array.dtype.kind == "i" and array.dtype.itemsize < 8 and bool((array < 0).any()):
-        raise ValueError(f"{name}: found a negative value of {array.dtype}; int64 is taken as 64 bits")
+        raise ArgumentError(f"{name}: found a negative value of {array.dtype}; int64 is taken as 64 bits")
     array = np.ascontiguousarray(array.reshape(-1))
     if array.dtype == np.int64:
         return array.view(np.uint64)
@@ -64,7 +65,7 @@ def _of_sequence(values: Any, name: str) -> Words:
     except OverflowError:
         pass
     if any(not -(1 << 63) <= int(item) < 1 << 64 for item in items):
-        raise ValueError(f"{name}: expected values of 64 bits")
+        raise ArgumentError(f"{name}: expected values of 64 bits")
     return np.array([int(item) & (1 << 64) - 1 for item in items], dtype=np.uint64)
 
 
@@ -92,7 +93,7 @@ def _of_view(view: Any, schema: Any, name: str, owner: object) -> Words:
         found = "a dictionary" if schema.dictionary is not None else f"{view.storage_type} ({kind})"
         raise TypeError(f"{name}: expected 64-bit integers, found an Arrow array of {found}")
     if view.null_count > 0:
-        raise ValueError(f"{name}: found {view.null_count} nulls")
+        raise ArgumentError(f"{name}: found {view.null_count} nulls")
     if len(view) == 0:
         return np.empty(0, np.uint64)
     array: npt.NDArray[Any] = np.asarray(_Owned(np.frombuffer(view.buffer(1), dtype=_ARROW_TYPES[kind]), owner))
@@ -104,12 +105,12 @@ def is_arrow_view(values: Any) -> bool:
     return not hasattr(values, "__arrow_c_stream__") and str(getattr(values, "type", "")).endswith("_view")
 
 
-def arrow_chunks(values: Any) -> Iterator[Any]:
+def arrow_chunks(values: Any, name: str) -> Iterator[Any]:
     """The chunks of an Arrow array or stream."""
     import nanoarrow
 
     if is_arrow_view(values):
-        raise TypeError(f"expected 64-bit integers, found an Arrow array of {values.type}")
+        raise TypeError(f"{name}: expected 64-bit integers, found an Arrow array of {values.type}")
     with nanoarrow.c_array_stream(values) as stream:
         yield from stream
 
@@ -122,10 +123,10 @@ def _names(chunk: Any) -> list[str]:
     return [child.name for child in chunk.schema.children]
 
 
-def _find_column(chunk: Any, view: Any, wanted: Sequence[str]) -> Optional[int]:
+def _find_column(chunk: Any, view: Any, wanted: Sequence[str], name: str) -> Optional[int]:
     """The index of a column of a table, whose rows must not be null."""
     if view.null_count != 0:
-        raise ValueError("found rows that are null")
+        raise ArgumentError(f"{name}: found rows that are null")
     names = _names(chunk)
     return next((names.index(name) for name in wanted if name in names), None)
 
@@ -136,7 +137,7 @@ def _of_column(chunk: Any, view: Any, at: int, name: str) -> Words:
     return column[view.offset : view.offset + len(view)]
 
 
-def batches(fingerprints: Any, ids: Optional[Any]) -> Iterator[tuple[Words, Optional[Words]]]:
+def pieces(fingerprints: Any, ids: Optional[Any]) -> Iterator[tuple[Words, Optional[Words]]]:
     """Records in pieces, each without a copy if it is an array of 64-bit integers.
 
     A table of Arrow has the columns "fingerprint" and, optionally, "id".
@@ -144,17 +145,17 @@ def batches(fingerprints: Any, ids: Optional[Any]) -> Iterator[tuple[Words, Opti
     if ids is not None or not is_arrow(fingerprints):
         own, other = words(fingerprints, "fingerprints"), None if ids is None else words(ids, "ids")
         if other is not None and len(own) != len(other):
-            raise ValueError(f"expected as many ids as fingerprints, found {len(other)} and {len(own)}")
+            raise ArgumentError(f"ids: expected as many as fingerprints, found {len(other)} and {len(own)}")
         yield own, other
         return
-    for chunk in arrow_chunks(fingerprints):
+    for chunk in arrow_chunks(fingerprints, "fingerprints"):
         view = chunk.view()
         if chunk.schema.format != "+s":
             yield _of_view(view, chunk.schema, "fingerprints", chunk), None
             continue
-        at, id_at = _find_column(chunk, view, _FINGERPRINT), _find_column(chunk, view, _ID)
+        at, id_at = (_find_column(chunk, view, wanted, "fingerprints") for wanted in (_FINGERPRINT, _ID))
         if at is None:
-            raise ValueError(f'expected a column "fingerprint", found {_names(chunk)}')
+            raise ArgumentError(f'fingerprints: expected a column "fingerprint", found {_names(chunk)}')
         yield (
             _of_column(chunk, view, at, "fingerprint"),
             None if id_at is None else _of_column(chunk, view, id_at, "id"),
@@ -167,14 +168,14 @@ def words(values: ArrayLike, name: str) -> Words:
         return _of_numpy(values, name)
     if is_arrow(values):
         chunks = []
-        for chunk in arrow_chunks(values):
+        for chunk in arrow_chunks(values, name):
             view = chunk.view()
             if chunk.schema.format != "+s":
                 chunks.append(_of_view(view, chunk.schema, name, chunk))
                 continue
-            at = _find_column(chunk, view, _ID if name == "ids" else _FINGERPRINT)
+            at = _find_column(chunk, view, _ID if name == "ids" else _FINGERPRINT, name)
             if at is None:
-                raise ValueError(f"{name}: expected an array, or a table with such a column, found {_names(chunk)}")
+                raise ArgumentError(f"{name}: expected an array, or a table with such a column, found {_names(chunk)}")
             chunks.append(_of_column(chunk, view, at, name))
         return chunks[0] if len(chunks) == 1 else np.concatenate([np.empty(0, np.uint64), *chunks])
     if hasattr(values, "__array__") and not isinstance(values, (list, tuple)):

@@ -10,7 +10,7 @@ import weakref
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Callable, Optional, TypeVar, Union
 
-from sstore._errors import error_of, text
+from sstore._errors import ArgumentError, error_of, text
 from sstore._native import ffi, lib
 
 if TYPE_CHECKING:
@@ -25,11 +25,11 @@ class Progress:
     """How far a call is.
 
     Attributes:
-        phase: what it does now, in one word.
-        done, total: records or fingerprints of this phase; a total of 0 is unknown.
-        fraction: of the work of the whole call, 0 to 1; an estimate.
+        phase: what it does now, in one word, such as "sorting", "writing", "answering", "comparing".
+        done, total: records, fingerprints or queries of this phase; a total of 0 is unknown.
+        fraction: of the work of the whole call, 0 to 1; an estimate. The last report of a complete call has 1.
         table: the table that is made, from 0.
-        table_count: 0 until the plan is chosen.
+        table_count: 0 until the plan is chosen, and in batches of queries.
     """
 
     phase: str
@@ -47,7 +47,7 @@ def encode(path: PathLike) -> bytes:
     """A path as the library takes it."""
     encoded = os.fsencode(path)
     if b"\0" in encoded:
-        raise ValueError("a path must not contain a null byte")
+        raise ArgumentError("path: expected no null bytes")
     return encoded
 
 
@@ -58,17 +58,17 @@ def size_of(size: Optional[Size], what: str) -> int:
     if isinstance(size, str):
         match = re.fullmatch(r"([0-9]+)([KMGT]?)", size)
         if match is None:
-            raise ValueError(f'{what}: expected a size such as 65536, "512K", "64M" or "2G", found {size!r}')
+            raise ArgumentError(f'{what}: expected a size such as 65536, "512K", "64M" or "2G", found {size!r}')
         size = int(match[1]) << 10 * " KMGT".index(match[2] or " ")
     if not 0 <= size < 1 << 64:
-        raise ValueError(f"{what}: {size} bytes are out of range")
+        raise ArgumentError(f"{what}: {size} bytes are out of range")
     return size
 
 
 def number_of(value: int, what: str, largest: int) -> int:
     """A number from 0 to largest."""
     if not 0 <= operator.index(value) <= largest:
-        raise ValueError(f"{what}: expected 0 to {largest}, found {value}")
+        raise ArgumentError(f"{what}: expected 0 to {largest}, found {value}")
     return value
 
 
@@ -148,7 +148,7 @@ class Call:
         for name, value in fields.items():
             if isinstance(value, str):
                 if "\0" in value:
-                    raise ValueError(f"{name}: expected a text without null bytes")
+                    raise ArgumentError(f"{name}: expected a text without null bytes")
                 value = os.fsencode(value)
             if isinstance(value, bytes):
                 value = ffi.new("char[]", value)
@@ -156,7 +156,7 @@ class Call:
             try:
                 setattr(made, name, ffi.NULL if value is None else value)
             except OverflowError:
-                raise ValueError(f"{name}: {value} is out of range") from None
+                raise ArgumentError(f"{name}: {value} is out of range") from None
             except TypeError:
                 raise TypeError(f"{name}: {value!r} is of a wrong type") from None
         if "on_progress" in _fields(kind):
@@ -173,7 +173,9 @@ class Call:
             raise exception
         raise error_of(self.error)
 
-    def create(self, kind: str, free: Any, function: Any, *arguments: Any, keep: object = None, own: bool = False) -> Any:
+    def create(
+        self, kind: str, free: Any, function: Any, *arguments: Any, keep: object = None, own: bool = False
+    ) -> Any:
         """Make a handle of the library by function(*arguments, handle_out, error).
 
         Returns a pointer that frees itself, at an exception at any moment too; `keep` lives longer. With `own`, a child
@@ -200,9 +202,9 @@ class Call:
     def check_usable(self) -> None:
         """A callback must not use the object that calls it. The lock lets it through, since the thread is the same."""
         if self._reporting:
-            raise RuntimeError("an object must not be used from a callback of its own")
+            raise RuntimeError("a progress function must not use the object whose progress it gets")
         if os.getpid() != self._process:
-            raise RuntimeError("after fork() an object that writes must not be used in the child")
+            raise RuntimeError("after fork() the child must not use batches, matchers and writers of its parent")
 
     def report(self, progress: Any) -> None:
         """Takes an sstore_progress."""
@@ -240,7 +242,8 @@ def result(kind: str) -> Any:
 
 
 def _keep_exception(_kind: object, exception: BaseException, trace: Any) -> None:
-    """An exception came before or after the body of a callback, such as KeyboardInterrupt."""
+    """A callback failed: keep its exception, which check() raises after the call. Ctrl-C may also come before or after
+    the callback's own code, so its `context` is read from the frame."""
     call = ffi.from_handle(trace.tb_frame.f_locals["context"])()
     call.exception = exception
 

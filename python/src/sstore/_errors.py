@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno as errno_names
 import os
+import re
 from typing import Any, ClassVar, Optional
 
 from sstore._native import ffi, lib
@@ -13,9 +14,9 @@ class Error(Exception):
     """The base of all errors of the library.
 
     Attributes:
-        file: the file concerned, or None.
-        offset: the place in it, in bytes, or None.
-        errno: of the failed system call, or None.
+        file: the file concerned, or None; `filename` is the same, as OSError has it.
+        offset: the place in the file, in bytes, or None.
+        errno: of the failed system call; of NotFoundError ENOENT and of ExistsError EEXIST if no call failed; or None.
     """
 
     file: Optional[str] = None
@@ -52,7 +53,7 @@ def _rebuild(
 
 
 class ArgumentError(Error, ValueError):
-    """An argument is out of range, or the calls came in the wrong order."""
+    """An argument is out of range, or the calls came in the wrong order, such as one of a closed store."""
 
 
 class OutOfMemoryError(Error, MemoryError):
@@ -76,7 +77,7 @@ class ExistsError(Error, FileExistsError):
 
 
 class BusyError(Error):
-    """Another process, or another object of this one, is writing to the store."""
+    """Another process, or another object of this one, is writing to the store. Try again later."""
 
 
 class DamagedError(Error):
@@ -103,17 +104,39 @@ _KINDS: dict[int, type[Error]] = {
     lib.SSTORE_ERROR_RECIPE: RecipeError,
 }
 
+for _kind in (Error, *_KINDS.values()):
+    _kind.__module__ = "sstore"  # where users find it, and so what tracebacks name
+
 
 def text(characters: Any) -> str:
     """A text of the library."""
     return os.fsdecode(ffi.string(characters))
 
 
+# What messages of the library advise a program in C, and the same here.
+_ADVICE = {
+    "sstore_plan()": "sstore.plans()",
+    "sstore_reindex()": "sstore.reindex()",
+    "sstore_verify()": "sstore.verify()",
+    "set replace to replace it": "replace=True replaces it",
+    "set ignore_free_space": "set ignore_free_space=True",
+    "raise memory_bytes": "raise memory",
+    "max_memory_bytes allows": "max_memory allows",
+    "use the read mode pread": 'use io="pread"',
+}
+_IN_C = re.compile("|".join([r"^sstore_[a-z_]+: ", *map(re.escape, _ADVICE)]))
+
+
+def message_of(error: Any) -> str:
+    """The message of an sstore_error, without the C function's name and with advice for Python."""
+    return _IN_C.sub(lambda found: _ADVICE.get(found[0], ""), text(error.message))
+
+
 def error_of(error: Any) -> Error:
     """The exception for an sstore_error."""
     file = text(error.file)
     return _KINDS.get(error.status, Error)(
-        text(error.message),
+        message_of(error),
         file=file or None,
         offset=None if error.offset == lib.SSTORE_NO_OFFSET else error.offset,
         errno=error.system_errno or None,

@@ -54,11 +54,17 @@ def plot_plans(
     figure, (axes,) = _figure(1)
     axes.plot([p.total_bytes for p in useful], [p.warm_ns / 1000 for p in useful], "o-")
     for plan in useful:
-        axes.annotate(f"{plan.table_count}", (plan.total_bytes, plan.warm_ns / 1000), xytext=(4, 4),
-                      textcoords="offset points")
+        axes.annotate(
+            f"{plan.table_count}", (plan.total_bytes, plan.warm_ns / 1000), xytext=(4, 4), textcoords="offset points"
+        )
         if plan.is_chosen:
             axes.plot([plan.total_bytes], [plan.warm_ns / 1000], "r*", markersize=14, label=plan.plan)
-    axes.set(title=f"plans for {record_count:,} records, distance {distance}; numbers: tables", xscale="log",
-             yscale="log", xlabel="bytes of the store", ylabel="warm time of a query in µs")
+    axes.set(
+        title=f"plans for {record_count:,} records, distance {distance}; numbers: tables",
+        xscale="log",
+        yscale="log",
+        xlabel="bytes of the store",
+        ylabel="warm time of a query in µs",
+    )
     axes.legend()
     return figure

@@ -7,15 +7,13 @@ import os
 import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Optional
+from typing import TYPE_CHECKING, Any, Literal, Optional, Union
 
 import numpy.typing as npt
 
 from sstore._arrays import ArrayLike, pointer, words
 from sstore._call import Call, Collector, PathLike, ProgressOption, Size, encode, number_of, result, size_of
-from sstore._errors import error_of, text
-from sstore._native import ffi, lib
-from sstore._tables import (
+from sstore._columns import (
     CLUSTER_COLUMNS,
     MATCH_COLUMNS,
     PAIR_COLUMNS,
@@ -29,6 +27,8 @@ from sstore._tables import (
     Records,
     Results,
 )
+from sstore._errors import ArgumentError, error_of, text
+from sstore._native import ffi, lib
 
 if TYPE_CHECKING:
     import matplotlib.figure
@@ -48,10 +48,16 @@ _MASK = (1 << 64) - 1
 
 @dataclass(frozen=True)
 class TableStatistics:
-    """One table of a segment. Sizes are in bytes.
+    """One table of a segment.
 
-    `key_mask` has the key bits: bit 0 of a fingerprint is the mask's highest. `radius` is the number of key bits in
-    which a probed prefix may differ, at the store's distance.
+    Attributes:
+        key_mask: the key bits: bit 0 of a fingerprint is the mask's highest; prefix_bits is their number.
+        radius: bits in which a probed prefix may differ, at the store's distance.
+        file_bytes: header and blocks; directory_bytes: this table's part of the directory.
+        bits_per_fingerprint: of file and directory.
+        bound_bits_per_fingerprint: of an ideal code of the same symbols.
+        elias_fano_bits_per_fingerprint: of Elias-Fano coding, without any index.
+        rice_bits_per_fingerprint: of Rice coding of the gaps, with the best parameter.
     """
 
     key_mask: int
@@ -68,7 +74,14 @@ class TableStatistics:
 
 @dataclass(frozen=True)
 class SegmentStatistics:
-    """One segment, which one build, addition, removal or compaction wrote. Sizes are in bytes."""
+    """One segment, which one build, addition, removal or compaction wrote.
+
+    Attributes:
+        is_removal: its records are removed from older segments; otherwise they are added to the store.
+        block_bytes: of a block; the other bytes are those of files.
+        plan, folder: as Statistics.plan; the folder is in the store's.
+        writer: the program that wrote it, such as "sstore 0.1.0"; "" if it is unknown.
+    """
 
     record_count: int
     distinct_count: int
@@ -86,10 +99,20 @@ class SegmentStatistics:
 
 @dataclass(frozen=True)
 class Statistics:
-    """What a store contains, and the sizes of its parts in bytes.
+    """What a store contains, and the sizes of its parts.
 
-    `memory_bytes` is what an open store takes, with one cursor. `next_id` is the id that the next record without one
-    would get, or None in a store without ids.
+    Attributes:
+        record_count: pairs of a fingerprint and an id.
+        distinct_count: distinct fingerprints, summed over the segments that add: exact for one segment.
+        removed_count: removed records that take space until compact().
+        next_id: the id that the next record without one would get; None in a store without ids.
+        distance: that the store was built for, in bits.
+        plan: of the largest segment, such as "16:0,16:0,16:0,16:0"; block_bytes is the size of its blocks.
+        recipe: how the fingerprints were made, or "". Cut after 511 bytes; characters that terminals obey are written
+            as \\xNN.
+        fingerprint_bits: 64.
+        memory_bytes: what the open store takes in memory, with one cursor; mapped pages are not counted.
+        tables_bytes, ids_bytes, directory_bytes, manifest_bytes, total_bytes: of the store's files.
     """
 
     record_count: int
@@ -113,7 +136,17 @@ class Statistics:
 
 @dataclass(frozen=True)
 class TableExplanation:
-    """The expected and the actual work of one query in one table. `radius` is -1 if the table was not needed."""
+    """The expected and the actual work of one query in one table.
+
+    Attributes:
+        segment, table: from 0.
+        radius: bits in which a probed prefix may differ; -1: the table was not needed.
+        is_full_scan: the whole table was read, instead of probing any.
+        probe_count: look-ups of a prefix, or of a range of rare ones.
+        candidate_count: fingerprints with a probed prefix.
+        found_count: distinct fingerprints within the distance that this table found first.
+        probe_ns, full_scan_ns: expected for the whole segment.
+    """
 
     segment: int
     table: int
@@ -135,7 +168,7 @@ def _word(fingerprint: int) -> int:
     """A fingerprint as 64 bits; a negative number is taken as two's complement."""
     value = operator.index(fingerprint)
     if not -(1 << 63) <= value <= _MASK:
-        raise ValueError(f"fingerprint: expected a number of 64 bits, found {fingerprint}")
+        raise ArgumentError(f"fingerprint: expected a number of 64 bits, found {fingerprint}")
     return value & _MASK
 
 
@@ -167,7 +200,7 @@ class Store:
     """An open store, as `sstore.open` returns it. It shows the state that was published when it was opened.
 
     All threads may use a store, also at the same time, and a process after fork(). A store can be pickled: the other
-    process opens the path. Use it as a context manager, or call close().
+    process opens the path, and sees its newest state. Use it as a context manager, or call close().
     """
 
     def __init__(
@@ -184,7 +217,7 @@ class Store:
         self._cursors: list[_Cursor] = []
         self._native: Optional[Any] = None
         if io not in _IO_MODES:
-            raise ValueError(f"io: expected one of {', '.join(_IO_MODES)}, found {io!r}")
+            raise ArgumentError(f"io: expected one of {', '.join(_IO_MODES)}, found {io!r}")
         if _native is None:
             call = Call()
             options = call.options(
@@ -208,6 +241,7 @@ class Store:
         self._cursors = []
 
     def __enter__(self) -> Store:
+        self._open()
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -219,11 +253,11 @@ class Store:
         return Store(self._path, _native=native, **self._arguments)  # type: ignore[arg-type]
 
     def __reduce__(self) -> Any:
-        return _reopen_path, (self._path, self._arguments)
+        return _reopen_path, (os.path.abspath(os.fsdecode(self._path)), self._arguments)
 
     def _open(self) -> Any:
         if self._native is None:
-            raise ValueError("the store is closed")
+            raise ArgumentError("the store is closed")
         return self._native
 
     def _statistics(self) -> Any:
@@ -326,7 +360,8 @@ class Store:
             distance: in bits, 0 to 64; None: the store's own.
 
         Returns:
-            A table of fingerprint (uint64), id (uint64; in a store with ids) and distance (uint32), each of shape (n,).
+            The columns fingerprint (uint64), id (uint64; in a store with ids) and distance (uint32), each of shape
+            (n,).
 
         Raises:
             FileError, DamagedError: a block cannot be read, or is damaged.
@@ -336,7 +371,7 @@ class Store:
     def nearest(self, fingerprint: int, max_distance: int = 64) -> Matches:
         """All records at the smallest distance from a fingerprint at which there are any, up to max_distance.
 
-        The arguments, the table and the errors are those of query().
+        The columns and the errors are those of query(). With max_distance 64, every store with records has a match.
         """
         return self._query(fingerprint, max_distance, True)
 
@@ -376,9 +411,9 @@ class Store:
         )
 
         def convert(columns: dict[str, npt.NDArray[Any]]) -> BatchMatches:
-            table = BatchMatches(self._without_ids(columns))
-            table.query_count = len(queries)
-            return table
+            matches = BatchMatches(self._without_ids(columns))
+            matches.query_count = len(queries)
+            return matches
 
         return Results(call, lib.SSPY_MATCHES, iterator, MATCH_COLUMNS, convert)
 
@@ -402,7 +437,7 @@ class Store:
             progress: True: a bar, if tqdm is installed; or a function that gets a Progress a few times a second.
 
         Returns:
-            A table of query (uint64, the index of the fingerprint), fingerprint, id and distance. The matches come in
+            The columns query (uint64, the index of the fingerprint), fingerprint, id and distance. The matches come in
             the order of the queries, those of one query ascending by distance, fingerprint and id. `offsets` says
             where those of each query are.
 
@@ -421,7 +456,7 @@ class Store:
         threads: int = 0,
         progress: ProgressOption = False,
     ) -> Batches[BatchMatches]:
-        """The same as query_batch(), as an iterator over tables of at most batch_size rows."""
+        """The same as query_batch(), in batches of at most batch_size rows."""
         return Batches(self._match_results(fingerprints, distance, threads, progress), batch_size)
 
     def explain(self, fingerprint: int, distance: Optional[int] = None) -> list[TableExplanation]:
@@ -460,17 +495,24 @@ class Store:
         )
 
     def records(self) -> Records:
-        """All records, ascending by fingerprint and id: a table of fingerprint and, in a store with ids, id."""
+        """All records, ascending by fingerprint and id: the columns fingerprint and, in a store with ids, id."""
         return self._record_results().all()
 
     def iter_records(self, *, batch_size: int = _BATCH_SIZE) -> Batches[Records]:
-        """The same as records(), as an iterator over tables of at most batch_size rows."""
+        """The same as records(), in batches of at most batch_size rows."""
         return Batches(self._record_results(), batch_size)
 
     # ----- pairs and clusters -----
 
     def _join_options(
-        self, call: Call, kind: str, distance: Optional[int], threads: int, memory: Optional[Size], tmp_dir: Any, **more: Any
+        self,
+        call: Call,
+        kind: str,
+        distance: Optional[int],
+        threads: int,
+        memory: Optional[Size],
+        tmp_dir: Any,
+        **more: Any,
     ) -> Any:
         return call.options(
             kind,
@@ -481,9 +523,11 @@ class Store:
             **more,
         )
 
-    def _pair_results(self, right: Optional[Store], call: Call, options: Any) -> Results[Pairs]:
+    def _pair_results(self, right: Union[Store, PathLike, None], call: Call, options: Any) -> Results[Pairs]:
+        if right is not None and not isinstance(right, Store):
+            right = Store(right)
         if right is self:
-            raise ValueError("join: expected another store; pairs() finds the pairs of one")
+            raise ArgumentError("join: expected another store; pairs() finds the pairs of one")
         left, other = self._open(), None if right is None else right._open()
         iterator = call.create(
             "sstore_pair_iterator",
@@ -505,7 +549,7 @@ class Store:
 
     def _pairs(
         self,
-        right: Optional[Store],
+        right: Union[Store, PathLike, None],
         distance: Optional[int],
         threads: int,
         memory: Optional[Size],
@@ -530,12 +574,13 @@ class Store:
         Args:
             distance: in bits, 0 to 16; None: the store's own.
             threads: 0: all that the process may use.
-            memory: what the call may take, in bytes or such as "2G"; None: 1 GiB.
+            memory: what the call may take beside the open store and the results, in bytes or such as "2G"; None: 1 GiB.
+                Less than 64 MiB may be exceeded.
             tmp_dir: for items that do not fit in memory; None: the folder that TMPDIR names, or the store's.
             progress: True: a bar, if tqdm is installed; or a function that gets a Progress a few times a second.
 
         Returns:
-            A table of fingerprint, id, other_fingerprint, other_id and distance. The record with the smaller
+            The columns fingerprint, id, other_fingerprint, other_id and distance. The record with the smaller
             fingerprint is first, not the one with the smaller id. To drop duplicates, use clusters().duplicates.
 
         Raises:
@@ -553,12 +598,12 @@ class Store:
         tmp_dir: Optional[PathLike] = None,
         progress: ProgressOption = False,
     ) -> Batches[Pairs]:
-        """The same as pairs(), as an iterator over tables of at most batch_size rows."""
+        """The same as pairs(), in batches of at most batch_size rows."""
         return Batches(self._pairs(None, distance, threads, memory, tmp_dir, progress), batch_size)
 
     def join(
         self,
-        other: Store,
+        other: Union[Store, PathLike],
         distance: Optional[int] = None,
         *,
         threads: int = 0,
@@ -566,8 +611,14 @@ class Store:
         tmp_dir: Optional[PathLike] = None,
         progress: ProgressOption = False,
     ) -> Pairs:
-        """Every pair of a record of this store and one of `other` within a distance, once. None: the smaller distance
-        of the two stores. Otherwise as pairs().
+        """Every pair of a record of this store and one of another within a distance, once.
+
+        Args:
+            other: a store, or the path of one.
+            distance: in bits, 0 to 16; None: the smaller one of the two stores.
+
+        The other arguments, the columns and the errors are those of pairs(): fingerprint and id are of this store,
+        other_fingerprint and other_id of the other one.
 
         Raises:
             RecipeError: the fingerprints of the stores were made by different recipes.
@@ -576,7 +627,7 @@ class Store:
 
     def iter_join(
         self,
-        other: Store,
+        other: Union[Store, PathLike],
         distance: Optional[int] = None,
         *,
         batch_size: int = _BATCH_SIZE,
@@ -585,7 +636,7 @@ class Store:
         tmp_dir: Optional[PathLike] = None,
         progress: ProgressOption = False,
     ) -> Batches[Pairs]:
-        """The same as join(), as an iterator over tables of at most batch_size rows."""
+        """The same as join(), in batches of at most batch_size rows."""
         return Batches(self._pairs(other, distance, threads, memory, tmp_dir, progress), batch_size)
 
     def _cluster_results(
@@ -636,9 +687,9 @@ class Store:
         The other arguments and errors are those of pairs().
 
         Returns:
-            A table of cluster, cluster_size, fingerprint, id, distance (from the representative) and
+            The columns cluster, cluster_size, fingerprint, id, distance (from the representative) and
             is_representative. The records of a cluster follow each other, the representative first. It is the record
-            with the smallest id.
+            with the smallest id, and of several the smallest fingerprint; without ids, the smallest fingerprint.
         """
         return self._cluster_results(distance, singles, threads, memory, tmp_dir, progress).all()
 
@@ -653,7 +704,7 @@ class Store:
         tmp_dir: Optional[PathLike] = None,
         progress: ProgressOption = False,
     ) -> Batches[Clusters]:
-        """The same as clusters(), as an iterator over tables of at most batch_size rows."""
+        """The same as clusters(), in batches of at most batch_size rows."""
         results = self._cluster_results(distance, singles, threads, memory, tmp_dir, progress)
         return Batches(results, batch_size)
 
@@ -707,4 +758,3 @@ def open(
         DamagedError, UnsupportedError, RecipeError, FileError, OutOfMemoryError
     """
     return Store(path, io=io, recipe=recipe, max_memory=max_memory)
-

@@ -6,11 +6,12 @@ import tempfile
 from collections.abc import Iterable
 from typing import Any, Optional
 
-from sstore._arrays import ArrayLike, batches, pointer, words
+from sstore._arrays import ArrayLike, pieces, pointer, words
 from sstore._call import Call, PathLike, Size, encode, size_of
+from sstore._columns import MATCH_COLUMNS, Buffers, StreamMatches
+from sstore._errors import ArgumentError
 from sstore._native import lib
 from sstore._store import Store
-from sstore._tables import MATCH_COLUMNS, Columns, StreamMatches
 from sstore._write import build
 
 _SLICE = 1 << 20  # fingerprints that are fed between two looks for signals
@@ -19,10 +20,15 @@ _SLICE = 1 << 20  # fingerprints that are fed between two looks for signals
 class StreamMatcher:
     """Queries that are held in memory, to be matched with fingerprints that need no store.
 
+    A million queries at distance 3 take 33 MB. All threads may use it; their calls wait for each other.
+
     Args:
         queries: of shape (n,), in any order; equal ones are held once.
         distance: in bits, 0 to 16.
         threads: 0: all that the process may use.
+
+    Raises:
+        ArgumentError, OutOfMemoryError
     """
 
     def __init__(self, queries: ArrayLike, distance: int = 3, *, threads: int = 0) -> None:
@@ -41,18 +47,22 @@ class StreamMatcher:
     def feed(self, fingerprints: ArrayLike, ids: Optional[ArrayLike] = None) -> StreamMatches:
         """Match fingerprints with all queries. Calls with about a million take the least time for each.
 
+        Args:
+            fingerprints, ids: as build() takes them.
+
         Returns:
-            A table of query (uint64, the fingerprint that was looked for), fingerprint, id (if ids are given) and
+            The columns query (uint64, the fingerprint that was looked for), fingerprint, id (if ids are given) and
             distance, in any order.
         """
-        columns = Columns(MATCH_COLUMNS)
+        columns = Buffers(MATCH_COLUMNS)
         has_ids = False
-        for part, id_part in batches(fingerprints, ids):
+        for part, id_part in pieces(fingerprints, ids):
             has_ids = id_part is not None
             for begin in range(0, len(part), _SLICE):
                 piece = part[begin : begin + _SLICE]
                 id_piece = None if id_part is None else id_part[begin : begin + _SLICE]
                 with self._call.lock:
+                    self._call.check_usable()
                     self._call.check(
                         lib.sspy_stream_feed(
                             self._native,
@@ -72,9 +82,9 @@ def collect(
     """Sort the matches of several StreamMatchers by query, distance, fingerprint and id, each once.
 
     Args:
-        matches: tables of feed(), also from other machines.
-        memory: what the sorting may take; None: 1 GiB.
-        tmp_dir: for matches that do not fit; None: the folder that TMPDIR names, or the working folder.
+        matches: results of feed(), also from other machines.
+        memory: what the call may take beside its result, in bytes or such as "2G"; None: 1 GiB.
+        tmp_dir: for matches that do not fit in memory; None: the folder that TMPDIR names, or the working folder.
     """
     call = Call()
     options = call.options(
@@ -84,19 +94,19 @@ def collect(
     )
     native = call.create("sstore_collection", lib.sstore_collection_free, lib.sstore_collection_create, options)
     has_ids = False
-    for table in matches:
-        queries, fingerprints = words(table.query, "query"), words(table.fingerprint, "fingerprint")
-        column: Any = table.columns.get("id")
+    for part in matches:
+        queries, fingerprints = words(part.query, "query"), words(part.fingerprint, "fingerprint")
+        column: Any = part.columns.get("id")
         ids = None if column is None else words(column, "id")
         if len(fingerprints) != len(queries) or (ids is not None and len(ids) != len(queries)):
-            raise ValueError("expected columns of equal length")
+            raise ArgumentError("matches: expected columns of equal length")
         has_ids = has_ids or ids is not None
         call.check(
             lib.sspy_collection_add(
                 native, pointer(queries), pointer(fingerprints), pointer(ids), len(queries), call.error
             )
         )
-    columns = Columns(MATCH_COLUMNS)
+    columns = Buffers(MATCH_COLUMNS)
     call.check(lib.sspy_collection_report(native, columns.native, call.error))
     return StreamMatches({n: c for n, c in columns.take().items() if has_ids or n != "id"})
 
@@ -115,7 +125,7 @@ def find_all(hashes: ArrayLike, blocks: int, distance: int) -> list[tuple[int, i
         Pairs (a, b) with a < b, ascending.
     """
     if blocks <= distance:
-        raise ValueError(f"blocks: expected more than distance, found {blocks} and {distance}")
+        raise ArgumentError(f"blocks: expected more than distance, found {blocks} and {distance}")
     with tempfile.TemporaryDirectory(prefix="sstore-") as folder:
         path = f"{folder}/store"
         build(path, hashes, with_ids=False, distance=0, plan="64:0")

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from sstore._arrays import ArrayLike, ArrowArray, Words, arrow_chunks, is_arrow, is_arrow_view, pointer, words
 from sstore._call import Call
-from sstore._errors import error_of, text
+from sstore._errors import ArgumentError, error_of, text
 from sstore._native import ffi, lib
 
 Features = Literal["words", "chars"]
@@ -29,7 +29,7 @@ _TEXTS = 1 << 16  # that are encoded together
 @functools.lru_cache
 def _options(features: Features, shingle: int) -> Any:
     if features not in _KINDS:
-        raise ValueError(f"features: expected one of {', '.join(_KINDS)}, found {features!r}")
+        raise ArgumentError(f"features: expected one of {', '.join(_KINDS)}, found {features!r}")
     return Call().options("sstore_text_options", kind=_KINDS[features], shingle=shingle)
 
 
@@ -68,10 +68,10 @@ def _of_arrow(values: Any, options: Any, threads: int) -> Words:
     if is_arrow_view(values):
         return _of_strings(_items(values), options, threads)
     made = [np.empty(0, np.uint64)]
-    for chunk in arrow_chunks(values):
+    for chunk in arrow_chunks(values, "texts"):
         view = chunk.view()
         if view.null_count > 0:
-            raise ValueError(f"texts: found {view.null_count} nulls; fill or drop them first")
+            raise ArgumentError(f"texts: found {view.null_count} nulls; fill or drop them first")
         if chunk.schema.format in _OTHER_STRINGS or chunk.schema.dictionary is not None:
             return _of_strings(_items(values), options, threads)
         if chunk.schema.format not in _STRINGS:
@@ -135,7 +135,7 @@ def simhash(
     if isinstance(texts, (str, bytes)):
         raise TypeError("texts: expected several texts, found one: write simhash([text])[0]")
     if threads < 0:
-        raise ValueError(f"threads: expected at least 0, found {threads}")
+        raise ArgumentError(f"threads: expected at least 0, found {threads}")
     take: Callable[..., Words] = _of_arrow if is_arrow(texts) else _of_strings
     return take(texts, options, threads)
 
@@ -148,7 +148,7 @@ def text_recipe(features: Features = "words", *, shingle: int = 0) -> str:
     options = _options(features, shingle)
     buffer = ffi.new("char[]", 512)
     if lib.sstore_text_recipe(options, buffer, 512) == 0:
-        raise ValueError(f"there is no recipe for features={features!r}, shingle={shingle}")
+        raise ArgumentError(f"shingle: expected 0 to 64, found {shingle}")
     return text(buffer)
 
 
@@ -188,7 +188,7 @@ def simhash_hashes(hashes: ArrayLike, weights: Optional[Sequence[float]] = None)
     if weights is not None:
         column = np.ascontiguousarray(weights, np.float64)
         if column.shape != array.shape:
-            raise ValueError(f"expected as many weights as hashes, found {column.size} and {array.size}")
+            raise ArgumentError(f"weights: expected as many as hashes, found {column.size} and {array.size}")
         given = ffi.from_buffer("double[]", column)
     call.check(lib.sstore_simhash_hashes(pointer(array), given, len(array), made, call.error))
     return int(made[0])
@@ -197,5 +197,5 @@ def simhash_hashes(hashes: ArrayLike, weights: Optional[Sequence[float]] = None)
 def hamming_distance(a: int, b: int) -> int:
     """The number of bits in which two fingerprints differ, 0 to 64."""
     if not all(-(1 << 63) <= value < 1 << 64 for value in (a, b)):
-        raise ValueError(f"expected numbers of 64 bits, found {a} and {b}")
+        raise ArgumentError(f"a, b: expected numbers of 64 bits, found {a} and {b}")
     return bin((int(a) ^ int(b)) & (1 << 64) - 1).count("1")

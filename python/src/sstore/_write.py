@@ -7,9 +7,9 @@ from collections.abc import Sequence, Sized
 from dataclasses import dataclass
 from typing import Any, Literal, Optional
 
-from sstore._arrays import ArrayLike, Words, batches, pointer, words
+from sstore._arrays import ArrayLike, Words, pieces, pointer, words
 from sstore._call import Call, Collector, PathLike, ProgressOption, Size, encode, number_of, result, size_of
-from sstore._errors import Error, error_of, text
+from sstore._errors import ArgumentError, Error, error_of, message_of
 from sstore._native import ffi, lib
 from sstore._store import copy_fields
 
@@ -22,11 +22,14 @@ class Change:
     """What a call changed.
 
     Attributes:
-        given_count: records, fingerprints or ids that were given, with repeats.
-        added_count, removed_count: records that the store has now and did not have, or the other way round.
-        record_count, segment_count, total_bytes: of the store now.
-        conflict_count: with check_ids, ids of added records that also belong to another fingerprint. If ids_checked is
-            false, there may be more.
+        given_count: records, fingerprints or ids that were given, with repeats; of a merge or shard, the records of the
+            inputs; of a compaction 0.
+        added_count: records that the store has now and did not have.
+        removed_count: records that the store had and does not have now.
+        record_count, segment_count, total_bytes: of the store now; segment_count_before and total_bytes_before: of the
+            store before, 0 for a new one.
+        conflict_count: with check_ids, ids of added records that another record of the store also has, with another
+            fingerprint. If ids_checked is false, there may be more.
         min_conflicting_id: the smallest of these ids.
     """
 
@@ -82,7 +85,7 @@ class _Writer:
     def _use(self) -> Any:
         self._call.check_usable()
         if self._native is None:
-            raise ValueError("the writer is closed")
+            raise ArgumentError("the writer is closed")
         return self._native
 
     def give(self, add: Any, fingerprints: Words, ids: Optional[Words]) -> None:
@@ -119,7 +122,13 @@ class Builder:
                 builder.add(fingerprints, ids)
 
     At the end of the block the store is written and published; `change` then says what it has. If the block raises,
-    nothing is left behind. The arguments are those of build().
+    nothing is left behind. Threads may add records; their calls wait for each other. Only the process that made it can
+    use it.
+
+    Args:
+        expected_record_count: about how many records will come, so that the disk's space is checked at the beginning;
+            0: unknown.
+        The other arguments and the errors are those of build().
     """
 
     def __init__(
@@ -137,10 +146,11 @@ class Builder:
         tmp_dir: Optional[PathLike] = None,
         block_size: Optional[Size] = None,
         ignore_free_space: bool = False,
-        expected_count: int = 0,
+        expected_record_count: int = 0,
         progress: ProgressOption = False,
     ) -> None:
         self.change: Optional[Change] = None
+        self._path = path
         self._with_ids = with_ids
         self._call = Call(progress)
         options = self._call.options(
@@ -151,16 +161,23 @@ class Builder:
             first_id=first_id,
             recipe=recipe,
             replace=replace,
-            expected_record_count=expected_count,
+            expected_record_count=expected_record_count,
             **shared_options(memory, threads, tmp_dir, block_size, ignore_free_space),
         )
         self._writer = _Writer(self._call, "sstore_builder", lib.sstore_builder_create, path, options)
 
     def add(self, fingerprints: ArrayLike, ids: Optional[ArrayLike] = None) -> None:
-        """Add records, in any order and with repeats. The arguments are those of build()."""
+        """Add records, in any order and with repeats. Either all calls give ids or none does.
+
+        Args:
+            fingerprints, ids: as build() takes them.
+
+        Raises:
+            ArgumentError, FileError, OutOfMemoryError: after the latter two only abort() is possible.
+        """
         if ids is not None and not self._with_ids:
-            raise ValueError("ids: a store without ids takes none; leave them out")
-        for part, id_part in batches(fingerprints, ids):
+            raise ArgumentError("ids: a store without ids takes none; leave them out")
+        for part, id_part in pieces(fingerprints, ids):
             self._writer.give(lib.sstore_builder_add, part, id_part)
 
     def finish(self) -> Change:
@@ -176,6 +193,9 @@ class Builder:
 
     def __enter__(self) -> Builder:
         return self
+
+    def __repr__(self) -> str:
+        return f"<sstore.Builder {os.fsdecode(self._path)!r}{', closed' if self._writer.closed else ''}>"
 
     def __exit__(self, kind: Optional[type[BaseException]], *_: object) -> None:
         if kind is not None:
@@ -211,21 +231,28 @@ def build(
             uint8 of shape (n, 8) has fingerprints as bytes, the most significant first.
         ids: as many, or None: the records are numbered from first_id on.
         distance: the distance in bits to build for, 0 to 16.
-        plan: the tables: "auto", a number of tables such as "4", "5c2", or "24:1,20:0,20:0". See plans().
+        plan: the tables: "auto"; "20", "16", "10", "4", "3", "2" or "1" (that many tables, for distance 3); "BcC" such
+            as "5c2"; "BcC/BcC" such as "4c1/4c1"; or bits and radius of each, such as "24:1,20:0,20:0". See plans().
         with_ids: False: a store of fingerprints alone. A column "id" of a table is then ignored.
-        recipe: how the fingerprints were made; see text_recipe().
+        first_id: the id of the first record, if there are no ids. Stores that are to be merged need different ones.
+        recipe: how the fingerprints were made, at most 4,096 bytes; see text_recipe(). The store keeps it.
         replace: replace a store at the path, once the new one is complete.
-        memory: what the process may take, in bytes or such as "4G"; None: 1 GiB.
+        memory: what the call may take beside the given arrays, in bytes or such as "4G"; None: 1 GiB. Less than 64 MiB
+            may be exceeded.
         threads: 0: all that the process may use.
         tmp_dir: for data that does not fit in memory; None: the new store's folder.
         block_size: bytes of a block, a power of two from 256 to 65,536; None: 4,096.
         ignore_free_space: begin even if the disk seems too small.
         progress: True: a bar, if tqdm is installed; or a function that gets a Progress a few times a second.
 
+    Returns:
+        The Change: how many records and bytes the store has.
+
     Raises:
         ExistsError: there is already something at the path.
         ArgumentError: such as a plan that would miss a pair within the distance.
-        FileError, OutOfMemoryError, BusyError
+        FileError: such as too little space on the disk; see `errno`.
+        OutOfMemoryError, BusyError
     """
     with Builder(
         path,
@@ -240,7 +267,7 @@ def build(
         tmp_dir=tmp_dir,
         block_size=block_size,
         ignore_free_space=ignore_free_space,
-        expected_count=_length(fingerprints),
+        expected_record_count=_length(fingerprints),
         progress=progress,
     ) as builder:
         builder.add(fingerprints, ids)
@@ -273,15 +300,27 @@ def add(
 ) -> Change:
     """Add records to a store, as a segment of their own. Records that it has are not added again.
 
-    A record is a fingerprint with its id. Without ids, the records get the ids from the store's next id on, so a call
-    that is repeated adds all of them again. A store without ids ignores ids. Open stores keep their state; open() and
-    Store.reopen() show the new one. With check_ids, ids of added records that belong to other fingerprints are counted. The
-    other arguments are those of build().
+    A record is a fingerprint with its id. Open stores keep their state; open() and Store.reopen() show the new one.
+    Many small segments make queries slower: see compact().
+
+    Args:
+        ids: None: the records get the ids from the store's next id on, so a call that is repeated adds all of them
+            again. A store without ids ignores ids.
+        check_ids: count ids that other fingerprints have, in `conflict_count` of the result.
+        plan: of the new segment; None: the store's, if it was built with a given one, otherwise chosen.
+        recipe: if given, the store must have exactly this recipe.
+        block_size: None: the store's own.
+        tmp_dir: None: the store's folder.
+        The other arguments are those of build().
+
+    Returns:
+        The Change: how many records were added.
 
     Raises:
         NotFoundError: there is no store at the path.
         BusyError: another process is writing to it.
-        RecipeError, DamagedError, ArgumentError, FileError, OutOfMemoryError
+        RecipeError: the store has another recipe.
+        DamagedError, UnsupportedError, ArgumentError, FileError, OutOfMemoryError
     """
     with Call(progress) as call:
         options = call.options(
@@ -292,7 +331,7 @@ def add(
             **shared_options(memory, threads, tmp_dir, block_size, ignore_free_space),
         )
         with _Writer(call, "sstore_builder", lib.sstore_builder_create_addition, path, options) as writer:
-            for part, id_part in batches(fingerprints, ids):
+            for part, id_part in pieces(fingerprints, ids):
                 writer.give(lib.sstore_builder_add, part, id_part)
             return writer.finish()
 
@@ -314,7 +353,7 @@ def remove(
 
     With fingerprints and ids: these records. With fingerprints alone: all records with them. With ids alone: all
     records with these ids, for which the whole store is read. Records that the store does not have are ignored.
-    compact() frees their space. The other arguments and the errors are those of add().
+    compact() frees their space. The other arguments, the result and the errors are those of add().
     """
     if fingerprints is None and ids is None:
         raise TypeError("remove: expected fingerprints, ids or both")
@@ -329,18 +368,12 @@ def remove(
                 assert ids is not None
                 writer.give(lambda r, i, _, n, e: lib.sstore_remover_remove_ids(r, i, n, e), words(ids, "ids"), None)
                 return writer.finish()
-            for part, id_part in batches(fingerprints, ids):
+            for part, id_part in pieces(fingerprints, ids):
                 if id_part is None:
                     writer.give(lambda r, f, _, n, e: lib.sstore_remover_remove_fingerprints(r, f, n, e), part, None)
                 else:
                     writer.give(lib.sstore_remover_remove, part, id_part)
             return writer.finish()
-
-
-def _merge_options(
-    call: Call, plan: Optional[str], replace: bool, shared: dict[str, Any]
-) -> Any:
-    return call.options("sstore_merge_options", plan=plan, replace=replace, **shared)
 
 
 def merge(
@@ -359,20 +392,22 @@ def merge(
     """Merge stores, such as parts that several machines built, into one at `path`. It holds each of their records once.
 
     The inputs must be for the same distance, of the same recipe, and all with ids or all without. Parts must have
-    different ids (first_id of build()). The other arguments are those of build().
+    different ids (first_id of build()). The inputs are read in order; together they may take half of the memory. The
+    other arguments, the result and the errors are those of build(), and NotFoundError, RecipeError and DamagedError.
     """
     with Call(progress) as call:
-        options = _merge_options(
-            call, plan, replace, shared_options(memory, threads, tmp_dir, block_size, ignore_free_space)
+        options = call.options(
+            "sstore_merge_options",
+            plan=plan,
+            replace=replace,
+            **shared_options(memory, threads, tmp_dir, block_size, ignore_free_space),
         )
         if isinstance(inputs, (str, bytes, os.PathLike)):
             raise TypeError("merge: expected several paths, found one")
         names = [ffi.new("char[]", encode(name)) for name in inputs]
         change = result("sstore_change")
         call.check(
-            lib.sstore_merge(
-                encode(path), ffi.new("const char *[]", names), len(names), options, change, call.error
-            )
+            lib.sstore_merge(encode(path), ffi.new("const char *[]", names), len(names), options, change, call.error)
         )
         return change_of(change)
 
@@ -394,12 +429,15 @@ def shard(
 ) -> Change:
     """Write shard number `shard`, from 0, of `shard_count` of the store at `source` into a store at `path`.
 
-    Each record is in exactly one shard. Near-duplicates may be in different ones, so a query must search all shards.
-    The other arguments are those of build().
+    Each record is in exactly one shard, by the hash of its fingerprint. Near-duplicates may be in different ones, so a
+    query must search all shards. The other arguments, the result and the errors are those of merge().
     """
     with Call(progress) as call:
-        options = _merge_options(
-            call, plan, replace, shared_options(memory, threads, tmp_dir, block_size, ignore_free_space)
+        options = call.options(
+            "sstore_merge_options",
+            plan=plan,
+            replace=replace,
+            **shared_options(memory, threads, tmp_dir, block_size, ignore_free_space),
         )
         change = result("sstore_change")
         call.check(
@@ -431,8 +469,10 @@ def compact(
 ) -> Change:
     """Write one segment of all segments of a store, without removed records.
 
-    With tiered=True only the newest segments are merged, and only if there are four of similar sizes: for a store that
-    keeps growing. The other arguments and the errors are those of add().
+    With tiered=True, for a store that keeps growing: the newest segment, and each next older one that has at most four
+    times the size of the newer ones together, become one, if they are at least four. A single segment is written again
+    only if a plan or a block size is given. The disk needs space for the new segment in addition to the old ones. The
+    other arguments, the result and the errors are those of add().
     """
     with Call(progress) as call:
         options = call.options(
@@ -461,7 +501,7 @@ def verify(path: PathLike, *, progress: ProgressOption = False) -> list[Error]:
         options = call.options("sstore_verify_options")
         status = lib.sstore_verify(encode(path), options, lib.sspy_problem, call.context, call.error)
         if status != lib.SSTORE_OK and (
-            status == lib.SSTORE_STOPPED or text(call.error.message) not in {str(e) for e in call.items}
+            status == lib.SSTORE_STOPPED or message_of(call.error) not in {str(e) for e in call.items}
         ):
             call.check(status)
         if call.exception is not None:
@@ -474,12 +514,14 @@ def reindex(path: PathLike, *, all: bool = False, progress: ProgressOption = Fal
 
     Returns:
         The number of directories that were rebuilt.
+
+    Raises:
+        NotFoundError, BusyError, UnsupportedError, FileError, OutOfMemoryError
+        DamagedError: of what cannot be rebuilt: the manifest, a table or the ids.
     """
     with Call(progress) as call:
         count = ffi.new("uint32_t *")
-        call.check(
-            lib.sstore_reindex(encode(path), call.options("sstore_reindex_options", all=all), count, call.error)
-        )
+        call.check(lib.sstore_reindex(encode(path), call.options("sstore_reindex_options", all=all), count, call.error))
         return int(count[0])
 
 
@@ -498,8 +540,13 @@ class Plan:
 
     Attributes:
         plan: as build() takes it.
+        min_prefix_bits, max_prefix_bits, min_radius, max_radius: of its tables.
+        bits_per_fingerprint: of one table.
         total_bytes, bytes_per_record, directory_bytes: of the store; the directory is held in memory.
+        probe_count: look-ups of one query: of one prefix each, or of a range of rare ones.
+        block_count: blocks that it reads; candidate_count: fingerprints with a probed prefix.
         warm_ns, cold_ns: of a query without a match, if all blocks are in memory or none is.
+        is_full_scan: a full scan costs less than the probes; the numbers are those of a full scan.
         is_useful: no plan with fewer tables is as fast.
         is_chosen: the plan for the objective; `reason` says why.
     """
@@ -531,7 +578,7 @@ def plans(
     *,
     sample: Optional[ArrayLike] = None,
     objective: Objective = "balanced",
-    max_bytes: Optional[int] = None,
+    max_bytes: Optional[Size] = None,
     with_ids: bool = True,
     block_size: Optional[Size] = None,
 ) -> list[Plan]:
@@ -540,12 +587,18 @@ def plans(
     Args:
         record_count: of the future store; None: the length of the sample.
         distance: the distance to build for, 0 to 16.
-        sample: fingerprints like the future ones, about ten thousand or more; None: uniform data.
-        objective: "balanced", "size" or "latency".
-        max_bytes: of the store.
+        sample: fingerprints like the future ones, about ten thousand; fewer than 1,024 are ignored. None: uniform data.
+        objective: "balanced": the smallest warm time * bytes^1.5, as build() chooses. "size": the fewest bytes, if a
+            query takes at most a millisecond or ten times as long as with the fastest plan. "latency": the smallest
+            warm time.
+        max_bytes: of the store, in bytes or such as "4G".
+        with_ids, block_size: of the store, as build() takes them.
+
+    Raises:
+        ArgumentError: an argument is out of range, or there is no plan within max_bytes.
     """
     if objective not in _OBJECTIVES:
-        raise ValueError(f"objective: expected one of {', '.join(_OBJECTIVES)}, found {objective!r}")
+        raise ArgumentError(f"objective: expected one of {', '.join(_OBJECTIVES)}, found {objective!r}")
     array = None if sample is None else words(sample, "sample")
     if record_count is None:
         if array is None:
@@ -560,7 +613,7 @@ def plans(
         block_bytes=size_of(block_size, "block_size"),
         objective=_OBJECTIVES[objective],
         record_count=record_count,
-        max_bytes=max_bytes or 0,
+        max_bytes=size_of(max_bytes, "max_bytes"),
         sample=data,
         sample_count=0 if array is None else len(array),
     )

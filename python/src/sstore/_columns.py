@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Optional, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from sstore._arrays import Words
 from sstore._call import Call
+from sstore._errors import ArgumentError
+from sstore._export import arrow_of, stream_of
 from sstore._native import ffi, lib
 
 if TYPE_CHECKING:
@@ -16,18 +19,18 @@ if TYPE_CHECKING:
     import polars
     import pyarrow
 
-Words = npt.NDArray[np.uint64]
 Distances = npt.NDArray[np.uint32]
 Flags = npt.NDArray[np.bool_]
 
 _SHOWN_ROWS = 10
 
 
-class Table:
-    """Columns of equal length, one row for each result. `table[name]` is a column, a NumPy array.
+class Columns:
+    """A result: columns of equal length, one row for each match, pair or record. `result[name]` is a column, an array.
 
-    It exports Arrow data (`__arrow_c_array__`, `__arrow_c_stream__`), so that pyarrow, polars, DuckDB and pandas take
-    it over without a copy.
+    As of a data frame, the length is the number of rows, and iterating gives the names of the columns. It exports Arrow
+    data (`__arrow_c_array__`, `__arrow_c_stream__`), so that pyarrow, polars, DuckDB and pandas take it over without a
+    copy.
     """
 
     _hexadecimal: ClassVar[frozenset[str]] = frozenset(["fingerprint", "other_fingerprint"])
@@ -41,13 +44,22 @@ class Table:
         return self._columns
 
     def __getitem__(self, name: str) -> npt.NDArray[Any]:
-        return self.columns[name]
+        columns = self.columns
+        if name not in columns:
+            raise KeyError(f"there is no column {name!r}; there are {', '.join(columns)}")
+        return columns[name]
 
     def __len__(self) -> int:
         return len(next(iter(self.columns.values()), ()))
 
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.columns)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.columns
+
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Table):
+        if not isinstance(other, Columns):
             return NotImplemented
         return self.columns.keys() == other.columns.keys() and all(
             np.array_equal(column, other.columns[name]) for name, column in self.columns.items()
@@ -55,42 +67,38 @@ class Table:
 
     __hash__ = None  # type: ignore[assignment]
 
-    def __repr__(self) -> str:
+    def _cells(self) -> list[list[str]]:
+        """The names, and the first rows."""
         rows = [list(self.columns)]
         for i in range(min(len(self), _SHOWN_ROWS)):
             rows.append(
                 [f"{v[i]:016x}" if name in self._hexadecimal else str(v[i]) for name, v in self.columns.items()]
             )
+        return rows
+
+    def __repr__(self) -> str:
+        rows = self._cells()
         widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
         lines = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths)) for row in rows]
         if len(self) > _SHOWN_ROWS:
             lines.append("...")
         return "\n".join([f"{type(self).__name__}: {len(self)} rows", *lines])
 
-    def _arrow(self) -> Any:
-        import nanoarrow
-        from nanoarrow import c_array_from_buffers
-
-        fields, children = {}, []
-        for name, column in self.columns.items():
-            column = np.ascontiguousarray(column)
-            if column.dtype == np.bool_:
-                kind = nanoarrow.bool_()
-                buffer: Any = np.packbits(column, bitorder="little")
-            else:
-                kind = getattr(nanoarrow, column.dtype.name)()
-                buffer = column
-            fields[name] = kind
-            children.append(c_array_from_buffers(kind, len(column), [None, buffer]))
-        return c_array_from_buffers(nanoarrow.struct(fields), len(self), [None], children=children)
+    def _repr_html_(self) -> str:
+        """For notebooks."""
+        names, *rows = self._cells()
+        lines = ["<tr>" + "".join(f"<td><code>{cell}</code></td>" for cell in row) + "</tr>" for row in rows]
+        head = "".join(f"<th>{name}</th>" for name in names)
+        more = "<p>...</p>" if len(self) > _SHOWN_ROWS else ""
+        caption = f"<caption>{type(self).__name__}: {len(self):,} rows</caption>"
+        return f"<table>{caption}<tr>{head}</tr>{''.join(lines)}</table>{more}"
 
     def __arrow_c_array__(self, requested_schema: Any = None) -> Any:
-        return self._arrow().__arrow_c_array__(requested_schema=requested_schema)
+        return arrow_of(self.columns).__arrow_c_array__(requested_schema=requested_schema)
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
-        import nanoarrow
-
-        return nanoarrow.c_array_stream(self._arrow()).__arrow_c_stream__(requested_schema=requested_schema)
+        array = arrow_of(self.columns)
+        return stream_of(array.schema, iter([array])).__arrow_c_stream__(requested_schema=requested_schema)
 
     def to_pandas(self) -> pandas.DataFrame:
         """A pandas.DataFrame that shares the columns' memory."""
@@ -111,7 +119,7 @@ class Table:
         return pyarrow.table(self)
 
 
-class _IdTable(Table):
+class _IdColumns(Columns):
     def _id(self, name: str) -> Words:
         column = self.columns.get(name)
         if column is None:
@@ -119,7 +127,7 @@ class _IdTable(Table):
         return column
 
 
-class Records(_IdTable):
+class Records(_IdColumns):
     """Records: the columns fingerprint and, in a store with ids, id."""
 
     @property
@@ -206,7 +214,7 @@ class StreamMatches(Matches):
         return self.columns["query"]
 
 
-class Pairs(_IdTable):
+class Pairs(_IdColumns):
     """Pairs: the columns fingerprint, id, other_fingerprint, other_id and distance; ids where the store has them."""
 
     @property
@@ -275,7 +283,7 @@ class Clusters(Records):
 # ----- columns that the library fills -----
 
 
-class Columns:
+class Buffers:
     """An sspy_columns: what the library fills, and the arrays that take it over."""
 
     def __init__(self, dtypes: Mapping[str, Any]) -> None:
@@ -317,11 +325,11 @@ CLUSTER_COLUMNS = {
     "is_representative": "?",
 }
 
-T = TypeVar("T", bound=Table)
+T = TypeVar("T", bound=Columns)
 
 
 class Results(Generic[T]):
-    """The results of an iterator of the library: all of them as one table, or a batch at a time."""
+    """The results of an iterator of the library: all of them, or a batch at a time."""
 
     def __init__(
         self,
@@ -335,7 +343,7 @@ class Results(Generic[T]):
         self._call = call
         self._kind = kind
         self._iterator: Optional[Any] = iterator
-        self._columns = Columns(dtypes)
+        self._columns = Buffers(dtypes)
         self._convert = convert
 
     def fill(self, max_rows: int) -> T:
@@ -355,6 +363,10 @@ class Results(Generic[T]):
                 raise
             return self._convert(self._columns.take())
 
+    def none(self) -> T:
+        """A result without rows."""
+        return self._convert(Buffers(self._columns.dtypes).take())
+
     def all(self) -> T:
         """All rows."""
         return self.fill((1 << 64) - 1)
@@ -366,14 +378,16 @@ class Results(Generic[T]):
 
 
 class Batches(Iterator[T]):
-    """An iterator over tables of at most batch_size rows, for results that do not fit in memory.
+    """An iterator over results of at most batch_size rows each, for results that do not fit in memory.
 
-    It keeps the store open until it ends, or until close(). It can be used as a context manager.
+    It keeps the store open until it ends, or until close(). It can be used as a context manager. It exports an Arrow
+    stream (`__arrow_c_stream__`), which makes each batch when it is read, so that polars, DuckDB or pyarrow can process
+    results that are larger than memory: pyarrow.RecordBatchReader.from_stream(batches).
     """
 
     def __init__(self, results: Results[T], batch_size: int) -> None:
         if batch_size < 1:
-            raise ValueError(f"batch_size: expected at least 1, found {batch_size}")
+            raise ArgumentError(f"batch_size: expected at least 1, found {batch_size}")
         self._results = results
         self._batch_size = batch_size
 
@@ -381,10 +395,15 @@ class Batches(Iterator[T]):
         return self
 
     def __next__(self) -> T:
-        table = self._results.fill(self._batch_size)
-        if len(table) == 0:
+        batch = self._results.fill(self._batch_size)
+        if len(batch) == 0:
             raise StopIteration
-        return table
+        return batch
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        arrays = (arrow_of(batch.columns) for batch in self)
+        schema = arrow_of(self._results.none().columns).schema
+        return stream_of(schema, arrays).__arrow_c_stream__(requested_schema=requested_schema)
 
     def close(self) -> None:
         """Give up the rest of the results."""

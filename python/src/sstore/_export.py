@@ -1,0 +1,99 @@
+"""Results as Arrow data, by nanoarrow: an array of rows, or a stream of batches, each made when it is asked for."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sstore._native import ffi, lib
+
+
+def arrow_of(columns: Mapping[str, npt.NDArray[Any]]) -> Any:
+    """A nanoarrow.c_array of structs that shares the columns' memory, except that of bool, which Arrow packs."""
+    import nanoarrow
+    from nanoarrow import c_array_from_buffers
+
+    fields, children = {}, []
+    for name, column in columns.items():
+        column = np.ascontiguousarray(column)
+        is_bool = column.dtype == np.bool_
+        fields[name] = nanoarrow.bool_() if is_bool else getattr(nanoarrow, column.dtype.name)()
+        buffer: Any = np.packbits(column, bitorder="little") if is_bool else column
+        children.append(c_array_from_buffers(fields[name], len(column), [None, buffer]))
+    count = len(next(iter(columns.values())))
+    return c_array_from_buffers(nanoarrow.struct(fields), count, [None], children=children)
+
+
+class _Source:
+    """What a stream reads: arrays of one schema."""
+
+    def __init__(self, schema: Any, arrays: Iterator[Any]) -> None:
+        self.schema = schema
+        self.arrays = arrays
+        self.message: Any = ffi.NULL
+        self.handle = ffi.new_handle(self)
+
+
+_sources: set[_Source] = set()  # of all streams that were not released
+
+
+def stream_of(schema: Any, arrays: Iterator[Any]) -> Any:
+    """A nanoarrow.c_array_stream over nanoarrow.c_arrays; `schema` is a nanoarrow.c_schema."""
+    from nanoarrow.c_array_stream import CArrayStream
+
+    made = CArrayStream.allocate()
+    native = ffi.cast("struct ArrowArrayStream *", made._addr())
+    source = _Source(schema, arrays)
+    _sources.add(source)
+    native.get_schema = lib.sspy_stream_schema
+    native.get_next = lib.sspy_stream_next
+    native.get_last_error = lib.sspy_stream_error
+    native.private_data = source.handle
+    native.release = lib.sspy_stream_release
+    return made
+
+
+def _move(kind: str, source: Any, target: Any) -> None:
+    """Moves an array or a schema, as the C data interface asks for."""
+    native = ffi.cast(f"struct {kind} *", source._addr())
+    target[0] = native[0]
+    native.release = ffi.NULL
+
+
+def _failed(_kind: object, exception: BaseException, trace: Any) -> None:
+    source = ffi.from_handle(trace.tb_frame.f_locals["stream"].private_data)
+    text = f"{type(exception).__name__}: {exception}".encode("utf-8", "replace").replace(b"\0", b"")
+    source.message = ffi.new("char[]", text)
+
+
+@ffi.def_extern(error=errno.EIO, onerror=_failed)  # type: ignore[untyped-decorator]
+def sspy_stream_schema(stream: Any, out: Any) -> int:
+    import nanoarrow
+
+    _move("ArrowSchema", nanoarrow.c_schema(ffi.from_handle(stream.private_data).schema).__deepcopy__(), out)
+    return 0
+
+
+@ffi.def_extern(error=errno.EIO, onerror=_failed)  # type: ignore[untyped-decorator]
+def sspy_stream_next(stream: Any, out: Any) -> int:
+    array = next(ffi.from_handle(stream.private_data).arrays, None)
+    if array is None:
+        out.release = ffi.NULL  # the end
+    else:
+        _move("ArrowArray", array, out)
+    return 0
+
+
+@ffi.def_extern()  # type: ignore[untyped-decorator]
+def sspy_stream_error(stream: Any) -> Any:
+    return ffi.from_handle(stream.private_data).message
+
+
+@ffi.def_extern()  # type: ignore[untyped-decorator]
+def sspy_stream_release(stream: Any) -> None:
+    _sources.discard(ffi.from_handle(stream.private_data))
+    stream.release = ffi.NULL
