@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Tests the Python package: builds its source release and its wheel, as pip does, and in virtual environments below build/python
 #   - runs the tests and README's examples with the oldest and the newest Python that is found, from the same wheel;
-#   - checks the types with mypy and pyright, and makes the reference;
+#   - checks the types with mypy and pyright, with both Pythons, and the code with ruff; makes the reference;
 #   - has auditwheel accept the wheel for a manylinux tag;
 #   - runs the tests with the C code under the address and undefined-behaviour sanitizers.
 #   python/test.sh
@@ -58,10 +58,16 @@ for python in "$oldest" "$newest"; do
   "$version/bin/python" "$here/examples/first.py"
 done
 
-say "types"
-"$version/bin/python" -m pip install --quiet --disable-pip-version-check "$wheel[lint]"
-(cd "$here" && "$work/$version/bin/mypy" && "$work/$version/bin/pyright" --pythonpath "$work/$version/bin/python") | tee types.log
-figure "mypy: $(head -n 1 types.log); pyright: $(tail -n 1 types.log)"
+for python in "$oldest" "$newest"; do
+  version=$("$python" -c 'import platform; print(platform.python_version())')
+  [ ! -e "types-$version.log" ] || continue
+  say "types, Python $version"
+  "$version/bin/python" -m pip install --quiet --disable-pip-version-check "$wheel[lint]"
+  (cd "$here" && "$work/$version/bin/mypy" && "$work/$version/bin/pyright" --pythonpath "$work/$version/bin/python") |
+    tee "types-$version.log"
+  figure "types, Python $version: mypy: $(head -n 1 "types-$version.log"); pyright: $(tail -n 1 "types-$version.log")"
+done
+(cd "$here" && "$work/$version/bin/ruff" check . && "$work/$version/bin/ruff" format --check .)
 
 say "reference"
 "$version/bin/python" -m pip install --quiet --disable-pip-version-check pdoc

@@ -11,39 +11,33 @@ import sys
 import tarfile
 import tempfile
 
-# The files of a release, and what they are called here, if otherwise.
+# The package, its version, the SHA-256 of its source release, and the files of it; by another name here if given.
 RELEASES = (
     (
         "lmdb",
         "1.6.2",
+        "d28e3fa59935ff688858760ec52f202ecb8c1089a3f68d1f162ea3078d151e73",
         {"lib/mdb.c": "", "lib/midl.c": "", "lib/midl.h": "", "lib/lmdb.h": "", "LICENSE": "LICENSE.lmdb"},
     ),
-    ("xxhash", "3.5.0", {"deps/xxhash/xxhash.h": "", "deps/xxhash/LICENSE": "LICENSE.xxhash"}),
+    (
+        "xxhash",
+        "3.5.0",
+        "84f2caddf951c9cbf8dc2e22a89d4ccf5d86391ac6418fe81e3c67d0cf60b45f",
+        {"deps/xxhash/xxhash.h": "", "deps/xxhash/LICENSE": "LICENSE.xxhash"},
+    ),
 )
-
-
-# Of the build that this is a part of; pip would take them for its own.
+PIP = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]
+# Variables of the build that this is a part of; pip would take them for its own.
 OUTER = ("_PYPROJECT_HOOKS_", "PEP517_")
 
 
-def fetch(name: str, version: str, files: "dict[str, str]", folder: pathlib.Path) -> None:
+def fetch(name: str, version: str, digest: str, files: "dict[str, str]", folder: pathlib.Path) -> None:
     environment = {key: value for key, value in os.environ.items() if not key.startswith(OUTER)}
     with tempfile.TemporaryDirectory() as scratch:
+        wanted = pathlib.Path(scratch, "wanted.txt")
+        wanted.write_text(f"{name}=={version} --hash=sha256:{digest}\n", encoding="utf-8")
         subprocess.run(
-            [
-                sys.executable,
-                "-m",
-                "pip",
-                "download",
-                "--quiet",
-                "--disable-pip-version-check",
-                "--no-deps",
-                "--no-binary",
-                name,
-                "--dest",
-                scratch,
-                f"{name}=={version}",
-            ],
+            [*PIP, "--no-binary", name, "--require-hashes", "--dest", scratch, "-r", str(wanted)],
             check=True,
             env=environment,
             stdout=sys.stderr,
@@ -60,9 +54,9 @@ def fetch(name: str, version: str, files: "dict[str, str]", folder: pathlib.Path
 def main() -> None:
     folder = pathlib.Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
-    for name, version, files in RELEASES:
+    for name, version, digest, files in RELEASES:
         if not all((folder / (own or pathlib.PurePath(file).name)).exists() for file, own in files.items()):
-            fetch(name, version, files, folder)
+            fetch(name, version, digest, files, folder)
 
 
 if __name__ == "__main__":

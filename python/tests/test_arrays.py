@@ -16,6 +16,8 @@ pyarrow = pytest.importorskip("pyarrow")
 polars = pytest.importorskip("polars")
 pandas = pytest.importorskip("pandas")
 duckdb = pytest.importorskip("duckdb")
+masks: Any = np.ma  # not typed in all versions
+MASKED = masks.masked_array([1, 2, 3], mask=[False, True, False])
 
 
 def build(folder: pathlib.Path, fingerprints: Any, ids: Any = None) -> list[tuple[int, int]]:
@@ -105,7 +107,7 @@ def test_inputs(folder: pathlib.Path, rng: np.random.Generator) -> None:
             pyarrow.StructArray.from_arrays([[1, 2]], ["fingerprint"], mask=pyarrow.array([False, True])),
             "null",
         ),
-        (np.ma.masked_array([1, 2, 3], mask=[False, True, False]), "masked"),
+        (MASKED, "masked"),
         (np.array(5), "shape"),
     ],
 )

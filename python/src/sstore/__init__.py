@@ -6,7 +6,7 @@
     with sstore.open("docs.store") as store:
         store.query(0x84ADFE2D13E12CB)
 
-Fingerprints and ids go in as NumPy arrays, sequences of int, or Arrow data; results are columns, which are NumPy arrays.
+Fingerprints and ids go in as NumPy arrays, sequences of int, or Arrow data. Results are columns: NumPy arrays.
 The library works without the GIL, so threads can use it at the same time.
 """
 

@@ -28,7 +28,8 @@ ArrayLike = Union[npt.NDArray[Any], Sequence[int], ArrowArray]
 
 
 def _of_numpy(array: npt.NDArray[Any], name: str) -> Words:
-    if isinstance(array, np.ma.MaskedArray) and np.ma.is_masked(array):
+    masks: Any = np.ma  # not typed in all versions
+    if isinstance(array, np.ma.MaskedArray) and masks.is_masked(array):
         raise ArgumentError(f"{name}: found masked values")
     array = np.asarray(array)
     if array.dtype == np.uint8 and array.ndim == 2 and array.shape[1] == 8:

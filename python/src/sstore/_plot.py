@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Optional
+from typing import TYPE_CHECKING, Optional
 
 import numpy as np
 
+from sstore._arrays import ArrayLike
+from sstore._call import Size
 from sstore._write import Objective, plans
 
 if TYPE_CHECKING:
@@ -44,13 +46,29 @@ def plot_store(store: Store, distance: Optional[int]) -> matplotlib.figure.Figur
 
 
 def plot_plans(
-    record_count: int, distance: int = 3, *, objective: Objective = "balanced", **options: Any
+    record_count: Optional[int] = None,
+    distance: int = 3,
+    *,
+    sample: Optional[ArrayLike] = None,
+    objective: Objective = "balanced",
+    max_bytes: Optional[Size] = None,
+    with_ids: bool = True,
+    block_size: Optional[Size] = None,
 ) -> matplotlib.figure.Figure:
     """Draw bytes and warm time of the useful plans for a store, and mark the one that is chosen.
 
     Needs matplotlib. The arguments are those of plans().
     """
-    useful = [plan for plan in plans(record_count, distance, objective=objective, **options) if plan.is_useful]
+    found = plans(
+        record_count,
+        distance,
+        sample=sample,
+        objective=objective,
+        max_bytes=max_bytes,
+        with_ids=with_ids,
+        block_size=block_size,
+    )
+    useful = [plan for plan in found if plan.is_useful]
     figure, (axes,) = _figure(1)
     axes.plot([p.total_bytes for p in useful], [p.warm_ns / 1000 for p in useful], "o-")
     for plan in useful:
@@ -60,7 +78,8 @@ def plot_plans(
         if plan.is_chosen:
             axes.plot([plan.total_bytes], [plan.warm_ns / 1000], "r*", markersize=14, label=plan.plan)
     axes.set(
-        title=f"plans for {record_count:,} records, distance {distance}; numbers: tables",
+        title=f"plans for {useful[0].total_bytes / useful[0].bytes_per_record:,.0f} records, distance {distance}; "
+        "numbers: tables",
         xscale="log",
         yscale="log",
         xlabel="bytes of the store",
