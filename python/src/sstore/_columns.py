@@ -119,17 +119,7 @@ class Columns:
         return pyarrow.table(self)
 
 
-class _IdColumns(Columns):
-    def _id(self, name: str) -> Words:
-        column = self.columns.get(name)
-        if column is None:
-            raise AttributeError("the store has no ids")
-        return column
-
-
-class Records(_IdColumns):
-    """Records: the columns fingerprint and, in a store with ids, id."""
-
+class _RecordColumns(Columns):
     @property
     def fingerprint(self) -> Words:
         """uint64, shape (n,)."""
@@ -139,6 +129,16 @@ class Records(_IdColumns):
     def id(self) -> Words:
         """uint64, shape (n,). AttributeError in a store without ids."""
         return self._id("id")
+
+    def _id(self, name: str) -> Words:
+        column = self.columns.get(name)
+        if column is None:
+            raise AttributeError("the store has no ids")
+        return column
+
+
+class Records(_RecordColumns):
+    """Records: the columns fingerprint and, in a store with ids, id."""
 
 
 class Matches(Records):
@@ -214,18 +214,8 @@ class StreamMatches(Matches):
         return self.columns["query"]
 
 
-class Pairs(_IdColumns):
+class Pairs(_RecordColumns):
     """Pairs: the columns fingerprint, id, other_fingerprint, other_id and distance; ids where the store has them."""
-
-    @property
-    def fingerprint(self) -> Words:
-        """uint64, shape (n,)."""
-        return self.columns["fingerprint"]
-
-    @property
-    def id(self) -> Words:
-        """uint64, shape (n,). AttributeError in a store without ids."""
-        return self._id("id")
 
     @property
     def other_fingerprint(self) -> Words:

@@ -1,7 +1,5 @@
 """The exceptions, and how a failed call of the library becomes one."""
 
-from __future__ import annotations
-
 import errno as errno_names
 import os
 import re
