@@ -1,4 +1,4 @@
-"""README's examples run in a folder of their own."""
+"""Every test, and README's examples, run in a new folder."""
 
 import pathlib
 

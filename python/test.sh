@@ -25,7 +25,7 @@ mapfile -t pythons < <(list_pythons)
 ((${#pythons[@]} > 0)) || { echo "python/test.sh: there is no Python from 3.9 on with venv and ensurepip" >&2; exit 1; }
 oldest=${pythons[0]} newest=${pythons[-1]}
 
-# A line of the closing summary.
+# A line of the summary that tests/run.sh prints.
 figure() { echo "$*" | tee -a figures.txt; }
 say() { printf '\n-- %s\n' "$*"; }
 make_environment() { # name, python, packages...
@@ -35,8 +35,8 @@ make_environment() { # name, python, packages...
 
 # The tests in an environment; other arguments are pytest's.
 run_tests() { # name, arguments...
-  (cd "$here" && "$work/$1/bin/python" -m pytest -q -W ignore::DeprecationWarning "${@:2}") 2>&1 | tee "$1.log"
-  local status=${PIPESTATUS[0]}
+  local status=0
+  (cd "$here" && "$work/$1/bin/python" -m pytest -q -W ignore::DeprecationWarning "${@:2}") 2>&1 | tee "$1.log" || status=$?
   figure "Python $1: $(tail -n 1 "$1.log")"
   return "$status"
 }

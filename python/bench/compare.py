@@ -4,7 +4,8 @@
     compare.py [--records N] [--documents N] [--bench-query build/release/bench/bench_query]
 
 Each runs in a process of its own, on the same data: half of the fingerprints are uniform, half near others. One side
-after the other, three rounds, the best of each. Memory is what the process takes more after build and queries than
+after the other; of packages the best of three rounds, of the command the best of five, of single queries the median of
+five. Memory is what the process takes more after build and queries than
 before (VmRSS, with mapped files). Packages that are not installed are left out: pip install faiss-cpu simhash gaoya
 pybktree.
 """

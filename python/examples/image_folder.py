@@ -1,6 +1,6 @@
-"""Find near-duplicate images below a folder: image_folder.py FOLDER [--distance 6]
+"""Find near-duplicate images below a folder: image_folder.py FOLDER [--distance 6] [--store images.store]
 
-Prints groups of paths, separated by empty lines. Needs imagehash and Pillow.
+Replaces the store. Prints groups of paths, separated by empty lines. Needs imagehash and Pillow.
 """
 
 import argparse
@@ -33,6 +33,8 @@ def main() -> None:
     parser.add_argument("--distance", type=int, default=6)
     parser.add_argument("--store", type=pathlib.Path, default=pathlib.Path("images.store"))
     given = parser.parse_args()
+    if not given.folder.is_dir():
+        parser.error(f"{given.folder}: there is no such folder")
     paths = sorted(path for path in given.folder.rglob("*") if path.suffix.lower() in SUFFIXES)
     with ProcessPoolExecutor() as pool:
         found = list(pool.map(fingerprint, paths, chunksize=32))

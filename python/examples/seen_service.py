@@ -3,8 +3,9 @@
     $ curl --data-binary @page.txt http://localhost:8000/
     {"new": true}
 
-The answer is false if a page within the distance was posted before. New pages are published after every --publish-every
-of them, and when the service ends by Ctrl-C or SIGTERM; those since then are lost if the process is killed.
+The answer is false if a page within the distance was posted before. A page without words is always new. New pages are
+published after every --publish-every of them, and when the service ends by Ctrl-C or SIGTERM; those since then are lost
+if the process is killed.
 """
 
 import argparse

@@ -1,14 +1,20 @@
-"""Remove near-duplicates from a data set of texts: text_data_set.py INPUT OUTPUT [--column text] [--distance 3]
+"""Remove near-duplicates from a data set of texts.
+
+    text_data_set.py INPUT OUTPUT [--column text] [--distance 3] [--features words]
 
 INPUT and OUTPUT are both .jsonl or both .parquet files. Of each group of near-duplicates, the first text is kept; rows
 that are kept are copied as they are. Texts without words are kept. The data set may be larger than memory: a byte for
 each row is held. Parquet needs pyarrow.
+
+The defaults suit long texts. For short ones, try --features chars --distance 8.
 """
 
 import argparse
 import itertools
 import json
+import os
 import pathlib
+import sys
 import tempfile
 from collections.abc import Iterator
 from typing import Any
@@ -32,8 +38,20 @@ class JsonLines:
                 yield batch
 
     def texts(self) -> Iterator[list[str]]:
+        row = 0
         for batch in self.batches():
-            yield [json.loads(line).get(self.column) or "" for line in batch]
+            yield [self.text(line, row + i) for i, line in enumerate(batch)]
+            row += len(batch)
+
+    def text(self, line: str, row: int) -> str:
+        """The text of a line; null is an empty one."""
+        try:
+            found = json.loads(line)[self.column]
+        except (ValueError, KeyError, TypeError):
+            sys.exit(f"{self.source}:{row + 1}: expected an object with {self.column!r}, found {line[:60]!r}")
+        if not isinstance(found, (str, type(None))):
+            sys.exit(f"{self.source}:{row + 1}: expected a text as {self.column!r}, found {found!r}")
+        return found or ""
 
     def copy(self, kept: Any) -> None:
         with open(self.target, "w", encoding="utf-8", newline="\n") as target:
@@ -69,25 +87,28 @@ def main() -> None:
     parser.add_argument("output", type=pathlib.Path)
     parser.add_argument("--column", default="text")
     parser.add_argument("--distance", type=int, default=3)
+    parser.add_argument("--features", choices=["words", "chars"], default="words")
     given = parser.parse_args()
     formats: dict[str, Any] = {".jsonl": JsonLines, ".parquet": Parquet}
     if given.input.suffix not in formats or given.output.suffix != given.input.suffix:
         parser.error("INPUT and OUTPUT must both end with .jsonl, or both with .parquet")
-    data = formats[given.input.suffix](given.input, given.output, given.column)
     with tempfile.TemporaryDirectory(dir=given.output.resolve().parent) as folder:
+        made = pathlib.Path(folder, given.output.name)
+        data = formats[given.input.suffix](given.input, made, given.column)
         path, count = pathlib.Path(folder, "texts.store"), 0
-        with sstore.Builder(path, distance=given.distance, recipe=sstore.text_recipe()) as builder:
+        with sstore.Builder(path, distance=given.distance, recipe=sstore.text_recipe(given.features)) as builder:
             for texts in data.texts():
-                fingerprints = sstore.simhash(texts)
+                fingerprints = sstore.simhash(texts, given.features)
                 rows = np.arange(count, count + len(texts), dtype=np.uint64)
                 has_words = fingerprints != 0
                 builder.add(fingerprints[has_words], rows[has_words])
                 count += len(texts)
         kept = np.ones(count, bool)
         with sstore.open(path) as store:
-            for table in store.iter_clusters():
-                kept[table.duplicates.id] = False
-    data.copy(kept)
+            for batch in store.iter_clusters():
+                kept[batch.duplicates.id] = False
+        data.copy(kept)
+        os.replace(made, given.output)
     print(f"{count} texts, {int((~kept).sum())} near-duplicates removed")
 
 

@@ -67,11 +67,11 @@ int sspy_query(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance, b
         const sstore_match_columns columns = {sizeof columns, NULL, (uint64_t *)(void *)answer->columns[0],
                                               (uint64_t *)(void *)answer->columns[1],
                                               (uint32_t *)(void *)answer->columns[2]};
-        const sstore_status status =
-            nearest ? sstore_query_nearest_columns(cursor, fingerprint, distance, &columns, answer->capacity,
-                                                   &answer->count, &answer->error)
-                    : sstore_query_columns(cursor, fingerprint, distance, &columns, answer->capacity, &answer->count,
-                                           &answer->error);
+        const sstore_status status = nearest ? sstore_query_nearest_columns(cursor, fingerprint, distance, &columns,
+                                                                            answer->capacity, &answer->count,
+                                                                            &answer->error)
+                                             : sstore_query_columns(cursor, fingerprint, distance, &columns,
+                                                                    answer->capacity, &answer->count, &answer->error);
         if (status != SSTORE_OK)
             return (int)status;
         needed = answer->count;
@@ -189,7 +189,7 @@ typedef struct dedup_target {
     uint64_t first_index;
     uint64_t *new_ids;
     sspy_columns *columns;
-    bool is_full; /* there is no memory for a match */
+    bool is_out_of_memory;
 } dedup_target;
 
 static int keep_answer(void *context, const sstore_dedup_answer *answer)
@@ -199,18 +199,18 @@ static int keep_answer(void *context, const sstore_dedup_answer *answer)
         target->new_ids[answer->index] = answer->id;
     for (size_t i = 0; i < answer->match_count; i++) {
         const sstore_match *match = &answer->matches[i];
-        target->is_full = !append(target->columns, target->first_index + answer->index, match->fingerprint, match->id,
-                                  match->distance);
-        if (target->is_full)
+        target->is_out_of_memory = !append(target->columns, target->first_index + answer->index, match->fingerprint,
+                                           match->id, match->distance);
+        if (target->is_out_of_memory)
             return 1;
     }
     return 0;
 }
 
-/* The status of a call that `is_full` has stopped, if it is set. */
-static int status_of(sstore_status status, bool is_full, sstore_error *error)
+/* MEMORY if the callback ran out of memory, and so stopped the call; otherwise `status`. */
+static int status_of(sstore_status status, bool is_out_of_memory, sstore_error *error)
 {
-    if (!is_full)
+    if (!is_out_of_memory)
         return (int)status;
     fail_memory(error);
     return SSTORE_ERROR_MEMORY;
@@ -225,13 +225,12 @@ int sspy_stream_feed(sstore_stream_matcher *matcher, const uint64_t *fingerprint
 }
 
 int sspy_dedup_insert(sstore_dedup *dedup, const uint64_t *fingerprints, const uint64_t *ids, size_t count,
-                      uint64_t first_index, bool *is_new, uint64_t *new_ids, sspy_columns *columns,
-                      sstore_error *error)
+                      uint64_t first_index, bool *is_new, uint64_t *new_ids, sspy_columns *columns, sstore_error *error)
 {
     dedup_target target = {.first_index = first_index, .new_ids = new_ids, .columns = columns};
     const sstore_status status = sstore_dedup_insert(dedup, fingerprints, ids, count, is_new,
                                                      columns != NULL ? keep_answer : NULL, &target, error);
-    return status_of(status, target.is_full, error);
+    return status_of(status, target.is_out_of_memory, error);
 }
 
 int sspy_collection_report(sstore_collection *collection, sspy_columns *columns, sstore_error *error)

@@ -1,7 +1,7 @@
 /*
  * shim.h - the parts of the binding that are in C: what is called too often for Python, and what needs a callback
- * without Python. The prefix is sspy_. Functions return an sstore_status as an int. They fill an error also if the
- * library did not: then memory is out. cffi reads this file: no macros but the guard.
+ * without Python. The prefix is sspy_. Functions that take an sstore_error return an sstore_status as an int, and fill
+ * the error also if memory is out here. cffi reads this file: no macros but the guard.
  */
 #ifndef SSPY_SHIM_H
 #define SSPY_SHIM_H
@@ -60,9 +60,9 @@ int sspy_fill(sspy_kind kind, void *iterator, sspy_columns *columns, uint64_t ma
 /* Feed a stream matcher, and append the matches: query, fingerprint, id, distance. */
 int sspy_stream_feed(sstore_stream_matcher *matcher, const uint64_t *fingerprints, const uint64_t *ids, size_t count,
                      sspy_columns *columns, sstore_error *error);
-/* Insert records that are new. `is_new` and `new_ids`, the ids of new records, have `count` elements. Appends the
- * matches of the others: query (`first_index` and the index of the record), fingerprint, id, distance. `columns` may be
- * NULL. */
+/* Insert records that are new. `is_new` has `count` elements. If `columns` is not NULL, `new_ids` also has as many, and
+ * gets the ids of new records, and the matches of the others are appended: query (`first_index` plus the index of the
+ * record), fingerprint, id, distance. */
 int sspy_dedup_insert(sstore_dedup *dedup, const uint64_t *fingerprints, const uint64_t *ids, size_t count,
                       uint64_t first_index, bool *is_new, uint64_t *new_ids, sspy_columns *columns,
                       sstore_error *error);

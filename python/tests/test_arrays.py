@@ -190,7 +190,9 @@ def test_results(folder: pathlib.Path, rng: np.random.Generator) -> None:
         assert again.num_rows == len(table)
         assert polars.DataFrame(table).equals(frame)
         assert duckdb.sql("select count(*) from arrow").fetchall() == [(len(table),)]
-        assert table == type(table)(columns) if type(table).__name__ != "Matches" else table == table
+        assert table == sstore.Columns({name: column.copy() for name, column in columns.items()})
+        with pytest.raises(TypeError, match="to_pandas"):
+            pandas.DataFrame(table)
         assert str(len(table)) in repr(table)
     assert tables[0] != tables[3] and tables[0] != 1
 
@@ -240,6 +242,69 @@ def test_batches_as_arrow_stream(folder: pathlib.Path, rng: np.random.Generator)
     # A build can read the stream of another store.
     sstore.build(folder / "copy", store.iter_records(batch_size=99))
     assert sstore.open(folder / "copy").records() == store.records()
+
+
+def test_a_stream_is_read_once(folder: pathlib.Path) -> None:
+    sstore.build(folder / "a", range(1000))
+    store = sstore.open(folder / "a")
+    batches = store.iter_records(batch_size=10)
+    assert polars.DataFrame(batches).height == 1000
+    begun, closed = store.iter_records(batch_size=10), store.iter_records(batch_size=10)
+    next(begun)
+    for wrong in (batches, begun):
+        with pytest.raises(sstore.ArgumentError, match="read before"):
+            wrong.__arrow_c_stream__()
+    reader = pyarrow.RecordBatchReader.from_stream(closed)
+    reader.read_next_batch()
+    closed.close()
+    with pytest.raises(OSError, match="closed before"):
+        reader.read_all()
+    with pytest.raises(sstore.ArgumentError, match="closed before"):
+        next(closed)
+
+
+def test_ids_of_a_table_are_offered(folder: pathlib.Path) -> None:
+    for number, form in enumerate((pyarrow.table, polars.DataFrame, pandas.DataFrame)):
+        table: Any = form({"fingerprint": [1, 1 << 60 | 0xFF], "id": [70, 80]})
+        with sstore.Deduplicator(folder / str(number)) as seen:
+            answers = seen.offer_and_match(table)
+        assert answers.is_new.tolist() == [True, True] and answers.id.tolist() == [70, 80]
+        assert sorted(sstore.open(folder / str(number)).records().id.tolist()) == [70, 80]
+
+
+def test_hints(folder: pathlib.Path) -> None:
+    wrong: Any
+    for wrong, text in (
+        (b"abcdefgh", "found bytes"),
+        ({10: "a"}, "found dict"),
+        ({10, 20}, "found set"),
+        ("x.npy", "found str"),
+        ([True], "found bool"),
+        (["84AD"], r"int\(text, 16\)"),
+        (np.array(["84AD"]), r"int\(text, 16\)"),
+        (pyarrow.array(["84AD"]), r"int\(text, 16\)"),
+        (np.zeros((2, 64), bool), "packbits"),
+        (np.array([1.5]), "fill missing values"),
+        (pyarrow.array([1.5]), "fill missing values"),
+    ):
+        with pytest.raises(TypeError, match=text):
+            sstore.build(folder / "a", wrong)
+    sstore.build(folder / "a", [1])
+    store: Any = sstore.open(folder / "a")
+    for call, text in (
+        (lambda: store.query([1, 2]), "query_batch"),
+        (lambda: store.query(1, "3"), "found int and str"),
+        (lambda: store.join(None), "path of one"),
+        (lambda: sstore.collect(sstore.StreamMatcher([1]).feed([1])), "write collect"),  # type: ignore[arg-type]
+        (lambda: sstore.simhash(pyarrow.table({"text": ["a"]})), "one column"),
+        (lambda: sstore.simhash_features([1]), "expected str or bytes"),  # type: ignore[list-item]
+        (lambda: sstore.hamming_distance(1.5, 1), "integer"),  # type: ignore[arg-type]
+        (lambda: sstore.build(folder / "b", [1], block_size=1.5), "block_size"),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(TypeError, match=text):
+            call()
+    with pytest.raises(sstore.ArgumentError, match="^max_distance"):
+        store.nearest(1, 65)
 
 
 def test_errors_in_an_arrow_stream(folder: pathlib.Path, rng: np.random.Generator) -> None:

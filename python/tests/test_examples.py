@@ -39,10 +39,17 @@ MORE_TEXTS: list[Any] = [*TEXTS, "", "!!!", "...", None]
 
 def test_text_data_set_of_json_lines(folder: pathlib.Path) -> None:
     lines = [json.dumps({"n": 9007199254740993 + i, "text": text}) + "\n" for i, text in enumerate(MORE_TEXTS)]
-    lines += ['{"text": "a text with fields of its own", "when": "2026-01-02", "x": 1.50}\n', '{"n": 1}']
+    lines += ['{"text": "a text with fields of its own", "when": "2026-01-02", "x": 1.50}\n', '{"n": 1, "text": null}']
     (folder / "in.jsonl").write_text("".join(lines))
     assert run("text_data_set.py", folder / "in.jsonl", folder / "out.jsonl") == "10 texts, 1 near-duplicates removed\n"
     assert (folder / "out.jsonl").read_text() == "".join(lines[:2] + lines[3:])
+    assert run("text_data_set.py", folder / "in.jsonl", folder / "in.jsonl").startswith("10 texts")
+    assert (folder / "in.jsonl").read_text() == (folder / "out.jsonl").read_text()
+    for line in ('{"n": 1}', "", "[]", '{"text": 5}'):
+        (folder / "wrong.jsonl").write_text(f"{lines[0]}{line}\n")
+        with pytest.raises(AssertionError, match="wrong.jsonl:2: expected"):
+            run("text_data_set.py", folder / "wrong.jsonl", folder / "out.jsonl")
+    assert (folder / "in.jsonl").read_text() == (folder / "out.jsonl").read_text()
     (folder / "in.jsonl").write_text("")
     assert run("text_data_set.py", folder / "in.jsonl", folder / "out.jsonl") == "0 texts, 0 near-duplicates removed\n"
     assert (folder / "out.jsonl").read_text() == ""

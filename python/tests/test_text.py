@@ -118,5 +118,5 @@ def test_all_names_have_docstrings() -> None:
             continue  # the name of a type
         assert thing.__doc__, name
         for member, value in vars(thing).items() if isinstance(thing, type) else ():
-            if not member.startswith("_") and callable(value):
+            if not member.startswith("_") and (callable(value) or isinstance(value, property)):
                 assert value.__doc__, f"{name}.{member}"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import operator
+from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Any, Optional, Protocol, Union
 
 import numpy as np
@@ -27,6 +28,17 @@ ArrowArray = Union[_ArrowStream, _ArrowArray]
 ArrayLike = Union[npt.NDArray[Any], Sequence[int], ArrowArray]
 
 
+_MASK = (1 << 64) - 1
+
+
+def word(value: int, name: str) -> int:
+    """A number as 64 bits; a negative one is taken as two's complement."""
+    number = operator.index(value)
+    if not -(1 << 63) <= number <= _MASK:
+        raise ArgumentError(f"{name}: expected a number of 64 bits, found {value}")
+    return number & _MASK
+
+
 def _of_numpy(array: npt.NDArray[Any], name: str) -> Words:
     masks: Any = np.ma  # not typed in all versions
     if isinstance(array, np.ma.MaskedArray) and masks.is_masked(array):
@@ -34,6 +46,8 @@ def _of_numpy(array: npt.NDArray[Any], name: str) -> Words:
     array = np.asarray(array)
     if array.dtype == np.uint8 and array.ndim == 2 and array.shape[1] == 8:
         return np.ascontiguousarray(array).view(">u8").reshape(-1).astype(np.uint64)
+    if array.dtype == np.bool_:
+        raise TypeError(f"{name}: found single bits; numpy.packbits(bits, axis=1) makes bytes of them")
     if array.ndim == 2 and array.shape[1] != 1:
         raise ArgumentError(
             f"{name}: expected an array of shape (n,) or (n, 1), found {array.shape}: "
@@ -43,7 +57,7 @@ def _of_numpy(array: npt.NDArray[Any], name: str) -> Words:
         raise ArgumentError(f"{name}: expected an array of shape (n,), found {array.shape}")
     if array.dtype.kind not in "iu":
         if array.size > 0 or array.dtype.kind not in "fO":
-            raise TypeError(f"{name}: expected 64-bit integers, found {array.dtype}")
+            raise TypeError(f"{name}: expected 64-bit integers, found {array.dtype}{_HINTS.get(array.dtype.kind, '')}")
         array = array.astype(np.uint64)
     if array.dtype.kind == "i" and array.dtype.itemsize < 8 and bool((array < 0).any()):
         raise ArgumentError(f"{name}: found a negative value of {array.dtype}; int64 is taken as 64 bits")
@@ -53,21 +67,27 @@ def _of_numpy(array: npt.NDArray[Any], name: str) -> Words:
     return array.astype(np.uint64, copy=False)
 
 
+# What to do about values of another kind, by NumPy's letters.
+_TEXT_HINT = ": int(text, 16) reads a fingerprint; ids of rows are their numbers"
+_HINTS = {"f": ": fill missing values, and cast to an integer type", "U": _TEXT_HINT, "O": _TEXT_HINT, "T": _TEXT_HINT}
+
+
 def _of_sequence(values: Any, name: str) -> Words:
+    if isinstance(values, (str, bytes, bytearray, Mapping, Set)):
+        raise TypeError(f"{name}: expected an array or a sequence of int, found {type(values).__name__}")
     try:
         items = list(values)
     except TypeError:
         raise TypeError(f"{name}: expected an array or a sequence of int, found {type(values).__name__}") from None
     for item in items:
-        if not isinstance(item, (int, np.integer)):
-            raise TypeError(f"{name}: expected int, found {type(item).__name__}")
+        if not isinstance(item, (int, np.integer)) or isinstance(item, bool):
+            hint = _TEXT_HINT if isinstance(item, str) else ""
+            raise TypeError(f"{name}: expected int, found {type(item).__name__}{hint}")
     try:
         return np.array(items, dtype=np.uint64)
     except OverflowError:
         pass
-    if any(not -(1 << 63) <= int(item) < 1 << 64 for item in items):
-        raise ArgumentError(f"{name}: expected values of 64 bits")
-    return np.array([int(item) & (1 << 64) - 1 for item in items], dtype=np.uint64)
+    return np.array([word(int(item), name) for item in items], dtype=np.uint64)
 
 
 def is_arrow(values: object) -> bool:
@@ -91,8 +111,9 @@ def _of_view(view: Any, schema: Any, name: str, owner: object) -> Words:
     """An array of Arrow's, without a copy. `owner` is what frees its memory: nanoarrow's views do not keep it alive."""
     kind = schema.format
     if kind not in _ARROW_TYPES or schema.dictionary is not None:
-        found = "a dictionary" if schema.dictionary is not None else f"{view.storage_type} ({kind})"
-        raise TypeError(f"{name}: expected 64-bit integers, found an Arrow array of {found}")
+        found = "a dictionary" if schema.dictionary is not None else f"{view.storage_type}"
+        hint = _TEXT_HINT if kind in ("u", "U", "vu") else _HINTS["f"] if kind in ("f", "g") else ""
+        raise TypeError(f"{name}: expected 64-bit integers, found an Arrow array of {found}{hint}")
     if view.null_count > 0:
         raise ArgumentError(f"{name}: found {view.null_count} nulls")
     if len(view) == 0:
@@ -176,7 +197,10 @@ def words(values: ArrayLike, name: str) -> Words:
                 continue
             at = _find_column(chunk, view, _ID if name == "ids" else _FINGERPRINT, name)
             if at is None:
-                raise ArgumentError(f"{name}: expected an array, or a table with such a column, found {_names(chunk)}")
+                column = "id" if name == "ids" else "fingerprint"
+                raise ArgumentError(
+                    f'{name}: expected an array, or a table with a column "{column}", found {_names(chunk)}'
+                )
             chunks.append(_of_column(chunk, view, at, name))
         return chunks[0] if len(chunks) == 1 else np.concatenate([np.empty(0, np.uint64), *chunks])
     if hasattr(values, "__array__") and not isinstance(values, (list, tuple)):

@@ -27,7 +27,8 @@ class Progress:
     Attributes:
         phase: what it does now, in one word, such as "sorting", "writing", "answering", "comparing".
         done, total: records, fingerprints or queries of this phase; a total of 0 is unknown.
-        fraction: of the work of the whole call, 0 to 1; an estimate. The last report of a complete call has 1.
+        fraction: of the work of the whole call, 0 to 1; an estimate. The last report of a complete call has 1: if the
+            function raises then, the call has already taken effect.
         table: the table that is made, from 0.
         table_count: 0 until the plan is chosen, and in batches of queries.
     """
@@ -55,6 +56,8 @@ def size_of(size: Optional[Size], what: str) -> int:
     """Bytes, also written as "512M": the suffixes K, M, G and T are powers of 1024. None is 0, the default."""
     if size is None:
         return 0
+    if not isinstance(size, (int, str)):
+        raise TypeError(f"{what}: expected int or str, found {size!r}")
     if isinstance(size, str):
         match = re.fullmatch(r"([0-9]+)([KMGT]?)", size)
         if match is None:
@@ -135,17 +138,20 @@ class Call:
 
     def end(self, complete: bool) -> None:
         """The call has ended. If it is complete, the last report says so. Calling this again does nothing."""
-        report, self._report = self._report, None
-        if complete and report is not None and self._last is not None and self._last.fraction < 1:
-            report(replace(self._last, fraction=1.0))
-        if self._bar is not None:
-            self._bar.close()
+        try:
+            if complete and self._last is not None and self._last.fraction < 1:
+                self._tell(replace(self._last, fraction=1.0))
+        finally:
+            self._report = None
+            if self._bar is not None:
+                self._bar.close()
 
     def options(self, kind: str, /, **fields: Any) -> Any:
         """A struct of options. Texts may be str, and None. If it has on_progress, it is set."""
         made = ffi.new(kind + " *")
         made.struct_size = ffi.sizeof(kind)
-        for name, value in fields.items():
+        for name, given in fields.items():
+            value = given
             if isinstance(value, str):
                 if "\0" in value:
                     raise ArgumentError(f"{name}: expected a text without null bytes")
@@ -156,9 +162,9 @@ class Call:
             try:
                 setattr(made, name, ffi.NULL if value is None else value)
             except OverflowError:
-                raise ArgumentError(f"{name}: {value} is out of range") from None
+                raise ArgumentError(f"{name}: {given} is too large, or negative") from None
             except TypeError:
-                raise TypeError(f"{name}: {value!r} is of a wrong type") from None
+                raise TypeError(f"{name}: {given!r} is of a wrong type") from None
         if "on_progress" in _fields(kind):
             made.on_progress = lib.sspy_watch_progress
             made.progress_context = self._watch
@@ -178,8 +184,9 @@ class Call:
     ) -> Any:
         """Make a handle of the library by function(*arguments, handle_out, error).
 
-        Returns a pointer that frees itself, at an exception at any moment too; `keep` lives longer. With `own`, a child
-        of fork() does not free it: writers would remove what their parent writes.
+        The returned pointer frees its handle when it is collected, also if an exception interrupts this function.
+        `keep` stays alive until then. With `own`, a child of fork() does not free it: writers would remove what their
+        parent writes.
         """
         made = ffi.new(kind + " **")
 
@@ -187,7 +194,6 @@ class Call:
             native, made[0] = made[0], ffi.NULL
             if not own or os.getpid() == self._process:
                 free(native)
-            del native
 
         destroy.keep = keep  # type: ignore[attr-defined]
         try:
@@ -208,19 +214,24 @@ class Call:
 
     def report(self, progress: Any) -> None:
         """Takes an sstore_progress."""
+        self._tell(
+            Progress(
+                text(progress.phase),
+                progress.done,
+                progress.total,
+                progress.fraction,
+                progress.table,
+                progress.table_count,
+            )
+        )
+
+    def _tell(self, progress: Progress) -> None:
         if self._report is None:
             return
-        self._last = Progress(
-            text(progress.phase),
-            progress.done,
-            progress.total,
-            progress.fraction,
-            progress.table,
-            progress.table_count,
-        )
+        self._last = progress
         self._reporting = True
         try:
-            self._report(self._last)
+            self._report(progress)
         finally:
             self._reporting = False
 

@@ -28,9 +28,9 @@ _SHOWN_ROWS = 10
 class Columns:
     """A result: columns of equal length, one row for each match, pair or record. `result[name]` is a column, an array.
 
-    As of a data frame, the length is the number of rows, and iterating gives the names of the columns. It exports Arrow
-    data (`__arrow_c_array__`, `__arrow_c_stream__`), so that pyarrow, polars, DuckDB and pandas take it over without a
-    copy.
+    The length is the number of rows, and iterating gives the names of the columns, as with a data frame. It exports
+    Arrow data (`__arrow_c_array__`, `__arrow_c_stream__`), so that pyarrow, polars, DuckDB and pandas take it over.
+    Only columns of bool are copied, since Arrow packs them.
     """
 
     _hexadecimal: ClassVar[frozenset[str]] = frozenset(["fingerprint", "other_fingerprint"])
@@ -100,6 +100,9 @@ class Columns:
         array = arrow_of(self.columns)
         return stream_of(array.schema, iter([array])).__arrow_c_stream__(requested_schema=requested_schema)
 
+    def __array__(self, *_: object, **__: object) -> npt.NDArray[Any]:
+        raise TypeError('a result has several columns: take one, such as result["id"], or use to_pandas()')
+
     def to_pandas(self) -> pandas.DataFrame:
         """A pandas.DataFrame that shares the columns' memory."""
         import pandas
@@ -113,7 +116,7 @@ class Columns:
         return polars.DataFrame(self.columns)
 
     def to_arrow(self) -> pyarrow.Table:
-        """A pyarrow.Table that shares the columns' memory."""
+        """A pyarrow.Table that shares the columns' memory, except that of bool."""
         import pyarrow
 
         return pyarrow.table(self)
@@ -133,7 +136,7 @@ class _RecordColumns(Columns):
     def _id(self, name: str) -> Words:
         column = self.columns.get(name)
         if column is None:
-            raise AttributeError("the store has no ids")
+            raise AttributeError("there are no ids")
         return column
 
 
@@ -176,7 +179,7 @@ class QueryMatches(Matches):
     @property
     def id(self) -> Words:
         if not self._has_ids:
-            raise AttributeError("the store has no ids")
+            raise AttributeError("there are no ids")
         return np.frombuffer(self._data, np.uint64, self._count, 8 * self._count)
 
     @property
@@ -184,7 +187,7 @@ class QueryMatches(Matches):
         return np.frombuffer(self._data, np.uint32, self._count, 16 * self._count)
 
 
-QueryMatches.__name__ = "Matches"
+QueryMatches.__name__ = "Matches"  # the public class, for repr
 
 
 class BatchMatches(Matches):
@@ -199,7 +202,10 @@ class BatchMatches(Matches):
 
     @property
     def offsets(self) -> npt.NDArray[np.int64]:
-        """The matches of query i are rows offsets[i] to offsets[i + 1] - 1: int64, shape (queries + 1,)."""
+        """The matches of query i are rows offsets[i] to offsets[i + 1] - 1: int64, shape (queries + 1,).
+
+        Of a batch, it says where the matches of a query are in this batch; the next one may have more of them.
+        """
         return np.searchsorted(self.query, np.arange(self.query_count + 1, dtype=np.uint64)).astype(np.int64)
 
 
@@ -335,12 +341,15 @@ class Results(Generic[T]):
         self._iterator: Optional[Any] = iterator
         self._columns = Buffers(dtypes)
         self._convert = convert
+        self._closed = False
 
     def fill(self, max_rows: int) -> T:
         """The next rows, at most max_rows; none if there are no more."""
         native = self._columns.native
         with self._call.lock:
             self._call.check_usable()
+            if self._closed:
+                raise ArgumentError("the results were closed before they were read")
             # Between two calls the interpreter handles signals, so that Ctrl-C stops the loop.
             try:
                 while (iterator := self._iterator) is not None and native.count < max_rows:
@@ -363,6 +372,7 @@ class Results(Generic[T]):
 
     def close(self) -> None:
         """Give up the rest."""
+        self._closed = self._closed or self._iterator is not None
         self._iterator = None
         self._call.end(False)
 
@@ -370,9 +380,13 @@ class Results(Generic[T]):
 class Batches(Iterator[T]):
     """An iterator over results of at most batch_size rows each, for results that do not fit in memory.
 
-    It keeps the store open until it ends, or until close(). It can be used as a context manager. It exports an Arrow
+    It keeps the store open until it ends, or until close(). It can be used as a context manager. It is read once. It
+    exports an Arrow
     stream (`__arrow_c_stream__`), which makes each batch when it is read, so that polars, DuckDB or pyarrow can process
-    results that are larger than memory: pyarrow.RecordBatchReader.from_stream(batches).
+    results that are larger than memory: pyarrow.RecordBatchReader.from_stream(batches). An error, also Ctrl-C, reaches
+    the reader as an error of its own, such as pyarrow's OSError, with the name and message of the exception.
+
+    Threads may use it; their calls wait for each other. Only the process that made it can use it.
     """
 
     def __init__(self, results: Results[T], batch_size: int) -> None:
@@ -380,17 +394,22 @@ class Batches(Iterator[T]):
             raise ArgumentError(f"batch_size: expected at least 1, found {batch_size}")
         self._results = results
         self._batch_size = batch_size
+        self._is_begun = False
 
     def __iter__(self) -> Batches[T]:
         return self
 
     def __next__(self) -> T:
+        self._is_begun = True
         batch = self._results.fill(self._batch_size)
         if len(batch) == 0:
             raise StopIteration
         return batch
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        if self._is_begun:
+            raise ArgumentError("these batches were read before, and can be read once: make new ones")
+        self._is_begun = True
         arrays = (arrow_of(batch.columns) for batch in self)
         schema = arrow_of(self._results.none().columns).schema
         return stream_of(schema, arrays).__arrow_c_stream__(requested_schema=requested_schema)

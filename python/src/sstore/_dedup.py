@@ -10,7 +10,7 @@ from typing import Any, Optional
 import numpy as np
 import numpy.typing as npt
 
-from sstore._arrays import ArrayLike, Words, pointer, words
+from sstore._arrays import ArrayLike, Words, pieces, pointer
 from sstore._call import Call, PathLike, ProgressOption, Size, encode, result
 from sstore._columns import MATCH_COLUMNS, BatchMatches, Buffers
 from sstore._errors import ArgumentError, NotFoundError
@@ -20,7 +20,7 @@ from sstore._write import Change, build, change_of, shared_options
 
 _Flags = npt.NDArray[np.bool_]
 
-# Records that are offered between two looks for signals: as many as take about a tenth of a second.
+# Records that are offered between two checks for signals: as many as take about a tenth of a second.
 _MIN_SLICE = 1 << 8
 _MAX_SLICE = 1 << 18
 _SLICE_SECONDS = 0.1
@@ -48,7 +48,7 @@ class Deduplicator:
             is_new = seen.offer(fingerprints)
 
     New records wait in memory until they are published: by publish(), when they take an eighth of the memory, after
-    publish_every records, or at the end of the block. If the block raises, the records that wait are lost.
+    publish_every records, by close(), or at the end of the block. If the block raises, the records that wait are lost.
 
     All threads may use it; their calls wait for each other. Only one object can write to a store at a time. A child of
     fork() cannot use it, and keeps the store locked until it ends.
@@ -64,7 +64,8 @@ class Deduplicator:
 
     Raises:
         BusyError: another process is writing to the store.
-        RecipeError, DamagedError, ArgumentError, FileError, OutOfMemoryError
+        NotFoundError: there is no folder at tmp_dir.
+        RecipeError, DamagedError, UnsupportedError, ArgumentError, FileError, OutOfMemoryError
     """
 
     def __init__(
@@ -103,6 +104,8 @@ class Deduplicator:
         try:
             self._native = self._open(path, options)
         except NotFoundError:
+            if tmp_dir is not None and not os.path.isdir(tmp_dir):
+                raise NotFoundError(f"{os.fsdecode(tmp_dir)}: there is no such folder for tmp_dir") from None
             build(
                 path,
                 np.empty(0, np.uint64),
@@ -131,16 +134,24 @@ class Deduplicator:
         A record is new if neither a record of the store nor one that was inserted before it, also in this call, is
         within the distance. Without ids, new records get the ids from the store's next id on.
 
+        Args:
+            fingerprints, ids: n records, as build() takes them.
+
         Returns:
             Whether each record was new: bool, shape (n,).
 
         Raises:
-            DamagedError, FileError, OutOfMemoryError: the records before the failing one were inserted.
+            DamagedError, FileError, OutOfMemoryError, KeyboardInterrupt: some of the records were inserted; new_count
+                tells how many.
+            ArgumentError
         """
         return self._insert(fingerprints, ids, None)[0]
 
     def offer_and_match(self, fingerprints: ArrayLike, ids: Optional[ArrayLike] = None) -> Answers:
-        """The same as offer(), with the ids of new records and the matches of the others."""
+        """The same as offer(), with the ids of new records and the matches of the others.
+
+        The arguments and errors are those of offer().
+        """
         if self._has_ids is None:
             with Store(self._path, io="pread") as store:
                 self._has_ids = store.has_ids
@@ -153,44 +164,48 @@ class Deduplicator:
     def _insert(
         self, fingerprints: ArrayLike, ids: Optional[ArrayLike], columns: Optional[Buffers]
     ) -> tuple[_Flags, Words]:
-        array = words(fingerprints, "fingerprints")
-        id_array = None if ids is None else words(ids, "ids")
-        if id_array is not None and len(id_array) != len(array):
-            raise ArgumentError(f"ids: expected as many as fingerprints, found {len(id_array)} and {len(array)}")
-        is_new = np.zeros(len(array), np.bool_)
-        new_ids = np.zeros(0 if columns is None else len(array), np.uint64)
-        begin = 0
-        while begin < len(array):
-            end = begin + self._slice
-            part = array[begin:end]
-            id_part = None if id_array is None else id_array[begin:end]
-            started = time.perf_counter()
-            with self._call.lock:
-                self._call.check(
-                    lib.sspy_dedup_insert(
-                        self._use(),
-                        pointer(part),
-                        pointer(id_part),
-                        len(part),
-                        begin,
-                        ffi.from_buffer("bool[]", is_new[begin:end], require_writable=True),
-                        pointer(new_ids[begin:end]),
-                        ffi.NULL if columns is None else columns.native,
-                        self._call.error,
+        """Also fills the columns with matches. Without columns, the new ids are not set."""
+        all_new, all_ids, first = [np.zeros(0, np.bool_)], [np.zeros(0, np.uint64)], 0
+        for piece, id_piece in pieces(fingerprints, ids):
+            is_new, new_ids = np.zeros(len(piece), np.bool_), np.zeros(len(piece), np.uint64)
+            begin = 0
+            while begin < len(piece):
+                end = begin + self._slice
+                part = piece[begin:end]
+                started = time.perf_counter()
+                with self._call.lock:
+                    self._call.check(
+                        lib.sspy_dedup_insert(
+                            self._use(),
+                            pointer(part),
+                            pointer(None if id_piece is None else id_piece[begin:end]),
+                            len(part),
+                            first + begin,
+                            ffi.from_buffer("bool[]", is_new[begin:end], require_writable=True),
+                            pointer(new_ids[begin:end]),
+                            ffi.NULL if columns is None else columns.native,
+                            self._call.error,
+                        )
                     )
-                )
-            if time.perf_counter() - started > _SLICE_SECONDS:
-                self._slice = max(self._slice // 2, _MIN_SLICE)
-            elif len(part) == self._slice:
-                self._slice = min(self._slice * 2, _MAX_SLICE)
-            begin = end
-        return is_new, new_ids
+                if time.perf_counter() - started > _SLICE_SECONDS:
+                    self._slice = max(self._slice // 2, _MIN_SLICE)
+                elif len(part) == self._slice:
+                    self._slice = min(self._slice * 2, _MAX_SLICE)
+                begin = end
+            first += len(piece)
+            all_new.append(is_new)
+            all_ids.append(new_ids)
+        return np.concatenate(all_new), np.concatenate(all_ids)
 
     def publish(self) -> Change:
         """Publish the records that wait, durably, so that readers see them and they survive a power cut.
 
         Returns:
             The sum of all changes of this object.
+
+        Raises:
+            FileError, OutOfMemoryError, DamagedError: pending_count tells whether the records still wait, and the store
+                is unchanged, or were published before a later step failed.
         """
         change = result("sstore_change")
         with self._call.lock:
@@ -210,9 +225,21 @@ class Deduplicator:
             return int(lib.sstore_dedup_pending_count(self._use()))
 
     def close(self) -> None:
-        """Close the store. Records that wait are lost: publish() before."""
+        """Publish the records that wait, and close the store. Calling this again does nothing."""
+        if self._native is not None:
+            self.publish()
+            self._native = None
+            self._call.end(True)
+
+    def abort(self) -> None:
+        """Close the store. Records that wait are lost."""
         self._native = None
-        self._call.end(True)
+        self._call.end(False)
+
+    @property
+    def closed(self) -> bool:
+        """Whether close() or abort() was called."""
+        return self._native is None
 
     def __enter__(self) -> Deduplicator:
         self._use()
@@ -225,7 +252,7 @@ class Deduplicator:
 
     def __exit__(self, kind: Optional[type[BaseException]], *_: object) -> None:
         try:
-            if kind is None and self._native is not None:
-                self.publish()
+            if kind is None:
+                self.close()
         finally:
-            self.close()
+            self.abort()

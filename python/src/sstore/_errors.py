@@ -63,7 +63,7 @@ class FileError(Error, OSError):
 
 
 class NotFoundError(Error, FileNotFoundError):
-    """There is no store at the path."""
+    """There is no store at the path, or no folder at tmp_dir."""
 
     _default_errno = errno_names.ENOENT
 
@@ -111,7 +111,7 @@ def text(characters: Any) -> str:
     return os.fsdecode(ffi.string(characters))
 
 
-# What messages of the library advise a program in C, and the same here.
+# Advice for C programs in messages of the library, and the same for Python.
 _ADVICE = {
     "sstore_plan()": "sstore.plans()",
     "sstore_reindex()": "sstore.reindex()",
@@ -119,6 +119,9 @@ _ADVICE = {
     "set replace to replace it": "replace=True replaces it",
     "set ignore_free_space": "set ignore_free_space=True",
     "raise memory_bytes": "raise memory",
+    "another process is writing to the store; wait until it ends": (
+        "another process, or an open object of this one, is writing to the store; wait until it ends, or close it"
+    ),
     "max_memory_bytes allows": "max_memory allows",
     "use the read mode pread": 'use io="pread"',
 }

@@ -21,7 +21,7 @@ def _figure(columns: int) -> tuple[matplotlib.figure.Figure, list[matplotlib.axe
     try:
         import matplotlib.pyplot as plt
     except ImportError:
-        raise ImportError("plots need matplotlib: pip install sstore[plot]") from None
+        raise ImportError("plots need matplotlib: pip install matplotlib") from None
     figure, axes = plt.subplots(1, columns, figsize=(5 * columns, 4), constrained_layout=True, squeeze=False)
     return figure, list(axes[0])
 
@@ -57,7 +57,7 @@ def plot_plans(
 ) -> matplotlib.figure.Figure:
     """Draw bytes and warm time of the useful plans for a store, and mark the one that is chosen.
 
-    Needs matplotlib. The arguments are those of plans().
+    Needs matplotlib (else ImportError). The arguments and the errors are those of plans().
     """
     found = plans(
         record_count,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 import os
 import weakref
 from collections.abc import Mapping
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, Optional, Union
 
 import numpy.typing as npt
 
-from sstore._arrays import ArrayLike, pointer, words
+from sstore._arrays import ArrayLike, pointer, word, words
 from sstore._call import Call, Collector, PathLike, ProgressOption, Size, encode, number_of, result, size_of
 from sstore._columns import (
     CLUSTER_COLUMNS,
@@ -43,7 +42,6 @@ _IO_MODES = {
 }
 _MATCH_BYTES = 20
 _BATCH_SIZE = 1 << 20
-_MASK = (1 << 64) - 1
 
 
 @dataclass(frozen=True)
@@ -164,14 +162,6 @@ class TableExplanation:
     full_scan_ns: float
 
 
-def _word(fingerprint: int) -> int:
-    """A fingerprint as 64 bits; a negative number is taken as two's complement."""
-    value = operator.index(fingerprint)
-    if not -(1 << 63) <= value <= _MASK:
-        raise ArgumentError(f"fingerprint: expected a number of 64 bits, found {fingerprint}")
-    return value & _MASK
-
-
 def copy_fields(kind: Any, source: Any, **others: Any) -> Any:
     """Make a dataclass of a struct with fields of the same names."""
     values: dict[str, Any] = {}
@@ -248,7 +238,12 @@ class Store:
         self.close()
 
     def reopen(self) -> Store:
-        """Open the newest state, with the same options. This takes little time if little was added."""
+        """Open the newest state, with the same options. This takes little time if little was added.
+
+        Raises:
+            RecipeError: a store of another recipe has replaced it.
+            The other errors are those of open().
+        """
         native = Call().create("sstore", lib.sstore_close, lib.sstore_reopen, self._open())
         return Store(self._path, _native=native, **self._arguments)  # type: ignore[arg-type]
 
@@ -325,19 +320,29 @@ class Store:
 
     # ----- queries -----
 
-    def _query(self, fingerprint: int, distance: int, nearest: bool) -> Matches:
+    def _take_cursor(self) -> tuple[_Cursor, list[_Cursor]]:
+        """Take a cursor from the pool, and the pool to which it is appended afterwards. close() makes another pool."""
         cursors = self._cursors
         try:
-            cursor = cursors.pop()
+            return cursors.pop(), cursors
         except IndexError:
-            cursor = _Cursor(self._open())
+            return _Cursor(self._open()), cursors
+
+    def _query(self, fingerprint: int, distance: int, nearest: bool) -> Matches:
+        cursor, cursors = self._take_cursor()
         answer = cursor.answer
         try:
             status = lib.sspy_query(cursor.native, fingerprint, distance, nearest, answer)
-        except OverflowError:
+        except (OverflowError, TypeError) as wrong:
             cursors.append(cursor)
-            number_of(distance, "distance", lib.SSTORE_MAX_DISTANCE)
-            return self._query(_word(fingerprint), distance, nearest)
+            if isinstance(wrong, TypeError):
+                found = type(fingerprint).__name__, type(distance).__name__
+                raise TypeError(
+                    f"expected one int as the fingerprint and one as the distance, found {found[0]} and {found[1]}; "
+                    "query_batch() takes several fingerprints"
+                ) from None
+            number_of(distance, "max_distance" if nearest else "distance", lib.SSTORE_MAX_DISTANCE)
+            return self._query(word(fingerprint, "fingerprint"), distance, nearest)
         count = answer.count
         if status == 0:
             data = ffi.buffer(answer.bytes, count * _MATCH_BYTES)[:] if count else b""
@@ -345,10 +350,10 @@ class Store:
             return QueryMatches(data, count, self._has_ids)
         error = error_of(ffi.addressof(answer, "error"))
         cursors.append(cursor)
-        number_of(distance, "distance", lib.SSTORE_MAX_DISTANCE)
+        number_of(distance, "max_distance" if nearest else "distance", lib.SSTORE_MAX_DISTANCE)
         raise error
 
-    def _near(self, distance: Optional[int]) -> int:
+    def _own_or(self, distance: Optional[int]) -> int:
         """The distance of a query."""
         return self._distance if distance is None else number_of(distance, "distance", lib.SSTORE_MAX_DISTANCE)
 
@@ -363,7 +368,10 @@ class Store:
             The columns fingerprint (uint64), id (uint64; in a store with ids) and distance (uint32), each of shape
             (n,).
 
+            The arrays are read-only.
+
         Raises:
+            ArgumentError: the distance or the fingerprint is out of range, or the store is closed.
             FileError, DamagedError: a block cannot be read, or is damaged.
         """
         return self._query(fingerprint, self._distance if distance is None else distance, False)
@@ -377,19 +385,15 @@ class Store:
 
     def count(self, fingerprint: int, distance: Optional[int] = None) -> int:
         """The number of records within a distance of a fingerprint. Arguments and errors are those of query()."""
-        value, near = _word(fingerprint), self._near(distance)
-        cursors = self._cursors
-        try:
-            cursor = cursors.pop()
-        except IndexError:
-            cursor = _Cursor(self._open())
+        value, near = word(fingerprint, "fingerprint"), self._own_or(distance)
+        cursor, cursors = self._take_cursor()
         answer = cursor.answer
         count, error = ffi.addressof(answer, "count"), ffi.addressof(answer, "error")
         status = lib.sstore_query_columns(cursor.native, value, near, ffi.NULL, 0, count, error)
-        if status != lib.SSTORE_OK:
-            raise error_of(error)
-        found = int(answer.count)
+        found, failure = int(answer.count), None if status == lib.SSTORE_OK else error_of(error)
         cursors.append(cursor)
+        if failure is not None:
+            raise failure
         return found
 
     def _match_results(
@@ -405,7 +409,7 @@ class Store:
             native,
             data,
             len(queries),
-            self._near(distance),
+            self._own_or(distance),
             call.options("sstore_batch_options", threads=threads),
             keep=(native, data),
         )
@@ -442,6 +446,7 @@ class Store:
             where those of each query are.
 
         Raises:
+            ArgumentError: the distance or a fingerprint is out of range, or the store is closed.
             FileError, DamagedError: a block cannot be read, or is damaged.
             OutOfMemoryError: the matches do not fit in memory; iter_query_batch() then serves.
         """
@@ -456,23 +461,24 @@ class Store:
         threads: int = 0,
         progress: ProgressOption = False,
     ) -> Batches[BatchMatches]:
-        """The same as query_batch(), in batches of at most batch_size rows."""
+        """The same as query_batch(), in batches of batch_size rows; the last one may have fewer."""
         return Batches(self._match_results(fingerprints, distance, threads, progress), batch_size)
 
     def explain(self, fingerprint: int, distance: Optional[int] = None) -> list[TableExplanation]:
         """What a query reads in each table, and what it was expected to read. The arguments are those of query()."""
-        cursor = _Cursor(self._open())
+        cursor, cursors = self._take_cursor()
         call = Collector(lambda table: copy_fields(TableExplanation, table))
         call.check(
             lib.sstore_explain(
                 cursor.native,
-                _word(fingerprint),
-                self._near(distance),
+                word(fingerprint, "fingerprint"),
+                self._own_or(distance),
                 lib.sspy_table,
                 call.context,
                 call.error,
             )
         )
+        cursors.append(cursor)
         return call.items
 
     # ----- all records -----
@@ -499,7 +505,7 @@ class Store:
         return self._record_results().all()
 
     def iter_records(self, *, batch_size: int = _BATCH_SIZE) -> Batches[Records]:
-        """The same as records(), in batches of at most batch_size rows."""
+        """The same as records(), in batches of batch_size rows; the last one may have fewer."""
         return Batches(self._record_results(), batch_size)
 
     # ----- pairs and clusters -----
@@ -580,10 +586,13 @@ class Store:
             progress: True: a bar, if tqdm is installed; or a function that gets a Progress a few times a second.
 
         Returns:
-            The columns fingerprint, id, other_fingerprint, other_id and distance. The record with the smaller
-            fingerprint is first, not the one with the smaller id. To drop duplicates, use clusters().duplicates.
+            The columns fingerprint, id, other_fingerprint, other_id (uint64) and distance (uint32), each of shape (n,),
+            ascending by fingerprint, other_fingerprint, other_id and id. The record with the smaller fingerprint is
+            first; of equal fingerprints, the one with the smaller id. To drop duplicates, use clusters().duplicates.
 
         Raises:
+            ArgumentError: the distance or memory is out of range, or the store is closed.
+            NotFoundError: there is no folder at tmp_dir.
             FileError, DamagedError, OutOfMemoryError
         """
         return self._pairs(None, distance, threads, memory, tmp_dir, progress).all()
@@ -598,8 +607,13 @@ class Store:
         tmp_dir: Optional[PathLike] = None,
         progress: ProgressOption = False,
     ) -> Batches[Pairs]:
-        """The same as pairs(), in batches of at most batch_size rows."""
+        """The same as pairs(), in batches of batch_size rows; the last one may have fewer."""
         return Batches(self._pairs(None, distance, threads, memory, tmp_dir, progress), batch_size)
+
+    def _join(self, other: Union[Store, PathLike], *arguments: Any) -> Results[Pairs]:
+        if other is None:
+            raise TypeError("join: expected a store or the path of one, found None")
+        return self._pairs(other, *arguments)
 
     def join(
         self,
@@ -615,15 +629,17 @@ class Store:
 
         Args:
             other: a store, or the path of one.
-            distance: in bits, 0 to 16; None: the smaller one of the two stores.
+            distance: in bits, 0 to 16; None: the smaller of the two stores' own distances.
 
         The other arguments, the columns and the errors are those of pairs(): fingerprint and id are of this store,
         other_fingerprint and other_id of the other one.
 
         Raises:
             RecipeError: the fingerprints of the stores were made by different recipes.
+            ArgumentError: also if the other store is this one.
+            NotFoundError: also if there is no store at the path.
         """
-        return self._pairs(other, distance, threads, memory, tmp_dir, progress).all()
+        return self._join(other, distance, threads, memory, tmp_dir, progress).all()
 
     def iter_join(
         self,
@@ -636,8 +652,8 @@ class Store:
         tmp_dir: Optional[PathLike] = None,
         progress: ProgressOption = False,
     ) -> Batches[Pairs]:
-        """The same as join(), in batches of at most batch_size rows."""
-        return Batches(self._pairs(other, distance, threads, memory, tmp_dir, progress), batch_size)
+        """The same as join(), in batches of batch_size rows; the last one may have fewer."""
+        return Batches(self._join(other, distance, threads, memory, tmp_dir, progress), batch_size)
 
     def _cluster_results(
         self,
@@ -704,7 +720,7 @@ class Store:
         tmp_dir: Optional[PathLike] = None,
         progress: ProgressOption = False,
     ) -> Batches[Clusters]:
-        """The same as clusters(), in batches of at most batch_size rows."""
+        """The same as clusters(), in batches of batch_size rows; the last one may have fewer."""
         results = self._cluster_results(distance, singles, threads, memory, tmp_dir, progress)
         return Batches(results, batch_size)
 
@@ -713,7 +729,8 @@ class Store:
     def plot(self, distance: Optional[int] = None) -> matplotlib.figure.Figure:
         """Draw the bytes of the store's parts, the distances of its pairs, and the sizes of its clusters.
 
-        Needs matplotlib. Finds all pairs and clusters within the distance.
+        Needs matplotlib (else ImportError). Finds all pairs and clusters within the distance; the errors are those of
+        pairs().
         """
         from sstore._plot import plot_store
 
@@ -751,10 +768,12 @@ def open(
             loads and checks everything first. With "mmap" the process may end with SIGBUS if a file is cut short, or
             the disk fails, while the store is open; "pread" always raises.
         recipe: if given, the store must have exactly this recipe.
-        max_memory: fail if the open store would take more, in bytes or such as "64M". Mapped pages are not counted.
+        max_memory: in bytes or such as "64M"; None: no limit. If the open store, with one cursor, would take more,
+            OutOfMemoryError. Mapped pages are not counted.
 
     Raises:
         NotFoundError: there is no store at the path.
-        DamagedError, UnsupportedError, RecipeError, FileError, OutOfMemoryError
+        RecipeError: the store has another recipe.
+        ArgumentError, DamagedError, UnsupportedError, FileError, OutOfMemoryError
     """
     return Store(path, io=io, recipe=recipe, max_memory=max_memory)

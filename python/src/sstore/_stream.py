@@ -14,13 +14,14 @@ from sstore._native import lib
 from sstore._store import Store
 from sstore._write import build
 
-_SLICE = 1 << 20  # fingerprints that are fed between two looks for signals
+_SLICE = 1 << 20  # fingerprints that are fed between two checks for signals
 
 
 class StreamMatcher:
     """Queries that are held in memory, to be matched with fingerprints that need no store.
 
-    A million queries at distance 3 take 33 MB. All threads may use it; their calls wait for each other.
+    A million queries at distance 3 take 33 MB. Threads may use it; their calls wait for each other. Only the process
+    that made it can use it.
 
     Args:
         queries: of shape (n,), in any order; equal ones are held once.
@@ -52,7 +53,10 @@ class StreamMatcher:
 
         Returns:
             The columns query (uint64, the fingerprint that was looked for), fingerprint, id (if ids are given) and
-            distance, in any order.
+            distance, in any order. Here query is a fingerprint; in BatchMatches it is an index.
+
+        Raises:
+            ArgumentError, OutOfMemoryError
         """
         columns = Buffers(MATCH_COLUMNS)
         has_ids = False
@@ -85,7 +89,14 @@ def collect(
         matches: results of feed(), also from other machines.
         memory: what the call may take beside its result, in bytes or such as "2G"; None: 1 GiB.
         tmp_dir: for matches that do not fit in memory; None: the folder that TMPDIR names, or the working folder.
+
+    Raises:
+        ArgumentError: memory is below 1 MiB, or the columns of a table have different lengths.
+        NotFoundError: there is no folder at tmp_dir.
+        FileError, OutOfMemoryError
     """
+    if isinstance(matches, StreamMatches):
+        raise TypeError("matches: expected several results, found one: write collect([matches])")
     call = Call()
     options = call.options(
         "sstore_collection_options",
@@ -116,16 +127,20 @@ def find_all(hashes: ArrayLike, blocks: int, distance: int) -> list[tuple[int, i
     them.
 
     Args:
-        hashes: of shape (n,).
+        hashes: of shape (n,), as build() takes fingerprints; equal ones count once.
         blocks: ignored, except that it must be greater than the distance, as in these packages: the library chooses
             its own bit groups.
         distance: in bits, 0 to 16.
 
     Returns:
         Pairs (a, b) with a < b, ascending.
+
+    Raises:
+        ArgumentError: blocks is not above distance, or the distance is above 16.
     """
     if blocks <= distance:
         raise ArgumentError(f"blocks: expected more than distance, found {blocks} and {distance}")
+    hashes = words(hashes, "hashes")
     with tempfile.TemporaryDirectory(prefix="sstore-") as folder:
         path = f"{folder}/store"
         build(path, hashes, with_ids=False, distance=0, plan="64:0")

@@ -11,9 +11,19 @@ from typing import Any, Literal, Optional, Union
 import numpy as np
 import numpy.typing as npt
 
-from sstore._arrays import ArrayLike, ArrowArray, Words, arrow_chunks, is_arrow, is_arrow_view, pointer, words
-from sstore._call import Call
-from sstore._errors import ArgumentError, error_of, text
+from sstore._arrays import (
+    ArrayLike,
+    ArrowArray,
+    Words,
+    arrow_chunks,
+    is_arrow,
+    is_arrow_view,
+    pointer,
+    word,
+    words,
+)
+from sstore._call import Call, number_of
+from sstore._errors import ArgumentError, UnsupportedError, error_of, text
 from sstore._native import ffi, lib
 
 Features = Literal["words", "chars"]
@@ -22,6 +32,7 @@ _KINDS = {"words": lib.SSTORE_FEATURE_KIND_WORDS, "chars": lib.SSTORE_FEATURE_KI
 # Format strings of Arrow's C data interface: texts and bytes with offsets; and as views, such as polars has them.
 _STRINGS = ("u", "U", "z", "Z")
 _OTHER_STRINGS = ("vu", "vz")
+_MAX_SHINGLE = 64
 _PART = 256  # texts that a thread takes at a time
 _TEXTS = 1 << 16  # that are encoded together
 
@@ -75,7 +86,8 @@ def _of_arrow(values: Any, options: Any, threads: int) -> Words:
         if chunk.schema.format in _OTHER_STRINGS or chunk.schema.dictionary is not None:
             return _of_strings(_items(values), options, threads)
         if chunk.schema.format not in _STRINGS:
-            raise TypeError(f"texts: expected an Arrow array of strings, found one of {view.storage_type}")
+            hint = '; give one column of a table, such as frame["text"]' if chunk.schema.format == "+s" else ""
+            raise TypeError(f"texts: expected an Arrow array of strings, found one of {view.storage_type}{hint}")
         if len(view) == 0:
             continue
         kind = np.int64 if chunk.schema.format in "UZ" else np.int32
@@ -125,15 +137,19 @@ def simhash(
         threads: 0: all that the process may use.
 
     Returns:
-        uint64, shape (n,). A text without features, such as "" or "!", has the fingerprint 0; so all such texts would
-        be duplicates of each other. Leave them out.
+        uint64, shape (n,). A text without features has the fingerprint 0: "", and with "words" also "!". All such texts
+        are duplicates of each other, so leave them out.
 
     Raises:
+        ArgumentError: shingle or features is out of range, or a text is null.
+        TypeError: an item is neither str nor bytes.
         UnsupportedError: the package was built without utf8proc.
     """
     options = _options(features, shingle)
     if isinstance(texts, (str, bytes)):
         raise TypeError("texts: expected several texts, found one: write simhash([text])[0]")
+    if isinstance(texts, Mapping) or not (is_arrow(texts) or isinstance(texts, Iterable)):
+        raise TypeError(f"texts: expected texts, found {type(texts).__name__}")
     if threads < 0:
         raise ArgumentError(f"threads: expected at least 0, found {threads}")
     take: Callable[..., Words] = _of_arrow if is_arrow(texts) else _of_strings
@@ -144,11 +160,15 @@ def text_recipe(features: Features = "words", *, shingle: int = 0) -> str:
     """The recipe of simhash() with these options, for the `recipe` of build() and open().
 
     Fingerprints of two texts may be compared only if their recipes are equal.
+
+    Raises:
+        ArgumentError: shingle or features is out of range.
+        UnsupportedError: the package was built without utf8proc.
     """
-    options = _options(features, shingle)
+    options = _options(features, number_of(shingle, "shingle", _MAX_SHINGLE))
     buffer = ffi.new("char[]", 512)
     if lib.sstore_text_recipe(options, buffer, 512) == 0:
-        raise ArgumentError(f"shingle: expected 0 to 64, found {shingle}")
+        raise UnsupportedError("the package was built without utf8proc, so it makes no fingerprints of texts")
     return text(buffer)
 
 
@@ -160,8 +180,11 @@ def simhash_features(
     """The simhash of the features of one document.
 
     Args:
-        features: weights by feature: finite numbers of at most 2**31; or features, each of the weight 1. A feature is
-            any bytes, or a str in UTF-8.
+        features: weights by feature: finite numbers from -2**31 to 2**31. Or features, each weighted by how often it
+            occurs. A feature is bytes, or a str, which is taken as UTF-8.
+
+    Raises:
+        ArgumentError: a weight is out of range.
     """
     if isinstance(features, (str, bytes)):
         raise TypeError("features: expected several features, found one text")
@@ -169,6 +192,9 @@ def simhash_features(
     if not isinstance(features, Mapping):
         for item in features:
             weights[item] = weights.get(item, 0.0) + 1.0
+    for item in weights:
+        if not isinstance(item, (str, bytes)):
+            raise TypeError(f"features: expected str or bytes, found {type(item).__name__}")
     call = Call()
     made = ffi.new("uint64_t *")
     keep = [item.encode("utf-8", "surrogatepass") if isinstance(item, str) else item for item in weights]
@@ -180,7 +206,15 @@ def simhash_features(
 
 
 def simhash_hashes(hashes: ArrayLike, weights: Optional[Sequence[float]] = None) -> int:
-    """The simhash of features that were hashed to 64 bits: as many hashes as weights; None: all 1."""
+    """The simhash of features that were hashed to 64 bits.
+
+    Args:
+        hashes: n hashes, as build() takes fingerprints.
+        weights: n finite numbers from -2**31 to 2**31; None: all 1.
+
+    Raises:
+        ArgumentError: a weight is out of range, or there are not as many weights as hashes.
+    """
     array = words(hashes, "hashes")
     call = Call()
     made = ffi.new("uint64_t *")
@@ -195,7 +229,9 @@ def simhash_hashes(hashes: ArrayLike, weights: Optional[Sequence[float]] = None)
 
 
 def hamming_distance(a: int, b: int) -> int:
-    """The number of bits in which two fingerprints differ, 0 to 64."""
-    if not all(-(1 << 63) <= value < 1 << 64 for value in (a, b)):
-        raise ArgumentError(f"a, b: expected numbers of 64 bits, found {a} and {b}")
-    return bin((int(a) ^ int(b)) & (1 << 64) - 1).count("1")
+    """The number of bits in which two fingerprints differ, 0 to 64.
+
+    Raises:
+        ArgumentError: a or b is not a number of 64 bits.
+    """
+    return bin(word(a, "a") ^ word(b, "b")).count("1")

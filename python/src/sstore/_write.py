@@ -14,7 +14,7 @@ from sstore._native import ffi, lib
 from sstore._store import copy_fields
 
 _MAX_SHARDS = (1 << 32) - 1
-_SLICE = 1 << 22  # records that are added between two looks for signals
+_SLICE = 1 << 22  # records that are added between two checks for signals
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class _Writer:
     def _use(self) -> Any:
         self._call.check_usable()
         if self._native is None:
-            raise ArgumentError("the writer is closed")
+            raise ArgumentError("the builder is closed: it was finished or given up")
         return self._native
 
     def give(self, add: Any, fingerprints: Words, ids: Optional[Words]) -> None:
@@ -181,7 +181,14 @@ class Builder:
             self._writer.give(lib.sstore_builder_add, part, id_part)
 
     def finish(self) -> Change:
-        """Write and publish the store, durably. After this it survives a power cut."""
+        """Write and publish the store, durably. After this it survives a power cut.
+
+        Returns:
+            The Change: how many records and bytes the store has.
+
+        Raises:
+            ArgumentError, FileError, OutOfMemoryError: nothing is left behind, and the builder is closed.
+        """
         with self._call:
             self.change = self._writer.finish()
         return self.change
@@ -233,7 +240,7 @@ def build(
         distance: the distance in bits to build for, 0 to 16.
         plan: the tables: "auto"; "20", "16", "10", "4", "3", "2" or "1" (that many tables, for distance 3); "BcC" such
             as "5c2"; "BcC/BcC" such as "4c1/4c1"; or bits and radius of each, such as "24:1,20:0,20:0". See plans().
-        with_ids: False: a store of fingerprints alone. A column "id" of a table is then ignored.
+        with_ids: False: a store of fingerprints alone. `ids` is then an ArgumentError, and a column "id" is ignored.
         first_id: the id of the first record, if there are no ids. Stores that are to be merged need different ones.
         recipe: how the fingerprints were made, at most 4,096 bytes; see text_recipe(). The store keeps it.
         replace: replace a store at the path, once the new one is complete.
@@ -252,6 +259,7 @@ def build(
         ExistsError: there is already something at the path.
         ArgumentError: such as a plan that would miss a pair within the distance.
         FileError: such as too little space on the disk; see `errno`.
+        NotFoundError: there is no folder at tmp_dir.
         OutOfMemoryError, BusyError
     """
     with Builder(
@@ -353,7 +361,11 @@ def remove(
 
     With fingerprints and ids: these records. With fingerprints alone: all records with them. With ids alone: all
     records with these ids, for which the whole store is read. Records that the store does not have are ignored.
-    compact() frees their space. The other arguments, the result and the errors are those of add().
+    compact() frees their space. The other arguments and the errors are those of add(). ids alone are an ArgumentError
+    if the store has no ids.
+
+    Returns:
+        The Change: how many records were removed.
     """
     if fingerprints is None and ids is None:
         raise TypeError("remove: expected fingerprints, ids or both")
@@ -392,8 +404,9 @@ def merge(
     """Merge stores, such as parts that several machines built, into one at `path`. It holds each of their records once.
 
     The inputs must be for the same distance, of the same recipe, and all with ids or all without. Parts must have
-    different ids (first_id of build()). The inputs are read in order; together they may take half of the memory. The
-    other arguments, the result and the errors are those of build(), and NotFoundError, RecipeError and DamagedError.
+    different ids (first_id of build()). The inputs are read in order; together they may take half of the memory. plan:
+    None: chosen, as by "auto". The other arguments, the result and the errors are those of build(), and NotFoundError,
+    RecipeError and DamagedError.
     """
     with Call(progress) as call:
         options = call.options(
@@ -404,6 +417,8 @@ def merge(
         )
         if isinstance(inputs, (str, bytes, os.PathLike)):
             raise TypeError("merge: expected several paths, found one")
+        if len(inputs) == 0:
+            raise ArgumentError("inputs: expected at least one store")
         names = [ffi.new("char[]", encode(name)) for name in inputs]
         change = result("sstore_change")
         call.check(
@@ -500,6 +515,8 @@ def verify(path: PathLike, *, progress: ProgressOption = False) -> list[Error]:
     with Collector(error_of, progress) as call:
         options = call.options("sstore_verify_options")
         status = lib.sstore_verify(encode(path), options, lib.sspy_problem, call.context, call.error)
+        # The status repeats the first problem. Raise only what was not reported, and a callback's exception, after
+        # which the library returns the problems so far.
         if status != lib.SSTORE_OK and (
             status == lib.SSTORE_STOPPED or message_of(call.error) not in {str(e) for e in call.items}
         ):
@@ -536,7 +553,8 @@ _OBJECTIVES = {
 
 @dataclass(frozen=True)
 class Plan:
-    """The expected costs of a plan. Times compare plans; they do not predict times of a machine.
+    """The expected costs of a plan. Counts and times are those of one query without a match, within the distance that
+    is built for. Times compare plans; they do not predict times of a machine.
 
     Attributes:
         plan: as build() takes it.
@@ -545,7 +563,7 @@ class Plan:
         total_bytes, bytes_per_record, directory_bytes: of the store; the directory is held in memory.
         probe_count: look-ups of one query: of one prefix each, or of a range of rare ones.
         block_count: blocks that it reads; candidate_count: fingerprints with a probed prefix.
-        warm_ns, cold_ns: of a query without a match, if all blocks are in memory or none is.
+        warm_ns, cold_ns: if all blocks are in memory, or none is.
         is_full_scan: a full scan costs less than the probes; the numbers are those of a full scan.
         is_useful: no plan with fewer tables is as fast.
         is_chosen: the plan for the objective; `reason` says why.
@@ -587,15 +605,17 @@ def plans(
     Args:
         record_count: of the future store; None: the length of the sample.
         distance: the distance to build for, 0 to 16.
-        sample: fingerprints like the future ones, about ten thousand; fewer than 1,024 are ignored. None: uniform data.
-        objective: "balanced": the smallest warm time * bytes^1.5, as build() chooses. "size": the fewest bytes, if a
-            query takes at most a millisecond or ten times as long as with the fastest plan. "latency": the smallest
-            warm time.
-        max_bytes: of the store, in bytes or such as "4G".
+        sample: fingerprints like the future ones, about ten thousand: fewer than 1,024 are ignored, and more thinned
+            out. None: uniform data.
+        objective: "balanced": the smallest warm time * bytes^1.5, as build() chooses. "size": the fewest bytes of
+            plans whose query takes at most a millisecond, or ten times the fastest plan's time if that is more.
+            "latency": the smallest warm time.
+        max_bytes: of the store, in bytes or such as "4G"; None: no limit.
         with_ids, block_size: of the store, as build() takes them.
 
     Raises:
         ArgumentError: an argument is out of range, or there is no plan within max_bytes.
+        TypeError: neither record_count nor a sample is given.
     """
     if objective not in _OBJECTIVES:
         raise ArgumentError(f"objective: expected one of {', '.join(_OBJECTIVES)}, found {objective!r}")
