@@ -18,9 +18,11 @@ extern "Python" {
     int sspy_table(void *context, const sstore_table_explanation *explanation);
     int sspy_stream_schema(struct ArrowArrayStream *stream, struct ArrowSchema *out);
     int sspy_stream_next(struct ArrowArrayStream *stream, struct ArrowArray *out);
-    const char *sspy_stream_error(struct ArrowArrayStream *stream);
-    void sspy_stream_release(struct ArrowArrayStream *stream);
+    void sspy_stream_forget(sspy_stream_state *state);
 }
+/* arrow_stream.h */
+extern const char *(*const sspy_stream_error)(struct ArrowArrayStream *stream);
+extern void (*const sspy_stream_release)(struct ArrowArrayStream *stream);
 """
 
 
@@ -44,7 +46,7 @@ def main() -> None:
         ffi.cdef(declarations((include / header).read_text(encoding="utf-8")))
     ffi.cdef(declarations(shim))
     ffi.cdef(CALLBACKS)
-    ffi.set_source("sstore._native", '#include "shim.h"\n', py_limited_api=True)
+    ffi.set_source("sstore._native", '#include "shim.h"\n#include "arrow_stream.h"\n', py_limited_api=True)
     ffi.emit_c_code(str(output))
 
 

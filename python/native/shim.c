@@ -256,6 +256,12 @@ int sspy_collection_add(sstore_collection *collection, const uint64_t *queries, 
     return SSTORE_OK;
 }
 
+void sspy_columns_free(sspy_columns *columns)
+{
+    for (uint32_t i = 0; i < columns->column_count; i++)
+        free(columns->columns[i]);
+}
+
 void sspy_free(void *memory)
 {
     free(memory);

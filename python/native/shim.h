@@ -40,8 +40,8 @@ void sspy_answer_free(sspy_answer *answer);
 
 /* ----- many results ----- */
 
-/* Results in columns, which grow as they are filled. The caller sets column_count and widths, and frees the columns
- * by free(), each on its own. */
+/* Results in columns, which grow as they are filled. The caller sets column_count and widths. Free the columns by
+ * sspy_columns_free(); each may be taken over, and freed by sspy_free(). */
 typedef struct sspy_columns {
     uint64_t count, capacity; /* rows */
     bool done;                /* there are no more */
@@ -72,7 +72,7 @@ int sspy_collection_report(sstore_collection *collection, sspy_columns *columns,
 int sspy_collection_add(sstore_collection *collection, const uint64_t *queries, const uint64_t *fingerprints,
                         const uint64_t *ids, size_t count, sstore_error *error);
 
-/* free() of the C library, for columns. */
+void sspy_columns_free(sspy_columns *columns);
 void sspy_free(void *memory);
 
 /* ----- Arrow ----- */
@@ -102,6 +102,13 @@ struct ArrowArrayStream {
     void (*release)(struct ArrowArrayStream *);
     void *private_data;
 };
+
+/* The private data of a stream that is exported. */
+typedef struct sspy_stream_state {
+    void *source;        /* in Python */
+    const char *message; /* of the last error, or NULL */
+    bool is_interrupted; /* by Ctrl-C */
+} sspy_stream_state;
 
 /* ----- texts ----- */
 

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import pathlib
+import subprocess
+import sys
+import textwrap
+import weakref
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -257,9 +263,9 @@ def test_a_stream_is_read_once(folder: pathlib.Path) -> None:
     reader = pyarrow.RecordBatchReader.from_stream(closed)
     reader.read_next_batch()
     closed.close()
-    with pytest.raises(OSError, match="closed before"):
+    with pytest.raises(OSError, match="results are closed"):
         reader.read_all()
-    with pytest.raises(sstore.ArgumentError, match="closed before"):
+    with pytest.raises(sstore.ArgumentError, match="results are closed"):
         next(closed)
 
 
@@ -294,6 +300,16 @@ def test_hints(folder: pathlib.Path) -> None:
     for call, text in (
         (lambda: store.query([1, 2]), "query_batch"),
         (lambda: store.query(1, "3"), "found int and str"),
+        (lambda: store.query(np.float32(2.9), 0), "found float32"),
+        (lambda: store.pairs(Decimal("2.9")), "distance: expected int"),
+        (lambda: store.iter_records(batch_size=float("nan")), "batch_size: expected int"),
+        (lambda: sstore.build(folder / "b", [1], threads=np.float32(1)), "threads: expected int"),  # type: ignore[arg-type]
+        (lambda: sstore.build(folder / "b", [1], distance="3"), "distance: expected int, found '3'"),  # type: ignore[arg-type]
+        (lambda: sstore.build(folder / "b", [1], with_ids="no"), "with_ids: expected bool"),  # type: ignore[arg-type]
+        (lambda: sstore.build(folder / "b", [1], progress="x"), "progress: expected bool"),  # type: ignore[arg-type]
+        (lambda: sstore.build(folder / "b", [1], plan=4), "plan: expected str"),  # type: ignore[arg-type]
+        (lambda: sstore.simhash(["a"] * 300, threads=float("nan")), "threads: expected int"),  # type: ignore[arg-type]
+        (lambda: sstore.collect([None]), "results of StreamMatcher"),  # type: ignore[list-item]
         (lambda: store.join(None), "path of one"),
         (lambda: sstore.collect(sstore.StreamMatcher([1]).feed([1])), "write collect"),  # type: ignore[arg-type]
         (lambda: sstore.simhash(pyarrow.table({"text": ["a"]})), "one column"),
@@ -305,18 +321,130 @@ def test_hints(folder: pathlib.Path) -> None:
             call()
     with pytest.raises(sstore.ArgumentError, match="^max_distance"):
         store.nearest(1, 65)
+    for call in (
+        lambda: store.pairs((1 << 32) - 1),
+        lambda: sstore.Deduplicator(folder / "a", (1 << 32) - 1),
+        lambda: store.iter_records(batch_size=1 << 64),
+        lambda: store.iter_records(batch_size=0),
+        lambda: sstore.build(folder / "b", [1], memory="9" * 5000),
+        lambda: sstore.build(folder / "b", [1], recipe=b"ab\0cd"),  # type: ignore[arg-type]
+        lambda: sstore.build(folder / "b", [1], recipe="\ud800"),
+        lambda: sstore.build("\ud800", [1]),
+        lambda: sstore.merge(folder / "b", []),
+    ):
+        with pytest.raises(sstore.ArgumentError):
+            call()
 
 
-def test_errors_in_an_arrow_stream(folder: pathlib.Path, rng: np.random.Generator) -> None:
-    sstore.build(folder / "a", clustered(rng, 20000))
-    [table] = folder.rglob("table-00.blk")
+def damaged(folder: pathlib.Path, rng: np.random.Generator) -> sstore.Store:
+    """A store whose records cannot all be read."""
+    sstore.build(folder / "damaged", clustered(rng, 20000))
+    [table] = (folder / "damaged").rglob("table-00.blk")
     content = bytearray(table.read_bytes())
     content[-5000] ^= 1
     table.write_bytes(bytes(content))
-    with sstore.open(folder / "a", io="pread") as store:
-        reader = pyarrow.RecordBatchReader.from_stream(store.iter_records(batch_size=100))
-        with pytest.raises(OSError, match="DamagedError.*table-00.blk"):
-            reader.read_all()
+    return sstore.open(folder / "damaged", io="pread")
+
+
+def test_errors_in_an_arrow_stream(folder: pathlib.Path, rng: np.random.Generator) -> None:
+    store = damaged(folder, rng)
+    reader = pyarrow.RecordBatchReader.from_stream(store.iter_records(batch_size=100))
+    with pytest.raises(OSError, match="DamagedError.*table-00.blk"):
+        reader.read_all()
+    with pytest.raises(OSError, match="DamagedError.*table-00.blk"):
+        pyarrow.table(store.iter_records())
+
+
+def test_batches_end_with_an_error(folder: pathlib.Path, rng: np.random.Generator) -> None:
+    """What was read before an error is not taken for all."""
+    batches = damaged(folder, rng).iter_records(batch_size=7000)
+    with pytest.raises(sstore.DamagedError):
+        list(batches)
+    with pytest.raises(sstore.ArgumentError, match="after an error"):
+        list(batches)
+
+
+def test_streams_are_released_with_a_pending_exception(folder: pathlib.Path) -> None:
+    """Python frees a reader while an exception is on its way. In a process of its own, since Arrow aborts otherwise."""
+    script = f"""
+        import pyarrow, sstore
+        from sstore._export import _sources
+        sstore.build({str(folder / "a")!r}, range(1000))
+        store = sstore.open({str(folder / "a")!r})
+        read = pyarrow.RecordBatchReader.from_stream
+        def loop():
+            for _ in read(store.iter_records(batch_size=10)):
+                raise KeyError
+        def interrupted():
+            for _ in read(store.iter_records(batch_size=10)):
+                raise KeyboardInterrupt
+        for call, kind in (
+            (loop, KeyError),
+            (interrupted, KeyboardInterrupt),
+            (lambda: read(store.iter_query_batch([])).read_next_batch(), StopIteration),
+            (lambda: read(store.records()).read_all(1, 2), TypeError),
+            (lambda: store.iter_records().__arrow_c_stream__() + 1, TypeError),
+        ):
+            try:
+                call()
+            except kind:
+                assert not _sources, call
+            else:
+                raise AssertionError
+        def leave():
+            raise SystemExit(7)
+        for _ in read(store.iter_records(batch_size=10)):
+            leave()
+    """
+    ran = subprocess.run([sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True)
+    assert ran.returncode == 7, ran.stderr
+
+
+def test_interrupt_of_a_stream(folder: pathlib.Path) -> None:
+    """Ctrl-C while a stream is read ends in KeyboardInterrupt, though the reader makes an error of its own of it."""
+    script = f"""
+        import os, signal, sys, time
+        import numpy, polars, pyarrow, sstore
+        from sstore import _columns
+        sstore.build({str(folder / "a")!r}, range(1000))
+        store = sstore.open({str(folder / "a")!r})
+        convert = _columns.Records.__init__
+        def interrupt(self, columns):
+            if len(columns["id"]) > 0:
+                os.kill(os.getpid(), signal.SIGINT)
+            convert(self, columns)
+        _columns.Records.__init__ = interrupt
+        for read in (pyarrow.table, polars.DataFrame):
+            try:
+                try:
+                    read(store.iter_records(batch_size=10))
+                except Exception as error:
+                    assert "KeyboardInterrupt" in str(error), error
+                time.sleep(10)
+                sys.exit("not interrupted")
+            except KeyboardInterrupt:
+                pass
+        sys.exit(7)
+    """
+    ran = subprocess.run([sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True)
+    assert ran.returncode == 7, ran.stderr
+
+
+def test_streams_do_not_wait_for_the_collector(folder: pathlib.Path) -> None:
+    sstore.build(folder / "a", range(1000))
+    store = sstore.open(folder / "a")
+    gc.collect()
+    gc.disable()
+    try:
+        made = [weakref.ref(store.iter_records(batch_size=10)) for _ in range(3)]
+        for _ in range(3):
+            batches = store.iter_records(batch_size=10)
+            made.append(weakref.ref(batches))
+            pyarrow.RecordBatchReader.from_stream(batches).read_next_batch()
+            del batches
+        assert [reference() for reference in made] == [None] * 6
+    finally:
+        gc.enable()
 
 
 def test_columns(folder: pathlib.Path) -> None:
@@ -326,4 +454,10 @@ def test_columns(folder: pathlib.Path) -> None:
     with pytest.raises(KeyError, match="'name'.*fingerprint, id"):
         records["name"]
     assert repr(records).splitlines()[0] == "Records: 2 rows"
+    wrong: Any
+    for wrong in ({}, {"a": np.zeros(2), "b": np.zeros(3)}, {"a": np.zeros((2, 2))}):
+        with pytest.raises(sstore.ArgumentError, match="one shape"):
+            sstore.Columns(wrong)
+    assert "&lt;b&gt;" in sstore.Columns({"<b>": np.array([1])})._repr_html_()
+    assert pyarrow.table(records, schema=records.to_arrow().schema) == records.to_arrow()
     assert "<td><code>0000000000000002</code></td><td><code>1</code></td>" in records._repr_html_()

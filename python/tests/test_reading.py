@@ -193,8 +193,11 @@ def test_reopen_and_pickle(folder: pathlib.Path, monkeypatch: pytest.MonkeyPatch
     sstore.build(folder / "a", [1, 2])
     with monkeypatch.context() as change:
         change.chdir(folder)
-        pickled = pickle.dumps(sstore.open("a"))
-    assert len(pickle.loads(pickled)) == 2
+        relative = sstore.open("a")
+    assert len(pickle.loads(pickle.dumps(relative))) == 2
+    relative.close()
+    with pytest.raises(ValueError, match="closed"):
+        pickle.dumps(relative)
     with sstore.open(folder / "a", io="pread") as store:
         sstore.add(folder / "a", [3])
         assert len(store) == 2

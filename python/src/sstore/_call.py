@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 import os
 import re
@@ -9,6 +10,8 @@ import threading
 import weakref
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Callable, Optional, TypeVar, Union
+
+import numpy as np
 
 from sstore._errors import ArgumentError, error_of, text
 from sstore._native import ffi, lib
@@ -46,9 +49,16 @@ ProgressOption = Union[bool, Callable[[Progress], object]]
 
 def encode(path: PathLike) -> bytes:
     """A path as the library takes it."""
-    encoded = os.fsencode(path)
+    return _bytes_of(path, "path")
+
+
+def _bytes_of(text: PathLike, what: str) -> bytes:
+    try:
+        encoded = os.fsencode(text)
+    except UnicodeEncodeError as error:
+        raise ArgumentError(f"{what}: {error}") from None
     if b"\0" in encoded:
-        raise ArgumentError("path: expected no null bytes")
+        raise ArgumentError(f"{what}: expected a text without null bytes")
     return encoded
 
 
@@ -56,23 +66,30 @@ def size_of(size: Optional[Size], what: str) -> int:
     """Bytes, also written as "512M": the suffixes K, M, G and T are powers of 1024. None is 0, the default."""
     if size is None:
         return 0
-    if not isinstance(size, (int, str)):
-        raise TypeError(f"{what}: expected int or str, found {size!r}")
     if isinstance(size, str):
-        match = re.fullmatch(r"([0-9]+)([KMGT]?)", size)
+        match = re.fullmatch(r"([0-9]{1,20})([KMGT]?)", size)
         if match is None:
             raise ArgumentError(f'{what}: expected a size such as 65536, "512K", "64M" or "2G", found {size!r}')
         size = int(match[1]) << 10 * " KMGT".index(match[2] or " ")
-    if not 0 <= size < 1 << 64:
-        raise ArgumentError(f"{what}: {size} bytes are out of range")
-    return size
+    return number_of(size, what, (1 << 64) - 1)
 
 
 def number_of(value: int, what: str, largest: int) -> int:
     """A number from 0 to largest."""
-    if not 0 <= operator.index(value) <= largest:
-        raise ArgumentError(f"{what}: expected 0 to {largest}, found {value}")
-    return value
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{what}: expected int, found {value!r}") from None
+    if not 0 <= number <= largest:
+        raise ArgumentError(f"{what}: expected 0 to {largest}, found {number}")
+    return number
+
+
+def flag_of(value: bool, what: str) -> bool:
+    """A truth value, not anything that has one."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{what}: expected bool, found {value!r}")
+    return bool(value)
 
 
 class _Bar:
@@ -119,7 +136,7 @@ class Call:
         self._last: Optional[Progress] = None
         if callable(progress):
             self._report = progress
-        elif progress:
+        elif flag_of(progress, "progress"):
             try:
                 self._report = self._bar = _Bar()
             except ImportError:
@@ -150,21 +167,19 @@ class Call:
         """A struct of options. Texts may be str, and None. If it has on_progress, it is set."""
         made = ffi.new(kind + " *")
         made.struct_size = ffi.sizeof(kind)
-        for name, given in fields.items():
-            value = given
-            if isinstance(value, str):
-                if "\0" in value:
-                    raise ArgumentError(f"{name}: expected a text without null bytes")
-                value = os.fsencode(value)
-            if isinstance(value, bytes):
-                value = ffi.new("char[]", value)
-                self._keep.append(value)
-            try:
-                setattr(made, name, ffi.NULL if value is None else value)
-            except OverflowError:
-                raise ArgumentError(f"{name}: {given} is too large, or negative") from None
-            except TypeError:
-                raise TypeError(f"{name}: {given!r} is of a wrong type") from None
+        for name, value in fields.items():
+            kind_of_field = _fields(kind)[name]
+            if value is None or isinstance(value, ffi.CData):
+                setattr(made, name, ffi.NULL if value is None and kind_of_field == "pointer" else value)
+            elif kind_of_field == "pointer":
+                if not isinstance(value, (str, bytes)):
+                    raise TypeError(f"{name}: expected str, found {value!r}")
+                self._keep.append(ffi.new("char[]", _bytes_of(value, name)))
+                setattr(made, name, self._keep[-1])
+            elif kind_of_field == "flag":
+                setattr(made, name, flag_of(value, name))
+            else:
+                setattr(made, name, number_of(value, name, kind_of_field))
         if "on_progress" in _fields(kind):
             made.on_progress = lib.sspy_watch_progress
             made.progress_context = self._watch
@@ -236,13 +251,18 @@ class Call:
             self._reporting = False
 
 
-_field_names: dict[str, frozenset[str]] = {}
-
-
-def _fields(kind: str) -> frozenset[str]:
-    if kind not in _field_names:
-        _field_names[kind] = frozenset(name for name, _ in ffi.typeof(kind).fields)
-    return _field_names[kind]
+@functools.lru_cache
+def _fields(kind: str) -> dict[str, Any]:
+    """The fields of a struct: "pointer", "flag", or of an integer the largest value."""
+    found: dict[str, Any] = {}
+    for name, field in ffi.typeof(kind).fields:
+        if field.type.kind == "pointer":
+            found[name] = "pointer"
+        elif field.type.cname == "_Bool":
+            found[name] = "flag"
+        else:
+            found[name] = (1 << 8 * ffi.sizeof(field.type)) - 1
+    return found
 
 
 def result(kind: str) -> Any:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from html import escape
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Optional, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from sstore._arrays import Words
-from sstore._call import Call
+from sstore._call import Call, number_of
 from sstore._errors import ArgumentError
 from sstore._export import arrow_of, stream_of
 from sstore._native import ffi, lib
@@ -37,6 +38,11 @@ class Columns:
 
     def __init__(self, columns: Mapping[str, npt.NDArray[Any]]) -> None:
         self._columns = dict(columns)
+        if len({column.shape for column in self._columns.values()}) != 1 or self._first().ndim != 1:
+            raise ArgumentError("columns: expected at least one, all of one shape (n,)")
+
+    def _first(self) -> npt.NDArray[Any]:
+        return next(iter(self._columns.values()))
 
     @property
     def columns(self) -> dict[str, npt.NDArray[Any]]:
@@ -50,7 +56,7 @@ class Columns:
         return columns[name]
 
     def __len__(self) -> int:
-        return len(next(iter(self.columns.values()), ()))
+        return len(self._first())
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.columns)
@@ -87,18 +93,18 @@ class Columns:
     def _repr_html_(self) -> str:
         """For notebooks."""
         names, *rows = self._cells()
-        lines = ["<tr>" + "".join(f"<td><code>{cell}</code></td>" for cell in row) + "</tr>" for row in rows]
-        head = "".join(f"<th>{name}</th>" for name in names)
+        lines = ["<tr>" + "".join(f"<td><code>{escape(cell)}</code></td>" for cell in row) + "</tr>" for row in rows]
+        head = "".join(f"<th>{escape(name)}</th>" for name in names)
         more = "<p>...</p>" if len(self) > _SHOWN_ROWS else ""
         caption = f"<caption>{type(self).__name__}: {len(self):,} rows</caption>"
         return f"<table>{caption}<tr>{head}</tr>{''.join(lines)}</table>{more}"
 
     def __arrow_c_array__(self, requested_schema: Any = None) -> Any:
-        return arrow_of(self.columns).__arrow_c_array__(requested_schema=requested_schema)
+        return arrow_of(self.columns).__arrow_c_array__()
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         array = arrow_of(self.columns)
-        return stream_of(array.schema, iter([array])).__arrow_c_stream__(requested_schema=requested_schema)
+        return stream_of(array.schema, iter([array])).__arrow_c_stream__()
 
     def __array__(self, *_: object, **__: object) -> npt.NDArray[Any]:
         raise TypeError('a result has several columns: take one, such as result["id"], or use to_pandas()')
@@ -284,7 +290,7 @@ class Buffers:
 
     def __init__(self, dtypes: Mapping[str, Any]) -> None:
         self.dtypes = {name: np.dtype(kind) for name, kind in dtypes.items()}
-        self.native = ffi.new("sspy_columns *")
+        self.native = ffi.gc(ffi.new("sspy_columns *"), lib.sspy_columns_free)
         self.native.column_count = len(self.dtypes)
         self.native.widths[0 : len(self.dtypes)] = [kind.itemsize for kind in self.dtypes.values()]
 
@@ -303,10 +309,6 @@ class Buffers:
             made[name] = np.frombuffer(ffi.buffer(owner, count * kind.itemsize), kind)
         native.count = native.capacity = 0
         return made
-
-    def __del__(self) -> None:
-        for i in range(len(self.dtypes)):
-            lib.sspy_free(self.native.columns[i])
 
 
 MATCH_COLUMNS = {"query": "u8", "fingerprint": "u8", "id": "u8", "distance": "u4"}
@@ -349,7 +351,7 @@ class Results(Generic[T]):
         with self._call.lock:
             self._call.check_usable()
             if self._closed:
-                raise ArgumentError("the results were closed before they were read")
+                raise ArgumentError("the results are closed, by close() or after an error")
             # Between two calls the interpreter handles signals, so that Ctrl-C stops the loop.
             try:
                 while (iterator := self._iterator) is not None and native.count < max_rows:
@@ -357,10 +359,12 @@ class Results(Generic[T]):
                     if native.done:
                         self._iterator = None
                         self._call.end(True)
+                return self._convert(self._columns.take())
             except BaseException:
                 self.close()
                 raise
-            return self._convert(self._columns.take())
+            finally:
+                iterator = None  # a traceback does not keep it
 
     def none(self) -> T:
         """A result without rows."""
@@ -389,11 +393,11 @@ class Batches(Iterator[T]):
     Threads may use it; their calls wait for each other. Only the process that made it can use it.
     """
 
-    def __init__(self, results: Results[T], batch_size: int) -> None:
-        if batch_size < 1:
-            raise ArgumentError(f"batch_size: expected at least 1, found {batch_size}")
-        self._results = results
-        self._batch_size = batch_size
+    def __init__(self, make_results: Callable[[], Results[T]], batch_size: int) -> None:
+        self._batch_size = number_of(batch_size, "batch_size", (1 << 64) - 1)
+        if self._batch_size == 0:
+            raise ArgumentError("batch_size: expected at least 1, found 0")
+        self._results = make_results()
         self._is_begun = False
 
     def __iter__(self) -> Batches[T]:
@@ -412,7 +416,7 @@ class Batches(Iterator[T]):
         self._is_begun = True
         arrays = (arrow_of(batch.columns) for batch in self)
         schema = arrow_of(self._results.none().columns).schema
-        return stream_of(schema, arrays).__arrow_c_stream__(requested_schema=requested_schema)
+        return stream_of(schema, arrays).__arrow_c_stream__()
 
     def close(self) -> None:
         """Give up the rest of the results."""

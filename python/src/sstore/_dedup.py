@@ -15,7 +15,7 @@ from sstore._call import Call, PathLike, ProgressOption, Size, encode, result
 from sstore._columns import MATCH_COLUMNS, BatchMatches, Buffers
 from sstore._errors import ArgumentError, NotFoundError
 from sstore._native import ffi, lib
-from sstore._store import Store
+from sstore._store import Store, build_distance_or_own
 from sstore._write import Change, build, change_of, shared_options
 
 _Flags = npt.NDArray[np.bool_]
@@ -26,7 +26,7 @@ _MAX_SLICE = 1 << 18
 _SLICE_SECONDS = 0.1
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Answers:
     """The answers for n offered records.
 
@@ -93,10 +93,10 @@ class Deduplicator:
         self._call = Call(progress)
         options = self._call.options(
             "sstore_dedup_options",
-            distance=lib.SSTORE_OWN_DISTANCE if distance is None else distance,
+            distance=build_distance_or_own(distance),
             compact=compact,
             check_ids=check_ids,
-            publish_every=publish_every or 0,
+            publish_every=0 if publish_every is None else publish_every,
             plan=plan,
             recipe=recipe,
             **shared_options(memory, threads, tmp_dir, block_size, ignore_free_space),

@@ -35,10 +35,9 @@ class _Source:
         self.schema = schema
         self.arrays = arrays
         self.message: Any = ffi.NULL
-        self.handle = ffi.new_handle(self)
 
 
-_sources: set[_Source] = set()  # of all streams that were not released
+_sources: dict[int, Any] = {}  # what lives until its stream is released, by the address of the stream's state
 
 
 def stream_of(schema: Any, arrays: Iterator[Any]) -> Any:
@@ -47,14 +46,24 @@ def stream_of(schema: Any, arrays: Iterator[Any]) -> Any:
 
     made = CArrayStream.allocate()
     native = ffi.cast("struct ArrowArrayStream *", made._addr())
-    source = _Source(schema, arrays)
-    _sources.add(source)
+    handle = ffi.new_handle(_Source(schema, arrays))
+    state = ffi.new("sspy_stream_state *", {"source": handle})
+    _sources[int(ffi.cast("uintptr_t", state))] = handle, state
     native.get_schema = lib.sspy_stream_schema
     native.get_next = lib.sspy_stream_next
     native.get_last_error = lib.sspy_stream_error
-    native.private_data = source.handle
+    native.private_data = state
     native.release = lib.sspy_stream_release
     return made
+
+
+def _state_of(stream: Any) -> Any:
+    return ffi.cast("sspy_stream_state *", stream.private_data)
+
+
+def _source_of(stream: Any) -> _Source:
+    source: _Source = ffi.from_handle(_state_of(stream).source)
+    return source
 
 
 def _move(kind: str, source: Any, target: Any) -> None:
@@ -65,22 +74,24 @@ def _move(kind: str, source: Any, target: Any) -> None:
 
 
 def _failed(_kind: object, exception: BaseException, trace: Any) -> None:
-    source = ffi.from_handle(trace.tb_frame.f_locals["stream"].private_data)
+    stream = trace.tb_frame.f_locals["stream"]
     text = f"{type(exception).__name__}: {exception}".encode("utf-8", "replace").replace(b"\0", b"")
-    source.message = ffi.new("char[]", text)
+    source, state = _source_of(stream), _state_of(stream)
+    state.message = source.message = ffi.new("char[]", text)
+    state.is_interrupted = isinstance(exception, KeyboardInterrupt)
 
 
 @ffi.def_extern(error=errno.EIO, onerror=_failed)  # type: ignore[untyped-decorator]
 def sspy_stream_schema(stream: Any, out: Any) -> int:
     import nanoarrow
 
-    _move("ArrowSchema", nanoarrow.c_schema(ffi.from_handle(stream.private_data).schema).__deepcopy__(), out)
+    _move("ArrowSchema", nanoarrow.c_schema(_source_of(stream).schema).__deepcopy__(), out)
     return 0
 
 
 @ffi.def_extern(error=errno.EIO, onerror=_failed)  # type: ignore[untyped-decorator]
 def sspy_stream_next(stream: Any, out: Any) -> int:
-    array = next(ffi.from_handle(stream.private_data).arrays, None)
+    array = next(_source_of(stream).arrays, None)
     if array is None:
         out.release = ffi.NULL  # the end
     else:
@@ -89,11 +100,5 @@ def sspy_stream_next(stream: Any, out: Any) -> int:
 
 
 @ffi.def_extern()  # type: ignore[untyped-decorator]
-def sspy_stream_error(stream: Any) -> Any:
-    return ffi.from_handle(stream.private_data).message
-
-
-@ffi.def_extern()  # type: ignore[untyped-decorator]
-def sspy_stream_release(stream: Any) -> None:
-    _sources.discard(ffi.from_handle(stream.private_data))
-    stream.release = ffi.NULL
+def sspy_stream_forget(state: Any) -> None:
+    _sources.pop(int(ffi.cast("uintptr_t", state)), None)

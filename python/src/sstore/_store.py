@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import os
 import weakref
 from collections.abc import Mapping
@@ -162,6 +163,13 @@ class TableExplanation:
     full_scan_ns: float
 
 
+def build_distance_or_own(distance: Optional[int]) -> int:
+    """A distance of a join or a deduplication; None: the store's own."""
+    if distance is None:
+        return int(lib.SSTORE_OWN_DISTANCE)
+    return number_of(distance, "distance", lib.SSTORE_MAX_BUILD_DISTANCE)
+
+
 def copy_fields(kind: Any, source: Any, **others: Any) -> Any:
     """Make a dataclass of a struct with fields of the same names."""
     values: dict[str, Any] = {}
@@ -203,6 +211,7 @@ class Store:
         _native: Any = None,
     ) -> None:
         self._path = path
+        self._absolute_path = os.path.abspath(os.fsdecode(path))
         self._arguments = {"io": io, "recipe": recipe, "max_memory": max_memory}
         self._cursors: list[_Cursor] = []
         self._native: Optional[Any] = None
@@ -248,7 +257,8 @@ class Store:
         return Store(self._path, _native=native, **self._arguments)  # type: ignore[arg-type]
 
     def __reduce__(self) -> Any:
-        return _reopen_path, (os.path.abspath(os.fsdecode(self._path)), self._arguments)
+        self._open()
+        return _reopen_path, (self._absolute_path, self._arguments)
 
     def _open(self) -> Any:
         if self._native is None:
@@ -332,6 +342,8 @@ class Store:
         cursor, cursors = self._take_cursor()
         answer = cursor.answer
         try:
+            if type(fingerprint) is not int or type(distance) is not int:
+                fingerprint, distance = operator.index(fingerprint), operator.index(distance)
             status = lib.sspy_query(cursor.native, fingerprint, distance, nearest, answer)
         except (OverflowError, TypeError) as wrong:
             cursors.append(cursor)
@@ -462,7 +474,7 @@ class Store:
         progress: ProgressOption = False,
     ) -> Batches[BatchMatches]:
         """The same as query_batch(), in batches of batch_size rows; the last one may have fewer."""
-        return Batches(self._match_results(fingerprints, distance, threads, progress), batch_size)
+        return Batches(lambda: self._match_results(fingerprints, distance, threads, progress), batch_size)
 
     def explain(self, fingerprint: int, distance: Optional[int] = None) -> list[TableExplanation]:
         """What a query reads in each table, and what it was expected to read. The arguments are those of query()."""
@@ -506,7 +518,7 @@ class Store:
 
     def iter_records(self, *, batch_size: int = _BATCH_SIZE) -> Batches[Records]:
         """The same as records(), in batches of batch_size rows; the last one may have fewer."""
-        return Batches(self._record_results(), batch_size)
+        return Batches(lambda: self._record_results(), batch_size)
 
     # ----- pairs and clusters -----
 
@@ -522,7 +534,7 @@ class Store:
     ) -> Any:
         return call.options(
             kind,
-            distance=lib.SSTORE_OWN_DISTANCE if distance is None else distance,
+            distance=build_distance_or_own(distance),
             threads=threads,
             memory_bytes=size_of(memory, "memory"),
             tmp_dir=None if tmp_dir is None else encode(tmp_dir),
@@ -608,7 +620,7 @@ class Store:
         progress: ProgressOption = False,
     ) -> Batches[Pairs]:
         """The same as pairs(), in batches of batch_size rows; the last one may have fewer."""
-        return Batches(self._pairs(None, distance, threads, memory, tmp_dir, progress), batch_size)
+        return Batches(lambda: self._pairs(None, distance, threads, memory, tmp_dir, progress), batch_size)
 
     def _join(self, other: Union[Store, PathLike], *arguments: Any) -> Results[Pairs]:
         if other is None:
@@ -653,7 +665,7 @@ class Store:
         progress: ProgressOption = False,
     ) -> Batches[Pairs]:
         """The same as join(), in batches of batch_size rows; the last one may have fewer."""
-        return Batches(self._join(other, distance, threads, memory, tmp_dir, progress), batch_size)
+        return Batches(lambda: self._join(other, distance, threads, memory, tmp_dir, progress), batch_size)
 
     def _cluster_results(
         self,
@@ -721,8 +733,7 @@ class Store:
         progress: ProgressOption = False,
     ) -> Batches[Clusters]:
         """The same as clusters(), in batches of batch_size rows; the last one may have fewer."""
-        results = self._cluster_results(distance, singles, threads, memory, tmp_dir, progress)
-        return Batches(results, batch_size)
+        return Batches(lambda: self._cluster_results(distance, singles, threads, memory, tmp_dir, progress), batch_size)
 
     # ----- pictures -----
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any, Optional
 
 from sstore._arrays import ArrayLike, pieces, pointer, words
-from sstore._call import Call, PathLike, Size, encode, size_of
+from sstore._call import Call, PathLike, Size, encode, number_of, size_of
 from sstore._columns import MATCH_COLUMNS, Buffers, StreamMatches
 from sstore._errors import ArgumentError
 from sstore._native import lib
@@ -35,7 +35,11 @@ class StreamMatcher:
     def __init__(self, queries: ArrayLike, distance: int = 3, *, threads: int = 0) -> None:
         array = words(queries, "queries")
         self._call = Call()
-        options = self._call.options("sstore_stream_options", distance=distance, threads=threads)
+        options = self._call.options(
+            "sstore_stream_options",
+            distance=number_of(distance, "distance", lib.SSTORE_MAX_BUILD_DISTANCE),
+            threads=threads,
+        )
         self._native = self._call.create(
             "sstore_stream_matcher",
             lib.sstore_stream_matcher_free,
@@ -106,6 +110,8 @@ def collect(
     native = call.create("sstore_collection", lib.sstore_collection_free, lib.sstore_collection_create, options)
     has_ids = False
     for part in matches:
+        if not isinstance(part, StreamMatches):
+            raise TypeError(f"matches: expected results of StreamMatcher.feed(), found {type(part).__name__}")
         queries, fingerprints = words(part.query, "query"), words(part.fingerprint, "fingerprint")
         column: Any = part.columns.get("id")
         ids = None if column is None else words(column, "id")
@@ -138,6 +144,7 @@ def find_all(hashes: ArrayLike, blocks: int, distance: int) -> list[tuple[int, i
     Raises:
         ArgumentError: blocks is not above distance, or the distance is above 16.
     """
+    distance = number_of(distance, "distance", lib.SSTORE_MAX_BUILD_DISTANCE)
     if blocks <= distance:
         raise ArgumentError(f"blocks: expected more than distance, found {blocks} and {distance}")
     hashes = words(hashes, "hashes")

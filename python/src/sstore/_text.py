@@ -145,13 +145,12 @@ def simhash(
         TypeError: an item is neither str nor bytes.
         UnsupportedError: the package was built without utf8proc.
     """
-    options = _options(features, shingle)
+    options = _options(features, number_of(shingle, "shingle", _MAX_SHINGLE))
     if isinstance(texts, (str, bytes)):
         raise TypeError("texts: expected several texts, found one: write simhash([text])[0]")
     if isinstance(texts, Mapping) or not (is_arrow(texts) or isinstance(texts, Iterable)):
         raise TypeError(f"texts: expected texts, found {type(texts).__name__}")
-    if threads < 0:
-        raise ArgumentError(f"threads: expected at least 0, found {threads}")
+    threads = number_of(threads, "threads", (1 << 32) - 1)
     take: Callable[..., Words] = _of_arrow if is_arrow(texts) else _of_strings
     return take(texts, options, threads)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Optional
 
 from sstore._arrays import ArrayLike, Words, pieces, pointer, words
-from sstore._call import Call, Collector, PathLike, ProgressOption, Size, encode, number_of, result, size_of
+from sstore._call import Call, Collector, PathLike, ProgressOption, Size, encode, flag_of, number_of, result, size_of
 from sstore._errors import ArgumentError, Error, error_of, message_of
 from sstore._native import ffi, lib
 from sstore._store import copy_fields
@@ -155,9 +155,9 @@ class Builder:
         self._call = Call(progress)
         options = self._call.options(
             "sstore_build_options",
-            distance=distance,
+            distance=number_of(distance, "distance", lib.SSTORE_MAX_BUILD_DISTANCE),
             plan=plan,
-            without_ids=not with_ids,
+            without_ids=not flag_of(with_ids, "with_ids"),
             first_id=first_id,
             recipe=recipe,
             replace=replace,
@@ -492,7 +492,7 @@ def compact(
     with Call(progress) as call:
         options = call.options(
             "sstore_compact_options",
-            scope=lib.SSTORE_COMPACTION_TIERS if tiered else lib.SSTORE_COMPACTION_ALL,
+            scope=lib.SSTORE_COMPACTION_TIERS if flag_of(tiered, "tiered") else lib.SSTORE_COMPACTION_ALL,
             plan=plan,
             recipe=recipe,
             **shared_options(memory, threads, tmp_dir, block_size, ignore_free_space),
@@ -628,8 +628,8 @@ def plans(
     data = pointer(array)
     options = call.options(
         "sstore_plan_options",
-        distance=distance,
-        without_ids=not with_ids,
+        distance=number_of(distance, "distance", lib.SSTORE_MAX_BUILD_DISTANCE),
+        without_ids=not flag_of(with_ids, "with_ids"),
         block_bytes=size_of(block_size, "block_size"),
         objective=_OBJECTIVES[objective],
         record_count=record_count,
