@@ -4,6 +4,7 @@
 # with large scratch folders then run again with other kinds of /dev/shm. Needs root, debootstrap (which it installs)
 # and 3 GB below TMPDIR or /var/tmp. Packages come from the sources of this machine's apt.
 #   tests/bare.sh [JOB...]      the jobs of tests/run.sh to run there; without any, its default jobs
+#   tests/bare.sh --python      only the first lines of python/README.md
 # The exit status is 125 if no such system can be made here, and 1 if something in it failed. The result is in
 # build/bare/figures.txt. Nothing stays mounted and no process stays, also if the script is killed.
 set -u
@@ -71,7 +72,8 @@ make_root() {
   printf '%s\n' "$sources" >"$root/etc/apt/sources.list"
   apt-config dump Acquire | grep -E '^Acquire::(http|https|ftp|Retries|Check-Date|Check-Valid-Until)\b' \
     >"$root/etc/apt/apt.conf.d/99host"
-  cp -L /etc/resolv.conf /etc/hosts "$root/etc/" 2>/dev/null
+  cp -L /etc/resolv.conf /etc/hosts /etc/pip.conf "$root/etc/" 2>/dev/null
+  [ -z "${PIP_CERT:-}" ] || cp -L "$PIP_CERT" "$root/pip-cert.pem"
   mount -t proc proc "$root/proc" 2>/dev/null || mount --rbind /proc "$root/proc" || impossible "/proc cannot be mounted"
   rm -rf "$root/dev/shm" && mkdir -m 1777 "$root/dev/shm" || impossible "no /dev/shm"
 }
@@ -96,9 +98,10 @@ copy_tree() {
 # Run a command in the tree there, with nothing of this environment but what reaches a mirror, and CI.
 there() { # command
   local kept=() name
-  for name in http_proxy https_proxy no_proxy CI SSTORE_TEST_LONG; do
+  for name in http_proxy https_proxy no_proxy CI SSTORE_TEST_LONG PIP_INDEX_URL PIP_DEFAULT_TIMEOUT; do
     [ -z "${!name:-}" ] || kept+=("$name=${!name}")
   done
+  [ -z "${PIP_CERT:-}" ] || kept+=(PIP_CERT=/pip-cert.pem)
   chroot "$root" /usr/bin/env -i HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
     TERM="${TERM:-dumb}" "${kept[@]}" bash -c "cd /sstore && $1" </dev/null
 }
@@ -123,6 +126,12 @@ say "bare system: $release from $mirror"
 make_root
 copy_tree || impossible "the tree cannot be copied"
 
+if [ "${1:-}" = --python ]; then
+  lines=$(sed -n '/^```python/q; s/^\$ \(sudo \)\?//p' python/README.md | sed 's/apt-get install/apt-get install -y -q/')
+  try "the first lines of python/README.md" "set -e; apt-get update -q; $lines"
+  ((${#failed[@]} == 0))
+  exit
+fi
 try "tools/quickstart.sh, /dev/shm a plain folder" tools/quickstart.sh
 # shellcheck disable=SC2145 # one string is meant
 try "tests/run.sh${*:+ $*}, /dev/shm a plain folder" "tests/run.sh $*"

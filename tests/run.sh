@@ -67,7 +67,11 @@ need_libraries
 need_command zstd zstd
 need_command python3 python3
 [[ " ${jobs[*]} " != *" clang "* ]] || need_command clang clang
-[[ " ${jobs[*]} " != *" python "* ]] || python3 -c 'import ensurepip, venv' 2>/dev/null || missing+=(python3-venv)
+if [[ " ${jobs[*]} " == *" python "* ]]; then
+  python3 -c 'import ensurepip, venv' 2>/dev/null || missing+=(python3-venv)
+  python3 -c 'import os.path, sysconfig as s; exit(not os.path.exists(s.get_path("include") + "/Python.h"))' 2>/dev/null ||
+    missing+=(python3-dev)
+fi
 install_missing
 
 # ----- build and test -----
