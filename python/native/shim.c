@@ -55,14 +55,13 @@ static int reserve(sspy_answer *answer, uint64_t capacity)
     return SSTORE_ERROR_MEMORY;
 }
 
-int sspy_query(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance, bool nearest, sspy_answer *answer)
+int64_t sspy_query(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance, bool nearest, sspy_answer *answer)
 {
     uint64_t needed = MIN_CAPACITY;
     for (;;) {
         if (needed > answer->capacity) {
-            const int status = reserve(answer, needed);
-            if (status != SSTORE_OK)
-                return status;
+            if (reserve(answer, needed) != SSTORE_OK)
+                return -1;
         }
         const sstore_match_columns columns = {sizeof columns, NULL, (uint64_t *)(void *)answer->columns[0],
                                               (uint64_t *)(void *)answer->columns[1],
@@ -73,7 +72,7 @@ int sspy_query(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance, b
                                              : sstore_query_columns(cursor, fingerprint, distance, &columns,
                                                                     answer->capacity, &answer->count, &answer->error);
         if (status != SSTORE_OK)
-            return (int)status;
+            return -1;
         needed = answer->count;
         if (needed <= answer->capacity)
             break;
@@ -83,7 +82,7 @@ int sspy_query(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance, b
         memcpy(to, answer->columns[i], answer->count * widths[i]);
         to += answer->count * widths[i];
     }
-    return SSTORE_OK;
+    return (int64_t)answer->count;
 }
 
 void sspy_answer_free(sspy_answer *answer)

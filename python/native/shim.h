@@ -34,8 +34,8 @@ typedef struct sspy_answer {
     char *columns[3];  /* of the library: room for `capacity` matches */
 } sspy_answer;
 
-/* Query, or find the nearest, and pack the answer. */
-int sspy_query(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance, bool nearest, sspy_answer *answer);
+/* Query, or find the nearest, and pack the answer. Returns the number of matches; -1: the error is filled. */
+int64_t sspy_query(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance, bool nearest, sspy_answer *answer);
 void sspy_answer_free(sspy_answer *answer);
 
 /* ----- many results ----- */
