@@ -997,6 +997,81 @@ SSTORE_API sstore_status sstore_cluster_iterator_next(sstore_cluster_iterator *i
 
 SSTORE_API void sstore_cluster_iterator_free(sstore_cluster_iterator *iterator);
 
+/* ===== Joins and components without a store, for the tasks of a cluster ===== */
+
+/*
+ * Near pairs among records that are spread over many machines. The 64 bits are cut into distance + 1 groups of adjacent
+ * bits, the keys of as many tables. Two fingerprints within the distance are equal in at least one key. So, for each
+ * table, records with equal keys are brought together, and joined by sstore_join_records(). It reports only the pairs
+ * that no earlier table finds: all tables together report each pair once.
+ */
+
+/* Set keys_out to the keys of `count` fingerprints in a table, 0 to distance: numbers of 64 / (distance + 1) bits, or
+ * one bit more. Errors: ARGUMENT (also a distance above SSTORE_MAX_BUILD_DISTANCE). */
+SSTORE_API sstore_status sstore_join_keys(uint32_t distance, uint32_t table, const uint64_t *fingerprints, size_t count,
+                                          uint64_t *keys_out, sstore_error *error);
+
+typedef struct sstore_record_join_options {
+    size_t struct_size;
+    uint32_t distance; /* 0 to 16; default 3 */
+    uint32_t table;    /* whose keys are compared: 0 to distance */
+    bool spanning;     /* report only pairs that connect whatever all pairs connect: at most ten times as many as
+                          records for each level of the search; repeats are possible */
+    sstore_progress_fn on_progress;
+    void *progress_context;
+} sstore_record_join_options;
+
+#define SSTORE_RECORD_JOIN_OPTIONS_INIT {sizeof(sstore_record_join_options), 3, 0, false, NULL, NULL}
+
+/*
+ * Report each pair of different records that have equal keys in a table, but in no earlier one, and are within the
+ * distance. If `right` is NULL, these are pairs of left records, the lower one (by fingerprint, then id) first. If not,
+ * they are pairs of a left and a right record, in this order. The columns are read; ids may be NULL, for 0. Equal
+ * records of a side count once. The order of the pairs is not defined.
+ *
+ * If the records of a key are too many for one task, they can be distributed to n parts by a hash of the record. n
+ * tasks join a part with itself, and n * (n - 1) / 2 tasks two parts. Works on one thread, in 40 bytes a record.
+ * Errors: ARGUMENT, MEMORY; STOPPED. Source: the paper, section 3.1.
+ */
+SSTORE_API sstore_status sstore_join_records(const sstore_record_columns *left, size_t left_count,
+                                             const sstore_record_columns *right, size_t right_count,
+                                             const sstore_record_join_options *options, sstore_pair_fn on_pair,
+                                             void *context, sstore_error *error);
+
+/* The connected components of a graph of any size. Nodes are numbers, such as ids of records. */
+typedef struct sstore_components sstore_components;
+
+typedef struct sstore_components_options {
+    size_t struct_size;
+    uint32_t threads;      /* 0: all that the process may use */
+    uint64_t memory_bytes; /* what the call may take; 0: 1 GiB. The limit is enforced from 64 MiB up. Smaller values
+                              (minimum 8 MiB) may be exceeded */
+    const char *tmp_dir;   /* for edges that do not fit in memory, 16 bytes each; NULL: the folder that TMPDIR names, or
+                              without it the working folder */
+    sstore_progress_fn on_progress; /* of the first sstore_components_next() */
+    void *progress_context;
+} sstore_components_options;
+
+#define SSTORE_COMPONENTS_OPTIONS_INIT {sizeof(sstore_components_options), 0, 0, NULL, NULL, NULL}
+
+/* Free it with sstore_components_free(). Errors: ARGUMENT, MEMORY, IO, NOT_FOUND (no tmp_dir). */
+SSTORE_API sstore_status sstore_components_create(const sstore_components_options *options,
+                                                  sstore_components **components_out, sstore_error *error);
+
+/* Add `count` edges, in any order and with repeats. An edge of a node to itself only makes it a node. Errors: ARGUMENT
+ * (after sstore_components_next()), MEMORY, IO. After the latter two only sstore_components_free() is allowed. */
+SSTORE_API sstore_status sstore_components_add(sstore_components *components, const uint64_t *nodes,
+                                               const uint64_t *other_nodes, size_t count, sstore_error *error);
+
+/* Fill the columns, either of which may be NULL, with the next nodes, ascending, and with the smallest node of the
+ * component of each. Otherwise as sstore_match_iterator_next(). The first call finds the components. Errors: ARGUMENT,
+ * MEMORY, IO, STOPPED. Source: Kiveris, Lattanzi, Mirrokni, Rastogi and Vassilvitskii, "Connected Components in
+ * MapReduce and Beyond" (SOCC 2014). */
+SSTORE_API sstore_status sstore_components_next(sstore_components *components, uint64_t *nodes, uint64_t *smallest,
+                                                size_t capacity, size_t *count_out, sstore_error *error);
+
+SSTORE_API void sstore_components_free(sstore_components *components);
+
 /* ===== Stream matching (the paper, section 4.2) ===== */
 
 /* A batch of queries is held in memory, and fingerprints stream past it. The fingerprints need no store. They may be in

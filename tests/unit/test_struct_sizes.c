@@ -55,6 +55,8 @@ static void test_sizes(void **state)
         ENTRY(SS_CLUSTER_OPTIONS_SIZE_1, sstore_cluster_options),
         ENTRY(SS_PAIR_COLUMNS_SIZE_1, sstore_pair_columns),
         ENTRY(SS_CLUSTER_COLUMNS_SIZE_1, sstore_cluster_columns),
+        ENTRY(SS_RECORD_JOIN_OPTIONS_SIZE_1, sstore_record_join_options),
+        ENTRY(SS_COMPONENTS_OPTIONS_SIZE_1, sstore_components_options),
         ENTRY(SS_STREAM_OPTIONS_SIZE_1, sstore_stream_options),
         ENTRY(SS_COLLECTION_OPTIONS_SIZE_1, sstore_collection_options),
         ENTRY(SS_PLAN_OPTIONS_SIZE_1, sstore_plan_options),
