@@ -28,6 +28,8 @@ static bool initializers_are_right(void)
     const sstore_pair_columns pair_columns = SSTORE_PAIR_COLUMNS_INIT;
     const sstore_cluster_columns cluster_columns = SSTORE_CLUSTER_COLUMNS_INIT;
     const sstore_cluster_options cluster_options = SSTORE_CLUSTER_OPTIONS_INIT;
+    const sstore_record_join_options record_join_options = SSTORE_RECORD_JOIN_OPTIONS_INIT;
+    const sstore_components_options components_options = SSTORE_COMPONENTS_OPTIONS_INIT;
     const sstore_stream_options stream_options = SSTORE_STREAM_OPTIONS_INIT;
     const sstore_collection_options collection_options = SSTORE_COLLECTION_OPTIONS_INIT;
     const sstore_plan_options plan_options = SSTORE_PLAN_OPTIONS_INIT;
@@ -53,6 +55,8 @@ static bool initializers_are_right(void)
            pair_columns.struct_size == sizeof(sstore_pair_columns) &&
            cluster_columns.struct_size == sizeof(sstore_cluster_columns) &&
            cluster_options.struct_size == sizeof(sstore_cluster_options) &&
+           record_join_options.struct_size == sizeof(sstore_record_join_options) &&
+           components_options.struct_size == sizeof(sstore_components_options) &&
            stream_options.struct_size == sizeof(sstore_stream_options) &&
            collection_options.struct_size == sizeof(sstore_collection_options) &&
            plan_options.struct_size == sizeof(sstore_plan_options) &&

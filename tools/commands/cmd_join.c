@@ -1,5 +1,6 @@
 /*
- * cmd_join.c - sstore pairs, clusters and join: near records within a store or between two stores.
+ * cmd_join.c - sstore pairs, clusters and join: near records within a store or between two stores; and the components
+ * of edges that any program found.
  */
 #include "commands/cmd.h"
 #include "input/interrupt.h"
@@ -8,7 +9,8 @@ typedef struct arguments {
     task_arguments task;
     uint32_t distance; /* or SSTORE_OWN_DISTANCE */
     bool json;
-    bool representatives, drop, singles; /* for clusters */
+    bool representatives, drop, singles; /* for clusters, as the next one */
+    const char *edges;                   /* an input; NULL: the clusters of a store */
 } arguments;
 
 static const command_option options[] = {
@@ -145,6 +147,10 @@ int cmd_join(int argc, char **argv)
 /* ----- sstore clusters ----- */
 
 static const command_option cluster_options[] = {
+    {"edges", 0, "FILE",
+     "instead of a store, read edges: lines of two decimal numbers, or a .rec file of such pairs; - is standard input. "
+     "Print each number after the smallest one that edges connect it with",
+     OPTION_TEXT, OPTION_FIELD(arguments, edges)},
     {"representatives", 0, NULL,
      "print only the records to keep, as fingerprint and id: one of each cluster, and all without near-duplicates",
      OPTION_FLAG, OPTION_FIELD(arguments, representatives)},
@@ -157,7 +163,7 @@ static const command_option cluster_options[] = {
 static const command_syntax clusters_syntax = {
     .options = cluster_options,
     .groups = (const option_group[]){{one_store_options, 0, NULL, NULL}, JOIN_OPTION_GROUPS, {0}},
-    .operands = "STORE",
+    .operands = "[STORE]",
     .doc =
         "Print the clusters of STORE: the groups of records that near pairs connect. A line has the size of the "
         "cluster, fingerprint, id, and the distance to the representative. The lines of a cluster follow each other. "
@@ -182,6 +188,66 @@ static int print_cluster_record(void *context, const sstore_cluster_record *reco
     return !output_record(how->style.has_ids, &plain);
 }
 
+/* ----- sstore clusters --edges ----- */
+
+#define COMPONENT_BATCH 4096u
+
+static int add_edges(void *context, const uint64_t *nodes, const uint64_t *other_nodes, size_t count)
+{
+    sstore_error error;
+    return message_status(sstore_components_add(context, nodes, other_nodes, count, &error), &error);
+}
+
+/* Print each component's smallest node, the others, or both in a line. */
+static sstore_status print_components(const arguments *all, sstore_components *components, sstore_error *error)
+{
+    uint64_t nodes[COMPONENT_BATCH], smallest[COMPONENT_BATCH];
+    size_t count = 0;
+    sstore_status status;
+    do {
+        status = sstore_components_next(components, nodes, smallest, COMPONENT_BATCH, &count, error);
+        for (size_t i = 0; i < count; i++) {
+            const bool is_selected = nodes[i] == smallest[i] ? !all->drop : !all->representatives;
+            if (is_selected && !output_component(all->json, !all->representatives && !all->drop, smallest[i], nodes[i]))
+                return SSTORE_STOPPED;
+        }
+    } while (status == SSTORE_OK && count > 0);
+    return status;
+}
+
+static int cluster_edges(arguments *all)
+{
+    const line_format lines = {.columns = {LINE_COLUMN_FINGERPRINT, LINE_COLUMN_ID},
+                               .column_count = 2,
+                               .decimal = true};
+    sstore_components_options how = SSTORE_COMPONENTS_OPTIONS_INIT;
+    input_options input = INPUT_OPTIONS_INIT;
+    sstore_components *components;
+    sstore_error error;
+    input_ids ids = INPUT_IDS_PRESENT;
+    char *path = (char *)(uintptr_t)all->edges;
+    input.lines = lines;
+    input.max_window_bits = input_window_bits(all->task.options.memory_bytes);
+    int code = input_check_all(&path, 1, &input);
+    if (code != EXIT_DONE)
+        return code;
+    task_begin_reading(&all->task);
+    how.threads = all->task.options.threads;
+    how.memory_bytes = all->task.options.memory_bytes;
+    how.tmp_dir = all->task.options.tmp_dir;
+    how.on_progress = all->task.options.on_progress;
+    sstore_status status = sstore_components_create(&how, &components, &error);
+    if (status != SSTORE_OK)
+        return end(all, all->edges, status, &error);
+    code = input_read(all->edges, &input, &ids, add_edges, components);
+    if (code == EXIT_DONE) {
+        status = print_components(all, components, &error);
+        code = end(all, all->edges, status, &error);
+    }
+    sstore_components_free(components);
+    return code;
+}
+
 int cmd_clusters(int argc, char **argv)
 {
     arguments all = {.task = TASK_ARGUMENTS_INIT, .distance = SSTORE_OWN_DISTANCE};
@@ -194,6 +260,12 @@ int cmd_clusters(int argc, char **argv)
     if (all.singles && all.drop)
         message_usage_error(
             "--singles and --drop cannot be combined: --drop never prints records without near-duplicates");
+    if (all.edges != NULL) {
+        operands_check(given, 0, "--edges FILE");
+        if (all.singles || all.distance != SSTORE_OWN_DISTANCE)
+            message_usage_error("--singles and --distance need a store, not --edges");
+        return cluster_edges(&all);
+    }
     const char *path = operands_only_store(given);
     int code = open_store(path, &all, &store, &how.style);
     if (code == EXIT_DONE) {

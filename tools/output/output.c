@@ -233,6 +233,20 @@ bool output_cluster_record(const output_style *style, const sstore_cluster_recor
     return print_line_with_id(line, end, true, record->distance);
 }
 
+bool output_component(bool json, bool with_smallest, uint64_t smallest, uint64_t node)
+{
+    char line[50], first[21], second[21];
+    if (json)
+        return output_json(json_value_make("{s:s, s:s}", "smallest", id_string(first, true, smallest), "node",
+                                           id_string(second, true, node)));
+    char *end = line;
+    if (with_smallest) {
+        end = put_decimal(end, smallest);
+        *end++ = '\t';
+    }
+    return print_line_with_id(line, end, true, node);
+}
+
 bool output_record(bool has_ids, const sstore_record *record)
 {
     char line[80];

@@ -37,6 +37,9 @@ bool output_pair(const output_style *first, const output_style *second, const ss
 /* "cluster size<TAB>fingerprint<TAB>id<TAB>distance", or an object that also has the cluster's number. */
 bool output_cluster_record(const output_style *style, const sstore_cluster_record *record);
 
+/* "smallest<TAB>node", or an object with these keys; only the node if not `with_smallest`. */
+bool output_component(bool json, bool with_smallest, uint64_t smallest, uint64_t node);
+
 /* "fingerprint<TAB>id". */
 bool output_record(bool has_ids, const sstore_record *record);
 

@@ -1,8 +1,8 @@
 /*
  * record_join.c - one table's part of a join of records that are spread over many machines. The caller brought those
  * together that are equal in the table's key bits. They are sorted by the permuted fingerprint and the id, so that the
- * records of a key, and those of a fingerprint, follow each other. Each key is joined as a group (group_join.h), without
- * the pairs that are equal in an earlier table's key.
+ * records of a key follow each other, and so do those of a fingerprint. Each key is joined as a group (group_join.h),
+ * without the pairs that are equal in an earlier table's key.
  */
 #include "base/error.h"
 #include "base/memory.h"

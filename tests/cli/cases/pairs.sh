@@ -45,3 +45,22 @@ echo "--- JSON"
 exits 0 sstore pairs --json A | head -n 1
 exits 0 sstore clusters --json A | head -n 1
 exits 0 sstore join --json A B | head -n 1
+echo "--- edges"
+sstore build --quiet EDGES records
+sstore pairs EDGES | cut -f 2,4 >edges
+exits 0 sstore clusters --edges edges >components
+# The same groups of ids as the pairs connect, by repeated relabelling.
+awk -F '\t' '{ if (!($1 in root)) root[$1] = $1; if (!($2 in root)) root[$2] = $2; a[NR] = $1; b[NR] = $2 }
+    END { do { changed = 0; for (i = 1; i <= NR; i++) { x = root[a[i]]; y = root[b[i]]; low = x < y ? x : y
+          if (x != low || y != low) { root[a[i]] = root[b[i]] = low; changed = 1 } } } while (changed)
+          for (node in root) print root[node] "\t" node }' OFS='\t' edges | sort -k 2n,2 | cmp - components && wc -l <components
+exits 0 sstore clusters --edges - --representatives <edges >keep
+exits 0 sstore clusters --edges - --drop <edges >drop
+sort -n keep drop | cmp - <(cut -f 2 components) && echo "what to keep and what to drop is all"
+gzip -k edges && exits 0 sstore clusters --edges edges.gz --memory 8M --threads 1 | cmp - components && echo compressed
+printf '7 8\n9 9\n' | exits 0 sstore clusters --edges - --json
+printf '7 8\n9\n' | exits 1 sstore clusters --edges -
+exits 1 sstore clusters --edges missing
+exits 2 sstore clusters --edges edges STORE
+exits 2 sstore clusters --edges edges -k 3
+: | exits 0 sstore clusters --edges -
