@@ -701,6 +701,11 @@ SSTORE_API sstore_status sstore_shard(const char *path, const char *input_path, 
                                       const sstore_merge_options *options, sstore_change *change_out,
                                       sstore_error *error);
 
+/* Set shards_out to the shard of each of `count` fingerprints, as sstore_shard() defines it: to divide records among
+ * tasks that build one shard each. Errors: ARGUMENT. */
+SSTORE_API sstore_status sstore_shard_numbers(const uint64_t *fingerprints, size_t count, uint32_t shard_count,
+                                              uint32_t *shards_out, sstore_error *error);
+
 /*
  * Which segments are compacted.
  *  - ALL: all segments. The store becomes the one that a build of its records makes.

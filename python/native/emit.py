@@ -16,6 +16,7 @@ extern "Python" {
     int sspy_problem(void *context, const sstore_error *problem);
     int sspy_plan(void *context, const sstore_plan_estimate *estimate);
     int sspy_table(void *context, const sstore_table_explanation *explanation);
+    int sspy_flush(void *context);
     int sspy_stream_schema(struct ArrowArrayStream *stream, struct ArrowSchema *out);
     int sspy_stream_next(struct ArrowArrayStream *stream, struct ArrowArray *out);
     void sspy_stream_forget(sspy_stream_state *state);

@@ -232,6 +232,58 @@ int sspy_dedup_insert(sstore_dedup *dedup, const uint64_t *fingerprints, const u
     return status_of(status, target.is_out_of_memory, error);
 }
 
+/* Where the pairs of a join go. */
+typedef struct pair_target {
+    sspy_columns *columns;
+    uint64_t capacity;
+    int (*flush)(void *context);
+    void *context;
+    bool is_out_of_memory;
+} pair_target;
+
+static int keep_pair(void *context, const sstore_pair *pair)
+{
+    pair_target *target = context;
+    sspy_columns *columns = target->columns;
+    target->is_out_of_memory = !grow(columns, 1);
+    if (target->is_out_of_memory)
+        return 1;
+    *(uint64_t *)next_place(columns, 0) = pair->fingerprint;
+    *(uint64_t *)next_place(columns, 1) = pair->id;
+    *(uint64_t *)next_place(columns, 2) = pair->other_fingerprint;
+    *(uint64_t *)next_place(columns, 3) = pair->other_id;
+    *(uint32_t *)next_place(columns, 4) = pair->distance;
+    columns->count++;
+    return columns->count < target->capacity ? 0 : target->flush(target->context);
+}
+
+int sspy_join_records(const sstore_record_columns *left, size_t left_count, const sstore_record_columns *right,
+                      size_t right_count, const sstore_record_join_options *options, sspy_columns *columns,
+                      uint64_t capacity, int (*flush)(void *context), void *context, sstore_error *error)
+{
+    pair_target target = {.columns = columns, .capacity = capacity, .flush = flush, .context = context};
+    const sstore_status status = sstore_join_records(left, left_count, right, right_count, options, keep_pair, &target,
+                                                     error);
+    if (status == SSTORE_OK && columns->count > 0 && flush(context) != 0)
+        return SSTORE_STOPPED;
+    return status_of(status, target.is_out_of_memory, error);
+}
+
+int sspy_components_next(sstore_components *components, sspy_columns *columns, uint64_t max_count, sstore_error *error)
+{
+    const uint64_t left = max_count - columns->count, wanted = left < FILL_ROWS ? left : FILL_ROWS;
+    size_t count = 0;
+    if (!grow(columns, wanted)) {
+        fail_memory(error);
+        return SSTORE_ERROR_MEMORY;
+    }
+    const sstore_status status = sstore_components_next(components, next_place(columns, 0), next_place(columns, 1),
+                                                        (size_t)wanted, &count, error);
+    columns->count += count;
+    columns->done = count == 0;
+    return (int)status;
+}
+
 int sspy_collection_report(sstore_collection *collection, sspy_columns *columns, sstore_error *error)
 {
     const sstore_status status = sstore_collection_report(collection, keep_match, columns, error);

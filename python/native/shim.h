@@ -66,6 +66,13 @@ int sspy_stream_feed(sstore_stream_matcher *matcher, const uint64_t *fingerprint
 int sspy_dedup_insert(sstore_dedup *dedup, const uint64_t *fingerprints, const uint64_t *ids, size_t count,
                       uint64_t first_index, bool *is_new, uint64_t *new_ids, sspy_columns *columns,
                       sstore_error *error);
+/* Take at most `capacity` pairs of sstore_join_records(), and pass them on whenever there are as many, and at the end.
+ * `flush` empties the columns, and stops the call by another result than 0. */
+int sspy_join_records(const sstore_record_columns *left, size_t left_count, const sstore_record_columns *right,
+                      size_t right_count, const sstore_record_join_options *options, sspy_columns *columns,
+                      uint64_t capacity, int (*flush)(void *context), void *context, sstore_error *error);
+/* Append nodes and the smallest of their components, until there are `max_count` or no more. */
+int sspy_components_next(sstore_components *components, sspy_columns *columns, uint64_t max_count, sstore_error *error);
 /* Append all matches of a collection. */
 int sspy_collection_report(sstore_collection *collection, sspy_columns *columns, sstore_error *error);
 /* Add `count` matches to a collection. `ids` may be NULL. */

@@ -23,14 +23,30 @@ typedef struct record_pieces {
     sstore_record last; /* that was read */
 } record_pieces;
 
-/* Whether a fingerprint belongs to the shard: shards are ranges of its hash. */
-static bool is_in_shard(const record_pieces *pieces, uint64_t fingerprint)
+/* Shards are ranges of the hash of fingerprints. */
+static uint32_t shard_of(uint64_t fingerprint, uint64_t shard_count)
 {
     uint8_t bytes[8];
-    if (pieces->shard_count == 1)
-        return true;
     ss_store_le64(bytes, fingerprint);
-    return (ss_hash64(bytes, sizeof bytes) >> 32) * pieces->shard_count >> 32 == pieces->shard;
+    return (uint32_t)((ss_hash64(bytes, sizeof bytes) >> 32) * shard_count >> 32);
+}
+
+sstore_status sstore_shard_numbers(const uint64_t *fingerprints, size_t count, uint32_t shard_count,
+                                   uint32_t *shards_out, sstore_error *error)
+{
+    if (count > 0 && (fingerprints == NULL || shards_out == NULL))
+        return ss_fail_argument(error, "sstore_shard_numbers: fingerprints and shards_out must not be NULL");
+    if (shard_count == 0)
+        return ss_fail_argument(error, "there must be at least one shard");
+    for (size_t i = 0; i < count; i++)
+        shards_out[i] = shard_of(fingerprints[i], shard_count);
+    return SSTORE_OK;
+}
+
+/* Whether a fingerprint belongs to the shard. */
+static bool is_in_shard(const record_pieces *pieces, uint64_t fingerprint)
+{
+    return pieces->shard_count == 1 || shard_of(fingerprint, pieces->shard_count) == pieces->shard;
 }
 
 /* Records must ascend strictly, also from piece to piece: encoders rely on that. The next id must be above their ids,

@@ -38,6 +38,7 @@ from sstore._errors import (
 from sstore._errors import (
     text as _text_of,
 )
+from sstore._join import Components, components, join_keys, join_records, shard_numbers
 from sstore._native import lib as _lib
 from sstore._plot import plot_plans
 from sstore._store import (
@@ -84,6 +85,8 @@ __all__ = [
     "collect",
     "Columns",
     "compact",
+    "Components",
+    "components",
     "DamagedError",
     "Deduplicator",
     "Error",
@@ -93,6 +96,8 @@ __all__ = [
     "find_all",
     "hamming_distance",
     "IoMode",
+    "join_keys",
+    "join_records",
     "Matches",
     "merge",
     "NotFoundError",
@@ -112,6 +117,7 @@ __all__ = [
     "remove",
     "SegmentStatistics",
     "shard",
+    "shard_numbers",
     "simhash",
     "simhash_features",
     "simhash_hashes",
