@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from brute import Words, clustered
 
 import sstore
-from conftest import Words, clustered
 
 pyarrow = pytest.importorskip("pyarrow")
 polars = pytest.importorskip("polars")

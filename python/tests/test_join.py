@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from brute import Words, brute_pairs, clustered, roots
 
 import sstore
-from conftest import Words, brute_pairs, clustered
 
 
 def rows_of(batches: Iterable[sstore.Pairs]) -> list[tuple[int, ...]]:
@@ -50,20 +50,6 @@ def test_join_records(rng: np.random.Generator, distance: int) -> None:
     found = join_in_parts(fps, ids, distance, 3, 2)
     assert len(found) == len(set(found))
     assert set(found) == brute_pairs(fps, ids, distance)
-
-
-def roots(pairs: Iterable[tuple[int, int]]) -> dict[int, int]:
-    parents: dict[int, int] = {}
-
-    def root(node: int) -> int:
-        while parents.setdefault(node, node) != node:
-            node = parents[node]
-        return node
-
-    for a, b in pairs:
-        low, high = sorted((root(a), root(b)))
-        parents[high] = low
-    return {node: root(node) for node in list(parents)}
 
 
 def test_spanning_joins_and_components(rng: np.random.Generator, folder: pathlib.Path) -> None:

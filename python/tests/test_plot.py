@@ -6,9 +6,9 @@ import pathlib
 
 import numpy as np
 import pytest
+from brute import clustered
 
 import sstore
-from conftest import clustered
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")

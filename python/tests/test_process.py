@@ -14,9 +14,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from brute import clustered
 
 import sstore
-from conftest import SEED, clustered
+from conftest import SEED
 
 
 def count(store: sstore.Store) -> int:

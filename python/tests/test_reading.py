@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from brute import brute_pairs, brute_query, clustered
 
 import sstore
-from conftest import brute_pairs, brute_query, clustered
 
 
 def sorted_rows(table: sstore.Matches) -> list[tuple[int, int, int]]:

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from brute import brute_query, clustered, distances
 
 import sstore
-from conftest import brute_query, clustered, distances
 
 
 def contents(path: pathlib.Path) -> set[tuple[int, int]]:

@@ -1,0 +1,156 @@
+"""The functions of sstore.ray on two nodes: the answers of brute force and of one store, also while workers die."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import brute
+import numpy as np
+import pytest
+
+from conftest import RayCluster, while_killing
+
+ray = pytest.importorskip("ray")
+pyarrow = pytest.importorskip("pyarrow")
+pytest.importorskip("pyarrow.parquet")
+COUNT = 4000
+EXAMPLES = pathlib.Path(__file__).parent.parent / "examples"
+
+
+class Data:
+    """Clustered records, as arrays and as a Dataset."""
+
+    def __init__(self, rng: np.random.Generator) -> None:
+        self.fps = np.concatenate([brute.clustered(rng, COUNT - 50), np.full(50, 77, np.uint64)])
+        self.ids = rng.permutation(COUNT).astype(np.uint64) * np.uint64(3)
+        self.ds = self.frame({"fingerprint": self.fps, "id": self.ids, "text": self.ids.astype(str)})
+        self.queries = np.concatenate([self.fps[:200], brute.clustered(rng, 50), self.fps[:10]])
+
+    @staticmethod
+    def frame(columns: dict[str, Any]) -> Any:
+        table = pyarrow.table(columns)
+        return ray.data.from_arrow([table.slice(0, 1000), table.slice(1000, 1500), table.slice(2500)])
+
+    def expected_matches(self) -> list[tuple[int, ...]]:
+        return sorted(
+            (int(q), *row) for q in np.unique(self.queries) for row in brute.brute_query(self.fps, self.ids, q, 3)
+        )
+
+
+@pytest.fixture
+def data(ray_cluster: RayCluster, rng: np.random.Generator) -> Data:
+    return Data(rng)
+
+
+def matches(ds: Any) -> list[tuple[int, ...]]:
+    return sorted((row["query"], row["distance"], row["fingerprint"], row["id"]) for row in ds.take_all())
+
+
+@pytest.fixture(params=["undisturbed", "killed"])
+def run(request: pytest.FixtureRequest, ray_cluster: RayCluster) -> Callable[[Callable[[], Any]], Any]:
+    """Does some work; in a second test, a worker is killed meanwhile."""
+    if request.param == "undisturbed":
+        return lambda work: work()
+    return lambda work: while_killing(work, ray_cluster.busy)
+
+
+def test_shards(data: Data, run: Any, tmp_path: pathlib.Path) -> None:
+    import sstore.ray
+
+    path = str(tmp_path / "shards")
+    made = run(lambda: sstore.ray.build_shards(data.ds, path, 3, distance=3))
+    assert sum(shard.record_count for shard in made.shards) == COUNT and len(made.shards) == 3
+    records = [sstore.open(f"{path}/{shard.folder}").records() for shard in made.shards]
+    found = sorted((f, i) for table in records for f, i in zip(table.fingerprint.tolist(), table.id.tolist()))
+    assert found == sorted(zip(data.fps.tolist(), data.ids.tolist()))
+    assert sorted(entry.name for entry in pathlib.Path(path).iterdir()) == sorted(
+        ["shards.json", *(shard.folder for shard in made.shards)]
+    )
+    queries = data.frame({"fingerprint": data.queries})
+    assert run(lambda: matches(sstore.ray.query_shards(queries, path))) == data.expected_matches()
+
+
+@pytest.mark.parametrize("crowd", [10**6, 200])
+def test_near_pairs(data: Data, run: Any, crowd: int) -> None:
+    import sstore.ray
+
+    def work() -> list[tuple[int, ...]]:
+        rows = sstore.ray.near_pairs(data.ds, 3, crowd=crowd, partitions=3).take_all()
+        return [(r["fingerprint"], r["id"], r["other_fingerprint"], r["other_id"]) for r in rows]
+
+    found = run(work)
+    assert len(found) == len(set(found)) and set(found) == brute.brute_pairs(data.fps, data.ids, 3)
+
+
+def test_deduplicate(data: Data, run: Any) -> None:
+    import sstore.ray
+
+    expected = brute.roots((a, b) for _, a, _, b in brute.brute_pairs(data.fps, data.ids, 3))
+    dropped = {node for node, root in expected.items() if node != root}
+    rows = run(lambda: sstore.ray.deduplicate(data.ds, 3, partitions=3).take_all())
+    assert {row["id"] for row in rows} == set(data.ids.tolist()) - dropped
+    assert len(rows) == COUNT - len(dropped) and all(row["text"] == str(row["id"]) for row in rows)
+    clusters = sstore.ray.clusters(sstore.ray.near_pairs(data.ds, 3, spanning=True, partitions=3)).take_all()
+    assert {row["id"]: row["cluster"] for row in clusters} == expected
+
+
+def test_keep_and_signed_ids(data: Data) -> None:
+    import sstore.ray
+
+    signed = data.ids.view(np.int64)
+    ds = data.frame({"fingerprint": data.fps.view(np.int64), "id": signed, "score": -signed})
+    expected = brute.roots((-a, -b) for _, a, _, b in brute.brute_pairs(data.fps, data.ids, 3))
+    dropped = {-node for node, root in expected.items() if node != root}
+    kept = sstore.ray.deduplicate(ds, 3, keep="score", partitions=2)
+    assert {row["id"] for row in kept.take_all()} == set(data.ids.tolist()) - dropped
+    assert kept.schema().names == ["fingerprint", "id", "score"]
+
+
+def test_scan(data: Data, run: Any) -> None:
+    import sstore.ray
+
+    queries = data.frame({"fingerprint": data.queries})
+    assert run(lambda: matches(sstore.ray.scan(data.ds, queries, 3))) == data.expected_matches()
+
+
+def test_wrong_columns(data: Data) -> None:
+    import sstore.ray
+
+    for call, text in (
+        (lambda: sstore.ray.near_pairs(data.ds.drop_columns(["fingerprint"])), 'column "fingerprint"'),
+        (lambda: sstore.ray.near_pairs(data.ds.drop_columns(["id"])), 'column "id"'),
+    ):
+        with pytest.raises(sstore.ArgumentError, match=text):
+            call()
+
+
+def test_example(ray_cluster: RayCluster, tmp_path: pathlib.Path) -> None:
+    """The job removes near-duplicates of documents, and keeps those without words."""
+    texts: list[Any] = [" ".join(str(n // 2 * 1000 + word) for word in range(30)) for n in range(60)]
+    table = pyarrow.table({"key": range(100, 163), "text": [*texts, "", "!", None], "n": range(63)})
+    pyarrow.parquet.write_table(table, tmp_path / "in.parquet")
+    ran = subprocess.run(
+        [sys.executable, EXAMPLES / "ray_job.py", tmp_path / "in.parquet", tmp_path / "out", "--id", "key"],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "RAY_ADDRESS": ray_cluster.cluster.address},
+    )
+    assert ran.returncode == 0, ran.stderr[-2000:]
+    assert ran.stdout.splitlines()[-1] == "63 documents, 33 kept"
+    rows = pyarrow.parquet.read_table(tmp_path / "out").sort_by("key")
+    assert rows["key"].to_pylist() == [*range(100, 160, 2), 160, 161, 162]
+    assert rows["n"].to_pylist() == [*range(0, 60, 2), 60, 61, 62]
+
+
+def test_object_storage(data: Data, run: Any, server: dict[str, Any]) -> None:
+    import sstore.ray
+
+    path = "s3://bucket/shards-of-ray"
+    run(lambda: sstore.ray.build_shards(data.ds, path, 2, replace=True, storage_options=server))
+    queries = data.frame({"fingerprint": data.queries})
+    assert matches(sstore.ray.query_shards(queries, path, storage_options=server)) == data.expected_matches()

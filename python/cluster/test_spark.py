@@ -1,0 +1,208 @@
+"""The functions of sstore.spark on a cluster: the answers of brute force and of one store, also while executors die."""
+
+from __future__ import annotations
+
+import pathlib
+import subprocess
+from collections.abc import Callable
+from typing import Any
+
+import brute
+import numpy as np
+import pytest
+
+from conftest import SparkCluster, while_killing
+
+pandas = pytest.importorskip("pandas")
+pytest.importorskip("pyspark")
+MASK = (1 << 64) - 1
+COUNT = 4000
+EXAMPLES = pathlib.Path(__file__).parent.parent / "examples"
+
+
+class Data:
+    """Clustered records, as arrays and as a DataFrame."""
+
+    def __init__(self, cluster: SparkCluster, rng: np.random.Generator) -> None:
+        self.fps = np.concatenate([brute.clustered(rng, COUNT - 50), np.full(50, 77, np.uint64)])
+        self.ids = rng.permutation(COUNT).astype(np.uint64) * np.uint64(3)
+        self.session = cluster.session
+        self.df = self.frame({"fingerprint": self.fps, "id": self.ids, "text": self.ids.astype(str)}).repartition(5)
+        self.queries = np.concatenate([self.fps[:200], brute.clustered(rng, 50), self.fps[:10]])
+
+    def frame(self, columns: dict[str, Any]) -> Any:
+        words = {n: c.view(np.int64) if c.dtype == np.uint64 else c for n, c in columns.items()}
+        return self.session.createDataFrame(pandas.DataFrame(words))
+
+    def expected_matches(self, distance: int = 3) -> list[tuple[int, ...]]:
+        return sorted(
+            (int(q), *row)
+            for q in np.unique(self.queries)
+            for row in brute.brute_query(self.fps, self.ids, q, distance)
+        )
+
+
+@pytest.fixture
+def data(spark_cluster: SparkCluster, rng: np.random.Generator) -> Data:
+    return Data(spark_cluster, rng)
+
+
+def matches(df: Any) -> list[tuple[int, ...]]:
+    return sorted((r.query & MASK, r.distance, r.fingerprint & MASK, r.id & MASK) for r in df.collect())
+
+
+def pairs(df: Any) -> list[tuple[int, ...]]:
+    found = [(r.fingerprint & MASK, r.id & MASK, r.other_fingerprint & MASK, r.other_id & MASK) for r in df.collect()]
+    assert len(found) == len(set(found))
+    return found
+
+
+@pytest.fixture(params=["undisturbed", "killed"])
+def run(request: pytest.FixtureRequest, spark_cluster: SparkCluster) -> Callable[[Callable[[], Any]], Any]:
+    """Does some work; in a second test, an executor is killed meanwhile."""
+    if request.param == "undisturbed":
+        return lambda work: work()
+    return lambda work: while_killing(work, spark_cluster.busy)
+
+
+def test_shards(data: Data, run: Any, tmp_path: pathlib.Path) -> None:
+    import sstore.spark
+
+    path = str(tmp_path / "shards")
+    made = run(lambda: sstore.spark.build_shards(data.df, path, 3, distance=3))
+    assert sum(shard.record_count for shard in made.shards) == COUNT and len(made.shards) == 3
+    records = [sstore.open(f"{path}/{shard.folder}").records() for shard in made.shards]
+    found = sorted((f, i) for table in records for f, i in zip(table.fingerprint.tolist(), table.id.tolist()))
+    assert found == sorted(zip(data.fps.tolist(), data.ids.tolist()))
+    assert sorted(entry.name for entry in pathlib.Path(path).iterdir()) == sorted(
+        ["shards.json", *(shard.folder for shard in made.shards)]
+    )
+    queries = data.frame({"fingerprint": data.queries})
+    for options in ({}, {"max_broadcast": 10}):
+        assert matches(run(lambda o=options: sstore.spark.query_shards(queries, path, **o))) == data.expected_matches()
+    assert matches(sstore.spark.query_shards(queries, path, distance=1)) == data.expected_matches(1)
+
+
+def test_repeated_builds_make_the_same_bytes(data: Data, tmp_path: pathlib.Path) -> None:
+    import sstore.spark
+
+    contents = []
+    for name, df in (("a", data.df), ("b", data.df.repartition(2, "text"))):
+        made = sstore.spark.build_shards(df, str(tmp_path / name), 2)
+        contents.append([[(file.name, file.sha256) for file in shard.files] for shard in made.shards])
+    # Folders of segments have names of their own; their files are the same.
+    assert [[digest for name, digest in shard if name.endswith(".blk")] for shard in contents[0]] == [
+        [digest for name, digest in shard if name.endswith(".blk")] for shard in contents[1]
+    ]
+
+
+@pytest.mark.parametrize("crowd", [10**6, 200])
+def test_near_pairs(data: Data, run: Any, crowd: int) -> None:
+    import sstore.spark
+
+    for distance in (0, 3):
+        found = run(lambda k=distance: pairs(sstore.spark.near_pairs(data.df, k, crowd=crowd, partitions=3)))
+        assert set(found) == brute.brute_pairs(data.fps, data.ids, distance)
+
+
+@pytest.mark.parametrize("max_local_edges", [10**9, 100])
+def test_clusters(data: Data, run: Any, max_local_edges: int) -> None:
+    import sstore.spark
+
+    expected = brute.roots((a, b) for _, a, _, b in brute.brute_pairs(data.fps, data.ids, 3))
+    spanning = sstore.spark.near_pairs(data.df, 3, spanning=True, partitions=3)
+    found = run(lambda: sstore.spark.clusters(spanning, max_local_edges=max_local_edges).collect())
+    assert {row["id"]: row["cluster"] for row in found} == expected
+    kept = sstore.spark.deduplicate(data.df, 3, partitions=3, max_local_edges=max_local_edges)
+    dropped = {node for node, root in expected.items() if node != root}
+    rows = kept.collect()
+    assert {row["id"] for row in rows} == set(data.ids.tolist()) - dropped
+    assert all(row["text"] == str(row["id"]) for row in rows) and kept.columns == ["fingerprint", "id", "text"]
+
+
+def test_keep(data: Data) -> None:
+    import sstore.spark
+
+    df = data.frame({"fingerprint": data.fps, "id": data.ids, "score": -data.ids.astype(np.int64)})
+    expected = brute.roots((-a, -b) for _, a, _, b in brute.brute_pairs(data.fps, data.ids, 3))
+    dropped = {-node for node, root in expected.items() if node != root}
+    kept = {row["id"] for row in sstore.spark.deduplicate(df, 3, keep="score", partitions=3).collect()}
+    assert kept == set(data.ids.tolist()) - dropped
+
+
+def test_scan(data: Data, run: Any) -> None:
+    import sstore.spark
+
+    queries = data.frame({"fingerprint": data.queries})
+    assert run(lambda: matches(sstore.spark.scan(data.df, queries, 3))) == data.expected_matches()
+
+
+def test_damaged_and_missing_shards(data: Data, tmp_path: pathlib.Path) -> None:
+    import sstore.spark
+
+    path = tmp_path / "shards"
+    queries = data.frame({"fingerprint": data.queries})
+    with pytest.raises(sstore.NotFoundError, match="no shards here"):
+        sstore.spark.query_shards(queries, str(path))
+    made = sstore.spark.build_shards(data.df, str(path), 2)
+    with pytest.raises(sstore.ExistsError, match="replace=True"):
+        sstore.spark.build_shards(data.df, str(path), 2)
+    [table] = (path / made.shards[1].folder).rglob("table-00.blk")
+    content = table.read_bytes()
+    for wrong in (content[:-100], content[:5000] + bytes([content[5000] ^ 1]) + content[5001:]):
+        table.write_bytes(wrong)
+        with pytest.raises(Exception, match=f"DamagedError.*{made.shards[1].folder}"):
+            sstore.spark.query_shards(queries, str(path), distance=16).collect()
+    table.unlink()
+    with pytest.raises(Exception, match=f"DamagedError.*{made.shards[1].folder}.*it is missing"):
+        sstore.spark.query_shards(queries, str(path)).collect()
+    sstore.spark.build_shards(data.df, str(path), 2, replace=True)
+    assert matches(sstore.spark.query_shards(queries, str(path))) == data.expected_matches()
+
+
+def test_wrong_columns(data: Data) -> None:
+    import sstore.spark
+
+    for call, text in (
+        (lambda: sstore.spark.near_pairs(data.df.drop("fingerprint")), 'column "fingerprint"'),
+        (lambda: sstore.spark.near_pairs(data.df.drop("id")), 'column "id"'),
+    ):
+        with pytest.raises(sstore.ArgumentError, match=text):
+            call()
+    with pytest.raises(TypeError, match="'id' of longs, found string"):
+        sstore.spark.scan(data.df.drop("id").withColumnRenamed("text", "id"), data.df)
+
+
+def test_example(spark_cluster: SparkCluster, data: Data, tmp_path: pathlib.Path) -> None:
+    """The job removes near-duplicates of documents, and keeps those without words."""
+    texts = [" ".join(str(n // 2 * 1000 + word) for word in range(30)) for n in range(60)]
+    texts += ["", "!", "?"]
+    documents = pandas.DataFrame({"id": range(100, 163), "text": [*texts[:-1], None], "n": range(63)})
+    data.session.createDataFrame(documents).write.parquet(str(tmp_path / "in"))
+    ran = subprocess.run(
+        [
+            spark_cluster.home / "bin" / "spark-submit",
+            "--master",
+            "local[2]",
+            EXAMPLES / "spark_job.py",
+            tmp_path / "in",
+            tmp_path / "out",
+        ],
+        capture_output=True,
+        text=True,
+        env=spark_cluster.environment,
+    )
+    assert ran.returncode == 0, ran.stderr[-2000:]
+    assert ran.stdout.splitlines()[-1] == "63 documents, 33 kept"
+    rows = pandas.read_parquet(tmp_path / "out").sort_values("id")
+    assert rows["id"].tolist() == [*range(100, 160, 2), 160, 161, 162]
+    assert rows["n"].tolist() == [*range(0, 60, 2), 60, 61, 62]
+
+
+def test_object_storage(data: Data, run: Any, server: dict[str, Any]) -> None:
+    import sstore.spark
+
+    path = "s3://bucket/shards-of-spark"
+    run(lambda: sstore.spark.build_shards(data.df, path, 2, replace=True, storage_options=server))
+    queries = data.frame({"fingerprint": data.queries})
+    assert matches(sstore.spark.query_shards(queries, path, storage_options=server)) == data.expected_matches()

@@ -1,0 +1,42 @@
+"""Remove near-duplicate documents from a Parquet data set on a Ray cluster.
+
+    python python/examples/ray_job.py INPUT OUTPUT [--text text] [--id id] [--distance 3]
+
+INPUT and OUTPUT are paths that all machines reach. The column --id has a different number for each document; of near
+documents, the one with the smallest is kept. Documents without words are kept. Workers need this package.
+"""
+
+import argparse
+
+import pyarrow as pa
+import ray
+
+import sstore
+import sstore.ray
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("input")
+    parser.add_argument("output")
+    parser.add_argument("--text", default="text")
+    parser.add_argument("--id", default="id")
+    parser.add_argument("--distance", type=int, default=3)
+    given = parser.parse_args()
+
+    def fingerprint(batch: pa.Table) -> pa.Table:
+        texts = batch.column(given.text).combine_chunks().fill_null("")
+        made = sstore.simhash(texts, threads=1)
+        batch = batch.append_column("fingerprint", pa.array(made, mask=made == 0))  # no words: null, and no duplicate
+        return batch.rename_columns(["id" if name == given.id else name for name in batch.column_names])
+
+    documents = ray.data.read_parquet(given.input).map_batches(fingerprint, batch_format="pyarrow").materialize()
+    kept = sstore.ray.deduplicate(documents, given.distance).drop_columns(["fingerprint"]).materialize()
+    if given.id != "id":
+        kept = kept.rename_columns({"id": given.id})
+    kept.write_parquet(given.output)
+    print(f"{documents.count()} documents, {kept.count()} kept")
+
+
+if __name__ == "__main__":
+    main()

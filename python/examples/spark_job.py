@@ -1,0 +1,46 @@
+"""Remove near-duplicate documents from a Parquet data set on a Spark cluster.
+
+    spark-submit python/examples/spark_job.py INPUT OUTPUT [--text text] [--id id] [--distance 3]
+
+INPUT and OUTPUT are paths that all machines reach. The column --id has a different number for each document; of near
+documents, the one with the smallest is kept. Documents without words are kept. Workers need this package.
+"""
+
+import argparse
+from collections.abc import Iterator
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+import sstore
+import sstore.spark
+
+
+def fingerprint(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        made = sstore.simhash(batch.column("text"), threads=1)
+        values = pa.array(made.view(np.int64), mask=made == 0)  # no words: null, and so no duplicate
+        yield pa.RecordBatch.from_arrays([batch.column("id"), values], ["id", "fingerprint"])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("input")
+    parser.add_argument("output")
+    parser.add_argument("--text", default="text")
+    parser.add_argument("--id", default="id")
+    parser.add_argument("--distance", type=int, default=3)
+    given = parser.parse_args()
+    spark = SparkSession.builder.appName("near-duplicates").getOrCreate()
+    documents = spark.read.parquet(given.input)
+    texts = documents.select(F.col(given.id).alias("id"), F.coalesce(given.text, F.lit("")).alias("text"))
+    records = texts.mapInArrow(fingerprint, "id long, fingerprint long").persist()
+    kept = sstore.spark.deduplicate(records, given.distance).select(F.col("id").alias(given.id))
+    documents.join(kept, given.id, "left_semi").write.parquet(given.output)
+    print(f"{records.count()} documents, {spark.read.parquet(given.output).count()} kept")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,150 @@
+"""What the tasks of a cluster compute, on arrays: for sstore.spark and sstore.ray, which move the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sstore._arrays import Words
+from sstore._columns import Pairs
+from sstore._join import join_keys, join_records
+
+_ODD = np.uint64(0x9E3779B97F4A7C15)
+
+
+def mixed(values: Words) -> Words:
+    """The finalizer of SplitMix64 (Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators", 2014)."""
+    values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return values ^ (values >> np.uint64(31))
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Rows of a shuffle: records, each once for every cell that it is in.
+
+    A task joins whole cells. Usually a cell is a key of a table. The records of a crowded key are divided into n parts,
+    by a hash of the record, and the key into n * (n + 1) / 2 cells, one for each pair of parts; then `pair` tells the
+    cell from others of this key, and `side` in which of the two parts the record is.
+
+    Attributes:
+        cell: rows of a cell have the same value, and come to one task: uint64, shape (n,).
+        table: of the key: uint8.
+        pair: 0 if the key is not crowded: uint32.
+        side: 0 or 1: uint8. The records of a cell of one part are all on side 0.
+        fingerprint, id: uint64.
+    """
+
+    cell: Words
+    table: npt.NDArray[np.uint8]
+    pair: npt.NDArray[np.uint32]
+    side: npt.NDArray[np.uint8]
+    fingerprint: Words
+    id: Words
+
+    def columns(self) -> dict[str, npt.NDArray[np.generic]]:
+        """The columns by name."""
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
+
+BUCKETS = 1 << 16
+Counts = npt.NDArray[np.int64]  # of records, shape (distance + 1, BUCKETS)
+
+
+def _buckets(keys: Words, distance: int) -> Words:
+    """Keys of at most 16 bits themselves, and larger ones hashed to as many."""
+    return keys if 64 < 17 * (distance + 1) else mixed(keys) >> np.uint64(48)
+
+
+def count_keys(fingerprints: Words, distance: int) -> Counts:
+    """How many records have a key in each bucket of each table."""
+    return np.stack(
+        [
+            np.bincount(
+                _buckets(join_keys(fingerprints, table, distance), distance).astype(np.int64), minlength=BUCKETS
+            )
+            for table in range(distance + 1)
+        ]
+    )
+
+
+def parts_of(counts: Counts, limit: int) -> Counts:
+    """Into how many parts the records of each bucket's keys are divided, so that a cell has at most about `limit`."""
+    return np.where(counts > limit, -(-2 * counts // limit), 1)
+
+
+def make_cells(fingerprints: Words, ids: Words, distance: int, all_parts: Counts) -> Iterator[Cells]:
+    """The rows of records for each table. `all_parts` are those of parts_of()."""
+    for table in range(distance + 1):
+        keys = join_keys(fingerprints, table, distance)
+        base = mixed(keys * np.uint64(32) + np.uint64(table))
+        parts = all_parts[table, _buckets(keys, distance).astype(np.int64)]
+        hashes = mixed(fingerprints * _ODD + ids)
+        for part_count in np.unique(parts).tolist():
+            rows = np.flatnonzero(parts == part_count)
+            tables = np.full(len(rows), table, np.uint8)
+            if part_count == 1:
+                nothing = np.zeros(len(rows), np.uint32)
+                yield Cells(base[rows], tables, nothing, nothing.astype(np.uint8), fingerprints[rows], ids[rows])
+                continue
+            own = (hashes[rows] % np.uint64(part_count)).astype(np.uint32)
+            for other in range(part_count):
+                low, high = np.minimum(own, np.uint32(other)), np.maximum(own, np.uint32(other))
+                pair = np.uint32(1) + high * np.uint32(part_count) + low
+                side = (own > other).astype(np.uint8)  # the part with the lower number is on side 0
+                yield Cells(mixed(base[rows] + pair), tables, pair, side, fingerprints[rows], ids[rows])
+
+
+def join_cells(cells: Cells, distance: int, spanning: bool, batch_size: int) -> Iterator[Pairs]:
+    """The pairs of all cells of a task, in batches, the lower record of each first."""
+    for table in np.unique(cells.table).tolist():
+        plain = (cells.table == table) & (cells.pair == 0)
+        yield from _join(cells, plain, None, table, distance, spanning, batch_size)
+        split = np.flatnonzero((cells.table == table) & (cells.pair != 0))
+        split = split[np.argsort(cells.cell[split], kind="stable")]
+        for rows in np.split(split, np.flatnonzero(np.diff(cells.cell[split])) + 1):
+            left, right = rows[cells.side[rows] == 0], rows[cells.side[rows] == 1]
+            if spanning or len(right) == 0:  # a spanning join of both sides connects what they connect
+                yield from _join(cells, rows, None, table, distance, spanning, batch_size)
+            elif len(left) > 0:
+                yield from _join(cells, left, right, table, distance, spanning, batch_size)
+
+
+def _join(
+    cells: Cells,
+    left: Any,
+    right: Any,
+    table: int,
+    distance: int,
+    spanning: bool,
+    batch_size: int,
+) -> Iterator[Pairs]:
+    found = join_records(
+        cells.fingerprint[left],
+        cells.id[left],
+        None if right is None else cells.fingerprint[right],
+        None if right is None else cells.id[right],
+        table=table,
+        distance=distance,
+        spanning=spanning,
+        batch_size=batch_size,
+    )
+    return found if right is None else map(_lower_first, found)
+
+
+def _lower_first(pairs: Pairs) -> Pairs:
+    a, b = (pairs.fingerprint, pairs.id), (pairs.other_fingerprint, pairs.other_id)
+    swap = (b[0] < a[0]) | ((b[0] == a[0]) & (b[1] < a[1]))
+    return Pairs(
+        {
+            "fingerprint": np.where(swap, b[0], a[0]),
+            "id": np.where(swap, b[1], a[1]),
+            "other_fingerprint": np.where(swap, a[0], b[0]),
+            "other_id": np.where(swap, a[1], b[1]),
+            "distance": pairs.distance,
+        }
+    )

@@ -1,0 +1,454 @@
+"""sstore on a Spark cluster: shards, queries of all shards, near pairs and clusters of DataFrames.
+
+    import sstore.spark
+
+    pairs = sstore.spark.near_pairs(df, distance=3)        # df has the columns fingerprint and id, both long
+    kept = sstore.spark.deduplicate(df, distance=3)
+
+Fingerprints and ids are longs, as Spark has no unsigned ones: their 64 bits are taken. Workers need this package. Spark
+schedules, moves and repeats the tasks; each runs the library on its rows.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any, Optional
+
+import numpy as np
+import pyarrow as pa
+
+from sstore import _tasks
+from sstore._arrays import Words, words
+from sstore._errors import ArgumentError
+from sstore._join import components, shard_numbers
+from sstore._shards import Place, Shard, Shards, open_shard
+from sstore._stream import StreamMatcher
+from sstore._write import Builder
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_ROWS = 1 << 20  # that a call of the library gets at once
+_MAX_BROADCAST = 4_000_000
+_CROWD = 1_000_000
+_MAX_LOCAL_EDGES = 50_000_000
+
+_RECORD = "fingerprint long, id long"
+_MATCH = "query long, fingerprint long, id long, distance int"
+_PAIR = "fingerprint long, id long, other_fingerprint long, other_id long, distance int"
+
+
+# ----- rows -----
+
+
+def _column(batch: pa.RecordBatch, name: str) -> Words:
+    return words(batch.column(batch.schema.get_field_index(name)), name)
+
+
+def _gather(batches: Iterable[pa.RecordBatch], names: list[str], rows: int = _ROWS) -> Iterator[dict[str, Words]]:
+    """Columns of about as many rows each."""
+    waiting: list[pa.RecordBatch] = []
+    for batch in batches:
+        waiting.append(batch)
+        if sum(map(len, waiting)) >= rows:
+            yield {name: np.concatenate([_column(item, name) for item in waiting]) for name in names}
+            waiting = []
+    if sum(map(len, waiting)) > 0:
+        yield {name: np.concatenate([_column(item, name) for item in waiting]) for name in names}
+
+
+def _batch(columns: dict[str, Any]) -> pa.RecordBatch:
+    """A batch as Spark takes it: longs for words, and integers for distances."""
+    arrays = {}
+    for name, column in columns.items():
+        if isinstance(column, np.ndarray) and column.dtype == np.uint64:
+            column = column.view(np.int64)
+        elif isinstance(column, np.ndarray) and column.dtype != np.int64:
+            column = column.astype(np.int32)
+        arrays[name] = pa.array(column)
+    return pa.RecordBatch.from_pydict(arrays)
+
+
+def _records(df: DataFrame, what: str) -> tuple[DataFrame, bool]:
+    """The columns fingerprint and id of a DataFrame, checked."""
+    from pyspark.sql import functions as F
+
+    names = set(df.columns)
+    if "fingerprint" not in names:
+        raise ArgumentError(f'{what}: expected a column "fingerprint", found {", ".join(df.columns)}')
+    types = dict(df.dtypes)
+    for name in ("fingerprint", "id"):
+        if name in names and types[name] not in ("bigint", "int", "smallint", "tinyint"):
+            raise TypeError(f"{what}: expected the column {name!r} of longs, found {types[name]}")
+    chosen = [F.col(name).cast("long").alias(name) for name in ("fingerprint", "id") if name in names]
+    return df.select(*chosen), "id" in names
+
+
+def _partition_keys(spark: SparkSession, count: int) -> list[int]:
+    """Numbers of which Spark's partitioning by hash brings each into the partition of its index."""
+    from pyspark.sql import functions as F
+
+    found: dict[int, int] = {}
+    begin = 0
+    while len(found) < count:
+        numbers = spark.range(begin, begin + 20 * count + 100)
+        rows = numbers.select("id", F.expr(f"pmod(hash(id), {count})").alias("part")).collect()
+        for row in rows:
+            found.setdefault(row["part"], row["id"])
+        begin += 20 * count + 100
+    return [found[part] for part in range(count)]
+
+
+def _per_partition(spark: SparkSession, values: list[int]) -> DataFrame:
+    """A DataFrame with one row, a number, in each of as many partitions."""
+    keys = _partition_keys(spark, len(values))
+    rows = spark.createDataFrame(list(zip(keys, values)), "key long, number long")
+    return rows.repartition(len(values), "key").select("number")
+
+
+# ----- shards -----
+
+
+def build_shards(
+    df: DataFrame,
+    path: str,
+    shards: int,
+    *,
+    distance: int = 3,
+    plan: str = "auto",
+    recipe: Optional[str] = None,
+    replace: bool = False,
+    memory: str = "1G",
+    storage_options: Optional[dict[str, Any]] = None,
+) -> Shards:
+    """Build a store of each of several shards of a DataFrame, and publish them together.
+
+    A task builds one shard on its local disk, and copies it to the path. Readers see all shards, or those before.
+    Repeated tasks make the same bytes.
+
+    Args:
+        df: with the columns fingerprint and, optionally, id, both long. Other columns are not read.
+        path: a folder that all machines reach: a path, or an address that fsspec knows, such as "s3://bucket/docs".
+        shards: their number, about a hundred million records each.
+        distance, plan, recipe, memory: as sstore.build() takes them; the memory is that of one task.
+        replace: replace the shards at the path, once the new ones are complete. The folders of the old ones are then
+            removed: tasks that query them fail, and are repeated with the new ones.
+        storage_options: for fsspec.
+
+    Returns:
+        The manifest.
+    """
+    place = Place(path, storage_options)
+    place.check_new(replace)
+    records, has_ids = _records(df, "build_shards")
+    spark = df.sparkSession
+    keys = _partition_keys(spark, shards)
+    names = ["fingerprint", "id"] if has_ids else ["fingerprint"]
+
+    def number(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        key_of = np.array(keys, np.int64)
+        for batch in batches:
+            numbers = shard_numbers(_column(batch, "fingerprint"), shards)
+            yield pa.RecordBatch.from_arrays([pa.array(key_of[numbers]), *batch.columns], ["key", *names])
+
+    def build(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        first = next(batches, None)
+        while first is not None and len(first) == 0:
+            first = next(batches, None)
+        if first is None:
+            return
+        with tempfile.TemporaryDirectory(prefix="sstore-") as folder:
+            local = f"{folder}/store"
+            with Builder(
+                local, distance=distance, plan=plan, with_ids=has_ids, recipe=recipe, memory=memory
+            ) as builder:
+                shard = int(shard_numbers(_column(first, "fingerprint")[:1], shards)[0])
+                builder.add(_column(first, "fingerprint"), _column(first, "id") if has_ids else None)
+                for batch in batches:
+                    builder.add(_column(batch, "fingerprint"), _column(batch, "id") if has_ids else None)
+            made = Place(path, storage_options).publish(local, shard, shards)
+        yield pa.RecordBatch.from_pydict({"shard": [made.to_json()]})
+
+    schema = ", ".join(["key long", "fingerprint long", *(["id long"] if has_ids else [])])
+    numbered = records.mapInArrow(number, schema)
+    rows = numbered.repartition(shards, "key").mapInArrow(build, "shard string").collect()
+    found = sorted((Shard.from_json(row["shard"]) for row in rows), key=lambda shard: shard.number)
+    made = Shards(shards, distance, recipe or "", has_ids, tuple(found))
+    place.write(made)
+    place.remove_others(made)
+    return made
+
+
+def query_shards(
+    df: DataFrame,
+    path: str,
+    *,
+    distance: Optional[int] = None,
+    max_broadcast: int = _MAX_BROADCAST,
+    storage_options: Optional[dict[str, Any]] = None,
+) -> DataFrame:
+    """All records of all shards within a distance of each fingerprint of a DataFrame, each once.
+
+    Every query goes to every shard, since near-duplicates lie in different ones. Up to max_broadcast queries are sent
+    to all tasks together; more are sent to each shard in sorted batches.
+
+    Args:
+        df: with the column fingerprint, a long. Equal ones are queried once.
+        path, storage_options: as build_shards() takes them.
+        distance: in bits, 0 to 64; None: that of the shards.
+        max_broadcast: queries, of 8 bytes each.
+
+    Returns:
+        The columns query (the fingerprint that was looked for), fingerprint, id (null in shards without ids) and
+        distance.
+    """
+    from pyspark.sql import functions as F
+
+    shards = Place(path, storage_options).read()
+    records, _ = _records(df, "query_shards")
+    queries = records.select("fingerprint").where("fingerprint is not null").distinct()
+    spark = df.sparkSession
+    near = shards.distance if distance is None else distance
+    has_ids = shards.has_ids
+    numbers = list(range(len(shards.shards)))
+    if not numbers:
+        return spark.createDataFrame([], _MATCH)
+
+    def matches(number: int, wanted: Words) -> Iterator[pa.RecordBatch]:
+        store = open_shard(Place(path, storage_options), shards.shards[number])
+        for found in store.iter_query_batch(wanted, near, threads=1):
+            ids = found.id.view(np.int64) if has_ids else pa.nulls(len(found), pa.int64())
+            yield _batch(
+                {
+                    "query": wanted[found.query],
+                    "fingerprint": found.fingerprint,
+                    "id": ids,
+                    "distance": found.distance,
+                }
+            )
+
+    few = queries.limit(max_broadcast + 1).toPandas()["fingerprint"].to_numpy(np.int64)
+    if len(few) <= max_broadcast:
+        sent = spark.sparkContext.broadcast(np.sort(few.view(np.uint64)))
+
+        def query_all(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            for batch in batches:
+                for number in batch.column(0).to_pylist():
+                    yield from matches(number, sent.value)
+
+        return _per_partition(spark, numbers).mapInArrow(query_all, _MATCH)
+
+    keys = _partition_keys(spark, len(numbers))
+
+    def query_sorted(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        number_of = {key: number for number, key in enumerate(keys)}
+        for columns in _gather(batches, ["key", "fingerprint"]):
+            yield from matches(number_of[int(columns["key"][0])], columns["fingerprint"])
+
+    each = queries.select(F.explode(F.array(*(F.lit(key).cast("long") for key in keys))).alias("key"), "fingerprint")
+    ordered = each.repartition(len(numbers), "key").sortWithinPartitions("fingerprint")
+    return ordered.mapInArrow(query_sorted, _MATCH)
+
+
+# ----- joins -----
+
+
+def near_pairs(
+    df: DataFrame,
+    distance: int = 3,
+    *,
+    spanning: bool = False,
+    partitions: Optional[int] = None,
+    crowd: int = _CROWD,
+) -> DataFrame:
+    """Every pair of different records of a DataFrame within a distance, once, without a store.
+
+    Each record is sent to a task for each of distance + 1 keys (one shuffle). A task joins the records of its keys, and
+    gives only the pairs that no earlier key finds. A key with more than `crowd` records is divided among several tasks.
+
+    Args:
+        df: with the columns fingerprint and id, both long. Equal records count once.
+        distance: in bits, 0 to 16.
+        spanning: only pairs that connect whatever all pairs connect, with repeats; see sstore.join_records(). For
+            clusters that is enough, and many near or equal fingerprints then make few pairs.
+        partitions: tasks; None: one for each two million rows of the shuffle, but at least Spark's shuffle partitions.
+        crowd: records of a key that a task may get, with 40 bytes of memory each.
+
+    Returns:
+        The columns fingerprint, id, other_fingerprint, other_id and distance, the lower record first.
+    """
+    from pyspark.sql import functions as F
+
+    records, has_ids = _records(df, "near_pairs")
+    if not has_ids:
+        raise ArgumentError(f'near_pairs: expected a column "id", found {", ".join(df.columns)}')
+    spark = df.sparkSession
+    records = records.where("fingerprint is not null and id is not null")
+
+    def count(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        counts = np.zeros((distance + 1, _tasks.BUCKETS), np.int64)
+        for columns in _gather(batches, ["fingerprint"]):
+            counts += _tasks.count_keys(columns["fingerprint"], distance)
+        tables, buckets = np.nonzero(counts)
+        yield _batch({"table": tables, "bucket": buckets, "records": counts[tables, buckets]})
+
+    counted = records.mapInArrow(count, "table long, bucket long, records long")
+    rows = counted.groupBy("table", "bucket").agg(F.sum("records").alias("records")).toPandas()
+    counts = np.zeros((distance + 1, _tasks.BUCKETS), np.int64)
+    counts[rows["table"].to_numpy(np.int64), rows["bucket"].to_numpy(np.int64)] = rows["records"]
+    parts = _tasks.parts_of(counts, crowd)
+    if partitions is None:
+        partitions = max(
+            int((counts * parts).sum()) // (2 * _ROWS) + 1, int(spark.conf.get("spark.sql.shuffle.partitions", "200"))
+        )
+
+    def explode(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for columns in _gather(batches, ["fingerprint", "id"], _ROWS // 8):
+            for cells in _tasks.make_cells(columns["fingerprint"], columns["id"], distance, parts):
+                if len(cells.cell) > 0:
+                    yield _batch(cells.columns())
+
+    def join(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        names = list(_tasks.Cells.__dataclass_fields__)
+        for columns in _gather(batches, names, 1 << 62):
+            cells = _tasks.Cells(
+                columns["cell"],
+                columns["table"].astype(np.uint8),
+                columns["pair"].astype(np.uint32),
+                columns["side"].astype(np.uint8),
+                columns["fingerprint"],
+                columns["id"],
+            )
+            for pairs in _tasks.join_cells(cells, distance, spanning, _ROWS // 8):
+                yield _batch(pairs.columns)
+
+    cells = records.mapInArrow(explode, "cell long, table int, pair int, side int, fingerprint long, id long")
+    return cells.repartition(partitions, "cell").mapInArrow(join, _PAIR)
+
+
+def clusters(pairs: DataFrame, *, max_local_edges: int = _MAX_LOCAL_EDGES) -> DataFrame:
+    """The connected components of pairs.
+
+    Up to max_local_edges pairs are connected by one task, out of core. More are connected on the cluster, by large-star
+    and small-star steps (Kiveris, Lattanzi, Mirrokni, Rastogi and Vassilvitskii, "Connected Components in MapReduce and
+    Beyond", SOCC 2014).
+
+    Args:
+        pairs: with the columns id and other_id, both long, such as of near_pairs(spanning=True).
+        max_local_edges: 16 bytes each on the disk of a worker.
+
+    Returns:
+        The columns id and cluster, the smallest id of the component.
+    """
+    from pyspark.sql import functions as F
+
+    edges = pairs.select(F.col("id").cast("long").alias("a"), F.col("other_id").cast("long").alias("b"))
+    edges = edges.where("a is not null and b is not null")
+    edges.persist()
+    try:
+        return _connect(edges, max_local_edges).localCheckpoint()
+    finally:
+        edges.unpersist()
+
+
+def _connect(edges: DataFrame, max_local_edges: int) -> DataFrame:
+    from pyspark.sql import functions as F
+
+    if edges.count() <= max_local_edges:
+
+        def connect(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            # Signed order: the smallest id as Spark compares them.
+            flip = np.uint64(1 << 63)
+            parts = ((c["a"] ^ flip, c["b"] ^ flip) for c in _gather(batches, ["a", "b"]))
+            for found in components(parts, threads=1):
+                yield _batch({"id": found.node ^ flip, "cluster": found.smallest ^ flip})
+
+        return edges.coalesce(1).mapInArrow(connect, "id long, cluster long")
+    nodes = edges.select(F.col("a").alias("id")).union(edges.select("b")).distinct()
+    edges = edges.where("a <> b").select(F.greatest("a", "b").alias("a"), F.least("a", "b").alias("b")).distinct()
+    before = None
+    while True:
+        edges = _small_star(_large_star(edges)).localCheckpoint()
+        row = edges.agg(F.count("*"), F.sum(F.hash("a", "b").cast("decimal(20,0)"))).first()
+        if row is not None and tuple(row) == before:
+            break
+        before = None if row is None else tuple(row)
+    roots = edges.select(F.col("a").alias("id"), F.col("b").alias("root"))
+    joined = nodes.join(roots, "id", "left")
+    return joined.select("id", F.coalesce("root", "id").alias("cluster"))
+
+
+def _large_star(edges: DataFrame) -> DataFrame:
+    """Every node connects its larger neighbours with the smallest of its neighbours and itself."""
+    from pyspark.sql import functions as F
+
+    both = edges.union(edges.select(F.col("b").alias("a"), F.col("a").alias("b")))
+    smallest = both.groupBy("a").agg(F.least(F.min("b"), F.col("a")).alias("m"))
+    larger = both.where("b > a").join(smallest, "a")
+    return larger.select(F.col("b").alias("a"), F.col("m").alias("b")).distinct()
+
+
+def _small_star(edges: DataFrame) -> DataFrame:
+    """Every node connects its smaller neighbours and itself with the smallest of them."""
+    from pyspark.sql import functions as F
+
+    smallest = edges.groupBy("a").agg(F.min("b").alias("m"))
+    smaller = edges.join(smallest, "a").select(F.col("b").alias("a"), F.col("m").alias("b"))
+    return smaller.union(smallest.select("a", F.col("m").alias("b"))).where("a <> b").distinct()
+
+
+def deduplicate(
+    df: DataFrame,
+    distance: int = 3,
+    *,
+    keep: Optional[str] = None,
+    partitions: Optional[int] = None,
+    max_local_edges: int = _MAX_LOCAL_EDGES,
+) -> DataFrame:
+    """The rows of a DataFrame without near-duplicates: of each cluster one row is kept.
+
+    Args:
+        df: with the columns fingerprint and id, both long; ids are unique. Rows without a fingerprint are kept.
+        distance: in bits, 0 to 16.
+        keep: a column: of a cluster, the row with its smallest value is kept, and of several the one with the smallest
+            id. None: the id.
+        partitions, max_local_edges: as near_pairs() and clusters() take them.
+    """
+    from pyspark.sql import functions as F
+
+    pairs = near_pairs(df, distance, spanning=True, partitions=partitions)
+    found = clusters(pairs, max_local_edges=max_local_edges)
+    members = found.join(df.select("id", F.col(keep or "id").alias("order")), "id")
+    first = members.groupBy("cluster").agg(F.min(F.struct("order", "id")).alias("first"))
+    dropped = members.join(first, "cluster").where("id <> first.id").select("id")
+    return df.join(dropped, "id", "left_anti").select(df.columns)
+
+
+def scan(df: DataFrame, queries: DataFrame, distance: int = 3) -> DataFrame:
+    """The paper's batch job: a batch of queries in the memory of each task, and fingerprints that stream past it.
+
+    Args:
+        df: with the columns fingerprint and, optionally, id, both long.
+        queries: with the column fingerprint; about 33 bytes of memory each for every task.
+        distance: in bits, 0 to 16.
+
+    Returns:
+        The columns query (the fingerprint that was looked for), fingerprint, id (null if there are none) and distance.
+    """
+    records, has_ids = _records(df, "scan")
+    wanted, _ = _records(queries, "scan")
+    distinct = wanted.select("fingerprint").where("fingerprint is not null").distinct()
+    sent = df.sparkSession.sparkContext.broadcast(distinct.toPandas()["fingerprint"].to_numpy(np.int64))
+    names = ["fingerprint", "id"] if has_ids else ["fingerprint"]
+
+    def match(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        matcher = StreamMatcher(sent.value, distance, threads=1)
+        for columns in _gather(batches, names):
+            found = matcher.feed(columns["fingerprint"], columns.get("id"))
+            ids = found.id.view(np.int64) if has_ids else pa.nulls(len(found), pa.int64())
+            yield _batch(
+                {"query": found.query, "fingerprint": found.fingerprint, "id": ids, "distance": found.distance}
+            )
+
+    return records.where("fingerprint is not null").mapInArrow(match, _MATCH)
