@@ -288,6 +288,51 @@ static sstore_status match_stream(const operation *self, uint32_t threads, sstor
     return status;
 }
 
+/* The components of a path, which is one. */
+static sstore_status connect(const operation *self, uint32_t threads, sstore_error *error)
+{
+    sstore_components_options options = SSTORE_COMPONENTS_OPTIONS_INIT;
+    sstore_components *components;
+    uint64_t nodes[64], smallest[64], seen = 0;
+    size_t count = 1;
+    options.threads = threads;
+    options.memory_bytes = (uint64_t)8 << 20;
+    options.tmp_dir = scratch_folder();
+    sstore_status status = sstore_components_create(&options, &components, error);
+    for (uint64_t i = 0; status == SSTORE_OK && i < self->before.count; i++)
+        status = sstore_components_add(components, (uint64_t[]){i}, (uint64_t[]){i + 1}, 1, error);
+    while (status == SSTORE_OK && count > 0) {
+        status = sstore_components_next(components, nodes, smallest, 64, &count, error);
+        for (size_t i = 0; i < count; i++)
+            assert_int_equal(smallest[i], 0);
+        seen += count;
+    }
+    if (status == SSTORE_OK)
+        assert_int_equal(seen, self->before.count + 1);
+    sstore_components_free(components);
+    return status;
+}
+
+/* The pairs of all tables together are those of the store. */
+static sstore_status join_records(const operation *self, const sstore *store, sstore_error *error)
+{
+    sstore_record_join_options options = SSTORE_RECORD_JOIN_OPTIONS_INIT;
+    static uint64_t fingerprints[RECORDS + OTHERS], ids[RECORDS + OTHERS]; /* no memory of the test's may be refused */
+    const sstore_record_columns columns = {sizeof columns, fingerprints, ids};
+    sstore_record_iterator *records;
+    uint64_t pairs = 0;
+    size_t count = 0;
+    sstore_status status = sstore_record_iterator_create(store, &records, error);
+    if (status == SSTORE_OK)
+        status = sstore_record_iterator_next(records, &columns, RECORDS + OTHERS, &count, error);
+    sstore_record_iterator_free(records);
+    for (; status == SSTORE_OK && options.table <= options.distance; options.table++)
+        status = sstore_join_records(&columns, count, NULL, 0, &options, count_pair, &pairs, error);
+    if (status == SSTORE_OK)
+        assert_int_equal(pairs, self->near_pairs);
+    return status;
+}
+
 static sstore_status join_all(const operation *self, uint32_t threads, sstore_error *error)
 {
     const sstore_join_options options = join_options(threads);
@@ -310,6 +355,10 @@ static sstore_status join_all(const operation *self, uint32_t threads, sstore_er
         status = sstore_join(store, other, &options, count_pair, &joined_pairs, error);
     if (status == SSTORE_OK)
         assert_int_equal(joined_pairs, 2 * self->near_pairs + self->before.count);
+    if (status == SSTORE_OK)
+        status = join_records(self, store, error);
+    if (status == SSTORE_OK)
+        status = connect(self, threads, error);
     sstore_close(other);
     sstore_close(store);
     return status == SSTORE_OK ? match_stream(self, threads, error) : status;

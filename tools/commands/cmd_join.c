@@ -217,16 +217,13 @@ static sstore_status print_components(const arguments *all, sstore_components *c
 
 static int cluster_edges(arguments *all)
 {
-    const line_format lines = {.columns = {LINE_COLUMN_FINGERPRINT, LINE_COLUMN_ID},
-                               .column_count = 2,
-                               .decimal = true};
     sstore_components_options how = SSTORE_COMPONENTS_OPTIONS_INIT;
     input_options input = INPUT_OPTIONS_INIT;
     sstore_components *components;
     sstore_error error;
     input_ids ids = INPUT_IDS_PRESENT;
     char *path = (char *)(uintptr_t)all->edges;
-    input.lines = lines;
+    input.lines.are_edges = true;
     input.max_window_bits = input_window_bits(all->task.options.memory_bytes);
     int code = input_check_all(&path, 1, &input);
     if (code != EXIT_DONE)

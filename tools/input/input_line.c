@@ -165,10 +165,23 @@ static bool parse_column(const line_format *format, line_column column, const fi
     return true;
 }
 
+static bool parse_edge(const char *line, size_t length, line_record *record_out, line_fault *fault)
+{
+    field_reader reader = read_fields(line, length);
+    field first, second, rest;
+    record_out->has_id = true;
+    const bool right = next_field(&reader, &first) && next_field(&reader, &second) && !next_field(&reader, &rest) &&
+                       parse_decimal(first.text, first.length, &record_out->fingerprint) &&
+                       parse_decimal(second.text, second.length, &record_out->id);
+    return right || line_fault_found(fault, "two decimal numbers up to 18446744073709551615", line, length);
+}
+
 bool line_parse(const line_format *format, const char *line, size_t length, line_record *record_out, line_fault *fault)
 {
     static const char *const names[] = {"a fingerprint", "an id or '-'", "a field to skip"};
     *record_out = (line_record){0};
+    if (format->are_edges)
+        return parse_edge(line, length, record_out, fault);
     if (length == 0)
         return line_fault_set(fault, "expected %s, found an empty line", format->are_ids ? "an id" : "a fingerprint");
     field_reader reader = read_fields(line, length);
@@ -324,7 +337,7 @@ static inline const char *take_line(const line_format *format, line_shape shape,
     if (shape == SHAPE_ID_FINGERPRINT)
         at = take_id_before(format, at, id_out);
     if (at != NULL)
-        at = take_fingerprint(format->decimal, at, fingerprint_out);
+        at = format->are_edges ? take_id(at, fingerprint_out) : take_fingerprint(format->decimal, at, fingerprint_out);
     if (at != NULL)
         at = shape == SHAPE_FINGERPRINT_ID ? take_id_behind(format, at, id_out) : take_end(at);
     return at;

@@ -26,12 +26,13 @@ typedef struct line_format {
     bool decimal;           /* fingerprints are decimal, signed or unsigned; otherwise hex */
     bool ignore_ids;        /* the id column is skipped */
     bool are_ids;           /* the fingerprint column holds ids, decimal and unsigned */
+    bool are_edges;         /* lines are two numbers, decimal and unsigned; the columns are the default ones */
 } line_format;
 
 /* A fingerprint, then optionally an id. */
 #define LINE_FORMAT_INIT                                                                                               \
     {                                                                                                                  \
-        {LINE_COLUMN_FINGERPRINT, LINE_COLUMN_ID}, 2, true, false, false, false                                        \
+        {LINE_COLUMN_FINGERPRINT, LINE_COLUMN_ID}, 2, true, false, false, false, false                                 \
     }
 
 typedef struct line_record {

@@ -13,6 +13,7 @@ while read -r record; do
     sstore add --quiet MANY - <<<"$record" # segments, for a report that is longer than a stream's buffer
 done < <(head -12 input)
 sstore scan --queries others input others >matches
+seq 20000 | awk '{ print $1 "\t" $1 % 1000 }' >edges
 sstore --help >help
 sed -n 's/^  \([a-z]*\)  .*/\1/p' help >commands
 
@@ -31,7 +32,8 @@ forms()
     pairs) printf '%s\n' '-k 16 STORE' '-k 16 --json STORE' ;;
     clusters) printf '%s\n' '-k 16 STORE' '-k 16 --json STORE' '-k 16 --drop STORE' '-k 16 --drop --json STORE' \
                             '--representatives STORE' '--representatives --json STORE' '--singles STORE' \
-                            '--singles --json STORE' ;;
+                            '--singles --json STORE' '--edges edges' '--edges edges --json' \
+                            '--edges edges --drop' '--edges edges --representatives' ;;
     join) printf '%s\n' 'STORE OTHER' '--json STORE OTHER' ;;
     plan) printf '%s\n' '-n 10M' '-n 10M --json' '-n 10M --all' '-n 10M --all --json' ;;
     stat) printf '%s\n' 'STORE' '--json STORE' 'MANY' '--json MANY' ;;
