@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Tests sstore.spark and sstore.ray on clusters of separate processes on this machine: a Spark master with two workers, two
-# Ray nodes, and an S3-compatible server. Executors and workers are killed meanwhile. Takes about ten minutes.
+# Ray nodes, and an S3-compatible server. Executors and workers are killed meanwhile. Takes about 20 minutes.
 #   python/cluster.sh
 # Needs Java 17, a C compiler, and pip's access to packages; Python 3.11 for Spark 3.5.
 set -euo pipefail

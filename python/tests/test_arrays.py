@@ -308,6 +308,8 @@ def test_hints(folder: pathlib.Path) -> None:
         (lambda: sstore.build(folder / "b", [1], with_ids="no"), "with_ids: expected bool"),  # type: ignore[arg-type]
         (lambda: sstore.build(folder / "b", [1], progress="x"), "progress: expected bool"),  # type: ignore[arg-type]
         (lambda: sstore.build(folder / "b", [1], plan=4), "plan: expected str"),  # type: ignore[arg-type]
+        (lambda: sstore.build(folder / "b", [1], threads=None), "threads: expected int"),  # type: ignore[arg-type]
+        (lambda: sstore.build(folder / "b", [1], replace=None), "replace: expected bool"),  # type: ignore[arg-type]
         (lambda: sstore.simhash(["a"] * 300, threads=float("nan")), "threads: expected int"),  # type: ignore[arg-type]
         (lambda: sstore.collect([None]), "results of StreamMatcher"),  # type: ignore[list-item]
         (lambda: store.join(None), "path of one"),

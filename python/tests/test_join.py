@@ -99,6 +99,8 @@ def test_wrong_arguments() -> None:
         lambda: list(sstore.join_records([1], None, [1], table=0, spanning=True)),
         lambda: sstore.components([([1], [1, 2])]),
         lambda: sstore.shard_numbers([1], 0),
+        lambda: sstore.components([], batch_size=0),
+        lambda: sstore.join_records([1], table=0, batch_size=0),
     ):
         with pytest.raises(sstore.ArgumentError):
             call()

@@ -74,7 +74,7 @@ def size_of(size: Optional[Size], what: str) -> int:
     return number_of(size, what, (1 << 64) - 1)
 
 
-def number_of(value: int, what: str, largest: int) -> int:
+def number_of(value: Any, what: str, largest: int) -> int:
     """A number from 0 to largest."""
     try:
         number = operator.index(value)
@@ -85,7 +85,14 @@ def number_of(value: int, what: str, largest: int) -> int:
     return number
 
 
-def flag_of(value: bool, what: str) -> bool:
+def rows_of(batch_size: int) -> int:
+    """The rows of a batch: at least 1."""
+    if number_of(batch_size, "batch_size", (1 << 64) - 1) == 0:
+        raise ArgumentError("batch_size: expected at least 1, found 0")
+    return operator.index(batch_size)
+
+
+def flag_of(value: Any, what: str) -> bool:
     """A truth value, not anything that has one."""
     if not isinstance(value, (bool, np.bool_)):
         raise TypeError(f"{what}: expected bool, found {value!r}")
@@ -169,8 +176,10 @@ class Call:
         made.struct_size = ffi.sizeof(kind)
         for name, value in fields.items():
             kind_of_field = _fields(kind)[name]
-            if value is None or isinstance(value, ffi.CData):
-                setattr(made, name, ffi.NULL if value is None and kind_of_field == "pointer" else value)
+            if isinstance(value, ffi.CData):
+                setattr(made, name, value)
+            elif value is None and kind_of_field == "pointer":
+                setattr(made, name, ffi.NULL)
             elif kind_of_field == "pointer":
                 if not isinstance(value, (str, bytes)):
                     raise TypeError(f"{name}: expected str, found {value!r}")

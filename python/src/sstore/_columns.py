@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sstore._arrays import Words
-from sstore._call import Call, number_of
+from sstore._call import Call, rows_of
 from sstore._errors import ArgumentError
 from sstore._export import arrow_of, stream_of
 from sstore._native import ffi, lib
@@ -394,9 +394,7 @@ class Batches(Iterator[T]):
     """
 
     def __init__(self, make_results: Callable[[], Results[T]], batch_size: int) -> None:
-        self._batch_size = number_of(batch_size, "batch_size", (1 << 64) - 1)
-        if self._batch_size == 0:
-            raise ArgumentError("batch_size: expected at least 1, found 0")
+        self._batch_size = rows_of(batch_size)
         self._results = make_results()
         self._is_begun = False
 

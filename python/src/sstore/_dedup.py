@@ -63,7 +63,7 @@ class Deduplicator:
         The other arguments are those of add().
 
     Raises:
-        BusyError: another process is writing to the store.
+        BusyError: another process, or another object of this one, is writing to the store.
         NotFoundError: there is no folder at tmp_dir.
         RecipeError, DamagedError, UnsupportedError, ArgumentError, FileError, OutOfMemoryError
     """

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sstore._arrays import ArrayLike, Words, pointer, words
-from sstore._call import Call, PathLike, ProgressOption, Size, encode, flag_of, number_of, size_of
+from sstore._call import Call, PathLike, ProgressOption, Size, encode, flag_of, number_of, rows_of, size_of
 from sstore._columns import PAIR_COLUMNS, Buffers, Columns, Pairs
 from sstore._errors import ArgumentError
 from sstore._native import ffi, lib
@@ -157,9 +157,7 @@ def join_records(
     Raises:
         ArgumentError, OutOfMemoryError
     """
-    batch_size = number_of(batch_size, "batch_size", (1 << 64) - 1)
-    if batch_size == 0:
-        raise ArgumentError("batch_size: expected at least 1, found 0")
+    batch_size = rows_of(batch_size)
     sides = [(_words(fingerprints, ids, "fingerprints", "ids"))]
     if other_fingerprints is not None:
         sides.append(_words(other_fingerprints, other_ids, "other_fingerprints", "other_ids"))
@@ -237,6 +235,7 @@ def components(
         ArgumentError, FileError, OutOfMemoryError
         NotFoundError: there is no folder at tmp_dir.
     """
+    batch_size = rows_of(batch_size)
     call = Call(progress)
     options = call.options(
         "sstore_components_options",
@@ -252,7 +251,7 @@ def components(
         for begin in range(0, len(one), _SLICE):
             part, other_part = one[begin : begin + _SLICE], other[begin : begin + _SLICE]
             call.check(lib.sstore_components_add(native, pointer(part), pointer(other_part), len(part), call.error))
-    return _components(call, native, number_of(batch_size, "batch_size", (1 << 64) - 1))
+    return _components(call, native, batch_size)
 
 
 def _components(call: Call, native: Any, batch_size: int) -> Iterator[Components]:

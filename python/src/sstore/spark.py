@@ -133,7 +133,7 @@ def build_shards(
         shards: their number, about a hundred million records each.
         distance, plan, recipe, memory: as sstore.build() takes them; the memory is that of one task.
         replace: replace the shards at the path, once the new ones are complete. The folders of the old ones are then
-            removed: tasks that query them fail, and are repeated with the new ones.
+            removed, so queries that began before may fail.
         storage_options: for fsspec.
 
     Returns:
@@ -367,16 +367,19 @@ def _connect(edges: DataFrame, max_local_edges: int) -> DataFrame:
         return edges.coalesce(1).mapInArrow(connect, "id long, cluster long")
     nodes = edges.select(F.col("a").alias("id")).union(edges.select("b")).distinct()
     edges = edges.where("a <> b").select(F.greatest("a", "b").alias("a"), F.least("a", "b").alias("b")).distinct()
-    before = None
-    while True:
+    while not _are_stars(edges):
         edges = _small_star(_large_star(edges)).localCheckpoint()
-        row = edges.agg(F.count("*"), F.sum(F.hash("a", "b").cast("decimal(20,0)"))).first()
-        if row is not None and tuple(row) == before:
-            break
-        before = None if row is None else tuple(row)
     roots = edges.select(F.col("a").alias("id"), F.col("b").alias("root"))
     joined = nodes.join(roots, "id", "left")
     return joined.select("id", F.coalesce("root", "id").alias("cluster"))
+
+
+def _are_stars(edges: DataFrame) -> bool:
+    """Whether each node has one edge, to a node that has none: the smallest of the component."""
+    from pyspark.sql import functions as F
+
+    is_single = edges.groupBy("a").agg(F.count("*").alias("n")).where("n > 1").isEmpty()
+    return bool(is_single and edges.select("b").intersect(edges.select("a")).isEmpty())
 
 
 def _large_star(edges: DataFrame) -> DataFrame:
