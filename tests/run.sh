@@ -65,6 +65,7 @@ need_command cc build-essential
 need_command c++ build-essential
 need_libraries
 need_command zstd zstd
+need_command parallel parallel
 need_command python3 python3
 [[ " ${jobs[*]} " != *" clang "* ]] || need_command clang clang
 if [[ " ${jobs[*]} " == *" python "* ]]; then
