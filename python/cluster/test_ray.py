@@ -12,8 +12,7 @@ from typing import Any
 import brute
 import numpy as np
 import pytest
-
-from conftest import RayCluster, while_killing
+from machines import RayCluster, while_killing
 
 ray = pytest.importorskip("ray")
 pyarrow = pytest.importorskip("pyarrow")
@@ -72,7 +71,10 @@ def test_shards(data: Data, run: Any, tmp_path: pathlib.Path) -> None:
         ["shards.json", *(shard.folder for shard in made.shards)]
     )
     queries = data.frame({"fingerprint": data.queries})
-    assert run(lambda: matches(sstore.ray.query_shards(queries, path))) == data.expected_matches()
+    for options in ({}, {"max_broadcast": 10}):
+        assert matches(run(lambda o=options: sstore.ray.query_shards(queries, path, **o))) == data.expected_matches()
+    nothing = data.frame({"fingerprint": data.queries[:0]})
+    assert matches(sstore.ray.query_shards(nothing, path)) == []
 
 
 @pytest.mark.parametrize("crowd", [10**6, 200])
@@ -87,16 +89,82 @@ def test_near_pairs(data: Data, run: Any, crowd: int) -> None:
     assert len(found) == len(set(found)) and set(found) == brute.brute_pairs(data.fps, data.ids, 3)
 
 
-def test_deduplicate(data: Data, run: Any) -> None:
+@pytest.mark.parametrize("max_local_edges", [10**9, 100])
+def test_clusters(data: Data, run: Any, max_local_edges: int) -> None:
+    import sstore.ray
+
+    expected = brute.roots((a, b) for _, a, _, b in brute.brute_pairs(data.fps, data.ids, 3))
+    spanning = sstore.ray.near_pairs(data.ds, 3, spanning=True, partitions=3)
+    rows = run(lambda: sstore.ray.clusters(spanning, max_local_edges=max_local_edges).take_all())
+    assert len(rows) == len(expected) and {row["id"]: row["cluster"] for row in rows} == expected
+
+
+@pytest.mark.parametrize("max_local_edges", [1, 10**9])
+def test_chains_loops_and_single_nodes(ray_cluster: RayCluster, max_local_edges: int, rng: np.random.Generator) -> None:
+    import sstore.ray
+
+    a, b = np.arange(300, dtype=np.uint64), np.arange(300, dtype=np.uint64) + np.uint64(1)
+    b[100] = 100  # two chains, one of which ends in a loop
+    a, b = np.append(a, [1000, 1000, 2000]), np.append(b, [1000, 1001, 2000])
+    names = rng.permutation(3000).astype(np.uint64)
+    edges = Data.frame({"id": names[a.astype(int)], "other_id": names[b.astype(int)]})
+    rows = sstore.ray.clusters(edges, max_local_edges=max_local_edges).take_all()
+    expected = brute.roots(zip(names[a.astype(int)].tolist(), names[b.astype(int)].tolist()))
+    assert len(rows) == len(expected) and {row["id"]: row["cluster"] for row in rows} == expected
+
+
+def test_full_disk(ray_cluster: RayCluster, server: dict[str, Any], rng: np.random.Generator) -> None:
+    """Tasks without room on their disk name the shard. With room, the same calls succeed."""
+    import sstore.ray
+
+    path = "s3://bucket/full-disk-of-ray"
+    fps = rng.integers(0, 1 << 64, 200_000, dtype=np.uint64)
+    records, queries = Data.frame({"fingerprint": fps, "id": fps}), Data.frame({"fingerprint": fps[:3000]})
+    with ray_cluster.disk.full():
+        with pytest.raises(Exception, match=r"FileError: .*full-disk-of-ray: shard . of 2: .*space"):
+            sstore.ray.build_shards(records, path, 2, storage_options=server)
+        with pytest.raises(sstore.NotFoundError, match="no shards here"):
+            sstore.ray.query_shards(queries, path, storage_options=server)
+    sstore.ray.build_shards(records, path, 2, storage_options=server)
+    found = sstore.ray.query_shards(queries, path, distance=0, storage_options=server)
+    with ray_cluster.disk.full():
+        with pytest.raises(Exception, match=r"FileError: .*full-disk-of-ray/shard-.*space"):
+            found.take_all()
+    assert found.count() == 3000
+
+
+def test_damaged_and_missing_shards(data: Data, tmp_path: pathlib.Path) -> None:
+    import sstore.ray
+
+    path = tmp_path / "shards"
+    queries = data.frame({"fingerprint": data.queries})
+    made = sstore.ray.build_shards(data.ds, str(path), 2)
+    [table] = (path / made.shards[1].folder).rglob("table-00.blk")
+    content = table.read_bytes()
+    for wrong in (content[:-100], content[:5000] + bytes([content[5000] ^ 1]) + content[5001:]):
+        table.write_bytes(wrong)
+        with pytest.raises(Exception, match=f"DamagedError.*{made.shards[1].folder}"):
+            sstore.ray.query_shards(queries, str(path), distance=16).take_all()
+    table.unlink()
+    with pytest.raises(Exception, match=f"DamagedError.*{made.shards[1].folder}.*it is missing"):
+        sstore.ray.query_shards(queries, str(path)).take_all()
+    waiting = sstore.ray.query_shards(queries, str(path))
+    sstore.ray.build_shards(data.ds, str(path), 2, replace=True)
+    with pytest.raises(Exception, match="NotFoundError.*the shards were replaced meanwhile"):
+        waiting.take_all()
+    assert matches(sstore.ray.query_shards(queries, str(path))) == data.expected_matches()
+
+
+@pytest.mark.parametrize("max_local_edges", [10**9, 100])
+def test_deduplicate(data: Data, run: Any, max_local_edges: int) -> None:
     import sstore.ray
 
     expected = brute.roots((a, b) for _, a, _, b in brute.brute_pairs(data.fps, data.ids, 3))
     dropped = {node for node, root in expected.items() if node != root}
-    rows = run(lambda: sstore.ray.deduplicate(data.ds, 3, partitions=3).take_all())
+    options = {"partitions": 3, "max_local_edges": max_local_edges}
+    rows = run(lambda: sstore.ray.deduplicate(data.ds, 3, **options).take_all())
     assert {row["id"] for row in rows} == set(data.ids.tolist()) - dropped
     assert len(rows) == COUNT - len(dropped) and all(row["text"] == str(row["id"]) for row in rows)
-    clusters = sstore.ray.clusters(sstore.ray.near_pairs(data.ds, 3, spanning=True, partitions=3)).take_all()
-    assert {row["id"]: row["cluster"] for row in clusters} == expected
 
 
 def test_keep_and_signed_ids(data: Data) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import sstore
-from sstore._shards import Place, Shard, Shards, open_shard
+from sstore._shards import Place, Shard, ShardBuild, Shards, open_shard
 
 
 @pytest.fixture(params=["local", "s3"])
@@ -53,8 +53,22 @@ def test_publish_and_fetch(place: Place, tmp_path: pathlib.Path, rng: np.random.
     assert place.read() == newer
     found = [open_shard(place, shard).records().fingerprint for shard in newer.shards]
     assert sorted(np.concatenate(found).tolist()) == again.tolist()
-    with pytest.raises(sstore.DamagedError, match=f"{made.shards[0].folder}.*it is missing"):
+    with pytest.raises(sstore.NotFoundError, match=f"{made.shards[0].folder}: the shards were replaced meanwhile"):
         place.fetch(made.shards[0], str(tmp_path / "other"))
+
+
+def test_tasks_that_run_twice(place: Place, rng: np.random.Generator) -> None:
+    """Two runs of a task, of which one ends after the shards are published, make the same bytes."""
+    fps = brute.clustered(rng, 1000)
+    work = ShardBuild(place.path, place.options, 1, 3, "auto", None, "64M", False)
+    slow, fast = work.build([(fps, None)]), work.build([(fps[:400], None), (fps[400:], None)])
+    made = work.finish(list(fast))
+    late = Shard.from_json(next(slow))
+    [shard] = made.shards
+    assert late.files == shard.files and late.folder != shard.folder
+    assert place.read() == made
+    assert open_shard(place, shard).records().fingerprint.tolist() == np.unique(fps).tolist()
+    assert list(work.build([(fps[:0], None)])) == []
 
 
 def test_half_published_shards_are_not_seen(place: Place, tmp_path: pathlib.Path, rng: np.random.Generator) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
 from brute import Words, brute_pairs, clustered, roots
@@ -45,3 +48,36 @@ def test_near_pairs(rng: np.random.Generator, distance: int, limit: int) -> None
     spanning, _ = near_pairs(fps, ids, distance, limit, True)
     edges = roots((a, b) for _, a, _, b in rows_of(spanning))
     assert edges == roots((a, b) for _, a, _, b in expected)
+
+
+@pytest.mark.parametrize("task_count", [1, 4])
+def test_star_steps(rng: np.random.Generator, task_count: int) -> None:
+    """The steps of many tasks end with the smallest node of each component, after few rounds."""
+    count = 2000
+    chain = np.arange(count, dtype=np.uint64)
+    random = rng.integers(0, count, (2, count // 2), dtype=np.uint64)
+    for a, b in ((chain[:-1], chain[1:]), (random[0], random[1]), (chain * np.uint64(0), chain), (chain, chain)):
+        names = rng.integers(0, 1 << 64, count, dtype=np.uint64)
+        edges = names[a.astype(int)], names[b.astype(int)]
+        expected = roots(zip(edges[0].tolist(), edges[1].tolist()))
+        stars = steps(_tasks.large_star, both_ways(edges), task_count)
+        for _ in range(40):
+            if not (stars[0] == stars[1]).any():
+                break
+            stars = steps(_tasks.large_star, both_ways(steps(_tasks.small_star, stars, task_count)), task_count)
+        found = dict(zip(stars[0].tolist(), stars[1].tolist()))
+        assert len(found) == len(stars[0])
+        assert found == {node: root for node, root in expected.items() if node != root}
+
+
+def both_ways(edges: tuple[Words, Words]) -> tuple[Words, Words]:
+    keep = edges[0] != edges[1]
+    a, b = edges[0][keep], edges[1][keep]
+    return np.concatenate([a, b]), np.concatenate([b, a])
+
+
+def steps(step: Callable[[Words, Words], tuple[Words, Words]], edges: Any, task_count: int) -> tuple[Words, Words]:
+    """The results of all tasks."""
+    tasks = _tasks.mixed(edges[0]) % np.uint64(task_count)
+    made = [step(edges[0][tasks == task], edges[1][tasks == task]) for task in range(task_count)]
+    return np.concatenate([part[0] for part in made]), np.concatenate([part[1] for part in made])

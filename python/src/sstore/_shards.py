@@ -1,4 +1,4 @@
-"""Shards on a path that machines share: stores that tasks publish there, and fetch from there.
+"""Shards on a path that machines share: stores that tasks build and publish there, and fetch from there.
 
 A set of shards is a folder with a manifest, shards.json, and the folders that it names. A task publishes its store into
 a new folder of its own, the store's MANIFEST last; so a repeated or a killed task changes nothing that another one
@@ -16,11 +16,15 @@ import tempfile
 import threading
 import uuid
 from collections import OrderedDict
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, Optional
 
-from sstore._errors import DamagedError, ExistsError, FileError, NotFoundError, UnsupportedError
+from sstore._arrays import Words
+from sstore._errors import DamagedError, Error, ExistsError, FileError, NotFoundError, UnsupportedError
+from sstore._join import shard_numbers
 from sstore._store import Store
+from sstore._write import Builder
 
 _MANIFEST = "shards.json"
 _VERSION = 1
@@ -181,7 +185,7 @@ class Place:
                 try:
                     self._fs.get_file(self._inner(shard.folder, file.name), str(path))
                 except FileNotFoundError:
-                    raise self._damaged(shard, file, "it is missing") from None
+                    raise self._missing(shard, file) from None
                 except OSError as error:
                     name = self.name_of(shard.folder, file.name)
                     raise self._failed(name, f"it cannot be copied to {cache}", error) from error
@@ -199,7 +203,7 @@ class Place:
         try:
             found = os.path.getsize(path)
         except FileNotFoundError:
-            raise self._damaged(shard, file, "it is missing") from None
+            raise self._missing(shard, file) from None
         if found != file.bytes:
             raise self._damaged(shard, file, f"expected {file.bytes} bytes, found {found}")
 
@@ -207,9 +211,65 @@ class Place:
     def _failed(name: str, what: str, error: OSError) -> FileError:
         return FileError(f"{name}: {what}: {error.strerror or error}", file=name, errno=error.errno)
 
+    def _missing(self, shard: Shard, file: File) -> Error:
+        if shard not in self.read().shards:
+            name = self.name_of(shard.folder)
+            return NotFoundError(f"{name}: the shards were replaced meanwhile; query the new ones", file=name)
+        return self._damaged(shard, file, "it is missing")
+
     def _damaged(self, shard: Shard, file: File, what: str) -> DamagedError:
         name = self.name_of(shard.folder, file.name)
         return DamagedError(f"{name}: {what}; build the shards again", file=name)
+
+
+@dataclass(frozen=True)
+class ShardBuild:
+    """A build of shards: what each of its tasks needs to know."""
+
+    path: str
+    storage_options: Optional[dict[str, Any]]
+    shard_count: int
+    distance: int
+    plan: str
+    recipe: Optional[str]
+    memory: str
+    has_ids: bool
+
+    def build(self, batches: Iterable[tuple[Words, Optional[Words]]]) -> Iterator[str]:
+        """What a task does: build the store of one shard on the local disk, and publish it. Yields what finish() needs;
+        nothing if there are no records."""
+        shard: Optional[int] = None
+        with tempfile.TemporaryDirectory(prefix="sstore-") as folder:
+            local = f"{folder}/store"
+            builder = Builder(
+                local,
+                distance=self.distance,
+                plan=self.plan,
+                with_ids=self.has_ids,
+                recipe=self.recipe,
+                memory=self.memory,
+                threads=1,
+            )
+            try:
+                with builder:
+                    for fingerprints, ids in batches:
+                        if len(fingerprints) > 0:
+                            shard = int(shard_numbers(fingerprints[:1], self.shard_count)[0])
+                            builder.add(fingerprints, ids)
+            except FileError as error:
+                name = f"{self.path}: shard {shard} of {self.shard_count}"
+                raise FileError(f"{name}: {error}", file=error.file, errno=error.errno) from error
+            if shard is not None:
+                yield Place(self.path, self.storage_options).publish(local, shard, self.shard_count).to_json()
+
+    def finish(self, built: Iterable[str]) -> Shards:
+        """Publish the shards that the tasks built."""
+        found = sorted(map(Shard.from_json, built), key=lambda shard: shard.number)
+        made = Shards(self.shard_count, self.distance, self.recipe or "", self.has_ids, tuple(found))
+        place = Place(self.path, self.storage_options)
+        place.write(made)
+        place.remove_others(made)
+        return made
 
 
 def _digest(path: str) -> str:

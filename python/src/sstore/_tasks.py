@@ -114,6 +114,64 @@ def join_cells(cells: Cells, distance: int, spanning: bool, batch_size: int) -> 
                 yield from _join(cells, left, right, table, distance, spanning, batch_size)
 
 
+# ----- steps to the connected components of edges: Kiveris, Lattanzi, Mirrokni, Rastogi and Vassilvitskii, "Connected
+# Components in MapReduce and Beyond" (SOCC 2014). A task has all edges of its nodes. -----
+
+
+def _by_node(nodes: Words, others: Words) -> tuple[Words, Words, npt.NDArray[np.bool_]]:
+    """Edges, each once, ascending, and which of them are the first of their node."""
+    order = np.lexsort((others, nodes))
+    nodes, others = nodes[order], others[order]
+    is_first = np.ones(len(nodes), np.bool_)
+    is_first[1:] = nodes[1:] != nodes[:-1]
+    is_new = is_first.copy()
+    is_new[1:] |= others[1:] != others[:-1]
+    return nodes[is_new], others[is_new], is_first[is_new]
+
+
+def large_star(nodes: Words, others: Words) -> tuple[Words, Words]:
+    """Connect the larger neighbours of each node with the smallest of all of them and itself.
+
+    Args:
+        nodes, others: the edges of some nodes, to smaller and to larger ones.
+
+    Returns:
+        Edges from a node to a smaller one; and an edge (n, n) of each node n that is not yet part of a star. Without
+        any of these, each node is connected with the smallest one of its component, and with no other.
+    """
+    nodes, others, is_first = _by_node(nodes, others)
+    group = np.cumsum(is_first) - 1
+    own, nearest = nodes[is_first], others[is_first]
+    is_larger = others > nodes
+    is_open = (nearest < own) & (np.bincount(group, minlength=len(own)) > 1)
+    centres = np.minimum(own, nearest)[group]
+    return (
+        np.concatenate([others[is_larger], own[is_open]]),
+        np.concatenate([centres[is_larger], own[is_open]]),
+    )
+
+
+def small_star(nodes: Words, others: Words) -> tuple[Words, Words]:
+    """Connect each node, and its smaller neighbours, with the smallest of them.
+
+    Args:
+        nodes, others: the edges of some nodes to smaller ones; an edge (n, n) is ignored.
+
+    Returns:
+        Edges from a node to a smaller one.
+    """
+    is_edge = nodes != others
+    nodes, others, is_first = _by_node(nodes[is_edge], others[is_edge])
+    centres = others[is_first][np.cumsum(is_first) - 1]
+    return np.where(is_first, nodes, others), centres
+
+
+def smallest(nodes: Words, others: Words) -> tuple[Words, Words]:
+    """Each node, and the smallest of its neighbours."""
+    nodes, others, is_first = _by_node(nodes, others)
+    return nodes[is_first], others[is_first]
+
+
 def _join(
     cells: Cells,
     left: Any,

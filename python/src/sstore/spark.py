@@ -11,7 +11,6 @@ schedules, moves and repeats the tasks; each runs the library on its rows.
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Optional
 
@@ -22,9 +21,8 @@ from sstore import _tasks
 from sstore._arrays import Words, words
 from sstore._errors import ArgumentError
 from sstore._join import components, shard_numbers
-from sstore._shards import Place, Shard, Shards, open_shard
+from sstore._shards import Place, ShardBuild, Shards, open_shard
 from sstore._stream import StreamMatcher
-from sstore._write import Builder
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -107,6 +105,19 @@ def _per_partition(spark: SparkSession, values: list[int]) -> DataFrame:
     return rows.repartition(len(values), "key").select("number")
 
 
+def _held(df: DataFrame) -> DataFrame:
+    """The rows of a DataFrame, computed when they are first read, and kept while they are referenced.
+
+    Rows that are lost with an executor are computed again. The plan begins anew, so it does not grow from step to step.
+    """
+    from pyspark import StorageLevel
+    from pyspark.sql import DataFrame
+
+    context = df.sparkSession.sparkContext
+    rows = df._jdf.rdd().persist(context._getJavaStorageLevel(StorageLevel.MEMORY_AND_DISK))
+    return DataFrame(df.sparkSession._jsparkSession.createDataFrame(rows, df._jdf.schema()), df.sparkSession)
+
+
 # ----- shards -----
 
 
@@ -139,11 +150,10 @@ def build_shards(
     Returns:
         The manifest.
     """
-    place = Place(path, storage_options)
-    place.check_new(replace)
+    Place(path, storage_options).check_new(replace)
     records, has_ids = _records(df, "build_shards")
-    spark = df.sparkSession
-    keys = _partition_keys(spark, shards)
+    work = ShardBuild(path, storage_options, shards, distance, plan, recipe, memory, has_ids)
+    keys = _partition_keys(df.sparkSession, shards)
     names = ["fingerprint", "id"] if has_ids else ["fingerprint"]
 
     def number(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -153,31 +163,13 @@ def build_shards(
             yield pa.RecordBatch.from_arrays([pa.array(key_of[numbers]), *batch.columns], ["key", *names])
 
     def build(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        first = next(batches, None)
-        while first is not None and len(first) == 0:
-            first = next(batches, None)
-        if first is None:
-            return
-        with tempfile.TemporaryDirectory(prefix="sstore-") as folder:
-            local = f"{folder}/store"
-            with Builder(
-                local, distance=distance, plan=plan, with_ids=has_ids, recipe=recipe, memory=memory
-            ) as builder:
-                shard = int(shard_numbers(_column(first, "fingerprint")[:1], shards)[0])
-                builder.add(_column(first, "fingerprint"), _column(first, "id") if has_ids else None)
-                for batch in batches:
-                    builder.add(_column(batch, "fingerprint"), _column(batch, "id") if has_ids else None)
-            made = Place(path, storage_options).publish(local, shard, shards)
-        yield pa.RecordBatch.from_pydict({"shard": [made.to_json()]})
+        parts = ((_column(b, "fingerprint"), _column(b, "id") if has_ids else None) for b in batches)
+        yield pa.RecordBatch.from_pydict({"shard": pa.array(list(work.build(parts)), pa.string())})
 
     schema = ", ".join(["key long", "fingerprint long", *(["id long"] if has_ids else [])])
     numbered = records.mapInArrow(number, schema)
     rows = numbered.repartition(shards, "key").mapInArrow(build, "shard string").collect()
-    found = sorted((Shard.from_json(row["shard"]) for row in rows), key=lambda shard: shard.number)
-    made = Shards(shards, distance, recipe or "", has_ids, tuple(found))
-    place.write(made)
-    place.remove_others(made)
-    return made
+    return work.finish(row["shard"] for row in rows)
 
 
 def query_shards(
@@ -231,13 +223,15 @@ def query_shards(
     few = queries.limit(max_broadcast + 1).toPandas()["fingerprint"].to_numpy(np.int64)
     if len(few) <= max_broadcast:
         sent = spark.sparkContext.broadcast(np.sort(few.view(np.uint64)))
+        parts = -(-spark.sparkContext.defaultParallelism // len(numbers))  # of the queries, to occupy all executors
 
-        def query_all(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        def query_part(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             for batch in batches:
-                for number in batch.column(0).to_pylist():
-                    yield from matches(number, sent.value)
+                for task in batch.column(0).to_pylist():
+                    number, part = divmod(task, parts)
+                    yield from matches(number, np.array_split(sent.value, parts)[part])
 
-        return _per_partition(spark, numbers).mapInArrow(query_all, _MATCH)
+        return _per_partition(spark, list(range(len(numbers) * parts))).mapInArrow(query_part, _MATCH)
 
     keys = _partition_keys(spark, len(numbers))
 
@@ -344,17 +338,7 @@ def clusters(pairs: DataFrame, *, max_local_edges: int = _MAX_LOCAL_EDGES) -> Da
     from pyspark.sql import functions as F
 
     edges = pairs.select(F.col("id").cast("long").alias("a"), F.col("other_id").cast("long").alias("b"))
-    edges = edges.where("a is not null and b is not null")
-    edges.persist()
-    try:
-        return _connect(edges, max_local_edges).localCheckpoint()
-    finally:
-        edges.unpersist()
-
-
-def _connect(edges: DataFrame, max_local_edges: int) -> DataFrame:
-    from pyspark.sql import functions as F
-
+    edges = _held(edges.where("a is not null and b is not null"))
     if edges.count() <= max_local_edges:
 
         def connect(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -364,14 +348,14 @@ def _connect(edges: DataFrame, max_local_edges: int) -> DataFrame:
             for found in components(parts, threads=1):
                 yield _batch({"id": found.node ^ flip, "cluster": found.smallest ^ flip})
 
-        return edges.coalesce(1).mapInArrow(connect, "id long, cluster long")
+        return _held(edges.coalesce(1).mapInArrow(connect, "id long, cluster long"))
     nodes = edges.select(F.col("a").alias("id")).union(edges.select("b")).distinct()
-    edges = edges.where("a <> b").select(F.greatest("a", "b").alias("a"), F.least("a", "b").alias("b")).distinct()
+    ordered = edges.where("a <> b").select(F.greatest("a", "b").alias("a"), F.least("a", "b").alias("b"))
+    edges = _held(ordered.distinct())
     while not _are_stars(edges):
-        edges = _small_star(_large_star(edges)).localCheckpoint()
+        edges = _held(_small_star(_large_star(edges)))
     roots = edges.select(F.col("a").alias("id"), F.col("b").alias("root"))
-    joined = nodes.join(roots, "id", "left")
-    return joined.select("id", F.coalesce("root", "id").alias("cluster"))
+    return nodes.join(roots, "id", "left").select("id", F.coalesce("root", "id").alias("cluster"))
 
 
 def _are_stars(edges: DataFrame) -> bool:
