@@ -363,7 +363,7 @@ typedef struct sstore_record {
 /* Called for each record. */
 typedef int (*sstore_record_fn)(void *context, const sstore_record *record);
 
-/* Arrays for records, as sstore_match_columns. */
+/* Arrays for records, as sstore_match_columns. sstore_join_records() reads them. */
 typedef struct sstore_record_columns {
     size_t struct_size;
     uint64_t *fingerprint, *id;
@@ -1013,15 +1013,16 @@ SSTORE_API void sstore_cluster_iterator_free(sstore_cluster_iterator *iterator);
 
 /* Set keys_out to the keys of `count` fingerprints in a table, 0 to distance: numbers of 64 / (distance + 1) bits, or
  * one bit more. Errors: ARGUMENT (also a distance above SSTORE_MAX_BUILD_DISTANCE). */
-SSTORE_API sstore_status sstore_join_keys(uint32_t distance, uint32_t table, const uint64_t *fingerprints, size_t count,
+SSTORE_API sstore_status sstore_join_keys(const uint64_t *fingerprints, size_t count, uint32_t distance, uint32_t table,
                                           uint64_t *keys_out, sstore_error *error);
 
 typedef struct sstore_record_join_options {
     size_t struct_size;
     uint32_t distance; /* 0 to 16; default 3 */
     uint32_t table;    /* whose keys are compared: 0 to distance */
-    bool spanning;     /* report only pairs that connect whatever all pairs connect: at most ten times as many as
-                          records for each level of the search; repeats are possible */
+    bool spanning;     /* report only pairs that connect whatever all pairs connect: at most ten for each record of a
+                          small key. The records of larger keys are divided up to 8 times, each of which multiplies
+                          this bound by distance + 1. Pairs may repeat */
     sstore_progress_fn on_progress;
     void *progress_context;
 } sstore_record_join_options;
@@ -1059,12 +1060,14 @@ typedef struct sstore_components_options {
 
 #define SSTORE_COMPONENTS_OPTIONS_INIT {sizeof(sstore_components_options), 0, 0, NULL, NULL, NULL}
 
-/* Free it with sstore_components_free(). Errors: ARGUMENT, MEMORY, IO, NOT_FOUND (no tmp_dir). */
+/* Make an object that finds the components of edges. `options` may be NULL. One thread at a time may use it. Free it
+ * with sstore_components_free(). Errors: ARGUMENT, MEMORY, IO, NOT_FOUND (no tmp_dir). */
 SSTORE_API sstore_status sstore_components_create(const sstore_components_options *options,
                                                   sstore_components **components_out, sstore_error *error);
 
-/* Add `count` edges, in any order and with repeats. An edge of a node to itself only makes it a node. Errors: ARGUMENT
- * (after sstore_components_next()), MEMORY, IO. After the latter two only sstore_components_free() is allowed. */
+/* Add `count` edges. They may come in any order, and repeat. An edge of a node to itself only makes it a node. Errors:
+ * ARGUMENT (after sstore_components_next() or a failed call), MEMORY, IO. After the latter two only
+ * sstore_components_free() is allowed. */
 SSTORE_API sstore_status sstore_components_add(sstore_components *components, const uint64_t *nodes,
                                                const uint64_t *other_nodes, size_t count, sstore_error *error);
 

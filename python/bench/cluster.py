@@ -94,7 +94,7 @@ def run_spark(given: Any, files: list[str], joined: list[str], report: Report) -
         return made
 
     path = str(given.folder / "shards")
-    records, queries = spark.read.parquet(*files), spark.read.parquet(str(given.folder / "data" / "queries.parquet"))
+    records, queries = spark.read.parquet(*files), spark.read.parquet(given.query_file)
     try:
         spark.range(1000).repartition(given.workers).mapInArrow(lambda batches: batches, "id long").count()
         report.measure("build", lambda: sstore.spark.build_shards(records, path, given.shards), all=totals)
@@ -119,7 +119,7 @@ def run_ray(given: Any, files: list[str], joined: list[str], report: Report) -> 
     import ray
 
     path = str(given.folder / "shards")
-    records, queries = ray.data.read_parquet(files), ray.data.read_parquet(str(given.folder / "data/queries.parquet"))
+    records, queries = ray.data.read_parquet(files), ray.data.read_parquet(given.query_file)
     try:
         report.measure("build", lambda: sstore.ray.build_shards(records, path, given.shards))
         for name in ("first_query", "query"):
@@ -137,16 +137,16 @@ def run_ray(given: Any, files: list[str], joined: list[str], report: Report) -> 
 def run_library(given: Any, files: list[str], joined: list[str], report: Report) -> None:
     import sstore
     from sstore import _tasks
-    from sstore._shards import Place, ShardBuild, open_shard
+    from sstore._shards import ShardBuild, SharedFolder, open_shard
 
     def read(names: list[str]) -> list[Any]:
         table = pyarrow.parquet.read_table(names)
         return [np.asarray(column).view(np.uint64) for column in table.columns]
 
     fps, ids = read(files)
-    queries = np.unique(read([str(given.folder / "data/queries.parquet")])[0])
-    path = str(given.folder / "shards")
-    work = ShardBuild(path, None, given.shards, 3, "auto", None, "1G", True)
+    queries = np.unique(read([given.query_file])[0])
+    folder = SharedFolder(str(given.folder / "shards"))
+    work = ShardBuild(folder, given.shards, 3, "auto", None, "1G", False, True)
 
     def number() -> list[Any]:
         return [sstore.shard_numbers(fps[i : i + _ROWS], given.shards) for i in range(0, len(fps), _ROWS)]
@@ -158,10 +158,10 @@ def run_library(given: Any, files: list[str], joined: list[str], report: Report)
 
     rows = [numbers == shard for shard in range(given.shards)]
     report.measure("build", functools.partial(build, [(fps[part], ids[part]) for part in rows]))
-    shards = Place(path).read()
+    manifest = folder.read()
 
     def query() -> int:
-        stores = [open_shard(Place(path), shard) for shard in shards.shards]
+        stores = [open_shard(folder, manifest, number) for number in range(len(manifest.shards))]
         return sum(len(found) for store in stores for found in store.iter_query_batch(queries, 3, threads=1))
 
     for name in ("first_query", "query"):
@@ -178,11 +178,11 @@ def run_library(given: Any, files: list[str], joined: list[str], report: Report)
         return (slice(begin, begin + _ROWS // 8) for begin in range(0, len(fps), _ROWS // 8))
 
     counts = report.measure("count_keys", lambda: sum(_tasks.count_keys(fps[piece], 3) for piece in pieces()))
-    limits = _tasks.parts_of(counts, 1_000_000)
-    tasks = int((counts * limits).sum()) // (2 * _ROWS) + 1
+    parts = _tasks.parts_of(counts, _tasks.MAX_KEY_RECORDS)
+    tasks = int((counts * parts).sum()) // (2 * _ROWS) + 1
 
     def make_cells() -> list[Any]:
-        return [cells for piece in pieces() for cells in _tasks.make_cells(fps[piece], ids[piece], 3, limits)]
+        return [cells for piece in pieces() for cells in _tasks.make_cells(fps[piece], ids[piece], 3, parts)]
 
     cells = report.measure("make_cells", make_cells)
     whole = {
@@ -209,13 +209,15 @@ def main() -> None:
         parser.add_argument(f"--{name}", type=int, default=default)
     parser.add_argument("--folder", type=pathlib.Path, default=pathlib.Path(tempfile.gettempdir(), "sstore-cluster"))
     given = parser.parse_args()
-    data = given.folder / "data"
+    data = given.folder / f"data-{given.records}-{given.queries}"
+    given.query_file = str(data / "queries.parquet")
     make_data(data, given.records, given.queries)
     files = sorted(str(file) for file in data.glob("records-*"))
     for name in ("shards", given.engine):
         shutil.rmtree(given.folder / name, ignore_errors=True)
     (given.folder / given.engine).mkdir()
-    report = Report(**{key: value for key, value in vars(given).items() if key != "folder"})
+    names = ("engine", "workers", "shards", "records", "joined", "queries")
+    report = Report(**{name: getattr(given, name) for name in names})
     run = {"spark": run_spark, "ray": run_ray, "library": run_library}[given.engine]
     run(given, files, files[: _FILES * given.joined // given.records], report)
     shards = sum(file.stat().st_size for file in (given.folder / "shards").rglob("*") if file.is_file())

@@ -19,7 +19,7 @@ PAGE = pathlib.Path(__file__).parents[2] / "docs" / "cluster.md"
 STREAMING = os.environ.get("HADOOP_STREAMING_JAR")
 
 
-class Place:
+class Page:
     """The folder /data of the page, with records in five files; and its blocks, with the paths of this machine."""
 
     def __init__(self, folder: pathlib.Path, rng: np.random.Generator) -> None:
@@ -57,27 +57,27 @@ class Place:
 
 
 @pytest.fixture
-def place(tmp_path: pathlib.Path, rng: np.random.Generator) -> Place:
-    return Place(tmp_path, rng)
+def page(tmp_path: pathlib.Path, rng: np.random.Generator) -> Page:
+    return Page(tmp_path, rng)
 
 
-def test_pipe(spark_cluster: SparkCluster, place: Place) -> None:
+def test_pipe(spark_cluster: SparkCluster, page: Page) -> None:
     names: dict[str, Any] = {"sc": spark_cluster.session.sparkContext, "glob": glob}
-    scan, shards = place.blocks("Spark's pipe")
+    scan, shards = page.blocks("Spark's pipe")
     exec(scan, names)
-    assert place.lines("matches") == place.expected
+    assert page.lines("matches") == page.expected
     exec(shards, names)
-    assert sorted(shard.name for shard in (place.folder / "shards").iterdir()) == [f"{n:02}.store" for n in range(5)]
-    assert place.lines("answers") == place.expected
-    [part] = (place.folder / "shards" / "03.store").rglob("table-00.blk")
+    assert sorted(shard.name for shard in (page.folder / "shards").iterdir()) == [f"{n:02}.store" for n in range(5)]
+    assert page.lines("answers") == page.expected
+    [part] = (page.folder / "shards" / "03.store").rglob("table-00.blk")
     part.write_bytes(part.read_bytes()[:-1])
-    shutil.rmtree(place.folder / "answers")
+    shutil.rmtree(page.folder / "answers")
     with pytest.raises(Exception, match="xargs.*123|123.*xargs"):
         exec(shards, names)
 
 
 @pytest.mark.skipif(STREAMING is None, reason="HADOOP_STREAMING_JAR names no file")
-def test_streaming(place: Place) -> None:
+def test_streaming(page: Page) -> None:
     import pyspark
 
     # Hadoop's classes come with Spark; its local runner starts mappers and reducers as a cluster does.
@@ -86,20 +86,20 @@ def test_streaming(place: Place) -> None:
 
     def run(block: str) -> subprocess.CompletedProcess[str]:
         block = block.replace("hadoop jar hadoop-streaming.jar", hadoop).replace("-files ", "-files file://")
-        return subprocess.run(["bash", "-c", block], capture_output=True, text=True, cwd=place.folder)
+        return subprocess.run(["bash", "-c", block], capture_output=True, text=True, cwd=page.folder)
 
-    scan, shards = place.blocks("Hadoop streaming")
+    scan, shards = page.blocks("Hadoop streaming")
     ran = run(scan)
     assert ran.returncode == 0, ran.stderr[-2000:]
-    assert place.lines("matches") == place.expected
-    (place.folder / "list-of-records").write_text(
-        "".join(f"{part}\n" for part in sorted((place.folder / "records").iterdir()))
+    assert page.lines("matches") == page.expected
+    (page.folder / "list-of-records").write_text(
+        "".join(f"{part}\n" for part in sorted((page.folder / "records").iterdir()))
     )
     ran = run(shards)
     assert ran.returncode == 0, ran.stderr[-2000:]
-    assert sorted(shard.name for shard in (place.folder / "shards").iterdir()) == [f"{n:02}.store" for n in range(5)]
-    with open(place.folder / "records" / "04.tsv", "a") as file:
+    assert sorted(shard.name for shard in (page.folder / "shards").iterdir()) == [f"{n:02}.store" for n in range(5)]
+    with open(page.folder / "records" / "04.tsv", "a") as file:
         file.write("nonsense\n")
-    shutil.rmtree(place.folder / "matches")
+    shutil.rmtree(page.folder / "matches")
     ran = run(scan)
-    assert ran.returncode != 0 and not (place.folder / "matches" / "_SUCCESS").exists()
+    assert ran.returncode != 0 and not (page.folder / "matches" / "_SUCCESS").exists()

@@ -82,7 +82,7 @@ def test_near_pairs(data: Data, run: Any, crowd: int) -> None:
     import sstore.ray
 
     def work() -> list[tuple[int, ...]]:
-        rows = sstore.ray.near_pairs(data.ds, 3, crowd=crowd, partitions=3).take_all()
+        rows = sstore.ray.near_pairs(data.ds, 3, max_key_records=crowd, partitions=3).take_all()
         return [(r["fingerprint"], r["id"], r["other_fingerprint"], r["other_id"]) for r in rows]
 
     found = run(work)
@@ -179,6 +179,33 @@ def test_keep_and_signed_ids(data: Data) -> None:
     assert kept.schema().names == ["fingerprint", "id", "score"]
 
 
+def test_nulls(data: Data, tmp_path: pathlib.Path) -> None:
+    """Rows without a fingerprint are left out of joins, and kept by deduplicate(); without a value, kept last."""
+    import sstore.ray
+
+    rows = [(1, 10, None), (1, 11, 5), (1, 12, 4), (None, 13, 1), (None, 14, 1), (1 << 40, 15, None)]
+    columns = [pyarrow.array(column, pyarrow.int64()) for column in zip(*rows)]
+    ds = data.frame(dict(zip(("fingerprint", "id", "the.score"), columns)))
+    kept = sstore.ray.deduplicate(ds, 0, keep="the.score", partitions=2)
+    assert sorted(row["id"] for row in kept.take_all()) == [12, 13, 14, 15]
+    assert sstore.ray.near_pairs(ds, 3, partitions=2).count() == 6
+    made = sstore.ray.build_shards(ds, str(tmp_path / "shards"), 3)
+    assert sum(shard.record_count for shard in made.shards) == 4
+    assert sstore.ray.query_shards(ds, str(tmp_path / "shards"), distance=0).count() == 4
+    assert sstore.ray.scan(ds, ds, 0).count() == 4
+    with pytest.raises(Exception, match="null"):
+        sstore.ray.near_pairs(data.frame({"fingerprint": [1, 2], "id": pyarrow.array([1, None])})).take_all()
+
+
+def test_pandas_blocks(data: Data) -> None:
+    import sstore.ray
+
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"fingerprint": [1, 1, 2 << 40], "id": [5, 6, 7], "text": ["a", "b", "c"]})
+    kept = sstore.ray.deduplicate(ray.data.from_pandas(frame), 0, partitions=1).take_all()
+    assert sorted((row["id"], row["text"]) for row in kept) == [(5, "a"), (7, "c")]
+
+
 def test_scan(data: Data, run: Any) -> None:
     import sstore.ray
 
@@ -195,6 +222,16 @@ def test_wrong_columns(data: Data) -> None:
     ):
         with pytest.raises(sstore.ArgumentError, match=text):
             call()
+    for call, text in (
+        (lambda: sstore.ray.near_pairs(data.ds, 17), "distance: expected 0 to 16, found 17"),
+        (lambda: sstore.ray.scan(data.ds, data.ds, -1), "distance: expected 0 to 16, found -1"),
+        (lambda: sstore.ray.build_shards(data.ds, "/nowhere", 0), "shards: expected at least 1"),
+        (lambda: sstore.ray.build_shards(data.ds, "/nowhere", 1, memory="1X"), "memory: expected a size"),
+    ):
+        with pytest.raises(sstore.ArgumentError, match=text):
+            call()
+    with pytest.raises(TypeError, match="'id' of int64 or uint64, found string"):
+        sstore.ray.scan(data.ds.drop_columns(["id"]).rename_columns({"text": "id"}), data.ds)
 
 
 def test_example(ray_cluster: RayCluster, tmp_path: pathlib.Path) -> None:

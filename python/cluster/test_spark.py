@@ -131,7 +131,7 @@ def test_near_pairs(data: Data, run: Any, crowd: int) -> None:
     import sstore.spark
 
     for distance in (0, 3):
-        found = run(lambda k=distance: pairs(sstore.spark.near_pairs(data.df, k, crowd=crowd, partitions=3)))
+        found = run(lambda k=distance: pairs(sstore.spark.near_pairs(data.df, k, max_key_records=crowd, partitions=3)))
         assert set(found) == brute.brute_pairs(data.fps, data.ids, distance)
 
 
@@ -182,6 +182,23 @@ def test_keep(data: Data, run: Any) -> None:
     assert {row["id"] for row in kept} == set(data.ids.tolist()) - dropped
 
 
+def test_nulls(data: Data, tmp_path: pathlib.Path) -> None:
+    """Rows without a fingerprint are left out of joins, and kept by deduplicate(); without a value, kept last."""
+    import sstore.spark
+
+    rows = [(1, 10, None), (1, 11, 5), (1, 12, 4), (None, 13, 1), (None, 14, 1), (1 << 40, 15, None)]
+    df = data.session.createDataFrame(rows, "fingerprint long, id long, `the.score` long")
+    kept = sstore.spark.deduplicate(df, 0, keep="the.score", partitions=2)
+    assert sorted(row["id"] for row in kept.collect()) == [12, 13, 14, 15] and kept.columns == df.columns
+    assert sstore.spark.near_pairs(df, 3, partitions=2).count() == 6
+    made = sstore.spark.build_shards(df, str(tmp_path / "shards"), 3)
+    assert sum(shard.record_count for shard in made.shards) == 4
+    assert sstore.spark.query_shards(df, str(tmp_path / "shards"), distance=0).count() == 4
+    assert sstore.spark.scan(df, df, 0).count() == 4
+    with pytest.raises(Exception, match="null"):
+        sstore.spark.near_pairs(data.session.createDataFrame([(1, None)], "fingerprint long, id long")).collect()
+
+
 def test_scan(data: Data, run: Any) -> None:
     import sstore.spark
 
@@ -208,7 +225,10 @@ def test_damaged_and_missing_shards(data: Data, tmp_path: pathlib.Path) -> None:
     table.unlink()
     with pytest.raises(Exception, match=f"DamagedError.*{made.shards[1].folder}.*it is missing"):
         sstore.spark.query_shards(queries, str(path)).collect()
+    waiting = sstore.spark.query_shards(queries, str(path))
     sstore.spark.build_shards(data.df, str(path), 2, replace=True)
+    with pytest.raises(Exception, match="NotFoundError.*the shards were replaced meanwhile"):
+        waiting.collect()
     assert matches(sstore.spark.query_shards(queries, str(path))) == data.expected_matches()
 
 
@@ -218,6 +238,14 @@ def test_wrong_columns(data: Data) -> None:
     for call, text in (
         (lambda: sstore.spark.near_pairs(data.df.drop("fingerprint")), 'column "fingerprint"'),
         (lambda: sstore.spark.near_pairs(data.df.drop("id")), 'column "id"'),
+    ):
+        with pytest.raises(sstore.ArgumentError, match=text):
+            call()
+    for call, text in (
+        (lambda: sstore.spark.near_pairs(data.df, 17), "distance: expected 0 to 16, found 17"),
+        (lambda: sstore.spark.scan(data.df, data.df, -1), "distance: expected 0 to 16, found -1"),
+        (lambda: sstore.spark.build_shards(data.df, "/nowhere", 0), "shards: expected at least 1"),
+        (lambda: sstore.spark.build_shards(data.df, "/nowhere", 1, memory="1X"), "memory: expected a size"),
     ):
         with pytest.raises(sstore.ArgumentError, match=text):
             call()

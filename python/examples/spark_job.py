@@ -35,7 +35,7 @@ def main() -> None:
     given = parser.parse_args()
     spark = SparkSession.builder.appName("near-duplicates").getOrCreate()
     documents = spark.read.parquet(given.input)
-    texts = documents.select(F.col(given.id).alias("id"), F.coalesce(given.text, F.lit("")).alias("text"))
+    texts = documents.select(F.col(given.id).cast("long").alias("id"), F.coalesce(given.text, F.lit("")).alias("text"))
     records = texts.mapInArrow(fingerprint, "id long, fingerprint long").persist()
     kept = sstore.spark.deduplicate(records, given.distance).select(F.col("id").alias(given.id))
     documents.join(kept, given.id, "left_semi").write.parquet(given.output)

@@ -104,3 +104,13 @@ def test_wrong_arguments() -> None:
     ):
         with pytest.raises(sstore.ArgumentError):
             call()
+
+
+def test_components_of_a_long_chain() -> None:
+    """Long enough for reports of progress, of which a bar takes the phase."""
+    count = 1_500_000
+    nodes = np.arange(count + 1, dtype=np.uint64)
+    phases = []
+    found = list(sstore.components([(nodes[:-1], nodes[1:])], threads=1, progress=lambda now: phases.append(now.phase)))
+    assert sum(map(len, found)) == count + 1 and not any(part.smallest.any() for part in found)
+    assert set(phases) == {"connecting"}

@@ -30,7 +30,7 @@ def near_pairs(fps: Words, ids: Words, distance: int, limit: int, spanning: bool
     largest = 0
     for task in shuffle(cells, 5):
         if len(task.cell) > 0:
-            largest = max(largest, int(np.unique(task.cell[task.pair != 0], return_counts=True)[1].max(initial=0)))
+            largest = max(largest, int(np.unique(task.cell[task.side != 0], return_counts=True)[1].max(initial=0)))
         found += list(_tasks.join_cells(task, distance, spanning, 1000))
     return found, largest
 
@@ -48,6 +48,15 @@ def test_near_pairs(rng: np.random.Generator, distance: int, limit: int) -> None
     spanning, _ = near_pairs(fps, ids, distance, limit, True)
     edges = roots((a, b) for _, a, _, b in rows_of(spanning))
     assert edges == roots((a, b) for _, a, _, b in expected)
+
+
+@pytest.mark.parametrize("distance", [0, 1, 3])
+def test_two_crowded_keys(rng: np.random.Generator, distance: int) -> None:
+    """Keys that differ in their first bit only, and are divided into different numbers of parts."""
+    fps = np.repeat(np.array([5, 5 + (1 << 63), 7], np.uint64), [120, 200, 30])
+    ids = np.arange(len(fps), dtype=np.uint64)
+    rows = rows_of(near_pairs(fps, ids, distance, 40, False)[0])
+    assert len(rows) == len(set(rows)) and set(rows) == brute_pairs(fps, ids, distance)
 
 
 @pytest.mark.parametrize("task_count", [1, 4])

@@ -82,12 +82,25 @@ static void free_records(records *given)
     free(given->ids);
 }
 
+/* Progress has a phase, and its fraction never falls. */
+static int check_progress(void *context, const sstore_progress *progress)
+{
+    double *last = context;
+    assert_non_null(progress->phase);
+    assert_true(progress->fraction >= *last && progress->fraction <= 1);
+    *last = progress->fraction;
+    return 0;
+}
+
 static void join(const records *left, const records *right, uint32_t distance, uint32_t table, bool spanning, pairs *to)
 {
     sstore_record_join_options options = SSTORE_RECORD_JOIN_OPTIONS_INIT;
     const sstore_record_columns a = {sizeof a, left->fingerprints, left->ids};
     sstore_record_columns b = {sizeof b, NULL, NULL};
+    double fraction = 0;
     sstore_error error;
+    options.on_progress = check_progress;
+    options.progress_context = &fraction;
     options.distance = distance;
     options.table = table;
     options.spanning = spanning;
@@ -107,7 +120,7 @@ static void join_by_keys(const records *all, uint32_t distance, uint32_t parts, 
     uint64_t *keys = malloc(8 * all->count + 8);
     bool *done = malloc(all->count + 1);
     for (uint32_t table = 0; table <= distance; table++) {
-        assert_int_equal(sstore_join_keys(distance, table, all->fingerprints, all->count, keys, NULL), SSTORE_OK);
+        assert_int_equal(sstore_join_keys(all->fingerprints, all->count, distance, table, keys, NULL), SSTORE_OK);
         memset(done, 0, all->count + 1);
         for (size_t i = 0; i < all->count; i++) {
             if (done[i])
@@ -191,8 +204,11 @@ static void check_components(const records *all, const pairs *list, const uint64
     sstore_components *components;
     uint64_t *numbers = malloc(16 * list->count + 16), *nodes = malloc(8 * all->count + 8),
              *roots = malloc(8 * all->count + 8);
+    double fraction = 0;
     sstore_error error;
     size_t count = 0, seen = 0;
+    options.on_progress = check_progress;
+    options.progress_context = &fraction;
     options.threads = 1 + (uint32_t)rng_below(random, 2);
     options.tmp_dir = scratch_folder();
     for (size_t i = 0; i < list->count; i++) {
@@ -323,10 +339,10 @@ static void test_arguments(void **state)
     int left = 2;
     pairs found = {.items = NULL, .ordered = true};
     (void)state;
-    assert_int_equal(sstore_join_keys(3, 4, fingerprints, 3, keys, &error), SSTORE_ERROR_ARGUMENT);
-    assert_int_equal(sstore_join_keys(17, 0, fingerprints, 3, keys, &error), SSTORE_ERROR_ARGUMENT);
-    assert_int_equal(sstore_join_keys(3, 0, NULL, 3, keys, &error), SSTORE_ERROR_ARGUMENT);
-    assert_int_equal(sstore_join_keys(3, 3, fingerprints, 3, keys, &error), SSTORE_OK);
+    assert_int_equal(sstore_join_keys(fingerprints, 3, 3, 4, keys, &error), SSTORE_ERROR_ARGUMENT);
+    assert_int_equal(sstore_join_keys(fingerprints, 3, 17, 0, keys, &error), SSTORE_ERROR_ARGUMENT);
+    assert_int_equal(sstore_join_keys(NULL, 3, 3, 0, keys, &error), SSTORE_ERROR_ARGUMENT);
+    assert_int_equal(sstore_join_keys(fingerprints, 3, 3, 3, keys, &error), SSTORE_OK);
     assert_memory_equal(keys, fingerprints, sizeof keys);
     assert_int_equal(sstore_join_records(&nothing, 1, NULL, 0, &options, keep, &found, &error), SSTORE_ERROR_ARGUMENT);
     assert_int_equal(sstore_join_records(NULL, 0, NULL, 0, NULL, keep, &found, &error), SSTORE_OK);
@@ -343,11 +359,42 @@ static void test_arguments(void **state)
     free(found.items);
 }
 
+/* The progress of a long chain, in much memory and in little. */
+static void test_progress(void **state)
+{
+    enum { COUNT = 1 << 20 };
+    static uint64_t nodes[COUNT + 1];
+    (void)state;
+    for (size_t i = 0; i <= COUNT; i++)
+        nodes[i] = i;
+    for (uint64_t memory_bytes = 32u << 20; memory_bytes <= 256u << 20; memory_bytes *= 8) {
+        sstore_components_options options = SSTORE_COMPONENTS_OPTIONS_INIT;
+        sstore_components *components;
+        uint64_t node, smallest;
+        double fraction = 0;
+        size_t count = 0;
+        sstore_error error;
+        options.on_progress = check_progress;
+        options.progress_context = &fraction;
+        options.memory_bytes = memory_bytes;
+        options.tmp_dir = scratch_folder();
+        assert_int_equal(sstore_components_create(&options, &components, &error), SSTORE_OK);
+        assert_int_equal(sstore_components_add(components, nodes, nodes + 1, COUNT, &error), SSTORE_OK);
+        for (uint64_t i = 0; i <= COUNT; i++) {
+            assert_int_equal(sstore_components_next(components, &node, &smallest, 1, &count, &error), SSTORE_OK);
+            assert_true(count == 1 && node == i && smallest == 0);
+        }
+        assert_true(fraction > 0.999);
+        sstore_components_free(components);
+    }
+}
+
 int main(void)
 {
     rng_start_run();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_against_all_pairs, testing_teardown),
+        cmocka_unit_test_teardown(test_progress, testing_teardown),
         cmocka_unit_test_teardown(test_arguments, testing_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -149,7 +149,7 @@ int cmd_join(int argc, char **argv)
 static const command_option cluster_options[] = {
     {"edges", 0, "FILE",
      "instead of a store, read edges: lines of two decimal numbers, or a .rec file of such pairs; - is standard input. "
-     "Print each number after the smallest one that edges connect it with",
+     "Print each number after the smallest one of its component",
      OPTION_TEXT, OPTION_FIELD(arguments, edges)},
     {"representatives", 0, NULL,
      "print only the records to keep, as fingerprint and id: one of each cluster, and all without near-duplicates",

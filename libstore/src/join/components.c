@@ -391,7 +391,7 @@ sstore_status ss_components_finish(ss_components *components, ss_progress *progr
                                    sstore_error *error)
 {
     const uint64_t count = ss_sorter_count(components->sorters[0]);
-    const double half = progress->end_fraction + (end_fraction - progress->end_fraction) / 2;
+    const double begin_fraction = progress->end_fraction, quarter = (end_fraction - begin_fraction) / 4;
     uint64_t node_count = 0, min = UINT64_MAX, max = 0;
     sstore_status status = SSTORE_OK;
     components->progress = progress;
@@ -402,9 +402,10 @@ sstore_status ss_components_finish(ss_components *components, ss_progress *progr
         components->workers[i].min = UINT64_MAX;
         status = ss_piece_room_open(&components->workers[i].room, 2, components->piece_capacity, error);
     }
+    ss_progress_begin(progress, "connecting", 0, count, begin_fraction + quarter);
     if (status == SSTORE_OK)
         status = ss_sorter_finish(components->sorters[0], progress, error);
-    ss_progress_begin(progress, "connecting", 0, count, half);
+    ss_progress_begin(progress, "connecting", 0, count, begin_fraction + 2 * quarter);
     if (status == SSTORE_OK)
         status = ss_pool_run(components->threads, ss_sorter_piece_count(components->sorters[0]), count_nodes,
                              components, error);

@@ -50,7 +50,7 @@ static sstore_status check_table(uint32_t distance, uint32_t table, sstore_error
     return status;
 }
 
-sstore_status sstore_join_keys(uint32_t distance, uint32_t table, const uint64_t *fingerprints, size_t count,
+sstore_status sstore_join_keys(const uint64_t *fingerprints, size_t count, uint32_t distance, uint32_t table,
                                uint64_t *keys_out, sstore_error *error)
 {
     const sstore_status status = check_table(distance, table, error);
@@ -89,8 +89,8 @@ static sstore_status open_set(record_set *set, const ss_permutation *permutation
     ss_sort_records(set->records, scratch, count);
     ss_free(scratch);
     for (size_t i = 0; i < count; i++) {
-        const sstore_record *record = &set->records[i], *last = &set->records[set->count - 1];
-        if (set->count == 0 || record->fingerprint != last->fingerprint || record->id != last->id)
+        const sstore_record *record = &set->records[i], *last = set->count > 0 ? &set->records[set->count - 1] : NULL;
+        if (last == NULL || record->fingerprint != last->fingerprint || record->id != last->id)
             set->records[set->count++] = *record;
     }
     set->values = ss_realloc(NULL, count + 1, sizeof *set->values);

@@ -63,10 +63,10 @@ def join_keys(fingerprints: ArrayLike, table: int, distance: int = 3) -> Words:
     made = np.empty(len(array), np.uint64)
     call.check(
         lib.sstore_join_keys(
-            number_of(distance, "distance", lib.SSTORE_MAX_BUILD_DISTANCE),
-            number_of(table, "table", lib.SSTORE_MAX_BUILD_DISTANCE),
             pointer(array),
             len(array),
+            number_of(distance, "distance", lib.SSTORE_MAX_BUILD_DISTANCE),
+            number_of(table, "table", lib.SSTORE_MAX_BUILD_DISTANCE),
             pointer(made),
             call.error,
         )
@@ -146,8 +146,9 @@ def join_records(
             key can be divided into several parts.
         table: 0 to distance; see join_keys().
         distance: in bits, 0 to 16.
-        spanning: only pairs that connect whatever all pairs connect, at most about ten for each record, with repeats.
-            Many equal fingerprints then make few pairs. Not with a second side.
+        spanning: only pairs that connect whatever all pairs connect: at most ten for each record of a small key. The
+            records of larger keys are divided up to 8 times, each of which multiplies this bound by distance + 1. Pairs
+            may repeat. Many equal fingerprints then make few pairs. Not with a second side.
         batch_size: rows of a batch.
 
     Yields:

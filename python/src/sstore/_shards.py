@@ -7,7 +7,9 @@ reads. The manifest is written last, at once. Readers look only at what it names
 
 from __future__ import annotations
 
+import errno
 import hashlib
+import itertools
 import json
 import os
 import pathlib
@@ -21,8 +23,10 @@ from dataclasses import asdict, dataclass
 from typing import Any, Optional
 
 from sstore._arrays import Words
-from sstore._errors import DamagedError, Error, ExistsError, FileError, NotFoundError, UnsupportedError
+from sstore._call import number_of, size_of
+from sstore._errors import ArgumentError, DamagedError, Error, ExistsError, FileError, NotFoundError, UnsupportedError
 from sstore._join import shard_numbers
+from sstore._native import lib
 from sstore._store import Store
 from sstore._write import Builder
 
@@ -65,8 +69,16 @@ class Shard:
 
 
 @dataclass(frozen=True)
-class Shards:
-    """What a manifest says."""
+class ShardManifest:
+    """The manifest of a set of shards.
+
+    Attributes:
+        shard_count: of the shards that were asked for. Those without records are left out.
+        distance: in bits.
+        recipe: "" if none is recorded.
+        has_ids: whether the records have ids.
+        shards: ascending by number.
+    """
 
     shard_count: int
     distance: int
@@ -75,7 +87,7 @@ class Shards:
     shards: tuple[Shard, ...]
 
 
-class Place:
+class SharedFolder:
     """A folder that all machines reach: a local path, or an address that fsspec knows, such as s3://bucket/docs."""
 
     def __init__(self, path: str, options: Optional[dict[str, Any]] = None) -> None:
@@ -83,12 +95,12 @@ class Place:
             from fsspec.core import url_to_fs
         except ImportError:
             raise ImportError("shards need fsspec: pip install fsspec") from None
-        self.path, self.options = path, options or {}
-        self._fs, self._root = url_to_fs(path, **self.options)
+        self._fs, self._root = url_to_fs(path, **(options or {}))
         self._is_local = "file" in (self._fs.protocol if isinstance(self._fs.protocol, tuple) else (self._fs.protocol,))
+        self.path = self._root if self._is_local else path
 
     def name_of(self, *parts: str) -> str:
-        """The name of a file below this place, for messages."""
+        """The name of a file in this folder, for messages."""
         return "/".join([self.path.rstrip("/"), *parts])
 
     def _inner(self, *parts: str) -> str:
@@ -96,7 +108,7 @@ class Place:
 
     # ----- manifest -----
 
-    def read(self) -> Shards:
+    def read(self) -> ShardManifest:
         """The published shards."""
         try:
             content = json.loads(self._fs.cat_file(self._inner(_MANIFEST)))
@@ -108,14 +120,17 @@ class Place:
         except ValueError as error:
             raise DamagedError(f"{self.name_of(_MANIFEST)}: {error}", file=self.name_of(_MANIFEST)) from None
         try:
-            if content.pop("version") != _VERSION:
-                raise UnsupportedError(f"{self.name_of(_MANIFEST)}: this version of sstore does not know its version")
-            shards = tuple(map(Shard.of, content.pop("shards")))
-            return Shards(**content, shards=shards)
+            version = content.pop("version")
+            if version == _VERSION:
+                return ShardManifest(**{**content, "shards": tuple(map(Shard.of, content["shards"]))})
         except (AttributeError, KeyError, TypeError) as error:
             raise DamagedError(
                 f"{self.name_of(_MANIFEST)}: expected a manifest of shards: {error}", file=self.name_of(_MANIFEST)
             ) from None
+        raise UnsupportedError(
+            f"{self.name_of(_MANIFEST)}: expected version {_VERSION} of the manifest, found {version}",
+            file=self.name_of(_MANIFEST),
+        )
 
     def check_new(self, replace: bool) -> None:
         """Fail if there are shards, unless they may be replaced."""
@@ -125,22 +140,23 @@ class Place:
                 file=self.name_of(_MANIFEST),
             )
 
-    def write(self, shards: Shards) -> None:
-        """Publish shards, all together; then remove the folders of tasks and builds that are not named."""
-        content = json.dumps({"version": _VERSION, **asdict(shards)}, indent=1).encode()
+    def write(self, manifest: ShardManifest) -> None:
+        """Publish shards, all together: the manifest is replaced at once."""
+        content = json.dumps({"version": _VERSION, **asdict(manifest)}, indent=1).encode()
         if self._is_local:
-            new = pathlib.Path(self._inner(f".{_MANIFEST}-{uuid.uuid4().hex}"))
+            os.makedirs(self._root, exist_ok=True)
+            new = pathlib.Path(self._inner(f"shard-manifest-{uuid.uuid4().hex}"))
             new.write_bytes(content)
             os.replace(new, self._inner(_MANIFEST))
         else:
             self._fs.pipe_file(self._inner(_MANIFEST), content)
 
-    def remove_others(self, shards: Shards) -> None:
-        """Remove folders of shards that the manifest does not name: of an earlier build, and of tasks that failed."""
-        named = {shard.folder for shard in shards.shards}
+    def remove_others(self, manifest: ShardManifest) -> None:
+        """Remove what the manifest does not name: of an earlier build, and of tasks and builds that were killed."""
+        named = {shard.folder for shard in manifest.shards}
         for entry in self._fs.ls(self._root, detail=False):
-            folder = str(entry).rstrip("/").rsplit("/", 1)[-1]
-            if folder.startswith("shard-") and folder not in named:
+            name = str(entry).rstrip("/").rsplit("/", 1)[-1]
+            if name.startswith("shard-") and name not in named:
                 self._fs.rm(entry, recursive=True)
 
     # ----- shards -----
@@ -168,36 +184,47 @@ class Place:
             files.append(File(name, os.path.getsize(source), _digest(source)))
         return Shard(number, folder, record_count, tuple(files))
 
-    def fetch(self, shard: Shard, cache: str) -> str:
-        """The path of a store, on the local disk. A file of a wrong length or checksum is damaged."""
+    def open(self, shard: Shard, cache: str) -> Store:
+        """The store of a shard. Where paths are not local, of a copy in a folder on the local disk.
+
+        A shared path is not mapped: another machine may remove or shorten its files, which would end the process.
+        """
         if self._is_local:
             for file in shard.files:
                 self._check_length(shard, file, self._inner(shard.folder, file.name))
-            return self._inner(shard.folder)
-        target = pathlib.Path(cache, shard.folder)
-        if target.exists():
-            return str(target)
-        os.makedirs(cache, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=cache) as folder:
-            for file in shard.files:
-                path = pathlib.Path(folder, shard.folder, file.name)
-                path.parent.mkdir(parents=True, exist_ok=True)
-                try:
-                    self._fs.get_file(self._inner(shard.folder, file.name), str(path))
-                except FileNotFoundError:
-                    raise self._missing(shard, file) from None
-                except OSError as error:
-                    name = self.name_of(shard.folder, file.name)
-                    raise self._failed(name, f"it cannot be copied to {cache}", error) from error
-                self._check_length(shard, file, str(path))
-                if _digest(str(path)) != file.sha256:
-                    raise self._damaged(shard, file, "its checksum is not that of the manifest")
+            return Store(self._inner(shard.folder), io="pread")
+        copy = pathlib.Path(cache, shard.folder)
+        if copy.exists():
             try:
-                os.rename(pathlib.Path(folder, shard.folder), target)
-            except OSError:
-                if not target.exists():  # otherwise another process was faster
-                    raise
-        return str(target)
+                return Store(copy)
+            except DamagedError:
+                shutil.rmtree(copy)
+        self._fetch(shard, copy)
+        return Store(copy)
+
+    def _fetch(self, shard: Shard, copy: pathlib.Path) -> None:
+        """Copy a shard to the local disk. A file of a wrong length or checksum is damaged."""
+        try:
+            with tempfile.TemporaryDirectory(dir=copy.parent) as folder:
+                for file in shard.files:
+                    path = pathlib.Path(folder, shard.folder, file.name)
+                    path.parent.mkdir(parents=True, exist_ok=True)
+                    try:
+                        self._fs.get_file(self._inner(shard.folder, file.name), str(path))
+                    except FileNotFoundError:
+                        raise self._missing(shard, file) from None
+                    self._check_length(shard, file, str(path))
+                    if _digest(str(path)) != file.sha256:
+                        raise self._damaged(shard, file, "its checksum is not that of the manifest")
+                try:
+                    os.rename(pathlib.Path(folder, shard.folder), copy)
+                except OSError:
+                    if not copy.exists():  # otherwise another process was faster
+                        raise
+        except OSError as error:
+            if isinstance(error, Error):
+                raise
+            raise self._failed(self.name_of(shard.folder), f"it cannot be copied to {copy.parent}", error) from error
 
     def _check_length(self, shard: Shard, file: File, path: str) -> None:
         try:
@@ -226,50 +253,58 @@ class Place:
 class ShardBuild:
     """A build of shards: what each of its tasks needs to know."""
 
-    path: str
-    storage_options: Optional[dict[str, Any]]
+    folder: SharedFolder
     shard_count: int
     distance: int
     plan: str
     recipe: Optional[str]
     memory: str
+    replace: bool
     has_ids: bool
+
+    def check(self) -> None:
+        """Fail where the tasks would, or if there are shards that may not be replaced."""
+        if number_of(self.shard_count, "shards", 1 << 20) == 0:
+            raise ArgumentError("shards: expected at least 1, found 0")
+        number_of(self.distance, "distance", lib.SSTORE_MAX_BUILD_DISTANCE)
+        size_of(self.memory, "memory")
+        self.folder.check_new(self.replace)
 
     def build(self, batches: Iterable[tuple[Words, Optional[Words]]]) -> Iterator[str]:
         """What a task does: build the store of one shard on the local disk, and publish it. Yields what finish() needs;
         nothing if there are no records."""
-        shard: Optional[int] = None
-        with tempfile.TemporaryDirectory(prefix="sstore-") as folder:
-            local = f"{folder}/store"
-            builder = Builder(
-                local,
-                distance=self.distance,
-                plan=self.plan,
-                with_ids=self.has_ids,
-                recipe=self.recipe,
-                memory=self.memory,
-                threads=1,
-            )
-            try:
-                with builder:
-                    for fingerprints, ids in batches:
-                        if len(fingerprints) > 0:
-                            shard = int(shard_numbers(fingerprints[:1], self.shard_count)[0])
-                            builder.add(fingerprints, ids)
-            except FileError as error:
-                name = f"{self.path}: shard {shard} of {self.shard_count}"
-                raise FileError(f"{name}: {error}", file=error.file, errno=error.errno) from error
-            if shard is not None:
-                yield Place(self.path, self.storage_options).publish(local, shard, self.shard_count).to_json()
+        filled = (batch for batch in batches if len(batch[0]) > 0)
+        first = next(filled, None)
+        if first is None:
+            return
+        shard = int(shard_numbers(first[0][:1], self.shard_count)[0])
+        try:
+            with tempfile.TemporaryDirectory(prefix="sstore-") as folder:
+                with Builder(
+                    f"{folder}/store",
+                    distance=self.distance,
+                    plan=self.plan,
+                    with_ids=self.has_ids,
+                    recipe=self.recipe,
+                    memory=self.memory,
+                    threads=1,
+                ) as builder:
+                    for fingerprints, ids in itertools.chain([first], filled):
+                        builder.add(fingerprints, ids)
+                made = self.folder.publish(f"{folder}/store", shard, self.shard_count)
+        except OSError as error:
+            name = f"{self.folder.path}: shard {shard} of {self.shard_count}"
+            raise FileError(f"{name}: {error}", file=error.filename, errno=error.errno) from error
+        yield made.to_json()
 
-    def finish(self, built: Iterable[str]) -> Shards:
+    def finish(self, built: Iterable[str]) -> ShardManifest:
         """Publish the shards that the tasks built."""
-        found = sorted(map(Shard.from_json, built), key=lambda shard: shard.number)
-        made = Shards(self.shard_count, self.distance, self.recipe or "", self.has_ids, tuple(found))
-        place = Place(self.path, self.storage_options)
-        place.write(made)
-        place.remove_others(made)
-        return made
+        shards = sorted(map(Shard.from_json, built), key=lambda shard: shard.number)
+        manifest = ShardManifest(self.shard_count, self.distance, self.recipe or "", self.has_ids, tuple(shards))
+        self.folder.check_new(self.replace)
+        self.folder.write(manifest)
+        self.folder.remove_others(manifest)
+        return manifest
 
 
 def _digest(path: str) -> str:
@@ -287,18 +322,34 @@ _open_stores: OrderedDict[tuple[str, str], Store] = OrderedDict()
 _lock = threading.Lock()
 
 
-def default_cache() -> str:
-    """Where fetched shards are kept: SSTORE_CACHE, or a folder of the user below the folder for temporary files."""
-    return os.environ.get("SSTORE_CACHE") or os.path.join(tempfile.gettempdir(), f"sstore-shards-{os.getuid()}")
+def _cache_of(folder: SharedFolder) -> str:
+    """Where copies of a folder's shards are kept: below SSTORE_CACHE, or below a folder of the user among the temporary
+    files."""
+    parent = os.environ.get("SSTORE_CACHE") or os.path.join(tempfile.gettempdir(), f"sstore-shards-{os.getuid()}")
+    made = os.path.join(parent, hashlib.sha256(folder.path.encode()).hexdigest()[:16])
+    try:
+        os.makedirs(parent, mode=0o700, exist_ok=True)
+        os.makedirs(made, mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise FileError(f"{made}: cannot be created: {error.strerror}", file=made, errno=error.errno) from error
+    if os.stat(made).st_uid != os.getuid():
+        raise FileError(f"{made}: another user owns it; set SSTORE_CACHE to a folder of your own", errno=errno.EPERM)
+    return made
 
 
-def open_shard(place: Place, shard: Shard) -> Store:
+def open_shard(folder: SharedFolder, manifest: ShardManifest, number: int) -> Store:
     """An open store of a shard. A shard that was published anew has another folder, and so is opened anew."""
-    key = (place.path, shard.folder)
+    shard = manifest.shards[number]
+    key = (folder.path, shard.folder)
     with _lock:
         store = _open_stores.pop(key, None)
         if store is None:
-            store = Store(place.fetch(shard, default_cache()))
+            cache = _cache_of(folder)
+            named = {shard.folder for shard in manifest.shards}
+            for copy in pathlib.Path(cache).glob("shard-*"):
+                if copy.name not in named:  # of shards that were replaced
+                    shutil.rmtree(copy, ignore_errors=True)
+            store = folder.open(shard, cache)
         _open_stores[key] = store
         while len(_open_stores) > _MAX_OPEN:
             _open_stores.popitem(last=False)  # closed when no task uses it

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,12 @@ import numpy.typing as npt
 from sstore._arrays import Words
 from sstore._columns import Pairs
 from sstore._join import join_keys, join_records
+from sstore._stream import StreamMatcher
 
+ROWS = 1 << 20  # that a call of the library gets at once
+MAX_BROADCAST = 4_000_000
+MAX_KEY_RECORDS = 1_000_000
+MAX_LOCAL_EDGES = 50_000_000
 _ODD = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -28,20 +33,18 @@ class Cells:
     """Rows of a shuffle: records, each once for every cell that it is in.
 
     A task joins whole cells. Usually a cell is a key of a table. The records of a crowded key are divided into n parts,
-    by a hash of the record, and the key into n * (n + 1) / 2 cells, one for each pair of parts; then `pair` tells the
-    cell from others of this key, and `side` in which of the two parts the record is.
+    by a hash of the record, and the key into n * (n + 1) / 2 cells, one for each pair of parts.
 
     Attributes:
         cell: rows of a cell have the same value, and come to one task: uint64, shape (n,).
         table: of the key: uint8.
-        pair: 0 if the key is not crowded: uint32.
-        side: 0 or 1: uint8. The records of a cell of one part are all on side 0.
+        side: 0 if the key is not divided; otherwise 1 or 2, the one of the two parts. The records of a cell of one part
+            are all on side 1: uint8.
         fingerprint, id: uint64.
     """
 
     cell: Words
     table: npt.NDArray[np.uint8]
-    pair: npt.NDArray[np.uint32]
     side: npt.NDArray[np.uint8]
     fingerprint: Words
     id: Words
@@ -57,7 +60,7 @@ Counts = npt.NDArray[np.int64]  # of records, shape (distance + 1, BUCKETS)
 
 def _buckets(keys: Words, distance: int) -> Words:
     """Keys of at most 16 bits themselves, and larger ones hashed to as many."""
-    return keys if 64 < 17 * (distance + 1) else mixed(keys) >> np.uint64(48)
+    return keys if distance >= 3 else mixed(keys) >> np.uint64(48)
 
 
 def count_keys(fingerprints: Words, distance: int) -> Counts:
@@ -81,37 +84,50 @@ def make_cells(fingerprints: Words, ids: Words, distance: int, all_parts: Counts
     """The rows of records for each table. `all_parts` are those of parts_of()."""
     for table in range(distance + 1):
         keys = join_keys(fingerprints, table, distance)
-        base = mixed(keys * np.uint64(32) + np.uint64(table))
+        base = mixed(mixed(keys) + np.uint64(table))
         parts = all_parts[table, _buckets(keys, distance).astype(np.int64)]
         hashes = mixed(fingerprints * _ODD + ids)
         for part_count in np.unique(parts).tolist():
             rows = np.flatnonzero(parts == part_count)
             tables = np.full(len(rows), table, np.uint8)
             if part_count == 1:
-                nothing = np.zeros(len(rows), np.uint32)
-                yield Cells(base[rows], tables, nothing, nothing.astype(np.uint8), fingerprints[rows], ids[rows])
+                yield Cells(base[rows], tables, np.zeros(len(rows), np.uint8), fingerprints[rows], ids[rows])
                 continue
-            own = (hashes[rows] % np.uint64(part_count)).astype(np.uint32)
+            own = hashes[rows] % np.uint64(part_count)
             for other in range(part_count):
-                low, high = np.minimum(own, np.uint32(other)), np.maximum(own, np.uint32(other))
-                pair = np.uint32(1) + high * np.uint32(part_count) + low
-                side = (own > other).astype(np.uint8)  # the part with the lower number is on side 0
-                yield Cells(mixed(base[rows] + pair), tables, pair, side, fingerprints[rows], ids[rows])
+                low, high = np.minimum(own, np.uint64(other)), np.maximum(own, np.uint64(other))
+                cell = mixed(base[rows] + high * np.uint64(part_count) + low)
+                side = (1 + (own > other)).astype(np.uint8)  # the part with the lower number is on side 1
+                yield Cells(cell, tables, side, fingerprints[rows], ids[rows])
 
 
 def join_cells(cells: Cells, distance: int, spanning: bool, batch_size: int) -> Iterator[Pairs]:
     """The pairs of all cells of a task, in batches, the lower record of each first."""
     for table in np.unique(cells.table).tolist():
-        plain = (cells.table == table) & (cells.pair == 0)
-        yield from _join(cells, plain, None, table, distance, spanning, batch_size)
-        split = np.flatnonzero((cells.table == table) & (cells.pair != 0))
-        split = split[np.argsort(cells.cell[split], kind="stable")]
-        for rows in np.split(split, np.flatnonzero(np.diff(cells.cell[split])) + 1):
-            left, right = rows[cells.side[rows] == 0], rows[cells.side[rows] == 1]
+        of_table = cells.table == table
+        yield from _join(cells, of_table & (cells.side == 0), None, table, distance, spanning, batch_size)
+        divided = np.flatnonzero(of_table & (cells.side != 0))
+        keys = join_keys(cells.fingerprint[divided], table, distance)  # two keys may share the hash of a cell
+        order = np.lexsort((keys, cells.cell[divided]))
+        divided, keys = divided[order], keys[order]
+        ends = np.flatnonzero((np.diff(cells.cell[divided]) != 0) | (np.diff(keys) != 0)) + 1
+        for rows in np.split(divided, ends):
+            left, right = rows[cells.side[rows] == 1], rows[cells.side[rows] == 2]
             if spanning or len(right) == 0:  # a spanning join of both sides connects what they connect
                 yield from _join(cells, rows, None, table, distance, spanning, batch_size)
             elif len(left) > 0:
                 yield from _join(cells, left, right, table, distance, spanning, batch_size)
+
+
+_matchers: dict[str, StreamMatcher] = {}
+
+
+def kept_matcher(name: str, queries: Callable[[], Words], distance: int) -> StreamMatcher:
+    """A matcher that the process keeps until another one is wanted, so that its tasks share it."""
+    if name not in _matchers:
+        _matchers.clear()
+        _matchers[name] = StreamMatcher(queries(), distance, threads=1)
+    return _matchers[name]
 
 
 # ----- steps to the connected components of edges: Kiveris, Lattanzi, Mirrokni, Rastogi and Vassilvitskii, "Connected

@@ -5,53 +5,69 @@
     pairs = sstore.ray.near_pairs(ds, distance=3)        # ds has the columns fingerprint and id
     kept = sstore.ray.deduplicate(ds, distance=3)
 
-Fingerprints and ids are uint64 or int64. Workers need this package. Ray schedules, moves and repeats the tasks; each
-runs the library on its rows.
+Fingerprints and ids are uint64 or int64, of which 64 bits are taken; results are uint64. Rows without a fingerprint are
+left out; an id must not be null. Workers need this package. Ray schedules, moves and repeats the tasks; each runs the
+library on its rows, on one processor.
+
+A function reads its input several times, and must get the same rows each time: materialize what is computed at random.
+build_shards() works at the call. The other functions count and connect at the call, and compute the rest when the
+result is read. An error in a task is a RayTaskError; its text has the name of the sstore error, and the file.
 """
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Optional
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from sstore import _tasks
 from sstore._arrays import Words, words
+from sstore._call import number_of
 from sstore._errors import ArgumentError
 from sstore._join import components, shard_numbers
-from sstore._shards import Place, ShardBuild, Shards, open_shard
-from sstore._stream import StreamMatcher
+from sstore._native import lib
+from sstore._shards import ShardBuild, ShardManifest, SharedFolder, open_shard
 
 if TYPE_CHECKING:
     from ray.data import Dataset
 
-_ROWS = 1 << 20  # that a call of the library gets at once
-_CROWD = 1_000_000
-_MAX_BROADCAST = 4_000_000
-_MAX_LOCAL_EDGES = 50_000_000
-_NOTE, _TASK = "__sstore_cluster", "__sstore_task"  # columns
+# Tasks do the work, and keep state in their processes. Actors would keep their processors after an error, as long as
+# anything refers to the exception, and the next call might wait for them for ever.
+
+_CLUSTER, _TASK = "__sstore_cluster", "__sstore_task"  # columns
+_NONE: Words = np.empty(0, np.uint64)
+
+
+# ----- rows -----
 
 
 def _column(batch: pa.Table, name: str) -> Words:
     return words(batch.column(name), name)
 
 
-def _has_ids(ds: Dataset, what: str) -> bool:
+def _map(ds: Dataset, task: Any, **options: Any) -> Dataset:
+    return ds.map_batches(task, batch_format="pyarrow", **{"batch_size": _tasks.ROWS, **options})
+
+
+def _records(ds: Dataset, what: str, names: tuple[str, ...] = ("fingerprint", "id")) -> tuple[Dataset, bool]:
+    """The columns fingerprint and id of a Dataset, checked, where there is a fingerprint; and whether it has ids."""
     schema = ds.schema()
-    names = [] if schema is None else list(schema.names)
-    if schema is not None and "fingerprint" not in names:
-        raise ArgumentError(f'{what}: expected a column "fingerprint", found {", ".join(names)}')
-    return "id" in names
+    types = dict(zip(schema.names, schema.types)) if schema is not None else {}
+    if schema is not None and "fingerprint" not in types:
+        raise ArgumentError(f'{what}: expected a column "fingerprint", found {", ".join(types)}')
+    chosen = [name for name in names if name in types]
+    for name in chosen:
+        if str(types[name]) not in ("int64", "uint64"):
+            raise TypeError(f"{what}: expected the column {name!r} of int64 or uint64, found {types[name]}")
 
+    def select(batch: pa.Table) -> pa.Table:
+        return batch.filter(pc.is_valid(batch.column("fingerprint")))
 
-def _fingerprints(ds: Dataset, what: str) -> Dataset:
-    """The fingerprints of a Dataset, computed."""
-    _has_ids(ds, what)
-    return _map(ds.select_columns(["fingerprint"]), lambda batch: batch.drop_null()).materialize()
+    return (_map(ds.select_columns(chosen), select) if chosen else ds), "id" in chosen
 
 
 def _distinct(fingerprints: Dataset) -> Words:
@@ -82,8 +98,7 @@ def _by_task(ds: Dataset, tasks: int, work: Any) -> Dataset:
     return ds.groupby(_TASK, num_partitions=tasks).map_groups(work, batch_format="pyarrow")
 
 
-def _map(ds: Dataset, task: Any, **options: Any) -> Dataset:
-    return ds.map_batches(task, batch_format="pyarrow", **{"batch_size": _ROWS, **options})
+# ----- shards -----
 
 
 def build_shards(
@@ -97,26 +112,27 @@ def build_shards(
     replace: bool = False,
     memory: str = "1G",
     storage_options: Optional[dict[str, Any]] = None,
-) -> Shards:
+) -> ShardManifest:
     """Build a store of each of several shards of a Dataset, and publish them together.
 
-    As sstore.spark.build_shards(), of a Dataset.
+    As sstore.spark.build_shards(), of a Dataset. But a task holds the rows of its shard in memory, 24 bytes each, and a
+    copy: choose shards of tens of millions of records.
     """
-    Place(path, storage_options).check_new(replace)
-    has_ids = _has_ids(ds, "build_shards")
-    work = ShardBuild(path, storage_options, shards, distance, plan, recipe, memory, has_ids)
-    names = ["fingerprint", "id"] if has_ids else ["fingerprint"]
+    records, has_ids = _records(ds, "build_shards")
+    folder = SharedFolder(path, storage_options)
+    work = ShardBuild(folder, shards, distance, plan, recipe, memory, replace, has_ids)
+    work.check()
 
     def number(batch: pa.Table) -> pa.Table:
-        return batch.select(names).append_column(
-            "shard", pa.array(shard_numbers(_column(batch, "fingerprint"), shards).astype(np.int64))
-        )
+        numbers = shard_numbers(_column(batch, "fingerprint"), shards)
+        return batch.append_column(_TASK, pa.array(numbers.astype(np.int64)))
 
     def build(group: pa.Table) -> pa.Table:
         part = (_column(group, "fingerprint"), _column(group, "id") if has_ids else None)
         return pa.table({"shard": pa.array(list(work.build([part])), pa.string())})
 
-    rows = _map(ds, number).groupby("shard", num_partitions=shards).map_groups(build, batch_format="pyarrow").take_all()
+    # Ray hashes the numbers of shards: among more partitions, fewer shards meet in one.
+    rows = _by_task(_map(records, number), 4 * shards, build).take_all()
     return work.finish(row["shard"] for row in rows)
 
 
@@ -125,7 +141,7 @@ def query_shards(
     path: str,
     *,
     distance: Optional[int] = None,
-    max_broadcast: int = _MAX_BROADCAST,
+    max_broadcast: int = _tasks.MAX_BROADCAST,
     storage_options: Optional[dict[str, Any]] = None,
 ) -> Dataset:
     """All records of all shards within a distance of each fingerprint of a Dataset, each once.
@@ -134,16 +150,20 @@ def query_shards(
     """
     import ray
 
-    shards = Place(path, storage_options).read()
-    near = shards.distance if distance is None else distance
-    queries = _fingerprints(ds, "query_shards")
+    records, _ = _records(ds, "query_shards", ("fingerprint",))
+    folder = SharedFolder(path, storage_options)
+    manifest = folder.read()
+    near = number_of(manifest.distance if distance is None else distance, "distance", 64)
+    queries = records.materialize()
     count = queries.count()
     if count <= max_broadcast:
         wanted = _distinct(queries)
-        parts = [ray.put(pa.table({"fingerprint": part})) for part in np.array_split(wanted, len(wanted) // _ROWS + 1)]
+        pieces = np.array_split(wanted, len(wanted) // _tasks.ROWS + 1)
+        parts = [ray.put(pa.table({"fingerprint": piece})) for piece in pieces]
     else:
-        parts = _distinct_parts(queries, count // _ROWS + 1).to_arrow_refs()
-    tasks = [{"number": number, "part": part} for number in range(len(shards.shards)) for part in range(len(parts))]
+        parts = _distinct_parts(queries, count // _tasks.ROWS + 1).to_arrow_refs()
+    shard_count = len(manifest.shards)
+    tasks = [{"number": number, "part": part} for number in range(shard_count) for part in range(len(parts))]
     if not tasks:
         return ray.data.from_arrow(_match_table())
 
@@ -151,14 +171,11 @@ def query_shards(
         yield _match_table()
         for number, part in zip(rows.column("number").to_pylist(), rows.column("part").to_pylist()):
             wanted = _column(ray.get(parts[part]), "fingerprint")
-            store = open_shard(Place(path, storage_options), shards.shards[number])
+            store = open_shard(folder, manifest, number)
             for found in store.iter_query_batch(wanted, near, threads=1):
                 yield _match_table(wanted[found.query], found.fingerprint, found.columns.get("id"), found.distance)
 
     return _map(ray.data.from_items(tasks, override_num_blocks=len(tasks)), query, batch_size=None)
-
-
-_NONE: Words = np.empty(0, np.uint64)
 
 
 def _match_table(
@@ -174,59 +191,67 @@ def _match_table(
     )
 
 
+# ----- joins -----
+
+
 def near_pairs(
     ds: Dataset,
     distance: int = 3,
     *,
     spanning: bool = False,
     partitions: Optional[int] = None,
-    crowd: int = _CROWD,
+    max_key_records: int = _tasks.MAX_KEY_RECORDS,
 ) -> Dataset:
     """Every pair of different records of a Dataset within a distance, once, without a store.
 
     As sstore.spark.near_pairs(), of a Dataset.
     """
-    if not _has_ids(ds, "near_pairs"):
-        raise ArgumentError('near_pairs: expected a column "id"')
-
-    ds = _map(ds.select_columns(["fingerprint", "id"]), lambda batch: batch.drop_null())
+    records, has_ids = _records(ds, "near_pairs")
+    schema = ds.schema()
+    if schema is not None and not has_ids:
+        raise ArgumentError(f'near_pairs: expected a column "id", found {", ".join(schema.names)}')
+    distance = number_of(distance, "distance", lib.SSTORE_MAX_BUILD_DISTANCE)
 
     def count(batch: pa.Table) -> pa.Table:
-        counts = _tasks.count_keys(_column(batch, "fingerprint"), distance)
-        return pa.table({"counts": pa.array([counts.reshape(-1)])})
+        counts = _tasks.count_keys(_column(batch, "fingerprint"), distance).reshape(-1)
+        buckets = np.flatnonzero(counts)
+        return pa.table({"bucket": buckets, "records": counts[buckets]})
 
-    counts = np.zeros((distance + 1, _tasks.BUCKETS), np.int64)
-    for batch in _map(ds, count).iter_batches(batch_format="pyarrow", batch_size=1):
-        counts += np.asarray(batch.column("counts")[0].as_py(), np.int64).reshape(counts.shape)
-    parts = _tasks.parts_of(counts, crowd)
-    tasks = partitions or int((counts * parts).sum()) // (2 * _ROWS) + 1
+    flat = np.zeros((distance + 1) * _tasks.BUCKETS, np.int64)
+    for batch in _map(records, count).iter_batches(batch_format="pyarrow", batch_size=None):
+        np.add.at(flat, np.asarray(batch.column("bucket")), np.asarray(batch.column("records")))
+    counts = flat.reshape(distance + 1, _tasks.BUCKETS)
+    parts = _tasks.parts_of(counts, max_key_records)
+    tasks = partitions or int((counts * parts).sum()) // (2 * _tasks.ROWS) + 1
 
     def explode(batch: pa.Table) -> Iterator[pa.Table]:
         fingerprints, ids = _column(batch, "fingerprint"), _column(batch, "id")
         for cells in _tasks.make_cells(fingerprints, ids, distance, parts):
             yield pa.table({_TASK: (cells.cell % np.uint64(tasks)).astype(np.int64), **cells.columns()})
 
-    def join(group: pa.Table) -> pa.Table:
-        cells = _tasks.Cells(**{name: np.asarray(group.column(name)) for name in _tasks.Cells.__dataclass_fields__})
-        found = [pairs.to_arrow() for pairs in _tasks.join_cells(cells, distance, spanning, _ROWS)]
+    def join(group: pa.Table) -> Iterator[pa.Table]:
         nothing = dict.fromkeys(("fingerprint", "id", "other_fingerprint", "other_id"), _NONE)
-        return pa.concat_tables([pa.table({**nothing, "distance": np.empty(0, np.uint32)}), *found])
+        yield pa.table({**nothing, "distance": np.empty(0, np.uint32)})
+        cells = _tasks.Cells(**{name: np.asarray(group.column(name)) for name in _tasks.Cells.__dataclass_fields__})
+        for pairs in _tasks.join_cells(cells, distance, spanning, _tasks.ROWS // 8):
+            yield pairs.to_arrow()
 
-    return _by_task(_map(ds, explode, batch_size=_ROWS // 8), tasks, join)
+    return _by_task(_map(records, explode, batch_size=_tasks.ROWS // 8), tasks, join)
 
 
-def clusters(pairs: Dataset, *, max_local_edges: int = _MAX_LOCAL_EDGES) -> Dataset:
-    """The connected components of pairs. Columns: id and cluster, the smallest id of the component.
+def clusters(pairs: Dataset, *, max_local_edges: int = _tasks.MAX_LOCAL_EDGES) -> Dataset:
+    """The connected components of pairs. Columns: id and cluster, the smallest id of the component, both uint64.
 
-    As sstore.spark.clusters(), of a Dataset. With more than max_local_edges pairs, a task holds all edges of its nodes:
-    32 bytes for each member of the largest component.
+    As sstore.spark.clusters(), of a Dataset. But with more than max_local_edges pairs a task holds all edges of its
+    nodes in memory, 32 bytes for each member of the largest component, and copies: choose a higher limit for components
+    of more than a hundred million records.
     """
     import ray
 
     edges = _map(pairs.select_columns(["id", "other_id"]), lambda batch: batch.drop_null()).materialize()
     count = edges.count()
     if count > max_local_edges:
-        return _connect(edges, count // _ROWS + 1)
+        return _connect(edges, count // _tasks.ROWS + 1)
 
     @ray.remote(num_returns="streaming")  # type: ignore[untyped-decorator]
     def connect(parts: Any) -> Iterator[pa.Table]:
@@ -290,43 +315,49 @@ def deduplicate(
     *,
     keep: Optional[str] = None,
     partitions: Optional[int] = None,
-    max_local_edges: int = _MAX_LOCAL_EDGES,
+    max_local_edges: int = _tasks.MAX_LOCAL_EDGES,
 ) -> Dataset:
     """The rows of a Dataset without near-duplicates: of each cluster one row is kept.
 
     As sstore.spark.deduplicate(), of a Dataset.
     """
+    ds = _map(ds, lambda batch: batch)  # Arrow, also if the blocks are of pandas
     schema = ds.schema()
     if schema is None:
         return ds
     found = clusters(near_pairs(ds, distance, spanning=True, partitions=partitions), max_local_edges=max_local_edges)
     kind = schema.base_schema.field("id").type
-    tasks = partitions or max(ds.count() // _ROWS, 1)
+    tasks = partitions or max(ds.count() // _tasks.ROWS, 1)
 
     def as_given(batch: pa.Table) -> pa.Table:
         nodes = np.asarray(batch.column("id").combine_chunks())
         ids = pa.array(nodes.view(np.int64) if kind == pa.int64() else nodes)
-        return pa.table({"id": ids, _NOTE: batch.column("cluster")})
+        return pa.table({"id": ids, _CLUSTER: batch.column("cluster")})
 
     members = _map(found, as_given, batch_size=None)
     if keep is not None:
-        members = _with_notes(ds.select_columns(["id", keep]), members, tasks, is_in=True)
-    order = [(keep or "id", "ascending"), *([("id", "ascending")] if keep is not None else [])]
+        members = _join_by_id(ds.select_columns(["id", keep]), members, tasks, is_matched=True)
+    order = [(name, "ascending") for name in dict.fromkeys((_CLUSTER, keep or "id", "id"))]
 
-    def losers(cluster: pa.Table) -> pa.Table:
-        return cluster.sort_by(order).select(["id", _NOTE]).slice(1)
+    def assign(batch: pa.Table) -> pa.Table:
+        return batch.append_column(_TASK, pa.array(_task_of(_column(batch, _CLUSTER), tasks)))
 
-    dropped = members.groupby(_NOTE, num_partitions=tasks).map_groups(losers, batch_format="pyarrow")
-    return _with_notes(ds, dropped, tasks, is_in=False).select_columns(list(schema.names))
+    def losers(group: pa.Table) -> pa.Table:
+        group = group.sort_by(order)
+        cluster = _column(group, _CLUSTER)
+        return group.select(["id", _CLUSTER]).filter(pa.array(np.append(False, cluster[1:] == cluster[:-1])))
+
+    dropped = _by_task(_map(members, assign), tasks, losers)
+    return _join_by_id(ds, dropped, tasks, is_matched=False).select_columns(list(schema.names))
 
 
-def _with_notes(ds: Dataset, notes: Dataset, tasks: int, is_in: bool) -> Dataset:
-    """The rows of a Dataset whose ids have a note, with the note; or those whose ids have none. Ray's own join needs
-    polars, which workers may not have."""
+def _join_by_id(ds: Dataset, found: Dataset, tasks: int, is_matched: bool) -> Dataset:
+    """The rows of a Dataset whose ids have a cluster, with it; or the other rows. Ray's own join needs polars, which
+    workers may not have."""
 
     schema = ds.schema()
     assert schema is not None
-    fields = [*schema.base_schema, pa.field(_NOTE, pa.uint64())]
+    fields = [*schema.base_schema, pa.field(_CLUSTER, pa.uint64())]
 
     def assign(batch: pa.Table) -> pa.Table:
         columns = {
@@ -338,40 +369,30 @@ def _with_notes(ds: Dataset, notes: Dataset, tasks: int, is_in: bool) -> Dataset
         return pa.table({**columns, _TASK: _task_of(_column(batch, "id"), tasks)})
 
     def select(group: pa.Table) -> pa.Table:
-        import pyarrow.compute as pc
-
-        noted = pc.is_valid(group.column(_NOTE))
+        noted = pc.is_valid(group.column(_CLUSTER))
         rows, found = group.filter(pc.invert(noted)), group.filter(noted)
         at = pc.index_in(rows.column("id"), value_set=found.column("id"))
-        rows = rows.set_column(rows.schema.get_field_index(_NOTE), _NOTE, found.column(_NOTE).take(at))
-        return rows.filter(pc.is_valid(at) if is_in else pc.is_null(at)).drop_columns([_TASK])
+        rows = rows.set_column(rows.schema.get_field_index(_CLUSTER), _CLUSTER, found.column(_CLUSTER).take(at))
+        return rows.filter(pc.is_valid(at) if is_matched else pc.is_null(at)).drop_columns([_TASK])
 
-    both = _map(ds, assign).union(_map(notes, assign))
+    both = _map(ds, assign).union(_map(found, assign))
     return _by_task(both, tasks, select)
 
 
 def scan(ds: Dataset, queries: Dataset, distance: int = 3) -> Dataset:
-    """The paper's batch job: a batch of queries in the memory of each task, and fingerprints that stream past it.
+    """All records of a Dataset within a distance of queries, without a store.
 
     As sstore.spark.scan(), of Datasets.
     """
     import ray
 
-    has_ids = _has_ids(ds, "scan")
-    wanted = ray.put(_distinct(_fingerprints(queries, "scan")))
-    ds = _map(ds.select_columns(["fingerprint", "id"] if has_ids else ["fingerprint"]), lambda batch: batch.drop_null())
+    records, has_ids = _records(ds, "scan")
+    distance = number_of(distance, "distance", lib.SSTORE_MAX_BUILD_DISTANCE)
+    wanted = ray.put(_distinct(_records(queries, "scan", ("fingerprint",))[0]))
 
     def match(batch: pa.Table) -> pa.Table:
-        ids = _column(batch, "id") if has_ids else None
-        found = _matcher(wanted, distance).feed(_column(batch, "fingerprint"), ids)
+        matcher = _tasks.kept_matcher(wanted.hex(), lambda: ray.get(wanted), distance)
+        found = matcher.feed(_column(batch, "fingerprint"), _column(batch, "id") if has_ids else None)
         return _match_table(found.query, found.fingerprint, found.columns.get("id"), found.distance)
 
-    return _map(ds, match)
-
-
-@functools.lru_cache(maxsize=1)
-def _matcher(queries: Any, distance: int) -> StreamMatcher:
-    """Of a reference to queries. A worker keeps it between tasks."""
-    import ray
-
-    return StreamMatcher(ray.get(queries), distance, threads=1)
+    return _map(records, match)

@@ -5,12 +5,19 @@
     pairs = sstore.spark.near_pairs(df, distance=3)        # df has the columns fingerprint and id, both long
     kept = sstore.spark.deduplicate(df, distance=3)
 
-Fingerprints and ids are longs, as Spark has no unsigned ones: their 64 bits are taken. Workers need this package. Spark
-schedules, moves and repeats the tasks; each runs the library on its rows.
+Fingerprints and ids are longs, as Spark has no unsigned ones: their 64 bits are taken. Rows without a fingerprint are
+left out; an id must not be null. Workers need this package. Spark schedules, moves and repeats the tasks; each runs the
+library on its rows, on one processor.
+
+A function reads its input several times, and must get the same rows each time: persist what is computed at random.
+build_shards() works at the call. The other functions count and connect at the call, and compute the rest when the
+result is read. An error in a task is a PythonException; its text has the name of the sstore error, and the file. The
+session is a classic one, not Spark Connect. Python's memory is outside the executor's heap.
 """
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Optional
 
@@ -19,18 +26,14 @@ import pyarrow as pa
 
 from sstore import _tasks
 from sstore._arrays import Words, words
+from sstore._call import number_of
 from sstore._errors import ArgumentError
 from sstore._join import components, shard_numbers
-from sstore._shards import Place, ShardBuild, Shards, open_shard
-from sstore._stream import StreamMatcher
+from sstore._native import lib
+from sstore._shards import ShardBuild, ShardManifest, SharedFolder, open_shard
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-
-_ROWS = 1 << 20  # that a call of the library gets at once
-_MAX_BROADCAST = 4_000_000
-_CROWD = 1_000_000
-_MAX_LOCAL_EDGES = 50_000_000
 
 _RECORD = "fingerprint long, id long"
 _MATCH = "query long, fingerprint long, id long, distance int"
@@ -44,7 +47,7 @@ def _column(batch: pa.RecordBatch, name: str) -> Words:
     return words(batch.column(batch.schema.get_field_index(name)), name)
 
 
-def _gather(batches: Iterable[pa.RecordBatch], names: list[str], rows: int = _ROWS) -> Iterator[dict[str, Words]]:
+def _gather(batches: Iterable[pa.RecordBatch], names: list[str], rows: int = _tasks.ROWS) -> Iterator[dict[str, Words]]:
     """Columns of about as many rows each."""
     waiting: list[pa.RecordBatch] = []
     for batch in batches:
@@ -69,7 +72,7 @@ def _batch(columns: dict[str, Any]) -> pa.RecordBatch:
 
 
 def _records(df: DataFrame, what: str) -> tuple[DataFrame, bool]:
-    """The columns fingerprint and id of a DataFrame, checked."""
+    """The columns fingerprint and id of a DataFrame, checked, where there is a fingerprint; and whether it has ids."""
     from pyspark.sql import functions as F
 
     names = set(df.columns)
@@ -80,11 +83,11 @@ def _records(df: DataFrame, what: str) -> tuple[DataFrame, bool]:
         if name in names and types[name] not in ("bigint", "int", "smallint", "tinyint"):
             raise TypeError(f"{what}: expected the column {name!r} of longs, found {types[name]}")
     chosen = [F.col(name).cast("long").alias(name) for name in ("fingerprint", "id") if name in names]
-    return df.select(*chosen), "id" in names
+    return df.select(*chosen).where("fingerprint is not null"), "id" in names
 
 
 def _partition_keys(spark: SparkSession, count: int) -> list[int]:
-    """Numbers of which Spark's partitioning by hash brings each into the partition of its index."""
+    """For each of `count` partitions, a number that Spark's partitioning by hash sends there."""
     from pyspark.sql import functions as F
 
     found: dict[int, int] = {}
@@ -98,24 +101,43 @@ def _partition_keys(spark: SparkSession, count: int) -> list[int]:
     return [found[part] for part in range(count)]
 
 
-def _per_partition(spark: SparkSession, values: list[int]) -> DataFrame:
-    """A DataFrame with one row, a number, in each of as many partitions."""
-    keys = _partition_keys(spark, len(values))
-    rows = spark.createDataFrame(list(zip(keys, values)), "key long, number long")
-    return rows.repartition(len(values), "key").select("number")
+def _packed(df: DataFrame) -> DataFrame:
+    """A DataFrame with a batch of rows in each cell."""
+
+    def pack(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            stream = pa.BufferOutputStream()
+            with pa.ipc.new_stream(stream, batch.schema) as writer:
+                writer.write_batch(batch)
+            yield pa.RecordBatch.from_pydict({"batch": pa.array([stream.getvalue().to_pybytes()], pa.binary())})
+
+    return df.mapInArrow(pack, "batch binary")
 
 
-def _held(df: DataFrame) -> DataFrame:
+def _collected(df: DataFrame, name: str) -> Words:
+    """A column, on the driver. Spark's own ways are slow unless it is configured otherwise."""
+    cells = [cell for row in _packed(df).collect() for cell in pa.ipc.open_stream(row["batch"])]
+    return np.concatenate([np.empty(0, np.uint64), *(_column(cell, name) for cell in cells)])
+
+
+def _persisted(df: DataFrame) -> DataFrame:
     """The rows of a DataFrame, computed when they are first read, and kept while they are referenced.
 
-    Rows that are lost with an executor are computed again. The plan begins anew, so it does not grow from step to step.
+    Rows that are lost with an executor are computed again, unlike those of a local checkpoint. The plan begins anew, so
+    it does not grow from step to step.
     """
     from pyspark import StorageLevel
     from pyspark.sql import DataFrame
 
-    context = df.sparkSession.sparkContext
-    rows = df._jdf.rdd().persist(context._getJavaStorageLevel(StorageLevel.MEMORY_AND_DISK))
-    return DataFrame(df.sparkSession._jsparkSession.createDataFrame(rows, df._jdf.schema()), df.sparkSession)
+    def unpack(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for cell in batch.column(0):
+                yield from pa.ipc.open_stream(cell.as_buffer())
+
+    spark, packed = df.sparkSession, _packed(df)
+    level = spark.sparkContext._getJavaStorageLevel(StorageLevel.MEMORY_AND_DISK)
+    rows = spark._jsparkSession.createDataFrame(packed._jdf.rdd().persist(level), packed._jdf.schema())
+    return DataFrame(rows, spark).mapInArrow(unpack, df.schema)
 
 
 # ----- shards -----
@@ -132,11 +154,11 @@ def build_shards(
     replace: bool = False,
     memory: str = "1G",
     storage_options: Optional[dict[str, Any]] = None,
-) -> Shards:
+) -> ShardManifest:
     """Build a store of each of several shards of a DataFrame, and publish them together.
 
     A task builds one shard on its local disk, and copies it to the path. Readers see all shards, or those before.
-    Repeated tasks make the same bytes.
+    Repeated tasks make the same bytes. One build at a time may use a path.
 
     Args:
         df: with the columns fingerprint and, optionally, id, both long. Other columns are not read.
@@ -149,10 +171,16 @@ def build_shards(
 
     Returns:
         The manifest.
+
+    Raises:
+        ArgumentError, TypeError: of the DataFrame or another argument.
+        ExistsError: there are shards at the path, and replace is False.
+        FileError: the manifest cannot be written.
     """
-    Place(path, storage_options).check_new(replace)
     records, has_ids = _records(df, "build_shards")
-    work = ShardBuild(path, storage_options, shards, distance, plan, recipe, memory, has_ids)
+    folder = SharedFolder(path, storage_options)
+    work = ShardBuild(folder, shards, distance, plan, recipe, memory, replace, has_ids)
+    work.check()
     keys = _partition_keys(df.sparkSession, shards)
     names = ["fingerprint", "id"] if has_ids else ["fingerprint"]
 
@@ -177,38 +205,44 @@ def query_shards(
     path: str,
     *,
     distance: Optional[int] = None,
-    max_broadcast: int = _MAX_BROADCAST,
+    max_broadcast: int = _tasks.MAX_BROADCAST,
     storage_options: Optional[dict[str, Any]] = None,
 ) -> DataFrame:
     """All records of all shards within a distance of each fingerprint of a DataFrame, each once.
 
     Every query goes to every shard, since near-duplicates lie in different ones. Up to max_broadcast queries are sent
-    to all tasks together; more are sent to each shard in sorted batches.
+    to all tasks together; more are sent to each shard in sorted batches. Of a path that is not local, each machine
+    copies the shards that its tasks query: see SSTORE_CACHE.
 
     Args:
         df: with the column fingerprint, a long. Equal ones are queried once.
-        path, storage_options: as build_shards() takes them.
+        path, storage_options: as build_shards() takes them. The shards are those published at the time of the call.
         distance: in bits, 0 to 64; None: that of the shards.
         max_broadcast: queries, of 8 bytes each.
 
     Returns:
         The columns query (the fingerprint that was looked for), fingerprint, id (null in shards without ids) and
         distance.
+
+    Raises:
+        ArgumentError, TypeError: of the DataFrame or another argument.
+        NotFoundError: there are no shards at the path.
+        DamagedError, UnsupportedError, FileError: of the manifest.
     """
     from pyspark.sql import functions as F
 
-    shards = Place(path, storage_options).read()
     records, _ = _records(df, "query_shards")
-    queries = records.select("fingerprint").where("fingerprint is not null").distinct()
+    folder = SharedFolder(path, storage_options)
+    manifest = folder.read()
+    near = number_of(manifest.distance if distance is None else distance, "distance", 64)
     spark = df.sparkSession
-    near = shards.distance if distance is None else distance
-    has_ids = shards.has_ids
-    numbers = list(range(len(shards.shards)))
-    if not numbers:
+    has_ids = manifest.has_ids
+    shard_count = len(manifest.shards)
+    if shard_count == 0:
         return spark.createDataFrame([], _MATCH)
 
     def matches(number: int, wanted: Words) -> Iterator[pa.RecordBatch]:
-        store = open_shard(Place(path, storage_options), shards.shards[number])
+        store = open_shard(folder, manifest, number)
         for found in store.iter_query_batch(wanted, near, threads=1):
             ids = found.id.view(np.int64) if has_ids else pa.nulls(len(found), pa.int64())
             yield _batch(
@@ -220,10 +254,11 @@ def query_shards(
                 }
             )
 
-    few = queries.limit(max_broadcast + 1).toPandas()["fingerprint"].to_numpy(np.int64)
-    if len(few) <= max_broadcast:
-        sent = spark.sparkContext.broadcast(np.sort(few.view(np.uint64)))
-        parts = -(-spark.sparkContext.defaultParallelism // len(numbers))  # of the queries, to occupy all executors
+    queries = _persisted(records.select("fingerprint"))
+    if queries.count() <= max_broadcast:
+        sent = spark.sparkContext.broadcast(np.unique(_collected(queries, "fingerprint")))
+        parts = -(-spark.sparkContext.defaultParallelism // shard_count)  # of the queries, to occupy all executors
+        tasks = shard_count * parts
 
         def query_part(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             for batch in batches:
@@ -231,18 +266,18 @@ def query_shards(
                     number, part = divmod(task, parts)
                     yield from matches(number, np.array_split(sent.value, parts)[part])
 
-        return _per_partition(spark, list(range(len(numbers) * parts))).mapInArrow(query_part, _MATCH)
+        return spark.range(0, tasks, 1, tasks).mapInArrow(query_part, _MATCH)
 
-    keys = _partition_keys(spark, len(numbers))
+    keys = _partition_keys(spark, shard_count)
 
     def query_sorted(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        number_of = {key: number for number, key in enumerate(keys)}
+        number_of_key = {key: number for number, key in enumerate(keys)}
         for columns in _gather(batches, ["key", "fingerprint"]):
-            yield from matches(number_of[int(columns["key"][0])], columns["fingerprint"])
+            yield from matches(number_of_key[int(columns["key"][0])], columns["fingerprint"])
 
-    each = queries.select(F.explode(F.array(*(F.lit(key).cast("long") for key in keys))).alias("key"), "fingerprint")
-    ordered = each.repartition(len(numbers), "key").sortWithinPartitions("fingerprint")
-    return ordered.mapInArrow(query_sorted, _MATCH)
+    key_of_each = F.explode(F.array(*(F.lit(key).cast("long") for key in keys))).alias("key")
+    each = queries.distinct().select(key_of_each, "fingerprint").repartition(shard_count, "key")
+    return each.sortWithinPartitions("fingerprint").mapInArrow(query_sorted, _MATCH)
 
 
 # ----- joins -----
@@ -254,12 +289,13 @@ def near_pairs(
     *,
     spanning: bool = False,
     partitions: Optional[int] = None,
-    crowd: int = _CROWD,
+    max_key_records: int = _tasks.MAX_KEY_RECORDS,
 ) -> DataFrame:
     """Every pair of different records of a DataFrame within a distance, once, without a store.
 
     Each record is sent to a task for each of distance + 1 keys (one shuffle). A task joins the records of its keys, and
-    gives only the pairs that no earlier key finds. A key with more than `crowd` records is divided among several tasks.
+    gives only the pairs that no earlier key finds. The keys are those of Manku, Jain and Das Sarma (WWW 2007), section
+    3.1, with distance + 1 groups of bits.
 
     Args:
         df: with the columns fingerprint and id, both long. Equal records count once.
@@ -267,18 +303,23 @@ def near_pairs(
         spanning: only pairs that connect whatever all pairs connect, with repeats; see sstore.join_records(). For
             clusters that is enough, and many near or equal fingerprints then make few pairs.
         partitions: tasks; None: one for each two million rows of the shuffle, but at least Spark's shuffle partitions.
-        crowd: records of a key that a task may get, with 40 bytes of memory each.
+        max_key_records: a key with more records is divided among several tasks: each of its n records is then sent
+            about 2n / max_key_records times. A join takes 40 bytes of memory a record, beside the rows of the task.
 
     Returns:
-        The columns fingerprint, id, other_fingerprint, other_id and distance, the lower record first.
+        The columns fingerprint, id, other_fingerprint, other_id and distance. The record that is lower as unsigned
+        numbers comes first.
+
+    Raises:
+        ArgumentError, TypeError: of the DataFrame or another argument.
     """
     from pyspark.sql import functions as F
 
     records, has_ids = _records(df, "near_pairs")
     if not has_ids:
         raise ArgumentError(f'near_pairs: expected a column "id", found {", ".join(df.columns)}')
+    distance = number_of(distance, "distance", lib.SSTORE_MAX_BUILD_DISTANCE)
     spark = df.sparkSession
-    records = records.where("fingerprint is not null and id is not null")
 
     def count(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         counts = np.zeros((distance + 1, _tasks.BUCKETS), np.int64)
@@ -291,14 +332,15 @@ def near_pairs(
     rows = counted.groupBy("table", "bucket").agg(F.sum("records").alias("records")).toPandas()
     counts = np.zeros((distance + 1, _tasks.BUCKETS), np.int64)
     counts[rows["table"].to_numpy(np.int64), rows["bucket"].to_numpy(np.int64)] = rows["records"]
-    parts = _tasks.parts_of(counts, crowd)
+    parts = _tasks.parts_of(counts, max_key_records)
     if partitions is None:
         partitions = max(
-            int((counts * parts).sum()) // (2 * _ROWS) + 1, int(spark.conf.get("spark.sql.shuffle.partitions", "200"))
+            int((counts * parts).sum()) // (2 * _tasks.ROWS) + 1,
+            int(spark.conf.get("spark.sql.shuffle.partitions", "200")),
         )
 
     def explode(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for columns in _gather(batches, ["fingerprint", "id"], _ROWS // 8):
+        for columns in _gather(batches, ["fingerprint", "id"], _tasks.ROWS // 8):
             for cells in _tasks.make_cells(columns["fingerprint"], columns["id"], distance, parts):
                 if len(cells.cell) > 0:
                     yield _batch(cells.columns())
@@ -309,36 +351,39 @@ def near_pairs(
             cells = _tasks.Cells(
                 columns["cell"],
                 columns["table"].astype(np.uint8),
-                columns["pair"].astype(np.uint32),
                 columns["side"].astype(np.uint8),
                 columns["fingerprint"],
                 columns["id"],
             )
-            for pairs in _tasks.join_cells(cells, distance, spanning, _ROWS // 8):
+            for pairs in _tasks.join_cells(cells, distance, spanning, _tasks.ROWS // 8):
                 yield _batch(pairs.columns)
 
-    cells = records.mapInArrow(explode, "cell long, table int, pair int, side int, fingerprint long, id long")
+    cells = records.mapInArrow(explode, "cell long, table int, side int, fingerprint long, id long")
     return cells.repartition(partitions, "cell").mapInArrow(join, _PAIR)
 
 
-def clusters(pairs: DataFrame, *, max_local_edges: int = _MAX_LOCAL_EDGES) -> DataFrame:
+def clusters(pairs: DataFrame, *, max_local_edges: int = _tasks.MAX_LOCAL_EDGES) -> DataFrame:
     """The connected components of pairs.
 
-    Up to max_local_edges pairs are connected by one task, out of core. More are connected on the cluster, by large-star
+    Up to max_local_edges pairs are connected by one task, out of core. More are connected on the cluster, by joins of
+    Spark, which spill, so that a node may have any number of edges: large-star
     and small-star steps (Kiveris, Lattanzi, Mirrokni, Rastogi and Vassilvitskii, "Connected Components in MapReduce and
     Beyond", SOCC 2014).
 
     Args:
         pairs: with the columns id and other_id, both long, such as of near_pairs(spanning=True).
-        max_local_edges: 16 bytes each on the disk of a worker.
+        max_local_edges: pairs that one task connects, in up to 1 GiB of memory and 16 bytes of disk each.
 
     Returns:
-        The columns id and cluster, the smallest id of the component.
+        The columns id and cluster, the smallest id of the component, as a signed number.
+
+    Raises:
+        FileError: there is no room on the disk of the task.
     """
     from pyspark.sql import functions as F
 
     edges = pairs.select(F.col("id").cast("long").alias("a"), F.col("other_id").cast("long").alias("b"))
-    edges = _held(edges.where("a is not null and b is not null"))
+    edges = _persisted(edges.where("a is not null and b is not null"))
     if edges.count() <= max_local_edges:
 
         def connect(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -348,12 +393,12 @@ def clusters(pairs: DataFrame, *, max_local_edges: int = _MAX_LOCAL_EDGES) -> Da
             for found in components(parts, threads=1):
                 yield _batch({"id": found.node ^ flip, "cluster": found.smallest ^ flip})
 
-        return _held(edges.coalesce(1).mapInArrow(connect, "id long, cluster long"))
+        return _persisted(edges.coalesce(1).mapInArrow(connect, "id long, cluster long"))
     nodes = edges.select(F.col("a").alias("id")).union(edges.select("b")).distinct()
     ordered = edges.where("a <> b").select(F.greatest("a", "b").alias("a"), F.least("a", "b").alias("b"))
-    edges = _held(ordered.distinct())
+    edges = _persisted(ordered.distinct())
     while not _are_stars(edges):
-        edges = _held(_small_star(_large_star(edges)))
+        edges = _persisted(_small_star(_large_star(edges)))
     roots = edges.select(F.col("a").alias("id"), F.col("b").alias("root"))
     return nodes.join(roots, "id", "left").select("id", F.coalesce("root", "id").alias("cluster"))
 
@@ -391,7 +436,7 @@ def deduplicate(
     *,
     keep: Optional[str] = None,
     partitions: Optional[int] = None,
-    max_local_edges: int = _MAX_LOCAL_EDGES,
+    max_local_edges: int = _tasks.MAX_LOCAL_EDGES,
 ) -> DataFrame:
     """The rows of a DataFrame without near-duplicates: of each cluster one row is kept.
 
@@ -399,38 +444,50 @@ def deduplicate(
         df: with the columns fingerprint and id, both long; ids are unique. Rows without a fingerprint are kept.
         distance: in bits, 0 to 16.
         keep: a column: of a cluster, the row with its smallest value is kept, and of several the one with the smallest
-            id. None: the id.
+            id. Rows without a value come last. None: the id.
         partitions, max_local_edges: as near_pairs() and clusters() take them.
+
+    Raises:
+        ArgumentError, TypeError: of the DataFrame or another argument.
     """
     from pyspark.sql import functions as F
 
     pairs = near_pairs(df, distance, spanning=True, partitions=partitions)
     found = clusters(pairs, max_local_edges=max_local_edges)
-    members = found.join(df.select("id", F.col(keep or "id").alias("order")), "id")
-    first = members.groupBy("cluster").agg(F.min(F.struct("order", "id")).alias("first"))
+    members = found.join(df.select("id", F.col(f"`{keep or 'id'}`").alias("order")), "id")
+    order = F.struct(F.col("order").isNull().alias("is_null"), "order", "id")
+    first = members.groupBy("cluster").agg(F.min(order).alias("first"))
     dropped = members.join(first, "cluster").where("id <> first.id").select("id")
-    return df.join(dropped, "id", "left_anti").select(df.columns)
+    return df.join(dropped, "id", "left_anti").select([f"`{name}`" for name in df.columns])
 
 
 def scan(df: DataFrame, queries: DataFrame, distance: int = 3) -> DataFrame:
-    """The paper's batch job: a batch of queries in the memory of each task, and fingerprints that stream past it.
+    """All records of a DataFrame within a distance of queries, without a store.
+
+    The batch job of Manku, Jain and Das Sarma (WWW 2007), section 4.2: the queries are in the memory of each worker,
+    and the fingerprints stream past them.
 
     Args:
         df: with the columns fingerprint and, optionally, id, both long.
-        queries: with the column fingerprint; about 33 bytes of memory each for every task.
+        queries: with the column fingerprint, a long; about 33 bytes of memory each for every worker. Equal ones are
+            queried once.
         distance: in bits, 0 to 16.
 
     Returns:
         The columns query (the fingerprint that was looked for), fingerprint, id (null if there are none) and distance.
+
+    Raises:
+        ArgumentError, TypeError: of a DataFrame or the distance.
     """
     records, has_ids = _records(df, "scan")
     wanted, _ = _records(queries, "scan")
-    distinct = wanted.select("fingerprint").where("fingerprint is not null").distinct()
-    sent = df.sparkSession.sparkContext.broadcast(distinct.toPandas()["fingerprint"].to_numpy(np.int64))
+    distance = number_of(distance, "distance", lib.SSTORE_MAX_BUILD_DISTANCE)
+    sent = df.sparkSession.sparkContext.broadcast(np.unique(_collected(wanted, "fingerprint")))
+    name = uuid.uuid4().hex
     names = ["fingerprint", "id"] if has_ids else ["fingerprint"]
 
     def match(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        matcher = StreamMatcher(sent.value, distance, threads=1)
+        matcher = _tasks.kept_matcher(name, lambda: sent.value, distance)
         for columns in _gather(batches, names):
             found = matcher.feed(columns["fingerprint"], columns.get("id"))
             ids = found.id.view(np.int64) if has_ids else pa.nulls(len(found), pa.int64())
@@ -438,4 +495,4 @@ def scan(df: DataFrame, queries: DataFrame, distance: int = 3) -> DataFrame:
                 {"query": found.query, "fingerprint": found.fingerprint, "id": ids, "distance": found.distance}
             )
 
-    return records.where("fingerprint is not null").mapInArrow(match, _MATCH)
+    return records.mapInArrow(match, _MATCH)

@@ -53,7 +53,7 @@ if command -v parallel >/dev/null; then
 fi
 
 echo "--- a task that is run four times at once, and one that fails"
-mkdir -p data/shards
+mkdir data/shards
 for i in 1 2 3 4; do task "$PWD/data/build-shard" "$PWD/data/records/00.tsv" & done
 wait
 ls -A data/shards
