@@ -6,7 +6,8 @@
 #   tsan       the tests with threads, with the thread sanitizer
 #   clang      compiled by clang: the unit and property tests, except the longest ones
 #   coverage   measures how much of the library the tests run: tests/coverage.sh
-#   python     the Python package: python/test.sh
+#   python     the Python package: python/test.sh. Beside other jobs it runs at the same time, since it mostly occupies one
+#              processor
 #   analyze    looks for bugs without running anything: tests/analyze.sh
 #   bare       README's commands and the jobs asan and release in a bare Debian system: tests/bare.sh. Needs root.
 #              If no such system can be made, this is reported, and asan and release run here instead.
@@ -18,7 +19,7 @@ set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 
 timeout=3600 # for one test: only a hang takes this long, also on a slow machine
-all_jobs=(bare full tsan clang coverage python analyze) # asan and release are in bare
+all_jobs=(bare full tsan clang coverage analyze python) # asan and release are in bare
 # Estimated seconds of each job with two idle processors, with its build but without installing packages.
 declare -A seconds=([asan]=345 [release]=105 [full]=400 [tsan]=180 [clang]=80 [coverage]=300 [python]=250 [analyze]=180 [bare]=600)
 jobs=()
@@ -51,7 +52,7 @@ minutes() { printf '%d min %d s' $(($1 / 60)) $(($1 % 60)); }
 
 expected=0
 for job in "${jobs[@]}"; do
-  ((expected += seconds[$job]))
+  [ "$job" = python ] && ((${#jobs[@]} > 1)) || ((expected += seconds[$job]))
 done
 if [ -n "${SSTORE_TEST_LONG:-}" ]; then
   say "${jobs[*]}: takes hours"
@@ -132,6 +133,14 @@ conclude() { # job
   [ -e "$results/tests.log" ] && awk '/^[0-9]+\/[0-9]+ Testing: / { test = $3 } sub(/^figure: /, "") { print test ": " $0 }' "$results/tests.log" | sort
 }
 
+beside= # the process of the job python, if it runs at the same time as others
+if [[ " ${jobs[*]} " == *" python "* ]] && ((${#jobs[@]} > 1)); then
+  mkdir -p build/results || exit 1
+  run_job python >build/results/python.log 2>&1 &
+  beside=$!
+  trap 'kill "$beside" 2>/dev/null' EXIT
+fi
+
 failed=()
 declare -A took
 for ((i = 0; i < ${#jobs[@]}; i++)); do # run_bare may add some
@@ -139,9 +148,15 @@ for ((i = 0; i < ${#jobs[@]}; i++)); do # run_bare may add some
   [ -z "${took[$job]:-}" ] || continue
   begin=$SECONDS
   results=build/results/$job
-  rm -rf "$results" "build/$job/figures.txt"
-  mkdir -p "$results" || exit 1
-  run_job "$job" || failed+=("$job")
+  if [ "$job" = python ] && [ -n "$beside" ]; then
+    begin=0 # at the same time as the others
+    wait "$beside" || failed+=(python)
+    cat build/results/python.log
+  else
+    rm -rf "$results" "build/$job/figures.txt"
+    mkdir -p "$results" || exit 1
+    run_job "$job" || failed+=("$job")
+  fi
   took[$job]=$(minutes $((SECONDS - begin)))
 done
 

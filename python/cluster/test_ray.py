@@ -103,8 +103,8 @@ def test_clusters(data: Data, run: Any, max_local_edges: int) -> None:
 def test_chains_loops_and_single_nodes(ray_cluster: RayCluster, max_local_edges: int, rng: np.random.Generator) -> None:
     import sstore.ray
 
-    a, b = np.arange(300, dtype=np.uint64), np.arange(300, dtype=np.uint64) + np.uint64(1)
-    b[100] = 100  # two chains, one of which ends in a loop
+    a, b = np.arange(40, dtype=np.uint64), np.arange(40, dtype=np.uint64) + np.uint64(1)
+    b[30] = 30  # two chains, one of which ends in a loop
     a, b = np.append(a, [1000, 1000, 2000]), np.append(b, [1000, 1001, 2000])
     names = rng.permutation(3000).astype(np.uint64)
     edges = Data.frame({"id": names[a.astype(int)], "other_id": names[b.astype(int)]})

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import sstore
-from sstore._shards import Shard, ShardBuild, ShardManifest, SharedFolder, _open_stores, open_shard
+from sstore._shards import Shard, ShardBuild, ShardManifest, SharedFolder, _open_stores, open_shard, query_shard
 
 
 @pytest.fixture(params=["local", "s3"])
@@ -161,6 +161,12 @@ def test_damage(folder: SharedFolder, tmp_path: pathlib.Path, rng: np.random.Gen
         copies = list((cache / shard.folder).rglob("*.mdb"))
         copies[0].write_bytes(copies[0].read_bytes()[:1000])
         folder.open(shard, str(cache)).records()
+        stores(folder, made)
+        [table] = (tmp_path / "cache").glob(f"*/{shard.folder}/*/table-00.blk")
+        table.write_bytes(changed)  # damage that is found later: the task that is repeated copies the shard
+        with pytest.raises(sstore.DamagedError, match=shard.folder):
+            list(query_shard(folder, made, 1, np.arange(5, dtype=np.uint64), 16))
+        list(query_shard(folder, made, 1, np.arange(5, dtype=np.uint64), 16))
     for wrong_manifest in (b"", b"[]", b"{}", b'{"version": 1, "shards": [{}]}', b'{"version": 1, "shards": 5}'):
         folder._fs.pipe_file(folder._inner("shards.json"), wrong_manifest)
         with pytest.raises((sstore.DamagedError, sstore.UnsupportedError), match="shards.json"):

@@ -24,6 +24,7 @@ from typing import Any, Optional
 
 from sstore._arrays import Words
 from sstore._call import number_of, size_of
+from sstore._columns import BatchMatches
 from sstore._errors import ArgumentError, DamagedError, Error, ExistsError, FileError, NotFoundError, UnsupportedError
 from sstore._join import shard_numbers
 from sstore._native import lib
@@ -354,3 +355,18 @@ def open_shard(folder: SharedFolder, manifest: ShardManifest, number: int) -> St
         while len(_open_stores) > _MAX_OPEN:
             _open_stores.popitem(last=False)  # closed when no task uses it
         return store
+
+
+def query_shard(
+    folder: SharedFolder, manifest: ShardManifest, number: int, queries: Words, distance: int
+) -> Iterator[BatchMatches]:
+    """The matches of queries in a shard. After an error, the next task opens and copies the shard anew."""
+    store = open_shard(folder, manifest, number)
+    try:
+        yield from store.iter_query_batch(queries, distance, threads=1)
+    except (DamagedError, FileError):
+        shard = manifest.shards[number].folder
+        with _lock:
+            _open_stores.pop((folder.path, shard), None)
+            shutil.rmtree(pathlib.Path(_cache_of(folder), shard), ignore_errors=True)
+        raise

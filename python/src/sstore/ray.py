@@ -30,7 +30,7 @@ from sstore._call import number_of
 from sstore._errors import ArgumentError
 from sstore._join import components, shard_numbers
 from sstore._native import lib
-from sstore._shards import ShardBuild, ShardManifest, SharedFolder, open_shard
+from sstore._shards import ShardBuild, ShardManifest, SharedFolder, query_shard
 
 if TYPE_CHECKING:
     from ray.data import Dataset
@@ -171,8 +171,7 @@ def query_shards(
         yield _match_table()
         for number, part in zip(rows.column("number").to_pylist(), rows.column("part").to_pylist()):
             wanted = _column(ray.get(parts[part]), "fingerprint")
-            store = open_shard(folder, manifest, number)
-            for found in store.iter_query_batch(wanted, near, threads=1):
+            for found in query_shard(folder, manifest, number, wanted, near):
                 yield _match_table(wanted[found.query], found.fingerprint, found.columns.get("id"), found.distance)
 
     return _map(ray.data.from_items(tasks, override_num_blocks=len(tasks)), query, batch_size=None)

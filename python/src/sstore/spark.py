@@ -30,7 +30,7 @@ from sstore._call import number_of
 from sstore._errors import ArgumentError
 from sstore._join import components, shard_numbers
 from sstore._native import lib
-from sstore._shards import ShardBuild, ShardManifest, SharedFolder, open_shard
+from sstore._shards import ShardBuild, ShardManifest, SharedFolder, query_shard
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -242,8 +242,7 @@ def query_shards(
         return spark.createDataFrame([], _MATCH)
 
     def matches(number: int, wanted: Words) -> Iterator[pa.RecordBatch]:
-        store = open_shard(folder, manifest, number)
-        for found in store.iter_query_batch(wanted, near, threads=1):
+        for found in query_shard(folder, manifest, number, wanted, near):
             ids = found.id.view(np.int64) if has_ids else pa.nulls(len(found), pa.int64())
             yield _batch(
                 {
