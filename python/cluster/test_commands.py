@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import os
 import pathlib
 import re
@@ -62,16 +61,16 @@ def page(tmp_path: pathlib.Path, rng: np.random.Generator) -> Page:
 
 
 def test_pipe(spark_cluster: SparkCluster, page: Page) -> None:
-    names: dict[str, Any] = {"sc": spark_cluster.session.sparkContext, "glob": glob}
+    names: dict[str, Any] = {"sc": spark_cluster.session.sparkContext}
     scan, shards = page.blocks("Spark's pipe")
     exec(scan, names)
-    assert page.lines("matches") == page.expected
+    assert page.lines("found-by-spark") == page.expected
     exec(shards, names)
     assert sorted(shard.name for shard in (page.folder / "shards").iterdir()) == [f"{n:02}.store" for n in range(5)]
-    assert page.lines("answers") == page.expected
+    assert page.lines("found-in-shards") == page.expected
     [part] = (page.folder / "shards" / "03.store").rglob("table-00.blk")
     part.write_bytes(part.read_bytes()[:-1])
-    shutil.rmtree(page.folder / "answers")
+    shutil.rmtree(page.folder / "found-in-shards")
     with pytest.raises(Exception, match="xargs.*123|123.*xargs"):
         exec(shards, names)
 
@@ -91,7 +90,7 @@ def test_streaming(page: Page) -> None:
     scan, shards = page.blocks("Hadoop streaming")
     ran = run(scan)
     assert ran.returncode == 0, ran.stderr[-2000:]
-    assert page.lines("matches") == page.expected
+    assert page.lines("found-by-hadoop") == page.expected
     (page.folder / "list-of-records").write_text(
         "".join(f"{part}\n" for part in sorted((page.folder / "records").iterdir()))
     )
@@ -100,6 +99,6 @@ def test_streaming(page: Page) -> None:
     assert sorted(shard.name for shard in (page.folder / "shards").iterdir()) == [f"{n:02}.store" for n in range(5)]
     with open(page.folder / "records" / "04.tsv", "a") as file:
         file.write("nonsense\n")
-    shutil.rmtree(page.folder / "matches")
+    shutil.rmtree(page.folder / "found-by-hadoop")
     ran = run(scan)
-    assert ran.returncode != 0 and not (page.folder / "matches" / "_SUCCESS").exists()
+    assert ran.returncode != 0 and not (page.folder / "found-by-hadoop" / "_SUCCESS").exists()

@@ -2,8 +2,9 @@
 
     python python/examples/ray_job.py INPUT OUTPUT [--text text] [--id id] [--distance 3]
 
-INPUT and OUTPUT are paths that all machines reach. The column --id has a different number for each document; of near
-documents, the one with the smallest is kept. Documents without words are kept. Workers need this package.
+INPUT and OUTPUT are paths that all machines reach; OUTPUT must not exist. The column --id has a different integer for
+each document; of near documents, the one with the smallest is kept. Documents without words are kept. Workers need this
+package.
 """
 
 import argparse
@@ -30,11 +31,16 @@ def main() -> None:
         batch = batch.append_column("fingerprint", pa.array(made, mask=made == 0))  # no words: null, and no duplicate
         return batch.rename_columns(["id" if name == given.id else name for name in batch.column_names])
 
-    documents = ray.data.read_parquet(given.input).map_batches(fingerprint, batch_format="pyarrow").materialize()
+    documents = ray.data.read_parquet(given.input)
+    schema = documents.schema()
+    kind = str(dict(zip(schema.names, schema.types)).get(given.id, "no such column"))
+    if kind not in ("int64", "uint64"):
+        parser.error(f"--id {given.id}: expected a column of int64 or uint64, found {kind}")
+    documents = documents.map_batches(fingerprint, batch_format="pyarrow").materialize()
     kept = sstore.ray.deduplicate(documents, given.distance).drop_columns(["fingerprint"]).materialize()
     if given.id != "id":
         kept = kept.rename_columns({"id": given.id})
-    kept.write_parquet(given.output)
+    kept.write_parquet(given.output, mode=ray.data.SaveMode.ERROR)
     print(f"{documents.count()} documents, {kept.count()} kept")
 
 

@@ -2,8 +2,11 @@
 
     spark-submit python/examples/spark_job.py INPUT OUTPUT [--text text] [--id id] [--distance 3]
 
-INPUT and OUTPUT are paths that all machines reach. The column --id has a different number for each document; of near
-documents, the one with the smallest is kept. Documents without words are kept. Workers need this package.
+INPUT and OUTPUT are paths that all machines reach; OUTPUT must not exist. The column --id has a different integer for
+each document; of near documents, the one with the smallest is kept. Documents without words are kept. Workers need this
+package. Documents without numbers get them by monotonically_increasing_id(), written out once before they are read.
+
+For a try on one machine: spark-submit --master "local[*]" --conf spark.sql.shuffle.partitions=4 ...
 """
 
 import argparse
@@ -35,6 +38,9 @@ def main() -> None:
     given = parser.parse_args()
     spark = SparkSession.builder.appName("near-duplicates").getOrCreate()
     documents = spark.read.parquet(given.input)
+    kind = dict(documents.dtypes).get(given.id)
+    if kind not in ("bigint", "int", "smallint", "tinyint"):
+        parser.error(f"--id {given.id}: expected a column of integers, found {kind or 'no such column'}")
     texts = documents.select(F.col(given.id).cast("long").alias("id"), F.coalesce(given.text, F.lit("")).alias("text"))
     records = texts.mapInArrow(fingerprint, "id long, fingerprint long").persist()
     kept = sstore.spark.deduplicate(records, given.distance).select(F.col("id").alias(given.id))

@@ -19,7 +19,7 @@ import threading
 import uuid
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, Optional
 
 from sstore._arrays import Words
@@ -52,7 +52,7 @@ class Shard:
     number: int
     folder: str
     record_count: int
-    files: tuple[File, ...]
+    files: tuple[File, ...] = field(repr=False)
 
     def to_json(self) -> str:
         """For the way from a task to the manifest."""
@@ -96,7 +96,10 @@ class SharedFolder:
             from fsspec.core import url_to_fs
         except ImportError:
             raise ImportError("shards need fsspec: pip install fsspec") from None
-        self._fs, self._root = url_to_fs(path, **(options or {}))
+        try:
+            self._fs, self._root = url_to_fs(path, **(options or {}))
+        except (ImportError, OSError, TypeError, ValueError) as error:
+            raise ArgumentError(f"{path}: fsspec cannot reach it: {error}") from error
         self._is_local = "file" in (self._fs.protocol if isinstance(self._fs.protocol, tuple) else (self._fs.protocol,))
         self.path = self._root if self._is_local else path
 

@@ -55,6 +55,10 @@ def _map(ds: Dataset, task: Any, **options: Any) -> Dataset:
 
 def _records(ds: Dataset, what: str, names: tuple[str, ...] = ("fingerprint", "id")) -> tuple[Dataset, bool]:
     """The columns fingerprint and id of a Dataset, checked, where there is a fingerprint; and whether it has ids."""
+    import ray.data
+
+    if not isinstance(ds, ray.data.Dataset):
+        raise TypeError(f"{what}: expected a Dataset of Ray, found {type(ds).__name__}")
     schema = ds.schema()
     types = dict(zip(schema.names, schema.types)) if schema is not None else {}
     if schema is not None and "fingerprint" not in types:
@@ -318,12 +322,16 @@ def deduplicate(
 ) -> Dataset:
     """The rows of a Dataset without near-duplicates: of each cluster one row is kept.
 
-    As sstore.spark.deduplicate(), of a Dataset.
+    As sstore.spark.deduplicate(), of a Dataset. A repeated id is an error when the result is read.
     """
+    _records(ds, "deduplicate")
     ds = _map(ds, lambda batch: batch)  # Arrow, also if the blocks are of pandas
     schema = ds.schema()
     if schema is None:
         return ds
+    for name in ("id", keep or "id"):
+        if name not in schema.names:
+            raise ArgumentError(f'deduplicate: expected a column "{name}", found {", ".join(schema.names)}')
     found = clusters(near_pairs(ds, distance, spanning=True, partitions=partitions), max_local_edges=max_local_edges)
     kind = schema.base_schema.field("id").type
     tasks = partitions or max(ds.count() // _tasks.ROWS, 1)
@@ -370,6 +378,9 @@ def _join_by_id(ds: Dataset, found: Dataset, tasks: int, is_matched: bool) -> Da
     def select(group: pa.Table) -> pa.Table:
         noted = pc.is_valid(group.column(_CLUSTER))
         rows, found = group.filter(pc.invert(noted)), group.filter(noted)
+        ids = np.sort(_column(rows, "id"))
+        if (repeated := ids[1:][ids[1:] == ids[:-1]]).size > 0:
+            raise ArgumentError(f"deduplicate: expected different ids, found the id {repeated[0]} several times")
         at = pc.index_in(rows.column("id"), value_set=found.column("id"))
         rows = rows.set_column(rows.schema.get_field_index(_CLUSTER), _CLUSTER, found.column(_CLUSTER).take(at))
         return rows.filter(pc.is_valid(at) if is_matched else pc.is_null(at)).drop_columns([_TASK])

@@ -71,13 +71,21 @@ def _batch(columns: dict[str, Any]) -> pa.RecordBatch:
     return pa.RecordBatch.from_pydict(arrays)
 
 
+def _check_columns(df: DataFrame, what: str, *names: str) -> None:
+    for name in names:
+        if name not in df.columns:
+            raise ArgumentError(f'{what}: expected a column "{name}", found {", ".join(df.columns)}')
+
+
 def _records(df: DataFrame, what: str) -> tuple[DataFrame, bool]:
     """The columns fingerprint and id of a DataFrame, checked, where there is a fingerprint; and whether it has ids."""
+    from pyspark.sql import DataFrame
     from pyspark.sql import functions as F
 
+    if not isinstance(df, DataFrame):
+        raise TypeError(f"{what}: expected a DataFrame of Spark, found {type(df).__name__}")
     names = set(df.columns)
-    if "fingerprint" not in names:
-        raise ArgumentError(f'{what}: expected a column "fingerprint", found {", ".join(df.columns)}')
+    _check_columns(df, what, "fingerprint")
     types = dict(df.dtypes)
     for name in ("fingerprint", "id"):
         if name in names and types[name] not in ("bigint", "int", "smallint", "tinyint"):
@@ -314,9 +322,8 @@ def near_pairs(
     """
     from pyspark.sql import functions as F
 
-    records, has_ids = _records(df, "near_pairs")
-    if not has_ids:
-        raise ArgumentError(f'near_pairs: expected a column "id", found {", ".join(df.columns)}')
+    records, _ = _records(df, "near_pairs")
+    _check_columns(df, "near_pairs", "id")
     distance = number_of(distance, "distance", lib.SSTORE_MAX_BUILD_DISTANCE)
     spark = df.sparkSession
 
@@ -381,6 +388,7 @@ def clusters(pairs: DataFrame, *, max_local_edges: int = _tasks.MAX_LOCAL_EDGES)
     """
     from pyspark.sql import functions as F
 
+    _check_columns(pairs, "clusters", "id", "other_id")
     edges = pairs.select(F.col("id").cast("long").alias("a"), F.col("other_id").cast("long").alias("b"))
     edges = _persisted(edges.where("a is not null and b is not null"))
     if edges.count() <= max_local_edges:
@@ -440,17 +448,21 @@ def deduplicate(
     """The rows of a DataFrame without near-duplicates: of each cluster one row is kept.
 
     Args:
-        df: with the columns fingerprint and id, both long; ids are unique. Rows without a fingerprint are kept.
+        df: with the columns fingerprint and id, both long. All ids must be different. Rows without a fingerprint are
+            kept.
         distance: in bits, 0 to 16.
         keep: a column: of a cluster, the row with its smallest value is kept, and of several the one with the smallest
             id. Rows without a value come last. None: the id.
         partitions, max_local_edges: as near_pairs() and clusters() take them.
 
     Raises:
-        ArgumentError, TypeError: of the DataFrame or another argument.
+        ArgumentError, TypeError: of the DataFrame or another argument; also if an id is repeated.
     """
     from pyspark.sql import functions as F
 
+    _check_columns(df, "deduplicate", "id", *([keep] if keep is not None else []))
+    for row in df.groupBy("id").count().where("count > 1").limit(1).collect():
+        raise ArgumentError(f"deduplicate: expected different ids, found the id {row['id']} {row['count']} times")
     pairs = near_pairs(df, distance, spanning=True, partitions=partitions)
     found = clusters(pairs, max_local_edges=max_local_edges)
     members = found.join(df.select("id", F.col(f"`{keep or 'id'}`").alias("order")), "id")

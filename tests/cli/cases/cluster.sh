@@ -17,6 +17,7 @@ block()
 {
     awk -v section="## $1" -v wanted="$2" '
         /^## / { inside = $0 == section }
+        /^# / { inside = section == "## -" }
         inside && /^```./ { printing = ++count == wanted; next }
         /^```$/ { printing = 0 }
         printing' "$page" | sed "s|/opt/bin/sstore|$command|g; s|/data|$PWD/data|g"
@@ -36,6 +37,17 @@ block Shards 1 >data/build-shard
 block Slurm 1 >data/scan-rank
 block Slurm 2 >job
 chmod +x data/build-shard data/scan-rank
+
+echo "--- numbered texts"
+mkdir data/text
+printf 'a b c\nb c d\n' >data/text/a.txt
+printf '!\na b c\n' >data/text/b.txt
+mv data/records kept
+block - 1 | bash
+cut -f 2 data/records/a.tsv data/records/b.tsv
+cmp <(head -1 data/records/a.tsv | cut -f 1) <(cut -f 1 data/records/b.tsv)
+rm -r data/records
+mv kept data/records
 
 echo "--- GNU parallel"
 if command -v parallel >/dev/null; then
