@@ -185,9 +185,7 @@ def run_library(given: Any, files: list[str], joined: list[str], report: Report)
         return [cells for piece in pieces() for cells in _tasks.make_cells(fps[piece], ids[piece], 3, parts)]
 
     cells = report.measure("make_cells", make_cells)
-    whole = {
-        name: np.concatenate([getattr(cell, name) for cell in cells]) for name in _tasks.Cells.__dataclass_fields__
-    }
+    whole = {name: np.concatenate([getattr(cell, name) for cell in cells]) for name in _tasks.Cells.names()}
     del cells
     task = whole["cell"] % np.uint64(tasks)
     order = np.argsort(task, kind="stable")

@@ -197,6 +197,39 @@ def test_nulls(data: Data, tmp_path: pathlib.Path) -> None:
         sstore.ray.near_pairs(data.frame({"fingerprint": [1, 2], "id": pyarrow.array([1, None])})).take_all()
 
 
+def test_repeated_and_null_ids(data: Data) -> None:
+    import sstore.ray
+
+    ds = data.frame({"fingerprint": [1, 5 << 40, 1 << 50], "id": [3, 4, 3]})
+    with pytest.raises(Exception, match="expected different ids, found the id 3"):
+        sstore.ray.deduplicate(ds, 0, partitions=2).take_all()
+    nulls = pyarrow.array([None, None, 5], pyarrow.int64())
+    kept = sstore.ray.deduplicate(data.frame({"fingerprint": nulls, "id": nulls}), 0, partitions=2)
+    assert sorted(row["id"] or 0 for row in kept.take_all()) == [0, 0, 5]
+    for name in ("__sstore_cluster", "__sstore_task"):
+        with pytest.raises(sstore.ArgumentError, match="reserved name"):
+            sstore.ray.deduplicate(data.frame({"fingerprint": [1], "id": [1], name: [1]}))
+
+
+def test_no_rows(ray_cluster: RayCluster, tmp_path: pathlib.Path) -> None:
+    import sstore.ray
+
+    nothing = pyarrow.table(
+        {"fingerprint": pyarrow.array([], pyarrow.int64()), "id": pyarrow.array([], pyarrow.int64())}
+    )
+    nulls = pyarrow.table({"fingerprint": pyarrow.array([None], pyarrow.int64()), "id": [7]})
+    for number, table in enumerate((nothing, nulls)):
+        ds, path = ray.data.from_arrow(table), str(tmp_path / f"shards-{number}")
+        assert sstore.ray.near_pairs(ds, 3).take_all() == []
+        for max_local_edges in (10, 0):
+            pairs = sstore.ray.near_pairs(ds, 3)
+            assert sstore.ray.clusters(pairs, max_local_edges=max_local_edges).take_all() == []
+        assert sstore.ray.deduplicate(ds, 3).count() == len(table)
+        assert sstore.ray.scan(ds, ds).take_all() == []
+        assert sstore.ray.build_shards(ds, path, 2).shards == ()
+        assert sstore.ray.query_shards(ds, path).take_all() == []
+
+
 def test_pandas_blocks(data: Data) -> None:
     import sstore.ray
 
@@ -224,6 +257,9 @@ def test_wrong_columns(data: Data) -> None:
             call()
     for call, text in (
         (lambda: sstore.ray.near_pairs(data.ds, 17), "distance: expected 0 to 16, found 17"),
+        (lambda: sstore.ray.near_pairs(data.ds, max_key_records=0), "max_key_records: expected at least 1"),
+        (lambda: sstore.ray.near_pairs(data.ds, partitions=0), "partitions: expected at least 1"),
+        (lambda: sstore.ray.deduplicate(data.ds, keep="nothing"), 'expected a column "nothing"'),
         (lambda: sstore.ray.scan(data.ds, data.ds, -1), "distance: expected 0 to 16, found -1"),
         (lambda: sstore.ray.build_shards(data.ds, "/nowhere", 0), "shards: expected at least 1"),
         (lambda: sstore.ray.build_shards(data.ds, "/nowhere", 1, memory="1X"), "memory: expected a size"),

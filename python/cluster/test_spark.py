@@ -199,6 +199,35 @@ def test_nulls(data: Data, tmp_path: pathlib.Path) -> None:
         sstore.spark.near_pairs(data.session.createDataFrame([(1, None)], "fingerprint long, id long")).collect()
 
 
+def test_repeated_ids_and_odd_names(data: Data) -> None:
+    import sstore.spark
+
+    with pytest.raises(sstore.ArgumentError, match="expected different ids, found the id 3 2 times"):
+        sstore.spark.deduplicate(data.frame({"fingerprint": np.arange(3), "id": np.array([3, 4, 3])}))
+    df = data.session.createDataFrame([(1, 5, 2), (1, 6, 1)], "fingerprint long, id long, `a``b.c` long")
+    assert [row["id"] for row in sstore.spark.deduplicate(df, 0, keep="a`b.c", partitions=1).collect()] == [6]
+    with pytest.raises(TypeError, match="'other_id' of longs, found string"):
+        sstore.spark.clusters(data.session.createDataFrame([(1, "b")], "id long, other_id string"))
+    frame = data.session.createDataFrame([("ffffffffffffffff",)], "hex string")
+    [row] = frame.selectExpr("cast(conv(hex, 16, -10) as long) as fingerprint").collect()
+    assert row["fingerprint"] == -1
+
+
+def test_no_rows(data: Data, tmp_path: pathlib.Path) -> None:
+    import sstore.spark
+
+    for number, rows in enumerate(([], [(None, 7)])):
+        df = data.session.createDataFrame(rows, "fingerprint long, id long")
+        path = str(tmp_path / f"shards-{number}")
+        pairs = sstore.spark.near_pairs(df, 3, partitions=2)
+        for max_local_edges in (10, 0):
+            assert sstore.spark.clusters(pairs, max_local_edges=max_local_edges).collect() == []
+        assert sstore.spark.deduplicate(df, 3, partitions=2).count() == len(rows)
+        assert sstore.spark.scan(df, df).collect() == []
+        assert sstore.spark.build_shards(df, path, 2).shards == ()
+        assert sstore.spark.query_shards(df, path).collect() == []
+
+
 def test_scan(data: Data, run: Any) -> None:
     import sstore.spark
 
@@ -243,6 +272,9 @@ def test_wrong_columns(data: Data) -> None:
             call()
     for call, text in (
         (lambda: sstore.spark.near_pairs(data.df, 17), "distance: expected 0 to 16, found 17"),
+        (lambda: sstore.spark.near_pairs(data.df, max_key_records=0), "max_key_records: expected at least 1"),
+        (lambda: sstore.spark.near_pairs(data.df, partitions=0), "partitions: expected at least 1"),
+        (lambda: sstore.spark.deduplicate(data.df, keep="nothing"), 'expected a column "nothing"'),
         (lambda: sstore.spark.scan(data.df, data.df, -1), "distance: expected 0 to 16, found -1"),
         (lambda: sstore.spark.build_shards(data.df, "/nowhere", 0), "shards: expected at least 1"),
         (lambda: sstore.spark.build_shards(data.df, "/nowhere", 1, memory="1X"), "memory: expected a size"),

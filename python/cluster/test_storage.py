@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pathlib
 import pickle
@@ -15,7 +16,17 @@ import numpy as np
 import pytest
 
 import sstore
-from sstore._shards import Shard, ShardBuild, ShardManifest, SharedFolder, _open_stores, open_shard, query_shard
+from sstore._shards import (
+    File,
+    Shard,
+    ShardBuild,
+    ShardManifest,
+    SharedFolder,
+    _open_stores,
+    _remove_old_copies,
+    open_shard,
+    query_shard,
+)
 
 
 @pytest.fixture(params=["local", "s3"])
@@ -68,7 +79,6 @@ def test_publish_and_open(folder: SharedFolder, tmp_path: pathlib.Path, rng: np.
     assert sorted(np.concatenate(found).tolist()) == again.tolist()
     named = {shard.folder for shard in newer.shards}
     assert names_in(folder) == {"shards.json", *named}
-    assert {copy.name for copy in tmp_path.glob("cache/*/shard-*")} == (set() if folder._is_local else named)
     with pytest.raises(sstore.NotFoundError, match=f"{made.shards[0].folder}: the shards were replaced meanwhile"):
         folder.open(made.shards[0], str(tmp_path / "cache"))
 
@@ -167,13 +177,120 @@ def test_damage(folder: SharedFolder, tmp_path: pathlib.Path, rng: np.random.Gen
         with pytest.raises(sstore.DamagedError, match=shard.folder):
             list(query_shard(folder, made, 1, np.arange(5, dtype=np.uint64), 16))
         list(query_shard(folder, made, 1, np.arange(5, dtype=np.uint64), 16))
-    for wrong_manifest in (b"", b"[]", b"{}", b'{"version": 1, "shards": [{}]}', b'{"version": 1, "shards": 5}'):
-        folder._fs.pipe_file(folder._inner("shards.json"), wrong_manifest)
-        with pytest.raises((sstore.DamagedError, sstore.UnsupportedError), match="shards.json"):
-            folder.read()
     folder._fs.pipe_file(folder._inner("shards.json"), b'{"version": 2, "shards": []}')
     with pytest.raises(sstore.UnsupportedError, match="shards.json: expected version 1 of the manifest, found 2"):
         folder.read()
+
+
+def test_hostile_manifests(folder: SharedFolder, tmp_path: pathlib.Path, rng: np.random.Generator) -> None:
+    """No value of a manifest is believed: names that lead elsewhere, repeated shards, numbers out of range."""
+    _, made = publish(folder, tmp_path, rng)
+    good = json.loads(folder._fs.cat_file(folder._inner("shards.json")))
+    wrong: list[Any] = [b"", b"[]", b"{}", b'{"version": 1}', b"[" * 100_000]
+    for name, values in {
+        "shard_count": [0, 1, -1, "2", 1 << 40, None],
+        "distance": [-1, 17, "3", 1.5, None, []],
+        "recipe": [None, 5],
+        "has_ids": [0, 1, None],
+        "shards": [{}, 5, [{}], [5], good["shards"] * 2],
+        "extra": [1],
+    }.items():
+        wrong += [json.dumps({**good, name: value}).encode() for value in values]
+    for name, values in {
+        "folder": ["", ".", "..", "/etc", "a/b", "shard-00000-of-00002-x", 5, None, "x" * 5000, "\0"],
+        "number": [-1, 2, 1, "0"],
+        "record_count": [-1, None, 1.5],
+        "files": [[], {}, 5, good["shards"][0]["files"][1:2]],
+    }.items():
+        for value in values:
+            wrong.append(
+                json.dumps({**good, "shards": [{**good["shards"][0], name: value}, good["shards"][1]]}).encode()
+            )
+    for name, values in {
+        "name": ["", "..", "../x", "/tmp/x", "a/../b", "a/b/c", ".bashrc", "seg/.x", 5, "MANIFEST\0"],
+        "bytes": [-1, "5"],
+        "sha256": ["", 5],
+    }.items():
+        for value in values:
+            shard = {**good["shards"][0], "files": [*good["shards"][0]["files"]]}
+            shard["files"][0] = {**shard["files"][0], name: value}
+            wrong.append(json.dumps({**good, "shards": [shard]}).encode())
+    for content in wrong:
+        folder._fs.pipe_file(folder._inner("shards.json"), content)
+        with pytest.raises((sstore.DamagedError, sstore.UnsupportedError), match="shards.json"):
+            folder.read()
+    folder._fs.pipe_file(folder._inner("shards.json"), json.dumps(good).encode())
+    assert folder.read() == made
+
+
+def test_what_others_wrote_stays(folder: SharedFolder, tmp_path: pathlib.Path, rng: np.random.Generator) -> None:
+    for name in ("shard-notes/precious", "shard-list.txt"):
+        if folder._is_local:
+            pathlib.Path(folder._inner(name)).parent.mkdir(parents=True, exist_ok=True)
+        folder._fs.pipe_file(folder._inner(name), b"mine")
+    publish(folder, tmp_path, rng)
+    assert {"shard-notes", "shard-list.txt"} <= names_in(folder)
+
+
+def test_shards_that_the_driver_does_not_see(folder: SharedFolder, rng: np.random.Generator) -> None:
+    """The path is not shared, or another build removed the shard: nothing is published, and nothing lost."""
+    work = ShardBuild(folder, 1, 3, "auto", None, "64M", True, False)
+    made = work.finish(work.build([(brute.clustered(rng, 100), None)]))
+    lost = list(work.build([(brute.clustered(rng, 100), None)]))
+    folder.remove_others(made)
+    with pytest.raises(sstore.NotFoundError, match="MANIFEST: a task wrote it, but it is not seen here"):
+        work.finish(lost)
+    assert folder.read() == made and len(open_shard(folder, made, 0)) > 0
+
+
+def test_arguments(tmp_path: pathlib.Path) -> None:
+    good: dict[str, Any] = {"shard_count": 1, "distance": 3, "plan": "auto", "recipe": None, "memory": "64M"}
+    good["replace"] = False
+    folder = SharedFolder(str(tmp_path / "shards"))
+    for name, value in (
+        ("shard_count", 0),
+        ("distance", 17),
+        ("plan", "bad"),
+        ("recipe", 5),
+        ("memory", "1K"),
+        ("replace", "no"),
+    ):
+        with pytest.raises((sstore.ArgumentError, TypeError)):
+            ShardBuild(folder=folder, has_ids=False, **{**good, name: value}).check()
+    ShardBuild(folder=folder, has_ids=False, **good).check()
+    assert not (tmp_path / "shards").exists()
+    with pytest.raises(sstore.ArgumentError, match="nosuch://x: fsspec cannot reach it"):
+        SharedFolder("nosuch://x")
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(sstore.FileError, match="cannot be read"):
+        SharedFolder(str(tmp_path / "file")).read()
+
+
+def test_copies(server: dict[str, Any], tmp_path: pathlib.Path, rng: np.random.Generator) -> None:
+    """Copies that are no stores are replaced. What others may use stays; what nobody used for a day is removed."""
+    folder = SharedFolder(f"s3://bucket/{uuid.uuid4().hex}", server)
+    _, made = publish(folder, tmp_path, rng)
+    cache = tmp_path / "copies"
+    copy, shard = cache / made.shards[0].folder, made.shards[0]
+    cache.mkdir()
+    for spoil in (
+        lambda: (copy / "MANIFEST").unlink(),
+        lambda: (shutil.rmtree(copy), copy.write_text("a file")),
+        lambda: (shutil.rmtree(copy), copy.symlink_to("/nonexistent")),
+        lambda: (shutil.rmtree(copy), copy.symlink_to(tmp_path / "elsewhere")),
+    ):
+        folder.open(shard, str(cache))
+        (tmp_path / "elsewhere").mkdir(exist_ok=True)
+        spoil()
+        with folder.open(shard, str(cache)) as store:
+            assert len(store) == shard.record_count
+        assert (tmp_path / "elsewhere").is_dir() and [entry.name for entry in cache.iterdir()] == [shard.folder]
+    for name in ("shard-old", "fetch-old", "shard-new"):
+        (cache / name).mkdir()
+    for name in ("shard-old", "fetch-old", shard.folder):
+        os.utime(cache / name, (0, 0))
+    _remove_old_copies(str(cache), made)
+    assert {entry.name for entry in cache.iterdir()} == {"shard-new", shard.folder}
 
 
 def test_cache_of_another_user(folder: SharedFolder, tmp_path: pathlib.Path, rng: np.random.Generator) -> None:
@@ -184,7 +301,7 @@ def test_cache_of_another_user(folder: SharedFolder, tmp_path: pathlib.Path, rng
     _open_stores.clear()
     [cache] = (tmp_path / "cache").iterdir()
     os.chown(cache, 12345, -1)
-    with pytest.raises(sstore.FileError, match="another user owns it; set SSTORE_CACHE"):
+    with pytest.raises(sstore.FileError, match="others can write to it; set SSTORE_CACHE"):
         stores(folder, made)
 
 
@@ -208,5 +325,6 @@ def test_full_disk(server: dict[str, Any], tmp_path: pathlib.Path, rng: np.rando
 
 
 def test_json() -> None:
-    shard = Shard(1, "shard", 5, ())
+    folder = "shard-00001-of-00002-" + 32 * "a"
+    shard = Shard(1, folder, 5, (File("seg-1/table-00.blk", 7, 64 * "0"), File("MANIFEST", 8, 64 * "1")))
     assert Shard.from_json(shard.to_json()) == shard

@@ -17,7 +17,7 @@ from sstore._tasks import Cells
 
 def shuffle(cells: list[Cells], task_count: int) -> list[Cells]:
     """The cells of each task."""
-    whole = {name: np.concatenate([getattr(cell, name) for cell in cells]) for name in Cells.__dataclass_fields__}
+    whole = {name: np.concatenate([getattr(cell, name) for cell in cells]) for name in Cells.names()}
     tasks = whole["cell"] % np.uint64(task_count)
     return [Cells(**{n: c[tasks == task] for n, c in whole.items()}) for task in range(task_count)]
 
@@ -48,6 +48,16 @@ def test_near_pairs(rng: np.random.Generator, distance: int, limit: int) -> None
     spanning, _ = near_pairs(fps, ids, distance, limit, True)
     edges = roots((a, b) for _, a, _, b in rows_of(spanning))
     assert edges == roots((a, b) for _, a, _, b in expected)
+
+
+@pytest.mark.parametrize("limit", [1, 2, 5])
+def test_few_records_of_divided_keys(rng: np.random.Generator, limit: int) -> None:
+    """Cells of two parts of which one has no records."""
+    for distance in (0, 2, 5):
+        fps = np.append(clustered(rng, 40), np.array([5, 5, 6], np.uint64))
+        ids = rng.integers(0, 3, len(fps), dtype=np.uint64)
+        rows = rows_of(near_pairs(fps, ids, distance, limit, False)[0])
+        assert len(rows) == len(set(rows)) and set(rows) == brute_pairs(fps, ids, distance)
 
 
 @pytest.mark.parametrize("distance", [0, 1, 3])

@@ -85,11 +85,17 @@ def number_of(value: Any, what: str, largest: int) -> int:
     return number
 
 
+def count_of(value: Any, what: str, largest: int = (1 << 64) - 1) -> int:
+    """A number from 1 to largest."""
+    number = number_of(value, what, largest)
+    if number == 0:
+        raise ArgumentError(f"{what}: expected at least 1, found 0")
+    return number
+
+
 def rows_of(batch_size: int) -> int:
     """The rows of a batch: at least 1."""
-    if number_of(batch_size, "batch_size", (1 << 64) - 1) == 0:
-        raise ArgumentError("batch_size: expected at least 1, found 0")
-    return operator.index(batch_size)
+    return count_of(batch_size, "batch_size")
 
 
 def flag_of(value: Any, what: str) -> bool:

@@ -7,15 +7,19 @@ reads. The manifest is written last, at once. Readers look only at what it names
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import hashlib
 import itertools
 import json
 import os
 import pathlib
+import re
 import shutil
+import stat
 import tempfile
 import threading
+import time
 import uuid
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
@@ -23,7 +27,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Optional
 
 from sstore._arrays import Words
-from sstore._call import number_of, size_of
+from sstore._call import count_of, flag_of
 from sstore._columns import BatchMatches
 from sstore._errors import ArgumentError, DamagedError, Error, ExistsError, FileError, NotFoundError, UnsupportedError
 from sstore._join import shard_numbers
@@ -33,6 +37,11 @@ from sstore._write import Builder
 
 _MANIFEST = "shards.json"
 _VERSION = 1
+_MAX_SHARDS = 1 << 20
+_DAY = 24 * 60 * 60
+_FOLDER = re.compile(r"shard-[0-9]{5,7}-of-[0-9]{5,7}-[0-9a-f]{32}")
+_NEW_MANIFEST = re.compile(r"shard-manifest-[0-9a-f]{32}")
+_FILE = re.compile(r"([A-Za-z0-9_-][A-Za-z0-9._-]*/)?[A-Za-z0-9_-][A-Za-z0-9._-]*")
 _PIECE = 1 << 22
 
 
@@ -65,8 +74,27 @@ class Shard:
 
     @staticmethod
     def of(fields: dict[str, Any]) -> Shard:
-        """A shard of the fields of a JSON object."""
-        return Shard(**{**fields, "files": tuple(File(**file) for file in fields["files"])})
+        """A shard of the fields of a JSON object. ValueError if they have wrong values."""
+        shard = Shard(**{**fields, "files": tuple(File(**file) for file in fields["files"])})
+        names = [file.name for file in shard.files]
+        _expect(_is_count(shard.number) and _is_count(shard.record_count), "numbers")
+        _expect(isinstance(shard.folder, str) and _FOLDER.fullmatch(shard.folder) is not None, "names of folders")
+        for file in shard.files:
+            _expect(isinstance(file.name, str) and _FILE.fullmatch(file.name) is not None, "names of files")
+            _expect(
+                _is_count(file.bytes) and isinstance(file.sha256, str) and len(file.sha256) == 64, "lengths and sums"
+            )
+        _expect(len(set(names)) == len(names) and "MANIFEST" in names, "different files and a MANIFEST")
+        return shard
+
+
+def _expect(condition: bool, what: str) -> None:
+    if not condition:
+        raise ValueError(f"expected {what}")
+
+
+def _is_count(value: Any) -> bool:
+    return type(value) is int and 0 <= value < 1 << 63
 
 
 @dataclass(frozen=True)
@@ -86,6 +114,18 @@ class ShardManifest:
     recipe: str
     has_ids: bool
     shards: tuple[Shard, ...]
+
+    @staticmethod
+    def of(fields: dict[str, Any]) -> ShardManifest:
+        """A manifest of the fields of a JSON object. ValueError if they have wrong values."""
+        _expect(isinstance(fields["shards"], list), "a list of shards")
+        made = ShardManifest(**{**fields, "shards": tuple(map(Shard.of, fields["shards"]))})
+        _expect(_is_count(made.shard_count) and 1 <= made.shard_count <= _MAX_SHARDS, "a number of shards")
+        _expect(_is_count(made.distance) and made.distance <= lib.SSTORE_MAX_BUILD_DISTANCE, "a distance")
+        _expect(isinstance(made.recipe, str) and isinstance(made.has_ids, bool), "a recipe, and whether there are ids")
+        numbers = [shard.number for shard in made.shards]
+        _expect(len(set(numbers)) == len(numbers) and max(numbers, default=0) < made.shard_count, "different numbers")
+        return made
 
 
 class SharedFolder:
@@ -114,27 +154,21 @@ class SharedFolder:
 
     def read(self) -> ShardManifest:
         """The published shards."""
+        name = self.name_of(_MANIFEST)
         try:
             content = json.loads(self._fs.cat_file(self._inner(_MANIFEST)))
-        except FileNotFoundError:
-            raise NotFoundError(
-                f"{self.name_of(_MANIFEST)}: there are no shards here; build_shards() makes them",
-                file=self.name_of(_MANIFEST),
-            ) from None
-        except ValueError as error:
-            raise DamagedError(f"{self.name_of(_MANIFEST)}: {error}", file=self.name_of(_MANIFEST)) from None
-        try:
             version = content.pop("version")
-            if version == _VERSION:
-                return ShardManifest(**{**content, "shards": tuple(map(Shard.of, content["shards"]))})
-        except (AttributeError, KeyError, TypeError) as error:
-            raise DamagedError(
-                f"{self.name_of(_MANIFEST)}: expected a manifest of shards: {error}", file=self.name_of(_MANIFEST)
-            ) from None
-        raise UnsupportedError(
-            f"{self.name_of(_MANIFEST)}: expected version {_VERSION} of the manifest, found {version}",
-            file=self.name_of(_MANIFEST),
-        )
+            if version is not _VERSION:
+                raise UnsupportedError(
+                    f"{name}: expected version {_VERSION} of the manifest, found {version}", file=name
+                )
+            return ShardManifest.of(content)
+        except FileNotFoundError:
+            raise NotFoundError(f"{name}: there are no shards here; build_shards() makes them", file=name) from None
+        except OSError as error:
+            raise self._failed(name, "it cannot be read", error) from error
+        except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
+            raise DamagedError(f"{name}: expected a manifest of shards: {error}", file=name) from None
 
     def check_new(self, replace: bool) -> None:
         """Fail if there are shards, unless they may be replaced."""
@@ -146,22 +180,46 @@ class SharedFolder:
 
     def write(self, manifest: ShardManifest) -> None:
         """Publish shards, all together: the manifest is replaced at once."""
+        for shard in manifest.shards:
+            [file] = [file for file in shard.files if file.name == "MANIFEST"]
+            name = self.name_of(shard.folder, file.name)
+            try:
+                found = self._fs.info(self._inner(shard.folder, file.name))["size"]
+            except FileNotFoundError:
+                found = None
+            except OSError as error:
+                raise self._failed(name, "it cannot be read", error) from error
+            if found != file.bytes:
+                raise NotFoundError(
+                    f"{name}: a task wrote it, but it is not seen here: either the path is not shared, or another "
+                    "build removed it",
+                    file=name,
+                )
         content = json.dumps({"version": _VERSION, **asdict(manifest)}, indent=1).encode()
-        if self._is_local:
+        try:
+            if not self._is_local:
+                self._fs.pipe_file(self._inner(_MANIFEST), content)
+                return
             os.makedirs(self._root, exist_ok=True)
             new = pathlib.Path(self._inner(f"shard-manifest-{uuid.uuid4().hex}"))
-            new.write_bytes(content)
-            os.replace(new, self._inner(_MANIFEST))
-        else:
-            self._fs.pipe_file(self._inner(_MANIFEST), content)
+            try:
+                new.write_bytes(content)
+                os.replace(new, self._inner(_MANIFEST))
+            except OSError:
+                new.unlink(missing_ok=True)
+                raise
+        except OSError as error:
+            raise self._failed(self.name_of(_MANIFEST), "it cannot be written", error) from error
 
     def remove_others(self, manifest: ShardManifest) -> None:
-        """Remove what the manifest does not name: of an earlier build, and of tasks and builds that were killed."""
+        """Remove what the manifest does not name: of an earlier build, and of tasks and builds that were killed. What
+        cannot be removed stays until the next build."""
         named = {shard.folder for shard in manifest.shards}
-        for entry in self._fs.ls(self._root, detail=False):
-            name = str(entry).rstrip("/").rsplit("/", 1)[-1]
-            if name.startswith("shard-") and name not in named:
-                self._fs.rm(entry, recursive=True)
+        with contextlib.suppress(OSError):
+            for entry in self._fs.ls(self._root, detail=False):
+                name = str(entry).rstrip("/").rsplit("/", 1)[-1]
+                if name not in named and (_FOLDER.fullmatch(name) or _NEW_MANIFEST.fullmatch(name)):
+                    self._fs.rm(entry, recursive=True)
 
     # ----- shards -----
 
@@ -184,6 +242,8 @@ class SharedFolder:
                 else:
                     self._fs.put_file(source, target)
             except OSError as error:
+                with contextlib.suppress(OSError):
+                    self._fs.rm(self._inner(folder), recursive=True)
                 raise self._failed(self.name_of(folder, name), "it cannot be written", error) from error
             files.append(File(name, os.path.getsize(source), _digest(source)))
         return Shard(number, folder, record_count, tuple(files))
@@ -198,18 +258,23 @@ class SharedFolder:
                 self._check_length(shard, file, self._inner(shard.folder, file.name))
             return Store(self._inner(shard.folder), io="pread")
         copy = pathlib.Path(cache, shard.folder)
-        if copy.exists():
+        for is_last in (False, True):
+            if not os.path.lexists(copy):
+                self._fetch(shard, copy)
             try:
-                return Store(copy)
-            except DamagedError:
-                shutil.rmtree(copy)
-        self._fetch(shard, copy)
-        return Store(copy)
+                store = Store(copy)
+                os.utime(copy)
+                return store
+            except (DamagedError, NotFoundError, OSError):
+                if is_last:
+                    raise
+                _remove_copy(copy)
+        raise AssertionError
 
     def _fetch(self, shard: Shard, copy: pathlib.Path) -> None:
         """Copy a shard to the local disk. A file of a wrong length or checksum is damaged."""
         try:
-            with tempfile.TemporaryDirectory(dir=copy.parent) as folder:
+            with tempfile.TemporaryDirectory(prefix="fetch-", dir=copy.parent) as folder:
                 for file in shard.files:
                     path = pathlib.Path(folder, shard.folder, file.name)
                     path.parent.mkdir(parents=True, exist_ok=True)
@@ -268,11 +333,22 @@ class ShardBuild:
 
     def check(self) -> None:
         """Fail where the tasks would, or if there are shards that may not be replaced."""
-        if number_of(self.shard_count, "shards", 1 << 20) == 0:
-            raise ArgumentError("shards: expected at least 1, found 0")
-        number_of(self.distance, "distance", lib.SSTORE_MAX_BUILD_DISTANCE)
-        size_of(self.memory, "memory")
+        count_of(self.shard_count, "shards", _MAX_SHARDS)
+        flag_of(self.replace, "replace")
+        with tempfile.TemporaryDirectory(prefix="sstore-") as folder:
+            self._builder(f"{folder}/store").abort()
         self.folder.check_new(self.replace)
+
+    def _builder(self, path: str) -> Builder:
+        return Builder(
+            path,
+            distance=self.distance,
+            plan=self.plan,
+            with_ids=self.has_ids,
+            recipe=self.recipe,
+            memory=self.memory,
+            threads=1,
+        )
 
     def build(self, batches: Iterable[tuple[Words, Optional[Words]]]) -> Iterator[str]:
         """What a task does: build the store of one shard on the local disk, and publish it. Yields what finish() needs;
@@ -284,21 +360,14 @@ class ShardBuild:
         shard = int(shard_numbers(first[0][:1], self.shard_count)[0])
         try:
             with tempfile.TemporaryDirectory(prefix="sstore-") as folder:
-                with Builder(
-                    f"{folder}/store",
-                    distance=self.distance,
-                    plan=self.plan,
-                    with_ids=self.has_ids,
-                    recipe=self.recipe,
-                    memory=self.memory,
-                    threads=1,
-                ) as builder:
+                with self._builder(f"{folder}/store") as builder:
                     for fingerprints, ids in itertools.chain([first], filled):
                         builder.add(fingerprints, ids)
                 made = self.folder.publish(f"{folder}/store", shard, self.shard_count)
-        except OSError as error:
+        except (Error, OSError) as error:
+            kind = type(error) if isinstance(error, Error) else FileError
             name = f"{self.folder.path}: shard {shard} of {self.shard_count}"
-            raise FileError(f"{name}: {error}", file=error.filename, errno=error.errno) from error
+            raise kind(f"{name}: {error}", file=getattr(error, "filename", None)) from error
         yield made.to_json()
 
     def finish(self, built: Iterable[str]) -> ShardManifest:
@@ -331,14 +400,40 @@ def _cache_of(folder: SharedFolder) -> str:
     files."""
     parent = os.environ.get("SSTORE_CACHE") or os.path.join(tempfile.gettempdir(), f"sstore-shards-{os.getuid()}")
     made = os.path.join(parent, hashlib.sha256(folder.path.encode()).hexdigest()[:16])
-    try:
-        os.makedirs(parent, mode=0o700, exist_ok=True)
-        os.makedirs(made, mode=0o700, exist_ok=True)
-    except OSError as error:
-        raise FileError(f"{made}: cannot be created: {error.strerror}", file=made, errno=error.errno) from error
-    if os.stat(made).st_uid != os.getuid():
-        raise FileError(f"{made}: another user owns it; set SSTORE_CACHE to a folder of your own", errno=errno.EPERM)
+    for path in (parent, made):
+        try:
+            os.makedirs(path, mode=0o700, exist_ok=True)
+            found = os.lstat(path)
+        except OSError as error:
+            raise FileError(f"{path}: cannot be created: {error.strerror}", file=path, errno=error.errno) from error
+        is_own = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and found.st_mode & 0o022 == 0
+        if not is_own and (path == made or "SSTORE_CACHE" not in os.environ):
+            raise FileError(
+                f"{path}: others can write to it; set SSTORE_CACHE to a folder of your own",
+                file=path,
+                errno=errno.EPERM,
+            )
     return made
+
+
+def _remove_copy(copy: pathlib.Path) -> None:
+    """Remove a copy at once, so that no other process opens a part of it."""
+    old = copy.with_name(f"fetch-{uuid.uuid4().hex}")
+    with contextlib.suppress(OSError):
+        os.rename(copy, old)
+    if old.is_dir() and not old.is_symlink():
+        shutil.rmtree(old, ignore_errors=True)
+    else:
+        old.unlink(missing_ok=True)
+
+
+def _remove_old_copies(cache: str, manifest: ShardManifest) -> None:
+    """Remove copies of shards that were replaced, and what killed processes left, if unused for a day."""
+    named = {shard.folder for shard in manifest.shards}
+    for copy in pathlib.Path(cache).iterdir():
+        with contextlib.suppress(OSError):
+            if copy.name not in named and copy.lstat().st_mtime < time.time() - _DAY:
+                _remove_copy(copy)
 
 
 def open_shard(folder: SharedFolder, manifest: ShardManifest, number: int) -> Store:
@@ -349,10 +444,7 @@ def open_shard(folder: SharedFolder, manifest: ShardManifest, number: int) -> St
         store = _open_stores.pop(key, None)
         if store is None:
             cache = _cache_of(folder)
-            named = {shard.folder for shard in manifest.shards}
-            for copy in pathlib.Path(cache).glob("shard-*"):
-                if copy.name not in named:  # of shards that were replaced
-                    shutil.rmtree(copy, ignore_errors=True)
+            _remove_old_copies(cache, manifest)
             store = folder.open(shard, cache)
         _open_stores[key] = store
         while len(_open_stores) > _MAX_OPEN:
@@ -371,5 +463,5 @@ def query_shard(
         shard = manifest.shards[number].folder
         with _lock:
             _open_stores.pop((folder.path, shard), None)
-            shutil.rmtree(pathlib.Path(_cache_of(folder), shard), ignore_errors=True)
+            _remove_copy(pathlib.Path(_cache_of(folder), shard))
         raise

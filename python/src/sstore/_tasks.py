@@ -38,8 +38,7 @@ class Cells:
     Attributes:
         cell: rows of a cell have the same value, and come to one task: uint64, shape (n,).
         table: of the key: uint8.
-        side: 0 if the key is not divided; otherwise 1 or 2, the one of the two parts. The records of a cell of one part
-            are all on side 1: uint8.
+        side: 0 if the key is not divided; otherwise 1 or 2 in a cell of two parts, 3 in a cell of one part: uint8.
         fingerprint, id: uint64.
     """
 
@@ -49,9 +48,14 @@ class Cells:
     fingerprint: Words
     id: Words
 
+    @staticmethod
+    def names() -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(Cells.__dataclass_fields__)
+
     def columns(self) -> dict[str, npt.NDArray[np.generic]]:
         """The columns by name."""
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return {name: getattr(self, name) for name in self.names()}
 
 
 BUCKETS = 1 << 16
@@ -97,7 +101,7 @@ def make_cells(fingerprints: Words, ids: Words, distance: int, all_parts: Counts
             for other in range(part_count):
                 low, high = np.minimum(own, np.uint64(other)), np.maximum(own, np.uint64(other))
                 cell = mixed(base[rows] + high * np.uint64(part_count) + low)
-                side = (1 + (own > other)).astype(np.uint8)  # the part with the lower number is on side 1
+                side = np.where(own == other, 3, 1 + (own > other)).astype(np.uint8)  # the lower part is on side 1
                 yield Cells(cell, tables, side, fingerprints[rows], ids[rows])
 
 
@@ -113,9 +117,9 @@ def join_cells(cells: Cells, distance: int, spanning: bool, batch_size: int) -> 
         ends = np.flatnonzero((np.diff(cells.cell[divided]) != 0) | (np.diff(keys) != 0)) + 1
         for rows in np.split(divided, ends):
             left, right = rows[cells.side[rows] == 1], rows[cells.side[rows] == 2]
-            if spanning or len(right) == 0:  # a spanning join of both sides connects what they connect
+            if spanning or np.any(cells.side[rows] == 3):  # a spanning join of two parts connects what they connect
                 yield from _join(cells, rows, None, table, distance, spanning, batch_size)
-            elif len(left) > 0:
+            elif len(left) > 0 and len(right) > 0:
                 yield from _join(cells, left, right, table, distance, spanning, batch_size)
 
 

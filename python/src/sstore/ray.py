@@ -26,7 +26,7 @@ import pyarrow.compute as pc
 
 from sstore import _tasks
 from sstore._arrays import Words, words
-from sstore._call import number_of
+from sstore._call import count_of, flag_of, number_of
 from sstore._errors import ArgumentError
 from sstore._join import components, shard_numbers
 from sstore._native import lib
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 # anything refers to the exception, and the next call might wait for them for ever.
 
 _CLUSTER, _TASK = "__sstore_cluster", "__sstore_task"  # columns
-_NONE: Words = np.empty(0, np.uint64)
 
 
 # ----- rows -----
@@ -77,7 +76,7 @@ def _records(ds: Dataset, what: str, names: tuple[str, ...] = ("fingerprint", "i
 def _distinct(fingerprints: Dataset) -> Words:
     """Each fingerprint once, in memory."""
     batches = fingerprints.iter_batches(batch_format="pyarrow", batch_size=None)
-    return np.unique(np.concatenate([np.empty(0, np.uint64), *(_column(batch, "fingerprint") for batch in batches)]))
+    return np.unique(np.concatenate([_NONE, *(_column(batch, "fingerprint") for batch in batches)]))
 
 
 def _distinct_parts(fingerprints: Dataset, parts: int) -> Dataset:
@@ -85,7 +84,7 @@ def _distinct_parts(fingerprints: Dataset, parts: int) -> Dataset:
 
     def assign(batch: pa.Table) -> pa.Table:
         values = _column(batch, "fingerprint")
-        return pa.table({_TASK: _task_of(values, parts), "fingerprint": values})
+        return pa.table({"fingerprint": values, _TASK: _task_of(values, parts)})
 
     def once(part: pa.Table) -> pa.Table:
         return pa.table({"fingerprint": np.unique(_column(part, "fingerprint"))})
@@ -98,8 +97,13 @@ def _task_of(values: Words, tasks: int) -> npt.NDArray[np.int64]:
 
 
 def _by_task(ds: Dataset, tasks: int, work: Any) -> Dataset:
-    """The results of work on the rows of each task."""
+    """The results of work on the rows of each task. There must be rows: without any, Ray knows no columns."""
     return ds.groupby(_TASK, num_partitions=tasks).map_groups(work, batch_format="pyarrow")
+
+
+def _nothing(**columns: Any) -> pa.Table:
+    """A table without rows."""
+    return pa.table({name: pa.array([], kind) for name, kind in columns.items()})
 
 
 # ----- shards -----
@@ -126,6 +130,8 @@ def build_shards(
     folder = SharedFolder(path, storage_options)
     work = ShardBuild(folder, shards, distance, plan, recipe, memory, replace, has_ids)
     work.check()
+    if not records.take(1):
+        return work.finish([])
 
     def number(batch: pa.Table) -> pa.Table:
         numbers = shard_numbers(_column(batch, "fingerprint"), shards)
@@ -158,6 +164,7 @@ def query_shards(
     folder = SharedFolder(path, storage_options)
     manifest = folder.read()
     near = number_of(manifest.distance if distance is None else distance, "distance", 64)
+    number_of(max_broadcast, "max_broadcast", 1 << 63)
     queries = records.materialize()
     count = queries.count()
     if count <= max_broadcast:
@@ -179,6 +186,9 @@ def query_shards(
                 yield _match_table(wanted[found.query], found.fingerprint, found.columns.get("id"), found.distance)
 
     return _map(ray.data.from_items(tasks, override_num_blocks=len(tasks)), query, batch_size=None)
+
+
+_NONE: Words = np.empty(0, np.uint64)
 
 
 def _match_table(
@@ -209,11 +219,16 @@ def near_pairs(
 
     As sstore.spark.near_pairs(), of a Dataset.
     """
+    import ray
+
     records, has_ids = _records(ds, "near_pairs")
     schema = ds.schema()
     if schema is not None and not has_ids:
         raise ArgumentError(f'near_pairs: expected a column "id", found {", ".join(schema.names)}')
     distance = number_of(distance, "distance", lib.SSTORE_MAX_BUILD_DISTANCE)
+    partitions = None if partitions is None else count_of(partitions, "partitions", 1 << 31)
+    count_of(max_key_records, "max_key_records")
+    flag_of(spanning, "spanning")
 
     def count(batch: pa.Table) -> pa.Table:
         counts = _tasks.count_keys(_column(batch, "fingerprint"), distance).reshape(-1)
@@ -223,6 +238,10 @@ def near_pairs(
     flat = np.zeros((distance + 1) * _tasks.BUCKETS, np.int64)
     for batch in _map(records, count).iter_batches(batch_format="pyarrow", batch_size=None):
         np.add.at(flat, np.asarray(batch.column("bucket")), np.asarray(batch.column("records")))
+    words = dict.fromkeys(("fingerprint", "id", "other_fingerprint", "other_id"), pa.uint64())
+    nothing = _nothing(**words, distance=pa.uint32())
+    if not flat.any():
+        return ray.data.from_arrow(nothing)
     counts = flat.reshape(distance + 1, _tasks.BUCKETS)
     parts = _tasks.parts_of(counts, max_key_records)
     tasks = partitions or int((counts * parts).sum()) // (2 * _tasks.ROWS) + 1
@@ -230,12 +249,11 @@ def near_pairs(
     def explode(batch: pa.Table) -> Iterator[pa.Table]:
         fingerprints, ids = _column(batch, "fingerprint"), _column(batch, "id")
         for cells in _tasks.make_cells(fingerprints, ids, distance, parts):
-            yield pa.table({_TASK: (cells.cell % np.uint64(tasks)).astype(np.int64), **cells.columns()})
+            yield pa.table({**cells.columns(), _TASK: (cells.cell % np.uint64(tasks)).astype(np.int64)})
 
     def join(group: pa.Table) -> Iterator[pa.Table]:
-        nothing = dict.fromkeys(("fingerprint", "id", "other_fingerprint", "other_id"), _NONE)
-        yield pa.table({**nothing, "distance": np.empty(0, np.uint32)})
-        cells = _tasks.Cells(**{name: np.asarray(group.column(name)) for name in _tasks.Cells.__dataclass_fields__})
+        yield nothing
+        cells = _tasks.Cells(**{name: np.asarray(group.column(name)) for name in _tasks.Cells.names()})
         for pairs in _tasks.join_cells(cells, distance, spanning, _tasks.ROWS // 8):
             yield pairs.to_arrow()
 
@@ -251,15 +269,19 @@ def clusters(pairs: Dataset, *, max_local_edges: int = _tasks.MAX_LOCAL_EDGES) -
     """
     import ray
 
+    number_of(max_local_edges, "max_local_edges", 1 << 63)
     edges = _map(pairs.select_columns(["id", "other_id"]), lambda batch: batch.drop_null()).materialize()
     count = edges.count()
+    nothing = _nothing(id=pa.uint64(), cluster=pa.uint64())
+    if count == 0:
+        return ray.data.from_arrow(nothing)
     if count > max_local_edges:
         return _connect(edges, count // _tasks.ROWS + 1)
 
     @ray.remote(num_returns="streaming")  # type: ignore[untyped-decorator]
     def connect(parts: Any) -> Iterator[pa.Table]:
         tables = map(ray.get, parts)
-        yield _edge_table(_NONE, _NONE).rename_columns(["id", "cluster"])
+        yield nothing
         for found in components(((_column(t, "id"), _column(t, "other_id")) for t in tables), threads=1):
             yield _edge_table(found.node, found.smallest).rename_columns(["id", "cluster"])
 
@@ -324,12 +346,17 @@ def deduplicate(
 
     As sstore.spark.deduplicate(), of a Dataset. A repeated id is an error when the result is read.
     """
+    import ray
+
     _records(ds, "deduplicate")
     ds = _map(ds, lambda batch: batch)  # Arrow, also if the blocks are of pandas
     schema = ds.schema()
     if schema is None:
         return ds
-    for name in ("id", keep or "id"):
+    for name in (_CLUSTER, _TASK):
+        if name in schema.names:
+            raise ArgumentError(f'deduplicate: a column has the reserved name "{name}"')
+    for name in ("id", "id" if keep is None else keep):
         if name not in schema.names:
             raise ArgumentError(f'deduplicate: expected a column "{name}", found {", ".join(schema.names)}')
     found = clusters(near_pairs(ds, distance, spanning=True, partitions=partitions), max_local_edges=max_local_edges)
@@ -352,9 +379,14 @@ def deduplicate(
     def losers(group: pa.Table) -> pa.Table:
         group = group.sort_by(order)
         cluster = _column(group, _CLUSTER)
-        return group.select(["id", _CLUSTER]).filter(pa.array(np.append(False, cluster[1:] == cluster[:-1])))
+        is_first = np.ones(len(cluster), np.bool_)
+        is_first[1:] = cluster[1:] != cluster[:-1]
+        return group.select(["id", _CLUSTER]).filter(pa.array(~is_first))
 
-    dropped = _by_task(_map(members, assign), tasks, losers)
+    # Ray knows no columns without rows, so there is a row without an id.
+    dropped = ray.data.from_arrow(pa.table({"id": pa.nulls(1, kind), _CLUSTER: np.zeros(1, np.uint64)}))
+    if found.count() > 0:
+        dropped = dropped.union(_by_task(_map(members, assign), tasks, losers))
     return _join_by_id(ds, dropped, tasks, is_matched=False).select_columns(list(schema.names))
 
 
@@ -373,15 +405,15 @@ def _join_by_id(ds: Dataset, found: Dataset, tasks: int, is_matched: bool) -> Da
             else pa.nulls(len(batch), field.type)
             for field in fields
         }
-        return pa.table({**columns, _TASK: _task_of(_column(batch, "id"), tasks)})
+        return pa.table({**columns, _TASK: _task_of(words(batch.column("id").fill_null(0), "id"), tasks)})
 
     def select(group: pa.Table) -> pa.Table:
         noted = pc.is_valid(group.column(_CLUSTER))
         rows, found = group.filter(pc.invert(noted)), group.filter(noted)
-        ids = np.sort(_column(rows, "id"))
+        ids = np.sort(words(rows.column("id").drop_null(), "id"))
         if (repeated := ids[1:][ids[1:] == ids[:-1]]).size > 0:
             raise ArgumentError(f"deduplicate: expected different ids, found the id {repeated[0]} several times")
-        at = pc.index_in(rows.column("id"), value_set=found.column("id"))
+        at = pc.index_in(rows.column("id"), value_set=found.column("id"), skip_nulls=True)
         rows = rows.set_column(rows.schema.get_field_index(_CLUSTER), _CLUSTER, found.column(_CLUSTER).take(at))
         return rows.filter(pc.is_valid(at) if is_matched else pc.is_null(at)).drop_columns([_TASK])
 

@@ -26,7 +26,7 @@ import pyarrow as pa
 
 from sstore import _tasks
 from sstore._arrays import Words, words
-from sstore._call import number_of
+from sstore._call import count_of, flag_of, number_of
 from sstore._errors import ArgumentError
 from sstore._join import components, shard_numbers
 from sstore._native import lib
@@ -72,26 +72,36 @@ def _batch(columns: dict[str, Any]) -> pa.RecordBatch:
 
 
 def _check_columns(df: DataFrame, what: str, *names: str) -> None:
+    from pyspark.sql import DataFrame
+
+    if not isinstance(df, DataFrame):
+        raise TypeError(f"{what}: expected a DataFrame of Spark, found {type(df).__name__}")
     for name in names:
         if name not in df.columns:
             raise ArgumentError(f'{what}: expected a column "{name}", found {", ".join(df.columns)}')
 
 
+def _check_longs(df: DataFrame, what: str, *names: str) -> None:
+    _check_columns(df, what, *names)
+    types = dict(df.dtypes)
+    for name in names:
+        if types[name] not in ("bigint", "int", "smallint", "tinyint"):
+            raise TypeError(f"{what}: expected the column {name!r} of longs, found {types[name]}")
+
+
 def _records(df: DataFrame, what: str) -> tuple[DataFrame, bool]:
     """The columns fingerprint and id of a DataFrame, checked, where there is a fingerprint; and whether it has ids."""
-    from pyspark.sql import DataFrame
     from pyspark.sql import functions as F
 
-    if not isinstance(df, DataFrame):
-        raise TypeError(f"{what}: expected a DataFrame of Spark, found {type(df).__name__}")
-    names = set(df.columns)
     _check_columns(df, what, "fingerprint")
-    types = dict(df.dtypes)
-    for name in ("fingerprint", "id"):
-        if name in names and types[name] not in ("bigint", "int", "smallint", "tinyint"):
-            raise TypeError(f"{what}: expected the column {name!r} of longs, found {types[name]}")
-    chosen = [F.col(name).cast("long").alias(name) for name in ("fingerprint", "id") if name in names]
-    return df.select(*chosen).where("fingerprint is not null"), "id" in names
+    names = ["fingerprint", *(["id"] if "id" in df.columns else [])]
+    _check_longs(df, what, *names)
+    chosen = [F.col(name).cast("long").alias(name) for name in names]
+    return df.select(*chosen).where("fingerprint is not null"), len(names) > 1
+
+
+def _quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"
 
 
 def _partition_keys(spark: SparkSession, count: int) -> list[int]:
@@ -261,6 +271,7 @@ def query_shards(
                 }
             )
 
+    number_of(max_broadcast, "max_broadcast", 1 << 63)
     queries = _persisted(records.select("fingerprint"))
     if queries.count() <= max_broadcast:
         sent = spark.sparkContext.broadcast(np.unique(_collected(queries, "fingerprint")))
@@ -324,7 +335,10 @@ def near_pairs(
 
     records, _ = _records(df, "near_pairs")
     _check_columns(df, "near_pairs", "id")
+    count_of(max_key_records, "max_key_records")
+    flag_of(spanning, "spanning")
     distance = number_of(distance, "distance", lib.SSTORE_MAX_BUILD_DISTANCE)
+    partitions = None if partitions is None else count_of(partitions, "partitions", 1 << 31)
     spark = df.sparkSession
 
     def count(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -352,7 +366,7 @@ def near_pairs(
                     yield _batch(cells.columns())
 
     def join(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        names = list(_tasks.Cells.__dataclass_fields__)
+        names = list(_tasks.Cells.names())
         for columns in _gather(batches, names, 1 << 62):
             cells = _tasks.Cells(
                 columns["cell"],
@@ -388,7 +402,8 @@ def clusters(pairs: DataFrame, *, max_local_edges: int = _tasks.MAX_LOCAL_EDGES)
     """
     from pyspark.sql import functions as F
 
-    _check_columns(pairs, "clusters", "id", "other_id")
+    _check_longs(pairs, "clusters", "id", "other_id")
+    number_of(max_local_edges, "max_local_edges", 1 << 63)
     edges = pairs.select(F.col("id").cast("long").alias("a"), F.col("other_id").cast("long").alias("b"))
     edges = _persisted(edges.where("a is not null and b is not null"))
     if edges.count() <= max_local_edges:
@@ -465,11 +480,11 @@ def deduplicate(
         raise ArgumentError(f"deduplicate: expected different ids, found the id {row['id']} {row['count']} times")
     pairs = near_pairs(df, distance, spanning=True, partitions=partitions)
     found = clusters(pairs, max_local_edges=max_local_edges)
-    members = found.join(df.select("id", F.col(f"`{keep or 'id'}`").alias("order")), "id")
+    members = found.join(df.select("id", F.col(_quoted("id" if keep is None else keep)).alias("order")), "id")
     order = F.struct(F.col("order").isNull().alias("is_null"), "order", "id")
     first = members.groupBy("cluster").agg(F.min(order).alias("first"))
     dropped = members.join(first, "cluster").where("id <> first.id").select("id")
-    return df.join(dropped, "id", "left_anti").select([f"`{name}`" for name in df.columns])
+    return df.join(dropped, "id", "left_anti").select(list(map(_quoted, df.columns)))
 
 
 def scan(df: DataFrame, queries: DataFrame, distance: int = 3) -> DataFrame:
