@@ -58,6 +58,8 @@ class Cells:
         return {name: getattr(self, name) for name in self.names()}
 
 
+_WIDTHS = {"table": np.uint8, "side": np.uint8}
+CELL_ROW = np.dtype([(name, _WIDTHS.get(name, np.uint64)) for name in Cells.names()])  # a row of Cells, 26 bytes
 BUCKETS = 1 << 16
 Counts = npt.NDArray[np.int64]  # of records, shape (distance + 1, BUCKETS)
 

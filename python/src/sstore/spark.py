@@ -158,6 +158,55 @@ def _persisted(df: DataFrame) -> DataFrame:
     return DataFrame(rows, spark).mapInArrow(unpack, df.schema)
 
 
+_PACKET_ROWS = 256  # some kilobytes: Spark makes batches of up to 10,000 packets
+
+
+def _shuffled(df: DataFrame, tasks: int, row: Any, spread: Any, work: Any, schema: str) -> DataFrame:
+    """The results of tasks on rows that a shuffle brings to them.
+
+    Rows travel in packets: Spark takes much longer for single ones.
+
+    Args:
+        tasks: their number.
+        row: the dtype of a row.
+        spread: takes the batches of df, and yields rows: the number of the task of each, and the columns.
+        work: takes the rows of a task, in arrays of dtype row, and yields batches.
+        schema: of these batches.
+    """
+    keys = np.array(_partition_keys(df.sparkSession, tasks), np.int64)
+    number = np.uint16 if tasks <= 1 << 16 else np.int64  # NumPy sorts small ones by radix
+
+    def send(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for numbers, columns in spread(batches):
+            order = np.argsort(numbers.astype(number), kind="stable")
+            numbers, rows = numbers[order].astype(np.int64), np.empty(len(order), row)
+            for name in row.names:
+                rows[name] = columns[name][order]
+            place = np.arange(len(rows)) - np.searchsorted(numbers, np.arange(tasks))[numbers]
+            begins = np.flatnonzero(place % _PACKET_ROWS == 0)
+            offsets = (np.append(begins, len(rows)) * row.itemsize).astype(np.int32)
+            buffers = [None, pa.py_buffer(offsets), pa.py_buffer(rows)]
+            packets = pa.Array.from_buffers(pa.binary(), len(begins), buffers)
+            yield pa.RecordBatch.from_arrays([pa.array(keys[numbers[begins]]), packets], ["key", "rows"])
+
+    def receive(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        def rows_of() -> Iterator[Any]:
+            for batch in batches:
+                if len(batch) > 0:
+                    packets = batch.column(batch.schema.get_field_index("rows")).cast(pa.large_binary())
+                    offsets = np.frombuffer(packets.buffers()[1], np.int64)[packets.offset :][: len(packets) + 1]
+                    yield np.frombuffer(packets.buffers()[2], np.uint8)[offsets[0] : offsets[-1]].view(row)
+
+        return work(rows_of())  # type: ignore[no-any-return]
+
+    sent = df.mapInArrow(send, "key long, rows binary")
+    return sent.repartition(tasks, "key").mapInArrow(receive, schema)
+
+
+def _field(rows: Any, name: str) -> Any:
+    return np.ascontiguousarray(rows[name])
+
+
 # ----- shards -----
 
 
@@ -199,22 +248,18 @@ def build_shards(
     folder = SharedFolder(path, storage_options)
     work = ShardBuild(folder, shards, distance, plan, recipe, memory, replace, has_ids)
     work.check()
-    keys = _partition_keys(df.sparkSession, shards)
     names = ["fingerprint", "id"] if has_ids else ["fingerprint"]
 
-    def number(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        key_of = np.array(keys, np.int64)
-        for batch in batches:
-            numbers = shard_numbers(_column(batch, "fingerprint"), shards)
-            yield pa.RecordBatch.from_arrays([pa.array(key_of[numbers]), *batch.columns], ["key", *names])
+    def spread(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[Any, dict[str, Words]]]:
+        for columns in _gather(batches, names):
+            yield shard_numbers(columns["fingerprint"], shards), columns
 
-    def build(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        parts = ((_column(b, "fingerprint"), _column(b, "id") if has_ids else None) for b in batches)
+    def build(arrays: Iterator[Any]) -> Iterator[pa.RecordBatch]:
+        parts = ((_field(rows, "fingerprint"), _field(rows, "id") if has_ids else None) for rows in arrays)
         yield pa.RecordBatch.from_pydict({"shard": pa.array(list(work.build(parts)), pa.string())})
 
-    schema = ", ".join(["key long", "fingerprint long", *(["id long"] if has_ids else [])])
-    numbered = records.mapInArrow(number, schema)
-    rows = numbered.repartition(shards, "key").mapInArrow(build, "shard string").collect()
+    row = np.dtype([(name, np.uint64) for name in names])
+    rows = _shuffled(records, shards, row, spread, build, "shard string").collect()
     return work.finish(row["shard"] for row in rows)
 
 
@@ -247,7 +292,6 @@ def query_shards(
         NotFoundError: there are no shards at the path.
         DamagedError, UnsupportedError, FileError: of the manifest.
     """
-    from pyspark.sql import functions as F
 
     records, _ = _records(df, "query_shards")
     folder = SharedFolder(path, storage_options)
@@ -286,16 +330,17 @@ def query_shards(
 
         return spark.range(0, tasks, 1, tasks).mapInArrow(query_part, _MATCH)
 
-    keys = _partition_keys(spark, shard_count)
+    def spread(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[Any, dict[str, Any]]]:
+        for columns in _gather(batches, ["fingerprint"], _tasks.ROWS // shard_count + 1):
+            numbers = np.repeat(np.arange(shard_count), len(columns["fingerprint"]))
+            yield numbers, {"shard": numbers, "fingerprint": np.tile(columns["fingerprint"], shard_count)}
 
-    def query_sorted(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        number_of_key = {key: number for number, key in enumerate(keys)}
-        for columns in _gather(batches, ["key", "fingerprint"]):
-            yield from matches(number_of_key[int(columns["key"][0])], columns["fingerprint"])
+    def query_sorted(arrays: Iterator[Any]) -> Iterator[pa.RecordBatch]:
+        for rows in arrays:
+            yield from matches(int(rows["shard"][0]), np.sort(rows["fingerprint"]))
 
-    key_of_each = F.explode(F.array(*(F.lit(key).cast("long") for key in keys))).alias("key")
-    each = queries.distinct().select(key_of_each, "fingerprint").repartition(shard_count, "key")
-    return each.sortWithinPartitions("fingerprint").mapInArrow(query_sorted, _MATCH)
+    row = np.dtype([("shard", np.uint32), ("fingerprint", np.uint64)])
+    return _shuffled(queries.distinct(), shard_count, row, spread, query_sorted, _MATCH)
 
 
 # ----- joins -----
@@ -359,27 +404,21 @@ def near_pairs(
             int(spark.conf.get("spark.sql.shuffle.partitions", "200")),
         )
 
-    def explode(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for columns in _gather(batches, ["fingerprint", "id"], _tasks.ROWS // 8):
+    tasks = partitions
+
+    def spread(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[Any, dict[str, Any]]]:
+        for columns in _gather(batches, ["fingerprint", "id"]):
             for cells in _tasks.make_cells(columns["fingerprint"], columns["id"], distance, parts):
-                if len(cells.cell) > 0:
-                    yield _batch(cells.columns())
+                yield cells.cell % np.uint64(tasks), cells.columns()
 
-    def join(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        names = list(_tasks.Cells.names())
-        for columns in _gather(batches, names, 1 << 62):
-            cells = _tasks.Cells(
-                columns["cell"],
-                columns["table"].astype(np.uint8),
-                columns["side"].astype(np.uint8),
-                columns["fingerprint"],
-                columns["id"],
-            )
-            for pairs in _tasks.join_cells(cells, distance, spanning, _tasks.ROWS // 8):
-                yield _batch(pairs.columns)
+    def join(arrays: Iterator[Any]) -> Iterator[pa.RecordBatch]:
+        rows = np.concatenate([np.empty(0, _tasks.CELL_ROW), *arrays])
+        cells = _tasks.Cells(**{name: _field(rows, name) for name in _tasks.Cells.names()})
+        del rows
+        for pairs in _tasks.join_cells(cells, distance, spanning, _tasks.ROWS // 8):
+            yield _batch(pairs.columns)
 
-    cells = records.mapInArrow(explode, "cell long, table int, side int, fingerprint long, id long")
-    return cells.repartition(partitions, "cell").mapInArrow(join, _PAIR)
+    return _shuffled(records, tasks, _tasks.CELL_ROW, spread, join, _PAIR)
 
 
 def clusters(pairs: DataFrame, *, max_local_edges: int = _tasks.MAX_LOCAL_EDGES) -> DataFrame:
