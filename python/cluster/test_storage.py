@@ -9,6 +9,7 @@ import pickle
 import shutil
 import subprocess
 import uuid
+from dataclasses import replace
 from typing import Any
 
 import brute
@@ -80,7 +81,7 @@ def test_publish_and_open(folder: SharedFolder, tmp_path: pathlib.Path, rng: np.
     named = {shard.folder for shard in newer.shards}
     assert names_in(folder) == {"shards.json", *named}
     with pytest.raises(sstore.NotFoundError, match=f"{made.shards[0].folder}: the shards were replaced meanwhile"):
-        folder.open(made.shards[0], str(tmp_path / "cache"))
+        folder.open(made.shards[0], None if folder.is_local else str(tmp_path / "cache"))
 
 
 def test_tasks_that_run_twice(folder: SharedFolder, rng: np.random.Generator) -> None:
@@ -124,8 +125,8 @@ def test_half_published_shards_are_not_seen(
     local = tmp_path / "local"
     sstore.build(local, [1, 2, 3])
     copied: list[str] = []
-    owner: Any = shutil if folder._is_local else folder._fs
-    name = "copyfile" if folder._is_local else "put_file"
+    owner: Any = shutil if folder.is_local else folder._fs
+    name = "copyfile" if folder.is_local else "put_file"
     original = getattr(owner, name)
     for limit in range(4):
         copied.clear()
@@ -151,26 +152,29 @@ def test_half_published_shards_are_not_seen(
 def test_damage(folder: SharedFolder, tmp_path: pathlib.Path, rng: np.random.Generator) -> None:
     _, made = publish(folder, tmp_path, rng)
     shard = made.shards[1]
+    with pytest.raises(sstore.DamagedError, match=f"{shard.folder}/MANIFEST: expected 5 records.*, found"):
+        folder.open(replace(shard, record_count=5), None if folder.is_local else str(tmp_path))
     [file] = [file for file in shard.files if file.name.endswith("table-00.blk")]
     name = folder._inner(shard.folder, file.name)
     content = folder._fs.cat_file(name)
     changed = content[:5000] + bytes([content[5000] ^ 1]) + content[5001:]
-    cache = tmp_path / "cache"
-    cache.mkdir(exist_ok=True)
-    for wrong, text in ((content[:-1], "bytes, found"), (changed, "checksum" if not folder._is_local else "table-00")):
+    copies = tmp_path / "cache"
+    copies.mkdir(exist_ok=True)
+    cache = None if folder.is_local else str(copies)
+    for wrong, text in ((content[:-1], "bytes, found"), (changed, "checksum" if not folder.is_local else "table-00")):
         folder._fs.pipe_file(name, wrong)
         with pytest.raises(sstore.DamagedError, match=f"{shard.folder}.*{text}"):
-            folder.open(shard, str(cache)).records()
+            folder.open(shard, cache).records()
     folder._fs.rm_file(name)
     with pytest.raises(sstore.DamagedError, match=f"{shard.folder}.*missing"):
-        folder.open(shard, str(cache))
-    assert not list(cache.glob("shard-*"))
+        folder.open(shard, cache)
+    assert not list(copies.glob("shard-*"))
     folder._fs.pipe_file(name, content)
-    folder.open(shard, str(cache))
-    if not folder._is_local:  # a copy that is damaged is fetched again
-        copies = list((cache / shard.folder).rglob("*.mdb"))
-        copies[0].write_bytes(copies[0].read_bytes()[:1000])
-        folder.open(shard, str(cache)).records()
+    folder.open(shard, cache)
+    if not folder.is_local:  # a copy that is damaged is fetched again
+        found = list((copies / shard.folder).rglob("*.mdb"))
+        found[0].write_bytes(found[0].read_bytes()[:1000])
+        folder.open(shard, cache).records()
         stores(folder, made)
         [table] = (tmp_path / "cache").glob(f"*/{shard.folder}/*/table-00.blk")
         table.write_bytes(changed)  # damage that is found later: the task that is repeated copies the shard
@@ -225,7 +229,7 @@ def test_hostile_manifests(folder: SharedFolder, tmp_path: pathlib.Path, rng: np
 
 def test_what_others_wrote_stays(folder: SharedFolder, tmp_path: pathlib.Path, rng: np.random.Generator) -> None:
     for name in ("shard-notes/precious", "shard-list.txt"):
-        if folder._is_local:
+        if folder.is_local:
             pathlib.Path(folder._inner(name)).parent.mkdir(parents=True, exist_ok=True)
         folder._fs.pipe_file(folder._inner(name), b"mine")
     publish(folder, tmp_path, rng)
@@ -293,9 +297,13 @@ def test_copies(server: dict[str, Any], tmp_path: pathlib.Path, rng: np.random.G
     assert {entry.name for entry in cache.iterdir()} == {"shard-new", shard.folder}
 
 
-def test_cache_of_another_user(folder: SharedFolder, tmp_path: pathlib.Path, rng: np.random.Generator) -> None:
+def test_cache_of_another_user(
+    server: dict[str, Any], tmp_path: pathlib.Path, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
     if os.getuid() != 0:
         pytest.skip("only root can give folders away")
+    monkeypatch.setenv("SSTORE_CACHE", str(tmp_path / "cache"))
+    folder = SharedFolder(f"s3://bucket/{uuid.uuid4().hex}", server)
     _, made = publish(folder, tmp_path, rng)
     stores(folder, made)
     _open_stores.clear()

@@ -140,8 +140,8 @@ class SharedFolder:
             self._fs, self._root = url_to_fs(path, **(options or {}))
         except (ImportError, OSError, TypeError, ValueError) as error:
             raise ArgumentError(f"{path}: fsspec cannot reach it: {error}") from error
-        self._is_local = "file" in (self._fs.protocol if isinstance(self._fs.protocol, tuple) else (self._fs.protocol,))
-        self.path = self._root if self._is_local else path
+        self.is_local = "file" in (self._fs.protocol if isinstance(self._fs.protocol, tuple) else (self._fs.protocol,))
+        self.path = self._root if self.is_local else path
 
     def name_of(self, *parts: str) -> str:
         """The name of a file in this folder, for messages."""
@@ -158,7 +158,7 @@ class SharedFolder:
         try:
             content = json.loads(self._fs.cat_file(self._inner(_MANIFEST)))
             version = content.pop("version")
-            if version is not _VERSION:
+            if type(version) is not int or version != _VERSION:
                 raise UnsupportedError(
                     f"{name}: expected version {_VERSION} of the manifest, found {version}", file=name
                 )
@@ -197,7 +197,7 @@ class SharedFolder:
                 )
         content = json.dumps({"version": _VERSION, **asdict(manifest)}, indent=1).encode()
         try:
-            if not self._is_local:
+            if not self.is_local:
                 self._fs.pipe_file(self._inner(_MANIFEST), content)
                 return
             os.makedirs(self._root, exist_ok=True)
@@ -236,7 +236,7 @@ class SharedFolder:
         for name in names:
             source, target = f"{local}/{name}", self._inner(folder, name)
             try:
-                if self._is_local:
+                if self.is_local:
                     os.makedirs(os.path.dirname(target), exist_ok=True)
                     shutil.copyfile(source, target)
                 else:
@@ -248,28 +248,30 @@ class SharedFolder:
             files.append(File(name, os.path.getsize(source), _digest(source)))
         return Shard(number, folder, record_count, tuple(files))
 
-    def open(self, shard: Shard, cache: str) -> Store:
-        """The store of a shard. Where paths are not local, of a copy in a folder on the local disk.
+    def open(self, shard: Shard, cache: Optional[str]) -> Store:
+        """The store of a shard: of a copy in a folder on the local disk; or, if cache is None, at the shared path.
 
         A shared path is not mapped: another machine may remove or shorten its files, which would end the process.
         """
-        if self._is_local:
+        if cache is None:
             for file in shard.files:
                 self._check_length(shard, file, self._inner(shard.folder, file.name))
-            return Store(self._inner(shard.folder), io="pread")
+            return self._opened(shard, Store(self._inner(shard.folder), io="pread"))
         copy = pathlib.Path(cache, shard.folder)
-        for is_last in (False, True):
-            if not os.path.lexists(copy):
-                self._fetch(shard, copy)
+        if os.path.lexists(copy):
             try:
-                store = Store(copy)
                 os.utime(copy)
-                return store
+                return self._opened(shard, Store(copy))
             except (DamagedError, NotFoundError, OSError):
-                if is_last:
-                    raise
                 _remove_copy(copy)
-        raise AssertionError
+        self._fetch(shard, copy)
+        return self._opened(shard, Store(copy))
+
+    def _opened(self, shard: Shard, store: Store) -> Store:
+        if len(store) != shard.record_count:
+            what = f"expected {shard.record_count} records, as the manifest says, found {len(store)}"
+            raise self._damaged(shard, shard.files[-1], what)
+        return store
 
     def _fetch(self, shard: Shard, copy: pathlib.Path) -> None:
         """Copy a shard to the local disk. A file of a wrong length or checksum is damaged."""
@@ -395,9 +397,11 @@ _open_stores: OrderedDict[tuple[str, str], Store] = OrderedDict()
 _lock = threading.Lock()
 
 
-def _cache_of(folder: SharedFolder) -> str:
+def _cache_of(folder: SharedFolder) -> Optional[str]:
     """Where copies of a folder's shards are kept: below SSTORE_CACHE, or below a folder of the user among the temporary
-    files."""
+    files. None: local paths need no copies."""
+    if folder.is_local:
+        return None
     parent = os.environ.get("SSTORE_CACHE") or os.path.join(tempfile.gettempdir(), f"sstore-shards-{os.getuid()}")
     made = os.path.join(parent, hashlib.sha256(folder.path.encode()).hexdigest()[:16])
     for path in (parent, made):
@@ -444,7 +448,8 @@ def open_shard(folder: SharedFolder, manifest: ShardManifest, number: int) -> St
         store = _open_stores.pop(key, None)
         if store is None:
             cache = _cache_of(folder)
-            _remove_old_copies(cache, manifest)
+            if cache is not None:
+                _remove_old_copies(cache, manifest)
             store = folder.open(shard, cache)
         _open_stores[key] = store
         while len(_open_stores) > _MAX_OPEN:
@@ -463,5 +468,7 @@ def query_shard(
         shard = manifest.shards[number].folder
         with _lock:
             _open_stores.pop((folder.path, shard), None)
-            _remove_copy(pathlib.Path(_cache_of(folder), shard))
+            cache = _cache_of(folder)
+            if cache is not None:
+                _remove_copy(pathlib.Path(cache, shard))
         raise
