@@ -76,7 +76,8 @@ def _records(ds: Dataset, what: str, names: tuple[str, ...] = ("fingerprint", "i
 def _distinct(fingerprints: Dataset) -> Words:
     """Each fingerprint once, in memory."""
     batches = fingerprints.iter_batches(batch_format="pyarrow", batch_size=None)
-    return np.unique(np.concatenate([_NONE, *(_column(batch, "fingerprint") for batch in batches)]))
+    made: Words = np.unique(np.concatenate([_NONE, *(_column(batch, "fingerprint") for batch in batches)]))
+    return made
 
 
 def _distinct_parts(fingerprints: Dataset, parts: int) -> Dataset:
