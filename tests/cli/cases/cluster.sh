@@ -32,6 +32,15 @@ task()
 {
     (cd "$(mktemp -d -p "$PWD/tasks")" && cp ../../data/queries.txt . && exec env -i "$@")
 }
+# Run a block of GNU parallel, which in a plain chroot complains that it cannot count the processors: in_parallel N
+in_parallel()
+{
+    local code
+    block "GNU parallel" "$1" | bash 2>errors
+    code=$?
+    grep -v '^lscpu: ' errors >&2
+    return $code
+}
 mkdir tasks
 block Shards 1 >data/build-shard
 block Slurm 1 >data/scan-rank
@@ -51,15 +60,15 @@ mv kept data/records
 
 echo "--- GNU parallel"
 if command -v parallel >/dev/null; then
-    for n in 1 2 3; do block "GNU parallel" $n | bash || echo "FAILED: block $n"; done
+    for n in 1 2 3; do in_parallel $n || echo "FAILED: block $n"; done
     cmp matches data/matches && cmp clusters data/clusters
     cp -r data/shards first
-    block "GNU parallel" 1 | bash # again: nothing changes
+    in_parallel 1 # again: nothing changes
     same first data/shards
     ls -A data/shards
     flip data/shards/03.store/seg-*/table-00.blk 100
     echo kept >data/matches
-    block "GNU parallel" 2 | bash 2>/dev/null && echo "FAILED: damage was not noticed"
+    in_parallel 2 2>/dev/null && echo "FAILED: damage was not noticed"
     cat data/matches
     rm -r data/shards data/clusters
 fi
