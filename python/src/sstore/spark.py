@@ -424,10 +424,9 @@ def near_pairs(
 def clusters(pairs: DataFrame, *, max_local_edges: int = _tasks.MAX_LOCAL_EDGES) -> DataFrame:
     """The connected components of pairs.
 
-    Up to max_local_edges pairs are connected by one task, out of core. More are connected on the cluster, by joins of
-    Spark, which spill, so that a node may have any number of edges: large-star
+    Up to max_local_edges pairs are connected by one task, out of core. More are connected on the cluster, by large-star
     and small-star steps (Kiveris, Lattanzi, Mirrokni, Rastogi and Vassilvitskii, "Connected Components in MapReduce and
-    Beyond", SOCC 2014).
+    Beyond", SOCC 2014). The steps are joins of Spark, which spill: a node may have any number of edges.
 
     Args:
         pairs: with the columns id and other_id, both long, such as of near_pairs(spanning=True).
