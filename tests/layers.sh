@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Checks rules of the tree that a compiler does not: which file may include which header, what the library's messages
-# speak of, that file names are unique and lines have at most 120 columns, and that the functions and files of
-# CONTRIBUTING.md's tour, the tests that scripts and documents name, and a test of each source exist. With the built
+# speak of, that Linux-only code is in one file, that file names are unique and lines have at most 120 columns, and
+# that the functions and files of CONTRIBUTING.md's tour, the tests that scripts and documents name, and a test of each source exist. With the built
 # library, it also checks that a folder uses functions of lower folders alone, whoever declares them.
 #   tests/layers.sh [PROJECT [LIBSSTORE.A]]
 # Prints each breach as FILE:LINE: reason, and exits 1 if there is one.
@@ -105,6 +105,15 @@ done < <(grep -rnE '"[^"]*--[a-z]' libstore/src libstore/include)
 while IFS=: read -r file line _; do
   breach "$file:$line" "base does not know the files of a store"
 done < <(grep -rnE 'MANIFEST|directory\.mdb|\.blk|table-[0-9%]|"seg-' libstore/src/base)
+
+# What only Linux has, or names so, is in one file, so that a port touches no other one. Comments may speak of it.
+linux='memfd_|MFD_|F_SEAL_|F_ADD_SEALS|/proc/|/sys/|fallocate|FALLOC_|O_TMPFILE|O_PATH|\bmadvise|\bMADV_|sched_|cpu_set|'
+linux+='CPU_COUNT|preadv2|RWF_|sync_file_range|syncfs|eventfd|epoll|signalfd|timerfd|inotify|<linux/|\bsyscall\b|prctl|'
+linux+='renameat2|statx|copy_file_range|sendfile|splice|gettid|getrandom|pipe2|accept4|get_nprocs|<malloc\.h>|MAP_POPULATE'
+while IFS=: read -r file line _; do
+  breach "$file:$line" "only Linux has this: it belongs to base/platform.c"
+done < <(grep -rnE --include='*.[ch]' "$linux" libstore/src tools |
+  grep -vE '^libstore/src/base/platform\.[ch]:|^[^:]*:[0-9]+: *(/\*|\*)|include <sys/[a-z]+\.h>')
 
 # Prints FILE SYMBOL LOWER_FILE for each function or variable of a higher or neighbour folder that an object uses.
 symbols_out_of_order() { # archive

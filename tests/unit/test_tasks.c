@@ -113,11 +113,6 @@ static void test_threads_run_side_by_side(void **state)
     }
 }
 
-static void test_available_threads(void **state)
-{
-    assert_true(ss_available_threads() >= 1);
-}
-
 int main(void)
 {
     rng_start_run();
@@ -125,7 +120,6 @@ int main(void)
         cmocka_unit_test_teardown(test_all_tasks_run_once, testing_teardown),
         cmocka_unit_test_teardown(test_lowest_failure_is_told, testing_teardown),
         cmocka_unit_test(test_threads_run_side_by_side),
-        cmocka_unit_test(test_available_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "input/handover.h"
@@ -45,13 +44,15 @@ static int open_path(const char *path)
 
 int input_file_open(input_file *file, const char *path)
 {
-    file->stop_fd = -1;
+    file->stop = WAKE_NONE;
     file->fd = strcmp(path, "-") == 0 ? STDIN_FILENO : open_path(path);
     if (file->fd < 0 && errno == EINTR)
         return interrupt_exit_code();
     if (file->fd < 0)
         return message_errno(path, "cannot open");
+#ifdef POSIX_FADV_SEQUENTIAL /* not every system has this part of POSIX */
     (void)posix_fadvise(file->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
+#endif
     return EXIT_DONE;
 }
 
@@ -61,10 +62,10 @@ int input_file_open(input_file *file, const char *path)
  */
 static bool wait_for_bytes(const input_file *file)
 {
-    if (file->stop_fd < 0 && interrupt_fd() < 0)
+    if (file->stop.fd < 0 && interrupt_fd() < 0)
         return true;
     struct pollfd events[] = {{.fd = file->fd, .events = POLLIN},
-                              {.fd = file->stop_fd, .events = POLLIN},
+                              {.fd = file->stop.fd, .events = POLLIN},
                               {.fd = interrupt_fd(), .events = POLLIN}};
     while (poll(events, sizeof events / sizeof *events, -1) < 0 && errno == EINTR && !interrupted()) {
     }
@@ -95,23 +96,17 @@ byte_stream input_file_bytes(input_file *file)
 
 bool input_file_allow_stop(input_file *file)
 {
-    file->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    return file->stop_fd >= 0;
+    return wake_open(&file->stop);
 }
 
 void input_file_stop(const input_file *file)
 {
-    static const uint64_t once = 1;
-    if (file->stop_fd >= 0 && write(file->stop_fd, &once, sizeof once) < 0) {
-        /* It was stopped before. */
-    }
+    wake_up(&file->stop);
 }
 
 void input_file_close(input_file *file)
 {
-    if (file->stop_fd >= 0)
-        close(file->stop_fd);
-    file->stop_fd = -1;
+    wake_close(&file->stop);
     if (file->fd > STDIN_FILENO)
         close(file->fd);
     file->fd = -1;

@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 #include "input/input_line.h"
+#include "input/wake.h"
 
 typedef struct byte_stream {
     /*
@@ -24,7 +25,7 @@ __attribute__((format(printf, 2, 3))) int byte_stream_fail(line_fault *fault, co
 /* A file or stdin. A pipe or terminal gives the bytes that are there, so a line can be answered before the next one. */
 typedef struct input_file {
     int fd;
-    int stop_fd; /* readable after input_file_stop(); -1: cannot be stopped */
+    wake stop; /* by input_file_stop(); closed: cannot be stopped */
 } input_file;
 
 /* Open `path` ("-": stdin). Returns an exit code. After a failure, which has been reported, nothing is to be closed. */
@@ -33,7 +34,7 @@ int input_file_open(input_file *file, const char *path);
 /* The stream of its bytes; valid until the file is closed or the struct moves. */
 byte_stream input_file_bytes(input_file *file);
 
-/* Make input_file_stop() possible. Returns false if the system has no descriptor for it. */
+/* Make input_file_stop() possible. Returns false if the system has no descriptors for it. */
 bool input_file_allow_stop(input_file *file);
 
 /* Make the read that waits in another thread fail, and all further ones. */

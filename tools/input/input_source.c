@@ -63,7 +63,7 @@ int input_source_unpack(input_source *source, compression kind)
     if (code != EXIT_DONE)
         return code;
     source->bytes = unpacker_bytes(source->unpacker);
-    if (source->file.stop_fd >= 0)
+    if (source->file.stop.fd >= 0)
         source->ahead = bytes_ahead_create(source->bytes);
     if (source->ahead != NULL)
         source->bytes = bytes_ahead_bytes(source->ahead);

@@ -6,13 +6,12 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdint.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
+
+#include "input/wake.h"
 
 static atomic_int caught;
-/* A signal may arrive in another thread than the one that waits for input. */
-static atomic_int event_fd = -1;
+/* A signal may arrive in another thread than the one that waits for input. Set as is_ours. */
+static wake arrival = {.fd = -1, .write_fd = -1};
 
 static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
 enum { NUMBERS = sizeof numbers / sizeof *numbers };
@@ -20,16 +19,13 @@ static bool is_ours[NUMBERS]; /* set before any of these signals can arrive */
 
 static void catch (int number)
 {
-    static const uint64_t once = 1;
     static const struct sigaction end = {.sa_handler = SIG_DFL};
     int before = errno;
     caught = number;
     for (int i = 0; i < NUMBERS; i++)
         if (is_ours[i])
             (void)sigaction(numbers[i], &end, NULL);
-    if (event_fd >= 0 && write(event_fd, &once, sizeof once) < 0) {
-        /* It is readable already. */
-    }
+    wake_up(&arrival);
     errno = before;
 }
 
@@ -49,8 +45,8 @@ void interrupt_catch(void)
     /* Without SA_RESTART, so that a read that waits for input returns. */
     struct sigaction action = {.sa_handler = catch};
     sigfillset(&action.sa_mask);
-    if (event_fd < 0)
-        event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (arrival.fd < 0)
+        (void)wake_open(&arrival);
     set_action(&action);
 }
 
@@ -61,7 +57,7 @@ bool interrupted(void)
 
 int interrupt_fd(void)
 {
-    return event_fd;
+    return arrival.fd;
 }
 
 void interrupt_forget(void)

@@ -18,6 +18,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/platform.h"
 
 /* The piece size of copying and hashing. The buffer is zeroed, so a larger one costs small files more than it saves
  * large ones. */
@@ -123,7 +124,9 @@ sstore_status ss_dir_sync_parent(const ss_dir *dir, sstore_error *error)
     if (status == SSTORE_OK)
         status = ss_dir_sync(&parent, error);
     else if (reason.system_errno == EACCES) /* the parent is not readable: sync the file system instead */
-        status = syncfs(dir->fd) == 0 ? SSTORE_OK : fail_io(error, dir->path, SSTORE_NO_OFFSET, "syncfs");
+        status = ss_platform_sync_file_system(dir->fd)
+                     ? SSTORE_OK
+                     : fail_io(error, dir->path, SSTORE_NO_OFFSET, "syncing its file system");
     else
         status = ss_fail_as(error, &reason);
     ss_dir_close(&parent);
@@ -359,9 +362,9 @@ sstore_status ss_file_create_unnamed(const ss_dir *dir, ss_file *file_out, sstor
     *file_out = (ss_file){.fd = -1, .path = join_path(dir->path, "(temporary file)")};
     if (file_out->path == NULL)
         return ss_fail_memory(error, strlen(dir->path));
-    int fd = openat(dir->fd, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL)) {
-        /* Without O_TMPFILE the file has a name for a moment. Other builds may use the same names. */
+    int fd = ss_platform_create_unnamed(dir->fd);
+    if (fd < 0 && errno == EOPNOTSUPP) {
+        /* The file has a name for a moment. Other builds may use the same names. */
         char name[64];
         for (uint32_t attempt = 0; attempt < MAX_NAME_ATTEMPTS && fd < 0 && (attempt == 0 || errno == EEXIST);
              attempt++) {
@@ -428,23 +431,17 @@ sstore_status ss_file_read_at(const ss_file *file, uint64_t offset, void *buffer
 
 bool ss_file_try_read(const ss_file *file, uint64_t offset, void *buffer, size_t size)
 {
-#ifdef RWF_NOWAIT
-    const struct iovec part = {.iov_base = buffer, .iov_len = size};
-    return preadv2(file->fd, &part, 1, (off_t)offset, RWF_NOWAIT) == (ssize_t)size;
-#else
-    (void)file, (void)offset, (void)buffer, (void)size;
-    return false;
-#endif
+    return ss_platform_read_cached(file->fd, offset, buffer, size);
 }
 
 void ss_file_will_need(const ss_file *file, uint64_t offset, uint64_t size)
 {
-    (void)posix_fadvise(file->fd, (off_t)offset, (off_t)size, POSIX_FADV_WILLNEED);
+    ss_platform_will_need(file->fd, offset, size);
 }
 
 void ss_file_expect_random(const ss_file *file)
 {
-    (void)posix_fadvise(file->fd, 0, 0, POSIX_FADV_RANDOM);
+    ss_platform_expect_random(file->fd);
 }
 
 sstore_status ss_file_write_at(const ss_file *file, uint64_t offset, const void *data, size_t size, sstore_error *error)
@@ -494,13 +491,13 @@ sstore_status ss_file_write_parts_at(const ss_file *file, uint64_t offset, const
 
 void ss_file_start_writing(const ss_file *file, uint64_t offset, uint64_t size)
 {
-    (void)sync_file_range(file->fd, (off_t)offset, (off_t)size, SYNC_FILE_RANGE_WRITE);
+    ss_platform_start_writing(file->fd, offset, size);
 }
 
 void ss_file_punch(const ss_file *file, uint64_t offset, uint64_t size)
 {
     if (size > 0)
-        (void)fallocate(file->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset, (off_t)size);
+        ss_platform_punch(file->fd, offset, size);
 }
 
 sstore_status ss_file_sync(const ss_file *file, sstore_error *error)
@@ -516,7 +513,7 @@ sstore_status ss_file_map(const ss_file *file, uint64_t size, const uint8_t **ma
     void *map = mmap(NULL, size, PROT_READ, MAP_SHARED, file->fd, 0);
     if (map == MAP_FAILED)
         return fail_io(error, file->path, SSTORE_NO_OFFSET, "mmap");
-    (void)madvise(map, size, MADV_RANDOM);
+    (void)posix_madvise(map, size, POSIX_MADV_RANDOM);
     *map_out = map;
     return SSTORE_OK;
 }
@@ -524,14 +521,9 @@ sstore_status ss_file_map(const ss_file *file, uint64_t size, const uint8_t **ma
 sstore_status ss_file_map_read(const ss_file *file, const uint8_t *map, uint64_t offset, size_t size,
                                sstore_error *error)
 {
-#ifdef MADV_POPULATE_READ
-    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), begin = offset & ~(page - 1);
-    if (madvise((void *)(uintptr_t)(map + begin), offset + size - begin, MADV_POPULATE_READ) == 0)
+    if (ss_platform_populate(map + offset, size))
         return SSTORE_OK;
-#else
-    (void)map;
-#endif
-    /* It failed, or Linux is older than 5.14: a read fills the page cache, or gives the error. */
+    /* It failed, or the system cannot do this: a read fills the page cache, or gives the error. */
     uint8_t bytes[4096];
     sstore_status status = SSTORE_OK;
     for (size_t done = 0; status == SSTORE_OK && done < size; done += sizeof bytes)
@@ -563,25 +555,23 @@ sstore_status ss_file_load_sealed(const ss_file *file, uint64_t size, ss_file *m
                                   sstore_error *error)
 {
     *memory_out = SS_FILE_NONE;
-    /* A memfd counts against RLIMIT_FSIZE. Beyond it SIGXFSZ would end the process, and a library may not ignore the
-     * signal. */
+    /* RLIMIT_FSIZE also limits files in memory. Beyond it SIGXFSZ would end the process, and a library may not ignore
+     * the signal. */
     struct rlimit limit;
     if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && size > limit.rlim_cur)
         return ss_fail(error, SSTORE_ERROR_IO, EFBIG, file->path, SSTORE_NO_OFFSET,
                        "cannot copy it into memory: this needs a file of %llu bytes, but this process may create files "
                        "of at most %llu",
                        (unsigned long long)size, (unsigned long long)limit.rlim_cur);
-    *memory_out = (ss_file){.fd = memfd_create("sstore-copy", MFD_CLOEXEC | MFD_ALLOW_SEALING),
-                            .path = ss_strdup(file->path)};
+    *memory_out = (ss_file){.fd = ss_platform_create_in_memory(), .path = ss_strdup(file->path)};
     sstore_status status = SSTORE_OK;
     if (memory_out->fd < 0)
-        status = fail_io(error, file->path, SSTORE_NO_OFFSET, "memfd_create");
+        status = fail_io(error, file->path, SSTORE_NO_OFFSET, "creating a file in memory");
     else if (memory_out->path == NULL)
         status = ss_fail_memory(error, strlen(file->path));
     if (status == SSTORE_OK)
         status = ss_file_copy(file, memory_out, size, hash_out, error);
-    const int seals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
-    if (status == SSTORE_OK && fcntl(memory_out->fd, F_ADD_SEALS, seals) != 0)
+    if (status == SSTORE_OK && !ss_platform_seal(memory_out->fd))
         status = fail_io(error, file->path, SSTORE_NO_OFFSET, "sealing the copy in memory");
     if (status != SSTORE_OK)
         ss_file_close(memory_out);

@@ -56,7 +56,7 @@ static inline uint64_t ss_remaining_memory(uint64_t limit_bytes, uint64_t taken)
 
 /* The bytes that this process may use: the smallest of the machine's memory, RLIMIT_AS, and the limits of the process's
  * memory cgroups (version 1 or 2) and of their parents. A limit that cannot be read is none; UINT64_MAX if none can.
- * Reads files of /proc and /sys. Any thread may call it. */
+ * Reads files. Any thread may call it. */
 uint64_t ss_memory_limit(void);
 
 #endif

@@ -1,11 +1,10 @@
 #include "base/tasks.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
-#include <unistd.h>
 
 #include "base/error.h"
+#include "base/platform.h"
 
 /* ===== tasks on threads ===== */
 
@@ -29,17 +28,9 @@ typedef struct pool_thread {
     pthread_t thread;
 } pool_thread;
 
-uint32_t ss_available_threads(void)
-{
-    cpu_set_t set;
-    /* With more than 1024 processors the set is too small. */
-    const long count = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : sysconf(_SC_NPROCESSORS_ONLN);
-    return count < 1 ? 1 : (uint32_t)count;
-}
-
 uint32_t ss_pool_threads(uint32_t threads)
 {
-    threads = threads != 0 ? threads : ss_available_threads();
+    threads = threads != 0 ? threads : ss_platform_processors();
     return threads < MAX_THREADS ? threads : MAX_THREADS;
 }
 

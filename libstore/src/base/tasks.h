@@ -9,9 +9,6 @@
 
 /* ===== tasks on threads ===== */
 
-/* The processors that this process may run on, at least 1. */
-uint32_t ss_available_threads(void);
-
 /* The maximum number of threads of ss_pool_run() for the option `threads`; 0: all available ones. */
 uint32_t ss_pool_threads(uint32_t threads);
 

@@ -3,16 +3,14 @@
 #include <errno.h>
 #include <lmdb.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/platform.h"
 
 #define KEY_BYTES 9u /* kind, file number, chunk: big-endian, so that LMDB orders keys by them */
 #define LMDB_DATA_VERSION 1u
-#define DESCRIPTORS "/proc/self/fd"
 #define MAP_SLACK_BYTES ((uint64_t)16 << 20) /* address space for LMDB's own pages beside the arrays */
 
 uint32_t ss_directory_lmdb_format(void)
@@ -56,13 +54,13 @@ static sstore_status fail_lmdb(sstore_error *error, const char *path, int code, 
     return ss_fail(error, SSTORE_ERROR_IO, 0, path, SSTORE_NO_OFFSET, "%s failed: %s", what, mdb_strerror(code));
 }
 
-/* LMDB opens files only by path, and paths of open files lead through /proc. ENOENT may mean that /proc is missing. */
+/* LMDB opens files only by path. ENOENT may mean that the system has no paths of open files at the moment. */
 static sstore_status fail_to_open(sstore_error *error, const char *path, int code, const char *what)
 {
-    if (code != ENOENT || access(DESCRIPTORS, F_OK) == 0)
+    if (code != ENOENT || ss_platform_has_paths())
         return fail_lmdb(error, path, code, what);
     return ss_fail(error, SSTORE_ERROR_IO, 0, path, SSTORE_NO_OFFSET,
-                   "%s failed: there is no " DESCRIPTORS ", which LMDB needs; mount /proc", what);
+                   "%s failed: there is no " SS_PLATFORM_DESCRIPTORS ", which LMDB needs; mount /proc", what);
 }
 
 /* Open an environment, a transaction and the unnamed database. Close what was opened, also after a failure. */
@@ -113,8 +111,8 @@ sstore_status ss_directory_writer_open(const ss_dir *dir, uint64_t max_bytes, ss
     sstore_status status = ss_file_create_at(dir, SS_DIRECTORY_NAME, &writer->file, error);
     if (status == SSTORE_OK) {
         /* A path by handle: others may rename the folder, and LMDB takes only paths. */
-        char path[64];
-        snprintf(path, sizeof path, DESCRIPTORS "/%d/" SS_DIRECTORY_NAME, dir->fd);
+        char path[SS_PLATFORM_PATH_BYTES];
+        ss_platform_path(dir->fd, SS_DIRECTORY_NAME, path);
         /* Values take whole overflow pages, and the next commit does not reuse freed pages: twice suffices. */
         const uint64_t map_bytes = (2 * max_bytes + MAP_SLACK_BYTES) & ~(MAP_SLACK_BYTES - 1);
         MDB_txn *txn = NULL;
@@ -259,8 +257,8 @@ sstore_status ss_directory_open(const ss_dir *dir, uint32_t lmdb_format, uint64_
         status = ss_lmdb_check(map, bytes, directory->memory.path, error);
     ss_unmap(map, bytes);
     if (status == SSTORE_OK) {
-        char path[32];
-        snprintf(path, sizeof path, DESCRIPTORS "/%d", directory->memory.fd);
+        char path[SS_PLATFORM_PATH_BYTES];
+        ss_platform_path(directory->memory.fd, NULL, path);
         const int code = open_lmdb(path, bytes, MDB_RDONLY | MDB_NOTLS, &directory->env, &directory->txn,
                                    &directory->dbi);
         ss_file_release(&directory->memory); /* LMDB has its own handle */
