@@ -195,6 +195,10 @@ SSTORE_API sstore_status sstore_open(const char *path, const sstore_open_options
  * Errors: as sstore_open(); RECIPE if a store of another recipe has replaced it. */
 SSTORE_API sstore_status sstore_reopen(const sstore *store, sstore **store_out, sstore_error *error);
 
+/* Whether no writer has published another state since the handle was opened. False also if that cannot be found out:
+ * sstore_reopen() then tells why. Takes a system call or two. `store` must not be NULL. */
+SSTORE_API bool sstore_is_newest(const sstore *store);
+
 /* Close a store. Free its cursors and iterators first. */
 SSTORE_API void sstore_close(sstore *store);
 
@@ -204,6 +208,17 @@ SSTORE_API void sstore_close(sstore *store);
 SSTORE_API sstore_status sstore_cursor_create(const sstore *store, sstore_cursor **cursor_out, sstore_error *error);
 
 SSTORE_API void sstore_cursor_free(sstore_cursor *cursor);
+
+/* Asked whether a query should stop. Returns 0 to continue. */
+typedef int (*sstore_stop_fn)(void *context);
+
+/* Ask `should_stop` during the queries of a cursor, so that a service can limit their time: before each 64 or fewer
+ * probes, and after each block of a full scan. If it does not return 0, the query returns STOPPED; the matches that it
+ * has reported are right. NULL, the default: never. `cursor` must not be NULL. */
+SSTORE_API void sstore_cursor_set_stop(sstore_cursor *cursor, sstore_stop_fn should_stop, void *context);
+
+/* The number of blocks that the queries of a cursor have read so far. `cursor` must not be NULL. */
+SSTORE_API uint64_t sstore_cursor_block_count(const sstore_cursor *cursor);
 
 /* ===== Progress of long calls ===== */
 
@@ -288,9 +303,11 @@ typedef struct sstore_batch_options {
     uint32_t threads; /* 0: all that the process may use */
     sstore_progress_fn on_progress;
     void *progress_context;
+    uint64_t *block_count; /* the number of blocks that the call reads is added to it; NULL: it is not wanted. An
+                              iterator adds to it whenever it answers queries */
 } sstore_batch_options;
 
-#define SSTORE_BATCH_OPTIONS_INIT {sizeof(sstore_batch_options), 0, NULL, NULL}
+#define SSTORE_BATCH_OPTIONS_INIT {sizeof(sstore_batch_options), 0, NULL, NULL, NULL}
 
 /*
  * Answer `count` queries on several threads. The matches come in the order of the queries, those of one query ascending

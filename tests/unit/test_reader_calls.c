@@ -248,6 +248,114 @@ static void test_callbacks_stop(void **state)
     }
 }
 
+static int stop_when_asked(void *context)
+{
+    return stop(context);
+}
+
+/* Queries by probes and by a full scan end when should_stop() says so, and not after it was taken away. */
+static void check_should_stop(sstore_cursor *cursor, uint64_t query, uint32_t distance)
+{
+    stopper all = {.left = UINT32_MAX};
+    uint64_t count;
+    sstore_cursor_set_stop(cursor, stop_when_asked, &all);
+    assert_int_equal(sstore_query_columns(cursor, query, distance, NULL, 0, &count, NULL), SSTORE_OK);
+    assert_true(all.calls > 0);
+    for (uint32_t at = 1; at <= all.calls; at++) {
+        stopper some = {.left = at};
+        sstore_cursor_set_stop(cursor, stop_when_asked, &some);
+        assert_int_equal(sstore_query_columns(cursor, query, distance, NULL, 0, &count, NULL), SSTORE_STOPPED);
+        assert_int_equal(some.calls, at);
+    }
+    sstore_cursor_set_stop(cursor, NULL, NULL);
+    assert_int_equal(sstore_query_columns(cursor, query, distance, NULL, 0, &count, NULL), SSTORE_OK);
+}
+
+static void test_should_stop(void **state)
+{
+    const fixture *self = *state;
+    sstore *scanning = store_must_open(self->path, SSTORE_IO_PREAD, SSTORE_STRATEGY_FULL_SCAN);
+    sstore_cursor *cursor = store_must_cursor(scanning);
+    check_should_stop(self->cursor, self->data.fingerprints[0], 3);
+    check_should_stop(cursor, self->data.fingerprints[0], 3);
+    sstore_cursor_free(cursor);
+    sstore_close(scanning);
+}
+
+static int add_blocks(void *context, const sstore_table_explanation *table)
+{
+    *(uint64_t *)context += table->block_count;
+    return 0;
+}
+
+/* The blocks that a new cursor reads for a query without a match. */
+static uint64_t blocks_of_query(const sstore *store, uint64_t query)
+{
+    sstore_cursor *cursor = store_must_cursor(store);
+    sstore_error error;
+    assert_int_equal(sstore_cursor_block_count(cursor), 0);
+    assert_ok(sstore_query(cursor, query, 3, never, NULL, &error), &error);
+    const uint64_t count = sstore_cursor_block_count(cursor);
+    sstore_cursor_free(cursor);
+    return count;
+}
+
+/* A query without a match, a batch of one, and an explanation count the same blocks. All blocks of a table that a batch
+ * passes over count. */
+static void test_block_counts(void **state)
+{
+    const fixture *self = *state;
+    sstore *scanning = store_must_open(self->path, SSTORE_IO_PREAD, SSTORE_STRATEGY_FULL_SCAN);
+    sstore_batch_options options = SSTORE_BATCH_OPTIONS_INIT;
+    sstore_segment_statistics segment = SSTORE_SEGMENT_STATISTICS_INIT;
+    sstore_table_statistics table = SSTORE_TABLE_STATISTICS_INIT;
+    sstore_error error;
+    uint64_t queries[2] = {0}, explained = 0, batched = 0, passed = 0, all = 0, match_count = 1;
+    for (uint64_t query = 1; match_count > 0; query++) {
+        queries[0] = query * UINT64_C(0x9e3779b97f4a7c15);
+        assert_ok(sstore_query_columns(self->cursor, queries[0], 3, NULL, 0, &match_count, &error), &error);
+    }
+    const uint64_t expected = blocks_of_query(self->store, queries[0]);
+    sstore_cursor *cursor = store_must_cursor(self->store);
+    assert_ok(sstore_explain(cursor, queries[0], 3, add_blocks, &explained, &error), &error);
+    sstore_cursor_free(cursor);
+    options.block_count = &batched;
+    assert_ok(sstore_query_batch(self->store, queries, 1, 3, &options, never, NULL, &error), &error);
+    assert_true(expected > 0);
+    assert_int_equal(explained, expected);
+    assert_int_equal(batched, expected);
+
+    queries[1] = queries[0];
+    options.block_count = &passed;
+    assert_ok(sstore_query_batch(scanning, queries, 2, 3, &options, never, NULL, &error), &error);
+    for (uint32_t i = 0; i < 2; i++) {
+        assert_ok(sstore_stat_segment(scanning, i, &segment, &error), &error);
+        assert_ok(sstore_stat_table(scanning, i, 0, &table, &error), &error);
+        all += table.block_count;
+    }
+    assert_int_equal(passed, all);
+    sstore_close(scanning);
+}
+
+static void test_is_newest(void **state)
+{
+    const fixture *self = *state;
+    data_set more = self->data;
+    more.count = 1;
+    more.ids = (uint64_t[]){UINT64_C(1) << 40};
+    assert_true(sstore_is_newest(self->store));
+    add_records(self->path, &more, 0);
+    assert_false(sstore_is_newest(self->store));
+    sstore *newest;
+    sstore_error error;
+    assert_ok(sstore_reopen(self->store, &newest, &error), &error);
+    assert_true(sstore_is_newest(newest));
+    assert_false(sstore_is_newest(self->store));
+    scratch_remove(self->path);
+    assert_false(sstore_is_newest(newest));
+    sstore_close(newest);
+}
+
 /* Damage the last byte of every file of that suffix; returns how many there are. */
 static uint32_t damage_all(const char *path, const char *suffix)
 {
@@ -547,6 +655,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_queries_refuse, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_stat_refuses, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_callbacks_stop, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_should_stop, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_block_counts, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_is_newest, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_verify_stops, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_verify_progress, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_recipe, set_up, tear_down),

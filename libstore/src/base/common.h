@@ -102,6 +102,7 @@ SS_ALWAYS_INLINE bool ss_word_is_below(const void *items, uint64_t index, uint64
  * or the read of a block. SECURITY.md states the budget of each call. */
 typedef struct ss_steps {
     uint64_t left;
+    uint64_t block_count; /* of the blocks read; it never decreases */
 } ss_steps;
 
 /* Take steps. False if fewer are left; then all further calls also fail. */

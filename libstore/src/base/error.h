@@ -58,7 +58,7 @@ bool ss_check_next(const char *function, bool is_usable, size_t capacity, size_t
 /* Their sizes in version 1, which never change. */
 enum {
     SS_OPEN_OPTIONS_SIZE_1 = 32,
-    SS_BATCH_OPTIONS_SIZE_1 = 32,
+    SS_BATCH_OPTIONS_SIZE_1 = 40,
     SS_MATCH_COLUMNS_SIZE_1 = 40,
     SS_RECORD_COLUMNS_SIZE_1 = 24,
     SS_TABLE_EXPLANATION_SIZE_1 = 104,

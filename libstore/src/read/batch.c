@@ -46,6 +46,9 @@ sstore_status ss_batch_cursor(const ss_batch *batch, uint32_t worker, sstore_cur
 static void reset_workers(const ss_batch *batch)
 {
     for (uint32_t i = 0; i < batch->threads; i++) {
+        const sstore_cursor *cursor = batch->workers[i].cursor;
+        if (batch->block_count != NULL)
+            *batch->block_count += batch->workers[i].block_count + (cursor != NULL ? cursor->steps.block_count : 0);
         ss_free(batch->workers[i].hits);
         sstore_cursor_free(batch->workers[i].cursor);
         batch->workers[i] = (ss_batch_worker){.hits = NULL};
@@ -223,11 +226,14 @@ static sstore_status open_iterator(sstore_match_iterator *self, const sstore *st
     if (status != SSTORE_OK)
         return status;
     const uint32_t threads = ss_pool_threads(taken.threads), segments = store->manifest.segment_count;
-    *self = (sstore_match_iterator){
-        .batch = {.store = store, .distance = distance, .threads = threads, .progress = &self->progress},
-        .fingerprints = fingerprints,
-        .count = segments > 0 ? count : 0,
-        .progress = {.report = taken.on_progress, .context = taken.progress_context}};
+    *self = (sstore_match_iterator){.batch = {.store = store,
+                                              .distance = distance,
+                                              .threads = threads,
+                                              .block_count = taken.block_count,
+                                              .progress = &self->progress},
+                                    .fingerprints = fingerprints,
+                                    .count = segments > 0 ? count : 0,
+                                    .progress = {.report = taken.on_progress, .context = taken.progress_context}};
     ss_progress_begin(&self->progress, "answering", 0, count, 1);
     self->batch.workers = ss_alloc(threads, sizeof *self->batch.workers);
     self->plans = ss_alloc(segments, sizeof *self->plans);

@@ -45,6 +45,7 @@ typedef struct ss_batch_worker {
     ss_batch_hit *hits;
     size_t count, capacity;
     sstore_cursor *cursor; /* NULL until ss_batch_cursor() makes it */
+    uint64_t block_count;  /* of the blocks that passes read */
 } ss_batch_worker;
 
 /* A round of queries, on one segment after the other. */
@@ -56,6 +57,7 @@ typedef struct ss_batch {
     const ss_segment *segment;
     const ss_query_plan *plan; /* for it */
     ss_batch_worker *workers;  /* one a thread */
+    uint64_t *block_count;     /* the blocks read are added to it; NULL: not wanted */
     atomic_llong *room;        /* how many more hits all workers may store; NULL: any number */
     ss_progress *progress;     /* in queries; workers only ask it whether to stop */
 } ss_batch;

@@ -105,6 +105,7 @@ static sstore_status get_block(slice_worker *self, uint64_t number, slice_block 
     to->rank = pass->number == 0 ? ss_array_at(&pass->batch->segment->ranks, number) : 0;
     to->decoded = self->decoded != NULL ? self->decoded + index * ss_block_capacity((uint32_t)block_bytes) : NULL;
     ss_block_reader_ahead(&table->blocks, number, &self->ahead);
+    pass->batch->workers[self->number].block_count++;
     sstore_status status = ss_block_reader_get(&table->blocks, number, buffer, &bytes, self->error);
     if (status == SSTORE_OK)
         status = ss_checked_block_open(&table->checked, number, bytes, &to->block, self->error);

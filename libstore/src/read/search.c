@@ -307,6 +307,7 @@ static sstore_status run_probes(const ss_search *self)
     cursor->any_probed = true;
     if (cursor->is_full_scan)
         return SSTORE_STOPPED;
+    status = ss_cursor_check_stop(cursor);
     for (uint32_t i = 0; status == SSTORE_OK && i < cursor->probe_count; i++) {
         const ss_probe *probe = &cursor->probes[i];
         for (uint64_t block = probe->block; status == SSTORE_OK && block < probe->blocks_end; block++)
@@ -393,6 +394,8 @@ static sstore_status run_full_scan(const ss_search *self)
             status = test_range(self, &range);
         if (status == SSTORE_OK)
             status = run_near_groups(self);
+        if (status == SSTORE_OK)
+            status = ss_cursor_check_stop(cursor);
     }
     return status;
 }

@@ -347,6 +347,8 @@ sstore_status ss_block_slot_wait(ss_block_slot *slot, sstore_error *error)
         slot->reader = NULL;
         return ss_fail_steps(reader, error);
     }
+    if (slot->steps != NULL)
+        slot->steps->block_count++;
     const uint8_t *bytes = slot->buffer;
     sstore_status status = slot->is_loaded ? check_block(reader, slot->number, bytes, error)
                                            : ss_block_reader_get(reader, slot->number, slot->buffer, &bytes, error);

@@ -146,3 +146,14 @@ void sstore_cursor_free(sstore_cursor *cursor)
     ss_membership_close(&cursor->newer);
     ss_free(cursor);
 }
+
+void sstore_cursor_set_stop(sstore_cursor *cursor, sstore_stop_fn should_stop, void *context)
+{
+    cursor->should_stop = should_stop;
+    cursor->stop_context = context;
+}
+
+uint64_t sstore_cursor_block_count(const sstore_cursor *cursor)
+{
+    return cursor->steps.block_count;
+}

@@ -72,6 +72,8 @@ struct sstore_cursor {
     bool plans_cut;            /* the steps did not suffice for the plans; the next call plans again */
     uint64_t query_steps;      /* a query's budget for prefixes and blocks; hits add to it */
     ss_steps planning, steps;  /* left for a call, and for its current query */
+    sstore_stop_fn should_stop; /* or NULL */
+    void *stop_context;
     uint32_t probe_count, range_count, open_block_count, open_block_capacity, near_group_count;
     ss_probe probes[SS_TOGETHER];
     ss_block_range ranges[SS_TOGETHER];
@@ -100,6 +102,13 @@ void ss_cursor_begin(sstore_cursor *cursor);
 static inline void ss_cursor_renew(sstore_cursor *cursor)
 {
     cursor->steps.left = cursor->query_steps;
+}
+
+/* STOPPED if the cursor's user wants the query to end. */
+static inline sstore_status ss_cursor_check_stop(const sstore_cursor *cursor)
+{
+    const bool stop = SS_UNLIKELY(cursor->should_stop != NULL) && cursor->should_stop(cursor->stop_context) != 0;
+    return stop ? SSTORE_STOPPED : SSTORE_OK;
 }
 
 /* Make the query plans for a distance, one a segment except those that remove. */

@@ -210,6 +210,11 @@ sstore_status sstore_reopen(const sstore *store, sstore **store_out, sstore_erro
     return open_store(&how, store_out, error);
 }
 
+bool sstore_is_newest(const sstore *store)
+{
+    return ss_manifest_is_newest(&store->dir, &store->manifest);
+}
+
 /* Writers read much once, and a file that is cut short meanwhile must not end the process: so no mapping. */
 static const sstore_open_options for_writers = {.struct_size = sizeof(sstore_open_options), .io = SSTORE_IO_PREAD};
 
