@@ -1,0 +1,143 @@
+/*
+ * store_report.c - reads the statistics of a store, and writes them as JSON.
+ */
+#include "output/store_report.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "output/output.h"
+
+static sstore_status fail_no_memory(sstore_error *error)
+{
+    *error = (sstore_error){.status = SSTORE_ERROR_MEMORY, .offset = SSTORE_NO_OFFSET, .message = "out of memory"};
+    return SSTORE_ERROR_MEMORY;
+}
+
+static sstore_status read_segment(const sstore *store, uint32_t number, segment_report *segment, sstore_error *error)
+{
+    segment->metadata.struct_size = sizeof segment->metadata;
+    sstore_status status = sstore_stat_segment(store, number, &segment->metadata, error);
+    if (status != SSTORE_OK)
+        return status;
+    segment->tables = calloc(segment->metadata.table_count, sizeof *segment->tables);
+    if (segment->tables == NULL)
+        return fail_no_memory(error);
+    for (uint32_t i = 0; i < segment->metadata.table_count && status == SSTORE_OK; i++) {
+        segment->tables[i].struct_size = sizeof *segment->tables;
+        status = sstore_stat_table(store, number, i, &segment->tables[i], error);
+    }
+    return status;
+}
+
+sstore_status store_report_read(const sstore *store, store_report *report, sstore_error *error)
+{
+    sstore_status status = sstore_stat(store, &report->metadata, error);
+    if (status != SSTORE_OK || report->metadata.segment_count == 0)
+        return status;
+    report->segments = calloc(report->metadata.segment_count, sizeof *report->segments);
+    if (report->segments == NULL)
+        return fail_no_memory(error);
+    for (uint32_t i = 0; i < report->metadata.segment_count && status == SSTORE_OK; i++)
+        status = read_segment(store, i, &report->segments[i], error);
+    return status;
+}
+
+void store_report_free(store_report *report)
+{
+    for (uint32_t i = 0; report->segments != NULL && i < report->metadata.segment_count; i++)
+        free(report->segments[i].tables);
+    free(report->segments);
+    report->segments = NULL;
+}
+
+double store_report_each(const store_report *report, uint64_t bytes)
+{
+    const uint64_t count = report->metadata.distinct_count;
+    return count == 0 ? 0 : (double)bytes / (double)count;
+}
+
+/* ----- JSON ----- */
+
+/* null for a table without fingerprints. */
+static json_value *bits_value(double bits)
+{
+    return isfinite(bits) ? json_value_make("f", bits) : json_value_make("n");
+}
+
+static json_value *table_value(const sstore_table_statistics *table)
+{
+    char mask[17];
+    return json_value_make("{s:s, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o}", "key_mask",
+                           output_hex_string(mask, table->key_mask), "prefix_bits", (long long)table->prefix_bits,
+                           "radius", (long long)table->radius, "blocks", (long long)table->block_count, "bytes",
+                           (long long)table->file_bytes, "directory_bytes", (long long)table->directory_bytes,
+                           "bits_per_fingerprint", bits_value(table->bits_per_fingerprint),
+                           "bound_bits_per_fingerprint", bits_value(table->bound_bits_per_fingerprint),
+                           "elias_fano_bits_per_fingerprint", bits_value(table->elias_fano_bits_per_fingerprint),
+                           "rice_bits_per_fingerprint", bits_value(table->rice_bits_per_fingerprint));
+}
+
+static json_value *tables_value(const segment_report *segment)
+{
+    json_value *tables = json_value_make("[]");
+    for (uint32_t i = 0; i < segment->metadata.table_count; i++)
+        json_value_append(&tables, table_value(&segment->tables[i]));
+    return tables;
+}
+
+static json_value *segment_value(const segment_report *segment)
+{
+    const sstore_segment_statistics *metadata = &segment->metadata;
+    return json_value_make("{s:s, s:s, s:s, s:I, s:I, s:s, s:i, s:I, s:o}", "folder", metadata->folder, "writer",
+                           metadata->writer, "kind", metadata->is_removal ? "removes" : "adds", "records",
+                           (long long)metadata->record_count, "distinct", (long long)metadata->distinct_count, "plan",
+                           metadata->plan, "block_bytes", (int)metadata->block_bytes, "bytes",
+                           (long long)metadata->total_bytes, "tables", tables_value(segment));
+}
+
+/* The oldest first. */
+static json_value *segments_value(const store_report *report)
+{
+    json_value *segments = json_value_make("[]");
+    for (uint32_t i = 0; i < report->metadata.segment_count; i++)
+        json_value_append(&segments, segment_value(&report->segments[i]));
+    return segments;
+}
+
+/* The size of a part, also per fingerprint and compared with raw fingerprints of 8 bytes. */
+static json_value *part_value(const store_report *report, uint64_t bytes)
+{
+    double each = store_report_each(report, bytes);
+    return json_value_make("{s:I, s:f, s:f}", "bytes", (long long)bytes, "bytes_per_fingerprint", each, "of_raw",
+                           each / 8);
+}
+
+static json_value *sizes_value(const store_report *report)
+{
+    const sstore_statistics *metadata = &report->metadata;
+    return json_value_make("{s:o, s:o, s:o, s:o, s:o, s:I}", "tables", part_value(report, metadata->tables_bytes),
+                           "ids", part_value(report, metadata->ids_bytes), "directory",
+                           part_value(report, metadata->directory_bytes), "manifest",
+                           part_value(report, metadata->manifest_bytes), "total",
+                           part_value(report, metadata->total_bytes), "raw_bytes",
+                           8 * (long long)metadata->distinct_count);
+}
+
+json_value *store_report_value(const store_report *report)
+{
+    const sstore_statistics *metadata = &report->metadata;
+    char next_id[32]; /* in a string, as every id, since JSON's numbers are not exact above 2^53 */
+    snprintf(next_id, sizeof next_id, "%" PRIu64, metadata->next_id);
+    return json_value_make("{s:I, s:I, s:I, s:i, s:b, s:i, s:s, s:o, s:i, s:o, s:o, s:o}", "records",
+                           (long long)metadata->record_count, "distinct", (long long)metadata->distinct_count,
+                           "removed", (long long)metadata->removed_count, "fingerprint_bits",
+                           (int)metadata->fingerprint_bits, "has_ids", (int)metadata->has_ids, "distance",
+                           (int)metadata->distance, "plan", metadata->plan, "recipe",
+                           metadata->recipe[0] == '\0' ? json_value_make("n") : json_value_make("s", metadata->recipe),
+                           "block_bytes", (int)metadata->block_bytes, "next_id",
+                           metadata->has_ids ? json_value_make("s", next_id) : json_value_make("n"), "segments",
+                           segments_value(report), "sizes", sizes_value(report));
+}
