@@ -482,6 +482,44 @@ typedef struct sstore_table_statistics {
 SSTORE_API sstore_status sstore_stat_table(const sstore *store, uint32_t segment, uint32_t table,
                                            sstore_table_statistics *statistics_out, sstore_error *error);
 
+/* How the upper halves of a table are coded (format-spec/block-codec.md). The numbers are those of the header of the
+ * table's file. The fingerprints are the table's: permuted, so that the key bits come first, and sorted. */
+typedef struct sstore_table_symbols {
+    size_t struct_size;            /* set by the caller */
+    uint64_t difference_counts[64]; /* neighbours of which the first `i` bits are equal, and bit i differs */
+    uint8_t code_lengths[33];      /* bits of the code of the symbol h, 0 to 32; 0: it has no code. The symbol of two
+                                      neighbours is i if that is at most 31, and otherwise 32 */
+} sstore_table_symbols;
+
+#define SSTORE_TABLE_SYMBOLS_INIT {sizeof(sstore_table_symbols), {0}, {0}}
+
+/* Fill *symbols_out for table `table` of segment `segment`. Reads nothing from disk. Errors: ARGUMENT. */
+SSTORE_API sstore_status sstore_stat_symbols(const sstore *store, uint32_t segment, uint32_t table,
+                                             sstore_table_symbols *symbols_out, sstore_error *error);
+
+/* One block of a table. */
+typedef struct sstore_block_statistics {
+    size_t struct_size; /* set by the caller */
+    uint32_t fingerprint_count;
+    uint32_t used_bytes; /* of block_bytes. The next fingerprint needs more than the others */
+} sstore_block_statistics;
+
+#define SSTORE_BLOCK_STATISTICS_INIT {sizeof(sstore_block_statistics), 0, 0}
+
+/* Read block `block` (from 0) of a table, and fill *statistics_out. Errors: ARGUMENT, MEMORY, IO, DAMAGED. */
+SSTORE_API sstore_status sstore_stat_block(const sstore *store, uint32_t segment, uint32_t table, uint64_t block,
+                                           sstore_block_statistics *statistics_out, sstore_error *error);
+
+/*
+ * Fill fingerprints_out, which has room for `capacity`, with a random sample of the distinct fingerprints of the
+ * segments that add, and set *count_out to their number. If there are no more than `capacity`, these are all. Otherwise
+ * `capacity` of them are drawn, and those that are drawn twice are left out. Equal seeds draw equally. Fingerprints of
+ * removed records can be among them. Within a segment they ascend. A few reads for each: sstore_plan() needs about ten
+ * thousand. Errors: ARGUMENT, MEMORY, IO, DAMAGED.
+ */
+SSTORE_API sstore_status sstore_sample(const sstore *store, uint64_t seed, uint64_t *fingerprints_out, size_t capacity,
+                                       size_t *count_out, sstore_error *error);
+
 /* ===== Building a store ===== */
 
 typedef struct sstore_builder sstore_builder;

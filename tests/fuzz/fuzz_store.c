@@ -108,6 +108,19 @@ static void each_record(session *self)
     check_status(sstore_each_record(self->store, take_record, self, &error), &error);
 }
 
+/* Its symbols, its first block and its last one. */
+static void look_at_table(const session *self, uint32_t segment, uint32_t number, uint64_t block_count)
+{
+    sstore_table_symbols symbols = {.struct_size = sizeof symbols};
+    sstore_block_statistics block = {.struct_size = sizeof block};
+    sstore_error error;
+    FUZZ_CHECK(sstore_stat_symbols(self->store, segment, number, &symbols, &error) == SSTORE_OK);
+    if (block_count == 0)
+        return;
+    check_status(sstore_stat_block(self->store, segment, number, 0, &block, &error), &error);
+    check_status(sstore_stat_block(self->store, segment, number, block_count - 1, &block, &error), &error);
+}
+
 static void look_at_facts(const session *self)
 {
     sstore_statistics facts = {.struct_size = sizeof facts};
@@ -117,9 +130,20 @@ static void look_at_facts(const session *self)
     FUZZ_CHECK(sstore_stat(self->store, &facts, &error) == SSTORE_OK);
     for (uint32_t i = 0; i < facts.segment_count; i++) {
         FUZZ_CHECK(sstore_stat_segment(self->store, i, &segment, &error) == SSTORE_OK);
-        for (uint32_t j = 0; j < segment.table_count; j++)
+        for (uint32_t j = 0; j < segment.table_count; j++) {
             FUZZ_CHECK(sstore_stat_table(self->store, i, j, &table, &error) == SSTORE_OK);
+            look_at_table(self, i, j, table.block_count);
+        }
     }
+}
+
+static void sample(const session *self)
+{
+    uint64_t fingerprints[QUERIES];
+    size_t count = QUERIES + 1;
+    sstore_error error;
+    check_status(sstore_sample(self->store, self->fingerprint, fingerprints, QUERIES, &count, &error), &error);
+    FUZZ_CHECK(count <= QUERIES);
 }
 
 /* ----- joins ----- */
@@ -286,6 +310,7 @@ static void read_from(session *self)
     sstore_cursor *cursor = NULL;
     sstore_error error;
     look_at_facts(self);
+    sample(self);
     check_status(sstore_cursor_create(self->store, &cursor, &error), &error);
     if (cursor != NULL)
         query(self, cursor);

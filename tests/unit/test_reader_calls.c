@@ -189,6 +189,40 @@ static void test_stat_refuses(void **state)
     REFUSED(sstore_stat_table, self->store, 0, 0, &table);
 }
 
+static void test_stat_of_a_table_refuses(void **state)
+{
+    const fixture *self = *state;
+    sstore_table_statistics table = {.struct_size = sizeof table};
+    sstore_table_symbols symbols = {.struct_size = sizeof symbols};
+    sstore_block_statistics block = {.struct_size = sizeof block};
+    assert_ok(sstore_stat_table(self->store, 0, 0, &table, NULL), NULL);
+    REFUSED(sstore_stat_symbols, NULL, 0, 0, &symbols);
+    REFUSED(sstore_stat_symbols, self->store, 0, 0, NULL);
+    REFUSED(sstore_stat_symbols, self->store, 2, 0, &symbols);
+    REFUSED(sstore_stat_symbols, self->store, 0, 64, &symbols);
+    REFUSED(sstore_stat_block, NULL, 0, 0, 0, &block);
+    REFUSED(sstore_stat_block, self->store, 0, 0, 0, NULL);
+    REFUSED(sstore_stat_block, self->store, 2, 0, 0, &block);
+    REFUSED(sstore_stat_block, self->store, 0, 64, 0, &block);
+    REFUSED(sstore_stat_block, self->store, 0, 0, table.block_count, &block);
+    assert_ok(sstore_stat_block(self->store, 0, 0, table.block_count - 1, &block, NULL), NULL);
+    symbols.struct_size = block.struct_size = 0;
+    REFUSED(sstore_stat_symbols, self->store, 0, 0, &symbols);
+    REFUSED(sstore_stat_block, self->store, 0, 0, 0, &block);
+}
+
+static void test_sample_refuses(void **state)
+{
+    const fixture *self = *state;
+    uint64_t fingerprints[4];
+    size_t count = 7;
+    REFUSED(sstore_sample, NULL, 1, fingerprints, 4, &count);
+    REFUSED(sstore_sample, self->store, 1, NULL, 4, &count);
+    REFUSED(sstore_sample, self->store, 1, fingerprints, 4, NULL);
+    assert_ok(sstore_sample(self->store, 1, NULL, 0, &count, NULL), NULL);
+    assert_int_equal(count, 0);
+}
+
 /* ----- stopping ----- */
 
 /* Stops at the `left`-th call. */
@@ -654,6 +688,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_open_refuses, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_queries_refuse, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_stat_refuses, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_stat_of_a_table_refuses, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_sample_refuses, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_callbacks_stop, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_should_stop, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_block_counts, set_up, tear_down),

@@ -1,6 +1,7 @@
 /* stat.c - statistics of an open store, from its manifest, headers and directories. Reads no blocks. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "store/store.h"
@@ -52,8 +53,7 @@ static uint64_t file_bytes(uint64_t block_count, uint32_t block_bytes)
 sstore_status sstore_stat_table(const sstore *store, uint32_t segment, uint32_t table,
                                 sstore_table_statistics *statistics_out, sstore_error *error)
 {
-    if (store == NULL || statistics_out == NULL || segment >= store->manifest.segment_count ||
-        table >= store->manifest.segments[segment].plan.table_count)
+    if (statistics_out == NULL || !ss_table_exists(store, segment, table))
         return ss_fail_argument(
             error, "sstore_stat_table: store and statistics_out must not be NULL, and the table must exist");
     const ss_segment *of = store->segments[segment];
@@ -77,6 +77,19 @@ sstore_status sstore_stat_table(const sstore *store, uint32_t segment, uint32_t 
         statistics.rice_bits_per_fingerprint = rice_bits(header) / count;
     }
     return ss_give_result(statistics_out, &statistics, sizeof statistics, SS_TABLE_STATISTICS_SIZE_1, error);
+}
+
+sstore_status sstore_stat_symbols(const sstore *store, uint32_t segment, uint32_t table,
+                                  sstore_table_symbols *symbols_out, sstore_error *error)
+{
+    sstore_table_symbols symbols = {.struct_size = sizeof symbols};
+    if (symbols_out == NULL || !ss_table_exists(store, segment, table))
+        return ss_fail_argument(
+            error, "sstore_stat_symbols: store and symbols_out must not be NULL, and the table must exist");
+    const ss_block_header *header = &store->segments[segment]->tables[table].blocks.header;
+    memcpy(symbols.difference_counts, header->h_counts, sizeof symbols.difference_counts);
+    memcpy(symbols.code_lengths, header->code_lengths, sizeof symbols.code_lengths);
+    return ss_give_result(symbols_out, &symbols, sizeof symbols, SS_TABLE_SYMBOLS_SIZE_1, error);
 }
 
 /* Write the name of the program that wrote a segment. */

@@ -19,6 +19,13 @@ struct sstore {
     bool several_add;          /* several segments add records */
 };
 
+/* Whether `store` is not NULL, and has this table. */
+static inline bool ss_table_exists(const sstore *store, uint32_t segment, uint32_t table)
+{
+    return store != NULL && segment < store->manifest.segment_count &&
+           table < store->manifest.segments[segment].plan.table_count;
+}
+
 /* Open a store only to read all its records in order. Errors as sstore_open(). */
 sstore_status ss_store_open_records(const char *path, sstore **store_out, sstore_error *error);
 
