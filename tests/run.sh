@@ -41,7 +41,7 @@ threaded+='|property\.(batch|builds|changes|dedup|joins|query_property|record_jo
 
 # The longest tests. asan runs most of them with fewer cases; release and clang leave them to full.
 longest='^(property\.(same_matches|query_property)|faults\.(allocation|files|power_cut)|limits\.(kill|memory)'
-longest+='|format\.(decoder|golden)|unit\.(components|group_join|sorter|table_join)|(cli|corrupt)\..*)$'
+longest+='|install\.static|format\.(decoder|golden)|unit\.(components|group_join|sorter|table_join)|(cli|corrupt)\..*)$'
 # Tests that would take long with a sanitizer and gain little from it: they count files, watch where files are, mostly
 # run Python, only compute with numbers, or mostly start the command.
 unsanitized='^(limits\.descriptors|faults\.file_locations|format\.vectors|unit\.(planner|cost)'
