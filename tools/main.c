@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 
 #include "commands/cmd.h"
+#include "commands/suggest.h"
 
 typedef struct command {
     char *title; /* "sstore NAME", as usage messages show it */
@@ -79,13 +80,26 @@ static void allow_many_files(void)
     }
 }
 
+/* Report that `name` is no command, and perhaps which one it resembles. Returns EXIT_USAGE. */
+static int refuse_command(const char *name)
+{
+    char similar[80];
+    suggestion meant = {.word = name};
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
+        suggestion_consider(&meant, command_name(&commands[i]));
+    suggestion_consider(&meant, "help");
+    suggestion_consider(&meant, "--help");
+    suggestion_consider(&meant, "--version");
+    message_print("'%s' is not a command%s", name,
+                  meant.name != NULL ? suggestion_text(&meant, "", similar) : "; 'sstore --help' lists all commands");
+    return EXIT_USAGE;
+}
+
 static int run_command(int argc, char **argv)
 {
     const command *found = find_command(argv[0]);
-    if (found == NULL) {
-        message_print("'%s' is not a command; 'sstore --help' lists all commands", argv[0]);
-        return EXIT_USAGE;
-    }
+    if (found == NULL)
+        return refuse_command(argv[0]);
     argv[0] = "sstore";
     program_invocation_short_name = found->title;
     allow_many_files();

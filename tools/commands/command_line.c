@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "commands/suggest.h"
 #include "input/digits.h"
 #include "output/messages.h"
 #include "output/output.h"
@@ -83,16 +84,18 @@ static uint64_t parse_scaled(const char *written, const char *text, bool is_size
 
 static uint64_t parse_choice(const char *written, const char *text, const option_choice *choices)
 {
-    char expected[256] = "";
+    char expected[256] = "", similar[80];
     size_t length = 0;
+    suggestion meant = {.word = text};
     for (const option_choice *at = choices; at->name != NULL; at++) {
         if (strcmp(at->name, text) == 0)
             return at->value;
         const char *before = at == choices ? "" : at[1].name == NULL ? " or " : ", ";
         length += (size_t)snprintf(expected + length, sizeof expected - length, "%s'%s'", before, at->name);
         assert(length < sizeof expected);
+        suggestion_consider(&meant, at->name);
     }
-    message_usage_error("%s: expected %s, found '%s'", written, expected, text);
+    message_usage_error("%s: expected %s, found '%s'%s", written, expected, text, suggestion_text(&meant, "", similar));
 }
 
 static uint64_t parse_value(const command_option *option, const char *written, const char *text)
@@ -209,6 +212,21 @@ static char *filter_help(int key, const char *text, void *input)
     return text == NULL ? NULL : strdup(text);
 }
 
+/* What getopt's message about an option leaves open: a similar option, or how to give a negative number. */
+static const char *add_advice(const parser *self, const char *message, char advice[80])
+{
+    char word[32];
+    if (sscanf(message, "sstore: invalid option -- '%1[0-9]", word) == 1)
+        return "; put negative numbers after --";
+    suggestion meant = {.word = word};
+    if (sscanf(message, "sstore: unrecognized option '--%31[^'=]", word) != 1)
+        return "";
+    for (const struct argp_option *row = self->rows; row->name != NULL || row->key != 0 || row->doc != NULL; row++)
+        if (row->name != NULL)
+            suggestion_consider(&meant, row->name);
+    return suggestion_text(&meant, "--", advice);
+}
+
 /*
  * getopt prints its message, one line, to `stderr`, and repeats arguments as they are. So `stderr` is a buffer
  * meanwhile, and its content is printed escaped.
@@ -224,9 +242,9 @@ static error_t parse_quietly(const struct argp *argp, int argc, char **argv, par
     error_t failure = argp_parse(argp, argc, argv, ARGP_NO_HELP, NULL, self);
     stderr = before;
     if (fclose(memory) == 0 && length > 1) {
-        char shown[8192];
+        char shown[8192], advice[80];
         (void)sstore_escape(text, length - 1, 0, shown, sizeof shown); /* without the newline */
-        fprintf(stderr, "%s\n", shown);
+        fprintf(stderr, "%s%s\n", shown, add_advice(self, text, advice));
     }
     free(text);
     return failure;
