@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "input/interrupt.h"
 
@@ -44,6 +45,14 @@ operands operands_as_inputs(operands given)
     if (standard_inputs > 1)
         message_usage_error("expected '-', standard input, only once, found it %d times", standard_inputs);
     return given.count > 0 ? given : (operands){standard_input, 1};
+}
+
+const char *operand_hint(const char *path)
+{
+    struct stat info;
+    if (stat(path, &info) != 0)
+        return "";
+    return S_ISDIR(info.st_mode) ? "; the STORE is the first operand" : "; --input reads fingerprints from a file";
 }
 
 /* ----- stores ----- */

@@ -50,6 +50,9 @@ const char *operands_take_store(operands *given);
 /* The operands as input files. Without any, the only input is "-", standard input, which may be given once. */
 operands operands_as_inputs(operands given);
 
+/* What to do if `path`, an operand that is neither a store nor an input, is nevertheless a folder or a file. */
+const char *operand_hint(const char *path);
+
 /* ----- stores ----- */
 
 /* Open the store at `path` and read its metadata. Returns an exit code. Close *store_out in any case. */

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "commands/cmd.h"
 
@@ -80,8 +79,7 @@ static void check_arguments(arguments *all)
         line_fault fault;
         const char *text = given->items[i];
         if (!line_parse_fingerprint(all->format.lines.decimal, text, strlen(text), &all->queries[i], &fault))
-            message_usage_error("%s%s", fault.reason,
-                                access(text, F_OK) == 0 ? "; --input reads fingerprints from a file" : "");
+            message_usage_error("%s%s", fault.reason, operand_hint(text));
     }
     if (all->explain && (all->input != NULL || given->count != 1 || reads_stdin(all)))
         message_usage_error("--explain needs exactly one FINGERPRINT operand");

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "input/handover.h"
+#include "input/input_hint.h"
 #include "input/interrupt.h"
 #include "output/messages.h"
 
@@ -50,6 +51,8 @@ int input_file_open(input_file *file, const char *path)
         return interrupt_exit_code();
     if (file->fd < 0)
         return message_errno(path, "cannot open");
+    if (file->fd == STDIN_FILENO)
+        input_hint_of_terminal(file->fd);
 #ifdef POSIX_FADV_SEQUENTIAL /* not every system has this part of POSIX */
     (void)posix_fadvise(file->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
 #endif
@@ -84,7 +87,8 @@ static int read_bytes(void *self, char *to, size_t room, size_t *got_out, line_f
     if (got < 0 && errno == EINTR)
         return interrupt_exit_code();
     if (got < 0)
-        return byte_stream_fail(fault, "cannot read: %s", strerror(errno));
+        return byte_stream_fail(fault, "cannot read: %s",
+                                errno == EISDIR ? input_hint_of_folder(file->fd) : strerror(errno));
     *got_out = (size_t)got;
     return EXIT_DONE;
 }

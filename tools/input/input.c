@@ -15,6 +15,7 @@
 
 #include "input/handover.h"
 #include "input/input_formats.h"
+#include "input/input_hint.h"
 #include "input/input_source.h"
 
 #define MIN_WINDOW_BITS 23u /* 8 MiB, the window of 'zstd -19' */
@@ -93,9 +94,12 @@ static int check(const char *path, const input_options *options)
     /* Not by opening it: the writer of a named pipe would see its only reader come and go. */
     if (stat(path, &info) != 0 || access(path, R_OK) != 0)
         return message_errno(path, "cannot open");
-    if (S_ISDIR(info.st_mode))
-        return message_print("%s: cannot read: it is a folder", path);
-    return EXIT_DONE;
+    if (!S_ISDIR(info.st_mode))
+        return EXIT_DONE;
+    const int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    message_print("%s: cannot read: %s", path, input_hint_of_folder(folder));
+    close(folder);
+    return EXIT_FAILED;
 }
 
 int input_check_all(char *const *paths, int count, const input_options *options)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "input/digits.h"
+#include "input/input_hint.h"
 
 /* ----- text ----- */
 
@@ -17,8 +18,15 @@ static int take_line(input_reader *reader, const source_line *line)
 {
     line_record record;
     line_fault fault;
-    if (!line_parse(&reader->options->lines, line->text, source_line_length(line), &record, &fault))
+    const char *hint;
+    const size_t length = source_line_length(line);
+    const size_t bom_bytes = line->number == 1 ? input_hint_bom_bytes(line->text, length) : 0;
+    if (!line_parse(&reader->options->lines, line->text + bom_bytes, length - bom_bytes, &record, &fault)) {
+        hint = input_hint_of_line(line->text + bom_bytes, length - bom_bytes, line->number);
+        if (hint != NULL)
+            line_fault_set_hint(&fault, hint);
         return input_source_fail(&reader->source, line->number, fault.reason);
+    }
     if (input_ids_agree(reader->ids, record.has_id)) {
         record_batch *batch = reader->batch;
         batch->fingerprints[batch->count] = record.fingerprint;

@@ -34,6 +34,7 @@ bool line_fault_set(line_fault *fault, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(fault->reason, sizeof fault->reason, format, arguments);
     va_end(arguments);
+    fault->hint_at = strlen(fault->reason);
     return false;
 }
 
@@ -46,6 +47,11 @@ bool line_fault_found(line_fault *fault, const char *expected, const char *found
     return line_fault_set(fault, "expected %s, found '%s%s'", expected, shown, length > SHOWN_BYTES ? "..." : "");
 }
 
+void line_fault_set_hint(line_fault *fault, const char *hint)
+{
+    snprintf(fault->reason + fault->hint_at, sizeof fault->reason - fault->hint_at, "%s", hint);
+}
+
 static bool fail_found(line_fault *fault, const char *expected, const field *found)
 {
     return line_fault_found(fault, expected, found->text, found->length);
@@ -54,8 +60,7 @@ static bool fail_found(line_fault *fault, const char *expected, const field *fou
 static bool fail_with_hint(line_fault *fault, const char *expected, const field *found, const char *hint)
 {
     (void)fail_found(fault, expected, found);
-    const size_t length = strlen(fault->reason);
-    snprintf(fault->reason + length, sizeof fault->reason - length, "%s", hint);
+    line_fault_set_hint(fault, hint);
     return false;
 }
 
@@ -92,8 +97,10 @@ static bool parse_decimal_fingerprint(const field *source, uint64_t *value_out, 
     bool negative = source->length > 0 && source->text[0] == '-';
     uint64_t value = 0;
     if (!parse_decimal(source->text + negative, source->length - negative, &value) ||
-        (negative && value > UINT64_C(1) << 63))
-        return fail_found(fault, expected, source);
+        (negative && value > UINT64_C(1) << 63)) {
+        const bool is_hex = parse_hex(source, value_out, fault);
+        return fail_with_hint(fault, expected, source, is_hex ? "; without --radix dec it is hex" : "");
+    }
     *value_out = negative ? 0 - value : value;
     return true;
 }

@@ -43,6 +43,7 @@ typedef struct line_record {
 /* Why a line or another part of an input is malformed. */
 typedef struct line_fault {
     char reason[320];
+    size_t hint_at; /* of a line: where a hint begins, or the end */
 } line_fault;
 
 /* Set the reason as printf() does. Returns false, for the caller to return. */
@@ -53,6 +54,9 @@ __attribute__((format(printf, 2, 3))) bool line_fault_set(line_fault *fault, con
  * Returns false, for the caller to return.
  */
 bool line_fault_found(line_fault *fault, const char *expected, const char *found, size_t length);
+
+/* Let a hint follow the reason that was set, instead of the hint so far. */
+void line_fault_set_hint(line_fault *fault, const char *hint);
 
 /* Set the columns from a list such as "id,-,fingerprint". With `are_ids`, only the id column is read, and the list
  * needs no fingerprint. False: the list is wrong, and *fault says why. */

@@ -82,6 +82,8 @@ static const struct translation {
     {"sstore_plan()", "'sstore plan'"},
     {"sstore_reindex()", "'sstore reindex'"},
     {"sstore_verify()", "'sstore verify'"},
+    {"this is not a store: a store is a folder",
+     "this is not a store, which is a folder; 'sstore build STORE FILE' makes one of a file"},
     {"set replace to replace it", "--force replaces it"},
     {"set ignore_free_space", "use --ignore-free-space"},
     {"set tmp_dir to another folder", "use another --tmp-dir"},

@@ -1,0 +1,51 @@
+# Inputs that are often given by mistake: the message says what they seem to be and what to do, and a BOM is skipped.
+exec 2>&1
+tab=$'\t'
+try() # NAME: an input on stdin that build refuses
+{
+    echo "--- $1"
+    exits 1 sstore build "${@:2}" STORE
+    absent STORE
+}
+echo 18446744073709551615 | try "decimal fingerprints"
+echo -5 | try "signed fingerprints"
+echo 99999999999999999999 | try "too large a number"
+echo 0xff00 | try "hex for decimal" --radix dec
+echo '-99999999999999999999' | try "too small a number" --radix dec
+printf '%s\n' fingerprint,id ff,1 | try "a CSV file with a header"
+printf '%s\n' ff,1 | try "a CSV file"
+printf '%s\n' 'ff;1' | try "a CSV file with semicolons"
+printf '%s\n' '"ff"' | try "quotes"
+printf '%s\n' "fp${tab}id" "ff${tab}1" | try "a header"
+printf '%s\n' "ff${tab}1" "fp${tab}id" | try "words that are no header"
+printf '%s\n' '{"fp":"ff"}' | try "JSON lines"
+printf '\xff\xfef\x00f\x00\n\x00' | try "UTF-16"
+printf '\xfe\xff\x00f\x00f\x00\n' | try "UTF-16, most significant byte first"
+npy_header 1 "{'descr': '<u8', 'fortran_order': False, 'shape': (1,), }" | try "an array without suffix"
+echo 0000000000000a0b 000000000000000c | words | try "words without suffix"
+printf '%s\n' ff "$(printf '\x01')" | try "a control character"
+echo "--- a BOM, CRLF, and both"
+printf '\xef\xbb\xbfff 1\r\n\xef\xbb\xbffe 2\r\n' >bom
+exits 1 sstore build STORE bom
+printf '\xef\xbb\xbfff 1\r\nfe 2\r\n' >bom
+sstore build --quiet STORE bom && sstore dump STORE
+printf '\xef\xbb\xbfff\n' | sstore query -k 0 STORE
+printf '\xef\xbb\xbf' | exits 1 sstore query STORE
+echo "--- stores and files, and their order"
+echo ff >queries
+exits 1 sstore query queries 1
+exits 1 sstore stat queries
+exits 1 sstore merge NEW queries
+exits 1 sstore build queries STORE
+exits 1 sstore add STORE STORE
+exits 2 sstore query ff STORE
+exits 2 sstore query STORE queries
+exits 1 sstore query --input STORE STORE
+exits 1 sstore scan --queries STORE queries
+mkdir folder
+exits 1 sstore build NEW folder
+exits 1 sstore scan --queries folder queries
+absent NEW
+echo "--- a terminal as input"
+sleep 0.1 | script -qec 'sstore query STORE' /dev/null | tr -d '\r' | head -1
+script -qec 'sstore query STORE ff' /dev/null </dev/null | tr -d '\r'

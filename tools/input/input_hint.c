@@ -1,0 +1,84 @@
+/*
+ * input_hint.c - common mistakes, each with the words that help. Only inputs that cannot be read get here, so a guess
+ * may be wrong, but never changes what is read.
+ */
+#include "input/input_hint.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "output/messages.h"
+
+/* How much of a line is looked at: binary data may have no line ends. */
+#define MAX_BYTES 4096u
+
+size_t input_hint_bom_bytes(const char *text, size_t length)
+{
+    return length >= INPUT_BOM_BYTES && memcmp(text, INPUT_BOM, INPUT_BOM_BYTES) == 0 ? INPUT_BOM_BYTES : 0;
+}
+
+static bool begins(const char *line, size_t length, const char *with)
+{
+    const size_t size = strlen(with);
+    return length >= size && memcmp(line, with, size) == 0;
+}
+
+/* Is this no text? Bytes above 0x7f tell only in the first line: later ones may be of a field. */
+static bool is_binary(const char *line, size_t length, bool is_first)
+{
+    for (size_t i = 0; i < length; i++) {
+        const unsigned char byte = (unsigned char)line[i];
+        if ((byte < ' ' && byte != '\t' && byte != '\r') || (is_first && byte > 0x7e))
+            return true;
+    }
+    return false;
+}
+
+/* Words without any digit, and not hex. */
+static bool is_header(const char *line, size_t length)
+{
+    bool is_word = false;
+    for (size_t i = 0; i < length; i++) {
+        if (isdigit((unsigned char)line[i]))
+            return false;
+        is_word = is_word || (isalpha((unsigned char)line[i]) && !isxdigit((unsigned char)line[i]));
+    }
+    return is_word;
+}
+
+const char *input_hint_of_line(const char *line, size_t length, uint64_t number)
+{
+    const bool is_first = number == 1;
+    length = length < MAX_BYTES ? length : MAX_BYTES;
+    const bool is_separated = memchr(line, ',', length) != NULL || memchr(line, ';', length) != NULL;
+    if (is_first && (begins(line, length, "\xff\xfe") || begins(line, length, "\xfe\xff")))
+        return "; this is UTF-16, which 'iconv -f UTF-16 -t UTF-8' converts";
+    if (is_first && begins(line, length, "\x93NUMPY"))
+        return "; this is a NumPy array, which --format npy reads";
+    if (is_binary(line, length, is_first))
+        return "; this is not text; --format u64, rec or npy reads binary data";
+    if (length > 0 && line[0] == '{')
+        return "; this is JSON, of which jq -r '[.fingerprint, .id] | @tsv' makes lines";
+    if (is_first && is_header(line, length))
+        return is_separated ? "; this is the header of a CSV file: 'tail -n +2' leaves it out, and \"tr ',' '\\t'\" "
+                              "separates fields by tabs"
+                            : "; if this is a header, 'tail -n +2' leaves it out";
+    if (is_separated)
+        return "; fields are separated by tabs or spaces; \"tr ',' '\\t'\" converts CSV without quotes";
+    return memchr(line, '"', length) != NULL ? "; leave out the quotes, such as with \"tr -d '\\\"'\"" : NULL;
+}
+
+const char *input_hint_of_folder(int fd)
+{
+    return faccessat(fd, "MANIFEST", F_OK, 0) == 0
+               ? "it is a store, not an input; the STORE is the first operand, and 'sstore dump' prints its records"
+               : "it is a folder";
+}
+
+void input_hint_of_terminal(int fd)
+{
+    if (isatty(fd) && isatty(STDERR_FILENO))
+        message_print("reading from the terminal; Ctrl-D in an empty line ends the input");
+}
