@@ -90,7 +90,7 @@ int main(int argc, char **argv)
                                parameters, sizeof parameters / sizeof *parameters};
     int first = bench_parse(argc, argv, &usage);
     input_options options = INPUT_OPTIONS_INIT;
-    options.lines.decimal = strcmp(radix, "dec") == 0;
+    options.lines.radix = strcmp(radix, "dec") == 0 ? RADIX_DEC : RADIX_HEX;
     rounds += rounds == 0;
     printf("# one: on one thread; ahead: unpacked, parsed and added up on a thread each; MB/s of what the file unpacks "
            "to; "

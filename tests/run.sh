@@ -68,6 +68,7 @@ need_libraries
 need_command zstd zstd
 need_command parallel parallel
 need_command python3 python3
+need_command jq jq
 [[ " ${jobs[*]} " != *" clang "* ]] || need_command clang clang
 if [[ " ${jobs[*]} " == *" python "* ]]; then
   python3 -c 'import ensurepip, venv' 2>/dev/null || missing+=(python3-venv)

@@ -79,7 +79,7 @@ static void choose_options(fuzz_input *input, input_options *options)
     options->compression = (compression)(kind / 8 % (COMPRESSION_ZSTD + 1));
     if (!compression_check(options->compression, &fault))
         options->compression = COMPRESSION_NONE;
-    options->lines.decimal = (lines & 1) != 0;
+    options->lines.radix = (radix_form)((lines & 1) + (lines >> 5) % 4);
     options->lines.ignore_ids = (lines & 2) != 0;
     if ((lines & 4) != 0)
         FUZZ_CHECK(line_format_set_columns(&options->lines, columns[lines / 8 % 4], &fault));

@@ -43,7 +43,7 @@ static void choose_format(rng *random, sample *out)
     out->format = (line_format)LINE_FORMAT_INIT;
     if (rng_one_in(random, 2))
         assert_true(line_format_set_columns(&out->format, columns[rng_below(random, 5)], &fault));
-    out->format.decimal = rng_one_in(random, 3);
+    out->format.radix = rng_one_in(random, 3) ? RADIX_DEC : RADIX_HEX;
     out->format.ignore_ids = rng_one_in(random, 4);
     out->with_ids = !out->format.ignore_ids && rng_one_in(random, 2);
 }
@@ -54,12 +54,12 @@ static uint64_t uneven_number(rng *random)
     return rng_one_in(random, 20) ? UINT64_MAX - rng_below(random, 3) : rng_next(random) >> rng_below(random, 64);
 }
 
-static int print_fingerprint(rng *random, bool decimal, char *to, size_t size)
+static int print_fingerprint(rng *random, radix_form form, char *to, size_t size)
 {
     uint64_t number = uneven_number(random);
-    if (decimal && rng_one_in(random, 3))
+    if (form == RADIX_DEC && rng_one_in(random, 3))
         return snprintf(to, size, "%" PRId64, (int64_t)number);
-    if (decimal)
+    if (form == RADIX_DEC)
         return snprintf(to, size, "%" PRIu64, number);
     if (rng_one_in(random, 3))
         return snprintf(to, size, "%" PRIX64, number);
@@ -75,7 +75,7 @@ static void append_common_line(rng *random, sample *to)
     bool id_first = to->format.column_count == 2 && columns[0] == LINE_COLUMN_ID;
     bool has_id = id_first || (to->format.column_count == 2 && to->with_ids);
     int length;
-    (void)print_fingerprint(random, to->format.decimal, fingerprint, sizeof fingerprint);
+    (void)print_fingerprint(random, to->format.radix, fingerprint, sizeof fingerprint);
     if (id_first)
         length = snprintf(line, sizeof line, "%" PRIu64 "%s%s%s", uneven_number(random), separator, fingerprint, end);
     else if (has_id)
@@ -199,7 +199,7 @@ static void test_every_byte_everywhere(void **state)
             for (unsigned byte = 0; byte < 256; byte++)
                 for (unsigned kind = 0; kind < 8; kind++) {
                     sample one = {.format = LINE_FORMAT_INIT, .with_ids = (kind & 1) != 0};
-                    one.format.decimal = (kind & 2) != 0;
+                    one.format.radix = (kind & 2) != 0 ? RADIX_DEC : RADIX_HEX;
                     one.format.ignore_ids = (kind & 4) != 0;
                     append(&one, lines[i], strlen(lines[i]));
                     one.text[at] = (char)byte;

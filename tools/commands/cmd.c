@@ -79,26 +79,46 @@ int store_read_metadata(const char *path, sstore_statistics *metadata_out)
 
 /* ----- options of input ----- */
 
-static const option_choice formats[] = {{"auto", INPUT_AUTO}, {"text", INPUT_TEXT}, {"u64", INPUT_U64},
-                                        {"rec", INPUT_REC},   {"npy", INPUT_NPY},   {0}};
+static const option_choice formats[] = {{"auto", INPUT_AUTO},
+                                        {"text", INPUT_TEXT},
+                                        {"u64", INPUT_U64},
+                                        {"rec", INPUT_REC},
+                                        {"npy", INPUT_NPY},
+                                        {"jsonl", INPUT_JSONL},
+                                        {0}};
 static const option_choice compressions[] = {{"auto", COMPRESSION_AUTO},
                                              {"none", COMPRESSION_NONE},
                                              {"gzip", COMPRESSION_GZIP},
                                              {"zstd", COMPRESSION_ZSTD},
                                              {0}};
-static const option_choice radices[] = {{"hex", false}, {"dec", true}, {0}};
+const option_choice radix_choices[] = {{"hex", RADIX_HEX},       {"dec", RADIX_DEC}, {"signed", RADIX_SIGNED},
+                                       {"base64", RADIX_BASE64}, {"bin", RADIX_BIN}, {0}};
 
 const command_option input_option_table[] = {
-    {"format", 0, "FORMAT", "auto (default: by suffix, otherwise text), text, u64, rec or npy", OPTION_CHOICE,
+    {"format", 0, "FORMAT", "auto (default: by suffix, otherwise text), text, u64, rec, npy or jsonl", OPTION_CHOICE,
      OPTION_FIELD(input_options, format), .choices = formats},
-    {"compression", 0, "KIND", "auto (default: by suffix; text also by its first bytes), none, gzip or zstd",
+    {"compression", 0, "KIND", "auto (default: by suffix; lines also by their first bytes), none, gzip or zstd",
      OPTION_CHOICE, OPTION_FIELD(input_options, compression), .choices = compressions},
     {"columns", 0, "LIST", "the fields of a line of text, such as id,-,fingerprint; - skips a field", OPTION_TEXT,
      OPTION_FIELD(input_options, columns)},
-    {"radix", 0, "RADIX", "fingerprints in text are hex (default) or dec, signed or unsigned", OPTION_CHOICE,
-     OPTION_FIELD(input_options, lines.decimal), .choices = radices},
+    {"radix", 0, "RADIX", "fingerprints in text are hex (default), dec or signed (either reads both), base64 or bin",
+     OPTION_CHOICE, OPTION_FIELD(input_options, lines.radix), .choices = radix_choices},
+    {"fingerprint-field", 0, "KEY", "the key of a fingerprint in JSON Lines (default fingerprint)", OPTION_TEXT,
+     OPTION_FIELD(input_options, lines.fingerprint_field)},
+    {"id-field", 0, "KEY", "the key of an id in JSON Lines (default id)", OPTION_TEXT,
+     OPTION_FIELD(input_options, lines.id_field)},
     {0},
 };
+
+void check_json_fields(const char *fingerprint_field, const char *id_field)
+{
+    if (json_is_available() && !json_is_text(fingerprint_field))
+        message_usage_error("--fingerprint-field: expected UTF-8, found '%s'", fingerprint_field);
+    if (json_is_available() && !json_is_text(id_field))
+        message_usage_error("--id-field: expected UTF-8, found '%s'", id_field);
+    if (strcmp(fingerprint_field, id_field) == 0)
+        message_usage_error("--fingerprint-field and --id-field: expected two keys, found '%s' twice", id_field);
+}
 
 void check_input_options(void *part)
 {
@@ -106,6 +126,9 @@ void check_input_options(void *part)
     line_fault fault;
     if (!compression_check(input->compression, &fault))
         message_usage_error("--compression: %s", fault.reason);
+    if (input->format == INPUT_JSONL && !json_is_available())
+        message_usage_error("--format jsonl: this sstore was built without the jansson library");
+    check_json_fields(input->lines.fingerprint_field, input->lines.id_field);
     /* Only after all options are parsed: --ids changes the meaning of the list. */
     if (input->columns != NULL && !line_format_set_columns(&input->lines, input->columns, &fault))
         message_usage_error("--columns: %s", fault.reason);

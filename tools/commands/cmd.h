@@ -64,8 +64,13 @@ int store_read_metadata(const char *path, sstore_statistics *metadata_out);
 
 /* ----- options of input ----- */
 
-/* --format, --compression, --columns and --radix: a group of options for the input_options at an offset in the
- * arguments. */
+extern const option_choice radix_choices[]; /* of --radix */
+
+/* Check --fingerprint-field and --id-field; a wrong value is a usage error. */
+void check_json_fields(const char *fingerprint_field, const char *id_field);
+
+/* --format, --compression, --columns, --radix and the keys of JSON: a group of options for the input_options at an
+ * offset in the arguments. */
 extern const command_option input_option_table[];
 void check_input_options(void *part);
 #define INPUT_OPTION_GROUP(offset)                                                                                     \

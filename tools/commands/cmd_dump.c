@@ -1,57 +1,121 @@
 /*
- * cmd_dump.c - sstore dump: print all records of a store, in order.
+ * cmd_dump.c - sstore dump: print all records of a store, in order, in the formats of inputs.
  */
 #include "commands/cmd.h"
 
-typedef enum dump_format { DUMP_TEXT, DUMP_REC, DUMP_U64 } dump_format;
+#include "output/records.h"
+
+typedef enum dump_format { DUMP_TEXT, DUMP_JSONL, DUMP_REC, DUMP_U64, DUMP_NPY, DUMP_NPY_BYTES } dump_format;
+typedef enum dump_columns { COLUMNS_BY_FORMAT, FINGERPRINT_ID, ID_FINGERPRINT, ONLY_FINGERPRINT } dump_columns;
 
 typedef struct arguments {
     dump_format format;
+    dump_columns columns;
+    radix_form radix;
+    const char *fingerprint_field, *id_field;
+    const char *radix_given;
 } arguments;
 
-static const option_choice formats[] = {{"text", DUMP_TEXT}, {"rec", DUMP_REC}, {"u64", DUMP_U64}, {0}};
+static const option_choice format_choices[] = {{"text", DUMP_TEXT},
+                                               {"jsonl", DUMP_JSONL},
+                                               {"rec", DUMP_REC},
+                                               {"u64", DUMP_U64},
+                                               {"npy", DUMP_NPY},
+                                               {"npy-bytes", DUMP_NPY_BYTES},
+                                               {0}};
+static const option_choice column_choices[] = {{"fingerprint,id", FINGERPRINT_ID},
+                                               {"id,fingerprint", ID_FINGERPRINT},
+                                               {"fingerprint", ONLY_FINGERPRINT},
+                                               {0}};
 static const command_option options[] = {
-    {"format", 0, "FORMAT", "text (default), rec (binary, with ids) or u64 (binary, without ids)", OPTION_CHOICE,
-     OPTION_FIELD(arguments, format), .choices = formats},
+    {"format", 0, "FORMAT",
+     "text (default), jsonl, rec (binary, with ids), u64 (binary, without ids), npy, or npy-bytes (as in faiss)",
+     OPTION_CHOICE, OPTION_FIELD(arguments, format), .choices = format_choices},
+    {"columns", 0, "LIST", "fingerprint,id (default), id,fingerprint or fingerprint", OPTION_CHOICE,
+     OPTION_FIELD(arguments, columns), .choices = column_choices},
+    {"radix", 0, "RADIX", "fingerprints in text are hex (default), dec, signed, base64 or bin", OPTION_CHOICE,
+     OPTION_FIELD(arguments, radix), .choices = radix_choices, .given = offsetof(arguments, radix_given)},
+    {"fingerprint-field", 0, "KEY", "the key of a fingerprint in jsonl (default fingerprint)", OPTION_TEXT,
+     OPTION_FIELD(arguments, fingerprint_field)},
+    {"id-field", 0, "KEY", "the key of an id in jsonl (default id)", OPTION_TEXT, OPTION_FIELD(arguments, id_field)},
     {0},
 };
 static const command_syntax syntax = {
     .options = options,
     .operands = "STORE",
     .doc = "Print all records of STORE in ascending order, as lines of fingerprint and id. 'sstore build' reads every "
-           "format. text and rec keep the ids; u64 drops them.",
+           "format. u64, npy-bytes and --columns fingerprint drop the ids.",
 };
 
-/* How records are printed. */
-typedef struct printer {
-    dump_format format;
-    bool has_ids;
-} printer;
+/* What each format has. */
+static const struct {
+    const char *name;
+    record_format format;
+    dump_columns columns; /* by default */
+    bool has_lines;       /* takes --radix, and has a sign for a missing id */
+    bool has_choice;      /* of columns */
+} formats[] = {
+    [DUMP_TEXT] = {"text", RECORDS_TEXT, FINGERPRINT_ID, true, true},
+    [DUMP_JSONL] = {"jsonl", RECORDS_JSONL, FINGERPRINT_ID, true, true},
+    [DUMP_REC] = {"rec", RECORDS_WORDS, FINGERPRINT_ID, false, false},
+    [DUMP_U64] = {"u64", RECORDS_WORDS, ONLY_FINGERPRINT, false, false},
+    [DUMP_NPY] = {"npy", RECORDS_NPY, FINGERPRINT_ID, false, true},
+    [DUMP_NPY_BYTES] = {"npy-bytes", RECORDS_NPY_BYTES, ONLY_FINGERPRINT, false, false},
+};
 
-static int print_record(void *context, const sstore_record *record)
+static void check_arguments(const arguments *all)
 {
-    const printer *how = context;
-    const uint64_t words[] = {record->fingerprint, record->id};
-    if (how->format == DUMP_TEXT)
-        return !output_record(how->has_ids, record);
-    return !output_words(words, how->format == DUMP_REC ? 2 : 1);
+    const char *name = formats[all->format].name;
+    if (all->columns != COLUMNS_BY_FORMAT && !formats[all->format].has_choice)
+        message_usage_error("--columns has no effect with --format %s: leave one of them out", name);
+    if (all->columns == ID_FINGERPRINT && all->format == DUMP_NPY)
+        message_usage_error("--columns id,fingerprint: an array of records begins with the fingerprints");
+    if (all->radix_given != NULL && !formats[all->format].has_lines)
+        message_usage_error("%s has no effect with --format %s: leave one of them out", all->radix_given, name);
+    if (all->format == DUMP_JSONL && !json_is_available())
+        message_usage_error("--format jsonl: this sstore was built without the jansson library");
+    check_json_fields(all->fingerprint_field, all->id_field);
+}
+
+/* Choose what to print of each record. Returns an exit code. */
+static int choose_parts(const char *path, const arguments *all, record_style *style)
+{
+    const bool can_lack_ids = formats[all->format].has_lines;
+    dump_columns columns = all->columns != COLUMNS_BY_FORMAT ? all->columns : formats[all->format].columns;
+    if (columns != ONLY_FINGERPRINT && !style->has_ids && !can_lack_ids) {
+        if (all->format != DUMP_NPY || all->columns != COLUMNS_BY_FORMAT) {
+            message_print("%s: the store has no ids, so --format %s is not possible; use %s", path,
+                          formats[all->format].name,
+                          all->format == DUMP_NPY ? "--columns fingerprint" : "--format u64");
+            return EXIT_USAGE;
+        }
+        columns = ONLY_FINGERPRINT;
+    }
+    const bool id_first = columns == ID_FINGERPRINT;
+    style->part_count = columns == ONLY_FINGERPRINT ? 1 : 2;
+    style->parts[id_first] = RECORD_FINGERPRINT;
+    style->keys[id_first] = all->fingerprint_field;
+    style->parts[!id_first] = RECORD_ID;
+    style->keys[!id_first] = all->id_field;
+    return EXIT_DONE;
 }
 
 int cmd_dump(int argc, char **argv)
 {
-    arguments all = {.format = DUMP_TEXT};
+    arguments all = {.fingerprint_field = "fingerprint", .id_field = "id"};
     sstore *store;
     sstore_statistics metadata;
     sstore_error error;
     const char *path = operands_only_store(command_line_parse(&syntax, argc, argv, &all));
+    check_arguments(&all);
     int code = store_open(path, NULL, &store, &metadata);
-    printer how = {.format = all.format, .has_ids = metadata.has_ids};
-    if (code == EXIT_DONE && how.format == DUMP_REC && !how.has_ids) {
-        message_print("%s: the store has no ids, so --format rec is not possible; use --format u64", path);
-        code = EXIT_USAGE;
-    }
+    record_style style = {.format = formats[all.format].format, .radix = all.radix, .has_ids = metadata.has_ids};
     if (code == EXIT_DONE)
-        code = message_status(sstore_each_record(store, print_record, &how, &error), &error);
+        code = choose_parts(path, &all, &style);
+    if (code == EXIT_DONE && !records_begin(&style, metadata.record_count))
+        code = EXIT_FAILED;
+    if (code == EXIT_DONE)
+        code = message_status(sstore_each_record(store, records_print, &style, &error), &error);
     sstore_close(store);
     return code;
 }

@@ -78,7 +78,7 @@ static void check_arguments(arguments *all)
             message_usage_error("expected either FINGERPRINT operands or '-', found both");
         line_fault fault;
         const char *text = given->items[i];
-        if (!line_parse_fingerprint(all->format.lines.decimal, text, strlen(text), &all->queries[i], &fault))
+        if (!line_parse_fingerprint(all->format.lines.radix, text, strlen(text), &all->queries[i], &fault))
             message_usage_error("%s%s", fault.reason, operand_hint(text));
     }
     if (all->explain && (all->input != NULL || given->count != 1 || reads_stdin(all)))

@@ -51,7 +51,8 @@ static int open_scan(const arguments *all, sstore_stream_matcher **scan_out)
                                           .distance = all->distance,
                                           .threads = all->threads};
     sstore_error error;
-    format.lines.decimal = all->format.lines.decimal;
+    format.lines.radix = all->format.lines.radix;
+    format.lines.fingerprint_field = all->format.lines.fingerprint_field;
     format.lines.ignore_ids = true;
     format.ahead = all->format.ahead;
     int code = input_read_all(all->queries, &format, &queries, &count);

@@ -17,6 +17,7 @@
 #include "input/input_formats.h"
 #include "input/input_hint.h"
 #include "input/input_source.h"
+#include "output/json.h"
 
 #define MIN_WINDOW_BITS 23u /* 8 MiB, the window of 'zstd -19' */
 
@@ -89,6 +90,10 @@ static int check(const char *path, const input_options *options)
     line_fault fault;
     if (options != NULL && !compression_check(choose_compression(path, options), &fault))
         return message_print("%s: %s", path, fault.reason);
+    if (options != NULL && choose_format(path, options) == INPUT_JSONL && !json_is_available())
+        return message_print("%s: cannot read JSON: this sstore was built without the jansson library", path);
+    if (options != NULL && choose_format(path, options) == INPUT_JSONL && options->lines.are_edges)
+        return message_print("%s: expected edges as text or pairs of words, not as JSON Lines", path);
     if (strcmp(path, "-") == 0)
         return EXIT_DONE;
     /* Not by opening it: the writer of a named pipe would see its only reader come and go. */
@@ -124,7 +129,7 @@ int input_deliver(input_reader *reader)
 static compression settle_compression(const char *path, const input_options *options, input_format format)
 {
     compression kind = choose_compression(path, options);
-    return kind == COMPRESSION_AUTO && format != INPUT_TEXT ? COMPRESSION_NONE : kind;
+    return kind == COMPRESSION_AUTO && !input_formats[format].has_lines ? COMPRESSION_NONE : kind;
 }
 
 /* Read the source to its end and hand all records on, also those before a fault. */
@@ -257,7 +262,8 @@ int input_read(const char *path, const input_options *options, input_ids *ids, i
     reader.source.max_window_bits = options->max_window_bits;
     /* Plain words are not worth a thread: copying them takes less time than bringing them over from another core. */
     const input_format format = choose_format(path, options);
-    const bool plain = format != INPUT_TEXT && settle_compression(path, options, format) == COMPRESSION_NONE;
+    const bool plain = !input_formats[format].has_lines &&
+                       settle_compression(path, options, format) == COMPRESSION_NONE;
     if (!options->ahead || plain || !read_ahead_of(&reader, &taker, &code))
         code = read_here(&reader, &taker);
     if (taker.code == EXIT_DONE)
@@ -268,7 +274,7 @@ int input_read(const char *path, const input_options *options, input_ids *ids, i
 
 bool input_is_interactive(const char *path, const input_options *options)
 {
-    return strcmp(path, "-") == 0 && (options->format == INPUT_AUTO || options->format == INPUT_TEXT);
+    return strcmp(path, "-") == 0 && input_formats[choose_format(path, options)].has_lines;
 }
 
 int input_read_interactive(const input_options *options, input_ids *ids, input_batch_fn on_record, void *context)

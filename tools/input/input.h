@@ -1,6 +1,6 @@
 /*
- * input.h - reads fingerprints, with or without ids, from files and stdin: text, raw 64-bit words or NumPy arrays, each
- * also compressed.
+ * input.h - reads fingerprints, with or without ids, from files and stdin: text, JSON Lines, raw 64-bit words or NumPy
+ * arrays, each also compressed.
  *
  * Functions return exit codes. They report a failure to stderr before they return, for a malformed line as
  * "sstore: FILE:LINE: reason".
@@ -18,17 +18,18 @@
 #define INPUT_BATCH_RECORDS 16384
 
 typedef enum input_format {
-    INPUT_AUTO, /* by the suffix: .u64, .rec, .npy, otherwise text */
+    INPUT_AUTO, /* by the suffix: .u64, .rec, .npy, .jsonl, otherwise text */
     INPUT_TEXT,
     INPUT_U64, /* fingerprints, little-endian */
     INPUT_REC, /* pairs of fingerprint and id, little-endian */
     INPUT_NPY,
+    INPUT_JSONL, /* JSON Lines: an object per line */
     INPUT_FORMAT_COUNT
 } input_format;
 
 typedef struct input_options {
     input_format format;
-    compression compression;  /* COMPRESSION_AUTO: by the suffix; text also by its first bytes */
+    compression compression;  /* COMPRESSION_AUTO: by the suffix; lines also by their first bytes */
     uint32_t max_window_bits; /* see unpacker_create() */
     const char *columns;      /* the list of --columns, or NULL: those of `lines` */
     line_format lines;
@@ -88,7 +89,7 @@ input_expectation input_expect(const char *path, const input_options *options);
  */
 int input_read(const char *path, const input_options *options, input_ids *ids, input_batch_fn on_batch, void *context);
 
-/* Is the input text from stdin? Its writer may be waiting for the answer to each record. */
+/* Does the input consist of lines from stdin? Its writer may be waiting for the answer to each. */
 bool input_is_interactive(const char *path, const input_options *options);
 
 /* Read stdin and hand each record on as it comes. */

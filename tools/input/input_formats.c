@@ -1,5 +1,5 @@
 /*
- * input_formats.c - reads records from text, one per line, from packed 64-bit words (.u64 and .rec files), and from
+ * input_formats.c - reads records from lines of text or JSON, from packed 64-bit words (.u64 and .rec files), and from
  * NumPy arrays, which are words behind a header.
  */
 #include "input/input_formats.h"
@@ -11,19 +11,23 @@
 
 #include "input/digits.h"
 #include "input/input_hint.h"
+#include "input/input_json.h"
 
-/* ----- text ----- */
+/* ----- lines ----- */
 
-static int take_line(input_reader *reader, const source_line *line)
+typedef bool (*line_parser)(const line_format *format, const char *line, size_t length, line_record *record_out,
+                            line_fault *fault);
+
+static int take_line(input_reader *reader, const source_line *line, line_parser parse)
 {
     line_record record;
     line_fault fault;
     const char *hint;
     const size_t length = source_line_length(line);
     const size_t bom_bytes = line->number == 1 ? input_hint_bom_bytes(line->text, length) : 0;
-    if (!line_parse(&reader->options->lines, line->text + bom_bytes, length - bom_bytes, &record, &fault)) {
+    if (!parse(&reader->options->lines, line->text + bom_bytes, length - bom_bytes, &record, &fault)) {
         hint = input_hint_of_line(line->text + bom_bytes, length - bom_bytes, line->number);
-        if (hint != NULL)
+        if (parse == line_parse && hint != NULL)
             line_fault_set_hint(&fault, hint);
         return input_source_fail(&reader->source, line->number, fault.reason);
     }
@@ -69,10 +73,19 @@ static int read_text(input_reader *reader)
     source_line line = {0};
     int code = take_runs(reader, &line);
     while (code == EXIT_DONE && source_line_next(&reader->source, &line, &code)) {
-        code = take_line(reader, &line);
+        code = take_line(reader, &line, line_parse);
         if (code == EXIT_DONE)
             code = take_runs(reader, &line);
     }
+    return code;
+}
+
+static int read_jsonl(input_reader *reader)
+{
+    source_line line = {0};
+    int code = EXIT_DONE;
+    while (code == EXIT_DONE && source_line_next(&reader->source, &line, &code))
+        code = take_line(reader, &line, json_line_parse);
     return code;
 }
 
@@ -410,7 +423,8 @@ static void note_id(input_expectation *expected, uint64_t id)
 }
 
 /* Extrapolate from the first lines. Malformed lines are reported later, when they are read. */
-static void expect_text(const input_sample *from, const input_options *options, input_expectation *expected)
+static void expect_lines(const input_sample *from, const input_options *options, line_parser parse,
+                         input_expectation *expected)
 {
     const char *at = from->bytes, *end = from->bytes + from->size, *stop;
     uint64_t lines = 0;
@@ -418,11 +432,21 @@ static void expect_text(const input_sample *from, const input_options *options, 
         line_record record;
         line_fault fault;
         size_t length = (size_t)(stop - at) - (stop > at && stop[-1] == '\r');
-        if (line_parse(&options->lines, at, length, &record, &fault) && record.has_id)
+        if (parse(&options->lines, at, length, &record, &fault) && record.has_id)
             note_id(expected, record.id);
     }
     double taken = (double)(at - from->bytes);
     expected->count = lines > 0 ? (uint64_t)((double)from->file_bytes / taken * (double)lines) : from->size > 0;
+}
+
+static void expect_text(const input_sample *from, const input_options *options, input_expectation *expected)
+{
+    expect_lines(from, options, line_parse, expected);
+}
+
+static void expect_jsonl(const input_sample *from, const input_options *options, input_expectation *expected)
+{
+    expect_lines(from, options, json_line_parse, expected);
 }
 
 /* Words from the offset `first` on: fingerprints alone, or each with an id. */
@@ -462,8 +486,7 @@ static void expect_npy(const input_sample *from, const input_options *options, i
 /* ----- the formats ----- */
 
 const input_format_row input_formats[INPUT_FORMAT_COUNT] = {
-    [INPUT_TEXT] = {NULL, read_text, expect_text},
-    [INPUT_U64] = {".u64", read_u64, expect_u64},
-    [INPUT_REC] = {".rec", read_rec, expect_rec},
-    [INPUT_NPY] = {".npy", read_npy, expect_npy},
+    [INPUT_TEXT] = {NULL, true, read_text, expect_text},        [INPUT_U64] = {".u64", false, read_u64, expect_u64},
+    [INPUT_REC] = {".rec", false, read_rec, expect_rec},        [INPUT_NPY] = {".npy", false, read_npy, expect_npy},
+    [INPUT_JSONL] = {".jsonl", true, read_jsonl, expect_jsonl},
 };

@@ -35,6 +35,7 @@ typedef struct input_sample {
 /* A format. A new one needs a value of input_format, a row of input_formats, and a name in `formats` of cmd.c. */
 typedef struct input_format_row {
     const char *suffix; /* of file names; NULL: none */
+    bool has_lines;     /* otherwise its first bytes may have any value */
     /* Read the rest of the source. The caller then delivers the last batch, even after a fault. */
     int (*read)(input_reader *reader);
     /* Set the count and the largest id, from a sample of a file that is not compressed. */

@@ -60,7 +60,7 @@ const char *input_hint_of_line(const char *line, size_t length, uint64_t number)
     if (is_binary(line, length, is_first))
         return "; this is not text; --format u64, rec or npy reads binary data";
     if (length > 0 && line[0] == '{')
-        return "; this is JSON, of which jq -r '[.fingerprint, .id] | @tsv' makes lines";
+        return "; this is JSON, which --format jsonl reads";
     if (is_first && is_header(line, length))
         return is_separated ? "; this is the header of a CSV file: 'tail -n +2' leaves it out, and \"tr ',' '\\t'\" "
                               "separates fields by tabs"

@@ -105,9 +105,20 @@ static bool parse_decimal_fingerprint(const field *source, uint64_t *value_out, 
     return true;
 }
 
-static bool parse_fingerprint(bool decimal, const field *source, uint64_t *value_out, line_fault *fault)
+static bool parse_fingerprint(radix_form form, const field *source, uint64_t *value_out, line_fault *fault)
 {
-    return decimal ? parse_decimal_fingerprint(source, value_out, fault) : parse_hex(source, value_out, fault);
+    static const char base64[] = "a fingerprint of eight bytes in base64 (11 characters, or 12 with a closing '=')";
+    switch (form) {
+    case RADIX_DEC:
+    case RADIX_SIGNED: return parse_decimal_fingerprint(source, value_out, fault);
+    case RADIX_BASE64:
+        return radix_read_base64(source->text, source->length, value_out) || fail_found(fault, base64, source);
+    case RADIX_BIN:
+        return radix_read_bin(source->text, source->length, value_out) ||
+               fail_found(fault, "a fingerprint of 64 digits 0 and 1", source);
+    case RADIX_HEX: break;
+    }
+    return parse_hex(source, value_out, fault);
 }
 
 /* The hint helps with the output of 'sstore fingerprint FILE...', which has paths in the place of ids. */
@@ -163,7 +174,7 @@ static bool parse_column(const line_format *format, line_column column, const fi
 {
     if (column == LINE_COLUMN_FINGERPRINT)
         return format->are_ids ? parse_only_id(format, source, &record->fingerprint, fault)
-                               : parse_fingerprint(format->decimal, source, &record->fingerprint, fault);
+                               : parse_fingerprint(format->radix, source, &record->fingerprint, fault);
     if (column == LINE_COLUMN_ID && format->are_ids) /* the columns are the default: the id may be either field */
         return fail_with_hint(fault, "no second field", source,
                               "; --columns id,- reads the first field, --columns fingerprint,id the second");
@@ -207,9 +218,16 @@ bool line_parse(const line_format *format, const char *line, size_t length, line
                                                             "; a - at the end of --columns skips the rest of a line");
 }
 
-bool line_parse_fingerprint(bool decimal, const char *text, size_t length, uint64_t *fingerprint_out, line_fault *fault)
+bool line_parse_fingerprint(radix_form form, const char *text, size_t length, uint64_t *fingerprint_out,
+                            line_fault *fault)
 {
-    return parse_fingerprint(decimal, &(field){text, length}, fingerprint_out, fault);
+    return parse_fingerprint(form, &(field){text, length}, fingerprint_out, fault);
+}
+
+bool line_parse_id(const char *text, size_t length, uint64_t *id_out, line_fault *fault)
+{
+    return parse_decimal(text, length, id_out) ||
+           line_fault_found(fault, "a decimal id up to 18446744073709551615", text, length);
 }
 
 /* ----- columns ----- */
@@ -269,7 +287,7 @@ typedef enum line_shape { SHAPE_OTHER, SHAPE_FINGERPRINT, SHAPE_FINGERPRINT_ID, 
 static line_shape choose_shape(const line_format *format)
 {
     const line_column *columns = format->columns;
-    if (format->are_ids)
+    if (format->are_ids || format->radix == RADIX_BASE64 || format->radix == RADIX_BIN)
         return SHAPE_OTHER;
     if (format->column_count == 1 && columns[0] == LINE_COLUMN_FINGERPRINT)
         return SHAPE_FINGERPRINT;
@@ -282,9 +300,9 @@ static line_shape choose_shape(const line_format *format)
 
 /* Each of these takes a part of the line and returns the text after it, or NULL if something else stands there. */
 
-static inline const char *take_fingerprint(bool decimal, const char *at, uint64_t *value_out)
+static inline const char *take_fingerprint(radix_form form, const char *at, uint64_t *value_out)
 {
-    if (!decimal) {
+    if (form == RADIX_HEX) {
         size_t count = digits_read_hex(at, value_out);
         return count > 0 ? at + count : NULL;
     }
@@ -344,7 +362,7 @@ static inline const char *take_line(const line_format *format, line_shape shape,
     if (shape == SHAPE_ID_FINGERPRINT)
         at = take_id_before(format, at, id_out);
     if (at != NULL)
-        at = format->are_edges ? take_id(at, fingerprint_out) : take_fingerprint(format->decimal, at, fingerprint_out);
+        at = format->are_edges ? take_id(at, fingerprint_out) : take_fingerprint(format->radix, at, fingerprint_out);
     if (at != NULL)
         at = shape == SHAPE_FINGERPRINT_ID ? take_id_behind(format, at, id_out) : take_end(at);
     return at;

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "output/radix_form.h"
 #include "sstore.h"
 
 #define LINE_MAX_COLUMNS 64
@@ -23,16 +24,17 @@ typedef struct line_format {
     line_column columns[LINE_MAX_COLUMNS];
     size_t column_count;
     bool id_may_be_missing; /* a line may end before its id column */
-    bool decimal;           /* fingerprints are decimal, signed or unsigned; otherwise hex */
+    radix_form radix;       /* of fingerprints */
     bool ignore_ids;        /* the id column is skipped */
     bool are_ids;           /* the fingerprint column holds ids, decimal and unsigned */
     bool are_edges;         /* lines are two numbers, decimal and unsigned; the columns are the default ones */
+    const char *fingerprint_field, *id_field; /* the keys of JSON objects */
 } line_format;
 
 /* A fingerprint, then optionally an id. */
 #define LINE_FORMAT_INIT                                                                                               \
     {                                                                                                                  \
-        {LINE_COLUMN_FINGERPRINT, LINE_COLUMN_ID}, 2, true, false, false, false, false                                 \
+        {LINE_COLUMN_FINGERPRINT, LINE_COLUMN_ID}, 2, true, RADIX_HEX, false, false, false, "fingerprint", "id"        \
     }
 
 typedef struct line_record {
@@ -69,8 +71,11 @@ bool line_format_set_columns(line_format *format, const char *list, line_fault *
 bool line_parse(const line_format *format, const char *line, size_t length, line_record *record_out, line_fault *fault);
 
 /* Read a fingerprint that stands alone. Returns as line_parse(). */
-bool line_parse_fingerprint(bool decimal, const char *text, size_t length, uint64_t *fingerprint_out,
+bool line_parse_fingerprint(radix_form form, const char *text, size_t length, uint64_t *fingerprint_out,
                             line_fault *fault);
+
+/* The same for a decimal id. */
+bool line_parse_id(const char *text, size_t length, uint64_t *id_out, line_fault *fault);
 
 typedef struct line_run {
     size_t count; /* number of lines read */

@@ -1,5 +1,9 @@
 /*
  * json.c - JSON values by jansson; without it, functions that return NULL.
+ *
+ * jansson's integers end at 2^63 - 1, and many programs write fingerprints and ids up to 2^64 - 1. So a copy of the
+ * text is read, in which each integer of 19 digits or more is wrapped in an object, as its only member with an empty
+ * key.
  */
 #include "output/json.h"
 
@@ -7,8 +11,12 @@
 
 #ifdef SSTORE_HAVE_JANSSON
 
+#include <inttypes.h>
 #include <jansson.h>
 #include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 bool json_is_available(void)
 {
@@ -39,6 +47,142 @@ char *json_value_text(json_value *value)
     return text;
 }
 
+/* ----- reading ----- */
+
+#define WRAPPER_BEGIN "{\"\":\""
+#define WRAPPER_END "\"}"
+#define LONG_DIGITS 19u /* of 2^63 */
+
+static const char *end_of_string(const char *at, const char *end)
+{
+    for (at++; at < end && *at != '"'; at++)
+        if (*at == '\\' && at + 1 < end)
+            at++;
+    return at < end ? at + 1 : end;
+}
+
+static const char *end_of_number(const char *at, const char *end)
+{
+    while (at < end && memchr("0123456789+-.eE", *at, 15) != NULL)
+        at++;
+    return at;
+}
+
+/* Is this a JSON number without fraction and exponent, of many digits? */
+static bool is_long_integer(const char *at, const char *end)
+{
+    at += *at == '-';
+    if ((size_t)(end - at) < LONG_DIGITS || *at == '0')
+        return false;
+    while (at < end && *at >= '0' && *at <= '9')
+        at++;
+    return at == end;
+}
+
+static char *put_text(char *to, const char *text, size_t length)
+{
+    memcpy(to, text, length);
+    return to + length;
+}
+
+/* Returns a copy to be freed, or NULL if there is no memory. */
+static char *wrap_long_integers(const char *text, size_t length, size_t *length_out)
+{
+    /* A wrapper takes less than half of the digits in it. */
+    char *copy = malloc(length + length / 2 + 1), *to = copy;
+    const char *end = text + length;
+    for (const char *at = text, *next; at < end && copy != NULL; at = next) {
+        const bool is_number = *at == '-' || (*at >= '0' && *at <= '9');
+        next = *at == '"' ? end_of_string(at, end) : is_number ? end_of_number(at, end) : at + 1;
+        const bool wrap = is_number && is_long_integer(at, next);
+        if (wrap)
+            to = put_text(to, WRAPPER_BEGIN, sizeof WRAPPER_BEGIN - 1);
+        to = put_text(to, at, (size_t)(next - at));
+        if (wrap)
+            to = put_text(to, WRAPPER_END, sizeof WRAPPER_END - 1);
+    }
+    *length_out = copy != NULL ? (size_t)(to - copy) : 0;
+    return copy;
+}
+
+static void set_text(json_member *member, member_kind kind, const char *text, size_t length)
+{
+    member->kind = kind;
+    member->text = text;
+    member->length = length;
+}
+
+static void set_array(json_member *member, const json_t *array)
+{
+    const size_t count = json_array_size(array);
+    for (size_t i = 0; i < count; i++) {
+        const json_t *item = json_array_get(array, i);
+        const json_int_t value = json_is_integer(item) ? json_integer_value(item) : -1;
+        if (value < 0 || value > 255) {
+            set_text(member, MEMBER_OTHER, "an array", strlen("an array"));
+            return;
+        }
+        if (i < sizeof member->room)
+            member->room[i] = (char)(unsigned char)value;
+    }
+    set_text(member, MEMBER_BYTES, member->room, count);
+}
+
+static void set_member(json_member *member, json_t *value)
+{
+    static const char *const names[] = {[JSON_OBJECT] = "an object",
+                                        [JSON_REAL] = "a number with a fraction or an exponent",
+                                        [JSON_TRUE] = "true",
+                                        [JSON_FALSE] = "false"};
+    const json_t *wrapped = json_is_object(value) && json_object_size(value) == 1 ? json_object_get(value, "") : NULL;
+    if (value == NULL || json_is_null(value))
+        set_text(member, value == NULL ? MEMBER_ABSENT : MEMBER_NULL, "", 0);
+    else if (json_is_string(value))
+        set_text(member, MEMBER_STRING, json_string_value(value), json_string_length(value));
+    else if (json_is_integer(value))
+        set_text(member, MEMBER_INTEGER, member->room,
+                 (size_t)snprintf(member->room, sizeof member->room, "%" PRId64, (int64_t)json_integer_value(value)));
+    else if (json_is_array(value))
+        set_array(member, value);
+    else if (json_is_string(wrapped))
+        set_text(member, MEMBER_INTEGER, json_string_value(wrapped), json_string_length(wrapped));
+    else
+        set_text(member, MEMBER_OTHER, names[json_typeof(value)], strlen(names[json_typeof(value)]));
+}
+
+json_value *json_object_read(const char *text, size_t length, json_member *members, size_t count,
+                             char reason[JSON_REASON_BYTES])
+{
+    json_error_t error = {.text = "out of memory"};
+    size_t copy_length;
+    char *copy = wrap_long_integers(text, length, &copy_length);
+    json_t *object = copy != NULL ? json_loadb(copy, copy_length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error)
+                                  : NULL;
+    free(copy);
+    if (object != NULL && !json_is_object(object))
+        snprintf(error.text, sizeof error.text, "the line is another JSON value");
+    if (!json_is_object(object)) {
+        snprintf(reason, JSON_REASON_BYTES, "%s", error.text);
+        json_decref(object);
+        return NULL;
+    }
+    for (size_t i = 0; i < count; i++)
+        set_member(&members[i], json_object_get(object, members[i].key));
+    return object;
+}
+
+void json_value_free(json_value *value)
+{
+    json_decref(value);
+}
+
+bool json_is_text(const char *text)
+{
+    json_t *string = json_string(text);
+    json_decref(string);
+    return string != NULL;
+}
+
 #else
 
 bool json_is_available(void)
@@ -61,6 +205,25 @@ char *json_value_text(json_value *value)
 {
     (void)value;
     return NULL;
+}
+
+json_value *json_object_read(const char *text, size_t length, json_member *members, size_t count,
+                             char reason[JSON_REASON_BYTES])
+{
+    (void)text, (void)length, (void)members, (void)count;
+    reason[0] = '\0';
+    return NULL;
+}
+
+void json_value_free(json_value *value)
+{
+    (void)value;
+}
+
+bool json_is_text(const char *text)
+{
+    (void)text;
+    return false;
 }
 
 #endif

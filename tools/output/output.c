@@ -109,8 +109,7 @@ const char *output_hex_string(char to[17], uint64_t value)
     return to;
 }
 
-/* Write a decimal number, at most 20 digits. Returns a pointer behind it. */
-static char *put_decimal(char *to, uint64_t value)
+char *output_decimal(char *to, uint64_t value)
 {
     char digits[20];
     size_t first = sizeof digits;
@@ -125,7 +124,7 @@ static char *put_decimal(char *to, uint64_t value)
 /* An id as a string, or NULL if there is none. */
 static const char *id_string(char to[21], bool has_ids, uint64_t id)
 {
-    *put_decimal(to, id) = '\0';
+    *output_decimal(to, id) = '\0';
     return has_ids ? to : NULL;
 }
 
@@ -134,7 +133,7 @@ static const char *id_string(char to[21], bool has_ids, uint64_t id)
 static char *put_id(char *to, bool has_ids, uint64_t id)
 {
     if (has_ids)
-        return put_decimal(to, id);
+        return output_decimal(to, id);
     *to = '-';
     return to + 1;
 }
@@ -164,7 +163,7 @@ bool output_match(const output_style *style, uint64_t query, const sstore_match 
                                            id_string(id, style->has_ids, match->id)));
     char *end = put_hex_and_tab(line, query);
     end = put_hex_and_tab(end, match->fingerprint);
-    end = put_decimal(end, match->distance);
+    end = output_decimal(end, match->distance);
     *end++ = '\t';
     return print_line_with_id(line, end, style->has_ids, match->id);
 }
@@ -227,7 +226,7 @@ bool output_cluster_record(const output_style *style, const sstore_cluster_recor
                                            output_hex_string(line, record->fingerprint), "id",
                                            id_string(id, style->has_ids, record->id), "distance", (int)record->distance,
                                            "representative", (int)record->is_representative));
-    char *end = put_decimal(line, record->cluster_size);
+    char *end = output_decimal(line, record->cluster_size);
     *end++ = '\t';
     end = put_record(end, style->has_ids, record->fingerprint, record->id);
     return print_line_with_id(line, end, true, record->distance);
@@ -241,7 +240,7 @@ bool output_component(bool json, bool with_smallest, uint64_t smallest, uint64_t
                                            id_string(second, true, node)));
     char *end = line;
     if (with_smallest) {
-        end = put_decimal(end, smallest);
+        end = output_decimal(end, smallest);
         *end++ = '\t';
     }
     return print_line_with_id(line, end, true, node);
@@ -251,14 +250,4 @@ bool output_record(bool has_ids, const sstore_record *record)
 {
     char line[80];
     return print_line_with_id(line, put_hex_and_tab(line, record->fingerprint), has_ids, record->id);
-}
-
-bool output_words(const uint64_t *words, size_t count)
-{
-    bool printed = true;
-    for (size_t i = 0; i < count && printed; i++) {
-        uint64_t bytes = htole64(words[i]);
-        printed = output_bytes((const char *)&bytes, sizeof bytes);
-    }
-    return printed;
 }

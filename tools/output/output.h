@@ -43,9 +43,6 @@ bool output_component(bool json, bool with_smallest, uint64_t smallest, uint64_t
 /* "fingerprint<TAB>id". */
 bool output_record(bool has_ids, const sstore_record *record);
 
-/* 64-bit numbers, little-endian. */
-bool output_words(const uint64_t *words, size_t count);
-
 bool output_flush(void);
 
 /* At the end of the process: flush. If any output was lost, print a message and exit with EXIT_FAILED. */
@@ -63,6 +60,9 @@ void output_version(void);
 
 /* Write 16 lower-case hex digits. Returns a pointer behind them. */
 char *output_hex(char *to, uint64_t value);
+
+/* Write a decimal number, at most 20 digits. Returns a pointer behind it. */
+char *output_decimal(char *to, uint64_t value);
 
 /* Write 16 lower-case hex digits and a zero. Returns `to`. */
 const char *output_hex_string(char to[17], uint64_t value);

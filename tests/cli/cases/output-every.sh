@@ -38,7 +38,7 @@ forms()
     plan) printf '%s\n' '-n 10M' '-n 10M --json' '-n 10M --all' '-n 10M --all --json' ;;
     stat) printf '%s\n' 'STORE' '--json STORE' 'MANY' '--json MANY' ;;
     verify) printf '%s\n' 'STORE' ;;
-    dump) printf '%s\n' 'STORE' '--format=text STORE' '--format=rec STORE' '--format=u64 STORE' ;;
+    dump) printf '%s\n' 'STORE' '--format=text STORE' '--format=rec STORE' '--format=u64 STORE' '--format=jsonl STORE' '--format=npy STORE' '--format=npy-bytes STORE' ;;
     fingerprint) printf '%s\n' 'text' '--lines text' '--recipe' '--weighted features' ;;
     *) echo "FAILED: $1 has no forms in this test" >&2 ;;
     esac
