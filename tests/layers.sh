@@ -175,6 +175,7 @@ done < <(find libstore/src tools -name '*.c')
 # no test.
 test_exists() { # kind, name
   case $1 in
+    page) grep -qiE "foreach\\(page.*[ /]$2\\b|NAME page\\.$2$" tests/CMakeLists.txt ;;
     cli) [[ -e tests/cli/cases/$2.sh ]] ;;
     fuzz) [[ -e tests/fuzz/fuzz_$2.c ]] ;;
     install) grep -q "NAME install\.$2$" tests/CMakeLists.txt ;;
@@ -182,7 +183,7 @@ test_exists() { # kind, name
     *) [[ -e tests/$1/test_$2.c ]] ;;
   esac
 }
-named_tests='(?<![\w/.$-])(unit|property|corrupt|format|limits|faults|cli|install|fuzz)\\{0,2}\.(\([^)]*\)|[a-z_-]+)'
+named_tests='(?<![\w/.$-])(unit|property|corrupt|format|limits|faults|cli|install|fuzz|page)\\{0,2}\.(\([^)]*\)|[a-z_-]+)'
 while IFS=: read -r file line found; do
   kind=${found%%[\\.]*}
   for name in $(tr '(|)' '   ' <<<"${found##*.}"); do
