@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "input/input_measure.h"
 #include "input/interrupt.h"
 
 /* ----- operands ----- */
@@ -134,16 +135,40 @@ void check_input_options(void *part)
         message_usage_error("--columns: %s", fault.reason);
 }
 
-/* ----- options of long tasks ----- */
+/* ----- progress ----- */
 
 static const option_choice progress_modes[] = {{"auto", PROGRESS_AUTO},
                                                {"json", PROGRESS_JSON},
                                                {"none", PROGRESS_NONE},
                                                {0}};
 
-const command_option run_options[] = {
+const command_option progress_options[] = {
     {"progress", 0, "HOW", "auto (default: on a terminal), json (objects on stderr) or none", OPTION_CHOICE,
-     OPTION_FIELD(task_arguments, progress), .choices = progress_modes},
+     .bytes = sizeof(progress_mode), .choices = progress_modes},
+    {0},
+};
+
+void check_progress_options(void *part)
+{
+    const progress_mode *mode = part;
+    if (*mode == PROGRESS_JSON && !json_is_available())
+        message_usage_error("--progress: this sstore was built without the jansson library");
+}
+
+void progress_show_reading(uint64_t count, uint64_t expected_count, double part)
+{
+    progress_part(0, part);
+    progress_show("reading", count, expected_count, input_measure_fraction());
+}
+
+void progress_after_reading(double part, double end)
+{
+    progress_part(input_measure_fraction() >= 0 ? part : 0, end);
+}
+
+/* ----- options of long tasks ----- */
+
+const command_option run_options[] = {
     {"quiet", 0, NULL, "print only errors", OPTION_FLAG, OPTION_FIELD(task_arguments, quiet)},
     {0},
 };
@@ -189,13 +214,6 @@ const command_option build_options[] = {
      OPTION_FIELD(task_arguments, allow_empty)},
     {0},
 };
-
-void check_run_options(void *part)
-{
-    const task_arguments *task = part;
-    if (task->progress == PROGRESS_JSON && !json_is_available())
-        message_usage_error("--progress: this sstore was built without the jansson library");
-}
 
 /* ----- long tasks ----- */
 

@@ -10,6 +10,7 @@
 #include "input/input.h"
 #include "output/messages.h"
 #include "output/output.h"
+#include "output/progress.h"
 
 /*
  * Each runs one command and returns the exit code of the process. argv[0] is "sstore", which begins getopt's messages.
@@ -78,6 +79,26 @@ void check_input_options(void *part);
         input_option_table, offset, "Input:", check_input_options                                                      \
     }
 
+/* ----- progress ----- */
+
+/* --progress: a group of options for the progress_mode at an offset in the arguments. */
+extern const command_option progress_options[];
+void check_progress_options(void *part);
+#define PROGRESS_OPTION_GROUP(offset)                                                                                  \
+    {                                                                                                                  \
+        progress_options, offset, NULL, check_progress_options                                                         \
+    }
+
+/* The part of a build that reads its inputs, about: the rest sorts and writes. */
+#define READING_PART 0.2
+
+/* Show how many records of the inputs were taken. They are a part of the command, from 0 to `part`, if the length of
+ * the inputs is known. */
+void progress_show_reading(uint64_t count, uint64_t expected_count, double part);
+
+/* The next reports are about the rest, up to `end`. */
+void progress_after_reading(double part, double end);
+
 /* ----- long tasks ----- */
 
 /* The arguments of long commands: the resources that they may use and, if they write a store, its properties. */
@@ -101,11 +122,8 @@ typedef struct task_arguments {
  */
 extern const command_option run_options[], thread_options[], input_thread_options[], write_options[],
     segment_options[], build_options[];
-void check_run_options(void *part);
 #define RUN_OPTION_GROUPS(offset)                                                                                      \
-    {                                                                                                                  \
-        run_options, offset, NULL, check_run_options                                                                   \
-    }
+    PROGRESS_OPTION_GROUP((offset) + offsetof(task_arguments, progress)), {run_options, offset, NULL, NULL}
 #define THREAD_OPTION_GROUP(offset)                                                                                    \
     {                                                                                                                  \
         thread_options, offset, NULL, NULL                                                                             \

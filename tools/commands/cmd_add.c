@@ -5,10 +5,14 @@
 #include <inttypes.h>
 
 #include "commands/cmd_build.h"
+#include "input/input_measure.h"
 #include "input/interrupt.h"
 
 /* Records of files are inserted in chunks, which is faster. A chunk takes 16 MiB. */
 #define CHUNK_RECORDS ((size_t)1 << 20)
+
+/* The part of the command before the last publication, about. */
+#define INSERTING_PART 0.9
 
 typedef struct add_arguments {
     store_arguments store;
@@ -82,13 +86,16 @@ static int insert(void *context, const uint64_t *fingerprints, const uint64_t *i
     sstore_error error;
     if (interrupted())
         return interrupt_exit_code();
+    /* Publications between reports about the whole. */
+    const double whole = input_measure_fraction() * INSERTING_PART;
+    progress_part(whole, whole);
     sstore_status status = sstore_dedup_insert(job->dedup, fingerprints, ids, count, NULL, print_answer, job, &error);
     if (status == SSTORE_STOPPED)
         return interrupted() ? interrupt_exit_code() : EXIT_FAILED;
     if (status != SSTORE_OK)
         return message_error(&error);
     job->record_count += count;
-    progress_reading(job->record_count, 0);
+    progress_show_reading(job->record_count, 0, INSERTING_PART);
     return job->answers_now && !output_flush() ? EXIT_FAILED : EXIT_DONE;
 }
 
@@ -123,8 +130,10 @@ static int insert_inputs(new_job *job)
     const operands *inputs = &job->all->store.inputs;
     input_ids ids = INPUT_IDS_UNKNOWN;
     int code = EXIT_DONE;
+    input_measure_begin(inputs->items, inputs->count);
     for (int i = 0; i < inputs->count && code == EXIT_DONE; i++)
         code = insert_input(job, inputs->items[i], &ids);
+    progress_after_reading(INSERTING_PART, 1);
     return code == EXIT_DONE && interrupted() ? interrupt_exit_code() : code;
 }
 
@@ -219,9 +228,12 @@ int cmd_add(int argc, char **argv)
     store_take_operands(&all.store, given);
     if (all.if_new)
         return add_new(&all);
+    if (all.compact)
+        all.store.part = 0.5;
     int code = store_change_from_inputs(STORE_ADD, &all.store);
     if (code != EXIT_DONE || !all.compact)
         return code;
+    progress_part(all.store.part, 1);
     sstore_error error;
     const sstore_compact_options options = task_compact_options(&all.store.task, SSTORE_COMPACTION_TIERS);
     sstore_status status = sstore_compact(all.store.store, &options, NULL, &error);

@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 
+#include "input/input_measure.h"
 #include "input/interrupt.h"
 
 #define LARGE_BYTES 1000000000u /* of disk space: only larger builds announce their needs */
@@ -16,6 +17,7 @@ typedef struct build_job {
     sstore_remover *remover;
     uint64_t record_count, expected_count; /* expected: in all inputs; 0: unknown */
     bool assigns_ids;                      /* the arguments want it, so records must not have any */
+    double reading_part;
 } build_job;
 
 /* Give records to the library. Ids to remove come as `fingerprints`. */
@@ -43,7 +45,7 @@ static int add_batch(void *context, const uint64_t *fingerprints, const uint64_t
     if (give(job, fingerprints, ids, count, &error) != SSTORE_OK)
         return message_error(&error);
     job->record_count += count;
-    progress_reading(job->record_count, job->expected_count);
+    progress_show_reading(job->record_count, job->expected_count, job->reading_part);
     return EXIT_DONE;
 }
 
@@ -51,8 +53,10 @@ static int read_inputs(build_job *job, const store_arguments *arguments)
 {
     input_ids ids = INPUT_IDS_UNKNOWN;
     int code = EXIT_DONE;
+    input_measure_begin(arguments->inputs.items, arguments->inputs.count);
     for (int i = 0; i < arguments->inputs.count && code == EXIT_DONE; i++)
         code = input_read(arguments->inputs.items[i], &arguments->input, &ids, add_batch, job);
+    progress_after_reading(job->reading_part, arguments->part);
     return code == EXIT_DONE && interrupted() ? interrupt_exit_code() : code;
 }
 
@@ -182,7 +186,10 @@ int store_change_from_inputs(store_change kind, store_arguments *arguments)
     if (code != EXIT_DONE)
         return code;
     const input_expectation expected = expect_records(arguments);
-    build_job job = {.kind = kind, .expected_count = expected.count, .assigns_ids = arguments->first_id_given != NULL};
+    build_job job = {.kind = kind,
+                     .expected_count = expected.count,
+                     .assigns_ids = arguments->first_id_given != NULL,
+                     .reading_part = READING_PART * arguments->part};
     task_begin(task);
     task->options.expected_record_count = expected.count;
     task->options.expected_max_id = expected.largest_id;

@@ -22,9 +22,10 @@ typedef struct store_arguments {
     task_arguments task;
     input_options input;
     const char *first_id_given; /* the option, if it is */
+    double part;                /* of the command's progress; another task may follow */
 } store_arguments;
 
-#define STORE_ARGUMENTS_INIT {.task = TASK_ARGUMENTS_INIT, .input = INPUT_OPTIONS_INIT}
+#define STORE_ARGUMENTS_INIT {.task = TASK_ARGUMENTS_INIT, .input = INPUT_OPTIONS_INIT, .part = 1}
 
 /* Set the store and the inputs. */
 void store_take_operands(store_arguments *arguments, operands given);

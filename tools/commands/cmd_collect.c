@@ -2,20 +2,28 @@
  * cmd_collect.c - sstore collect: sort the matches of several scans.
  */
 #include "commands/cmd.h"
+#include "input/input_measure.h"
 #include "input/input_source.h"
 
 #define BATCH_MATCHES 1024u
+#define COLLECTING_PART 0.7 /* of the command, before the matches are printed, about */
+
+typedef struct arguments {
+    sstore_collection_options collection;
+    progress_mode progress;
+} arguments;
 
 static const command_option options[] = {
     {"memory", 0, "SIZE", "memory limit of the process (default 1G; enforced from 64M up)", OPTION_SIZE,
-     OPTION_FIELD(sstore_collection_options, memory_bytes)},
+     OPTION_FIELD(arguments, collection.memory_bytes)},
     {"tmp-dir", 0, "DIR",
      "folder for data that does not fit in memory (default: TMPDIR if it is set, otherwise the working folder)",
-     OPTION_TEXT, OPTION_FIELD(sstore_collection_options, tmp_dir)},
+     OPTION_TEXT, OPTION_FIELD(arguments, collection.tmp_dir)},
     {0},
 };
 static const command_syntax syntax = {
     .options = options,
+    .groups = (const option_group[]){PROGRESS_OPTION_GROUP(offsetof(arguments, progress)), {0}},
     .operands = "[FILE...]",
     .doc =
         "Read matches that 'sstore scan' or 'sstore query' printed, and print each once, ordered by query, distance, "
@@ -29,6 +37,7 @@ typedef struct match_reader {
     input_ids ids; /* of all matches, by the first one */
     sstore_stream_match batch[BATCH_MATCHES];
     size_t count;
+    uint64_t added;
 } match_reader;
 
 static int add_batch(match_reader *reader)
@@ -36,6 +45,8 @@ static int add_batch(match_reader *reader)
     sstore_error error;
     size_t count = reader->count;
     reader->count = 0;
+    reader->added += count;
+    progress_show_reading(reader->added, 0, COLLECTING_PART);
     return message_status(sstore_collection_add(reader->collection, reader->batch, count, &error), &error);
 }
 
@@ -74,21 +85,40 @@ static int read_input(match_reader *reader, const char *path, uint64_t memory_by
     return code;
 }
 
+/* ----- printing ----- */
+
+typedef struct match_printer {
+    output_style style;
+    uint64_t printed, added; /* added: with repetitions */
+} match_printer;
+
+static int print_match(void *context, const sstore_stream_match *match)
+{
+    match_printer *self = context;
+    if (self->printed++ % BATCH_MATCHES == 0)
+        progress_show("printing", self->printed, self->added, (double)self->printed / (double)self->added);
+    return output_scan_match(&self->style, match);
+}
+
 int cmd_collect(int argc, char **argv)
 {
-    sstore_collection_options collection = SSTORE_COLLECTION_OPTIONS_INIT;
+    arguments all = {.collection = SSTORE_COLLECTION_OPTIONS_INIT};
     const input_options any_compression = INPUT_OPTIONS_INIT;
     match_reader reader = {.ids = INPUT_IDS_UNKNOWN};
     sstore_error error;
-    const operands inputs = operands_as_inputs(command_line_parse(&syntax, argc, argv, &collection));
+    const operands inputs = operands_as_inputs(command_line_parse(&syntax, argc, argv, &all));
     int code = input_check_all(inputs.items, inputs.count, &any_compression);
+    progress_begin(all.progress);
+    input_measure_begin(inputs.items, inputs.count);
     if (code == EXIT_DONE)
-        code = message_status(sstore_collection_create(&collection, &reader.collection, &error), &error);
+        code = message_status(sstore_collection_create(&all.collection, &reader.collection, &error), &error);
     for (int i = 0; i < inputs.count && code == EXIT_DONE; i++)
-        code = read_input(&reader, inputs.items[i], collection.memory_bytes);
-    output_style style = {.has_ids = reader.ids == INPUT_IDS_PRESENT};
+        code = read_input(&reader, inputs.items[i], all.collection.memory_bytes);
+    match_printer printer = {.style = {.has_ids = reader.ids == INPUT_IDS_PRESENT}, .added = reader.added};
+    progress_after_reading(COLLECTING_PART, 1);
     if (code == EXIT_DONE)
-        code = message_status(sstore_collection_report(reader.collection, output_scan_match, &style, &error), &error);
+        code = message_status(sstore_collection_report(reader.collection, print_match, &printer, &error), &error);
+    progress_end();
     sstore_collection_free(reader.collection);
     return code;
 }

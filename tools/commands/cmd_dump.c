@@ -14,6 +14,7 @@ typedef struct arguments {
     radix_form radix;
     const char *fingerprint_field, *id_field;
     const char *radix_given;
+    progress_mode progress;
 } arguments;
 
 static const option_choice format_choices[] = {{"text", DUMP_TEXT},
@@ -42,6 +43,7 @@ static const command_option options[] = {
 };
 static const command_syntax syntax = {
     .options = options,
+    .groups = (const option_group[]){PROGRESS_OPTION_GROUP(offsetof(arguments, progress)), {0}},
     .operands = "STORE",
     .doc = "Print all records of STORE in ascending order, as lines of fingerprint and id. 'sstore build' reads every "
            "format. u64, npy-bytes and --columns fingerprint drop the ids.",
@@ -100,6 +102,22 @@ static int choose_parts(const char *path, const arguments *all, record_style *st
     return EXIT_DONE;
 }
 
+/* How records are printed, and how many are. */
+typedef struct printer {
+    record_style *style;
+    uint64_t printed, total;
+} printer;
+
+#define RECORDS_PER_REPORT 4096u
+
+static int print_record(void *context, const sstore_record *record)
+{
+    printer *how = context;
+    if (how->printed++ % RECORDS_PER_REPORT == 0)
+        progress_show("printing", how->printed, how->total, (double)how->printed / (double)how->total);
+    return records_print(how->style, record);
+}
+
 int cmd_dump(int argc, char **argv)
 {
     arguments all = {.fingerprint_field = "fingerprint", .id_field = "id"};
@@ -114,8 +132,11 @@ int cmd_dump(int argc, char **argv)
         code = choose_parts(path, &all, &style);
     if (code == EXIT_DONE && !records_begin(&style, metadata.record_count))
         code = EXIT_FAILED;
+    printer how = {.style = &style, .total = metadata.record_count};
+    progress_begin(all.progress);
     if (code == EXIT_DONE)
-        code = message_status(sstore_each_record(store, records_print, &style, &error), &error);
+        code = message_status(sstore_each_record(store, print_record, &how, &error), &error);
+    progress_end();
     sstore_close(store);
     return code;
 }

@@ -8,12 +8,14 @@
 #include <string.h>
 
 #include "commands/cmd.h"
+#include "input/input_measure.h"
 #include "input/input_source.h"
 #include "input/weight.h"
 
 typedef struct arguments {
     sstore_text_options text;
     bool lines, weighted, recipe;
+    progress_mode progress;
     uint64_t first_id;
     const char *first_id_given, *text_option_given; /* such an option, if one is given */
 } arguments;
@@ -37,6 +39,7 @@ static const command_option options[] = {
 };
 static const command_syntax syntax = {
     .options = options,
+    .groups = (const option_group[]){PROGRESS_OPTION_GROUP(offsetof(arguments, progress)), {0}},
     .operands = "[FILE...]",
     .doc =
         "Print the 64-bit simhash of each FILE, a text in UTF-8, as a line of fingerprint and path. Without FILE, or "
@@ -72,9 +75,14 @@ static int print_recipe(const sstore_text_options *text)
 
 /* The ids of documents count over all inputs. */
 typedef struct document_ids {
-    uint64_t next;
+    uint64_t next, printed;
     bool used_up; /* the largest id is taken */
 } document_ids;
+
+static void show_progress(document_ids *ids)
+{
+    progress_show("fingerprinting", ++ids->printed, 0, input_measure_fraction());
+}
 
 /* Print "fingerprint<TAB>number" of a document in `source`. */
 static int print_numbered(input_source *source, uint64_t fingerprint, document_ids *ids)
@@ -86,11 +94,12 @@ static int print_numbered(input_source *source, uint64_t fingerprint, document_i
                                  "--first-id");
     ids->used_up = ids->next == UINT64_MAX;
     ids->next++;
+    show_progress(ids);
     return output_record(true, &record) ? EXIT_DONE : EXIT_FAILED;
 }
 
 /* The whole source is a document: print "fingerprint<TAB>name". */
-static int fingerprint_file(input_source *source, const sstore_text_options *text_options)
+static int fingerprint_file(input_source *source, const sstore_text_options *text_options, document_ids *ids)
 {
     uint64_t fingerprint;
     sstore_error error;
@@ -100,6 +109,7 @@ static int fingerprint_file(input_source *source, const sstore_text_options *tex
     const char *text = source->buffer + source->begin;
     if (sstore_fingerprint_text(text, source->end - source->begin, text_options, &fingerprint, &error) != SSTORE_OK)
         return message_error(&error);
+    show_progress(ids);
     char digits[17];
     *output_hex(digits, fingerprint) = '\t';
     bool printed = output_bytes(digits, sizeof digits) && output_escaped(source->name, true) && output_bytes("\n", 1);
@@ -208,7 +218,7 @@ static int read_input(const arguments *all, const char *path, document_ids *ids)
     else if (all->lines)
         code = fingerprint_lines(&source, &all->text, ids);
     else
-        code = fingerprint_file(&source, &all->text);
+        code = fingerprint_file(&source, &all->text, ids);
     input_source_report(&source);
     input_source_close(&source);
     return code;
@@ -224,7 +234,10 @@ int cmd_fingerprint(int argc, char **argv)
         return print_recipe(&all.text);
     document_ids ids = {.next = all.first_id};
     int code = input_check_all(inputs.items, inputs.count, NULL);
+    progress_begin(all.progress);
+    input_measure_begin(inputs.items, inputs.count);
     for (int i = 0; i < inputs.count && code == EXIT_DONE; i++)
         code = read_input(&all, inputs.items[i], &ids);
+    progress_end();
     return code;
 }

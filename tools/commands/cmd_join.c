@@ -3,6 +3,7 @@
  * of edges that any program found.
  */
 #include "commands/cmd.h"
+#include "input/input_measure.h"
 #include "input/interrupt.h"
 
 typedef struct arguments {
@@ -192,10 +193,20 @@ static int print_cluster_record(void *context, const sstore_cluster_record *reco
 
 #define COMPONENT_BATCH 4096u
 
+#define READING_EDGES_PART 0.5 /* of the command, about */
+
+typedef struct edge_reader {
+    sstore_components *components;
+    uint64_t count;
+} edge_reader;
+
 static int add_edges(void *context, const uint64_t *nodes, const uint64_t *other_nodes, size_t count)
 {
+    edge_reader *self = context;
     sstore_error error;
-    return message_status(sstore_components_add(context, nodes, other_nodes, count, &error), &error);
+    self->count += count;
+    progress_show_reading(self->count, 0, READING_EDGES_PART);
+    return message_status(sstore_components_add(self->components, nodes, other_nodes, count, &error), &error);
 }
 
 /* Print each component's smallest node, the others, or both in a line. */
@@ -219,7 +230,7 @@ static int cluster_edges(arguments *all)
 {
     sstore_components_options how = SSTORE_COMPONENTS_OPTIONS_INIT;
     input_options input = INPUT_OPTIONS_INIT;
-    sstore_components *components;
+    edge_reader reader = {.count = 0};
     sstore_error error;
     input_ids ids = INPUT_IDS_PRESENT;
     char *path = (char *)(uintptr_t)all->edges;
@@ -233,15 +244,17 @@ static int cluster_edges(arguments *all)
     how.memory_bytes = all->task.options.memory_bytes;
     how.tmp_dir = all->task.options.tmp_dir;
     how.on_progress = all->task.options.on_progress;
-    sstore_status status = sstore_components_create(&how, &components, &error);
+    sstore_status status = sstore_components_create(&how, &reader.components, &error);
     if (status != SSTORE_OK)
         return end(all, all->edges, status, &error);
-    code = input_read(all->edges, &input, &ids, add_edges, components);
+    input_measure_begin(&path, 1);
+    code = input_read(all->edges, &input, &ids, add_edges, &reader);
+    progress_after_reading(READING_EDGES_PART, 1);
     if (code == EXIT_DONE) {
-        status = print_components(all, components, &error);
+        status = print_components(all, reader.components, &error);
         code = end(all, all->edges, status, &error);
     }
-    sstore_components_free(components);
+    sstore_components_free(reader.components);
     return code;
 }
 

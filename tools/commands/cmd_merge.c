@@ -95,7 +95,10 @@ int cmd_shard(int argc, char **argv)
     if (all.only != UINT32_MAX)
         return make_shard(&all, all.only);
     int code = EXIT_DONE;
-    for (uint32_t i = 0; i < all.count && code == EXIT_DONE; i++)
+    for (uint32_t i = 0; i < all.count && code == EXIT_DONE; i++) {
+        task_begin(&all.task);
+        progress_part((double)i / all.count, (double)(i + 1) / all.count);
         code = make_shard(&all, i);
+    }
     return code;
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "commands/cmd.h"
+#include "input/input_measure.h"
 
 typedef struct arguments {
     const char *store;
@@ -22,6 +23,7 @@ typedef struct arguments {
     bool nearest, count, json;
     uint64_t limit; /* on the printed matches of a query */
     uint32_t threads;
+    progress_mode progress;
     input_options format;
 } arguments;
 
@@ -51,7 +53,9 @@ static const command_option options[] = {
 };
 static const command_syntax syntax = {
     .options = options,
-    .groups = (const option_group[]){INPUT_OPTION_GROUP(offsetof(arguments, format)), {0}},
+    .groups = (const option_group[]){PROGRESS_OPTION_GROUP(offsetof(arguments, progress)),
+                                     INPUT_OPTION_GROUP(offsetof(arguments, format)),
+                                     {0}},
     .operands = "STORE [FINGERPRINT...]",
     .doc = "Print every record of STORE within a distance of each FINGERPRINT, as lines of query, fingerprint, "
            "distance and id. Queries keep their order; the matches of a query are ordered by distance, fingerprint and "
@@ -100,13 +104,15 @@ typedef struct query_session {
     sstore_cursor *cursor;
     output_style style;
     uint32_t distance;
-    match_list matches; /* of one query, to be sorted */
-    record_batch chunk; /* queries to answer together */
+    match_list matches;    /* of one query, to be sorted */
+    record_batch chunk;    /* queries to answer together */
+    double input_fraction; /* that is answered; negative: unknown */
 
     /* The queries being answered, and the progress of printing. */
     const uint64_t *queries;
-    uint64_t current; /* the query whose matches are being printed */
-    uint64_t seen;    /* number of its matches so far */
+    uint64_t current;  /* the query whose matches are being printed */
+    uint64_t seen;     /* number of its matches so far */
+    uint64_t answered; /* number of queries before them */
 } query_session;
 
 /* Returns an exit code. Close the session in any case. */
@@ -205,9 +211,19 @@ static int answer_one(query_session *session, uint64_t query)
     return end_queries(session, 1) ? EXIT_DONE : EXIT_FAILED;
 }
 
+static int report(void *context, const sstore_progress *progress)
+{
+    const query_session *session = context;
+    progress_show("answering", session->answered + progress->done, 0, progress->fraction);
+    return 0;
+}
+
 static int answer_batch(query_session *session, const uint64_t *queries, size_t count)
 {
-    const sstore_batch_options batch = {.struct_size = sizeof batch, .threads = session->all->threads};
+    const sstore_batch_options batch = {.struct_size = sizeof batch,
+                                        .threads = session->all->threads,
+                                        .on_progress = report,
+                                        .progress_context = session};
     sstore_error error;
     session->queries = queries;
     session->current = session->seen = 0;
@@ -221,11 +237,14 @@ static int answer_batch(query_session *session, const uint64_t *queries, size_t 
 /* Answer queries in order. */
 static int answer(query_session *session, const uint64_t *queries, size_t count)
 {
-    if (!session->all->nearest)
-        return answer_batch(session, queries, count);
     int code = EXIT_DONE;
-    for (size_t i = 0; i < count && code == EXIT_DONE; i++)
+    if (!session->all->nearest)
+        code = answer_batch(session, queries, count);
+    for (size_t i = 0; session->all->nearest && i < count && code == EXIT_DONE; i++) {
         code = answer_one(session, queries[i]);
+        progress_show("answering", session->answered + i, 0, (double)i / (double)count);
+    }
+    session->answered += count;
     return code;
 }
 
@@ -238,7 +257,10 @@ static int answer(query_session *session, const uint64_t *queries, size_t count)
 static int answer_chunk(query_session *session)
 {
     size_t count = session->chunk.count;
+    const double until = input_measure_fraction();
     session->chunk.count = 0;
+    progress_part(session->input_fraction, until);
+    session->input_fraction = until;
     return count == 0 ? EXIT_DONE : answer(session, session->chunk.fingerprints, count);
 }
 
@@ -254,7 +276,9 @@ static int add_to_chunk(void *context, const uint64_t *fingerprints, const uint6
 static int answer_now(void *context, const uint64_t *fingerprints, const uint64_t *ids, size_t count)
 {
     (void)ids, (void)count; /* 1 */
-    int code = answer_one(context, fingerprints[0]);
+    query_session *session = context;
+    int code = answer_one(session, fingerprints[0]);
+    progress_show("answering", ++session->answered, 0, input_measure_fraction());
     return code == EXIT_DONE && !output_flush() ? EXIT_FAILED : code;
 }
 
@@ -262,7 +286,9 @@ static int answer_now(void *context, const uint64_t *fingerprints, const uint64_
  * answer. */
 static int answer_input(query_session *session, const arguments *all)
 {
-    const char *path = all->input != NULL ? all->input : "-";
+    char *path = all->input != NULL ? (char *)(uintptr_t)all->input : (char[]){"-"};
+    input_measure_begin(&path, 1);
+    session->input_fraction = input_measure_fraction();
     input_ids ids = INPUT_IDS_UNKNOWN;
     if (all->input == NULL && input_is_interactive(path, &all->format))
         return input_read_interactive(&all->format, &ids, answer_now, session);
@@ -369,6 +395,7 @@ int cmd_query(int argc, char **argv)
     all.format.lines.ignore_ids = true;
     all.format.ahead = all.threads != 1;
     query_session session;
+    progress_begin(all.progress);
     int code = open_session(&session, &all);
     if (code == EXIT_DONE && all.explain)
         code = explain(&session, all.queries[0]);
@@ -376,6 +403,7 @@ int cmd_query(int argc, char **argv)
         code = answer_input(&session, &all);
     else if (code == EXIT_DONE)
         code = answer(&session, all.queries, (size_t)all.fingerprints.count);
+    progress_end();
     close_session(&session);
     free(all.queries);
     return code;

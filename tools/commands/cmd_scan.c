@@ -6,6 +6,7 @@
 
 #include "commands/cmd.h"
 #include "input/handover.h"
+#include "input/input_measure.h"
 
 /* Full slots take the least time per record. A slot that is not full is handed over if the scanning thread is idle. */
 #define SLOT_RECORDS ((size_t)1 << 20)
@@ -15,6 +16,7 @@ typedef struct arguments {
     const char *queries;
     operands inputs;
     uint32_t distance, threads;
+    progress_mode progress;
     input_options format;
 } arguments;
 
@@ -31,7 +33,9 @@ static const command_option options[] = {
 };
 static const command_syntax syntax = {
     .options = options,
-    .groups = (const option_group[]){INPUT_OPTION_GROUP(offsetof(arguments, format)), {0}},
+    .groups = (const option_group[]){PROGRESS_OPTION_GROUP(offsetof(arguments, progress)),
+                                     INPUT_OPTION_GROUP(offsetof(arguments, format)),
+                                     {0}},
     .operands = "--queries=BATCH [FILE...]",
     .doc =
         "Print every record of the FILEs within a distance of a query in BATCH, as lines of query, fingerprint, "
@@ -71,7 +75,9 @@ static int open_scan(const arguments *all, sstore_stream_matcher **scan_out)
 typedef struct scan_stream {
     sstore_stream_matcher *scan;
     record_batch slots[SLOTS];
-    size_t filling; /* the slot being filled */
+    double fractions[SLOTS]; /* of the inputs, read when the slot was filled */
+    uint64_t scanned;        /* number of records */
+    size_t filling;          /* the slot being filled */
     handover over;
     bool has_thread; /* otherwise the thread that fills a slot also scans it */
     bool ignore_ids;
@@ -79,14 +85,17 @@ typedef struct scan_stream {
 } scan_stream;
 
 /* Scan and empty a slot. Flush its matches, so that a reader of stdout sees them at once. */
-static int scan_records(scan_stream *stream, record_batch *slot)
+static int scan_slot(scan_stream *stream, size_t index)
 {
+    record_batch *slot = &stream->slots[index];
     sstore_error error;
     output_style style = {.has_ids = slot->has_ids};
     sstore_status status = sstore_stream_matcher_feed(stream->scan, slot->fingerprints,
                                                       slot->has_ids ? slot->ids : NULL, slot->count, output_scan_match,
                                                       &style, &error);
+    stream->scanned += slot->count;
     slot->count = 0;
+    progress_show("scanning", stream->scanned, 0, stream->fractions[index]);
     if (status != SSTORE_OK)
         return message_status(status, &error);
     return output_flush() ? EXIT_DONE : EXIT_FAILED;
@@ -97,7 +106,7 @@ static void *scan_slots(void *context)
     scan_stream *stream = context;
     size_t slot;
     while (stream->code == EXIT_DONE && handover_take_full(&stream->over, &slot)) {
-        stream->code = scan_records(stream, &stream->slots[slot]);
+        stream->code = scan_slot(stream, slot);
         handover_give_free(&stream->over);
     }
     if (stream->code != EXIT_DONE)
@@ -123,8 +132,9 @@ static int open_stream(scan_stream *stream, sstore_stream_matcher *scan, bool ah
 /* Have the filled slot scanned, and begin to fill another one. */
 static int hand_over(scan_stream *stream)
 {
+    stream->fractions[stream->filling] = input_measure_fraction();
     if (!stream->has_thread)
-        return stream->code = scan_records(stream, &stream->slots[stream->filling]);
+        return stream->code = scan_slot(stream, stream->filling);
     handover_give_full(&stream->over);
     return handover_take_free(&stream->over, &stream->filling) ? EXIT_DONE : EXIT_FAILED;
 }
@@ -148,13 +158,14 @@ static int add_records(void *context, const uint64_t *fingerprints, const uint64
 /* Wait until all records are scanned. Returns an exit code. */
 static int close_stream(scan_stream *stream)
 {
+    stream->fractions[stream->filling] = input_measure_fraction();
     if (stream->has_thread) {
         if (stream->slots[stream->filling].count > 0)
             handover_give_full(&stream->over);
         handover_finish(&stream->over);
         handover_join(&stream->over);
     } else if (stream->code == EXIT_DONE && stream->slots[stream->filling].count > 0) {
-        stream->code = scan_records(stream, &stream->slots[stream->filling]);
+        stream->code = scan_slot(stream, stream->filling);
     }
     for (size_t i = 0; i < SLOTS; i++)
         record_batch_free(&stream->slots[i]);
@@ -167,6 +178,7 @@ static int scan_inputs(const arguments *all, sstore_stream_matcher *scan)
     scan_stream stream;
     input_ids ids = INPUT_IDS_UNKNOWN;
     int code = open_stream(&stream, scan, all->threads != 1);
+    input_measure_begin(all->inputs.items, all->inputs.count);
     stream.ignore_ids = all->format.lines.ignore_ids;
     for (int i = 0; i < all->inputs.count && code == EXIT_DONE; i++) {
         code = input_read(all->inputs.items[i], &all->format, &ids, add_records, &stream);
@@ -191,10 +203,12 @@ int cmd_scan(int argc, char **argv)
             message_usage_error("--queries and the input cannot both be standard input");
     all.format.ahead = all.threads != 1;
     int code = input_check_all(all.inputs.items, all.inputs.count, &all.format);
+    progress_begin(all.progress);
     if (code == EXIT_DONE)
         code = open_scan(&all, &scan);
     if (code == EXIT_DONE)
         code = scan_inputs(&all, scan);
+    progress_end();
     sstore_stream_matcher_free(scan);
     return code;
 }

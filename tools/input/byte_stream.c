@@ -15,6 +15,7 @@
 
 #include "input/handover.h"
 #include "input/input_hint.h"
+#include "input/input_measure.h"
 #include "input/interrupt.h"
 #include "output/messages.h"
 
@@ -90,6 +91,7 @@ static int read_bytes(void *self, char *to, size_t room, size_t *got_out, line_f
         return byte_stream_fail(fault, "cannot read: %s",
                                 errno == EISDIR ? input_hint_of_folder(file->fd) : strerror(errno));
     *got_out = (size_t)got;
+    input_measure_add((size_t)got);
     return EXIT_DONE;
 }
 

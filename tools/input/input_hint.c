@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "output/messages.h"
+#include "output/progress.h"
 
 /* How much of a line is looked at: binary data may have no line ends. */
 #define MAX_BYTES 4096u
@@ -79,6 +80,9 @@ const char *input_hint_of_folder(int fd)
 
 void input_hint_of_terminal(int fd)
 {
-    if (isatty(fd) && isatty(STDERR_FILENO))
+    if (!isatty(fd))
+        return;
+    progress_stop_line();
+    if (isatty(STDERR_FILENO))
         message_print("reading from the terminal; Ctrl-D in an empty line ends the input");
 }

@@ -20,7 +20,7 @@ const char *input_hint_of_line(const char *line, size_t length, uint64_t number)
 /* The reason why a folder, which `fd` has open, is no input, and the remedy. */
 const char *input_hint_of_folder(int fd);
 
-/* Tell a person at the terminal that the command waits for input. */
+/* If stdin is a terminal, tell the person there that the command waits for input, and show no progress. */
 void input_hint_of_terminal(int fd);
 
 #endif

@@ -1,9 +1,5 @@
 /*
- * messages.h - messages on stderr, each a line that begins with "sstore: ", exit codes, and the progress of a long
- * command.
- *
- * Progress is a line that is redrawn on a terminal, or one JSON object per line for programs. The process has one
- * progress state.
+ * messages.h - messages on stderr, each a line that begins with "sstore: ", and exit codes.
  */
 #ifndef MESSAGES_H
 #define MESSAGES_H
@@ -50,23 +46,5 @@ void *allocate_or_exit(size_t count, size_t size);
 /* Make room for `needed` items in an array. `items` points to the variable that holds its address. Returns false, and
  * leaves the array alone, if there is no memory. */
 bool grow(void *items, size_t *capacity, size_t needed, size_t item_bytes);
-
-typedef enum progress_mode {
-    PROGRESS_AUTO, /* a line if stderr is a terminal that can erase it, otherwise nothing */
-    PROGRESS_JSON,
-    PROGRESS_NONE
-} progress_mode;
-
-/* Begin a command. */
-void progress_begin(progress_mode mode);
-
-/* `count` of `expected` records were read; 0 expected: unknown. */
-void progress_reading(uint64_t count, uint64_t expected);
-
-/* Show the progress that the library reports. */
-void progress_report(const sstore_progress *progress);
-
-/* End a command: show JSON progress for the last time, or erase the line. */
-void progress_end(void);
 
 #endif

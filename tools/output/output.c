@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "output/messages.h"
+#include "output/progress.h"
 
 /* errno of the first write that failed; output_close() reports it. */
 static int first_failure;
@@ -28,12 +29,14 @@ static bool succeeded(bool success)
 
 bool output_bytes(const char *bytes, size_t size)
 {
+    progress_give_way();
     return succeeded(fwrite_unlocked(bytes, 1, size, stdout) == size);
 }
 
 bool output_text(const char *format, ...)
 {
     va_list arguments;
+    progress_give_way();
     va_start(arguments, format);
     const bool printed = succeeded(vprintf(format, arguments) >= 0);
     va_end(arguments);
