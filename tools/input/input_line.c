@@ -72,8 +72,7 @@ static bool parse_decimal(const char *text, size_t length, uint64_t *value_out)
     return length > 0 && digits_read_any_decimal(text, length, value_out, &fits) == length && fits;
 }
 
-/* The hint helps with decimal fingerprints, which are recognised if they are negative or have more than 16 digits. */
-static bool parse_hex(const field *source, uint64_t *value_out, line_fault *fault)
+static bool read_hex(const field *source, uint64_t *value_out)
 {
     char digits[DIGITS_READ_BYTES] = {0};
     const char *text = source->text;
@@ -81,53 +80,69 @@ static bool parse_hex(const field *source, uint64_t *value_out, line_fault *faul
     const size_t count = source->length - prefix;
     if (count > 0 && count <= HEX_DIGITS)
         memcpy(digits, text + prefix, count);
-    if (count > 0 && digits_read_hex(digits, value_out) == count)
-        return true;
-    const bool negative = source->length > 0 && text[0] == '-';
-    return fail_with_hint(fault, "a fingerprint of 1 to 16 hex digits", source,
-                          parse_decimal(text + negative, source->length - negative, value_out)
-                              ? "; --radix dec reads decimal fingerprints"
-                              : "");
+    return count > 0 && digits_read_hex(digits, value_out) == count;
 }
 
 /* Negative numbers are two's complement: databases without unsigned types hold fingerprints like that. */
-static bool parse_decimal_fingerprint(const field *source, uint64_t *value_out, line_fault *fault)
+static bool read_signed(const field *source, uint64_t *value_out)
 {
-    static const char expected[] = "a decimal fingerprint from -9223372036854775808 to 18446744073709551615";
     bool negative = source->length > 0 && source->text[0] == '-';
     uint64_t value = 0;
     if (!parse_decimal(source->text + negative, source->length - negative, &value) ||
-        (negative && value > UINT64_C(1) << 63)) {
-        const bool is_hex = parse_hex(source, value_out, fault);
-        return fail_with_hint(fault, expected, source, is_hex ? "; without --radix dec it is hex" : "");
-    }
+        (negative && value > UINT64_C(1) << 63))
+        return false;
     *value_out = negative ? 0 - value : value;
     return true;
 }
 
-static bool parse_fingerprint(radix_form form, const field *source, uint64_t *value_out, line_fault *fault)
+static bool read_fingerprint(radix_form form, const field *source, uint64_t *value_out)
 {
-    static const char base64[] = "a fingerprint of eight bytes in base64 (11 characters, or 12 with a closing '=')";
     switch (form) {
     case RADIX_DEC:
-    case RADIX_SIGNED: return parse_decimal_fingerprint(source, value_out, fault);
-    case RADIX_BASE64:
-        return radix_read_base64(source->text, source->length, value_out) || fail_found(fault, base64, source);
-    case RADIX_BIN:
-        return radix_read_bin(source->text, source->length, value_out) ||
-               fail_found(fault, "a fingerprint of 64 digits 0 and 1", source);
+    case RADIX_SIGNED: return read_signed(source, value_out);
+    case RADIX_BASE64: return radix_read_base64(source->text, source->length, value_out);
+    case RADIX_BIN: return radix_read_bin(source->text, source->length, value_out);
     case RADIX_HEX: break;
     }
-    return parse_hex(source, value_out, fault);
+    return read_hex(source, value_out);
 }
 
-/* The hint helps with the output of 'sstore fingerprint FILE...', which has paths in the place of ids. */
+/* If the text is a fingerprint in another form, the hint names the option for it. */
+static bool parse_fingerprint(radix_form form, const field *source, uint64_t *value_out, line_fault *fault)
+{
+    static const struct {
+        const char *expected, *hint;
+    } forms[] = {
+        [RADIX_HEX] = {"a fingerprint of 1 to 16 hex digits", "; --radix hex, the default, reads hex fingerprints"},
+        [RADIX_DEC] = {"a decimal fingerprint from -9223372036854775808 to 18446744073709551615",
+                       "; --radix dec reads decimal fingerprints"},
+        [RADIX_SIGNED] = {"a decimal fingerprint from -9223372036854775808 to 18446744073709551615", ""},
+        [RADIX_BASE64] = {"a fingerprint of eight bytes in base64 (11 characters, or 12 with a closing '=')",
+                          "; --radix base64 reads fingerprints in base64"},
+        [RADIX_BIN] = {"a fingerprint of 64 digits 0 and 1", "; --radix bin reads binary digits"},
+    };
+    static const radix_form others[] = {RADIX_BIN, RADIX_DEC, RADIX_HEX, RADIX_BASE64}; /* strict ones first */
+    const char *hint = "";
+    if (read_fingerprint(form, source, value_out))
+        return true;
+    for (size_t i = 0; i < sizeof others / sizeof *others && hint[0] == '\0'; i++)
+        if (read_fingerprint(others[i], source, value_out))
+            hint = forms[others[i]].hint;
+    return fail_with_hint(fault, forms[form].expected, source, hint);
+}
+
+/* The hints help with ids before fingerprints, and with the output of 'sstore fingerprint FILE...', which has paths in
+ * the place of ids. */
 static bool parse_id(const field *source, line_record *record, line_fault *fault)
 {
+    uint64_t ignored;
     record->has_id = !(source->length == 1 && source->text[0] == '-');
-    return !record->has_id || parse_decimal(source->text, source->length, &record->id) ||
-           fail_with_hint(fault, "a decimal id up to 18446744073709551615, or '-'", source,
-                          "; --columns fingerprint,- skips this field");
+    if (!record->has_id || parse_decimal(source->text, source->length, &record->id))
+        return true;
+    return fail_with_hint(fault, "a decimal id up to 18446744073709551615, or '-'", source,
+                          source->length == HEX_DIGITS && read_hex(source, &ignored)
+                              ? "; --columns id,fingerprint reads lines that begin with the id"
+                              : "; --columns fingerprint,- skips this field");
 }
 
 /* A line of ids. The hint helps with lines of fingerprint and id that were given without --columns. */
@@ -135,7 +150,7 @@ static bool parse_only_id(const line_format *format, const field *source, uint64
 {
     if (parse_decimal(source->text, source->length, id_out))
         return true;
-    const bool may_be_fingerprint = format->id_may_be_missing && parse_hex(source, id_out, fault);
+    const bool may_be_fingerprint = format->id_may_be_missing && read_hex(source, id_out);
     return fail_with_hint(fault, "a decimal id up to 18446744073709551615", source,
                           may_be_fingerprint ? "; if the ids are in the second field, add --columns fingerprint,id"
                                              : "");

@@ -12,6 +12,10 @@ echo -5 | try "signed fingerprints"
 echo 99999999999999999999 | try "too large a number"
 echo 0xff00 | try "hex for decimal" --radix dec
 echo '-99999999999999999999' | try "too small a number" --radix dec
+echo AAAAAAAAAP8= | try "base64"
+printf '%064d\n' 1011 | try "binary digits"
+echo 00000000000000ff | try "hex for base64" --radix base64
+echo 12 84ad7e0ad13e1a8b | try "ids first"
 printf '%s\n' fingerprint,id ff,1 | try "a CSV file with a header"
 printf '%s\n' ff,1 | try "a CSV file"
 printf '%s\n' 'ff;1' | try "a CSV file with semicolons"
