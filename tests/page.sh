@@ -59,7 +59,7 @@ page_run() { # line, mode, command, file of the expected output
     [ "$(id -u)" != 0 ] || set -- "$1" "$2" "${3//sudo /}" "$4"
   fi
   printf '%s: $ %s\n' "$1" "$3"
-  eval "$3" >"$page_folder/found" 2>&1 </dev/null
+  eval "$3" >"$page_folder/found" 2>&1 </dev/null 3<&-
   page_status=$?
   cat "$page_folder/found"
   # A command of a pipe that ended earlier, as before `head`, did not fail.
