@@ -9,7 +9,8 @@ set -u
 
 # A folder's height. A file includes its own folder's headers and those of lower ones.
 declare -A height=([base]=0 [codec]=1 [text]=1 [plan]=2 [sort]=2 [store]=3 [read]=4 [join]=4 [stream]=4 [write]=5 [api]=6)
-declare -A tool_height=([output]=0 [input]=1 [commands]=2)
+# The extension of SQLite is no part of the command.
+declare -A tool_height=([sqlite]=-1 [output]=0 [input]=1 [commands]=2)
 # External headers and the only files that may include them.
 declare -A owner=(
   [lmdb.h]='libstore/src/store/directory\.c'
@@ -18,6 +19,7 @@ declare -A owner=(
   [jansson.h]='tools/output/json\.c'
   [zlib.h]='tools/input/decompress\.c'
   [zstd.h]='tools/input/decompress\.c'
+  [sqlite3ext.h]='tools/sqlite/sstore_sqlite\.c'
   [zstd_errors.h]='tools/input/decompress\.c'
 )
 archive=${2:+$(realpath "$2")}

@@ -21,6 +21,7 @@ need_libraries() {
   need_module libutf8proc libutf8proc-dev
   need_module zlib zlib1g-dev
   need_module libzstd libzstd-dev
+  need_module sqlite3 libsqlite3-dev
 }
 
 as_root() {

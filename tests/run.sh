@@ -45,7 +45,7 @@ longest+='|install\.static|format\.(decoder|golden)|unit\.(components|group_join
 # Tests that would take long with a sanitizer and gain little from it: they count files, watch where files are, mostly
 # run Python, only compute with numbers, or mostly start the command.
 unsanitized='^(limits\.descriptors|faults\.file_locations|format\.vectors|unit\.(planner|cost)'
-unsanitized+='|cli\.(output-every|build-compressed|build-text-shapes|query-same|query-brute-force|query-input|dump-format))$'
+unsanitized+='|cli\.(output-every|build-compressed|build-text-shapes|query-same|query-brute-force|query-input|dump-format|interchange))$'
 
 say() { printf '\n== %s\n' "$*"; }
 minutes() { printf '%d min %d s' $(($1 / 60)) $(($1 % 60)); }
@@ -69,6 +69,7 @@ need_command zstd zstd
 need_command parallel parallel
 need_command python3 python3
 need_command jq jq
+need_command sqlite3 sqlite3
 [[ " ${jobs[*]} " != *" clang "* ]] || need_command clang clang
 if [[ " ${jobs[*]} " == *" python "* ]]; then
   python3 -c 'import ensurepip, venv' 2>/dev/null || missing+=(python3-venv)

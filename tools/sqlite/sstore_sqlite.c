@@ -1,0 +1,598 @@
+/*
+ * sstore_sqlite.c - a loadable extension of SQLite: stores as table-valued functions, and functions of fingerprints.
+ * docs/sqlite.md describes them.
+ *
+ * SQLite has only signed integers, so fingerprints and ids from 2^63 on are negative here: their two's complement. A
+ * fingerprint may also be given as text of hex digits, or as a blob of eight bytes, the most significant first.
+ */
+#include <endian.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <sqlite3ext.h>
+
+#include "sqlite/store_cache.h"
+
+SQLITE_EXTENSION_INIT1
+
+#define HEX_DIGITS 16
+#define FINGERPRINT_BYTES 8
+#define FIRST_CAPACITY 64u
+#define RECORD_CAPACITY 1024u
+
+/* ----- fingerprints ----- */
+
+static int hex_value(char digit)
+{
+    if (digit >= '0' && digit <= '9')
+        return digit - '0';
+    const char small = (char)(digit | 0x20);
+    return small >= 'a' && small <= 'f' ? small - 'a' + 10 : -1;
+}
+
+/* 1 to 16 hex digits, with or without 0x. */
+static bool read_hex(const char *text, size_t length, uint64_t *fingerprint_out)
+{
+    const size_t first = length > 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X') ? 2 : 0;
+    *fingerprint_out = 0;
+    for (size_t i = first; i < length; i++) {
+        const int digit = hex_value(text[i]);
+        if (digit < 0)
+            return false;
+        *fingerprint_out = *fingerprint_out << 4 | (uint64_t)digit;
+    }
+    return length > first && length - first <= HEX_DIGITS;
+}
+
+static bool read_fingerprint(sqlite3_value *value, uint64_t *fingerprint_out)
+{
+    const char *text;
+    switch (sqlite3_value_type(value)) {
+    case SQLITE_INTEGER: *fingerprint_out = (uint64_t)sqlite3_value_int64(value); return true;
+    case SQLITE_TEXT:
+        text = (const char *)sqlite3_value_text(value); /* NULL: out of memory */
+        return text != NULL && read_hex(text, (size_t)sqlite3_value_bytes(value), fingerprint_out);
+    case SQLITE_BLOB:
+        if (sqlite3_value_bytes(value) != FINGERPRINT_BYTES)
+            return false;
+        memcpy(fingerprint_out, sqlite3_value_blob(value), FINGERPRINT_BYTES);
+        *fingerprint_out = be64toh(*fingerprint_out);
+        return true;
+    default: return false;
+    }
+}
+
+#define FINGERPRINT_FORMS "an integer, a text of 1 to 16 hex digits or a blob of 8 bytes"
+
+/* ----- functions of fingerprints ----- */
+
+/* Read the argument. False: the result is set, to NULL or an error. */
+static bool take_fingerprint(sqlite3_context *context, sqlite3_value *value, uint64_t *fingerprint_out)
+{
+    if (sqlite3_value_type(value) == SQLITE_NULL)
+        return false; /* the result is NULL unless it is set */
+    if (read_fingerprint(value, fingerprint_out))
+        return true;
+    sqlite3_result_error(context, "expected a fingerprint: " FINGERPRINT_FORMS, -1);
+    return false;
+}
+
+static void hamming_of_blobs(sqlite3_context *context, sqlite3_value *left, sqlite3_value *right)
+{
+    const int size = sqlite3_value_bytes(left);
+    const unsigned char *a = sqlite3_value_blob(left), *b = sqlite3_value_blob(right);
+    sqlite3_int64 distance = 0;
+    if (size != sqlite3_value_bytes(right)) {
+        sqlite3_result_error(context, "hamming(): expected two blobs of the same length", -1);
+        return;
+    }
+    for (int i = 0; i < size; i++)
+        distance += __builtin_popcount((unsigned)(a[i] ^ b[i]));
+    sqlite3_result_int64(context, distance);
+}
+
+static void call_hamming(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    uint64_t left, right;
+    (void)count;
+    if (sqlite3_value_type(values[0]) == SQLITE_BLOB && sqlite3_value_type(values[1]) == SQLITE_BLOB)
+        hamming_of_blobs(context, values[0], values[1]);
+    else if (take_fingerprint(context, values[0], &left) && take_fingerprint(context, values[1], &right))
+        sqlite3_result_int(context, (int)sstore_hamming_distance(left, right));
+}
+
+static void call_hex(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    char text[HEX_DIGITS + 1];
+    uint64_t fingerprint;
+    (void)count;
+    if (!take_fingerprint(context, values[0], &fingerprint))
+        return;
+    snprintf(text, sizeof text, "%016" PRIx64, fingerprint);
+    sqlite3_result_text(context, text, -1, SQLITE_TRANSIENT);
+}
+
+static void call_integer(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    uint64_t fingerprint;
+    (void)count;
+    if (take_fingerprint(context, values[0], &fingerprint))
+        sqlite3_result_int64(context, (sqlite3_int64)fingerprint);
+}
+
+static void call_version(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    (void)count, (void)values;
+    sqlite3_result_text(context, sstore_version(), -1, SQLITE_STATIC);
+}
+
+/* ----- table-valued functions ----- */
+
+typedef enum function_kind { KIND_QUERY, KIND_NEAREST, KIND_RECORDS, KIND_COUNT } function_kind;
+
+static const char *const function_names[KIND_COUNT] = {"sstore_query", "sstore_nearest", "sstore_records"};
+
+/* The columns of a table. The hidden ones are the arguments of the function. */
+enum { COLUMN_ID, COLUMN_FINGERPRINT, COLUMN_DISTANCE, COLUMN_STORE, COLUMN_QUERY, COLUMN_K };
+#define ARGUMENT_COUNT 3 /* columns from COLUMN_STORE on */
+
+/* The column from its number in the table: sstore_records has no distance. */
+static int column_of(function_kind kind, int number)
+{
+    return kind == KIND_RECORDS && number >= COLUMN_DISTANCE ? number + 1 : number;
+}
+
+/* The last argument may be missing. */
+static int needed_arguments(function_kind kind)
+{
+    return kind == KIND_RECORDS ? 1 : 2;
+}
+
+/* What the functions of a connection share. It is freed with the last of its modules. */
+typedef struct connection {
+    sqlite3 *db;
+    store_cache *stores;
+    int module_count;
+} connection;
+
+typedef struct table_function {
+    connection *of;
+    function_kind kind;
+} table_function;
+
+typedef struct function_table {
+    sqlite3_vtab base; /* first, for SQLite */
+    const table_function *function;
+} function_table;
+
+/* Rows of one call. */
+typedef struct function_cursor {
+    sqlite3_vtab_cursor base; /* first, for SQLite */
+    sqlite3_value *arguments[ARGUMENT_COUNT];
+    cached_store *store; /* of the first argument; kept for further calls by the same statement */
+    sstore_record_iterator *records;
+    uint64_t *fingerprints, *ids;
+    uint32_t *distances;
+    size_t capacity;
+    size_t count, next;        /* rows in the arrays, and the current one */
+    sqlite3_int64 rows_before; /* rows of the call before those in the arrays */
+} function_cursor;
+
+static const table_function *function_of(const function_cursor *cursor)
+{
+    return ((const function_table *)cursor->base.pVtab)->function;
+}
+
+static int fail(sqlite3_vtab *table, const char *reason)
+{
+    const table_function *function = ((const function_table *)table)->function;
+    sqlite3_free(table->zErrMsg);
+    table->zErrMsg = sqlite3_mprintf("%s(): %s", function_names[function->kind], reason);
+    return table->zErrMsg != NULL ? SQLITE_ERROR : SQLITE_NOMEM;
+}
+
+static int fail_status(sqlite3_vtab *table, sstore_status status, const sstore_error *error)
+{
+    if (status == SSTORE_STOPPED)
+        return SQLITE_INTERRUPT;
+    return status == SSTORE_ERROR_MEMORY ? SQLITE_NOMEM : fail(table, error->message);
+}
+
+static int connect_table(sqlite3 *db, void *context, int count, const char *const *values, sqlite3_vtab **table_out,
+                         char **error_out)
+{
+    const table_function *function = context;
+    (void)count, (void)values, (void)error_out;
+    int code = sqlite3_declare_vtab(db, function->kind == KIND_RECORDS
+                                            ? "CREATE TABLE x(id INTEGER, fingerprint INTEGER, store HIDDEN)"
+                                            : "CREATE TABLE x(id INTEGER, fingerprint INTEGER, distance INTEGER, "
+                                              "store HIDDEN, query HIDDEN, k HIDDEN)");
+    /* The tables open files, so a schema that somebody else made must not use them in its views and triggers. */
+    if (code == SQLITE_OK)
+        code = sqlite3_vtab_config(db, SQLITE_VTAB_DIRECTONLY);
+    function_table *table = code == SQLITE_OK ? sqlite3_malloc(sizeof *table) : NULL;
+    if (code == SQLITE_OK && table == NULL)
+        code = SQLITE_NOMEM;
+    if (table != NULL)
+        *table = (function_table){.function = function};
+    *table_out = (sqlite3_vtab *)table;
+    return code;
+}
+
+static int disconnect_table(sqlite3_vtab *table)
+{
+    sqlite3_free(table);
+    return SQLITE_OK;
+}
+
+/*
+ * All arguments must be known before the first row, so plans in which one is not are refused: in a join, SQLite then
+ * puts the table that it comes from first.
+ */
+static int choose_plan(sqlite3_vtab *table, sqlite3_index_info *info)
+{
+    const function_kind kind = ((const function_table *)table)->function->kind;
+    int places[ARGUMENT_COUNT] = {-1, -1, -1}, given = 0;
+    for (int i = 0; i < info->nConstraint; i++) {
+        const struct sqlite3_index_constraint *constraint = &info->aConstraint[i];
+        const int column = column_of(kind, constraint->iColumn);
+        if (constraint->op != SQLITE_INDEX_CONSTRAINT_EQ || column < COLUMN_STORE)
+            continue;
+        if (!constraint->usable)
+            return SQLITE_CONSTRAINT;
+        places[column - COLUMN_STORE] = i;
+    }
+    for (int i = 0; i < ARGUMENT_COUNT && places[i] >= 0; i++) {
+        info->aConstraintUsage[places[i]].argvIndex = ++given;
+        info->aConstraintUsage[places[i]].omit = 1;
+    }
+    if (given < needed_arguments(kind))
+        return fail(table, kind == KIND_RECORDS ? "expected the path of a store"
+                                                : "expected the path of a store and a fingerprint");
+    info->idxNum = given;
+    info->estimatedCost = kind == KIND_RECORDS ? 1e6 : 100;
+    info->estimatedRows = kind == KIND_RECORDS ? 1000000 : 10;
+    return SQLITE_OK;
+}
+
+static int open_cursor(sqlite3_vtab *table, sqlite3_vtab_cursor **cursor_out)
+{
+    function_cursor *cursor = sqlite3_malloc(sizeof *cursor);
+    (void)table;
+    if (cursor != NULL)
+        *cursor = (function_cursor){0};
+    *cursor_out = (sqlite3_vtab_cursor *)cursor;
+    return cursor != NULL ? SQLITE_OK : SQLITE_NOMEM;
+}
+
+static void end_call(function_cursor *cursor)
+{
+    sstore_record_iterator_free(cursor->records);
+    cursor->records = NULL;
+    cursor->count = cursor->next = 0;
+    cursor->rows_before = 0;
+}
+
+static void forget_arguments(function_cursor *cursor)
+{
+    for (int i = 0; i < ARGUMENT_COUNT; i++) {
+        sqlite3_value_free(cursor->arguments[i]);
+        cursor->arguments[i] = NULL;
+    }
+}
+
+static int close_cursor(sqlite3_vtab_cursor *base)
+{
+    function_cursor *cursor = (function_cursor *)base;
+    end_call(cursor);
+    store_cache_release(function_of(cursor)->of->stores, cursor->store);
+    forget_arguments(cursor);
+    sqlite3_free(cursor->fingerprints);
+    sqlite3_free(cursor->ids);
+    sqlite3_free(cursor->distances);
+    sqlite3_free(cursor);
+    return SQLITE_OK;
+}
+
+/* ----- arguments ----- */
+
+/* Is the value the same text as before? Then the statement goes on with the state of the store that it has. */
+static bool is_same_text(sqlite3_value *value, sqlite3_value *before)
+{
+    const int size = sqlite3_value_bytes(value);
+    return before != NULL && sqlite3_value_type(before) == SQLITE_TEXT && size == sqlite3_value_bytes(before) &&
+           memcmp(sqlite3_value_text(value), sqlite3_value_text(before), (size_t)size) == 0;
+}
+
+/* Acquire the store of the first argument, unless the cursor has it. */
+static int take_store(function_cursor *cursor, sqlite3_value *value)
+{
+    store_cache *stores = function_of(cursor)->of->stores;
+    sstore_error error;
+    if (sqlite3_value_type(value) != SQLITE_TEXT)
+        return fail(cursor->base.pVtab, "expected the path of a store as text");
+    if (cursor->store != NULL && is_same_text(value, cursor->arguments[0]))
+        return SQLITE_OK;
+    store_cache_release(stores, cursor->store);
+    cursor->store = NULL;
+    const char *path = (const char *)sqlite3_value_text(value);
+    if (path == NULL)
+        return SQLITE_NOMEM;
+    if (strlen(path) != (size_t)sqlite3_value_bytes(value))
+        return fail(cursor->base.pVtab, "expected the path of a store, found a text with a zero in it");
+    const sstore_status status = store_cache_acquire(stores, path, &cursor->store, &error);
+    return status == SSTORE_OK ? SQLITE_OK : fail_status(cursor->base.pVtab, status, &error);
+}
+
+/* The distance: the third argument, or that of the store. */
+static int take_distance(function_cursor *cursor, sqlite3_value *value, uint32_t *distance_out)
+{
+    *distance_out = cursor->store->metadata.distance;
+    if (value == NULL || sqlite3_value_type(value) == SQLITE_NULL)
+        return SQLITE_OK;
+    const sqlite3_int64 distance = sqlite3_value_type(value) == SQLITE_INTEGER ? sqlite3_value_int64(value) : -1;
+    if (distance < 0 || distance > SSTORE_MAX_DISTANCE)
+        return fail(cursor->base.pVtab, "expected a distance from 0 to 64");
+    *distance_out = (uint32_t)distance;
+    return SQLITE_OK;
+}
+
+static int keep_arguments(function_cursor *cursor, int count, sqlite3_value **values)
+{
+    forget_arguments(cursor);
+    for (int i = 0; i < count; i++) {
+        cursor->arguments[i] = sqlite3_value_dup(values[i]);
+        if (cursor->arguments[i] == NULL)
+            return SQLITE_NOMEM;
+    }
+    return SQLITE_OK;
+}
+
+/* ----- interruption ----- */
+
+/*
+ * SQLite 3.41 has a function that tells whether a connection was interrupted. In any version, a statement that is run
+ * then fails, and it also calls the connection's progress handler, by which programs limit the time of statements. It
+ * is only prepared in long queries, and must not stay: it would keep the connection from being closed.
+ */
+typedef struct interruption {
+    sqlite3 *db;
+    sqlite3_stmt *statement;
+    unsigned skipped;
+} interruption;
+
+#define CHECK_INTERVAL 4u /* a check takes less than a microsecond, and the library asks every few microseconds */
+
+static int is_interrupted(void *context)
+{
+    interruption *of = context;
+    if (++of->skipped < CHECK_INTERVAL)
+        return 0;
+    of->skipped = 0;
+    if (of->statement == NULL && sqlite3_prepare_v2(of->db, "SELECT 1", -1, &of->statement, NULL) != SQLITE_OK)
+        return 0;
+    const int code = sqlite3_step(of->statement);
+    sqlite3_reset(of->statement);
+    return code == SQLITE_INTERRUPT;
+}
+
+/* ----- rows ----- */
+
+/* Room for rows, of which the earlier ones are lost. */
+static int make_room(function_cursor *cursor, uint64_t capacity)
+{
+    if (capacity <= cursor->capacity)
+        return SQLITE_OK;
+    cursor->capacity = 0;
+    sqlite3_free(cursor->fingerprints);
+    sqlite3_free(cursor->ids);
+    sqlite3_free(cursor->distances);
+    cursor->fingerprints = sqlite3_malloc64(capacity * sizeof *cursor->fingerprints);
+    cursor->ids = sqlite3_malloc64(capacity * sizeof *cursor->ids);
+    cursor->distances = sqlite3_malloc64(capacity * sizeof *cursor->distances);
+    if (cursor->fingerprints == NULL || cursor->ids == NULL || cursor->distances == NULL)
+        return SQLITE_NOMEM;
+    cursor->capacity = (size_t)capacity;
+    return SQLITE_OK;
+}
+
+/* Run a query into the arrays, again with larger ones if they are too small. */
+static int find_matches(function_cursor *cursor, uint64_t fingerprint, uint32_t distance)
+{
+    const table_function *function = function_of(cursor);
+    sstore_cursor *search = cursor->store->cursor;
+    interruption stop = {.db = function->of->db};
+    sstore_status status = SSTORE_OK;
+    sstore_error error;
+    uint64_t count = FIRST_CAPACITY;
+    int code;
+    sstore_cursor_set_stop(search, is_interrupted, &stop);
+    do {
+        code = make_room(cursor, count);
+        if (code != SQLITE_OK)
+            break;
+        const sstore_match_columns columns = {.struct_size = sizeof columns,
+                                              .fingerprint = cursor->fingerprints,
+                                              .id = cursor->ids,
+                                              .distance = cursor->distances};
+        status = function->kind == KIND_NEAREST
+                     ? sstore_query_nearest_columns(search, fingerprint, distance, &columns, cursor->capacity, &count,
+                                                    &error)
+                     : sstore_query_columns(search, fingerprint, distance, &columns, cursor->capacity, &count, &error);
+    } while (status == SSTORE_OK && count > cursor->capacity);
+    sstore_cursor_set_stop(search, NULL, NULL);
+    sqlite3_finalize(stop.statement);
+    if (code == SQLITE_OK && status != SSTORE_OK)
+        code = fail_status(cursor->base.pVtab, status, &error);
+    cursor->count = code == SQLITE_OK ? (size_t)count : 0;
+    return code;
+}
+
+/* Replace the rows in the arrays by the next ones of all records. */
+static int read_records(function_cursor *cursor)
+{
+    const sstore_record_columns columns = {.struct_size = sizeof columns,
+                                           .fingerprint = cursor->fingerprints,
+                                           .id = cursor->ids};
+    sstore_error error;
+    cursor->rows_before += (sqlite3_int64)cursor->count;
+    cursor->count = cursor->next = 0;
+    const sstore_status status = sstore_record_iterator_next(cursor->records, &columns, cursor->capacity,
+                                                             &cursor->count, &error);
+    return status == SSTORE_OK ? SQLITE_OK : fail_status(cursor->base.pVtab, status, &error);
+}
+
+static int begin_records(function_cursor *cursor)
+{
+    sstore_error error;
+    int code = make_room(cursor, RECORD_CAPACITY);
+    if (code != SQLITE_OK)
+        return code;
+    const sstore_status status = sstore_record_iterator_create(cursor->store->store, &cursor->records, &error);
+    return status == SSTORE_OK ? read_records(cursor) : fail_status(cursor->base.pVtab, status, &error);
+}
+
+/* Begin a call with these arguments. A fingerprint that is NULL has no matches. */
+static int begin_call(sqlite3_vtab_cursor *base, int count, const char *text, int value_count, sqlite3_value **values)
+{
+    function_cursor *cursor = (function_cursor *)base;
+    const function_kind kind = function_of(cursor)->kind;
+    uint64_t fingerprint;
+    uint32_t distance = 0;
+    (void)count, (void)text;
+    end_call(cursor);
+    int code = take_store(cursor, values[0]);
+    if (code == SQLITE_OK)
+        code = keep_arguments(cursor, value_count, values);
+    if (code != SQLITE_OK || kind == KIND_RECORDS)
+        return code != SQLITE_OK ? code : begin_records(cursor);
+    code = take_distance(cursor, value_count > 2 ? values[2] : NULL, &distance);
+    if (code != SQLITE_OK || sqlite3_value_type(values[1]) == SQLITE_NULL)
+        return code;
+    return read_fingerprint(values[1], &fingerprint) ? find_matches(cursor, fingerprint, distance)
+                                                     : fail(base->pVtab, "expected a fingerprint: " FINGERPRINT_FORMS);
+}
+
+static int go_to_next(sqlite3_vtab_cursor *base)
+{
+    function_cursor *cursor = (function_cursor *)base;
+    cursor->next++;
+    return cursor->records != NULL && cursor->next == cursor->count ? read_records(cursor) : SQLITE_OK;
+}
+
+static int is_at_end(sqlite3_vtab_cursor *base)
+{
+    const function_cursor *cursor = (const function_cursor *)base;
+    return cursor->next >= cursor->count;
+}
+
+static int get_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int number)
+{
+    const function_cursor *cursor = (const function_cursor *)base;
+    const int column = column_of(function_of(cursor)->kind, number);
+    if (column == COLUMN_ID && cursor->store->metadata.has_ids)
+        sqlite3_result_int64(context, (sqlite3_int64)cursor->ids[cursor->next]);
+    else if (column == COLUMN_FINGERPRINT)
+        sqlite3_result_int64(context, (sqlite3_int64)cursor->fingerprints[cursor->next]);
+    else if (column == COLUMN_DISTANCE)
+        sqlite3_result_int(context, (int)cursor->distances[cursor->next]);
+    else if (column >= COLUMN_STORE && cursor->arguments[column - COLUMN_STORE] != NULL)
+        sqlite3_result_value(context, cursor->arguments[column - COLUMN_STORE]);
+    return SQLITE_OK; /* the result is NULL unless it is set */
+}
+
+static int get_row_id(sqlite3_vtab_cursor *base, sqlite3_int64 *row_id_out)
+{
+    const function_cursor *cursor = (const function_cursor *)base;
+    *row_id_out = cursor->rows_before + (sqlite3_int64)cursor->next + 1;
+    return SQLITE_OK;
+}
+
+/* Without xCreate, a table of the module exists only under its own name, and cannot be created. */
+static const sqlite3_module module = {
+    .xConnect = connect_table,
+    .xBestIndex = choose_plan,
+    .xDisconnect = disconnect_table,
+    .xOpen = open_cursor,
+    .xClose = close_cursor,
+    .xFilter = begin_call,
+    .xNext = go_to_next,
+    .xEof = is_at_end,
+    .xColumn = get_column,
+    .xRowid = get_row_id,
+};
+
+/* ----- loading ----- */
+
+static void free_function(void *context)
+{
+    table_function *of = context;
+    if (--of->of->module_count == 0) {
+        store_cache_free(of->of->stores);
+        sqlite3_free(of->of);
+    }
+    sqlite3_free(of);
+}
+
+static int create_module(connection *of, function_kind kind)
+{
+    table_function *made = sqlite3_malloc(sizeof *made);
+    if (made == NULL)
+        return SQLITE_NOMEM;
+    *made = (table_function){.of = of, .kind = kind};
+    of->module_count++;
+    /* Calls free_function() if it fails, too. */
+    return sqlite3_create_module_v2(of->db, function_names[kind], &module, made, free_function);
+}
+
+static int create_modules(sqlite3 *db)
+{
+    connection *made = sqlite3_malloc(sizeof *made);
+    int code = SQLITE_OK;
+    if (made == NULL)
+        return SQLITE_NOMEM;
+    *made = (connection){.db = db, .stores = store_cache_create(), .module_count = 1}; /* one: this function */
+    if (made->stores == NULL)
+        code = SQLITE_NOMEM;
+    for (function_kind kind = 0; kind < KIND_COUNT && code == SQLITE_OK; kind++)
+        code = create_module(made, kind);
+    if (--made->module_count == 0) {
+        store_cache_free(made->stores);
+        sqlite3_free(made);
+    }
+    return code;
+}
+
+static int create_functions(sqlite3 *db)
+{
+    static const struct {
+        const char *name;
+        int argument_count;
+        void (*call)(sqlite3_context *context, int count, sqlite3_value **values);
+    } functions[] = {{"hamming", 2, call_hamming},
+                     {"sstore_hex", 1, call_hex},
+                     {"sstore_integer", 1, call_integer},
+                     {"sstore_version", 0, call_version}};
+    int code = SQLITE_OK;
+    for (size_t i = 0; i < sizeof functions / sizeof *functions && code == SQLITE_OK; i++)
+        code = sqlite3_create_function_v2(db, functions[i].name, functions[i].argument_count,
+                                          SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS, NULL,
+                                          functions[i].call, NULL, NULL, NULL);
+    return code;
+}
+
+/* SQLite calls the function of this name when it loads sstore_sqlite.so. */
+__attribute__((visibility("default"))) int sqlite3_sstoresqlite_init(sqlite3 *db, char **error_out,
+                                                                     const sqlite3_api_routines *routines);
+
+int sqlite3_sstoresqlite_init(sqlite3 *db, char **error_out, const sqlite3_api_routines *routines)
+{
+    SQLITE_EXTENSION_INIT2(routines)
+    int code = create_functions(db);
+    if (code == SQLITE_OK)
+        code = create_modules(db);
+    if (code != SQLITE_OK)
+        *error_out = sqlite3_mprintf("cannot register the functions of sstore: %s", sqlite3_errmsg(db));
+    return code;
+}
