@@ -67,6 +67,9 @@ need_command c++ build-essential
 need_libraries
 need_command zstd zstd
 need_command parallel parallel
+need_command zsh zsh
+need_command fish fish
+need_command script bsdutils
 need_command python3 python3
 need_command jq jq
 need_command sqlite3 sqlite3

@@ -63,10 +63,11 @@ static void print_help(FILE *stream)
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
         fprintf(stream, "  %-12s  %s\n", command_name(&commands[i]), commands[i].summary);
     fputs("\n"
+          "Make a store, and find all records near a fingerprint:\n"
+          "  $ sstore build pages.store pages.txt\n"
+          "  $ sstore query pages.store 84ad7e0ad13e1a8b\n"
           "'sstore help COMMAND' and 'man sstore-COMMAND' explain one command.\n"
-          "'sstore --version' prints the version.\n"
-          "\n"
-          "Exit status: 0 done (also without a match), 1 failure, 2 wrong usage, 3 damage found in a store.\n",
+          "Exit status: 0 done (also without a match), 1 failure, 2 wrong usage, 3 damage.\n",
           stream);
 }
 
@@ -106,6 +107,25 @@ static int run_command(int argc, char **argv)
     return found->run(argc, argv);
 }
 
+/* Print what may stand in the place of the last of `count` words, of which the others are complete. */
+static int complete(int count, char **words)
+{
+    const char *last = count > 0 ? words[count - 1] : "";
+    const command *found = count > 1 ? find_command(words[0]) : NULL;
+    if (found != NULL) {
+        words[-1] = "sstore";
+        words[0] = COMPLETE_WORD;
+        return found->run(count + 1, words - 1);
+    }
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
+        if ((count < 2 || (count == 2 && strcmp(words[0], "help") == 0)) &&
+            strncmp(command_name(&commands[i]), last, strlen(last)) == 0)
+            output_text("%s\t%s\n", command_name(&commands[i]), commands[i].summary);
+    if (count < 2 && strncmp("help", last, strlen(last)) == 0)
+        output_text("help\texplain a command\n");
+    return EXIT_DONE;
+}
+
 static bool is_help(const char *word)
 {
     return strcmp(word, "help") == 0 || strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
@@ -140,6 +160,8 @@ int main(int argc, char **argv)
         output_version();
         return EXIT_DONE;
     }
+    if (strcmp(argv[1], COMPLETE_WORD) == 0)
+        return complete(argc - 2, argv + 2);
     if (!is_help(argv[1]))
         return run_command(argc - 1, argv + 1);
     if (argc > 3) {

@@ -97,11 +97,11 @@ const option_choice radix_choices[] = {{"hex", RADIX_HEX},       {"dec", RADIX_D
 
 const command_option input_option_table[] = {
     {"format", 0, "FORMAT", "auto (default: by suffix, otherwise text), text, u64, rec, npy or jsonl", OPTION_CHOICE,
-     OPTION_FIELD(input_options, format), .choices = formats},
+     OPTION_FIELD(input_options, format), .choices = formats, .common = true},
     {"compression", 0, "KIND", "auto (default: by suffix; lines also by their first bytes), none, gzip or zstd",
      OPTION_CHOICE, OPTION_FIELD(input_options, compression), .choices = compressions},
     {"columns", 0, "LIST", "the fields of a line of text, such as id,-,fingerprint; - skips a field", OPTION_TEXT,
-     OPTION_FIELD(input_options, columns)},
+     OPTION_FIELD(input_options, columns), .common = true},
     {"radix", 0, "RADIX", "fingerprints in text are hex (default), dec or signed (either reads both), base64 or bin",
      OPTION_CHOICE, OPTION_FIELD(input_options, lines.radix), .choices = radix_choices},
     {"fingerprint-field", 0, "KEY", "the key of a fingerprint in JSON Lines (default fingerprint)", OPTION_TEXT,
@@ -209,7 +209,7 @@ const command_option build_options[] = {
     {"block-size", 0, "SIZE", "bytes of a block, a power of two from 256 to 64K (default 4K)", OPTION_SIZE,
      OPTION_FIELD(task_arguments, options.block_bytes)},
     {"force", 0, NULL, "replace an existing store when the new one is complete", OPTION_FLAG,
-     OPTION_FIELD(task_arguments, options.replace)},
+     OPTION_FIELD(task_arguments, options.replace), .common = true},
     {"allow-empty", 0, NULL, "with --force: also replace a store if there are no records", OPTION_FLAG,
      OPTION_FIELD(task_arguments, allow_empty)},
     {0},

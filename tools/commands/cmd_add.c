@@ -29,17 +29,17 @@ typedef struct add_arguments {
 static const command_option add_options[] = {
     {"if-new", 0, NULL,
      "add a record only if no record in STORE or before it in the input is near; print a line for it, or its matches",
-     OPTION_FLAG, OPTION_FIELD(add_arguments, if_new)},
+     OPTION_FLAG, OPTION_FIELD(add_arguments, if_new), .common = true},
     {"distance", 'k', "D", "with --if-new: near means within D bits, 0 to 16 (default: the store's distance)",
-     OPTION_NUMBER, OPTION_FIELD(add_arguments, distance), .max = SSTORE_MAX_BUILD_DISTANCE, OF_IF_NEW},
+     OPTION_NUMBER, OPTION_FIELD(add_arguments, distance), .max = SSTORE_MAX_BUILD_DISTANCE, OF_IF_NEW, .common = true},
     {"publish-every", 0, "N", "with --if-new: publish the new records whenever there are N", OPTION_NUMBER,
      OPTION_FIELD(add_arguments, publish_every), .min = 1, .max = UINT64_MAX, OF_IF_NEW},
     {"limit", 0, "N", "with --if-new: print only the N nearest matches of each record", OPTION_NUMBER,
-     OPTION_FIELD(add_arguments, limit), .min = 1, .max = UINT64_MAX, OF_IF_NEW},
+     OPTION_FIELD(add_arguments, limit), .min = 1, .max = UINT64_MAX, OF_IF_NEW, .common = true},
     {"json", 0, NULL, "with --if-new: print one JSON object per line", OPTION_JSON, OPTION_FIELD(add_arguments, json),
      OF_IF_NEW},
     {"compact", 0, NULL, "afterwards do the same as 'sstore compact --tiered'", OPTION_FLAG,
-     OPTION_FIELD(add_arguments, compact)},
+     OPTION_FIELD(add_arguments, compact), .common = true},
     {0},
 };
 static const command_syntax syntax = {
@@ -50,9 +50,12 @@ static const command_syntax syntax = {
                                      {0}},
     .operands = "STORE [INPUT...]",
     .doc = "Add the records in all INPUTs, in the formats of 'sstore build', to STORE. Without INPUT, or with -, read "
-           "standard input. Records that STORE already has are not added again. A record without an id gets the "
-           "store's next id. The new records form a segment, which readers see as a whole at the end. Many "
-           "segments make queries slower: 'sstore compact' merges them.",
+           "standard input. Records that STORE already has are not added again. Readers see the new records as a whole "
+           "at the end.",
+    .examples = (const command_example[]){{"add the records of a day", "sstore add --compact pages.store today.txt"},
+                                          {"ask for each page whether it was seen, and add it if not",
+                                           "sstore add --if-new --limit 1 pages.store today.txt"},
+                                          {0}},
 };
 
 /* ----- adding new records only ----- */

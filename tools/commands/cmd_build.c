@@ -211,11 +211,11 @@ int store_change_from_inputs(store_change kind, store_arguments *arguments)
 
 static const command_option build_command_options[] = {
     {"distance", 'k', "K", "build for queries within K bits, 0 to 16 (default 3)", OPTION_NUMBER,
-     OPTION_FIELD(store_arguments, task.options.distance), .max = SSTORE_MAX_BUILD_DISTANCE},
+     OPTION_FIELD(store_arguments, task.options.distance), .max = SSTORE_MAX_BUILD_DISTANCE, .common = true},
     {"recipe", 0, "TEXT", "how the fingerprints were made; recorded in the store", OPTION_TEXT,
-     OPTION_FIELD(store_arguments, task.options.recipe)},
+     OPTION_FIELD(store_arguments, task.options.recipe), .common = true},
     {"no-ids", 0, NULL, "make a store without ids; ignore ids in the input", OPTION_FLAG,
-     OPTION_FIELD(store_arguments, task.options.without_ids)},
+     OPTION_FIELD(store_arguments, task.options.without_ids), .common = true},
     {"first-id", 0, "N", "if the input has no ids: the id of the first record (default 0)", OPTION_NUMBER,
      OPTION_FIELD(store_arguments, task.options.first_id), .max = UINT64_MAX,
      .given = offsetof(store_arguments, first_id_given)},
@@ -230,7 +230,10 @@ static const command_syntax build_syntax = {
     .operands = "STORE [INPUT...]",
     .doc = "Make STORE, a folder, from the fingerprints in all INPUTs. Without INPUT, or with -, read standard input. "
            "A line of text holds a fingerprint of 1 to 16 hex digits and optionally a decimal id. Without ids, records "
-           "are numbered from 0 over all inputs. A malformed line stops the build, and nothing is left behind.",
+           "are numbered from 0.",
+    .examples = (const command_example[]){{"make a store of fingerprints in hex, with ids",
+                                           "sstore build pages.store pages.txt"},
+                                          {0}},
 };
 
 int cmd_build(int argc, char **argv)
@@ -249,7 +252,7 @@ int cmd_build(int argc, char **argv)
 
 static const command_option remove_options[] = {
     {"ids", 0, NULL, "the input lists ids, in text decimal in the first field: remove all records with these ids",
-     OPTION_FLAG, OPTION_FIELD(store_arguments, input.lines.are_ids)},
+     OPTION_FLAG, OPTION_FIELD(store_arguments, input.lines.are_ids), .common = true},
     {0},
 };
 static const command_syntax remove_syntax = {
@@ -260,8 +263,11 @@ static const command_syntax remove_syntax = {
                                      {0}},
     .operands = "STORE [INPUT...]",
     .doc = "Remove the records in all INPUTs, in the formats of 'sstore build', from STORE. Without INPUT, or with -, "
-           "read standard input. A fingerprint without an id stands for all its records. Records that STORE does not "
-           "have are ignored. Readers see the removal as a whole at the end. 'sstore compact' frees the space.",
+           "read standard input. A fingerprint without an id stands for all its records. Readers see the removal as a "
+           "whole at the end. 'sstore compact' frees the space.",
+    .examples = (const command_example[]){{"remove all records with the ids in a file",
+                                           "sstore remove --ids pages.store gone.txt"},
+                                          {0}},
 };
 
 int cmd_remove(int argc, char **argv)

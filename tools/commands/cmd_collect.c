@@ -15,10 +15,10 @@ typedef struct arguments {
 
 static const command_option options[] = {
     {"memory", 0, "SIZE", "memory limit of the process (default 1G; enforced from 64M up)", OPTION_SIZE,
-     OPTION_FIELD(arguments, collection.memory_bytes)},
+     OPTION_FIELD(arguments, collection.memory_bytes), .common = true},
     {"tmp-dir", 0, "DIR",
      "folder for data that does not fit in memory (default: TMPDIR if it is set, otherwise the working folder)",
-     OPTION_TEXT, OPTION_FIELD(arguments, collection.tmp_dir)},
+     OPTION_TEXT, OPTION_FIELD(arguments, collection.tmp_dir), .common = true},
     {0},
 };
 static const command_syntax syntax = {
@@ -28,6 +28,9 @@ static const command_syntax syntax = {
     .doc =
         "Read matches that 'sstore scan' or 'sstore query' printed, and print each once, ordered by query, distance, "
         "fingerprint and id. Without FILE, or with -, read standard input. FILEs may be compressed.",
+    .examples = (const command_example[]){{"sort the matches of two scans",
+                                           "sstore collect first.tsv second.tsv > matches.tsv"},
+                                          {0}},
 };
 
 /* ----- reading ----- */

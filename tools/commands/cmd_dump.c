@@ -31,11 +31,12 @@ static const option_choice column_choices[] = {{"fingerprint,id", FINGERPRINT_ID
 static const command_option options[] = {
     {"format", 0, "FORMAT",
      "text (default), jsonl, rec (binary, with ids), u64 (binary, without ids), npy, or npy-bytes (as in faiss)",
-     OPTION_CHOICE, OPTION_FIELD(arguments, format), .choices = format_choices},
+     OPTION_CHOICE, OPTION_FIELD(arguments, format), .choices = format_choices, .common = true},
     {"columns", 0, "LIST", "fingerprint,id (default), id,fingerprint or fingerprint", OPTION_CHOICE,
-     OPTION_FIELD(arguments, columns), .choices = column_choices},
+     OPTION_FIELD(arguments, columns), .choices = column_choices, .common = true},
     {"radix", 0, "RADIX", "fingerprints in text are hex (default), dec, signed, base64 or bin", OPTION_CHOICE,
-     OPTION_FIELD(arguments, radix), .choices = radix_choices, .given = offsetof(arguments, radix_given)},
+     OPTION_FIELD(arguments, radix), .choices = radix_choices, .given = offsetof(arguments, radix_given),
+     .common = true},
     {"fingerprint-field", 0, "KEY", "the key of a fingerprint in jsonl (default fingerprint)", OPTION_TEXT,
      OPTION_FIELD(arguments, fingerprint_field)},
     {"id-field", 0, "KEY", "the key of an id in jsonl (default id)", OPTION_TEXT, OPTION_FIELD(arguments, id_field)},
@@ -47,6 +48,7 @@ static const command_syntax syntax = {
     .operands = "STORE",
     .doc = "Print all records of STORE in ascending order, as lines of fingerprint and id. 'sstore build' reads every "
            "format. u64, npy-bytes and --columns fingerprint drop the ids.",
+    .examples = (const command_example[]){{"print all records", "sstore dump pages.store > pages.tsv"}, {0}},
 };
 
 /* What each format has. */

@@ -24,26 +24,31 @@ static const option_choice kinds[] = {{"words", SSTORE_FEATURE_KIND_WORDS}, {"ch
 static const command_option options[] = {
     {"features", 0, "KIND", "words (default): sequences of words in lower case; chars: sequences of characters",
      OPTION_CHOICE, OPTION_FIELD(arguments, text.kind), .choices = kinds,
-     .given = offsetof(arguments, text_option_given)},
+     .given = offsetof(arguments, text_option_given), .common = true},
     {"shingle", 0, "N", "the length of a feature, 1 to 64 (default 3 words or 4 characters)", OPTION_NUMBER,
-     OPTION_FIELD(arguments, text.shingle), .min = 1, .max = 64, .given = offsetof(arguments, text_option_given)},
+     OPTION_FIELD(arguments, text.shingle), .min = 1, .max = 64, .given = offsetof(arguments, text_option_given),
+     .common = true},
     {"lines", 0, NULL, "each line is a document; its id is its number, counted from 0 over all FILEs", OPTION_FLAG,
-     OPTION_FIELD(arguments, lines)},
+     OPTION_FIELD(arguments, lines), .common = true},
     {"weighted", 0, NULL, "read lines of feature, tab and weight; a blank line ends a document", OPTION_FLAG,
-     OPTION_FIELD(arguments, weighted)},
+     OPTION_FIELD(arguments, weighted), .common = true},
     {"first-id", 0, "N", "with --lines or --weighted: the id of the first document (default 0)", OPTION_NUMBER,
-     OPTION_FIELD(arguments, first_id), .max = UINT64_MAX, .given = offsetof(arguments, first_id_given)},
+     OPTION_FIELD(arguments, first_id), .max = UINT64_MAX, .given = offsetof(arguments, first_id_given),
+     .common = true},
     {"recipe", 0, NULL, "print how these options make fingerprints, for --recipe of other commands", OPTION_FLAG,
-     OPTION_FIELD(arguments, recipe)},
+     OPTION_FIELD(arguments, recipe), .common = true},
     {0},
 };
 static const command_syntax syntax = {
     .options = options,
     .groups = (const option_group[]){PROGRESS_OPTION_GROUP(offsetof(arguments, progress)), {0}},
-    .operands = "[FILE...]",
+    .operands = "[FILE...]\n--weighted [FILE...]\n--recipe",
     .doc =
         "Print the 64-bit simhash of each FILE, a text in UTF-8, as a line of fingerprint and path. Without FILE, or "
         "with -, read standard input. Similar documents get fingerprints that differ in few bits.",
+    .examples = (const command_example[]){{"fingerprint texts, and make a store of them",
+                                           "sstore fingerprint --lines titles | sstore build titles.store"},
+                                          {0}},
 };
 
 static void check_arguments(const arguments *all, const operands *given)

@@ -15,7 +15,7 @@ typedef struct arguments {
 } arguments;
 
 static const command_option options[] = {
-    {"json", 0, NULL, "print one JSON object per line", OPTION_JSON, OPTION_FIELD(arguments, json)},
+    {"json", 0, NULL, "print one JSON object per line", OPTION_JSON, OPTION_FIELD(arguments, json), .common = true},
     {"memory", 0, "SIZE", "memory limit, not counting open stores (default 1G; enforced from 64M up)", OPTION_SIZE,
      OPTION_FIELD(arguments, task.options.memory_bytes)},
     {0},
@@ -23,14 +23,14 @@ static const command_option options[] = {
 /* For one store, and for two. */
 static const command_option one_store_options[] = {
     {"distance", 'k', "D", "near means within D bits, 0 to 16 (default: the store's distance)", OPTION_NUMBER,
-     OPTION_FIELD(arguments, distance), .max = SSTORE_MAX_BUILD_DISTANCE},
+     OPTION_FIELD(arguments, distance), .max = SSTORE_MAX_BUILD_DISTANCE, .common = true},
     {"tmp-dir", 0, "DIR", "folder for data that does not fit in memory (default: TMPDIR if it is set, otherwise STORE)",
      OPTION_TEXT, OPTION_FIELD(arguments, task.options.tmp_dir)},
     {0},
 };
 static const command_option two_store_options[] = {
     {"distance", 'k', "D", "near means within D bits, 0 to 16 (default: the smaller one of the stores' distances)",
-     OPTION_NUMBER, OPTION_FIELD(arguments, distance), .max = SSTORE_MAX_BUILD_DISTANCE},
+     OPTION_NUMBER, OPTION_FIELD(arguments, distance), .max = SSTORE_MAX_BUILD_DISTANCE, .common = true},
     {"tmp-dir", 0, "DIR", "folder for data that does not fit in memory (default: TMPDIR if it is set, otherwise A)",
      OPTION_TEXT, OPTION_FIELD(arguments, task.options.tmp_dir)},
     {0},
@@ -93,6 +93,9 @@ static const command_syntax pairs_syntax = {
     .doc =
         "Print every pair of near records of STORE once, as a line of fingerprint, id, fingerprint, id and distance. "
         "The lower record comes first. Records with equal fingerprints are also pairs.",
+    .examples = (const command_example[]){{"write all near pairs of a store to a file",
+                                           "sstore pairs -k 3 pages.store > pairs.tsv"},
+                                          {0}},
 };
 
 int cmd_pairs(int argc, char **argv)
@@ -122,6 +125,9 @@ static const command_syntax join_syntax = {
     .doc =
         "Print every pair of a record of store A and a near record of store B once, as a line of fingerprint and id in "
         "A, fingerprint and id in B, and distance. The stores must have the same recipe.",
+    .examples = (const command_example[]){{"find the pages of today that are near those of yesterday",
+                                           "sstore join yesterday.store today.store > again.tsv"},
+                                          {0}},
 };
 
 int cmd_join(int argc, char **argv)
@@ -149,26 +155,26 @@ int cmd_join(int argc, char **argv)
 
 static const command_option cluster_options[] = {
     {"edges", 0, "FILE",
-     "instead of a store, read edges: lines of two decimal numbers, or a .rec file of such pairs; - is standard input. "
-     "Print each number after the smallest one of its component",
-     OPTION_TEXT, OPTION_FIELD(arguments, edges)},
-    {"representatives", 0, NULL,
-     "print only the records to keep, as fingerprint and id: one of each cluster, and all without near-duplicates",
-     OPTION_FLAG, OPTION_FIELD(arguments, representatives)},
-    {"drop", 0, NULL, "print only the records to remove, as fingerprint and id: those that are not representatives",
-     OPTION_FLAG, OPTION_FIELD(arguments, drop)},
+     "instead of a store, read lines of two decimal numbers, or a .rec file; - is standard input. Print each number "
+     "after the smallest one that is connected with it",
+     OPTION_TEXT, OPTION_FIELD(arguments, edges), .common = true},
+    {"representatives", 0, NULL, "print only the records to keep: fingerprint and id", OPTION_FLAG,
+     OPTION_FIELD(arguments, representatives), .common = true},
+    {"drop", 0, NULL, "print only the records to remove, in the same form", OPTION_FLAG, OPTION_FIELD(arguments, drop),
+     .common = true},
     {"singles", 0, NULL, "also print records without near-duplicates, as clusters of one", OPTION_FLAG,
-     OPTION_FIELD(arguments, singles)},
+     OPTION_FIELD(arguments, singles), .common = true},
     {0},
 };
 static const command_syntax clusters_syntax = {
     .options = cluster_options,
     .groups = (const option_group[]){{one_store_options, 0, NULL, NULL}, JOIN_OPTION_GROUPS, {0}},
-    .operands = "[STORE]",
-    .doc =
-        "Print the clusters of STORE: the groups of records that near pairs connect. A line has the size of the "
-        "cluster, fingerprint, id, and the distance to the representative. The lines of a cluster follow each other. "
-        "The first one is the representative, the record with the smallest id.",
+    .operands = "STORE\n--edges=FILE",
+    .doc = "Print the clusters of STORE: the groups of records that near pairs connect. A line has the size of the "
+           "cluster, fingerprint, id, and the distance to the first record of the cluster, which has the smallest id.",
+    .examples = (const command_example[]){{"list the records to remove, so that one of each cluster stays",
+                                           "sstore clusters --drop pages.store > drop.tsv"},
+                                          {0}},
 };
 
 /* How records are printed. */

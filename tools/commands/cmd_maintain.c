@@ -16,7 +16,7 @@ typedef struct arguments {
 static const command_option compact_options[] = {
     {"tiered", 0, NULL,
      "merge the newest segments only; stop at a segment more than four times their total size; needs at least four",
-     OPTION_FLAG, OPTION_FIELD(arguments, tiered)},
+     OPTION_FLAG, OPTION_FIELD(arguments, tiered), .common = true},
     {0},
 };
 static const command_syntax compact_syntax = {
@@ -28,6 +28,7 @@ static const command_syntax compact_syntax = {
     .doc = "Merge all segments of STORE into one, without removed records. Other processes can read the store "
            "meanwhile. The disk needs room for the new segment in addition to the old ones. A store of one "
            "segment is rewritten only with --plan or --block-size.",
+    .examples = (const command_example[]){{"merge the segments of many additions", "sstore compact pages.store"}, {0}},
 };
 
 int cmd_compact(int argc, char **argv)
@@ -57,7 +58,8 @@ int cmd_compact(int argc, char **argv)
 /* ----- sstore reindex ----- */
 
 static const command_option reindex_options[] = {
-    {"all", 0, NULL, "rebuild all directories, also intact ones", OPTION_FLAG, OPTION_FIELD(arguments, all)},
+    {"all", 0, NULL, "rebuild all directories, also intact ones", OPTION_FLAG, OPTION_FIELD(arguments, all),
+     .common = true},
     {0},
 };
 static const command_syntax reindex_syntax = {
@@ -68,6 +70,9 @@ static const command_syntax reindex_syntax = {
         "Rebuild each directory (directory.mdb) of STORE that is lost, damaged or from another kind of machine, from "
         "the tables and ids. These are not changed. If one of them is damaged, the command names it and changes "
         "nothing. Other processes can read the store meanwhile.",
+    .examples = (const command_example[]){{"rebuild what is lost, and check the store",
+                                           "sstore reindex pages.store && sstore verify pages.store"},
+                                          {0}},
 };
 
 int cmd_reindex(int argc, char **argv)
@@ -99,6 +104,9 @@ static const command_syntax verify_syntax = {
     .operands = "STORE",
     .doc = "Read and decode everything in STORE, and check that its tables, ids and directory agree. Each problem "
            "is printed to standard error. The exit status is 3 if the store is damaged.",
+    .examples = (const command_example[]){{"check a store, and say so if it must be restored",
+                                           "sstore verify pages.store || echo 'restore pages.store'"},
+                                          {0}},
 };
 
 /* The problems found so far. */

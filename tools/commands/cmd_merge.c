@@ -15,6 +15,9 @@ static const command_syntax merge_syntax = {
     .doc = "Make STORE from all records of the INPUT stores. All must have the same distance and recipe, and either "
            "all or none must have ids; their plans may differ. A record that several INPUTs have is kept once. So if "
            "ids were assigned, the INPUTs must have been built with different --first-id.",
+    .examples = (const command_example[]){{"merge the parts that two machines built",
+                                           "sstore merge all.store part-1.store part-2.store"},
+                                          {0}},
 };
 
 int cmd_merge(int argc, char **argv)
@@ -48,9 +51,9 @@ typedef struct shard_arguments {
 
 static const command_option shard_options[] = {
     {"count", 0, "N", "the number of shards, 1 to 65536 (required)", OPTION_NUMBER,
-     OPTION_FIELD(shard_arguments, count), .min = 1, .max = MAX_SHARDS},
+     OPTION_FIELD(shard_arguments, count), .min = 1, .max = MAX_SHARDS, .common = true},
     {"only", 0, "I", "make only shard I, counted from 0", OPTION_NUMBER, OPTION_FIELD(shard_arguments, only),
-     .max = MAX_SHARDS - 1},
+     .max = MAX_SHARDS - 1, .common = true},
     {0},
 };
 static const command_syntax shard_syntax = {
@@ -62,6 +65,7 @@ static const command_syntax shard_syntax = {
     .doc =
         "Split STORE into N stores, PREFIX-00000-of-0000N and so on, by ranges of the fingerprints' hash. Each record "
         "is in exactly one of them. Near fingerprints may be in different shards, so query all of them.",
+    .examples = (const command_example[]){{"split a store into four", "sstore shard --count 4 pages.store shard"}, {0}},
 };
 
 static int make_shard(shard_arguments *all, uint32_t shard)

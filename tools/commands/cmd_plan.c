@@ -22,29 +22,32 @@ static const option_choice objectives[] = {{"size", SSTORE_OBJECTIVE_SIZE},
                                            {0}};
 static const command_option options[] = {
     {"records", 'n', "N", "the number of records, such as 10M (default: that of --sample)", OPTION_COUNT,
-     OPTION_FIELD(arguments, plan.record_count), .given = offsetof(arguments, count_given)},
+     OPTION_FIELD(arguments, plan.record_count), .given = offsetof(arguments, count_given), .common = true},
     {"distance", 'k', "K", "plan for queries within K bits, 0 to 16 (default 3)", OPTION_NUMBER,
-     OPTION_FIELD(arguments, plan.distance), .max = SSTORE_MAX_BUILD_DISTANCE},
+     OPTION_FIELD(arguments, plan.distance), .max = SSTORE_MAX_BUILD_DISTANCE, .common = true},
     {"objective", 0, "WHAT", "how to choose a plan: size, balanced (default) or latency", OPTION_CHOICE,
-     OPTION_FIELD(arguments, plan.objective), .choices = objectives},
+     OPTION_FIELD(arguments, plan.objective), .choices = objectives, .common = true},
     {"max-bytes", 0, "SIZE", "choose among plans that take at most SIZE", OPTION_SIZE,
-     OPTION_FIELD(arguments, plan.max_bytes)},
+     OPTION_FIELD(arguments, plan.max_bytes), .common = true},
     {"sample", 0, "FILE", "use the fingerprints in FILE as a sample, in the formats of 'sstore build'", OPTION_TEXT,
-     OPTION_FIELD(arguments, sample)},
+     OPTION_FIELD(arguments, sample), .common = true},
     {"no-ids", 0, NULL, "plan a store without ids", OPTION_FLAG, OPTION_FIELD(arguments, plan.without_ids)},
     {"block-size", 0, "SIZE", "bytes of a block, a power of two from 256 to 64K (default 4K)", OPTION_SIZE,
      OPTION_FIELD(arguments, plan.block_bytes)},
     {"all", 0, NULL, "also print plans that are worse than others in every respect", OPTION_FLAG,
      OPTION_FIELD(arguments, all)},
-    {"json", 0, NULL, "print one JSON object", OPTION_JSON, OPTION_FIELD(arguments, json)},
+    {"json", 0, NULL, "print one JSON object", OPTION_JSON, OPTION_FIELD(arguments, json), .common = true},
     {0},
 };
 static const command_syntax syntax = {
     .options = options,
     .groups = (const option_group[]){INPUT_OPTION_GROUP(offsetof(arguments, input)), {0}},
     .doc = "Print the size of a store of N records and the costs of its queries under each useful plan, and mark the "
-           "plan that fits best. Times are estimates, only good to compare plans."
-           "\vThe suffixes K, M, G and T are powers of 1000 in N, and powers of 1024 in SIZE.",
+           "plan that fits best. Times are estimates, only good to compare plans.",
+    .notes = "The suffixes K, M, G and T are powers of 1000 in N.",
+    .examples = (const command_example[]){{"compare plans for a billion records, in at most 16 GiB",
+                                           "sstore plan -n 1G --max-bytes 16G"},
+                                          {0}},
 };
 
 /* ----- the sample ----- */

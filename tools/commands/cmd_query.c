@@ -31,15 +31,17 @@ static const option_choice io_modes[] = {
     {"auto", SSTORE_IO_AUTO}, {"mmap", SSTORE_IO_MMAP}, {"pread", SSTORE_IO_PREAD}, {"memory", SSTORE_IO_MEMORY}, {0}};
 static const command_option options[] = {
     {"distance", 'k', "D", "find records within D bits, 0 to 64 (default: the store's distance)", OPTION_NUMBER,
-     OPTION_FIELD(arguments, distance), .max = SSTORE_MAX_DISTANCE, .given = offsetof(arguments, distance_given)},
-    {"nearest", 0, NULL, "only find the records at the smallest distance; without -k up to 64", OPTION_FLAG,
-     OPTION_FIELD(arguments, nearest)},
-    {"input", 0, "FILE", "read the queries from FILE, in the formats of 'sstore build'", OPTION_TEXT,
-     OPTION_FIELD(arguments, input)},
-    {"count", 0, NULL, "print only the number of matches of each query", OPTION_FLAG, OPTION_FIELD(arguments, count)},
-    {"limit", 0, "N", "print or count only the first N matches of each query", OPTION_NUMBER,
-     OPTION_FIELD(arguments, limit), .min = 1, .max = UINT64_MAX},
-    {"json", 0, NULL, "print one JSON object per line", OPTION_JSON, OPTION_FIELD(arguments, json)},
+     OPTION_FIELD(arguments, distance), .max = SSTORE_MAX_DISTANCE, .given = offsetof(arguments, distance_given),
+     .common = true},
+    {"nearest", 0, NULL, "find only the records at the smallest distance", OPTION_FLAG,
+     OPTION_FIELD(arguments, nearest), .common = true},
+    {"input", 0, "FILE", "read the queries from FILE; - is standard input", OPTION_TEXT, OPTION_FIELD(arguments, input),
+     .common = true},
+    {"count", 0, NULL, "print only the number of matches of each query", OPTION_FLAG, OPTION_FIELD(arguments, count),
+     .common = true},
+    {"limit", 0, "N", "print or count the first N matches of each query", OPTION_NUMBER, OPTION_FIELD(arguments, limit),
+     .min = 1, .max = UINT64_MAX, .common = true},
+    {"json", 0, NULL, "print one JSON object per line", OPTION_JSON, OPTION_FIELD(arguments, json), .common = true},
     {"threads", 0, "N", "use N threads for operands and --input (default: all processors)", OPTION_NUMBER,
      OPTION_FIELD(arguments, threads), .max = 1024},
     {"io", 0, "MODE",
@@ -56,12 +58,15 @@ static const command_syntax syntax = {
     .groups = (const option_group[]){PROGRESS_OPTION_GROUP(offsetof(arguments, progress)),
                                      INPUT_OPTION_GROUP(offsetof(arguments, format)),
                                      {0}},
-    .operands = "STORE [FINGERPRINT...]",
+    .operands = "STORE [FINGERPRINT...]\n--input=FILE STORE",
     .doc = "Print every record of STORE within a distance of each FINGERPRINT, as lines of query, fingerprint, "
-           "distance and id. Queries keep their order; the matches of a query are ordered by distance, fingerprint and "
-           "id. Without FINGERPRINT, or with -, queries are read from standard input, and each is answered before the "
-           "next one is read."
-           "\vPut negative decimal operands after --, as in: sstore query --radix dec STORE -- -5",
+           "distance and id. Without FINGERPRINT, or with -, read standard input, and answer line by line.",
+    .notes = "Put negative decimal operands after --, as in: sstore query --radix dec STORE -- -5",
+    .examples = (const command_example[]){{"find all records within 3 bits of a fingerprint",
+                                           "sstore query -k 3 pages.store 84ad7e0ad13e1a8b"},
+                                          {"count the records near each fingerprint of a file",
+                                           "sstore query --count --input new.txt pages.store"},
+                                          {0}},
 };
 
 static bool reads_stdin(const arguments *all)

@@ -22,11 +22,11 @@ typedef struct arguments {
 
 static const command_option options[] = {
     {"queries", 0, "BATCH", "read the queries from BATCH (required); - is standard input", OPTION_TEXT,
-     OPTION_FIELD(arguments, queries)},
+     OPTION_FIELD(arguments, queries), .common = true},
     {"distance", 'k', "D", "find records within D bits, 0 to 16 (default 3)", OPTION_NUMBER,
-     OPTION_FIELD(arguments, distance), .max = SSTORE_MAX_BUILD_DISTANCE},
+     OPTION_FIELD(arguments, distance), .max = SSTORE_MAX_BUILD_DISTANCE, .common = true},
     {"no-ids", 0, NULL, "ignore the ids in FILEs, and print - instead", OPTION_FLAG,
-     OPTION_FIELD(arguments, format.lines.ignore_ids)},
+     OPTION_FIELD(arguments, format.lines.ignore_ids), .common = true},
     {"threads", 0, "N", "use N threads (default: all processors); 1: also read input on the same thread", OPTION_NUMBER,
      OPTION_FIELD(arguments, threads), .max = 1024},
     {0},
@@ -37,11 +37,13 @@ static const command_syntax syntax = {
                                      INPUT_OPTION_GROUP(offsetof(arguments, format)),
                                      {0}},
     .operands = "--queries=BATCH [FILE...]",
-    .doc =
-        "Print every record of the FILEs within a distance of a query in BATCH, as lines of query, fingerprint, "
-        "distance and id, in any order. Without FILE, or with -, read standard input. All formats of 'sstore build' "
-        "can be read. BATCH is held in memory; its format follows from its name. --radix is for BATCH and FILEs, the "
-        "other input options are for FILEs only. 'sstore collect' sorts the lines of several scans.",
+    .doc = "Print every record of the FILEs within a distance of a query in BATCH, as lines of query, fingerprint, "
+           "distance and id, in any order. Without FILE, or with -, read standard input.",
+    .notes = "BATCH is held in memory; its format follows from its name. --radix is for BATCH and FILEs, the other "
+             "input options are for FILEs only.",
+    .examples = (const command_example[]){{"find the new pages that are near old ones, sorted",
+                                           "sstore scan --queries new.txt pages.txt | sstore collect"},
+                                          {0}},
 };
 
 /* ----- the queries ----- */

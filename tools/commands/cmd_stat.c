@@ -13,13 +13,14 @@ typedef struct arguments {
 } arguments;
 
 static const command_option options[] = {{"json", 0, NULL, "print one JSON object", OPTION_JSON,
-                                          OPTION_FIELD(arguments, json)},
+                                          OPTION_FIELD(arguments, json), .common = true},
                                          {0}};
 static const command_syntax syntax = {
     .options = options,
     .operands = "STORE",
     .doc = "Print what STORE contains, and the sizes of its tables, ids and directory; and, for comparison, the sizes "
            "that other codings would have.",
+    .examples = (const command_example[]){{"show the size of a store and its parts", "sstore stat pages.store"}, {0}},
 };
 
 /* ----- text ----- */

@@ -5,12 +5,14 @@
 
 #include <argp.h>
 #include <assert.h>
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "commands/describe.h"
 #include "commands/suggest.h"
 #include "input/digits.h"
 #include "output/messages.h"
@@ -18,23 +20,27 @@
 
 enum { KEY_USAGE = 0x100, FIRST_KEY, MAX_OPTIONS = 48 };
 
-static const struct argp_option common_options[] = {
-    {"help", 'h', NULL, 0, "print this help", -1},
-    {NULL, '?', NULL, OPTION_ALIAS | OPTION_HIDDEN, NULL, -1},
-    {"usage", KEY_USAGE, NULL, 0, "print a short usage message", 0},
-    {"version", 'V', NULL, 0, "print the version", 0},
+static const option_choice help_choices[] = {{"all", true}, {0}};
+const command_option every_command_options[] = {
+    {.name = "help",
+     .letter = 'h',
+     .value_name = "all",
+     .help = "print this help; with =all, that of every option",
+     .kind = OPTION_CHOICE,
+     .choices = help_choices},
+    {.name = "usage", .help = "print a short usage message", .kind = OPTION_FLAG},
+    {.name = "version", .letter = 'V', .help = "print the version", .kind = OPTION_FLAG},
     {0},
 };
-
 /* The options as argp takes them, and where their values go. */
 typedef struct parser {
     const command_syntax *syntax;
     char *arguments;
     operands operands;
     bool has_sizes; /* some option is an OPTION_SIZE */
-    size_t count;   /* of rows[], without the common options, which follow */
+    size_t count;   /* of rows[], without those of every command, which follow */
     /* The key of an option without a letter is FIRST_KEY plus its index. */
-    struct argp_option rows[MAX_OPTIONS + sizeof common_options / sizeof *common_options];
+    struct argp_option rows[MAX_OPTIONS + sizeof every_command_options / sizeof *every_command_options + 1];
     struct target {
         const command_option *option;
         char *part;       /* of the arguments */
@@ -171,6 +177,97 @@ static error_t take_key(parser *self, int key, const char *text)
     return ARGP_ERR_UNKNOWN;
 }
 
+/* The options that every command has, and the end of the rows. */
+static void add_every_command_rows(parser *self)
+{
+    struct argp_option *row = &self->rows[self->count];
+    for (const command_option *option = every_command_options; option->name != NULL; option++) {
+        const bool has_value = option->value_name != NULL;
+        *row++ = (struct argp_option){.name = option->name,
+                                      .key = option->letter != 0 ? option->letter : KEY_USAGE,
+                                      .arg = option->value_name,
+                                      .flags = has_value ? OPTION_ARG_OPTIONAL : 0,
+                                      .doc = option->help,
+                                      .group = -1};
+        if (option->letter == 'h')
+            *row++ = (struct argp_option){.key = '?', .flags = OPTION_ALIAS | OPTION_HIDDEN};
+    }
+    *row = (struct argp_option){0};
+}
+
+/* ----- help ----- */
+
+/* The lines after the options: examples, or in the long help notes, and where to find more. */
+static void print_end_of_help(const parser *self, bool is_long, bool is_complete, FILE *to)
+{
+    const command_syntax *syntax = self->syntax;
+    const char *command = strchr(program_invocation_short_name, ' ') + 1;
+    if (is_long && syntax->notes != NULL)
+        fprintf(to, "%s\n", syntax->notes);
+    if (is_long && self->has_sizes)
+        fputs("A SIZE is a number of bytes; the suffixes K, M, G and T are powers of 1024.\n", to);
+    for (const command_example *at = syntax->examples; at != NULL && at->command != NULL; at++)
+        fprintf(to, "%c%s:\n  $ %s\n", toupper((unsigned char)at->text[0]), at->text + 1, at->command);
+    fputs(is_long || is_complete ? "" : "Options that are not shown: ", to);
+    fprintf(to, is_long || is_complete ? "'man sstore-%s' explains more." : "see --help=all, or 'man sstore-%s'.",
+            command);
+}
+
+/* Leave out the note about values of short options: the rows say it. Other texts are returned, not copied, as argp uses
+ * a copy of the operands after it is freed. */
+static char *filter_help(int key, const char *text, void *input)
+{
+    (void)input;
+    return key == ARGP_KEY_HELP_DUP_ARGS_NOTE ? NULL : (char *)(uintptr_t)text;
+}
+
+/* Print the help of the common options, which fits on a screen, or of all. */
+static void print_help(const parser *self, struct argp_state *state, bool is_long)
+{
+    struct argp_option rows[sizeof self->rows / sizeof *self->rows];
+    size_t count = 0;
+    bool is_complete = true;
+    for (size_t i = 0; i < self->count; i++) {
+        const bool is_shown = is_long || (self->targets[i].option != NULL && self->targets[i].option->common);
+        is_complete = is_complete && (is_shown || self->targets[i].option == NULL);
+        if (is_shown)
+            rows[count++] = self->rows[i];
+    }
+    for (const struct argp_option *row = &self->rows[self->count]; row->name != NULL || row->key != 0; row++)
+        if (is_long || row->key == 'h')
+            rows[count++] = *row;
+    rows[count] = (struct argp_option){0};
+    char *doc = NULL;
+    size_t length;
+    FILE *to = open_memstream(&doc, &length);
+    if (to == NULL)
+        return;
+    fprintf(to, "%s\v", self->syntax->doc);
+    print_end_of_help(self, is_long, is_complete, to);
+    if (fclose(to) == 0) {
+        const struct argp argp = {.options = rows,
+                                  .args_doc = self->syntax->operands,
+                                  .doc = doc,
+                                  .help_filter = filter_help};
+        (void)setenv("ARGP_HELP_FMT", "opt-doc-col=26", 0);
+        state->root_argp = &argp;
+        state->name = program_invocation_short_name;
+        argp_state_help(state, stdout, ARGP_HELP_STD_HELP & ~(unsigned)ARGP_HELP_EXIT_OK);
+    }
+    free(doc);
+}
+
+/* `what` is the value of --help, or NULL. */
+static __attribute__((noreturn)) void print_help_and_exit(const parser *self, struct argp_state *state,
+                                                          const char *what)
+{
+    if (what != NULL && strcmp(what, "table") == 0)
+        describe_tables(self->syntax);
+    else
+        print_help(self, state, what != NULL && parse_choice("--help", what, help_choices) != 0);
+    exit(EXIT_DONE);
+}
+
 /*
  * argp shows argv[0] both before getopt's messages, where it should be "sstore", and in its usage, where it should be
  * "sstore NAME". So argp prints no errors here, and this --help replaces its own.
@@ -181,10 +278,10 @@ static error_t parse_key(int key, char *text, struct argp_state *state)
     switch (key) {
     case ARGP_KEY_INIT: state->err_stream = NULL; return 0;
     case 'h':
-    case '?':
+    case '?': print_help_and_exit(self, state, text);
     case KEY_USAGE:
         state->name = program_invocation_short_name;
-        argp_state_help(state, stdout, key == KEY_USAGE ? ARGP_HELP_USAGE | ARGP_HELP_EXIT_OK : ARGP_HELP_STD_HELP);
+        argp_state_help(state, stdout, ARGP_HELP_USAGE | ARGP_HELP_EXIT_OK);
         return 0;
     case 'V': output_version(); exit(EXIT_DONE);
     case ARGP_KEY_ARGS:
@@ -201,16 +298,7 @@ static error_t parse_key(int key, char *text, struct argp_state *state)
     }
 }
 
-/* Change parts of the help text: an argp help_filter. */
-static char *filter_help(int key, const char *text, void *input)
-{
-    const parser *self = input;
-    if (key == ARGP_KEY_HELP_DUP_ARGS_NOTE) /* about values of short options: the rows say it */
-        return NULL;
-    if (key == ARGP_KEY_HELP_POST_DOC && text == NULL && self->has_sizes)
-        return strdup("A SIZE is a number of bytes; the suffixes K, M, G and T are powers of 1024.");
-    return text == NULL ? NULL : strdup(text);
-}
+/* ----- messages ----- */
 
 /* What getopt's message about an option leaves open: a similar option, or how to give a negative number. */
 static const char *add_advice(const parser *self, const char *message, char advice[80])
@@ -260,12 +348,12 @@ operands command_line_parse(const command_syntax *syntax, int argc, char **argv,
             self.rows[self.count++] = (struct argp_option){.doc = at->header, .group = 10};
         add_options(&self, at->options, self.arguments + at->offset);
     }
-    memcpy(&self.rows[self.count], common_options, sizeof common_options);
-    const struct argp argp = {.options = self.rows,
-                              .parser = parse_key,
-                              .args_doc = syntax->operands,
-                              .doc = syntax->doc,
-                              .help_filter = filter_help};
+    add_every_command_rows(&self);
+    if (argc > 1 && strcmp(argv[1], COMPLETE_WORD) == 0) {
+        describe_completions(syntax, argv + 2, argc - 2);
+        exit(EXIT_DONE);
+    }
+    const struct argp argp = {.options = self.rows, .parser = parse_key, .args_doc = syntax->operands};
     error_t failure = parse_quietly(&argp, argc, argv, &self);
     if (failure == EINVAL) /* getopt has printed the reason */
         message_exit_usage();

@@ -37,6 +37,7 @@ typedef struct command_option {
     uint64_t min, max;
     const option_choice *choices;
     size_t given; /* offset of a const char * that is set to the option as messages show it; 0: none */
+    bool common;  /* shown by --help, which fits on a screen; --help=all shows every option */
 } command_option;
 
 /* Sets `offset` and `bytes` of a row. */
@@ -50,10 +51,20 @@ typedef struct option_group {
     void (*check)(void *part);     /* called after all options are parsed; or NULL */
 } option_group;
 
+/* An example of use. tests/cli/cases/examples.sh runs it. */
+typedef struct command_example {
+    const char *text; /* what it does; a phrase */
+    const char *command; /* NULL ends the list */
+} command_example;
+
+/* All texts are shown in the help; the man page also gets its parts from here (tools/man/update.py). */
 typedef struct command_syntax {
     const command_option *options; /* the command's own, or NULL */
     const option_group *groups;    /* or NULL */
-    const char *operands, *doc;    /* shown in the help; `operands` is NULL if none are allowed */
+    const char *operands;          /* one line for each form; NULL if none are allowed */
+    const char *doc;               /* what the command does */
+    const command_example *examples;
+    const char *notes; /* about options that --help does not show; or NULL */
 } command_syntax;
 
 /* The arguments that are no options: a part of argv. */
@@ -64,8 +75,10 @@ typedef struct operands {
 
 /*
  * Parse the arguments of a command into the initialised struct `arguments`. Options may stand anywhere among the
- * operands. --help, --usage and --version end the process.
+ * operands. --help, --usage and --version end the process, and so does COMPLETE_WORD, if it is the first argument: then
+ * the others are completed.
  */
+#define COMPLETE_WORD "--complete"
 operands command_line_parse(const command_syntax *syntax, int argc, char **argv, void *arguments);
 
 #endif

@@ -42,7 +42,7 @@ forms()
     fingerprint) printf '%s\n' 'text' '--lines text' '--recipe' '--weighted features' ;;
     *) echo "FAILED: $1 has no forms in this test" >&2 ;;
     esac
-    printf '%s\n' --help --usage --version
+    printf '%s\n' --help --help=all --usage --version
 }
 
 # What a command's help says of options that choose a form must have one: those that tell what is printed, and --format of
@@ -50,9 +50,9 @@ forms()
 check_forms()
 {
     local option
-    sstore "$1" --help | awk '
+    sstore "$1" --help=all | awk '
         /^ Input:/ { exit }
-        /^ *(-., )?--/ { option = $0; sub(/^ *(-., )?/, "", option); sub(/[= ].*/, "", option) }
+        /^ *(-., )?--/ { option = $0; sub(/^ *(-., )?/, "", option); sub(/[[= ].*/, "", option) }
         /(^| )print( |$)/ && !/errors/ || /--format/ { print option }' | sort -u |
         while read -r option; do
             case $option in --help | --usage | --version) continue ;; esac
