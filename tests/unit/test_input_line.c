@@ -43,7 +43,7 @@ static void choose_format(rng *random, sample *out)
     out->format = (line_format)LINE_FORMAT_INIT;
     if (rng_one_in(random, 2))
         assert_true(line_format_set_columns(&out->format, columns[rng_below(random, 5)], &fault));
-    out->format.radix = rng_one_in(random, 3) ? RADIX_DEC : RADIX_HEX;
+    out->format.radix = (radix_form)rng_below(random, 3);
     out->format.ignore_ids = rng_one_in(random, 4);
     out->with_ids = !out->format.ignore_ids && rng_one_in(random, 2);
 }
@@ -57,9 +57,9 @@ static uint64_t uneven_number(rng *random)
 static int print_fingerprint(rng *random, radix_form form, char *to, size_t size)
 {
     uint64_t number = uneven_number(random);
-    if (form == RADIX_DEC && rng_one_in(random, 3))
+    if (form != RADIX_HEX && rng_one_in(random, 3))
         return snprintf(to, size, "%" PRId64, (int64_t)number);
-    if (form == RADIX_DEC)
+    if (form != RADIX_HEX)
         return snprintf(to, size, "%" PRIu64, number);
     if (rng_one_in(random, 3))
         return snprintf(to, size, "%" PRIX64, number);

@@ -8,10 +8,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-typedef enum radix {
+typedef enum radix_form {
     RADIX_HEX,    /* 16 digits; input may have fewer */
-    RADIX_DEC,    /* unsigned; input may be signed, too */
-    RADIX_SIGNED, /* two's complement; input may be unsigned, too */
+    RADIX_DEC,    /* unsigned; input may also be signed */
+    RADIX_SIGNED, /* two's complement; input may also be unsigned */
     RADIX_BASE64, /* of eight bytes, the most significant first: 11 characters; input may end with '=' */
     RADIX_BIN     /* 64 digits 0 and 1, the most significant first */
 } radix_form;

@@ -542,7 +542,7 @@ static int create_module(connection *of, function_kind kind)
         return SQLITE_NOMEM;
     *made = (table_function){.of = of, .kind = kind};
     of->module_count++;
-    /* Calls free_function() if it fails, too. */
+    /* If it fails, it has also called free_function(). */
     return sqlite3_create_module_v2(of->db, function_names[kind], &module, made, free_function);
 }
 
