@@ -69,6 +69,7 @@ need_command zstd zstd
 need_command parallel parallel
 need_command zsh zsh
 need_command fish fish
+need_command mandoc mandoc
 need_command script bsdutils
 need_command python3 python3
 need_command jq jq

@@ -61,7 +61,7 @@ static const command_syntax syntax = {
     .operands = "STORE [FINGERPRINT...]\n--input=FILE STORE",
     .doc = "Print every record of STORE within a distance of each FINGERPRINT, as lines of query, fingerprint, "
            "distance and id. Without FINGERPRINT, or with -, read standard input, and answer line by line.",
-    .notes = "Put negative decimal operands after --, as in: sstore query --radix dec STORE -- -5",
+    .notes = "Put negative decimal operands after --, as in 'sstore query --radix dec STORE -- -5'",
     .examples = (const command_example[]){{"find all records within 3 bits of a fingerprint",
                                            "sstore query -k 3 pages.store 84ad7e0ad13e1a8b"},
                                           {"count the records near each fingerprint of a file",

@@ -205,7 +205,7 @@ static void print_end_of_help(const parser *self, bool is_long, bool is_complete
     if (is_long && syntax->notes != NULL)
         fprintf(to, "%s\n", syntax->notes);
     if (is_long && self->has_sizes)
-        fputs("A SIZE is a number of bytes; the suffixes K, M, G and T are powers of 1024.\n", to);
+        fputs(SIZE_NOTE "\n", to);
     for (const command_example *at = syntax->examples; at != NULL && at->command != NULL; at++)
         fprintf(to, "%c%s:\n  $ %s\n", toupper((unsigned char)at->text[0]), at->text + 1, at->command);
     fputs(is_long || is_complete ? "" : "Options that are not shown: ", to);

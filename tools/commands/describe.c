@@ -150,7 +150,8 @@ void describe_completions(const command_syntax *syntax, char **words, int count)
 
 static bool print_option(void *context, const command_option *option)
 {
-    (void)context;
+    bool *has_sizes = context;
+    *has_sizes = *has_sizes || option->kind == OPTION_SIZE;
     output_text("option\t%s\t", option->name);
     if (option->letter != 0)
         output_text("%c", option->letter);
@@ -164,14 +165,18 @@ static bool print_option(void *context, const command_option *option)
 void describe_tables(const command_syntax *syntax)
 {
     const char *form = syntax->operands, *end;
+    bool has_sizes = false;
     do {
         end = form != NULL ? strchrnul(form, '\n') : NULL;
         output_text("form\t%.*s\n", (int)(end - form), form != NULL ? form : "");
         form = end != NULL && *end != '\0' ? end + 1 : NULL;
     } while (form != NULL);
-    each_option(syntax, print_option, NULL);
+    output_text("description\t%s\n", syntax->doc);
+    each_option(syntax, print_option, &has_sizes);
     for (const command_example *at = syntax->examples; at != NULL && at->command != NULL; at++)
         output_text("example\t%s\t%s\n", at->text, at->command);
     if (syntax->notes != NULL)
-        output_text("notes\t%s\n", syntax->notes);
+        output_text("note\t%s\n", syntax->notes);
+    if (has_sizes)
+        output_text("note\t%s\n", SIZE_NOTE);
 }

@@ -7,6 +7,8 @@
 
 #include "commands/command_line.h"
 
+#define SIZE_NOTE "A SIZE is a number of bytes; the suffixes K, M, G and T are powers of 1024."
+
 /* The options that every command has. */
 extern const command_option every_command_options[];
 
