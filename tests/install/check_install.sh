@@ -38,6 +38,12 @@ if grep -rlF -e "$work/installed" -e "$build" "$prefix/$LIBDIR/pkgconfig" "$pref
   exit 1
 fi
 
+extension=$prefix/$LIBDIR/sqlite3/sstore_sqlite
+if [[ -e $extension.so && $CONSUMER_FLAGS != *-fsanitize* ]] && command -v sqlite3 >/dev/null; then
+  step "the extension of SQLite"
+  [[ $(sqlite3 :memory: ".load $extension" "SELECT hamming(1, 2)") == 2 ]] || { echo "it does not work where it was moved to"; exit 1; }
+fi
+
 export PKG_CONFIG_PATH=$prefix/$LIBDIR/pkgconfig${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}
 version=$(pkg-config --modversion sstore)
 read -ra cflags < <(pkg-config --cflags sstore)

@@ -22,6 +22,7 @@ typedef struct arguments {
     const char *distance_given; /* -k, if given */
     bool nearest, count, json;
     uint64_t limit; /* on the printed matches of a query */
+    radix_form output_radix;
     uint32_t threads;
     progress_mode progress;
     input_options format;
@@ -42,6 +43,8 @@ static const command_option options[] = {
     {"limit", 0, "N", "print or count the first N matches of each query", OPTION_NUMBER, OPTION_FIELD(arguments, limit),
      .min = 1, .max = UINT64_MAX, .common = true},
     {"json", 0, NULL, "print one JSON object per line", OPTION_JSON, OPTION_FIELD(arguments, json), .common = true},
+    {"output-radix", 0, "RADIX", "print fingerprints as hex (default), dec, signed, base64 or bin", OPTION_CHOICE,
+     OPTION_FIELD(arguments, output_radix), .choices = radix_choices},
     {"threads", 0, "N", "use N threads for operands and --input (default: all processors)", OPTION_NUMBER,
      OPTION_FIELD(arguments, threads), .max = 1024},
     {"io", 0, "MODE",
@@ -129,7 +132,7 @@ static int open_session(query_session *session, const arguments *all)
     int code = store_open(all->store, &all->open, &session->store, &metadata);
     if (code == EXIT_DONE)
         code = message_status(sstore_cursor_create(session->store, &session->cursor, &error), &error);
-    session->style = (output_style){.json = all->json, .has_ids = metadata.has_ids};
+    session->style = (output_style){.json = all->json, .has_ids = metadata.has_ids, .radix = all->output_radix};
     session->distance = all->distance_given != NULL ? all->distance
                         : all->nearest              ? SSTORE_MAX_DISTANCE
                                                     : metadata.distance;

@@ -141,6 +141,20 @@ static char *put_id(char *to, bool has_ids, uint64_t id)
     return to + 1;
 }
 
+/* A fingerprint in the radix of the style, and a zero. Returns `to`. */
+static const char *fingerprint_string(const output_style *style, char to[RADIX_MAX_CHARACTERS + 1], uint64_t value)
+{
+    *radix_put(style->radix, to, value) = '\0';
+    return to;
+}
+
+static char *put_fingerprint_and_tab(const output_style *style, char *to, uint64_t value)
+{
+    to = radix_put(style->radix, to, value);
+    *to++ = '\t';
+    return to;
+}
+
 static char *put_hex_and_tab(char *to, uint64_t value)
 {
     to = output_hex(to, value);
@@ -158,14 +172,14 @@ static bool print_line_with_id(char *line, char *end, bool has_ids, uint64_t id)
 
 bool output_match(const output_style *style, uint64_t query, const sstore_match *match)
 {
-    char line[80], fingerprint[17], id[21];
+    char line[2 * RADIX_MAX_CHARACTERS + 40], fingerprint[RADIX_MAX_CHARACTERS + 1], id[21];
     if (style->json)
-        return output_json(json_value_make("{s:s, s:s, s:i, s:s?}", "query", output_hex_string(line, query),
-                                           "fingerprint", output_hex_string(fingerprint, match->fingerprint),
+        return output_json(json_value_make("{s:s, s:s, s:i, s:s?}", "query", fingerprint_string(style, line, query),
+                                           "fingerprint", fingerprint_string(style, fingerprint, match->fingerprint),
                                            "distance", (int)match->distance, "id",
                                            id_string(id, style->has_ids, match->id)));
-    char *end = put_hex_and_tab(line, query);
-    end = put_hex_and_tab(end, match->fingerprint);
+    char *end = put_fingerprint_and_tab(style, line, query);
+    end = put_fingerprint_and_tab(style, end, match->fingerprint);
     end = output_decimal(end, match->distance);
     *end++ = '\t';
     return print_line_with_id(line, end, style->has_ids, match->id);
@@ -191,11 +205,11 @@ bool output_new_record(const output_style *style, uint64_t query, uint64_t id)
 
 bool output_count(const output_style *style, uint64_t query, uint64_t count)
 {
-    char line[80];
+    char line[RADIX_MAX_CHARACTERS + 40];
     if (style->json)
         return output_json(
-            json_value_make("{s:s, s:I}", "query", output_hex_string(line, query), "count", (long long)count));
-    return print_line_with_id(line, put_hex_and_tab(line, query), true, count);
+            json_value_make("{s:s, s:I}", "query", fingerprint_string(style, line, query), "count", (long long)count));
+    return print_line_with_id(line, put_fingerprint_and_tab(style, line, query), true, count);
 }
 
 /* "fingerprint<TAB>id<TAB>". */

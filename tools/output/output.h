@@ -11,12 +11,14 @@
 #include <stddef.h>
 
 #include "output/json.h"
+#include "output/radix_form.h"
 #include "sstore.h"
 
 /* How results are printed. */
 typedef struct output_style {
     bool json;
-    bool has_ids; /* otherwise ids are printed as '-' or null */
+    bool has_ids;     /* otherwise ids are printed as '-' or null */
+    radix_form radix; /* of the fingerprints of matches and counts; all others are hex */
 } output_style;
 
 /* "query<TAB>fingerprint<TAB>distance<TAB>id", or an object with these keys. */

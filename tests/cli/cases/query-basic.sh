@@ -26,6 +26,11 @@ sstore query --limit 18446744073709551615 STORE 0
 echo "--- count"
 sstore query --count STORE 84adfe0ad13e12cb ffff 0
 sstore query --count --limit 2 STORE 84adfe0ad13e12cb ffff 0
+echo "--- the radix of the answers"
+for radix in hex dec signed base64 bin; do
+    sstore query -k 1 --output-radix $radix STORE 84adfe0ad13e12cb | head -n 4 | tail -n 1
+    sstore query --count --output-radix $radix STORE ffffffffffffffff
+done
 echo "--- nearest"
 sstore query --nearest STORE 84adfe0ad13e12cb ffff
 sstore query --nearest -k 3 STORE 84adfe0ad13e12c8 ffff

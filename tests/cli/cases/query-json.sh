@@ -6,3 +6,5 @@ sstore query --json --nearest STORE ffff
 sstore query --json --count STORE 1 ffff
 echo 1 | sstore query --json STORE
 sstore query --json PLAIN 1
+sstore query --json --output-radix signed STORE ffffffffffffffff -k 63 --limit 1
+sstore query --json --output-radix base64 --count STORE 1
