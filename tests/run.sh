@@ -74,6 +74,7 @@ need_command script bsdutils
 need_command python3 python3
 need_command jq jq
 need_command sqlite3 sqlite3
+need_command mkdocs mkdocs
 [[ " ${jobs[*]} " != *" clang "* ]] || need_command clang clang
 if [[ " ${jobs[*]} " == *" python "* ]]; then
   python3 -c 'import ensurepip, venv' 2>/dev/null || missing+=(python3-venv)
