@@ -10,7 +10,7 @@ set -u
 # A folder's height. A file includes its own folder's headers and those of lower ones.
 declare -A height=([base]=0 [codec]=1 [text]=1 [plan]=2 [sort]=2 [store]=3 [read]=4 [join]=4 [stream]=4 [write]=5 [api]=6)
 # The extension of SQLite is no part of the command.
-declare -A tool_height=([sqlite]=-1 [output]=0 [input]=1 [commands]=2)
+declare -A tool_height=([sqlite]=-1 [output]=0 [input]=1 [report]=2 [commands]=3)
 # External headers and the only files that may include them.
 declare -A owner=(
   [lmdb.h]='libstore/src/store/directory\.c'
@@ -179,13 +179,14 @@ test_exists() { # kind, name
   case $1 in
     page) grep -qiE "foreach\\(page.*[ /]$2\\b|NAME page\\.$2$" tests/CMakeLists.txt ;;
     cli) [[ -e tests/cli/cases/$2.sh ]] ;;
+    browser) [[ -e tests/browser/test_$2.py ]] ;;
     fuzz) [[ -e tests/fuzz/fuzz_$2.c ]] ;;
     install) grep -q "NAME install\.$2$" tests/CMakeLists.txt ;;
     format) [[ -e tests/format/test_$2.c || -e format-spec/decoder/test_$2.py ]] ;;
     *) [[ -e tests/$1/test_$2.c ]] ;;
   esac
 }
-named_tests='(?<![\w/.$-])(unit|property|corrupt|format|limits|faults|cli|install|fuzz|page)\\{0,2}\.(\([^)]*\)|[a-z_-]+)'
+named_tests='(?<![\w/.$-])(unit|property|corrupt|format|limits|faults|cli|install|fuzz|page|browser)\\{0,2}\.(\([^)]*\)|[a-z_-]+)'
 while IFS=: read -r file line found; do
   kind=${found%%[\\.]*}
   for name in $(tr '(|)' '   ' <<<"${found##*.}"); do

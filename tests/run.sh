@@ -2,7 +2,8 @@
 # Builds and runs the tests, also on a fresh Debian or Ubuntu machine: installs missing packages. The jobs:
 #   asan       most tests, with the address and undefined-behaviour sanitizers; the longest tests try fewer cases
 #   release    optimised, because optimised code can behave differently: the quick tests of the library
-#   full       optimised: the longest tests with all their cases, the tests that damage files, and those of the command
+#   full       optimised: the longest tests with all their cases, the tests that damage files, those of the command, and
+#              its pages in Chromium
 #   tsan       the tests with threads, with the thread sanitizer
 #   clang      compiled by clang: the unit and property tests, except the longest ones
 #   coverage   measures how much of the library the tests run: tests/coverage.sh
@@ -41,10 +42,10 @@ threaded+='|property\.(batch|builds|changes|dedup|joins|query_property|record_jo
 
 # The longest tests. asan runs most of them with fewer cases; release and clang leave them to full.
 longest='^(property\.(same_matches|query_property)|faults\.(allocation|files|power_cut)|limits\.(kill|memory)'
-longest+='|install\.static|format\.(decoder|golden)|unit\.(components|group_join|sorter|table_join)|(cli|corrupt)\..*)$'
+longest+='|install\.static|browser\.pages|format\.(decoder|golden)|unit\.(components|group_join|sorter|table_join)|(cli|corrupt)\..*)$'
 # Tests that would take long with a sanitizer and gain little from it: they count files, watch where files are, mostly
 # run Python, only compute with numbers, or mostly start the command.
-unsanitized='^(limits\.descriptors|faults\.file_locations|format\.vectors|unit\.(planner|cost)'
+unsanitized='^(limits\.descriptors|browser\.pages|faults\.file_locations|format\.vectors|unit\.(planner|cost)'
 unsanitized+='|cli\.(output-every|build-compressed|build-text-shapes|query-same|query-brute-force|query-input|dump-format|interchange))$'
 
 say() { printf '\n== %s\n' "$*"; }
@@ -75,6 +76,10 @@ need_command python3 python3
 need_command jq jq
 need_command sqlite3 sqlite3
 need_command mkdocs mkdocs
+# Some distributions have Chromium only in other forms than a package: the test that shows pages is then skipped.
+if [[ " ${jobs[*]} " == *" full "* ]] && apt-cache show chromium >/dev/null 2>&1; then
+  need_command chromium chromium
+fi
 [[ " ${jobs[*]} " != *" clang "* ]] || need_command clang clang
 if [[ " ${jobs[*]} " == *" python "* ]]; then
   python3 -c 'import ensurepip, venv' 2>/dev/null || missing+=(python3-venv)

@@ -34,6 +34,7 @@ static const command commands[] = {
     {"sstore join", cmd_join, "find all near pairs between two stores"},
     {"sstore plan", cmd_plan, "compare plans before a store is built"},
     {"sstore stat", cmd_stat, "show the contents of a store and the sizes of its parts"},
+    {"sstore report", cmd_report, "draw a store as a page of HTML: its sizes, plan and times"},
     {"sstore verify", cmd_verify, "read and check everything in a store"},
     {"sstore dump", cmd_dump, "print all records of a store"},
     {"sstore fingerprint", cmd_fingerprint, "compute fingerprints of documents"},

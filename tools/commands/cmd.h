@@ -31,6 +31,7 @@ int cmd_clusters(int argc, char **argv);
 int cmd_join(int argc, char **argv);
 int cmd_plan(int argc, char **argv);
 int cmd_stat(int argc, char **argv);
+int cmd_report(int argc, char **argv);
 int cmd_verify(int argc, char **argv);
 int cmd_dump(int argc, char **argv);
 int cmd_fingerprint(int argc, char **argv);

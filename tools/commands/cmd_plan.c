@@ -7,10 +7,14 @@
 #include <string.h>
 
 #include "commands/cmd.h"
+#include "output/numbers.h"
+#include "output/whole_file.h"
+#include "report/sections.h"
 
 typedef struct arguments {
     const char *sample;
     const char *count_given; /* -n, if given */
+    const char *html;        /* a page to write, or NULL */
     bool json, all;
     sstore_plan_options plan;
     input_options input;
@@ -36,6 +40,10 @@ static const command_option options[] = {
      OPTION_FIELD(arguments, plan.block_bytes)},
     {"all", 0, NULL, "also print plans that are worse than others in every respect", OPTION_FLAG,
      OPTION_FIELD(arguments, all)},
+    {"html", 0, "FILE",
+     "instead, write a page of HTML with a chart to FILE, which is replaced if it exists; - is standard "
+     "output",
+     OPTION_TEXT, OPTION_FIELD(arguments, html)},
     {"json", 0, NULL, "print one JSON object", OPTION_JSON, OPTION_FIELD(arguments, json), .common = true},
     {0},
 };
@@ -71,36 +79,10 @@ static int read_sample(arguments *all, uint64_t **fingerprints_out)
 
 typedef struct plan_report {
     const arguments *arguments;
-    sstore_plan_estimate *plans; /* ascending by bytes */
-    size_t count, capacity;
+    plan_list plans;
 } plan_report;
 
-static int keep_plan(void *context, const sstore_plan_estimate *estimate)
-{
-    plan_report *to = context;
-    if (!to->arguments->all && !estimate->is_useful)
-        return 0;
-    if (!grow(&to->plans, &to->capacity, to->count + 1, sizeof *to->plans))
-        return 1;
-    to->plans[to->count++] = *estimate;
-    return 0;
-}
-
 /* ----- text ----- */
-
-static const char *const byte_units[] = {"B", "kB", "MB", "GB", "TB", "PB", NULL};
-static const char *const time_units[] = {"ns", "us", "ms", "s", NULL};
-
-/* A number of three digits with its unit; each unit is a thousand times the previous one. */
-static const char *scaled(char text[16], double value, const char *const *units)
-{
-    while (value >= 999.5 && units[1] != NULL) {
-        value /= 1000;
-        units++;
-    }
-    snprintf(text, 16, "%.*f %s", value < 9.995 ? 2 : value < 99.95 ? 1 : 0, value, *units);
-    return text;
-}
 
 static const char *range_text(char text[16], uint32_t min, uint32_t max)
 {
@@ -110,31 +92,32 @@ static const char *range_text(char text[16], uint32_t min, uint32_t max)
 
 static void print_plan(const sstore_plan_estimate *plan, int name_width)
 {
-    char prefix[16], radius[16], total[16], memory[16], warm[16], cold[16];
+    char prefix[16], radius[16];
     output_text("%c %-*s  %6" PRIu32 "  %6s  %6s  %10.2f  %8s  %9s", plan->is_chosen ? '*' : ' ', name_width,
                 plan->plan, plan->table_count, range_text(prefix, plan->min_prefix_bits, plan->max_prefix_bits),
                 range_text(radius, plan->min_radius, plan->max_radius), plan->bytes_per_record,
-                scaled(total, plan->total_bytes, byte_units), scaled(memory, plan->directory_bytes, byte_units));
+                number_scaled(plan->total_bytes, byte_units).text,
+                number_scaled(plan->directory_bytes, byte_units).text);
     if (plan->is_full_scan)
         output_text("  %9s", "full scan");
     else
         output_text("  %9.0f", plan->probe_count);
     output_text("  %8.1f  %10.0f  %8s  %8s\n", plan->block_count, plan->candidate_count,
-                scaled(warm, plan->warm_ns, time_units), scaled(cold, plan->cold_ns, time_units));
+                number_scaled(plan->warm_ns, time_units).text, number_scaled(plan->cold_ns, time_units).text);
 }
 
 static void print_text(const plan_report *report)
 {
     int width = (int)strlen("plan"); /* of the longest name */
-    for (size_t i = 0; i < report->count; i++)
-        width = (int)strlen(report->plans[i].plan) > width ? (int)strlen(report->plans[i].plan) : width;
+    for (size_t i = 0; i < report->plans.count; i++)
+        width = (int)strlen(report->plans.items[i].plan) > width ? (int)strlen(report->plans.items[i].plan) : width;
     output_text("  %-*s  %6s  %6s  %6s  %10s  %8s  %9s  %9s  %8s  %10s  %8s  %8s\n", width, "plan", "tables", "prefix",
                 "radius", "bytes each", "bytes", "directory", "probes", "blocks", "candidates", "warm", "cold");
-    for (size_t i = 0; i < report->count; i++)
-        print_plan(&report->plans[i], width);
-    for (size_t i = 0; i < report->count; i++)
-        if (report->plans[i].is_chosen)
-            output_text("\n* %s: %s.\n", report->plans[i].plan, report->plans[i].reason);
+    for (size_t i = 0; i < report->plans.count; i++)
+        print_plan(&report->plans.items[i], width);
+    for (size_t i = 0; i < report->plans.count; i++)
+        if (report->plans.items[i].is_chosen)
+            output_text("\n* %s: %s.\n", report->plans.items[i].plan, report->plans.items[i].reason);
 }
 
 /* ----- JSON ----- */
@@ -157,28 +140,37 @@ static json_value *report_value(const plan_report *report)
 {
     const sstore_plan_options *asked = &report->arguments->plan;
     json_value *plans = json_value_make("[]");
-    for (size_t i = 0; i < report->count; i++)
-        json_value_append(&plans, plan_value(&report->plans[i]));
+    for (size_t i = 0; i < report->plans.count; i++)
+        json_value_append(&plans, plan_value(&report->plans.items[i]));
     return json_value_make("{s:I, s:I, s:b, s:I, s:o}", "records", (long long)asked->record_count, "distance",
                            (long long)asked->distance, "has_ids", (int)!asked->without_ids, "sampled",
                            (long long)asked->sample_count, "plans", plans);
 }
 
+/* ----- HTML ----- */
+
+static int write_html(const plan_report *report)
+{
+    html page;
+    html_begin(&page);
+    plan_page_write(&page, &report->plans, &report->arguments->plan);
+    html_end(&page);
+    const int code = whole_file_write(report->arguments->html, page.bytes, page.size);
+    html_free(&page);
+    return code;
+}
+
 static int print_plans(const arguments *all)
 {
-    sstore_error error;
-    plan_report plans = {.arguments = all};
-    int code = EXIT_DONE;
-    sstore_status status = sstore_plan(&all->plan, keep_plan, &plans, &error);
-    if (status == SSTORE_STOPPED)
-        message_print("out of memory");
-    if (status != SSTORE_OK)
-        code = message_status(status, &error);
-    else if (all->json)
-        code = output_json(report_value(&plans)) ? EXIT_DONE : EXIT_FAILED;
-    else
-        print_text(&plans);
-    free(plans.plans);
+    plan_report report = {.arguments = all};
+    int code = plan_list_make(&report.plans, &all->plan, all->all || all->html != NULL);
+    if (code == EXIT_DONE && all->html != NULL)
+        code = write_html(&report);
+    else if (code == EXIT_DONE && all->json)
+        code = output_json(report_value(&report)) ? EXIT_DONE : EXIT_FAILED;
+    else if (code == EXIT_DONE)
+        print_text(&report);
+    free(report.plans.items);
     return code;
 }
 
@@ -189,6 +181,8 @@ int cmd_plan(int argc, char **argv)
     (void)command_line_parse(&syntax, argc, argv, &all);
     if (all.count_given == NULL && all.sample == NULL)
         message_usage_error("expected -n, the number of records, or --sample");
+    if (all.html != NULL && all.json)
+        message_usage_error("--html and --json cannot be combined");
     int code = read_sample(&all, &sample);
     if (code == EXIT_DONE)
         code = print_plans(&all);

@@ -35,7 +35,8 @@ forms()
                             '--singles --json STORE' '--edges edges' '--edges edges --json' \
                             '--edges edges --drop' '--edges edges --representatives' ;;
     join) printf '%s\n' 'STORE OTHER' '--json STORE OTHER' ;;
-    plan) printf '%s\n' '-n 10M' '-n 10M --json' '-n 10M --all' '-n 10M --all --json' ;;
+    plan) printf '%s\n' '-n 10M' '-n 10M --json' '-n 10M --all' '-n 10M --all --json' '-n 10M --html -' ;;
+    report) printf '%s\n' 'STORE -o -' 'STORE --output=-' '--clusters --queries=others STORE -o -' ;;
     stat) printf '%s\n' 'STORE' '--json STORE' 'MANY' '--json MANY' ;;
     verify) printf '%s\n' 'STORE' ;;
     dump) printf '%s\n' 'STORE' '--format=text STORE' '--format=rec STORE' '--format=u64 STORE' '--format=jsonl STORE' '--format=npy STORE' '--format=npy-bytes STORE' ;;

@@ -33,6 +33,7 @@ check pairs STORE
 check clusters STORE
 check clusters --edges edges
 check join STORE OTHER
+check report --queries others --clusters -o NEW STORE
 check verify STORE
 check dump STORE
 check fingerprint --lines input.gz

@@ -1,0 +1,113 @@
+# report writes one page: with the figures of 'sstore stat', escaped texts, and nothing that is fetched or run.
+export SOURCE_DATE_EPOCH=1700000000
+clustered 3000 95 >input
+sstore build --quiet STORE input
+sstore report STORE -o page.html
+ls
+# The text of a page: without markup, one cell or label a line, and numbers without spaces.
+page_text()
+{
+    sed 's/\xe2\x80\xaf//g; s/<title>[^<]*<\/title>//g; s/<[^>]*>/\n/g' "$1" | grep -v '^ *$'
+}
+page_text page.html >text
+echo "--- the figures of stat"
+sstore stat --json STORE >json
+for part in tables ids directory manifest total; do
+    bytes=$(grep -o "\"$part\":{\"bytes\":[0-9]*" json | grep -o '[0-9]*$')
+    [ "$part" != tables ] || part='all tables'
+    grep -A1 -x "$part" text | grep -qx "$bytes" || echo "FAILED: $part are not $bytes bytes"
+done
+grep -A1 -x Records text
+grep -o '"bits_per_fingerprint":[0-9]*\.[0-9]\{4\}' json | cut -d: -f2 | while read -r bits; do
+    grep -qx "$(printf %.2f "$bits")" text || echo "FAILED: no table of $bits bits per fingerprint"
+done
+echo "--- h of table 0, counted in a dump"
+sstore dump STORE | cut -f1 | uniq | {
+    declare -A counts=()
+    read -r before
+    while read -r value; do
+        ((upper = 0x${before:0:8} ^ 0x${value:0:8}, h = 32))
+        while ((upper > 0)); do ((upper >>= 1, h--)); done
+        ((counts[$h] += 1))
+        before=$value
+    done
+    sed -n '/^Symbols of table 0$/,/^Symbols of table 1$/p' text >symbols
+    for h in "${!counts[@]}"; do
+        grep -A1 -x "$h" symbols | grep -qx "${counts[$h]}" || echo "FAILED: h $h occurs ${counts[$h]} times"
+    done
+    echo "${#counts[@]} different h"
+}
+echo "--- parts that are only there if they are asked for"
+grep -c 'id="queries"\|id="clusters"\|id="segments"' page.html
+head -200 input | sed 's/$/\n0123456789abcdef/' >queries
+sstore report STORE -o all.html --queries queries --clusters
+page_text all.html >text
+grep -c '^400of400$\|400 of 400 queries' text
+sstore clusters STORE | awk '{ print $1 }' | sort -n | tail -1 >largest
+grep -A5 'The largest clusters' text | grep -qxF "$(<largest)" || echo "FAILED: the largest cluster has $(<largest) records"
+sstore clusters STORE | awk -v largest="$(<largest)" '$1 == largest { print $2 }' | head -5 | while read -r fingerprint; do
+    grep -qx "$fingerprint" text || echo "FAILED: $fingerprint is in the largest cluster"
+done
+echo "--- what comes from elsewhere is text"
+name="<b onload='x'>&\"STORE"
+sstore build --quiet --recipe "</title><script>alert(1)</script> & \"q\" 'a' "$'\xe2\x80\xae' "$name" input
+sstore report "$name" -o hostile.html
+grep -c '<script\|<b \|onload=.x.>' hostile.html
+grep -o 'recipe: .*' hostile.html
+grep -o '<h1>.*</h1>' hostile.html
+echo "--- nothing is fetched, and the policy names the style"
+grep -cE 'https?:|src=|href=|url\(|@import|style="|<script|<link|<img' page.html all.html hostile.html
+sed -n 's/.*<style>\(.*\)<\/style>.*/\1/p' page.html | tr -d '\n' | sha256sum | cut -d' ' -f1 | unhex | base64 >hash
+grep -qF "'sha256-$(<hash)'" page.html || echo "FAILED: style_hash of tools/report/style.c must be $(<hash)"
+echo "--- other stores"
+for count in 0 1; do
+    head -$count input | sstore build --quiet --no-ids SMALL$count -
+    sstore report SMALL$count -o - --clusters --queries queries | grep -o 'The store has no records\|No record has a near-[a-z]*'
+done
+head -3 input | sstore add --quiet STORE -
+sstore remove --quiet STORE - <<<"$(head -1 input)"
+sstore report STORE -o - | page_text - | grep -x 'adds\|removes' | uniq -c
+echo "--- the file: replaced as a whole, also where a link leads; its mode stays"
+echo old >old.html
+chmod 600 old.html
+ln -s old.html link.html
+sstore report SMALL1 -o link.html
+cmp old.html <(sstore report SMALL1 -o -)
+stat -c '%a %F' old.html link.html
+umask 027
+sstore report SMALL1 --output new.html
+stat -c %a new.html
+mkfifo pipe
+head -1 pipe &
+sstore report SMALL1 -o pipe
+wait $!
+ls
+echo "--- plan --html"
+sstore plan -n 10M --html plan.html
+grep -o '<title>sstore plan.*</title>' plan.html | head -1
+page_text plan.html >text
+sstore plan -n 10M | awk 'NF > 10 && /[0-9]/ { print $1 == "*" ? $2 : $1 }' | while read -r plan; do
+    grep -qx "$plan" text || echo "FAILED: the plan $plan is missing"
+done
+sstore plan -n 10M --html - | cmp - plan.html
+echo "--- errors"
+exits 2 sstore report STORE 2>&1
+exits 2 sstore report -o page.html 2>&1
+exits 2 sstore report STORE OTHER -o page.html 2>&1
+exits 1 sstore report MISSING -o page.html 2>&1
+exits 1 sstore report STORE -o no/page.html 2>&1
+exits 1 sstore report STORE -o STORE 2>&1
+exits 1 sstore report STORE -o page.html --queries missing 2>&1
+echo 'no hex' | exits 1 sstore report STORE -o page.html --queries - 2>&1
+exits 2 sstore plan -n 10M --html plan.html --json 2>&1
+exits 1 sstore plan -n 10M --html /dev/full 2>&1
+sstore report SMALL1 -o - | cmp - new.html
+echo "--- a signal: no page is written"
+sstore dump STORE | sed 's/\t.*//' | awk '{ for (i = 0; i < 300; i++) print }' >many-queries
+sstore report STORE --progress none -o signal.html --queries many-queries 2>signalled &
+handles_term $!
+kill -TERM $!
+wait $!
+echo "exit $?"
+[ ! -s signalled ] || cat signalled
+ls | grep -c signal.html || true

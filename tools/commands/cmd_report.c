@@ -1,0 +1,148 @@
+/*
+ * cmd_report.c - sstore report: a page of HTML that shows how large a store is, why, and how fast.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands/cmd.h"
+#include "input/interrupt.h"
+#include "output/whole_file.h"
+#include "report/sections.h"
+
+typedef struct arguments {
+    task_arguments task;
+    const char *output, *queries;
+    bool clusters;
+    sstore_open_options open;
+    input_options input;
+} arguments;
+
+static const command_option options[] = {
+    {"output", 'o', "FILE", "write the page to FILE, which is replaced if it exists; - is standard output", OPTION_TEXT,
+     OPTION_FIELD(arguments, output), .common = true},
+    {"queries", 0, "FILE", "also time the queries in FILE, in the formats of 'sstore build'", OPTION_TEXT,
+     OPTION_FIELD(arguments, queries), .common = true},
+    {"clusters", 0, NULL, "also find the clusters, as 'sstore clusters' does", OPTION_FLAG,
+     OPTION_FIELD(arguments, clusters), .common = true},
+    {"memory", 0, "SIZE", "memory limit of --clusters, not counting the open store (default 1G)", OPTION_SIZE,
+     OPTION_FIELD(arguments, task.options.memory_bytes)},
+    {"tmp-dir", 0, "DIR", "folder for data of --clusters that does not fit in memory (default: TMPDIR or STORE)",
+     OPTION_TEXT, OPTION_FIELD(arguments, task.options.tmp_dir)},
+    {0},
+};
+static const command_syntax syntax = {
+    .options = options,
+    .groups = (const option_group[]){THREAD_OPTION_GROUP(offsetof(arguments, task)),
+                                     RUN_OPTION_GROUPS(offsetof(arguments, task)),
+                                     INPUT_OPTION_GROUP(offsetof(arguments, input)),
+                                     {0}},
+    .operands = "STORE",
+    .doc =
+        "Write a page of HTML with charts: the sizes of the parts of STORE, its tables, blocks and prefixes, and its "
+        "plan among the alternatives. The page needs no other files, runs no scripts and fetches nothing.",
+    .examples = (const command_example[]){{"also time some queries, and find the clusters",
+                                           "sstore report pages.store -o pages.html --queries new.txt --clusters"},
+                                          {0}},
+};
+
+/* Show progress, and stop after a signal. */
+static int show_progress(const char *phase, uint64_t done, uint64_t total)
+{
+    progress_show(phase, done, total, (double)done / (double)total);
+    return interrupted();
+}
+
+static int time_queries(arguments *all, store_view *view, const sstore *store)
+{
+    uint64_t *queries = NULL;
+    size_t count = 0;
+    if (all->queries == NULL)
+        return EXIT_DONE;
+    all->input.lines.ignore_ids = true;
+    int code = input_read_all(all->queries, &all->input, &queries, &count);
+    if (code == EXIT_DONE)
+        code = view_time_queries(view, store, queries, count, show_progress);
+    free(queries);
+    return code;
+}
+
+static int find_clusters(const arguments *all, store_view *view, const sstore *store)
+{
+    const sstore_build_options *task = &all->task.options;
+    const sstore_cluster_options cluster = {.struct_size = sizeof cluster,
+                                            .distance = SSTORE_OWN_DISTANCE,
+                                            .threads = task->threads,
+                                            .memory_bytes = task->memory_bytes,
+                                            .tmp_dir = task->tmp_dir,
+                                            .on_progress = task->on_progress};
+    sstore_error error;
+    if (!all->clusters)
+        return EXIT_DONE;
+    view->clusters = allocate_or_exit(1, sizeof *view->clusters);
+    view->clusters->distance = view->stat.metadata.distance;
+    return message_status(sstore_clusters(store, &cluster, view_take_cluster, view->clusters, &error), &error);
+}
+
+/* Find out everything. A signal makes the steps return early. Their shares of the progress are rough: clusters take
+ * long. */
+static int find_out(arguments *all, store_view *view, const sstore *store)
+{
+    const double own_part = all->clusters ? 0.3 : 1;
+    int code = view_read_metadata(view, store);
+    progress_part(0, own_part * 0.2);
+    if (code == EXIT_DONE)
+        code = view_read_blocks(view, store, show_progress);
+    progress_part(own_part * 0.2, own_part * 0.6);
+    if (code == EXIT_DONE)
+        code = view_sample(view, store, show_progress);
+    progress_part(own_part * 0.6, own_part * 0.8);
+    if (code == EXIT_DONE)
+        code = view_measure_crowds(view, show_progress);
+    if (code == EXIT_DONE)
+        code = view_make_plans(view);
+    progress_part(own_part * 0.8, own_part);
+    if (code == EXIT_DONE)
+        code = time_queries(all, view, store);
+    progress_part(own_part, 1);
+    return code == EXIT_DONE ? find_clusters(all, view, store) : code;
+}
+
+static int write_page(const arguments *all, const store_view *view)
+{
+    html page;
+    html_begin(&page);
+    store_page_write(&page, view);
+    html_end(&page);
+    const int code = whole_file_write(all->output, page.bytes, page.size);
+    html_free(&page);
+    return code;
+}
+
+int cmd_report(int argc, char **argv)
+{
+    arguments all = {.task = TASK_ARGUMENTS_INIT, .open = SSTORE_OPEN_OPTIONS_INIT, .input = INPUT_OPTIONS_INIT};
+    store_view view = STORE_VIEW_INIT;
+    sstore_statistics metadata;
+    sstore *store = NULL;
+    view.path = operands_only_store(command_line_parse(&syntax, argc, argv, &all));
+    if (all.output == NULL)
+        message_usage_error("expected -o FILE, the page to write; - is standard output");
+    char *queries = (char *)(uintptr_t)all.queries;
+    int code = queries == NULL ? EXIT_DONE : input_check_all(&queries, 1, &all.input);
+    if (code == EXIT_DONE)
+        code = store_open(view.path, &all.open, &store, &metadata);
+    if (code == EXIT_DONE) {
+        task_begin_reading(&all.task);
+        code = find_out(&all, &view, store);
+        progress_end();
+        if (interrupted()) {
+            message_print("%s: interrupted; no page was written", view.path);
+            code = interrupt_exit_code();
+        }
+    }
+    sstore_close(store);
+    if (code == EXIT_DONE)
+        code = write_page(&all, &view);
+    view_free(&view);
+    return code;
+}

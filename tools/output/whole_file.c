@@ -1,0 +1,74 @@
+#include "output/whole_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "output/messages.h"
+#include "output/output.h"
+
+static bool write_all(int fd, const char *bytes, size_t size)
+{
+    while (size > 0) {
+        const ssize_t written = write(fd, bytes, size);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written < 0)
+            return false;
+        bytes += written;
+        size -= (size_t)written;
+    }
+    return true;
+}
+
+/* Write to an open file, and close it. */
+static int fill(int fd, const char *path, const char *bytes, size_t size)
+{
+    int code = fd >= 0 && write_all(fd, bytes, size) ? EXIT_DONE : message_errno(path, "cannot write the file");
+    if (fd >= 0 && close(fd) != 0 && code == EXIT_DONE)
+        code = message_errno(path, "cannot write the file");
+    return code;
+}
+
+/* The mode that a new file gets, as by open() with 0666. */
+static mode_t new_file_mode(void)
+{
+    const mode_t mask = umask(0);
+    (void)umask(mask);
+    return 0666 & ~mask;
+}
+
+/* Write a new file beside `path`, with `mode`, and rename it. */
+static int replace_file(const char *path, mode_t mode, const char *bytes, size_t size)
+{
+    const size_t room = strlen(path) + sizeof ".XXXXXX";
+    char *name = allocate_or_exit(room, 1);
+    snprintf(name, room, "%s.XXXXXX", path);
+    const int fd = mkstemp(name);
+    int code = fill(fd, path, bytes, size);
+    if (code == EXIT_DONE && (chmod(name, mode) != 0 || rename(name, path) != 0))
+        code = message_errno(path, "cannot write the file");
+    if (code != EXIT_DONE && fd >= 0)
+        (void)unlink(name);
+    free(name);
+    return code;
+}
+
+int whole_file_write(const char *path, const char *bytes, size_t size)
+{
+    struct stat existing;
+    if (strcmp(path, "-") == 0)
+        return output_bytes(bytes, size) && output_flush() ? EXIT_DONE : EXIT_FAILED;
+    if (stat(path, &existing) != 0)
+        return replace_file(path, new_file_mode(), bytes, size);
+    if (!S_ISREG(existing.st_mode))
+        return fill(open(path, O_WRONLY | O_CLOEXEC), path, bytes, size);
+    char *target = realpath(path, NULL);
+    const int code = replace_file(target != NULL ? target : path, existing.st_mode & 0777, bytes, size);
+    free(target);
+    return code;
+}

@@ -1,0 +1,113 @@
+/* query_times.c - times the queries of a report, one after the other on one thread, as a caller of sstore_query() would
+ * see them; and explains some of them. */
+#include <math.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "output/messages.h"
+#include "report/store_view.h"
+
+#define MAX_EXPLAINED 2000u
+
+static double now_ns(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return 1e9 * (double)now.tv_sec + (double)now.tv_nsec;
+}
+
+static int count_match(void *context, const sstore_match *match)
+{
+    (void)match;
+    ++*(uint64_t *)context;
+    return 0;
+}
+
+/* The work of one query. */
+typedef struct query_work {
+    double blocks, expected_blocks, expected_ns;
+} query_work;
+
+static int add_table(void *context, const sstore_table_explanation *table)
+{
+    query_work *work = context;
+    work->blocks += (double)table->block_count;
+    work->expected_blocks += table->expected_block_count;
+    if (table->table == 0) /* it has the times of its segment */
+        work->expected_ns += table->is_full_scan ? table->full_scan_ns : table->probe_ns;
+    return 0;
+}
+
+static void add_work(latency_report *to, const query_work *work)
+{
+    const double count = (double)++to->explained_count;
+    to->mean_blocks += (work->blocks - to->mean_blocks) / count;
+    to->mean_expected_blocks += (work->expected_blocks - to->mean_expected_blocks) / count;
+    to->mean_expected_ns += (work->expected_ns - to->mean_expected_ns) / count;
+}
+
+static int time_query(query_report *view, sstore_cursor *cursor, uint32_t distance, uint64_t query, bool explained)
+{
+    sstore_error error;
+    uint64_t match_count = 0;
+    query_work work = {0};
+    const double begin = now_ns();
+    if (sstore_query(cursor, query, distance, count_match, &match_count, &error) != SSTORE_OK)
+        return message_error(&error);
+    const double time = now_ns() - begin;
+    latency_report *to = match_count > 0 ? &view->hits : &view->misses;
+    to->times[to->count++] = time;
+    to->match_count += match_count;
+    if (!explained)
+        return EXIT_DONE;
+    if (sstore_explain(cursor, query, distance, add_table, &work, &error) != SSTORE_OK)
+        return message_error(&error);
+    add_work(to, &work);
+    return EXIT_DONE;
+}
+
+static int compare_times(const void *left, const void *right)
+{
+    const double a = *(const double *)left, b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+static void summarise(latency_report *of)
+{
+    double sum = 0;
+    if (of->count == 0)
+        return;
+    qsort(of->times, of->count, sizeof *of->times, compare_times);
+    for (uint64_t i = 0; i < of->count; i++)
+        sum += of->times[i];
+    of->mean = sum / (double)of->count;
+    of->p50 = of->times[of->count / 2];
+    of->p90 = of->times[of->count * 9 / 10];
+    of->p99 = of->times[of->count * 99 / 100];
+    of->max = of->times[of->count - 1];
+}
+
+int view_time_queries(store_view *view, const sstore *store, const uint64_t *queries, size_t count,
+                      view_progress_fn on_progress)
+{
+    const size_t timed = count < MAX_TIMED ? count : MAX_TIMED;
+    const size_t explain_every = timed / MAX_EXPLAINED + 1;
+    query_report *to = allocate_or_exit(1, sizeof *to);
+    sstore_cursor *cursor = NULL;
+    sstore_error error;
+    view->queries = to;
+    to->given_count = count;
+    to->misses.times = allocate_or_exit(timed, sizeof *to->misses.times);
+    to->hits.times = allocate_or_exit(timed, sizeof *to->hits.times);
+    int code = message_status(sstore_cursor_create(store, &cursor, &error), &error);
+    for (size_t i = 0; i < timed && code == EXIT_DONE; i++) {
+        const uint64_t query = queries[(size_t)((double)i * (double)count / (double)timed)];
+        code = time_query(to, cursor, view->stat.metadata.distance, query, i % explain_every == 0);
+        if (code == EXIT_DONE && i % 16 == 0 && on_progress("timing", i, timed) != 0)
+            code = EXIT_FAILED;
+    }
+    sstore_cursor_free(cursor);
+    summarise(&to->misses);
+    summarise(&to->hits);
+    return code;
+}

@@ -1,0 +1,255 @@
+/* section_blocks.c - what the tables hold: the symbols and their codes, the fill of blocks, and how crowded prefixes
+ * are. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "output/messages.h"
+#include "report/chart.h"
+#include "report/page.h"
+#include "report/sections.h"
+
+#define SYMBOLS 33u
+#define MAX_CODE_BITS 11u
+
+/* ----- symbols ----- */
+
+/* The parts of the symbols among all neighbours of a table. */
+static void symbol_parts(const sstore_table_symbols *symbols, double parts[SYMBOLS])
+{
+    double total = 0;
+    for (uint32_t h = 0; h < SYMBOLS; h++)
+        parts[h] = 0;
+    for (uint32_t i = 0; i < 64; i++) {
+        parts[i < SYMBOLS - 1 ? i : SYMBOLS - 1] += (double)symbols->difference_counts[i];
+        total += (double)symbols->difference_counts[i];
+    }
+    for (uint32_t h = 0; h < SYMBOLS; h++)
+        parts[h] = total > 0 ? parts[h] / total : 0;
+}
+
+/* The bits of a code: as they are, and with an ideal code. */
+static void code_bits(const sstore_table_symbols *symbols, const double parts[SYMBOLS], double *bits_out,
+                      double *ideal_out)
+{
+    *bits_out = *ideal_out = 0;
+    for (uint32_t h = 0; h < SYMBOLS; h++) {
+        *bits_out += parts[h] * symbols->code_lengths[h];
+        *ideal_out -= parts[h] > 0 ? parts[h] * log2(parts[h]) : 0;
+    }
+}
+
+static void draw_symbols(html *page, const store_view *view, uint32_t number)
+{
+    static const char *const labels[SYMBOLS] = {[0] = "0", [8] = "8", [16] = "16", [24] = "24", [32] = "32"};
+    const sstore_table_symbols *symbols = &view->tables[number].symbols;
+    double parts[SYMBOLS], bits, ideal;
+    char id[32], title[64];
+    symbol_parts(symbols, parts);
+    code_bits(symbols, parts, &bits, &ideal);
+    snprintf(id, sizeof id, "h-%u", (unsigned)number);
+    snprintf(title, sizeof title, "Distribution of h in table %u", (unsigned)number);
+    html_markup(page, "<div><h3>Table %u: %s bits a code, ideal %s</h3>\n", (unsigned)number, html_fixed(bits, 2).text,
+                html_fixed(ideal, 2).text);
+    chart_histogram(page,
+                    &(chart_words){id, title,
+                                   "Bars are the parts of the neighbours, dots the lengths of codes. The "
+                                   "tables at the end of the section have the same numbers.",
+                                   "h, the number of equal leading bits"},
+                    &(chart_bins){.parts = parts,
+                                  .count = SYMBOLS,
+                                  .class = "s0",
+                                  .dots = symbols->code_lengths,
+                                  .dots_max = MAX_CODE_BITS,
+                                  .labels = labels,
+                                  .labels_centred = true,
+                                  .is_small = true});
+    html_markup(page, "</div>\n");
+}
+
+static void write_symbols(html *page, const sstore_table_symbols *symbols, uint32_t number)
+{
+    static const char *const columns[] = {"h", "neighbours", "part", "code length"};
+    char caption[48];
+    double parts[SYMBOLS];
+    symbol_parts(symbols, parts);
+    snprintf(caption, sizeof caption, "Symbols of table %u", (unsigned)number);
+    page_table_begin(page, caption, columns, 4);
+    for (uint32_t h = 0; h < SYMBOLS; h++) {
+        uint64_t count = 0;
+        for (uint32_t i = h; i < (h < SYMBOLS - 1 ? h + 1 : 64); i++)
+            count += symbols->difference_counts[i];
+        if (count > 0 || symbols->code_lengths[h] > 0)
+            page_row(page,
+                     (const char *const[]){html_count(h).text, html_count(count).text, html_percent(parts[h]).text,
+                                           html_count(symbols->code_lengths[h]).text},
+                     4);
+    }
+    page_table_end(page);
+}
+
+void section_symbols(html *page, const store_view *view)
+{
+    static const page_key keys[] = {{"s0", "part of the neighbours"}, {"s2", "length of the code in bits (right)"}};
+    if (view->stat.metadata.record_count < 2)
+        return;
+    page_section(page, "symbols", "How much neighbours have in common");
+    html_markup(page,
+                "<p>In the order of a table, h is the number of leading bits in which a fingerprint equals the one "
+                "before. Frequent values of h have short codes. Uniform fingerprints have a narrow peak at the left of "
+                "log2 of their number, here %s. Bars to the right of it are fingerprints that are near each other: the "
+                "more there are, the smaller is the table. At 32 the whole upper half is equal.</p>\n",
+                html_fixed(log2((double)view->stat.segments[view->main_segment].metadata.distinct_count), 1).text);
+    page_legend(page, keys, 2);
+    html_markup(page, "<div class=\"multiples\">\n");
+    for (uint32_t i = 0; i < view->table_count; i++)
+        draw_symbols(page, view, i);
+    html_markup(page, "</div>\n");
+    page_details_begin(page, "Counts and code lengths of all symbols");
+    for (uint32_t i = 0; i < view->table_count; i++)
+        write_symbols(page, &view->tables[i].symbols, i);
+    page_details_end(page);
+}
+
+/* ----- blocks ----- */
+
+#define FILL_BINS 24u
+
+static void draw_fill(html *page, const store_view *view)
+{
+    double parts[FILL_BINS] = {0};
+    const char *labels[FILL_BINS + 1] = {NULL};
+    uint32_t low = UINT32_MAX, high = 0;
+    for (size_t i = 0; i < view->block_count_count; i++) {
+        low = view->block_counts[i] < low ? view->block_counts[i] : low;
+        high = view->block_counts[i] > high ? view->block_counts[i] : high;
+    }
+    const uint32_t width = (high - low) / FILL_BINS + 1; /* fingerprints in a bin */
+    for (size_t i = 0; i < view->block_count_count; i++)
+        parts[(view->block_counts[i] - low) / width] += 1 / (double)view->block_count_count;
+    const uint32_t bins = (high - low) / width + 1;
+    const number_text ticks[] = {html_count(low), html_count(low + width * (bins / 2)), html_count(low + width * bins)};
+    labels[0] = ticks[0].text;
+    labels[bins] = ticks[2].text;
+    if (bins > 1)
+        labels[bins / 2] = ticks[1].text;
+    chart_histogram(page,
+                    &(chart_words){"fill-chart", "Blocks by the number of their fingerprints",
+                                   "The table below has the ranges of each table.", "fingerprints in a block"},
+                    &(chart_bins){.parts = parts, .count = bins, .class = "s0", .labels = labels});
+}
+
+static void write_fill(html *page, const store_view *view)
+{
+    static const char *const columns[] = {
+        "table", "blocks looked at", "used", "used, least full", "fingerprints", "from", "to"};
+    page_table_begin(page, "Blocks of each table", columns, 7);
+    for (uint32_t i = 0; i < view->table_count; i++) {
+        const fill_report *fill = &view->tables[i].fill;
+        page_row(page,
+                 (const char *const[]){html_count(i).text, html_count(fill->block_count).text,
+                                       html_percent(fill->mean_used).text, html_percent(fill->min_used).text,
+                                       html_fixed(fill->mean_count, 1).text, html_count(fill->min_count).text,
+                                       html_count(fill->max_count).text},
+                 7);
+    }
+    page_table_end(page);
+}
+
+void section_fill(html *page, const store_view *view)
+{
+    double used = 0;
+    if (view->block_count_count == 0)
+        return;
+    for (uint32_t i = 0; i < view->table_count; i++)
+        used += view->tables[i].fill.mean_used / view->table_count;
+    page_section(page, "fill", "How full blocks are");
+    html_markup(page,
+                "<p>A block has %s bytes, of which fingerprints use %s. A writer fills it until the next fingerprint "
+                "does not fit. So the number of fingerprints varies, and the bytes do not: where fingerprints are near "
+                "each other, a block holds more. %s</p>\n",
+                html_count(view->stat.segments[view->main_segment].metadata.block_bytes).text, html_percent(used).text,
+                used < 0.9 ? "The tables are so small that they end within their only block."
+                           : "Almost no bytes are left over.");
+    draw_fill(page, view);
+    write_fill(page, view);
+}
+
+/* ----- crowded prefixes ----- */
+
+/* The number of different prefixes in a table: its neighbours that differ within the prefix, and one. */
+static double prefix_count(const table_view *table)
+{
+    double count = 1;
+    for (uint32_t i = 0; i < table->statistics.prefix_bits && i < 64; i++)
+        count += (double)table->symbols.difference_counts[i];
+    return count;
+}
+
+/* The expected number of different prefixes among uniform fingerprints. */
+static double uniform_prefix_count(double fingerprints, uint32_t prefix_bits)
+{
+    const double places = ldexp(1, (int)prefix_bits);
+    return places * -expm1(-fingerprints / places);
+}
+
+static void draw_crowds(html *page, const store_view *view)
+{
+    chart_range *rows = allocate_or_exit(view->table_count, sizeof *rows);
+    for (uint32_t i = 0; i < view->table_count; i++) {
+        const table_view *table = &view->tables[i];
+        rows[i] = (chart_range){.low = table->crowd.median,
+                                .high = table->crowd.p99,
+                                .max = table->crowd.max,
+                                .expected = table->crowd.expected};
+        snprintf(rows[i].name, sizeof rows[i].name, "Table %u, %u key bits", (unsigned)i,
+                 (unsigned)table->statistics.prefix_bits);
+    }
+    chart_ranges(page,
+                 &(chart_words){"crowd-chart", "Fingerprints with a prefix that a query looks up",
+                                "The table below has the same numbers.", "fingerprints to test in the table"},
+                 rows, view->table_count);
+    free(rows);
+}
+
+static void write_crowds(html *page, const store_view *view)
+{
+    static const char *const columns[] = {"table", "uniform",         "median",    "99 %",
+                                          "most",  "prefixes in use", "of uniform"};
+    const double fingerprints = (double)view->stat.segments[view->main_segment].metadata.distinct_count;
+    page_table_begin(page, "Fingerprints to test, and different prefixes", columns, 7);
+    for (uint32_t i = 0; i < view->table_count; i++) {
+        const table_view *table = &view->tables[i];
+        const double prefixes = prefix_count(table);
+        page_row(page,
+                 (const char *const[]){
+                     html_count(i).text, html_rounded(table->crowd.expected).text,
+                     html_rounded(table->crowd.median).text, html_rounded(table->crowd.p99).text,
+                     html_rounded(table->crowd.max).text, html_rounded(prefixes).text,
+                     html_percent(prefixes / uniform_prefix_count(fingerprints, table->statistics.prefix_bits)).text},
+                 7);
+    }
+    page_table_end(page);
+}
+
+void section_crowd(html *page, const store_view *view)
+{
+    static const page_key keys[] = {{"s0", "from the median to 99 of 100 queries; the point is the most"},
+                                    {"mark", "uniform fingerprints"}};
+    double found = 0, expected = 0;
+    if (view->looked_up_count == 0)
+        return;
+    for (uint32_t i = 0; i < view->table_count; i++) {
+        found += view->tables[i].crowd.median;
+        expected += view->tables[i].crowd.expected;
+    }
+    page_section(page, "prefixes", "How crowded prefixes are");
+    html_markup(page,
+                "<p>A query reads the fingerprints that have its key bits, its prefix, in each table, and tests them. "
+                "Real fingerprints crowd under some prefixes. Of %s stored fingerprints that were looked up, half find "
+                "%s or fewer to test in all tables together. Uniform ones would find %s.</p>\n",
+                html_count(view->looked_up_count).text, html_rounded(found).text, html_rounded(expected).text);
+    page_legend(page, keys, 2);
+    draw_crowds(page, view);
+    write_crowds(page, view);
+}

@@ -1,0 +1,90 @@
+/* store_page.c - the page of a store: its head with the large figures, and the order of the sections. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "output/messages.h"
+#include "report/page.h"
+#include "report/sections.h"
+
+/* The last part of a path, without slashes at its end. */
+static char *base_name(const char *path)
+{
+    size_t end = strlen(path), begin;
+    while (end > 1 && path[end - 1] == '/')
+        end--;
+    for (begin = end; begin > 0 && path[begin - 1] != '/';)
+        begin--;
+    char *name = allocate_or_exit(end - begin + 1, 1);
+    memcpy(name, path + begin, end - begin);
+    return name;
+}
+
+static void begin(html *page, const store_view *view)
+{
+    const sstore_statistics *store = &view->stat.metadata;
+    const size_t size = strlen(view->path) + sizeof store->recipe + 200;
+    char *name = base_name(view->path), *second = allocate_or_exit(size, 1);
+    snprintf(second, size, "%s \xc2\xb7 distance %u, %u table%s, %s ids \xc2\xb7 recipe: %s", view->path,
+             (unsigned)store->distance, (unsigned)store->table_count, store->table_count == 1 ? "" : "s",
+             store->has_ids ? "with" : "without", store->recipe[0] != '\0' ? store->recipe : "not recorded");
+    page_begin(page, "sstore report", name, second);
+    free(name);
+    free(second);
+}
+
+static void write_time(html *page, const store_view *view)
+{
+    const query_report *queries = view->queries;
+    char note[120] = "median with a match";
+    if (queries == NULL || queries->misses.count + queries->hits.count == 0)
+        return;
+    if (queries->misses.count > 0 && queries->hits.count > 0)
+        snprintf(note, sizeof note, "median without a match; %s with one", html_time(queries->hits.p50).text);
+    else if (queries->misses.count > 0)
+        snprintf(note, sizeof note, "median without a match");
+    page_figure(page, "Time of a query",
+                html_time(queries->misses.count > 0 ? queries->misses.p50 : queries->hits.p50).text, note);
+}
+
+static void write_figures(html *page, const store_view *view)
+{
+    const sstore_statistics *store = &view->stat.metadata;
+    const double records = (double)store->record_count;
+    char note[120];
+    page_figures_begin(page);
+    snprintf(note, sizeof note, "%s distinct fingerprints", html_count(store->distinct_count).text);
+    if (records >= 1e6)
+        snprintf(note, sizeof note, "%s, %s distinct", html_count(store->record_count).text,
+                 html_count(store->distinct_count).text);
+    page_figure(page, "Records", records < 1e6 ? html_count(store->record_count).text : html_rounded(records).text,
+                note);
+    snprintf(note, sizeof note, "%s bytes", html_count(store->total_bytes).text);
+    page_figure(page, "Size", html_bytes((double)store->total_bytes).text, note);
+    if (store->record_count > 0) {
+        page_figure(page, "Bytes per record", html_fixed((double)store->total_bytes / records, 1).text,
+                    "with all tables and indexes");
+        page_figure(page, "Of raw records", html_percent((double)store->total_bytes / raw_bytes(store)).text,
+                    store->has_ids ? "raw: 16 bytes a record" : "raw: 8 bytes a fingerprint");
+    }
+    write_time(page, view);
+    page_figures_end(page);
+}
+
+void store_page_write(html *page, const store_view *view)
+{
+    begin(page, view);
+    write_figures(page, view);
+    section_size(page, view);
+    section_queries(page, view);
+    if (view->stat.metadata.record_count > 0) {
+        const own_plan own = own_plan_of(view);
+        section_plans(page, &view->plans, &own);
+    }
+    section_tables(page, view);
+    section_symbols(page, view);
+    section_crowd(page, view);
+    section_fill(page, view);
+    section_clusters(page, view);
+    section_segments(page, view);
+    page_end(page);
+}

@@ -1,0 +1,128 @@
+/*
+ * store_view.h - what a report says of a store, and how it is found out.
+ *
+ * The numbers of most parts come from the manifest, the headers and the directory. Some need a sample of the
+ * fingerprints or blocks: a fixed number of each, so that the time and the memory do not grow with the store.
+ */
+#ifndef STORE_VIEW_H
+#define STORE_VIEW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "output/store_report.h"
+#include "sstore.h"
+
+/* Called now and then during long work: shows progress. Returns other than 0 to stop. */
+typedef int (*view_progress_fn)(const char *phase, uint64_t done, uint64_t total);
+
+/* ----- tables of the largest segment that adds ----- */
+
+/* How full blocks are. The last block of a table, which ends with the table, counts only if it is the only one. */
+typedef struct fill_report {
+    uint64_t block_count; /* looked at */
+    double mean_used, min_used; /* parts of their bytes */
+    uint32_t min_count, max_count; /* fingerprints in a block */
+    double mean_count;
+} fill_report;
+
+/* How many fingerprints of a table have a prefix that a query probes, for queries like the stored fingerprints. */
+typedef struct crowd_report {
+    double median, p99, max;
+    double expected; /* of uniform fingerprints */
+} crowd_report;
+
+typedef struct table_view {
+    sstore_table_statistics statistics;
+    sstore_table_symbols symbols;
+    fill_report fill;
+    crowd_report crowd;
+} table_view;
+
+/* ----- plans ----- */
+
+typedef struct plan_list {
+    sstore_plan_estimate *items; /* ascending by bytes */
+    size_t count, capacity;
+} plan_list;
+
+/* Estimate plans, all or only the useful ones. Returns an exit code. free() the items in any case. */
+int plan_list_make(plan_list *plans, const sstore_plan_options *options, bool all);
+
+/* ----- queries ----- */
+
+/* Queries of one kind. Times are in nanoseconds. */
+typedef struct latency_report {
+    uint64_t count;
+    double *times; /* sorted */
+    double mean, p50, p90, p99, max;
+    double mean_blocks, mean_expected_blocks, mean_expected_ns; /* of those that were explained */
+    uint64_t explained_count;
+    uint64_t match_count;
+} latency_report;
+
+typedef struct query_report {
+    latency_report misses, hits;
+    uint64_t given_count; /* queries in the input; of more than MAX_TIMED, one is timed after equally many */
+} query_report;
+
+#define MAX_TIMED 1000000u
+
+/* ----- clusters ----- */
+
+#define CLUSTER_BINS 40u /* of sizes from 2^i on */
+#define CLUSTER_EXAMPLES 5u
+#define EXAMPLE_RECORDS 5u
+
+typedef struct cluster_example {
+    uint64_t size;
+    uint32_t record_count; /* that are kept */
+    sstore_cluster_record records[EXAMPLE_RECORDS];
+} cluster_example;
+
+typedef struct cluster_report {
+    uint64_t cluster_count, record_count; /* of clusters of at least two */
+    uint64_t bins[CLUSTER_BINS], bin_records[CLUSTER_BINS];
+    cluster_example examples[CLUSTER_EXAMPLES]; /* the largest, descending */
+    uint32_t current; /* the example that the last record's cluster is; CLUSTER_EXAMPLES: none */
+    uint32_t distance;
+} cluster_report;
+
+/* ----- all ----- */
+
+typedef struct store_view {
+    const char *path;
+    store_report stat;
+    uint32_t main_segment;               /* the largest that adds */
+    table_view *tables;                /* of it */
+    uint32_t table_count;
+    uint32_t *block_counts;              /* fingerprints of each block that was looked at, of all tables */
+    size_t block_count_count;
+    uint64_t *sample;                    /* of the fingerprints */
+    size_t sample_count, looked_up_count;
+    plan_list plans;
+    query_report *queries;    /* or NULL */
+    cluster_report *clusters; /* or NULL */
+} store_view;
+
+#define STORE_VIEW_INIT                                                                                                \
+    {                                                                                                                  \
+        .stat = STORE_REPORT_INIT                                                                                      \
+    }
+
+/* Each fills its part of a report on the open store, and returns an exit code. */
+int view_read_metadata(store_view *view, const sstore *store);
+int view_read_blocks(store_view *view, const sstore *store, view_progress_fn on_progress);
+int view_sample(store_view *view, const sstore *store, view_progress_fn on_progress);
+int view_measure_crowds(store_view *view, view_progress_fn on_progress); /* after view_sample(), as the next one */
+int view_make_plans(store_view *view);
+int view_time_queries(store_view *view, const sstore *store, const uint64_t *queries, size_t count,
+                        view_progress_fn on_progress);
+
+/* A callback of sstore_clusters(); the context is a cluster_report. */
+int view_take_cluster(void *context, const sstore_cluster_record *record);
+
+void view_free(store_view *view);
+
+#endif

@@ -1,0 +1,56 @@
+/*
+ * style.c - the style of a page. Its colours are two sets of variables, for light and for dark windows; paper is light.
+ * The classes of charts: s0 to s3 are fills of parts, p0 to p2 of points.
+ */
+#include "report/page.h"
+
+const char style_text[] =
+    ":root{--bg:#fbfbf9;--card:#fff;--ink:#1b2330;--soft:#596474;--rule:#dfe3e8;--a:#2f5bd7;--b:#86a4f2;--c:#c27a12;"
+    "--d:#4f5b6b;--e:#8793a4;--hot:#b1430b}"
+    "@media screen and (prefers-color-scheme:dark){:root{--bg:#11151b;--card:#181e27;--ink:#e7ebf0;--soft:#9ca9b8;"
+    "--rule:#2d3642;--a:#84a7ff;--b:#4a69bd;--c:#dd9f4b;--d:#8c9aac;--e:#647386;--hot:#ff9d6c}}"
+    "*{box-sizing:border-box}"
+    "body{margin:0 auto;max-width:62rem;padding:2rem 1.25rem 3rem;background:var(--bg);color:var(--ink);"
+    "font:16px/1.5 system-ui,-apple-system,\"Segoe UI\",Roboto,\"Helvetica Neue\",Arial,sans-serif}"
+    "header "
+    ".kind{margin:0;color:var(--a);font-size:.8rem;font-weight:600;letter-spacing:.06em;text-transform:uppercase}"
+    "h1{margin:.1rem 0;font-size:1.9rem;line-height:1.2;overflow-wrap:anywhere}"
+    "h2{margin:0 0 .4rem;font-size:1.25rem}h3{margin:1.4rem 0 .3rem;font-size:1rem}"
+    "p{margin:.3rem 0 .8rem;max-width:46rem}.second{color:var(--soft);margin:0;overflow-wrap:anywhere}"
+    "section{margin-top:2.2rem}section[id]{padding-top:1.5rem;border-top:1px solid var(--rule)}"
+    ".figures{margin-top:1.5rem}"
+    "dl{display:grid;grid-template-columns:repeat(auto-fit,minmax(9.5rem,1fr));gap:.8rem;margin:0}"
+    "dl div{background:var(--card);border:1px solid var(--rule);border-radius:.6rem;padding:.8rem 1rem}"
+    "dt{color:var(--soft);font-size:.85rem}dd{margin:0;color:var(--soft);font-size:.85rem;line-height:1.35}"
+    "dd.big{color:var(--ink);font-size:1.75rem;font-weight:600;line-height:1.3;white-space:nowrap}"
+    "svg text{font-size:12px;fill:var(--soft)}"
+    ".plot{display:block;width:calc(100% - 5.25rem);margin:.6rem 1.75rem .4rem 3.5rem;overflow:visible}"
+    ".plot .mid{text-anchor:middle}.plot .end{text-anchor:end}"
+    ".plot .name,.plot .label{fill:var(--ink)}.plot .value{fill:var(--ink);font-weight:600}"
+    ".plot .label{font-weight:600}"
+    ".grid{stroke:var(--rule)}.base{stroke:var(--soft)}.whisker{stroke:var(--a);stroke-width:2}"
+    ".mark{stroke:var(--hot);stroke-width:2}.frontier{stroke:var(--a);stroke-width:1.5}"
+    ".s0,.p0{fill:var(--a)}.s1{fill:var(--b)}.s2,.dot{fill:var(--c)}.s3{fill:var(--d)}.s4,.p1{fill:var(--e)}"
+    ".p2,.legend .mark{fill:var(--hot);stroke:none}"
+    ".legend{list-style:none;display:flex;flex-wrap:wrap;gap:.2rem 1.2rem;margin:.3rem 0;padding:0;"
+    "color:var(--soft);font-size:.85rem}.legend svg{margin-right:.4rem;vertical-align:-1px}"
+    ".multiples{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(22rem,100%),1fr));gap:0 1.5rem}"
+    ".scroll{overflow-x:auto;margin:.8rem 0}.scroll:focus-visible{outline:2px solid var(--a)}"
+    "table{border-collapse:collapse;width:100%;font-size:.85rem;font-variant-numeric:tabular-nums}"
+    "caption{text-align:left;color:var(--soft);padding-bottom:.3rem}"
+    "th,td{padding:.28rem .6rem .28rem 0;text-align:right;border-bottom:1px solid var(--rule);white-space:nowrap;"
+    "vertical-align:top}th:first-child{text-align:left}thead th{color:var(--soft);font-weight:500;white-space:normal;"
+    "vertical-align:bottom}tbody th{font-weight:500}"
+    "code{font:.92em ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;overflow-wrap:anywhere}"
+    "details{margin:.6rem 0}summary{cursor:pointer;color:var(--a)}"
+    "footer{margin-top:3rem;color:var(--soft);font-size:.85rem}"
+    "@media(max-width:40rem){body{padding:1.25rem 1rem 2rem}.plot{width:calc(100% - 4.25rem);margin-left:2.9rem;"
+    "margin-right:1.35rem}h1{font-size:1.5rem}dd.big{font-size:1.4rem}"
+    "dl{grid-template-columns:repeat(auto-fit,minmax(8.5rem,1fr))}"
+    "dl div:last-child:nth-child(odd){grid-column:1/-1}th:first-child{white-space:normal;overflow-wrap:anywhere}"
+    "table{font-size:.8rem}th,td{padding-right:.45rem}}"
+    "@media print{body{max-width:none;padding:0;font-size:11pt}"
+    "figure,.plot,tr,dl div{break-inside:avoid}h2,h3{break-after:avoid}section[id]{border:0}}";
+
+/* The hash; if it is wrong, the test cli.report prints the right one. */
+const char style_hash[] = "HIajbNi/aL+0N3+eIC74GSBk+Z2KNT/maqA1eZcelO0=";
