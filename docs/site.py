@@ -54,9 +54,11 @@ MENU = {
 
 
 def site_path(path):
-    """The page of the site for a file of the tree: README.md is the index of its folder."""
+    """The page of the site for a file of the tree: README.md is the index of its folder. Pictures stay as they are."""
     if path.suffix == ".md":
         return path.with_name("index.md") if path.name == "README.md" else path
+    if path.suffix in (".png", ".svg"):
+        return path
     if re.fullmatch(r"sstore[a-z-]*\.1", path.name):
         return pathlib.Path("man", path.name + ".md")
     return pathlib.Path("source", str(path) + ".md")
@@ -90,7 +92,7 @@ def relative(target, page):
 
 
 def convert(pages, path):
-    """Write a page with its links as the site has them. Returns the files of the tree, other than pages, that it links to."""
+    """Write a page with its links as the site has them. Returns the other files of the tree that it shows or links to."""
     text = (PROJECT / path).read_text(encoding="utf-8")
     files = set()
     for begin, end in reversed(links.links(text)):
@@ -166,6 +168,10 @@ def main():
     for path in manuals:
         convert_manual(pages, path, {manual.name for manual in manuals})
     for path in sorted(files - set(manuals)):
+        if site_path(path) == path:
+            (pages / path.parent).mkdir(parents=True, exist_ok=True)
+            shutil.copy(PROJECT / path, pages / path)
+            continue
         text = (PROJECT / path).read_text(encoding="utf-8")
         write_page(pages, path, f"# {path}\n\n~~~~~~~~\n{text}\n~~~~~~~~\n")
     shutil.copy(PROJECT / "docs" / "site" / "style.css", pages)

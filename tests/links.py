@@ -14,7 +14,7 @@ import sys
 import urllib.parse
 
 SKIPPED_FOLDERS = {".git", "build", "node_modules", "__pycache__", ".pytest_cache", ".venv", "env"}
-LINK = re.compile(r"(?<![\\!])\[(?:[^\[\]\\]|\\.|\[[^\[\]]*\])*\]\(([^()\s]+)\)")
+LINK = re.compile(r"(?<!\\)\[(?:[^\[\]\\]|\\.|\[[^\[\]]*\])*\]\(([^()\s]+)\)")
 CODE = re.compile(r"(`+)(?:(?!\1).)+?\1")
 
 
@@ -43,7 +43,7 @@ def without_code(text):
 
 
 def links(text):
-    """(offset, end) of the target of each link of a page."""
+    """(offset, end) of the target of each link and picture of a page."""
     return [link.span(1) for link in LINK.finditer(without_code(text))]
 
 
