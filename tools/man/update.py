@@ -6,14 +6,45 @@
 
 SSTORE is a built command. `SSTORE COMMAND --help=table` prints the tables (tools/commands/describe.c). In a page, such a
 part stands between a line `.\\" [PART]` and a line `.\\" [end]`. An option's part is followed by what the page says
-about the option beyond its help; that text stays with its option. All else in a page is written by hand.
+about the option beyond its help; that text stays with its option. All else in a page is written by hand. A command
+without a page gets one that has only these parts.
 """
 
+import datetime
 import difflib
 import pathlib
 import re
 import subprocess
 import sys
+
+NEW_PAGE = """.Dd {date}
+.Dt SSTORE-{capitals} 1
+.Os
+.Sh NAME
+.\\" [name]
+.\\" [end]
+.Sh SYNOPSIS
+.\\" [synopsis]
+.\\" [end]
+.Sh DESCRIPTION
+.\\" [description]
+.\\" [end]
+.Ss Options
+.Bl -tag -width Ds
+.\\" [options]
+.\\" [end options]
+.El
+.\\" [notes]
+.\\" [end]
+.Sh EXIT STATUS
+As in
+.Xr sstore 1 .
+.Sh EXAMPLES
+.\\" [examples]
+.\\" [end]
+.Sh SEE ALSO
+.Xr sstore 1
+"""
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 EVERY_COMMAND = {"help", "usage", "version"}  # sstore(1) describes these options
@@ -238,7 +269,8 @@ def update_all(sstore):
             parts["options"] = [""]
         path = FOLDER / f"sstore-{name}.1"
         page = path.read_text() if path.exists() else ""
-        yield path, page, update(page, parts, tables, path)
+        new = NEW_PAGE.format(date=f"{datetime.date.today():%B %-d, %Y}", capitals=name.upper())
+        yield path, page, update(page or new, parts, tables, path)
 
 
 def main():
