@@ -57,12 +57,13 @@ static size_t make_ticks(const chart_axis *axis, double ticks[MAX_TICKS])
 
 /* ----- parts of every chart ----- */
 
-static void begin(html *page, const chart_words *words, double height)
+/* The class "rows" is for charts without an axis up. */
+static void begin(html *page, const chart_words *words, const char *class, double height)
 {
     html_markup(page,
-                "<svg class=\"plot\" height=\"%.0f\" role=\"img\" aria-labelledby=\"%s-t %s-d\">\n"
+                "<svg class=\"plot%s\" height=\"%.0f\" role=\"img\" aria-labelledby=\"%s-t %s-d\">\n"
                 "<title id=\"%s-t\">%s</title><desc id=\"%s-d\">%s</desc>\n",
-                height, words->id, words->id, words->id, words->title, words->id, words->description);
+                class, height, words->id, words->id, words->id, words->title, words->id, words->description);
 }
 
 static void end(html *page)
@@ -140,7 +141,7 @@ void chart_bars(html *page, const chart_words *words, const chart_row *rows, siz
                 double mark)
 {
     const double bottom = (double)count * ROW_PX + 4;
-    begin(page, words, bottom + ACROSS_PX + 6);
+    begin(page, words, " rows", bottom + ACROSS_PX + 6);
     axis_across(page, words, axis, 0, bottom);
     for (size_t i = 0; i < count; i++) {
         const double top = (double)i * ROW_PX + ROW_TEXT_PX + 3, x = 100 * place(axis, mark);
@@ -197,7 +198,7 @@ void chart_histogram(html *page, const chart_words *words, const chart_bins *bin
     for (size_t i = 0; i < bins->count; i++)
         highest = fmax(highest, bins->parts[i]);
     const chart_axis up = chart_linear(highest, percent_tick);
-    begin(page, words, bottom + ACROSS_PX + 6);
+    begin(page, words, "", bottom + ACROSS_PX + 6);
     axis_up(page, &up, top, bottom);
     for (size_t i = 0; i < bins->count; i++) {
         const double height = (bottom - top) * place(&up, bins->parts[i]), width = 100 / (double)bins->count;
@@ -231,7 +232,7 @@ void chart_ranges(html *page, const chart_words *words, const chart_range *rows,
 {
     const chart_axis axis = range_axis(rows, count);
     const double bottom = (double)count * ROW_PX + 4;
-    begin(page, words, bottom + ACROSS_PX + 6);
+    begin(page, words, " rows", bottom + ACROSS_PX + 6);
     axis_across(page, words, &axis, 0, bottom);
     for (size_t i = 0; i < count; i++) {
         const chart_range *row = &rows[i];
@@ -270,7 +271,7 @@ void chart_points(html *page, const chart_words *words, const chart_point *point
 {
     const double height = POINTS_BOTTOM - POINTS_TOP;
     const chart_point *last = NULL; /* on the line */
-    begin(page, words, POINTS_BOTTOM + ACROSS_PX + 6);
+    begin(page, words, "", POINTS_BOTTOM + ACROSS_PX + 6);
     axis_across(page, words, across, POINTS_TOP, POINTS_BOTTOM);
     axis_up(page, up, POINTS_TOP, POINTS_BOTTOM);
     for (size_t i = 0; i < count; i++) {

@@ -25,6 +25,7 @@ const char style_text[] =
     "dd.big{color:var(--ink);font-size:1.75rem;font-weight:600;line-height:1.3;white-space:nowrap}"
     "svg text{font-size:12px;fill:var(--soft)}"
     ".plot{display:block;width:calc(100% - 5.25rem);margin:.6rem 1.75rem .4rem 3.5rem;overflow:visible}"
+    ".plot.rows{width:calc(100% - 2.5rem);margin-left:1rem;margin-right:1.5rem}"
     ".plot .mid{text-anchor:middle}.plot .end{text-anchor:end}"
     ".plot .name,.plot .label{fill:var(--ink)}.plot .value{fill:var(--ink);font-weight:600}"
     ".plot .label{font-weight:600}"
@@ -45,7 +46,8 @@ const char style_text[] =
     "details{margin:.6rem 0}summary{cursor:pointer;color:var(--a)}"
     "footer{margin-top:3rem;color:var(--soft);font-size:.85rem}"
     "@media(max-width:40rem){body{padding:1.25rem 1rem 2rem}.plot{width:calc(100% - 4.25rem);margin-left:2.9rem;"
-    "margin-right:1.35rem}h1{font-size:1.5rem}dd.big{font-size:1.4rem}"
+    "margin-right:1.35rem}.plot.rows{width:calc(100% - "
+    "1.6rem);margin-left:.25rem}h1{font-size:1.5rem}dd.big{font-size:1.4rem}"
     "dl{grid-template-columns:repeat(auto-fit,minmax(8.5rem,1fr))}"
     "dl div:last-child:nth-child(odd){grid-column:1/-1}th:first-child{white-space:normal;overflow-wrap:anywhere}"
     "table{font-size:.8rem}th,td{padding-right:.45rem}}"
@@ -53,4 +55,4 @@ const char style_text[] =
     "figure,.plot,tr,dl div{break-inside:avoid}h2,h3{break-after:avoid}section[id]{border:0}}";
 
 /* The hash; if it is wrong, the test cli.report prints the right one. */
-const char style_hash[] = "HIajbNi/aL+0N3+eIC74GSBk+Z2KNT/maqA1eZcelO0=";
+const char style_hash[] = "cWaHgVY74NZR6KqQYdVnoVzkI1EEwwqwjDfjAb3yFfc=";
