@@ -18,6 +18,7 @@ need_libraries() {
   need_module libxxhash libxxhash-dev
   need_module cmocka libcmocka-dev
   need_module jansson libjansson-dev
+  need_module libmicrohttpd libmicrohttpd-dev
   need_module libutf8proc libutf8proc-dev
   need_module zlib zlib1g-dev
   need_module libzstd libzstd-dev

@@ -74,6 +74,7 @@ need_command mandoc mandoc
 need_command script bsdutils
 need_command python3 python3
 need_command jq jq
+need_command curl curl
 need_command sqlite3 sqlite3
 need_command mkdocs mkdocs
 # Some distributions have Chromium only in other forms than a package: the test that shows pages is then skipped.

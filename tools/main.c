@@ -27,6 +27,7 @@ static const command commands[] = {
     {"sstore merge", cmd_merge, "merge stores into one"},
     {"sstore shard", cmd_shard, "split a store into several"},
     {"sstore query", cmd_query, "find the stored fingerprints near given ones"},
+    {"sstore serve", cmd_serve, "answer queries over HTTP"},
     {"sstore scan", cmd_scan, "find the fingerprints near given ones in files, without a store"},
     {"sstore collect", cmd_collect, "sort the matches of several scans"},
     {"sstore pairs", cmd_pairs, "find all pairs of near records of a store"},

@@ -287,22 +287,26 @@ static int stop_when_asked(void *context)
     return stop(context);
 }
 
-/* Queries by probes and by a full scan end when should_stop() says so, and not after it was taken away. */
-static void check_should_stop(sstore_cursor *cursor, uint64_t query, uint32_t distance)
+typedef sstore_status (*columns_fn)(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance,
+                                    const sstore_match_columns *columns, size_t capacity, uint64_t *count_out,
+                                    sstore_error *error);
+
+/* A query ends when should_stop() says so, at whatever call, and not after it was taken away. */
+static void check_should_stop(sstore_cursor *cursor, columns_fn query, uint64_t fingerprint, uint32_t distance)
 {
     stopper all = {.left = UINT32_MAX};
     uint64_t count;
     sstore_cursor_set_stop(cursor, stop_when_asked, &all);
-    assert_int_equal(sstore_query_columns(cursor, query, distance, NULL, 0, &count, NULL), SSTORE_OK);
+    assert_int_equal(query(cursor, fingerprint, distance, NULL, 0, &count, NULL), SSTORE_OK);
     assert_true(all.calls > 0);
     for (uint32_t at = 1; at <= all.calls; at++) {
         stopper some = {.left = at};
         sstore_cursor_set_stop(cursor, stop_when_asked, &some);
-        assert_int_equal(sstore_query_columns(cursor, query, distance, NULL, 0, &count, NULL), SSTORE_STOPPED);
+        assert_int_equal(query(cursor, fingerprint, distance, NULL, 0, &count, NULL), SSTORE_STOPPED);
         assert_int_equal(some.calls, at);
     }
     sstore_cursor_set_stop(cursor, NULL, NULL);
-    assert_int_equal(sstore_query_columns(cursor, query, distance, NULL, 0, &count, NULL), SSTORE_OK);
+    assert_int_equal(query(cursor, fingerprint, distance, NULL, 0, &count, NULL), SSTORE_OK);
 }
 
 static void test_should_stop(void **state)
@@ -310,8 +314,13 @@ static void test_should_stop(void **state)
     const fixture *self = *state;
     sstore *scanning = store_must_open(self->path, SSTORE_IO_PREAD, SSTORE_STRATEGY_FULL_SCAN);
     sstore_cursor *cursor = store_must_cursor(scanning);
-    check_should_stop(self->cursor, self->data.fingerprints[0], 3);
-    check_should_stop(cursor, self->data.fingerprints[0], 3);
+    for (uint32_t flips = 0; flips < 4; flips++) {
+        const uint64_t fingerprint = self->data.fingerprints[0] ^ ((UINT64_C(1) << 9 * flips) - 1);
+        check_should_stop(self->cursor, sstore_query_columns, fingerprint, 3);
+        check_should_stop(cursor, sstore_query_columns, fingerprint, 3);
+        check_should_stop(self->cursor, sstore_query_nearest_columns, fingerprint, SSTORE_MAX_DISTANCE);
+        check_should_stop(cursor, sstore_query_nearest_columns, fingerprint, SSTORE_MAX_DISTANCE);
+    }
     sstore_cursor_free(cursor);
     sstore_close(scanning);
 }

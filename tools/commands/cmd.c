@@ -78,6 +78,9 @@ int store_read_metadata(const char *path, sstore_statistics *metadata_out)
     return code;
 }
 
+const option_choice io_modes[] = {
+    {"auto", SSTORE_IO_AUTO}, {"mmap", SSTORE_IO_MMAP}, {"pread", SSTORE_IO_PREAD}, {"memory", SSTORE_IO_MEMORY}, {0}};
+
 /* ----- options of input ----- */
 
 static const option_choice formats[] = {{"auto", INPUT_AUTO},

@@ -25,6 +25,7 @@ int cmd_merge(int argc, char **argv);
 int cmd_shard(int argc, char **argv);
 int cmd_query(int argc, char **argv);
 int cmd_scan(int argc, char **argv);
+int cmd_serve(int argc, char **argv);
 int cmd_collect(int argc, char **argv);
 int cmd_pairs(int argc, char **argv);
 int cmd_clusters(int argc, char **argv);
@@ -63,6 +64,9 @@ int store_open(const char *path, const sstore_open_options *options, sstore **st
 
 /* Read the metadata of the store at `path`. Returns an exit code. */
 int store_read_metadata(const char *path, sstore_statistics *metadata_out);
+
+/* The choices of --io: values of sstore_io. */
+extern const option_choice io_modes[];
 
 /* ----- options of input ----- */
 

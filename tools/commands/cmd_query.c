@@ -28,8 +28,6 @@ typedef struct arguments {
     input_options format;
 } arguments;
 
-static const option_choice io_modes[] = {
-    {"auto", SSTORE_IO_AUTO}, {"mmap", SSTORE_IO_MMAP}, {"pread", SSTORE_IO_PREAD}, {"memory", SSTORE_IO_MEMORY}, {0}};
 static const command_option options[] = {
     {"distance", 'k', "D", "find records within D bits, 0 to 64 (default: the store's distance)", OPTION_NUMBER,
      OPTION_FIELD(arguments, distance), .max = SSTORE_MAX_DISTANCE, .given = offsetof(arguments, distance_given),

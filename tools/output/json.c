@@ -183,6 +183,64 @@ bool json_is_text(const char *text)
     return string != NULL;
 }
 
+/* ----- reading any value ----- */
+
+json_value *json_value_read(const char *text, size_t size, char reason[JSON_REASON_BYTES])
+{
+    json_error_t error;
+    json_t *value = json_loadb(text, size, JSON_REJECT_DUPLICATES, &error);
+    if (value == NULL)
+        snprintf(reason, JSON_REASON_BYTES, "line %d, column %d: %s", error.line, error.column, error.text);
+    return value;
+}
+
+const json_value *json_value_member(const json_value *object, const char *key)
+{
+    return json_object_get(object, key);
+}
+
+const char *json_value_unknown_key(const json_value *object, const char *const *known)
+{
+    /* jansson's iterators take objects that are not const, but change nothing. */
+    json_t *of = (json_t *)(uintptr_t)object;
+    for (void *at = json_object_iter(of); at != NULL; at = json_object_iter_next(of, at)) {
+        const char *const *name = known;
+        while (*name != NULL && strcmp(*name, json_object_iter_key(at)) != 0)
+            name++;
+        if (*name == NULL)
+            return json_object_iter_key(at);
+    }
+    return NULL;
+}
+
+bool json_value_is_list(const json_value *value)
+{
+    return json_is_array(value);
+}
+
+size_t json_value_count(const json_value *list)
+{
+    return json_array_size(list);
+}
+
+const json_value *json_value_item(const json_value *list, size_t index)
+{
+    return json_array_get(list, index);
+}
+
+const char *json_value_string(const json_value *value)
+{
+    return json_string_value(value);
+}
+
+bool json_value_whole(const json_value *value, uint64_t *number_out)
+{
+    if (!json_is_integer(value) || json_integer_value(value) < 0)
+        return false;
+    *number_out = (uint64_t)json_integer_value(value);
+    return true;
+}
+
 #else
 
 bool json_is_available(void)
@@ -223,6 +281,55 @@ void json_value_free(json_value *value)
 bool json_is_text(const char *text)
 {
     (void)text;
+    return false;
+}
+
+json_value *json_value_read(const char *text, size_t size, char reason[JSON_REASON_BYTES])
+{
+    (void)text, (void)size;
+    snprintf(reason, JSON_REASON_BYTES, "this sstore was built without the jansson library");
+    return NULL;
+}
+
+const json_value *json_value_member(const json_value *object, const char *key)
+{
+    (void)object, (void)key;
+    return NULL;
+}
+
+const char *json_value_unknown_key(const json_value *object, const char *const *known)
+{
+    (void)object, (void)known;
+    return NULL;
+}
+
+bool json_value_is_list(const json_value *value)
+{
+    (void)value;
+    return false;
+}
+
+size_t json_value_count(const json_value *list)
+{
+    (void)list;
+    return 0;
+}
+
+const json_value *json_value_item(const json_value *list, size_t index)
+{
+    (void)list, (void)index;
+    return NULL;
+}
+
+const char *json_value_string(const json_value *value)
+{
+    (void)value;
+    return NULL;
+}
+
+bool json_value_whole(const json_value *value, uint64_t *number_out)
+{
+    (void)value, (void)number_out;
     return false;
 }
 

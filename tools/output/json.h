@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 typedef struct json_t json_value;
 
@@ -46,7 +47,7 @@ typedef struct json_member {
     char room[MEMBER_MAX_BYTES];
 } json_member;
 
-#define JSON_REASON_BYTES 160
+#define JSON_REASON_BYTES 224
 
 /*
  * Read one JSON object and set the members with the given keys. Free the object with json_value_free(). NULL: the text
@@ -55,7 +56,29 @@ typedef struct json_member {
 json_value *json_object_read(const char *text, size_t length, json_member *members, size_t count,
                              char reason[JSON_REASON_BYTES]);
 
+/* Read a JSON text, to be freed with json_value_free(). NULL: it is malformed, and the reason, which is not escaped,
+ * says why and where. */
+json_value *json_value_read(const char *text, size_t size, char reason[JSON_REASON_BYTES]);
+
 void json_value_free(json_value *value);
+
+/* The functions below take values of any type, and NULL. The parts that they return belong to the value. */
+
+/* The value of a key of an object, or NULL. */
+const json_value *json_value_member(const json_value *object, const char *key);
+
+/* A key of an object that is not in the list, which NULL ends; or NULL. */
+const char *json_value_unknown_key(const json_value *object, const char *const *known);
+
+bool json_value_is_list(const json_value *value);
+size_t json_value_count(const json_value *list);
+const json_value *json_value_item(const json_value *list, size_t index);
+
+/* The text of a string, which has no zero in it; or NULL. */
+const char *json_value_string(const json_value *value);
+
+/* Set a whole number from 0 to 2^63 - 1. False: the value is something else. */
+bool json_value_whole(const json_value *value, uint64_t *number_out);
 
 /* Can the text be part of a JSON text? It must be UTF-8. */
 bool json_is_text(const char *text);

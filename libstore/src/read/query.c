@@ -293,7 +293,8 @@ sstore_status sstore_query_nearest(sstore_cursor *cursor, uint64_t fingerprint, 
                                          ? query_segments(cursor, fingerprint, distance, note_distance, &smallest,
                                                           error)
                                          : query(cursor, fingerprint, distance, note_match, &smallest, error);
-        if (status != SSTORE_OK && status != SSTORE_STOPPED)
+        /* A hit at distance 0 also stops the search. */
+        if (status != SSTORE_OK && !(status == SSTORE_STOPPED && smallest == 0))
             return status;
         if (smallest <= distance)
             return query(cursor, fingerprint, smallest, on_match, context, error);

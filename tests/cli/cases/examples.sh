@@ -7,6 +7,7 @@ build_files()
     (head -5 pages.txt; fingerprints 20 82) | cut -f 1 >new.txt
     fingerprints 30 83 | awk '{ print $1 "\t" 1000 + NR }' >today.txt
     seq 3 9 >gone.txt
+    echo 0123456789abcdef >token
     printf '%s\n' 'the quick brown fox' 'a lazy dog' >titles
     sstore build --quiet pages.store pages.txt
     echo ff 5000 | sstore add --quiet pages.store
@@ -28,6 +29,8 @@ run_example() # NAME EXAMPLE
 {
     rm -rf "$1" && cp -r files "$1"
     [ "$1" = build ] && rm -r "$1/pages.store"
+    # A service runs for a moment, and not at the port that other tests may use.
+    [ "$1" = serve ] && set -- serve "timeout --preserve-status 1 ${2/serve/serve --listen unix:socket}"
     (cd "$1" && bash -euc -o pipefail "$2" </dev/null >../output 2>../errors) || { echo "FAILED: $2" && cat errors; }
     echo "$2" && ls "$1" | diff - <(ls files) | sed -n "s/^< /    makes /p"
 }

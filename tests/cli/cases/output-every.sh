@@ -21,7 +21,7 @@ sed -n 's/^  \([a-z]*\)  .*/\1/p' help >commands
 forms()
 {
     case $1 in
-    build | remove | reindex | compact | merge | shard) ;; # they speak on stderr
+    build | remove | reindex | compact | merge | shard | serve) ;; # they speak on stderr
     add) printf '%s\n' '--quiet --if-new STORE input' '--quiet --if-new --json STORE input' \
                        '--quiet --if-new --limit=1 STORE input' ;;
     query) printf '%s\n' '-k 64 STORE 1' '-k 64 --json STORE 1' '--count STORE 1' '--count --json STORE 1' \

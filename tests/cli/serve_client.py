@@ -1,0 +1,600 @@
+"""Starts `sstore serve`, sends it requests of all kinds, and compares the answers with brute force.
+
+    serve_client.py [SEED]     sstore must be on the PATH; works in the current folder
+"""
+
+import http.client
+import json
+import os
+import random
+import re
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import threading
+import time
+
+SEED = int(sys.argv[1]) if len(sys.argv) > 1 else int(os.environ.get("SSTORE_TEST_SEED", time.time_ns() % 2**32))
+ROW = struct.Struct("<QQQII")
+RANDOM = random.Random(SEED)
+
+
+def near_data(count):
+    """Records near each other: (fingerprint, id)."""
+    centers = [RANDOM.getrandbits(64) for _ in range(max(1, count // 20))]
+    records = set()
+    while len(records) < count:
+        fingerprint = RANDOM.choice(centers)
+        for _ in range(RANDOM.randrange(5)):
+            fingerprint ^= 1 << RANDOM.randrange(64)
+        records.add((fingerprint, RANDOM.randrange(1 << RANDOM.choice([10, 64]))))
+    return sorted(records)
+
+
+def near_query(records):
+    fingerprint = RANDOM.choice(records)[0]
+    for _ in range(RANDOM.randrange(5)):
+        fingerprint ^= 1 << RANDOM.randrange(64)
+    return fingerprint
+
+
+def matches(records, query, distance):
+    """What a query must find: (distance, fingerprint, id)."""
+    return sorted((d, f, i) for f, i in records if (d := (f ^ query).bit_count()) <= distance)
+
+
+def sstore(*arguments, **options):
+    return subprocess.run(["sstore", *map(str, arguments)], check=True, capture_output=True, text=True, **options)
+
+
+def build(path, records, *options):
+    text = "".join(f"{fingerprint:016x}\t{identifier}\n" for fingerprint, identifier in records)
+    sstore("build", "--quiet", *options, path, "-", input=text)
+
+
+class UnixConnection(http.client.HTTPConnection):
+    def __init__(self, path):
+        super().__init__("localhost", timeout=60)
+        self.path = path
+
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.sock.settimeout(60)
+        self.sock.connect(self.path)
+
+
+class Service:
+    """A running `sstore serve`; ended, and its exit code checked, at the end of a `with`."""
+
+    def __init__(self, *arguments, command=("sstore",), listen="127.0.0.1:0", **options):
+        at = ["--listen", listen] if listen else []
+        self.process = subprocess.Popen(
+            [*command, "serve", *map(str, arguments), *at], stderr=subprocess.PIPE, text=True, **options
+        )
+        line = self.process.stderr.readline()
+        found = re.fullmatch(r"sstore: listening on (?:http://(.*):(\d+)|unix:(.*))\n", line)
+        assert found, line + self.process.stderr.read()
+        self.host, port, self.unix = found.groups()
+        self.port = int(port or 0)
+        self.connection = self.connect()
+
+    def connect(self):
+        return UnixConnection(self.unix) if self.unix else http.client.HTTPConnection(self.host, self.port, timeout=60)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, *_):
+        self.process.send_signal(signal.SIGTERM)
+        rest = self.process.communicate(timeout=60)[1]
+        if kind is None:
+            assert self.process.returncode == 0, (self.process.returncode, rest)
+            assert rest == "", rest
+        else:
+            print(rest, file=sys.stderr)
+
+    def send(self, method, path, body=None, connection=None, **headers):
+        """The status and the body of a request."""
+        if body is not None:
+            binary = isinstance(body, bytes)
+            headers.setdefault("content_type", "application/octet-stream" if binary else "application/json")
+            body = body if binary or isinstance(body, str) else json.dumps(body)
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        connection = connection or self.connection
+        connection.request(method, path, body, named)
+        response = connection.getresponse()
+        return response.status, response.read(), response
+
+    def get(self, path, status=200, **headers):
+        found, body, _ = self.send("GET", path, **headers)
+        assert found == status, (path, found, body)
+        return json.loads(body)
+
+    def post(self, path, body, status=200, **headers):
+        found, answer, _ = self.send("POST", path, body, **headers)
+        assert found == status, (path, found, answer[:500])
+        return json.loads(answer)
+
+    def rows(self, path, queries):
+        """The answer in binary, as the JSON results."""
+        body = struct.pack(f"<{len(queries)}Q", *queries)
+        status, answer, response = self.send("POST", path, body)
+        assert status == 200 and response.getheader("Content-Type") == "application/octet-stream", answer
+        found = [[] for _ in queries]
+        for index, fingerprint, identifier, distance, _ in ROW.iter_unpack(answer):
+            found[index].append((distance, fingerprint, identifier))
+        return found
+
+    def metrics(self):
+        status, body, response = self.send("GET", "/metrics")
+        assert status == 200 and response.getheader("Content-Type").startswith("text/plain; version=0.0.4")
+        return {
+            name: float(value)
+            for name, value in (line.rsplit(" ", 1) for line in body.decode().splitlines() if not line.startswith("#"))
+        }
+
+    def open_files(self):
+        folder = f"/proc/{self.process.pid}/fd"
+        return [os.readlink(f"{folder}/{name}") for name in os.listdir(folder)]
+
+    def wait_for(self, condition):
+        """Wait until the metrics meet a condition."""
+        while not condition(self.metrics()):
+            time.sleep(0.02)
+
+
+def results(answer):
+    """The matches of each query of a JSON answer."""
+    return [
+        [(m["distance"], int(m["fingerprint"], 16), int(m["id"]) if m["id"] is not None else 0) for m in r["matches"]]
+        for r in answer["results"]
+    ]
+
+
+def hexed(queries):
+    return [f"{query:x}" for query in queries]
+
+
+def test_queries():
+    records = near_data(2000)
+    build("queries.store", records)
+    with Service("queries.store", "--threads", 2) as service:
+        for count in [1, 2, 16, 17, 300, 2000]:
+            queries = [near_query(records) for _ in range(count)]
+            for distance in range(4):
+                expected = [matches(records, query, distance) for query in queries]
+                answer = service.post("/v1/query", {"fingerprints": hexed(queries), "k": distance})
+                assert results(answer) == expected
+                assert [int(r["query"], 16) for r in answer["results"]] == queries
+                assert [r["match_count"] for r in answer["results"]] == [len(e) for e in expected]
+                assert service.rows(f"/v1/query?k={distance}", queries) == expected
+                got = service.get(f"/v1/query?fp={queries[0]:016X}&k={distance}")
+                assert results(got) == expected[:1]
+            limited = service.post("/v1/query?limit=1", {"fingerprints": hexed(queries)})
+            expected = [matches(records, query, 3) for query in queries]
+            assert results(limited) == [e[:1] for e in expected]
+            assert [r["match_count"] for r in limited["results"]] == [len(e) for e in expected]
+            assert service.rows("/v1/query?limit=1", queries) == [e[:1] for e in expected]
+        for query in [near_query(records) for _ in range(100)]:
+            found = matches(records, query, 3)
+            nearest = [m for m in found if m[0] == found[0][0]]
+            assert results(service.get(f"/v1/nearest?fp={query:x}")) == [nearest]
+            assert service.rows("/v1/nearest", [query, query]) == [nearest, nearest]
+        status, body, response = service.send("GET", f"/v1/query?fp={records[0][0]:x}", Accept="application/octet-stream")
+        assert status == 200 and len(body) % ROW.size == 0 and len(body) > 0
+        status, body, _ = service.send("HEAD", f"/v1/query?fp={records[0][0]:x}")
+        assert (status, body) == (200, b"")
+        assert service.post("/v1/query", {"fingerprints": []}) == {"results": []}
+        assert service.rows("/v1/query", []) == []
+
+
+def test_wide_distances():
+    records = near_data(300)
+    build("wide.store", records)
+    with Service("wide.store", "--max-distance", 64, "--max-matches", 250) as service:
+        query = near_query(records)
+        for distance in [0, 3, 4, 10, 20, 30]:
+            expected = matches(records, query, distance)
+            if len(expected) <= 250:
+                assert results(service.get(f"/v1/query?fp={query:x}&k={distance}")) == [expected]
+        service.get(f"/v1/query?fp={query:x}&k=64", status=422)
+        service.get(f"/v1/query?fp={query:x}&k=64&limit=1", status=422)
+        far = RANDOM.getrandbits(64)
+        everything = matches(records, far, 64)
+        assert results(service.get(f"/v1/nearest?fp={far:x}")) == [[m for m in everything if m[0] == everything[0][0]]]
+
+
+def test_several_stores():
+    records = near_data(600)
+    parts = {"a": records[::2], "b": records[1::2]}
+    for name, part in parts.items():
+        build(f"{name}.store", part)
+    os.makedirs("other", exist_ok=True)
+    build("other/a.store", [])
+    same = subprocess.run(["sstore", "serve", "a.store", "other/a.store"], capture_output=True, text=True)
+    assert same.returncode == 1 and "same name" in same.stderr, same
+    with Service("a.store", "./b.store/") as service:
+        for count in [1, 40]:
+            queries = [near_query(records) for _ in range(count)]
+            expected = [matches(records, query, 3) for query in queries]
+            answer = service.post("/v1/query", {"fingerprints": hexed(queries)})
+            assert results(answer) == expected
+            owner = {record: f"{name}.store" for name, part in parts.items() for record in part}
+            for result in answer["results"]:
+                for match in result["matches"]:
+                    assert match["store"] == owner[int(match["fingerprint"], 16), int(match["id"])]
+            assert service.rows("/v1/query", queries) == expected
+            answer = service.post("/v1/query", {"fingerprints": hexed(queries), "store": "b.store"})
+            assert results(answer) == [matches(parts["b"], query, 3) for query in queries]
+            nearest = service.post("/v1/nearest", {"fingerprints": hexed(queries)})
+            assert results(nearest) == [[m for m in e if m[0] == e[0][0]] for e in expected]
+        assert [s["store"] for s in service.get("/v1/stat")["stores"]] == ["a.store", "b.store"]
+        assert [s["stat"]["records"] for s in service.get("/v1/stat?store=b.store")["stores"]] == [300]
+        service.get("/v1/query?fp=1&store=c.store", status=404)
+
+
+def test_refused_requests():
+    build("small.store", near_data(100))
+    with Service("small.store", "--max-body", 1000) as service:
+        refused = [
+            ("GET", "/v1/nothing", None, 404),
+            ("GET", "/", None, 404),
+            ("PUT", "/v1/query", "{}", 405),
+            ("POST", "/v1/stat", "{}", 405),
+            ("GET", "/v1/records", None, 405),
+            ("GET", "/v1/query", None, 400),
+            ("GET", "/v1/query?fp=", None, 400),
+            ("GET", "/v1/query?fp", None, 400),
+            ("GET", "/v1/query?fp=12345678901234567", None, 400),
+            ("GET", "/v1/query?fp=1&fp=2", None, 400),
+            ("GET", "/v1/query?fp=1&k=4", None, 400),
+            ("GET", "/v1/query?fp=1&k=-1", None, 400),
+            ("GET", "/v1/query?fp=1&k=3.0", None, 400),
+            ("GET", "/v1/query?fp=1&K=3", None, 400),
+            ("GET", "/v1/query?fp=1&limit=x", None, 400),
+            ("GET", "/v1/query?fp=%00", None, 400),
+            ("GET", "/v1/query?fp=%ff%1b[31m", None, 400),
+            ("POST", "/v1/query", "", 400),
+            ("POST", "/v1/query", "{", 400),
+            ("POST", "/v1/query", "[]", 400),
+            ("POST", "/v1/query", "{}", 400),
+            ("POST", "/v1/query", '{"fingerprints":"1"}', 400),
+            ("POST", "/v1/query", '{"fingerprints":[1]}', 400),
+            ("POST", "/v1/query", '{"fingerprints":["1"],"k":"3"}', 400),
+            ("POST", "/v1/query", '{"fingerprints":["1"],"k":3,"k":3}', 400),
+            ("POST", "/v1/query", '{"fingerprints":["1"],"distance":3}', 400),
+            ("POST", "/v1/query", '{"fingerprints":["\\u0000"]}', 400),
+            ("POST", "/v1/query", '{"fingerprints":["g"]}', 400),
+            ("POST", "/v1/query", '{"fingerprints":["1"]} x', 400),
+            ("POST", "/v1/query?fp=1", '{"fingerprints":["1"]}', 400),
+            ("POST", "/v1/query", "[" * 900, 400),
+            ("POST", "/v1/query", b"1234567", 400),
+            ("POST", "/v1/query", b"x" * 1008, 413),
+            ("POST", "/v1/records", '{"records":[{"fingerprint":"1"}]}', 403),
+            ("POST", "/v1/offer", '{"records":[{"fingerprint":"1"}]}', 403),
+        ]
+        for method, path, body, expected in refused:
+            status, answer, response = service.send(method, path, body)
+            assert status == expected, (method, path, body, status, answer)
+            assert json.loads(answer).keys() == {"error"} and answer.endswith(b"}\n"), answer
+            assert (status == 405) == (response.getheader("Allow") is not None)
+        for kind in ["text/plain", "application/x-www-form-urlencoded", "application/jsonx", ""]:
+            service.post("/v1/query", '{"fingerprints":["1"]}', status=415, content_type=kind)
+        service.post("/v1/query", '{"fingerprints":["1"]}', content_type="Application/JSON; charset=utf-8")
+        # An announced body that is too large, and one in chunks.
+        connection = service.connect()
+        connection.request("POST", "/v1/query", iter([b"x" * 600] * 3), {"Content-Type": "application/octet-stream"})
+        assert connection.getresponse().status == 413
+        assert service.get("/healthz") == {"status": "ok"}
+
+
+def test_raw_bytes():
+    """Whatever a client sends, the service goes on."""
+    build("raw.store", near_data(50))
+    with Service("raw.store", "--timeout", 1, "--refresh", 100) as service:
+        valid = b"POST /v1/query HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 22\r\n\r\n" + (
+            b'{"fingerprints":["1"]}'
+        )
+        for _ in range(200):
+            with socket.create_connection((service.host, service.port)) as client:
+                data = bytearray(valid * RANDOM.randrange(1, 4))
+                for _ in range(RANDOM.randrange(4)):
+                    data[RANDOM.randrange(len(data))] = RANDOM.randrange(256)
+                del data[RANDOM.randrange(len(data)) :]
+                client.sendall(data)
+        assert service.get("/healthz") == {"status": "ok"}
+        service.wait_for(lambda metrics: metrics["sstore_connections"] == 1)
+
+
+def test_writes():
+    records = set(near_data(500))
+    build("written.store", sorted(records))
+    with Service("written.store", "--write") as service:
+        new = [(RANDOM.getrandbits(64), 10**6 + i) for i in range(50)]
+        given = [{"fingerprint": f"{f:x}", "id": str(i) if i % 2 else i} for f, i in new]
+        answer = service.post("/v1/records", {"records": given + given[:5]})
+        assert answer["given"] == 55 and answer["first_id"] is None and answer["records"] == 550, answer
+        records.update(new)
+        for query in [new[7][0], near_query(sorted(records))]:
+            assert results(service.get(f"/v1/query?fp={query:x}")) == [matches(records, query, 3)]
+        body = b"".join(struct.pack("<QQ", f ^ 1, i) for f, i in new)
+        assert service.post("/v1/records", body)["records"] == 600
+        records.update((f ^ 1, i) for f, i in new)
+
+        next_id = int(service.get("/v1/stat")["stores"][0]["stat"]["next_id"])
+        answer = service.post("/v1/records", {"records": [{"fingerprint": "abc"}, {"fingerprint": "def"}]})
+        assert int(answer["first_id"]) == next_id
+        records.update([(0xABC, next_id), (0xDEF, next_id + 1)])
+        assert results(service.get("/v1/query?fp=abc&k=0")) == [[(0, 0xABC, next_id)]]
+
+        for distance in [3, 1]:
+            offered = [(near_query(sorted(records)) if i % 2 else RANDOM.getrandbits(64), 2 * 10**6 + i) for i in range(60)]
+            given = [{"fingerprint": f"{f:x}", "id": i} for f, i in offered]
+            answer = service.post("/v1/offer", {"records": given, "k": distance, "limit": 2})
+            for (fingerprint, identifier), result in zip(offered, answer["results"], strict=True):
+                expected = matches(records, fingerprint, distance)
+                found = results({"results": [result]})[0]
+                assert found == expected[:2] and result["match_count"] == len(expected)
+                assert result["new"] == (not expected) and int(result["id"]) == identifier
+                if not expected:
+                    records.add((fingerprint, identifier))
+        answer = service.post("/v1/offer", {"records": [{"fingerprint": f"{RANDOM.getrandbits(64):x}"}]})
+        assert answer["results"][0]["new"] and answer["results"][0]["id"] is not None
+        records.add((int(answer["results"][0]["fingerprint"], 16), int(answer["results"][0]["id"])))
+
+        refused = [
+            '{"records":[{"fingerprint":"1","id":"1"},{"fingerprint":"2"}]}',
+            '{"records":[{"fingerprint":"1","id":-1}]}',
+            '{"records":[{"fingerprint":"1","id":1.5}]}',
+            '{"records":[{"fingerprint":"1","id":"18446744073709551616"}]}',
+            '{"records":[{"id":"1"}]}',
+            '{"records":[{"fingerprint":"1","name":"x"}]}',
+            '{"records":["1"]}',
+            b"12345678",
+        ]
+        for body in refused:
+            service.post("/v1/records", body, status=400)
+        service.post("/v1/records?k=3", {"records": []}, status=400)
+        service.post("/v1/offer", {"records": [{"fingerprint": "1"}], "k": 17}, status=400)
+        assert service.post("/v1/records", {"records": []})["records"] == len(records)
+        assert service.get("/v1/stat")["stores"][0]["stat"]["segments"] != []
+    dumped = {(int(line[:16], 16), int(line[17:])) for line in sstore("dump", "written.store").stdout.splitlines()}
+    assert dumped == records
+    sstore("verify", "--quiet", "written.store")
+
+
+def test_concurrent_writes():
+    """Each answered record is in the store, each offer was new once, and queries that follow an answer find it."""
+    build("busy.store", near_data(200))
+    clients, rounds = 6, 15
+    failures, new = [], []
+    fingerprints = [RANDOM.getrandbits(64) for _ in range(rounds)]
+
+    def write(number):
+        try:
+            connection = service.connect()
+            for i in range(rounds):
+                body = {"records": [{"fingerprint": f"{fingerprints[i]:x}", "id": 10**9 + number * rounds + i}]}
+                status, answer, _ = service.send("POST", "/v1/offer", body, connection)
+                assert status == 200, answer
+                result = json.loads(answer)["results"][0]
+                new.extend([fingerprints[i]] * result["new"])
+                own = {"records": [{"fingerprint": f"{number:02x}{i:04x}0000000000", "id": number * rounds + i}]}
+                status, answer, _ = service.send("POST", "/v1/records", own, connection)
+                assert status == 200, answer
+                status, answer, _ = service.send("GET", f"/v1/query?fp={number:02x}{i:04x}0000000000&k=0", None, connection)
+                found = results(json.loads(answer))[0]
+                assert (0, number << 56 | i << 40, number * rounds + i) in found, answer
+        except Exception as error:  # noqa: BLE001 (reported by the main thread)
+            failures.append(error)
+
+    with Service("busy.store", "--write") as service:
+        threads = [threading.Thread(target=write, args=[number]) for number in range(clients)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert not failures, failures
+        assert sorted(new) == sorted(fingerprints)
+        service.wait_for(lambda metrics: metrics['sstore_store_open_states{store="busy.store"}'] == 1)
+        metrics = service.metrics()
+        assert metrics["sstore_added_records_total"] == rounds * (clients + 1)
+        assert metrics['sstore_store_segments{store="busy.store"}'] < 16
+
+
+def test_new_states():
+    """While another process adds, removes and compacts, each answer is that of one of the states."""
+    records = near_data(300)
+    build("changing.store", records)
+    query = records[0][0]
+    failures, stop = [], threading.Event()
+
+    def ask():
+        connection = service.connect()
+        previous = 0
+        while not stop.is_set():
+            status, answer, _ = service.send("GET", f"/v1/query?fp={query:x}&k=0", None, connection)
+            found = [m for m in results(json.loads(answer))[0] if 10**12 <= m[2] < 10**12 + 100]
+            ids = [m[2] - 10**12 for m in found]
+            if status != 200 or ids != list(range(len(ids))) or len(ids) < previous:
+                failures.append((status, answer))
+                return
+            previous = len(ids)
+
+    with Service("changing.store", "--refresh", 10) as service:
+        threads = [threading.Thread(target=ask) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        for i in range(12):
+            sstore("add", "--quiet", "changing.store", "-", input=f"{query:x}\t{10**12 + i}\n")
+            if i % 5 == 4:
+                sstore("compact", "--quiet", "changing.store")
+            service.wait_for(lambda metrics: metrics['sstore_store_records{store="changing.store"}'] == 300 + i + 1)
+        sstore("compact", "--quiet", "changing.store")
+        service.wait_for(lambda metrics: metrics['sstore_store_segments{store="changing.store"}'] == 1)
+        stop.set()
+        for thread in threads:
+            thread.join()
+        assert not failures, failures
+        service.wait_for(lambda metrics: metrics['sstore_store_open_states{store="changing.store"}'] == 1)
+        assert not [name for name in service.open_files() if "seg-" in name and "(deleted)" in name]
+        assert len(results(service.get(f"/v1/query?fp={query:x}&k=0"))[0]) >= 12
+        assert service.metrics()["sstore_failed_refreshes_total"] == 0
+
+
+def test_lost_store():
+    """A state that cannot be opened leaves the old one in use."""
+    build("lost.store", near_data(100))
+    with open("manifest", "wb") as copy, open("lost.store/MANIFEST", "rb") as manifest:
+        copy.write(manifest.read())
+    service = Service("lost.store", "--refresh", 10)
+    with open("lost.store/other", "wb") as damaged:
+        damaged.write(b"damaged")
+    os.replace("lost.store/other", "lost.store/MANIFEST")
+    service.wait_for(lambda metrics: metrics["sstore_failed_refreshes_total"] > 0)
+    assert service.get("/v1/stat")["stores"][0]["stat"]["records"] == 100
+    os.replace("manifest", "lost.store/MANIFEST")
+    service.wait_for(lambda metrics: metrics['sstore_store_generation{store="lost.store"}'] == 2)
+    service.process.send_signal(signal.SIGINT)
+    messages = service.process.communicate(timeout=60)[1].splitlines()
+    assert service.process.returncode == 0 and all("MANIFEST" in line for line in messages), messages
+    assert len(messages) == 1, messages  # the same failure is reported once
+
+
+def test_token():
+    build("secret.store", near_data(50))
+    with open("token", "w") as file:
+        file.write("correct horse battery staple\n")
+    with open("short", "w") as file:
+        file.write("short\n")
+    with Service("secret.store", "--token-file", "token", "--listen", "0.0.0.0:0", listen=None) as service:
+        for header in [None, "Bearer", "Bearer ", "Bearer wrong", "correct horse battery staple", "Bearer correct horse battery stapl",
+                       "Bearer correct horse battery staplecorrect horse battery staple"]:
+            headers = {"Authorization": header} if header else {}
+            status, body, response = service.send("GET", "/v1/query?fp=1", **headers)
+            assert status == 401 and response.getheader("WWW-Authenticate") == "Bearer", (header, status, body)
+            status, body, response = service.send("POST", "/v1/query", b"x" * 8, **headers)
+            assert status == 401
+        service.get("/v1/query?fp=1", Authorization="Bearer correct horse battery staple")
+        service.get("/v1/query?fp=1", Authorization="bearer correct horse battery staple")
+        assert service.get("/healthz") == {"status": "ok"}
+        service.get("/metrics", status=401)
+    for arguments, code, words in [
+        (["--listen", "0.0.0.0:0"], 2, "--token-file"),
+        (["--listen", "[::]:0"], 2, "--token-file"),
+        (["--token-file", "short"], 1, "16"),
+        (["--token-file", "absent"], 1, "absent"),
+        (["--listen", "127.0.0.1"], 2, "HOST:PORT"),
+        (["--listen", "unix:"], 2, "unix:"),
+        (["--listen", "no.such.host.invalid:1"], 1, "cannot listen"),
+    ]:
+        ended = subprocess.run(["sstore", "serve", "secret.store", *arguments], capture_output=True, text=True, timeout=60)
+        assert ended.returncode == code and words in ended.stderr, (arguments, ended)
+    with Service("secret.store", "--no-token", "--listen", "0.0.0.0:0", listen=None) as service:
+        service.get("/v1/query?fp=1")
+
+
+def test_slow_clients():
+    """A connection that sends its request too slowly, or none, is ended; others are not delayed."""
+    build("slow.store", near_data(50))
+    with Service("slow.store", "--timeout", 1) as service:
+        clients = [socket.create_connection((service.host, service.port)) for _ in range(3)]
+        begin = time.monotonic()
+        ended = set()
+        parts = {0: b"", 1: b"G", 2: b"x"}
+        clients[2].sendall(b"POST /v1/query HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n")
+        while len(ended) < len(clients):
+            for number, client in enumerate(clients):
+                client.settimeout(0.05)
+                try:
+                    if number not in ended:
+                        client.sendall(parts[number])
+                        if client.recv(100) == b"":
+                            ended.add(number)
+                except TimeoutError:
+                    pass
+                except OSError:
+                    ended.add(number)
+            service.connection.close()
+            assert service.get("/healthz") == {"status": "ok"}
+        assert time.monotonic() - begin >= 1
+
+
+def test_sockets():
+    records = near_data(50)
+    build("socket.store", records)
+    stale = socket.socket(socket.AF_UNIX)
+    stale.bind("stale")
+    stale.close()
+    with Service("socket.store", listen="unix:stale") as service:
+        assert service.unix == "stale" and os.stat("stale").st_mode & 0o777 == 0o660
+        assert results(service.get(f"/v1/query?fp={records[0][0]:x}")) == [matches(records, records[0][0], 3)]
+        second = subprocess.run(["sstore", "serve", "socket.store", "--listen", "unix:stale"], capture_output=True, text=True)
+        assert second.returncode == 1 and "stale" in second.stderr, second
+    assert not os.path.exists("stale")
+    with open("file", "w"):
+        pass
+    occupied = subprocess.run(["sstore", "serve", "socket.store", "--listen", "unix:file"], capture_output=True, text=True)
+    assert occupied.returncode == 1 and os.path.exists("file"), occupied
+
+    # As systemd passes a socket: descriptor 3, and the process's own number.
+    passed = socket.create_server(("127.0.0.1", 0))
+    shell = f'exec 3<&{passed.fileno()}; export LISTEN_FDS=1 LISTEN_PID=$$; exec sstore "$@"'
+    with Service("socket.store", command=["bash", "-c", shell, "bash"], listen=None, pass_fds=[passed.fileno()]) as service:
+        assert service.port == passed.getsockname()[1]
+        assert service.get("/healthz") == {"status": "ok"}
+    passed.close()
+
+
+def test_end():
+    """At SIGTERM, requests that have come are answered, and their connections are closed."""
+    records = near_data(3000)
+    build("end.store", records)
+    service = Service("end.store", "--threads", 1, "--max-distance", 16)
+    queries = struct.pack("<50000Q", *(RANDOM.getrandbits(64) for _ in range(50000)))
+    connection = service.connect()
+    connection.request("POST", "/v1/query?k=16&limit=0", queries, {"Content-Type": "application/octet-stream"})
+    service.wait_for(lambda metrics: metrics["sstore_connections"] == 2)
+    time.sleep(0.05)
+    service.process.send_signal(signal.SIGTERM)
+    response = connection.getresponse()
+    assert response.status in (200, 422), response.read()
+    response.read()
+    service.process.communicate(timeout=60)
+    assert service.process.returncode == 0
+
+
+def test_metrics():
+    records = near_data(200)
+    build('odd"name\\.store', records)
+    with Service('odd"name\\.store') as service:
+        for _ in range(5):
+            service.get(f"/v1/query?fp={records[0][0]:x}")
+        service.get("/v1/query?fp=x", status=400)
+        service.post("/v1/query", {"fingerprints": hexed(f for f, _ in records)})
+        metrics = service.metrics()
+        assert metrics['sstore_requests_total{path="/v1/query",status="200"}'] == 6
+        assert metrics['sstore_requests_total{path="/v1/query",status="400"}'] == 1
+        assert metrics['sstore_request_seconds_count{path="/v1/query"}'] == 7
+        assert metrics['sstore_request_seconds_bucket{path="/v1/query",le="+Inf"}'] == 7
+        assert metrics["sstore_queries_total"] == 205
+        found = sum(len(matches(records, f, 3)) for f, _ in records) + 5 * len(matches(records, records[0][0], 3))
+        assert metrics["sstore_matches_total"] == found
+        assert metrics["sstore_blocks_read_total"] > 0
+        name = r'{store="odd\"name\\.store"}'
+        assert metrics["sstore_store_records" + name] == 200 and metrics["sstore_store_segments" + name] == 1
+        bounds = [v for n, v in metrics.items() if n.startswith('sstore_request_seconds_bucket{path="/v1/query"')]
+        assert bounds == sorted(bounds)
+
+
+def main():
+    print(f"seed {SEED}", file=sys.stderr)
+    for name, test in list(globals().items()):
+        if name.startswith("test_"):
+            test()
+            print(name.removeprefix("test_").replace("_", " "))
+
+
+main()

@@ -1,0 +1,175 @@
+/*
+ * fuzz_request.c - requests to a service, with anything in them. Each reply has a valid status and body, and the
+ * answers to queries are those of brute force.
+ *   a line "METHOD PATH[?NAME=VALUE&...] TYPE ACCEPT", TYPE and ACCEPT perhaps "-"; then the body
+ */
+#include <stdlib.h>
+
+#include "output/json.h"
+#include "serve/service.h"
+#include "support/fuzzing.h"
+#include "support/scratch.h"
+
+#define RECORDS 40u
+#define MAX_DISTANCE 20u
+#define MAX_MATCHES 100u
+#define ROW_BYTES 32u
+
+static uint64_t fingerprints[RECORDS], ids[RECORDS];
+static service tested;
+
+static void open_service(void)
+{
+    static char *path; /* the service keeps names, not paths */
+    const service_options options = {.open = SSTORE_OPEN_OPTIONS_INIT,
+                                     .has_max_distance = true,
+                                     .max_distance = MAX_DISTANCE,
+                                     .max_matches = MAX_MATCHES,
+                                     .threads = 1};
+    sstore_build_options build = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_builder *builder;
+    build.block_bytes = 256;
+    path = strdup(scratch_path("request"));
+    for (uint32_t i = 0; i < RECORDS; i++) {
+        fingerprints[i] = (i % 4 + 1) * UINT64_C(0x9e3779b97f4a7c15) ^ UINT64_C(1) << i;
+        ids[i] = UINT64_MAX - i / 2;
+    }
+    FUZZ_CHECK(sstore_builder_create(path, &build, &builder, NULL) == SSTORE_OK);
+    FUZZ_CHECK(sstore_builder_add(builder, fingerprints, ids, RECORDS, NULL) == SSTORE_OK);
+    FUZZ_CHECK(sstore_builder_finish(builder, NULL, NULL) == SSTORE_OK);
+    FUZZ_CHECK(service_open(&tested, &path, 1, &options) == 0);
+    scratch_remove(path);
+    free(path);
+}
+
+/* ----- the request line ----- */
+
+static const char *header_of(const char *word)
+{
+    return word != NULL && strcmp(word, "-") != 0 ? word : NULL;
+}
+
+/* Begin the request of a line, which is cut into words. */
+static bool begin(job *of, char *line)
+{
+    char *rest = NULL, *method = strtok_r(line, " ", &rest), *path = strtok_r(NULL, " ", &rest);
+    char *type = strtok_r(NULL, " ", &rest), *accept = strtok_r(NULL, "", &rest);
+    if (method == NULL || path == NULL)
+        return false;
+    char *arguments = strchr(path, '?');
+    if (arguments != NULL)
+        *arguments++ = '\0';
+    bool begun = request_begin(&of->request, method, path, header_of(type), header_of(accept), &of->reply);
+    rest = NULL;
+    for (char *name = arguments != NULL ? strtok_r(arguments, "&", &rest) : NULL; begun && name != NULL;
+         name = strtok_r(NULL, "&", &rest)) {
+        char *value = strchr(name, '=');
+        if (value != NULL)
+            *value++ = '\0';
+        begun = request_take_argument(&of->request, name, value, &of->reply);
+    }
+    return begun || of->reply.status != 0;
+}
+
+/* ----- replies ----- */
+
+/* Does a record match a query of the request, and if only the nearest ones do, is none nearer? */
+static bool is_match(const request *of, uint64_t query, uint32_t record)
+{
+    const uint32_t max = of->has_distance ? of->distance : of->route == ROUTE_NEAREST ? MAX_DISTANCE : 3;
+    const uint32_t distance = sstore_hamming_distance(fingerprints[record], query);
+    for (uint32_t i = 0; i < RECORDS && of->route == ROUTE_NEAREST; i++)
+        if (sstore_hamming_distance(fingerprints[i], query) < distance)
+            return false;
+    return distance <= max;
+}
+
+static uint64_t count_matches(const request *of, uint64_t query)
+{
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < RECORDS; i++)
+        count += is_match(of, query, i);
+    return count;
+}
+
+static uint64_t listed(const request *of, uint64_t count)
+{
+    return count < of->limit ? count : of->limit;
+}
+
+static void check_json(const job *of, const json_value *answer)
+{
+    const json_value *results = json_value_member(answer, "results");
+    FUZZ_CHECK(json_value_count(results) == of->request.count);
+    for (size_t i = 0; i < of->request.count; i++) {
+        const json_value *result = json_value_item(results, i), *matches = json_value_member(result, "matches");
+        const uint64_t expected = count_matches(&of->request, of->request.fingerprints[i]);
+        uint64_t count;
+        FUZZ_CHECK(json_value_whole(json_value_member(result, "match_count"), &count) && count == expected);
+        FUZZ_CHECK(json_value_count(matches) == listed(&of->request, expected));
+        for (size_t j = 0; j < json_value_count(matches); j++) {
+            const char *text = json_value_string(json_value_member(json_value_item(matches, j), "fingerprint"));
+            FUZZ_CHECK(text != NULL && strlen(text) == 16);
+            bool known = false;
+            for (uint32_t k = 0; k < RECORDS; k++)
+                known = known || (fingerprints[k] == strtoull(text, NULL, 16) &&
+                                  is_match(&of->request, of->request.fingerprints[i], k));
+            FUZZ_CHECK(known);
+        }
+    }
+}
+
+static void check_binary(const job *of)
+{
+    uint64_t expected = 0;
+    for (size_t i = 0; i < of->request.count; i++)
+        expected += listed(&of->request, count_matches(&of->request, of->request.fingerprints[i]));
+    FUZZ_CHECK(of->reply.size == expected * ROW_BYTES);
+}
+
+static void check_reply(const job *of)
+{
+    const reply *got = &of->reply;
+    char reason[JSON_REASON_BYTES];
+    const bool is_query = of->request.route == ROUTE_QUERY || of->request.route == ROUTE_NEAREST;
+    FUZZ_CHECK(got->status >= 200 && got->status < 504 && got->content_type != NULL);
+    FUZZ_CHECK(got->status != REPLY_FAILED);
+    if (strcmp(got->content_type, "application/octet-stream") == 0) {
+        check_binary(of);
+    } else if (strcmp(got->content_type, "application/json") == 0) {
+        json_value *value = json_value_read(got->body, got->size, reason);
+        FUZZ_CHECK(value != NULL);
+        FUZZ_CHECK((got->status == REPLY_OK) == (json_value_member(value, "error") == NULL));
+        if (got->status == REPLY_OK && is_query)
+            check_json(of, value);
+        json_value_free(value);
+    }
+    FUZZ_CHECK(got->status != REPLY_TOO_MANY || is_query);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    job of = {.next = NULL};
+    const uint8_t *newline = size > 0 ? memchr(data, '\n', size) : NULL;
+    if (!json_is_available() || newline == NULL || size > 4096)
+        return 0;
+    if (tested.stores == NULL)
+        open_service();
+    char *line = fuzz_memory(strndup((const char *)data, (size_t)(newline - data)));
+    /* Exactly as large as the body, so that a read behind it is noticed. */
+    const size_t body_size = size - (size_t)(newline + 1 - data);
+    char *body = fuzz_memory(malloc(body_size > 0 ? body_size : 1));
+    memcpy(body, newline + 1, body_size);
+    if (begin(&of, line)) {
+        if (of.reply.status == 0 && service_read(&tested, &of, body, body_size) == SERVICE_WRITE)
+            FUZZ_CHECK(!service_write(&tested, &of));
+        else if (of.reply.status == 0)
+            service_answer(&tested, &of);
+        check_reply(&of);
+    }
+    request_free(&of.request);
+    reply_free(&of.reply);
+    free(body);
+    free(line);
+    return 0;
+}

@@ -1,0 +1,192 @@
+/* The parts of a service that its clients cannot reach at will: deadlines, lanes, queues, and states of a store in
+ * use. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "serve/matches.h"
+#include "serve/service.h"
+#include "support/scratch.h"
+#include "support/testing.h"
+#include "support/use_store.h"
+
+#define RECORDS 400u
+
+typedef struct fixture {
+    data_set data;
+    char path[256];
+    service of;
+} fixture;
+
+static int set_up(void **state)
+{
+    fixture *self = calloc(1, sizeof *self);
+    const service_options options = {.open = SSTORE_OPEN_OPTIONS_INIT, .max_matches = 1000, .threads = 1};
+    rng random = rng_seeded(run_seed);
+    char *path = self->path;
+    data_make(&random, DATA_CLUSTERED, DATA_IDS, RECORDS, false, &self->data);
+    snprintf(self->path, sizeof self->path, "%s", scratch_path("service"));
+    store_must_build(self->path, NULL, &self->data);
+    assert_int_equal(service_open(&self->of, &path, 1, &options), 0);
+    *state = self;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    fixture *self = *state;
+    service_close(&self->of);
+    data_free(&self->data);
+    scratch_remove(self->path);
+    free(self);
+    return 0;
+}
+
+/* A request in binary for the first fingerprints of the store. */
+static job make_job(const fixture *self, const char *path, size_t count, service_lane *lane_out)
+{
+    job of = {.next = NULL};
+    uint64_t *words = calloc(count + 1, sizeof *words);
+    for (size_t i = 0; i < count; i++)
+        words[i] = htole64(self->data.fingerprints[i]);
+    assert_true(request_begin(&of.request, "POST", path, "application/octet-stream", NULL, &of.reply));
+    of.request.deadline_ns = time_now_ns() + UINT64_C(3600000000000);
+    *lane_out = service_read((service *)(uintptr_t)&self->of, &of, (const char *)words, count * sizeof *words);
+    assert_int_equal(of.reply.status, 0);
+    free(words);
+    return of;
+}
+
+static void free_job(job *of)
+{
+    request_free(&of->request);
+    reply_free(&of->reply);
+}
+
+/* A request whose time is over is answered with 503, whatever way it is answered in. */
+static void test_deadline(void **state)
+{
+    fixture *self = *state;
+    static const struct {
+        const char *path;
+        size_t count;
+    } cases[] = {{"/v1/query", 1}, {"/v1/query", RECORDS}, {"/v1/nearest", 3}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int late = 0; late <= 1; late++) {
+            service_lane lane;
+            job of = make_job(self, cases[i].path, cases[i].count, &lane);
+            if (late)
+                of.request.deadline_ns = time_now_ns() - 1;
+            service_answer(&self->of, &of);
+            assert_int_equal(of.reply.status, late ? REPLY_BUSY : REPLY_OK);
+            free_job(&of);
+        }
+}
+
+/* Only few queries, which take microseconds, are for the threads of the network. */
+static void test_lanes(void **state)
+{
+    fixture *self = *state;
+    static const struct {
+        const char *path;
+        size_t count;
+        uint64_t mean_ns;
+        service_lane expected;
+    } cases[] = {{"/v1/query", 1, 1000, SERVICE_NOW},
+                 {"/v1/query", 16, 1000, SERVICE_NOW},
+                 {"/v1/query", 17, 1000, SERVICE_LATER},
+                 {"/v1/query", 1, 1000000, SERVICE_LATER},
+                 {"/v1/nearest", 1, 1000, SERVICE_LATER}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        service_lane lane;
+        self->of.mean_ns = cases[i].mean_ns;
+        job of = make_job(self, cases[i].path, cases[i].count, &lane);
+        assert_int_equal(lane, cases[i].expected);
+        free_job(&of);
+    }
+    /* Fast queries lead back to the network's threads. */
+    service_lane lane = SERVICE_LATER;
+    self->of.mean_ns = 100000;
+    for (uint32_t i = 0; i < 100000 && lane != SERVICE_NOW; i++) {
+        job of = make_job(self, "/v1/query", 1, &lane);
+        service_answer(&self->of, &of);
+        free_job(&of);
+    }
+    assert_int_equal(lane, SERVICE_NOW);
+}
+
+static void test_queue(void **state)
+{
+    job_queue queue;
+    job jobs[3];
+    (void)state;
+    job_queue_init(&queue, 2);
+    assert_true(job_queue_push(&queue, &jobs[0]));
+    assert_true(job_queue_push(&queue, &jobs[1]));
+    assert_false(job_queue_push(&queue, &jobs[2]));
+    assert_ptr_equal(job_queue_take(&queue), &jobs[0]);
+    assert_true(job_queue_push(&queue, &jobs[2]));
+    job *all = job_queue_take_all(&queue);
+    assert_ptr_equal(all, &jobs[1]);
+    assert_ptr_equal(all->next, &jobs[2]);
+    assert_null(all->next->next);
+    assert_true(job_queue_push(&queue, &jobs[0]));
+    job_queue_close(&queue);
+    assert_false(job_queue_push(&queue, &jobs[1]));
+    assert_ptr_equal(job_queue_take(&queue), &jobs[0]);
+    assert_null(job_queue_take(&queue));
+    assert_null(job_queue_take_all(&queue));
+    job_queue_destroy(&queue);
+}
+
+static uint64_t count_records(served_store *served)
+{
+    store_use use;
+    assert_int_equal(served_store_acquire(served, false, &use, NULL), SSTORE_OK);
+    const uint64_t count = store_use_statistics(&use)->record_count;
+    served_store_release(served, &use);
+    return count;
+}
+
+/* A state in use stays open and unchanged while newer ones come, and is closed at its last release. */
+static void test_states(void **state)
+{
+    fixture *self = *state;
+    served_store *served = self->of.stores[0];
+    const uint64_t before = count_records(served);
+    store_use old, same;
+    sstore_error error;
+    assert_ok(served_store_acquire(served, true, &old, &error), &error);
+    assert_ok(served_store_acquire(served, true, &same, &error), &error);
+    assert_ptr_not_equal(old.cursor, same.cursor);
+    sstore_cursor *cursor = same.cursor;
+    served_store_release(served, &same);
+    assert_ok(served_store_acquire(served, true, &same, &error), &error);
+    assert_ptr_equal(same.cursor, cursor); /* it waited */
+    for (uint64_t i = 1; i <= 3; i++) {
+        const uint64_t fingerprint = i, id = UINT64_MAX - i;
+        assert_ok(served_store_refresh(served, &error), &error);
+        assert_int_equal(count_records(served), before + i - 1);
+        assert_ok(store_add(self->path, NULL, &fingerprint, &id, 1, NULL, &error), &error);
+        assert_ok(served_store_refresh(served, &error), &error);
+        assert_int_equal(count_records(served), before + i);
+        assert_int_equal(served_store_open_count(served), 2);
+        assert_int_equal(store_use_statistics(&old)->record_count, before);
+        assert_ok(sstore_query_columns(old.cursor, fingerprint, 0, NULL, 0, &(uint64_t){0}, &error), &error);
+    }
+    served_store_release(served, &old);
+    assert_int_equal(served_store_open_count(served), 2);
+    served_store_release(served, &same);
+    assert_int_equal(served_store_open_count(served), 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_deadline, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_lanes, set_up, tear_down),
+        cmocka_unit_test(test_queue),
+        cmocka_unit_test_setup_teardown(test_states, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

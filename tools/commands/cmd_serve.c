@@ -1,0 +1,198 @@
+/*
+ * cmd_serve.c - sstore serve: answer queries about stores over HTTP.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "commands/cmd.h"
+#include "serve/http.h"
+#include "serve/listener.h"
+
+#define DEFAULT_ADDRESS "127.0.0.1:7464"
+#define DEFAULT_MEMORY ((uint64_t)256 << 20)
+#define MIN_TOKEN_BYTES 16u
+#define MAX_TOKEN_BYTES 1024u
+
+typedef struct arguments {
+    const char *listen;     /* NULL: what systemd passes, otherwise the default */
+    const char *token_file; /* or NULL */
+    bool no_token, quiet;
+    const char *max_distance_given;
+    uint64_t refresh_ms;
+    http_options http;
+    service_options service;
+} arguments;
+
+static const command_option options[] = {
+    {"listen", 0, "ADDRESS", "HOST:PORT, [IPV6]:PORT or unix:PATH (default " DEFAULT_ADDRESS ")", OPTION_TEXT,
+     OPTION_FIELD(arguments, listen), .common = true},
+    {"token-file", 0, "FILE", "clients must show the token in FILE", OPTION_TEXT, OPTION_FIELD(arguments, token_file),
+     .common = true},
+    {"no-token", 0, NULL, "let other machines query without a token", OPTION_FLAG, OPTION_FIELD(arguments, no_token)},
+    {"write", 0, NULL, "also add records", OPTION_FLAG, OPTION_FIELD(arguments, service.allows_writes), .common = true},
+    {"max-distance", 0, "K", "answer up to distance K (default: each store's own)", OPTION_NUMBER,
+     OPTION_FIELD(arguments, service.max_distance), .max = SSTORE_MAX_DISTANCE,
+     .given = offsetof(arguments, max_distance_given), .common = true},
+    {"max-matches", 0, "N", "refuse requests with more matches (default 100K)", OPTION_COUNT,
+     OPTION_FIELD(arguments, service.max_matches)},
+    {"max-body", 0, "SIZE", "refuse larger bodies of requests (default 8M)", OPTION_SIZE,
+     OPTION_FIELD(arguments, http.max_body_bytes)},
+    {"max-connections", 0, "N", "accept N connections (default 1000)", OPTION_NUMBER,
+     OPTION_FIELD(arguments, http.max_connections), .min = 1, .max = 1000000},
+    {"timeout", 0, "SECONDS", "end slow requests and idle connections (default 30)", OPTION_NUMBER,
+     OPTION_FIELD(arguments, http.timeout_seconds), .min = 1, .max = 86400, .common = true},
+    {"refresh", 0, "MS", "look for newer states every MS milliseconds (default 1000)", OPTION_NUMBER,
+     OPTION_FIELD(arguments, refresh_ms), .min = 1, .max = 86400000},
+    {"threads", 0, "N", "use N threads for the network (default: all processors)", OPTION_NUMBER,
+     OPTION_FIELD(arguments, http.threads), .max = 1024},
+    {"io", 0, "MODE", "how to read blocks, as in 'sstore query'", OPTION_CHOICE,
+     OPTION_FIELD(arguments, service.open.io), .choices = io_modes},
+    {"recipe", 0, "TEXT", "fail unless the stores have this recipe", OPTION_TEXT,
+     OPTION_FIELD(arguments, service.open.recipe)},
+    {"memory", 0, "SIZE", "with --write: memory limit of a change (default 256M)", OPTION_SIZE,
+     OPTION_FIELD(arguments, service.memory_bytes)},
+    {"quiet", 0, NULL, "print only errors", OPTION_FLAG, OPTION_FIELD(arguments, quiet)},
+    {0},
+};
+static const command_syntax syntax = {
+    .options = options,
+    .operands = "STORE...",
+    .doc = "Answer queries about each STORE over HTTP, as JSON or in binary. New states that other processes publish "
+           "are used without interruption. SIGTERM ends the service.",
+    .examples = (const command_example[]){{"answer, for example to: curl 'localhost:7464/v1/query?fp=84ad7e0ad13e1a8b'",
+                                           "sstore serve pages.store"},
+                                          {"also add records, for clients that have a token",
+                                           "sstore serve --write --token-file token pages.store"},
+                                          {0}},
+};
+
+#ifdef SSTORE_HAVE_MICROHTTPD
+
+/* ----- the token ----- */
+
+/* Read the first line of the file into `to`. Returns an exit code. */
+static int read_token(const char *path, char to[MAX_TOKEN_BYTES])
+{
+    FILE *file = fopen(path, "re");
+    const bool read = file != NULL && fgets(to, MAX_TOKEN_BYTES, file) != NULL;
+    const int number = errno;
+    const bool failed = file == NULL || ferror(file);
+    if (file != NULL)
+        (void)fclose(file);
+    errno = number;
+    if (failed)
+        return message_errno(path, "cannot read the token");
+    to[read ? strcspn(to, "\r\n") : 0] = '\0';
+    if (strlen(to) < MIN_TOKEN_BYTES)
+        return message_print("%s: the token has %zu bytes, expected at least %u, as from: openssl rand -hex 32", path,
+                             strlen(to), MIN_TOKEN_BYTES);
+    return EXIT_DONE;
+}
+
+/* ----- the service ----- */
+
+static int open_listener(const arguments *all, listener *out)
+{
+    const bool passed = all->listen == NULL && listener_take_passed(out);
+    int code = passed ? EXIT_DONE : listener_open(all->listen != NULL ? all->listen : DEFAULT_ADDRESS, out);
+    if (code != EXIT_DONE || out->is_local || all->http.token != NULL || all->no_token)
+        return code;
+    listener_close(out);
+    (void)close(out->fd);
+    message_usage_error("other machines can reach %s: use --token-file, or --no-token if everybody may query",
+                        out->name);
+}
+
+/* Wait for a signal that ends the service. Meanwhile look for newer states. */
+static void run(service *of, http_server *server, const arguments *all, const sigset_t *signals)
+{
+    const struct timespec wait = {.tv_sec = (time_t)(all->refresh_ms / 1000),
+                                  .tv_nsec = (long)(all->refresh_ms % 1000) * 1000000};
+    for (;;) {
+        const int signal = sigtimedwait(signals, NULL, &wait);
+        if (signal == SIGINT || signal == SIGTERM)
+            return;
+        service_refresh(of);
+        http_end_late(server);
+    }
+}
+
+static int serve(service *of, const arguments *all)
+{
+    listener at;
+    sigset_t signals;
+    const int code = open_listener(all, &at);
+    if (code != EXIT_DONE)
+        return code;
+    /* All threads inherit this: run() alone takes these signals. */
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGINT);
+    sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGHUP);
+    pthread_sigmask(SIG_BLOCK, &signals, NULL);
+    (void)signal(SIGPIPE, SIG_IGN);
+    http_server *server = http_start(of, at.fd, &all->http);
+    if (server != NULL) {
+        if (!all->quiet)
+            message_print("listening on %s", at.name);
+        run(of, server, all, &signals);
+        http_stop(server);
+    }
+    listener_close(&at);
+    return server != NULL ? EXIT_DONE : EXIT_FAILED;
+}
+
+static uint32_t processor_count(void)
+{
+    const long count = sysconf(_SC_NPROCESSORS_ONLN);
+    return count > 0 ? (uint32_t)count : 1;
+}
+
+static int open_and_serve(const operands *stores, arguments *all)
+{
+    char token[MAX_TOKEN_BYTES];
+    service of;
+    if (all->http.threads == 0)
+        all->http.threads = processor_count();
+    int code = all->token_file != NULL ? read_token(all->token_file, token) : EXIT_DONE;
+    if (code != EXIT_DONE)
+        return code;
+    all->http.token = all->token_file != NULL ? token : NULL;
+    code = service_open(&of, stores->items, (uint32_t)stores->count, &all->service);
+    if (code == EXIT_DONE)
+        code = serve(&of, all);
+    service_close(&of);
+    return code;
+}
+
+#else
+
+static int open_and_serve(const operands *stores, arguments *all)
+{
+    (void)stores, (void)all;
+    return message_print("this sstore was built without the libmicrohttpd library");
+}
+
+#endif
+
+int cmd_serve(int argc, char **argv)
+{
+    arguments all = {.refresh_ms = 1000,
+                     .http = {.max_connections = 1000, .max_body_bytes = (uint64_t)8 << 20, .timeout_seconds = 30},
+                     .service = {.open = SSTORE_OPEN_OPTIONS_INIT,
+                                 .max_matches = 100000,
+                                 .memory_bytes = DEFAULT_MEMORY}};
+    const operands given = command_line_parse(&syntax, argc, argv, &all);
+    if (given.count == 0)
+        message_usage_error("expected a STORE");
+    if (!json_is_available())
+        return message_print("this sstore was built without the jansson library");
+    all.service.has_max_distance = all.max_distance_given != NULL;
+    return open_and_serve(&given, &all);
+}

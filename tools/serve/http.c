@@ -1,0 +1,408 @@
+/*
+ * http.c - the server. Threads of libmicrohttpd read requests and answer those that take microseconds. The others wait
+ * in a queue for one of the server's own threads, while their connections are suspended, so that they delay nobody.
+ *
+ * An exchange is a request and its answer. A connection has a deadline: for the next request to begin, and for the
+ * current one to end. A client that sends or reads too slowly is cut off then.
+ */
+#include "serve/http.h"
+
+#include <errno.h>
+#include <microhttpd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "output/messages.h"
+
+#define WORKERS_A_THREAD 4u          /* so that those that wait for a disk do not delay the others */
+#define WAITING_A_THREAD 1000u       /* requests that wait for each of these, at most */
+#define BODIES 16u                   /* all bodies together have at most so many times the size of one */
+#define HEAD_BYTES (16u << 10)       /* of the request line and the headers */
+#define STOP_NS UINT64_C(5000000000) /* for the last answers when the server stops */
+
+/* A connection. */
+typedef struct client client;
+struct client {
+    client *next, **before;
+    int fd;
+    atomic_ullong deadline_ns;
+};
+
+struct http_server {
+    service *service;
+    http_options options;
+    struct MHD_Daemon *daemon;
+    job_queue queue;
+    pthread_t *workers;
+    uint32_t worker_count;
+    pthread_mutex_t clients_lock;
+    client *clients;          /* all connections */
+    atomic_ullong body_bytes; /* of all exchanges */
+    atomic_uint exchanges;
+    atomic_uint suspended; /* exchanges that other threads answer */
+    atomic_bool stopping;
+};
+
+typedef struct exchange {
+    job job; /* first, so that a job is also its exchange */
+    http_server *server;
+    struct MHD_Connection *connection;
+    bool has_begun; /* its headers were read */
+    char *body;
+    size_t body_bytes, body_capacity;
+    uint64_t begin_ns; /* when the request was complete */
+    uint64_t deadline_ns;
+} exchange;
+
+/* ----- connections ----- */
+
+static client *client_of(struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    return info != NULL ? info->socket_context : NULL;
+}
+
+static uint64_t next_deadline(const http_server *self)
+{
+    return time_now_ns() + self->options.timeout_seconds * UINT64_C(1000000000);
+}
+
+static void add_client(http_server *self, struct MHD_Connection *connection, void **context)
+{
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    client *made = calloc(1, sizeof *made);
+    if (made == NULL || info == NULL) {
+        free(made);
+        return; /* it then has no deadline, but there is hardly memory for its requests either */
+    }
+    made->fd = info->connect_fd;
+    made->deadline_ns = next_deadline(self);
+    pthread_mutex_lock(&self->clients_lock);
+    made->next = self->clients;
+    made->before = &self->clients;
+    if (made->next != NULL)
+        made->next->before = &made->next;
+    self->clients = made;
+    pthread_mutex_unlock(&self->clients_lock);
+    *context = made;
+}
+
+static void remove_client(http_server *self, client *removed)
+{
+    if (removed == NULL)
+        return;
+    pthread_mutex_lock(&self->clients_lock);
+    *removed->before = removed->next;
+    if (removed->next != NULL)
+        removed->next->before = removed->before;
+    pthread_mutex_unlock(&self->clients_lock);
+    free(removed);
+}
+
+static void note_connection(void *context, struct MHD_Connection *connection, void **socket_context,
+                            enum MHD_ConnectionNotificationCode what)
+{
+    http_server *self = context;
+    if (what == MHD_CONNECTION_NOTIFY_STARTED) {
+        atomic_fetch_add(&self->service->metrics.connections, 1);
+        add_client(self, connection, socket_context);
+    } else {
+        atomic_fetch_sub(&self->service->metrics.connections, 1);
+        remove_client(self, *socket_context);
+    }
+}
+
+void http_end_late(http_server *server)
+{
+    const uint64_t now = time_now_ns();
+    pthread_mutex_lock(&server->clients_lock);
+    for (const client *at = server->clients; at != NULL; at = at->next)
+        if (now > atomic_load(&at->deadline_ns))
+            (void)shutdown(at->fd, SHUT_RDWR); /* libmicrohttpd then closes it */
+    pthread_mutex_unlock(&server->clients_lock);
+}
+
+/* ----- answers ----- */
+
+static enum MHD_Result send_reply(exchange *self)
+{
+    reply *of = &self->job.reply;
+    metrics_count(&self->server->service->metrics, self->job.request.route, of->status, time_now_ns() - self->begin_ns);
+    struct MHD_Response *response = MHD_create_response_from_buffer(of->size, of->body, MHD_RESPMEM_MUST_FREE);
+    if (response == NULL)
+        return MHD_NO;
+    of->body = NULL;
+    MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, of->content_type);
+    if (of->allow != NULL)
+        MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, of->allow);
+    if (of->status == REPLY_BUSY)
+        MHD_add_response_header(response, MHD_HTTP_HEADER_RETRY_AFTER, "1");
+    if (of->status == REPLY_UNAUTHORIZED)
+        MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer");
+    if (atomic_load_explicit(&self->server->stopping, memory_order_relaxed))
+        MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
+    const enum MHD_Result queued = MHD_queue_response(self->connection, of->status, response);
+    MHD_destroy_response(response);
+    return queued;
+}
+
+/* A job was answered by another thread than that of its connection. */
+static void resume(job *answered)
+{
+    exchange *self = (exchange *)answered;
+    http_server *server = self->server;
+    MHD_resume_connection(self->connection);
+    atomic_fetch_sub(&server->suspended, 1);
+}
+
+static void *work(void *context)
+{
+    http_server *self = context;
+    for (job *of; (of = job_queue_take(&self->queue)) != NULL;) {
+        atomic_fetch_sub(&self->service->metrics.waiting_requests, 1);
+        service_answer(self->service, of);
+        of->done(of);
+    }
+    return NULL;
+}
+
+/* ----- requests ----- */
+
+/* Compare in the same time, whatever the text is. */
+static bool is_token(const char *expected, const char *text)
+{
+    const size_t length = strlen(expected), given = strlen(text);
+    unsigned char difference = given != length;
+    for (size_t i = 0; i < length; i++)
+        difference |= (unsigned char)(expected[i] ^ text[given > 0 ? i % given : 0]);
+    return difference == 0;
+}
+
+static bool is_allowed(const exchange *self, const request *asked)
+{
+    static const char scheme[] = "Bearer ";
+    const char *token = self->server->options.token;
+    if (token == NULL || asked->route == ROUTE_HEALTH)
+        return true;
+    const char *header = MHD_lookup_connection_value(self->connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_AUTHORIZATION);
+    return header != NULL && strncasecmp(header, scheme, sizeof scheme - 1) == 0 &&
+           is_token(token, header + sizeof scheme - 1);
+}
+
+static enum MHD_Result take_argument(void *context, enum MHD_ValueKind kind, const char *name, const char *value)
+{
+    exchange *self = context;
+    (void)kind;
+    return request_take_argument(&self->job.request, name, value, &self->job.reply) ? MHD_YES : MHD_NO;
+}
+
+static const char *header_of(const exchange *self, const char *name)
+{
+    return MHD_lookup_connection_value(self->connection, MHD_HEADER_KIND, name);
+}
+
+/* The request line and the headers have come. False: the reply is an error. */
+static bool begin(exchange *self, const char *path, const char *method)
+{
+    request *asked = &self->job.request;
+    reply *answer = &self->job.reply;
+    if (!request_begin(asked, method, path, header_of(self, MHD_HTTP_HEADER_CONTENT_TYPE),
+                       header_of(self, MHD_HTTP_HEADER_ACCEPT), answer))
+        return false;
+    asked->deadline_ns = self->deadline_ns;
+    if (!is_allowed(self, asked))
+        return reply_fail(answer, REPLY_UNAUTHORIZED, "expected the service's token, as 'Authorization: Bearer TOKEN'");
+    MHD_get_connection_values(self->connection, MHD_GET_ARGUMENT_KIND, take_argument, self);
+    return answer->status == 0;
+}
+
+static bool take_body(exchange *self, const char *bytes, size_t size)
+{
+    http_server *server = self->server;
+    const uint64_t max = server->options.max_body_bytes;
+    if (self->body_bytes + size > max)
+        return reply_fail(&self->job.reply, REPLY_TOO_LARGE, "the body has more than %llu bytes",
+                          (unsigned long long)max);
+    if (!self->job.request.has_body)
+        return reply_fail(&self->job.reply, REPLY_BAD_REQUEST, "this request must not have a body");
+    self->body_bytes += size;
+    if (atomic_fetch_add(&server->body_bytes, size) + size > BODIES * max)
+        return reply_fail(&self->job.reply, REPLY_BUSY, "too many large requests at once");
+    if (!grow(&self->body, &self->body_capacity, self->body_bytes, 1))
+        return reply_fail(&self->job.reply, REPLY_FAILED, "out of memory");
+    memcpy(self->body + self->body_bytes - size, bytes, size);
+    return true;
+}
+
+static bool push(http_server *self, job *asked)
+{
+    atomic_uint *waiting = &self->service->metrics.waiting_requests;
+    atomic_fetch_add(waiting, 1);
+    if (job_queue_push(&self->queue, asked))
+        return true;
+    atomic_fetch_sub(waiting, 1);
+    return reply_fail(&asked->reply, REPLY_BUSY, "too many requests wait; try again later");
+}
+
+/* The request is complete: answer it, or hand it to another thread, which resumes the connection. */
+static enum MHD_Result finish(exchange *self)
+{
+    service *of = self->server->service;
+    job *asked = &self->job;
+    self->begin_ns = time_now_ns();
+    const service_lane lane = service_read(of, asked, self->body, self->body_bytes);
+    free(self->body);
+    self->body = NULL;
+    if (asked->reply.status != 0)
+        return send_reply(self);
+    if (lane == SERVICE_NOW) {
+        service_answer(of, asked);
+        return send_reply(self);
+    }
+    asked->done = resume;
+    atomic_fetch_add(&self->server->suspended, 1);
+    MHD_suspend_connection(self->connection);
+    if (!(lane == SERVICE_WRITE ? service_write(of, asked) : push(self->server, asked)))
+        resume(asked);
+    return MHD_YES;
+}
+
+static void *begin_exchange(void *context, const char *uri, struct MHD_Connection *connection)
+{
+    http_server *self = context;
+    exchange *made = calloc(1, sizeof *made);
+    client *of = client_of(connection);
+    (void)uri;
+    if (made == NULL)
+        return NULL;
+    *made = (exchange){.server = self, .connection = connection, .deadline_ns = next_deadline(self)};
+    if (of != NULL)
+        atomic_store(&of->deadline_ns, made->deadline_ns);
+    atomic_fetch_add(&self->exchanges, 1);
+    return made;
+}
+
+static void end_exchange(void *context, struct MHD_Connection *connection, void **exchange_context,
+                         enum MHD_RequestTerminationCode how)
+{
+    http_server *server = context;
+    exchange *self = *exchange_context;
+    client *of = client_of(connection);
+    (void)how;
+    if (self == NULL)
+        return;
+    if (of != NULL)
+        atomic_store(&of->deadline_ns, next_deadline(server));
+    atomic_fetch_sub(&server->body_bytes, self->body_bytes);
+    request_free(&self->job.request);
+    reply_free(&self->job.reply);
+    free(self->body);
+    free(self);
+    *exchange_context = NULL;
+    atomic_fetch_sub(&server->exchanges, 1);
+}
+
+/* libmicrohttpd calls this when the headers have come, for each part of a body, and at its end; and again after the
+ * connection was resumed. */
+static enum MHD_Result handle(void *context, struct MHD_Connection *connection, const char *path, const char *method,
+                              const char *version, const char *bytes, size_t *size, void **exchange_context)
+{
+    exchange *self = *exchange_context;
+    (void)context, (void)connection, (void)version;
+    if (self == NULL)
+        return MHD_NO; /* there was no memory */
+    if (!self->has_begun) {
+        self->has_begun = true;
+        if (begin(self, path, method))
+            return MHD_YES;
+        self->begin_ns = time_now_ns();
+        return send_reply(self);
+    }
+    if (*size > 0) {
+        if (self->job.reply.status == 0)
+            (void)take_body(self, bytes, *size);
+        *size = 0;
+        return MHD_YES;
+    }
+    return self->job.reply.status != 0 ? send_reply(self) : finish(self);
+}
+
+/* ----- starting and stopping ----- */
+
+static void stop_workers(http_server *self)
+{
+    job_queue_close(&self->queue);
+    for (uint32_t i = 0; i < self->worker_count; i++)
+        pthread_join(self->workers[i], NULL);
+}
+
+static void free_server(http_server *self)
+{
+    stop_workers(self);
+    job_queue_destroy(&self->queue);
+    pthread_mutex_destroy(&self->clients_lock);
+    free(self->workers);
+    free(self);
+}
+
+static bool start_workers(http_server *self)
+{
+    const uint32_t count = WORKERS_A_THREAD * self->options.threads;
+    self->workers = calloc(count, sizeof *self->workers);
+    if (self->workers == NULL)
+        return false;
+    while (self->worker_count < count && pthread_create(&self->workers[self->worker_count], NULL, work, self) == 0)
+        self->worker_count++;
+    return self->worker_count == count;
+}
+
+http_server *http_start(service *of, int listener, const http_options *options)
+{
+    http_server *self = calloc(1, sizeof *self);
+    if (self == NULL) {
+        message_print("out of memory");
+        return NULL;
+    }
+    self->service = of;
+    self->options = *options;
+    pthread_mutex_init(&self->clients_lock, NULL);
+    job_queue_init(&self->queue, WAITING_A_THREAD * WORKERS_A_THREAD * options->threads);
+    if (start_workers(self)) {
+        /* A pool of one thread is refused. */
+        const enum MHD_OPTION pool = options->threads > 1 ? MHD_OPTION_THREAD_POOL_SIZE : MHD_OPTION_END;
+        self->daemon = MHD_start_daemon(MHD_USE_AUTO | MHD_USE_INTERNAL_POLLING_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0,
+                                        NULL, NULL, handle, self, MHD_OPTION_LISTEN_SOCKET, listener,
+                                        MHD_OPTION_NOTIFY_CONNECTION, note_connection, self,
+                                        MHD_OPTION_URI_LOG_CALLBACK, begin_exchange, self, MHD_OPTION_NOTIFY_COMPLETED,
+                                        end_exchange, self, MHD_OPTION_CONNECTION_LIMIT,
+                                        (unsigned)options->max_connections, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+                                        (size_t)HEAD_BYTES, pool, (unsigned)options->threads, MHD_OPTION_END);
+    }
+    if (self->daemon != NULL)
+        return self;
+    message_print("cannot start the server: %s", strerror(errno));
+    free_server(self);
+    return NULL;
+}
+
+void http_stop(http_server *server)
+{
+    static const struct timespec moment = {.tv_nsec = 10000000};
+    const uint64_t end = time_now_ns() + STOP_NS;
+    atomic_store(&server->stopping, true);
+    const int listener = MHD_quiesce_daemon(server->daemon);
+    while (atomic_load(&server->exchanges) > 0 && time_now_ns() < end)
+        nanosleep(&moment, NULL);
+    stop_workers(server);
+    server->worker_count = 0;
+    /* Connections must not be suspended now. Jobs that wait to be written resume theirs soon. */
+    while (atomic_load(&server->suspended) > 0)
+        nanosleep(&moment, NULL);
+    MHD_stop_daemon(server->daemon);
+    if (listener != MHD_INVALID_SOCKET)
+        (void)close(listener);
+    free_server(server);
+}

@@ -1,0 +1,173 @@
+/*
+ * listener.c - opens listening sockets.
+ */
+#include "serve/listener.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "output/messages.h"
+
+#define WAITING_CLIENTS 1024 /* until they are accepted */
+#define FIRST_PASSED_FD 3    /* sd_listen_fds(3) */
+#define UNIX_MODE 0660
+
+static bool is_loopback(const struct sockaddr *address)
+{
+    const struct sockaddr_in *four = (const struct sockaddr_in *)(const void *)address;
+    const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)(const void *)address;
+    return address->sa_family == AF_UNIX ||
+           (address->sa_family == AF_INET && ntohl(four->sin_addr.s_addr) >> 24 == 127) ||
+           (address->sa_family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&six->sin6_addr));
+}
+
+/* Fill the name and the rest from the socket itself: the system may have chosen the port. */
+static void describe(listener *of)
+{
+    struct sockaddr_storage storage = {.ss_family = AF_UNSPEC};
+    struct sockaddr *address = (struct sockaddr *)&storage;
+    socklen_t size = sizeof storage;
+    char host[64], port[16];
+    (void)getsockname(of->fd, address, &size);
+    of->is_local = is_loopback(address);
+    if (address->sa_family == AF_UNIX)
+        snprintf(of->name, sizeof of->name, "unix:%s", ((const struct sockaddr_un *)(const void *)address)->sun_path);
+    else if (getnameinfo(address, size, host, sizeof host, port, sizeof port, NI_NUMERICHOST | NI_NUMERICSERV) == 0)
+        snprintf(of->name, sizeof of->name, address->sa_family == AF_INET6 ? "http://[%s]:%s" : "http://%s:%s", host,
+                 port);
+    else
+        snprintf(of->name, sizeof of->name, "a socket");
+}
+
+static int fail(const char *address, int fd, const char *what)
+{
+    message_errno(address, what);
+    if (fd >= 0)
+        (void)close(fd);
+    return EXIT_FAILED;
+}
+
+/* ----- Unix sockets ----- */
+
+/* Remove a socket on which nobody listens any more. */
+static void remove_stale(const struct sockaddr_un *address)
+{
+    struct stat status;
+    const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd >= 0 && lstat(address->sun_path, &status) == 0 && S_ISSOCK(status.st_mode) &&
+        connect(fd, (const struct sockaddr *)address, sizeof *address) != 0 && errno == ECONNREFUSED)
+        (void)unlink(address->sun_path);
+    if (fd >= 0)
+        (void)close(fd);
+}
+
+static int open_unix(const char *path, listener *out)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    if (path[0] == '\0' || strlen(path) >= sizeof address.sun_path)
+        message_usage_error("--listen: expected a path of 1 to %zu bytes after 'unix:'", sizeof address.sun_path - 1);
+    memcpy(address.sun_path, path, strlen(path));
+    remove_stale(&address);
+    const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    const mode_t before = umask(0777 & ~UNIX_MODE);
+    const bool bound = fd >= 0 && bind(fd, (const struct sockaddr *)&address, sizeof address) == 0;
+    (void)umask(before);
+    if (!bound || listen(fd, WAITING_CLIENTS) != 0)
+        return fail(path, fd, "cannot listen");
+    *out = (listener){.fd = fd, .unix_path = strdup(path)};
+    return EXIT_DONE;
+}
+
+/* ----- TCP ----- */
+
+/* "HOST:PORT" as two texts, in memory to be freed; `host` is its beginning. */
+static char *split_address(const char *address, char **port_out)
+{
+    char *host = strdup(address), *colon = host != NULL ? strrchr(host, ':') : NULL;
+    if (colon == NULL || colon[1] == '\0' || colon == host) {
+        free(host);
+        message_usage_error("--listen: expected HOST:PORT, [IPV6]:PORT or unix:PATH, found '%s'", address);
+    }
+    *colon = '\0';
+    *port_out = colon + 1;
+    if (host[0] == '[' && colon[-1] == ']') {
+        colon[-1] = '\0';
+        memmove(host, host + 1, strlen(host)); /* with the zero */
+    }
+    return host;
+}
+
+static int listen_on(const struct addrinfo *of)
+{
+    const int on = 1, fd = socket(of->ai_family, of->ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC, of->ai_protocol);
+    if (fd < 0)
+        return -1;
+    (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    if (bind(fd, of->ai_addr, of->ai_addrlen) == 0 && listen(fd, WAITING_CLIENTS) == 0)
+        return fd;
+    (void)close(fd);
+    return -1;
+}
+
+static int open_tcp(const char *address, listener *out)
+{
+    const struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE};
+    struct addrinfo *found = NULL;
+    char *port, *host = split_address(address, &port);
+    const int failure = getaddrinfo(host, port, &hints, &found);
+    free(host);
+    if (failure != 0)
+        return message_print("%s: cannot listen: %s", address, gai_strerror(failure));
+    int fd = -1;
+    for (const struct addrinfo *at = found; at != NULL && fd < 0; at = at->ai_next)
+        fd = listen_on(at);
+    const int number = errno;
+    freeaddrinfo(found);
+    errno = number;
+    if (fd < 0)
+        return fail(address, fd, "cannot listen");
+    *out = (listener){.fd = fd};
+    return EXIT_DONE;
+}
+
+/* ----- all ----- */
+
+int listener_open(const char *address, listener *listener_out)
+{
+    static const char unix_prefix[] = "unix:";
+    const bool is_unix = strncmp(address, unix_prefix, sizeof unix_prefix - 1) == 0;
+    const int code = is_unix ? open_unix(address + sizeof unix_prefix - 1, listener_out)
+                             : open_tcp(address, listener_out);
+    if (code == EXIT_DONE)
+        describe(listener_out);
+    return code;
+}
+
+bool listener_take_passed(listener *listener_out)
+{
+    const char *pid = getenv("LISTEN_PID"), *count = getenv("LISTEN_FDS");
+    if (pid == NULL || count == NULL || strtol(pid, NULL, 10) != (long)getpid() || strtol(count, NULL, 10) < 1)
+        return false;
+    (void)fcntl(FIRST_PASSED_FD, F_SETFD, FD_CLOEXEC);
+    (void)fcntl(FIRST_PASSED_FD, F_SETFL, O_NONBLOCK);
+    *listener_out = (listener){.fd = FIRST_PASSED_FD};
+    describe(listener_out);
+    return true;
+}
+
+void listener_close(listener *of)
+{
+    if (of->unix_path != NULL)
+        (void)unlink(of->unix_path);
+    free(of->unix_path);
+    of->unix_path = NULL;
+}

@@ -1,0 +1,45 @@
+/*
+ * matches.h - collects the matches of a request, orders them, and prints them as JSON or in binary.
+ */
+#ifndef MATCHES_H
+#define MATCHES_H
+
+#include "serve/request.h"
+
+/* A match in one of the service's stores. Its query_index is that of the request. */
+typedef struct store_match {
+    sstore_match match;
+    uint32_t store;
+    bool has_id;
+} store_match;
+
+typedef struct match_list {
+    store_match *items;
+    size_t count, capacity;
+    uint64_t max;         /* matches */
+    uint64_t deadline_ns; /* 0: none */
+    uint64_t first_query; /* added to the index of each query */
+    uint32_t store;       /* of the matches that come */
+    bool has_ids;
+    bool is_full, is_late; /* why a call was stopped; neither: there was no memory */
+} match_list;
+
+void match_list_free(match_list *list);
+
+/* Take a match: an sstore_match_fn. */
+int match_list_take(void *list, const sstore_match *match);
+
+/* Whether the deadline has passed: an sstore_stop_fn. */
+int match_list_should_stop(void *list);
+
+/* Order by query, distance, fingerprint, id and store. `needed`: they are not in this order yet. */
+void match_list_order(match_list *list, bool needed);
+
+/* Print the matches of all queries of the request, in its form and within its limit. `names` are those of the stores,
+ * or NULL if there is only one. */
+void matches_print(const match_list *list, const request *of, char *const *names, reply *to);
+
+/* Append a JSON list with matches. */
+void matches_print_list(const store_match *items, size_t count, char *const *names, reply *to);
+
+#endif

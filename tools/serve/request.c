@@ -1,0 +1,335 @@
+/*
+ * request.c - the grammar of requests.
+ */
+#include "serve/request.h"
+
+#include <endian.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "input/input_line.h"
+#include "output/json.h"
+
+#define BINARY_TYPE "application/octet-stream"
+#define JSON_TYPE "application/json"
+
+static const struct route_row {
+    const char *path;
+    const char *allow;
+    bool get, post;
+    unsigned arguments; /* a bit for each argument of the query string */
+} routes[ROUTE_COUNT] = {
+#define BIT(argument) (1u << ARGUMENT_##argument)
+    [ROUTE_QUERY] = {"/v1/query", "GET, HEAD, POST", true, true, BIT(FP) | BIT(K) | BIT(LIMIT) | BIT(STORE)},
+    [ROUTE_NEAREST] = {"/v1/nearest", "GET, HEAD, POST", true, true, BIT(FP) | BIT(K) | BIT(LIMIT) | BIT(STORE)},
+    [ROUTE_RECORDS] = {"/v1/records", "POST", false, true, BIT(STORE)},
+    [ROUTE_OFFER] = {"/v1/offer", "POST", false, true, BIT(K) | BIT(LIMIT) | BIT(STORE)},
+    [ROUTE_STAT] = {"/v1/stat", "GET, HEAD", true, false, BIT(STORE)},
+    [ROUTE_HEALTH] = {"/healthz", "GET, HEAD", true, false, 0},
+    [ROUTE_METRICS] = {"/metrics", "GET, HEAD", true, false, 0},
+#undef BIT
+};
+
+static const char *const argument_names[ARGUMENT_COUNT] = {"fp", "k", "limit", "store"};
+
+const char *route_path(route of)
+{
+    return routes[of].path;
+}
+
+uint64_t time_now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* ----- request line and headers ----- */
+
+static bool has_type(const char *header, const char *type)
+{
+    const size_t length = strlen(type);
+    return header != NULL && strncasecmp(header, type, length) == 0 && strchr(" \t;,", header[length]) != NULL;
+}
+
+bool request_begin(request *self, const char *method, const char *path, const char *content_type, const char *accept,
+                   reply *reply_out)
+{
+    const bool is_get = strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
+    const bool is_post = strcmp(method, "POST") == 0;
+    *self = (request){.route = ROUTE_QUERY, .limit = UINT64_MAX, .store = REQUEST_ALL_STORES};
+    while (self->route < ROUTE_COUNT && strcmp(path, routes[self->route].path) != 0)
+        self->route++;
+    if (self->route == ROUTE_COUNT)
+        return reply_fail(reply_out, REPLY_NOT_FOUND, "there is no '%.200s'", path);
+    const struct route_row *row = &routes[self->route];
+    if (!(is_get && row->get) && !(is_post && row->post)) {
+        reply_fail(reply_out, REPLY_BAD_METHOD, "'%s' does not allow %.20s, only %s", row->path, method, row->allow);
+        reply_out->allow = row->allow;
+        return false;
+    }
+    self->has_body = is_post;
+    self->is_binary = has_type(content_type, BINARY_TYPE);
+    self->wants_binary = accept != NULL && strcmp(accept, "*/*") != 0 ? has_type(accept, BINARY_TYPE) : self->is_binary;
+    /* A page in a browser cannot send these types to other hosts without asking them first. */
+    if (is_post && !self->is_binary && !has_type(content_type, JSON_TYPE))
+        return reply_fail(reply_out, REPLY_BAD_TYPE, "expected Content-Type %s or %s, found '%.100s'", JSON_TYPE,
+                          BINARY_TYPE, content_type != NULL ? content_type : "");
+    return true;
+}
+
+/* ----- settings ----- */
+
+static bool fail_value(reply *reply_out, const char *name, const char *expected, const char *found)
+{
+    return reply_fail(reply_out, REPLY_BAD_REQUEST, "%s: expected %s, found '%.100s'", name, expected, found);
+}
+
+static bool set_distance(request *self, uint64_t value, reply *reply_out)
+{
+    if (value > SSTORE_MAX_DISTANCE)
+        return reply_fail(reply_out, REPLY_BAD_REQUEST, "k: expected a distance from 0 to 64, found %" PRIu64, value);
+    self->distance = (uint32_t)value;
+    self->has_distance = true;
+    return true;
+}
+
+static bool set_store(request *self, const char *name, const store_names *stores, reply *reply_out)
+{
+    for (uint32_t i = 0; i < stores->count; i++)
+        if (strcmp(stores->items[i], name) == 0) {
+            self->store = i;
+            return true;
+        }
+    return reply_fail(reply_out, REPLY_NOT_FOUND, "store: there is no store '%.100s'; /v1/stat lists all", name);
+}
+
+static bool read_whole(const char *name, const char *text, uint64_t *value_out, reply *reply_out)
+{
+    line_record record;
+    line_fault fault;
+    const line_format format = {.columns = {LINE_COLUMN_FINGERPRINT}, .column_count = 1, .are_ids = true};
+    if (!line_parse(&format, text, strlen(text), &record, &fault))
+        return fail_value(reply_out, name, "a whole number", text);
+    *value_out = record.fingerprint;
+    return true;
+}
+
+static bool read_fingerprint(const char *name, const char *text, size_t length, uint64_t *value_out, reply *reply_out)
+{
+    line_fault fault;
+    if (line_parse_fingerprint(RADIX_HEX, text, length, value_out, &fault))
+        return true;
+    return reply_fail(reply_out, REPLY_BAD_REQUEST, "%s: %s", name, fault.reason);
+}
+
+/* ----- the query string ----- */
+
+bool request_take_argument(request *self, const char *name, const char *value, reply *reply_out)
+{
+    request_argument argument = 0;
+    while (argument < ARGUMENT_COUNT && strcmp(argument_names[argument], name) != 0)
+        argument++;
+    if (argument == ARGUMENT_COUNT || (routes[self->route].arguments >> argument & 1) == 0)
+        return reply_fail(reply_out, REPLY_BAD_REQUEST, "'%s' has no parameter '%.100s'", routes[self->route].path,
+                          name);
+    if (self->arguments[argument] != NULL)
+        return reply_fail(reply_out, REPLY_BAD_REQUEST, "the parameter '%s' is given twice", name);
+    self->arguments[argument] = value != NULL ? value : "";
+    return true;
+}
+
+static bool read_arguments(request *self, const store_names *stores, reply *reply_out)
+{
+    const char *const *given = self->arguments;
+    uint64_t distance = 0;
+    if (given[ARGUMENT_K] != NULL &&
+        !(read_whole("k", given[ARGUMENT_K], &distance, reply_out) && set_distance(self, distance, reply_out)))
+        return false;
+    if (given[ARGUMENT_LIMIT] != NULL && !read_whole("limit", given[ARGUMENT_LIMIT], &self->limit, reply_out))
+        return false;
+    return given[ARGUMENT_STORE] == NULL || set_store(self, given[ARGUMENT_STORE], stores, reply_out);
+}
+
+static bool read_single(request *self, reply *reply_out)
+{
+    const char *text = self->arguments[ARGUMENT_FP];
+    if (text == NULL)
+        return reply_fail(reply_out, REPLY_BAD_REQUEST,
+                          "expected a parameter fp, a fingerprint of up to 16 hexadecimal digits");
+    self->fingerprints = &self->single;
+    self->count = 1;
+    return read_fingerprint("fp", text, strlen(text), &self->single, reply_out);
+}
+
+/* ----- bodies ----- */
+
+static bool allocate(request *self, size_t count, bool with_ids, reply *reply_out)
+{
+    self->count = count;
+    self->fingerprints = malloc((count + 1) * sizeof *self->fingerprints);
+    self->ids = with_ids ? malloc((count + 1) * sizeof *self->ids) : NULL;
+    if (self->fingerprints == NULL || (with_ids && self->ids == NULL))
+        return reply_fail(reply_out, REPLY_FAILED, "out of memory");
+    return true;
+}
+
+static uint64_t load_word(const char *at)
+{
+    uint64_t word;
+    memcpy(&word, at, sizeof word);
+    return le64toh(word);
+}
+
+/* Words of 8 bytes, little-endian: fingerprints, or for the routes that write pairs of fingerprint and id. */
+static bool read_binary(request *self, bool with_ids, const char *body, size_t size, reply *reply_out)
+{
+    const size_t row = with_ids ? 16 : 8;
+    if (size % row != 0)
+        return reply_fail(reply_out, REPLY_BAD_REQUEST, "the body has %zu bytes: expected a multiple of %zu", size,
+                          row);
+    if (!allocate(self, size / row, with_ids, reply_out))
+        return false;
+    for (size_t i = 0; i < self->count; i++) {
+        self->fingerprints[i] = load_word(body + i * row);
+        if (with_ids)
+            self->ids[i] = load_word(body + i * row + 8);
+    }
+    return true;
+}
+
+/* The element `index` of a list, as errors name it. */
+typedef struct item_name {
+    char text[64];
+} item_name;
+static item_name name_item(const char *list, size_t index, const char *key)
+{
+    item_name name;
+    snprintf(name.text, sizeof name.text, "%s[%zu]%s", list, index, key);
+    return name;
+}
+
+static bool read_json_fingerprint(const json_value *value, const char *name, uint64_t *to, reply *reply_out)
+{
+    const char *text = json_value_string(value);
+    if (text == NULL)
+        return reply_fail(reply_out, REPLY_BAD_REQUEST, "%s: expected a string of up to 16 hexadecimal digits", name);
+    return read_fingerprint(name, text, strlen(text), to, reply_out);
+}
+
+static bool read_json_id(const json_value *value, const char *name, uint64_t *to, reply *reply_out)
+{
+    const char *text = json_value_string(value);
+    if (text != NULL)
+        return read_whole(name, text, to, reply_out);
+    if (json_value_whole(value, to))
+        return true;
+    return reply_fail(reply_out, REPLY_BAD_REQUEST, "%s: expected an id, a whole number or a string with one", name);
+}
+
+static bool read_fingerprints(request *self, const json_value *list, reply *reply_out)
+{
+    bool read = allocate(self, json_value_count(list), false, reply_out);
+    for (size_t i = 0; read && i < self->count; i++) {
+        const json_value *value = json_value_item(list, i);
+        const char *text = json_value_string(value);
+        line_fault fault;
+        if (text == NULL || !line_parse_fingerprint(RADIX_HEX, text, strlen(text), &self->fingerprints[i], &fault))
+            read = read_json_fingerprint(value, name_item("fingerprints", i, "").text, &self->fingerprints[i],
+                                         reply_out);
+    }
+    return read;
+}
+
+static bool read_records(request *self, const json_value *list, reply *reply_out)
+{
+    static const char *const keys[] = {"fingerprint", "id", NULL};
+    const bool with_ids = json_value_member(json_value_item(list, 0), "id") != NULL;
+    bool read = allocate(self, json_value_count(list), with_ids, reply_out);
+    for (size_t i = 0; read && i < self->count; i++) {
+        const json_value *record = json_value_item(list, i), *id = json_value_member(record, "id");
+        const char *unknown = json_value_unknown_key(record, keys);
+        if (unknown != NULL)
+            return reply_fail(reply_out, REPLY_BAD_REQUEST, "%s: unknown key '%.100s'",
+                              name_item("records", i, "").text, unknown);
+        if ((id != NULL) != with_ids)
+            return reply_fail(reply_out, REPLY_BAD_REQUEST, "records[%zu]: either all records have an id, or none", i);
+        read = read_json_fingerprint(json_value_member(record, "fingerprint"),
+                                     name_item("records", i, ".fingerprint").text, &self->fingerprints[i], reply_out) &&
+               (!with_ids || read_json_id(id, name_item("records", i, ".id").text, &self->ids[i], reply_out));
+    }
+    return read;
+}
+
+static bool read_json_settings(request *self, const json_value *object, const store_names *stores, reply *reply_out)
+{
+    const json_value *k = json_value_member(object, "k"), *limit = json_value_member(object, "limit"),
+                     *store = json_value_member(object, "store");
+    uint64_t distance;
+    if (k != NULL && !json_value_whole(k, &distance))
+        return reply_fail(reply_out, REPLY_BAD_REQUEST, "k: expected a whole number");
+    if (k != NULL && !set_distance(self, distance, reply_out))
+        return false;
+    if (limit != NULL && !json_value_whole(limit, &self->limit))
+        return reply_fail(reply_out, REPLY_BAD_REQUEST, "limit: expected a whole number");
+    if (store == NULL)
+        return true;
+    if (json_value_string(store) == NULL)
+        return reply_fail(reply_out, REPLY_BAD_REQUEST, "store: expected a string");
+    return set_store(self, json_value_string(store), stores, reply_out);
+}
+
+static bool read_object(request *self, bool writes, const json_value *object, const store_names *stores,
+                        reply *reply_out)
+{
+    static const char *const query_keys[] = {"fingerprints", "k", "limit", "store", NULL};
+    static const char *const offer_keys[] = {"records", "k", "limit", "store", NULL};
+    static const char *const record_keys[] = {"records", "store", NULL};
+    const char *const *keys = !writes ? query_keys : self->route == ROUTE_OFFER ? offer_keys : record_keys;
+    const json_value *list = json_value_member(object, keys[0]);
+    const char *unknown = json_value_unknown_key(object, keys);
+    if (unknown != NULL)
+        return reply_fail(reply_out, REPLY_BAD_REQUEST, "unknown key '%.100s'", unknown);
+    if (!json_value_is_list(list))
+        return reply_fail(reply_out, REPLY_BAD_REQUEST, "expected an object with a list '%s'", keys[0]);
+    if (!read_json_settings(self, object, stores, reply_out))
+        return false;
+    return writes ? read_records(self, list, reply_out) : read_fingerprints(self, list, reply_out);
+}
+
+static bool read_json(request *self, bool writes, const char *body, size_t size, const store_names *stores,
+                      reply *reply_out)
+{
+    char reason[JSON_REASON_BYTES];
+    json_value *object = json_value_read(body, size, reason);
+    if (object == NULL)
+        return reply_fail(reply_out, REPLY_BAD_REQUEST, "the body is not JSON: %s", reason);
+    const bool read = read_object(self, writes, object, stores, reply_out);
+    json_value_free(object);
+    return read;
+}
+
+bool request_read(request *self, const char *body, size_t size, const store_names *stores, reply *reply_out)
+{
+    const bool writes = self->route == ROUTE_RECORDS || self->route == ROUTE_OFFER;
+    if (!read_arguments(self, stores, reply_out))
+        return false;
+    if (self->has_body && self->arguments[ARGUMENT_FP] != NULL)
+        return reply_fail(reply_out, REPLY_BAD_REQUEST,
+                          "the parameter 'fp' is for GET; POST has fingerprints in its body");
+    if (self->has_body)
+        return self->is_binary ? read_binary(self, writes, body, size, reply_out)
+                               : read_json(self, writes, body, size, stores, reply_out);
+    return (self->route != ROUTE_QUERY && self->route != ROUTE_NEAREST) || read_single(self, reply_out);
+}
+
+void request_free(request *self)
+{
+    if (self->fingerprints != &self->single)
+        free(self->fingerprints);
+    free(self->ids);
+    self->fingerprints = self->ids = NULL;
+}

@@ -1,0 +1,75 @@
+/*
+ * request.h - what a request asks for: its route, by method and path; and its fingerprints, ids and settings, from the
+ * query string and the body, in JSON or in binary. docs/service.md describes both. Knows no network and no stores.
+ */
+#ifndef REQUEST_H
+#define REQUEST_H
+
+#include "serve/reply.h"
+
+typedef enum route {
+    ROUTE_QUERY,
+    ROUTE_NEAREST,
+    ROUTE_RECORDS,
+    ROUTE_OFFER,
+    ROUTE_STAT,
+    ROUTE_HEALTH,
+    ROUTE_METRICS,
+    ROUTE_COUNT
+} route;
+
+/* The path of a route. */
+const char *route_path(route of);
+
+typedef enum request_argument {
+    ARGUMENT_FP,
+    ARGUMENT_K,
+    ARGUMENT_LIMIT,
+    ARGUMENT_STORE,
+    ARGUMENT_COUNT
+} request_argument;
+
+#define REQUEST_ALL_STORES UINT32_MAX
+
+typedef struct request {
+    route route;
+    bool has_body;                         /* POST */
+    bool is_binary;                        /* the body */
+    bool wants_binary;                     /* matches */
+    const char *arguments[ARGUMENT_COUNT]; /* of the query string, not owned; NULL: not given */
+
+    /* Set by request_read(): */
+    uint64_t *fingerprints;
+    uint64_t *ids; /* NULL: none were given */
+    size_t count;
+    uint64_t single; /* the room of a single fingerprint */
+    uint32_t distance;
+    bool has_distance; /* otherwise `distance` is not set */
+    uint64_t limit;    /* on the listed matches of a fingerprint */
+    uint32_t store;    /* its index, or REQUEST_ALL_STORES */
+
+    uint64_t deadline_ns; /* by the clock of time_now_ns() */
+} request;
+
+/* Names of stores, by which requests choose one. */
+typedef struct store_names {
+    char **items;
+    uint32_t count;
+} store_names;
+
+/* Begin with a request line and the headers Content-Type and Accept, which may be NULL. False, here and below: the
+ * reply is an error. */
+bool request_begin(request *self, const char *method, const char *path, const char *content_type, const char *accept,
+                   reply *reply_out);
+
+/* Take an argument of the query string. It must stay until the request is freed; `value` may be NULL. */
+bool request_take_argument(request *self, const char *name, const char *value, reply *reply_out);
+
+/* Read the arguments and the body. */
+bool request_read(request *self, const char *body, size_t size, const store_names *stores, reply *reply_out);
+
+void request_free(request *self);
+
+uint64_t time_now_ns(void);
+
+#endif

@@ -1,0 +1,217 @@
+/*
+ * served_store.c - states of a store, counted by their users. A state has one more user while it is the newest one.
+ */
+#include "serve/served_store.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct pooled_cursor {
+    pooled_cursor *next; /* of those that wait for a query */
+    sstore_cursor *cursor;
+};
+
+struct store_state {
+    sstore *store;
+    sstore_statistics statistics;
+    uint64_t generation;
+    uint64_t users;
+    pooled_cursor *idle; /* cursors that wait for a query */
+};
+
+struct served_store {
+    char *path;
+    pthread_mutex_t refreshing; /* one refresh at a time */
+    pthread_mutex_t lock;       /* of `newest`, and of all states but their stores */
+    store_state *newest;
+    atomic_uint open_count;
+};
+
+/* ----- states ----- */
+
+static void close_state(served_store *served, store_state *state)
+{
+    for (pooled_cursor *next; state->idle != NULL; state->idle = next) {
+        next = state->idle->next;
+        sstore_cursor_free(state->idle->cursor);
+        free(state->idle);
+    }
+    sstore_close(state->store);
+    free(state);
+    atomic_fetch_sub(&served->open_count, 1);
+}
+
+static sstore_status fail_no_memory(sstore_error *error)
+{
+    *error = (sstore_error){.status = SSTORE_ERROR_MEMORY, .offset = SSTORE_NO_OFFSET, .message = "out of memory"};
+    return SSTORE_ERROR_MEMORY;
+}
+
+/* Make a state of an open store, which belongs to it from now on, also after a failure. */
+static sstore_status make_state(served_store *served, sstore *store, uint64_t generation, store_state **state_out,
+                                sstore_error *error)
+{
+    store_state *state = calloc(1, sizeof *state);
+    sstore_status status = state != NULL ? SSTORE_OK : fail_no_memory(error);
+    if (status == SSTORE_OK) {
+        *state =
+            (store_state){.store = store, .statistics = SSTORE_STATISTICS_INIT, .generation = generation, .users = 1};
+        status = sstore_stat(store, &state->statistics, error);
+    }
+    if (status != SSTORE_OK) {
+        free(state);
+        sstore_close(store);
+        return status;
+    }
+    atomic_fetch_add(&served->open_count, 1);
+    *state_out = state;
+    return SSTORE_OK;
+}
+
+/* Take one user from a state. Call this without the lock. */
+static void drop_user(served_store *served, store_state *state)
+{
+    pthread_mutex_lock(&served->lock);
+    const bool was_last = --state->users == 0;
+    pthread_mutex_unlock(&served->lock);
+    if (was_last)
+        close_state(served, state);
+}
+
+/* ----- opening and closing ----- */
+
+sstore_status served_store_open(const char *path, const sstore_open_options *options, served_store **served_out,
+                                sstore_error *error)
+{
+    served_store *served = calloc(1, sizeof *served);
+    sstore *store;
+    *served_out = NULL;
+    if (served == NULL || (served->path = strdup(path)) == NULL) {
+        free(served);
+        return fail_no_memory(error);
+    }
+    pthread_mutex_init(&served->lock, NULL);
+    pthread_mutex_init(&served->refreshing, NULL);
+    sstore_status status = sstore_open(path, options, &store, error);
+    if (status == SSTORE_OK)
+        status = make_state(served, store, 1, &served->newest, error);
+    if (status == SSTORE_OK)
+        *served_out = served;
+    else
+        served_store_close(served);
+    return status;
+}
+
+void served_store_close(served_store *served)
+{
+    if (served == NULL)
+        return;
+    if (served->newest != NULL)
+        drop_user(served, served->newest);
+    pthread_mutex_destroy(&served->lock);
+    pthread_mutex_destroy(&served->refreshing);
+    free(served->path);
+    free(served);
+}
+
+/* ----- use ----- */
+
+/* Make a cursor for a state in use. */
+static sstore_status make_cursor(const store_state *state, pooled_cursor **cursor_out, sstore_error *error)
+{
+    pooled_cursor *made = calloc(1, sizeof *made);
+    if (made == NULL)
+        return fail_no_memory(error);
+    const sstore_status status = sstore_cursor_create(state->store, &made->cursor, error);
+    if (status == SSTORE_OK)
+        *cursor_out = made;
+    else
+        free(made);
+    return status;
+}
+
+sstore_status served_store_acquire(served_store *served, bool with_cursor, store_use *use_out, sstore_error *error)
+{
+    pthread_mutex_lock(&served->lock);
+    store_state *state = served->newest;
+    pooled_cursor *pooled = with_cursor ? state->idle : NULL;
+    if (pooled != NULL)
+        state->idle = pooled->next;
+    state->users++;
+    pthread_mutex_unlock(&served->lock);
+    const sstore_status status = with_cursor && pooled == NULL ? make_cursor(state, &pooled, error) : SSTORE_OK;
+    if (status != SSTORE_OK) {
+        drop_user(served, state);
+        return status;
+    }
+    *use_out = (store_use){.state = state,
+                           .store = state->store,
+                           .pooled = pooled,
+                           .cursor = pooled != NULL ? pooled->cursor : NULL};
+    return SSTORE_OK;
+}
+
+void served_store_release(served_store *served, store_use *use)
+{
+    store_state *state = use->state;
+    pthread_mutex_lock(&served->lock);
+    if (use->pooled != NULL) {
+        use->pooled->next = state->idle;
+        state->idle = use->pooled;
+    }
+    const bool was_last = --state->users == 0;
+    pthread_mutex_unlock(&served->lock);
+    if (was_last)
+        close_state(served, state);
+}
+
+/* ----- new states ----- */
+
+static sstore_status open_newest(served_store *served, sstore_error *error)
+{
+    /* The newest state is only replaced here, so it stays open. */
+    store_state *old = served->newest, *state;
+    sstore *store;
+    sstore_status status = sstore_reopen(old->store, &store, error);
+    if (status == SSTORE_OK)
+        status = make_state(served, store, old->generation + 1, &state, error);
+    if (status != SSTORE_OK)
+        return status;
+    pthread_mutex_lock(&served->lock);
+    served->newest = state;
+    pthread_mutex_unlock(&served->lock);
+    drop_user(served, old);
+    return SSTORE_OK;
+}
+
+sstore_status served_store_refresh(served_store *served, sstore_error *error)
+{
+    pthread_mutex_lock(&served->refreshing);
+    const sstore_status status = sstore_is_newest(served->newest->store) ? SSTORE_OK : open_newest(served, error);
+    pthread_mutex_unlock(&served->refreshing);
+    return status;
+}
+
+/* ----- properties ----- */
+
+const char *served_store_path(const served_store *served)
+{
+    return served->path;
+}
+
+const sstore_statistics *store_use_statistics(const store_use *use)
+{
+    return &use->state->statistics;
+}
+
+uint64_t store_use_generation(const store_use *use)
+{
+    return use->state->generation;
+}
+
+uint32_t served_store_open_count(const served_store *served)
+{
+    return atomic_load(&served->open_count);
+}

@@ -1,0 +1,339 @@
+/*
+ * service.c - a service's stores, and the answers to all requests but those that write.
+ */
+#include "serve/service.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "output/json.h"
+#include "output/messages.h"
+#include "output/store_report.h"
+#include "serve/matches.h"
+
+#define NOW_QUERIES 16u /* at most in a request that the thread of the network answers, */
+#define NOW_NS 50000u   /* if a query takes no longer on average */
+#define MEAN_OF 64u     /* queries count for the average */
+#define WRITES_WAITING 10000u
+
+/* ----- opening and closing ----- */
+
+/* The last part of a path, without slashes behind it, to be freed. */
+static char *name_of(const char *path)
+{
+    size_t end = strlen(path);
+    while (end > 1 && path[end - 1] == '/')
+        end--;
+    size_t begin = end;
+    while (begin > 0 && path[begin - 1] != '/')
+        begin--;
+    return strndup(path + begin, end - begin);
+}
+
+static bool allocate(service *self, uint32_t count)
+{
+    self->names = (store_names){.items = calloc(count, sizeof *self->names.items), .count = count};
+    self->stores = calloc(count, sizeof *self->stores);
+    self->writers = self->options.allows_writes ? calloc(count, sizeof *self->writers) : NULL;
+    self->failures = calloc(count, sizeof *self->failures);
+    return self->failures != NULL && self->names.items != NULL && self->stores != NULL &&
+           (self->writers != NULL || !self->options.allows_writes);
+}
+
+static int open_store(service *self, uint32_t index, const char *path)
+{
+    sstore_error error;
+    char **names = self->names.items;
+    if (served_store_open(path, &self->options.open, &self->stores[index], &error) != SSTORE_OK)
+        return message_error(&error);
+    if ((names[index] = name_of(path)) == NULL)
+        return message_print("out of memory");
+    for (uint32_t i = 0; i < index; i++)
+        if (strcmp(names[i], names[index]) == 0)
+            return message_print("%s: another store has the same name '%s'; requests choose stores by their names",
+                                 path, names[index]);
+    if (self->writers == NULL)
+        return EXIT_DONE;
+    const store_writer_options options = {.memory_bytes = self->options.memory_bytes,
+                                          .threads = self->options.threads,
+                                          .max_matches = self->options.max_matches,
+                                          .max_waiting = WRITES_WAITING,
+                                          .metrics = &self->metrics};
+    self->writers[index] = store_writer_start(self->stores[index], &options);
+    return self->writers[index] != NULL ? EXIT_DONE : message_print("%s: cannot start a thread that writes", path);
+}
+
+int service_open(service *self, char *const *paths, uint32_t count, const service_options *options)
+{
+    *self = (service){.options = *options};
+    int code = allocate(self, count) ? EXIT_DONE : message_print("out of memory");
+    for (uint32_t i = 0; i < count && code == EXIT_DONE; i++)
+        code = open_store(self, i, paths[i]);
+    return code;
+}
+
+void service_close(service *self)
+{
+    for (uint32_t i = 0; i < self->names.count; i++) {
+        if (self->writers != NULL)
+            store_writer_stop(self->writers[i]);
+        if (self->stores != NULL)
+            served_store_close(self->stores[i]);
+        if (self->names.items != NULL)
+            free(self->names.items[i]);
+    }
+    free(self->names.items);
+    free(self->failures);
+    free(self->stores);
+    free(self->writers);
+}
+
+void service_refresh(service *self)
+{
+    for (uint32_t i = 0; i < self->names.count; i++) {
+        sstore_error error = {.status = SSTORE_OK}, *last = &self->failures[i];
+        if (served_store_refresh(self->stores[i], &error) != SSTORE_OK) {
+            metrics_add(&self->metrics.failed_refreshes, 1);
+            if (strcmp(error.message, last->message) != 0)
+                message_problem(&error);
+        }
+        *last = error;
+    }
+}
+
+/* ----- which stores ----- */
+
+/* The stores of a request: begin .. end - 1. */
+typedef struct store_range {
+    uint32_t begin, end;
+} store_range;
+
+static store_range stores_of(const service *self, const request *of)
+{
+    if (of->store != REQUEST_ALL_STORES)
+        return (store_range){of->store, of->store + 1};
+    return (store_range){0, self->names.count};
+}
+
+/* ----- queries ----- */
+
+/* The distance of a request in a store. */
+static bool choose_distance(const service *self, const request *of, const sstore_statistics *statistics,
+                            uint32_t *distance_out, reply *reply_out)
+{
+    const uint32_t max = self->options.has_max_distance ? self->options.max_distance : statistics->distance;
+    const uint32_t usual = of->route == ROUTE_NEAREST || statistics->distance > max ? max : statistics->distance;
+    *distance_out = of->has_distance ? of->distance : usual;
+    if (*distance_out <= max)
+        return true;
+    return reply_fail(reply_out, REPLY_BAD_REQUEST, "k: this service answers up to distance %" PRIu32 ", not %" PRIu32,
+                      max, *distance_out);
+}
+
+static bool finish_store(const match_list *list, sstore_status status, const sstore_error *error, reply *reply_out)
+{
+    if (status == SSTORE_OK)
+        return true;
+    if (status != SSTORE_STOPPED)
+        return reply_fail_with(reply_out, error);
+    if (list->is_late)
+        return reply_fail(reply_out, REPLY_BUSY, "the time of the request is over");
+    if (list->is_full)
+        return reply_fail(reply_out, REPLY_TOO_MANY,
+                          "more than %" PRIu64 " matches: ask for a smaller k or for fewer fingerprints", list->max);
+    return reply_fail(reply_out, REPLY_FAILED, "out of memory");
+}
+
+/* Answer queries one by one. */
+static sstore_status query_singly(service *self, const request *of, uint32_t distance, const store_use *use,
+                                  match_list *list, sstore_error *error)
+{
+    const uint64_t blocks = sstore_cursor_block_count(use->cursor), begin = time_now_ns();
+    sstore_status status = SSTORE_OK;
+    sstore_cursor_set_stop(use->cursor, match_list_should_stop, list);
+    for (size_t i = 0; i < of->count && status == SSTORE_OK; i++) {
+        list->first_query = i;
+        status = of->route == ROUTE_NEAREST
+                     ? sstore_query_nearest(use->cursor, of->fingerprints[i], distance, match_list_take, list, error)
+                     : sstore_query(use->cursor, of->fingerprints[i], distance, match_list_take, list, error);
+    }
+    metrics_add(&self->metrics.blocks, sstore_cursor_block_count(use->cursor) - blocks);
+    if (of->count > 0) {
+        const uint64_t mean = atomic_load_explicit(&self->mean_ns, memory_order_relaxed);
+        const uint64_t now = (time_now_ns() - begin) / of->count;
+        atomic_store_explicit(&self->mean_ns, mean - mean / MEAN_OF + now / MEAN_OF, memory_order_relaxed);
+    }
+    return status;
+}
+
+static int check_time(void *context, const sstore_progress *progress)
+{
+    (void)progress;
+    return match_list_should_stop(context);
+}
+
+/* Fewer queries than these are answered on one thread: starting others would take longer. */
+#define MANY_QUERIES 10000u
+
+static sstore_status query_together(service *self, const request *of, uint32_t distance, const store_use *use,
+                                    match_list *list, sstore_error *error)
+{
+    uint64_t blocks = 0;
+    sstore_batch_options options = SSTORE_BATCH_OPTIONS_INIT;
+    options.threads = of->count < MANY_QUERIES ? 1 : self->options.threads;
+    options.block_count = &blocks;
+    options.on_progress = check_time;
+    options.progress_context = list;
+    list->first_query = 0;
+    const sstore_status status = sstore_query_batch(use->store, of->fingerprints, of->count, distance, &options,
+                                                    match_list_take, list, error);
+    metrics_add(&self->metrics.blocks, blocks);
+    return status;
+}
+
+static bool find_in_store(service *self, const request *of, uint32_t index, match_list *list, reply *reply_out)
+{
+    const bool singly = of->count <= NOW_QUERIES || of->route == ROUTE_NEAREST;
+    store_use use;
+    sstore_error error;
+    uint32_t distance;
+    if (served_store_acquire(self->stores[index], singly, &use, &error) != SSTORE_OK)
+        return reply_fail_with(reply_out, &error);
+    bool found = choose_distance(self, of, store_use_statistics(&use), &distance, reply_out);
+    if (found) {
+        list->store = index;
+        list->has_ids = store_use_statistics(&use)->has_ids;
+        const sstore_status status = singly ? query_singly(self, of, distance, &use, list, &error)
+                                            : query_together(self, of, distance, &use, list, &error);
+        found = finish_store(list, status, &error, reply_out);
+    }
+    served_store_release(self->stores[index], &use);
+    return found;
+}
+
+static void answer_query(service *self, job *of)
+{
+    const request *asked = &of->request;
+    const store_range range = stores_of(self, asked);
+    match_list list = {.max = self->options.max_matches, .deadline_ns = asked->deadline_ns};
+    bool found = true;
+    for (uint32_t i = range.begin; i < range.end && found; i++)
+        found = find_in_store(self, asked, i, &list, &of->reply);
+    if (found) {
+        metrics_add(&self->metrics.queries, asked->count);
+        metrics_add(&self->metrics.matches, list.count);
+        match_list_order(&list,
+                         range.end - range.begin > 1 || asked->count <= NOW_QUERIES || asked->route == ROUTE_NEAREST);
+        matches_print(&list, asked, self->names.count > 1 ? self->names.items : NULL, &of->reply);
+    }
+    match_list_free(&list);
+}
+
+/* ----- other answers ----- */
+
+static bool append_stat(service *self, uint32_t index, json_value **list, reply *reply_out)
+{
+    store_report report = STORE_REPORT_INIT;
+    store_use use;
+    sstore_error error;
+    if (served_store_acquire(self->stores[index], false, &use, &error) != SSTORE_OK ||
+        store_report_read(use.store, &report, &error) != SSTORE_OK)
+        return reply_fail_with(reply_out, &error);
+    json_value_append(list,
+                      json_value_make("{s:s, s:I, s:o}", "store", self->names.items[index], "generation",
+                                      (long long)store_use_generation(&use), "stat", store_report_value(&report)));
+    store_report_free(&report);
+    served_store_release(self->stores[index], &use);
+    return true;
+}
+
+static void answer_stat(service *self, job *of)
+{
+    const store_range range = stores_of(self, &of->request);
+    json_value *list = json_value_make("[]");
+    bool filled = true;
+    for (uint32_t i = range.begin; i < range.end && filled; i++)
+        filled = append_stat(self, i, &list, &of->reply);
+    if (!filled) {
+        json_value_free(list);
+        return;
+    }
+    char *text = json_value_text(json_value_make("{s:o}", "stores", list));
+    if (text == NULL) {
+        reply_fail(&of->reply, REPLY_FAILED, "out of memory, or the name of a store is not UTF-8");
+        return;
+    }
+    reply_append(&of->reply, text, strlen(text));
+    reply_literal(&of->reply, "\n");
+    free(text);
+}
+
+static void answer_metrics(service *self, job *of)
+{
+    static const struct {
+        const char *name, *help;
+    } rows[] = {{"records", "Records of a store."},
+                {"segments", "Segments of a store."},
+                {"bytes", "Bytes of all files of a store."},
+                {"generation", "States of a store that were opened since the start."},
+                {"open_states", "States of a store that are open: the newest one, and older ones in use."}};
+    of->reply.content_type = "text/plain; version=0.0.4; charset=utf-8";
+    metrics_print(&self->metrics, &of->reply);
+    for (size_t row = 0; row < sizeof rows / sizeof *rows; row++) {
+        reply_print(&of->reply, "# HELP sstore_store_%s %s\n# TYPE sstore_store_%s gauge\n", rows[row].name,
+                    rows[row].help, rows[row].name);
+        for (uint32_t i = 0; i < self->names.count; i++) {
+            store_use use;
+            sstore_error error;
+            if (served_store_acquire(self->stores[i], false, &use, &error) != SSTORE_OK)
+                continue;
+            const sstore_statistics *statistics = store_use_statistics(&use);
+            const uint64_t values[] = {statistics->record_count, statistics->segment_count, statistics->total_bytes,
+                                       store_use_generation(&use), served_store_open_count(self->stores[i])};
+            metrics_print_store(&of->reply, rows[row].name, self->names.items[i], values[row]);
+            served_store_release(self->stores[i], &use);
+        }
+    }
+}
+
+void service_answer(service *self, job *of)
+{
+    of->reply.content_type = "application/json";
+    switch (of->request.route) {
+    case ROUTE_QUERY:
+    case ROUTE_NEAREST: answer_query(self, of); break;
+    case ROUTE_STAT: answer_stat(self, of); break;
+    case ROUTE_METRICS: answer_metrics(self, of); break;
+    default: reply_literal(&of->reply, "{\"status\":\"ok\"}\n"); break;
+    }
+    if (of->reply.status == 0)
+        of->reply.status = REPLY_OK;
+}
+
+/* ----- requests ----- */
+
+service_lane service_read(service *self, job *of, const char *body, size_t size)
+{
+    request *asked = &of->request;
+    if (!request_read(asked, body, size, &self->names, &of->reply))
+        return SERVICE_NOW;
+    if (asked->route == ROUTE_RECORDS || asked->route == ROUTE_OFFER)
+        return SERVICE_WRITE;
+    if (asked->route != ROUTE_QUERY && asked->route != ROUTE_NEAREST)
+        return SERVICE_NOW;
+    const bool near = !asked->has_distance || !self->options.has_max_distance;
+    const bool few = asked->count <= NOW_QUERIES && asked->route == ROUTE_QUERY && near;
+    return few && atomic_load_explicit(&self->mean_ns, memory_order_relaxed) <= NOW_NS ? SERVICE_NOW : SERVICE_LATER;
+}
+
+bool service_write(service *self, job *of)
+{
+    const request *asked = &of->request;
+    if (self->writers == NULL)
+        return reply_fail(&of->reply, REPLY_FORBIDDEN, "this service only reads; the option --write allows writes");
+    if (asked->store == REQUEST_ALL_STORES && self->names.count > 1)
+        return reply_fail(&of->reply, REPLY_BAD_REQUEST, "store: this service has several stores; choose one");
+    return store_writer_push(self->writers[asked->store == REQUEST_ALL_STORES ? 0 : asked->store], of) ||
+           reply_fail(&of->reply, REPLY_BUSY, "too many requests wait to be written; try again later");
+}

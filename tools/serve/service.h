@@ -1,0 +1,56 @@
+/*
+ * service.h - answers requests about some stores. Knows no network: http.h brings the requests.
+ */
+#ifndef SERVICE_H
+#define SERVICE_H
+
+#include "serve/job.h"
+#include "serve/metrics.h"
+#include "serve/served_store.h"
+#include "serve/store_writer.h"
+
+typedef struct service_options {
+    sstore_open_options open;
+    bool has_max_distance; /* otherwise each store's own distance is its maximum */
+    uint32_t max_distance;
+    uint64_t max_matches; /* of a request */
+    bool allows_writes;
+    uint64_t memory_bytes; /* of a call that writes */
+    uint32_t threads;      /* of a large batch, and of a call that writes; 0: all */
+} service_options;
+
+typedef struct service {
+    service_options options;
+    store_names names;
+    served_store **stores;  /* names.count of them */
+    store_writer **writers; /* as many, or NULL */
+    sstore_error *failures; /* of each store: the last refresh, to report a failure once */
+    metrics metrics;
+    atomic_ullong mean_ns; /* of recent queries, one by one */
+} service;
+
+/* Open the stores. Their names are the last parts of their paths, and must differ. Returns an exit code; messages were
+ * printed. Free the service in any case. */
+int service_open(service *self, char *const *paths, uint32_t count, const service_options *options);
+void service_close(service *self);
+
+/* Open the newest states. Failures are counted, and each is printed once. One thread may call this. */
+void service_refresh(service *self);
+
+typedef enum service_lane {
+    SERVICE_NOW,   /* takes microseconds: the thread of the network may answer it */
+    SERVICE_LATER, /* another thread should answer it, by service_answer() */
+    SERVICE_WRITE  /* service_write() takes it */
+} service_lane;
+
+/* Read a request's arguments and body, and say who should answer it. After an error, which is then the reply, that is
+ * SERVICE_NOW, and nothing else is to be done. */
+service_lane service_read(service *self, job *of, const char *body, size_t size);
+
+/* Answer a request of the lanes NOW and LATER. */
+void service_answer(service *self, job *of);
+
+/* Hand a request to the thread that writes, which calls its done(). False: the reply is an error. */
+bool service_write(service *self, job *of);
+
+#endif

@@ -1,0 +1,351 @@
+/*
+ * store_writer.c - the thread that writes to a store. It takes all jobs that wait, and publishes each run of jobs of
+ * one kind as one change. While it writes, further jobs wait. Between runs the store is not locked, so that other
+ * processes can also write to it.
+ */
+#include "serve/store_writer.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "output/messages.h"
+#include "output/output.h"
+#include "serve/matches.h"
+
+#define BUSY_WAIT_NS 20000000 /* while another process writes to the store */
+
+struct store_writer {
+    served_store *served;
+    store_writer_options options;
+    job_queue queue;
+    pthread_t thread;
+};
+
+/* Jobs of one kind: a list that NULL ends. */
+typedef struct job_run {
+    job *first;
+    size_t count;
+} job_run;
+
+/* ----- runs ----- */
+
+/* Whether one call can write both. */
+static bool are_alike(const request *a, const request *b)
+{
+    if (a->route != b->route || (a->ids != NULL) != (b->ids != NULL))
+        return false;
+    return a->route == ROUTE_RECORDS ||
+           (a->has_distance == b->has_distance && (!a->has_distance || a->distance == b->distance));
+}
+
+/* Take the first jobs from a list, as many as are alike. */
+static job_run take_run(job **list)
+{
+    job_run run = {.first = *list, .count = 1};
+    job *last = run.first;
+    while (last->next != NULL && are_alike(&run.first->request, &last->next->request)) {
+        last = last->next;
+        run.count++;
+    }
+    *list = last->next;
+    last->next = NULL;
+    return run;
+}
+
+static void end_job(job *ended)
+{
+    if (ended->reply.status == 0)
+        ended->reply.status = REPLY_OK;
+    ended->done(ended);
+}
+
+static void end_run(const job_run *run)
+{
+    for (job *of = run->first, *next; of != NULL; of = next) {
+        next = of->next;
+        end_job(of);
+    }
+}
+
+static void fail_run(const job_run *run, const sstore_error *error)
+{
+    for (job *of = run->first; of != NULL; of = of->next)
+        reply_fail_with(&of->reply, error);
+}
+
+/* Answer the jobs whose time is over, without writing them. */
+static void drop_late(job_run *run)
+{
+    const uint64_t now = time_now_ns();
+    job **link = &run->first;
+    while (*link != NULL) {
+        job *of = *link;
+        if (now <= of->request.deadline_ns) {
+            link = &of->next;
+            continue;
+        }
+        *link = of->next;
+        run->count--;
+        reply_fail(&of->reply, REPLY_BUSY,
+                   "the store was being written to for too long; nothing of this request was written");
+        end_job(of);
+    }
+}
+
+/* ----- adding ----- */
+
+typedef sstore_status (*begin_fn)(const store_writer *self, const job_run *run, void **handle_out, sstore_error *error);
+
+/* Begin to write. While another process does, wait, until the time of all jobs is over: then the run is empty. */
+static sstore_status begin(const store_writer *self, job_run *run, begin_fn try_once, void **handle_out,
+                           sstore_error *error)
+{
+    static const struct timespec wait = {.tv_nsec = BUSY_WAIT_NS};
+    sstore_status status = SSTORE_ERROR_BUSY;
+    drop_late(run);
+    while (run->first != NULL && (status = try_once(self, run, handle_out, error)) == SSTORE_ERROR_BUSY) {
+        nanosleep(&wait, NULL);
+        drop_late(run);
+    }
+    return status;
+}
+
+static sstore_status begin_addition(const store_writer *self, const job_run *run, void **handle_out,
+                                    sstore_error *error)
+{
+    sstore_add_options options = SSTORE_ADD_OPTIONS_INIT;
+    sstore_builder *builder;
+    (void)run;
+    options.memory_bytes = self->options.memory_bytes;
+    options.threads = self->options.threads;
+    const sstore_status status = sstore_builder_create_addition(served_store_path(self->served), &options, &builder,
+                                                                error);
+    *handle_out = builder;
+    return status;
+}
+
+/* The id that the next record without one gets, while the store is locked. */
+static sstore_status read_next_id(const store_writer *self, bool *has_ids_out, uint64_t *next_id_out,
+                                  sstore_error *error)
+{
+    store_use use;
+    sstore_status status = served_store_refresh(self->served, error);
+    if (status == SSTORE_OK)
+        status = served_store_acquire(self->served, false, &use, error);
+    if (status != SSTORE_OK)
+        return status;
+    *has_ids_out = store_use_statistics(&use)->has_ids;
+    *next_id_out = store_use_statistics(&use)->next_id;
+    served_store_release(self->served, &use);
+    return SSTORE_OK;
+}
+
+static void answer_additions(const job_run *run, bool assigns_ids, uint64_t next_id, const sstore_change *change)
+{
+    for (job *of = run->first; of != NULL; of = of->next) {
+        char first_id[40] = "null";
+        if (assigns_ids)
+            snprintf(first_id, sizeof first_id, "\"%" PRIu64 "\"", next_id);
+        next_id += of->request.count;
+        reply_print(&of->reply, "{\"given\":%zu,\"first_id\":%s,\"records\":%" PRIu64 ",\"segments\":%" PRIu32 "}\n",
+                    of->request.count, first_id, change->record_count, change->segment_count);
+    }
+}
+
+static sstore_status add_all(const store_writer *self, const job_run *run, sstore_builder *builder, sstore_error *error)
+{
+    bool has_ids;
+    uint64_t next_id;
+    sstore_change change = SSTORE_CHANGE_INIT;
+    sstore_status status = read_next_id(self, &has_ids, &next_id, error);
+    for (const job *of = run->first; of != NULL && status == SSTORE_OK; of = of->next)
+        status = sstore_builder_add(builder, of->request.fingerprints, of->request.ids, of->request.count, error);
+    if (status != SSTORE_OK) {
+        sstore_builder_abort(builder);
+        return status;
+    }
+    status = sstore_builder_finish(builder, &change, error);
+    if (status != SSTORE_OK)
+        return status;
+    metrics_add(&self->options.metrics->added_records, change.added_count);
+    answer_additions(run, has_ids && run->first->request.ids == NULL, next_id, &change);
+    return SSTORE_OK;
+}
+
+static void write_records(const store_writer *self, job_run *run)
+{
+    void *builder;
+    sstore_error error;
+    sstore_status status = begin(self, run, begin_addition, &builder, &error);
+    if (run->first == NULL)
+        return;
+    if (status == SSTORE_OK)
+        status = add_all(self, run, builder, &error);
+    if (status != SSTORE_OK)
+        fail_run(run, &error);
+}
+
+/* ----- offering ----- */
+
+static sstore_status begin_dedup(const store_writer *self, const job_run *run, void **handle_out, sstore_error *error)
+{
+    sstore_dedup_options options = SSTORE_DEDUP_OPTIONS_INIT;
+    sstore_dedup *dedup;
+    options.memory_bytes = self->options.memory_bytes;
+    options.threads = self->options.threads;
+    options.publish_every = UINT64_MAX;
+    if (run->first->request.has_distance)
+        options.distance = run->first->request.distance;
+    const sstore_status status = sstore_dedup_open(served_store_path(self->served), &options, &dedup, error);
+    *handle_out = dedup;
+    return status;
+}
+
+/* The answers of one job. */
+typedef struct offer_answers {
+    job *of;
+    match_list list; /* of the current record */
+    uint64_t listed, max_listed;
+    bool has_ids;
+} offer_answers;
+
+static int answer_offer(void *context, const sstore_dedup_answer *answer)
+{
+    offer_answers *self = context;
+    reply *to = &self->of->reply;
+    char fingerprint[17], id[40] = "null";
+    if (self->has_ids && (answer->is_new || self->of->request.ids != NULL))
+        snprintf(id, sizeof id, "\"%" PRIu64 "\"", answer->id);
+    reply_print(to, "%s{\"fingerprint\":\"%s\",\"new\":%s,\"id\":%s,\"match_count\":%zu,\"matches\":",
+                answer->index > 0 ? "," : "", output_hex_string(fingerprint, answer->fingerprint),
+                answer->is_new ? "true" : "false", id, answer->match_count);
+    self->list.count = 0;
+    for (size_t i = 0; i < answer->match_count && i < self->of->request.limit && self->listed < self->max_listed; i++) {
+        if (match_list_take(&self->list, &answer->matches[i]) != 0)
+            return 1;
+        self->listed++;
+    }
+    matches_print_list(self->list.items, self->list.count, NULL, to);
+    reply_literal(to, "}");
+    return 0;
+}
+
+static sstore_status offer(const store_writer *self, sstore_dedup *dedup, bool has_ids, job *of, sstore_error *error)
+{
+    offer_answers answers = {.of = of,
+                             .has_ids = has_ids,
+                             .max_listed = self->options.max_matches,
+                             .list = {.max = UINT64_MAX, .has_ids = has_ids}};
+    const request *asked = &of->request;
+    reply_literal(&of->reply, "{\"results\":[");
+    sstore_status status = sstore_dedup_insert(dedup, asked->fingerprints, asked->ids, asked->count, NULL, answer_offer,
+                                               &answers, error);
+    reply_literal(&of->reply, "]}\n");
+    if (status == SSTORE_STOPPED) {
+        *error = (sstore_error){.status = SSTORE_ERROR_MEMORY, .offset = SSTORE_NO_OFFSET, .message = "out of memory"};
+        status = SSTORE_ERROR_MEMORY;
+    }
+    match_list_free(&answers.list);
+    return status;
+}
+
+static void write_offers(const store_writer *self, job_run *run)
+{
+    void *dedup = NULL;
+    bool has_ids;
+    uint64_t next_id;
+    sstore_change change = SSTORE_CHANGE_INIT;
+    sstore_error error;
+    sstore_status status = begin(self, run, begin_dedup, &dedup, &error);
+    if (run->first == NULL)
+        return;
+    if (status == SSTORE_OK)
+        status = read_next_id(self, &has_ids, &next_id, &error);
+    for (job *of = run->first; of != NULL && status == SSTORE_OK; of = of->next)
+        status = offer(self, dedup, has_ids, of, &error);
+    if (status == SSTORE_OK)
+        status = sstore_dedup_publish(dedup, &change, &error);
+    sstore_dedup_close(dedup);
+    if (status != SSTORE_OK)
+        fail_run(run, &error);
+    else
+        metrics_add(&self->options.metrics->added_records, change.added_count);
+}
+
+/* ----- the thread ----- */
+
+static void refresh(const store_writer *self)
+{
+    sstore_error error;
+    if (served_store_refresh(self->served, &error) == SSTORE_OK)
+        return;
+    message_problem(&error);
+    metrics_add(&self->options.metrics->failed_refreshes, 1);
+}
+
+/* Many small segments make queries slow. */
+static void compact(const store_writer *self)
+{
+    sstore_compact_options options = SSTORE_COMPACT_OPTIONS_INIT;
+    sstore_error error;
+    options.scope = SSTORE_COMPACTION_TIERS;
+    options.memory_bytes = self->options.memory_bytes;
+    options.threads = self->options.threads;
+    const sstore_status status = sstore_compact(served_store_path(self->served), &options, NULL, &error);
+    if (status == SSTORE_OK) {
+        refresh(self);
+    } else if (status != SSTORE_ERROR_BUSY) { /* another process writes: later */
+        message_problem(&error);
+        metrics_add(&self->options.metrics->failed_compactions, 1);
+    }
+}
+
+static void *write_jobs(void *context)
+{
+    store_writer *self = context;
+    for (job *list; (list = job_queue_take_all(&self->queue)) != NULL;) {
+        while (list != NULL) {
+            job_run run = take_run(&list);
+            if (run.first->request.route == ROUTE_RECORDS)
+                write_records(self, &run);
+            else
+                write_offers(self, &run);
+            refresh(self);
+            end_run(&run);
+        }
+        compact(self);
+    }
+    return NULL;
+}
+
+store_writer *store_writer_start(served_store *served, const store_writer_options *options)
+{
+    store_writer *self = calloc(1, sizeof *self);
+    if (self == NULL)
+        return NULL;
+    self->served = served;
+    self->options = *options;
+    job_queue_init(&self->queue, options->max_waiting);
+    if (pthread_create(&self->thread, NULL, write_jobs, self) == 0)
+        return self;
+    job_queue_destroy(&self->queue);
+    free(self);
+    return NULL;
+}
+
+void store_writer_stop(store_writer *writer)
+{
+    if (writer == NULL)
+        return;
+    job_queue_close(&writer->queue);
+    pthread_join(writer->thread, NULL);
+    job_queue_destroy(&writer->queue);
+    free(writer);
+}
+
+bool store_writer_push(store_writer *writer, job *pushed)
+{
+    return job_queue_push(&writer->queue, pushed);
+}
