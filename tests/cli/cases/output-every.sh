@@ -24,7 +24,8 @@ forms()
     build | remove | reindex | compact | merge | shard | serve) ;; # they speak on stderr
     add) printf '%s\n' '--quiet --if-new STORE input' '--quiet --if-new --json STORE input' \
                        '--quiet --if-new --limit=1 STORE input' ;;
-    query) printf '%s\n' '-k 64 STORE 1' '-k 64 --json STORE 1' '--count STORE 1' '--count --json STORE 1' \
+    query) printf '%s\n' '-k 64 STORE 1' '-k 64 --json STORE 1' '-k 64 --output-radix=dec STORE 1' \
+                         '--count STORE 1' '--count --json STORE 1' \
                          '--explain STORE 1' '--nearest STORE 1' '--nearest --json STORE 1' '--input=input STORE' \
                          '--input=input --json STORE' '--input=input --count STORE' '--limit=1 -k 64 STORE 1' ;;
     scan) printf '%s\n' '--queries=others others' '--queries=others --no-ids others' ;;
