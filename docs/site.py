@@ -28,6 +28,7 @@ MENU = {
         ("Plans", "docs/plans.md"),
         ("Operation", "docs/operation.md"),
         ("Other programs", "docs/interchange.md"),
+        ("Service", "docs/service.md"),
         ("Many machines", "docs/cluster.md"),
         ("SQLite", "docs/sqlite.md"),
         ("C", "docs/c.md"),
