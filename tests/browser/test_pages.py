@@ -68,7 +68,7 @@ def make_pages() -> list[pathlib.Path]:
     pages = [
         report(build("common", 30000), *measured),
         report(build("empty", 0), "--clusters", "--queries", str(queries)),
-        report(build("one", 1), "--clusters", "--queries", "no-queries"),
+        report(build("one", 1), *measured),
         report(build("empty-without-ids", 0, "--no-ids"), "--queries", "no-queries"),
         report(build("without-ids", 5000, "--no-ids", "-k", "2", "--block-size", "256"), *measured),
         report(build("twenty", 2000, "--plan", "20"), *measured),
@@ -82,7 +82,7 @@ def make_pages() -> list[pathlib.Path]:
         sstore("add", "--quiet", "many", lines=text(fingerprints(5)))
     sstore("remove", "--quiet", "many", lines=text(added[:7]))
     pages.append(report("many", *measured))
-    for name, options in (("plan", ("-n", "3G")), ("plan-k16", ("-n", "500", "-k", "16", "--all"))):
+    for name, options in (("plan", ("-n", "10M")), ("plan-large", ("-n", "900G", "--no-ids")), ("plan-k16", ("-n", "500", "-k", "16", "--all"))):
         sstore("plan", *options, "--html", name + ".html")
         pages.append(pathlib.Path(name + ".html"))
     return pages

@@ -65,6 +65,7 @@ static void test_units(void **state)
 static void test_rounded(void **state)
 {
     assert_string_equal(html_rounded(0).text, "0");
+    assert_string_equal(html_rounded(0.04).text, "&lt;" SP "0.1");
     assert_string_equal(html_rounded(4.25).text, "4.2");
     assert_string_equal(html_rounded(1234.5).text, "1" SP "235");
     assert_string_equal(html_rounded(7325923).text, "7.33" SP "M");
@@ -74,7 +75,7 @@ static void test_rounded(void **state)
     assert_string_equal(html_percent(0.0001).text, "&lt;" SP "0.1" SP "%");
     assert_string_equal(html_percent(0.8486).text, "84.9" SP "%");
     assert_string_equal(html_percent(1.608).text, "161" SP "%");
-    assert_string_equal(html_percent(4500).text, "4500" SP "times");
+    assert_string_equal(html_percent(4500).text, "4" SP "500" SP "\xc3\x97");
     assert_string_equal(html_percent(NAN).text, "-");
     assert_string_equal(html_fixed(13.578, 2).text, "13.58");
     assert_string_equal(html_fixed(INFINITY, 2).text, "-");

@@ -266,6 +266,14 @@ static void draw_label(html *page, const chart_point *point, double x, double y)
                 before ? " end" : "", point->name);
 }
 
+static void draw_point(html *page, const chart_point *point, double x, double y)
+{
+    html_markup(page, "<circle cx=\"%.2f%%\" cy=\"%.1f\" r=\"%.1f\" class=\"%s\"><title>%s</title></circle>\n", x, y,
+                point->labelled ? 6.0 : 4.0, point->class, point->name);
+    if (point->labelled)
+        draw_label(page, point, x, y);
+}
+
 void chart_points(html *page, const chart_words *words, const chart_point *points, size_t count,
                   const chart_axis *across, const chart_axis *up)
 {
@@ -281,12 +289,10 @@ void chart_points(html *page, const chart_words *words, const chart_point *point
                  100 * place(across, point->x), POINTS_BOTTOM - height * place(up, point->y), "frontier");
         last = point->on_line ? point : last;
     }
-    for (size_t i = 0; i < count; i++) {
-        const double x = 100 * place(across, points[i].x), y = POINTS_BOTTOM - height * place(up, points[i].y);
-        html_markup(page, "<circle cx=\"%.2f%%\" cy=\"%.1f\" r=\"%.1f\" class=\"%s\"><title>%s</title></circle>\n", x,
-                    y, points[i].labelled ? 6.0 : 4.0, points[i].class, points[i].name);
-        if (points[i].labelled)
-            draw_label(page, &points[i], x, y);
+    for (size_t i = 0; i < 2 * count; i++) { /* the line and the labels are above the other points */
+        const chart_point *point = &points[i % count];
+        if ((point->on_line || point->labelled) == (i >= count))
+            draw_point(page, point, 100 * place(across, point->x), POINTS_BOTTOM - height * place(up, point->y));
     }
     end(page);
 }

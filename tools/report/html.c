@@ -115,8 +115,11 @@ number_text html_time(double ns)
 
 number_text html_rounded(double value)
 {
+    number_text number = {"&lt;" NARROW_SPACE "0.1"};
     if (!isfinite(value))
         return html_fixed(value, 0);
+    if (value > 0 && value < 0.05)
+        return number;
     if (value < 99999.5)
         return value < 99.95 && value != floor(value) ? html_fixed(value, 1) : html_count((uint64_t)(value + 0.5));
     return narrow(number_scaled(value, plain_units));
@@ -153,7 +156,7 @@ number_text html_percent(double part)
     if (percent > 0 && percent < 0.05)
         snprintf(number.text, sizeof number.text, "&lt;" NARROW_SPACE "0.1" NARROW_SPACE "%%");
     else if (percent >= 9999.5)
-        return narrow(number_scaled(part, (const char *const[]){"times", NULL}));
+        snprintf(number.text, sizeof number.text, "%.30s" NARROW_SPACE "\xc3\x97", html_rounded(part).text);
     else
         snprintf(number.text, sizeof number.text, "%.*f" NARROW_SPACE "%%", percent < 99.95 ? 1 : 0, percent);
     return number;

@@ -133,7 +133,7 @@ static void write_plans(html *page, const plan_list *plans, const own_plan *own)
 {
     static const char *const columns[] = {"plan",        "tables",      "bytes per record", "store",
                                           "query, warm", "query, cold", "blocks",           "candidates"};
-    page_table_begin(page, "Plans of which no smaller one is as fast, as estimated", columns, 8);
+    page_table_begin(page, "Plans of which no smaller one is as fast, warm or cold, by the estimates", columns, 8);
     for (size_t i = 0; i < plans->count; i++)
         if (plans->items[i].is_useful || plans->items[i].is_chosen || is_own(&plans->items[i], own))
             write_plan(page, &plans->items[i], own);
@@ -158,7 +158,9 @@ static void write_reason(html *page, const plan_list *plans, const own_plan *own
 
 void section_plans(html *page, const plan_list *plans, const own_plan *own)
 {
-    static const page_key keys[] = {{"p0", "no smaller plan is as fast"}, {"p1", "other plans"}, {"p2", "this store"}};
+    static const page_key keys[] = {{"p0", "no smaller plan is as fast, warm or cold"},
+                                    {"p1", "other plans"},
+                                    {"p2", "this store"}};
     page_section(page, "plans", own != NULL ? "The plan among its alternatives" : "Plans by size and time");
     if (plans->count == 0) {
         html_markup(page, "<p>There are no records to plan for.</p>\n");
@@ -178,7 +180,7 @@ void section_plans(html *page, const plan_list *plans, const own_plan *own)
 void plan_page_write(html *page, const plan_list *plans, const sstore_plan_options *options)
 {
     const sstore_plan_estimate *chosen = find_chosen(plans);
-    char title[160], second[200];
+    char title[160], second[200], tables[80];
     snprintf(title, sizeof title, "%s records, distance %u", html_count(options->record_count).text,
              (unsigned)options->distance);
     snprintf(second, sizeof second, "%s ids, for %s fingerprints", options->without_ids ? "without" : "with",
@@ -186,8 +188,9 @@ void plan_page_write(html *page, const plan_list *plans, const sstore_plan_optio
     page_begin(page, "sstore plan", title, second);
     page_figures_begin(page);
     if (chosen != NULL) {
-        page_figure(page, "Chosen plan", chosen->plan,
-                    chosen->table_count == 1 ? "1 table" : "tables, by their key bits");
+        snprintf(tables, sizeof tables, "%s table%s", html_count(chosen->table_count).text,
+                 chosen->table_count == 1 ? "" : "s");
+        page_figure(page, "Chosen plan", tables, chosen->plan);
         page_figure(page, "Size", html_bytes(chosen->total_bytes).text, "of the whole store");
         page_figure(page, "Bytes per record", html_fixed(chosen->bytes_per_record, 1).text, "in all tables");
         page_figure(page, "Time of a query", html_time(chosen->warm_ns).text, "estimated, in memory");

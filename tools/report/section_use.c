@@ -75,10 +75,10 @@ void section_queries(html *page, const store_view *view)
     }
     html_markup(page,
                 "<p>%s of %s queries were timed at distance %u, one after the other on one thread of this machine. %s "
-                "of them have a match, %s matches in all. A match takes longer, since its record is read.</p>\n",
+                "of them found a match%s</p>\n",
                 html_count(queries->misses.count + queries->hits.count).text, html_count(queries->given_count).text,
                 (unsigned)view->stat.metadata.distance, html_count(queries->hits.count).text,
-                html_count(queries->hits.match_count).text);
+                queries->hits.count > 0 ? ", which takes longer, since its record is read." : ".");
     time_range(queries, &first, &decades);
     html_markup(page, "<div class=\"multiples\">\n");
     if (queries->misses.count > 0)
@@ -162,12 +162,13 @@ void section_clusters(html *page, const store_view *view)
         html_markup(page, "<p>No record has a near-duplicate within distance %u.</p>\n", (unsigned)clusters->distance);
         return;
     }
-    html_markup(page,
-                "<p>%s of %s records are in %s clusters: each is connected to the others by steps of at most %u bits. "
-                "If one of each cluster is kept, %s records go.</p>\n",
-                html_count(clusters->record_count).text, html_count(view->stat.metadata.record_count).text,
-                html_count(clusters->cluster_count).text, (unsigned)clusters->distance,
-                html_count(clusters->record_count - clusters->cluster_count).text);
+    html_markup(
+        page,
+        "<p>%s of %s records are in %s clusters: each record differs from another one of its cluster in at most "
+        "%u bits. If one record of each cluster is kept, %s go.</p>\n",
+        html_count(clusters->record_count).text, html_count(view->stat.metadata.record_count).text,
+        html_count(clusters->cluster_count).text, (unsigned)clusters->distance,
+        html_count(clusters->record_count - clusters->cluster_count).text);
     for (uint32_t i = 1; i < CLUSTER_BINS; i++)
         bins = clusters->bins[i] > 0 ? i : bins;
     draw_clusters(page, clusters, bins);

@@ -49,10 +49,10 @@ static void write_time(html *page, const store_view *view)
 static void write_figures(html *page, const store_view *view)
 {
     const sstore_statistics *store = &view->stat.metadata;
-    const double records = (double)store->record_count;
+    const double records = (double)store->record_count, each = (double)store->total_bytes / records;
     char note[120];
     page_figures_begin(page);
-    snprintf(note, sizeof note, "%s distinct fingerprints", html_count(store->distinct_count).text);
+    snprintf(note, sizeof note, "%s distinct", html_count(store->distinct_count).text);
     if (records >= 1e6)
         snprintf(note, sizeof note, "%s, %s distinct", html_count(store->record_count).text,
                  html_count(store->distinct_count).text);
@@ -61,7 +61,7 @@ static void write_figures(html *page, const store_view *view)
     snprintf(note, sizeof note, "%s bytes", html_count(store->total_bytes).text);
     page_figure(page, "Size", html_bytes((double)store->total_bytes).text, note);
     if (store->record_count > 0) {
-        page_figure(page, "Bytes per record", html_fixed((double)store->total_bytes / records, 1).text,
+        page_figure(page, "Bytes per record", each < 1000 ? html_fixed(each, 1).text : html_rounded(each).text,
                     "with all tables and indexes");
         page_figure(page, "Of raw records", html_percent((double)store->total_bytes / raw_bytes(store)).text,
                     store->has_ids ? "raw: 16 bytes a record" : "raw: 8 bytes a fingerprint");

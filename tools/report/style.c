@@ -21,7 +21,8 @@ const char style_text[] =
     ".figures{margin-top:1.5rem}"
     "dl{display:grid;grid-template-columns:repeat(auto-fit,minmax(9.5rem,1fr));gap:.8rem;margin:0}"
     "dl div{background:var(--card);border:1px solid var(--rule);border-radius:.6rem;padding:.8rem 1rem}"
-    "dt{color:var(--soft);font-size:.85rem}dd{margin:0;color:var(--soft);font-size:.85rem;line-height:1.35}"
+    "dt{color:var(--soft);font-size:.85rem}dd{margin:0;overflow-wrap:anywhere;color:var(--soft);font-size:.85rem;line-"
+    "height:1.35}"
     "dd.big{color:var(--ink);font-size:1.75rem;font-weight:600;line-height:1.3;white-space:nowrap}"
     "svg text{font-size:12px;fill:var(--soft)}"
     ".plot{display:block;width:calc(100% - 5.25rem);margin:.6rem 1.75rem .4rem 3.5rem;overflow:visible}"
@@ -55,4 +56,4 @@ const char style_text[] =
     "figure,.plot,tr,dl div{break-inside:avoid}h2,h3{break-after:avoid}section[id]{border:0}}";
 
 /* The hash; if it is wrong, the test cli.report prints the right one. */
-const char style_hash[] = "cWaHgVY74NZR6KqQYdVnoVzkI1EEwwqwjDfjAb3yFfc=";
+const char style_hash[] = "oMnMXdthYCh06GQaPnxM+mIJm7SCQlFDP69esPAek8U=";
