@@ -574,10 +574,12 @@ def test_metrics():
         for _ in range(5):
             service.get(f"/v1/query?fp={records[0][0]:x}")
         service.get("/v1/query?fp=x", status=400)
+        service.get("/nowhere", status=404)
         service.post("/v1/query", {"fingerprints": hexed(f for f, _ in records)})
         metrics = service.metrics()
         assert metrics['sstore_requests_total{path="/v1/query",status="200"}'] == 6
         assert metrics['sstore_requests_total{path="/v1/query",status="400"}'] == 1
+        assert metrics['sstore_requests_total{path="other",status="404"}'] == 1
         assert metrics['sstore_request_seconds_count{path="/v1/query"}'] == 7
         assert metrics['sstore_request_seconds_bucket{path="/v1/query",le="+Inf"}'] == 7
         assert metrics["sstore_queries_total"] == 205

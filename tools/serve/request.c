@@ -30,6 +30,7 @@ static const struct route_row {
     [ROUTE_STAT] = {"/v1/stat", "GET, HEAD", true, false, BIT(STORE)},
     [ROUTE_HEALTH] = {"/healthz", "GET, HEAD", true, false, 0},
     [ROUTE_METRICS] = {"/metrics", "GET, HEAD", true, false, 0},
+    [ROUTE_UNKNOWN] = {.path = "other"},
 #undef BIT
 };
 
@@ -61,9 +62,9 @@ bool request_begin(request *self, const char *method, const char *path, const ch
     const bool is_get = strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
     const bool is_post = strcmp(method, "POST") == 0;
     *self = (request){.route = ROUTE_QUERY, .limit = UINT64_MAX, .store = REQUEST_ALL_STORES};
-    while (self->route < ROUTE_COUNT && strcmp(path, routes[self->route].path) != 0)
+    while (self->route < ROUTE_UNKNOWN && strcmp(path, routes[self->route].path) != 0)
         self->route++;
-    if (self->route == ROUTE_COUNT)
+    if (self->route == ROUTE_UNKNOWN)
         return reply_fail(reply_out, REPLY_NOT_FOUND, "there is no '%.200s'", path);
     const struct route_row *row = &routes[self->route];
     if (!(is_get && row->get) && !(is_post && row->post)) {

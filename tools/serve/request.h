@@ -15,10 +15,11 @@ typedef enum route {
     ROUTE_STAT,
     ROUTE_HEALTH,
     ROUTE_METRICS,
+    ROUTE_UNKNOWN, /* any other path */
     ROUTE_COUNT
 } route;
 
-/* The path of a route. */
+/* The path of a route; "other" for ROUTE_UNKNOWN. */
 const char *route_path(route of);
 
 typedef enum request_argument {
