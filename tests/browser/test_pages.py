@@ -82,6 +82,10 @@ def make_pages() -> list[pathlib.Path]:
         sstore("add", "--quiet", "many", lines=text(fingerprints(5)))
     sstore("remove", "--quiet", "many", lines=text(added[:7]))
     pages.append(report("many", *measured))
+    build("emptied", 0)
+    sstore("add", "--quiet", "emptied", lines=text(added[:50]))
+    sstore("remove", "--quiet", "emptied", lines=text(added[:50]))
+    pages.append(report("emptied", *measured))
     for name, options in (("plan", ("-n", "10M")), ("plan-large", ("-n", "900G", "--no-ids")), ("plan-k16", ("-n", "500", "-k", "16", "--all"))):
         sstore("plan", *options, "--html", name + ".html")
         pages.append(pathlib.Path(name + ".html"))

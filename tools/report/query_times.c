@@ -1,6 +1,5 @@
 /* query_times.c - times the queries of a report, one after the other on one thread, as a caller of sstore_query() would
  * see them; and explains some of them. */
-#include <math.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -57,7 +56,6 @@ static int time_query(query_report *view, sstore_cursor *cursor, uint32_t distan
     const double time = now_ns() - begin;
     latency_report *to = match_count > 0 ? &view->hits : &view->misses;
     to->times[to->count++] = time;
-    to->match_count += match_count;
     if (!explained)
         return EXIT_DONE;
     if (sstore_explain(cursor, query, distance, add_table, &work, &error) != SSTORE_OK)
@@ -66,25 +64,10 @@ static int time_query(query_report *view, sstore_cursor *cursor, uint32_t distan
     return EXIT_DONE;
 }
 
-static int compare_times(const void *left, const void *right)
-{
-    const double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
-}
-
 static void summarise(latency_report *of)
 {
-    double sum = 0;
-    if (of->count == 0)
-        return;
-    qsort(of->times, of->count, sizeof *of->times, compare_times);
-    for (uint64_t i = 0; i < of->count; i++)
-        sum += of->times[i];
-    of->mean = sum / (double)of->count;
-    of->p50 = of->times[of->count / 2];
-    of->p90 = of->times[of->count * 9 / 10];
-    of->p99 = of->times[of->count * 99 / 100];
-    of->max = of->times[of->count - 1];
+    if (of->count > 0)
+        of->time = spread_of(of->times, of->count);
 }
 
 int view_time_queries(store_view *view, const sstore *store, const uint64_t *queries, size_t count,

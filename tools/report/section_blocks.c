@@ -198,9 +198,9 @@ static void draw_crowds(html *page, const store_view *view)
     chart_range *rows = allocate_or_exit(view->table_count, sizeof *rows);
     for (uint32_t i = 0; i < view->table_count; i++) {
         const table_view *table = &view->tables[i];
-        rows[i] = (chart_range){.low = table->crowd.median,
-                                .high = table->crowd.p99,
-                                .max = table->crowd.max,
+        rows[i] = (chart_range){.low = table->crowd.found.median,
+                                .high = table->crowd.found.p99,
+                                .max = table->crowd.found.max,
                                 .expected = table->crowd.expected};
         snprintf(rows[i].name, sizeof rows[i].name, "Table %u, %u key bits", (unsigned)i,
                  (unsigned)table->statistics.prefix_bits);
@@ -224,8 +224,8 @@ static void write_crowds(html *page, const store_view *view)
         page_row(page,
                  (const char *const[]){
                      html_count(i).text, html_rounded(table->crowd.expected).text,
-                     html_rounded(table->crowd.median).text, html_rounded(table->crowd.p99).text,
-                     html_rounded(table->crowd.max).text, html_rounded(prefixes).text,
+                     html_rounded(table->crowd.found.median).text, html_rounded(table->crowd.found.p99).text,
+                     html_rounded(table->crowd.found.max).text, html_rounded(prefixes).text,
                      html_percent(prefixes / uniform_prefix_count(fingerprints, table->statistics.prefix_bits)).text},
                  7);
     }
@@ -240,7 +240,7 @@ void section_crowd(html *page, const store_view *view)
     if (view->looked_up_count == 0)
         return;
     for (uint32_t i = 0; i < view->table_count; i++) {
-        found += view->tables[i].crowd.median;
+        found += view->tables[i].crowd.found.median;
         expected += view->tables[i].crowd.expected;
     }
     page_section(page, "prefixes", "How crowded prefixes are");

@@ -20,7 +20,7 @@ static void time_range(const query_report *queries, int *first_out, int *decades
     for (size_t i = 0; i < 2; i++)
         if (kinds[i]->count > 0) {
             min = fmin(min, kinds[i]->times[0]);
-            max = fmax(max, kinds[i]->max);
+            max = fmax(max, kinds[i]->time.max);
         }
     *first_out = (int)floor(log10(fmax(min, 10)));
     const int last = (int)floor(log10(fmax(max, 10))) + 1;
@@ -53,10 +53,10 @@ static void write_times(html *page, const char *name, const latency_report *of)
     if (of->count == 0)
         return;
     page_row(page,
-             (const char *const[]){name, html_count(of->count).text, html_time(of->p50).text, html_time(of->p90).text,
-                                   html_time(of->p99).text, html_time(of->max).text,
-                                   html_time(of->mean_expected_ns).text, html_fixed(of->mean_blocks, 1).text,
-                                   html_fixed(of->mean_expected_blocks, 1).text},
+             (const char *const[]){name, html_count(of->count).text, html_time(of->time.median).text,
+                                   html_time(of->time.p90).text, html_time(of->time.p99).text,
+                                   html_time(of->time.max).text, html_time(of->mean_expected_ns).text,
+                                   html_fixed(of->mean_blocks, 1).text, html_fixed(of->mean_expected_blocks, 1).text},
              9);
 }
 

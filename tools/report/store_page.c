@@ -39,11 +39,12 @@ static void write_time(html *page, const store_view *view)
     if (queries == NULL || queries->misses.count + queries->hits.count == 0)
         return;
     if (queries->misses.count > 0 && queries->hits.count > 0)
-        snprintf(note, sizeof note, "median without a match; %s with one", html_time(queries->hits.p50).text);
+        snprintf(note, sizeof note, "median without a match; %s with one", html_time(queries->hits.time.median).text);
     else if (queries->misses.count > 0)
         snprintf(note, sizeof note, "median without a match");
     page_figure(page, "Time of a query",
-                html_time(queries->misses.count > 0 ? queries->misses.p50 : queries->hits.p50).text, note);
+                html_time(queries->misses.count > 0 ? queries->misses.time.median : queries->hits.time.median).text,
+                note);
 }
 
 static void write_figures(html *page, const store_view *view)

@@ -14,6 +14,23 @@
 #define MAX_SECONDS 10      /* for them: a crowded prefix takes long */
 #define MAX_PLAN_SAMPLE 1000000u
 
+/* ----- percentiles ----- */
+
+static int compare_doubles(const void *left, const void *right)
+{
+    const double a = *(const double *)left, b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+spread spread_of(double *values, size_t count)
+{
+    qsort(values, count, sizeof *values, compare_doubles);
+    return (spread){.median = values[count / 2],
+                    .p90 = values[count * 9 / 10],
+                    .p99 = values[count * 99 / 100],
+                    .max = values[count - 1]};
+}
+
 /* ----- metadata ----- */
 
 /* Find the largest segment that adds; of none, the first. */
@@ -125,12 +142,6 @@ static int take_table(void *context, const sstore_table_explanation *table)
     return 0;
 }
 
-static int compare_doubles(const void *left, const void *right)
-{
-    const double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
-}
-
 /* The number of prefixes within `radius` bits of one. */
 static double neighbour_count(uint32_t prefix_bits, uint32_t radius)
 {
@@ -146,11 +157,8 @@ static void summarise_table(const store_view *view, table_view *table, double *c
 {
     const sstore_table_statistics *statistics = &table->statistics;
     const double fingerprints = (double)view->stat.segments[view->main_segment].metadata.distinct_count;
-    qsort(counts, count, sizeof *counts, compare_doubles);
     table->crowd = (crowd_report){
-        .median = counts[count / 2],
-        .p99 = counts[count * 99 / 100],
-        .max = counts[count - 1],
+        .found = spread_of(counts, count),
         .expected = ldexp(fingerprints * neighbour_count(statistics->prefix_bits, statistics->radius),
                           -(int)statistics->prefix_bits),
     };
@@ -212,6 +220,8 @@ int view_sample(store_view *view, const sstore *store, view_progress_fn on_progr
 {
     const bool all = view->stat.metadata.distinct_count <= SAMPLE_SIZE;
     const size_t piece = all ? SAMPLE_SIZE : SAMPLE_PIECE;
+    if (view->stat.metadata.record_count == 0) /* there may be removed ones */
+        return EXIT_DONE;
     view->sample = allocate_or_exit(SAMPLE_SIZE, sizeof *view->sample);
     for (size_t at = 0; at < SAMPLE_SIZE; at += piece) {
         sstore_error error;

@@ -17,19 +17,27 @@
 /* Called now and then during long work: shows progress. Returns other than 0 to stop. */
 typedef int (*view_progress_fn)(const char *phase, uint64_t done, uint64_t total);
 
+/* Percentiles of some numbers. */
+typedef struct spread {
+    double median, p90, p99, max;
+} spread;
+
+/* Sort `count` numbers, at least one, and take their percentiles. */
+spread spread_of(double *values, size_t count);
+
 /* ----- tables of the largest segment that adds ----- */
 
 /* How full blocks are. The last block of a table, which ends with the table, counts only if it is the only one. */
 typedef struct fill_report {
     uint64_t block_count; /* looked at */
-    double mean_used, min_used; /* parts of their bytes */
+    double mean_used, min_used;    /* parts of their bytes */
     uint32_t min_count, max_count; /* fingerprints in a block */
     double mean_count;
 } fill_report;
 
 /* How many fingerprints of a table have a prefix that a query probes, for queries like the stored fingerprints. */
 typedef struct crowd_report {
-    double median, p99, max;
+    spread found;
     double expected; /* of uniform fingerprints */
 } crowd_report;
 
@@ -56,10 +64,9 @@ int plan_list_make(plan_list *plans, const sstore_plan_options *options, bool al
 typedef struct latency_report {
     uint64_t count;
     double *times; /* sorted */
-    double mean, p50, p90, p99, max;
+    spread time;
     double mean_blocks, mean_expected_blocks, mean_expected_ns; /* of those that were explained */
     uint64_t explained_count;
-    uint64_t match_count;
 } latency_report;
 
 typedef struct query_report {
@@ -94,12 +101,12 @@ typedef struct cluster_report {
 typedef struct store_view {
     const char *path;
     store_report stat;
-    uint32_t main_segment;               /* the largest that adds */
-    table_view *tables;                /* of it */
+    uint32_t main_segment;  /* the largest that adds */
+    table_view *tables;     /* of it */
     uint32_t table_count;
-    uint32_t *block_counts;              /* fingerprints of each block that was looked at, of all tables */
+    uint32_t *block_counts; /* fingerprints of each block that was looked at, of all tables */
     size_t block_count_count;
-    uint64_t *sample;                    /* of the fingerprints */
+    uint64_t *sample;       /* of the fingerprints */
     size_t sample_count, looked_up_count;
     plan_list plans;
     query_report *queries;    /* or NULL */
@@ -118,7 +125,7 @@ int view_sample(store_view *view, const sstore *store, view_progress_fn on_progr
 int view_measure_crowds(store_view *view, view_progress_fn on_progress); /* after view_sample(), as the next one */
 int view_make_plans(store_view *view);
 int view_time_queries(store_view *view, const sstore *store, const uint64_t *queries, size_t count,
-                        view_progress_fn on_progress);
+                      view_progress_fn on_progress);
 
 /* A callback of sstore_clusters(); the context is a cluster_report. */
 int view_take_cluster(void *context, const sstore_cluster_record *record);
