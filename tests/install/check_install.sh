@@ -28,6 +28,12 @@ for file in include/sstore.h include/sstore_text.h "$LIBDIR/"{libsstore,libsstor
   "$LIBDIR/pkgconfig/"{sstore,sstore-text}.pc "$LIBDIR/cmake/sstore/sstore-config.cmake"; do
   [[ -e $prefix/$file ]] || { echo "not installed: $file"; exit 1; }
 done
+if [[ -e $prefix/bin/sstore ]]; then
+  for file in bash-completion/completions/sstore zsh/site-functions/_sstore fish/vendor_completions.d/sstore.fish \
+    $(cd "$here/../../tools/man" && printf 'man/man1/%s ' *.1); do
+    [[ -e $prefix/share/$file ]] || { echo "not installed: share/$file"; exit 1; }
+  done
+fi
 if [[ $(find "$prefix/include" -type f | wc -l) != 2 ]]; then
   echo "sstore.h and sstore_text.h are not the only installed headers:"
   find "$prefix/include" -type f

@@ -46,7 +46,7 @@ static void test_noise(void **state)
         time_estimate estimate;
         time_estimate_begin(&estimate, 0);
         testing_doing("round %d: a task of %.0f seconds", round, seconds);
-        for (size_t grown = 0; fraction < 1;) {
+        for (double grown = 0; fraction < 1;) {
             const double step = 0.5 + (double)rng_below(&random, 1000) / 1000;
             time += step;
             fraction += step / seconds * (2.0 / 3 + (double)rng_below(&random, 667) / 1000);

@@ -240,15 +240,16 @@ static void print_help(const parser *self, struct argp_state *state, bool is_lon
     char *doc = NULL;
     size_t length;
     FILE *to = open_memstream(&doc, &length);
-    if (to == NULL)
-        return;
+    if (to == NULL) {
+        message_print("out of memory");
+        exit(EXIT_FAILED);
+    }
     fprintf(to, "%s\v", self->syntax->doc);
     print_end_of_help(self, is_long, is_complete, to);
     if (fclose(to) == 0) {
-        const struct argp argp = {.options = rows,
-                                  .args_doc = self->syntax->operands,
-                                  .doc = doc,
-                                  .help_filter = filter_help};
+        static struct argp argp; /* static: the state keeps its address */
+        argp =
+            (struct argp){.options = rows, .args_doc = self->syntax->operands, .doc = doc, .help_filter = filter_help};
         (void)setenv("ARGP_HELP_FMT", "opt-doc-col=26", 0);
         state->root_argp = &argp;
         state->name = program_invocation_short_name;

@@ -27,7 +27,7 @@ forms()
     query) printf '%s\n' '-k 64 STORE 1' '-k 64 --json STORE 1' '-k 64 --output-radix=dec STORE 1' \
                          '--count STORE 1' '--count --json STORE 1' \
                          '--explain STORE 1' '--nearest STORE 1' '--nearest --json STORE 1' '--input=input STORE' \
-                         '--input=input --json STORE' '--input=input --count STORE' '--limit=1 -k 64 STORE 1' ;;
+                         '--input=input --json STORE' '--input=input --count STORE' '--limit=1 -k 64 STORE 1' '--output-radix=dec -k 64 STORE 1' ;;
     scan) printf '%s\n' '--queries=others others' '--queries=others --no-ids others' ;;
     collect) printf '%s\n' 'matches' '--memory=64M matches matches' ;;
     pairs) printf '%s\n' '-k 16 STORE' '-k 16 --json STORE' ;;
