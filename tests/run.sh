@@ -22,7 +22,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 timeout=3600 # for one test: only a hang takes this long, also on a slow machine
 all_jobs=(bare full tsan clang coverage analyze python) # asan and release are in bare
 # Estimated seconds of each job with two idle processors, with its build but without installing packages.
-declare -A seconds=([asan]=345 [release]=105 [full]=400 [tsan]=180 [clang]=80 [coverage]=300 [python]=250 [analyze]=180 [bare]=600)
+declare -A seconds=([asan]=345 [release]=105 [full]=415 [tsan]=180 [clang]=80 [coverage]=300 [python]=250 [analyze]=180 [bare]=600)
 jobs=()
 for argument in "$@"; do
   case $argument in
