@@ -178,7 +178,7 @@ const command_option run_options[] = {
 
 const command_option thread_options[] = {
     {"threads", 0, "N", "use N threads (default: all processors)", OPTION_NUMBER,
-     OPTION_FIELD(task_arguments, options.threads), .max = 1024},
+     OPTION_FIELD(task_arguments, options.threads), .max = 1024, .common = true},
     {0},
 };
 
@@ -208,7 +208,7 @@ const command_option segment_options[] = {
 
 const command_option build_options[] = {
     {"plan", 0, "PLAN", "the tables: auto (default), 20, 16, 10, 4, 3, 2, 1, BcC, BcC/BcC or bits:radius,...",
-     OPTION_TEXT, OPTION_FIELD(task_arguments, options.plan)},
+     OPTION_TEXT, OPTION_FIELD(task_arguments, options.plan), .common = true},
     {"block-size", 0, "SIZE", "bytes of a block, a power of two from 256 to 64K (default 4K)", OPTION_SIZE,
      OPTION_FIELD(task_arguments, options.block_bytes)},
     {"force", 0, NULL, "replace an existing store when the new one is complete", OPTION_FLAG,

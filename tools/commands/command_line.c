@@ -197,8 +197,10 @@ static void add_every_command_rows(parser *self)
 
 /* ----- help ----- */
 
+#define SCREEN_LINES 24
+
 /* The lines after the options: examples, or in the long help notes, and where to find more. */
-static void print_end_of_help(const parser *self, bool is_long, bool is_complete, FILE *to)
+static void print_end_of_help(const parser *self, bool is_long, FILE *to)
 {
     const command_syntax *syntax = self->syntax;
     const char *command = strchr(program_invocation_short_name, ' ') + 1;
@@ -208,8 +210,9 @@ static void print_end_of_help(const parser *self, bool is_long, bool is_complete
         fputs(SIZE_NOTE "\n", to);
     for (const command_example *at = syntax->examples; at != NULL && at->command != NULL; at++)
         fprintf(to, "%c%s:\n  $ %s\n", toupper((unsigned char)at->text[0]), at->text + 1, at->command);
-    fputs(is_long || is_complete ? "" : "Options that are not shown: ", to);
-    fprintf(to, is_long || is_complete ? "'man sstore-%s' explains more." : "see --help=all, or 'man sstore-%s'.",
+    fprintf(to,
+            is_long ? "'man sstore-%s' explains more."
+                    : "Options that are not shown: see --help=all, or 'man sstore-%s'.",
             command);
 }
 
@@ -221,41 +224,62 @@ static char *filter_help(int key, const char *text, void *input)
     return key == ARGP_KEY_HELP_DUP_ARGS_NOTE ? NULL : (char *)(uintptr_t)text;
 }
 
-/* Print the help of the common options, which fits on a screen, or of all. */
-static void print_help(const parser *self, struct argp_state *state, bool is_long)
+static FILE *open_text(char **text_out, size_t *length_out)
+{
+    FILE *to = open_memstream(text_out, length_out);
+    if (to != NULL)
+        return to;
+    message_print("out of memory");
+    exit(EXIT_FAILED);
+}
+
+/* Returns the help of all options, or of the common ones, to be freed. */
+static char *make_help(const parser *self, struct argp_state *state, bool is_long)
 {
     struct argp_option rows[sizeof self->rows / sizeof *self->rows];
-    size_t count = 0;
-    bool is_complete = true;
-    for (size_t i = 0; i < self->count; i++) {
-        const bool is_shown = is_long || (self->targets[i].option != NULL && self->targets[i].option->common);
-        is_complete = is_complete && (is_shown || self->targets[i].option == NULL);
-        if (is_shown)
+    size_t count = 0, length;
+    for (size_t i = 0; i < self->count; i++)
+        if (is_long || (self->targets[i].option != NULL && self->targets[i].option->common))
             rows[count++] = self->rows[i];
-    }
     for (const struct argp_option *row = &self->rows[self->count]; row->name != NULL || row->key != 0; row++)
         if (is_long || row->key == 'h')
             rows[count++] = *row;
     rows[count] = (struct argp_option){0};
-    char *doc = NULL;
-    size_t length;
-    FILE *to = open_memstream(&doc, &length);
-    if (to == NULL) {
-        message_print("out of memory");
-        exit(EXIT_FAILED);
-    }
+    char *doc, *text;
+    FILE *to = open_text(&doc, &length);
     fprintf(to, "%s\v", self->syntax->doc);
-    print_end_of_help(self, is_long, is_complete, to);
-    if (fclose(to) == 0) {
-        static struct argp argp; /* static: the state keeps its address */
-        argp =
-            (struct argp){.options = rows, .args_doc = self->syntax->operands, .doc = doc, .help_filter = filter_help};
-        (void)setenv("ARGP_HELP_FMT", "opt-doc-col=26", 0);
-        state->root_argp = &argp;
-        state->name = program_invocation_short_name;
-        argp_state_help(state, stdout, ARGP_HELP_STD_HELP & ~(unsigned)ARGP_HELP_EXIT_OK);
-    }
+    print_end_of_help(self, is_long, to);
+    fclose(to);
+    to = open_text(&text, &length);
+    static struct argp argp; /* static: the state keeps its address */
+    argp = (struct argp){.options = rows, .args_doc = self->syntax->operands, .doc = doc, .help_filter = filter_help};
+    (void)setenv("ARGP_HELP_FMT", "opt-doc-col=26", 0);
+    state->root_argp = &argp;
+    state->name = program_invocation_short_name;
+    argp_state_help(state, to, ARGP_HELP_STD_HELP & ~(unsigned)ARGP_HELP_EXIT_OK);
+    fclose(to);
     free(doc);
+    return text;
+}
+
+static size_t count_lines(const char *text)
+{
+    size_t count = 0;
+    for (; (text = strchr(text, '\n')) != NULL; text++)
+        count++;
+    return count;
+}
+
+/* Print the help of all options if they are wanted or fit on a screen, otherwise of the common ones. */
+static void print_help(const parser *self, struct argp_state *state, bool all)
+{
+    char *text = make_help(self, state, true);
+    if (!all && count_lines(text) > SCREEN_LINES) {
+        free(text);
+        text = make_help(self, state, false);
+    }
+    output_text("%s", text);
+    free(text);
 }
 
 /* `what` is the value of --help, or NULL. */

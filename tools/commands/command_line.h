@@ -37,7 +37,7 @@ typedef struct command_option {
     uint64_t min, max;
     const option_choice *choices;
     size_t given; /* offset of a const char * that is set to the option as messages show it; 0: none */
-    bool common;  /* shown by --help, which fits on a screen; --help=all shows every option */
+    bool common;  /* shown by --help also if all options do not fit on a screen; --help=all shows them */
 } command_option;
 
 /* Sets `offset` and `bytes` of a row. */

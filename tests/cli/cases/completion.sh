@@ -8,7 +8,7 @@ touch pages.txt 'my file.txt' pages.store/MANIFEST
 echo "--- words"
 sstore --complete | cut -f 1 | cmp - <(sstore --help | sed -n 's/^  \([a-z]*\)  .*/\1/p'; echo help)
 sstore --complete ver
-sstore --complete help s | cut -f 1
+sstore --complete help pa
 sstore --complete frobnicate --x
 sstore --complete query --no
 sstore --complete query --ne

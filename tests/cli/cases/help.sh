@@ -13,7 +13,7 @@ done
 echo '--- other ways to ask for help'
 sstore help help | cmp - <(sstore --help)
 sstore help --help | cmp - <(sstore --help)
-for command in build query plan stat; do
+for command in $(sstore --help | sed -n 's/^  \([a-z]*\)  .*/\1/p'); do
     exits 0 sstore $command -h | cmp - <(sstore $command --help)
     exits 0 sstore $command -'?' | cmp - <(sstore $command --help)
 done
