@@ -27,6 +27,7 @@ static const struct route_row {
     [ROUTE_NEAREST] = {"/v1/nearest", "GET, HEAD, POST", true, true, BIT(FP) | BIT(K) | BIT(LIMIT) | BIT(STORE)},
     [ROUTE_RECORDS] = {"/v1/records", "POST", false, true, BIT(STORE)},
     [ROUTE_OFFER] = {"/v1/offer", "POST", false, true, BIT(K) | BIT(LIMIT) | BIT(STORE)},
+    [ROUTE_REMOVE] = {"/v1/remove", "POST", false, true, BIT(STORE)},
     [ROUTE_STAT] = {"/v1/stat", "GET, HEAD", true, false, BIT(STORE)},
     [ROUTE_HEALTH] = {"/healthz", "GET, HEAD", true, false, 0},
     [ROUTE_METRICS] = {"/metrics", "GET, HEAD", true, false, 0},
@@ -39,6 +40,11 @@ static const char *const argument_names[ARGUMENT_COUNT] = {"fp", "k", "limit", "
 const char *route_path(route of)
 {
     return routes[of].path;
+}
+
+bool route_writes(route of)
+{
+    return of == ROUTE_RECORDS || of == ROUTE_OFFER || of == ROUTE_REMOVE;
 }
 
 uint64_t time_now_ns(void)
@@ -315,7 +321,7 @@ static bool read_json(request *self, bool writes, const char *body, size_t size,
 
 bool request_read(request *self, const char *body, size_t size, const store_names *stores, reply *reply_out)
 {
-    const bool writes = self->route == ROUTE_RECORDS || self->route == ROUTE_OFFER;
+    const bool writes = route_writes(self->route);
     if (!read_arguments(self, stores, reply_out))
         return false;
     if (self->has_body && self->arguments[ARGUMENT_FP] != NULL)

@@ -12,6 +12,7 @@ typedef enum route {
     ROUTE_NEAREST,
     ROUTE_RECORDS,
     ROUTE_OFFER,
+    ROUTE_REMOVE,
     ROUTE_STAT,
     ROUTE_HEALTH,
     ROUTE_METRICS,
@@ -21,6 +22,9 @@ typedef enum route {
 
 /* The path of a route; "other" for ROUTE_UNKNOWN. */
 const char *route_path(route of);
+
+/* Whether its requests change a store. */
+bool route_writes(route of);
 
 typedef enum request_argument {
     ARGUMENT_FP,

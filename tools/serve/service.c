@@ -318,7 +318,7 @@ service_lane service_read(service *self, job *of, const char *body, size_t size)
     request *asked = &of->request;
     if (!request_read(asked, body, size, &self->names, &of->reply))
         return SERVICE_NOW;
-    if (asked->route == ROUTE_RECORDS || asked->route == ROUTE_OFFER)
+    if (route_writes(asked->route))
         return SERVICE_WRITE;
     if (asked->route != ROUTE_QUERY && asked->route != ROUTE_NEAREST)
         return SERVICE_NOW;

@@ -25,7 +25,7 @@ store_writer *store_writer_start(served_store *served, const store_writer_option
 /* Write what waits, and end the thread. NULL is allowed. */
 void store_writer_stop(store_writer *writer);
 
-/* Hand over a request of ROUTE_RECORDS or ROUTE_OFFER, whose done() is called when it is answered. False: too many
+/* Hand over a request of a route that writes, whose done() is called when it is answered. False: too many
  * wait. */
 bool store_writer_push(store_writer *writer, job *pushed);
 
