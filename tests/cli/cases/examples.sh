@@ -48,6 +48,8 @@ for command in $(sstore --help | sed -n 's/^  \([a-z]*\)  .*/\1/p'); do
     done <examples
     # The long help has every option, and the short one says how to get it, unless it has all.
     sstore $command --help=all >long
+    [ "$(grep -c -e '^Usage: ' -e '^  or:  ' text)" = "$(sstore $command --help=table | grep -c ^form)" ] ||
+        echo "FAILED: $command --help lacks a form"
     awk -F '\t' '$1 == "option" && $2 != "usage" && $2 != "version" { print "--" $2 }' <(sstore $command --help=table) | while read -r option; do
         grep -q -e "^ .*$option\b" long || echo "FAILED: $command --help=all lacks $option"
         grep -q -e "^ .*$option\b" text || grep -q -e --help=all text || echo "FAILED: $command --help hides $option"
