@@ -275,6 +275,7 @@ def test_refused_requests():
             ("POST", "/v1/query", b"x" * 1008, 413),
             ("POST", "/v1/records", '{"records":[{"fingerprint":"1"}]}', 403),
             ("POST", "/v1/offer", '{"records":[{"fingerprint":"1"}]}', 403),
+            ("POST", "/v1/remove", '{"records":[{"fingerprint":"1"}]}', 403),
         ]
         for method, path, body, expected in refused:
             status, answer, response = service.send(method, path, body)
@@ -344,6 +345,18 @@ def test_writes():
         answer = service.post("/v1/offer", {"records": [{"fingerprint": f"{RANDOM.getrandbits(64):x}"}]})
         assert answer["results"][0]["new"] and answer["results"][0]["id"] is not None
         records.add((int(answer["results"][0]["fingerprint"], 16), int(answer["results"][0]["id"])))
+
+        gone = RANDOM.sample(sorted(records), 30)
+        body = {"records": [{"fingerprint": f"{f:x}", "id": str(i)} for f, i in gone] + [{"fingerprint": "1", "id": "1"}]}
+        records.difference_update(gone)
+        answer = service.post("/v1/remove", body)
+        assert answer["given"] == 31 and answer["records"] == len(records), answer
+        gone = {f for f, _ in RANDOM.sample(sorted(records), 5)}
+        records = {(f, i) for f, i in records if f not in gone}
+        answer = service.post("/v1/remove", {"records": [{"fingerprint": f"{f:x}"} for f in gone]})
+        assert answer["records"] == len(records), answer
+        query = near_query(sorted(records))
+        assert results(service.get(f"/v1/query?fp={query:x}")) == [matches(records, query, 3)]
 
         refused = [
             '{"records":[{"fingerprint":"1","id":"1"},{"fingerprint":"2"}]}',

@@ -36,7 +36,7 @@ static bool are_alike(const request *a, const request *b)
 {
     if (a->route != b->route || (a->ids != NULL) != (b->ids != NULL))
         return false;
-    return a->route == ROUTE_RECORDS ||
+    return a->route != ROUTE_OFFER ||
            (a->has_distance == b->has_distance && (!a->has_distance || a->distance == b->distance));
 }
 
@@ -187,6 +187,55 @@ static void write_records(const store_writer *self, job_run *run)
         fail_run(run, &error);
 }
 
+/* ----- removing ----- */
+
+static sstore_status begin_removal(const store_writer *self, const job_run *run, void **handle_out, sstore_error *error)
+{
+    sstore_remove_options options = SSTORE_REMOVE_OPTIONS_INIT;
+    sstore_remover *remover;
+    (void)run;
+    options.memory_bytes = self->options.memory_bytes;
+    options.threads = self->options.threads;
+    const sstore_status status = sstore_remover_create(served_store_path(self->served), &options, &remover, error);
+    *handle_out = remover;
+    return status;
+}
+
+/* Records without ids stand for all records of their fingerprints. */
+static sstore_status remove_all(const job_run *run, sstore_remover *remover, sstore_error *error)
+{
+    sstore_change change = SSTORE_CHANGE_INIT;
+    sstore_status status = SSTORE_OK;
+    for (const job *of = run->first; of != NULL && status == SSTORE_OK; of = of->next) {
+        const request *asked = &of->request;
+        status = asked->ids != NULL
+                     ? sstore_remover_remove(remover, asked->fingerprints, asked->ids, asked->count, error)
+                     : sstore_remover_remove_fingerprints(remover, asked->fingerprints, asked->count, error);
+    }
+    if (status != SSTORE_OK) {
+        sstore_remover_abort(remover);
+        return status;
+    }
+    status = sstore_remover_finish(remover, &change, error);
+    for (job *of = run->first; of != NULL && status == SSTORE_OK; of = of->next)
+        reply_print(&of->reply, "{\"given\":%zu,\"records\":%" PRIu64 ",\"segments\":%" PRIu32 "}\n", of->request.count,
+                    change.record_count, change.segment_count);
+    return status;
+}
+
+static void remove_records(const store_writer *self, job_run *run)
+{
+    void *remover;
+    sstore_error error;
+    sstore_status status = begin(self, run, begin_removal, &remover, &error);
+    if (run->first == NULL)
+        return;
+    if (status == SSTORE_OK)
+        status = remove_all(run, remover, &error);
+    if (status != SSTORE_OK)
+        fail_run(run, &error);
+}
+
 /* ----- offering ----- */
 
 static sstore_status begin_dedup(const store_writer *self, const job_run *run, void **handle_out, sstore_error *error)
@@ -308,10 +357,11 @@ static void *write_jobs(void *context)
     for (job *list; (list = job_queue_take_all(&self->queue)) != NULL;) {
         while (list != NULL) {
             job_run run = take_run(&list);
-            if (run.first->request.route == ROUTE_RECORDS)
-                write_records(self, &run);
-            else
-                write_offers(self, &run);
+            switch (run.first->request.route) {
+            case ROUTE_RECORDS: write_records(self, &run); break;
+            case ROUTE_REMOVE: remove_records(self, &run); break;
+            default: write_offers(self, &run); break;
+            }
             refresh(self);
             end_run(&run);
         }
