@@ -88,6 +88,12 @@ int message_status(sstore_status status, const sstore_error *error)
     return status == SSTORE_STOPPED ? EXIT_FAILED : message_error(error);
 }
 
+sstore_status error_no_memory(sstore_error *error)
+{
+    *error = (sstore_error){.status = SSTORE_ERROR_MEMORY, .offset = SSTORE_NO_OFFSET, .message = "out of memory"};
+    return error->status;
+}
+
 void message_exit_usage(void)
 {
     dprintf(STDERR_FILENO, "Try '%s --help' for more information.\n", program_invocation_short_name);

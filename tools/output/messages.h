@@ -33,6 +33,9 @@ int message_error(const sstore_error *error);
  * its failure has been or will be reported. */
 int message_status(sstore_status status, const sstore_error *error);
 
+/* Fill the error that the library's calls give without memory. Returns its status. */
+sstore_status error_no_memory(sstore_error *error);
+
 /* Print how to get help, and exit with EXIT_USAGE. */
 __attribute__((noreturn)) void message_exit_usage(void);
 

@@ -8,13 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "output/messages.h"
 #include "output/output.h"
-
-static sstore_status fail_no_memory(sstore_error *error)
-{
-    *error = (sstore_error){.status = SSTORE_ERROR_MEMORY, .offset = SSTORE_NO_OFFSET, .message = "out of memory"};
-    return SSTORE_ERROR_MEMORY;
-}
 
 static sstore_status read_segment(const sstore *store, uint32_t number, segment_report *segment, sstore_error *error)
 {
@@ -24,7 +19,7 @@ static sstore_status read_segment(const sstore *store, uint32_t number, segment_
         return status;
     segment->tables = calloc(segment->metadata.table_count, sizeof *segment->tables);
     if (segment->tables == NULL)
-        return fail_no_memory(error);
+        return error_no_memory(error);
     for (uint32_t i = 0; i < segment->metadata.table_count && status == SSTORE_OK; i++) {
         segment->tables[i].struct_size = sizeof *segment->tables;
         status = sstore_stat_table(store, number, i, &segment->tables[i], error);
@@ -39,7 +34,7 @@ sstore_status store_report_read(const sstore *store, store_report *report, sstor
         return status;
     report->segments = calloc(report->metadata.segment_count, sizeof *report->segments);
     if (report->segments == NULL)
-        return fail_no_memory(error);
+        return error_no_memory(error);
     for (uint32_t i = 0; i < report->metadata.segment_count && status == SSTORE_OK; i++)
         status = read_segment(store, i, &report->segments[i], error);
     return status;

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "output/messages.h"
+
 struct pooled_cursor {
     pooled_cursor *next; /* of those that wait for a query */
     sstore_cursor *cursor;
@@ -43,18 +45,12 @@ static void close_state(served_store *served, store_state *state)
     atomic_fetch_sub(&served->open_count, 1);
 }
 
-static sstore_status fail_no_memory(sstore_error *error)
-{
-    *error = (sstore_error){.status = SSTORE_ERROR_MEMORY, .offset = SSTORE_NO_OFFSET, .message = "out of memory"};
-    return SSTORE_ERROR_MEMORY;
-}
-
 /* Make a state of an open store, which belongs to it from now on, also after a failure. */
 static sstore_status make_state(served_store *served, sstore *store, uint64_t generation, store_state **state_out,
                                 sstore_error *error)
 {
     store_state *state = calloc(1, sizeof *state);
-    sstore_status status = state != NULL ? SSTORE_OK : fail_no_memory(error);
+    sstore_status status = state != NULL ? SSTORE_OK : error_no_memory(error);
     if (status == SSTORE_OK) {
         *state =
             (store_state){.store = store, .statistics = SSTORE_STATISTICS_INIT, .generation = generation, .users = 1};
@@ -90,7 +86,7 @@ sstore_status served_store_open(const char *path, const sstore_open_options *opt
     *served_out = NULL;
     if (served == NULL || (served->path = strdup(path)) == NULL) {
         free(served);
-        return fail_no_memory(error);
+        return error_no_memory(error);
     }
     pthread_mutex_init(&served->lock, NULL);
     pthread_mutex_init(&served->refreshing, NULL);
@@ -123,7 +119,7 @@ static sstore_status make_cursor(const store_state *state, pooled_cursor **curso
 {
     pooled_cursor *made = calloc(1, sizeof *made);
     if (made == NULL)
-        return fail_no_memory(error);
+        return error_no_memory(error);
     const sstore_status status = sstore_cursor_create(state->store, &made->cursor, error);
     if (status == SSTORE_OK)
         *cursor_out = made;

@@ -292,10 +292,8 @@ static sstore_status offer(const store_writer *self, sstore_dedup *dedup, bool h
     sstore_status status = sstore_dedup_insert(dedup, asked->fingerprints, asked->ids, asked->count, NULL, answer_offer,
                                                &answers, error);
     reply_literal(&of->reply, "]}\n");
-    if (status == SSTORE_STOPPED) {
-        *error = (sstore_error){.status = SSTORE_ERROR_MEMORY, .offset = SSTORE_NO_OFFSET, .message = "out of memory"};
-        status = SSTORE_ERROR_MEMORY;
-    }
+    if (status == SSTORE_STOPPED)
+        status = error_no_memory(error);
     match_list_free(&answers.list);
     return status;
 }
