@@ -17,7 +17,6 @@ check() # COMMAND...: at least one object, the fractions of all of them ascend, 
     sort -g -c fractions || echo "FAILED: $*"
     awk '$1 > 1 || $1 < 0' fractions
     echo "$1" >>checked
-    echo "$1: $(grep -o '"phase":"[a-z]*"' objects | cut -d '"' -f 4 | sort -u | tr '\n' ' ')"
     rm -rf NEW*
 }
 echo "--- from files"
@@ -46,7 +45,10 @@ for how in --compact '--if-new --compact' '--if-new --publish-every=100'; do
     cp -r STORE NEW
     sstore add $how --progress json NEW others 2>objects >/dev/null
     grep -o '"fraction":[0-9.e-]*' objects | cut -d : -f 2 >fractions
-    sort -g -c fractions && echo "$how: $(grep -o '"phase":"[a-z]*"' objects | cut -d '"' -f 4 | sort -u | tr '\n' ' ')"
+    sort -g -c fractions
+    for phase in reading writing; do
+        grep -q "\"phase\":\"$phase\"" objects || echo "FAILED: nothing of $phase: $how"
+    done
     rm -r NEW
 done
 echo add >>checked
