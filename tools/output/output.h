@@ -60,15 +60,6 @@ bool output_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 void output_version(void);
 
-/* Write 16 lower-case hex digits. Returns a pointer behind them. */
-char *output_hex(char *to, uint64_t value);
-
-/* Write a decimal number, at most 20 digits. Returns a pointer behind it. */
-char *output_decimal(char *to, uint64_t value);
-
-/* Write 16 lower-case hex digits and a zero. Returns `to`. */
-const char *output_hex_string(char to[17], uint64_t value);
-
 /* Print a line with a JSON value, and free it. NULL stands for a lack of memory, which is reported. */
 bool output_json(json_value *value);
 

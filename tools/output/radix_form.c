@@ -3,12 +3,51 @@
  */
 #include "output/radix_form.h"
 
+#include <endian.h>
 #include <string.h>
-
-#include "output/output.h"
 
 #define BASE64_CHARACTERS 11u /* 66 bits, of which the last two are 0 */
 #define BITS 64u
+
+/* ----- plain numbers ----- */
+
+/* Eight hex digits of the lower 32 bits, the most significant in the highest byte. All are computed at once as the
+ * bytes of a word, several times faster than one by one. */
+static uint64_t hex_digits(uint64_t value)
+{
+    uint64_t spread = (value & 0xffff0000) << 16 | (value & 0xffff);
+    spread = (spread << 8 | spread) & 0x00ff00ff00ff00ff;
+    spread = (spread << 4 | spread) & 0x0f0f0f0f0f0f0f0f;
+    uint64_t letters = ((spread + 0x0606060606060606) >> 4) & 0x0101010101010101;
+    return spread + 0x3030303030303030 + letters * ('a' - '0' - 10);
+}
+
+char *output_hex(char *to, uint64_t value)
+{
+    uint64_t digits[2] = {htobe64(hex_digits(value >> 32)), htobe64(hex_digits(value & 0xffffffff))};
+    memcpy(to, digits, sizeof digits);
+    return to + sizeof digits;
+}
+
+const char *output_hex_string(char to[17], uint64_t value)
+{
+    *output_hex(to, value) = '\0';
+    return to;
+}
+
+char *output_decimal(char *to, uint64_t value)
+{
+    char digits[20];
+    size_t first = sizeof digits;
+    do {
+        digits[--first] = (char)('0' + value % 10);
+        value /= 10;
+    } while (value > 0);
+    memcpy(to, digits + first, sizeof digits - first);
+    return to + (sizeof digits - first);
+}
+
+/* ----- forms of fingerprints ----- */
 
 /* RFC 4648, section 4. The alphabet of section 5 differs in the last two characters. */
 static const char base64_digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

@@ -1,5 +1,5 @@
 /*
- * radix_form.h - the forms of a fingerprint as text. The same names stand for them in input and output.
+ * radix_form.h - numbers as text, and the forms of a fingerprint. The same names stand for them in input and output.
  */
 #ifndef RADIX_FORM_H
 #define RADIX_FORM_H
@@ -17,6 +17,15 @@ typedef enum radix_form {
 } radix_form;
 
 #define RADIX_MAX_CHARACTERS 64
+
+/* Write 16 lower-case hex digits. Returns a pointer behind them. */
+char *output_hex(char *to, uint64_t value);
+
+/* The same, and a zero. Returns `to`. */
+const char *output_hex_string(char to[17], uint64_t value);
+
+/* Write a decimal number, at most 20 digits. Returns a pointer behind it. */
+char *output_decimal(char *to, uint64_t value);
 
 /* Write a fingerprint, at most RADIX_MAX_CHARACTERS. Returns a pointer behind it. */
 char *radix_put(radix_form form, char *to, uint64_t value);
