@@ -26,12 +26,19 @@ static uint64_t *mix(const bench_query_set *set)
     return queries;
 }
 
+static uint64_t min(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
 int main(int argc, char **argv)
 {
-    uint64_t distance = BENCH_STORE_DISTANCE, count = 1000000, threads = 0, rounds = 3, seed = 1, matches = 0;
+    uint64_t distance = BENCH_STORE_DISTANCE, count = 1000000, threads = 0, rounds = 3, seed = 1, matches = 0,
+             at_once = 0;
     const char *io = "mmap";
     const bench_parameter parameters[] = {
         {"queries", BENCH_COUNT, &count, "in the batch (1M)"},
+        {"at-once", BENCH_COUNT, &at_once, "answered by one call; 0: all (0)"},
         {"threads", BENCH_COUNT, &threads, "to work on; 0: all (0)"},
         {"io", BENCH_TEXT, &io, "mmap, pread or memory (mmap)"},
         {"distance", BENCH_COUNT, &distance, "of the queries (the one that the store was built for)"},
@@ -48,15 +55,17 @@ int main(int argc, char **argv)
     sstore_batch_options options = SSTORE_BATCH_OPTIONS_INIT;
     options.threads = (uint32_t)threads;
     rounds += rounds == 0;
+    at_once = at_once == 0 ? count : at_once;
     double *seconds = bench_alloc(rounds, sizeof *seconds);
     bench_query_set_print(&set);
     printf("# half of the batch of each kind, median of %" PRIu64 " rounds\n", rounds);
     for (size_t i = 0; i <= rounds; i++) { /* the first warms */
         matches = 0;
         double begin = bench_now_ns();
-        bench_must(sstore_query_batch(reader.store, queries, count, set.distance, &options, bench_count_match, &matches,
-                                      &error),
-                   &error);
+        for (uint64_t first = 0; first < count; first += at_once)
+            bench_must(sstore_query_batch(reader.store, queries + first, min(at_once, count - first), set.distance,
+                                          &options, bench_count_match, &matches, &error),
+                       &error);
         if (i > 0)
             seconds[i - 1] = (bench_now_ns() - begin) / 1e9;
     }

@@ -71,7 +71,7 @@ resident_before=$(resident)
 run_library() {
   local i
   for ((i = 0; i < $(nproc); i++)); do
-    bench_batch --queries=1000 --threads=1 --rounds="$((seconds * 500))" --seed="$i" "$store" >"$work/library-$i" &
+    bench_batch --queries=100K --at-once=1000 --threads=1 --rounds="$((seconds * 5))" --seed="$i" "$store" >"$work/library-$i" &
     library[i]=$!
   done
   wait "${library[@]}"
