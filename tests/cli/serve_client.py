@@ -160,7 +160,7 @@ def hexed(queries):
 def test_queries():
     records = near_data(1000)
     build("queries.store", records)
-    with Service("queries.store", "--threads", 2) as service:
+    with Service("queries.store", "--threads", 2, "--max-matches", "10M") as service:
         for count in [1, 2, 16, 17, 300, 20000]:
             distinct = [near_query(records) for _ in range(min(count, 300))]
             queries = [RANDOM.choice(distinct) for _ in range(count)]

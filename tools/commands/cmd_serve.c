@@ -22,6 +22,7 @@
 typedef struct arguments {
     const char *listen;     /* NULL: what systemd passes, otherwise the default */
     const char *token_file; /* or NULL */
+    char token[MAX_TOKEN_BYTES];
     bool no_token, quiet;
     const char *max_distance_given;
     uint64_t refresh_ms;
@@ -157,14 +158,13 @@ static uint32_t processor_count(void)
 
 static int open_and_serve(const operands *stores, arguments *all)
 {
-    char token[MAX_TOKEN_BYTES];
     service of;
     if (all->http.threads == 0)
         all->http.threads = processor_count();
-    int code = all->token_file != NULL ? read_token(all->token_file, token) : EXIT_DONE;
+    int code = all->token_file != NULL ? read_token(all->token_file, all->token) : EXIT_DONE;
     if (code != EXIT_DONE)
         return code;
-    all->http.token = all->token_file != NULL ? token : NULL;
+    all->http.token = all->token_file != NULL ? all->token : NULL;
     code = service_open(&of, stores->items, (uint32_t)stores->count, &all->service);
     if (code == EXIT_DONE)
         code = serve(&of, all);

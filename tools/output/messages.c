@@ -91,7 +91,7 @@ int message_status(sstore_status status, const sstore_error *error)
 sstore_status error_no_memory(sstore_error *error)
 {
     *error = (sstore_error){.status = SSTORE_ERROR_MEMORY, .offset = SSTORE_NO_OFFSET, .message = "out of memory"};
-    return error->status;
+    return SSTORE_ERROR_MEMORY;
 }
 
 void message_exit_usage(void)

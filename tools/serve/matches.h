@@ -26,11 +26,11 @@ typedef struct match_list {
 
 void match_list_free(match_list *list);
 
-/* Take a match: an sstore_match_fn. */
-int match_list_take(void *list, const sstore_match *match);
+/* Take a match: an sstore_match_fn whose context is the list. */
+int match_list_take(void *context, const sstore_match *match);
 
-/* Whether the deadline has passed: an sstore_stop_fn. */
-int match_list_should_stop(void *list);
+/* Whether the deadline has passed: an sstore_stop_fn whose context is the list. */
+int match_list_should_stop(void *context);
 
 /* Order by query, distance, fingerprint, id and store. `needed`: they are not in this order yet. */
 void match_list_order(match_list *list, bool needed);

@@ -50,12 +50,12 @@ static sstore_status make_state(served_store *served, sstore *store, uint64_t ge
                                 sstore_error *error)
 {
     store_state *state = calloc(1, sizeof *state);
-    sstore_status status = state != NULL ? SSTORE_OK : error_no_memory(error);
-    if (status == SSTORE_OK) {
-        *state =
-            (store_state){.store = store, .statistics = SSTORE_STATISTICS_INIT, .generation = generation, .users = 1};
-        status = sstore_stat(store, &state->statistics, error);
+    if (state == NULL) {
+        sstore_close(store);
+        return error_no_memory(error);
     }
+    *state = (store_state){.store = store, .statistics = SSTORE_STATISTICS_INIT, .generation = generation, .users = 1};
+    const sstore_status status = sstore_stat(store, &state->statistics, error);
     if (status != SSTORE_OK) {
         free(state);
         sstore_close(store);
@@ -168,7 +168,7 @@ void served_store_release(served_store *served, store_use *use)
 static sstore_status open_newest(served_store *served, sstore_error *error)
 {
     /* The newest state is only replaced here, so it stays open. */
-    store_state *old = served->newest, *state;
+    store_state *old = served->newest, *state = NULL;
     sstore *store;
     sstore_status status = sstore_reopen(old->store, &store, error);
     if (status == SSTORE_OK)
