@@ -107,21 +107,21 @@ const command_option input_option_table[] = {
      OPTION_FIELD(input_options, columns), .common = true},
     {"radix", 0, "RADIX", "fingerprints in text are hex (default), dec or signed (either reads both), base64 or bin",
      OPTION_CHOICE, OPTION_FIELD(input_options, lines.radix), .choices = radix_choices},
-    {"fingerprint-field", 0, "KEY", "the key of a fingerprint in JSON Lines (default fingerprint)", OPTION_TEXT,
-     OPTION_FIELD(input_options, lines.fingerprint_field)},
-    {"id-field", 0, "KEY", "the key of an id in JSON Lines (default id)", OPTION_TEXT,
-     OPTION_FIELD(input_options, lines.id_field)},
+    {"fingerprint-key", 0, "KEY", "the key of a fingerprint in JSON Lines (default fingerprint)", OPTION_TEXT,
+     OPTION_FIELD(input_options, lines.fingerprint_key)},
+    {"id-key", 0, "KEY", "the key of an id in JSON Lines (default id)", OPTION_TEXT,
+     OPTION_FIELD(input_options, lines.id_key)},
     {0},
 };
 
-void check_json_fields(const char *fingerprint_field, const char *id_field)
+void check_json_keys(const char *fingerprint_key, const char *id_key)
 {
-    if (json_is_available() && !json_is_text(fingerprint_field))
-        message_usage_error("--fingerprint-field: expected UTF-8, found '%s'", fingerprint_field);
-    if (json_is_available() && !json_is_text(id_field))
-        message_usage_error("--id-field: expected UTF-8, found '%s'", id_field);
-    if (strcmp(fingerprint_field, id_field) == 0)
-        message_usage_error("--fingerprint-field and --id-field: expected two keys, found '%s' twice", id_field);
+    if (json_is_available() && !json_is_text(fingerprint_key))
+        message_usage_error("--fingerprint-key: expected UTF-8, found '%s'", fingerprint_key);
+    if (json_is_available() && !json_is_text(id_key))
+        message_usage_error("--id-key: expected UTF-8, found '%s'", id_key);
+    if (strcmp(fingerprint_key, id_key) == 0)
+        message_usage_error("--fingerprint-key and --id-key: expected two keys, found '%s' twice", id_key);
 }
 
 void check_input_options(void *part)
@@ -132,7 +132,7 @@ void check_input_options(void *part)
         message_usage_error("--compression: %s", fault.reason);
     if (input->format == INPUT_JSONL && !json_is_available())
         message_usage_error("--format jsonl: this sstore was built without the jansson library");
-    check_json_fields(input->lines.fingerprint_field, input->lines.id_field);
+    check_json_keys(input->lines.fingerprint_key, input->lines.id_key);
     /* Only after all options are parsed: --ids changes the meaning of the list. */
     if (input->columns != NULL && !line_format_set_columns(&input->lines, input->columns, &fault))
         message_usage_error("--columns: %s", fault.reason);

@@ -12,7 +12,7 @@ typedef struct arguments {
     dump_format format;
     dump_columns columns;
     radix_form radix;
-    const char *fingerprint_field, *id_field;
+    const char *fingerprint_key, *id_key;
     const char *radix_given;
     progress_mode progress;
 } arguments;
@@ -37,9 +37,9 @@ static const command_option options[] = {
     {"radix", 0, "RADIX", "fingerprints in text are hex (default), dec, signed, base64 or bin", OPTION_CHOICE,
      OPTION_FIELD(arguments, radix), .choices = radix_choices, .given = offsetof(arguments, radix_given),
      .common = true},
-    {"fingerprint-field", 0, "KEY", "the key of a fingerprint in jsonl (default fingerprint)", OPTION_TEXT,
-     OPTION_FIELD(arguments, fingerprint_field)},
-    {"id-field", 0, "KEY", "the key of an id in jsonl (default id)", OPTION_TEXT, OPTION_FIELD(arguments, id_field)},
+    {"fingerprint-key", 0, "KEY", "the key of a fingerprint in jsonl (default fingerprint)", OPTION_TEXT,
+     OPTION_FIELD(arguments, fingerprint_key)},
+    {"id-key", 0, "KEY", "the key of an id in jsonl (default id)", OPTION_TEXT, OPTION_FIELD(arguments, id_key)},
     {0},
 };
 static const command_syntax syntax = {
@@ -78,7 +78,7 @@ static void check_arguments(const arguments *all)
         message_usage_error("%s has no effect with --format %s: leave one of them out", all->radix_given, name);
     if (all->format == DUMP_JSONL && !json_is_available())
         message_usage_error("--format jsonl: this sstore was built without the jansson library");
-    check_json_fields(all->fingerprint_field, all->id_field);
+    check_json_keys(all->fingerprint_key, all->id_key);
 }
 
 /* Choose what to print of each record. Returns an exit code. */
@@ -98,9 +98,9 @@ static int choose_parts(const char *path, const arguments *all, record_style *st
     const bool id_first = columns == ID_FINGERPRINT;
     style->part_count = columns == ONLY_FINGERPRINT ? 1 : 2;
     style->parts[id_first] = RECORD_FINGERPRINT;
-    style->keys[id_first] = all->fingerprint_field;
+    style->keys[id_first] = all->fingerprint_key;
     style->parts[!id_first] = RECORD_ID;
-    style->keys[!id_first] = all->id_field;
+    style->keys[!id_first] = all->id_key;
     return EXIT_DONE;
 }
 
@@ -122,7 +122,7 @@ static int print_record(void *context, const sstore_record *record)
 
 int cmd_dump(int argc, char **argv)
 {
-    arguments all = {.fingerprint_field = "fingerprint", .id_field = "id"};
+    arguments all = {.fingerprint_key = "fingerprint", .id_key = "id"};
     sstore *store;
     sstore_statistics metadata;
     sstore_error error;

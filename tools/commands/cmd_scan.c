@@ -58,7 +58,7 @@ static int open_scan(const arguments *all, sstore_stream_matcher **scan_out)
                                           .threads = all->threads};
     sstore_error error;
     format.lines.radix = all->format.lines.radix;
-    format.lines.fingerprint_field = all->format.lines.fingerprint_field;
+    format.lines.fingerprint_key = all->format.lines.fingerprint_key;
     format.lines.ignore_ids = true;
     format.ahead = all->format.ahead;
     int code = input_read_all(all->queries, &format, &queries, &count);

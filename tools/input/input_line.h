@@ -28,7 +28,7 @@ typedef struct line_format {
     bool ignore_ids;        /* the id column is skipped */
     bool are_ids;           /* the fingerprint column holds ids, decimal and unsigned */
     bool are_edges;         /* lines are two numbers, decimal and unsigned; the columns are the default ones */
-    const char *fingerprint_field, *id_field; /* the keys of JSON objects */
+    const char *fingerprint_key, *id_key; /* the keys of JSON objects */
 } line_format;
 
 /* A fingerprint, then optionally an id. */
