@@ -5,8 +5,12 @@
 # and 3 GB below TMPDIR or /var/tmp. Packages come from the sources of this machine's apt.
 #   tests/bare.sh [JOB...]      the jobs of tests/run.sh to run there; without any, its default jobs
 #   tests/bare.sh --python      only the first lines of python/README.md
+#   tests/bare.sh --packages    the job `packages` instead: builds the Debian packages here, checks them with lintian, builds
+#                               them again by packaging/docker/Dockerfile, compares both, and installs, uses and purges
+#                               them in the bare system, where docs/tutorial.md is followed to its end
 # The exit status is 125 if no such system can be made here, and 1 if something in it failed. The result is in
-# build/bare/figures.txt. Nothing stays mounted and no process stays, also if the script is killed.
+# build/bare/figures.txt, or build/packages/figures.txt. With SSTORE_BARE_BASE=FILE the system that debootstrap makes is
+# kept in this archive, and taken from there if it exists. Nothing stays mounted and no process stays, also if the script is killed.
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 
@@ -29,18 +33,21 @@ if [ -z "${SSTORE_BARE_INSIDE:-}" ]; then
   ) || impossible "debootstrap cannot be installed"
   apart=(unshare --mount --pid --mount-proc --kill-child)
   "${apart[@]}" true 2>/dev/null || impossible "this process may not mount (it fails: ${apart[*]} true)"
-  root=$(mktemp -d "${TMPDIR:-/var/tmp}/sstore-bare-XXXXXX") && chmod 755 "$root" || impossible "no temporary folder"
-  trap 'kill -KILL $! 2>/dev/null; wait; rm -rf --one-file-system "$root"' EXIT
+  work=$(mktemp -d "${TMPDIR:-/var/tmp}/sstore-bare-XXXXXX") && mkdir "$work/root" || impossible "no temporary folder"
+  chmod 755 "$work" "$work/root"
+  trap 'kill -KILL $! 2>/dev/null; wait; rm -rf --one-file-system "$work"' EXIT
   trap 'exit 130' INT
   trap 'exit 143' TERM HUP
-  SSTORE_BARE_INSIDE=$root "${apart[@]}" tests/bare.sh "$@" &
+  SSTORE_BARE_INSIDE=$work "${apart[@]}" tests/bare.sh "$@" &
   wait $!
   exit
 fi
-root=$SSTORE_BARE_INSIDE
+work=$SSTORE_BARE_INSIDE root=$SSTORE_BARE_INSIDE/root
 unset SSTORE_BARE_INSIDE
-mkdir -p build/bare || exit 1
-figures=build/bare/figures.txt
+logs=build/bare
+[ "${1:-}" != --packages ] || logs=build/packages
+mkdir -p "$logs" || exit 1
+figures=$logs/figures.txt
 : >"$figures"
 
 # ----- where packages come from: this machine's lists of Debian or Ubuntu, or else Debian's own mirror -----
@@ -65,32 +72,38 @@ find_sources() {
 make_root() {
   local include=()
   [[ $sources != *https://* ]] || include=(--include=ca-certificates)
-  debootstrap --variant=minbase "${include[@]}" "$release" "$root" "$mirror" >build/bare/debootstrap.log 2>&1 || {
-    tail -n 20 build/bare/debootstrap.log >&2
-    impossible "debootstrap failed, see build/bare/debootstrap.log"
+  debootstrap --variant=minbase "${include[@]}" "$release" "$root" "$mirror" >"$logs/debootstrap.log" 2>&1 || {
+    tail -n 20 "$logs/debootstrap.log" >&2
+    impossible "debootstrap failed, see $logs/debootstrap.log"
   }
   printf '%s\n' "$sources" >"$root/etc/apt/sources.list"
   apt-config dump Acquire | grep -E '^Acquire::(http|https|ftp|Retries|Check-Date|Check-Valid-Until)\b' \
     >"$root/etc/apt/apt.conf.d/99host"
   cp -L /etc/resolv.conf /etc/hosts /etc/pip.conf "$root/etc/" 2>/dev/null
+}
+# The same from the archive SSTORE_BARE_BASE, which other processes may be making.
+take_root() {
+  local base=${SSTORE_BARE_BASE:-}
+  if [ -z "$base" ]; then
+    make_root
+    return
+  fi
+  exec {lock}>"$base.lock" && flock "$lock" || impossible "$base.lock cannot be locked"
+  if [ -e "$base" ]; then
+    tar -C "$root" -xpf "$base" || impossible "$base cannot be unpacked"
+  else
+    make_root
+    tar -C "$root" -cf "$base.new" . && mv "$base.new" "$base" || impossible "$base cannot be written"
+  fi
+  exec {lock}>&-
+}
+prepare_root() {
   [ -z "${PIP_CERT:-}" ] || cp -L "$PIP_CERT" "$root/pip-cert.pem"
   mount -t proc proc "$root/proc" 2>/dev/null || mount --rbind /proc "$root/proc" || impossible "/proc cannot be mounted"
   rm -rf "$root/dev/shm" && mkdir -m 1777 "$root/dev/shm" || impossible "no /dev/shm"
 }
 
-# What git would give to a newcomer, with what is not committed yet; without git, all but what is built.
-tree_files() {
-  local path
-  if git -c safe.directory='*' rev-parse --is-inside-work-tree >/dev/null 2>&1; then
-    git -c safe.directory='*' ls-files -co --exclude-standard -z
-  else
-    find . -path ./build -prune -o -path ./.git -prune -o ! -type d -print0
-  fi | while IFS= read -r -d '' path; do
-    if [ -e "$path" ] || [ -L "$path" ]; then
-      printf '%s\0' "$path"
-    fi
-  done
-}
+. tests/tree.sh
 copy_tree() {
   mkdir "$root/sstore" && tree_files | tar --null -T - -cf - | tar -C "$root/sstore" --no-same-owner -xf -
 }
@@ -107,23 +120,33 @@ there() { # command
 }
 
 failed=()
-try() { # what it is, command
-  local begin=$SECONDS log=build/bare/output.log times=build/bare/times.txt status TIMEFORMAT='%U + %S s of processor time'
-  say "bare system: $1"
-  { time there "$2" 2>&1; } 2>"$times" | tee "$log"
+try() { # what it is, command there
+  attempt "$1" there "$2"
+}
+attempt() { # what it is, command...
+  local begin=$SECONDS log=$logs/output.log times=$logs/times.txt status TIMEFORMAT='%U + %S s of processor time'
+  local what=$1
+  shift
+  say "bare system: $what"
+  { time "$@" 2>&1; } 2>"$times" | tee "$log"
   status=${PIPESTATUS[0]}
   {
-    printf '%s: %s in %d min %d s, %s\n' "$1" "$([ "$status" = 0 ] && echo passed || echo FAILED)" \
+    printf '%s: %s in %d min %d s, %s\n' "$what" "$([ "$status" = 0 ] && echo passed || echo FAILED)" \
       $(((SECONDS - begin) / 60)) $(((SECONDS - begin) % 60)) "$(tail -n 1 "$times")"
-    # What each job came to there; of ctest alone, its closing lines.
-    sed -nE '/^== [a-z]+, in /,$p' "$log" | grep . || sed -n '/tests passed,/,$p' "$log"
+    # What each job came to there; figures; of ctest alone, its closing lines.
+    sed -nE '/^== [a-z]+, in /,$p' "$log" | grep . || grep '^figure: ' "$log" || sed -n '/tests passed,/,$p' "$log"
   } >>"$figures"
-  [ "$status" = 0 ] || failed+=("$1")
+  [ "$status" = 0 ] || failed+=("$what")
 }
 
 find_sources
 say "bare system: $release from $mirror"
-make_root
+take_root
+if [ "${1:-}" = --packages ]; then
+  . tests/install/packages.sh
+  exit
+fi
+prepare_root
 copy_tree || impossible "the tree cannot be copied"
 
 if [ "${1:-}" = --python ]; then

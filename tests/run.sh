@@ -9,6 +9,8 @@
 #   coverage   measures how much of the library the tests run: tests/coverage.sh
 #   python     the Python package: python/test.sh. Beside other jobs it runs at the same time, since it mostly occupies one
 #              processor
+#   packages   builds the Debian packages and the Docker image, and uses them in a bare Debian system: tests/bare.sh
+#              --packages. Beside other jobs it runs after python, since it mostly waits. Needs root.
 #   analyze    looks for bugs without running anything: tests/analyze.sh
 #   bare       README's commands and the jobs asan and release in a bare Debian system: tests/bare.sh. Needs root.
 #              If no such system can be made, this is reported, and asan and release run here instead.
@@ -20,13 +22,15 @@ set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 
 timeout=3600 # for one test: only a hang takes this long, also on a slow machine
-all_jobs=(bare full tsan clang coverage analyze python) # asan and release are in bare
+all_jobs=(bare full tsan clang coverage analyze python packages) # asan and release are in bare
 # Estimated seconds of each job with two idle processors, with its build but without installing packages.
-declare -A seconds=([asan]=345 [release]=105 [full]=415 [tsan]=180 [clang]=80 [coverage]=300 [python]=250 [analyze]=180 [bare]=600)
+declare -A seconds=([asan]=345 [release]=105 [full]=415 [tsan]=180 [clang]=80 [coverage]=300 [python]=250 [analyze]=180 [bare]=600
+  [packages]=150)
+beside_jobs=(python packages) # at the same time as others
 jobs=()
 for argument in "$@"; do
   case $argument in
-    asan | release | full | tsan | clang | coverage | python | analyze | bare) jobs+=("$argument") ;;
+    asan | release | full | tsan | clang | coverage | python | packages | analyze | bare) jobs+=("$argument") ;;
     all) jobs=("${all_jobs[@]}") ;;
     --long) export SSTORE_TEST_LONG=1 ;;
     -h | --help) sed -n '2,/^set/s/^# \{0,1\}//p' tests/run.sh; exit 0 ;;
@@ -51,9 +55,14 @@ unsanitized+='|cli\.(output-every|build-compressed|build-text-shapes|query-same|
 say() { printf '\n== %s\n' "$*"; }
 minutes() { printf '%d min %d s' $(($1 / 60)) $(($1 % 60)); }
 
+# Whether a job runs at the same time as others, which there are.
+is_beside() { # job
+  [[ " ${beside_jobs[*]} " == *" $1 "* && " ${jobs[*]} " =~ \ (asan|release|full|tsan|clang|coverage|analyze|bare)\  ]]
+}
+
 expected=0
 for job in "${jobs[@]}"; do
-  [ "$job" = python ] && ((${#jobs[@]} > 1)) || ((expected += seconds[$job]))
+  is_beside "$job" || ((expected += seconds[$job]))
 done
 if [ -n "${SSTORE_TEST_LONG:-}" ]; then
   say "${jobs[*]}: takes hours"
@@ -87,6 +96,12 @@ if [[ " ${jobs[*]} " == *" python "* ]]; then
   python3 -c 'import os.path, sysconfig as s; exit(not os.path.exists(s.get_path("include") + "/Python.h"))' 2>/dev/null ||
     missing+=(python3-dev)
 fi
+if [[ " ${jobs[*]} " == *" packages "* ]]; then
+  need_command debootstrap debootstrap
+  need_command dh debhelper
+  need_command lintian lintian
+  need_command buildah buildah
+fi
 install_missing
 
 # ----- build and test -----
@@ -111,13 +126,23 @@ build_and_test() { # job, preset, ctest arguments...
   return "$status"
 }
 
-run_bare() {
+bare_system() { # argument...
   local as=()
   if [ "$(id -u)" != 0 ] && command -v sudo >/dev/null; then
-    as=(sudo --preserve-env=CI,SSTORE_TEST_LONG,http_proxy,https_proxy,no_proxy,TMPDIR)
+    as=(sudo --preserve-env=CI,SSTORE_TEST_LONG,SSTORE_BARE_BASE,http_proxy,https_proxy,no_proxy,TMPDIR)
   fi
+  "${as[@]}" tests/bare.sh "$@"
+}
+run_packages() {
+  mkdir -p build/packages
+  bare_system --packages
+  local status=$?
+  ((status == 125)) || return "$status"
+  echo "NOT TRIED: no bare system can be made here" | tee build/packages/figures.txt
+}
+run_bare() {
   mkdir -p build/bare
-  "${as[@]}" tests/bare.sh asan release
+  bare_system asan release
   local status=$?
   ((status == 125)) || return "$status"
   echo "NOT TRIED: no bare system can be made here; the jobs asan and release run here instead" | tee build/bare/figures.txt
@@ -133,6 +158,7 @@ run_job() {
     clang) build_and_test clang clang -L '^(unit|property)$' -E "$longest" ;;
     coverage) tests/coverage.sh ;;
     python) python/test.sh ;;
+    packages) run_packages ;;
     analyze) tests/analyze.sh ;;
     bare) run_bare ;;
   esac
@@ -146,12 +172,24 @@ conclude() { # job
   [ -e "$results/tests.log" ] && awk '/^[0-9]+\/[0-9]+ Testing: / { test = $3 } sub(/^figure: /, "") { print test ": " $0 }' "$results/tests.log" | sort
 }
 
-beside= # the process of the job python, if it runs at the same time as others
-if [[ " ${jobs[*]} " == *" python "* ]] && ((${#jobs[@]} > 1)); then
+# The jobs bare and packages take the same bare system.
+if [[ " ${jobs[*]} " == *" bare "*" packages "* ]]; then
+  export SSTORE_BARE_BASE=$PWD/build/bare/base.tar
+  mkdir -p build/bare && rm -f "$SSTORE_BARE_BASE" || exit 1
+fi
+beside= # the process of the jobs that run at the same time as others, one by one
+for job in "${jobs[@]}"; do
+  ! is_beside "$job" || beside+=" $job"
+done
+if [ -n "$beside" ]; then
   mkdir -p build/results || exit 1
-  run_job python >build/results/python.log 2>&1 &
+  (for job in $beside; do
+    rm -f "build/results/$job.status" "build/$job/figures.txt"
+    run_job "$job" >"build/results/$job.log" 2>&1
+    echo $? >"build/results/$job.status"
+  done) &
   beside=$!
-  trap 'kill "$beside" 2>/dev/null' EXIT
+  trap 'kill "$beside" 2>/dev/null; rm -f "${SSTORE_BARE_BASE:-}"' EXIT
 fi
 
 failed=()
@@ -161,10 +199,11 @@ for ((i = 0; i < ${#jobs[@]}; i++)); do # run_bare may add some
   [ -z "${took[$job]:-}" ] || continue
   begin=$SECONDS
   results=build/results/$job
-  if [ "$job" = python ] && [ -n "$beside" ]; then
+  if is_beside "$job"; then
     begin=0 # at the same time as the others
-    wait "$beside" || failed+=(python)
-    cat build/results/python.log
+    wait "$beside" 2>/dev/null
+    [ "$(cat "build/results/$job.status")" = 0 ] || failed+=("$job")
+    cat "build/results/$job.log"
   else
     rm -rf "$results" "build/$job/figures.txt"
     mkdir -p "$results" || exit 1
