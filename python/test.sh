@@ -4,7 +4,7 @@
 #   - checks the types with mypy and pyright, with both Pythons, and the code with ruff; makes the reference;
 #   - has auditwheel accept the wheel for a manylinux tag;
 #   - runs the tests with the C code under the address and undefined-behaviour sanitizers.
-#   python/test.sh
+#   python/test.sh [--wheel]     --wheel: only build, without tests; source release in build/python/dist, wheel in build/python/wheels
 # Needs a C compiler, and pip's access to packages. The arguments of pytest can be set by PYTEST_ADDOPTS.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -48,6 +48,7 @@ PATH=$PWD/tools/bin:$PATH tools/bin/auditwheel repair --wheel-dir wheels dist/*.
 wheel=$(echo "$PWD"/wheels/*manylinux*.whl)
 [ -e "$wheel" ] || { echo "there is no wheel for manylinux"; exit 1; }
 figure "$(basename "$wheel"): $(stat -c %s "$wheel") bytes"
+[ "${1:-}" != --wheel ] || exit 0
 
 for python in "$oldest" "$newest"; do
   version=$("$python" -c 'import platform; print(platform.python_version())')
