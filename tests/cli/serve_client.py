@@ -317,12 +317,12 @@ def test_writes():
         new = [(RANDOM.getrandbits(64), 10**6 + i) for i in range(50)]
         given = [{"fingerprint": f"{f:x}", "id": str(i) if i % 2 else i} for f, i in new]
         answer = service.post("/v1/records", {"records": given + given[:5]})
-        assert answer["given"] == 55 and answer["first_id"] is None and answer["records"] == 550, answer
+        assert answer["given_count"] == 55 and answer["first_id"] is None and answer["record_count"] == 550, answer
         records.update(new)
         for query in [new[7][0], near_query(sorted(records))]:
             assert results(service.get(f"/v1/query?fp={query:x}")) == [matches(records, query, 3)]
         body = b"".join(struct.pack("<QQ", f ^ 1, i) for f, i in new)
-        assert service.post("/v1/records", body)["records"] == 600
+        assert service.post("/v1/records", body)["record_count"] == 600
         records.update((f ^ 1, i) for f, i in new)
 
         next_id = int(service.get("/v1/stat")["stores"][0]["stat"]["next_id"])
@@ -350,11 +350,12 @@ def test_writes():
         body = {"records": [{"fingerprint": f"{f:x}", "id": str(i)} for f, i in gone] + [{"fingerprint": "1", "id": "1"}]}
         records.difference_update(gone)
         answer = service.post("/v1/remove", body)
-        assert answer["given"] == 31 and answer["records"] == len(records), answer
+        assert answer["given_count"] == 31 and answer["record_count"] == len(records), answer
+        assert service.metrics()["sstore_records_removed_total"] == 30
         gone = {f for f, _ in RANDOM.sample(sorted(records), 5)}
         records = {(f, i) for f, i in records if f not in gone}
         answer = service.post("/v1/remove", {"records": [{"fingerprint": f"{f:x}"} for f in gone]})
-        assert answer["records"] == len(records), answer
+        assert answer["record_count"] == len(records), answer
         query = near_query(sorted(records))
         assert results(service.get(f"/v1/query?fp={query:x}")) == [matches(records, query, 3)]
 
@@ -372,7 +373,7 @@ def test_writes():
             service.post("/v1/records", body, status=400)
         service.post("/v1/records?k=3", {"records": []}, status=400)
         service.post("/v1/offer", {"records": [{"fingerprint": "1"}], "k": 17}, status=400)
-        assert service.post("/v1/records", {"records": []})["records"] == len(records)
+        assert service.post("/v1/records", {"records": []})["record_count"] == len(records)
         assert service.get("/v1/stat")["stores"][0]["stat"]["segments"] != []
     dumped = {(int(line[:16], 16), int(line[17:])) for line in sstore("dump", "written.store").stdout.splitlines()}
     assert dumped == records
@@ -414,7 +415,7 @@ def test_concurrent_writes():
         assert sorted(new) == sorted(fingerprints)
         service.wait_for(lambda metrics: metrics['sstore_store_open_states{store="busy.store"}'] == 1)
         metrics = service.metrics()
-        assert metrics["sstore_added_records_total"] == rounds * (clients + 1)
+        assert metrics["sstore_records_added_total"] == rounds * (clients + 1)
         assert metrics['sstore_store_segments{store="busy.store"}'] < 16
 
 
@@ -455,7 +456,7 @@ def test_new_states():
         service.wait_for(lambda metrics: metrics['sstore_store_open_states{store="changing.store"}'] == 1)
         assert not [name for name in service.open_files() if "seg-" in name and "(deleted)" in name]
         assert len(results(service.get(f"/v1/query?fp={query:x}&k=0"))[0]) >= 12
-        assert service.metrics()["sstore_failed_refreshes_total"] == 0
+        assert service.metrics()["sstore_refresh_failures_total"] == 0
 
 
 def test_lost_store():
@@ -467,7 +468,7 @@ def test_lost_store():
     with open("lost.store/other", "wb") as damaged:
         damaged.write(b"damaged")
     os.replace("lost.store/other", "lost.store/MANIFEST")
-    service.wait_for(lambda metrics: metrics["sstore_failed_refreshes_total"] > 0)
+    service.wait_for(lambda metrics: metrics["sstore_refresh_failures_total"] > 0)
     assert service.get("/v1/stat")["stores"][0]["stat"]["records"] == 100
     os.replace("manifest", "lost.store/MANIFEST")
     service.wait_for(lambda metrics: metrics['sstore_store_generation{store="lost.store"}'] == 2)
@@ -593,15 +594,15 @@ def test_metrics():
         assert metrics['sstore_requests_total{path="/v1/query",status="200"}'] == 6
         assert metrics['sstore_requests_total{path="/v1/query",status="400"}'] == 1
         assert metrics['sstore_requests_total{path="other",status="404"}'] == 1
-        assert metrics['sstore_request_seconds_count{path="/v1/query"}'] == 7
-        assert metrics['sstore_request_seconds_bucket{path="/v1/query",le="+Inf"}'] == 7
+        assert metrics['sstore_request_duration_seconds_count{path="/v1/query"}'] == 7
+        assert metrics['sstore_request_duration_seconds_bucket{path="/v1/query",le="+Inf"}'] == 7
         assert metrics["sstore_queries_total"] == 205
         found = sum(len(matches(records, f, 3)) for f, _ in records) + 5 * len(matches(records, records[0][0], 3))
         assert metrics["sstore_matches_total"] == found
         assert metrics["sstore_blocks_read_total"] > 0
         name = r'{store="odd\"name\\.store"}'
         assert metrics["sstore_store_records" + name] == 200 and metrics["sstore_store_segments" + name] == 1
-        bounds = [v for n, v in metrics.items() if n.startswith('sstore_request_seconds_bucket{path="/v1/query"')]
+        bounds = [v for n, v in metrics.items() if n.startswith('sstore_request_duration_seconds_bucket{path="/v1/query"')]
         assert bounds == sorted(bounds)
 
 

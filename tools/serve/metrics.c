@@ -73,27 +73,27 @@ static void print_histogram(const route_metrics *of, const char *path, reply *to
     uint64_t count = 0;
     for (uint32_t i = 0; i <= METRICS_BUCKETS; i++) {
         count += load(&of->buckets[i]);
-        reply_print(to, "sstore_request_seconds_bucket{path=\"%s\",le=\"%s\"} %" PRIu64 "\n", path,
+        reply_print(to, "sstore_request_duration_seconds_bucket{path=\"%s\",le=\"%s\"} %" PRIu64 "\n", path,
                     i < METRICS_BUCKETS ? bounds[i].seconds : "+Inf", count);
     }
-    reply_print(to,
-                "sstore_request_seconds_sum{path=\"%s\"} %.9f\nsstore_request_seconds_count{path=\"%s\"} %" PRIu64 "\n",
-                path, (double)load(&of->total_ns) / 1e9, path, count);
+    reply_print(to, "sstore_request_duration_seconds_sum{path=\"%s\"} %.9f\n", path, (double)load(&of->total_ns) / 1e9);
+    reply_print(to, "sstore_request_duration_seconds_count{path=\"%s\"} %" PRIu64 "\n", path, count);
 }
 
 void metrics_print(metrics *self, reply *to)
 {
     print_requests(self, to);
-    print_head(to, "request_seconds", "histogram", "Time from a complete request to its answer, by path.");
+    print_head(to, "request_duration_seconds", "histogram", "Time from a complete request to its answer, by path.");
     for (route of = 0; of < ROUTE_COUNT; of++)
         print_histogram(&self->routes[of], route_path(of), to);
     print_counter(to, "queries_total", "Queries that were answered.", &self->queries);
     print_counter(to, "matches_total", "Matches of these queries.", &self->matches);
     print_counter(to, "blocks_read_total", "Blocks that these queries read.", &self->blocks);
-    print_counter(to, "added_records_total", "Records that requests added.", &self->added_records);
-    print_counter(to, "failed_refreshes_total", "Newer states that could not be opened.", &self->failed_refreshes);
-    print_counter(to, "failed_compactions_total", "Compactions after additions that failed.",
-                  &self->failed_compactions);
+    print_counter(to, "records_added_total", "Records that requests added.", &self->added_records);
+    print_counter(to, "records_removed_total", "Records that requests removed.", &self->removed_records);
+    print_counter(to, "refresh_failures_total", "Newer states that could not be opened.", &self->refresh_failures);
+    print_counter(to, "compaction_failures_total", "Compactions by this service that failed.",
+                  &self->compaction_failures);
     print_gauge(to, "connections", "Open connections.", atomic_load(&self->connections));
     print_gauge(to, "waiting_requests", "Requests that wait for a thread.", atomic_load(&self->waiting_requests));
 }

@@ -20,8 +20,8 @@ typedef struct route_metrics {
 typedef struct metrics {
     route_metrics routes[ROUTE_COUNT];
     atomic_ullong queries, matches, blocks;
-    atomic_ullong added_records;
-    atomic_ullong failed_refreshes, failed_compactions;
+    atomic_ullong added_records, removed_records;
+    atomic_ullong refresh_failures, compaction_failures;
     atomic_uint connections, waiting_requests;
 } metrics;
 

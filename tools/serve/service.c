@@ -94,7 +94,7 @@ void service_refresh(service *self)
     for (uint32_t i = 0; i < self->names.count; i++) {
         sstore_error error = {.status = SSTORE_OK}, *last = &self->failures[i];
         if (served_store_refresh(self->stores[i], &error) != SSTORE_OK) {
-            metrics_add(&self->metrics.failed_refreshes, 1);
+            metrics_add(&self->metrics.refresh_failures, 1);
             if (strcmp(error.message, last->message) != 0)
                 message_problem(&error);
         }

@@ -149,7 +149,9 @@ static void answer_additions(const job_run *run, bool assigns_ids, uint64_t next
         if (assigns_ids)
             snprintf(first_id, sizeof first_id, "\"%" PRIu64 "\"", next_id);
         next_id += of->request.count;
-        reply_print(&of->reply, "{\"given\":%zu,\"first_id\":%s,\"records\":%" PRIu64 ",\"segments\":%" PRIu32 "}\n",
+        reply_print(&of->reply,
+                    "{\"given_count\":%zu,\"first_id\":%s,\"record_count\":%" PRIu64 ",\"segment_count\":%" PRIu32
+                    "}\n",
                     of->request.count, first_id, change->record_count, change->segment_count);
     }
 }
@@ -202,7 +204,8 @@ static sstore_status begin_removal(const store_writer *self, const job_run *run,
 }
 
 /* Records without ids stand for all records of their fingerprints. */
-static sstore_status remove_all(const job_run *run, sstore_remover *remover, sstore_error *error)
+static sstore_status remove_all(const store_writer *self, const job_run *run, sstore_remover *remover,
+                                sstore_error *error)
 {
     sstore_change change = SSTORE_CHANGE_INIT;
     sstore_status status = SSTORE_OK;
@@ -217,9 +220,11 @@ static sstore_status remove_all(const job_run *run, sstore_remover *remover, sst
         return status;
     }
     status = sstore_remover_finish(remover, &change, error);
+    if (status == SSTORE_OK)
+        metrics_add(&self->options.metrics->removed_records, change.removed_count);
     for (job *of = run->first; of != NULL && status == SSTORE_OK; of = of->next)
-        reply_print(&of->reply, "{\"given\":%zu,\"records\":%" PRIu64 ",\"segments\":%" PRIu32 "}\n", of->request.count,
-                    change.record_count, change.segment_count);
+        reply_print(&of->reply, "{\"given_count\":%zu,\"record_count\":%" PRIu64 ",\"segment_count\":%" PRIu32 "}\n",
+                    of->request.count, change.record_count, change.segment_count);
     return status;
 }
 
@@ -231,7 +236,7 @@ static void remove_records(const store_writer *self, job_run *run)
     if (run->first == NULL)
         return;
     if (status == SSTORE_OK)
-        status = remove_all(run, remover, &error);
+        status = remove_all(self, run, remover, &error);
     if (status != SSTORE_OK)
         fail_run(run, &error);
 }
@@ -329,7 +334,7 @@ static void refresh(const store_writer *self)
     if (served_store_refresh(self->served, &error) == SSTORE_OK)
         return;
     message_problem(&error);
-    metrics_add(&self->options.metrics->failed_refreshes, 1);
+    metrics_add(&self->options.metrics->refresh_failures, 1);
 }
 
 /* Many small segments make queries slow. */
@@ -345,7 +350,7 @@ static void compact(const store_writer *self)
         refresh(self);
     } else if (status != SSTORE_ERROR_BUSY) { /* another process writes: later */
         message_problem(&error);
-        metrics_add(&self->options.metrics->failed_compactions, 1);
+        metrics_add(&self->options.metrics->compaction_failures, 1);
     }
 }
 
