@@ -63,11 +63,11 @@ const char *input_hint_of_line(const char *line, size_t length, uint64_t number)
     if (length > 0 && line[0] == '{')
         return "; this is JSON, which --format jsonl reads";
     if (is_first && is_header(line, length))
-        return is_separated ? "; this is the header of a CSV file: 'tail -n +2' leaves it out, and \"tr ',' '\\t'\" "
+        return is_separated ? "; this is the header of a CSV file: 'tail -n +2' leaves it out, and \"tr ',;' '\\t'\" "
                               "separates fields by tabs"
                             : "; if this is a header, 'tail -n +2' leaves it out";
     if (is_separated)
-        return "; fields are separated by tabs or spaces; \"tr ',' '\\t'\" converts CSV without quotes";
+        return "; fields are separated by tabs or spaces; \"tr ',;' '\\t'\" converts CSV without quotes";
     return memchr(line, '"', length) != NULL ? "; leave out the quotes, such as with \"tr -d '\\\"'\"" : NULL;
 }
 
