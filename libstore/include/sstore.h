@@ -304,7 +304,7 @@ typedef struct sstore_batch_options {
     sstore_progress_fn on_progress;
     void *progress_context;
     uint64_t *block_count; /* the number of blocks that the call reads is added to it; NULL: it is not wanted. An
-                              iterator adds to it whenever it answers queries */
+                              iterator adds to it whenever it answers queries, until it is freed */
 } sstore_batch_options;
 
 #define SSTORE_BATCH_OPTIONS_INIT {sizeof(sstore_batch_options), 0, NULL, NULL, NULL}

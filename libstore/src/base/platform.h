@@ -2,8 +2,8 @@
  * platform.h - what the library takes from Linux beyond POSIX, and what other systems name differently. A port replaces
  * platform.c; no other file has such code (tests/layers.sh checks this).
  *
- * Files are descriptors and folders, too. Functions that return bool or a descriptor set errno if they fail. What only
- * makes work faster returns nothing; doing nothing is a valid port of it.
+ * Files and folders are given by descriptors. Functions that return bool or a descriptor set errno if they fail.
+ * Functions that return nothing, except ss_platform_path(), only save time or space: a port may leave them empty.
  */
 #ifndef SS_PLATFORM_H
 #define SS_PLATFORM_H
@@ -37,9 +37,13 @@ bool ss_platform_read_cached(int fd, uint64_t offset, void *buffer, size_t size)
 /* Read the pages of a map from the disk. False if this failed or is not supported: the pages may not be readable. */
 bool ss_platform_populate(const uint8_t *part, size_t size);
 
+/* Begin to read a part into the page cache. */
 void ss_platform_will_need(int fd, uint64_t offset, uint64_t size);
+/* Read nothing ahead of what is asked for. */
 void ss_platform_expect_random(int fd);
+/* Begin to write a part to the disk, so that a later sync takes less time. */
 void ss_platform_start_writing(int fd, uint64_t offset, uint64_t size);
+/* Free the disk space of a part, which then reads as zeros. */
 void ss_platform_punch(int fd, uint64_t offset, uint64_t size);
 
 /* ----- paths of open files ----- */
