@@ -13,11 +13,10 @@ double raw_bytes(const sstore_statistics *store)
     return store->has_ids ? 16 * (double)store->record_count : 8 * (double)store->distinct_count;
 }
 
-/* log2 of the number of sets, 2^64 over count: count * (64 - log2(count) + log2(e)) up to terms that do not matter. */
+/* log2 of the number of sets, which is nearly (2^64)^count / count!. */
 double set_bound_bits(double count)
 {
-    return count > 0 ? 64 - log2(count) + (lgamma(count + 1) > 0 ? log2(count) - lgamma(count + 1) / log(2) / count : 0)
-                     : 0;
+    return count > 0 ? 64 - lgamma(count + 1) / log(2) / count : 0;
 }
 
 /* ----- the bytes of the store ----- */
