@@ -6,6 +6,7 @@
 #include "serve/store_writer.h"
 
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -381,7 +382,13 @@ store_writer *store_writer_start(served_store *served, const store_writer_option
     self->served = served;
     self->options = *options;
     job_queue_init(&self->queue, options->max_waiting);
-    if (pthread_create(&self->thread, NULL, write_jobs, self) == 0)
+    /* A signal that ends the process in the middle of a write is not for this thread, nor for those that it starts. */
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const bool started = pthread_create(&self->thread, NULL, write_jobs, self) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (started)
         return self;
     job_queue_destroy(&self->queue);
     free(self);
