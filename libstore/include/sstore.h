@@ -871,8 +871,9 @@ typedef struct sstore_dedup_options {
     const char *recipe;
     const char *tmp_dir;
     uint64_t memory_bytes;
-    uint64_t publish_every; /* publish after this many new records; 0: as many as fit in an eighth of the memory, 1.5
-                               to 2 million for 512 MiB */
+    uint64_t publish_every; /* publish after this many new records, or as many as fit in an eighth of the memory, 1.5 to
+                               2 million for 512 MiB; 0: only the latter; UINT64_MAX: only at sstore_dedup_publish(),
+                               whatever memory that takes */
     sstore_progress_fn on_progress;
     void *progress_context;
 } sstore_dedup_options;

@@ -16,6 +16,8 @@
 #include "serve/matches.h"
 
 #define BUSY_WAIT_NS 20000000 /* while another process writes to the store */
+#define ANSWER_BYTES 256u     /* the maximum for an addition */
+#define OFFER_BYTES 512u      /* of memory, for each record that is offered */
 
 struct store_writer {
     served_store *served;
@@ -41,13 +43,18 @@ static bool are_alike(const request *a, const request *b)
            (a->has_distance == b->has_distance && (!a->has_distance || a->distance == b->distance));
 }
 
-/* Take the first jobs from a list, as many as are alike. */
-static job_run take_run(job **list)
+/* Take the first jobs from a list, as many as are alike. Offered records wait in memory, so together they are not more
+ * than fit, unless a single job has more. */
+static job_run take_run(const store_writer *self, job **list)
 {
     job_run run = {.first = *list, .count = 1};
     job *last = run.first;
-    while (last->next != NULL && are_alike(&run.first->request, &last->next->request)) {
+    const uint64_t max = last->request.route == ROUTE_OFFER ? self->options.memory_bytes / OFFER_BYTES : UINT64_MAX;
+    uint64_t records = last->request.count;
+    while (last->next != NULL && are_alike(&run.first->request, &last->next->request) &&
+           records + last->next->request.count <= max) {
         last = last->next;
+        records += last->request.count;
         run.count++;
     }
     *list = last->next;
@@ -76,6 +83,17 @@ static void fail_run(const job_run *run, const sstore_error *error)
         reply_fail_with(&of->reply, error);
 }
 
+/* The same after a publication that failed: perhaps in a step that follows it. `before` is the state without it. */
+static void fail_publication(const job_run *run, const sstore *before, const sstore_error *error)
+{
+    if (sstore_is_newest(before)) {
+        fail_run(run, error);
+        return;
+    }
+    for (job *of = run->first; of != NULL; of = of->next)
+        reply_fail(&of->reply, REPLY_FAILED, "%s; the records may have been written", error->message);
+}
+
 /* Answer the jobs whose time is over, without writing them. */
 static void drop_late(job_run *run)
 {
@@ -99,9 +117,10 @@ static void drop_late(job_run *run)
 
 typedef sstore_status (*begin_fn)(const store_writer *self, const job_run *run, void **handle_out, sstore_error *error);
 
-/* Begin to write. While another process does, wait, until the time of all jobs is over: then the run is empty. */
-static sstore_status begin(const store_writer *self, job_run *run, begin_fn try_once, void **handle_out,
-                           sstore_error *error)
+/* Get the handle of a change. While another process writes, wait, until the time of all jobs is over: then the run is
+ * empty. */
+static sstore_status wait_to_write(const store_writer *self, job_run *run, begin_fn try_once, void **handle_out,
+                                   sstore_error *error)
 {
     static const struct timespec wait = {.tv_nsec = BUSY_WAIT_NS};
     sstore_status status = SSTORE_ERROR_BUSY;
@@ -111,6 +130,21 @@ static sstore_status begin(const store_writer *self, job_run *run, begin_fn try_
         drop_late(run);
     }
     return status;
+}
+
+/* Begin to write: lock the store, and use the state that is changed. False: all jobs have their answers, and the
+ * handle, which may be NULL, is to be aborted. */
+static bool begin(const store_writer *self, job_run *run, begin_fn try_once, void **handle_out, store_use *base_out)
+{
+    sstore_error error;
+    sstore_status status = wait_to_write(self, run, try_once, handle_out, &error);
+    if (status == SSTORE_OK)
+        status = served_store_refresh(self->served, &error);
+    if (status == SSTORE_OK)
+        status = served_store_acquire(self->served, false, base_out, &error);
+    if (status != SSTORE_OK && run->first != NULL)
+        fail_run(run, &error);
+    return status == SSTORE_OK;
 }
 
 static sstore_status begin_addition(const store_writer *self, const job_run *run, void **handle_out,
@@ -127,27 +161,22 @@ static sstore_status begin_addition(const store_writer *self, const job_run *run
     return status;
 }
 
-/* The id that the next record without one gets, while the store is locked. */
-static sstore_status read_next_id(const store_writer *self, bool *has_ids_out, uint64_t *next_id_out,
-                                  sstore_error *error)
+/* Get the memory of the answers before anything is written. */
+static bool has_answer_room(const job_run *run)
 {
-    store_use use;
-    sstore_status status = served_store_refresh(self->served, error);
-    if (status == SSTORE_OK)
-        status = served_store_acquire(self->served, false, &use, error);
-    if (status != SSTORE_OK)
-        return status;
-    *has_ids_out = store_use_statistics(&use)->has_ids;
-    *next_id_out = store_use_statistics(&use)->next_id;
-    served_store_release(self->served, &use);
-    return SSTORE_OK;
+    for (job *of = run->first; of != NULL; of = of->next)
+        if (reply_fill_begin(&of->reply, ANSWER_BYTES) == NULL)
+            return false;
+    return true;
 }
 
-static void answer_additions(const job_run *run, bool assigns_ids, uint64_t next_id, const sstore_change *change)
+static void answer_additions(const job_run *run, const sstore_statistics *base, const sstore_change *change)
 {
+    const bool assigns_ids = base->has_ids && run->first->request.ids == NULL;
+    uint64_t next_id = base->next_id;
     for (job *of = run->first; of != NULL; of = of->next) {
         char first_id[40] = "null";
-        if (assigns_ids)
+        if (assigns_ids && of->request.count > 0)
             snprintf(first_id, sizeof first_id, "\"%" PRIu64 "\"", next_id);
         next_id += of->request.count;
         reply_print(&of->reply,
@@ -157,37 +186,43 @@ static void answer_additions(const job_run *run, bool assigns_ids, uint64_t next
     }
 }
 
-static sstore_status add_all(const store_writer *self, const job_run *run, sstore_builder *builder, sstore_error *error)
+static sstore_status add_all(const job_run *run, sstore_builder *builder, sstore_error *error)
 {
-    bool has_ids;
-    uint64_t next_id;
-    sstore_change change = SSTORE_CHANGE_INIT;
-    sstore_status status = read_next_id(self, &has_ids, &next_id, error);
+    sstore_status status = has_answer_room(run) ? SSTORE_OK : error_no_memory(error);
     for (const job *of = run->first; of != NULL && status == SSTORE_OK; of = of->next)
         status = sstore_builder_add(builder, of->request.fingerprints, of->request.ids, of->request.count, error);
-    if (status != SSTORE_OK) {
-        sstore_builder_abort(builder);
-        return status;
+    return status;
+}
+
+static void publish_additions(const store_writer *self, const job_run *run, const store_use *base,
+                              sstore_builder *builder)
+{
+    sstore_change change = SSTORE_CHANGE_INIT;
+    sstore_error error;
+    if (sstore_builder_finish(builder, &change, &error) != SSTORE_OK) {
+        fail_publication(run, base->store, &error);
+        return;
     }
-    status = sstore_builder_finish(builder, &change, error);
-    if (status != SSTORE_OK)
-        return status;
     metrics_add(&self->options.metrics->added_records, change.added_count);
-    answer_additions(run, has_ids && run->first->request.ids == NULL, next_id, &change);
-    return SSTORE_OK;
+    answer_additions(run, store_use_statistics(base), &change);
 }
 
 static void write_records(const store_writer *self, job_run *run)
 {
-    void *builder;
+    void *builder = NULL;
+    store_use base;
     sstore_error error;
-    sstore_status status = begin(self, run, begin_addition, &builder, &error);
-    if (run->first == NULL)
+    if (!begin(self, run, begin_addition, &builder, &base)) {
+        sstore_builder_abort(builder);
         return;
-    if (status == SSTORE_OK)
-        status = add_all(self, run, builder, &error);
-    if (status != SSTORE_OK)
+    }
+    if (add_all(run, builder, &error) == SSTORE_OK) {
+        publish_additions(self, run, &base, builder);
+    } else {
+        sstore_builder_abort(builder);
         fail_run(run, &error);
+    }
+    served_store_release(self->served, &base);
 }
 
 /* ----- removing ----- */
@@ -205,41 +240,49 @@ static sstore_status begin_removal(const store_writer *self, const job_run *run,
 }
 
 /* Records without ids stand for all records of their fingerprints. */
-static sstore_status remove_all(const store_writer *self, const job_run *run, sstore_remover *remover,
-                                sstore_error *error)
+static sstore_status remove_all(const job_run *run, sstore_remover *remover, sstore_error *error)
 {
-    sstore_change change = SSTORE_CHANGE_INIT;
-    sstore_status status = SSTORE_OK;
+    sstore_status status = has_answer_room(run) ? SSTORE_OK : error_no_memory(error);
     for (const job *of = run->first; of != NULL && status == SSTORE_OK; of = of->next) {
         const request *asked = &of->request;
         status = asked->ids != NULL
                      ? sstore_remover_remove(remover, asked->fingerprints, asked->ids, asked->count, error)
                      : sstore_remover_remove_fingerprints(remover, asked->fingerprints, asked->count, error);
     }
-    if (status != SSTORE_OK) {
-        sstore_remover_abort(remover);
-        return status;
+    return status;
+}
+
+static void publish_removals(const store_writer *self, const job_run *run, const store_use *base,
+                             sstore_remover *remover)
+{
+    sstore_change change = SSTORE_CHANGE_INIT;
+    sstore_error error;
+    if (sstore_remover_finish(remover, &change, &error) != SSTORE_OK) {
+        fail_publication(run, base->store, &error);
+        return;
     }
-    status = sstore_remover_finish(remover, &change, error);
-    if (status == SSTORE_OK)
-        metrics_add(&self->options.metrics->removed_records, change.removed_count);
-    for (job *of = run->first; of != NULL && status == SSTORE_OK; of = of->next)
+    metrics_add(&self->options.metrics->removed_records, change.removed_count);
+    for (job *of = run->first; of != NULL; of = of->next)
         reply_print(&of->reply, "{\"given_count\":%zu,\"record_count\":%" PRIu64 ",\"segment_count\":%" PRIu32 "}\n",
                     of->request.count, change.record_count, change.segment_count);
-    return status;
 }
 
 static void remove_records(const store_writer *self, job_run *run)
 {
-    void *remover;
+    void *remover = NULL;
+    store_use base;
     sstore_error error;
-    sstore_status status = begin(self, run, begin_removal, &remover, &error);
-    if (run->first == NULL)
+    if (!begin(self, run, begin_removal, &remover, &base)) {
+        sstore_remover_abort(remover);
         return;
-    if (status == SSTORE_OK)
-        status = remove_all(self, run, remover, &error);
-    if (status != SSTORE_OK)
+    }
+    if (remove_all(run, remover, &error) == SSTORE_OK) {
+        publish_removals(self, run, &base, remover);
+    } else {
+        sstore_remover_abort(remover);
         fail_run(run, &error);
+    }
+    served_store_release(self->served, &base);
 }
 
 /* ----- offering ----- */
@@ -250,7 +293,7 @@ static sstore_status begin_dedup(const store_writer *self, const job_run *run, v
     sstore_dedup *dedup;
     options.memory_bytes = self->options.memory_bytes;
     options.threads = self->options.threads;
-    options.publish_every = UINT64_MAX;
+    options.publish_every = UINT64_MAX; /* all or nothing */
     if (run->first->request.has_distance)
         options.distance = run->first->request.distance;
     const sstore_status status = sstore_dedup_open(served_store_path(self->served), &options, &dedup, error);
@@ -284,7 +327,7 @@ static int answer_offer(void *context, const sstore_dedup_answer *answer)
     }
     matches_print_list(self->list.items, self->list.count, NULL, to);
     reply_literal(to, "}");
-    return 0;
+    return to->status != 0;
 }
 
 static sstore_status offer(const store_writer *self, sstore_dedup *dedup, bool has_ids, job *of, sstore_error *error)
@@ -298,33 +341,38 @@ static sstore_status offer(const store_writer *self, sstore_dedup *dedup, bool h
     sstore_status status = sstore_dedup_insert(dedup, asked->fingerprints, asked->ids, asked->count, NULL, answer_offer,
                                                &answers, error);
     reply_literal(&of->reply, "]}\n");
-    if (status == SSTORE_STOPPED)
+    if (status == SSTORE_STOPPED || (status == SSTORE_OK && of->reply.status != 0))
         status = error_no_memory(error);
     match_list_free(&answers.list);
+    return status;
+}
+
+static sstore_status offer_all(const store_writer *self, const job_run *run, const store_use *base, sstore_dedup *dedup,
+                               sstore_error *error)
+{
+    sstore_status status = SSTORE_OK;
+    for (job *of = run->first; of != NULL && status == SSTORE_OK; of = of->next)
+        status = offer(self, dedup, store_use_statistics(base)->has_ids, of, error);
     return status;
 }
 
 static void write_offers(const store_writer *self, job_run *run)
 {
     void *dedup = NULL;
-    bool has_ids;
-    uint64_t next_id;
+    store_use base;
     sstore_change change = SSTORE_CHANGE_INIT;
     sstore_error error;
-    sstore_status status = begin(self, run, begin_dedup, &dedup, &error);
-    if (run->first == NULL)
+    if (!begin(self, run, begin_dedup, &dedup, &base)) {
+        sstore_dedup_close(dedup);
         return;
-    if (status == SSTORE_OK)
-        status = read_next_id(self, &has_ids, &next_id, &error);
-    for (job *of = run->first; of != NULL && status == SSTORE_OK; of = of->next)
-        status = offer(self, dedup, has_ids, of, &error);
-    if (status == SSTORE_OK)
-        status = sstore_dedup_publish(dedup, &change, &error);
-    sstore_dedup_close(dedup);
-    if (status != SSTORE_OK)
+    }
+    if (offer_all(self, run, &base, dedup, &error) != SSTORE_OK)
         fail_run(run, &error);
-    else
-        metrics_add(&self->options.metrics->added_records, change.added_count);
+    else if (sstore_dedup_publish(dedup, &change, &error) != SSTORE_OK)
+        fail_publication(run, base.store, &error);
+    metrics_add(&self->options.metrics->added_records, change.added_count);
+    sstore_dedup_close(dedup);
+    served_store_release(self->served, &base);
 }
 
 /* ----- the thread ----- */
@@ -360,7 +408,7 @@ static void *write_jobs(void *context)
     store_writer *self = context;
     for (job *list; (list = job_queue_take_all(&self->queue)) != NULL;) {
         while (list != NULL) {
-            job_run run = take_run(&list);
+            job_run run = take_run(self, &list);
             switch (run.first->request.route) {
             case ROUTE_RECORDS: write_records(self, &run); break;
             case ROUTE_REMOVE: remove_records(self, &run); break;

@@ -258,6 +258,8 @@ sstore_status sstore_dedup_publish(sstore_dedup *dedup, sstore_change *change_ou
 static bool is_due(const sstore_dedup *dedup)
 {
     const uint64_t every = dedup->publish_every;
+    if (every == UINT64_MAX)
+        return false;
     return (every > 0 && ss_growing_index_count(dedup->waiting) >= every) ||
            ss_growing_index_bytes(dedup->waiting) > dedup->max_index_bytes;
 }
