@@ -120,7 +120,7 @@ static void print_store_name(const char *name, reply *to)
 {
     char *text = json_value_text(json_value_make("{s:s}", "store", name));
     if (text == NULL) {
-        reply_fail(to, REPLY_FAILED, "out of memory, or the name of a store is not UTF-8");
+        reply_fail(to, REPLY_FAILED, "out of memory");
         return;
     }
     reply_literal(to, ",");

@@ -88,6 +88,16 @@ bool request_begin(request *self, const char *method, const char *path, const ch
     return true;
 }
 
+bool request_is_safe_host(const char *host)
+{
+    static const char local[] = "localhost";
+    const size_t local_length = sizeof local - 1, length = strcspn(host, ":");
+    const bool is_address = host[0] == '[' || (length > 0 && strspn(host, "0123456789.") == length);
+    const bool ends_local = length >= local_length &&
+                            strncasecmp(host + length - local_length, local, local_length) == 0;
+    return is_address || (ends_local && (length == local_length || host[length - local_length - 1] == '.'));
+}
+
 /* ----- settings ----- */
 
 static bool fail_value(reply *reply_out, const char *name, const char *expected, const char *found)
@@ -311,7 +321,7 @@ static bool read_json(request *self, bool writes, const char *body, size_t size,
                       reply *reply_out)
 {
     char reason[JSON_REASON_BYTES];
-    json_value *object = json_value_read(body, size, reason);
+    json_value *object = json_value_read(size > 0 ? body : "", size, reason);
     if (object == NULL)
         return reply_fail(reply_out, REPLY_BAD_REQUEST, "the body is not JSON: %s", reason);
     const bool read = read_object(self, writes, object, stores, reply_out);

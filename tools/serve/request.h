@@ -75,6 +75,10 @@ bool request_read(request *self, const char *body, size_t size, const store_name
 
 void request_free(request *self);
 
+/* Whether a header Host has an address or a name that is always this machine's. A web page can let the name of its own
+ * site lead to this machine, and a browser then gives it the answers (DNS rebinding). */
+bool request_is_safe_host(const char *host);
+
 uint64_t time_now_ns(void);
 
 #endif

@@ -19,7 +19,7 @@
 
 /* ----- opening and closing ----- */
 
-/* The last part of a path, without slashes behind it, to be freed. */
+/* The last part of a path, without slashes behind it, to be freed. As UTF-8, since answers quote it. */
 static char *name_of(const char *path)
 {
     size_t end = strlen(path);
@@ -28,7 +28,11 @@ static char *name_of(const char *path)
     size_t begin = end;
     while (begin > 0 && path[begin - 1] != '/')
         begin--;
-    return strndup(path + begin, end - begin);
+    const size_t length = sstore_escape(path + begin, end - begin, false, NULL, 0);
+    char *name = malloc(length + 1);
+    if (name != NULL)
+        sstore_escape(path + begin, end - begin, false, name, length + 1);
+    return name;
 }
 
 static bool allocate(service *self, uint32_t count)
@@ -237,15 +241,16 @@ static bool append_stat(service *self, uint32_t index, json_value **list, reply 
     store_report report = STORE_REPORT_INIT;
     store_use use;
     sstore_error error;
-    if (served_store_acquire(self->stores[index], false, &use, &error) != SSTORE_OK ||
-        store_report_read(use.store, &report, &error) != SSTORE_OK)
+    if (served_store_acquire(self->stores[index], false, &use, &error) != SSTORE_OK)
         return reply_fail_with(reply_out, &error);
-    json_value_append(list,
-                      json_value_make("{s:s, s:I, s:o}", "store", self->names.items[index], "generation",
-                                      (long long)store_use_generation(&use), "stat", store_report_value(&report)));
+    const bool read = store_report_read(use.store, &report, &error) == SSTORE_OK || reply_fail_with(reply_out, &error);
+    if (read)
+        json_value_append(list,
+                          json_value_make("{s:s, s:I, s:o}", "store", self->names.items[index], "generation",
+                                          (long long)store_use_generation(&use), "stat", store_report_value(&report)));
     store_report_free(&report);
     served_store_release(self->stores[index], &use);
-    return true;
+    return read;
 }
 
 static void answer_stat(service *self, job *of)
@@ -261,7 +266,7 @@ static void answer_stat(service *self, job *of)
     }
     char *text = json_value_text(json_value_make("{s:o}", "stores", list));
     if (text == NULL) {
-        reply_fail(&of->reply, REPLY_FAILED, "out of memory, or the name of a store is not UTF-8");
+        reply_fail(&of->reply, REPLY_FAILED, "out of memory");
         return;
     }
     reply_append(&of->reply, text, strlen(text));
