@@ -3,6 +3,7 @@
     serve_client.py [SEED]     sstore must be on the PATH; works in the current folder
 """
 
+import fcntl
 import http.client
 import json
 import os
@@ -256,6 +257,8 @@ def test_refused_requests():
             ("GET", "/v1/query?fp=1&K=3", None, 400),
             ("GET", "/v1/query?fp=1&limit=x", None, 400),
             ("GET", "/v1/query?fp=%00", None, 400),
+            ("GET", "/v1/query?fp=1%00x", None, 400),
+            ("GET", "/v1/query?fp=1&k=3%00x", None, 400),
             ("GET", "/v1/query?fp=%ff%1b[31m", None, 400),
             ("POST", "/v1/query", "", 400),
             ("POST", "/v1/query", "{", 400),
@@ -292,11 +295,87 @@ def test_refused_requests():
         assert service.get("/healthz") == {"status": "ok"}
 
 
+def raw(service, data):
+    """What the service answers to bytes, until it closes the connection or is silent."""
+    answer = b""
+    with socket.create_connection((service.host, service.port)) as client:
+        client.sendall(data)
+        client.settimeout(1)
+        try:
+            while part := client.recv(65536):
+                answer += part
+        except TimeoutError:
+            answer += b"(open)"
+    return answer
+
+
+def test_early_errors():
+    """A client that still sends its body gets the error, and the connection goes on; one that waits gets it at once."""
+    build("early.store", near_data(50))
+    with Service("early.store", "--max-body", "16M") as service:
+        connection = service.connect()
+        for path, kind, expected in [("/v1/query", "text/plain", 415), ("/v1/no", "application/json", 404)]:
+            status, answer, _ = service.send("POST", path, b"x" * (8 << 20), connection, content_type=kind)
+            assert status == expected and json.loads(answer)["error"], answer
+        assert service.send("GET", "/healthz", None, connection)[0] == 200
+        head = b"POST /v1/query HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n"
+        assert raw(service, head % (b"text/plain", 100)).startswith(b"HTTP/1.1 415")
+        assert raw(service, head % (b"application/json", 10**12)).startswith(b"HTTP/1.1 413")
+        assert raw(service, head % (b"application/json", 100)).startswith(b"HTTP/1.1 100")
+        assert service.metrics()['sstore_request_duration_seconds_sum{path="/v1/query"}'] < 60
+
+
+def test_ambiguous_requests():
+    """A request that a proxy may understand in another way is refused, and its connection closed."""
+    build("head.store", near_data(50))
+    body = b'{"fingerprints":["1"]}'
+    chunked = b"%x\r\n%s\r\n0\r\n\r\n" % (len(body), body)
+    ambiguous = [
+        (b"Transfer-Encoding: chunked\r\nContent-Length: 5\r\n", chunked),
+        (b"Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n", chunked),
+        (b"Transfer-Encoding: gzip, chunked\r\n", chunked),
+        (b"Transfer-Encoding: gzip\r\n", body),
+        (b"Content-Length: 22\r\nContent-Length: 5\r\n", body),
+        (b"Content-Length : 22\r\n", body),
+        (b"Host: localhost\r\nContent-Length: 22\r\n", body),
+    ]
+    start = b"POST /v1/query HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    with Service("head.store") as service:
+        for headers, sent in ambiguous:
+            answer = raw(service, start + headers + b"\r\n" + sent)
+            assert answer.startswith(b"HTTP/1.1 400") and b"ambiguous" in answer and not answer.endswith(b"(open)"), answer
+        for headers, sent in [(b"Content-Length: 22\r\n", body), (b"Transfer-Encoding: Chunked\r\n", chunked)]:
+            assert raw(service, start + headers + b"\r\n" + sent).startswith(b"HTTP/1.1 200")
+        assert b"expected near end of file" in raw(service, start + b"Content-Length: 0\r\n\r\n")
+
+
+def test_host():
+    """A web page whose site's name leads to this machine gets nothing."""
+    build("host.store", near_data(50))
+    names = [("localhost", 200), ("LocalHost:80", 200), ("a.localhost", 200), ("127.0.0.1:7464", 200), ("[::1]", 200)]
+    foreign = ["evil.example", "localhost.evil.example:7464", "evillocalhost", "127.0.0.1.evil.example", ""]
+    names += [(name, 403) for name in foreign]
+    with Service("host.store", "--write") as service:
+        for name, status in names:
+            service.get("/v1/query?fp=1", status, Host=name)
+            service.post("/v1/records", {"records": []}, status, Host=name)
+            service.get("/healthz", Host=name)
+        assert raw(service, b"GET /v1/query?fp=1 HTTP/1.0\r\n\r\n").startswith(b"HTTP/1.1 200")
+    with open("host-token", "w") as file:
+        file.write("0123456789abcdef\n")
+    with Service("host.store", "--token-file", "host-token") as service:
+        service.get("/v1/query?fp=1", Host="evil.example", Authorization="Bearer 0123456789abcdef")
+    with Service("host.store", "--no-token") as service:
+        service.get("/v1/query?fp=1", Host="evil.example")
+    with Service("host.store", listen="unix:host") as service:
+        service.get("/v1/query?fp=1", Host="evil.example")
+
+
 def test_raw_bytes():
     """Whatever a client sends, the service goes on."""
     build("raw.store", near_data(50))
     with Service("raw.store", "--timeout", 1, "--refresh", 100) as service:
-        valid = b"POST /v1/query HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 22\r\n\r\n" + (
+        valid = b"POST /v1/query HTTP/1.1\r\nHost: [::1]\r\nContent-Type: application/json\r\nContent-Length: 22\r\n\r\n" + (
             b'{"fingerprints":["1"]}'
         )
         for _ in range(200):
@@ -378,6 +457,48 @@ def test_writes():
     dumped = {(int(line[:16], 16), int(line[17:])) for line in sstore("dump", "written.store").stdout.splitlines()}
     assert dumped == records
     sstore("verify", "--quiet", "written.store")
+
+
+def test_all_or_nothing():
+    """A request that cannot be written as a whole leaves nothing, however large it is."""
+    build("whole.store", [(1, 2**64 - 10000)])
+    with Service("whole.store", "--write", "--memory", "1M") as service:
+        for path in ["/v1/offer", "/v1/records"]:
+            body = {"records": [{"fingerprint": f"{RANDOM.getrandbits(64):x}"} for _ in range(15000)]}
+            assert "ids" in service.post(path, body, status=400)["error"]
+            assert service.get("/v1/stat")["stores"][0]["stat"]["records"] == 1
+        body["records"] = body["records"][:9000]
+        assert sum(result["new"] for result in service.post("/v1/offer", body)["results"]) == 9000
+        assert service.get("/v1/stat")["stores"][0]["stat"]["records"] == 9001
+        assert service.post("/v1/records", {"records": []})["first_id"] is None
+        assert service.metrics()["sstore_records_added_total"] == 9000
+
+
+def test_signals_while_writing():
+    """No signal ends the service while requests wait to be written; they are answered first."""
+    build("held.store", near_data(50))
+    service = Service("held.store", "--write", "--refresh", 10)
+    ended = (1 << signal.SIGTERM - 1) | (1 << signal.SIGINT - 1) | (1 << signal.SIGHUP - 1)
+    for thread in os.listdir(f"/proc/{service.process.pid}/task"):
+        with open(f"/proc/{service.process.pid}/task/{thread}/status") as file:
+            blocked = int(re.search(r"SigBlk:\s*(\w+)", file.read())[1], 16)
+        # The first thread takes these signals.
+        assert blocked & ended == ended or int(thread) == service.process.pid, (thread, hex(blocked))
+    other = os.open("held.store", os.O_RDONLY)
+    fcntl.flock(other, fcntl.LOCK_EX)  # as a process that writes
+    connection = service.connect()
+    body = json.dumps({"records": [{"fingerprint": "abcdef", "id": "123456789"}]})
+    connection.request("POST", "/v1/records", body, {"Content-Type": "application/json"})
+    service.wait_for(lambda metrics: metrics["sstore_connections"] == 2)
+    for number in [signal.SIGHUP, signal.SIGTERM, signal.SIGHUP, signal.SIGTERM, signal.SIGINT]:
+        service.process.send_signal(number)
+        time.sleep(0.05)
+    time.sleep(5.2)  # now the threads for queries have ended
+    os.close(other)
+    response = connection.getresponse()
+    assert response.status == 200 and json.loads(response.read())["given_count"] == 1
+    assert service.process.wait(timeout=60) == 0
+    assert "0000000000abcdef\t123456789\n" in sstore("dump", "held.store").stdout
 
 
 def test_concurrent_writes():
@@ -484,6 +605,8 @@ def test_token():
         file.write("correct horse battery staple\n")
     with open("short", "w") as file:
         file.write("short\n")
+    with open("long", "w") as file:
+        file.write("x" * 1025)
     with Service("secret.store", "--token-file", "token", "--listen", "0.0.0.0:0", listen=None) as service:
         for header in [None, "Bearer", "Bearer ", "Bearer wrong", "correct horse battery staple", "Bearer correct horse battery stapl",
                        "Bearer correct horse battery staplecorrect horse battery staple"]:
@@ -501,6 +624,7 @@ def test_token():
         (["--listen", "[::]:0"], 2, "--token-file"),
         (["--token-file", "short"], 1, "16"),
         (["--token-file", "absent"], 1, "absent"),
+        (["--token-file", "long"], 1, "1024"),
         (["--listen", "127.0.0.1"], 2, "HOST:PORT"),
         (["--listen", "unix:"], 2, "unix:"),
         (["--listen", "no.such.host.invalid:1"], 1, "cannot listen"),
@@ -514,7 +638,7 @@ def test_token():
 def test_slow_clients():
     """A connection that sends its request too slowly, or none, is ended; others are not delayed."""
     build("slow.store", near_data(50))
-    with Service("slow.store", "--timeout", 1) as service:
+    with Service("slow.store", "--timeout", 1, "--refresh", 86400000) as service:
         clients = [socket.create_connection((service.host, service.port)) for _ in range(3)]
         begin = time.monotonic()
         ended = set()
@@ -554,13 +678,47 @@ def test_sockets():
     occupied = subprocess.run(["sstore", "serve", "socket.store", "--listen", "unix:file"], capture_output=True, text=True)
     assert occupied.returncode == 1 and os.path.exists("file"), occupied
 
+    # The socket of another service stays, also if that is too busy to accept, and if it has replaced the own one.
+    busy = socket.socket(socket.AF_UNIX)
+    busy.bind("busy")
+    busy.listen(0)
+    waiting = [socket.socket(socket.AF_UNIX) for _ in range(3)]
+    for client in waiting:
+        client.setblocking(False)
+        client.connect_ex("busy")
+    second = subprocess.run(["sstore", "serve", "socket.store", "--listen", "unix:busy"], capture_output=True, text=True, timeout=60)
+    assert second.returncode == 1 and "busy" in second.stderr, second
+    for one in [busy, *waiting]:
+        one.close()
+    with Service("socket.store", listen="unix:replaced"):
+        os.unlink("replaced")
+        other = socket.socket(socket.AF_UNIX)
+        other.bind("replaced")
+    assert os.path.exists("replaced")
+    other.close()
+
     # As systemd passes a socket: descriptor 3, and the process's own number.
     passed = socket.create_server(("127.0.0.1", 0))
     shell = f'exec 3<&{passed.fileno()}; export LISTEN_FDS=1 LISTEN_PID=$$; exec sstore "$@"'
     with Service("socket.store", command=["bash", "-c", shell, "bash"], listen=None, pass_fds=[passed.fileno()]) as service:
         assert service.port == passed.getsockname()[1]
         assert service.get("/healthz") == {"status": "ok"}
+    shell = f"exec 3<&{passed.fileno()} 4<&3; export LISTEN_FDS=%d LISTEN_PID=$$; %s exec sstore serve socket.store"
+    for count, change, words in [(2, "", "one socket, found 2"), (1, "exec 3</dev/null;", "not a socket"), (1, "exec 3<&-;", "not a socket")]:
+        ended = subprocess.run(["bash", "-c", shell % (count, change)], capture_output=True, text=True, timeout=60, pass_fds=[passed.fileno()])
+        assert ended.returncode == 1 and words in ended.stderr, ended
     passed.close()
+
+
+def test_few_files():
+    """Clients leave the store the files that it needs."""
+    build("files.store", near_data(50))
+    with Service("files.store", "--write", "--threads", 1, command=["bash", "-c", 'ulimit -n 80; exec sstore "$@"', "bash"]) as service:
+        service.get("/healthz")
+        clients = [socket.create_connection((service.host, service.port)) for _ in range(90)]
+        assert service.post("/v1/records", {"records": [{"fingerprint": "1", "id": 1}]})["record_count"] == 51
+        for client in clients:
+            client.close()
 
 
 def test_end():
@@ -590,6 +748,7 @@ def test_metrics():
         service.get("/v1/query?fp=x", status=400)
         service.get("/nowhere", status=404)
         service.post("/v1/query", {"fingerprints": hexed(f for f, _ in records)})
+        assert service.get("/v1/stat")["stores"][0]["store"] == 'odd"name\\.store'
         metrics = service.metrics()
         assert metrics['sstore_requests_total{path="/v1/query",status="200"}'] == 6
         assert metrics['sstore_requests_total{path="/v1/query",status="400"}'] == 1

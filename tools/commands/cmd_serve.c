@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -16,13 +17,15 @@
 
 #define DEFAULT_ADDRESS "127.0.0.1:7464"
 #define DEFAULT_MEMORY ((uint64_t)256 << 20)
+#define END_LATE_NS UINT64_C(1000000000)
 #define MIN_TOKEN_BYTES 16u
 #define MAX_TOKEN_BYTES 1024u
+#define TOKEN_ROOM (MAX_TOKEN_BYTES + 3) /* with the end of the line */
 
 typedef struct arguments {
     const char *listen;     /* NULL: what systemd passes, otherwise the default */
     const char *token_file; /* or NULL */
-    char token[MAX_TOKEN_BYTES];
+    char token[TOKEN_ROOM];
     bool no_token, quiet;
     const char *max_distance_given;
     uint64_t refresh_ms;
@@ -35,7 +38,8 @@ static const command_option options[] = {
      OPTION_FIELD(arguments, listen), .common = true},
     {"token-file", 0, "FILE", "clients must show the token in FILE", OPTION_TEXT, OPTION_FIELD(arguments, token_file),
      .common = true},
-    {"no-token", 0, NULL, "let other machines query without a token", OPTION_FLAG, OPTION_FIELD(arguments, no_token)},
+    {"no-token", 0, NULL, "let other machines, and any web page, query without a token", OPTION_FLAG,
+     OPTION_FIELD(arguments, no_token)},
     {"write", 0, NULL, "also add and remove records", OPTION_FLAG, OPTION_FIELD(arguments, service.allows_writes),
      .common = true},
     {"max-distance", 0, "K", "answer up to distance K (default: each store's own)", OPTION_NUMBER,
@@ -79,10 +83,10 @@ static const command_syntax syntax = {
 /* ----- the token ----- */
 
 /* Read the first line of the file into `to`. Returns an exit code. */
-static int read_token(const char *path, char to[MAX_TOKEN_BYTES])
+static int read_token(const char *path, char to[TOKEN_ROOM])
 {
     FILE *file = fopen(path, "re");
-    const bool read = file != NULL && fgets(to, MAX_TOKEN_BYTES, file) != NULL;
+    const bool read = file != NULL && fgets(to, TOKEN_ROOM, file) != NULL;
     const int number = errno;
     const bool failed = file == NULL || ferror(file);
     if (file != NULL)
@@ -91,6 +95,8 @@ static int read_token(const char *path, char to[MAX_TOKEN_BYTES])
     if (failed)
         return message_errno(path, "cannot read the token");
     to[read ? strcspn(to, "\r\n") : 0] = '\0';
+    if (strlen(to) > MAX_TOKEN_BYTES)
+        return message_print("%s: the token has more than %u bytes", path, MAX_TOKEN_BYTES);
     if (strlen(to) < MIN_TOKEN_BYTES)
         return message_print("%s: the token has %zu bytes, expected at least %u, as from: openssl rand -hex 32", path,
                              strlen(to), MIN_TOKEN_BYTES);
@@ -101,8 +107,9 @@ static int read_token(const char *path, char to[MAX_TOKEN_BYTES])
 
 static int open_listener(const arguments *all, listener *out)
 {
-    const bool passed = all->listen == NULL && listener_take_passed(out);
-    int code = passed ? EXIT_DONE : listener_open(all->listen != NULL ? all->listen : DEFAULT_ADDRESS, out);
+    const bool is_passed = all->listen == NULL && listener_is_passed();
+    int code = is_passed ? listener_take_passed(out)
+                         : listener_open(all->listen != NULL ? all->listen : DEFAULT_ADDRESS, out);
     if (code != EXIT_DONE || out->is_local || all->http.token != NULL || all->no_token)
         return code;
     listener_close(out);
@@ -111,27 +118,47 @@ static int open_listener(const arguments *all, listener *out)
                         out->name);
 }
 
-/* Wait for a signal that ends the service. Meanwhile look for newer states. */
+/* Wait for a signal that ends the service. Meanwhile look for newer states, and end late connections. */
 static void run(service *of, http_server *server, const arguments *all, const sigset_t *signals)
 {
-    const struct timespec wait = {.tv_sec = (time_t)(all->refresh_ms / 1000),
-                                  .tv_nsec = (long)(all->refresh_ms % 1000) * 1000000};
+    const uint64_t refresh_ns = all->refresh_ms * 1000000;
+    uint64_t next_refresh = time_now_ns() + refresh_ns;
     for (;;) {
+        const uint64_t now = time_now_ns(), left = next_refresh > now ? next_refresh - now : 0;
+        const struct timespec wait = {.tv_sec = left >= END_LATE_NS, .tv_nsec = left >= END_LATE_NS ? 0 : (long)left};
         const int signal = sigtimedwait(signals, NULL, &wait);
         if (signal == SIGINT || signal == SIGTERM)
             return;
-        service_refresh(of);
+        if (signal == SIGHUP || time_now_ns() >= next_refresh) {
+            service_refresh(of);
+            next_refresh = time_now_ns() + refresh_ns;
+        }
         http_end_late(server);
     }
 }
 
-static int serve(service *of, const arguments *all)
+/* Clients must leave descriptors to the stores: as many as they may take. */
+static void limit_connections(arguments *all)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return;
+    const rlim_t before = limit.rlim_cur;
+    limit.rlim_cur = limit.rlim_max;
+    if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
+        limit.rlim_cur = before;
+    if (all->http.max_connections > limit.rlim_cur / 2)
+        all->http.max_connections = (uint32_t)(limit.rlim_cur / 2);
+}
+
+static int serve(service *of, arguments *all)
 {
     listener at;
     sigset_t signals;
     const int code = open_listener(all, &at);
     if (code != EXIT_DONE)
         return code;
+    all->http.checks_host = all->http.token == NULL && !all->no_token && !at.is_unix;
     /* All threads inherit this: run() alone takes these signals. */
     sigemptyset(&signals);
     sigaddset(&signals, SIGINT);
@@ -161,6 +188,7 @@ static int open_and_serve(const operands *stores, arguments *all)
     service of;
     if (all->http.threads == 0)
         all->http.threads = processor_count();
+    limit_connections(all);
     int code = all->token_file != NULL ? read_token(all->token_file, all->token) : EXIT_DONE;
     if (code != EXIT_DONE)
         return code;

@@ -2,8 +2,9 @@
  * http.c - the server. Threads of libmicrohttpd read requests and answer those that take microseconds. The others wait
  * in a queue for one of the server's own threads, while their connections are suspended, so that they delay nobody.
  *
- * An exchange is a request and its answer. A connection has a deadline: for the next request to begin, and for the
- * current one to end. A client that sends or reads too slowly is cut off then.
+ * An exchange is a request and its answer. A connection has a deadline: for the next request to begin, for the current
+ * one to come, and for its answer to be read. A client that is too slow is cut off then. A request that waits for
+ * another thread has a deadline of its own, at which it is answered.
  */
 #include "serve/http.h"
 
@@ -20,6 +21,8 @@
 #define WORKERS_A_THREAD 4u          /* so that those that wait for a disk do not delay the others */
 #define WAITING_A_THREAD 1000u       /* requests that wait for each of these, at most */
 #define BODIES 16u                   /* all bodies together have at most so many times the size of one */
+#define ANSWERS_BYTES (1u << 30)     /* of answers that clients have not read, before others are refused */
+#define NOW_BODY_BYTES (16u << 10)   /* of a body that takes microseconds to parse */
 #define HEAD_BYTES (16u << 10)       /* of the request line and the headers */
 #define STOP_NS UINT64_C(5000000000) /* for the last answers when the server stops */
 
@@ -39,11 +42,12 @@ struct http_server {
     pthread_t *workers;
     uint32_t worker_count;
     pthread_mutex_t clients_lock;
-    client *clients;          /* all connections */
-    atomic_ullong body_bytes; /* of all exchanges */
+    client *clients;                        /* all connections */
+    atomic_ullong body_bytes, answer_bytes; /* of all exchanges */
     atomic_uint exchanges;
     atomic_uint suspended; /* exchanges that other threads answer */
-    atomic_bool stopping;
+    atomic_bool stopping;  /* connections end after their exchange, */
+    atomic_bool refusing;  /* and no more exchanges are suspended */
 };
 
 typedef struct exchange {
@@ -53,6 +57,7 @@ typedef struct exchange {
     bool has_begun; /* its headers were read */
     char *body;
     size_t body_bytes, body_capacity;
+    size_t answer_bytes;
     uint64_t begin_ns; /* when the request was complete */
     uint64_t deadline_ns;
 } exchange;
@@ -68,6 +73,13 @@ static client *client_of(struct MHD_Connection *connection)
 static uint64_t next_deadline(const http_server *self)
 {
     return time_now_ns() + self->options.timeout_seconds * UINT64_C(1000000000);
+}
+
+static void set_deadline(struct MHD_Connection *connection, uint64_t deadline_ns)
+{
+    client *of = client_of(connection);
+    if (of != NULL)
+        atomic_store(&of->deadline_ns, deadline_ns);
 }
 
 static void add_client(http_server *self, struct MHD_Connection *connection, void **context)
@@ -130,6 +142,11 @@ void http_end_late(http_server *server)
 static enum MHD_Result send_reply(exchange *self)
 {
     reply *of = &self->job.reply;
+    if (atomic_load(&self->server->answer_bytes) > ANSWERS_BYTES && !route_writes(self->job.request.route))
+        reply_fail(of, REPLY_BUSY, "too many large answers are being read; try again later");
+    self->answer_bytes = of->size;
+    atomic_fetch_add(&self->server->answer_bytes, self->answer_bytes);
+    set_deadline(self->connection, next_deadline(self->server));
     metrics_count(&self->server->service->metrics, self->job.request.route, of->status, time_now_ns() - self->begin_ns);
     struct MHD_Response *response = MHD_create_response_from_buffer(of->size, of->body, MHD_RESPMEM_MUST_FREE);
     if (response == NULL)
@@ -158,13 +175,32 @@ static void resume(job *answered)
     atomic_fetch_sub(&server->suspended, 1);
 }
 
+static service_lane read_body(exchange *self)
+{
+    const service_lane lane = service_read(self->server->service, &self->job, self->body, self->body_bytes);
+    free(self->body);
+    self->body = NULL;
+    return lane;
+}
+
+/* Answer a request on a thread of the queue. */
+static void answer_later(http_server *self, job *of)
+{
+    exchange *asked = (exchange *)of;
+    const service_lane lane = asked->body != NULL ? read_body(asked) : SERVICE_LATER;
+    if (lane == SERVICE_WRITE && service_write(self->service, of))
+        return;
+    if (of->reply.status == 0)
+        service_answer(self->service, of);
+    of->done(of);
+}
+
 static void *work(void *context)
 {
     http_server *self = context;
     for (job *of; (of = job_queue_take(&self->queue)) != NULL;) {
         atomic_fetch_sub(&self->service->metrics.waiting_requests, 1);
-        service_answer(self->service, of);
-        of->done(of);
+        answer_later(self, of);
     }
     return NULL;
 }
@@ -192,10 +228,13 @@ static bool is_allowed(const exchange *self, const request *asked)
            is_token(token, header + sizeof scheme - 1);
 }
 
-static enum MHD_Result take_argument(void *context, enum MHD_ValueKind kind, const char *name, const char *value)
+static enum MHD_Result take_argument(void *context, enum MHD_ValueKind kind, const char *name, size_t name_size,
+                                     const char *value, size_t value_size)
 {
     exchange *self = context;
     (void)kind;
+    if (strlen(name) != name_size || (value != NULL && strlen(value) != value_size))
+        return reply_fail(&self->job.reply, REPLY_BAD_REQUEST, "a parameter has a zero byte") ? MHD_YES : MHD_NO;
     return request_take_argument(&self->job.request, name, value, &self->job.reply) ? MHD_YES : MHD_NO;
 }
 
@@ -204,32 +243,78 @@ static const char *header_of(const exchange *self, const char *name)
     return MHD_lookup_connection_value(self->connection, MHD_HEADER_KIND, name);
 }
 
-/* The request line and the headers have come. False: the reply is an error. */
-static bool begin(exchange *self, const char *path, const char *method)
+static bool fail_size(exchange *self)
+{
+    return reply_fail(&self->job.reply, REPLY_TOO_LARGE, "the body has more than %llu bytes",
+                      (unsigned long long)self->server->options.max_body_bytes);
+}
+
+/* What is in the headers that may not be there twice. */
+typedef struct head_check {
+    unsigned sizes, hosts;
+    bool is_unclear;
+} head_check;
+
+static enum MHD_Result check_header(void *context, enum MHD_ValueKind kind, const char *name, const char *value)
+{
+    head_check *check = context;
+    const bool is_encoding = strcasecmp(name, MHD_HTTP_HEADER_TRANSFER_ENCODING) == 0;
+    (void)kind;
+    check->sizes += is_encoding || strcasecmp(name, MHD_HTTP_HEADER_CONTENT_LENGTH) == 0;
+    check->hosts += strcasecmp(name, MHD_HTTP_HEADER_HOST) == 0;
+    check->is_unclear |= is_encoding && (value == NULL || strcasecmp(value, "chunked") != 0);
+    check->is_unclear |= name[strcspn(name, " \t")] != '\0';
+    return MHD_YES;
+}
+
+/* Whether proxies and this server must agree on where the request ends. False: the reply is an error. */
+static bool check_head(exchange *self)
+{
+    head_check check = {.sizes = 0};
+    MHD_get_connection_values(self->connection, MHD_HEADER_KIND, check_header, &check);
+    if (check.sizes <= 1 && check.hosts <= 1 && !check.is_unclear)
+        return true;
+    self->job.request.route = ROUTE_UNKNOWN;
+    return reply_fail(&self->job.reply, REPLY_BAD_REQUEST,
+                      "the headers are ambiguous: expected one Host, and one Content-Length or Transfer-Encoding: "
+                      "chunked");
+}
+
+/* The request line and the headers have come. On failure the reply is an error. */
+static void begin(exchange *self, const char *path, const char *method)
 {
     request *asked = &self->job.request;
     reply *answer = &self->job.reply;
+    const http_options *options = &self->server->options;
+    const char *length = header_of(self, MHD_HTTP_HEADER_CONTENT_LENGTH), *host = header_of(self, MHD_HTTP_HEADER_HOST);
     if (!request_begin(asked, method, path, header_of(self, MHD_HTTP_HEADER_CONTENT_TYPE),
                        header_of(self, MHD_HTTP_HEADER_ACCEPT), answer))
-        return false;
+        return;
     asked->deadline_ns = self->deadline_ns;
     if (!is_allowed(self, asked))
-        return reply_fail(answer, REPLY_UNAUTHORIZED, "expected the service's token, as 'Authorization: Bearer TOKEN'");
-    MHD_get_connection_values(self->connection, MHD_GET_ARGUMENT_KIND, take_argument, self);
-    return answer->status == 0;
+        reply_fail(answer, REPLY_UNAUTHORIZED, "expected the service's token, as 'Authorization: Bearer TOKEN'");
+    else if (options->checks_host && asked->route != ROUTE_HEALTH && host != NULL && !request_is_safe_host(host))
+        reply_fail(answer, REPLY_FORBIDDEN,
+                   "the Host '%.100s' may be a web site's name for this machine: use localhost or an address; or a "
+                   "service with --token-file or --no-token",
+                   host);
+    else if (length != NULL && strtoull(length, NULL, 10) > options->max_body_bytes)
+        fail_size(self);
+    else
+        MHD_get_connection_values_n(self->connection, MHD_GET_ARGUMENT_KIND, take_argument, self);
 }
 
 static bool take_body(exchange *self, const char *bytes, size_t size)
 {
     http_server *server = self->server;
     const uint64_t max = server->options.max_body_bytes;
+    const uint64_t max_all = max < UINT64_MAX / BODIES ? max * BODIES : UINT64_MAX;
     if (self->body_bytes + size > max)
-        return reply_fail(&self->job.reply, REPLY_TOO_LARGE, "the body has more than %llu bytes",
-                          (unsigned long long)max);
+        return fail_size(self);
     if (!self->job.request.has_body)
         return reply_fail(&self->job.reply, REPLY_BAD_REQUEST, "this request must not have a body");
     self->body_bytes += size;
-    if (atomic_fetch_add(&server->body_bytes, size) + size > BODIES * max)
+    if (atomic_fetch_add(&server->body_bytes, size) + size > max_all)
         return reply_fail(&self->job.reply, REPLY_BUSY, "too many large requests at once");
     if (!grow(&self->body, &self->body_capacity, self->body_bytes, 1))
         return reply_fail(&self->job.reply, REPLY_FAILED, "out of memory");
@@ -247,40 +332,46 @@ static bool push(http_server *self, job *asked)
     return reply_fail(&asked->reply, REPLY_BUSY, "too many requests wait; try again later");
 }
 
-/* The request is complete: answer it, or hand it to another thread, which resumes the connection. */
-static enum MHD_Result finish(exchange *self)
+/* Hand a request to another thread, which resumes the connection. */
+static enum MHD_Result suspend(exchange *self, service_lane lane)
 {
-    service *of = self->server->service;
+    http_server *server = self->server;
     job *asked = &self->job;
-    self->begin_ns = time_now_ns();
-    const service_lane lane = service_read(of, asked, self->body, self->body_bytes);
-    free(self->body);
-    self->body = NULL;
-    if (asked->reply.status != 0)
-        return send_reply(self);
-    if (lane == SERVICE_NOW) {
-        service_answer(of, asked);
+    asked->done = resume;
+    atomic_fetch_add(&server->suspended, 1);
+    if (atomic_load(&server->refusing)) {
+        atomic_fetch_sub(&server->suspended, 1);
+        reply_fail(&asked->reply, REPLY_BUSY, "the service ends");
         return send_reply(self);
     }
-    asked->done = resume;
-    atomic_fetch_add(&self->server->suspended, 1);
+    set_deadline(self->connection, UINT64_MAX);
     MHD_suspend_connection(self->connection);
-    if (!(lane == SERVICE_WRITE ? service_write(of, asked) : push(self->server, asked)))
+    if (!(lane == SERVICE_WRITE ? service_write(server->service, asked) : push(server, asked)))
         resume(asked);
     return MHD_YES;
+}
+
+/* The request is complete. */
+static enum MHD_Result finish(exchange *self)
+{
+    job *asked = &self->job;
+    const service_lane lane = self->body_bytes <= NOW_BODY_BYTES ? read_body(self) : SERVICE_LATER;
+    if (asked->reply.status == 0 && lane != SERVICE_NOW)
+        return suspend(self, lane);
+    if (asked->reply.status == 0)
+        service_answer(self->server->service, asked);
+    return send_reply(self);
 }
 
 static void *begin_exchange(void *context, const char *uri, struct MHD_Connection *connection)
 {
     http_server *self = context;
     exchange *made = calloc(1, sizeof *made);
-    client *of = client_of(connection);
     (void)uri;
     if (made == NULL)
         return NULL;
     *made = (exchange){.server = self, .connection = connection, .deadline_ns = next_deadline(self)};
-    if (of != NULL)
-        atomic_store(&of->deadline_ns, made->deadline_ns);
+    set_deadline(connection, made->deadline_ns);
     atomic_fetch_add(&self->exchanges, 1);
     return made;
 }
@@ -290,13 +381,12 @@ static void end_exchange(void *context, struct MHD_Connection *connection, void 
 {
     http_server *server = context;
     exchange *self = *exchange_context;
-    client *of = client_of(connection);
     (void)how;
     if (self == NULL)
         return;
-    if (of != NULL)
-        atomic_store(&of->deadline_ns, next_deadline(server));
+    set_deadline(connection, next_deadline(server));
     atomic_fetch_sub(&server->body_bytes, self->body_bytes);
+    atomic_fetch_sub(&server->answer_bytes, self->answer_bytes);
     request_free(&self->job.request);
     reply_free(&self->job.reply);
     free(self->body);
@@ -316,17 +406,21 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
         return MHD_NO; /* there was no memory */
     if (!self->has_begun) {
         self->has_begun = true;
-        if (begin(self, path, method))
+        const bool is_clear = check_head(self);
+        if (is_clear)
+            begin(self, path, method);
+        /* A client that is still sending may not see an answer, so errors wait for the end of the body, unless the
+         * client waits, or the end is unclear. libmicrohttpd then closes the connection. */
+        if (self->job.reply.status == 0 || (is_clear && header_of(self, MHD_HTTP_HEADER_EXPECT) == NULL))
             return MHD_YES;
-        self->begin_ns = time_now_ns();
-        return send_reply(self);
-    }
-    if (*size > 0) {
+    } else if (*size > 0) {
         if (self->job.reply.status == 0)
             (void)take_body(self, bytes, *size);
         *size = 0;
         return MHD_YES;
     }
+    if (self->begin_ns == 0)
+        self->begin_ns = time_now_ns();
     return self->job.reply.status != 0 ? send_reply(self) : finish(self);
 }
 
@@ -388,19 +482,24 @@ http_server *http_start(service *of, int listener, const http_options *options)
     return NULL;
 }
 
-void http_stop(http_server *server)
+static void wait_for_none(const atomic_uint *count, uint64_t end_ns)
 {
     static const struct timespec moment = {.tv_nsec = 10000000};
-    const uint64_t end = time_now_ns() + STOP_NS;
+    while (atomic_load(count) > 0 && time_now_ns() < end_ns)
+        nanosleep(&moment, NULL);
+}
+
+void http_stop(http_server *server)
+{
     atomic_store(&server->stopping, true);
     const int listener = MHD_quiesce_daemon(server->daemon);
-    while (atomic_load(&server->exchanges) > 0 && time_now_ns() < end)
-        nanosleep(&moment, NULL);
+    wait_for_none(&server->exchanges, time_now_ns() + STOP_NS);
+    /* Connections must not be suspended at the end. Jobs that wait to be written resume theirs when they are. */
+    atomic_store(&server->refusing, true);
     stop_workers(server);
     server->worker_count = 0;
-    /* Connections must not be suspended now. Jobs that wait to be written resume theirs soon. */
-    while (atomic_load(&server->suspended) > 0)
-        nanosleep(&moment, NULL);
+    wait_for_none(&server->suspended, UINT64_MAX);
+    wait_for_none(&server->exchanges, time_now_ns() + STOP_NS);
     MHD_stop_daemon(server->daemon);
     if (listener != MHD_INVALID_SOCKET)
         (void)close(listener);

@@ -11,8 +11,9 @@ typedef struct http_options {
     uint32_t threads;         /* of the network; requests that take longer have others */
     uint32_t max_connections;
     uint64_t max_body_bytes;
-    uint32_t timeout_seconds; /* for a request, and for a connection without one */
+    uint32_t timeout_seconds; /* for a request, for reading its answer, and for a connection without one */
     const char *token;        /* what clients must show, or NULL */
+    bool checks_host;         /* refuse names that may be those of web sites */
 } http_options;
 
 typedef struct http_server http_server;

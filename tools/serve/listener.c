@@ -39,6 +39,7 @@ static void describe(listener *of)
     char host[64], port[16];
     (void)getsockname(of->fd, address, &size);
     of->is_local = is_loopback(address);
+    of->is_unix = address->sa_family == AF_UNIX;
     if (address->sa_family == AF_UNIX)
         snprintf(of->name, sizeof of->name, "unix:%s", ((const struct sockaddr_un *)(const void *)address)->sun_path);
     else if (getnameinfo(address, size, host, sizeof host, port, sizeof port, NI_NUMERICHOST | NI_NUMERICSERV) == 0)
@@ -62,12 +63,20 @@ static int fail(const char *address, int fd, const char *what)
 static void remove_stale(const struct sockaddr_un *address)
 {
     struct stat status;
-    const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    /* A server may be too busy to accept: that is no reason to wait. */
+    const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd >= 0 && lstat(address->sun_path, &status) == 0 && S_ISSOCK(status.st_mode) &&
         connect(fd, (const struct sockaddr *)address, sizeof *address) != 0 && errno == ECONNREFUSED)
         (void)unlink(address->sun_path);
     if (fd >= 0)
         (void)close(fd);
+}
+
+/* 0: there is no such file. */
+static uint64_t inode_of(const char *path)
+{
+    struct stat status;
+    return lstat(path, &status) == 0 ? status.st_ino : 0;
 }
 
 static int open_unix(const char *path, listener *out)
@@ -83,7 +92,7 @@ static int open_unix(const char *path, listener *out)
     (void)umask(before);
     if (!bound || listen(fd, WAITING_CLIENTS) != 0)
         return fail(path, fd, "cannot listen");
-    *out = (listener){.fd = fd, .unix_path = strdup(path)};
+    *out = (listener){.fd = fd, .unix_path = strdup(path), .unix_inode = inode_of(path)};
     return EXIT_DONE;
 }
 
@@ -152,21 +161,38 @@ int listener_open(const char *address, listener *listener_out)
     return code;
 }
 
-bool listener_take_passed(listener *listener_out)
+/* The number of sockets that systemd passes to this process. */
+static long passed_count(void)
 {
     const char *pid = getenv("LISTEN_PID"), *count = getenv("LISTEN_FDS");
-    if (pid == NULL || count == NULL || strtol(pid, NULL, 10) != (long)getpid() || strtol(count, NULL, 10) < 1)
-        return false;
+    return pid != NULL && count != NULL && strtol(pid, NULL, 10) == (long)getpid() ? strtol(count, NULL, 10) : 0;
+}
+
+bool listener_is_passed(void)
+{
+    return passed_count() > 0;
+}
+
+int listener_take_passed(listener *listener_out)
+{
+    const long count = passed_count();
+    int is_listening = 0;
+    socklen_t size = sizeof is_listening;
+    if (count != 1)
+        return message_print("LISTEN_FDS: expected one socket, found %ld; give each its own service", count);
+    if (getsockopt(FIRST_PASSED_FD, SOL_SOCKET, SO_ACCEPTCONN, &is_listening, &size) != 0 || is_listening == 0)
+        return message_print("LISTEN_FDS: descriptor %d is not a socket that listens for streams", FIRST_PASSED_FD);
     (void)fcntl(FIRST_PASSED_FD, F_SETFD, FD_CLOEXEC);
     (void)fcntl(FIRST_PASSED_FD, F_SETFL, O_NONBLOCK);
     *listener_out = (listener){.fd = FIRST_PASSED_FD};
     describe(listener_out);
-    return true;
+    return EXIT_DONE;
 }
 
 void listener_close(listener *of)
 {
-    if (of->unix_path != NULL)
+    /* Another service may have replaced it. */
+    if (of->unix_path != NULL && inode_of(of->unix_path) == of->unix_inode)
         (void)unlink(of->unix_path);
     free(of->unix_path);
     of->unix_path = NULL;
