@@ -17,7 +17,6 @@
 
 #define DEFAULT_ADDRESS "127.0.0.1:7464"
 #define DEFAULT_MEMORY ((uint64_t)256 << 20)
-#define END_LATE_NS UINT64_C(1000000000)
 #define MIN_TOKEN_BYTES 16u
 #define MAX_TOKEN_BYTES 1024u
 #define TOKEN_ROOM (MAX_TOKEN_BYTES + 3) /* with the end of the line */
@@ -28,7 +27,7 @@ typedef struct arguments {
     char token[TOKEN_ROOM];
     bool no_token, quiet;
     const char *max_distance_given;
-    uint64_t refresh_ms;
+    uint32_t refresh_seconds;
     http_options http;
     service_options service;
 } arguments;
@@ -53,10 +52,10 @@ static const command_option options[] = {
      OPTION_FIELD(arguments, http.max_connections), .min = 1, .max = 1000000},
     {"timeout", 0, "SECONDS", "end slow requests and idle connections (default 30)", OPTION_NUMBER,
      OPTION_FIELD(arguments, http.timeout_seconds), .min = 1, .max = 86400, .common = true},
-    {"refresh", 0, "MS", "look for newer states every MS milliseconds (default 1000)", OPTION_NUMBER,
-     OPTION_FIELD(arguments, refresh_ms), .min = 1, .max = 86400000},
-    {"threads", 0, "N", "use N threads for the network (default: all processors)", OPTION_NUMBER,
-     OPTION_FIELD(arguments, http.threads), .max = 1024},
+    {"refresh", 0, "SECONDS", "look for newer states every SECONDS (default 1)", OPTION_NUMBER,
+     OPTION_FIELD(arguments, refresh_seconds), .min = 1, .max = 86400},
+    {"threads", 0, "N", "use N threads for the network, a large batch or a change (default: all processors)",
+     OPTION_NUMBER, OPTION_FIELD(arguments, http.threads), .max = 1024},
     {"io", 0, "MODE", "how to read blocks, as in 'sstore query'", OPTION_CHOICE,
      OPTION_FIELD(arguments, service.open.io), .choices = io_modes},
     {"recipe", 0, "TEXT", "fail unless the stores have this recipe", OPTION_TEXT,
@@ -121,17 +120,15 @@ static int open_listener(const arguments *all, listener *out)
 /* Wait for a signal that ends the service. Meanwhile look for newer states, and end late connections. */
 static void run(service *of, http_server *server, const arguments *all, const sigset_t *signals)
 {
-    const uint64_t refresh_ns = all->refresh_ms * 1000000;
-    uint64_t next_refresh = time_now_ns() + refresh_ns;
+    static const struct timespec second = {.tv_sec = 1};
+    uint32_t waited_seconds = 0;
     for (;;) {
-        const uint64_t now = time_now_ns(), left = next_refresh > now ? next_refresh - now : 0;
-        const struct timespec wait = {.tv_sec = left >= END_LATE_NS, .tv_nsec = left >= END_LATE_NS ? 0 : (long)left};
-        const int signal = sigtimedwait(signals, NULL, &wait);
+        const int signal = sigtimedwait(signals, NULL, &second);
         if (signal == SIGINT || signal == SIGTERM)
             return;
-        if (signal == SIGHUP || time_now_ns() >= next_refresh) {
+        if (signal == SIGHUP || ++waited_seconds >= all->refresh_seconds) {
             service_refresh(of);
-            next_refresh = time_now_ns() + refresh_ns;
+            waited_seconds = 0;
         }
         http_end_late(server);
     }
@@ -188,6 +185,7 @@ static int open_and_serve(const operands *stores, arguments *all)
     service of;
     if (all->http.threads == 0)
         all->http.threads = processor_count();
+    all->service.threads = all->http.threads;
     limit_connections(all);
     int code = all->token_file != NULL ? read_token(all->token_file, all->token) : EXIT_DONE;
     if (code != EXIT_DONE)
@@ -212,7 +210,7 @@ static int open_and_serve(const operands *stores, arguments *all)
 
 int cmd_serve(int argc, char **argv)
 {
-    arguments all = {.refresh_ms = 1000,
+    arguments all = {.refresh_seconds = 1,
                      .http = {.max_connections = 1000, .max_body_bytes = (uint64_t)8 << 20, .timeout_seconds = 30},
                      .service = {.open = SSTORE_OPEN_OPTIONS_INIT,
                                  .max_matches = 100000,

@@ -16,7 +16,7 @@ typedef struct service_options {
     uint64_t max_matches; /* of a request */
     bool allows_writes;
     uint64_t memory_bytes; /* of a call that writes */
-    uint32_t threads;      /* of a large batch, and of a call that writes; 0: all */
+    uint32_t threads;      /* of a large batch, and of a call that writes */
 } service_options;
 
 typedef struct service {
