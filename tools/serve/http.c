@@ -44,10 +44,10 @@ struct http_server {
     pthread_mutex_t clients_lock;
     client *clients;                        /* all connections */
     atomic_ullong body_bytes, answer_bytes; /* of all exchanges */
-    atomic_uint exchanges;
-    atomic_uint suspended; /* exchanges that other threads answer */
-    atomic_bool stopping;  /* connections end after their exchange, */
-    atomic_bool refusing;  /* and no more exchanges are suspended */
+    atomic_ullong exchanges;
+    atomic_ullong suspended; /* exchanges that other threads answer */
+    atomic_bool stopping;    /* connections end after their exchange, */
+    atomic_bool refusing;    /* and no more exchanges are suspended */
 };
 
 typedef struct exchange {
@@ -482,7 +482,7 @@ http_server *http_start(service *of, int listener, const http_options *options)
     return NULL;
 }
 
-static void wait_for_none(const atomic_uint *count, uint64_t end_ns)
+static void wait_for_none(const atomic_ullong *count, uint64_t end_ns)
 {
     static const struct timespec moment = {.tv_nsec = 10000000};
     while (atomic_load(count) > 0 && time_now_ns() < end_ns)
@@ -499,7 +499,7 @@ void http_stop(http_server *server)
     stop_workers(server);
     server->worker_count = 0;
     wait_for_none(&server->suspended, UINT64_MAX);
-    wait_for_none(&server->exchanges, time_now_ns() + STOP_NS);
+    wait_for_none(&server->answer_bytes, time_now_ns() + STOP_NS);
     MHD_stop_daemon(server->daemon);
     if (listener != MHD_INVALID_SOCKET)
         (void)close(listener);
