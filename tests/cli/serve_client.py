@@ -586,6 +586,24 @@ def test_new_states():
         assert service.metrics()["sstore_refresh_failures_total"] == 0
 
 
+def test_moved_store():
+    """A service follows its path to another store, with reads and writes."""
+    build("first.store", [(1, 1)])
+    build("second.store", [(2, 2), (3, 3)])
+    build("third.store", [(4, 4)])
+    os.symlink("first.store", "current")
+    with Service("current", "--write", "--refresh", 10) as service:
+        os.symlink("second.store", "next")
+        os.replace("next", "current")
+        service.wait_for(lambda metrics: metrics['sstore_store_records{store="current"}'] == 2)
+        os.symlink("third.store", "next")
+        os.replace("next", "current")
+        answer = service.post("/v1/records", {"records": [{"fingerprint": "5"}]})
+        assert answer["first_id"] == "5" and answer["record_count"] == 2, answer
+        assert results(service.get("/v1/query?fp=5&k=0")) == [[(0, 5, 5)]]
+    assert [sstore("dump", f"{name}.store").stdout.count("\n") for name in ["first", "second", "third"]] == [1, 2, 2]
+
+
 def test_lost_store():
     """A state that cannot be opened leaves the old one in use."""
     build("lost.store", near_data(100))

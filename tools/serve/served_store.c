@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "output/messages.h"
 
@@ -25,6 +26,9 @@ struct store_state {
 
 struct served_store {
     char *path;
+    sstore_open_options options;
+    dev_t device; /* of the folder at the path, when it was opened */
+    ino_t inode;
     pthread_mutex_t refreshing; /* one refresh at a time */
     pthread_mutex_t lock;       /* of `newest`, and of all states but their stores */
     store_state *newest;
@@ -78,6 +82,26 @@ static void drop_user(served_store *served, store_state *state)
 
 /* ----- opening and closing ----- */
 
+/* Open the store at the path. If another folder comes there meanwhile, the next refresh sees it. */
+static sstore_status open_path(served_store *served, sstore **store_out, sstore_error *error)
+{
+    struct stat folder = {.st_ino = 0};
+    (void)stat(served->path, &folder);
+    const sstore_status status = sstore_open(served->path, &served->options, store_out, error);
+    if (status == SSTORE_OK) {
+        served->device = folder.st_dev;
+        served->inode = folder.st_ino;
+    }
+    return status;
+}
+
+/* Whether the path leads to another folder than before, or to none. Writers follow it, so readers must do so, too. */
+static bool is_elsewhere(const served_store *served)
+{
+    struct stat folder;
+    return stat(served->path, &folder) != 0 || folder.st_dev != served->device || folder.st_ino != served->inode;
+}
+
 sstore_status served_store_open(const char *path, const sstore_open_options *options, served_store **served_out,
                                 sstore_error *error)
 {
@@ -90,7 +114,8 @@ sstore_status served_store_open(const char *path, const sstore_open_options *opt
     }
     pthread_mutex_init(&served->lock, NULL);
     pthread_mutex_init(&served->refreshing, NULL);
-    sstore_status status = sstore_open(path, options, &store, error);
+    served->options = *options;
+    sstore_status status = open_path(served, &store, error);
     if (status == SSTORE_OK)
         status = make_state(served, store, 1, &served->newest, error);
     if (status == SSTORE_OK)
@@ -165,12 +190,13 @@ void served_store_release(served_store *served, store_use *use)
 
 /* ----- new states ----- */
 
-static sstore_status open_newest(served_store *served, sstore_error *error)
+static sstore_status open_newest(served_store *served, bool is_elsewhere_now, sstore_error *error)
 {
     /* The newest state is only replaced here, so it stays open. */
     store_state *old = served->newest, *state = NULL;
     sstore *store;
-    sstore_status status = sstore_reopen(old->store, &store, error);
+    sstore_status status = is_elsewhere_now ? open_path(served, &store, error)
+                                            : sstore_reopen(old->store, &store, error);
     if (status == SSTORE_OK)
         status = make_state(served, store, old->generation + 1, &state, error);
     if (status != SSTORE_OK)
@@ -185,7 +211,10 @@ static sstore_status open_newest(served_store *served, sstore_error *error)
 sstore_status served_store_refresh(served_store *served, sstore_error *error)
 {
     pthread_mutex_lock(&served->refreshing);
-    const sstore_status status = sstore_is_newest(served->newest->store) ? SSTORE_OK : open_newest(served, error);
+    const bool is_elsewhere_now = is_elsewhere(served);
+    const sstore_status status = !is_elsewhere_now && sstore_is_newest(served->newest->store)
+                                     ? SSTORE_OK
+                                     : open_newest(served, is_elsewhere_now, error);
     pthread_mutex_unlock(&served->refreshing);
     return status;
 }

@@ -22,7 +22,8 @@ typedef struct store_use {
     sstore_cursor *cursor; /* NULL if none was wanted */
 } store_use;
 
-/* Open the store at `path`, which is copied. Close it with served_store_close(). */
+/* Open the store at `path`, which is copied; what the options point to must stay. Close it with
+ * served_store_close(). */
 sstore_status served_store_open(const char *path, const sstore_open_options *options, served_store **served_out,
                                 sstore_error *error);
 /* No state may be in use. */
@@ -33,8 +34,8 @@ void served_store_close(served_store *served);
 sstore_status served_store_acquire(served_store *served, bool with_cursor, store_use *use_out, sstore_error *error);
 void served_store_release(served_store *served, store_use *use);
 
-/* Open the newest state, if another one was published. After a failure the old one stays in use. Any thread may call
- * this. */
+/* Open the newest state, if another one was published, or if the path leads to another store. After a failure the old
+ * one stays in use. Any thread may call this. */
 sstore_status served_store_refresh(served_store *served, sstore_error *error);
 
 const char *served_store_path(const served_store *served);
