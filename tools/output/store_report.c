@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "output/messages.h"
 #include "output/output.h"
@@ -46,6 +47,18 @@ void store_report_free(store_report *report)
         free(report->segments[i].tables);
     free(report->segments);
     report->segments = NULL;
+}
+
+const char *store_name(const char *path, size_t *length_out)
+{
+    size_t end = strlen(path);
+    while (end > 1 && path[end - 1] == '/')
+        end--;
+    size_t begin = end;
+    while (begin > 0 && path[begin - 1] != '/')
+        begin--;
+    *length_out = end - begin;
+    return path + begin;
 }
 
 double store_report_each(const store_report *report, uint64_t bytes)

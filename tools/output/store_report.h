@@ -26,6 +26,9 @@ typedef struct store_report {
 sstore_status store_report_read(const sstore *store, store_report *report, sstore_error *error);
 void store_report_free(store_report *report);
 
+/* The name of the store at a path: its last part, without slashes behind it. A part of the text. */
+const char *store_name(const char *path, size_t *length_out);
+
 /* Bytes per distinct fingerprint; 0 in an empty store. */
 double store_report_each(const store_report *report, uint64_t bytes);
 

@@ -6,24 +6,14 @@
 #include "report/page.h"
 #include "report/sections.h"
 
-/* The last part of a path, without slashes at its end. */
-static char *base_name(const char *path)
-{
-    size_t end = strlen(path), begin;
-    while (end > 1 && path[end - 1] == '/')
-        end--;
-    for (begin = end; begin > 0 && path[begin - 1] != '/';)
-        begin--;
-    char *name = allocate_or_exit(end - begin + 1, 1);
-    memcpy(name, path + begin, end - begin);
-    return name;
-}
-
 static void begin(html *page, const store_view *view)
 {
     const sstore_statistics *store = &view->stat.metadata;
     const size_t size = strlen(view->path) + sizeof store->recipe + 200;
-    char *name = base_name(view->path), *second = allocate_or_exit(size, 1);
+    size_t length;
+    const char *last = store_name(view->path, &length);
+    char *name = allocate_or_exit(length + 1, 1), *second = allocate_or_exit(size, 1);
+    memcpy(name, last, length);
     snprintf(second, size, "%s \xc2\xb7 distance %u, %u table%s, %s ids \xc2\xb7 recipe: %s", view->path,
              (unsigned)store->distance, (unsigned)store->table_count, store->table_count == 1 ? "" : "s",
              store->has_ids ? "with" : "without", store->recipe[0] != '\0' ? store->recipe : "not recorded");

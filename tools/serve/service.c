@@ -22,16 +22,12 @@
 /* The last part of a path, without slashes behind it, to be freed. As UTF-8, since answers quote it. */
 static char *name_of(const char *path)
 {
-    size_t end = strlen(path);
-    while (end > 1 && path[end - 1] == '/')
-        end--;
-    size_t begin = end;
-    while (begin > 0 && path[begin - 1] != '/')
-        begin--;
-    const size_t length = sstore_escape(path + begin, end - begin, false, NULL, 0);
+    size_t size;
+    const char *last = store_name(path, &size);
+    const size_t length = sstore_escape(last, size, false, NULL, 0);
     char *name = malloc(length + 1);
     if (name != NULL)
-        sstore_escape(path + begin, end - begin, false, name, length + 1);
+        sstore_escape(last, size, false, name, length + 1);
     return name;
 }
 
@@ -274,32 +270,47 @@ static void answer_stat(service *self, job *of)
     free(text);
 }
 
+enum { STORE_GAUGES = 5 };
+
+/* What is measured of a store at one moment. */
+static bool read_gauges(served_store *served, uint64_t values[STORE_GAUGES])
+{
+    store_use use;
+    sstore_error error;
+    if (served_store_acquire(served, false, &use, &error) != SSTORE_OK)
+        return false;
+    const sstore_statistics *statistics = store_use_statistics(&use);
+    values[0] = statistics->record_count;
+    values[1] = statistics->segment_count;
+    values[2] = statistics->total_bytes;
+    values[3] = store_use_generation(&use);
+    values[4] = served_store_open_count(served);
+    served_store_release(served, &use);
+    return true;
+}
+
 static void answer_metrics(service *self, job *of)
 {
     static const struct {
         const char *name, *help;
-    } rows[] = {{"records", "Records of a store."},
-                {"segments", "Segments of a store."},
-                {"bytes", "Bytes of all files of a store."},
-                {"generation", "States of a store that were opened since the start."},
-                {"open_states", "States of a store that are open: the newest one, and older ones in use."}};
+    } rows[STORE_GAUGES] = {{"records", "Records of a store."},
+                            {"segments", "Segments of a store."},
+                            {"bytes", "Bytes of all files of a store."},
+                            {"generation", "States of a store that were opened since the start."},
+                            {"open_states", "States of a store that are open: the newest one, and older ones in use."}};
+    uint64_t(*values)[STORE_GAUGES] = calloc(self->names.count, sizeof *values);
+    bool read = values != NULL;
+    for (uint32_t i = 0; i < self->names.count && read; i++)
+        read = read_gauges(self->stores[i], values[i]);
     of->reply.content_type = "text/plain; version=0.0.4; charset=utf-8";
     metrics_print(&self->metrics, &of->reply);
-    for (size_t row = 0; row < sizeof rows / sizeof *rows; row++) {
+    for (size_t row = 0; row < STORE_GAUGES && read; row++) {
         reply_print(&of->reply, "# HELP sstore_store_%s %s\n# TYPE sstore_store_%s gauge\n", rows[row].name,
                     rows[row].help, rows[row].name);
-        for (uint32_t i = 0; i < self->names.count; i++) {
-            store_use use;
-            sstore_error error;
-            if (served_store_acquire(self->stores[i], false, &use, &error) != SSTORE_OK)
-                continue;
-            const sstore_statistics *statistics = store_use_statistics(&use);
-            const uint64_t values[] = {statistics->record_count, statistics->segment_count, statistics->total_bytes,
-                                       store_use_generation(&use), served_store_open_count(self->stores[i])};
-            metrics_print_store(&of->reply, rows[row].name, self->names.items[i], values[row]);
-            served_store_release(self->stores[i], &use);
-        }
+        for (uint32_t i = 0; i < self->names.count; i++)
+            metrics_print_store(&of->reply, rows[row].name, self->names.items[i], values[i][row]);
     }
+    free(values);
 }
 
 void service_answer(service *self, job *of)
