@@ -143,6 +143,11 @@ static bool read_fingerprint(const char *name, const char *text, size_t length, 
     return reply_fail(reply_out, REPLY_BAD_REQUEST, "%s: %s", name, fault.reason);
 }
 
+static bool fail_twice(const char *name, reply *reply_out)
+{
+    return reply_fail(reply_out, REPLY_BAD_REQUEST, "the parameter '%s' is given twice", name);
+}
+
 /* ----- the query string ----- */
 
 bool request_take_argument(request *self, const char *name, const char *value, reply *reply_out)
@@ -154,7 +159,7 @@ bool request_take_argument(request *self, const char *name, const char *value, r
         return reply_fail(reply_out, REPLY_BAD_REQUEST, "'%s' has no parameter '%.100s'", routes[self->route].path,
                           name);
     if (self->arguments[argument] != NULL)
-        return reply_fail(reply_out, REPLY_BAD_REQUEST, "the parameter '%s' is given twice", name);
+        return fail_twice(name, reply_out);
     self->arguments[argument] = value != NULL ? value : "";
     return true;
 }
@@ -286,6 +291,9 @@ static bool read_json_settings(request *self, const json_value *object, const st
     const json_value *k = json_value_member(object, "k"), *limit = json_value_member(object, "limit"),
                      *store = json_value_member(object, "store");
     uint64_t distance;
+    for (request_argument i = ARGUMENT_K; i <= ARGUMENT_STORE; i++)
+        if (self->arguments[i] != NULL && json_value_member(object, argument_names[i]) != NULL)
+            return fail_twice(argument_names[i], reply_out);
     if (k != NULL && !json_value_whole(k, &distance))
         return reply_fail(reply_out, REPLY_BAD_REQUEST, "k: expected a whole number");
     if (k != NULL && !set_distance(self, distance, reply_out))
