@@ -30,6 +30,16 @@
     if (contrast(e) < 4.5) wrong.push(`${name(e)} has a contrast of ${contrast(e).toFixed(2)}`);
     if (parseFloat(getComputedStyle(e).fontSize) < 11.5) wrong.push(`${name(e)} has small letters`);
   }
+  for (const cell of document.querySelectorAll("th, td")) {
+    const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT), range = document.createRange();
+    while (texts.nextNode())
+      for (const word of texts.currentNode.data.matchAll(/[^\s,/-]+/g)) {
+        range.setStart(texts.currentNode, word.index);
+        range.setEnd(texts.currentNode, word.index + word[0].length);
+        const lines = new Set([...range.getClientRects()].map((box) => Math.round(box.top)));
+        if (lines.size > 1) wrong.push(`${name(cell)} of a table has the word "${word[0]}" on ${lines.size} lines`);
+      }
+  }
   for (const svg of document.querySelectorAll("svg.plot")) {
     const all = svg.getBoundingClientRect(), texts = [...svg.querySelectorAll("text")];
     const boxes = texts.map((e) => e.getBoundingClientRect());

@@ -116,10 +116,26 @@ static void draw_plans(html *page, const plan_list *plans, const own_plan *own)
 
 /* ----- the table ----- */
 
+#define MAY_BREAK "<wbr>"
+#define BREAKABLE_BYTES (sizeof((sstore_plan_estimate *)NULL)->plan * sizeof MAY_BREAK)
+
+/* A plan that may be broken into lines between its groups. */
+static const char *breakable(const char *plan, char text[BREAKABLE_BYTES])
+{
+    char *end = text;
+    for (; *plan != '\0'; plan++) {
+        *end++ = *plan;
+        if (*plan == ',' || *plan == '/')
+            end = stpcpy(end, MAY_BREAK);
+    }
+    *end = '\0';
+    return text;
+}
+
 static void write_plan(html *page, const sstore_plan_estimate *plan, const own_plan *own)
 {
-    char name[640];
-    snprintf(name, sizeof name, "<code>%s</code>%s%s", plan->plan, plan->is_chosen ? " (chosen)" : "",
+    char text[BREAKABLE_BYTES], name[BREAKABLE_BYTES + 60];
+    snprintf(name, sizeof name, "<code>%s</code>%s%s", breakable(plan->plan, text), plan->is_chosen ? " (chosen)" : "",
              is_own(plan, own) ? " (this store)" : "");
     page_row(page,
              (const char *const[]){name, html_count(plan->table_count).text, html_fixed(plan->bytes_per_record, 2).text,

@@ -50,10 +50,10 @@ const char style_text[] =
     "margin-right:1.35rem}.plot.rows{width:calc(100% - "
     "1.6rem);margin-left:.25rem}h1{font-size:1.5rem}dd.big{font-size:1.4rem}"
     "dl{grid-template-columns:repeat(auto-fit,minmax(8.5rem,1fr))}"
-    "dl div:last-child:nth-child(odd){grid-column:1/-1}th:first-child{white-space:normal;overflow-wrap:anywhere}"
-    "table{font-size:.8rem}th,td{padding-right:.45rem}}"
+    "dl div:last-child:nth-child(odd){grid-column:1/-1}th:first-child{white-space:normal}th code{overflow-wrap:normal}"
+    "caption{max-width:calc(100vw - 2rem)}table{font-size:.8rem}th,td{padding-right:.45rem}}"
     "@media print{body{max-width:none;padding:0;font-size:11pt}"
     "figure,.plot,tr,dl div{break-inside:avoid}h2,h3{break-after:avoid}section[id]{border:0}}";
 
 /* The hash; if it is wrong, the test cli.report prints the right one. */
-const char style_hash[] = "oMnMXdthYCh06GQaPnxM+mIJm7SCQlFDP69esPAek8U=";
+const char style_hash[] = "dsmpWJQ5+MsXB02QzeUMgCGz1NoSs1yN6W2dVuSGzqg=";

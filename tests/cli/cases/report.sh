@@ -7,7 +7,7 @@ ls
 # The text of a page: without markup, one cell or label a line, and numbers without spaces.
 page_text()
 {
-    sed 's/\xe2\x80\xaf//g; s/<title>[^<]*<\/title>//g; s/<[^>]*>/\n/g' "$1" | grep -v '^ *$'
+    sed 's/\xe2\x80\xaf//g; s/<wbr>//g; s/<title>[^<]*<\/title>//g; s/<[^>]*>/\n/g' "$1" | grep -v '^ *$'
 }
 page_text page.html >text
 echo "--- the figures of stat"
@@ -86,7 +86,7 @@ echo "--- plan --html"
 sstore plan -n 10M --html plan.html
 grep -o '<title>sstore plan.*</title>' plan.html | head -1
 page_text plan.html >text
-sstore plan -n 10M | awk 'NF > 10 && /[0-9]/ { print $1 == "*" ? $2 : $1 }' | while read -r plan; do
+sstore plan -n 10M | sed '/^$/,$d; 1d; s/^\*//' | awk '{ print $1 }' | while read -r plan; do
     grep -qx "$plan" text || echo "FAILED: the plan $plan is missing"
 done
 sstore plan -n 10M --html - | cmp - plan.html
