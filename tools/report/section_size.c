@@ -108,11 +108,12 @@ static void write_parts(html *page, const store_view *view, double bound)
 
 void section_size(html *page, const store_view *view)
 {
-    static const page_key keys[] = {{"s0", "tables"},
-                                    {"s2", "ids"},
-                                    {"s3", "directory"},
-                                    {"s4", "manifest"},
-                                    {"mark", "least for a set of uniform fingerprints"}};
+    const bool is_shaded = view->stat.metadata.segment_count == 1 && view->table_count > 1;
+    const page_key keys[] = {{"s0", is_shaded ? "tables, in two shades" : "tables"},
+                             {"s2", "ids"},
+                             {"s3", "directory"},
+                             {"s4", "manifest"},
+                             {"mark", "least for a set of uniform fingerprints"}};
     const sstore_statistics *store = &view->stat.metadata;
     const double count = (double)store->distinct_count;
     const double bound = set_bound_bits(count) / 8 * count / (double)store->record_count;

@@ -37,10 +37,29 @@ static void write_time(html *page, const store_view *view)
                 note);
 }
 
+static number_text bytes_each(double bytes, double records, int decimals)
+{
+    const double each = bytes / records;
+    return each < 1000 ? html_fixed(each, decimals) : html_rounded(each);
+}
+
+/* Why a record takes so many bytes: the tables, and the ids. */
+static const char *bytes_note(const sstore_statistics *store, char *note, size_t size)
+{
+    const double records = (double)store->record_count, tables = store->table_count;
+    const int length = snprintf(note, size, "%u table%s of %s", (unsigned)store->table_count,
+                                store->table_count == 1 ? "" : "s",
+                                bytes_each((double)store->tables_bytes / tables, records, 2).text);
+    if (store->has_ids)
+        snprintf(note + length, size - (size_t)length, "; ids %s",
+                 bytes_each((double)store->ids_bytes, records, 2).text);
+    return note;
+}
+
 static void write_figures(html *page, const store_view *view)
 {
     const sstore_statistics *store = &view->stat.metadata;
-    const double records = (double)store->record_count, each = (double)store->total_bytes / records;
+    const double records = (double)store->record_count;
     char note[120];
     page_figures_begin(page);
     snprintf(note, sizeof note, "%s distinct", html_count(store->distinct_count).text);
@@ -52,8 +71,8 @@ static void write_figures(html *page, const store_view *view)
     snprintf(note, sizeof note, "%s bytes", html_count(store->total_bytes).text);
     page_figure(page, "Size", html_bytes((double)store->total_bytes).text, note);
     if (store->record_count > 0) {
-        page_figure(page, "Bytes per record", each < 1000 ? html_fixed(each, 1).text : html_rounded(each).text,
-                    "with all tables and indexes");
+        page_figure(page, "Bytes per record", bytes_each((double)store->total_bytes, records, 1).text,
+                    bytes_note(store, note, sizeof note));
         page_figure(page, "Of raw records", html_percent((double)store->total_bytes / raw_bytes(store)).text,
                     store->has_ids ? "raw: 16 bytes a record" : "raw: 8 bytes a fingerprint");
     }
