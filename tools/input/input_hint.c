@@ -49,17 +49,33 @@ static bool is_header(const char *line, size_t length)
     return is_word;
 }
 
+#define UTF_16 "; this is UTF-16, which 'iconv -f UTF-16 -t UTF-8' converts"
+
+/* Files that are not text, by their first bytes. */
+static const struct kind {
+    const char *begin, *hint;
+} kinds[] = {
+    {"\xff\xfe", UTF_16},
+    {"\xfe\xff", UTF_16},
+    {"\x93NUMPY", "; this is a NumPy array, which --format npy reads"},
+    {"BZh", "; this is a file of bzip2, which 'bzip2 -dc' unpacks"},
+    {"\3757zXZ", "; this is a file of xz, which 'xz -dc' unpacks"},
+    {"\x04\x22\x4d\x18", "; this is a file of LZ4, which 'lz4 -dc' unpacks"},
+    {"PK\x03\x04", "; this is a ZIP file, which 'unzip -p' unpacks"},
+};
+
 const char *input_hint_of_line(const char *line, size_t length, uint64_t number)
 {
     const bool is_first = number == 1;
     length = length < MAX_BYTES ? length : MAX_BYTES;
     const bool is_separated = memchr(line, ',', length) != NULL || memchr(line, ';', length) != NULL;
-    if (is_first && (begins(line, length, "\xff\xfe") || begins(line, length, "\xfe\xff")))
-        return "; this is UTF-16, which 'iconv -f UTF-16 -t UTF-8' converts";
-    if (is_first && begins(line, length, "\x93NUMPY"))
-        return "; this is a NumPy array, which --format npy reads";
+    for (size_t i = 0; is_first && i < sizeof kinds / sizeof *kinds; i++)
+        if (begins(line, length, kinds[i].begin))
+            return kinds[i].hint;
     if (is_binary(line, length, is_first))
         return "; this is not text; --format u64, rec or npy reads binary data";
+    if (is_first && length > 0 && line[0] == '[')
+        return "; if this is an array of JSON, \"jq -c '.[]'\" makes lines of it, which --format jsonl reads";
     if (length > 0 && line[0] == '{')
         return "; this is JSON, which --format jsonl reads";
     if (is_first && is_header(line, length))
