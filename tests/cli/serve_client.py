@@ -663,6 +663,9 @@ def test_token():
         assert ended.returncode == code and words in ended.stderr, (arguments, ended)
     with Service("secret.store", "--no-token", "--listen", "0.0.0.0:0", listen=None) as service:
         service.get("/v1/query?fp=1")
+        ended = subprocess.run(["sstore", "serve", "secret.store", "--listen", f"127.0.0.1:{service.port}"],
+                               capture_output=True, text=True, timeout=60)
+        assert ended.returncode == 1 and "another program listens there" in ended.stderr, ended
 
 
 def test_slow_clients():

@@ -34,8 +34,12 @@ int message_print(const char *format, ...)
 /* What to do about a failed call of the system, as the end of a message. */
 static const char *remedy(int number)
 {
-    return number == EACCES || number == EPERM ? "; change the permissions, or run sstore as a user who has access"
-                                               : "";
+    switch (number) {
+    case EACCES:
+    case EPERM: return "; change the permissions, or run sstore as a user who has access";
+    case EADDRINUSE: return "; another program listens there, so give another address with --listen";
+    default: return "";
+    }
 }
 
 int message_errno(const char *path, const char *what)
