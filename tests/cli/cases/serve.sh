@@ -8,7 +8,7 @@ else
     python3 "$tests/cli/serve_client.py" 2>&3
 fi
 if command -v systemd-analyze >/dev/null; then
-    sed "s|/usr/bin/sstore|$(command -v sstore)|; /^Documentation=/d" "$tests/../packaging/systemd/sstore@.service" >sstore@.service
+    sed "s|^ExecStart=sstore |ExecStart=$(command -v sstore) |; /^Documentation=/d" "$tests/../packaging/systemd/sstore@.service" >sstore@.service
     cp "$tests/../packaging/systemd/sstore@.socket" .
     systemd-analyze verify ./sstore@.service ./sstore@.socket 2>&1 | grep -F sstore@
     systemd-analyze security --offline=true --threshold=15 ./sstore@.service >/dev/null 2>&1 || echo 'FAILED: the unit is open'
