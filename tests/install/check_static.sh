@@ -30,8 +30,9 @@ if readelf -lWd "$build/tools/sstore" | grep -E 'INTERP|NEEDED'; then
   exit 1
 fi
 DESTDIR=$work/installed "$CMAKE" --install "$build" --prefix /usr >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
-if find "$work/installed" -type f ! -path '*/usr/bin/sstore' ! -path '*/man/man1/*' | grep .; then
-  echo "more than the command and its man pages is installed"
+if find "$work/installed" -type f ! -path '*/usr/bin/sstore' ! -path '*/man/man1/*' ! -name '_sstore' ! -path '*/completions/sstore' \
+  ! -name sstore.fish | grep .; then
+  echo "more than the command, its man pages and its completions is installed"
   exit 1
 fi
 cp "$work/installed/usr/bin/sstore" "$root/"
