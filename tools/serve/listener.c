@@ -142,6 +142,8 @@ static int open_tcp(const char *address, listener *out)
     const int number = errno;
     freeaddrinfo(found);
     errno = number;
+    if (fd < 0 && number == EACCES)
+        return message_print("%s: cannot listen: %s; only root can use a port below 1024", address, strerror(number));
     if (fd < 0)
         return fail(address, fd, "cannot listen");
     *out = (listener){.fd = fd};
