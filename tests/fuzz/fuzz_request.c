@@ -155,7 +155,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     if (tested.stores == NULL)
         open_service();
-    char *line = fuzz_memory(strndup((const char *)data, (size_t)(newline - data)));
+    const size_t line_size = (size_t)(newline - data);
+    char *line = fuzz_memory(calloc(line_size + 1, 1));
+    memcpy(line, data, line_size);
     /* Exactly as large as the body, so that a read behind it is noticed. */
     const size_t body_size = size - (size_t)(newline + 1 - data);
     char *body = fuzz_memory(malloc(body_size > 0 ? body_size : 1));

@@ -79,7 +79,8 @@ typedef struct query_matches {
 /* Take the matches of query `index` from the list, from `begin` on. */
 static query_matches matches_of(const match_list *list, size_t begin, uint64_t index, const request *of)
 {
-    query_matches found = {.items = list->count > 0 ? &list->items[begin] : NULL};
+    static const store_match none;
+    query_matches found = {.items = list->count > 0 ? &list->items[begin] : &none};
     const bool nearest = of->route == ROUTE_NEAREST;
     for (found.end = begin; found.end < list->count; found.end++) {
         const store_match *item = &list->items[found.end];
