@@ -25,7 +25,7 @@
 static struct {
     bool begun;
     bool line, json;      /* what to show; neither: nothing */
-    bool shares_terminal; /* stdout is a terminal, too */
+    bool shares_terminal; /* stdout is also a terminal */
     double begin, last;   /* when the command began, and when progress was shown last */
     double part_begin, part_end;
     double whole; /* the fraction of the command; negative: unknown */

@@ -95,7 +95,7 @@ static sstore_status open_path(served_store *served, sstore **store_out, sstore_
     return status;
 }
 
-/* Whether the path leads to another folder than before, or to none. Writers follow it, so readers must do so, too. */
+/* Whether the path leads to another folder than before, or to none. Writers follow it, so readers must follow it. */
 static bool is_elsewhere(const served_store *served)
 {
     struct stat folder;

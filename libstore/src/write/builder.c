@@ -498,7 +498,7 @@ static sstore_status sort_records(sstore_builder *builder, ss_sorted_pieces *pie
     if (status != SSTORE_OK)
         return status;
     *pieces_out = ss_pieces_of_sorter(builder->records, capacity);
-    /* A piece may keep none of its records: those left out have taken time, too. */
+    /* A piece may keep none of its records: those left out have also taken time. */
     if (builder->base.store != NULL && pieces_out->piece_count > 0)
         pieces_out->progress_each = (size_t)(pieces_out->item_count / pieces_out->piece_count);
     pieces_out->release = free_sorter;

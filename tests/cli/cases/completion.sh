@@ -1,10 +1,6 @@
 # Completion: 'sstore --complete' knows every command, option, choice and kind of operand from the tables, and bash, zsh and
 # fish complete with it. Each shell is skipped if it is missing.
-# Not in a plain chroot without /dev/pts, where there are no terminals.
-if ! script -qec true /dev/null >/dev/null 2>&1; then
-    cat "${BASH_SOURCE[0]%.sh}.stdout"
-    exit
-fi
+needs_terminal "${BASH_SOURCE[0]}"
 completions=${BASH_SOURCE[0]%/tests/*}/tools/completions
 skip() { echo "skipped: there is no $1" >&3; }
 mkdir pages.store folder

@@ -1,9 +1,5 @@
 # Inputs that are often given by mistake: the message says what they seem to be and what to do, and a BOM is skipped.
-# Not in a plain chroot without /dev/pts, where there are no terminals.
-if ! script -qec true /dev/null >/dev/null 2>&1; then
-    cat "${BASH_SOURCE[0]%.sh}.stdout"
-    exit
-fi
+needs_terminal "${BASH_SOURCE[0]}"
 exec 2>&1
 tab=$'\t'
 try() # NAME: an input on stdin that build refuses

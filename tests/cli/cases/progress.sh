@@ -1,10 +1,6 @@
 # Progress: one fraction of the whole command, which never decreases, in every command that may take long; and on a
 # terminal a line that appears after a second, never between answers, and leaves nothing behind.
-# Not in a plain chroot without /dev/pts, where there are no terminals.
-if ! script -qec true /dev/null >/dev/null 2>&1; then
-    cat "${BASH_SOURCE[0]%.sh}.stdout"
-    exit
-fi
+needs_terminal "${BASH_SOURCE[0]}"
 clustered 4000 71 >input
 fingerprints 300 72 >others
 sstore build --quiet STORE input
