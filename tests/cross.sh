@@ -76,8 +76,8 @@ done
 install_missing --no-install-recommends
 
 # ----- the other processor's libraries -----
-target_packages=(libc6-dev libgcc-s1 liblmdb-dev libxxhash-dev libcmocka-dev libjansson-dev libutf8proc-dev zlib1g-dev
-  libzstd-dev)
+target_packages=(libc6-dev libgcc-s1 liblmdb-dev libxxhash-dev libcmocka-dev libjansson-dev libmicrohttpd-dev libsqlite3-dev
+  libutf8proc-dev zlib1g-dev libzstd-dev)
 
 # An apt of its own, with the system's sources and keys, for a system of that processor on which nothing is installed.
 configure_apt() { # folder, Debian's name of the processor
