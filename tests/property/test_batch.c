@@ -14,6 +14,7 @@
 #include "support/use_store.h"
 
 #define QUERIES 3000u
+#define ALL_MATCH ((size_t)1600)
 #define MANY ((size_t)300000) /* fingerprints: more than a slice of a table pass has */
 
 typedef struct fixture {
@@ -136,26 +137,25 @@ static void test_deep_slices(void **state)
     tear_down(&self);
 }
 
-/* 2,500 queries that each match 2,500 records are more matches than a round holds. */
+/* 1,600 queries that each match 1,600 records are more matches than a round holds (2^21). */
 static void test_too_many_matches(void **state)
 {
     fixture self;
-    set_up(&self, run_seed, DATA_UNIFORM, DATA_ASSIGNED, 2500, "4", 1024);
+    set_up(&self, run_seed, DATA_UNIFORM, DATA_ASSIGNED, ALL_MATCH, "4", 1024);
     sstore_error error = {.status = SSTORE_OK};
     matches got = {0};
     sstore *store = store_must_open(self.path, SSTORE_IO_PREAD, SSTORE_STRATEGY_AUTO);
     testing_doing("all queries match all records");
-    assert_ok(store_batch(store, self.queries, 2500, SSTORE_MAX_DISTANCE, 2, &got, &error), &error);
-    assert_int_equal(got.count, 2500 * self.truth.count);
-    for (size_t i = 0; i < 2500; i++) {
+    assert_ok(store_batch(store, self.queries, ALL_MATCH, SSTORE_MAX_DISTANCE, 2, &got, &error), &error);
+    assert_int_equal(got.count, ALL_MATCH * self.truth.count);
+    for (size_t i = 0; i < ALL_MATCH; i++) {
         const matches one = {.items = got.items + i * self.truth.count, .count = self.truth.count};
         matches wanted = {0};
         oracle_query(&self.truth, self.queries[i], SSTORE_MAX_DISTANCE, i, &wanted);
         assert_true(matches_equal(&one, &wanted));
         matches_free(&wanted);
     }
-    for (int i = 0; i < 3; i++)
-        iterate_matches(&self.random, store, self.queries, 2500, SSTORE_MAX_DISTANCE, 2, &got);
+    iterate_matches(&self.random, store, self.queries, ALL_MATCH, SSTORE_MAX_DISTANCE, 2, &got);
     matches_free(&got);
     sstore_close(store);
     check_batch(&self, 30, SSTORE_MAX_DISTANCE, SSTORE_STRATEGY_AUTO, 2);

@@ -204,7 +204,7 @@ static void write_stores(const char *first, const char *second, const data_set *
 
 static void read_stores(const char *first, const char *second, const data_set *data)
 {
-    const size_t many = 3000; /* with more matches than a batch holds at once */
+    const size_t many = 600; /* with more matches than a batch holds at once */
     sstore_join_options join = SSTORE_JOIN_OPTIONS_INIT, stopping = SSTORE_JOIN_OPTIONS_INIT;
     sstore_verify_options verify = SSTORE_VERIFY_OPTIONS_INIT;
     sstore *left, *right;

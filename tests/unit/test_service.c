@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "output/json.h"
 #include "serve/matches.h"
+#include "serve/plain_query.h"
 #include "serve/service.h"
 #include "support/scratch.h"
 #include "support/testing.h"
@@ -76,7 +78,7 @@ static void test_deadline(void **state)
             service_lane lane;
             job of = make_job(self, cases[i].path, cases[i].count, &lane);
             if (late)
-                of.request.deadline_ns = time_now_ns() - 1;
+                of.request.deadline_ns = time_coarse_ns() - 1;
             service_answer(&self->of, &of);
             assert_int_equal(of.reply.status, late ? REPLY_BUSY : REPLY_OK);
             free_job(&of);
@@ -114,6 +116,99 @@ static void test_lanes(void **state)
     }
     assert_int_equal(lane, SERVICE_NOW);
 }
+
+/* ----- plain queries ----- */
+
+static void test_which_bodies_are_plain(void **state)
+{
+    static const struct {
+        bool plain;
+        const char *body;
+    } cases[] = {
+        {true, "{\"fingerprints\":[\"ff\"]}"},
+        {true, "{\"fingerprints\":[\"ff\",\"0123456789ABCDEF\"],\"k\":3,\"limit\":10}"},
+        {true, " { \"limit\" : 0 ,\n\"fingerprints\" : [ \"1\" , \"2\" ] , \"k\" : 64 }\r\n"},
+        {false, "{\"fingerprints\":[]}"}, /* nothing wrong, but rare */
+        {false, "{\"fingerprints\":[\"ff\"],\"store\":\"a\"}"},
+        {false, "{\"fingerprints\":[\"\\u0066\"]}"},
+        {false, "{\"fingerprints\":[\"ff\",]}"},
+        {false, "{\"fingerprints\":[\"f,f\"]}"},
+        {false, "{\"fingerprints\":[\"f]\"]}"},
+        {false, "{\"fingerprints\":[\"00112233445566778\"]}"},
+        {false, "{\"fingerprints\":[\"\"]}"},
+        {false, "{\"fingerprints\":[\"ff\"],\"k\":03}"},
+        {false, "{\"fingerprints\":[\"ff\"],\"k\":-1}"},
+        {false, "{\"fingerprints\":[\"ff\"],\"k\":3.0}"},
+        {false, "{\"fingerprints\":[\"ff\"],\"limit\":1000000000000000000}"},
+        {false, "{\"fingerprints\":[\"ff\"],\"k\":1,\"k\":1}"},
+        {false, "{\"fingerprints\":[\"ff\"],\"fingerprints\":[\"ff\"]}"},
+        {false, "{\"fingerprints\":[\"ff\"]} x"},
+        {false, "{\"fingerprints\":[\"ff\"]"},
+        {false, "{\"fingerprints\":\"ff\"}"},
+        {false, "{\"k\":3}"},
+        {false, "[\"ff\"]"},
+        {false, "{}"},
+        {false, "{"},
+        {false, " "},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        plain_query read;
+        testing_doing("%s", cases[i].body);
+        assert_int_equal(plain_query_read(&read, cases[i].body, strlen(cases[i].body)), cases[i].plain);
+        free(read.fingerprints);
+    }
+    testing_done();
+}
+
+/* What is read without the parser is what the parser reads. */
+static void check_plain(const char *body, size_t size)
+{
+    plain_query read;
+    char reason[JSON_REASON_BYTES];
+    uint64_t number;
+    if (!plain_query_read(&read, body, size))
+        return;
+    json_value *object = json_value_read(body, size, reason);
+    const json_value *list = json_value_member(object, "fingerprints"), *k = json_value_member(object, "k"),
+                     *limit = json_value_member(object, "limit");
+    assert_int_equal(json_value_count(list), read.count);
+    for (size_t i = 0; i < read.count; i++)
+        assert_int_equal(strtoull(json_value_string(json_value_item(list, i)), NULL, 16), read.fingerprints[i]);
+    assert_int_equal(k != NULL, read.has_distance);
+    assert_int_equal(limit != NULL, read.has_limit);
+    assert_true(k == NULL || (json_value_whole(k, &number) && number == read.distance));
+    assert_true(limit == NULL || (json_value_whole(limit, &number) && number == read.limit));
+    json_value_free(object);
+    free(read.fingerprints);
+}
+
+static void test_plain_bodies_equal_parsed_ones(void **state)
+{
+    static const char *const parts[] = {"{",  "}",      "[",  "]", ",",     ":",      "\"k\":", "\"limit\":", "\"",
+                                        "fF", "\"0a\"", "12", "0", " \n\t", "\"1\",", "\"k\"",  "\\",         "-"};
+    rng random = rng_seeded(run_seed + 1);
+    char body[512];
+    (void)state;
+    if (!json_is_available())
+        skip();
+    for (uint32_t trial = 0; trial < 200000; trial++) {
+        /* Cut, or with a part more, somewhere. */
+        const int size = snprintf(body, sizeof body, "%s{\"fingerprints\":[\"%x\",\"%x\"]%s}%s",
+                                  rng_one_in(&random, 9) ? " " : "",
+                                  (unsigned)rng_next(&random) >> rng_below(&random, 28), (unsigned)rng_next(&random),
+                                  rng_one_in(&random, 2) ? "" : ",\"k\":3 ,\"limit\": 12",
+                                  rng_one_in(&random, 9) ? "\n" : "");
+        const char *part = parts[rng_below(&random, sizeof parts / sizeof *parts)];
+        const size_t at = (size_t)rng_below(&random, (uint64_t)size + 1), length = strlen(part);
+        const size_t dropped = rng_one_in(&random, 2) ? 0 : (size_t)rng_below(&random, (uint64_t)size - at + 1) % 4;
+        memmove(body + at + length, body + at + dropped, (size_t)size - at - dropped);
+        memcpy(body + at, part, length);
+        check_plain(body, (size_t)size + length - dropped);
+    }
+}
+
+/* ----- queues ----- */
 
 static void test_queue(void **state)
 {
@@ -185,6 +280,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_deadline, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_lanes, set_up, tear_down),
+        cmocka_unit_test_teardown(test_which_bodies_are_plain, testing_teardown),
+        cmocka_unit_test(test_plain_bodies_equal_parsed_ones),
         cmocka_unit_test(test_queue),
         cmocka_unit_test_setup_teardown(test_states, set_up, tear_down),
     };

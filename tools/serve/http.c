@@ -23,7 +23,7 @@
 #define BODIES 16u                   /* all bodies together have at most so many times the size of one */
 #define ANSWERS_BYTES (1u << 30)     /* of answers that clients have not read, before others are refused */
 #define NOW_BODY_BYTES (16u << 10)   /* of a body that takes microseconds to parse */
-#define HEAD_BYTES (16u << 10)       /* of the request line and the headers */
+#define HEAD_BYTES (8u << 10)        /* of the request line and the headers; libmicrohttpd clears them each time */
 #define STOP_NS UINT64_C(5000000000) /* for the last answers when the server stops */
 
 /* A connection. */
@@ -72,7 +72,7 @@ static client *client_of(struct MHD_Connection *connection)
 
 static uint64_t next_deadline(const http_server *self)
 {
-    return time_now_ns() + self->options.timeout_seconds * UINT64_C(1000000000);
+    return time_coarse_ns() + self->options.timeout_seconds * UINT64_C(1000000000);
 }
 
 static void set_deadline(struct MHD_Connection *connection, uint64_t deadline_ns)
@@ -129,7 +129,7 @@ static void note_connection(void *context, struct MHD_Connection *connection, vo
 
 void http_end_late(http_server *server)
 {
-    const uint64_t now = time_now_ns();
+    const uint64_t now = time_coarse_ns();
     pthread_mutex_lock(&server->clients_lock);
     for (const client *at = server->clients; at != NULL; at = at->next)
         if (now > atomic_load(&at->deadline_ns))
@@ -217,15 +217,66 @@ static bool is_token(const char *expected, const char *text)
     return difference == 0;
 }
 
-static bool is_allowed(const exchange *self, const request *asked)
+/* The headers that matter; NULL: there is no such header. */
+typedef enum header_name {
+    HEADER_ACCEPT,
+    HEADER_AUTHORIZATION,
+    HEADER_CONTENT_LENGTH,
+    HEADER_CONTENT_TYPE,
+    HEADER_EXPECT,
+    HEADER_HOST,
+    HEADER_TRANSFER_ENCODING,
+    HEADER_COUNT
+} header_name;
+
+typedef struct request_head {
+    const char *values[HEADER_COUNT];
+    bool is_unclear; /* proxies may see another request in it */
+} request_head;
+
+static enum MHD_Result take_header(void *context, enum MHD_ValueKind kind, const char *name, const char *value)
+{
+    static const char *const names[HEADER_COUNT] = {"accept", "authorization", "content-length",   "content-type",
+                                                    "expect", "host",          "transfer-encoding"};
+    request_head *head = context;
+    header_name found = 0;
+    (void)kind;
+    while (found < HEADER_COUNT && ((name[0] | 0x20) != names[found][0] || strcasecmp(name, names[found]) != 0))
+        found++;
+    head->is_unclear |= name[strcspn(name, " \t")] != '\0';
+    if (found == HEADER_COUNT)
+        return MHD_YES;
+    const bool is_single = found == HEADER_CONTENT_LENGTH || found == HEADER_HOST || found == HEADER_TRANSFER_ENCODING;
+    head->is_unclear |= is_single && head->values[found] != NULL;
+    if (head->values[found] == NULL)
+        head->values[found] = value != NULL ? value : "";
+    return MHD_YES;
+}
+
+/* Read the headers, and whether proxies and this server must agree on where the request ends. False: the reply is an
+ * error. */
+static bool read_head(exchange *self, request_head *head)
+{
+    *head = (request_head){.is_unclear = false};
+    MHD_get_connection_values(self->connection, MHD_HEADER_KIND, take_header, head);
+    const char *encoding = head->values[HEADER_TRANSFER_ENCODING];
+    if (!head->is_unclear &&
+        (encoding == NULL || (strcasecmp(encoding, "chunked") == 0 && head->values[HEADER_CONTENT_LENGTH] == NULL)))
+        return true;
+    self->job.request.route = ROUTE_UNKNOWN;
+    return reply_fail(&self->job.reply, REPLY_BAD_REQUEST,
+                      "the headers are ambiguous: expected one Host, and one Content-Length or Transfer-Encoding: "
+                      "chunked");
+}
+
+static bool is_allowed(const exchange *self, const request_head *head)
 {
     static const char scheme[] = "Bearer ";
-    const char *token = self->server->options.token;
-    if (token == NULL || asked->route == ROUTE_HEALTH)
+    const char *token = self->server->options.token, *shown = head->values[HEADER_AUTHORIZATION];
+    if (token == NULL || self->job.request.route == ROUTE_HEALTH)
         return true;
-    const char *header = MHD_lookup_connection_value(self->connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_AUTHORIZATION);
-    return header != NULL && strncasecmp(header, scheme, sizeof scheme - 1) == 0 &&
-           is_token(token, header + sizeof scheme - 1);
+    return shown != NULL && strncasecmp(shown, scheme, sizeof scheme - 1) == 0 &&
+           is_token(token, shown + sizeof scheme - 1);
 }
 
 static enum MHD_Result take_argument(void *context, enum MHD_ValueKind kind, const char *name, size_t name_size,
@@ -238,60 +289,23 @@ static enum MHD_Result take_argument(void *context, enum MHD_ValueKind kind, con
     return request_take_argument(&self->job.request, name, value, &self->job.reply) ? MHD_YES : MHD_NO;
 }
 
-static const char *header_of(const exchange *self, const char *name)
-{
-    return MHD_lookup_connection_value(self->connection, MHD_HEADER_KIND, name);
-}
-
 static bool fail_size(exchange *self)
 {
     return reply_fail(&self->job.reply, REPLY_TOO_LARGE, "the body has more than %llu bytes",
                       (unsigned long long)self->server->options.max_body_bytes);
 }
 
-/* What is in the headers that may not be there twice. */
-typedef struct head_check {
-    unsigned sizes, hosts;
-    bool is_unclear;
-} head_check;
-
-static enum MHD_Result check_header(void *context, enum MHD_ValueKind kind, const char *name, const char *value)
-{
-    head_check *check = context;
-    const bool is_encoding = strcasecmp(name, MHD_HTTP_HEADER_TRANSFER_ENCODING) == 0;
-    (void)kind;
-    check->sizes += is_encoding || strcasecmp(name, MHD_HTTP_HEADER_CONTENT_LENGTH) == 0;
-    check->hosts += strcasecmp(name, MHD_HTTP_HEADER_HOST) == 0;
-    check->is_unclear |= is_encoding && (value == NULL || strcasecmp(value, "chunked") != 0);
-    check->is_unclear |= name[strcspn(name, " \t")] != '\0';
-    return MHD_YES;
-}
-
-/* Whether proxies and this server must agree on where the request ends. False: the reply is an error. */
-static bool check_head(exchange *self)
-{
-    head_check check = {.sizes = 0};
-    MHD_get_connection_values(self->connection, MHD_HEADER_KIND, check_header, &check);
-    if (check.sizes <= 1 && check.hosts <= 1 && !check.is_unclear)
-        return true;
-    self->job.request.route = ROUTE_UNKNOWN;
-    return reply_fail(&self->job.reply, REPLY_BAD_REQUEST,
-                      "the headers are ambiguous: expected one Host, and one Content-Length or Transfer-Encoding: "
-                      "chunked");
-}
-
 /* The request line and the headers have come. On failure the reply is an error. */
-static void begin(exchange *self, const char *path, const char *method)
+static void begin(exchange *self, const char *path, const char *method, const request_head *head)
 {
     request *asked = &self->job.request;
     reply *answer = &self->job.reply;
     const http_options *options = &self->server->options;
-    const char *length = header_of(self, MHD_HTTP_HEADER_CONTENT_LENGTH), *host = header_of(self, MHD_HTTP_HEADER_HOST);
-    if (!request_begin(asked, method, path, header_of(self, MHD_HTTP_HEADER_CONTENT_TYPE),
-                       header_of(self, MHD_HTTP_HEADER_ACCEPT), answer))
+    const char *length = head->values[HEADER_CONTENT_LENGTH], *host = head->values[HEADER_HOST];
+    if (!request_begin(asked, method, path, head->values[HEADER_CONTENT_TYPE], head->values[HEADER_ACCEPT], answer))
         return;
     asked->deadline_ns = self->deadline_ns;
-    if (!is_allowed(self, asked))
+    if (!is_allowed(self, head))
         reply_fail(answer, REPLY_UNAUTHORIZED, "expected the service's token, as 'Authorization: Bearer TOKEN'");
     else if (options->checks_host && asked->route != ROUTE_HEALTH && host != NULL && !request_is_safe_host(host))
         reply_fail(answer, REPLY_FORBIDDEN,
@@ -370,7 +384,9 @@ static void *begin_exchange(void *context, const char *uri, struct MHD_Connectio
     (void)uri;
     if (made == NULL)
         return NULL;
-    *made = (exchange){.server = self, .connection = connection, .deadline_ns = next_deadline(self)};
+    made->server = self;
+    made->connection = connection;
+    made->deadline_ns = next_deadline(self);
     set_deadline(connection, made->deadline_ns);
     atomic_fetch_add(&self->exchanges, 1);
     return made;
@@ -406,12 +422,13 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
         return MHD_NO; /* there was no memory */
     if (!self->has_begun) {
         self->has_begun = true;
-        const bool is_clear = check_head(self);
+        request_head head;
+        const bool is_clear = read_head(self, &head);
         if (is_clear)
-            begin(self, path, method);
+            begin(self, path, method, &head);
         /* A client that is still sending may not see an answer, so errors wait for the end of the body, unless the
          * client waits, or the end is unclear. libmicrohttpd then closes the connection. */
-        if (self->job.reply.status == 0 || (is_clear && header_of(self, MHD_HTTP_HEADER_EXPECT) == NULL))
+        if (self->job.reply.status == 0 || (is_clear && head.values[HEADER_EXPECT] == NULL))
             return MHD_YES;
     } else if (*size > 0) {
         if (self->job.reply.status == 0)

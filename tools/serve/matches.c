@@ -25,7 +25,7 @@ void match_list_free(match_list *list)
 int match_list_should_stop(void *context)
 {
     match_list *list = context;
-    if (list->deadline_ns != 0 && time_now_ns() > list->deadline_ns)
+    if (list->deadline_ns != 0 && time_coarse_ns() > list->deadline_ns)
         list->is_late = true;
     return list->is_late;
 }

@@ -12,6 +12,7 @@
 #include "output/messages.h"
 
 #define JSON_TYPE "application/json"
+#define USUAL_BYTES 512u /* that answers to single queries do not exceed */
 
 void reply_free(reply *self)
 {
@@ -30,7 +31,8 @@ char *reply_fill_begin(reply *self, size_t size)
 {
     if (self->status >= REPLY_BAD_REQUEST)
         return NULL;
-    if (!grow(&self->body, &self->capacity, self->size + size, 1)) {
+    const size_t needed = self->size + size;
+    if (!grow(&self->body, &self->capacity, needed > USUAL_BYTES ? needed : USUAL_BYTES, 1)) {
         fail_without_memory(self);
         return NULL;
     }

@@ -12,6 +12,7 @@
 
 #include "input/input_line.h"
 #include "output/json.h"
+#include "serve/plain_query.h"
 
 #define BINARY_TYPE "application/octet-stream"
 #define JSON_TYPE "application/json"
@@ -47,11 +48,21 @@ bool route_writes(route of)
     return of == ROUTE_RECORDS || of == ROUTE_OFFER || of == ROUTE_REMOVE;
 }
 
-uint64_t time_now_ns(void)
+static uint64_t read_clock(clockid_t clock)
 {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(clock, &now);
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+uint64_t time_now_ns(void)
+{
+    return read_clock(CLOCK_MONOTONIC);
+}
+
+uint64_t time_coarse_ns(void)
+{
+    return read_clock(CLOCK_MONOTONIC_COARSE);
 }
 
 /* ----- request line and headers ----- */
@@ -325,10 +336,27 @@ static bool read_object(request *self, bool writes, const json_value *object, co
     return writes ? read_records(self, list, reply_out) : read_fingerprints(self, list, reply_out);
 }
 
+/* Take what a plain query has. */
+static bool take_plain(request *self, const plain_query *from, reply *reply_out)
+{
+    self->fingerprints = from->fingerprints;
+    self->count = from->count;
+    if (from->has_limit && self->arguments[ARGUMENT_LIMIT] != NULL)
+        return fail_twice("limit", reply_out);
+    if (from->has_distance && self->arguments[ARGUMENT_K] != NULL)
+        return fail_twice("k", reply_out);
+    if (from->has_limit)
+        self->limit = from->limit;
+    return !from->has_distance || set_distance(self, from->distance, reply_out);
+}
+
 static bool read_json(request *self, bool writes, const char *body, size_t size, const store_names *stores,
                       reply *reply_out)
 {
     char reason[JSON_REASON_BYTES];
+    plain_query plain;
+    if (!writes && size > 0 && plain_query_read(&plain, body, size))
+        return take_plain(self, &plain, reply_out);
     json_value *object = json_value_read(size > 0 ? body : "", size, reason);
     if (object == NULL)
         return reply_fail(reply_out, REPLY_BAD_REQUEST, "the body is not JSON: %s", reason);

@@ -97,7 +97,7 @@ static void fail_publication(const job_run *run, const sstore *before, const sst
 /* Answer the jobs whose time is over, without writing them. */
 static void drop_late(job_run *run)
 {
-    const uint64_t now = time_now_ns();
+    const uint64_t now = time_coarse_ns();
     job **link = &run->first;
     while (*link != NULL) {
         job *of = *link;
