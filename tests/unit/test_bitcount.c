@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/simd.h"
 #include "support/random.h"
 #include "support/testing.h"
 
@@ -91,6 +92,36 @@ static void test_many_words(void **state)
     check(&counter, expected, WORDS);
 }
 
+/* Several at once, in any numbers, mixed with single ones, and with each level of instructions. */
+static void test_several_words_at_once(void **state)
+{
+    static uint64_t words[5000];
+    rng random = rng_seeded(run_seed + 2);
+    for (uint32_t trial = 0; trial < 600; trial++) {
+        ss_bit_counter counter;
+        uint64_t expected[64] = {0}, count = 0;
+        ss_simd_limit((ss_simd_level)(trial % 3));
+        ss_bit_counter_init(&counter);
+        for (uint64_t call = rng_between(&random, 1, 5); call > 0; call--) {
+            const size_t some = (size_t)rng_below(&random, rng_one_in(&random, 10) ? 5000 : 200);
+            for (size_t i = 0; i < some; i++) {
+                words[i] = uneven_word(&random);
+                count_naively(expected, words[i]);
+            }
+            if (rng_one_in(&random, 4))
+                for (size_t i = 0; i < some; i++)
+                    ss_bit_counter_add(&counter, words[i]);
+            else
+                ss_bit_counter_add_many(&counter, words, some);
+            count += some;
+        }
+        testing_doing("trial %u, %d words", trial, (int)count);
+        check(&counter, expected, count);
+    }
+    testing_done();
+    ss_simd_limit(SS_SIMD_AVX512);
+}
+
 int main(void)
 {
     rng_start_run();
@@ -99,6 +130,7 @@ int main(void)
         cmocka_unit_test(test_position_zero_is_most_significant),
         cmocka_unit_test_teardown(test_counts_equal_naive_ones, testing_teardown),
         cmocka_unit_test(test_many_words),
+        cmocka_unit_test_teardown(test_several_words_at_once, testing_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

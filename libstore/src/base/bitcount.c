@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/simd.h"
+
 #define BUFFER_PLANES 4u /* that the words of a buffer are added to directly */
 
 void ss_bit_counter_init(ss_bit_counter *counter)
@@ -41,22 +43,102 @@ static uint64_t *plane_at(ss_bit_counter *counter, uint32_t value)
     return &counter->planes[value];
 }
 
-void ss_bit_counter_reduce(ss_bit_counter *counter)
+/* Add a word of weight 2^value, which is BUFFER_PLANES or more. */
+static void add_carry(ss_bit_counter *counter, uint32_t value, uint64_t carry)
 {
-    uint64_t low[BUFFER_PLANES]; /* a copy, which can stay in registers */
-    memcpy(low, counter->planes, sizeof low);
-    uint64_t eights_a = add_eight(low, counter->buffer);
-    uint64_t eights_b = add_eight(low, counter->buffer + 8);
-    uint64_t carry = add_carry_save(&low[3], eights_a, eights_b);
-    memcpy(counter->planes, low, sizeof low);
-    counter->used = 0;
-    uint32_t value = BUFFER_PLANES;
     for (; counter->waiting >> value & 1; value++) {
         carry = add_carry_save(plane_at(counter, value), counter->carries[value], carry);
         counter->waiting &= ~(UINT64_C(1) << value);
     }
     counter->carries[value] = carry;
     counter->waiting |= UINT64_C(1) << value;
+}
+
+/* Add 16 words. */
+static void add_sixteen(ss_bit_counter *counter, const uint64_t *words)
+{
+    uint64_t low[BUFFER_PLANES]; /* a copy, which can stay in registers */
+    memcpy(low, counter->planes, sizeof low);
+    uint64_t eights_a = add_eight(low, words);
+    uint64_t eights_b = add_eight(low, words + 8);
+    uint64_t carry = add_carry_save(&low[3], eights_a, eights_b);
+    memcpy(counter->planes, low, sizeof low);
+    add_carry(counter, BUFFER_PLANES, carry);
+}
+
+void ss_bit_counter_reduce(ss_bit_counter *counter)
+{
+    add_sixteen(counter, counter->buffer);
+    counter->used = 0;
+}
+
+#if SS_SIMD_X86
+
+#define LANES 4u
+#define VECTORS 16u /* that are reduced to one of weight 16 */
+typedef uint64_t lanes __attribute__((vector_size(8 * LANES)));
+
+/* The same as add_carry_save(), in each lane. */
+#define ADD_CARRY_SAVE(carry, plane, a, b)                                                                             \
+    do {                                                                                                               \
+        const lanes half = (plane) ^ (a);                                                                              \
+        carry = ((plane) & (a)) | (half & (b));                                                                        \
+        plane = half ^ (b);                                                                                            \
+    } while (0)
+
+/* Add a word of weight 2^value, which is below BUFFER_PLANES. */
+static void add_low(ss_bit_counter *counter, uint32_t value, uint64_t word)
+{
+    for (; value < BUFFER_PLANES && word != 0; value++) {
+        const uint64_t carry = counter->planes[value] & word;
+        counter->planes[value] ^= word;
+        word = carry;
+    }
+    if (word != 0)
+        add_carry(counter, value, word);
+}
+
+/* Add words, LANES * VECTORS at a time; returns how many. */
+SS_TARGET_AVX2 static size_t add_many_avx2(ss_bit_counter *counter, const uint64_t *words, size_t count)
+{
+    lanes planes[BUFFER_PLANES] = {{0}};
+    size_t at = 0;
+    for (; count - at >= LANES * VECTORS; at += LANES * VECTORS) {
+        lanes in[VECTORS], twos[2], fours[2], eights[2], carry;
+        memcpy(in, words + at, sizeof in);
+        for (size_t eight = 0; eight < 2; eight++) {
+            for (size_t four = 0; four < 2; four++) {
+                const lanes *from = in + 8 * eight + 4 * four;
+                ADD_CARRY_SAVE(twos[0], planes[0], from[0], from[1]);
+                ADD_CARRY_SAVE(twos[1], planes[0], from[2], from[3]);
+                ADD_CARRY_SAVE(fours[four], planes[1], twos[0], twos[1]);
+            }
+            ADD_CARRY_SAVE(eights[eight], planes[2], fours[0], fours[1]);
+        }
+        ADD_CARRY_SAVE(carry, planes[3], eights[0], eights[1]);
+        for (size_t lane = 0; lane < LANES; lane++)
+            add_carry(counter, BUFFER_PLANES, carry[lane]);
+    }
+    for (uint32_t value = 0; value < BUFFER_PLANES; value++)
+        for (size_t lane = 0; lane < LANES; lane++)
+            add_low(counter, value, planes[value][lane]);
+    return at;
+}
+
+#endif
+
+void ss_bit_counter_add_many(ss_bit_counter *counter, const uint64_t *words, size_t count)
+{
+    size_t at = 0;
+#if SS_SIMD_X86
+    if (count >= LANES * VECTORS && ss_simd_best() >= SS_SIMD_AVX2)
+        at = add_many_avx2(counter, words, count);
+#endif
+    if (counter->used == 0)
+        for (; count - at >= SS_BIT_COUNTER_WORDS; at += SS_BIT_COUNTER_WORDS)
+            add_sixteen(counter, words + at);
+    for (; at < count; at++)
+        ss_bit_counter_add(counter, words[at]);
 }
 
 /* Add the buffer and all waiting carries to the planes. */

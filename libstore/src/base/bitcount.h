@@ -37,6 +37,9 @@ static inline void ss_bit_counter_add(ss_bit_counter *counter, uint64_t word)
         ss_bit_counter_reduce(counter);
 }
 
+/* Count several words. This is faster than one by one, most of all with AVX2. */
+void ss_bit_counter_add_many(ss_bit_counter *counter, const uint64_t *words, size_t count);
+
 /* counts_out[i] becomes how many words have a 1 at position i, 0 being the most significant. More may be added. */
 void ss_bit_counter_counts(ss_bit_counter *counter, uint64_t counts_out[64]);
 

@@ -38,7 +38,7 @@ ss_simd_level ss_simd_best(void);
 bool ss_simd_is_pdep_fast(void);
 
 /* Limit the level from now on; the initial SS_SIMD_AVX512 is no limit. Only for tests and benchmarks: the library never
- * calls it, and the limit is its only global state. Set it while no thread opens a store or finishes a build, since
+ * calls it. Set it while no thread opens a store or finishes a build, since
  * these choose their code then. */
 void ss_simd_limit(ss_simd_level level);
 
