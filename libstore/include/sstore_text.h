@@ -13,8 +13,8 @@ extern "C" {
 #endif
 
 typedef enum sstore_feature_kind {
-    SSTORE_FEATURE_KIND_WORDS = 0, /* shingles of lower-cased words; in scripts without spaces, each character is one */
-    SSTORE_FEATURE_KIND_CHARS = 1  /* n-grams of lower-cased characters */
+    SSTORE_FEATURE_KIND_WORDS = 0, /* shingles of words; in scripts without spaces, pairs of characters */
+    SSTORE_FEATURE_KIND_CHARS = 1  /* n-grams of characters */
 } sstore_feature_kind;
 
 typedef struct sstore_text_options {

@@ -22,9 +22,9 @@ typedef struct arguments {
 
 static const option_choice kinds[] = {{"words", SSTORE_FEATURE_KIND_WORDS}, {"chars", SSTORE_FEATURE_KIND_CHARS}, {0}};
 static const command_option options[] = {
-    {"features", 0, "KIND", "words (default): sequences of words in lower case; chars: sequences of characters",
-     OPTION_CHOICE, OPTION_FIELD(arguments, text.kind), .choices = kinds,
-     .given = offsetof(arguments, text_option_given), .common = true},
+    {"features", 0, "KIND", "words (default): sequences of words; chars: sequences of characters", OPTION_CHOICE,
+     OPTION_FIELD(arguments, text.kind), .choices = kinds, .given = offsetof(arguments, text_option_given),
+     .common = true},
     {"shingle", 0, "N", "the length of a feature, 1 to 64 (default 3 words or 4 characters)", OPTION_NUMBER,
      OPTION_FIELD(arguments, text.shingle), .min = 1, .max = 64, .given = offsetof(arguments, text_option_given),
      .common = true},

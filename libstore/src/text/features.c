@@ -1,145 +1,47 @@
 #include "text/features.h"
 
-#include <stdio.h>
 #include <string.h>
 
-#include "base/bitcount.h"
 #include "base/bytes.h"
-#include "base/error.h"
-#include "base/memory.h"
+#include "base/common.h"
 #include "base/utf8.h"
 #include "text/fold.h"
+#include "text/shingles.h"
 
-/* ===== shingles ===== */
+/* In scripts without spaces, every two characters that follow each other are a feature. */
+#define CHARACTER_PAIR 2u
 
-/*
- * A window that slides over the units of a text (words or characters) and hashes every `width` of them.
- *
- * The units are written one after the other into one buffer, each followed by `gap` separator bytes. So a shingle is
- * always contiguous and is hashed in place. Hashing waits until some thousand units are there: its loop then has
- * predictable branches, and no loads that overlap fresh stores.
- *
- * Invariants: starts[i] is where unit i of the buffer begins, for the `unit_count` closed units, and starts[unit_count]
- * is where the open one begins; used >= starts[unit_count]; every shingle of closed units that left the buffer has been
- * hashed.
- */
+/* ----- runs of units ----- */
 
-#define MAX_SHINGLE 64u
-#define BATCH_UNITS 2112u /* units in the buffer beside those that it carries for the next shingles */
-#define SLACK_BYTES 64u   /* bytes that may be written past `used`, by copying in large pieces */
-
-typedef struct shingles {
-    ss_bit_counter counter;
-    uint64_t feature_count;
-    uint32_t width, gap;
-    uint8_t *bytes; /* own_bytes, or heap memory once that was too small */
-    size_t used, capacity;
-    size_t unit_count;
-    size_t starts[MAX_SHINGLE + BATCH_UNITS + 1];
-    uint8_t own_bytes[16384];
-} shingles;
-
-/* Not by one assignment, which would zero the buffers. */
-static void init_shingles(shingles *to, uint32_t width, uint32_t gap)
+static inline void close_unit(ss_features *self)
 {
-    assert(width >= 1 && width <= MAX_SHINGLE && gap <= 1);
-    ss_bit_counter_init(&to->counter);
-    to->feature_count = 0;
-    to->width = width;
-    to->gap = gap;
-    to->bytes = to->own_bytes;
-    to->used = 0;
-    to->capacity = sizeof to->own_bytes;
-    to->unit_count = 0;
-    to->starts[0] = 0;
+    if (self->open)
+        ss_shingles_close_unit(&self->units);
+    self->open = false;
 }
 
-static void hash_feature(shingles *to, size_t start, size_t end)
+static sstore_status end_run(ss_features *self, sstore_error *error)
 {
-    ss_bit_counter_add(&to->counter, ss_hash64(to->bytes + start, end - start));
-    to->feature_count++;
+    const sstore_status status = ss_shingles_reserve(&self->units, 1, 1, error);
+    if (status != SSTORE_OK)
+        return status;
+    close_unit(self);
+    self->run = SS_RUN_NONE;
+    return ss_shingles_end(&self->units, error);
 }
 
-/* Hash all shingles of closed units, then drop the units that no later shingle needs. */
-static void drain(shingles *to)
+static sstore_status begin_run(ss_features *self, ss_text_run run, sstore_error *error)
 {
-    size_t *starts = to->starts;
-    if (to->unit_count < to->width)
-        return;
-    size_t count = to->unit_count - to->width + 1;
-    for (size_t i = 0; i < count; i++)
-        hash_feature(to, starts[i], starts[i + to->width] - to->gap);
-    size_t carried = to->width - 1, shift = starts[count];
-    to->used -= shift;
-    memmove(to->bytes, to->bytes + shift, to->used);
-    for (size_t i = 0; i <= carried; i++)
-        starts[i] = starts[count + i] - shift;
-    to->unit_count = carried;
+    const sstore_status status = end_run(self, error);
+    self->run = run;
+    ss_shingles_begin(&self->units, run == SS_RUN_SPACELESS ? CHARACTER_PAIR : self->rules.shingle,
+                      run == SS_RUN_WORDS);
+    return status;
 }
 
-/* Free or extend the buffer. After a drain fewer than MAX_SHINGLE units stay, so any number of units fits. The buffer
- * grows only for words that are longer than it. */
-static sstore_status make_room(shingles *to, size_t bytes, sstore_error *error)
+static inline sstore_status need_run(ss_features *self, ss_text_run run, sstore_error *error)
 {
-    drain(to);
-    const size_t needed = to->used + bytes + SLACK_BYTES;
-    if (needed <= to->capacity)
-        return SSTORE_OK;
-    const size_t capacity = ss_max_u64(2 * to->capacity, needed);
-    const bool own = to->bytes == to->own_bytes;
-    uint8_t *memory = ss_realloc(own ? NULL : to->bytes, capacity, 1);
-    if (memory == NULL)
-        return ss_fail_memory(error, capacity);
-    if (own)
-        memcpy(memory, to->own_bytes, to->used);
-    to->bytes = memory;
-    to->capacity = capacity;
-    return SSTORE_OK;
-}
-
-/* Reserve `bytes` more bytes, SLACK_BYTES beyond them, and `units` <= BATCH_UNITS more units. MEMORY. */
-static inline sstore_status reserve(shingles *to, size_t bytes, size_t units, sstore_error *error)
-{
-    if (SS_LIKELY(to->capacity - to->used >= bytes + SLACK_BYTES &&
-                  to->unit_count + units <= MAX_SHINGLE + BATCH_UNITS))
-        return SSTORE_OK;
-    return make_room(to, bytes, error);
-}
-
-/* End the open unit. The buffer must have space for it, and for `gap` bytes, which become spaces. */
-static inline void close_unit(shingles *to)
-{
-    if (to->gap > 0)
-        to->bytes[to->used++] = ' ';
-    to->starts[++to->unit_count] = to->used;
-}
-
-/* Whether any unit has been closed since the start of the text. */
-static inline bool has_begun(const shingles *of)
-{
-    return of->feature_count > 0 || of->unit_count > 0;
-}
-
-/* ===== texts ===== */
-
-/* The open unit, if units are words. */
-typedef enum open_word { OPEN_NONE, OPEN_RUN, OPEN_SPACELESS } open_word;
-
-typedef struct text_reader {
-    const uint8_t *text;
-    size_t size, position;
-    sstore_feature_kind kind;
-    open_word open;
-    bool space_due; /* of characters: white space was read, and a space must come before the next character */
-    ss_fold fold;
-    shingles units;
-} text_reader;
-
-static void close_word(text_reader *reader)
-{
-    if (reader->open != OPEN_NONE)
-        close_unit(&reader->units);
-    reader->open = OPEN_NONE;
+    return SS_LIKELY(self->run == run) ? SSTORE_OK : begin_run(self, run, error);
 }
 
 /* ----- ASCII: 64 bytes at once, with the results of the code point by code point way below ----- */
@@ -151,7 +53,7 @@ static void close_word(text_reader *reader)
 
 /* A chunk in lower case, and where its words begin and end. */
 typedef struct ascii_chunk {
-    uint8_t lower[CHUNK_BYTES + SLACK_BYTES];
+    uint8_t lower[CHUNK_BYTES + SS_SHINGLES_SLACK];
     uint16_t edges[CHUNK_BYTES + 16];
     size_t edge_count;
 } ascii_chunk;
@@ -222,21 +124,21 @@ static void split(ascii_chunk *chunk, const uint8_t *text, size_t size)
 }
 
 /* Append the words of `size` <= CHUNK_BYTES bytes. Letters at the start continue an open word. MEMORY. */
-static sstore_status add_ascii_words(text_reader *reader, const uint8_t *text, size_t size, sstore_error *error)
+static sstore_status add_ascii_words(ss_features *self, const uint8_t *text, size_t size, sstore_error *error)
 {
     ascii_chunk chunk;
-    shingles *words = &reader->units;
-    if (reader->open == OPEN_SPACELESS)
-        close_word(reader);
-    sstore_status status = reserve(words, size + 2, size / 2 + 2, error);
+    ss_shingles *words = &self->units;
+    split(&chunk, text, size);
+    sstore_status status = chunk.edge_count > 0 ? need_run(self, SS_RUN_WORDS, error) : SSTORE_OK;
+    if (status == SSTORE_OK)
+        status = ss_shingles_reserve(words, size + 2, size / 2 + 2, error);
     if (status != SSTORE_OK || size == 0)
         return status;
-    split(&chunk, text, size);
     if (chunk.edge_count == 0 || chunk.edges[0] != 0)
-        close_word(reader);
+        close_unit(self);
     if (chunk.edge_count % 2 != 0)
         chunk.edges[chunk.edge_count++] = (uint16_t)size;
-    bool open = chunk.edge_count > 0 && chunk.edges[chunk.edge_count - 1] == size; /* the last word may continue */
+    self->open = chunk.edge_count > 0 && chunk.edges[chunk.edge_count - 1] == size; /* the last word may continue */
     for (size_t i = 0; i < chunk.edge_count; i += 2) {
         const uint8_t *from = chunk.lower + chunk.edges[i];
         size_t length = (size_t)(chunk.edges[i + 1] - chunk.edges[i]);
@@ -245,238 +147,278 @@ static sstore_status add_ascii_words(text_reader *reader, const uint8_t *text, s
         else
             memcpy(words->bytes + words->used, from, length);
         words->used += length;
-        if (i + 2 < chunk.edge_count || !open)
-            close_unit(words);
+        if (i + 2 < chunk.edge_count || !self->open)
+            ss_shingles_close_unit(words);
     }
-    reader->open = open ? OPEN_RUN : OPEN_NONE;
     return SSTORE_OK;
 }
 
-/* Append `size` <= CHUNK_BYTES bytes as characters, with white space folded. MEMORY. */
-static sstore_status add_ascii_chars(text_reader *reader, const uint8_t *text, size_t size, sstore_error *error)
+/* Lower the eight bytes at `text` and make white space spaces; sets a bit for each byte that is white space. */
+static inline uint64_t plain_eight(const uint8_t *text, uint64_t *white_out)
 {
-    shingles *chars = &reader->units;
-    sstore_status status = reserve(chars, size + 1, size + 1, error);
+    const uint64_t x = ss_load_le64(text);
+    const uint64_t white = (bytes_between(x, '\t', '\r') | bytes_between(x, ' ', ' ')) >> 7;
+    *white_out = white * UINT64_C(0x0102040810204080) >> 56;
+    return ((x | bytes_between(x, 'A', 'Z') >> 2) & ~(white * 0xff)) | white * ' ';
+}
+
+/*
+ * Append `size` <= CHUNK_BYTES bytes as characters. Of white space in a row only the first byte stays, and none at the
+ * start; a space at the end is taken back, since only what follows tells whether it stays. MEMORY.
+ */
+static sstore_status add_ascii_chars(ss_features *self, const uint8_t *text, size_t size, sstore_error *error)
+{
+    ss_shingles *chars = &self->units;
+    const sstore_status status = ss_shingles_reserve(chars, size + 1, size + 1, error);
     if (status != SSTORE_OK)
         return status;
-    uint8_t *to = chars->bytes + chars->used;
-    size_t written = 0;
-    size_t due = reader->space_due, begun = has_begun(chars);
-    for (size_t i = 0; i < size; i++) {
-        /* No branch depends on the byte: a space and the byte are both written, and `written` decides which of them
-         * stay. */
-        uint8_t byte = text[i];
-        size_t space = byte == ' ' || (uint8_t)(byte - '\t') < 5;
-        to[written] = ' ';
-        written += due & (space ^ 1);
-        to[written] = (uint8_t)(byte | ((uint8_t)(byte - 'A') < 26) << 5);
-        written += space ^ 1;
-        begun |= space ^ 1;
-        due = space & begun;
+    uint8_t *const begin = chars->bytes + chars->used, *to = begin, padded[8] = {0};
+    uint64_t white, before = self->space_due || !ss_shingles_has_begun(chars); /* whether white space came before */
+    if (self->space_due)
+        *to++ = ' ';
+    for (size_t i = 0; i < size; i += 8) {
+        const size_t taken = size - i < 8 ? size - i : 8;
+        const uint8_t *from = text + i;
+        if (taken < 8)
+            from = memcpy(padded, from, taken);
+        const uint64_t eight = plain_eight(from, &white), dropped = white & (white << 1 | before);
+        before = white >> 7;
+        if (SS_LIKELY(dropped == 0)) {
+            ss_store_le64(to, eight);
+            to += taken;
+            continue;
+        }
+        for (size_t byte = 0; byte < taken; byte++) {
+            *to = (uint8_t)(eight >> 8 * byte);
+            to += ~dropped >> byte & 1;
+        }
     }
+    self->space_due = to > begin && to[-1] == ' ';
+    const size_t written = (size_t)(to - begin) - self->space_due;
     for (size_t i = 1; i <= written; i++)
         chars->starts[chars->unit_count + i] = chars->used + i;
     chars->unit_count += written;
     chars->used += written;
-    reader->space_due = due;
     return SSTORE_OK;
+}
+
+static void add_due_space(ss_features *self)
+{
+    self->units.bytes[self->units.used++] = ' ';
+    ss_shingles_close_unit(&self->units);
+    self->space_due = false;
 }
 
 /* Whether the text from `position` on can be taken as ASCII: the byte is ASCII, and nothing after it combines with
  * it. */
-static bool at_ascii(const text_reader *reader)
+static bool at_ascii(const ss_features *self)
 {
-    const uint8_t *text = reader->text + reader->position;
-    size_t left = reader->size - reader->position;
+    const uint8_t *text = self->text + self->position;
+    size_t left = self->size - self->position;
     return left > 0 && text[0] < 0x80 && (left == 1 || text[1] < 0x80);
 }
 
 /* Add all ASCII bytes here except the last one before another character, which may combine with it. */
-static sstore_status add_ascii(text_reader *reader, sstore_error *error)
+static sstore_status add_ascii(ss_features *self, sstore_error *error)
 {
-    const uint8_t *text = reader->text + reader->position;
-    size_t size = ascii_span(text, reader->size - reader->position);
-    if (reader->position + size < reader->size && text[size] >= 0x80)
+    const uint8_t *text = self->text + self->position;
+    size_t size = ascii_span(text, self->size - self->position);
+    if (self->position + size < self->size && text[size] >= 0x80)
         size--;
-    reader->position += size;
-    return reader->kind == SSTORE_FEATURE_KIND_WORDS ? add_ascii_words(reader, text, size, error)
-                                                     : add_ascii_chars(reader, text, size, error);
+    self->position += size;
+    return self->rules.kind == SSTORE_FEATURE_KIND_WORDS ? add_ascii_words(self, text, size, error)
+                                                         : add_ascii_chars(self, text, size, error);
+}
+
+/* ----- Han: the characters that most text without spaces consists of fold to themselves ----- */
+
+#define HAN_BYTES 3u
+
+/* Whether there is one of U+4E00 to U+9FEF, which Unicode 11 and later versions have. */
+static inline bool is_han(const uint8_t *text, size_t left)
+{
+    if (left < HAN_BYTES || text[0] < 0xe4 || text[0] > 0xe9 || (text[1] & 0xc0) != 0x80 || (text[2] & 0xc0) != 0x80)
+        return false;
+    const uint32_t code = (text[0] & 0xfu) << 12 | (text[1] & 0x3fu) << 6 | (text[2] & 0x3fu);
+    return code >= 0x4e00 && code <= 0x9fef;
+}
+
+/* Whether there are two: a mark may follow a single one. */
+static bool at_han(const ss_features *self)
+{
+    const uint8_t *text = self->text + self->position;
+    const size_t left = self->size - self->position;
+    return is_han(text, left) && is_han(text + HAN_BYTES, left - HAN_BYTES);
+}
+
+/* Add all Han characters here except the last one. */
+static sstore_status add_han(ss_features *self, sstore_error *error)
+{
+    ss_shingles *units = &self->units;
+    sstore_status status = self->rules.kind == SSTORE_FEATURE_KIND_WORDS ? need_run(self, SS_RUN_SPACELESS, error)
+                                                                         : SSTORE_OK;
+    if (status == SSTORE_OK)
+        status = ss_shingles_reserve(units, HAN_BYTES * SS_SHINGLES_UNITS, SS_SHINGLES_UNITS, error);
+    if (status != SSTORE_OK)
+        return status;
+    if (self->space_due)
+        add_due_space(self);
+    close_unit(self);
+    const uint8_t *from = self->text + self->position, *const end = self->text + self->size;
+    for (size_t i = 2; i < SS_SHINGLES_UNITS && is_han(from + HAN_BYTES, (size_t)(end - from) - HAN_BYTES); i++) {
+        memcpy(units->bytes + units->used, from, HAN_BYTES);
+        units->used += HAN_BYTES;
+        ss_shingles_close_unit(units);
+        from += HAN_BYTES;
+    }
+    self->position = (size_t)(from - self->text);
+    return SSTORE_OK;
 }
 
 /* ----- one folded code point at a time ----- */
 
-static void append(text_reader *reader, uint32_t point)
+static void append(ss_features *self, uint32_t point)
 {
-    reader->units.used += ss_utf8_encode(point, reader->units.bytes + reader->units.used);
+    self->units.used += ss_utf8_encode(point, self->units.bytes + self->units.used);
 }
 
-static void add_to_words(text_reader *reader, uint32_t point)
+static sstore_status add_to_words(ss_features *self, ss_point point, sstore_error *error)
 {
-    const ss_point_class class = ss_point_classify(point);
-    if (class == SS_POINT_FORMAT)
-        return;
-    if (class == SS_POINT_OTHER || class == SS_POINT_SPACELESS ||
-        (class == SS_POINT_LETTER && reader->open == OPEN_SPACELESS))
-        close_word(reader);
-    if (class == SS_POINT_OTHER)
-        return;
-    append(reader, point);
-    if (reader->open == OPEN_NONE)
-        reader->open = class == SS_POINT_SPACELESS ? OPEN_SPACELESS : OPEN_RUN;
+    const ss_point_class class = ss_point_class_of(point);
+    if (class == SS_POINT_OTHER || class == SS_POINT_SPACE) {
+        close_unit(self);
+        return SSTORE_OK;
+    }
+    /* A mark belongs to what is open, or begins a word. */
+    const ss_text_run run = class == SS_POINT_SPACELESS            ? SS_RUN_SPACELESS
+                            : class == SS_POINT_MARK && self->open ? self->run
+                                                                   : SS_RUN_WORDS;
+    const sstore_status status = need_run(self, run, error);
+    if (class == SS_POINT_SPACELESS)
+        close_unit(self);
+    append(self, ss_point_folded(point));
+    self->open = true;
+    return status;
 }
 
-static void add_to_chars(text_reader *reader, uint32_t point)
+static void add_to_chars(ss_features *self, ss_point point)
 {
-    shingles *chars = &reader->units;
-    if (ss_point_is_space(point)) {
+    ss_shingles *chars = &self->units;
+    if (ss_point_class_of(point) == SS_POINT_SPACE) {
         /* White space at the start is trimmed; at the end it is due but never written. */
-        reader->space_due = has_begun(chars);
+        self->space_due = ss_shingles_has_begun(chars);
         return;
     }
-    if (ss_point_classify(point) == SS_POINT_FORMAT)
-        return;
-    if (reader->space_due) {
-        append(reader, ' ');
-        close_unit(chars);
-        reader->space_due = false;
-    }
-    append(reader, point);
-    close_unit(chars);
+    if (self->space_due)
+        add_due_space(self);
+    append(self, ss_point_folded(point));
+    ss_shingles_close_unit(chars);
 }
 
-static sstore_status add_point(text_reader *reader, uint32_t point, sstore_error *error)
+static inline sstore_status add_point(ss_features *self, ss_point point, sstore_error *error)
 {
-    sstore_status status = reserve(&reader->units, SS_UTF8_MAX_BYTES + 2, 2, error);
-    if (status == SSTORE_OK && reader->kind == SSTORE_FEATURE_KIND_WORDS)
-        add_to_words(reader, point);
+    sstore_status status = ss_shingles_reserve(&self->units, SS_UTF8_MAX_BYTES + 2, 2, error);
+    if (status == SSTORE_OK && self->rules.kind == SSTORE_FEATURE_KIND_WORDS)
+        status = add_to_words(self, point, error);
     else if (status == SSTORE_OK)
-        add_to_chars(reader, point);
+        add_to_chars(self, point);
     return status;
 }
 
 /* Fold and add text[begin .. end). */
-static sstore_status add_piece(text_reader *reader, size_t begin, size_t end, sstore_error *error)
+static sstore_status add_piece(ss_features *self, size_t begin, size_t end, sstore_error *error)
 {
     sstore_status status = SSTORE_OK;
-    uint32_t point;
-    reader->fold.count = 0;
+    uint32_t code;
+    self->fold.count = 0;
     for (size_t at = begin; status == SSTORE_OK && at < end;) {
-        at += ss_utf8_decode(reader->text + at, end - at, &point);
-        status = ss_fold_add(&reader->fold, point, error);
+        at += ss_utf8_decode(self->text + at, end - at, &code);
+        status = ss_fold_add(&self->fold, code, error);
     }
     if (status == SSTORE_OK)
-        status = ss_fold_compose(&reader->fold, error);
-    for (size_t i = 0; status == SSTORE_OK && i < reader->fold.count; i++)
-        status = add_point(reader, (uint32_t)reader->fold.points[i], error);
+        status = ss_fold_end(&self->fold, error);
+    for (size_t i = 0; status == SSTORE_OK && i < self->fold.count; i++)
+        status = add_point(self, ss_point_look((uint32_t)self->fold.points[i]), error);
     return status;
 }
 
-/* Add the text up to a place from which ASCII can be read. Only pieces that are not settled are folded. */
-static sstore_status add_others(text_reader *reader, sstore_error *error)
+/* Decode the code point at `at`, and count what is not UTF-8. Returns the place after it. */
+static inline size_t decode(ss_features *self, size_t at, uint32_t *code_out)
 {
-    const uint8_t *text = reader->text;
-    size_t begin = reader->position, size = reader->size, next_bytes = 0;
-    uint32_t point, next = 0;
-    size_t end = begin + ss_utf8_decode(text + begin, size - begin, &point);
+    const size_t bytes = ss_utf8_decode(self->text + at, self->size - at, code_out);
+    if (SS_UNLIKELY(*code_out == SS_REPLACEMENT_CHARACTER))
+        self->replaced_count += !(bytes == 3 && self->text[at] == 0xef); /* U+FFFD itself is EF BF BD */
+    return at + bytes;
+}
+
+/* Add the text up to a place from which ASCII can be read. Only pieces that are not settled are folded. */
+static sstore_status add_others(ss_features *self, sstore_error *error)
+{
+    const size_t size = self->size;
+    size_t begin = self->position, next_end = 0;
+    uint32_t code;
+    size_t end = decode(self, begin, &code);
+    ss_point point = ss_point_look(code), next = point;
     bool alone = ss_point_is_settled(point);
     for (;;) {
         /* The piece ends before the next settled code point. */
-        while (end < size) {
-            next_bytes = ss_utf8_decode(text + end, size - end, &next);
+        for (; end < size; end = next_end) {
+            next_end = decode(self, end, &code);
+            next = ss_point_look(code);
             if (ss_point_is_settled(next))
                 break;
             alone = false;
-            end += next_bytes;
         }
-        sstore_status status = alone ? add_point(reader, ss_point_lower(point), error)
-                                     : add_piece(reader, begin, end, error);
-        reader->position = end;
-        if (status != SSTORE_OK || end == size || at_ascii(reader))
+        const sstore_status status = alone ? add_point(self, point, error) : add_piece(self, begin, end, error);
+        self->position = end;
+        if (status != SSTORE_OK || end == size || at_ascii(self) || at_han(self))
             return status;
         begin = end;
-        end += next_bytes;
+        end = next_end;
         point = next;
         alone = true;
     }
 }
 
-sstore_status ss_features_fingerprint(const uint8_t *text, size_t size, sstore_feature_kind kind, uint32_t shingle,
-                                      bool shortcuts, uint64_t *fingerprint_out, sstore_error *error)
+static sstore_status add_plainly(ss_features *self, sstore_error *error)
 {
-    text_reader reader;
-    shingles *units = &reader.units;
-    reader.text = text;
-    reader.size = size;
-    reader.position = 0;
-    reader.kind = kind;
-    reader.open = OPEN_NONE;
-    reader.space_due = false;
-    reader.fold = (ss_fold){0};
-    init_shingles(units, shingle, kind == SSTORE_FEATURE_KIND_WORDS);
-    sstore_status status = SSTORE_OK;
-    if (!shortcuts)
-        status = add_piece(&reader, 0, size, error);
-    else
-        while (status == SSTORE_OK && reader.position < size)
-            status = at_ascii(&reader) ? add_ascii(&reader, error) : add_others(&reader, error);
-    if (status == SSTORE_OK)
-        status = reserve(units, 1, 1, error);
-    if (status == SSTORE_OK) {
-        close_word(&reader);
-        drain(units);
-        if (units->feature_count == 0 && units->unit_count > 0) /* fewer units than `width` are one feature */
-            hash_feature(units, 0, units->starts[units->unit_count] - units->gap);
-        *fingerprint_out = ss_bit_counter_above(&units->counter, units->feature_count / 2); /* more ones than zeros */
-    }
-    ss_fold_free(&reader.fold);
-    if (units->bytes != units->own_bytes)
-        ss_free(units->bytes);
-    return status;
+    uint32_t unused;
+    while (self->position < self->size)
+        self->position = decode(self, self->position, &unused);
+    return add_piece(self, 0, self->size, error);
 }
 
-/* ===== public functions ===== */
-
-/* Check the options (NULL: the defaults), and set the default shingle. */
-static sstore_status take_options(sstore_text_options *taken, const sstore_text_options *options, sstore_error *error)
+void ss_features_init(ss_features *self, const ss_text_rules *rules)
 {
-    *taken = (sstore_text_options)SSTORE_TEXT_OPTIONS_INIT;
-    sstore_status status = ss_take_options(taken, sizeof *taken, options, SS_TEXT_OPTIONS_SIZE_1, error);
-    if (status != SSTORE_OK)
-        return status;
-    if (taken->kind != SSTORE_FEATURE_KIND_WORDS && taken->kind != SSTORE_FEATURE_KIND_CHARS)
-        return ss_fail_argument(error, "feature kind %d does not exist", (int)taken->kind);
-    if (taken->shingle > MAX_SHINGLE)
-        return ss_fail_argument(error, "the shingle is %u; it must be at most %u", taken->shingle, MAX_SHINGLE);
-    if (taken->shingle == 0)
-        taken->shingle = taken->kind == SSTORE_FEATURE_KIND_WORDS ? 3 : 4;
-    return SSTORE_OK;
+    self->rules = *rules;
+    self->fold = (ss_fold){0};
+    ss_shingles_init(&self->units);
 }
 
-sstore_status sstore_fingerprint_text(const char *text, size_t size, const sstore_text_options *options,
-                                      uint64_t *fingerprint_out, sstore_error *error)
+void ss_features_free(ss_features *self)
 {
-    sstore_text_options taken;
-    if ((text == NULL && size > 0) || fingerprint_out == NULL)
-        return ss_fail_argument(error, "text and fingerprint_out must not be NULL");
-    sstore_status status = take_options(&taken, options, error);
-    if (status != SSTORE_OK)
-        return status;
-    if (ss_fold_unicode_version() == NULL)
-        return ss_fail(error, SSTORE_ERROR_UNSUPPORTED, 0, NULL, SSTORE_NO_OFFSET,
-                       "this library was built without utf8proc; it can fingerprint weighted features, but no text");
-    return ss_features_fingerprint((const uint8_t *)text, size, taken.kind, taken.shingle, true, fingerprint_out,
-                                   error);
+    ss_fold_free(&self->fold);
+    ss_shingles_free(&self->units);
 }
 
-size_t sstore_text_recipe(const sstore_text_options *options, char *buffer, size_t size)
+sstore_status ss_features_find(ss_features *self, const uint8_t *text, size_t size, bool shortcuts,
+                               ss_feature_sink sink, sstore_error *error)
 {
-    sstore_text_options taken;
-    if (size > 0)
-        buffer[0] = '\0';
-    if (take_options(&taken, options, NULL) != SSTORE_OK || ss_fold_unicode_version() == NULL)
-        return 0; /* no valid recipe */
-    int length = snprintf(buffer, size, "sstore-text-1 features=%s shingle=%u hash=xxh3-64 unicode=%s",
-                          taken.kind == SSTORE_FEATURE_KIND_WORDS ? "words" : "chars", taken.shingle,
-                          ss_fold_unicode_version());
-    return length < 0 ? 0 : (size_t)length;
+    self->text = text;
+    self->size = size;
+    self->position = 0;
+    self->run = SS_RUN_NONE;
+    self->open = self->space_due = false;
+    self->replaced_count = 0;
+    self->units.sink = sink;
+    ss_shingles_begin(&self->units, 1, 0);
+    sstore_status status = self->rules.kind == SSTORE_FEATURE_KIND_CHARS ? begin_run(self, SS_RUN_CHARS, error)
+                                                                         : SSTORE_OK;
+    if (status == SSTORE_OK && !shortcuts)
+        status = add_plainly(self, error);
+    while (status == SSTORE_OK && self->position < size)
+        status = at_ascii(self) ? add_ascii(self, error)
+                 : at_han(self) ? add_han(self, error)
+                                : add_others(self, error);
+    return status == SSTORE_OK ? end_run(self, error) : status;
 }

@@ -3,14 +3,40 @@
 #ifndef SS_FEATURES_H
 #define SS_FEATURES_H
 
-#include "base/common.h"
 #include "sstore_text.h"
+#include "text/fold.h"
+#include "text/shingles.h"
+
+typedef struct ss_text_rules {
+    sstore_feature_kind kind;
+    uint32_t shingle; /* 1 to SS_MAX_SHINGLE */
+} ss_text_rules;
+
+/* Units that belong together: words; the characters of scripts without spaces; or all characters, if features are made
+ * of these. */
+typedef enum ss_text_run { SS_RUN_NONE, SS_RUN_WORDS, SS_RUN_SPACELESS, SS_RUN_CHARS } ss_text_run;
+
+/* Finds the features of one text after the other. */
+typedef struct ss_features {
+    ss_text_rules rules;
+    const uint8_t *text;
+    size_t size, position;
+    ss_text_run run;
+    bool open;               /* a word, or a character of a script without spaces, may go on */
+    bool space_due;          /* of characters: white space was read, and a space must come before the next character */
+    uint64_t replaced_count; /* byte sequences of the text that are not UTF-8 */
+    ss_fold fold;
+    ss_shingles units;
+} ss_features;
+
+void ss_features_init(ss_features *self, const ss_text_rules *rules);
+void ss_features_free(ss_features *self);
 
 /*
- * The fingerprint of a text; `shingle` is 1 to 64. Without `shortcuts` the text is folded as one piece, code point by
- * code point. This is slow and simple; tests compare the shortcuts with it. MEMORY.
+ * Find the features of a text, in order. Without `shortcuts` the text is folded as one piece, code point by code point.
+ * This is slow and simple; tests compare the shortcuts with it. MEMORY, and the errors of the sink.
  */
-sstore_status ss_features_fingerprint(const uint8_t *text, size_t size, sstore_feature_kind kind, uint32_t shingle,
-                                      bool shortcuts, uint64_t *fingerprint_out, sstore_error *error);
+sstore_status ss_features_find(ss_features *self, const uint8_t *text, size_t size, bool shortcuts,
+                               ss_feature_sink sink, sstore_error *error);
 
 #endif

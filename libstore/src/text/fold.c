@@ -5,92 +5,84 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-typedef struct range {
-    uint32_t first, last;
-} range;
-
-/* Whether `point` is in one of the ascending ranges. */
-static bool in_ranges(const range *ranges, size_t count, uint32_t point)
-{
-    size_t low = 0, high = count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (point > ranges[middle].last)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < count && point >= ranges[low].first;
-}
-
-/* The property White_Space (Unicode, PropList.txt), which has not changed since Unicode 6.3. */
-bool ss_point_is_space(uint32_t point)
-{
-    if (point < 0x80)
-        return point == ' ' || (point >= '\t' && point <= '\r');
-    return point == 0x85 || point == 0xa0 || point == 0x1680 || (point >= 0x2000 && point <= 0x200a) ||
-           point == 0x2028 || point == 0x2029 || point == 0x202f || point == 0x205f || point == 0x3000;
-}
-
-/*
- * A settled code point has combining class 0, folds to one code point, its lower case, and never composes with a code
- * point before it. These are not all, only the ranges that make up most text. A unit test compares each of them with
- * utf8proc's data.
- */
-bool ss_point_is_settled(uint32_t point)
-{
-    static const range settled[] = {
-        {0x0000, 0x012f},   {0x0131, 0x02ff},   /* Latin except U+0130, which folds to two */
-        {0x0370, 0x0373},   {0x0375, 0x037d},   /* Greek except U+0374, U+037E and U+0387, which have another form */
-        {0x037f, 0x0386},   {0x0388, 0x0482},   /* Greek, Cyrillic */
-        {0x0488, 0x0590},   {0x05c8, 0x060f},   /* Cyrillic, Armenian, Hebrew letters */
-        {0x061b, 0x064a},   {0x0660, 0x066f},   /* Arabic letters and digits */
-        {0x0671, 0x06d5},   {0x06ee, 0x0710},   /* Arabic letters of other languages, Syriac */
-        {0x0e00, 0x0e37},   {0x0e3b, 0x0e47},   /* Thai except vowels and tones above and below */
-        {0x0e4c, 0x0eb7},   {0x10a0, 0x1160},   /* Thai, Lao, Georgian, leading Hangul letters */
-        {0x1200, 0x135c},   {0x1e00, 0x1f70},   /* Ethiopic; Latin, most of it Vietnamese, and Greek */
-        {0x2002, 0x20cf},   {0x2190, 0x2328},   /* punctuation, symbols */
-        {0x232b, 0x2adb},   {0x3000, 0x3029},   /* symbols, CJK punctuation except tone marks */
-        {0x3030, 0x3098},   {0x309b, 0xa66e},   /* Hiragana except voice marks; kana, Han, Yi */
-        {0xac00, 0xd7a3},   {0xff00, 0xffff},   /* Hangul syllables, full and half widths */
-        {0x1f000, 0x1faff}, {0x20000, 0x2f7ff}, /* pictures, Han except compatibility forms */
-    };
-    if (point < 0x300)
-        return point != 0x130;
-    return in_ranges(settled, sizeof settled / sizeof settled[0], point);
-}
-
-/*
- * The blocks of scripts without spaces between words: Han, Hiragana and Katakana, and the scripts whose words only a
- * dictionary can find (class SA of UAX #14): Thai, Lao, Myanmar, Khmer, Tai Le, New Tai Lue, Tai Tham, Tai Viet, Ahom.
- * The ranges are those of Scripts.txt, widened to Unicode blocks (Blocks.txt), so that code points assigned later need
- * no new table. The category excludes code points within them that are no letter, mark or number.
- */
-static bool is_spaceless(uint32_t point)
-{
-    static const range spaceless[] = {
-        {0x0e00, 0x0eff},   {0x1000, 0x109f},   /* Thai, Lao, Myanmar */
-        {0x1780, 0x17ff},   {0x1950, 0x19df},   /* Khmer, Tai Le, New Tai Lue */
-        {0x1a20, 0x1aaf},   {0x3000, 0x30ff},   /* Tai Tham; CJK marks and numbers, Hiragana, Katakana */
-        {0x31f0, 0x31ff},   {0x3400, 0x4dbf},   /* Katakana extensions, Han */
-        {0x4e00, 0x9fff},   {0xa9e0, 0xa9ff},   /* Han, Myanmar */
-        {0xaa60, 0xaadf},   {0xf900, 0xfaff},   /* Myanmar, Tai Viet; Han, compatibility forms */
-        {0xff65, 0xff9f},   {0x11700, 0x1174f}, /* Katakana of half width, Ahom */
-        {0x1aff0, 0x1b16f}, {0x20000, 0x3ffff}, /* kana, historic and small; the two planes of Han */
-    };
-    return point >= 0x0e00 && in_ranges(spaceless, sizeof spaceless / sizeof spaceless[0], point);
-}
+_Atomic uint32_t ss_kept_points[SS_KEPT_POINTS];
 
 #ifdef SSTORE_HAVE_UTF8PROC
 
 #include <utf8proc.h>
+
+/* At least as many as one code point becomes: U+FDFA has 18. */
+#define MOST_POINTS 32
+
+static const utf8proc_option_t canonical = UTF8PROC_STABLE | UTF8PROC_DECOMPOSE;
+static const utf8proc_option_t casefold = UTF8PROC_STABLE | UTF8PROC_DECOMPOSE | UTF8PROC_COMPAT | UTF8PROC_CASEFOLD |
+                                          UTF8PROC_IGNORE;
 
 const char *ss_fold_unicode_version(void)
 {
     return utf8proc_unicode_version();
 }
 
-ss_point_class ss_point_classify(uint32_t point)
+/* Replace a code point by those of its decomposition; returns their number. */
+static size_t decompose(int32_t point, utf8proc_option_t how, int32_t to[MOST_POINTS])
+{
+    int unused = 0;
+    const utf8proc_ssize_t count = utf8proc_decompose_char(point, to, MOST_POINTS, how, &unused);
+    assert(count >= 0 && count <= MOST_POINTS);
+    return (size_t)count;
+}
+
+/* Put together what composes, in place; returns the new number. */
+static size_t compose(int32_t *points, size_t count)
+{
+    const utf8proc_ssize_t left = utf8proc_normalize_utf32(points, (utf8proc_ssize_t)count,
+                                                           UTF8PROC_COMPOSE | UTF8PROC_STABLE);
+    assert(left >= 0 && (size_t)left <= count);
+    return (size_t)left;
+}
+
+/* ----- single code points ----- */
+
+static bool is_between(uint32_t point, uint32_t first, uint32_t last)
+{
+    return point >= first && point <= last;
+}
+
+/* The property White_Space (Unicode, PropList.txt), which has not changed since Unicode 6.3. */
+static bool is_space(uint32_t point)
+{
+    return is_between(point, '\t', '\r') || point == ' ' || point == 0x85 || point == 0xa0 || point == 0x1680 ||
+           is_between(point, 0x2000, 0x200a) || point == 0x2028 || point == 0x2029 || point == 0x202f ||
+           point == 0x205f || point == 0x3000;
+}
+
+/*
+ * The blocks of scripts without spaces between words: Han, Hiragana and Katakana, and the scripts whose words only a
+ * dictionary can find (class SA of UAX #14): Thai, Lao, Myanmar, Khmer, Tai Le, New Tai Lue, Tai Tham, Tai Viet, Ahom.
+ * The ranges are those of Scripts.txt, widened to Unicode blocks (Blocks.txt), so that code points assigned later need
+ * no new table. Their letters and numbers alone count.
+ */
+static bool is_spaceless(uint32_t point)
+{
+    static const struct {
+        uint32_t first, last;
+    } blocks[] = {
+        {0x4e00, 0x9fff},   {0x3000, 0x30ff},   /* Han; CJK marks and numbers, Hiragana, Katakana */
+        {0x31f0, 0x31ff},   {0x3400, 0x4dbf},   /* Katakana extensions, Han */
+        {0x0e00, 0x0eff},   {0x1000, 0x109f},   /* Thai, Lao, Myanmar */
+        {0x1780, 0x17ff},   {0x1950, 0x19df},   /* Khmer, Tai Le, New Tai Lue */
+        {0x1a20, 0x1aaf},   {0xa9e0, 0xa9ff},   /* Tai Tham, Myanmar */
+        {0xaa60, 0xaadf},   {0xf900, 0xfaff},   /* Myanmar, Tai Viet; Han, compatibility forms that do not fold */
+        {0x11700, 0x1174f}, {0x1aff0, 0x1b16f}, /* Ahom; kana, historic and small */
+        {0x20000, 0x3ffff},                     /* the two planes of Han */
+    };
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
+        if (is_between(point, blocks[i].first, blocks[i].last))
+            return true;
+    return false;
+}
+
+static ss_point_class classify(uint32_t point)
 {
     switch (utf8proc_category((int32_t)point)) {
     case UTF8PROC_CATEGORY_LU:
@@ -104,15 +96,32 @@ ss_point_class ss_point_classify(uint32_t point)
     case UTF8PROC_CATEGORY_MN:
     case UTF8PROC_CATEGORY_MC:
     case UTF8PROC_CATEGORY_ME: return SS_POINT_MARK;
-    case UTF8PROC_CATEGORY_CF: return SS_POINT_FORMAT;
-    default: return SS_POINT_OTHER;
+    default: return is_space(point) ? SS_POINT_SPACE : SS_POINT_OTHER;
     }
 }
 
-uint32_t ss_point_lower(uint32_t point)
+/* Whether the code point may compose with one before it, or change places with a mark: all that do are marks, or the
+ * vowels and final consonants of Hangul. A unit test compares this with utf8proc's data. */
+static bool joins_earlier(uint32_t point)
 {
-    return (uint32_t)utf8proc_tolower((int32_t)point);
+    return classify(point) == SS_POINT_MARK || is_between(point, 0x1160, 0x11ff);
 }
+
+ss_point ss_point_describe(uint32_t code)
+{
+    int32_t folded[MOST_POINTS];
+    const size_t count = compose(folded, decompose((int32_t)code, casefold, folded));
+    const uint32_t first = count == 1 ? (uint32_t)folded[0] : code;
+    const bool settled = count == 1 && !joins_earlier(code) && !joins_earlier(first);
+    const uint32_t shown = settled ? first : code;
+    const ss_point made = shown | (uint32_t)classify(shown) << SS_POINT_CLASS_SHIFT | (settled ? SS_POINT_SETTLED : 0) |
+                          SS_POINT_KNOWN;
+    if (code < SS_KEPT_POINTS)
+        atomic_store_explicit(&ss_kept_points[code], made, memory_order_relaxed);
+    return made;
+}
+
+/* ----- pieces ----- */
 
 /* Allocate space for `extra` more points. */
 static sstore_status reserve(ss_fold *fold, size_t extra, sstore_error *error)
@@ -130,19 +139,10 @@ static sstore_status reserve(ss_fold *fold, size_t extra, sstore_error *error)
 
 sstore_status ss_fold_add(ss_fold *fold, uint32_t point, sstore_error *error)
 {
-    enum { ROOM = 16 }; /* no canonical decomposition has more than four code points */
-    sstore_status status = reserve(fold, ROOM, error);
-    if (status != SSTORE_OK)
-        return status;
-    int unused = 0;
-    int32_t *to = fold->points + fold->count;
-    utf8proc_ssize_t count = utf8proc_decompose_char((int32_t)point, to, ROOM, UTF8PROC_DECOMPOSE | UTF8PROC_STABLE,
-                                                     &unused);
-    assert(count >= 1 && count <= ROOM);
-    for (utf8proc_ssize_t i = 0; i < count; i++)
-        to[i] = utf8proc_tolower(to[i]);
-    fold->count += (size_t)count;
-    return SSTORE_OK;
+    const sstore_status status = reserve(fold, MOST_POINTS, error);
+    if (status == SSTORE_OK)
+        fold->count += decompose((int32_t)point, canonical, fold->points + fold->count);
+    return status;
 }
 
 static uint32_t combining_class(int32_t point)
@@ -175,7 +175,8 @@ static void sort_many_marks(int32_t *marks, size_t count, int32_t *scratch)
     memcpy(marks, scratch, count * sizeof *marks);
 }
 
-sstore_status ss_fold_compose(ss_fold *fold, sstore_error *error)
+/* Put the marks into canonical order. MEMORY. */
+static sstore_status sort_marks(ss_fold *fold, sstore_error *error)
 {
     enum { FEW = 32 };
     for (size_t first = 0; first < fold->count; first++) {
@@ -193,11 +194,34 @@ sstore_status ss_fold_compose(ss_fold *fold, sstore_error *error)
         }
         first = end;
     }
-    utf8proc_ssize_t count = utf8proc_normalize_utf32(fold->points, (utf8proc_ssize_t)fold->count,
-                                                      UTF8PROC_COMPOSE | UTF8PROC_STABLE);
-    assert(count >= 0 && (size_t)count <= fold->count);
-    fold->count = (size_t)count;
     return SSTORE_OK;
+}
+
+/* Replace each code point by its case folding. They become more, so they are first moved to the end. MEMORY. */
+static sstore_status fold_case(ss_fold *fold, sstore_error *error)
+{
+    const size_t count = fold->count;
+    for (size_t i = 0; i < count; i++) {
+        const sstore_status status = reserve(fold, MOST_POINTS, error);
+        if (status != SSTORE_OK)
+            return status;
+        fold->count += decompose(fold->points[i], casefold, fold->points + fold->count);
+    }
+    fold->count -= count;
+    memmove(fold->points, fold->points + count, fold->count * sizeof *fold->points);
+    return SSTORE_OK;
+}
+
+sstore_status ss_fold_end(ss_fold *fold, sstore_error *error)
+{
+    sstore_status status = sort_marks(fold, error);
+    if (status == SSTORE_OK)
+        status = fold_case(fold, error);
+    if (status == SSTORE_OK)
+        status = sort_marks(fold, error);
+    if (status == SSTORE_OK)
+        fold->count = compose(fold->points, fold->count);
+    return status;
 }
 
 #else
@@ -209,14 +233,9 @@ const char *ss_fold_unicode_version(void)
     return NULL;
 }
 
-ss_point_class ss_point_classify(uint32_t point)
+ss_point ss_point_describe(uint32_t code)
 {
-    return is_spaceless(point) ? SS_POINT_SPACELESS : SS_POINT_OTHER;
-}
-
-uint32_t ss_point_lower(uint32_t point)
-{
-    return point;
+    return code;
 }
 
 sstore_status ss_fold_add(ss_fold *fold, uint32_t point, sstore_error *error)
@@ -225,7 +244,7 @@ sstore_status ss_fold_add(ss_fold *fold, uint32_t point, sstore_error *error)
     return SSTORE_ERROR_UNSUPPORTED;
 }
 
-sstore_status ss_fold_compose(ss_fold *fold, sstore_error *error)
+sstore_status ss_fold_end(ss_fold *fold, sstore_error *error)
 {
     (void)fold, (void)error;
     return SSTORE_ERROR_UNSUPPORTED;

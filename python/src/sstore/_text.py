@@ -132,7 +132,8 @@ def simhash(
 
     Args:
         texts: n texts: a sequence or an iterator of str or of bytes in UTF-8, or an Arrow array of strings.
-        features: "words": shingles of lower-cased words; "chars": n-grams of lower-cased characters.
+        features: "words": shingles of words, or of scripts without spaces pairs of characters; "chars": n-grams of
+            characters.
         shingle: words or characters of a feature, 1 to 64; 0: 3 words or 4 characters.
         threads: 0: all that the process may use.
 

@@ -1,0 +1,112 @@
+"""Fingerprints of texts, written from fingerprint.md alone. To be read, not to be fast.
+
+Unicode's tables are those of Python, which may be of another version than the recipe's.
+"""
+
+import functools
+import pathlib
+import sys
+import unicodedata
+
+sys.path.append(str(pathlib.Path(__file__).parent.parent / "decoder"))
+from xxh3 import xxh3_64  # noqa: E402
+
+# ----- folding: toNFKC_Casefold -----
+
+IGNORED = [(0xAD, 0xAD), (0x34F, 0x34F), (0x61C, 0x61C), (0x115F, 0x1160), (0x17B4, 0x17B5), (0x180B, 0x180F),
+           (0x200B, 0x200F), (0x202A, 0x202E), (0x2060, 0x206F), (0x3164, 0x3164), (0xFE00, 0xFE0F), (0xFEFF, 0xFEFF),
+           (0xFFA0, 0xFFA0), (0xFFF0, 0xFFF8), (0x1BCA0, 0x1BCA3), (0x1D173, 0x1D17A), (0xE0000, 0xE0FFF)]
+
+
+def is_in(code: int, ranges: list[tuple[int, int]]) -> bool:
+    return any(first <= code <= last for first, last in ranges)
+
+
+@functools.lru_cache(None)
+def nfkc_cf(character: str) -> str:
+    """The property NFKC_Casefold: folded, decomposed and freed of what is ignored, until nothing changes."""
+    before, after = "", character
+    while after != before:
+        before = after
+        after = unicodedata.normalize("NFKC", before.casefold())
+        after = "".join(c for c in after if not is_in(ord(c), IGNORED))
+    return after
+
+
+def fold(data: bytes) -> str:
+    text = unicodedata.normalize("NFD", data.decode("utf-8", "replace"))
+    return unicodedata.normalize("NFC", "".join(map(nfkc_cf, text)))
+
+
+# ----- units -----
+
+SPACELESS = [(0xE00, 0xEFF), (0x1000, 0x109F), (0x1780, 0x17FF), (0x1950, 0x19DF), (0x1A20, 0x1AAF), (0x3000, 0x30FF),
+             (0x31F0, 0x31FF), (0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xA9E0, 0xA9FF), (0xAA60, 0xAADF), (0xF900, 0xFAFF),
+             (0x11700, 0x1174F), (0x1AFF0, 0x1B16F), (0x20000, 0x3FFFF)]
+WHITE = [(9, 13), (0x20, 0x20), (0x85, 0x85), (0xA0, 0xA0), (0x1680, 0x1680), (0x2000, 0x200A), (0x2028, 0x2029),
+         (0x202F, 0x202F), (0x205F, 0x205F), (0x3000, 0x3000)]
+
+
+def runs(text: str) -> list[tuple[str, list[str]]]:
+    """The runs of a folded text: "words" or "characters", and their units."""
+    found: list[tuple[str, list[str]]] = []
+    unit: list[str] = []  # the characters of the open unit, which is the last one of the last run
+    alone = False  # the open unit is a character of a script without spaces
+    for c in text:
+        category = unicodedata.category(c)[0]
+        if category not in "LMN":
+            unit = []
+            continue
+        if category != "M":
+            was_alone, alone = alone, is_in(ord(c), SPACELESS)
+            if alone or was_alone:
+                unit = []
+        elif not unit:
+            alone = False
+        if not unit:
+            kind = "characters" if alone else "words"
+            if not found or found[-1][0] != kind:
+                found.append((kind, []))
+            found[-1][1].append("")
+        unit.append(c)
+        found[-1][1][-1] += c
+    return found
+
+
+def characters(text: str) -> list[str]:
+    spaced = "".join(" " if is_in(ord(c), WHITE) else c for c in text)
+    return list(" ".join(word for word in spaced.split(" ") if word != ""))
+
+
+# ----- features -----
+
+
+def shingles(units: list[str], n: int, between: str) -> list[str]:
+    return [between.join(units[i : i + n]) for i in range(max(len(units) - n + 1, 1))] if units else []
+
+
+def features(data: bytes, kind: str = "words", n: int = 3) -> list[str]:
+    text = fold(data)
+    if kind == "chars":
+        return shingles(characters(text), n, "")
+    found = []
+    for run, units in runs(text):
+        found += shingles(units, n, " ") if run == "words" else shingles(units, 2, "")
+    return found
+
+
+# ----- simhash -----
+
+
+def simhash(weights: list[tuple[bytes, float]]) -> int:
+    """The fingerprint of weighted features."""
+    sums = [0] * 64
+    for feature, weight in weights:
+        hashed, units = xxh3_64(feature), round(weight * 2**20)
+        for i in range(64):
+            sums[i] += units if hashed >> (63 - i) & 1 else -units
+    return sum((total > 0) << (63 - i) for i, total in enumerate(sums))
+
+
+def fingerprint(data: bytes, kind: str = "words", n: int = 3) -> int:
+    return simhash([(feature.encode(), 1.0) for feature in features(data, kind, n)])

@@ -1,0 +1,104 @@
+#include "text/shingles.h"
+
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "text/short_hash.h"
+
+/* Not by one assignment, which would zero the buffers. */
+void ss_shingles_init(ss_shingles *self)
+{
+    self->bytes = self->own_bytes;
+    self->capacity = sizeof self->own_bytes;
+    ss_shingles_begin(self, 1, 0);
+}
+
+void ss_shingles_free(ss_shingles *self)
+{
+    if (self->bytes != self->own_bytes)
+        ss_free(self->bytes);
+}
+
+void ss_shingles_begin(ss_shingles *self, uint32_t width, uint32_t gap)
+{
+    assert(width >= 1 && width <= SS_MAX_SHINGLE && gap <= 1);
+    self->width = width;
+    self->gap = gap;
+    self->has_features = false;
+    self->used = self->unit_count = 0;
+    self->starts[0] = 0;
+}
+
+/* The size of a unit if all in the buffer have one size, otherwise 0. */
+static size_t common_size(const ss_shingles *self)
+{
+    const size_t size = self->starts[1];
+    bool same = true;
+    for (size_t i = 2; i <= self->unit_count; i++)
+        same &= self->starts[i] == i * size;
+    return same ? size : 0;
+}
+
+/* Hash the first `count` shingles. */
+static void hash(ss_shingles *self, size_t count)
+{
+    const size_t *starts = self->starts, width = self->width;
+    if (self->gap == 0) {
+        const size_t stride = common_size(self), size = width * stride;
+        if (size >= SS_MIN_SHORT && size <= SS_MAX_SHORT) {
+            ss_short_hashes(self->bytes, stride, size, count, self->hashes);
+            return;
+        }
+    }
+    for (size_t i = 0; i < count; i++)
+        self->hashes[i] = ss_hash64(self->bytes + starts[i], starts[i + width] - self->gap - starts[i]);
+}
+
+/* Hash all shingles of closed units, then drop the units that no later shingle needs. */
+static sstore_status drain(ss_shingles *self, sstore_error *error)
+{
+    size_t *starts = self->starts;
+    if (self->unit_count < self->width)
+        return SSTORE_OK;
+    const size_t count = self->unit_count - self->width + 1, carried = self->width - 1, shift = starts[count];
+    hash(self, count);
+    self->has_features = true;
+    self->used -= shift;
+    memmove(self->bytes, self->bytes + shift, self->used);
+    for (size_t i = 0; i <= carried; i++)
+        starts[i] = starts[count + i] - shift;
+    self->unit_count = carried;
+    return self->sink.take(self->sink.self, self->hashes, count, error);
+}
+
+/* After a drain fewer than SS_MAX_SHINGLE units stay, so any number of units fits. The buffer grows only for words that
+ * are longer than it. */
+sstore_status ss_shingles_make_room(ss_shingles *self, size_t bytes, sstore_error *error)
+{
+    const sstore_status status = drain(self, error);
+    const size_t needed = self->used + bytes + SS_SHINGLES_SLACK;
+    if (status != SSTORE_OK || needed <= self->capacity)
+        return status;
+    const size_t capacity = ss_max_u64(2 * self->capacity, needed);
+    const bool own = self->bytes == self->own_bytes;
+    uint8_t *memory = ss_realloc(own ? NULL : self->bytes, capacity, 1);
+    if (memory == NULL)
+        return ss_fail_memory(error, capacity);
+    if (own)
+        memcpy(memory, self->own_bytes, self->used);
+    self->bytes = memory;
+    self->capacity = capacity;
+    return SSTORE_OK;
+}
+
+sstore_status ss_shingles_end(ss_shingles *self, sstore_error *error)
+{
+    if (self->unit_count >= self->width)
+        return drain(self, error);
+    if (self->has_features || self->unit_count == 0)
+        return SSTORE_OK;
+    self->hashes[0] = ss_hash64(self->bytes, self->starts[self->unit_count] - self->gap);
+    return self->sink.take(self->sink.self, self->hashes, 1, error);
+}
