@@ -1,0 +1,81 @@
+#include "base/sums.h"
+
+#include <math.h>
+#include <string.h>
+
+#define MAX_PARTIAL 2048u
+
+void ss_sums_init(ss_sums *self)
+{
+    ss_bit_counter_init(&self->ones);
+    self->one_count = self->partial_count = 0;
+    self->is_weighted = false;
+}
+
+void ss_sums_add_ones(ss_sums *self, const uint64_t *hashes, size_t count)
+{
+    ss_bit_counter_add_many(&self->ones, hashes, count);
+    self->one_count += count;
+}
+
+static void flush_partial(ss_sums *self)
+{
+    for (uint32_t i = 0; i < 64; i++)
+        self->total[i] += self->partial[i];
+    memset(self->partial, 0, sizeof self->partial);
+    self->partial_count = 0;
+}
+
+void ss_sums_add(ss_sums *self, uint64_t hash, double weight)
+{
+    assert(fabs(weight) <= SS_MAX_WEIGHT);
+    if (weight == 1.0) {
+        ss_bit_counter_add(&self->ones, hash);
+        self->one_count++;
+        return;
+    }
+    if (!self->is_weighted) {
+        memset(self->partial, 0, sizeof self->partial);
+        memset(self->total, 0, sizeof self->total);
+        self->is_weighted = true;
+    }
+    const int64_t units = llrint(weight * SS_WEIGHT_UNITS); /* the product is exact: the factor is a power of two */
+    for (uint32_t i = 0; i < 64; i++) {
+        const int64_t sign_mask = (int64_t)(hash >> (63 - i) & 1) - 1; /* 0 for a 1, else -1, which negates */
+        self->partial[i] += (units ^ sign_mask) - sign_mask;
+    }
+    if (++self->partial_count == MAX_PARTIAL)
+        flush_partial(self);
+}
+
+/* The sums in units. */
+static void finish(ss_sums *self, ss_int128 sums_out[64])
+{
+    uint64_t counts[64];
+    if (self->is_weighted)
+        flush_partial(self);
+    ss_bit_counter_counts(&self->ones, counts);
+    for (uint32_t i = 0; i < 64; i++)
+        sums_out[i] = (2 * (ss_int128)counts[i] - (ss_int128)self->one_count) * (ss_int128)SS_WEIGHT_UNITS +
+                      (self->is_weighted ? self->total[i] : 0);
+}
+
+uint64_t ss_sums_fingerprint(ss_sums *self)
+{
+    if (!self->is_weighted)
+        return ss_bit_counter_above(&self->ones, self->one_count / 2); /* more ones than zeros */
+    ss_int128 sums[64];
+    uint64_t fingerprint = 0;
+    finish(self, sums);
+    for (uint32_t i = 0; i < 64; i++)
+        fingerprint = fingerprint << 1 | (sums[i] > 0);
+    return fingerprint;
+}
+
+void ss_sums_values(ss_sums *self, double values_out[64])
+{
+    ss_int128 sums[64];
+    finish(self, sums);
+    for (uint32_t i = 0; i < 64; i++)
+        values_out[i] = (double)sums[i] / SS_WEIGHT_UNITS;
+}
