@@ -3,7 +3,9 @@
 Unicode's tables are those of Python, which may be of another version than the recipe's.
 """
 
+import collections
 import functools
+import math
 import pathlib
 import sys
 import unicodedata
@@ -108,5 +110,9 @@ def simhash(weights: list[tuple[bytes, float]]) -> int:
     return sum((total > 0) << (63 - i) for i, total in enumerate(sums))
 
 
-def fingerprint(data: bytes, kind: str = "words", n: int = 3) -> int:
-    return simhash([(feature.encode(), 1.0) for feature in features(data, kind, n)])
+WEIGHTS = {"frequency": float, "sublinear": lambda count: 1 + math.log2(count), "presence": lambda count: 1.0}
+
+
+def fingerprint(data: bytes, kind: str = "words", n: int = 3, weights: str = "frequency") -> int:
+    counts = collections.Counter(features(data, kind, n))
+    return simhash([(feature.encode(), WEIGHTS[weights](count)) for feature, count in counts.items()])

@@ -4,8 +4,8 @@ random texts.
   test_fingerprint.py SSTORE [SEED]       SSTORE is the command
   test_fingerprint.py --write             compute the fingerprints in vectors.jsonl again, by fingerprint.py
 
-A line of vectors.jsonl is an object: `text`, or `bytes` in hexadecimal; `features` and `shingle`, as the options of
-`sstore fingerprint`; `count`, how many features the text has; and `fingerprint`.
+A line of vectors.jsonl is an object: `text`, or `bytes` in hexadecimal; `features`, `shingle` and `weights`, as the options
+of `sstore fingerprint`; `count`, how many features the text has; and `fingerprint`.
 """
 
 import json
@@ -20,7 +20,10 @@ from typing import Any
 from fingerprint import features, fingerprint
 
 VECTORS = pathlib.Path(__file__).with_name("vectors.jsonl")
-RANDOM_TEXTS = 400
+OPTIONS = ("features", "shingle", "weights")
+RANDOM_TEXTS = 500
+RANDOM_OPTIONS = [("words", 1, "presence"), ("words", 3, "frequency"), ("chars", 1, "frequency"), ("chars", 1, "sublinear"),
+                  ("chars", 4, "frequency")]
 # Of these, random texts consist: each range has code points that fold, decompose, combine or separate in some way.
 RANGES = [(0x00, 0x7F), (0x20, 0x20), (0x41, 0x7A), (0x80, 0x24F), (0x300, 0x345), (0x370, 0x58F), (0x590, 0x6FF),
           (0x900, 0x9FF), (0xE00, 0xEFF), (0x1000, 0x109F), (0x1100, 0x11FF), (0x1E00, 0x206F), (0x2100, 0x218F),
@@ -39,18 +42,19 @@ def read_vectors() -> list[dict[str, Any]]:
 def write_vectors() -> None:
     lines = []
     for vector in read_vectors():
-        data, kind, n = data_of(vector), vector["features"], vector["shingle"]
-        vector |= {"count": len(features(data, kind, n)), "fingerprint": f"{fingerprint(data, kind, n):016x}"}
+        data, kind, n, weights = data_of(vector), *(vector[key] for key in OPTIONS)
+        made = fingerprint(data, kind, n, weights)
+        vector |= {"count": len(features(data, kind, n)), "fingerprint": f"{made:016x}"}
         lines.append(json.dumps(vector, ensure_ascii=False) + "\n")
     VECTORS.write_text("".join(lines), encoding="utf-8")
 
 
-def by_command(sstore: str, texts: list[bytes], kind: str, n: int) -> list[str]:
+def by_command(sstore: str, texts: list[bytes], kind: str, n: int, weights: str) -> list[str]:
     with tempfile.TemporaryDirectory() as folder:
         paths = [f"{folder}/{i}" for i in range(len(texts))]
         for path, text in zip(paths, texts):
             pathlib.Path(path).write_bytes(text)
-        command = [sstore, "fingerprint", "--features", kind, "--shingle", str(n), *paths]
+        command = [sstore, "fingerprint", "--features", kind, "--shingle", str(n), "--weights", weights, *paths]
         printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     return [line[:16] for line in printed.splitlines()]
 
@@ -68,20 +72,20 @@ def random_text(source: random.Random) -> bytes:
 def test_vectors(sstore: str) -> None:
     vectors = read_vectors()
     for vector in vectors:
-        data, kind, n = data_of(vector), vector["features"], vector["shingle"]
+        data, kind, n, weights = data_of(vector), *(vector[key] for key in OPTIONS)
         assert len(features(data, kind, n)) == vector["count"], vector
-        assert f"{fingerprint(data, kind, n):016x}" == vector["fingerprint"], vector
-        assert by_command(sstore, [data], kind, n) == [vector["fingerprint"]], vector
+        assert f"{fingerprint(data, kind, n, weights):016x}" == vector["fingerprint"], vector
+        assert by_command(sstore, [data], kind, n, weights) == [vector["fingerprint"]], vector
     print(f"figure: {len(vectors)} vectors")
 
 
 def test_random_texts(sstore: str, seed: int) -> None:
     source = random.Random(seed)
     print(f"seed {seed}")
-    for kind, n in [("words", 1), ("words", 3), ("chars", 1), ("chars", 4)]:
-        texts = [random_text(source) for _ in range(RANDOM_TEXTS // 4)]
-        for text, found in zip(texts, by_command(sstore, texts, kind, n)):
-            assert found == f"{fingerprint(text, kind, n):016x}", (text, kind, n)
+    for kind, n, weights in RANDOM_OPTIONS:
+        texts = [random_text(source) for _ in range(RANDOM_TEXTS // len(RANDOM_OPTIONS))]
+        for text, found in zip(texts, by_command(sstore, texts, kind, n, weights)):
+            assert found == f"{fingerprint(text, kind, n, weights):016x}", (text, kind, n, weights)
     print(f"figure: {RANDOM_TEXTS} random texts")
 
 

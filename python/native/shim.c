@@ -323,9 +323,14 @@ void sspy_free(void *memory)
 int sspy_fingerprint_texts(const char *data, const int64_t *offsets, size_t begin, size_t end,
                            const sstore_text_options *options, uint64_t *fingerprints, sstore_error *error)
 {
-    sstore_status status = SSTORE_OK;
-    for (size_t i = begin; i < end && status == SSTORE_OK; i++)
-        status = sstore_fingerprint_text(data + offsets[i], (size_t)(offsets[i + 1] - offsets[i]), options,
-                                         &fingerprints[i], error);
+    sstore_fingerprinter *fingerprinter;
+    sstore_text_result result = SSTORE_TEXT_RESULT_INIT;
+    sstore_status status = sstore_fingerprinter_create(options, &fingerprinter, error);
+    for (size_t i = begin; i < end && status == SSTORE_OK; i++) {
+        status = sstore_fingerprinter_text(fingerprinter, data + offsets[i], (size_t)(offsets[i + 1] - offsets[i]),
+                                           &result, NULL, error);
+        fingerprints[i] = result.fingerprint;
+    }
+    sstore_fingerprinter_free(fingerprinter);
     return (int)status;
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import pathlib
 import subprocess
 import sys
@@ -63,8 +64,23 @@ def test_wrong_texts() -> None:
             sstore.simhash(wrong)
     with pytest.raises(ValueError, match="features"):
         sstore.simhash(["a"], "letters")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="weights"):
+        sstore.simhash(["a"], weights="tf")  # type: ignore[arg-type]
     with pytest.raises(sstore.ArgumentError):
         sstore.simhash(["a"], shingle=65)
+
+
+def test_weights() -> None:
+    text = "b a a c a a b a a"
+    counts = {"a": 6, "b": 2, "c": 1}
+    for weights, expected in (
+        ("frequency", counts),
+        ("sublinear", {word: 1 + math.log2(count) for word, count in counts.items()}),
+        ("presence", dict.fromkeys(counts, 1)),
+    ):
+        made = sstore.simhash([text], shingle=1, weights=weights)  # type: ignore[arg-type]
+        assert made[0] == sstore.simhash_features(expected)
+    assert "weights=sublinear" in sstore.text_recipe(weights="sublinear")
 
 
 def test_recipe(tmp_path: pathlib.Path) -> None:

@@ -36,6 +36,7 @@ static bool initializers_are_right(void)
     const sstore_collection_options collection_options = SSTORE_COLLECTION_OPTIONS_INIT;
     const sstore_plan_options plan_options = SSTORE_PLAN_OPTIONS_INIT;
     const sstore_text_options text_options = SSTORE_TEXT_OPTIONS_INIT;
+    const sstore_text_result text_result = SSTORE_TEXT_RESULT_INIT;
     return open_options.struct_size == sizeof(sstore_open_options) &&
            match_columns.struct_size == sizeof(sstore_match_columns) &&
            batch_options.struct_size == sizeof(sstore_batch_options) &&
@@ -64,7 +65,8 @@ static bool initializers_are_right(void)
            stream_options.struct_size == sizeof(sstore_stream_options) &&
            collection_options.struct_size == sizeof(sstore_collection_options) &&
            plan_options.struct_size == sizeof(sstore_plan_options) &&
-           text_options.struct_size == sizeof(sstore_text_options);
+           text_options.struct_size == sizeof(sstore_text_options) &&
+           text_result.struct_size == sizeof(sstore_text_result);
 }
 
 #endif

@@ -1,6 +1,7 @@
 /* The features of texts: words, characters and shingles. The fast paths must equal the simple one. */
 #include "text/features.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -425,6 +426,107 @@ static void test_a_letter_under_a_million_marks(void **state)
     free(sorted);
 }
 
+/* ----- weights ----- */
+
+/* Fail unless a fingerprinter finds the features, with these weights and counts. */
+static void assert_weighted(sstore_fingerprinter *fingerprinter, const char *text, const sstore_feature *features,
+                            size_t count, uint64_t feature_count)
+{
+    sstore_text_result result = SSTORE_TEXT_RESULT_INIT;
+    sstore_error error;
+    uint64_t wanted;
+    double sums[64], total = 0;
+    testing_doing("text '%s'", text);
+    assert_ok(sstore_simhash(features, count, &wanted, &error), &error);
+    assert_ok(sstore_fingerprinter_text(fingerprinter, text, strlen(text), &result, sums, &error), &error);
+    assert_int_equal(result.fingerprint, wanted);
+    assert_int_equal(result.feature_count, feature_count);
+    for (size_t i = 0; i < count; i++)
+        total += features[i].weight;
+    for (uint32_t i = 0; i < 64; i++) {
+        assert_int_equal(sums[i] > 0, wanted >> (63 - i) & 1);
+        assert_true(fabs(sums[i]) <= total + 1e-4);
+    }
+    testing_done();
+}
+
+static sstore_fingerprinter *must_create(sstore_feature_kind kind, uint32_t shingle, sstore_weighting weighting)
+{
+    sstore_text_options options = SSTORE_TEXT_OPTIONS_INIT;
+    sstore_fingerprinter *made;
+    sstore_error error;
+    options.kind = kind;
+    options.shingle = shingle;
+    options.weighting = weighting;
+    assert_ok(sstore_fingerprinter_create(&options, &made, &error), &error);
+    return made;
+}
+
+static void test_weights_by_frequency(void **state)
+{
+    static const char text[] = "b a a c a a b a a";
+    const double by_weighting[][3] = {{6, 2, 1}, {1 + log2(6), 2, 1}, {1, 1, 1}};
+    for (int weighting = 0; weighting < 3; weighting++) {
+        const double *weights = by_weighting[weighting];
+        const sstore_feature features[] = {{"a", 1, weights[0]}, {"b", 1, weights[1]}, {"c", 1, weights[2]}};
+        sstore_fingerprinter *made = must_create(WORDS, 1, (sstore_weighting)weighting);
+        assert_weighted(made, text, features, 3, 9);
+        assert_weighted(made, "...", NULL, 0, 0);
+        assert_weighted(made, text, features, 3, 9); /* nothing stays of a text */
+        sstore_fingerprinter_free(made);
+    }
+    sstore_fingerprinter_free(NULL);
+}
+
+/* Against features that were counted in another way, in texts of few and of many features. */
+static void test_weights_of_many_features(void **state)
+{
+    enum { MOST = 20000 };
+    static sstore_feature features[MOST];
+    static char text[3 * MOST + 1];
+    static uint32_t counts[1 << 16];
+    rng random = rng_seeded(run_seed + 3);
+    sstore_fingerprinter *made = must_create(CHARS, 2, SSTORE_WEIGHTING_SUBLINEAR);
+    for (uint32_t trial = 0; trial < 200; trial++) {
+        const size_t size = 2 + (size_t)rng_below(&random, rng_one_in(&random, 10) ? MOST : 300);
+        const uint64_t letters = rng_between(&random, 1, 90);
+        size_t count = 0;
+        memset(counts, 0, sizeof counts);
+        for (size_t i = 0; i < size; i++)
+            text[i] = (char)('!' + (char)rng_below(&random, letters < 32 ? letters : 32)); /* no letter changes */
+        text[size] = '\0';
+        for (size_t i = 0; i + 1 < size; i++)
+            counts[(size_t)text[i] << 8 | (size_t)text[i + 1]]++;
+        for (size_t i = 0; i + 1 < size; i++) {
+            uint32_t *times = &counts[(size_t)text[i] << 8 | (size_t)text[i + 1]];
+            if (*times > 0)
+                features[count++] = (sstore_feature){text + i, 2, 1 + log2(*times)};
+            *times = 0;
+        }
+        assert_weighted(made, text, features, count, size - 1);
+    }
+    sstore_fingerprinter_free(made);
+}
+
+static void test_results_of_a_fingerprinter(void **state)
+{
+    sstore_fingerprinter *made = must_create(WORDS, 0, SSTORE_WEIGHTING_FREQUENCY);
+    sstore_text_result result = SSTORE_TEXT_RESULT_INIT;
+    sstore_error error;
+    assert_ok(sstore_fingerprinter_text(made, "a b\xff c\xe2\x82 d \ufffd e", 16, &result, NULL, &error), &error);
+    assert_int_equal(result.feature_count, 3);
+    assert_int_equal(result.replaced_count, 2);
+    assert_int_equal(result.fingerprint, fingerprint(WORDS, 3, "a b c d e"));
+    assert_ok(sstore_fingerprinter_text(made, NULL, 0, &result, NULL, &error), &error);
+    assert_int_equal(result.feature_count, 0);
+    assert_int_equal(result.replaced_count, 0);
+    assert_int_equal(result.fingerprint, 0);
+    assert_status(sstore_fingerprinter_text(made, NULL, 1, &result, NULL, &error), SSTORE_ERROR_ARGUMENT, &error);
+    assert_status(sstore_fingerprinter_text(made, "", 0, NULL, NULL, &error), SSTORE_ERROR_ARGUMENT, &error);
+    assert_status(sstore_fingerprinter_text(NULL, "", 0, &result, NULL, &error), SSTORE_ERROR_ARGUMENT, &error);
+    sstore_fingerprinter_free(made);
+}
+
 /* ----- near texts have near fingerprints ----- */
 
 static uint32_t distance(sstore_feature_kind kind, uint32_t shingle, const char *a, const char *b)
@@ -491,6 +593,12 @@ static void test_options_out_of_range_are_refused(void **state)
     assert_ok(sstore_fingerprint_text("a", 1, &options, &value, &error), &error);
     options.kind = (sstore_feature_kind)2;
     assert_status(sstore_fingerprint_text("a", 1, &options, &value, &error), SSTORE_ERROR_ARGUMENT, &error);
+    options = (sstore_text_options)SSTORE_TEXT_OPTIONS_INIT;
+    options.weighting = (sstore_weighting)3;
+    assert_status(sstore_fingerprint_text("a", 1, &options, &value, &error), SSTORE_ERROR_ARGUMENT, &error);
+    options = (sstore_text_options)SSTORE_TEXT_OPTIONS_INIT;
+    options.reserved = 1;
+    assert_status(sstore_fingerprint_text("a", 1, &options, &value, &error), SSTORE_ERROR_ARGUMENT, &error);
     options = (sstore_text_options){.struct_size = 0};
     assert_status(sstore_fingerprint_text("a", 1, &options, &value, &error), SSTORE_ERROR_ARGUMENT, &error);
     assert_status(sstore_fingerprint_text(NULL, 1, NULL, &value, &error), SSTORE_ERROR_ARGUMENT, &error);
@@ -503,7 +611,9 @@ static void test_recipes_tell_the_options(void **state)
     char recipe[128], cut[10];
     size_t length = sstore_text_recipe(NULL, recipe, sizeof recipe);
     assert_int_equal(length, strlen(recipe));
-    assert_int_equal(strncmp(recipe, "sstore-text-1 features=words shingle=3 hash=xxh3-64 unicode=", 60), 0);
+    assert_int_equal(strncmp(recipe,
+                             "sstore-text-1 features=words shingle=3 weights=frequency hash=xxh3-64 unicode=", 78),
+                     0);
     assert_int_equal(sstore_text_recipe(&options, NULL, 0), length);
     assert_int_equal(sstore_text_recipe(&options, cut, sizeof cut), length);
     assert_string_equal(cut, "sstore-te");
@@ -511,7 +621,9 @@ static void test_recipes_tell_the_options(void **state)
     sstore_text_recipe(&options, recipe, sizeof recipe);
     assert_non_null(strstr(recipe, " features=chars shingle=4 "));
     options.shingle = 11;
+    options.weighting = SSTORE_WEIGHTING_SUBLINEAR;
     sstore_text_recipe(&options, recipe, sizeof recipe);
+    assert_non_null(strstr(recipe, " weights=sublinear "));
     assert_non_null(strstr(recipe, " features=chars shingle=11 "));
 }
 
@@ -549,6 +661,9 @@ int main(void)
         cmocka_unit_test(test_a_letter_under_a_million_marks),
         cmocka_unit_test(test_near_sentences_are_near),
         cmocka_unit_test(test_near_words_are_near),
+        cmocka_unit_test_teardown(test_weights_by_frequency, testing_teardown),
+        cmocka_unit_test_teardown(test_weights_of_many_features, testing_teardown),
+        cmocka_unit_test(test_results_of_a_fingerprinter),
         cmocka_unit_test(test_values_of_the_specification),
         cmocka_unit_test(test_options_out_of_range_are_refused),
         cmocka_unit_test(test_recipes_tell_the_options),

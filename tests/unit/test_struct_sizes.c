@@ -63,6 +63,7 @@ static void test_sizes(void **state)
         ENTRY(SS_COLLECTION_OPTIONS_SIZE_1, sstore_collection_options),
         ENTRY(SS_PLAN_OPTIONS_SIZE_1, sstore_plan_options),
         ENTRY(SS_TEXT_OPTIONS_SIZE_1, sstore_text_options),
+        ENTRY(SS_TEXT_RESULT_SIZE_1, sstore_text_result),
     };
 #undef ENTRY
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
@@ -499,6 +500,15 @@ static sstore_status give_compact(void *to, sstore_error *error)
     return status;
 }
 
+static sstore_status give_text(void *to, sstore_error *error)
+{
+    sstore_fingerprinter *fingerprinter;
+    assert_ok(sstore_fingerprinter_create(NULL, &fingerprinter, error), error);
+    const sstore_status status = sstore_fingerprinter_text(fingerprinter, "a b c d", 7, to, NULL, error);
+    sstore_fingerprinter_free(fingerprinter);
+    return status;
+}
+
 static sstore_status give_dedup(void *to, sstore_error *error)
 {
     const uint64_t fingerprint = UINT64_C(0x0f0f0f0f0f0f0f0f), id = 1;
@@ -561,6 +571,8 @@ static void test_results(void **state)
     check_result("shard", sizeof(sstore_change), SS_CHANGE_SIZE_1, give_shard);
     check_result("compact", sizeof(sstore_change), SS_CHANGE_SIZE_1, give_compact);
     check_result("dedup_publish", sizeof(sstore_change), SS_CHANGE_SIZE_1, give_dedup);
+    if (has_text())
+        check_result("fingerprinter_text", sizeof(sstore_text_result), SS_TEXT_RESULT_SIZE_1, give_text);
 }
 
 /* Structs for callbacks have the library's size. */

@@ -21,6 +21,10 @@ typedef struct arguments {
 } arguments;
 
 static const option_choice kinds[] = {{"words", SSTORE_FEATURE_KIND_WORDS}, {"chars", SSTORE_FEATURE_KIND_CHARS}, {0}};
+static const option_choice weightings[] = {{"frequency", SSTORE_WEIGHTING_FREQUENCY},
+                                           {"sublinear", SSTORE_WEIGHTING_SUBLINEAR},
+                                           {"presence", SSTORE_WEIGHTING_PRESENCE},
+                                           {0}};
 static const command_option options[] = {
     {"features", 0, "KIND", "words (default): sequences of words; chars: sequences of characters", OPTION_CHOICE,
      OPTION_FIELD(arguments, text.kind), .choices = kinds, .given = offsetof(arguments, text_option_given),
@@ -28,6 +32,9 @@ static const command_option options[] = {
     {"shingle", 0, "N", "the length of a feature, 1 to 64 (default 3 words or 4 characters)", OPTION_NUMBER,
      OPTION_FIELD(arguments, text.shingle), .min = 1, .max = 64, .given = offsetof(arguments, text_option_given),
      .common = true},
+    {"weights", 0, "KIND",
+     "of a feature that occurs N times: frequency (default): N; sublinear: 1 + log2(N); presence: 1", OPTION_CHOICE,
+     OPTION_FIELD(arguments, text.weighting), .choices = weightings, .given = offsetof(arguments, text_option_given)},
     {"lines", 0, NULL, "each line is a document; its id is its number, counted from 0 over all FILEs", OPTION_FLAG,
      OPTION_FIELD(arguments, lines), .common = true},
     {"weighted", 0, NULL, "read lines of feature, tab and weight; a blank line ends a document", OPTION_FLAG,
@@ -54,8 +61,8 @@ static const command_syntax syntax = {
 static void check_arguments(const arguments *all, const operands *given)
 {
     if (all->weighted && (all->lines || all->text_option_given != NULL))
-        message_usage_error("--weighted cannot be combined with --features, --shingle or --lines: its input already "
-                            "lists the features");
+        message_usage_error("--weighted cannot be combined with --features, --shingle, --weights or --lines: its input "
+                            "already lists the features");
     if (all->weighted && all->recipe)
         message_usage_error(
             "--recipe is not possible with --weighted: sstore does not know how the features were made");
@@ -104,34 +111,34 @@ static int print_numbered(input_source *source, uint64_t fingerprint, document_i
 }
 
 /* The whole source is a document: print "fingerprint<TAB>name". */
-static int fingerprint_file(input_source *source, const sstore_text_options *text_options, document_ids *ids)
+static int fingerprint_file(input_source *source, sstore_fingerprinter *fingerprinter, document_ids *ids)
 {
-    uint64_t fingerprint;
+    sstore_text_result result = SSTORE_TEXT_RESULT_INIT;
     sstore_error error;
     int code = input_source_need(source, SIZE_MAX);
     if (code != EXIT_DONE)
         return code;
     const char *text = source->buffer + source->begin;
-    if (sstore_fingerprint_text(text, source->end - source->begin, text_options, &fingerprint, &error) != SSTORE_OK)
+    if (sstore_fingerprinter_text(fingerprinter, text, source->end - source->begin, &result, NULL, &error) != SSTORE_OK)
         return message_error(&error);
     show_progress(ids);
     char digits[17];
-    *output_hex(digits, fingerprint) = '\t';
+    *output_hex(digits, result.fingerprint) = '\t';
     bool printed = output_bytes(digits, sizeof digits) && output_escaped(source->name, true) && output_bytes("\n", 1);
     return printed ? EXIT_DONE : EXIT_FAILED;
 }
 
 /* Each line is a document: print "fingerprint<TAB>number". */
-static int fingerprint_lines(input_source *source, const sstore_text_options *text_options, document_ids *ids)
+static int fingerprint_lines(input_source *source, sstore_fingerprinter *fingerprinter, document_ids *ids)
 {
     source_line line = {.any_length = true, .flushes = true};
-    uint64_t fingerprint;
+    sstore_text_result result = SSTORE_TEXT_RESULT_INIT;
     sstore_error error;
     int code = EXIT_DONE;
     while (code == EXIT_DONE && source_line_next(source, &line, &code)) {
-        if (sstore_fingerprint_text(line.text, line.length, text_options, &fingerprint, &error) != SSTORE_OK)
+        if (sstore_fingerprinter_text(fingerprinter, line.text, line.length, &result, NULL, &error) != SSTORE_OK)
             return message_error(&error);
-        code = print_numbered(source, fingerprint, ids);
+        code = print_numbered(source, result.fingerprint, ids);
     }
     return code;
 }
@@ -212,7 +219,7 @@ static int fingerprint_weighted(input_source *source, document_ids *ids)
     return code;
 }
 
-static int read_input(const arguments *all, const char *path, document_ids *ids)
+static int read_input(const arguments *all, sstore_fingerprinter *fingerprinter, const char *path, document_ids *ids)
 {
     input_source source;
     int code = input_source_open(&source, path);
@@ -221,9 +228,9 @@ static int read_input(const arguments *all, const char *path, document_ids *ids)
     if (all->weighted)
         code = fingerprint_weighted(&source, ids);
     else if (all->lines)
-        code = fingerprint_lines(&source, &all->text, ids);
+        code = fingerprint_lines(&source, fingerprinter, ids);
     else
-        code = fingerprint_file(&source, &all->text, ids);
+        code = fingerprint_file(&source, fingerprinter, ids);
     input_source_report(&source);
     input_source_close(&source);
     return code;
@@ -238,11 +245,17 @@ int cmd_fingerprint(int argc, char **argv)
     if (all.recipe)
         return print_recipe(&all.text);
     document_ids ids = {.next = all.first_id};
+    sstore_fingerprinter *fingerprinter = NULL;
+    sstore_error error;
     int code = input_check_all(inputs.items, inputs.count, NULL);
+    if (code == EXIT_DONE && !all.weighted &&
+        sstore_fingerprinter_create(&all.text, &fingerprinter, &error) != SSTORE_OK)
+        code = message_error(&error); /* such as of a library without support for text */
     progress_begin(all.progress);
     input_measure_begin(inputs.items, inputs.count);
     for (int i = 0; i < inputs.count && code == EXIT_DONE; i++)
-        code = read_input(&all, inputs.items[i], &ids);
+        code = read_input(&all, fingerprinter, inputs.items[i], &ids);
     progress_end();
+    sstore_fingerprinter_free(fingerprinter);
     return code;
 }

@@ -2,9 +2,9 @@
  * sums.h - the simhash of hashed features: for every bit, the weights of the features that have it are added and the
  * others subtracted; the signs are the fingerprint (the paper, section 2; format-spec/fingerprint.md).
  *
- * Weights are whole multiples of 2^-20 and all sums are exact, so the result depends on the set of features alone, never
- * on their order or on the machine. Bound: a weight is at most 2^31 in magnitude, so 2^51 units; 2^11 of them stay within
- * 2^62 in `partial`, and 2^64 of them within 2^115 in `total`.
+ * Weights are whole multiples of 2^-20 and all sums are exact, so the result depends on the set of features alone,
+ * never on their order or on the machine. Bound: a weight is at most 2^31 in magnitude, so 2^51 units; 2^11 of them
+ * stay within 2^62 in `partial`, and 2^64 of them within 2^115 in `total`.
  */
 #ifndef SS_SUMS_H
 #define SS_SUMS_H

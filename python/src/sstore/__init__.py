@@ -51,7 +51,15 @@ from sstore._store import (
     open,
 )
 from sstore._stream import StreamMatcher, collect, find_all
-from sstore._text import Features, hamming_distance, simhash, simhash_features, simhash_hashes, text_recipe
+from sstore._text import (
+    Features,
+    Weights,
+    hamming_distance,
+    simhash,
+    simhash_features,
+    simhash_hashes,
+    text_recipe,
+)
 from sstore._write import (
     Builder,
     Change,
@@ -131,4 +139,5 @@ __all__ = [
     "text_recipe",
     "UnsupportedError",
     "verify",
+    "Weights",
 ]

@@ -27,8 +27,14 @@ from sstore._errors import ArgumentError, UnsupportedError, error_of, text
 from sstore._native import ffi, lib
 
 Features = Literal["words", "chars"]
+Weights = Literal["frequency", "sublinear", "presence"]
 
 _KINDS = {"words": lib.SSTORE_FEATURE_KIND_WORDS, "chars": lib.SSTORE_FEATURE_KIND_CHARS}
+_WEIGHTINGS = {
+    "frequency": lib.SSTORE_WEIGHTING_FREQUENCY,
+    "sublinear": lib.SSTORE_WEIGHTING_SUBLINEAR,
+    "presence": lib.SSTORE_WEIGHTING_PRESENCE,
+}
 # Format strings of Arrow's C data interface: texts and bytes with offsets; and as views, such as polars has them.
 _STRINGS = ("u", "U", "z", "Z")
 _OTHER_STRINGS = ("vu", "vz")
@@ -38,10 +44,13 @@ _TEXTS = 1 << 16  # that are encoded together
 
 
 @functools.lru_cache
-def _options(features: Features, shingle: int) -> Any:
-    if features not in _KINDS:
-        raise ArgumentError(f"features: expected one of {', '.join(_KINDS)}, found {features!r}")
-    return Call().options("sstore_text_options", kind=_KINDS[features], shingle=shingle)
+def _options(features: Features, shingle: int, weights: Weights) -> Any:
+    for name, value, choices in (("features", features, _KINDS), ("weights", weights, _WEIGHTINGS)):
+        if value not in choices:
+            raise ArgumentError(f"{name}: expected one of {', '.join(choices)}, found {value!r}")
+    return Call().options(
+        "sstore_text_options", kind=_KINDS[features], shingle=shingle, weighting=_WEIGHTINGS[weights]
+    )
 
 
 def _fingerprint(data: Any, offsets: npt.NDArray[np.int64], options: Any, threads: int) -> Words:
@@ -126,15 +135,18 @@ def simhash(
     features: Features = "words",
     *,
     shingle: int = 0,
+    weights: Weights = "frequency",
     threads: int = 0,
 ) -> Words:
-    """Make the simhash of each text, each feature weighted by how often it occurs.
+    """Make the simhash of each text.
 
     Args:
         texts: n texts: a sequence or an iterator of str or of bytes in UTF-8, or an Arrow array of strings.
         features: "words": shingles of words, or of scripts without spaces pairs of characters; "chars": n-grams of
             characters.
         shingle: words or characters of a feature, 1 to 64; 0: 3 words or 4 characters.
+        weights: how much a feature counts that occurs c times in a text: "frequency": c; "sublinear": 1 + log2(c);
+            "presence": 1.
         threads: 0: all that the process may use.
 
     Returns:
@@ -142,11 +154,11 @@ def simhash(
         are duplicates of each other, so leave them out.
 
     Raises:
-        ArgumentError: shingle or features is out of range, or a text is null.
+        ArgumentError: shingle, features or weights is out of range, or a text is null.
         TypeError: an item is neither str nor bytes.
         UnsupportedError: the package was built without utf8proc.
     """
-    options = _options(features, number_of(shingle, "shingle", _MAX_SHINGLE))
+    options = _options(features, number_of(shingle, "shingle", _MAX_SHINGLE), weights)
     if isinstance(texts, (str, bytes)):
         raise TypeError("texts: expected several texts, found one: write simhash([text])[0]")
     if isinstance(texts, Mapping) or not (is_arrow(texts) or isinstance(texts, Iterable)):
@@ -156,16 +168,16 @@ def simhash(
     return take(texts, options, threads)
 
 
-def text_recipe(features: Features = "words", *, shingle: int = 0) -> str:
+def text_recipe(features: Features = "words", *, shingle: int = 0, weights: Weights = "frequency") -> str:
     """The recipe of simhash() with these options, for the `recipe` of build() and open().
 
     Fingerprints of two texts may be compared only if their recipes are equal.
 
     Raises:
-        ArgumentError: shingle or features is out of range.
+        ArgumentError: shingle, features or weights is out of range.
         UnsupportedError: the package was built without utf8proc.
     """
-    options = _options(features, number_of(shingle, "shingle", _MAX_SHINGLE))
+    options = _options(features, number_of(shingle, "shingle", _MAX_SHINGLE), weights)
     buffer = ffi.new("char[]", 512)
     if lib.sstore_text_recipe(options, buffer, 512) == 0:
         raise UnsupportedError("the package was built without utf8proc, so it makes no fingerprints of texts")

@@ -1,9 +1,10 @@
 # Recipes, refused options, files that cannot be read, a full disk.
 sstore fingerprint --recipe | sed 's/unicode=.*/unicode=.../'
-sstore fingerprint --recipe --features chars --shingle 3 | sed 's/unicode=.*/unicode=.../'
+sstore fingerprint --recipe --features chars --shingle 3 --weights presence | sed 's/unicode=.*/unicode=.../'
 printf 'a\n' >a
 exits 2 sstore fingerprint --recipe --weighted
 exits 2 sstore fingerprint --features letters a
+exits 2 sstore fingerprint --weights tf a
 exits 2 sstore fingerprint --shingle 0 a
 exits 2 sstore fingerprint --shingle 65 a
 exits 2 sstore fingerprint --lines --weighted a
