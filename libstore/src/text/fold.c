@@ -197,7 +197,7 @@ static sstore_status sort_marks(ss_fold *fold, sstore_error *error)
     return SSTORE_OK;
 }
 
-/* Replace each code point by its case folding. They become more, so they are first moved to the end. MEMORY. */
+/* Replace each code point by its case folding. The new ones are first written behind the others. MEMORY. */
 static sstore_status fold_case(ss_fold *fold, sstore_error *error)
 {
     const size_t count = fold->count;
@@ -214,6 +214,8 @@ static sstore_status fold_case(ss_fold *fold, sstore_error *error)
 
 sstore_status ss_fold_end(ss_fold *fold, sstore_error *error)
 {
+    if (fold->count == 0)
+        return SSTORE_OK;
     sstore_status status = sort_marks(fold, error);
     if (status == SSTORE_OK)
         status = fold_case(fold, error);
