@@ -48,9 +48,7 @@ def _options(features: Features, shingle: int, weights: Weights) -> Any:
     for name, value, choices in (("features", features, _KINDS), ("weights", weights, _WEIGHTINGS)):
         if value not in choices:
             raise ArgumentError(f"{name}: expected one of {', '.join(choices)}, found {value!r}")
-    return Call().options(
-        "sstore_text_options", kind=_KINDS[features], shingle=shingle, weighting=_WEIGHTINGS[weights]
-    )
+    return Call().options("sstore_text_options", kind=_KINDS[features], shingle=shingle, weighting=_WEIGHTINGS[weights])
 
 
 def _fingerprint(data: Any, offsets: npt.NDArray[np.int64], options: Any, threads: int) -> Words:
