@@ -91,6 +91,10 @@ check_terminal
 echo "--- numbers and their rate for a pipe"
 script -qec '(cat many; sleep 1.1; cat many; sleep 0.2) | sstore scan --queries others >answers' log </dev/null >terminal
 tr '\r' '\n' <terminal | sed 's/\x1b\[K//' | grep -q '^scanning: [0-9.]* K, [0-9.]* K\?/s$' || cat -v terminal
-echo "--- none while output goes to the same terminal"
-script -qec 'sstore dump MANY' log </dev/null | tr -d '\r' | cmp - expected
-script -qec 'sstore pairs STORE' log </dev/null | tr -d '\r' | cmp - <(sstore pairs STORE)
+echo "--- none once answers go to the same terminal"
+answers() # what a terminal keeps: a line that was drawn before the first answer, on a slow machine, is erased
+{
+    script -qec "$1" log </dev/null | tr -d '\r' | sed -E $'1s/^(\x1b\\[K[^\x1b]*)*\x1b\\[K//'
+}
+cmp <(answers 'sstore dump MANY') expected
+cmp <(answers 'sstore pairs STORE') <(sstore pairs STORE)
