@@ -345,6 +345,10 @@ def test_ambiguous_requests():
         (b"Content-Length: 22\r\nContent-Length: 5\r\n", body),
         (b"Content-Length : 22\r\n", body),
         (b"Host: localhost\r\nContent-Length: 22\r\n", body),
+        # A line that continues the header before it.
+        (b"Content-Length:\r\n 22\r\n", body),
+        (b"Content-Length: 22\r\nTransfer-Encoding:\r\n chunked\r\n", body),
+        (b"Transfer-Encoding: chunked\r\n\t;\r\n", chunked),
     ]
     start = b"POST /v1/query HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
     with Service("head.store") as service:
@@ -354,6 +358,18 @@ def test_ambiguous_requests():
         for headers, sent in [(b"Content-Length: 22\r\n", body), (b"Transfer-Encoding: Chunked\r\n", chunked)]:
             assert raw(service, start + headers + b"\r\n" + sent).startswith(b"HTTP/1.1 200")
         assert b"expected near end of file" in raw(service, start + b"Content-Length: 0\r\n\r\n")
+        for host in [b"", b"Host: localhost\r\n x\r\n"]:
+            answer = raw(service, b"GET /v1/query?fp=1 HTTP/1.1\r\n" + host + b"\r\n")
+            assert answer.startswith(b"HTTP/1.1 400") and b"ambiguous" in answer, answer
+
+
+def test_too_many_parameters():
+    """libmicrohttpd has no room for them, and gives no answer. Nothing of the request may stay (which LeakSanitizer sees)."""
+    build("parameters.store", near_data(50))
+    with Service("parameters.store") as service:
+        with socket.create_connection((service.host, service.port)) as client:
+            client.sendall(b"GET /?" + 1000 * b"&" + b" HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            service.get("/healthz")
 
 
 def test_host():

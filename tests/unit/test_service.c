@@ -142,6 +142,9 @@ static void test_which_bodies_are_plain(void **state)
         {false, "{\"fingerprints\":[\"ff\"],\"limit\":1000000000000000000}"},
         {false, "{\"fingerprints\":[\"ff\"],\"k\":1,\"k\":1}"},
         {false, "{\"fingerprints\":[\"ff\"],\"fingerprints\":[\"ff\"]}"},
+        {false, "{\"fingerprints\" \"k\":3,\"fingerprints\":[\"ff\"]}"},
+        {false, "{\"k\" \"limit\":0,\"fingerprints\":[\"ff\"]}"},
+        {false, "{\"fingerprints\":[\"ff\"],\"fingerprints\"\"k\":3}"},
         {false, "{\"fingerprints\":[\"ff\"]} x"},
         {false, "{\"fingerprints\":[\"ff\"]"},
         {false, "{\"fingerprints\":\"ff\"}"},
@@ -170,6 +173,7 @@ static void check_plain(const char *body, size_t size)
     if (!plain_query_read(&read, body, size))
         return;
     json_value *object = json_value_read(body, size, reason);
+    assert_non_null(object);
     const json_value *list = json_value_member(object, "fingerprints"), *k = json_value_member(object, "k"),
                      *limit = json_value_member(object, "limit");
     assert_int_equal(json_value_count(list), read.count);

@@ -54,7 +54,6 @@ typedef struct exchange {
     job job; /* first, so that a job is also its exchange */
     http_server *server;
     struct MHD_Connection *connection;
-    bool has_begun; /* its headers were read */
     char *body;
     size_t body_bytes, body_capacity;
     size_t answer_bytes;
@@ -234,7 +233,21 @@ typedef struct request_head {
     bool is_unclear; /* proxies may see another request in it */
 } request_head;
 
-static enum MHD_Result take_header(void *context, enum MHD_ValueKind kind, const char *name, const char *value)
+/* libmicrohttpd appends the line that continues a header to its name, and knows a header only by its whole name. */
+static bool is_continued(const char *name)
+{
+    static const char *const names[] = {MHD_HTTP_HEADER_CONTENT_LENGTH, MHD_HTTP_HEADER_HOST,
+                                        MHD_HTTP_HEADER_TRANSFER_ENCODING};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const size_t length = strlen(names[i]);
+        if (strncasecmp(name, names[i], length) == 0 && name[length] != '\0')
+            return true;
+    }
+    return false;
+}
+
+static enum MHD_Result take_header(void *context, enum MHD_ValueKind kind, const char *name, size_t name_size,
+                                   const char *value, size_t value_size)
 {
     static const char *const names[HEADER_COUNT] = {"accept", "authorization", "content-length",   "content-type",
                                                     "expect", "host",          "transfer-encoding"};
@@ -243,7 +256,8 @@ static enum MHD_Result take_header(void *context, enum MHD_ValueKind kind, const
     (void)kind;
     while (found < HEADER_COUNT && ((name[0] | 0x20) != names[found][0] || strcasecmp(name, names[found]) != 0))
         found++;
-    head->is_unclear |= name[strcspn(name, " \t")] != '\0';
+    head->is_unclear |= name[strcspn(name, " \t")] != '\0' || strlen(name) != name_size ||
+                        (value != NULL && strlen(value) != value_size) || (found == HEADER_COUNT && is_continued(name));
     if (found == HEADER_COUNT)
         return MHD_YES;
     const bool is_single = found == HEADER_CONTENT_LENGTH || found == HEADER_HOST || found == HEADER_TRANSFER_ENCODING;
@@ -255,11 +269,12 @@ static enum MHD_Result take_header(void *context, enum MHD_ValueKind kind, const
 
 /* Read the headers, and whether proxies and this server must agree on where the request ends. False: the reply is an
  * error. */
-static bool read_head(exchange *self, request_head *head)
+static bool read_head(exchange *self, const char *version, request_head *head)
 {
     *head = (request_head){.is_unclear = false};
-    MHD_get_connection_values(self->connection, MHD_HEADER_KIND, take_header, head);
+    MHD_get_connection_values_n(self->connection, MHD_HEADER_KIND, take_header, head);
     const char *encoding = head->values[HEADER_TRANSFER_ENCODING];
+    head->is_unclear |= head->values[HEADER_HOST] == NULL && strcmp(version, MHD_HTTP_VERSION_1_1) == 0;
     if (!head->is_unclear &&
         (encoding == NULL || (strcasecmp(encoding, "chunked") == 0 && head->values[HEADER_CONTENT_LENGTH] == NULL)))
         return true;
@@ -377,17 +392,22 @@ static enum MHD_Result finish(exchange *self)
     return send_reply(self);
 }
 
-static void *begin_exchange(void *context, const char *uri, struct MHD_Connection *connection)
+/* A request begins. libmicrohttpd does not always tell how it ends, so nothing is allocated for it yet. */
+static void *begin_request(void *context, const char *uri, struct MHD_Connection *connection)
 {
-    http_server *self = context;
-    exchange *made = calloc(1, sizeof *made);
     (void)uri;
+    set_deadline(connection, next_deadline(context));
+    return NULL;
+}
+
+static exchange *make_exchange(http_server *self, struct MHD_Connection *connection)
+{
+    exchange *made = calloc(1, sizeof *made);
     if (made == NULL)
         return NULL;
     made->server = self;
     made->connection = connection;
     made->deadline_ns = next_deadline(self);
-    set_deadline(connection, made->deadline_ns);
     atomic_fetch_add(&self->exchanges, 1);
     return made;
 }
@@ -417,13 +437,12 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
                               const char *version, const char *bytes, size_t *size, void **exchange_context)
 {
     exchange *self = *exchange_context;
-    (void)context, (void)connection, (void)version;
-    if (self == NULL)
-        return MHD_NO; /* there was no memory */
-    if (!self->has_begun) {
-        self->has_begun = true;
+    if (self == NULL) {
         request_head head;
-        const bool is_clear = read_head(self, &head);
+        *exchange_context = self = make_exchange(context, connection);
+        if (self == NULL)
+            return MHD_NO;
+        const bool is_clear = read_head(self, version, &head);
         if (is_clear)
             begin(self, path, method, &head);
         /* A client that is still sending may not see an answer, so errors wait for the end of the body, unless the
@@ -482,12 +501,13 @@ http_server *http_start(service *of, int listener, const http_options *options)
     pthread_mutex_init(&self->clients_lock, NULL);
     job_queue_init(&self->queue, WAITING_A_THREAD * WORKERS_A_THREAD * options->threads);
     if (start_workers(self)) {
-        /* A pool of one thread is refused. */
+        /* poll() and not epoll: with that, libmicrohttpd misses the end of a client that comes with its last bytes, and
+         * may abort the process in MHD_quiesce_daemon(). A pool of one thread is refused. */
         const enum MHD_OPTION pool = options->threads > 1 ? MHD_OPTION_THREAD_POOL_SIZE : MHD_OPTION_END;
-        self->daemon = MHD_start_daemon(MHD_USE_AUTO | MHD_USE_INTERNAL_POLLING_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0,
+        self->daemon = MHD_start_daemon(MHD_USE_POLL | MHD_USE_INTERNAL_POLLING_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0,
                                         NULL, NULL, handle, self, MHD_OPTION_LISTEN_SOCKET, listener,
                                         MHD_OPTION_NOTIFY_CONNECTION, note_connection, self,
-                                        MHD_OPTION_URI_LOG_CALLBACK, begin_exchange, self, MHD_OPTION_NOTIFY_COMPLETED,
+                                        MHD_OPTION_URI_LOG_CALLBACK, begin_request, self, MHD_OPTION_NOTIFY_COMPLETED,
                                         end_exchange, self, MHD_OPTION_CONNECTION_LIMIT,
                                         (unsigned)options->max_connections, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
                                         (size_t)HEAD_BYTES, pool, (unsigned)options->threads, MHD_OPTION_END);

@@ -28,7 +28,11 @@ static bool take(scanner *self, const char *text)
 
 static bool take_key(scanner *self, const char *quoted)
 {
-    return take(self, quoted) && take(self, ":");
+    const char *const before = self->at;
+    if (take(self, quoted) && take(self, ":"))
+        return true;
+    self->at = before;
+    return false;
 }
 
 /* A whole number as JSON writes it, of up to 18 digits. */

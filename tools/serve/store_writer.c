@@ -30,6 +30,7 @@ struct store_writer {
 typedef struct job_run {
     job *first;
     size_t count;
+    bool is_refused; /* perhaps because of one job: nothing was written, and none has an answer */
 } job_run;
 
 /* ----- runs ----- */
@@ -77,14 +78,17 @@ static void end_run(const job_run *run)
     }
 }
 
-static void fail_run(const job_run *run, const sstore_error *error)
+static void fail_run(job_run *run, const sstore_error *error)
 {
+    run->is_refused = run->count > 1 && error->status == SSTORE_ERROR_ARGUMENT;
+    if (run->is_refused)
+        return;
     for (job *of = run->first; of != NULL; of = of->next)
         reply_fail_with(&of->reply, error);
 }
 
 /* The same after a publication that failed: perhaps in a step that follows it. `before` is the state without it. */
-static void fail_publication(const job_run *run, const sstore *before, const sstore_error *error)
+static void fail_publication(job_run *run, const sstore *before, const sstore_error *error)
 {
     if (sstore_is_newest(before)) {
         fail_run(run, error);
@@ -194,8 +198,7 @@ static sstore_status add_all(const job_run *run, sstore_builder *builder, sstore
     return status;
 }
 
-static void publish_additions(const store_writer *self, const job_run *run, const store_use *base,
-                              sstore_builder *builder)
+static void publish_additions(const store_writer *self, job_run *run, const store_use *base, sstore_builder *builder)
 {
     sstore_change change = SSTORE_CHANGE_INIT;
     sstore_error error;
@@ -252,8 +255,7 @@ static sstore_status remove_all(const job_run *run, sstore_remover *remover, sst
     return status;
 }
 
-static void publish_removals(const store_writer *self, const job_run *run, const store_use *base,
-                             sstore_remover *remover)
+static void publish_removals(const store_writer *self, job_run *run, const store_use *base, sstore_remover *remover)
 {
     sstore_change change = SSTORE_CHANGE_INIT;
     sstore_error error;
@@ -403,19 +405,40 @@ static void compact(const store_writer *self)
     }
 }
 
+static void write_run(const store_writer *self, job_run *run)
+{
+    switch (run->first->request.route) {
+    case ROUTE_RECORDS: write_records(self, run); break;
+    case ROUTE_REMOVE: remove_records(self, run); break;
+    default: write_offers(self, run); break;
+    }
+    refresh(self);
+}
+
+/* Only the job that is wrong shall fail. */
+static void write_singly(const store_writer *self, const job_run *run)
+{
+    for (job *of = run->first, *next; of != NULL; of = next) {
+        job_run single = {.first = of, .count = 1};
+        next = of->next;
+        of->next = NULL;
+        reply_free(&of->reply);
+        write_run(self, &single);
+        end_run(&single);
+    }
+}
+
 static void *write_jobs(void *context)
 {
     store_writer *self = context;
     for (job *list; (list = job_queue_take_all(&self->queue)) != NULL;) {
         while (list != NULL) {
             job_run run = take_run(self, &list);
-            switch (run.first->request.route) {
-            case ROUTE_RECORDS: write_records(self, &run); break;
-            case ROUTE_REMOVE: remove_records(self, &run); break;
-            default: write_offers(self, &run); break;
-            }
-            refresh(self);
-            end_run(&run);
+            write_run(self, &run);
+            if (run.is_refused)
+                write_singly(self, &run);
+            else
+                end_run(&run);
         }
         compact(self);
     }

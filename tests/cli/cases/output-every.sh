@@ -54,7 +54,7 @@ check_forms()
     local option
     sstore "$1" --help=all | awk '
         /^ Input:/ { exit }
-        /^ *(-., )?--/ { option = $0; sub(/^ *(-., )?/, "", option); sub(/[[= ].*/, "", option) }
+        /^ *(-., )?--/ { option = $0; sub(/^ *(-., )?/, "", option); sub(/[=[ ].*/, "", option) }
         /(^| )print( |$)/ && !/errors/ || /--format/ { print option }' | sort -u |
         while read -r option; do
             case $option in --help | --usage | --version) continue ;; esac
