@@ -104,7 +104,7 @@ SS_TARGET_AVX2 static size_t add_many_avx2(ss_bit_counter *counter, const uint64
     lanes planes[BUFFER_PLANES] = {{0}};
     size_t at = 0;
     for (; count - at >= LANES * VECTORS; at += LANES * VECTORS) {
-        lanes in[VECTORS], twos[2], fours[2], eights[2], carry;
+        lanes in[VECTORS], twos[2] = {{0}}, fours[2] = {{0}}, eights[2] = {{0}}, carry;
         memcpy(in, words + at, sizeof in);
         for (size_t eight = 0; eight < 2; eight++) {
             for (size_t four = 0; four < 2; four++) {

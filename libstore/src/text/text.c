@@ -62,12 +62,12 @@ size_t sstore_text_recipe(const sstore_text_options *options, char *buffer, size
 static sstore_status init(sstore_fingerprinter *self, const sstore_text_options *options, sstore_error *error)
 {
     sstore_text_options taken;
-    const sstore_status status = take_options(&taken, options, error);
+    sstore_status status = take_options(&taken, options, error);
+    if (status == SSTORE_OK && ss_fold_unicode_version() == NULL)
+        status = ss_fail(error, SSTORE_ERROR_UNSUPPORTED, 0, NULL, SSTORE_NO_OFFSET,
+                         "this library was built without utf8proc; it can fingerprint weighted features, but no text");
     if (status != SSTORE_OK)
         return status;
-    if (ss_fold_unicode_version() == NULL)
-        return ss_fail(error, SSTORE_ERROR_UNSUPPORTED, 0, NULL, SSTORE_NO_OFFSET,
-                       "this library was built without utf8proc; it can fingerprint weighted features, but no text");
     self->weighting = taken.weighting;
     self->set = (ss_feature_set){.count = 0};
     ss_features_init(&self->features, &(ss_text_rules){.kind = taken.kind, .shingle = taken.shingle});
