@@ -107,9 +107,9 @@ const command_option input_option_table[] = {
      OPTION_FIELD(input_options, columns), .common = true},
     {"radix", 0, "RADIX", "fingerprints in text are hex (default), dec or signed (either reads both), base64 or bin",
      OPTION_CHOICE, OPTION_FIELD(input_options, lines.radix), .choices = radix_choices},
-    {"fingerprint-key", 0, "KEY", "the key of a fingerprint in JSON Lines (default fingerprint)", OPTION_TEXT,
+    {"fingerprint-field", 0, "KEY", "the key of a fingerprint in JSON Lines (default fingerprint)", OPTION_TEXT,
      OPTION_FIELD(input_options, lines.fingerprint_key)},
-    {"id-key", 0, "KEY", "the key of an id in JSON Lines (default id)", OPTION_TEXT,
+    {"id-field", 0, "KEY", "the key of an id in JSON Lines (default id)", OPTION_TEXT,
      OPTION_FIELD(input_options, lines.id_key)},
     {0},
 };
@@ -117,11 +117,11 @@ const command_option input_option_table[] = {
 void check_json_keys(const char *fingerprint_key, const char *id_key)
 {
     if (json_is_available() && !json_is_text(fingerprint_key))
-        message_usage_error("--fingerprint-key: expected UTF-8, found '%s'", fingerprint_key);
+        message_usage_error("--fingerprint-field: expected UTF-8, found '%s'", fingerprint_key);
     if (json_is_available() && !json_is_text(id_key))
-        message_usage_error("--id-key: expected UTF-8, found '%s'", id_key);
+        message_usage_error("--id-field: expected UTF-8, found '%s'", id_key);
     if (strcmp(fingerprint_key, id_key) == 0)
-        message_usage_error("--fingerprint-key and --id-key: expected two keys, found '%s' twice", id_key);
+        message_usage_error("--fingerprint-field and --id-field: expected two keys, found '%s' twice", id_key);
 }
 
 void check_input_options(void *part)

@@ -72,7 +72,7 @@ extern const option_choice io_modes[];
 
 extern const option_choice radix_choices[]; /* of --radix */
 
-/* Check --fingerprint-key and --id-key; a wrong value is a usage error. */
+/* Check --fingerprint-field and --id-field; a wrong value is a usage error. */
 void check_json_keys(const char *fingerprint_key, const char *id_key);
 
 /* --format, --compression, --columns, --radix and the keys of JSON: a group of options for the input_options at an

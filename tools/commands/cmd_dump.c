@@ -37,9 +37,9 @@ static const command_option options[] = {
     {"radix", 0, "RADIX", "fingerprints in text are hex (default), dec, signed, base64 or bin", OPTION_CHOICE,
      OPTION_FIELD(arguments, radix), .choices = radix_choices, .given = offsetof(arguments, radix_given),
      .common = true},
-    {"fingerprint-key", 0, "KEY", "the key of a fingerprint in jsonl (default fingerprint)", OPTION_TEXT,
+    {"fingerprint-field", 0, "KEY", "the key of a fingerprint in jsonl (default fingerprint)", OPTION_TEXT,
      OPTION_FIELD(arguments, fingerprint_key)},
-    {"id-key", 0, "KEY", "the key of an id in jsonl (default id)", OPTION_TEXT, OPTION_FIELD(arguments, id_key)},
+    {"id-field", 0, "KEY", "the key of an id in jsonl (default id)", OPTION_TEXT, OPTION_FIELD(arguments, id_key)},
     {0},
 };
 static const command_syntax syntax = {

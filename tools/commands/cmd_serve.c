@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "commands/cmd.h"
+#include "documents/ordered.h"
 #include "serve/http.h"
 #include "serve/listener.h"
 
@@ -172,12 +173,6 @@ static int serve(service *of, arguments *all)
     }
     listener_close(&at);
     return server != NULL ? EXIT_DONE : EXIT_FAILED;
-}
-
-static uint32_t processor_count(void)
-{
-    const long count = sysconf(_SC_NPROCESSORS_ONLN);
-    return count > 0 ? (uint32_t)count : 1;
 }
 
 static int open_and_serve(const operands *stores, arguments *all)

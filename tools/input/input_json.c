@@ -49,7 +49,7 @@ static bool take_fingerprint(const line_format *format, const json_member *membe
 {
     bool right;
     if (member->kind == MEMBER_ABSENT || member->kind == MEMBER_NULL)
-        return fail_absent(fault, "a fingerprint", member, "; --fingerprint-key names its key");
+        return fail_absent(fault, "a fingerprint", member, "; --fingerprint-field names its key");
     if (member->kind == MEMBER_BYTES)
         right = take_bytes(member, fingerprint_out, fault);
     else if (member->kind == MEMBER_OTHER)
@@ -77,7 +77,7 @@ static bool take_members(const line_format *format, const json_member *fingerpri
 {
     record_out->has_id = id->kind != MEMBER_ABSENT && id->kind != MEMBER_NULL;
     if (format->are_ids && !record_out->has_id)
-        return fail_absent(fault, "an id", id, "; --id-key names its key");
+        return fail_absent(fault, "an id", id, "; --id-field names its key");
     if (format->are_ids)
         return take_id(id, &record_out->fingerprint, fault);
     if (!take_fingerprint(format, fingerprint, &record_out->fingerprint, fault))
@@ -85,7 +85,7 @@ static bool take_members(const line_format *format, const json_member *fingerpri
     if (format->ignore_ids || !has_id_column(format))
         record_out->has_id = false;
     else if (id->kind == MEMBER_ABSENT && !format->id_may_be_missing)
-        return fail_absent(fault, "an id or null", id, "; --id-key names its key");
+        return fail_absent(fault, "an id or null", id, "; --id-field names its key");
     return !record_out->has_id || take_id(id, &record_out->id, fault);
 }
 

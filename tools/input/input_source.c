@@ -72,6 +72,18 @@ int input_source_unpack(input_source *source, compression kind)
     return EXIT_DONE;
 }
 
+int input_source_recode(input_source *source, const char *encoding)
+{
+    source->recoder = recoder_create(encoding, source->bytes, source->buffer + source->begin,
+                                     source->end - source->begin);
+    if (source->recoder == NULL)
+        return input_source_fail(source, 0, "out of memory");
+    source->bytes = recoder_bytes(source->recoder);
+    source->begin = source->end = 0;
+    source->at_end = false;
+    return EXIT_DONE;
+}
+
 /* Move the bytes to the buffer's beginning, and double the buffer if it is full. */
 static bool make_room(input_source *source)
 {
@@ -156,10 +168,12 @@ void input_source_close(input_source *source)
 {
     input_file_stop(&source->file);
     bytes_ahead_free(source->ahead);
+    recoder_free(source->recoder);
     unpacker_free(source->unpacker);
     input_file_close(&source->file);
     free(source->buffer);
     source->ahead = NULL;
+    source->recoder = NULL;
     source->unpacker = NULL;
     source->buffer = NULL;
 }

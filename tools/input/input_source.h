@@ -12,12 +12,14 @@
 #include <stdint.h>
 
 #include "input/decompress.h"
+#include "input/recode.h"
 
 typedef struct input_source {
     input_file file;
     uint32_t max_window_bits; /* see unpacker_create() */
     unpacker *unpacker;       /* NULL: the input is not compressed */
     bytes_ahead *ahead;       /* reads the unpacker ahead; or NULL */
+    recoder *recoder;         /* NULL: the text is UTF-8 */
     byte_stream bytes;        /* fills the buffer */
     const char *name;         /* as messages show it; "-" is stdin */
     char *buffer;
@@ -37,6 +39,9 @@ int input_source_open(input_source *source, const char *path);
  * does the call wait for bytes. A file that can be stopped is unpacked in a thread of its own.
  */
 int input_source_unpack(input_source *source, compression kind);
+
+/* Bring the text from that encoding into UTF-8; no byte has been taken yet. */
+int input_source_recode(input_source *source, const char *encoding);
 
 /*
  * Wait for more bytes and append them to the buffer, which grows if it is full, or set at_end. The bytes in the buffer

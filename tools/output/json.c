@@ -150,13 +150,27 @@ static void set_member(json_member *member, json_t *value)
         set_text(member, MEMBER_OTHER, names[json_typeof(value)], strlen(names[json_typeof(value)]));
 }
 
+/* The value of a key, or of a path of keys. */
+static json_t *find_member(const json_t *object, const char *key)
+{
+    json_t *found = json_object_get(object, key);
+    const char *dot = found == NULL ? strchr(key, '.') : NULL;
+    if (dot == NULL)
+        return found;
+    char *first = strndup(key, (size_t)(dot - key));
+    found = first != NULL ? json_object_get(object, first) : NULL;
+    free(first);
+    return found != NULL ? find_member(found, dot + 1) : NULL;
+}
+
 json_value *json_object_read(const char *text, size_t length, json_member *members, size_t count,
                              char reason[JSON_REASON_BYTES])
 {
     json_error_t error = {.text = "out of memory"};
     size_t copy_length;
     char *copy = wrap_long_integers(text, length, &copy_length);
-    json_t *object = copy != NULL ? json_loadb(copy, copy_length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error)
+    json_t *object = copy != NULL ? json_loadb(copy, copy_length,
+                                               JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_ALLOW_NUL, &error)
                                   : NULL;
     free(copy);
     if (object != NULL && !json_is_object(object))
@@ -167,7 +181,7 @@ json_value *json_object_read(const char *text, size_t length, json_member *membe
         return NULL;
     }
     for (size_t i = 0; i < count; i++)
-        set_member(&members[i], json_object_get(object, members[i].key));
+        set_member(&members[i], find_member(object, members[i].key));
     return object;
 }
 

@@ -38,7 +38,8 @@ typedef enum member_kind {
 
 #define MEMBER_MAX_BYTES 24 /* of a longer array of bytes only the length is valid */
 
-/* A key of an object, and its value. */
+/* A key of an object, and its value. If there is no such key, and it has dots, they separate the keys of objects within
+ * objects: "page.text". */
 typedef struct json_member {
     const char *key;
     member_kind kind;

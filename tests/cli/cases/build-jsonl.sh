@@ -25,7 +25,7 @@ sstore dump --columns id,fingerprint NONE | sed -n '1p;$p'
 exits 0 sstore build --quiet --no-ids PLAIN input.jsonl
 sstore dump PLAIN | sed -n 1p
 printf '%s\n' '{"h":"CErf4tE+Ess","n\u00e9":3}' '{"h":255,"né":4}' | exits 0 sstore build --quiet --format jsonl \
-    --fingerprint-key h --id-key né --radix base64 KEYS
+    --fingerprint-field h --id-field né --radix base64 KEYS
 sstore dump KEYS
 printf '%s\n' '{"id":3,"fingerprint":{}}' '{"id":"1"}' | exits 0 sstore remove --ids --format jsonl STORE
 sstore dump STORE
@@ -75,5 +75,5 @@ cp input.jsonl edges.jsonl
 exits 1 sstore clusters --edges edges.jsonl
 echo "$n lines"
 echo "--- usage"
-exits 2 sstore build --id-key fingerprint STORE input.jsonl
-exits 2 sstore build --fingerprint-key $'\xff' STORE input.jsonl
+exits 2 sstore build --id-field fingerprint STORE input.jsonl
+exits 2 sstore build --fingerprint-field $'\xff' STORE input.jsonl

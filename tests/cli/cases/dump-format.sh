@@ -25,7 +25,7 @@ for radix in hex dec signed base64 bin; do
     sstore dump --format jsonl --radix $radix STORE | sed -n 1p
 done
 sstore dump --columns fingerprint STORE
-sstore dump --format jsonl --columns id,fingerprint --fingerprint-key 'x"' --id-key é STORE
+sstore dump --format jsonl --columns id,fingerprint --fingerprint-field 'x"' --id-field é STORE
 echo "--- NumPy"
 for options in '--format npy' '--format npy-bytes' '--format npy --columns fingerprint'; do
     sstore dump $options STORE | head -c 128 | tail -c +11 | sed 's, *$,,'
@@ -38,5 +38,5 @@ exits 2 sstore dump --format npy --columns id,fingerprint STORE
 exits 2 sstore dump --format rec --columns fingerprint STORE
 exits 2 sstore dump --format u64 --radix dec STORE
 exits 2 sstore dump --columns id STORE
-exits 2 sstore dump --format jsonl --id-key fingerprint STORE
-exits 2 sstore dump --format jsonl --id-key $'\xff' STORE
+exits 2 sstore dump --format jsonl --id-field fingerprint STORE
+exits 2 sstore dump --format jsonl --id-field $'\xff' STORE

@@ -1,0 +1,43 @@
+/* document_batch.h - documents that are read together and fingerprinted by one thread. */
+#ifndef DOCUMENT_BATCH_H
+#define DOCUMENT_BATCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct document {
+    size_t begin, length; /* of what was read, in the batch */
+    const char *input;    /* the path of its input, and its line there, or 0 */
+    uint64_t line;
+    uint64_t id;
+    const char *name; /* by which it is known; NULL: by its id alone */
+    uint64_t fingerprint;
+    uint64_t feature_count, replaced_count;
+} document;
+
+/* Begins zeroed, and ends with document_batch_free(). */
+typedef struct document_batch {
+    char *bytes; /* what was read */
+    size_t used, capacity;
+    document *items;
+    size_t count, item_capacity;
+    char **kept; /* copies of names */
+    size_t kept_count, kept_capacity;
+    int code;          /* that of a failure which ended the batch after these documents */
+    char reason[1024]; /* its message; empty: it was printed */
+} document_batch;
+
+void document_batch_clear(document_batch *self);
+void document_batch_free(document_batch *self);
+
+/* Append a document of these bytes; the other fields are zeroed. NULL: there is no memory. */
+document *document_batch_add(document_batch *self, const char *bytes, size_t length);
+
+/* A copy of a name that is valid until the batch is cleared. NULL: there is no memory. */
+char *document_batch_keep(document_batch *self, const char *name, size_t length);
+
+/* Set the reason of a failure, as printf() does. */
+__attribute__((format(printf, 2, 3))) void document_batch_explain(document_batch *self, const char *format, ...);
+
+#endif

@@ -1,0 +1,25 @@
+/* document_form.h - in which form documents come, and what speaks against it. */
+#ifndef DOCUMENT_FORM_H
+#define DOCUMENT_FORM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef enum document_unit {
+    DOCUMENT_FILES, /* each file is a document */
+    DOCUMENT_LINES, /* each line */
+    DOCUMENT_JSONL  /* a string in the JSON object of each line */
+} document_unit;
+
+typedef struct document_form {
+    document_unit unit;
+    const char *text_key, *id_key; /* of JSON; `id_key` may be NULL */
+    const char *encoding;          /* as iconv(3) names it; NULL: UTF-8 */
+    bool binary;                   /* any bytes are accepted */
+} document_form;
+
+/* What a file seems to be instead of text in UTF-8, by its first bytes, with the remedy; NULL if it seems to be
+ * text. */
+const char *document_form_doubt(const char *bytes, size_t size);
+
+#endif

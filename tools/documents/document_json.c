@@ -1,0 +1,62 @@
+#include "documents/document_json.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "input/input_line.h"
+#include "output/messages.h"
+#include "sstore.h"
+
+static bool fail(document_batch *batch, const document *of, const char *what, const char *reason)
+{
+    char shown[4 * JSON_REASON_BYTES];
+    (void)sstore_escape(reason, strlen(reason), false, shown, sizeof shown);
+    batch->code = EXIT_FAILED;
+    document_batch_explain(batch, "%s:%" PRIu64 ": %s%s", of->input, of->line, what, shown);
+    return false;
+}
+
+static bool fail_key(document_batch *batch, const document *of, const json_member *member, const char *expected,
+                     const char *option)
+{
+    char reason[JSON_REASON_BYTES];
+    const char *found = member->kind == MEMBER_ABSENT    ? "no such key"
+                        : member->kind == MEMBER_NULL    ? "null"
+                        : member->kind == MEMBER_STRING  ? "a string"
+                        : member->kind == MEMBER_INTEGER ? "a number"
+                        : member->kind == MEMBER_BYTES   ? "an array"
+                                                         : member->text;
+    snprintf(reason, sizeof reason, "%.60s': expected %s, found %s%s%s", member->key, expected, found,
+             member->kind == MEMBER_ABSENT ? "; the key is named by " : "",
+             member->kind == MEMBER_ABSENT ? option : "");
+    return fail(batch, of, "key '", reason);
+}
+
+static bool take_id(document_batch *batch, document *of, const json_member *member)
+{
+    if (member->kind == MEMBER_INTEGER) {
+        line_fault fault;
+        return line_parse_id(member->text, member->length, &of->id, &fault) || fail(batch, of, "", fault.reason);
+    }
+    if (member->kind != MEMBER_STRING || memchr(member->text, '\0', member->length) != NULL)
+        return fail_key(batch, of, member, "a whole number or a string without zeros", "--id-field");
+    of->name = document_batch_keep(batch, member->text, member->length);
+    return of->name != NULL || fail(batch, of, "", "out of memory");
+}
+
+bool document_json_read(document_batch *batch, document *of, const document_form *form, document_text *text_out)
+{
+    json_member members[] = {{.key = form->text_key}, {.key = form->id_key}};
+    const json_member *text = &members[0];
+    char reason[JSON_REASON_BYTES];
+    *text_out = (document_text){.object = json_object_read(batch->bytes + of->begin, of->length, members,
+                                                           form->id_key != NULL ? 2 : 1, reason)};
+    if (text_out->object == NULL)
+        return fail(batch, of, "expected a JSON object: ", reason);
+    if (text->kind != MEMBER_STRING && text->kind != MEMBER_NULL)
+        return fail_key(batch, of, text, "a string", "--text-field");
+    text_out->text = text->text;
+    text_out->length = text->length;
+    return form->id_key == NULL || take_id(batch, of, &members[1]);
+}

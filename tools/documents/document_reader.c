@@ -1,0 +1,161 @@
+#include "documents/document_reader.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "output/messages.h"
+
+#define BATCH_BYTES ((size_t)1 << 18)
+#define DOUBT_BYTES 4096u /* enough to tell text from what is none */
+
+/* ----- inputs ----- */
+
+static bool fail(document_reader *self, document_batch *batch, int code)
+{
+    const input_source *source = &self->source;
+    batch->code = code;
+    if (source->fault.reason[0] != '\0' && source->line > 0)
+        document_batch_explain(batch, "%s:%" PRIu64 ": %s", source->name, source->line, source->fault.reason);
+    else if (source->fault.reason[0] != '\0')
+        document_batch_explain(batch, "%s: %s", source->name, source->fault.reason);
+    return false;
+}
+
+static bool fail_because(document_reader *self, document_batch *batch, const char *reason)
+{
+    return fail(self, batch, input_source_fail(&self->source, 0, reason));
+}
+
+static void close_input(document_reader *self)
+{
+    if (self->is_open)
+        input_source_close(&self->source);
+    self->is_open = false;
+    free(self->path);
+    self->path = NULL;
+}
+
+void document_reader_close(document_reader *self)
+{
+    close_input(self);
+    file_list_close(&self->files);
+}
+
+/* Unpack and recode the input if need be. False: it cannot be read, or is no text; *skip_out: it is only left out. */
+static bool prepare(document_reader *self, document_batch *batch, bool was_found, bool *skip_out)
+{
+    input_source *source = &self->source;
+    int code = input_source_unpack(source, COMPRESSION_AUTO);
+    *skip_out = false;
+    if (code == EXIT_DONE && self->form.encoding != NULL)
+        code = input_source_recode(source, self->form.encoding);
+    else if (code == EXIT_DONE && !self->form.binary && !self->may_wait)
+        code = input_source_need(source, DOUBT_BYTES);
+    if (code != EXIT_DONE)
+        return fail(self, batch, code);
+    const char *doubt = self->form.encoding == NULL && !self->form.binary
+                            ? document_form_doubt(source->buffer + source->begin, source->end - source->begin)
+                            : NULL;
+    *skip_out = doubt != NULL && was_found;
+    return doubt == NULL || *skip_out || fail_because(self, batch, doubt);
+}
+
+/* Open the next input. False: there is none, or it cannot be opened. */
+static bool open_next(document_reader *self, document_batch *batch)
+{
+    const char *path;
+    bool was_found, skip;
+    struct stat info;
+    do {
+        close_input(self);
+        batch->code = file_list_next(&self->files, &path, &was_found);
+        if (batch->code != EXIT_DONE || path == NULL)
+            return false;
+        self->path = strdup(path);
+        if (self->path == NULL) {
+            batch->code = message_print("%s: out of memory", path);
+            return false;
+        }
+        batch->code = input_source_open(&self->source, self->path);
+        self->is_open = batch->code == EXIT_DONE;
+        if (!self->is_open)
+            return false;
+        self->source.max_window_bits = DECOMPRESS_MAX_WINDOW_BITS;
+        self->line = (source_line){.any_length = true};
+        self->may_wait = !(fstat(self->source.file.fd, &info) == 0 && S_ISREG(info.st_mode));
+        if (!prepare(self, batch, was_found, &skip))
+            return false;
+        self->no_text_count += skip;
+    } while (skip);
+    return true;
+}
+
+/* ----- documents ----- */
+
+/* Number a document. */
+static bool add(document_reader *self, document_batch *batch, const char *text, size_t length, uint64_t line)
+{
+    if (self->are_ids_used_up)
+        return fail_because(self, batch, NO_ID_LEFT);
+    const bool named = self->form.unit == DOCUMENT_FILES;
+    document *added = document_batch_add(batch, text, length);
+    char *input = added != NULL ? document_batch_keep(batch, self->path, strlen(self->path)) : NULL;
+    if (input == NULL)
+        return fail_because(self, batch, "out of memory");
+    added->input = input;
+    added->line = line;
+    added->name = named ? input : NULL;
+    added->id = self->next_id;
+    self->are_ids_used_up = self->next_id == UINT64_MAX;
+    self->next_id++;
+    return true;
+}
+
+/* Would the next line have to be waited for? */
+static bool must_wait(const document_reader *self)
+{
+    const input_source *source = &self->source;
+    const size_t begin = source->begin + self->line.taken;
+    return self->may_wait && !source->at_end && memchr(source->buffer + begin, '\n', source->end - begin) == NULL;
+}
+
+static bool take_line(document_reader *self, document_batch *batch)
+{
+    int code;
+    if (source_line_next(&self->source, &self->line, &code))
+        return add(self, batch, self->line.text, self->line.length, self->line.number);
+    if (code != EXIT_DONE)
+        return fail(self, batch, code);
+    close_input(self);
+    return true;
+}
+
+static bool take_file(document_reader *self, document_batch *batch)
+{
+    const input_source *source = &self->source;
+    const int code = input_source_need(&self->source, SIZE_MAX);
+    if (code != EXIT_DONE)
+        return fail(self, batch, code);
+    if (!add(self, batch, source->buffer + source->begin, source->end - source->begin, 0))
+        return false;
+    close_input(self);
+    return true;
+}
+
+bool document_reader_take(document_reader *self, document_batch *batch)
+{
+    const bool has_lines = self->form.unit != DOCUMENT_FILES;
+    document_batch_clear(batch);
+    while (batch->used < BATCH_BYTES) {
+        if (!self->is_open && !open_next(self, batch))
+            break;
+        if (has_lines && batch->count > 0 && must_wait(self))
+            break;
+        if (!(has_lines ? take_line(self, batch) : take_file(self, batch)))
+            break;
+    }
+    return batch->count > 0 || batch->code != EXIT_DONE;
+}

@@ -1,0 +1,33 @@
+/*
+ * document_reader.h - reads documents: whole files, or the lines of files.
+ */
+#ifndef DOCUMENT_READER_H
+#define DOCUMENT_READER_H
+
+#include "documents/document_batch.h"
+#include "documents/document_form.h"
+#include "documents/file_list.h"
+#include "input/input_source.h"
+
+#define NO_ID_LEFT                                                                                                     \
+    "there is no id left for the next document after 18446744073709551615; give a lower --first-id"
+
+typedef struct document_reader {
+    document_form form;
+    file_list files;
+    uint64_t next_id;        /* the number of the next document */
+    uint64_t no_text_count;  /* files in folders that were left out, since they are no text */
+
+    bool are_ids_used_up, is_open, may_wait; /* the input may be a pipe whose writer waits for answers */
+    char *path;                              /* of the input */
+    input_source source;
+    source_line line;
+} document_reader;
+
+/* Replace a batch by the next documents: as many as are worth a thread's while, or those that are there if more must be
+ * waited for. False: there are no more. An input that cannot be read is the batch's failure, and ends all. */
+bool document_reader_take(document_reader *self, document_batch *batch);
+
+void document_reader_close(document_reader *self);
+
+#endif

@@ -1,0 +1,57 @@
+#include "documents/file_list.h"
+
+#include <errno.h>
+#include <fts.h>
+#include <string.h>
+
+#include "output/messages.h"
+
+static int compare(const FTSENT **left, const FTSENT **right)
+{
+    return strcmp((*left)->fts_name, (*right)->fts_name);
+}
+
+/* The next file of a folder. */
+static int next_in_walk(file_list *self, const char **path_out)
+{
+    FTSENT *entry;
+    *path_out = NULL;
+    while (errno = 0, (entry = fts_read(self->walk)) != NULL) {
+        errno = entry->fts_errno;
+        if (entry->fts_info == FTS_DNR || entry->fts_info == FTS_ERR || entry->fts_info == FTS_NS)
+            return message_errno(entry->fts_path, "cannot read");
+        if (entry->fts_info == FTS_F) {
+            *path_out = entry->fts_path;
+            return EXIT_DONE;
+        }
+    }
+    return errno == 0 ? EXIT_DONE : message_errno(self->operands[self->next - 1], "cannot read");
+}
+
+int file_list_next(file_list *self, const char **path_out, bool *found_out)
+{
+    for (;;) {
+        if (self->walk != NULL) {
+            const int code = next_in_walk(self, path_out);
+            *found_out = true;
+            if (code != EXIT_DONE || *path_out != NULL)
+                return code;
+            file_list_close(self);
+        }
+        *path_out = self->next < self->count ? self->operands[self->next++] : NULL;
+        *found_out = false;
+        if (*path_out == NULL || !self->recursive || strcmp(*path_out, "-") == 0)
+            return EXIT_DONE;
+        char *const roots[] = {(char *)(unsigned long)*path_out, NULL};
+        self->walk = fts_open(roots, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, compare);
+        if (self->walk == NULL)
+            return message_errno(*path_out, "cannot read");
+    }
+}
+
+void file_list_close(file_list *self)
+{
+    if (self->walk != NULL)
+        (void)fts_close(self->walk);
+    self->walk = NULL;
+}
