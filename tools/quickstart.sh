@@ -65,17 +65,17 @@ build_sstore() {
   quietly cmake --build "$build" --parallel
 }
 
-# Makes $work/fingerprints (fingerprint, path), $work/store and $work/matches (query, fingerprint, distance, id).
+# Makes $work/fingerprints (fingerprint, number, path), $work/store and $work/matches (query, fingerprint, distance, id).
 find_matches() {
   # Only real files: otherwise packages that share a folder through a symbolic link would match each other.
   find /usr/share/doc -mindepth 2 -maxdepth 2 -name copyright -type f | LC_ALL=C sort >"$work/files"
   (($(wc -l <"$work/files") > 1)) || fail "there are no license texts in /usr/share/doc to compare"
   echo "Fingerprinting, building a store, querying ..."
-  xargs -d '\n' "$sstore" fingerprint <"$work/files" >"$work/fingerprints"
-  "$sstore" build --quiet --columns fingerprint,- --recipe "$("$sstore" fingerprint --recipe)" "$work/store" \
+  xargs -d '\n' "$sstore" fingerprint --no-header <"$work/files" >"$work/fingerprints"
+  "$sstore" build --quiet --columns fingerprint,-,- --recipe "$("$sstore" fingerprint --recipe)" "$work/store" \
     "$work/fingerprints"
   # Beyond the store's distance of 3, because license texts are short and some machines have few of them.
-  "$sstore" query -k 8 --columns fingerprint,- --input "$work/fingerprints" "$work/store" >"$work/matches"
+  "$sstore" query -k 8 --columns fingerprint,-,- --input "$work/fingerprints" "$work/store" >"$work/matches"
 }
 
 # Summarizes the matches in tab-separated rows, in any order:
@@ -91,7 +91,7 @@ summarize() {
         list = list (i > 1 ? ", " : "") package[fingerprint, i]
       return list (count[fingerprint] > most ? ", +" count[fingerprint] - most : "")
     }
-    FNR == NR { split($2, part, "/"); package[$1, ++count[$1]] = part[5]; next }
+    FNR == NR { split($3, part, "/"); package[$1, ++count[$1]] = part[5]; next }
     ($1 "") < ($2 "") && !seen[$1, $2]++ {
       print "near\t" $3 "\t" texts($1, 2) "\t" texts($2, 2)
       pairs[$3] += count[$1] * count[$2]
@@ -143,9 +143,9 @@ show_totals() {
 These were $documents license texts in a store of $bytes bytes. Everything took $SECONDS seconds. To repeat it by hand:
 
   PATH=$(printf %q "$PWD/${sstore%/*}"):\$PATH
-  find /usr/share/doc -mindepth 2 -maxdepth 2 -name copyright -type f -print0 | xargs -0 sstore fingerprint > fingerprints
-  sstore build --columns fingerprint,- licenses.store fingerprints
-  sstore query -k 8 --columns fingerprint,- --input fingerprints licenses.store
+  find /usr/share/doc -mindepth 2 -maxdepth 2 -name copyright -type f -print0 | xargs -0 sstore fingerprint --no-header > fingerprints
+  sstore build --columns fingerprint,-,- licenses.store fingerprints
+  sstore query -k 8 --columns fingerprint,-,- --input fingerprints licenses.store
 
 A line of the last output has the query, a stored fingerprint, their distance, and an id: the number of a line of
 'fingerprints', counted from 0. 'sstore --help' lists all commands, 'sstore help COMMAND' explains one.

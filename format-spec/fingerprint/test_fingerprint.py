@@ -54,9 +54,11 @@ def by_command(sstore: str, texts: list[bytes], kind: str, n: int, weights: str)
         paths = [f"{folder}/{i}" for i in range(len(texts))]
         for path, text in zip(paths, texts):
             pathlib.Path(path).write_bytes(text)
-        command = [sstore, "fingerprint", "--features", kind, "--shingle", str(n), "--weights", weights, *paths]
+        command = [sstore, "fingerprint", "--no-header", "--binary", "--features", kind, "--shingle", str(n)]
+        command += ["--weights", weights, *paths]
         printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    return [line[:16] for line in printed.splitlines()]
+    found = {int(number): made for made, number, _ in (line.split("\t", 2) for line in printed.splitlines())}
+    return [found.get(i, "0" * 16) for i in range(len(texts))]  # it leaves out texts without features
 
 
 def random_text(source: random.Random) -> bytes:

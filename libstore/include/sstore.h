@@ -655,6 +655,12 @@ typedef struct sstore_build_needs {
 SSTORE_API sstore_status sstore_builder_needs(const sstore_builder *builder, uint64_t record_count,
                                               sstore_build_needs *needs_out, sstore_error *error);
 
+/* State how the records were made, as `recipe` in the options does, at any time before the finish: for callers that
+ * learn it from their input. A new store keeps it; a store that is added to keeps its own, or none. Errors: ARGUMENT
+ * (no text, or too long), MEMORY; RECIPE if the store that is added to has another one, or the options or an earlier
+ * call said another one. After an error only sstore_builder_abort() is allowed. */
+SSTORE_API sstore_status sstore_builder_set_recipe(sstore_builder *builder, const char *recipe, sstore_error *error);
+
 /* Add `count` records, in any order and with repeats: an identical (fingerprint, id) pair is stored once. If `ids` is
  * NULL, the records of all calls are numbered from first_id on. All calls must give ids, or none, unless the store is
  * without ids. The arrays are copied.

@@ -507,6 +507,77 @@ static void test_recipe(void **state)
     sstore_close(store);
 }
 
+/* What a builder says of a recipe that it is told after `before` records; then it is finished, or aborted. */
+static sstore_status tell_recipe(sstore_builder *builder, const char *recipe, uint64_t before, sstore_error *error)
+{
+    const uint64_t fingerprint = 5, id = 1000000;
+    if (before > 0)
+        assert_ok(sstore_builder_add(builder, &fingerprint, &id, 1, error), error);
+    const sstore_status status = sstore_builder_set_recipe(builder, recipe, error);
+    if (status != SSTORE_OK)
+        sstore_builder_abort(builder);
+    else
+        assert_ok(sstore_builder_finish(builder, NULL, error), error);
+    return status;
+}
+
+static void assert_recipe(const char *path, const char *wanted)
+{
+    sstore_statistics facts = {.struct_size = sizeof facts};
+    sstore *store = store_must_open(path, SSTORE_IO_PREAD, SSTORE_STRATEGY_AUTO);
+    assert_ok(sstore_stat(store, &facts, NULL), NULL);
+    assert_string_equal(facts.recipe, wanted);
+    sstore_close(store);
+}
+
+static void test_recipe_of_a_builder(void **state)
+{
+    const fixture *self = *state;
+    const char *path = scratch_path("told");
+    static char too_long[4098];
+    sstore_build_options build = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_builder *builder;
+    sstore_error error;
+    memset(too_long, 'x', sizeof too_long - 1);
+    build.replace = true;
+    for (uint64_t before = 0; before < 2; before++) { /* records; the recipe may come later */
+        build.recipe = NULL;
+        assert_ok(sstore_builder_create(path, &build, &builder, &error), &error);
+        assert_int_equal(tell_recipe(builder, RECIPE, before, &error), SSTORE_OK);
+        assert_recipe(path, RECIPE);
+        /* The options, or an earlier call, said another one. */
+        build.recipe = "of the options";
+        assert_ok(sstore_builder_create(path, &build, &builder, &error), &error);
+        assert_status(tell_recipe(builder, RECIPE, before, &error), SSTORE_ERROR_RECIPE, &error);
+        assert_non_null(strstr(error.message, RECIPE));
+        assert_non_null(strstr(error.message, build.recipe));
+        build.recipe = NULL;
+        assert_ok(sstore_builder_create(path, &build, &builder, &error), &error);
+        assert_ok(sstore_builder_set_recipe(builder, "earlier", &error), &error);
+        assert_ok(sstore_builder_set_recipe(builder, "earlier", &error), &error);
+        assert_status(tell_recipe(builder, RECIPE, before, &error), SSTORE_ERROR_RECIPE, &error);
+        assert_recipe(path, RECIPE);
+    }
+    /* A store that is added to keeps its own recipe. */
+    assert_ok(sstore_builder_create_addition(self->path, NULL, &builder, &error), &error);
+    assert_status(tell_recipe(builder, "another", 1, &error), SSTORE_ERROR_RECIPE, &error);
+    assert_ok(sstore_builder_create_addition(self->path, NULL, &builder, &error), &error);
+    assert_int_equal(tell_recipe(builder, RECIPE, 1, &error), SSTORE_OK);
+    assert_recipe(self->path, RECIPE);
+    /* One without a recipe takes any. */
+    store_must_build(path, &build, &self->data);
+    assert_ok(sstore_builder_create_addition(path, NULL, &builder, &error), &error);
+    assert_int_equal(tell_recipe(builder, RECIPE, 1, &error), SSTORE_OK);
+    assert_recipe(path, "");
+    const char *const wrong[] = {"two\nlines", too_long, NULL};
+    for (size_t i = 0; i < 3; i++) {
+        assert_ok(sstore_builder_create(path, &build, &builder, &error), &error);
+        assert_status(tell_recipe(builder, wrong[i], 0, &error), SSTORE_ERROR_ARGUMENT, &error);
+    }
+    assert_status(sstore_builder_set_recipe(NULL, RECIPE, &error), SSTORE_ERROR_ARGUMENT, &error);
+    scratch_remove(path);
+}
+
 static void test_max_memory(void **state)
 {
     const fixture *self = *state;
@@ -706,6 +777,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_verify_stops, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_verify_progress, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_recipe, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_recipe_of_a_builder, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_max_memory, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_auto_mode, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_memory_limit, set_up, tear_down),

@@ -78,6 +78,20 @@ int store_read_metadata(const char *path, sstore_statistics *metadata_out)
     return code;
 }
 
+int store_check_recipe(const char *path, const char *input, const char *recipe)
+{
+    sstore_statistics metadata;
+    char shown[sizeof metadata.recipe]; /* as the metadata shows recipes */
+    const int code = store_read_metadata(path, &metadata);
+    if (code != EXIT_DONE)
+        return code;
+    (void)sstore_escape(recipe, strlen(recipe), false, shown, sizeof shown);
+    if (metadata.recipe[0] == '\0' || strcmp(shown, metadata.recipe) == 0)
+        return EXIT_DONE;
+    return message_print("%s: the input was made by the recipe '%s', but the store %s by '%s'", input, shown, path,
+                         metadata.recipe);
+}
+
 const option_choice io_modes[] = {
     {"auto", SSTORE_IO_AUTO}, {"mmap", SSTORE_IO_MMAP}, {"pread", SSTORE_IO_PREAD}, {"memory", SSTORE_IO_MEMORY}, {0}};
 

@@ -65,6 +65,9 @@ int store_open(const char *path, const sstore_open_options *options, sstore **st
 /* Read the metadata of the store at `path`. Returns an exit code. */
 int store_read_metadata(const char *path, sstore_statistics *metadata_out);
 
+/* Fail unless an input's recipe is that of the store, or the store has none. Returns an exit code. */
+int store_check_recipe(const char *path, const char *input, const char *recipe);
+
 /* The choices of --io: values of sstore_io. */
 extern const option_choice io_modes[];
 

@@ -12,6 +12,7 @@
 #define MANY_SEGMENTS 32u
 
 typedef struct build_job {
+    const char *path;
     store_change kind;
     sstore_builder *builder; /* NULL where records are removed */
     sstore_remover *remover;
@@ -49,13 +50,28 @@ static int add_batch(void *context, const uint64_t *fingerprints, const uint64_t
     return EXIT_DONE;
 }
 
+/* An input states the recipe of its records. */
+static int take_recipe(void *context, const char *path, const char *recipe)
+{
+    build_job *job = context;
+    sstore_error error;
+    if (job->builder == NULL)
+        return store_check_recipe(job->path, path, recipe);
+    if (sstore_builder_set_recipe(job->builder, recipe, &error) == SSTORE_OK)
+        return EXIT_DONE;
+    message_error(&error);
+    return message_print("%s: the input was made by this recipe: '%s'", path, recipe);
+}
+
 static int read_inputs(build_job *job, const store_arguments *arguments)
 {
     input_ids ids = INPUT_IDS_UNKNOWN;
     int code = EXIT_DONE;
+    input_options options = arguments->input;
+    options.on_recipe = take_recipe;
     input_measure_begin(arguments->inputs.items, arguments->inputs.count);
     for (int i = 0; i < arguments->inputs.count && code == EXIT_DONE; i++)
-        code = input_read(arguments->inputs.items[i], &arguments->input, &ids, add_batch, job);
+        code = input_read(arguments->inputs.items[i], &options, &ids, add_batch, job);
     progress_after_reading(job->reading_part, arguments->part);
     return code == EXIT_DONE && interrupted() ? interrupt_exit_code() : code;
 }
@@ -186,7 +202,8 @@ int store_change_from_inputs(store_change kind, store_arguments *arguments)
     if (code != EXIT_DONE)
         return code;
     const input_expectation expected = expect_records(arguments);
-    build_job job = {.kind = kind,
+    build_job job = {.path = arguments->store,
+                     .kind = kind,
                      .expected_count = expected.count,
                      .assigns_ids = arguments->first_id_given != NULL,
                      .reading_part = READING_PART * arguments->part};

@@ -12,18 +12,23 @@
 #include "documents/document_json.h"
 #include "documents/document_reader.h"
 #include "documents/ordered.h"
+#include "input/digits.h"
 #include "input/input_measure.h"
 #include "input/input_source.h"
 #include "input/weight.h"
+#include "output/records.h"
+
+typedef enum fingerprint_format { FINGERPRINT_TEXT, FINGERPRINT_REC } fingerprint_format;
 
 typedef struct arguments {
     sstore_text_options text;
     document_form form;
-    bool lines, jsonl, recursive, weighted, recipe;
+    bool lines, jsonl, recursive, weighted, recipe, no_header;
+    fingerprint_format format;
     progress_mode progress;
     uint32_t threads;
     uint64_t first_id;
-    const char *first_id_given, *text_option_given, *json_option_given, *form_option_given; /* if one is given */
+    const char *text_option_given, *json_option_given, *form_option_given; /* if one is given */
 } arguments;
 
 static const option_choice kinds[] = {{"words", SSTORE_FEATURE_KIND_WORDS}, {"chars", SSTORE_FEATURE_KIND_CHARS}, {0}};
@@ -31,6 +36,7 @@ static const option_choice weightings[] = {{"frequency", SSTORE_WEIGHTING_FREQUE
                                            {"sublinear", SSTORE_WEIGHTING_SUBLINEAR},
                                            {"presence", SSTORE_WEIGHTING_PRESENCE},
                                            {0}};
+static const option_choice output_formats[] = {{"text", FINGERPRINT_TEXT}, {"rec", FINGERPRINT_REC}, {0}};
 static const command_option options[] = {
     {"features", 0, "KIND", "words (default): sequences of words; chars: sequences of characters", OPTION_CHOICE,
      OPTION_FIELD(arguments, text.kind), .choices = kinds, .given = offsetof(arguments, text_option_given),
@@ -58,9 +64,13 @@ static const command_option options[] = {
     {"weighted", 0, NULL, "read lines of feature, tab and weight; a blank line ends a document", OPTION_FLAG,
      OPTION_FIELD(arguments, weighted), .common = true},
     {"first-id", 0, "N", "the id of the first document (default 0)", OPTION_NUMBER, OPTION_FIELD(arguments, first_id),
-     .max = UINT64_MAX, .given = offsetof(arguments, first_id_given), .common = true},
+     .max = UINT64_MAX, .common = true},
     {"threads", 0, "N", "use N threads (default: all processors)", OPTION_NUMBER, OPTION_FIELD(arguments, threads),
      .max = 1024},
+    {"format", 0, "FORMAT", "text (default); rec: pairs of words, which sstore build reads fastest", OPTION_CHOICE,
+     OPTION_FIELD(arguments, format), .choices = output_formats},
+    {"no-header", 0, NULL, "leave out the comments, or the header of rec, that state recipe and columns", OPTION_FLAG,
+     OPTION_FIELD(arguments, no_header)},
     {"recipe", 0, NULL, "print how these options make fingerprints, for --recipe of other commands", OPTION_FLAG,
      OPTION_FIELD(arguments, recipe), .common = true},
     {0},
@@ -69,9 +79,8 @@ static const command_syntax syntax = {
     .options = options,
     .groups = (const option_group[]){PROGRESS_OPTION_GROUP(offsetof(arguments, progress)), {0}},
     .operands = "[FILE...]\n--weighted [FILE...]\n--recipe",
-    .doc =
-        "Print the 64-bit simhash of each FILE, a text in UTF-8, as a line of fingerprint and path. Without FILE, or "
-        "with -, read standard input. Similar documents get fingerprints that differ in few bits.",
+    .doc = "Print the 64-bit simhash of each FILE, a text in UTF-8, as a line of fingerprint, id and name. Without "
+           "FILE, or with -, read standard input. Similar documents get fingerprints that differ in few bits.",
     .examples = (const command_example[]){{"fingerprint texts, and make a store of them",
                                            "sstore fingerprint --lines titles | sstore build titles.store"},
                                           {0}},
@@ -79,7 +88,8 @@ static const command_syntax syntax = {
 
 static void check_weighted(const arguments *all)
 {
-    if (all->lines || all->jsonl || all->recursive || all->form_option_given != NULL || all->text_option_given != NULL)
+    if (all->lines || all->jsonl || all->recursive || all->form_option_given != NULL ||
+        all->text_option_given != NULL || all->format != FINGERPRINT_TEXT)
         message_usage_error("--weighted can only be combined with --first-id and --progress: its input already lists "
                             "the features");
     if (all->recipe)
@@ -102,9 +112,6 @@ static void check_arguments(const arguments *all, const operands *given)
     if (all->form.encoding != NULL && !recode_knows(all->form.encoding))
         message_usage_error("--encoding: this system does not know '%s'; 'iconv -l' lists the encodings",
                             all->form.encoding);
-    if (all->first_id_given != NULL && !all->lines && !all->jsonl && !all->weighted)
-        message_usage_error(
-            "--first-id needs --lines, --jsonl or --weighted: a whole file has a path instead of an id");
     if (all->recipe && given->count > 0)
         message_usage_error("--recipe reads no FILE, found '%s'", given->items[0]);
 }
@@ -125,6 +132,9 @@ static int print_recipe(const sstore_text_options *text)
 /* What all threads share. */
 typedef struct text_job {
     const arguments *all;
+    char recipe[RECORDS_MAX_RECIPE + 1];
+    record_style words;          /* of binary output */
+    bool has_id_kind, are_named; /* of ids in JSON */
     document_reader reader;
     uint64_t document_count, skipped_count, replaced_count; /* replaced: documents with bytes that are not UTF-8 */
 } text_job;
@@ -198,15 +208,47 @@ static void fingerprint_documents(void *context, void *item)
     self->batch.count = done;
 }
 
-/* Print "fingerprint<TAB>id", or "fingerprint<TAB>name". */
-static bool print_document(const document *of)
+/* Are there names beside the ids? */
+static bool has_names(const arguments *all)
+{
+    return all->form.unit == DOCUMENT_FILES || all->form.id_key != NULL;
+}
+
+/* Print the recipe, so that a store keeps it. */
+static bool print_head(const text_job *job)
+{
+    const arguments *all = job->all;
+    if (all->format == FINGERPRINT_REC)
+        return records_begin(&job->words, 0);
+    return (all->no_header || output_text("%s%s\n", RECORDS_RECIPE_COMMENT, job->recipe)) &&
+           (all->no_header || !has_names(all) || output_text("%sfingerprint,id,-\n", RECORDS_COLUMNS_COMMENT));
+}
+
+/* Print "fingerprint<TAB>id", perhaps with a name behind, or two words. */
+static bool print_document(text_job *job, const document *of)
 {
     const sstore_record record = {.fingerprint = of->fingerprint, .id = of->id};
-    char digits[17];
-    if (of->name == NULL)
+    if (job->all->format == FINGERPRINT_REC)
+        return records_print(&job->words, &record) == 0;
+    if (!has_names(job->all))
         return output_record(true, &record);
-    *output_hex(digits, of->fingerprint) = '\t';
-    return output_bytes(digits, sizeof digits) && output_escaped(of->name, true) && output_bytes("\n", 1);
+    char text[17 + DIGITS_MAX_DECIMAL + 1], *end = output_hex(text, of->fingerprint);
+    *end++ = '\t';
+    end = output_decimal(end, of->id);
+    *end++ = '\t';
+    return output_bytes(text, (size_t)(end - text)) && output_escaped(of->name != NULL ? of->name : "-", true) &&
+           output_bytes("\n", 1);
+}
+
+/* Names stand beside the numbers of the documents, which numbers as ids could equal. */
+static bool has_id_of_one_kind(text_job *job, const document *of)
+{
+    if (job->all->form.id_key == NULL)
+        return true;
+    if (!job->has_id_kind)
+        job->are_named = of->name != NULL;
+    job->has_id_kind = true;
+    return job->are_named == (of->name != NULL);
 }
 
 static int print_documents(void *context, void *item)
@@ -217,7 +259,11 @@ static int print_documents(void *context, void *item)
         const document *of = &batch->items[i];
         job->replaced_count += of->replaced_count > 0;
         job->skipped_count += of->feature_count == 0;
-        if (of->feature_count > 0 && !print_document(of))
+        if (!has_id_of_one_kind(job, of))
+            return message_print("%s:%" PRIu64 ": expected %s as id, as in the documents before, found %s", of->input,
+                                 of->line, job->are_named ? "a name" : "a number",
+                                 job->are_named ? "a number" : "a name");
+        if (of->feature_count > 0 && !print_document(job, of))
             return EXIT_FAILED;
     }
     job->document_count += batch->count;
@@ -248,14 +294,17 @@ static int fingerprint_texts(const arguments *all, const operands *inputs)
         .all = all,
         .reader = {.form = all->form,
                    .files = {.operands = inputs->items, .count = inputs->count, .recursive = all->recursive},
-                   .next_id = all->first_id}};
+                   .next_id = all->first_id},
+        .words = {.format = RECORDS_WORDS, .has_ids = true, .parts = {RECORD_FINGERPRINT, RECORD_ID}, .part_count = 2}};
+    (void)sstore_text_recipe(&all->text, job.recipe, sizeof job.recipe);
+    job.words.recipe = all->no_header ? NULL : job.recipe;
     const ordered_work work = {.context = &job,
                                .make = make_worker,
                                .free = free_worker,
                                .take = take_documents,
                                .work = fingerprint_documents,
                                .give = print_documents};
-    const int code = ordered_run(&work, all->threads);
+    const int code = print_head(&job) ? ordered_run(&work, all->threads) : EXIT_FAILED;
     document_reader_close(&job.reader);
     progress_end();
     if (code == EXIT_DONE)

@@ -288,6 +288,12 @@ static int answer_now(void *context, const uint64_t *fingerprints, const uint64_
     return code == EXIT_DONE && !output_flush() ? EXIT_FAILED : code;
 }
 
+static int take_recipe(void *context, const char *path, const char *recipe)
+{
+    const query_session *session = context;
+    return store_check_recipe(session->all->store, path, recipe);
+}
+
 /* Queries in text from stdin, not by --input, are answered one by one, since their writer may be waiting for the
  * answer. */
 static int answer_input(query_session *session, const arguments *all)
@@ -296,11 +302,13 @@ static int answer_input(query_session *session, const arguments *all)
     input_measure_begin(&path, 1);
     session->input_fraction = input_measure_fraction();
     input_ids ids = INPUT_IDS_UNKNOWN;
-    if (all->input == NULL && input_is_interactive(path, &all->format))
-        return input_read_interactive(&all->format, &ids, answer_now, session);
+    input_options format = all->format;
+    format.on_recipe = take_recipe;
+    if (all->input == NULL && input_is_interactive(path, &format))
+        return input_read_interactive(&format, &ids, answer_now, session);
     if (!record_batch_init(&session->chunk, CHUNK_QUERIES))
         return message_print("out of memory");
-    int code = input_read(path, &all->format, &ids, add_to_chunk, session);
+    int code = input_read(path, &format, &ids, add_to_chunk, session);
     /* The queries before a malformed line are answered, the same as from stdin. */
     int close_code = answer_chunk(session);
     return code != EXIT_DONE ? code : close_code;

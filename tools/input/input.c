@@ -119,7 +119,7 @@ int input_check_all(char *const *paths, int count, const input_options *options)
 
 int input_deliver(input_reader *reader)
 {
-    if (reader->batch->count == 0)
+    if (reader->batch->count == 0 && reader->batch->recipe == NULL)
         return EXIT_DONE;
     reader->batch->has_ids = *reader->ids == INPUT_IDS_PRESENT;
     return reader->hand_on(reader->context, &reader->batch);
@@ -149,16 +149,22 @@ static int read_source(input_reader *reader)
 /* Takes the records in the thread that called input_read(). */
 typedef struct consumer {
     input_batch_fn on_batch;
+    input_recipe_fn on_recipe;
     void *context;
-    int code; /* what on_batch returned last */
+    const char *path;
+    int code; /* what they returned last */
 } consumer;
 
 /* Pass the batch to the consumer and empty it. */
 static int consume(consumer *taker, record_batch *batch)
 {
     const uint64_t *ids = batch->has_ids ? batch->ids : NULL;
-    taker->code = taker->on_batch(taker->context, batch->fingerprints, ids, batch->count);
+    if (batch->recipe != NULL && taker->on_recipe != NULL)
+        taker->code = taker->on_recipe(taker->context, taker->path, batch->recipe);
+    if (taker->code == EXIT_DONE && batch->count > 0)
+        taker->code = taker->on_batch(taker->context, batch->fingerprints, ids, batch->count);
     batch->count = 0;
+    batch->recipe = NULL;
     return taker->code;
 }
 
@@ -254,8 +260,8 @@ static bool read_ahead_of(input_reader *reader, consumer *taker, int *code_out)
 
 int input_read(const char *path, const input_options *options, input_ids *ids, input_batch_fn on_batch, void *context)
 {
-    consumer taker = {.on_batch = on_batch, .context = context, .code = EXIT_DONE};
-    input_reader reader = {.path = path, .options = options, .ids = ids};
+    consumer taker = {.on_batch = on_batch, .on_recipe = options->on_recipe, .context = context, .path = path};
+    input_reader reader = {.path = path, .options = options, .lines = options->lines, .ids = ids};
     int code = input_source_open(&reader.source, path);
     if (code != EXIT_DONE)
         return code;
@@ -269,6 +275,7 @@ int input_read(const char *path, const input_options *options, input_ids *ids, i
     if (taker.code == EXIT_DONE)
         input_source_report(&reader.source);
     input_source_close(&reader.source);
+    free(reader.recipe);
     return taker.code != EXIT_DONE ? taker.code : code;
 }
 

@@ -27,6 +27,9 @@ typedef enum input_format {
     INPUT_FORMAT_COUNT
 } input_format;
 
+/* Takes the recipe of the records that follow. Returns an exit code; other than 0 stops the reading. */
+typedef int (*input_recipe_fn)(void *context, const char *path, const char *recipe);
+
 typedef struct input_options {
     input_format format;
     compression compression;  /* COMPRESSION_AUTO: by the suffix; lines also by their first bytes */
@@ -35,11 +38,13 @@ typedef struct input_options {
     line_format lines;
     size_t batch_records; /* the size of a full batch, 1 to INPUT_BATCH_RECORDS */
     bool ahead;           /* parse and unpack in another thread, ahead of the consumer */
+    input_recipe_fn on_recipe; /* gets the context of the batches; NULL: recipes are ignored */
 } input_options;
 
 #define INPUT_OPTIONS_INIT                                                                                             \
     {                                                                                                                  \
-        INPUT_AUTO, COMPRESSION_AUTO, DECOMPRESS_MAX_WINDOW_BITS, NULL, LINE_FORMAT_INIT, INPUT_BATCH_RECORDS, true    \
+        INPUT_AUTO, COMPRESSION_AUTO, DECOMPRESS_MAX_WINDOW_BITS, NULL, LINE_FORMAT_INIT, INPUT_BATCH_RECORDS, true,   \
+            NULL                                                                                                       \
     }
 
 /* All inputs of a store have ids, or none has. The first record decides. */
@@ -54,6 +59,7 @@ typedef int (*input_batch_fn)(void *context, const uint64_t *fingerprints, const
 typedef struct record_batch {
     size_t count;
     bool has_ids;
+    const char *recipe; /* that the input states before these records; or NULL */
     uint64_t *fingerprints, *ids;
 } record_batch;
 

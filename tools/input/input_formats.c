@@ -7,11 +7,55 @@
 #include <endian.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "input/digits.h"
 #include "input/input_hint.h"
 #include "input/input_json.h"
+#include "output/records.h"
+
+/* ----- recipes ----- */
+
+/* Take the recipe that the input states: the only one, also of several files in a row. */
+static int take_recipe(input_reader *reader, const char *text, size_t length)
+{
+    const char *earlier = reader->recipe;
+    if (earlier != NULL && (strlen(earlier) != length || memcmp(earlier, text, length) != 0))
+        return byte_stream_fail(&reader->source.fault, "it states two recipes: '%s' and '%.*s'", earlier, (int)length,
+                                text);
+    if (earlier != NULL)
+        return EXIT_DONE;
+    reader->recipe = strndup(text, length);
+    if (reader->recipe == NULL)
+        return input_source_fail(&reader->source, 0, "out of memory");
+    reader->batch->recipe = reader->recipe;
+    return input_deliver(reader);
+}
+
+/* Take the columns that the input states, unless they were given. */
+static int take_columns(input_reader *reader, const char *text, size_t length)
+{
+    line_fault fault;
+    if (reader->options->columns != NULL || reader->lines.are_ids || reader->lines.are_edges)
+        return EXIT_DONE;
+    char *list = strndup(text, length);
+    const bool right = list != NULL && line_format_set_columns(&reader->lines, list, &fault);
+    free(list);
+    return right ? EXIT_DONE : input_source_fail(&reader->source, 0, list != NULL ? fault.reason : "out of memory");
+}
+
+/* A line that begins with # is a comment, which may state how the others were made. */
+static int take_comment(input_reader *reader, const char *line, size_t length)
+{
+    static const char recipe[] = RECORDS_RECIPE_COMMENT, columns[] = RECORDS_COLUMNS_COMMENT;
+    const size_t before_recipe = sizeof recipe - 1, before_columns = sizeof columns - 1;
+    if (length > before_recipe && memcmp(line, recipe, before_recipe) == 0)
+        return take_recipe(reader, line + before_recipe, length - before_recipe);
+    if (length > before_columns && memcmp(line, columns, before_columns) == 0)
+        return take_columns(reader, line + before_columns, length - before_columns);
+    return EXIT_DONE;
+}
 
 /* ----- lines ----- */
 
@@ -25,7 +69,9 @@ static int take_line(input_reader *reader, const source_line *line, line_parser 
     const char *hint;
     const size_t length = source_line_length(line);
     const size_t bom_bytes = line->number == 1 ? input_hint_bom_bytes(line->text, length) : 0;
-    if (!parse(&reader->options->lines, line->text + bom_bytes, length - bom_bytes, &record, &fault)) {
+    if (!parse(&reader->lines, line->text + bom_bytes, length - bom_bytes, &record, &fault)) {
+        if (parse == line_parse && length > bom_bytes && line->text[bom_bytes] == '#')
+            return take_comment(reader, line->text + bom_bytes, length - bom_bytes);
         hint = input_hint_of_line(line->text + bom_bytes, length - bom_bytes, line->number);
         if (parse == line_parse && hint != NULL)
             line_fault_set_hint(&fault, hint);
@@ -46,7 +92,7 @@ static int take_line(input_reader *reader, const source_line *line, line_parser 
 /* Take the lines of common shapes up to the first other line, hundreds at a time, without the general parser. */
 static int take_runs(input_reader *reader, source_line *line)
 {
-    const line_format *format = &reader->options->lines;
+    const line_format *format = &reader->lines;
     input_source *source = &reader->source;
     int code = EXIT_DONE;
     input_source_take(source, line->taken);
@@ -118,7 +164,7 @@ static size_t take_records(input_reader *reader, const word_layout *layout, size
     const char *from = reader->source.buffer + reader->source.begin;
     record_batch *batch = reader->batch;
     size_t room = reader->options->batch_records - batch->count, step = record_bytes(layout) / 8;
-    size_t first = layout->has_ids && reader->options->lines.are_ids ? 8 : 0; /* ids are read as fingerprints */
+    size_t first = layout->has_ids && reader->lines.are_ids ? 8 : 0; /* ids are read as fingerprints */
     if (count > room)
         count = room;
     copy_words(from + first, step, layout->big_endian, batch->fingerprints + batch->count, count);
@@ -152,7 +198,7 @@ static int check_end(input_source *source, const word_layout *layout, uint64_t l
 static int read_words(input_reader *reader, const word_layout *layout, uint64_t count)
 {
     input_source *source = &reader->source;
-    const bool has_ids = layout->has_ids && !reader->options->lines.ignore_ids;
+    const bool has_ids = layout->has_ids && !reader->lines.ignore_ids;
     uint64_t left = count;
     int code = EXIT_DONE;
     if (!input_ids_agree(reader->ids, has_ids))
@@ -409,8 +455,36 @@ static int read_u64(input_reader *reader)
     return read_words(reader, &(word_layout){.has_ids = false}, UINT64_MAX);
 }
 
+/* Take the header of pairs, if there is one (output/records.h). */
+static int take_pairs_header(input_reader *reader)
+{
+    input_source *source = &reader->source;
+    int code = input_source_need(source, RECORDS_PAIR_BYTES);
+    const char *bytes = source->buffer + source->begin;
+    if (code != EXIT_DONE || source->end - source->begin < RECORDS_PAIR_BYTES ||
+        memcmp(bytes, RECORDS_MAGIC, RECORDS_MAGIC_BYTES) != 0)
+        return code;
+    uint64_t length;
+    memcpy(&length, bytes + RECORDS_MAGIC_BYTES, sizeof length);
+    length = le64toh(length);
+    if (length > RECORDS_MAX_RECIPE)
+        return byte_stream_fail(&source->fault, "the recipe in the header is longer than %u bytes", RECORDS_MAX_RECIPE);
+    const size_t padded = (size_t)(length + RECORDS_PAIR_BYTES - 1) / RECORDS_PAIR_BYTES * RECORDS_PAIR_BYTES;
+    code = input_source_need(source, RECORDS_PAIR_BYTES + padded);
+    if (code != EXIT_DONE)
+        return code;
+    if (source->end - source->begin < RECORDS_PAIR_BYTES + padded)
+        return byte_stream_fail(&source->fault, "the file ends within its header");
+    code = take_recipe(reader, source->buffer + source->begin + RECORDS_PAIR_BYTES, (size_t)length);
+    input_source_take(source, RECORDS_PAIR_BYTES + padded);
+    return code;
+}
+
 static int read_rec(input_reader *reader)
 {
+    const int code = take_pairs_header(reader);
+    if (code != EXIT_DONE)
+        return code;
     return read_words(reader, &(word_layout){.has_ids = true}, UINT64_MAX);
 }
 

@@ -16,6 +16,8 @@ typedef struct input_reader {
     const char *path;
     const input_options *options;
     input_ids *ids;
+    line_format lines;   /* of options, or what the input states */
+    char *recipe;        /* that the input states, or NULL */
     record_batch *batch; /* being filled; has room for options->batch_records, and is never left full */
     /* Takes the batch and replaces it by an empty one. Returns an exit code; other than 0 stops the reading. */
     int (*hand_on)(void *context, record_batch **batch);

@@ -24,11 +24,10 @@ struct recoder {
 
 bool recode_knows(const char *encoding)
 {
-    const iconv_t converter = iconv_open("UTF-8", encoding);
-    if (converter == (iconv_t)-1)
-        return false;
-    iconv_close(converter);
-    return true;
+    iconv_t converter = iconv_open("UTF-8", encoding);
+    const bool known = converter != (iconv_t)-1;
+    (void)iconv_close(converter); /* which refuses -1 */
+    return known;
 }
 
 recoder *recoder_create(const char *encoding, byte_stream from, const char *begin, size_t size)
@@ -125,8 +124,7 @@ void recoder_free(recoder *self)
 {
     if (self == NULL)
         return;
-    if (self->converter != (iconv_t)-1)
-        iconv_close(self->converter);
+    (void)iconv_close(self->converter); /* which refuses -1 */
     free(self->buffer);
     free(self);
 }

@@ -15,8 +15,21 @@
 #define NPY_HEADER_BYTES 128u
 #define NPY_PREAMBLE "\x93NUMPY\x01\x00\x76\x00" /* the last two bytes: the length of the rest */
 
+static bool print_pairs_header(const char *recipe)
+{
+    char header[RECORDS_PAIR_BYTES + RECORDS_MAX_RECIPE + RECORDS_PAIR_BYTES] = RECORDS_MAGIC;
+    const size_t length = strlen(recipe);
+    const uint64_t stored = htole64(length);
+    memcpy(header + RECORDS_MAGIC_BYTES, &stored, sizeof stored);
+    memcpy(header + RECORDS_PAIR_BYTES, recipe, length);
+    return output_bytes(header, RECORDS_PAIR_BYTES +
+                                    (length + RECORDS_PAIR_BYTES - 1) / RECORDS_PAIR_BYTES * RECORDS_PAIR_BYTES);
+}
+
 bool records_begin(const record_style *style, uint64_t count)
 {
+    if (style->format == RECORDS_WORDS && style->recipe != NULL)
+        return print_pairs_header(style->recipe);
     if (style->format != RECORDS_NPY && style->format != RECORDS_NPY_BYTES)
         return true;
     char header[NPY_HEADER_BYTES + 1], columns[8] = "";

@@ -26,14 +26,19 @@ static bool is_recipe(const char *text)
     return length <= SS_MAX_RECIPE_BYTES && text[length] == '\0';
 }
 
+static sstore_status fail_recipe(sstore_error *error)
+{
+    return ss_fail_argument(error, "the recipe is longer than %u bytes or contains control characters",
+                            SS_MAX_RECIPE_BYTES);
+}
+
 static sstore_status check_options(const ss_write_options *options, sstore_error *error)
 {
     sstore_status status = ss_check_form(options->distance, options->block_bytes, error);
     if (status == SSTORE_OK)
         status = ss_check_memory(options->memory_bytes, SS_MIN_MEMORY_BYTES, error);
     if (status == SSTORE_OK && options->recipe != NULL && !is_recipe(options->recipe))
-        status = ss_fail_argument(error, "the recipe is longer than %u bytes or contains control characters",
-                                  SS_MAX_RECIPE_BYTES);
+        status = fail_recipe(error);
     return status;
 }
 
@@ -369,6 +374,27 @@ static sstore_status add_with_next_ids(sstore_builder *builder, const uint64_t *
         status = ss_builder_add_records(builder, fingerprints + done, ids, size, error);
     }
     return status;
+}
+
+sstore_status sstore_builder_set_recipe(sstore_builder *builder, const char *recipe, sstore_error *error)
+{
+    if (builder == NULL || recipe == NULL)
+        return ss_fail_argument(error, "sstore_builder_set_recipe: builder and recipe must not be NULL");
+    if (!is_recipe(recipe))
+        return fail_recipe(error);
+    const char *path = builder->transaction->path;
+    const ss_manifest new_store = {.recipe = builder->recipe};
+    const ss_manifest *store = builder->extends ? &builder->transaction->manifest : &new_store;
+    if (builder->extends && store->recipe[0] == '\0')
+        return SSTORE_OK;
+    if (builder->extends || builder->recipe[0] != '\0')
+        return ss_manifest_check_recipe(store, path, recipe, NULL, error);
+    char *copy = ss_strdup(recipe);
+    if (copy == NULL)
+        return ss_fail_memory(error, strlen(recipe));
+    ss_free(builder->recipe);
+    builder->recipe = copy;
+    return SSTORE_OK;
 }
 
 sstore_status sstore_builder_add(sstore_builder *builder, const uint64_t *fingerprints, const uint64_t *ids,

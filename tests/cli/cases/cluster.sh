@@ -52,9 +52,9 @@ mkdir data/text
 printf 'a b c\nb c d\n' >data/text/a.txt
 printf '!\na b c\n' >data/text/b.txt
 mv data/records kept
-block - 1 | bash
-cut -f 2 data/records/a.tsv data/records/b.tsv
-cmp <(head -1 data/records/a.tsv | cut -f 1) <(cut -f 1 data/records/b.tsv)
+block - 1 | bash 2>messages
+grep -hv '^#' data/records/a.tsv data/records/b.tsv | cut -f 2
+cmp <(grep -v '^#' data/records/a.tsv | head -1 | cut -f 1) <(grep -v '^#' data/records/b.tsv | cut -f 1)
 rm -r data/records
 mv kept data/records
 

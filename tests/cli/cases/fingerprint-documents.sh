@@ -8,62 +8,65 @@ iconv -t UTF-16 folder/b >folder/sub/deeper/utf16
 ln -s ../b folder/sub/link
 ln -s folder linked
 echo "--- folders, in the order of their paths"
-exits 0 sstore fingerprint --recursive folder 2>&1
-exits 0 sstore fingerprint --recursive folder/b linked folder/sub/c 2>&1
-exits 0 sstore fingerprint --recursive folder/sub/deeper 2>&1
-exits 1 sstore fingerprint --recursive folder/b absent 2>&1
-exits 1 sstore fingerprint folder 2>&1
-sstore fingerprint --recursive --lines folder/b folder/a
+exits 0 sstore fingerprint --no-header --recursive folder 2>&1
+exits 0 sstore fingerprint --no-header --recursive folder/b linked folder/sub/c 2>&1
+exits 0 sstore fingerprint --no-header --recursive folder/sub/deeper 2>&1
+exits 1 sstore fingerprint --no-header --recursive folder/b absent 2>&1
+exits 1 sstore fingerprint --no-header folder 2>&1
+sstore fingerprint --no-header --recursive --lines folder/b folder/a
 echo "--- compressed, by the first bytes"
 gzip -c folder/b >compressed
 zstd -qc folder/a >"other"
-sstore fingerprint compressed other folder/b folder/a
-cat compressed compressed | sstore fingerprint --lines
-gzip -c folder/b | head -c 30 | exits 1 sstore fingerprint 2>&1
+sstore fingerprint --no-header compressed other folder/b folder/a
+cat compressed compressed | sstore fingerprint --no-header --lines
+gzip -c folder/b | head -c 30 | exits 1 sstore fingerprint --no-header 2>&1
 echo "--- other encodings"
-exits 1 sstore fingerprint folder/b folder/sub/deeper/utf16 2>&1
-exits 1 sstore fingerprint folder/sub/image 2>&1
-exits 1 sstore fingerprint --lines folder/sub/deeper/utf16 2>&1
-exits 0 sstore fingerprint --binary folder/sub/image
+exits 1 sstore fingerprint --no-header folder/b folder/sub/deeper/utf16 2>&1
+exits 1 sstore fingerprint --no-header folder/sub/image 2>&1
+exits 1 sstore fingerprint --no-header --lines folder/sub/deeper/utf16 2>&1
+exits 0 sstore fingerprint --no-header --binary folder/sub/image
 for encoding in UTF-16 UTF-16LE UTF-16BE UTF-32; do
     iconv -t "$encoding" folder/b folder/a >encoded
-    sstore fingerprint --lines --encoding "$encoding" encoded
-    gzip -c encoded | sstore fingerprint --lines --encoding "$encoding" | cut -f 1 | tr '\n' ' '
+    sstore fingerprint --no-header --lines --encoding "$encoding" encoded
+    gzip -c encoded | sstore fingerprint --no-header --lines --encoding "$encoding" | cut -f 1 | tr '\n' ' '
     echo
 done
-printf '\xd6\xd0\xce\xc4 \xff abc' | exits 0 sstore fingerprint --encoding GB18030 # with a byte that is wrong there
-printf '中文 \xff abc' | exits 0 sstore fingerprint 2>&1
-exits 2 sstore fingerprint --encoding no-such folder/b 2>&1 | head -1
-exits 2 sstore fingerprint --encoding UTF-16 --binary folder/b 2>&1 | head -1
+printf '\xd6\xd0\xce\xc4 \xff abc' | exits 0 sstore fingerprint --no-header --encoding GB18030 # with a byte that is wrong there
+printf '中文 \xff abc' | exits 0 sstore fingerprint --no-header 2>&1
+exits 2 sstore fingerprint --no-header --encoding no-such folder/b 2>&1 | head -1
+exits 2 sstore fingerprint --no-header --encoding UTF-16 --binary folder/b 2>&1 | head -1
 echo "--- an encoding in pieces of any size"
 awk 'BEGIN { for (i = 0; i < 30000; i++) printf "%s%s", i % 7 ? "é漢😀" : "x", i % 100 ? " " : "\n" }' >long
 iconv -t UTF-16LE long >encoded
-sstore fingerprint --lines long >plain
-sstore fingerprint --lines --encoding UTF-16LE encoded | cmp plain -
-dd if=encoded bs=333 status=none | sstore fingerprint --lines --encoding UTF-16LE | cmp plain -
+sstore fingerprint --no-header --lines long >plain
+sstore fingerprint --no-header --lines --encoding UTF-16LE encoded | cmp plain -
+dd if=encoded bs=333 status=none | sstore fingerprint --no-header --lines --encoding UTF-16LE | cmp plain -
 echo "--- JSON Lines"
 cat >documents <<'END'
 {"text": "The cat sat on the mat.", "id": 7}
-{"id": "http://example.org/\"a\"", "page": {"text": "no", "body": {"text": "yes"}}, "text": "the cat sat on a mat"}
+{"id": 8, "url": "http://example.org/\"a\"", "page": {"text": "no", "body": {"text": "yes"}}, "text": "the cat sat on a mat"}
 {"text": "", "id": 18446744073709551615}
 {"text": null, "id": 3}
 {"page.text": "dotted", "page": {"text": "within"}, "text": "we all\u0000scream \u4e2d\u6587", "id": 4}
 END
-exits 0 sstore fingerprint --jsonl documents 2>&1
-exits 0 sstore fingerprint --jsonl --id-field id documents 2>/dev/null
-sed -n 2p documents | sstore fingerprint --jsonl --text-field page.body.text
-sed -n 5p documents | sstore fingerprint --jsonl --text-field page.text
-printf '{"text":"dotted"}' | sstore fingerprint --jsonl
-exits 0 sstore fingerprint --jsonl --first-id 5 documents 2>/dev/null | tail -1
+exits 0 sstore fingerprint --no-header --jsonl documents 2>&1
+exits 0 sstore fingerprint --no-header --jsonl --id-field id documents 2>/dev/null
+exits 1 sstore fingerprint --no-header --jsonl --id-field url documents 2>&1
+sed 's/"id": \([0-9]*\)/"id": "doc \1"/' documents | exits 0 sstore fingerprint --no-header --jsonl --id-field id 2>messages
+sed '1s/"id": 7/"id": "doc"/' documents | exits 1 sstore fingerprint --no-header --jsonl --id-field id 2>&1
+sed -n 2p documents | sstore fingerprint --no-header --jsonl --text-field page.body.text
+sed -n 5p documents | sstore fingerprint --no-header --jsonl --text-field page.text
+printf '{"text":"dotted"}' | sstore fingerprint --no-header --jsonl
+exits 0 sstore fingerprint --no-header --jsonl --first-id 5 documents 2>/dev/null | tail -1
 echo "--- wrong lines, after the documents before them"
 for line in '{"text":1}' '{"txt":""}' '{"text":["a"]}' '{"text":"a"' '"text"' '{"text":"a","text":"b"}' '' "{\"text\":\"\\udc00\"}"; do
-    (sed -n 1p documents; printf '%s\n' "$line") | exits 1 sstore fingerprint --jsonl 2>&1
+    (sed -n 1p documents; printf '%s\n' "$line") | exits 1 sstore fingerprint --no-header --jsonl 2>&1
 done
-printf '{"text":"a","id":-1}\n' | exits 1 sstore fingerprint --jsonl --id-field id 2>&1
-printf '{"text":"a","id":null}\n' | exits 1 sstore fingerprint --jsonl --id-field id 2>&1
-printf '{"text":"a","id":"a\\u0000b"}\n' | exits 1 sstore fingerprint --jsonl --id-field id 2>&1
+printf '{"text":"a","id":-1}\n' | exits 1 sstore fingerprint --no-header --jsonl --id-field id 2>&1
+printf '{"text":"a","id":null}\n' | exits 1 sstore fingerprint --no-header --jsonl --id-field id 2>&1
+printf '{"text":"a","id":"a\\u0000b"}\n' | exits 1 sstore fingerprint --no-header --jsonl --id-field id 2>&1
 echo "--- options that do not go together"
-exits 2 sstore fingerprint --jsonl --lines documents 2>&1 | head -1
+exits 2 sstore fingerprint --no-header --jsonl --lines documents 2>&1 | head -1
 exits 2 sstore fingerprint --text-field a documents 2>&1 | head -1
-exits 2 sstore fingerprint --lines --id-field=a documents 2>&1 | head -1
+exits 2 sstore fingerprint --no-header --lines --id-field=a documents 2>&1 | head -1
 exits 2 sstore fingerprint --weighted --recursive documents 2>&1 | head -1

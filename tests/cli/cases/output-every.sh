@@ -41,7 +41,7 @@ forms()
     stat) printf '%s\n' 'STORE' '--json STORE' 'MANY' '--json MANY' ;;
     verify) printf '%s\n' 'STORE' ;;
     dump) printf '%s\n' 'STORE' '--format=text STORE' '--format=rec STORE' '--format=u64 STORE' '--format=jsonl STORE' '--format=npy STORE' '--format=npy-bytes STORE' ;;
-    fingerprint) printf '%s\n' 'text' '--lines text' '--recipe' '--weighted features' ;;
+    fingerprint) printf '%s\n' 'text' '--lines text' '--format rec text' '--recipe' '--weighted features' ;;
     *) echo "FAILED: $1 has no forms in this test" >&2 ;;
     esac
     printf '%s\n' --help --help=all --usage --version
