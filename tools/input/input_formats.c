@@ -15,7 +15,18 @@
 #include "input/input_json.h"
 #include "output/records.h"
 
-/* ----- recipes ----- */
+/* ----- what inputs state ----- */
+
+/* A copy of some bytes, as a string. */
+static char *copy_text(const char *text, size_t length)
+{
+    char *copy = malloc(length + 1);
+    if (copy == NULL)
+        return NULL;
+    memcpy(copy, text, length);
+    copy[length] = '\0';
+    return copy;
+}
 
 /* Take the recipe that the input states: the only one, also of several files in a row. */
 static int take_recipe(input_reader *reader, const char *text, size_t length)
@@ -26,7 +37,7 @@ static int take_recipe(input_reader *reader, const char *text, size_t length)
                                 text);
     if (earlier != NULL)
         return EXIT_DONE;
-    reader->recipe = strndup(text, length);
+    reader->recipe = copy_text(text, length);
     if (reader->recipe == NULL)
         return input_source_fail(&reader->source, 0, "out of memory");
     reader->batch->recipe = reader->recipe;
@@ -39,7 +50,7 @@ static int take_columns(input_reader *reader, const char *text, size_t length)
     line_fault fault;
     if (reader->options->columns != NULL || reader->lines.are_ids || reader->lines.are_edges)
         return EXIT_DONE;
-    char *list = strndup(text, length);
+    char *list = copy_text(text, length);
     const bool right = list != NULL && line_format_set_columns(&reader->lines, list, &fault);
     free(list);
     return right ? EXIT_DONE : input_source_fail(&reader->source, 0, list != NULL ? fault.reason : "out of memory");
