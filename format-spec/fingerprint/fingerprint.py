@@ -4,9 +4,11 @@ Unicode's tables are those of Python, which may be of another version than the r
 """
 
 import collections
+import dataclasses
 import functools
 import math
 import pathlib
+import struct
 import sys
 import unicodedata
 
@@ -87,14 +89,72 @@ def shingles(units: list[str], n: int, between: str) -> list[str]:
     return [between.join(units[i : i + n]) for i in range(max(len(units) - n + 1, 1))] if units else []
 
 
-def features(data: bytes, kind: str = "words", n: int = 3) -> list[str]:
+@dataclasses.dataclass
+class Frequencies:
+    """A table of document frequencies."""
+
+    documents: int
+    counts: dict[int, int]  # by the feature's hash
+    checksum: int = 0
+    levels: int = 0
+
+    def factor(self, hashed: int) -> float:
+        def rarity(count: int) -> int:  # in units of 2^-20
+            return round(math.log2((self.documents + 1) / count) * 2**20)
+
+        found = rarity(self.counts.get(hashed, 1))
+        return min(found * self.levels // rarity(1) + 1, self.levels) if self.levels else found / 2**20
+
+
+@dataclasses.dataclass
+class Lexicon:
+    stop_words: set[str] = dataclasses.field(default_factory=set)  # folded
+    weights: dict[str, float] = dataclasses.field(default_factory=dict)  # by the feature
+    frequencies: Frequencies | None = None
+
+    def factor(self, feature: str) -> float:
+        if feature in self.weights:
+            return round(self.weights[feature] * 2**20) / 2**20
+        return self.frequencies.factor(xxh3_64(feature.encode())) if self.frequencies else 1.0
+
+    def fields(self) -> tuple[str, str]:
+        """What recipes say after the shingle, and after the weights."""
+
+        def total(items: list[bytes]) -> str:
+            return f"{sum(map(xxh3_64, items)) % 2**64:016x}"
+
+        stop_words = f" stop-words={total([word.encode() for word in self.stop_words])}" if self.stop_words else ""
+        rest = ""
+        if self.weights:
+            rest += " feature-weights=" + total([struct.pack("<Qq", xxh3_64(feature.encode()), round(weight * 2**20))
+                                                 for feature, weight in self.weights.items()])
+        if self.frequencies:
+            rest += f" idf={self.frequencies.checksum:016x}"
+            rest += f" levels={self.frequencies.levels}" if self.frequencies.levels else ""
+        return stop_words, rest
+
+
+def features(data: bytes, kind: str = "words", n: int = 3, stop_words: set[str] | None = None) -> list[str]:
     text = fold(data)
     if kind == "chars":
         return shingles(characters(text), n, "")
     found = []
     for run, units in runs(text):
+        units = [unit for unit in units if unit not in (stop_words or ())]
         found += shingles(units, n, " ") if run == "words" else shingles(units, 2, "")
     return found
+
+
+def read_frequencies(table: bytes, levels: int = 0) -> tuple[str, Frequencies]:
+    """The recipe and the contents of a table."""
+    magic, version, recipe_size, documents, count, _, zero = struct.unpack("<8sIIQQQQ", table[:48])
+    begin = 48 + -(-recipe_size // 8) * 8
+    (checksum,) = struct.unpack("<Q", table[-8:])
+    counts = dict(struct.iter_unpack("<QI", table[begin:-8]))
+    assert (magic, version, zero, len(counts)) == (b"\x89sstidf\n", 1, 0, count), "the head is wrong"
+    assert list(counts) == sorted(counts) and all(2 <= n <= documents for n in counts.values()), "an entry is wrong"
+    assert checksum == xxh3_64(table[:-8]), "the checksum is wrong"
+    return table[48 : 48 + recipe_size].decode(), Frequencies(documents, counts, checksum, levels)
 
 
 # ----- simhash -----
@@ -113,6 +173,9 @@ def simhash(weights: list[tuple[bytes, float]]) -> int:
 WEIGHTS = {"frequency": float, "sublinear": lambda count: 1 + math.log2(count), "presence": lambda count: 1.0}
 
 
-def fingerprint(data: bytes, kind: str = "words", n: int = 3, weights: str = "frequency") -> int:
-    counts = collections.Counter(features(data, kind, n))
-    return simhash([(feature.encode(), WEIGHTS[weights](count)) for feature, count in counts.items()])
+def fingerprint(data: bytes, kind: str = "words", n: int = 3, weights: str = "frequency",
+                lexicon: Lexicon | None = None) -> int:
+    lexicon = lexicon or Lexicon()
+    counts = collections.Counter(features(data, kind, n, lexicon.stop_words))
+    weighted = [(feature, WEIGHTS[weights](count) * lexicon.factor(feature)) for feature, count in counts.items()]
+    return simhash([(feature.encode(), max(-(2.0**31), min(2.0**31, weight))) for feature, weight in weighted])

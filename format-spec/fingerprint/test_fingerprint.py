@@ -1,5 +1,5 @@
 """Compares three: vectors.jsonl, the second implementation in fingerprint.py, and the command, the last two also with
-random texts.
+random texts, stop words, weights and counts of documents.
 
   test_fingerprint.py SSTORE [SEED]       SSTORE is the command
   test_fingerprint.py --write             compute the fingerprints in vectors.jsonl again, by fingerprint.py
@@ -8,6 +8,7 @@ A line of vectors.jsonl is an object: `text`, or `bytes` in hexadecimal; `featur
 of `sstore fingerprint`; `count`, how many features the text has; and `fingerprint`.
 """
 
+import collections
 import json
 import pathlib
 import random
@@ -17,7 +18,7 @@ import tempfile
 import unicodedata
 from typing import Any
 
-from fingerprint import features, fingerprint
+from fingerprint import Lexicon, features, fingerprint, fold, read_frequencies, runs, xxh3_64
 
 VECTORS = pathlib.Path(__file__).with_name("vectors.jsonl")
 OPTIONS = ("features", "shingle", "weights")
@@ -91,9 +92,66 @@ def test_random_texts(sstore: str, seed: int) -> None:
     print(f"figure: {RANDOM_TEXTS} random texts")
 
 
+def random_lexicon(texts: list[bytes], kind: str, n: int, source: random.Random) -> Lexicon:
+    lexicon = Lexicon()
+    if kind == "words":
+        words = sorted({unit for text in texts for _, units in runs(fold(text)) for unit in units})
+        lexicon.stop_words = set(source.sample(words, min(len(words), 3)))
+    found = sorted({feature for text in texts for feature in features(text, kind, n, lexicon.stop_words)})
+    # A feature of fewer than n units, or one with a tab, cannot be told from the text of another.
+    found = [f for f in found if features(f.encode(), kind, n, lexicon.stop_words) == [f] and f.isprintable()]
+    for feature in source.sample(found, min(len(found), 5)):
+        lexicon.weights[feature] = source.choice([0, -1, 2.5, 0.1, 1e9, source.random()])
+    return lexicon
+
+
+def test_lexicons(sstore: str, seed: int) -> None:
+    """Also the table of counts, and the recipe."""
+    source = random.Random(seed + 1)
+    for kind, n, weights, levels in [("words", 1, "frequency", 0), ("words", 2, "sublinear", 5), ("chars", 3, "presence", 9)]:
+        texts = [random_text(source) for _ in range(60)]
+        lexicon = random_lexicon(texts, kind, n, source)
+        with tempfile.TemporaryDirectory() as folder:
+            paths = [f"{folder}/{i:02}" for i in range(len(texts))]
+            for path, text in zip(paths, texts):
+                pathlib.Path(path).write_bytes(text)
+            pathlib.Path(f"{folder}/stop").write_text("".join(f"{word}\n" for word in lexicon.stop_words), "utf-8")
+            lines = "".join(f"{feature}\t{weight!r}\n" for feature, weight in lexicon.weights.items())
+            pathlib.Path(f"{folder}/weights").write_text(lines, "utf-8")
+            how = ["--binary", "--features", kind, "--shingle", str(n)]
+            how += ["--stop-words", f"{folder}/stop"] if lexicon.stop_words else []
+            subprocess.run([sstore, "idf", *how, f"{folder}/table", *paths], check=True, capture_output=True)
+            found, lexicon.frequencies = read_frequencies(pathlib.Path(f"{folder}/table").read_bytes(), levels)
+            how += ["--weights", weights, "--feature-weights", f"{folder}/weights", "--idf", f"{folder}/table"]
+            how += ["--levels", str(levels)] if levels else []
+            run = subprocess.run([sstore, "fingerprint", *how, *paths], check=True, capture_output=True, text=True)
+            first, _, *printed = run.stdout.splitlines()
+
+        counts: collections.Counter[int] = collections.Counter()
+        documents = 0
+        for text in texts:
+            different = set(features(text, kind, n, lexicon.stop_words))
+            documents += bool(different)
+            counts.update(xxh3_64(feature.encode()) for feature in different)
+        assert lexicon.frequencies.documents == documents
+        assert lexicon.frequencies.counts == {hashed: count for hashed, count in counts.items() if count > 1}
+
+        stop_words, factors = lexicon.fields()
+        head, tail = f"sstore-text-1 features={kind} shingle={n}{stop_words}", " hash=xxh3-64 unicode="
+        assert found.startswith(head + tail), found
+        assert first.startswith(f"# recipe: {head} weights={weights}{factors}{tail}"), first
+        for line in printed:
+            made, number, _ = line.split("\t", 2)
+            text = texts[int(number)]
+            assert made == f"{fingerprint(text, kind, n, weights, lexicon):016x}", (text, kind, n, weights, lexicon)
+    print("figure: 180 random texts with stop words, weights and counts of documents")
+
+
 if __name__ == "__main__":
     if sys.argv[1] == "--write":
         write_vectors()
     else:
         test_vectors(sys.argv[1])
-        test_random_texts(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else random.randrange(1 << 32))
+        chosen = int(sys.argv[2]) if len(sys.argv) > 2 else random.randrange(1 << 32)
+        test_random_texts(sys.argv[1], chosen)
+        test_lexicons(sys.argv[1], chosen)

@@ -24,17 +24,21 @@ typedef enum sstore_weighting {
     SSTORE_WEIGHTING_PRESENCE = 2   /* 1 */
 } sstore_weighting;
 
+/* Stop words and weights of features; see below. */
+typedef struct sstore_lexicon sstore_lexicon;
+
 typedef struct sstore_text_options {
     size_t struct_size;
     sstore_feature_kind kind;
     uint32_t shingle; /* words or characters of a feature, 1 to 64; 0: 3 words or 4 characters */
     sstore_weighting weighting;
     uint32_t reserved; /* 0 */
+    const sstore_lexicon *lexicon; /* made for the same kind and shingle; or NULL */
 } sstore_text_options;
 
 #define SSTORE_TEXT_OPTIONS_INIT                                                                                       \
     {                                                                                                                  \
-        sizeof(sstore_text_options), SSTORE_FEATURE_KIND_WORDS, 0, SSTORE_WEIGHTING_FREQUENCY, 0                       \
+        sizeof(sstore_text_options), SSTORE_FEATURE_KIND_WORDS, 0, SSTORE_WEIGHTING_FREQUENCY, 0, NULL                 \
     }
 
 /* Make the simhash of a text of `size` bytes in UTF-8. Invalid bytes count as U+FFFD. `text` may be NULL if `size` is
@@ -52,25 +56,113 @@ typedef struct sstore_fingerprinter sstore_fingerprinter;
 typedef struct sstore_text_result {
     size_t struct_size;
     uint64_t fingerprint;
-    uint64_t feature_count;  /* each as often as it occurs. 0: the text has none, and its fingerprint says nothing */
+    uint64_t feature_count;  /* each as often as it occurs, but none of weight 0. 0: the fingerprint says nothing */
     uint64_t replaced_count; /* byte sequences that are not UTF-8, and counted as U+FFFD */
+    double weight;           /* the sum of all weights, each without its sign */
 } sstore_text_result;
 
-#define SSTORE_TEXT_RESULT_INIT {sizeof(sstore_text_result), 0, 0, 0}
+#define SSTORE_TEXT_RESULT_INIT {sizeof(sstore_text_result), 0, 0, 0, 0}
 
 /* Errors: as sstore_fingerprint_text(). */
 SSTORE_API sstore_status sstore_fingerprinter_create(const sstore_text_options *options,
                                                      sstore_fingerprinter **fingerprinter_out, sstore_error *error);
 
 /* Make the fingerprint of a text, as sstore_fingerprint_text(). Unless `sums_out` is NULL, it gets the 64 sums of
- * weights whose signs are the bits, beginning with the most significant one: a sum near 0 is a bit that a small change
- * of the text flips. Errors: ARGUMENT, MEMORY; the next text can follow. */
+ * weights whose signs are the bits, beginning with the most significant one. Each is from -weight to weight of the
+ * result; one near 0 is a bit that a small change of the text flips. Errors: ARGUMENT, MEMORY; the next text can
+ * follow. */
 SSTORE_API sstore_status sstore_fingerprinter_text(sstore_fingerprinter *fingerprinter, const char *text, size_t size,
                                                    sstore_text_result *result_out, double *sums_out,
                                                    sstore_error *error);
 
+/* A feature of a text: its hash, and how often it occurs. */
+typedef struct sstore_counted_feature {
+    uint64_t hash;
+    uint64_t count;
+} sstore_counted_feature;
+
+/* Find the different features of a text, in the order in which they first occur, whatever they weigh.
+ * *features_out is valid until the next call with this fingerprinter. Errors: ARGUMENT, MEMORY. */
+SSTORE_API sstore_status sstore_fingerprinter_features(sstore_fingerprinter *fingerprinter, const char *text,
+                                                       size_t size, const sstore_counted_feature **features_out,
+                                                       size_t *count_out, sstore_error *error);
+
 /* NULL is allowed. */
 SSTORE_API void sstore_fingerprinter_free(sstore_fingerprinter *fingerprinter);
+
+/* ----- stop words and weights ----- */
+
+/*
+ * A lexicon says which words are left out of a text before features are made, and by which factors the weights of
+ * features are multiplied. It belongs to features of one kind and shingle. Give it to fingerprinters by the options,
+ * once it is complete: then it must not change, several threads may use it at once, and it must live until the last
+ * fingerprinter is freed. Recipes name it by hashes of its contents.
+ */
+
+/* Make a lexicon for features of these options (NULL: the default ones), whose own lexicon must be NULL. Errors:
+ * ARGUMENT, MEMORY, UNSUPPORTED. */
+SSTORE_API sstore_status sstore_lexicon_create(const sstore_text_options *options, sstore_lexicon **lexicon_out,
+                                               sstore_error *error);
+
+/* Leave out this word, or this character of a script without spaces. Case and writing do not matter. Add stop words
+ * before weights, whose features lack them. Errors: ARGUMENT (also if the text is not one word), MEMORY. */
+SSTORE_API sstore_status sstore_lexicon_add_stop_word(sstore_lexicon *lexicon, const char *word, size_t size,
+                                                      sstore_error *error);
+
+/* Set the factor of the feature that this text is, from -2^31 to 2^31; 0 leaves it out. A later call for the same
+ * feature replaces it. Errors: ARGUMENT (also if the text has not exactly one feature), MEMORY. */
+SSTORE_API sstore_status sstore_lexicon_set_weight(sstore_lexicon *lexicon, const char *feature, size_t size,
+                                                   double weight, sstore_error *error);
+
+/*
+ * Let the rarer features weigh more: those without a weight of their own get the factor log2((N + 1) / n), if n of N
+ * documents have them. `table`, of `size` bytes, is what sstore_frequency_counter_finish() gave, and must stay valid.
+ * With levels > 1 (2 to 255), factors are the whole numbers from 1 to `levels` instead; 0: no levels. Call it after the
+ * last stop word. Errors: ARGUMENT (also if the table is of features made in another way), DAMAGED, MEMORY,
+ * UNSUPPORTED.
+ */
+SSTORE_API sstore_status sstore_lexicon_use_frequencies(sstore_lexicon *lexicon, const void *table, size_t size,
+                                                        uint32_t levels, sstore_error *error);
+
+/* NULL is allowed. */
+SSTORE_API void sstore_lexicon_free(sstore_lexicon *lexicon);
+
+/*
+ * Counts in how many documents each feature occurs, in one pass and within fixed memory: when it is full, it forgets
+ * the rarest features (lossy counting: Manku and Motwani, "Approximate Frequency Counts over Data Streams", VLDB 2002).
+ * For one thread at a time.
+ */
+typedef struct sstore_frequency_counter sstore_frequency_counter;
+
+/* What the table tells. */
+typedef struct sstore_frequency_summary {
+    size_t struct_size;
+    uint64_t document_count;
+    uint64_t feature_count; /* in the table: found in two documents or more, and not forgotten */
+    uint64_t error_bound;   /* a count may be too low by at most this; 0: nothing was forgotten */
+} sstore_frequency_summary;
+
+#define SSTORE_FREQUENCY_SUMMARY_INIT {sizeof(sstore_frequency_summary), 0, 0, 0}
+
+/* Count features of these options, whose weighting does not matter. `memory_bytes`: the limit; 0: 1 GiB; at least
+ * 1 MiB. Errors: ARGUMENT, MEMORY, UNSUPPORTED. */
+SSTORE_API sstore_status sstore_frequency_counter_create(const sstore_text_options *options, uint64_t memory_bytes,
+                                                         sstore_frequency_counter **counter_out, sstore_error *error);
+
+/* Count a document with these features, whose counts do not matter; none may be repeated. The result depends on the
+ * order of documents once features are forgotten. Errors: ARGUMENT, MEMORY. */
+SSTORE_API sstore_status sstore_frequency_counter_add(sstore_frequency_counter *counter,
+                                                      const sstore_counted_feature *features, size_t count,
+                                                      sstore_error *error);
+
+/* Make the table (format-spec/fingerprint.md). No document can be added afterwards. *table_out is valid until the
+ * counter is freed. `summary_out` may be NULL. Errors: ARGUMENT (also if no document was added), MEMORY. */
+SSTORE_API sstore_status sstore_frequency_counter_finish(sstore_frequency_counter *counter, const void **table_out,
+                                                         size_t *size_out, sstore_frequency_summary *summary_out,
+                                                         sstore_error *error);
+
+/* NULL is allowed. */
+SSTORE_API void sstore_frequency_counter_free(sstore_frequency_counter *counter);
 
 /* ----- recipes ----- */
 

@@ -37,6 +37,7 @@ static bool initializers_are_right(void)
     const sstore_plan_options plan_options = SSTORE_PLAN_OPTIONS_INIT;
     const sstore_text_options text_options = SSTORE_TEXT_OPTIONS_INIT;
     const sstore_text_result text_result = SSTORE_TEXT_RESULT_INIT;
+    const sstore_frequency_summary frequency_summary = SSTORE_FREQUENCY_SUMMARY_INIT;
     return open_options.struct_size == sizeof(sstore_open_options) &&
            match_columns.struct_size == sizeof(sstore_match_columns) &&
            batch_options.struct_size == sizeof(sstore_batch_options) &&
@@ -66,7 +67,8 @@ static bool initializers_are_right(void)
            collection_options.struct_size == sizeof(sstore_collection_options) &&
            plan_options.struct_size == sizeof(sstore_plan_options) &&
            text_options.struct_size == sizeof(sstore_text_options) &&
-           text_result.struct_size == sizeof(sstore_text_result);
+           text_result.struct_size == sizeof(sstore_text_result) &&
+           frequency_summary.struct_size == sizeof(sstore_frequency_summary);
 }
 
 #endif

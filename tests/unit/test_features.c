@@ -297,12 +297,31 @@ static uint64_t find_features(const ss_text_rules *rules, const uint8_t *text, s
     return features.replaced_count;
 }
 
+/* Make some words of a text stop words. */
+static void choose_stop_words(const uint8_t *text, size_t size, rng *random, ss_feature_set *words)
+{
+    static hash_list units;
+    const ss_text_rules rules = {.kind = WORDS, .shingle = 1, .spaceless_shingle = 1};
+    sstore_error error;
+    (void)find_features(&rules, text, size, false, &units);
+    for (uint64_t left = rng_below(random, 4); left > 0 && units.count > 0; left--) {
+        const size_t stored = units.count < MAX_HASHES ? units.count : MAX_HASHES;
+        assert_ok(ss_feature_set_add(words, &units.hashes[rng_below(random, stored)], 1, &error), &error);
+    }
+}
+
 static void assert_shortcuts_agree(const uint8_t *text, size_t size, rng *random)
 {
     static hash_list fast, plain;
-    const ss_text_rules rules = {.kind = rng_one_in(random, 2) ? WORDS : CHARS,
+    ss_feature_set stop_words = {.count = 0};
+    const bool words = rng_one_in(random, 2);
+    if (words && rng_one_in(random, 4))
+        choose_stop_words(text, size, random, &stop_words);
+    const ss_text_rules rules = {.kind = words ? WORDS : CHARS,
                                  .shingle = rng_one_in(random, 4) ? (uint32_t)rng_between(random, 1, 64)
-                                                                  : (uint32_t)rng_between(random, 1, 5)};
+                                                                  : (uint32_t)rng_between(random, 1, 5),
+                                 .spaceless_shingle = SS_CHARACTER_PAIR,
+                                 .stop_words = stop_words.count > 0 ? &stop_words : NULL};
     uint8_t *copy = malloc(size > 0 ? size : 1);
     assert_non_null(copy);
     memcpy(copy, text, size);
@@ -312,6 +331,7 @@ static void assert_shortcuts_agree(const uint8_t *text, size_t size, rng *random
     assert_memory_equal(fast.hashes, plain.hashes,
                         (fast.count < MAX_HASHES ? fast.count : MAX_HASHES) * sizeof *fast.hashes);
     testing_done();
+    ss_feature_set_free(&stop_words);
     free(copy);
 }
 

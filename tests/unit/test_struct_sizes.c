@@ -64,6 +64,7 @@ static void test_sizes(void **state)
         ENTRY(SS_PLAN_OPTIONS_SIZE_1, sstore_plan_options),
         ENTRY(SS_TEXT_OPTIONS_SIZE_1, sstore_text_options),
         ENTRY(SS_TEXT_RESULT_SIZE_1, sstore_text_result),
+        ENTRY(SS_FREQUENCY_SUMMARY_SIZE_1, sstore_frequency_summary),
     };
 #undef ENTRY
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
@@ -509,6 +510,18 @@ static sstore_status give_text(void *to, sstore_error *error)
     return status;
 }
 
+static sstore_status give_frequencies(void *to, sstore_error *error)
+{
+    sstore_frequency_counter *counter;
+    const void *table;
+    size_t size;
+    assert_ok(sstore_frequency_counter_create(NULL, 0, &counter, error), error);
+    assert_ok(sstore_frequency_counter_add(counter, NULL, 0, error), error);
+    const sstore_status status = sstore_frequency_counter_finish(counter, &table, &size, to, error);
+    sstore_frequency_counter_free(counter);
+    return status;
+}
+
 static sstore_status give_dedup(void *to, sstore_error *error)
 {
     const uint64_t fingerprint = UINT64_C(0x0f0f0f0f0f0f0f0f), id = 1;
@@ -571,8 +584,11 @@ static void test_results(void **state)
     check_result("shard", sizeof(sstore_change), SS_CHANGE_SIZE_1, give_shard);
     check_result("compact", sizeof(sstore_change), SS_CHANGE_SIZE_1, give_compact);
     check_result("dedup_publish", sizeof(sstore_change), SS_CHANGE_SIZE_1, give_dedup);
-    if (has_text())
-        check_result("fingerprinter_text", sizeof(sstore_text_result), SS_TEXT_RESULT_SIZE_1, give_text);
+    if (!has_text())
+        return;
+    check_result("fingerprinter_text", sizeof(sstore_text_result), SS_TEXT_RESULT_SIZE_1, give_text);
+    check_result("frequency_counter_finish", sizeof(sstore_frequency_summary), SS_FREQUENCY_SUMMARY_SIZE_1,
+                 give_frequencies);
 }
 
 /* Structs for callbacks have the library's size. */

@@ -87,8 +87,9 @@ enum {
     SS_STREAM_OPTIONS_SIZE_1 = 16,
     SS_COLLECTION_OPTIONS_SIZE_1 = 24,
     SS_PLAN_OPTIONS_SIZE_1 = 56,
-    SS_TEXT_OPTIONS_SIZE_1 = 24,
-    SS_TEXT_RESULT_SIZE_1 = 32
+    SS_TEXT_OPTIONS_SIZE_1 = 32,
+    SS_TEXT_RESULT_SIZE_1 = 40,
+    SS_FREQUENCY_SUMMARY_SIZE_1 = 32
 };
 
 /* Copy the caller's options (NULL: none) over the defaults in `to`, which has `size` bytes. Both begin with

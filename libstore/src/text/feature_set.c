@@ -22,7 +22,7 @@ static sstore_status extend(ss_feature_set *self, sstore_error *error)
     const size_t capacity = self->capacity > 0 ? 2 * self->capacity : FIRST_CAPACITY;
     if (capacity > UINT32_MAX / 2)
         return ss_fail_memory(error, capacity * sizeof *self->items);
-    ss_counted_feature *items = ss_realloc(self->items, capacity, sizeof *items);
+    sstore_counted_feature *items = ss_realloc(self->items, capacity, sizeof *items);
     if (items == NULL)
         return ss_fail_memory(error, capacity * sizeof *items);
     self->items = items;
@@ -47,12 +47,18 @@ sstore_status ss_feature_set_add(ss_feature_set *self, const uint64_t *hashes, s
         }
         uint32_t *slot = find_slot(self, hashes[i]);
         if (*slot == 0) {
-            self->items[self->count] = (ss_counted_feature){.hash = hashes[i], .count = 0};
+            self->items[self->count] = (sstore_counted_feature){.hash = hashes[i], .count = 0};
             *slot = (uint32_t)++self->count;
         }
         self->items[*slot - 1].count++;
     }
     return SSTORE_OK;
+}
+
+const sstore_counted_feature *ss_feature_set_find(const ss_feature_set *self, uint64_t hash)
+{
+    const uint32_t slot = self->count > 0 ? *find_slot(self, hash) : 0;
+    return slot != 0 ? &self->items[slot - 1] : NULL;
 }
 
 /* Few features are removed one by one: another text may have had millions. Those after a removed one need not be found

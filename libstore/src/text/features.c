@@ -8,15 +8,24 @@
 #include "text/fold.h"
 #include "text/shingles.h"
 
-/* In scripts without spaces, every two characters that follow each other are a feature. */
-#define CHARACTER_PAIR 2u
-
 /* ----- runs of units ----- */
+
+/* End a word, or a character of a script without spaces. A stop word is taken back. */
+static inline void end_unit(ss_features *self)
+{
+    ss_shingles *units = &self->units;
+    const size_t begin = units->starts[units->unit_count];
+    if (SS_UNLIKELY(self->rules.stop_words != NULL) &&
+        ss_feature_set_find(self->rules.stop_words, ss_hash64(units->bytes + begin, units->used - begin)) != NULL)
+        units->used = begin;
+    else
+        ss_shingles_close_unit(units);
+}
 
 static inline void close_unit(ss_features *self)
 {
     if (self->open)
-        ss_shingles_close_unit(&self->units);
+        end_unit(self);
     self->open = false;
 }
 
@@ -34,7 +43,7 @@ static sstore_status begin_run(ss_features *self, ss_text_run run, sstore_error 
 {
     const sstore_status status = end_run(self, error);
     self->run = run;
-    ss_shingles_begin(&self->units, run == SS_RUN_SPACELESS ? CHARACTER_PAIR : self->rules.shingle,
+    ss_shingles_begin(&self->units, run == SS_RUN_SPACELESS ? self->rules.spaceless_shingle : self->rules.shingle,
                       run == SS_RUN_WORDS);
     return status;
 }
@@ -148,7 +157,7 @@ static sstore_status add_ascii_words(ss_features *self, const uint8_t *text, siz
             memcpy(words->bytes + words->used, from, length);
         words->used += length;
         if (i + 2 < chunk.edge_count || !self->open)
-            ss_shingles_close_unit(words);
+            end_unit(self);
     }
     return SSTORE_OK;
 }
@@ -268,7 +277,7 @@ static sstore_status add_han(ss_features *self, sstore_error *error)
     for (size_t i = 2; i < SS_SHINGLES_UNITS && is_han(from + HAN_BYTES, (size_t)(end - from) - HAN_BYTES); i++) {
         memcpy(units->bytes + units->used, from, HAN_BYTES);
         units->used += HAN_BYTES;
-        ss_shingles_close_unit(units);
+        end_unit(self);
         from += HAN_BYTES;
     }
     self->position = (size_t)(from - self->text);

@@ -4,12 +4,18 @@
 #define SS_FEATURES_H
 
 #include "sstore_text.h"
+#include "text/feature_set.h"
 #include "text/fold.h"
 #include "text/shingles.h"
 
+/* In scripts without spaces, every two characters that follow each other are a feature. */
+#define SS_CHARACTER_PAIR 2u
+
 typedef struct ss_text_rules {
     sstore_feature_kind kind;
-    uint32_t shingle; /* 1 to SS_MAX_SHINGLE */
+    uint32_t shingle;                 /* 1 to SS_MAX_SHINGLE */
+    uint32_t spaceless_shingle;       /* of characters of scripts without spaces: SS_CHARACTER_PAIR, or 1 */
+    const ss_feature_set *stop_words; /* of kind words: hashes of units that are left out; NULL: none */
 } ss_text_rules;
 
 /* Units that belong together: words; the characters of scripts without spaces; or all characters, if features are made

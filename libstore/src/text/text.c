@@ -1,76 +1,35 @@
 /* text.c - fingerprints of texts: the calls of sstore_text.h. */
 #include <math.h>
-#include <stdio.h>
 
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/sums.h"
 #include "text/feature_set.h"
 #include "text/features.h"
+#include "text/lexicon.h"
+#include "text/text_options.h"
 
 struct sstore_fingerprinter {
     sstore_weighting weighting;
+    const sstore_lexicon *factors; /* NULL: all are 1 */
     ss_features features;
     ss_feature_set set; /* of one text; used if features are weighted by more than how often they occur */
     ss_sums sums;
     uint64_t feature_count;
+    double weight;
 };
-
-/* ----- options ----- */
-
-static const char *const kind_names[] = {[SSTORE_FEATURE_KIND_WORDS] = "words", [SSTORE_FEATURE_KIND_CHARS] = "chars"};
-static const char *const weighting_names[] = {[SSTORE_WEIGHTING_FREQUENCY] = "frequency",
-                                              [SSTORE_WEIGHTING_SUBLINEAR] = "sublinear",
-                                              [SSTORE_WEIGHTING_PRESENCE] = "presence"};
-
-/* Check the options (NULL: the defaults), and set the default shingle. */
-static sstore_status take_options(sstore_text_options *taken, const sstore_text_options *options, sstore_error *error)
-{
-    *taken = (sstore_text_options)SSTORE_TEXT_OPTIONS_INIT;
-    sstore_status status = ss_take_options(taken, sizeof *taken, options, SS_TEXT_OPTIONS_SIZE_1, error);
-    if (status != SSTORE_OK)
-        return status;
-    if (taken->kind != SSTORE_FEATURE_KIND_WORDS && taken->kind != SSTORE_FEATURE_KIND_CHARS)
-        return ss_fail_argument(error, "feature kind %d does not exist", (int)taken->kind);
-    if (taken->weighting != SSTORE_WEIGHTING_FREQUENCY && taken->weighting != SSTORE_WEIGHTING_SUBLINEAR &&
-        taken->weighting != SSTORE_WEIGHTING_PRESENCE)
-        return ss_fail_argument(error, "weighting %d does not exist", (int)taken->weighting);
-    if (taken->shingle > SS_MAX_SHINGLE)
-        return ss_fail_argument(error, "the shingle is %u; it must be at most %u", taken->shingle, SS_MAX_SHINGLE);
-    if (taken->reserved != 0)
-        return ss_fail_argument(error, "the reserved field of the options is not 0");
-    if (taken->shingle == 0)
-        taken->shingle = taken->kind == SSTORE_FEATURE_KIND_WORDS ? 3 : 4;
-    return SSTORE_OK;
-}
-
-size_t sstore_text_recipe(const sstore_text_options *options, char *buffer, size_t size)
-{
-    sstore_text_options taken;
-    if (size > 0)
-        buffer[0] = '\0';
-    if (take_options(&taken, options, NULL) != SSTORE_OK || ss_fold_unicode_version() == NULL)
-        return 0; /* no valid recipe */
-    int length = snprintf(buffer, size, "sstore-text-1 features=%s shingle=%u weights=%s hash=xxh3-64 unicode=%s",
-                          kind_names[taken.kind], taken.shingle, weighting_names[taken.weighting],
-                          ss_fold_unicode_version());
-    return length < 0 ? 0 : (size_t)length;
-}
-
-/* ----- fingerprinters ----- */
 
 static sstore_status init(sstore_fingerprinter *self, const sstore_text_options *options, sstore_error *error)
 {
     sstore_text_options taken;
-    sstore_status status = take_options(&taken, options, error);
-    if (status == SSTORE_OK && ss_fold_unicode_version() == NULL)
-        status = ss_fail(error, SSTORE_ERROR_UNSUPPORTED, 0, NULL, SSTORE_NO_OFFSET,
-                         "this library was built without utf8proc; it can fingerprint weighted features, but no text");
+    const sstore_status status = ss_text_options_take(options, &taken, error);
     if (status != SSTORE_OK)
         return status;
+    const ss_text_rules rules = ss_text_rules_of(&taken);
     self->weighting = taken.weighting;
+    self->factors = taken.lexicon != NULL && ss_lexicon_has_factors(taken.lexicon) ? taken.lexicon : NULL;
     self->set = (ss_feature_set){.count = 0};
-    ss_features_init(&self->features, &(ss_text_rules){.kind = taken.kind, .shingle = taken.shingle});
+    ss_features_init(&self->features, &rules);
     return SSTORE_OK;
 }
 
@@ -94,26 +53,55 @@ static sstore_status take_ones(void *context, const uint64_t *hashes, size_t cou
 static sstore_status take_counted(void *context, const uint64_t *hashes, size_t count, sstore_error *error)
 {
     sstore_fingerprinter *self = context;
-    self->feature_count += count;
     return ss_feature_set_add(&self->set, hashes, count, error);
 }
 
-static double weight_of(const sstore_fingerprinter *self, const ss_counted_feature *feature)
+static sstore_status find_set(sstore_fingerprinter *self, const uint8_t *text, size_t size, sstore_error *error)
 {
-    return self->weighting == SSTORE_WEIGHTING_PRESENCE ? 1 : 1 + log2((double)feature->count);
+    ss_feature_set_clear(&self->set);
+    return ss_features_find(&self->features, text, size, true, (ss_feature_sink){take_counted, self}, error);
+}
+
+static double weight_of(const sstore_fingerprinter *self, const sstore_counted_feature *feature)
+{
+    const double count = (double)feature->count;
+    const double weight = self->weighting == SSTORE_WEIGHTING_PRESENCE    ? 1
+                          : self->weighting == SSTORE_WEIGHTING_SUBLINEAR ? 1 + log2(count)
+                                                                          : count;
+    if (self->factors == NULL)
+        return weight;
+    const double product = weight * ss_lexicon_factor(self->factors, feature->hash);
+    return fmax(-SS_MAX_WEIGHT, fmin(SS_MAX_WEIGHT, product));
+}
+
+/* Add the features of the set, each with its weight. */
+static void add_weighted(sstore_fingerprinter *self)
+{
+    self->feature_count = 0;
+    for (size_t i = 0; i < self->set.count; i++) {
+        const sstore_counted_feature *feature = &self->set.items[i];
+        const double weight = weight_of(self, feature);
+        if (weight == 0)
+            continue;
+        ss_sums_add(&self->sums, feature->hash, weight);
+        self->feature_count += feature->count;
+        self->weight += fabs(weight);
+    }
 }
 
 static sstore_status find_sums(sstore_fingerprinter *self, const uint8_t *text, size_t size, sstore_error *error)
 {
-    const bool counted = self->weighting != SSTORE_WEIGHTING_FREQUENCY;
-    const ss_feature_sink sink = {counted ? take_counted : take_ones, self};
+    const bool simple = self->weighting == SSTORE_WEIGHTING_FREQUENCY && self->factors == NULL;
     self->feature_count = 0;
+    self->weight = 0;
     ss_sums_init(&self->sums);
-    if (counted)
-        ss_feature_set_clear(&self->set);
-    const sstore_status status = ss_features_find(&self->features, text, size, true, sink, error);
-    for (size_t i = 0; counted && i < self->set.count; i++)
-        ss_sums_add(&self->sums, self->set.items[i].hash, weight_of(self, &self->set.items[i]));
+    const sstore_status status = simple ? ss_features_find(&self->features, text, size, true,
+                                                           (ss_feature_sink){take_ones, self}, error)
+                                        : find_set(self, text, size, error);
+    if (simple)
+        self->weight = (double)self->feature_count;
+    else
+        add_weighted(self);
     return status;
 }
 
@@ -149,8 +137,23 @@ sstore_status sstore_fingerprinter_text(sstore_fingerprinter *fingerprinter, con
     const sstore_text_result made = {.struct_size = sizeof made,
                                      .fingerprint = ss_sums_fingerprint(&fingerprinter->sums),
                                      .feature_count = fingerprinter->feature_count,
-                                     .replaced_count = fingerprinter->features.replaced_count};
+                                     .replaced_count = fingerprinter->features.replaced_count,
+                                     .weight = fingerprinter->weight};
     return ss_give_result(result_out, &made, sizeof made, SS_TEXT_RESULT_SIZE_1, error);
+}
+
+sstore_status sstore_fingerprinter_features(sstore_fingerprinter *fingerprinter, const char *text, size_t size,
+                                            const sstore_counted_feature **features_out, size_t *count_out,
+                                            sstore_error *error)
+{
+    if ((text == NULL && size > 0) || fingerprinter == NULL || features_out == NULL || count_out == NULL)
+        return ss_fail_argument(error, "fingerprinter, text, features_out and count_out must not be NULL");
+    const sstore_status status = find_set(fingerprinter, (const uint8_t *)text, size, error);
+    if (status != SSTORE_OK)
+        return status;
+    *features_out = fingerprinter->set.items;
+    *count_out = fingerprinter->set.count;
+    return SSTORE_OK;
 }
 
 void sstore_fingerprinter_free(sstore_fingerprinter *fingerprinter)

@@ -1,0 +1,104 @@
+#include "text/text_options.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "text/lexicon.h"
+
+static const char *const kind_names[] = {[SSTORE_FEATURE_KIND_WORDS] = "words", [SSTORE_FEATURE_KIND_CHARS] = "chars"};
+static const char *const weighting_names[] = {[SSTORE_WEIGHTING_FREQUENCY] = "frequency",
+                                              [SSTORE_WEIGHTING_SUBLINEAR] = "sublinear",
+                                              [SSTORE_WEIGHTING_PRESENCE] = "presence"};
+
+static sstore_status check(const sstore_text_options *options, sstore_error *error)
+{
+    if (options->kind != SSTORE_FEATURE_KIND_WORDS && options->kind != SSTORE_FEATURE_KIND_CHARS)
+        return ss_fail_argument(error, "feature kind %d does not exist", (int)options->kind);
+    if (options->weighting != SSTORE_WEIGHTING_FREQUENCY && options->weighting != SSTORE_WEIGHTING_SUBLINEAR &&
+        options->weighting != SSTORE_WEIGHTING_PRESENCE)
+        return ss_fail_argument(error, "weighting %d does not exist", (int)options->weighting);
+    if (options->shingle > SS_MAX_SHINGLE)
+        return ss_fail_argument(error, "the shingle is %u; it must be at most %u", options->shingle, SS_MAX_SHINGLE);
+    if (options->reserved != 0)
+        return ss_fail_argument(error, "the reserved field of the options is not 0");
+    return SSTORE_OK;
+}
+
+sstore_status ss_text_options_take(const sstore_text_options *options, sstore_text_options *taken_out,
+                                   sstore_error *error)
+{
+    *taken_out = (sstore_text_options)SSTORE_TEXT_OPTIONS_INIT;
+    sstore_status status = ss_take_options(taken_out, sizeof *taken_out, options, SS_TEXT_OPTIONS_SIZE_1, error);
+    if (status == SSTORE_OK)
+        status = check(taken_out, error);
+    if (status != SSTORE_OK)
+        return status;
+    if (taken_out->shingle == 0)
+        taken_out->shingle = taken_out->kind == SSTORE_FEATURE_KIND_WORDS ? 3 : 4;
+    if (taken_out->lexicon != NULL && !ss_lexicon_fits(taken_out->lexicon, taken_out))
+        return ss_fail_argument(error, "the lexicon was made for features of another kind or shingle");
+    if (ss_fold_unicode_version() == NULL)
+        return ss_fail(error, SSTORE_ERROR_UNSUPPORTED, 0, NULL, SSTORE_NO_OFFSET,
+                       "this library was built without utf8proc; it can fingerprint weighted features, but no text");
+    return SSTORE_OK;
+}
+
+ss_text_rules ss_text_rules_of(const sstore_text_options *options)
+{
+    return (ss_text_rules){.kind = options->kind,
+                           .shingle = options->shingle,
+                           .spaceless_shingle = SS_CHARACTER_PAIR,
+                           .stop_words = options->lexicon != NULL ? ss_lexicon_stop_words(options->lexicon) : NULL};
+}
+
+/* A buffer that text is appended to, as far as there is space. */
+typedef struct appended {
+    char *buffer;
+    size_t size, length;
+} appended;
+
+__attribute__((format(printf, 2, 3))) static void append(appended *self, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    const size_t left = self->size > self->length ? self->size - self->length : 0;
+    const int added = vsnprintf(left > 0 ? self->buffer + self->length : NULL, left, format, arguments);
+    va_end(arguments);
+    self->length += added > 0 ? (size_t)added : 0;
+}
+
+static void append_hash(appended *self, const char *name, uint64_t hash)
+{
+    append(self, " %s=%016" PRIx64, name, hash);
+}
+
+size_t ss_text_recipe_write(const sstore_text_options *options, bool only_features, char *buffer, size_t size)
+{
+    appended recipe = {buffer, size, 0};
+    const ss_lexicon_names names = ss_lexicon_names_of(options->lexicon);
+    append(&recipe, "sstore-text-1 features=%s shingle=%u", kind_names[options->kind], options->shingle);
+    if (names.has_stop_words)
+        append_hash(&recipe, "stop-words", names.stop_words);
+    if (!only_features) {
+        append(&recipe, " weights=%s", weighting_names[options->weighting]);
+        if (names.has_weights)
+            append_hash(&recipe, "feature-weights", names.weights);
+        if (names.has_frequencies)
+            append_hash(&recipe, "idf", names.frequencies);
+        if (names.levels > 0)
+            append(&recipe, " levels=%u", names.levels);
+    }
+    append(&recipe, " hash=xxh3-64 unicode=%s", ss_fold_unicode_version());
+    return recipe.length;
+}
+
+size_t sstore_text_recipe(const sstore_text_options *options, char *buffer, size_t size)
+{
+    sstore_text_options taken;
+    if (size > 0)
+        buffer[0] = '\0';
+    return ss_text_options_take(options, &taken, NULL) == SSTORE_OK ? ss_text_recipe_write(&taken, false, buffer, size)
+                                                                    : 0;
+}

@@ -1,0 +1,139 @@
+/* cmd_idf.c - sstore idf: count in how many documents each feature occurs. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "commands/text_input.h"
+#include "documents/document_work.h"
+#include "input/input_measure.h"
+#include "output/whole_file.h"
+
+typedef struct arguments {
+    text_input text;
+    uint64_t memory_bytes;
+    progress_mode progress;
+} arguments;
+
+static const command_option options[] = {
+    {"memory", 0, "SIZE", "memory for the counts (default 1G); if it is full, the rarest features are forgotten",
+     OPTION_SIZE, OPTION_FIELD(arguments, memory_bytes), .common = true},
+    {0},
+};
+static const command_syntax syntax = {
+    .groups = (const option_group[]){TEXT_OPTION_GROUP(offsetof(arguments, text)),
+                                     {options, 0, NULL, NULL},
+                                     PROGRESS_OPTION_GROUP(offsetof(arguments, progress)),
+                                     {0}},
+    .operands = "TABLE [FILE...]",
+    .doc =
+        "Count in how many of the documents in each FILE every feature occurs, and write the counts to the file "
+        "TABLE, for 'sstore fingerprint --idf'. Without FILE, or with -, read standard input. Give both commands the "
+        "same --features, --shingle and --stop-words.",
+    .examples = (const command_example[]){{"let rare words weigh more than frequent ones",
+                                           "sstore idf --shingle 1 --lines titles.idf titles"},
+                                          {0}},
+};
+
+typedef struct count_job {
+    document_work work;
+    sstore_frequency_counter *counter;
+} count_job;
+
+/* What was found in a document: its features, behind one that only states their number. */
+static sstore_status find_features(void *context, document_worker *worker, document *of, const char *text,
+                                   size_t length, sstore_error *error)
+{
+    const sstore_counted_feature *features;
+    size_t count;
+    (void)context;
+    (void)of;
+    const sstore_status status = sstore_fingerprinter_features(worker->fingerprinter, text, length, &features, &count,
+                                                               error);
+    if (status != SSTORE_OK)
+        return status;
+    if (!grow(&worker->found, &worker->found_capacity, worker->found_count + 1 + count, sizeof *features)) {
+        strcpy(error->message, "out of memory");
+        return SSTORE_ERROR_MEMORY;
+    }
+    sstore_counted_feature *to = (sstore_counted_feature *)worker->found + worker->found_count;
+    *to = (sstore_counted_feature){.count = count};
+    if (count > 0)
+        memcpy(to + 1, features, count * sizeof *features);
+    worker->found_count += 1 + count;
+    return SSTORE_OK;
+}
+
+static int count_documents(void *context, document_worker *worker)
+{
+    count_job *job = context;
+    const sstore_counted_feature *from = worker->found;
+    sstore_error error;
+    for (size_t i = 0; i < worker->batch.count; i++) {
+        const size_t count = from->count;
+        if (count > 0 && sstore_frequency_counter_add(job->counter, from + 1, count, &error) != SSTORE_OK)
+            return message_error(&error);
+        from += 1 + count;
+    }
+    progress_show("counting", job->work.reader.next_id, 0, input_measure_fraction());
+    return EXIT_DONE;
+}
+
+static int write_table(const count_job *job, const char *path)
+{
+    sstore_frequency_summary summary = SSTORE_FREQUENCY_SUMMARY_INIT;
+    sstore_error error;
+    const void *table;
+    size_t size;
+    if (sstore_frequency_counter_finish(job->counter, &table, &size, &summary, &error) != SSTORE_OK)
+        return message_error(&error);
+    const int code = whole_file_write(path, table, size);
+    if (code != EXIT_DONE || strcmp(path, "-") == 0)
+        return code;
+    message_print("%s: documents with features %" PRIu64 ", features of two or more of them %" PRIu64, path,
+                  summary.document_count, summary.feature_count);
+    if (summary.error_bound > 0)
+        message_print("%s: the memory was full: counts may be too low by up to %" PRIu64 "; --memory gives more", path,
+                      summary.error_bound);
+    return EXIT_DONE;
+}
+
+static int count_inputs(arguments *all, const char *path, const operands *inputs)
+{
+    sstore_error error;
+    int code = all->text.recursive ? EXIT_DONE : input_check_all(inputs->items, inputs->count, NULL);
+    if (code == EXIT_DONE)
+        code = text_input_open(&all->text);
+    if (code != EXIT_DONE)
+        return code;
+    count_job job = {.work = {.options = &all->text.options,
+                              .reader = {.form = all->text.form,
+                                         .files = {.operands = inputs->items,
+                                                   .count = inputs->count,
+                                                   .recursive = all->text.recursive}},
+                              .find = find_features,
+                              .give = count_documents}};
+    job.work.context = &job;
+    if (sstore_frequency_counter_create(&all->text.options, all->memory_bytes, &job.counter, &error) != SSTORE_OK)
+        return message_error(&error);
+    progress_begin(all->progress);
+    input_measure_begin(inputs->items, inputs->count);
+    code = document_work_run(&job.work, all->text.threads);
+    progress_end();
+    if (code == EXIT_DONE)
+        code = write_table(&job, path);
+    sstore_frequency_counter_free(job.counter);
+    return code;
+}
+
+int cmd_idf(int argc, char **argv)
+{
+    arguments all = {.text = TEXT_INPUT_INIT};
+    operands given = command_line_parse(&syntax, argc, argv, &all);
+    if (given.count == 0)
+        message_usage_error("expected TABLE, the file to write");
+    const char *path = *given.items++;
+    given.count--;
+    const operands inputs = operands_as_inputs(given);
+    const int code = count_inputs(&all, path, &inputs);
+    text_input_close(&all.text);
+    return code;
+}

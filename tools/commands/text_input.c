@@ -1,0 +1,139 @@
+#include "commands/text_input.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "input/input_source.h"
+#include "input/weight.h"
+#include "output/json.h"
+
+static const option_choice kinds[] = {{"words", SSTORE_FEATURE_KIND_WORDS}, {"chars", SSTORE_FEATURE_KIND_CHARS}, {0}};
+const command_option text_options[] = {
+    {"features", 0, "KIND", "words (default): sequences of words; chars: sequences of characters", OPTION_CHOICE,
+     OPTION_FIELD(text_input, options.kind), .choices = kinds, .given = offsetof(text_input, text_given),
+     .common = true},
+    {"shingle", 0, "N", "the length of a feature, 1 to 64 (default 3 words or 4 characters)", OPTION_NUMBER,
+     OPTION_FIELD(text_input, options.shingle), .min = 1, .max = 64, .given = offsetof(text_input, text_given),
+     .common = true},
+    {"stop-words", 0, "FILE", "leave out the words of FILE, one in each line, before features are made", OPTION_TEXT,
+     OPTION_FIELD(text_input, stop_words), .given = offsetof(text_input, text_given)},
+    {"lines", 0, NULL, "each line is a document; its id is its number, counted from 0 over all FILEs", OPTION_FLAG,
+     OPTION_FIELD(text_input, lines), .common = true},
+    {"jsonl", 0, NULL, "each line is a JSON object with a document", OPTION_FLAG, OPTION_FIELD(text_input, jsonl),
+     .common = true},
+    {"text-field", 0, "KEY", "the key of the text in it; 'a.b' is b in a (default text)", OPTION_TEXT,
+     OPTION_FIELD(text_input, form.text_key), .given = offsetof(text_input, json_given)},
+    {"recursive", 0, NULL, "folders stand for all files in them; those that are no text are left out", OPTION_FLAG,
+     OPTION_FIELD(text_input, recursive)},
+    {"encoding", 0, "NAME", "the files are in this encoding, such as UTF-16 or GB18030 (default UTF-8)", OPTION_TEXT,
+     OPTION_FIELD(text_input, form.encoding), .given = offsetof(text_input, form_given)},
+    {"binary", 0, NULL, "also take files with zero bytes, which are hardly text", OPTION_FLAG,
+     OPTION_FIELD(text_input, form.binary), .given = offsetof(text_input, form_given)},
+    {"threads", 0, "N", "use N threads (default: all processors)", OPTION_NUMBER, OPTION_FIELD(text_input, threads),
+     .max = 1024},
+    {0},
+};
+
+void check_text_options(void *part)
+{
+    text_input *self = part;
+    if (self->lines && self->jsonl)
+        message_usage_error("--lines cannot be combined with --jsonl");
+    if (self->json_given != NULL && !self->jsonl)
+        message_usage_error("%s needs --jsonl", self->json_given);
+    if (self->jsonl && !json_is_available())
+        message_usage_error("--jsonl: this sstore was built without the jansson library");
+    if (self->form.encoding != NULL && self->form.binary)
+        message_usage_error("--encoding cannot be combined with --binary");
+    if (self->form.encoding != NULL && !recode_knows(self->form.encoding))
+        message_usage_error("--encoding: this system does not know '%s'; 'iconv -l' lists the encodings",
+                            self->form.encoding);
+    if (self->stop_words != NULL && self->options.kind != SSTORE_FEATURE_KIND_WORDS)
+        message_usage_error("--stop-words needs --features words");
+    self->form.unit = self->jsonl ? DOCUMENT_JSONL : self->lines ? DOCUMENT_LINES : DOCUMENT_FILES;
+}
+
+/* ----- lists ----- */
+
+/* Takes a line. False: it is wrong, or memory is short. */
+typedef bool (*line_taker)(sstore_lexicon *lexicon, const char *text, size_t length, sstore_error *error);
+
+static bool take_stop_word(sstore_lexicon *lexicon, const char *text, size_t length, sstore_error *error)
+{
+    return sstore_lexicon_add_stop_word(lexicon, text, length, error) == SSTORE_OK;
+}
+
+static bool take_weight(sstore_lexicon *lexicon, const char *text, size_t length, sstore_error *error)
+{
+    double weight;
+    const char *tab = memrchr(text, '\t', length);
+    if (tab != NULL && weight_parse(tab + 1, length - (size_t)(tab + 1 - text), &weight))
+        return sstore_lexicon_set_weight(lexicon, text, (size_t)(tab - text), weight, error) == SSTORE_OK;
+    strcpy(error->message, "expected a feature, a tab and a decimal weight from -2^31 to 2^31");
+    return false;
+}
+
+/* Read the lines of a list, but for those that are empty or comments. */
+static int read_list(const char *path, line_taker take, sstore_lexicon *lexicon)
+{
+    input_source source;
+    source_line line = {0};
+    sstore_error error;
+    int code = input_source_open(&source, path);
+    if (code != EXIT_DONE)
+        return code;
+    code = input_source_unpack(&source, COMPRESSION_AUTO);
+    while (code == EXIT_DONE && source_line_next(&source, &line, &code)) {
+        const size_t length = source_line_length(&line);
+        if (length > 0 && line.text[0] != '#' && !take(lexicon, line.text, length, &error))
+            code = input_source_fail(&source, line.number, error.message);
+    }
+    input_source_report(&source);
+    input_source_close(&source);
+    return code;
+}
+
+static int read_table(text_input *self)
+{
+    input_source source;
+    sstore_error error;
+    int code = input_source_open(&source, self->frequencies);
+    if (code != EXIT_DONE)
+        return code;
+    code = input_source_unpack(&source, COMPRESSION_AUTO);
+    if (code == EXIT_DONE)
+        code = input_source_need(&source, SIZE_MAX);
+    input_source_report(&source);
+    if (code == EXIT_DONE) {
+        const size_t size = source.end - source.begin;
+        self->table = allocate_or_exit(size + 1, 1);
+        memcpy(self->table, source.buffer + source.begin, size);
+        if (sstore_lexicon_use_frequencies(self->lexicon, self->table, size, self->levels, &error) != SSTORE_OK)
+            code = message_print("%s: %s; 'sstore idf' makes such tables", self->frequencies, error.message);
+    }
+    input_source_close(&source);
+    return code;
+}
+
+int text_input_open(text_input *self)
+{
+    sstore_error error;
+    if (sstore_lexicon_create(&self->options, &self->lexicon, &error) != SSTORE_OK)
+        return message_error(&error);
+    int code = EXIT_DONE;
+    if (self->stop_words != NULL)
+        code = read_list(self->stop_words, take_stop_word, self->lexicon);
+    if (code == EXIT_DONE && self->weights != NULL)
+        code = read_list(self->weights, take_weight, self->lexicon);
+    if (code == EXIT_DONE && self->frequencies != NULL)
+        code = read_table(self);
+    self->options.lexicon = self->lexicon;
+    return code;
+}
+
+void text_input_close(text_input *self)
+{
+    sstore_lexicon_free(self->lexicon);
+    free(self->table);
+}

@@ -1,0 +1,39 @@
+/* text_input.h - the options of the commands that read texts: where the documents are, and how their features are
+ * found. */
+#ifndef TEXT_INPUT_H
+#define TEXT_INPUT_H
+
+#include <sstore_text.h>
+
+#include "commands/cmd.h"
+#include "documents/document_form.h"
+
+typedef struct text_input {
+    sstore_text_options options;
+    document_form form;
+    bool lines, jsonl, recursive;
+    uint32_t threads;
+    const char *stop_words;            /* the path of a list, or NULL */
+    const char *weights, *frequencies; /* the same, of weights and of a table; only sstore fingerprint sets these */
+    uint32_t levels;
+    const char *text_given, *json_given, *form_given; /* an option of that kind, if one is given */
+    sstore_lexicon *lexicon;
+    char *table;
+} text_input;
+
+#define TEXT_INPUT_INIT {.options = SSTORE_TEXT_OPTIONS_INIT, .form = {.text_key = "text"}}
+
+extern const command_option text_options[];
+void check_text_options(void *part);
+#define TEXT_OPTION_GROUP(offset)                                                                                      \
+    {                                                                                                                  \
+        text_options, offset, NULL, check_text_options                                                                 \
+    }
+
+/* Read the lists that the options name, and let the options have them. Fails at once if the library was built without
+ * support for text. Returns an exit code; close it in any case. */
+int text_input_open(text_input *input);
+
+void text_input_close(text_input *input);
+
+#endif

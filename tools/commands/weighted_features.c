@@ -1,0 +1,125 @@
+/* weighted_features.c - documents that come as lines of features and weights. */
+#include "commands/weighted_features.h"
+
+#include <sstore.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "documents/document_reader.h"
+#include "input/input_measure.h"
+#include "input/input_source.h"
+#include "input/weight.h"
+
+/* The ids of documents count over all inputs. */
+typedef struct document_ids {
+    uint64_t next, printed;
+    bool used_up; /* the largest id is taken */
+} document_ids;
+
+/* Print "fingerprint<TAB>number" of a document in `source`. */
+static int print_numbered(input_source *source, uint64_t fingerprint, document_ids *ids)
+{
+    const sstore_record record = {.fingerprint = fingerprint, .id = ids->next};
+    if (ids->used_up)
+        return input_source_fail(source, 0, NO_ID_LEFT);
+    ids->used_up = ids->next == UINT64_MAX;
+    ids->next++;
+    progress_show("fingerprinting", ++ids->printed, 0, input_measure_fraction());
+    return output_record(true, &record) ? EXIT_DONE : EXIT_FAILED;
+}
+
+/* The features of the document being read. */
+typedef struct weighted_document {
+    char *bytes; /* of all features, in order */
+    size_t used, capacity;
+    sstore_feature *features; /* `data` is set when the document is complete */
+    size_t count, feature_capacity;
+} weighted_document;
+
+static bool add_feature(weighted_document *of, const char *data, size_t size, double weight)
+{
+    if (!grow(&of->bytes, &of->capacity, of->used + size, 1) ||
+        !grow(&of->features, &of->feature_capacity, of->count + 1, sizeof *of->features))
+        return false;
+    if (of->bytes != NULL) /* NULL: all features so far are empty */
+        memcpy(of->bytes + of->used, data, size);
+    of->used += size;
+    of->features[of->count++] = (sstore_feature){.size = size, .weight = weight};
+    return true;
+}
+
+/* Print the fingerprint of the document, unless it has no lines, and start the next one. */
+static int end_document(weighted_document *of, input_source *source, document_ids *ids)
+{
+    uint64_t fingerprint;
+    sstore_error error;
+    if (of->count == 0)
+        return EXIT_DONE;
+    size_t offset = 0;
+    for (size_t i = 0; i < of->count; i++) {
+        of->features[i].data = of->bytes + offset;
+        offset += of->features[i].size;
+    }
+    if (sstore_simhash(of->features, of->count, &fingerprint, &error) != SSTORE_OK)
+        return message_error(&error);
+    of->used = of->count = 0;
+    return print_numbered(source, fingerprint, ids);
+}
+
+static int take_line(weighted_document *of, input_source *source, const source_line *line, document_ids *ids)
+{
+    const char *text = line->text;
+    const size_t length = source_line_length(line);
+    size_t first = 0;
+    while (first < length && (text[first] == ' ' || text[first] == '\t'))
+        first++;
+    if (first == length) /* blank */
+        return end_document(of, source, ids);
+    const char *tab = memrchr(text, '\t', length);
+    if (tab == NULL)
+        return input_source_fail(source, line->number, "expected a feature, a tab and a weight, found no tab");
+    double weight;
+    if (!weight_parse(tab + 1, length - (size_t)(tab + 1 - text), &weight))
+        return input_source_fail(source, line->number,
+                                 "expected a decimal weight from -2^31 to 2^31 after the last tab");
+    if (!add_feature(of, text, (size_t)(tab - text), weight))
+        return input_source_fail(source, line->number, "out of memory");
+    return EXIT_DONE;
+}
+
+/* A document is lines of "feature<TAB>weight" up to a blank line: print "fingerprint<TAB>number" for each. */
+static int fingerprint_weighted(input_source *source, document_ids *ids)
+{
+    weighted_document features = {0};
+    source_line line = {.flushes = true};
+    int code = EXIT_DONE;
+    while (code == EXIT_DONE && source_line_next(source, &line, &code))
+        code = take_line(&features, source, &line, ids);
+    if (code == EXIT_DONE)
+        code = end_document(&features, source, ids);
+    free(features.bytes);
+    free(features.features);
+    return code;
+}
+
+static int read_weighted(const char *path, document_ids *ids)
+{
+    input_source source;
+    int code = input_source_open(&source, path);
+    if (code != EXIT_DONE)
+        return code;
+    code = fingerprint_weighted(&source, ids);
+    input_source_report(&source);
+    input_source_close(&source);
+    return code;
+}
+
+int fingerprint_weighted_features(const operands *inputs, uint64_t first_id)
+{
+    document_ids ids = {.next = first_id};
+    int code = EXIT_DONE;
+    for (int i = 0; i < inputs->count && code == EXIT_DONE; i++)
+        code = read_weighted(inputs->items[i], &ids);
+    progress_end();
+    return code;
+}

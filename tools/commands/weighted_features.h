@@ -1,0 +1,11 @@
+/* weighted_features.h - sstore fingerprint --weighted. */
+#ifndef WEIGHTED_FEATURES_H
+#define WEIGHTED_FEATURES_H
+
+#include "commands/cmd.h"
+
+/* Print the fingerprints of documents that are lines of "feature<TAB>weight", up to a blank line. They are numbered
+ * from `first_id` on. Returns an exit code. */
+int fingerprint_weighted_features(const operands *inputs, uint64_t first_id);
+
+#endif

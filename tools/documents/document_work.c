@@ -1,0 +1,95 @@
+#include "documents/document_work.h"
+
+#include <stdlib.h>
+
+#include "documents/document_json.h"
+#include "documents/ordered.h"
+#include "output/messages.h"
+#include "output/output.h"
+
+static void free_worker(void *item)
+{
+    document_worker *self = item;
+    sstore_fingerprinter_free(self->fingerprinter);
+    document_batch_free(&self->batch);
+    free(self->found);
+    free(self);
+}
+
+static void *make_worker(void *context)
+{
+    const document_work *work = context;
+    document_worker *self = calloc(1, sizeof *self);
+    sstore_error error;
+    if (self != NULL && sstore_fingerprinter_create(work->options, &self->fingerprinter, &error) == SSTORE_OK)
+        return self;
+    if (self != NULL)
+        free_worker(self);
+    return NULL;
+}
+
+static bool take_documents(void *context, void *item)
+{
+    document_work *work = context;
+    document_worker *self = item;
+    self->found_count = 0;
+    return document_reader_take(&work->reader, &self->batch);
+}
+
+static bool find(const document_work *work, document_worker *self, document *of, const char *text, size_t length)
+{
+    sstore_error error;
+    if (work->find(work->context, self, of, text, length, &error) == SSTORE_OK)
+        return true;
+    self->batch.code = EXIT_FAILED;
+    document_batch_explain(&self->batch, "%s", error.message);
+    return false;
+}
+
+static bool work_on_document(const document_work *work, document_worker *self, document *of)
+{
+    document_text text;
+    const document_form *form = &work->reader.form;
+    if (form->unit != DOCUMENT_JSONL)
+        return find(work, self, of, self->batch.bytes + of->begin, of->length);
+    const bool done = document_json_read(&self->batch, of, form, &text) && find(work, self, of, text.text, text.length);
+    json_value_free(text.object);
+    return done;
+}
+
+/* A document that fails ends the batch before it. */
+static void work_on_documents(void *context, void *item)
+{
+    document_worker *self = item;
+    size_t done = 0;
+    while (done < self->batch.count && work_on_document(context, self, &self->batch.items[done]))
+        done++;
+    self->batch.count = done;
+}
+
+static int give_documents(void *context, void *item)
+{
+    document_work *work = context;
+    document_worker *self = item;
+    const int code = work->give(work->context, self);
+    if (code != EXIT_DONE)
+        return code;
+    if (work->reader.may_wait && !output_flush())
+        return EXIT_FAILED;
+    if (self->batch.reason[0] != '\0')
+        message_print("%s", self->batch.reason);
+    return self->batch.code;
+}
+
+int document_work_run(document_work *work, uint32_t threads)
+{
+    const ordered_work ordered = {.context = work,
+                                  .make = make_worker,
+                                  .free = free_worker,
+                                  .take = take_documents,
+                                  .work = work_on_documents,
+                                  .give = give_documents};
+    const int code = ordered_run(&ordered, threads);
+    document_reader_close(&work->reader);
+    return code;
+}
