@@ -132,6 +132,16 @@ uint32_t ss_frequencies_find(const ss_frequencies *self, uint64_t hash)
     return 0;
 }
 
+void ss_frequencies_prefetch_index(const ss_frequencies *self, uint64_t hash)
+{
+    __builtin_prefetch(&self->starts[hash >> (64 - self->index_bits)]);
+}
+
+void ss_frequencies_prefetch_entry(const ss_frequencies *self, uint64_t hash)
+{
+    __builtin_prefetch(self->entries + SS_FREQUENCIES_ENTRY * (size_t)self->starts[hash >> (64 - self->index_bits)]);
+}
+
 void ss_frequencies_close(ss_frequencies *self)
 {
     ss_free(self->starts);

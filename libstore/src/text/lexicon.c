@@ -12,6 +12,8 @@
 #include "text/text_options.h"
 
 #define MAX_LEVELS 255u
+#define INDEX_AHEAD 32u /* features; a large table is in memory, not in the processor's caches */
+#define ENTRY_AHEAD 16u
 
 struct sstore_lexicon {
     sstore_text_options options; /* the lexicon itself is theirs, so that its stop words are left out of features */
@@ -201,12 +203,16 @@ bool ss_lexicon_has_factors(const sstore_lexicon *lexicon)
     return lexicon->weighted.count > 0 || lexicon->has_frequencies;
 }
 
-double ss_lexicon_factor(const sstore_lexicon *lexicon, uint64_t hash)
+double ss_lexicon_factor(const sstore_lexicon *lexicon, const sstore_counted_feature *features, size_t count, size_t i)
 {
-    const sstore_counted_feature *own = ss_feature_set_find(&lexicon->weighted, hash);
+    if (lexicon->has_frequencies && i + INDEX_AHEAD < count)
+        ss_frequencies_prefetch_index(&lexicon->frequencies, features[i + INDEX_AHEAD].hash);
+    if (lexicon->has_frequencies && i + ENTRY_AHEAD < count)
+        ss_frequencies_prefetch_entry(&lexicon->frequencies, features[i + ENTRY_AHEAD].hash);
+    const sstore_counted_feature *own = ss_feature_set_find(&lexicon->weighted, features[i].hash);
     if (own != NULL)
         return lexicon->weights[own - lexicon->weighted.items];
-    return lexicon->has_frequencies ? factor_by_frequency(lexicon, hash) : 1;
+    return lexicon->has_frequencies ? factor_by_frequency(lexicon, features[i].hash) : 1;
 }
 
 /* Names are sums, so that they do not depend on the order of entries. */

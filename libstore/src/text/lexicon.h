@@ -14,8 +14,8 @@ const ss_feature_set *ss_lexicon_stop_words(const sstore_lexicon *lexicon);
 /* Whether any factor is other than 1. */
 bool ss_lexicon_has_factors(const sstore_lexicon *lexicon);
 
-/* The factor of a feature's weight. */
-double ss_lexicon_factor(const sstore_lexicon *lexicon, uint64_t hash);
+/* The factor of the weight of features[i]. Reads ahead for the features after it. */
+double ss_lexicon_factor(const sstore_lexicon *lexicon, const sstore_counted_feature *features, size_t count, size_t i);
 
 /* The contents of a lexicon, as recipes name them. */
 typedef struct ss_lexicon_names {

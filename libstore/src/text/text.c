@@ -62,15 +62,16 @@ static sstore_status find_set(sstore_fingerprinter *self, const uint8_t *text, s
     return ss_features_find(&self->features, text, size, true, (ss_feature_sink){take_counted, self}, error);
 }
 
-static double weight_of(const sstore_fingerprinter *self, const sstore_counted_feature *feature)
+/* The weight of feature i of the set. */
+static double weight_of(const sstore_fingerprinter *self, size_t i)
 {
-    const double count = (double)feature->count;
+    const double count = (double)self->set.items[i].count;
     const double weight = self->weighting == SSTORE_WEIGHTING_PRESENCE    ? 1
                           : self->weighting == SSTORE_WEIGHTING_SUBLINEAR ? 1 + log2(count)
                                                                           : count;
     if (self->factors == NULL)
         return weight;
-    const double product = weight * ss_lexicon_factor(self->factors, feature->hash);
+    const double product = weight * ss_lexicon_factor(self->factors, self->set.items, self->set.count, i);
     return fmax(-SS_MAX_WEIGHT, fmin(SS_MAX_WEIGHT, product));
 }
 
@@ -79,12 +80,11 @@ static void add_weighted(sstore_fingerprinter *self)
 {
     self->feature_count = 0;
     for (size_t i = 0; i < self->set.count; i++) {
-        const sstore_counted_feature *feature = &self->set.items[i];
-        const double weight = weight_of(self, feature);
+        const double weight = weight_of(self, i);
         if (weight == 0)
             continue;
-        ss_sums_add(&self->sums, feature->hash, weight);
-        self->feature_count += feature->count;
+        ss_sums_add(&self->sums, self->set.items[i].hash, weight);
+        self->feature_count += self->set.items[i].count;
         self->weight += fabs(weight);
     }
 }
