@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/sums.h"
 #include "support/random.h"
 #include "support/testing.h"
 
@@ -39,11 +40,21 @@ static uint64_t simhash_naively(const uint64_t *hashes, const double *weights, s
     return fingerprint;
 }
 
-/* The articles' example: sums 9 -9 1 -1 1 9. */
+/* The articles' example: its sums, their signs, and the fingerprint. */
 static void test_worked_example(void **state)
 {
     const uint64_t hashes[] = {UINT64_C(0x25) << 58, UINT64_C(0x2b) << 58}; /* 100101, 101011 */
-    const double weights[] = {4, 5};
+    const double weights[] = {4, 5}, wanted[] = {9, -9, 1, -1, 1, 9};
+    ss_sums sums;
+    double found[64];
+    ss_sums_init(&sums);
+    for (size_t i = 0; i < 2; i++)
+        ss_sums_add(&sums, hashes[i], weights[i]);
+    ss_sums_values(&sums, found);
+    assert_memory_equal(found, wanted, sizeof wanted);
+    for (size_t i = 6; i < 64; i++)
+        assert_true(found[i] == -9); /* no hash has these bits */
+    assert_int_equal(ss_sums_fingerprint(&sums), UINT64_C(0x2b) << 58);
     assert_int_equal(simhash(hashes, weights, 2) >> 58, 0x2b);
     const double other_way[] = {5, 4};
     assert_int_equal(simhash(hashes, other_way, 2) >> 58, 0x25);
