@@ -40,8 +40,8 @@ sstore_status ss_frequencies_open(ss_frequencies *self, const uint8_t *table, si
 /* The number of documents that have a feature; 0 if the table does not list it. */
 uint32_t ss_frequencies_find(const ss_frequencies *self, uint64_t hash);
 
-/* Load what a later ss_frequencies_find() needs into the processor's cache: first the index, and when that is there, the
- * entry. */
+/* Load what a later ss_frequencies_find() needs into the processor's cache: first the index and, when that is there,
+ * the entry. */
 void ss_frequencies_prefetch_index(const ss_frequencies *self, uint64_t hash);
 void ss_frequencies_prefetch_entry(const ss_frequencies *self, uint64_t hash);
 
