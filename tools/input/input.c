@@ -18,6 +18,7 @@
 #include "input/input_hint.h"
 #include "input/input_source.h"
 #include "output/json.h"
+#include "output/records.h"
 
 #define MIN_WINDOW_BITS 23u /* 8 MiB, the window of 'zstd -19' */
 
@@ -132,11 +133,28 @@ static compression settle_compression(const char *path, const input_options *opt
     return kind == COMPRESSION_AUTO && !input_formats[format].has_lines ? COMPRESSION_NONE : kind;
 }
 
+/* Where nothing tells the format, the header of pairs of words does: no text begins with its first byte. */
+static int look_for_header(input_reader *reader, input_format *format)
+{
+    input_source *source = &reader->source;
+    if (*format != INPUT_TEXT || reader->options->format != INPUT_AUTO)
+        return EXIT_DONE;
+    int code = input_source_need(source, 1);
+    if (code == EXIT_DONE && source->begin < source->end && source->buffer[source->begin] == RECORDS_MAGIC[0])
+        code = input_source_need(source, RECORDS_MAGIC_BYTES);
+    if (code == EXIT_DONE && source->end - source->begin >= RECORDS_MAGIC_BYTES &&
+        memcmp(source->buffer + source->begin, RECORDS_MAGIC, RECORDS_MAGIC_BYTES) == 0)
+        *format = INPUT_REC;
+    return code;
+}
+
 /* Read the source to its end and hand all records on, also those before a fault. */
 static int read_source(input_reader *reader)
 {
     input_format format = choose_format(reader->path, reader->options);
     int code = input_source_unpack(&reader->source, settle_compression(reader->path, reader->options, format));
+    if (code == EXIT_DONE)
+        code = look_for_header(reader, &format);
     if (code == EXIT_DONE)
         code = input_formats[format].read(reader);
     bool deliver = code == EXIT_DONE || reader->source.fault.reason[0] != '\0';

@@ -31,6 +31,14 @@ exits 0 sstore add --quiet PLAIN lines.rec # a store without a recipe takes any
 recipe_of PLAIN
 gzip -c lines.rec | exits 0 sstore build --quiet --format rec --compression gzip GZIP
 recipe_of GZIP
+echo "--- the header tells the format where no name does, also in a compressed pipe"
+exits 0 sstore build --quiet PIPED <lines.rec && recipe_of PIPED
+gzip -c lines.rec | exits 0 sstore build --quiet PACKED - && diff -r PIPED PACKED && diff -r PIPED REC && echo equal
+exits 0 sstore query -k 0 STORE <lines.rec | wc -l
+head -c 7 lines.rec | exits 1 sstore build CUT
+head -c 20 lines.rec | exits 1 sstore build CUT
+(printf 'ff 1\n'; cat lines.rec) | exits 1 sstore build CUT
+absent CUT
 echo "--- other columns than stated"
 sstore fingerprint file lines | exits 0 sstore build --quiet --columns fingerprint,-,- NUMBERED
 sstore dump NUMBERED
