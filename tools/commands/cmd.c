@@ -92,6 +92,17 @@ int store_check_recipe(const char *path, const char *input, const char *recipe)
                          metadata.recipe);
 }
 
+static int check_recipe(void *store, const char *input, const char *recipe)
+{
+    return store_check_recipe(store, input, recipe);
+}
+
+void store_expect_recipe(input_options *options, const char *path)
+{
+    options->on_recipe = check_recipe;
+    options->recipe_context = (void *)(uintptr_t)path;
+}
+
 const option_choice io_modes[] = {
     {"auto", SSTORE_IO_AUTO}, {"mmap", SSTORE_IO_MMAP}, {"pread", SSTORE_IO_PREAD}, {"memory", SSTORE_IO_MEMORY}, {0}};
 

@@ -69,6 +69,9 @@ int store_read_metadata(const char *path, sstore_statistics *metadata_out);
 /* Fail unless an input's recipe is that of the store, or the store has none. Returns an exit code. */
 int store_check_recipe(const char *path, const char *input, const char *recipe);
 
+/* Have inputs that are read with these options checked in this way. */
+void store_expect_recipe(input_options *options, const char *path);
+
 /* The choices of --io: values of sstore_io. */
 extern const option_choice io_modes[];
 

@@ -117,17 +117,11 @@ static int add_to_chunk(void *context, const uint64_t *fingerprints, const uint6
     return job->chunk.count + INPUT_BATCH_RECORDS > CHUNK_RECORDS ? insert_chunk(job) : EXIT_DONE;
 }
 
-static int take_recipe(void *context, const char *path, const char *recipe)
-{
-    const new_job *job = context;
-    return store_check_recipe(job->all->store.store, path, recipe);
-}
-
 /* Text from stdin is answered record by record, since its writer may be waiting for the answer. */
 static int insert_input(new_job *job, const char *input, input_ids *ids)
 {
     input_options format = job->all->store.input;
-    format.on_recipe = take_recipe;
+    store_expect_recipe(&format, job->all->store.store);
     job->answers_now = input_is_interactive(input, &format);
     if (job->answers_now)
         return input_read_interactive(&format, ids, insert, job);

@@ -69,6 +69,7 @@ static int read_inputs(build_job *job, const store_arguments *arguments)
     int code = EXIT_DONE;
     input_options options = arguments->input;
     options.on_recipe = take_recipe;
+    options.recipe_context = job;
     input_measure_begin(arguments->inputs.items, arguments->inputs.count);
     for (int i = 0; i < arguments->inputs.count && code == EXIT_DONE; i++)
         code = input_read(arguments->inputs.items[i], &options, &ids, add_batch, job);

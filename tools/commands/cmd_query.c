@@ -288,12 +288,6 @@ static int answer_now(void *context, const uint64_t *fingerprints, const uint64_
     return code == EXIT_DONE && !output_flush() ? EXIT_FAILED : code;
 }
 
-static int take_recipe(void *context, const char *path, const char *recipe)
-{
-    const query_session *session = context;
-    return store_check_recipe(session->all->store, path, recipe);
-}
-
 /* Queries in text from stdin, not by --input, are answered one by one, since their writer may be waiting for the
  * answer. */
 static int answer_input(query_session *session, const arguments *all)
@@ -303,7 +297,7 @@ static int answer_input(query_session *session, const arguments *all)
     session->input_fraction = input_measure_fraction();
     input_ids ids = INPUT_IDS_UNKNOWN;
     input_options format = all->format;
-    format.on_recipe = take_recipe;
+    store_expect_recipe(&format, all->store);
     if (all->input == NULL && input_is_interactive(path, &format))
         return input_read_interactive(&format, &ids, answer_now, session);
     if (!record_batch_init(&session->chunk, CHUNK_QUERIES))

@@ -59,6 +59,7 @@ static int time_queries(arguments *all, store_view *view, const sstore *store)
     if (all->queries == NULL)
         return EXIT_DONE;
     all->input.lines.ignore_ids = true;
+    store_expect_recipe(&all->input, view->path);
     int code = input_read_all(all->queries, &all->input, &queries, &count);
     if (code == EXIT_DONE)
         code = view_time_queries(view, store, queries, count, show_progress);

@@ -7,6 +7,7 @@
 #include "commands/cmd.h"
 #include "input/handover.h"
 #include "input/input_measure.h"
+#include "output/records.h"
 
 /* Full slots take the least time per record. A slot that is not full is handed over if the scanning thread is idle. */
 #define SLOT_RECORDS ((size_t)1 << 20)
@@ -46,6 +47,30 @@ static const command_syntax syntax = {
                                           {0}},
 };
 
+/* ----- recipes ----- */
+
+/* The first recipe that an input states. */
+typedef struct stated_recipe {
+    char text[RECORDS_MAX_RECIPE + 1]; /* escaped; "" before there is one */
+    const char *input;
+} stated_recipe;
+
+/* Fail if an input states another recipe than those before it: an input_recipe_fn. */
+static int compare_recipe(void *context, const char *path, const char *recipe)
+{
+    stated_recipe *first = context;
+    char shown[sizeof first->text];
+    (void)sstore_escape(recipe, strlen(recipe), false, shown, sizeof shown);
+    if (first->text[0] == '\0') {
+        memcpy(first->text, shown, sizeof shown);
+        first->input = path;
+    }
+    if (strcmp(first->text, shown) == 0)
+        return EXIT_DONE;
+    return message_print("%s: the input was made by the recipe '%s', but %s by '%s'", path, shown, first->input,
+                         first->text);
+}
+
 /* ----- the queries ----- */
 
 static int open_scan(const arguments *all, sstore_stream_matcher **scan_out)
@@ -60,6 +85,8 @@ static int open_scan(const arguments *all, sstore_stream_matcher **scan_out)
     format.lines.radix = all->format.lines.radix;
     format.lines.fingerprint_key = all->format.lines.fingerprint_key;
     format.lines.ignore_ids = true;
+    format.on_recipe = all->format.on_recipe;
+    format.recipe_context = all->format.recipe_context;
     format.ahead = all->format.ahead;
     int code = input_read_all(all->queries, &format, &queries, &count);
     if (code == EXIT_DONE)
@@ -195,6 +222,7 @@ static int scan_inputs(const arguments *all, sstore_stream_matcher *scan)
 int cmd_scan(int argc, char **argv)
 {
     arguments all = {.distance = 3, .format = INPUT_OPTIONS_INIT};
+    stated_recipe recipe = {.input = NULL};
     sstore_stream_matcher *scan = NULL;
     const operands given = command_line_parse(&syntax, argc, argv, &all);
     if (all.queries == NULL)
@@ -204,6 +232,8 @@ int cmd_scan(int argc, char **argv)
         if (strcmp(all.queries, "-") == 0 && strcmp(all.inputs.items[i], "-") == 0)
             message_usage_error("--queries and the input cannot both be standard input");
     all.format.ahead = all.threads != 1;
+    all.format.on_recipe = compare_recipe;
+    all.format.recipe_context = &recipe;
     int code = input_check_all(all.inputs.items, all.inputs.count, &all.format);
     progress_begin(all.progress);
     if (code == EXIT_DONE)

@@ -167,8 +167,8 @@ static int read_source(input_reader *reader)
 /* Takes the records in the thread that called input_read(). */
 typedef struct consumer {
     input_batch_fn on_batch;
-    input_recipe_fn on_recipe;
     void *context;
+    const input_options *options;
     const char *path;
     int code; /* what they returned last */
 } consumer;
@@ -177,8 +177,8 @@ typedef struct consumer {
 static int consume(consumer *taker, record_batch *batch)
 {
     const uint64_t *ids = batch->has_ids ? batch->ids : NULL;
-    if (batch->recipe != NULL && taker->on_recipe != NULL)
-        taker->code = taker->on_recipe(taker->context, taker->path, batch->recipe);
+    if (batch->recipe != NULL && taker->options->on_recipe != NULL)
+        taker->code = taker->options->on_recipe(taker->options->recipe_context, taker->path, batch->recipe);
     if (taker->code == EXIT_DONE && batch->count > 0)
         taker->code = taker->on_batch(taker->context, batch->fingerprints, ids, batch->count);
     batch->count = 0;
@@ -278,7 +278,7 @@ static bool read_ahead_of(input_reader *reader, consumer *taker, int *code_out)
 
 int input_read(const char *path, const input_options *options, input_ids *ids, input_batch_fn on_batch, void *context)
 {
-    consumer taker = {.on_batch = on_batch, .on_recipe = options->on_recipe, .context = context, .path = path};
+    consumer taker = {.on_batch = on_batch, .context = context, .options = options, .path = path};
     input_reader reader = {.path = path, .options = options, .lines = options->lines, .ids = ids};
     int code = input_source_open(&reader.source, path);
     if (code != EXIT_DONE)

@@ -38,13 +38,14 @@ typedef struct input_options {
     line_format lines;
     size_t batch_records; /* the size of a full batch, 1 to INPUT_BATCH_RECORDS */
     bool ahead;           /* parse and unpack in another thread, ahead of the consumer */
-    input_recipe_fn on_recipe; /* gets the context of the batches; NULL: recipes are ignored */
+    input_recipe_fn on_recipe; /* NULL: recipes are ignored */
+    void *recipe_context;
 } input_options;
 
 #define INPUT_OPTIONS_INIT                                                                                             \
     {                                                                                                                  \
         INPUT_AUTO, COMPRESSION_AUTO, DECOMPRESS_MAX_WINDOW_BITS, NULL, LINE_FORMAT_INIT, INPUT_BATCH_RECORDS, true,   \
-            NULL                                                                                                       \
+            NULL, NULL                                                                                                 \
     }
 
 /* All inputs of a store have ids, or none has. The first record decides. */
