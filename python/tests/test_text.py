@@ -71,6 +71,60 @@ def test_wrong_texts() -> None:
         sstore.simhash(["a"], shingle=65)
 
 
+def test_lexicon(tmp_path: pathlib.Path) -> None:
+    texts = ["the cat sat on the mat", "The cat sat", "a dog", "the the", "", "猫的狗的猫"] * 50
+    (tmp_path / "texts").write_text("\n".join(texts), encoding="utf-8")
+    (tmp_path / "stop").write_text("the\n的\n", encoding="utf-8")
+    (tmp_path / "weights").write_text("cat\t2.5\ndog\t-1\n", encoding="utf-8")
+    how = ["--shingle", "1", "--stop-words", str(tmp_path / "stop")]
+    table = tmp_path / "table"
+    subprocess.run([COMMAND, "idf", "--lines", *how, table, tmp_path / "texts"], check=True, capture_output=True)
+    for levels in (0, 5):
+        for frequencies in (table, str(table), memoryview(table.read_bytes())):
+            lexicon = sstore.Lexicon(
+                shingle=1,
+                stop_words=iter(["THE", "的"]),
+                feature_weights={"cat": 2.5, "Dog": -1},
+                frequencies=frequencies,
+                levels=levels,
+            )
+            more = ["--feature-weights", str(tmp_path / "weights"), "--idf", str(table)]
+            more += ["--levels", str(levels)] if levels else []
+            expected = of_command(texts, *how, *more)
+            assert sstore.simhash(texts, shingle=1, lexicon=lexicon).tolist() == expected
+            recipe = subprocess.run([COMMAND, "fingerprint", "--recipe", *how, *more], capture_output=True, text=True)
+            assert sstore.text_recipe(shingle=1, lexicon=lexicon) == recipe.stdout.rstrip()
+    assert sstore.simhash(texts, lexicon=sstore.Lexicon()).tolist() == sstore.simhash(texts).tolist()
+
+
+def test_wrong_lexicons(tmp_path: pathlib.Path) -> None:
+    wrong: Any
+    for wrong in (
+        {"stop_words": ["two words"]},
+        {"stop_words": [""]},
+        {"feature_weights": {"a b c d": 1}},
+        {"feature_weights": {"a": math.nan}},
+        {"shingle": 65},
+        {"features": "letters"},
+        {"features": "chars", "stop_words": ["a"]},
+        {"levels": 5},
+        {"levels": 256, "frequencies": memoryview(b"")},
+    ):
+        with pytest.raises(sstore.ArgumentError):
+            sstore.Lexicon(**wrong)
+    for wrong in ({"stop_words": "the"}, {"stop_words": [b"the"]}, {"feature_weights": {1: 1}}, {"shingle": "3"}):
+        with pytest.raises(TypeError):
+            sstore.Lexicon(**wrong)
+    with pytest.raises(sstore.DamagedError):
+        sstore.Lexicon(frequencies=memoryview(b"no table"))
+    with pytest.raises(OSError):
+        sstore.Lexicon(frequencies=tmp_path / "absent")
+    with pytest.raises(sstore.ArgumentError, match="lexicon"):
+        sstore.simhash(["a"], shingle=2, lexicon=sstore.Lexicon(shingle=1))
+    with pytest.raises(TypeError, match="lexicon"):
+        sstore.simhash(["a"], lexicon={"a": 1})  # type: ignore[arg-type]
+
+
 def test_weights() -> None:
     text = "b a a c a a b a a"
     counts = {"a": 6, "b": 2, "c": 1}

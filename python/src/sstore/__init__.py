@@ -39,6 +39,7 @@ from sstore._errors import (
     text as _text_of,
 )
 from sstore._join import Components, components, join_keys, join_records, shard_numbers
+from sstore._lexicon import Lexicon
 from sstore._native import lib as _lib
 from sstore._plot import plot_plans
 from sstore._store import (
@@ -106,6 +107,7 @@ __all__ = [
     "IoMode",
     "join_keys",
     "join_records",
+    "Lexicon",
     "Matches",
     "merge",
     "NotFoundError",

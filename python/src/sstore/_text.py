@@ -23,13 +23,12 @@ from sstore._arrays import (
     words,
 )
 from sstore._call import Call, number_of
-from sstore._errors import ArgumentError, UnsupportedError, error_of, text
+from sstore._errors import ArgumentError, error_of, text
+from sstore._lexicon import KINDS, MAX_SHINGLE, Features, Lexicon
 from sstore._native import ffi, lib
 
-Features = Literal["words", "chars"]
 Weights = Literal["frequency", "sublinear", "presence"]
 
-_KINDS = {"words": lib.SSTORE_FEATURE_KIND_WORDS, "chars": lib.SSTORE_FEATURE_KIND_CHARS}
 _WEIGHTINGS = {
     "frequency": lib.SSTORE_WEIGHTING_FREQUENCY,
     "sublinear": lib.SSTORE_WEIGHTING_SUBLINEAR,
@@ -38,17 +37,25 @@ _WEIGHTINGS = {
 # Format strings of Arrow's C data interface: texts and bytes with offsets; and as views, such as polars has them.
 _STRINGS = ("u", "U", "z", "Z")
 _OTHER_STRINGS = ("vu", "vz")
-_MAX_SHINGLE = 64
 _PART = 256  # texts that a thread takes at a time
 _TEXTS = 1 << 16  # that are encoded together
 
 
-@functools.lru_cache
-def _options(features: Features, shingle: int, weights: Weights) -> Any:
-    for name, value, choices in (("features", features, _KINDS), ("weights", weights, _WEIGHTINGS)):
+def _options(features: Features, shingle: int, weights: Weights, lexicon: Optional[Lexicon]) -> Any:
+    if lexicon is not None and not isinstance(lexicon, Lexicon):
+        raise TypeError(f"lexicon: expected a Lexicon, found {type(lexicon).__name__}")
+    return _native_options(features, number_of(shingle, "shingle", MAX_SHINGLE), weights, lexicon)
+
+
+@functools.lru_cache(maxsize=16)
+def _native_options(features: Features, shingle: int, weights: Weights, lexicon: Optional[Lexicon]) -> Any:
+    for name, value, choices in (("features", features, KINDS), ("weights", weights, _WEIGHTINGS)):
         if value not in choices:
             raise ArgumentError(f"{name}: expected one of {', '.join(choices)}, found {value!r}")
-    return Call().options("sstore_text_options", kind=_KINDS[features], shingle=shingle, weighting=_WEIGHTINGS[weights])
+    native = ffi.NULL if lexicon is None else lexicon.native
+    return Call().options(
+        "sstore_text_options", kind=KINDS[features], shingle=shingle, weighting=_WEIGHTINGS[weights], lexicon=native
+    )
 
 
 def _fingerprint(data: Any, offsets: npt.NDArray[np.int64], options: Any, threads: int) -> Words:
@@ -134,6 +141,7 @@ def simhash(
     *,
     shingle: int = 0,
     weights: Weights = "frequency",
+    lexicon: Optional[Lexicon] = None,
     threads: int = 0,
 ) -> Words:
     """Make the simhash of each text.
@@ -145,6 +153,7 @@ def simhash(
         shingle: words or characters of a feature, 1 to 64; 0: 3 words or 4 characters.
         weights: how much a feature counts that occurs c times in a text: "frequency": c; "sublinear": 1 + log2(c);
             "presence": 1.
+        lexicon: stop words and weights, made for these features and this shingle.
         threads: 0: all that the process may use.
 
     Returns:
@@ -152,11 +161,11 @@ def simhash(
         are duplicates of each other, so leave them out.
 
     Raises:
-        ArgumentError: shingle, features or weights is out of range, or a text is null.
+        ArgumentError: shingle, features or weights is out of range, a text is null, or the lexicon is of other features.
         TypeError: an item is neither str nor bytes.
         UnsupportedError: the package was built without utf8proc.
     """
-    options = _options(features, number_of(shingle, "shingle", _MAX_SHINGLE), weights)
+    options = _options(features, shingle, weights, lexicon)
     if isinstance(texts, (str, bytes)):
         raise TypeError("texts: expected several texts, found one: write simhash([text])[0]")
     if isinstance(texts, Mapping) or not (is_arrow(texts) or isinstance(texts, Iterable)):
@@ -166,7 +175,13 @@ def simhash(
     return take(texts, options, threads)
 
 
-def text_recipe(features: Features = "words", *, shingle: int = 0, weights: Weights = "frequency") -> str:
+def text_recipe(
+    features: Features = "words",
+    *,
+    shingle: int = 0,
+    weights: Weights = "frequency",
+    lexicon: Optional[Lexicon] = None,
+) -> str:
     """The recipe of simhash() with these options, for the `recipe` of build() and open().
 
     Fingerprints of two texts may be compared only if their recipes are equal.
@@ -175,10 +190,11 @@ def text_recipe(features: Features = "words", *, shingle: int = 0, weights: Weig
         ArgumentError: shingle, features or weights is out of range.
         UnsupportedError: the package was built without utf8proc.
     """
-    options = _options(features, number_of(shingle, "shingle", _MAX_SHINGLE), weights)
+    options = _options(features, shingle, weights, lexicon)
     buffer = ffi.new("char[]", 512)
     if lib.sstore_text_recipe(options, buffer, 512) == 0:
-        raise UnsupportedError("the package was built without utf8proc, so it makes no fingerprints of texts")
+        call = Call()
+        call.check(lib.sstore_fingerprint_text(b"", 0, options, ffi.new("uint64_t *"), call.error))
     return text(buffer)
 
 
