@@ -161,7 +161,7 @@ def simhash(
         are duplicates of each other, so leave them out.
 
     Raises:
-        ArgumentError: shingle, features or weights is out of range, a text is null, or the lexicon is of other features.
+        ArgumentError: a value is out of range, a text is null, or the lexicon is of other features.
         TypeError: an item is neither str nor bytes.
         UnsupportedError: the package was built without utf8proc.
     """
