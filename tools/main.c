@@ -39,6 +39,7 @@ static const command commands[] = {
     {"sstore verify", cmd_verify, "read and check everything in a store"},
     {"sstore dump", cmd_dump, "print all records of a store"},
     {"sstore fingerprint", cmd_fingerprint, "compute fingerprints of documents"},
+    {"sstore names", cmd_names, "show the names that an id table gives to ids"},
 };
 
 static const char *command_name(const command *of)

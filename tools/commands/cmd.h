@@ -36,6 +36,7 @@ int cmd_report(int argc, char **argv);
 int cmd_verify(int argc, char **argv);
 int cmd_dump(int argc, char **argv);
 int cmd_fingerprint(int argc, char **argv);
+int cmd_names(int argc, char **argv);
 
 /* ----- operands ----- */
 

@@ -3,6 +3,7 @@
  * weighted features, so that any other program can find the features and weigh them.
  */
 #include <inttypes.h>
+#include <signal.h>
 #include <sstore_text.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +16,9 @@
 #include "input/digits.h"
 #include "input/input_measure.h"
 #include "input/input_source.h"
+#include "input/interrupt.h"
 #include "input/weight.h"
+#include "names/id_table_writer.h"
 #include "output/records.h"
 
 typedef enum fingerprint_format { FINGERPRINT_TEXT, FINGERPRINT_REC } fingerprint_format;
@@ -28,7 +31,8 @@ typedef struct arguments {
     progress_mode progress;
     uint32_t threads;
     uint64_t first_id;
-    const char *text_option_given, *json_option_given, *form_option_given; /* if one is given */
+    const char *id_table;                                                                   /* or NULL */
+    const char *text_option_given, *json_option_given, *form_option_given, *first_id_given; /* if one is given */
 } arguments;
 
 static const option_choice kinds[] = {{"words", SSTORE_FEATURE_KIND_WORDS}, {"chars", SSTORE_FEATURE_KIND_CHARS}, {0}};
@@ -63,8 +67,11 @@ static const command_option options[] = {
      OPTION_FIELD(arguments, form.binary), .given = offsetof(arguments, form_option_given)},
     {"weighted", 0, NULL, "read lines of feature, tab and weight; a blank line ends a document", OPTION_FLAG,
      OPTION_FIELD(arguments, weighted), .common = true},
-    {"first-id", 0, "N", "the id of the first document (default 0)", OPTION_NUMBER, OPTION_FIELD(arguments, first_id),
-     .max = UINT64_MAX, .common = true},
+    {"first-id", 0, "N", "the id of the first document (default 0, or as --id-table goes on)", OPTION_NUMBER,
+     OPTION_FIELD(arguments, first_id), .max = UINT64_MAX, .given = offsetof(arguments, first_id_given),
+     .common = true},
+    {"id-table", 0, "FILE", "also write ids and names to FILE, or append them, for --id-table of other commands",
+     OPTION_TEXT, OPTION_FIELD(arguments, id_table), .common = true},
     {"threads", 0, "N", "use N threads (default: all processors)", OPTION_NUMBER, OPTION_FIELD(arguments, threads),
      .max = 1024},
     {"format", 0, "FORMAT", "text (default); rec: pairs of words, which sstore build reads fastest", OPTION_CHOICE,
@@ -89,7 +96,7 @@ static const command_syntax syntax = {
 static void check_weighted(const arguments *all)
 {
     if (all->lines || all->jsonl || all->recursive || all->form_option_given != NULL ||
-        all->text_option_given != NULL || all->format != FINGERPRINT_TEXT)
+        all->text_option_given != NULL || all->format != FINGERPRINT_TEXT || all->id_table != NULL)
         message_usage_error("--weighted can only be combined with --first-id and --progress: its input already lists "
                             "the features");
     if (all->recipe)
@@ -112,6 +119,10 @@ static void check_arguments(const arguments *all, const operands *given)
     if (all->form.encoding != NULL && !recode_knows(all->form.encoding))
         message_usage_error("--encoding: this system does not know '%s'; 'iconv -l' lists the encodings",
                             all->form.encoding);
+    if (all->id_table != NULL && (all->lines || (all->jsonl && all->form.id_key == NULL)))
+        message_usage_error("--id-table needs documents with names: files, or --jsonl with --id-field");
+    if (all->recipe && all->id_table != NULL)
+        message_usage_error("--recipe reads no documents, so --id-table is not possible");
     if (all->recipe && given->count > 0)
         message_usage_error("--recipe reads no FILE, found '%s'", given->items[0]);
 }
@@ -136,6 +147,7 @@ typedef struct text_job {
     record_style words;          /* of binary output */
     bool has_id_kind, are_named; /* of ids in JSON */
     document_reader reader;
+    id_table_writer *names;                                 /* NULL: they are not kept */
     uint64_t document_count, skipped_count, replaced_count; /* replaced: documents with bytes that are not UTF-8 */
 } text_job;
 
@@ -224,6 +236,8 @@ static bool print_head(const text_job *job)
            (all->no_header || !has_names(all) || output_text("%sfingerprint,id,-\n", RECORDS_COLUMNS_COMMENT));
 }
 
+static const output_style numbers = {.has_ids = true};
+
 /* Print "fingerprint<TAB>id", perhaps with a name behind, or two words. */
 static bool print_document(text_job *job, const document *of)
 {
@@ -231,12 +245,13 @@ static bool print_document(text_job *job, const document *of)
     if (job->all->format == FINGERPRINT_REC)
         return records_print(&job->words, &record) == 0;
     if (!has_names(job->all))
-        return output_record(true, &record);
+        return output_record(&numbers, &record);
+    const char *name = of->name != NULL ? of->name : "-";
     char text[17 + DIGITS_MAX_DECIMAL + 1], *end = output_hex(text, of->fingerprint);
     *end++ = '\t';
     end = output_decimal(end, of->id);
     *end++ = '\t';
-    return output_bytes(text, (size_t)(end - text)) && output_escaped(of->name != NULL ? of->name : "-", true) &&
+    return output_bytes(text, (size_t)(end - text)) && output_escaped(name, strlen(name), true) &&
            output_bytes("\n", 1);
 }
 
@@ -251,10 +266,30 @@ static bool has_id_of_one_kind(text_job *job, const document *of)
     return job->are_named == (of->name != NULL);
 }
 
+/* Put the name of a document into the id table. Returns an exit code. */
+static int keep_name(text_job *job, const document *of)
+{
+    sstore_error error;
+    if (of->name == NULL)
+        return message_print("%s:%" PRIu64 ": the id is a number, so there is no name for --id-table; leave it out",
+                             of->input, of->line);
+    return message_status(id_table_writer_add(job->names, of->id, of->name, strlen(of->name), &error), &error);
+}
+
+/* Print a document that has features, and keep its name. Returns an exit code. */
+static int take_document(text_job *job, const document *of)
+{
+    const int code = job->names != NULL ? keep_name(job, of) : EXIT_DONE;
+    return code == EXIT_DONE && !print_document(job, of) ? EXIT_FAILED : code;
+}
+
 static int print_documents(void *context, void *item)
 {
     text_job *job = context;
     const document_batch *batch = &((text_worker *)item)->batch;
+    int code = EXIT_DONE;
+    if (job->names != NULL && interrupted())
+        return interrupt_exit_code();
     for (size_t i = 0; i < batch->count; i++) {
         const document *of = &batch->items[i];
         job->replaced_count += of->replaced_count > 0;
@@ -263,8 +298,8 @@ static int print_documents(void *context, void *item)
             return message_print("%s:%" PRIu64 ": expected %s as id, as in the documents before, found %s", of->input,
                                  of->line, job->are_named ? "a name" : "a number",
                                  job->are_named ? "a number" : "a name");
-        if (of->feature_count > 0 && !print_document(job, of))
-            return EXIT_FAILED;
+        if (of->feature_count > 0 && (code = take_document(job, of)) != EXIT_DONE)
+            return code;
     }
     job->document_count += batch->count;
     progress_show("fingerprinting", job->document_count, 0, input_measure_fraction());
@@ -288,6 +323,50 @@ static void report_documents(const text_job *job)
                       job->replaced_count, job->document_count);
 }
 
+/* Begin to write the id table, and number the documents from its largest id on. Returns an exit code. */
+static int open_names(text_job *job)
+{
+    const arguments *all = job->all;
+    sstore_error error;
+    /* These would leave the file of the new table behind. */
+    (void)signal(SIGPIPE, SIG_IGN);
+    interrupt_catch();
+    if (id_table_writer_open(all->id_table, &job->names, &error) != SSTORE_OK)
+        return message_error(&error);
+    if (id_table_writer_count(job->names) == 0)
+        return EXIT_DONE;
+    const uint64_t last_id = id_table_writer_last_id(job->names);
+    if (all->first_id_given != NULL && all->first_id <= last_id) {
+        message_print("--first-id: expected more than %" PRIu64 ", the largest id in %s, found %" PRIu64, last_id,
+                      all->id_table, all->first_id);
+        return EXIT_USAGE;
+    }
+    if (all->first_id_given == NULL && last_id == UINT64_MAX)
+        return message_print("%s: there is no id left after its largest id, %" PRIu64 "; use another id table",
+                             all->id_table, last_id);
+    if (all->first_id_given == NULL)
+        job->reader.next_id = last_id + 1;
+    return EXIT_DONE;
+}
+
+/* If all went well and is printed, put the new id table in its place. Otherwise say what became of it. Returns the exit
+ * code. */
+static int close_names(text_job *job, int code)
+{
+    sstore_error error;
+    if (job->names == NULL)
+        return code;
+    if (code == EXIT_DONE && !output_flush())
+        code = EXIT_FAILED;
+    if (code == EXIT_DONE)
+        code = message_status(id_table_writer_commit(job->names, &error), &error);
+    id_table_writer_free(job->names);
+    if (code != EXIT_DONE && job->document_count > 0)
+        message_print("%s: %s; the id table was not changed, so do not use the fingerprints that were printed",
+                      job->all->id_table, interrupted() ? "interrupted" : "failed");
+    return code;
+}
+
 static int fingerprint_texts(const arguments *all, const operands *inputs)
 {
     text_job job = {
@@ -304,9 +383,13 @@ static int fingerprint_texts(const arguments *all, const operands *inputs)
                                .take = take_documents,
                                .work = fingerprint_documents,
                                .give = print_documents};
-    const int code = print_head(&job) ? ordered_run(&work, all->threads) : EXIT_FAILED;
+    int code = all->id_table != NULL ? open_names(&job) : EXIT_DONE;
+    if (code == EXIT_DONE)
+        code = print_head(&job) ? ordered_run(&work, all->threads) : EXIT_FAILED;
     document_reader_close(&job.reader);
     progress_end();
+    if (all->id_table != NULL)
+        code = close_names(&job, code);
     if (code == EXIT_DONE)
         report_documents(&job);
     return code;
@@ -329,7 +412,7 @@ static int print_numbered(input_source *source, uint64_t fingerprint, document_i
     ids->used_up = ids->next == UINT64_MAX;
     ids->next++;
     progress_show("fingerprinting", ++ids->printed, 0, input_measure_fraction());
-    return output_record(true, &record) ? EXIT_DONE : EXIT_FAILED;
+    return output_record(&numbers, &record) ? EXIT_DONE : EXIT_FAILED;
 }
 
 /* The features of the document being read. */
