@@ -1,5 +1,5 @@
-/* Id tables of random names, made in one go or continued many times, against a plain array: every lookup, all entries in
- * order, and the same bytes however often the table was continued. */
+/* Id tables of random names, made in one go or continued many times, against a plain array: every lookup, all entries
+ * in order, and the same bytes however often the table was continued. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

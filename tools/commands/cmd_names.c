@@ -10,6 +10,7 @@
 #include "input/input_line.h"
 #include "input/input_measure.h"
 #include "input/input_source.h"
+#include "input/interrupt.h"
 #include "names/id_table_reader.h"
 #include "names/id_table_writer.h"
 
@@ -176,7 +177,7 @@ static int read_lines(const char *from, id_table_writer *table)
         return code;
     code = input_source_unpack(&source, COMPRESSION_AUTO);
     while (code == EXIT_DONE && source_line_next(&source, &line, &code)) {
-        code = take_line(table, &source, &line);
+        code = interrupted() ? interrupt_exit_code() : take_line(table, &source, &line);
         progress_show("reading", line.number, 0, input_measure_fraction());
     }
     input_source_report(&source);
@@ -189,6 +190,7 @@ static int make(const char *path, const char *from)
     id_table_writer *table;
     sstore_error error;
     char *input = (char *)(uintptr_t)from;
+    interrupt_catch(); /* a signal would leave the file of the new table behind */
     if (id_table_writer_open(path, &table, &error) != SSTORE_OK)
         return message_error(&error);
     input_measure_begin(&input, 1);

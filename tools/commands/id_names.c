@@ -24,12 +24,10 @@ static const char *find(void *context, uint64_t id, size_t *length_out)
                                         "ids; without --id-table, answers have numbers",
                                         self->path, id, self->ids_of));
     char **escaped = &self->escaped[self->turn];
-    const size_t size = sstore_escape(name, length, true, NULL, 0);
-    if (!grow(escaped, &self->capacity[self->turn], size + 1, 1))
+    if (!grow(escaped, &self->capacity[self->turn], 4 * length + 1, 1))
         return fail(self, message_print("%s: out of memory", self->path));
-    (void)sstore_escape(name, length, true, *escaped, size + 1);
+    *length_out = sstore_escape(name, length, true, *escaped, 4 * length + 1);
     self->turn = 1 - self->turn;
-    *length_out = size;
     return *escaped;
 }
 

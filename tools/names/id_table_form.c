@@ -106,6 +106,10 @@ static uint8_t *put_varint(uint8_t *to, uint64_t value)
 static bool take_varint(const uint8_t **at, const uint8_t *end, uint64_t *value_out)
 {
     uint64_t value = 0;
+    if (*at < end && **at < 128) { /* as most are */
+        *value_out = *(*at)++;
+        return true;
+    }
     for (unsigned shift = 0; shift < 7 * MAX_VARINT_BYTES && *at < end; shift += 7) {
         const uint8_t byte = *(*at)++;
         value |= (uint64_t)(byte & 127) << shift;
@@ -122,7 +126,8 @@ static bool take_varint(const uint8_t **at, const uint8_t *end, uint64_t *value_
 /* Keep `shared` bytes of the name, and append the suffix. */
 static bool set_name(id_table_name *name, size_t shared, const void *suffix, size_t length)
 {
-    if (!grow(&name->bytes, &name->capacity, shared + length + 1, 1)) /* an empty name has an address, too */
+    /* An empty name also has an address. */
+    if (shared + length >= name->capacity && !grow(&name->bytes, &name->capacity, shared + length + 1, 1))
         return false;
     if (length > 0)
         memcpy(name->bytes + shared, suffix, length);
