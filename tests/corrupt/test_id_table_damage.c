@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "names/id_table_form.h"
 #include "names/id_table_reader.h"
 #include "names/id_table_writer.h"
 #include "support/random.h"
@@ -154,9 +155,34 @@ static void test_damage(void **state)
                    all.damages, all.open_errors, all.find_errors, all.right);
 }
 
+/* A sparse file of 1 TiB that is nearly all index, with a right footer, is refused at its second row, not read. */
+static void test_sparse_file(void **state)
+{
+    const uint64_t size = UINT64_C(1) << 40, row_count = (size - 64) / ID_TABLE_ROW_BYTES;
+    const id_table_footer footer = {.entry_count = row_count,
+                                    .last_id = UINT64_MAX,
+                                    .index_offset = size - ID_TABLE_FOOTER_BYTES - row_count * ID_TABLE_ROW_BYTES,
+                                    .block_count = row_count};
+    const id_table_row first = {.offset = ID_TABLE_HEADER_BYTES};
+    uint8_t header[ID_TABLE_HEADER_BYTES], row[ID_TABLE_ROW_BYTES], end[ID_TABLE_FOOTER_BYTES];
+    const char *path = scratch_path("sparse");
+    id_table_reader *table;
+    sstore_error error;
+    id_table_put_header(header);
+    id_table_put_row(row, &first);
+    id_table_put_footer(end, &footer);
+    file_save(path, header, sizeof header);
+    file_patch(path, (size_t)footer.index_offset, row, sizeof row);
+    file_patch(path, (size_t)size - sizeof end, end, sizeof end);
+    assert_status(id_table_reader_open(path, &table, &error), SSTORE_ERROR_DAMAGED, &error);
+    assert_true(error.offset == footer.index_offset);
+    scratch_remove(path);
+}
+
 int main(void)
 {
     rng_start_run();
-    const struct CMUnitTest tests[] = {cmocka_unit_test_teardown(test_damage, testing_teardown)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test_teardown(test_damage, testing_teardown),
+                                       cmocka_unit_test(test_sparse_file)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -31,15 +31,15 @@ static const char *find(void *context, uint64_t id, size_t *length_out)
     return *escaped;
 }
 
-int id_names_open(id_names *self, const char *path, const char *ids_of, output_style *style)
+int id_names_open(id_names *self, const char *id_table, const char *ids_of, output_style *style)
 {
     sstore_error error;
-    if (path == NULL)
+    if (id_table == NULL)
         return EXIT_DONE;
     if (!style->has_ids)
         return message_print("%s: there are no ids, so --id-table is not possible; leave it out", ids_of);
-    *self = (id_names){.ids_of = ids_of, .path = path, .names = {.find = find, .context = self}};
-    if (id_table_reader_open(path, &self->table, &error) != SSTORE_OK)
+    *self = (id_names){.ids_of = ids_of, .path = id_table, .names = {.find = find, .context = self}};
+    if (id_table_reader_open(id_table, &self->table, &error) != SSTORE_OK)
         return message_error(&error);
     style->names = &self->names;
     return EXIT_DONE;

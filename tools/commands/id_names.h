@@ -24,10 +24,10 @@ typedef struct id_names {
 } id_names;
 
 /*
- * Have ids printed as names from the table at `path`; NULL: as numbers. `ids_of` has the ids. `style` says whether
+ * Have ids printed as names from the file `id_table`; NULL: as numbers. `ids_of` has the ids. `style` says whether
  * there are any; it then refers to `self`, which must stay in its place. Returns an exit code.
  */
-int id_names_open(id_names *self, const char *path, const char *ids_of, output_style *style);
+int id_names_open(id_names *self, const char *id_table, const char *ids_of, output_style *style);
 
 /* The exit code of a command that has ended with `code`: if it stopped since a name was not found, that of this. */
 int id_names_code(const id_names *self, int code);

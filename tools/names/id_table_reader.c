@@ -119,40 +119,59 @@ static sstore_status read_ends(id_table_reader *self, uint64_t size, sstore_erro
     return SSTORE_OK;
 }
 
-static sstore_status check_rows(const id_table_reader *self, sstore_error *error)
+/* Check row `i` and how long the block before it is. Row `block_count` only has a place, that of the index. */
+static sstore_status check_row(const id_table_reader *self, uint64_t i, sstore_error *error)
 {
-    const id_table_footer *footer = &self->footer;
-    for (uint64_t i = 0; i < footer->block_count; i++) {
-        const id_table_row *row = &self->rows[i];
-        const uint64_t place = footer->index_offset + i * ID_TABLE_ROW_BYTES;
-        if (i == 0 && row->offset != ID_TABLE_HEADER_BYTES)
-            return fail(self, error, SSTORE_ERROR_DAMAGED, place, "the first block does not follow the header");
-        if (row[1].offset <= row->offset || row[1].offset - row->offset > ID_TABLE_MAX_BLOCK_BYTES)
-            return fail(self, error, SSTORE_ERROR_DAMAGED, place, "a block is empty or too long");
-        if (i + 1 < footer->block_count ? row[1].first_id <= row->first_id : footer->last_id < row->first_id)
-            return fail(self, error, SSTORE_ERROR_DAMAGED, place, "the ids do not ascend");
-    }
-    if (footer->block_count == 0 && footer->index_offset != ID_TABLE_HEADER_BYTES)
-        return fail(self, error, SSTORE_ERROR_DAMAGED, ID_TABLE_HEADER_BYTES,
-                    "there are bytes that belong to no block");
-    return SSTORE_OK;
+    const id_table_row *row = &self->rows[i];
+    const uint64_t place = self->footer.index_offset + i * ID_TABLE_ROW_BYTES;
+    if (i == 0)
+        return row->offset == ID_TABLE_HEADER_BYTES
+                   ? SSTORE_OK
+                   : fail(self, error, SSTORE_ERROR_DAMAGED, place, "the first block does not follow the header");
+    const id_table_row *before = &self->rows[i - 1];
+    if (row->offset <= before->offset || row->offset - before->offset > ID_TABLE_MAX_BLOCK_BYTES)
+        return fail(self, error, SSTORE_ERROR_DAMAGED, place - ID_TABLE_ROW_BYTES, "a block is empty or too long");
+    const bool ascends = i < self->footer.block_count ? before->first_id < row->first_id
+                                                      : before->first_id <= self->footer.last_id;
+    return ascends ? SSTORE_OK : fail(self, error, SSTORE_ERROR_DAMAGED, place, "the ids do not ascend");
 }
 
+#define ROWS_AT_ONCE 4096u
+
+/* Read `count` rows, from row `begin` on, and keep their bytes. */
+static sstore_status read_rows(id_table_reader *self, uint64_t begin, size_t count, uint8_t *bytes, sstore_error *error)
+{
+    sstore_status status = read_at(self, self->footer.index_offset + begin * ID_TABLE_ROW_BYTES, bytes,
+                                   count * ID_TABLE_ROW_BYTES, error);
+    for (size_t i = 0; i < count && status == SSTORE_OK; i++) {
+        self->rows[begin + i] = id_table_take_row(bytes + i * ID_TABLE_ROW_BYTES);
+        status = check_row(self, begin + i, error);
+    }
+    return status;
+}
+
+/* Read the index. Its memory grows with the rows that are right: a sparse file may claim any number of them. */
 static sstore_status read_index(id_table_reader *self, sstore_error *error)
 {
     const id_table_footer *footer = &self->footer;
-    const size_t count = (size_t)footer->block_count, size = count * ID_TABLE_ROW_BYTES;
-    uint8_t *bytes = malloc(size > 0 ? size : 1);
-    self->rows = calloc(count + 1, sizeof *self->rows);
-    sstore_status status = bytes != NULL && self->rows != NULL ? read_at(self, footer->index_offset, bytes, size, error)
-                                                               : no_memory(self, error);
-    if (status == SSTORE_OK && id_table_checksum(bytes, size) != footer->index_checksum)
+    const uint64_t count = footer->block_count;
+    uint8_t *bytes = NULL;
+    size_t capacity = 0, row_capacity = 0, read = 0;
+    sstore_status status = SSTORE_OK;
+    do {
+        const size_t more = count - read < ROWS_AT_ONCE ? (size_t)(count - read) : ROWS_AT_ONCE;
+        if (!grow(&bytes, &capacity, (read + more) * ID_TABLE_ROW_BYTES + 1, 1) ||
+            !grow(&self->rows, &row_capacity, read + more + 1, sizeof *self->rows))
+            status = no_memory(self, error);
+        else
+            status = read_rows(self, read, more, bytes + read * ID_TABLE_ROW_BYTES, error);
+        read += more;
+    } while (status == SSTORE_OK && read < count);
+    if (status == SSTORE_OK && id_table_checksum(bytes, read * ID_TABLE_ROW_BYTES) != footer->index_checksum)
         status = fail(self, error, SSTORE_ERROR_DAMAGED, footer->index_offset, "the checksum of the index is wrong");
-    for (size_t i = 0; status == SSTORE_OK && i < count; i++)
-        self->rows[i] = id_table_take_row(bytes + i * ID_TABLE_ROW_BYTES);
     if (status == SSTORE_OK) {
-        self->rows[count].offset = footer->index_offset;
-        status = check_rows(self, error);
+        self->rows[count] = (id_table_row){.offset = footer->index_offset};
+        status = check_row(self, count, error);
     }
     free(bytes);
     return status;

@@ -25,17 +25,17 @@ typedef struct id_table_writer id_table_writer;
 sstore_status id_table_writer_open(const char *path, id_table_writer **writer_out, sstore_error *error);
 
 /* The number of entries so far, and the largest id. */
-uint64_t id_table_writer_count(const id_table_writer *writer);
-uint64_t id_table_writer_last_id(const id_table_writer *writer);
+uint64_t id_table_writer_count(const id_table_writer *self);
+uint64_t id_table_writer_last_id(const id_table_writer *self);
 
 /* Append an entry. ARGUMENT: the id is not above the last one, or the name is too long. */
-sstore_status id_table_writer_add(id_table_writer *writer, uint64_t id, const char *name, size_t length,
+sstore_status id_table_writer_add(id_table_writer *self, uint64_t id, const char *name, size_t length,
                                   sstore_error *error);
 
 /* Put the new table in the place of the old one. After this, or a failure, only id_table_writer_free() may follow. */
-sstore_status id_table_writer_commit(id_table_writer *writer, sstore_error *error);
+sstore_status id_table_writer_commit(id_table_writer *self, sstore_error *error);
 
 /* Without a commit, the new table is removed. */
-void id_table_writer_free(id_table_writer *writer);
+void id_table_writer_free(id_table_writer *self);
 
 #endif

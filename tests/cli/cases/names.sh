@@ -62,6 +62,11 @@ exec 4>&-
 exits 0 sstore names --from lines busy
 same table busy
 absent busy.sstore-new
+echo "--- a disk that is full, by a limit of file sizes"
+seq 20000 | awk '{ print $1 "\t" $1 * 7919 % 10007 }' >many
+(ulimit -f 8 && exits 1 sstore names --from many fresh)
+absent fresh
+absent fresh.sstore-new
 echo "--- a signal"
 sstore names --from questions signalled &
 exec 4>questions
