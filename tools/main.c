@@ -40,6 +40,7 @@ static const command commands[] = {
     {"sstore dump", cmd_dump, "print all records of a store"},
     {"sstore fingerprint", cmd_fingerprint, "compute fingerprints of documents"},
     {"sstore idf", cmd_idf, "count the documents that have each feature"},
+    {"sstore names", cmd_names, "show the names that an id table gives to ids"},
 };
 
 static const char *command_name(const command *of)

@@ -2,6 +2,7 @@
  * cmd_collect.c - sstore collect: sort the matches of several scans.
  */
 #include "commands/cmd.h"
+#include "commands/id_names.h"
 #include "input/input_measure.h"
 #include "input/input_source.h"
 
@@ -10,6 +11,7 @@
 
 typedef struct arguments {
     sstore_collection_options collection;
+    const char *id_table; /* or NULL */
     progress_mode progress;
 } arguments;
 
@@ -19,6 +21,7 @@ static const command_option options[] = {
     {"tmp-dir", 0, "DIR",
      "folder for data that does not fit in memory (default: TMPDIR if it is set, otherwise the working folder)",
      OPTION_TEXT, OPTION_FIELD(arguments, collection.tmp_dir), .common = true},
+    ID_TABLE_OPTION(arguments, id_table),
     {0},
 };
 static const command_syntax syntax = {
@@ -41,6 +44,7 @@ typedef struct match_reader {
     sstore_stream_match batch[BATCH_MATCHES];
     size_t count;
     uint64_t added;
+    bool needs_ids;
 } match_reader;
 
 static int add_batch(match_reader *reader)
@@ -60,6 +64,8 @@ static int take_line(match_reader *reader, input_source *source, const source_li
     if (!match_line_parse(line->text, source_line_length(line), &parsed, &fault))
         return input_source_fail(source, line->number, fault.reason);
     /* All lines have ids or none has: '-' has no place in the order of ids. */
+    if (reader->needs_ids && !parsed.has_id)
+        return input_source_fail(source, line->number, "expected an id, since --id-table is given, found '-'");
     if (!input_ids_agree(&reader->ids, parsed.has_id))
         return input_source_fail(source, line->number,
                                  parsed.has_id ? "expected '-' for the id, as in the lines before, found an id"
@@ -108,19 +114,27 @@ int cmd_collect(int argc, char **argv)
     arguments all = {.collection = SSTORE_COLLECTION_OPTIONS_INIT};
     const input_options any_compression = INPUT_OPTIONS_INIT;
     match_reader reader = {.ids = INPUT_IDS_UNKNOWN};
+    match_printer printer = {.style = {.has_ids = true}};
+    id_names names = {.code = EXIT_DONE};
     sstore_error error;
     const operands inputs = operands_as_inputs(command_line_parse(&syntax, argc, argv, &all));
+    reader.needs_ids = all.id_table != NULL;
     int code = input_check_all(inputs.items, inputs.count, &any_compression);
+    if (code == EXIT_DONE)
+        code = id_names_open(&names, all.id_table, "the matches", &printer.style);
     progress_begin(all.progress);
     input_measure_begin(inputs.items, inputs.count);
     if (code == EXIT_DONE)
         code = message_status(sstore_collection_create(&all.collection, &reader.collection, &error), &error);
     for (int i = 0; i < inputs.count && code == EXIT_DONE; i++)
         code = read_input(&reader, inputs.items[i], all.collection.memory_bytes);
-    match_printer printer = {.style = {.has_ids = reader.ids == INPUT_IDS_PRESENT}, .added = reader.added};
+    printer.style.has_ids = reader.ids == INPUT_IDS_PRESENT;
+    printer.added = reader.added;
     progress_after_reading(COLLECTING_PART, 1);
     if (code == EXIT_DONE)
         code = message_status(sstore_collection_report(reader.collection, print_match, &printer, &error), &error);
+    code = id_names_code(&names, code);
+    id_names_close(&names);
     progress_end();
     sstore_collection_free(reader.collection);
     return code;

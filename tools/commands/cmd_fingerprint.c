@@ -3,7 +3,7 @@
  * weighted features, so that any other program can find the features and weigh them.
  */
 #include <inttypes.h>
-#include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +13,8 @@
 #include "documents/document_work.h"
 #include "input/digits.h"
 #include "input/input_measure.h"
+#include "input/interrupt.h"
+#include "names/id_table_writer.h"
 #include "output/records.h"
 
 #define SUM_COUNT 64u
@@ -25,7 +27,8 @@ typedef struct arguments {
     fingerprint_format format;
     progress_mode progress;
     uint64_t first_id;
-    const char *skipped;      /* a path, or NULL */
+    const char *id_table, *skipped; /* paths, or NULL */
+    const char *first_id_given;
     const char *output_given; /* an option of the output, if one is given */
 } arguments;
 
@@ -50,7 +53,9 @@ static const command_option options[] = {
     {"weighted", 0, NULL, "read lines of feature, tab and weight; a blank line ends a document", OPTION_FLAG,
      OPTION_FIELD(arguments, weighted), .common = true},
     {"first-id", 0, "N", "the id of the first document (default 0)", OPTION_NUMBER, OPTION_FIELD(arguments, first_id),
-     .max = UINT64_MAX, .common = true},
+     .max = UINT64_MAX, .given = offsetof(arguments, first_id_given), .common = true},
+    {"id-table", 0, "FILE", "also keep ids and names in FILE, for --id-table of other commands", OPTION_TEXT,
+     OPTION_FIELD(arguments, id_table), .given = offsetof(arguments, output_given), .common = true},
     {"format", 0, "FORMAT", "text (default); rec: pairs of words, which sstore build reads fastest", OPTION_CHOICE,
      OPTION_FIELD(arguments, format), .choices = output_formats, .given = offsetof(arguments, output_given)},
     {"no-header", 0, NULL, "leave out the comments, or the header of rec, that state recipe and columns", OPTION_FLAG,
@@ -60,7 +65,7 @@ static const command_option options[] = {
     {"skipped", 0, "FILE", "write the ids of documents without features to FILE, with their names", OPTION_TEXT,
      OPTION_FIELD(arguments, skipped), .given = offsetof(arguments, output_given)},
     {"recipe", 0, NULL, "print how these options make fingerprints, for --recipe of other commands", OPTION_FLAG,
-     OPTION_FIELD(arguments, recipe), .common = true},
+     OPTION_FIELD(arguments, recipe)},
     {0},
 };
 static const command_syntax syntax = {
@@ -98,6 +103,10 @@ static void check_arguments(const arguments *all, const operands *given)
         message_usage_error("--skipped: expected the name of a file, found '-'");
     if (all->margins && all->format != FINGERPRINT_TEXT)
         message_usage_error("--margins needs --format text");
+    if (all->id_table != NULL && (all->text.lines || (all->text.jsonl && all->text.form.id_key == NULL)))
+        message_usage_error("--id-table needs documents with names: files, or --jsonl with --id-field");
+    if (all->recipe && all->id_table != NULL)
+        message_usage_error("--recipe reads no documents, so --id-table is not possible");
     if (all->recipe && given->count > 0)
         message_usage_error("--recipe reads no FILE, found '%s'", given->items[0]);
 }
@@ -118,6 +127,7 @@ typedef struct text_job {
     document_work work;
     uint64_t document_count, skipped_count, replaced_count; /* replaced: documents with bytes that are not UTF-8 */
     FILE *skipped;                                          /* a list of skipped documents, or NULL */
+    id_table_writer *names;                                 /* NULL: they are not kept */
 } text_job;
 
 /* ----- on each thread ----- */
@@ -191,12 +201,12 @@ static bool print_document(text_job *job, const document *of, const double *marg
     const sstore_record record = {.fingerprint = of->fingerprint, .id = of->id};
     if (job->all->format == FINGERPRINT_REC)
         return records_print(&job->words, &record) == 0;
+    const char *name = of->name != NULL ? of->name : "-";
     char text[17 + DIGITS_MAX_DECIMAL], *end = output_hex(text, of->fingerprint);
     *end++ = '\t';
     end = output_decimal(end, of->id);
     return output_bytes(text, (size_t)(end - text)) &&
-           (!has_names(job->all) ||
-            (output_bytes("\t", 1) && output_escaped(of->name != NULL ? of->name : "-", true))) &&
+           (!has_names(job->all) || (output_bytes("\t", 1) && output_escaped(name, strlen(name), true))) &&
            (margins == NULL || print_margins(margins)) && output_bytes("\n", 1);
 }
 
@@ -224,13 +234,26 @@ static bool list_skipped(const text_job *job, const document *of)
            message_errno(job->all->skipped, "cannot write the file") == EXIT_DONE;
 }
 
-static bool give_document(text_job *job, const document *of, const double *margins)
+/* Put the name of a document into the id table. Returns an exit code. */
+static int keep_name(text_job *job, const document *of)
+{
+    sstore_error error;
+    if (of->name == NULL)
+        return message_print("%s:%" PRIu64 ": the id is a number, so there is no name for --id-table; leave it out",
+                             of->input, of->line);
+    return message_status(id_table_writer_add(job->names, of->id, of->name, strlen(of->name), &error), &error);
+}
+
+/* Print a document, and keep its name; or note that it is skipped. Returns an exit code. */
+static int give_document(text_job *job, const document *of, const double *margins)
 {
     job->replaced_count += of->replaced_count > 0;
-    if (of->feature_count > 0)
-        return print_document(job, of, margins);
-    job->skipped_count++;
-    return list_skipped(job, of);
+    if (of->feature_count == 0) {
+        job->skipped_count++;
+        return list_skipped(job, of) ? EXIT_DONE : EXIT_FAILED;
+    }
+    const int code = job->names != NULL ? keep_name(job, of) : EXIT_DONE;
+    return code == EXIT_DONE && !print_document(job, of, margins) ? EXIT_FAILED : code;
 }
 
 static int give_documents(void *context, document_worker *worker)
@@ -238,14 +261,17 @@ static int give_documents(void *context, document_worker *worker)
     text_job *job = context;
     const document_batch *batch = &worker->batch;
     const double *margins = worker->found;
+    if (job->names != NULL && interrupted())
+        return interrupt_exit_code();
     for (size_t i = 0; i < batch->count; i++) {
         const document *of = &batch->items[i];
         if (!has_id_of_one_kind(job, of))
             return message_print("%s:%" PRIu64 ": expected %s as id, as in the documents before, found %s", of->input,
                                  of->line, job->are_named ? "a name" : "a number",
                                  job->are_named ? "a number" : "a name");
-        if (!give_document(job, of, job->all->margins ? margins + SUM_COUNT * i : NULL))
-            return EXIT_FAILED;
+        const int code = give_document(job, of, job->all->margins ? margins + SUM_COUNT * i : NULL);
+        if (code != EXIT_DONE)
+            return code;
     }
     job->document_count += batch->count;
     progress_show("fingerprinting", job->document_count, 0, input_measure_fraction());
@@ -265,15 +291,69 @@ static void report_documents(const text_job *job)
                       job->replaced_count, job->document_count);
 }
 
-static int run(text_job *job)
+/* ----- all of it ----- */
+
+/* Begin to write the id table, and number the documents from its largest id on. Returns an exit code. */
+static int open_names(text_job *job)
+{
+    const arguments *all = job->all;
+    sstore_error error;
+    /* These would leave the file of the new table behind. */
+    (void)signal(SIGPIPE, SIG_IGN);
+    interrupt_catch();
+    if (id_table_writer_open(all->id_table, &job->names, &error) != SSTORE_OK)
+        return message_error(&error);
+    if (id_table_writer_count(job->names) == 0)
+        return EXIT_DONE;
+    const uint64_t last_id = id_table_writer_last_id(job->names);
+    if (all->first_id_given != NULL && all->first_id <= last_id) {
+        message_print("--first-id: expected more than %" PRIu64 ", the largest id in %s, found %" PRIu64, last_id,
+                      all->id_table, all->first_id);
+        return EXIT_USAGE;
+    }
+    if (all->first_id_given == NULL && last_id == UINT64_MAX)
+        return message_print("%s: there is no id left after its largest id, %" PRIu64 "; use another id table",
+                             all->id_table, last_id);
+    if (all->first_id_given == NULL)
+        job->work.reader.next_id = last_id + 1;
+    return EXIT_DONE;
+}
+
+/* If all went well and is printed, put the new id table in its place. Otherwise say what became of it. Returns the exit
+ * code. */
+static int close_names(text_job *job, int code)
+{
+    sstore_error error;
+    if (job->names == NULL)
+        return code;
+    if (code == EXIT_DONE && !output_flush())
+        code = EXIT_FAILED;
+    if (code == EXIT_DONE)
+        code = message_status(id_table_writer_commit(job->names, &error), &error);
+    id_table_writer_free(job->names);
+    if (code != EXIT_DONE && job->document_count > 0)
+        message_print("%s: %s; the id table was not changed, so do not use the fingerprints that were printed",
+                      job->all->id_table, interrupted() ? "interrupted" : "failed");
+    return code;
+}
+
+static int open_outputs(text_job *job)
 {
     const char *path = job->all->skipped;
     if (path != NULL && (job->skipped = fopen(path, "w")) == NULL)
         return message_errno(path, "cannot write the file");
-    int code = print_head(job) ? document_work_run(&job->work, job->all->text.threads) : EXIT_FAILED;
+    return job->all->id_table != NULL ? open_names(job) : EXIT_DONE;
+}
+
+static int run(text_job *job)
+{
+    int code = open_outputs(job);
+    if (code == EXIT_DONE)
+        code = print_head(job) ? document_work_run(&job->work, job->all->text.threads) : EXIT_FAILED;
     progress_end();
     if (job->skipped != NULL && fclose(job->skipped) != 0 && code == EXIT_DONE)
-        code = message_errno(path, "cannot write the file");
+        code = message_errno(job->all->skipped, "cannot write the file");
+    code = close_names(job, code);
     if (code == EXIT_DONE)
         report_documents(job);
     return code;

@@ -3,6 +3,7 @@
  * of edges that any program found.
  */
 #include "commands/cmd.h"
+#include "commands/id_names.h"
 #include "input/input_measure.h"
 #include "input/interrupt.h"
 
@@ -10,8 +11,9 @@ typedef struct arguments {
     task_arguments task;
     uint32_t distance; /* or SSTORE_OWN_DISTANCE */
     bool json;
-    bool representatives, drop, singles; /* for clusters, as the next one */
-    const char *edges;                   /* an input; NULL: the clusters of a store */
+    const char *id_table, *other_id_table; /* or NULL */
+    bool representatives, drop, singles;   /* for clusters, as the next one */
+    const char *edges;                     /* an input; NULL: the clusters of a store */
 } arguments;
 
 static const command_option options[] = {
@@ -24,6 +26,7 @@ static const command_option options[] = {
 static const command_option one_store_options[] = {
     {"distance", 'k', "D", "near means within D bits, 0 to 16 (default: the store's distance)", OPTION_NUMBER,
      OPTION_FIELD(arguments, distance), .max = SSTORE_MAX_BUILD_DISTANCE, .common = true},
+    ID_TABLE_OPTION(arguments, id_table),
     {"tmp-dir", 0, "DIR", "folder for data that does not fit in memory (default: TMPDIR if it is set, otherwise STORE)",
      OPTION_TEXT, OPTION_FIELD(arguments, task.options.tmp_dir)},
     {0},
@@ -31,6 +34,9 @@ static const command_option one_store_options[] = {
 static const command_option two_store_options[] = {
     {"distance", 'k', "D", "near means within D bits, 0 to 16 (default: the smaller one of the stores' distances)",
      OPTION_NUMBER, OPTION_FIELD(arguments, distance), .max = SSTORE_MAX_BUILD_DISTANCE, .common = true},
+    {"id-table", 0, "FILE", "print names from this table of 'sstore fingerprint' instead of the ids in A", OPTION_TEXT,
+     OPTION_FIELD(arguments, id_table)},
+    {"other-id-table", 0, "FILE", "the same for the ids in B", OPTION_TEXT, OPTION_FIELD(arguments, other_id_table)},
     {"tmp-dir", 0, "DIR", "folder for data that does not fit in memory (default: TMPDIR if it is set, otherwise A)",
      OPTION_TEXT, OPTION_FIELD(arguments, task.options.tmp_dir)},
     {0},
@@ -39,13 +45,15 @@ static const command_option two_store_options[] = {
     {options, 0, NULL, NULL}, THREAD_OPTION_GROUP(offsetof(arguments, task)),                                          \
         RUN_OPTION_GROUPS(offsetof(arguments, task))
 
-/* Open a store, and set how its records are printed. Returns an exit code. */
-static int open_store(const char *path, const arguments *all, sstore **store_out, output_style *style_out)
+/* Open a store, and set how its records are printed: with names from an id table, unless that is NULL. Returns an exit
+ * code. */
+static int open_store(const char *path, const char *id_table, const arguments *all, sstore **store_out,
+                      output_style *style_out, id_names *names)
 {
     sstore_statistics metadata;
     int code = store_open(path, NULL, store_out, &metadata);
     *style_out = (output_style){.json = all->json, .has_ids = metadata.has_ids};
-    return code;
+    return code != EXIT_DONE ? code : id_names_open(names, id_table, path, style_out);
 }
 
 /* Begin to show progress. Returns the options of the join. */
@@ -102,17 +110,19 @@ int cmd_pairs(int argc, char **argv)
 {
     arguments all = {.task = TASK_ARGUMENTS_INIT, .distance = SSTORE_OWN_DISTANCE};
     pair_styles styles;
+    id_names names = {.code = EXIT_DONE};
     sstore *store = NULL;
     sstore_error error;
     const char *path = operands_only_store(command_line_parse(&pairs_syntax, argc, argv, &all));
-    int code = open_store(path, &all, &store, &styles.left);
+    int code = open_store(path, all.id_table, &all, &store, &styles.left, &names);
     if (code == EXIT_DONE) {
         const sstore_join_options how = begin(&all);
         styles.right = styles.left;
         sstore_status status = sstore_pairs(store, &how, print_pair, &styles, &error);
-        code = end(&all, path, status, &error);
+        code = id_names_code(&names, end(&all, path, status, &error));
     }
     sstore_close(store);
+    id_names_close(&names);
     return code;
 }
 
@@ -134,20 +144,23 @@ int cmd_join(int argc, char **argv)
 {
     arguments all = {.task = TASK_ARGUMENTS_INIT, .distance = SSTORE_OWN_DISTANCE};
     pair_styles styles;
+    id_names names = {.code = EXIT_DONE}, other_names = {.code = EXIT_DONE};
     sstore *left = NULL, *right = NULL;
     sstore_error error;
     const operands given = command_line_parse(&join_syntax, argc, argv, &all);
     operands_check(given, 2, "two stores, A and B");
-    int code = open_store(given.items[0], &all, &left, &styles.left);
+    int code = open_store(given.items[0], all.id_table, &all, &left, &styles.left, &names);
     if (code == EXIT_DONE)
-        code = open_store(given.items[1], &all, &right, &styles.right);
+        code = open_store(given.items[1], all.other_id_table, &all, &right, &styles.right, &other_names);
     if (code == EXIT_DONE) {
         const sstore_join_options how = begin(&all);
         sstore_status status = sstore_join(left, right, &how, print_pair, &styles, &error);
-        code = end(&all, given.items[0], status, &error);
+        code = id_names_code(&names, id_names_code(&other_names, end(&all, given.items[0], status, &error)));
     }
     sstore_close(left);
     sstore_close(right);
+    id_names_close(&names);
+    id_names_close(&other_names);
     return code;
 }
 
@@ -192,7 +205,7 @@ static int print_cluster_record(void *context, const sstore_cluster_record *reco
         return 0;
     if (how->style.json || (!how->all->representatives && !how->all->drop))
         return !output_cluster_record(&how->style, record);
-    return !output_record(how->style.has_ids, &plain);
+    return !output_record(&how->style, &plain);
 }
 
 /* ----- sstore clusters --edges ----- */
@@ -216,7 +229,8 @@ static int add_edges(void *context, const uint64_t *nodes, const uint64_t *other
 }
 
 /* Print each component's smallest node, the others, or both in a line. */
-static sstore_status print_components(const arguments *all, sstore_components *components, sstore_error *error)
+static sstore_status print_components(const arguments *all, const output_style *style, sstore_components *components,
+                                      sstore_error *error)
 {
     uint64_t nodes[COMPONENT_BATCH], smallest[COMPONENT_BATCH];
     size_t count = 0;
@@ -225,14 +239,14 @@ static sstore_status print_components(const arguments *all, sstore_components *c
         status = sstore_components_next(components, nodes, smallest, COMPONENT_BATCH, &count, error);
         for (size_t i = 0; i < count; i++) {
             const bool is_selected = nodes[i] == smallest[i] ? !all->drop : !all->representatives;
-            if (is_selected && !output_component(all->json, !all->representatives && !all->drop, smallest[i], nodes[i]))
+            if (is_selected && !output_component(style, !all->representatives && !all->drop, smallest[i], nodes[i]))
                 return SSTORE_STOPPED;
         }
     } while (status == SSTORE_OK && count > 0);
     return status;
 }
 
-static int cluster_edges(arguments *all)
+static int cluster_edges(arguments *all, const output_style *style)
 {
     sstore_components_options how = SSTORE_COMPONENTS_OPTIONS_INIT;
     input_options input = INPUT_OPTIONS_INIT;
@@ -257,10 +271,21 @@ static int cluster_edges(arguments *all)
     code = input_read(all->edges, &input, &ids, add_edges, &reader);
     progress_after_reading(READING_EDGES_PART, 1);
     if (code == EXIT_DONE) {
-        status = print_components(all, reader.components, &error);
+        status = print_components(all, style, reader.components, &error);
         code = end(all, all->edges, status, &error);
     }
     sstore_components_free(reader.components);
+    return code;
+}
+
+static int cluster_edges_by_name(arguments *all)
+{
+    output_style style = {.json = all->json, .has_ids = true};
+    id_names names = {.code = EXIT_DONE};
+    int code = id_names_open(&names, all->id_table, all->edges, &style);
+    if (code == EXIT_DONE)
+        code = id_names_code(&names, cluster_edges(all, &style));
+    id_names_close(&names);
     return code;
 }
 
@@ -268,6 +293,7 @@ int cmd_clusters(int argc, char **argv)
 {
     arguments all = {.task = TASK_ARGUMENTS_INIT, .distance = SSTORE_OWN_DISTANCE};
     cluster_printer how = {.all = &all};
+    id_names names = {.code = EXIT_DONE};
     sstore *store = NULL;
     sstore_error error;
     const operands given = command_line_parse(&clusters_syntax, argc, argv, &all);
@@ -280,10 +306,10 @@ int cmd_clusters(int argc, char **argv)
         operands_check(given, 0, "--edges FILE");
         if (all.singles || all.distance != SSTORE_OWN_DISTANCE)
             message_usage_error("--singles and --distance need a store, not --edges");
-        return cluster_edges(&all);
+        return cluster_edges_by_name(&all);
     }
     const char *path = operands_only_store(given);
-    int code = open_store(path, &all, &store, &how.style);
+    int code = open_store(path, all.id_table, &all, &store, &how.style, &names);
     if (code == EXIT_DONE) {
         const sstore_join_options join = begin(&all);
         const sstore_cluster_options cluster = {.struct_size = sizeof cluster,
@@ -294,8 +320,9 @@ int cmd_clusters(int argc, char **argv)
                                                 .tmp_dir = join.tmp_dir,
                                                 .on_progress = join.on_progress};
         sstore_status status = sstore_clusters(store, &cluster, print_cluster_record, &how, &error);
-        code = end(&all, path, status, &error);
+        code = id_names_code(&names, end(&all, path, status, &error));
     }
     sstore_close(store);
+    id_names_close(&names);
     return code;
 }

@@ -131,7 +131,7 @@ static int print_ok(const char *path)
     if (code != EXIT_DONE)
         return code;
     output_text("ok: ");
-    output_escaped(path, false);
+    output_escaped(path, strlen(path), false);
     if (metadata.segment_count != 1)
         output_text(": records %" PRIu64 ", segments %" PRIu32 ", bytes %" PRIu64 "\n", metadata.record_count,
                     metadata.segment_count, metadata.total_bytes);

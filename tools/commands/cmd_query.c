@@ -9,11 +9,13 @@
 #include <string.h>
 
 #include "commands/cmd.h"
+#include "commands/id_names.h"
 #include "input/input_measure.h"
 
 typedef struct arguments {
     const char *store;
-    const char *input; /* --input, or NULL */
+    const char *input;    /* --input, or NULL */
+    const char *id_table; /* or NULL */
     operands fingerprints;
     uint64_t *queries; /* the values of fingerprints */
     bool explain;
@@ -41,6 +43,7 @@ static const command_option options[] = {
     {"limit", 0, "N", "print or count the first N matches of each query", OPTION_NUMBER, OPTION_FIELD(arguments, limit),
      .min = 1, .max = UINT64_MAX, .common = true},
     {"json", 0, NULL, "print one JSON object per line", OPTION_JSON, OPTION_FIELD(arguments, json), .common = true},
+    ID_TABLE_OPTION(arguments, id_table),
     {"output-radix", 0, "RADIX", "print fingerprints as hex (default), dec, signed, base64 or bin", OPTION_CHOICE,
      OPTION_FIELD(arguments, output_radix), .choices = radix_choices},
     {"threads", 0, "N", "use N threads for operands and --input (default: all processors)", OPTION_NUMBER,
@@ -95,6 +98,8 @@ static void check_arguments(arguments *all)
         message_usage_error("--explain needs exactly one FINGERPRINT operand");
     if (all->explain && (all->nearest || all->count || all->json || all->limit != UINT64_MAX))
         message_usage_error("--explain cannot be combined with --nearest, --count, --limit or --json");
+    if (all->id_table != NULL && (all->explain || all->count))
+        message_usage_error("--id-table cannot be combined with --explain or --count, which print no ids");
 }
 
 /* ----- an open store, and the matches of a query ----- */
@@ -109,6 +114,7 @@ typedef struct query_session {
     sstore *store;
     sstore_cursor *cursor;
     output_style style;
+    id_names names;
     uint32_t distance;
     match_list matches;    /* of one query, to be sorted */
     record_batch chunk;    /* queries to answer together */
@@ -134,7 +140,7 @@ static int open_session(query_session *session, const arguments *all)
     session->distance = all->distance_given != NULL ? all->distance
                         : all->nearest              ? SSTORE_MAX_DISTANCE
                                                     : metadata.distance;
-    return code;
+    return code != EXIT_DONE ? code : id_names_open(&session->names, all->id_table, all->store, &session->style);
 }
 
 static void close_session(query_session *session)
@@ -143,6 +149,7 @@ static void close_session(query_session *session)
     record_batch_free(&session->chunk);
     sstore_cursor_free(session->cursor);
     sstore_close(session->store);
+    id_names_close(&session->names);
 }
 
 /* Append a match to the list: a callback. Returns 1 if there is no memory. */
@@ -411,6 +418,7 @@ int cmd_query(int argc, char **argv)
         code = answer_input(&session, &all);
     else if (code == EXIT_DONE)
         code = answer(&session, all.queries, (size_t)all.fingerprints.count);
+    code = id_names_code(&session.names, code);
     progress_end();
     close_session(&session);
     free(all.queries);

@@ -19,13 +19,14 @@ typedef struct document_ids {
 /* Print "fingerprint<TAB>number" of a document in `source`. */
 static int print_numbered(input_source *source, uint64_t fingerprint, document_ids *ids)
 {
+    static const output_style style = {.has_ids = true};
     const sstore_record record = {.fingerprint = fingerprint, .id = ids->next};
     if (ids->used_up)
         return input_source_fail(source, 0, NO_ID_LEFT);
     ids->used_up = ids->next == UINT64_MAX;
     ids->next++;
     progress_show("fingerprinting", ++ids->printed, 0, input_measure_fraction());
-    return output_record(true, &record) ? EXIT_DONE : EXIT_FAILED;
+    return output_record(&style, &record) ? EXIT_DONE : EXIT_FAILED;
 }
 
 /* The features of the document being read. */

@@ -48,9 +48,9 @@ void output_version(void)
     output_text("sstore %s\n", sstore_version());
 }
 
-bool output_escaped(const char *name, bool double_backslashes)
+bool output_escaped(const char *name, size_t length, bool double_backslashes)
 {
-    const size_t length = strlen(name), size = sstore_escape(name, length, double_backslashes, NULL, 0);
+    const size_t size = sstore_escape(name, length, double_backslashes, NULL, 0);
     char *escaped = allocate_or_exit(size + 1, 1);
     (void)sstore_escape(name, length, double_backslashes, escaped, size + 1);
     const bool printed = output_bytes(escaped, size);
@@ -86,23 +86,95 @@ bool output_json(json_value *value)
     return printed;
 }
 
-/* ----- numbers ----- */
+/* ----- ids ----- */
 
-/* An id as a string, or NULL if there is none. */
-static const char *id_string(char to[21], bool has_ids, uint64_t id)
+#define DECIMAL_CHARACTERS 20
+
+/* An id as it is printed: a number, a name, or '-'. */
+typedef struct id_text {
+    const char *text;
+    size_t length;
+    char digits[DECIMAL_CHARACTERS + 1];
+} id_text;
+
+/* False: the id has no name. */
+static bool take_id(const output_style *style, uint64_t id, id_text *out)
 {
-    *output_decimal(to, id) = '\0';
-    return has_ids ? to : NULL;
+    if (!style->has_ids) {
+        out->text = "-";
+        out->length = 1;
+    } else if (style->names != NULL) {
+        out->text = style->names->find(style->names->context, id, &out->length);
+    } else {
+        char *end = output_decimal(out->digits, id);
+        *end = '\0';
+        out->text = out->digits;
+        out->length = (size_t)(end - out->digits);
+    }
+    return out->text != NULL;
+}
+
+static const char *json_id(const output_style *style, const id_text *id)
+{
+    return style->has_ids ? id->text : NULL;
 }
 
 /* ----- lines ----- */
 
-static char *put_id(char *to, bool has_ids, uint64_t id)
+/* A line in the making. It is printed at its end, or before a name, which may have any length. */
+typedef struct line {
+    char bytes[2 * (RADIX_MAX_CHARACTERS + 1) + 4 * (DECIMAL_CHARACTERS + 1)];
+    char *end;
+    bool failed;
+} line;
+
+static void line_begin(line *self)
 {
-    if (has_ids)
-        return output_decimal(to, id);
-    *to = '-';
-    return to + 1;
+    self->end = self->bytes;
+    self->failed = false;
+}
+
+static void line_flush(line *self)
+{
+    self->failed = self->failed || !output_bytes(self->bytes, (size_t)(self->end - self->bytes));
+    self->end = self->bytes;
+}
+
+static void put_id(line *to, const id_text *id, char after)
+{
+    if (id->length <= DECIMAL_CHARACTERS) {
+        memcpy(to->end, id->text, id->length);
+        to->end += id->length;
+    } else {
+        line_flush(to);
+        to->failed = to->failed || !output_bytes(id->text, id->length);
+    }
+    *to->end++ = after;
+}
+
+static void put_decimal(line *to, uint64_t value, char after)
+{
+    to->end = output_decimal(to->end, value);
+    *to->end++ = after;
+}
+
+/* In the radix of the style. */
+static void put_fingerprint(const output_style *style, line *to, uint64_t value)
+{
+    to->end = radix_put(style->radix, to->end, value);
+    *to->end++ = '\t';
+}
+
+static void put_hex(line *to, uint64_t value)
+{
+    to->end = output_hex(to->end, value);
+    *to->end++ = '\t';
+}
+
+static bool line_end(line *self)
+{
+    line_flush(self);
+    return !self->failed;
 }
 
 /* A fingerprint in the radix of the style, and a zero. Returns `to`. */
@@ -112,41 +184,24 @@ static const char *fingerprint_string(const output_style *style, char to[RADIX_M
     return to;
 }
 
-static char *put_fingerprint_and_tab(const output_style *style, char *to, uint64_t value)
-{
-    to = radix_put(style->radix, to, value);
-    *to++ = '\t';
-    return to;
-}
-
-static char *put_hex_and_tab(char *to, uint64_t value)
-{
-    to = output_hex(to, value);
-    *to++ = '\t';
-    return to;
-}
-
-/* Print a line that ends with an id. */
-static bool print_line_with_id(char *line, char *end, bool has_ids, uint64_t id)
-{
-    end = put_id(end, has_ids, id);
-    *end++ = '\n';
-    return output_bytes(line, (size_t)(end - line));
-}
-
 bool output_match(const output_style *style, uint64_t query, const sstore_match *match)
 {
-    char line[2 * RADIX_MAX_CHARACTERS + 40], fingerprint[RADIX_MAX_CHARACTERS + 1], id[21];
-    if (style->json)
-        return output_json(json_value_make("{s:s, s:s, s:i, s:s?}", "query", fingerprint_string(style, line, query),
+    id_text id;
+    line to;
+    if (!take_id(style, match->id, &id))
+        return false;
+    if (style->json) {
+        char of_query[RADIX_MAX_CHARACTERS + 1], fingerprint[RADIX_MAX_CHARACTERS + 1];
+        return output_json(json_value_make("{s:s, s:s, s:i, s:s?}", "query", fingerprint_string(style, of_query, query),
                                            "fingerprint", fingerprint_string(style, fingerprint, match->fingerprint),
-                                           "distance", (int)match->distance, "id",
-                                           id_string(id, style->has_ids, match->id)));
-    char *end = put_fingerprint_and_tab(style, line, query);
-    end = put_fingerprint_and_tab(style, end, match->fingerprint);
-    end = output_decimal(end, match->distance);
-    *end++ = '\t';
-    return print_line_with_id(line, end, style->has_ids, match->id);
+                                           "distance", (int)match->distance, "id", json_id(style, &id)));
+    }
+    line_begin(&to);
+    put_fingerprint(style, &to, query);
+    put_fingerprint(style, &to, match->fingerprint);
+    put_decimal(&to, match->distance, '\t');
+    put_id(&to, &id, '\n');
+    return line_end(&to);
 }
 
 int output_scan_match(void *style, const sstore_stream_match *match)
@@ -157,78 +212,101 @@ int output_scan_match(void *style, const sstore_stream_match *match)
 
 bool output_new_record(const output_style *style, uint64_t query, uint64_t id)
 {
-    static const char words[] = "\tnew\t-\t";
-    char line[80], id_text[21];
+    static const char words[] = "new\t-\t";
+    id_text shown;
+    char hex[17];
+    line to;
+    if (!take_id(style, id, &shown))
+        return false;
     if (style->json)
-        return output_json(json_value_make("{s:s, s:b, s:s?}", "query", output_hex_string(line, query), "new", 1, "id",
-                                           id_string(id_text, style->has_ids, id)));
-    char *end = output_hex(line, query);
-    memcpy(end, words, sizeof words - 1);
-    return print_line_with_id(line, end + sizeof words - 1, style->has_ids, id);
+        return output_json(json_value_make("{s:s, s:b, s:s?}", "query", output_hex_string(hex, query), "new", 1, "id",
+                                           json_id(style, &shown)));
+    line_begin(&to);
+    put_hex(&to, query);
+    memcpy(to.end, words, sizeof words - 1);
+    to.end += sizeof words - 1;
+    put_id(&to, &shown, '\n');
+    return line_end(&to);
 }
 
 bool output_count(const output_style *style, uint64_t query, uint64_t count)
 {
-    char line[RADIX_MAX_CHARACTERS + 40];
+    char of_query[RADIX_MAX_CHARACTERS + 1];
+    line to;
     if (style->json)
-        return output_json(
-            json_value_make("{s:s, s:I}", "query", fingerprint_string(style, line, query), "count", (long long)count));
-    return print_line_with_id(line, put_fingerprint_and_tab(style, line, query), true, count);
-}
-
-/* "fingerprint<TAB>id<TAB>". */
-static char *put_record(char *to, bool has_ids, uint64_t fingerprint, uint64_t id)
-{
-    to = put_id(put_hex_and_tab(to, fingerprint), has_ids, id);
-    *to++ = '\t';
-    return to;
+        return output_json(json_value_make("{s:s, s:I}", "query", fingerprint_string(style, of_query, query), "count",
+                                           (long long)count));
+    line_begin(&to);
+    put_fingerprint(style, &to, query);
+    put_decimal(&to, count, '\n');
+    return line_end(&to);
 }
 
 bool output_pair(const output_style *first, const output_style *second, const sstore_pair *pair)
 {
-    char line[120], other[17], id[21], other_id[21];
+    id_text id, other_id;
+    char hex[17], other_hex[17];
+    line to;
+    if (!take_id(first, pair->id, &id) || !take_id(second, pair->other_id, &other_id))
+        return false;
     if (first->json)
-        return output_json(
-            json_value_make("{s:s, s:s?, s:s, s:s?, s:i}", "fingerprint", output_hex_string(line, pair->fingerprint),
-                            "id", id_string(id, first->has_ids, pair->id), "other_fingerprint",
-                            output_hex_string(other, pair->other_fingerprint), "other_id",
-                            id_string(other_id, second->has_ids, pair->other_id), "distance", (int)pair->distance));
-    char *end = put_record(line, first->has_ids, pair->fingerprint, pair->id);
-    end = put_record(end, second->has_ids, pair->other_fingerprint, pair->other_id);
-    return print_line_with_id(line, end, true, pair->distance);
+        return output_json(json_value_make("{s:s, s:s?, s:s, s:s?, s:i}", "fingerprint",
+                                           output_hex_string(hex, pair->fingerprint), "id", json_id(first, &id),
+                                           "other_fingerprint", output_hex_string(other_hex, pair->other_fingerprint),
+                                           "other_id", json_id(second, &other_id), "distance", (int)pair->distance));
+    line_begin(&to);
+    put_hex(&to, pair->fingerprint);
+    put_id(&to, &id, '\t');
+    put_hex(&to, pair->other_fingerprint);
+    put_id(&to, &other_id, '\t');
+    put_decimal(&to, pair->distance, '\n');
+    return line_end(&to);
 }
 
 bool output_cluster_record(const output_style *style, const sstore_cluster_record *record)
 {
-    char line[120], id[21];
+    id_text id;
+    char hex[17];
+    line to;
+    if (!take_id(style, record->id, &id))
+        return false;
     if (style->json)
         return output_json(json_value_make("{s:I, s:I, s:s, s:s?, s:i, s:b}", "cluster", (long long)record->cluster,
                                            "cluster_size", (long long)record->cluster_size, "fingerprint",
-                                           output_hex_string(line, record->fingerprint), "id",
-                                           id_string(id, style->has_ids, record->id), "distance", (int)record->distance,
-                                           "representative", (int)record->is_representative));
-    char *end = output_decimal(line, record->cluster_size);
-    *end++ = '\t';
-    end = put_record(end, style->has_ids, record->fingerprint, record->id);
-    return print_line_with_id(line, end, true, record->distance);
+                                           output_hex_string(hex, record->fingerprint), "id", json_id(style, &id),
+                                           "distance", (int)record->distance, "representative",
+                                           (int)record->is_representative));
+    line_begin(&to);
+    put_decimal(&to, record->cluster_size, '\t');
+    put_hex(&to, record->fingerprint);
+    put_id(&to, &id, '\t');
+    put_decimal(&to, record->distance, '\n');
+    return line_end(&to);
 }
 
-bool output_component(bool json, bool with_smallest, uint64_t smallest, uint64_t node)
+bool output_component(const output_style *style, bool with_smallest, uint64_t smallest, uint64_t node)
 {
-    char line[50], first[21], second[21];
-    if (json)
-        return output_json(json_value_make("{s:s, s:s}", "smallest", id_string(first, true, smallest), "node",
-                                           id_string(second, true, node)));
-    char *end = line;
-    if (with_smallest) {
-        end = output_decimal(end, smallest);
-        *end++ = '\t';
-    }
-    return print_line_with_id(line, end, true, node);
+    id_text first = {.text = NULL}, second;
+    line to;
+    if (((style->json || with_smallest) && !take_id(style, smallest, &first)) || !take_id(style, node, &second))
+        return false;
+    if (style->json)
+        return output_json(json_value_make("{s:s, s:s}", "smallest", first.text, "node", second.text));
+    line_begin(&to);
+    if (with_smallest)
+        put_id(&to, &first, '\t');
+    put_id(&to, &second, '\n');
+    return line_end(&to);
 }
 
-bool output_record(bool has_ids, const sstore_record *record)
+bool output_record(const output_style *style, const sstore_record *record)
 {
-    char line[80];
-    return print_line_with_id(line, put_hex_and_tab(line, record->fingerprint), has_ids, record->id);
+    id_text id;
+    line to;
+    if (!take_id(style, record->id, &id))
+        return false;
+    line_begin(&to);
+    put_hex(&to, record->fingerprint);
+    put_id(&to, &id, '\n');
+    return line_end(&to);
 }

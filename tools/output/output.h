@@ -2,7 +2,7 @@
  * output.h - prints records and results on stdout, as tab-separated or JSON lines.
  *
  * A function that prints returns false if stdout has failed, so that its caller can stop early. output_close() reports
- * the failure, once.
+ * the failure, once. It also returns false if an id has no name; then it has printed no part of the line.
  */
 #ifndef OUTPUT_H
 #define OUTPUT_H
@@ -14,11 +14,20 @@
 #include "output/radix_form.h"
 #include "sstore.h"
 
+/* Names that are printed in the place of ids. */
+typedef struct output_names {
+    /* Find the name of an id, escaped by sstore_escape() with doubled backslashes, and its length. It is valid until
+     * two further calls. NULL: there is none, which has been reported, and printing must stop. */
+    const char *(*find)(void *context, uint64_t id, size_t *length_out);
+    void *context;
+} output_names;
+
 /* How results are printed. */
 typedef struct output_style {
     bool json;
-    bool has_ids;     /* otherwise ids are printed as '-' or null */
-    radix_form radix; /* of the fingerprints of matches and counts; all others are hex */
+    bool has_ids;              /* otherwise ids are printed as '-' or null */
+    radix_form radix;          /* of the fingerprints of matches and counts; all others are hex */
+    const output_names *names; /* NULL: ids are numbers */
 } output_style;
 
 /* "query<TAB>fingerprint<TAB>distance<TAB>id", or an object with these keys. */
@@ -40,10 +49,10 @@ bool output_pair(const output_style *first, const output_style *second, const ss
 bool output_cluster_record(const output_style *style, const sstore_cluster_record *record);
 
 /* "smallest<TAB>node", or an object with these keys; only the node if not `with_smallest`. */
-bool output_component(bool json, bool with_smallest, uint64_t smallest, uint64_t node);
+bool output_component(const output_style *style, bool with_smallest, uint64_t smallest, uint64_t node);
 
 /* "fingerprint<TAB>id". */
-bool output_record(bool has_ids, const sstore_record *record);
+bool output_record(const output_style *style, const sstore_record *record);
 
 bool output_flush(void);
 
@@ -53,7 +62,7 @@ void output_close(void);
 bool output_bytes(const char *bytes, size_t size);
 
 /* Print a name escaped by sstore_escape(); with doubled backslashes it can be decoded. */
-bool output_escaped(const char *name, bool double_backslashes);
+bool output_escaped(const char *name, size_t length, bool double_backslashes);
 
 /* Print as printf() does, and keep the errno of a failure for output_close(). */
 bool output_text(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -11,6 +11,8 @@ build_files()
     printf '%s\n' 'the quick brown fox' 'a lazy dog' >titles
     sstore build --quiet pages.store pages.txt
     echo ff 5000 | sstore add --quiet pages.store
+    (echo '# comment'; seq 100 | awk '{ print $1 "\tname " $1 }') >names.tsv
+    sstore names --from names.tsv pages.names
     sstore build --quiet part-1.store pages.txt
     sstore build --quiet part-2.store today.txt
     sstore build --quiet today.store today.txt
@@ -34,7 +36,7 @@ run_example() # NAME EXAMPLE
     (cd "$1" && bash -euc -o pipefail "$2" </dev/null >../output 2>../errors) || { echo "FAILED: $2" && cat errors; }
     echo "$2" && ls "$1" | diff - <(ls files) | sed -n "s/^< /    makes /p"
 }
-fits 32 sstore --help
+fits 33 sstore --help
 mkdir all && cp files/pages.txt all
 sstore --help | sed -n 's/^  \$ //p' >examples
 [ "$(wc -l <examples)" = 2 ] && (cd all && bash -eu ../examples 2>/dev/null) || echo "FAILED: the examples of sstore --help"

@@ -8,6 +8,8 @@ sstore build --quiet OTHER others
 gzip -k input
 sstore scan --queries others input others >matches
 seq 20000 | awk '{ print $1 "\t" $1 % 1000 }' >edges
+seq 10000 | awk '{ print $1 "\t" $1 % 1000 }' >id-lines
+sstore names --from id-lines table
 echo >checked
 check() # COMMAND...: at least one object, the fractions of all of them ascend, and the answers are the same
 {
@@ -37,6 +39,8 @@ check report --queries others --clusters -o NEW STORE
 check verify STORE
 check dump STORE
 check fingerprint --lines input.gz
+check names --from id-lines NEW
+check names table
 check fingerprint input others
 check reindex --all STORE
 check compact --block-size 8K STORE
