@@ -5,13 +5,91 @@ Unicode's tables are those of Python, which may be of another version than the r
 
 import collections
 import functools
+import html.entities
 import math
 import pathlib
+import re
 import sys
 import unicodedata
 
 sys.path.append(str(pathlib.Path(__file__).parent.parent / "decoder"))
 from xxh3 import xxh3_64  # noqa: E402
+
+# ----- markup -----
+
+INLINE = set("a abbr acronym b bdi bdo big cite code data del dfn em font i ins kbd mark nobr s samp small span strike "
+             "strong sub sup time tt u var wbr".encode().split())
+DROPPED = set(b"iframe noembed noframes script style template".split())
+COMMENT = re.compile(rb"<!--(?:-?>|.*?(?:--!?>|\Z))", re.S)
+CDATA = re.compile(rb"<!\[CDATA\[(.*?)(?:\]\]>|\Z)", re.S)
+DECLARATION = re.compile(rb"<[!?][^>]*>?")
+NAME = re.compile(rb"</?([A-Za-z][^\t\n\f\r />]*)")
+SKIPPED = re.compile(rb"[\t\n\f\r /]*")
+ATTRIBUTE = re.compile(rb"""[\x00-\xff][^\t\n\f\r />=]*[\t\n\f\r ]*"""
+                       rb"""(?:=[\t\n\f\r ]*(?:"[^"]*(?:"|\Z)|'[^']*(?:'|\Z)|(?!["'])[^\t\n\f\r >]*))?""")
+REFERENCE = re.compile(rb"&(?:#(?:[xX]([0-9a-fA-F]+)|([0-9]+));?|([A-Za-z0-9]+);)")
+# What the HTML standard calls them; their names are those of HTML 4.
+NAMED = {name.encode(): html.entities.html5[f"{name};"] for name in [*html.entities.name2codepoint, "apos"]}
+
+
+def end_of_tag(data: bytes, at: int) -> tuple[int, bool]:
+    """Where a tag ends whose name ends here, and whether it is empty."""
+    while True:
+        skipped = SKIPPED.match(data, at)
+        assert skipped
+        at = skipped.end()
+        if at == len(data) or data[at : at + 1] == b">":
+            return min(at + 1, len(data)), skipped.group().endswith(b"/")
+        attribute = ATTRIBUTE.match(data, at)
+        assert attribute
+        at = attribute.end()
+
+
+def take_tag(data: bytes, tag: re.Match[bytes]) -> tuple[int, bytes]:
+    """Where a tag ends, with what is dropped with it, and what replaces it."""
+    name, is_start = tag.group(1).lower(), not tag.group().startswith(b"</")
+    at, is_empty = end_of_tag(data, tag.end())
+    if name in DROPPED and is_start and not is_empty:
+        close = re.compile(rb"</" + name + rb"(?=[\t\n\f\r />])", re.I).search(data, at)
+        at = end_of_tag(data, close.end())[0] if close else len(data)
+    return at, b"" if name in INLINE else b"\n"
+
+
+def character(reference: re.Match[bytes]) -> bytes:
+    """What a reference stands for; itself if that is nothing."""
+    hexadecimal, decimal, name = reference.groups()
+    if name is not None:
+        return NAMED[name].encode() if name in NAMED else reference.group()
+    number = int(hexadecimal.lstrip(b"0")[:9] or b"0", 16) if hexadecimal else int(decimal.lstrip(b"0")[:9] or b"0")
+    if number == 0 or 0xD800 <= number <= 0xDFFF or number > 0x10FFFF:
+        return b"\xef\xbf\xbd"
+    if 0x80 <= number <= 0x9F:
+        try:
+            return bytes([number]).decode("cp1252").encode()
+        except UnicodeDecodeError:
+            pass
+    return chr(number).encode()
+
+
+def without_markup(data: bytes) -> bytes:
+    made, at = [], 0
+    while at < len(data):
+        if tag := NAME.match(data, at):
+            at, replaced = take_tag(data, tag)
+        elif found := COMMENT.match(data, at):
+            at, replaced = found.end(), b""
+        elif found := CDATA.match(data, at):
+            at, replaced = found.end(), found.group(1)
+        elif found := DECLARATION.match(data, at):
+            at, replaced = found.end(), b""
+        elif (found := REFERENCE.match(data, at)) and (replaced := character(found)) != found.group():
+            at = found.end()
+        else:
+            replaced = data[at : at + 1]
+            at += 1
+        made.append(replaced)
+    return b"".join(made)
+
 
 # ----- folding: toNFKC_Casefold -----
 
@@ -87,8 +165,8 @@ def shingles(units: list[str], n: int, between: str) -> list[str]:
     return [between.join(units[i : i + n]) for i in range(max(len(units) - n + 1, 1))] if units else []
 
 
-def features(data: bytes, kind: str = "words", n: int = 3) -> list[str]:
-    text = fold(data)
+def features(data: bytes, kind: str = "words", n: int = 3, markup: str = "none") -> list[str]:
+    text = fold(without_markup(data) if markup == "html" else data)
     if kind == "chars":
         return shingles(characters(text), n, "")
     found = []
@@ -113,6 +191,6 @@ def simhash(weights: list[tuple[bytes, float]]) -> int:
 WEIGHTS = {"frequency": float, "sublinear": lambda count: 1 + math.log2(count), "presence": lambda count: 1.0}
 
 
-def fingerprint(data: bytes, kind: str = "words", n: int = 3, weights: str = "frequency") -> int:
-    counts = collections.Counter(features(data, kind, n))
+def fingerprint(data: bytes, kind: str = "words", n: int = 3, weights: str = "frequency", markup: str = "none") -> int:
+    counts = collections.Counter(features(data, kind, n, markup))
     return simhash([(feature.encode(), WEIGHTS[weights](count)) for feature, count in counts.items()])

@@ -24,17 +24,23 @@ typedef enum sstore_weighting {
     SSTORE_WEIGHTING_PRESENCE = 2   /* 1 */
 } sstore_weighting;
 
+/* What is taken away before the features are found. Source: format-spec/fingerprint.md, "Markup". */
+typedef enum sstore_markup {
+    SSTORE_MARKUP_NONE = 0,
+    SSTORE_MARKUP_HTML = 1 /* tags, comments, scripts; character references become characters */
+} sstore_markup;
+
 typedef struct sstore_text_options {
     size_t struct_size;
     sstore_feature_kind kind;
     uint32_t shingle; /* words or characters of a feature, 1 to 64; 0: 3 words or 4 characters */
     sstore_weighting weighting;
-    uint32_t reserved; /* 0 */
+    sstore_markup markup;
 } sstore_text_options;
 
 #define SSTORE_TEXT_OPTIONS_INIT                                                                                       \
     {                                                                                                                  \
-        sizeof(sstore_text_options), SSTORE_FEATURE_KIND_WORDS, 0, SSTORE_WEIGHTING_FREQUENCY, 0                       \
+        sizeof(sstore_text_options), SSTORE_FEATURE_KIND_WORDS, 0, SSTORE_WEIGHTING_FREQUENCY, SSTORE_MARKUP_NONE      \
     }
 
 /* Make the simhash of a text of `size` bytes in UTF-8. Invalid bytes count as U+FFFD. `text` may be NULL if `size` is
@@ -53,7 +59,7 @@ typedef struct sstore_text_result {
     size_t struct_size;
     uint64_t fingerprint;
     uint64_t feature_count;  /* each as often as it occurs. 0: the text has none, and its fingerprint says nothing */
-    uint64_t replaced_count; /* byte sequences that are not UTF-8, and counted as U+FFFD */
+    uint64_t replaced_count; /* byte sequences that are not UTF-8, and counted as U+FFFD; none in removed markup */
 } sstore_text_result;
 
 #define SSTORE_TEXT_RESULT_INIT {sizeof(sstore_text_result), 0, 0, 0}

@@ -36,6 +36,7 @@ static const option_choice weightings[] = {{"frequency", SSTORE_WEIGHTING_FREQUE
                                            {"sublinear", SSTORE_WEIGHTING_SUBLINEAR},
                                            {"presence", SSTORE_WEIGHTING_PRESENCE},
                                            {0}};
+static const option_choice markups[] = {{"none", SSTORE_MARKUP_NONE}, {"html", SSTORE_MARKUP_HTML}, {0}};
 static const option_choice output_formats[] = {{"text", FINGERPRINT_TEXT}, {"rec", FINGERPRINT_REC}, {0}};
 static const command_option options[] = {
     {"features", 0, "KIND", "words (default): sequences of words; chars: sequences of characters", OPTION_CHOICE,
@@ -47,6 +48,9 @@ static const command_option options[] = {
     {"weights", 0, "KIND",
      "of a feature that occurs N times: frequency (default): N; sublinear: 1 + log2(N); presence: 1", OPTION_CHOICE,
      OPTION_FIELD(arguments, text.weighting), .choices = weightings, .given = offsetof(arguments, text_option_given)},
+    {"markup", 0, "KIND", "none (default); html: take away tags, comments and scripts, and decode references",
+     OPTION_CHOICE, OPTION_FIELD(arguments, text.markup), .choices = markups,
+     .given = offsetof(arguments, text_option_given)},
     {"lines", 0, NULL, "each line is a document; its id is its number, counted from 0 over all FILEs", OPTION_FLAG,
      OPTION_FIELD(arguments, lines), .common = true},
     {"jsonl", 0, NULL, "each line is a JSON object with a document", OPTION_FLAG, OPTION_FIELD(arguments, jsonl),

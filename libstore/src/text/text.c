@@ -7,9 +7,12 @@
 #include "base/sums.h"
 #include "text/feature_set.h"
 #include "text/features.h"
+#include "text/markup.h"
 
 struct sstore_fingerprinter {
     sstore_weighting weighting;
+    sstore_markup markup_kind;
+    ss_markup markup; /* the text without it */
     ss_features features;
     ss_feature_set set; /* of one text; used if features are weighted by more than how often they occur */
     ss_sums sums;
@@ -37,8 +40,8 @@ static sstore_status take_options(sstore_text_options *taken, const sstore_text_
         return ss_fail_argument(error, "weighting %d does not exist", (int)taken->weighting);
     if (taken->shingle > SS_MAX_SHINGLE)
         return ss_fail_argument(error, "the shingle is %u; it must be at most %u", taken->shingle, SS_MAX_SHINGLE);
-    if (taken->reserved != 0)
-        return ss_fail_argument(error, "the reserved field of the options is not 0");
+    if (taken->markup != SSTORE_MARKUP_NONE && taken->markup != SSTORE_MARKUP_HTML)
+        return ss_fail_argument(error, "markup %d does not exist", (int)taken->markup);
     if (taken->shingle == 0)
         taken->shingle = taken->kind == SSTORE_FEATURE_KIND_WORDS ? 3 : 4;
     return SSTORE_OK;
@@ -51,9 +54,9 @@ size_t sstore_text_recipe(const sstore_text_options *options, char *buffer, size
         buffer[0] = '\0';
     if (take_options(&taken, options, NULL) != SSTORE_OK || ss_fold_unicode_version() == NULL)
         return 0; /* no valid recipe */
-    int length = snprintf(buffer, size, "sstore-text-1 features=%s shingle=%u weights=%s hash=xxh3-64 unicode=%s",
+    int length = snprintf(buffer, size, "sstore-text-1 features=%s shingle=%u weights=%s%s hash=xxh3-64 unicode=%s",
                           kind_names[taken.kind], taken.shingle, weighting_names[taken.weighting],
-                          ss_fold_unicode_version());
+                          taken.markup == SSTORE_MARKUP_HTML ? " markup=html" : "", ss_fold_unicode_version());
     return length < 0 ? 0 : (size_t)length;
 }
 
@@ -69,6 +72,8 @@ static sstore_status init(sstore_fingerprinter *self, const sstore_text_options 
     if (status != SSTORE_OK)
         return status;
     self->weighting = taken.weighting;
+    self->markup_kind = taken.markup;
+    self->markup = (ss_markup){0};
     self->set = (ss_feature_set){.count = 0};
     ss_features_init(&self->features, &(ss_text_rules){.kind = taken.kind, .shingle = taken.shingle});
     return SSTORE_OK;
@@ -76,6 +81,7 @@ static sstore_status init(sstore_fingerprinter *self, const sstore_text_options 
 
 static void destroy(sstore_fingerprinter *self)
 {
+    ss_markup_free(&self->markup);
     ss_features_free(&self->features);
     ss_feature_set_free(&self->set);
 }
@@ -105,6 +111,13 @@ static double weight_of(const sstore_fingerprinter *self, const ss_counted_featu
 
 static sstore_status find_sums(sstore_fingerprinter *self, const uint8_t *text, size_t size, sstore_error *error)
 {
+    if (self->markup_kind == SSTORE_MARKUP_HTML) {
+        const sstore_status removed = ss_markup_remove(&self->markup, text, size, error);
+        if (removed != SSTORE_OK)
+            return removed;
+        text = self->markup.bytes;
+        size = self->markup.size;
+    }
     const bool counted = self->weighting != SSTORE_WEIGHTING_FREQUENCY;
     const ss_feature_sink sink = {counted ? take_counted : take_ones, self};
     self->feature_count = 0;
