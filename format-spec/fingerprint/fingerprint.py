@@ -4,6 +4,7 @@ Unicode's tables are those of Python, which may be of another version than the r
 """
 
 import collections
+import ctypes
 import functools
 import html.entities
 import math
@@ -153,6 +154,41 @@ def runs(text: str) -> list[tuple[str, list[str]]]:
     return found
 
 
+def icu_pieces(stretch: str, version: str) -> list[str]:
+    """The words that ICU finds."""
+    major = version.split(".")[0]
+    icu = ctypes.CDLL(f"libicuuc.so.{major}")
+    code = ctypes.c_int(0)
+    units = stretch.encode("utf-16-le")
+    open_, next_, close = (getattr(icu, f"ubrk_{name}_{major}") for name in ("open", "next", "close"))
+    open_.restype = ctypes.c_void_p
+    iterator = ctypes.c_void_p(open_(1, b"root", units, len(units) // 2, ctypes.byref(code)))
+    assert code.value <= 0, code.value
+    found, begin = [], 0
+    while (end := next_(iterator)) != -1:
+        found.append(units[2 * begin : 2 * end].decode("utf-16-le"))
+        begin = end
+    close(iterator)
+    return found
+
+
+def icu_words(text: str, version: str) -> list[str]:
+    """The words of a folded text, those of scripts without spaces cut by ICU."""
+    parts: list[tuple[bool, str]] = []  # whether it is a stretch, and what it is
+    before = ""  # the category before: nothing but words and stretches has one of letters, marks or numbers
+    for c in text:
+        category = unicodedata.category(c)[0]
+        if category in "LMN":
+            goes_on = before != "" and before in "LMN"
+            stretch = parts[-1][0] if category == "M" and goes_on else category != "M" and is_in(ord(c), SPACELESS)
+            if goes_on and parts[-1][0] == stretch and not (stretch and len(parts[-1][1]) == 65536):
+                parts[-1] = (stretch, parts[-1][1] + c)
+            else:
+                parts.append((stretch, c))
+        before = category
+    return [word for stretch, part in parts for word in (icu_pieces(part, version) if stretch else [part])]
+
+
 def characters(text: str) -> list[str]:
     spaced = "".join(" " if is_in(ord(c), WHITE) else c for c in text)
     return list(" ".join(word for word in spaced.split(" ") if word != ""))
@@ -165,10 +201,13 @@ def shingles(units: list[str], n: int, between: str) -> list[str]:
     return [between.join(units[i : i + n]) for i in range(max(len(units) - n + 1, 1))] if units else []
 
 
-def features(data: bytes, kind: str = "words", n: int = 3, markup: str = "none") -> list[str]:
+def features(data: bytes, kind: str = "words", n: int = 3, markup: str = "none", icu: str = "") -> list[str]:
+    """`icu`: the version of ICU by which words are cut, if they are."""
     text = fold(without_markup(data) if markup == "html" else data)
     if kind == "chars":
         return shingles(characters(text), n, "")
+    if icu:
+        return shingles(icu_words(text, icu), n, " ")
     found = []
     for run, units in runs(text):
         found += shingles(units, n, " ") if run == "words" else shingles(units, 2, "")
@@ -191,6 +230,7 @@ def simhash(weights: list[tuple[bytes, float]]) -> int:
 WEIGHTS = {"frequency": float, "sublinear": lambda count: 1 + math.log2(count), "presence": lambda count: 1.0}
 
 
-def fingerprint(data: bytes, kind: str = "words", n: int = 3, weights: str = "frequency", markup: str = "none") -> int:
-    counts = collections.Counter(features(data, kind, n, markup))
+def fingerprint(data: bytes, kind: str = "words", n: int = 3, weights: str = "frequency", markup: str = "none",
+                icu: str = "") -> int:
+    counts = collections.Counter(features(data, kind, n, markup, icu))
     return simhash([(feature.encode(), WEIGHTS[weights](count)) for feature, count in counts.items()])

@@ -12,6 +12,7 @@ import html.entities
 import json
 import pathlib
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -26,6 +27,7 @@ RANDOM_TEXTS = 500
 RANDOM_OPTIONS = [("words", 1, "presence"), ("words", 3, "frequency"), ("chars", 1, "frequency"), ("chars", 1, "sublinear"),
                   ("chars", 4, "frequency")]
 RANDOM_PAGES = 3000
+RANDOM_SEGMENTED = 300
 # Of these, random HTML consists.
 PIECES = """< > / = ! - -- ? & ; # ' " [ ] ]]> <![CDATA[ <!-- --> --!> <!DOCTYPE <?xml </ /> &# &#x &#X 0 9 128 a f 159
   d800 10ffff 110000 0000000000000000065 99999999999999999999 &amp; &AMP; &lt; &lt &nbsp; &notit; &not;
@@ -98,6 +100,20 @@ def random_page(source: random.Random) -> bytes:
     return data
 
 
+def random_spaceless(source: random.Random) -> bytes:
+    """A text mainly of the scripts that ICU cuts."""
+    scripts = [(0x4E00, 0x9FBF), (0x3041, 0x3096), (0x30A1, 0x30FC), (0xE01, 0xE3A), (0xE81, 0xEB0), (0x1000, 0x103F),
+               (0x1780, 0x17D0), (0x20000, 0x20100), (0x1A20, 0x1A50)]
+    script = source.choice(scripts)
+    common = "的一是不了在人有我他这中大来上国和也子时道说出年得就那要下以生会自着去之过家学对可里后กขคงจชซดตถทนบปพมยรลวสหอะาิี"
+    text = ""
+    for _ in range(source.randint(0, 200)):
+        choices = [source.choice(common), chr(source.randint(*script)), source.choice("aZ9 ,。\u0301\u3099\u0e38\ufffd"),
+                   chr(source.randint(*source.choice(scripts)))]
+        text += source.choices(choices, (50, 30, 15, 5))[0]
+    return "".join(c for c in text if unicodedata.category(c) != "Cn").encode()
+
+
 def test_vectors(sstore: str) -> None:
     vectors = read_vectors()
     for vector in vectors:
@@ -145,6 +161,22 @@ def test_references(sstore: str) -> None:
     print(f"figure: {len(texts)} references")
 
 
+def test_random_segmented(sstore: str, seed: int) -> None:
+    """Both ask ICU; what it is asked, and what becomes of its answer, are compared."""
+    recipe = subprocess.run([sstore, "fingerprint", "--segment", "icu", "--recipe"], capture_output=True, text=True)
+    version = re.search(r" segment=icu-([0-9.]+) ", recipe.stdout)
+    if not version:
+        print(f"not tried: words found by ICU: {recipe.stderr.strip()}")
+        return
+    source = random.Random(seed + 2)
+    texts = [random_spaceless(source) for _ in range(RANDOM_SEGMENTED)]
+    texts.append(("的" + "电脑" * 32768 + "\u0301x").encode())  # longer than a stretch
+    for n in (1, 3):
+        for text, found in zip(texts, by_command(sstore, texts, "words", n, "presence", "--segment", "icu")):
+            assert found == f"{fingerprint(text, 'words', n, 'presence', icu=version.group(1)):016x}", (text, n)
+    print(f"figure: {len(texts)} random texts cut by ICU {version.group(1)}")
+
+
 if __name__ == "__main__":
     if sys.argv[1] == "--write":
         write_vectors()
@@ -153,5 +185,5 @@ if __name__ == "__main__":
         test_elements(sys.argv[1])
         test_references(sys.argv[1])
         chosen = int(sys.argv[2]) if len(sys.argv) > 2 else random.randrange(1 << 32)
-        for test in (test_random_texts, test_random_pages):
+        for test in (test_random_texts, test_random_pages, test_random_segmented):
             test(sys.argv[1], chosen)

@@ -30,22 +30,33 @@ typedef enum sstore_markup {
     SSTORE_MARKUP_HTML = 1 /* tags, comments, scripts; character references become characters */
 } sstore_markup;
 
+/* How scripts that are written without spaces are cut. */
+typedef enum sstore_segmentation {
+    SSTORE_SEGMENTATION_PAIRS = 0, /* every pair of characters is a feature */
+    SSTORE_SEGMENTATION_ICU = 1    /* into words, by ICU's dictionaries; fingerprints depend on ICU's version */
+} sstore_segmentation;
+
 typedef struct sstore_text_options {
     size_t struct_size;
     sstore_feature_kind kind;
     uint32_t shingle; /* words or characters of a feature, 1 to 64; 0: 3 words or 4 characters */
     sstore_weighting weighting;
     sstore_markup markup;
+    sstore_segmentation segmentation; /* of words alone */
+    uint32_t reserved;                /* 0 */
 } sstore_text_options;
 
 #define SSTORE_TEXT_OPTIONS_INIT                                                                                       \
     {                                                                                                                  \
-        sizeof(sstore_text_options), SSTORE_FEATURE_KIND_WORDS, 0, SSTORE_WEIGHTING_FREQUENCY, SSTORE_MARKUP_NONE      \
+        sizeof(sstore_text_options), SSTORE_FEATURE_KIND_WORDS, 0, SSTORE_WEIGHTING_FREQUENCY, SSTORE_MARKUP_NONE,     \
+            SSTORE_SEGMENTATION_PAIRS, 0                                                                               \
     }
 
 /* Make the simhash of a text of `size` bytes in UTF-8. Invalid bytes count as U+FFFD. `text` may be NULL if `size` is
  * 0. Without features the fingerprint is 0. Can be called by several threads at once. Errors: ARGUMENT, MEMORY,
- * UNSUPPORTED (a library built without utf8proc). */
+ * UNSUPPORTED (a library built without utf8proc; segmentation by ICU, and the library was built without it, or it is
+ * not installed). ICU is loaded when it is first needed, and stays loaded. Each call with it opens an iterator of ICU:
+ * for many texts, use a fingerprinter. */
 SSTORE_API sstore_status sstore_fingerprint_text(const char *text, size_t size, const sstore_text_options *options,
                                                  uint64_t *fingerprint_out, sstore_error *error);
 
@@ -83,7 +94,8 @@ SSTORE_API void sstore_fingerprinter_free(sstore_fingerprinter *fingerprinter);
 /* Write the recipe of fingerprints with these options to `buffer`, such as "sstore-text-1 features=words shingle=3
  * weights=frequency hash=xxh3-64 unicode=15.0.0". Fingerprints of two texts may be compared only if their recipes are
  * equal. Writes at most `size` bytes with the closing 0. Returns the length without it, as snprintf does; 0 and "" if
- * there is no such recipe: options out of range, or a library built without utf8proc. */
+ * there is no such recipe: options out of range, a library built without utf8proc, or no ICU for a segmentation by
+ * it. */
 SSTORE_API size_t sstore_text_recipe(const sstore_text_options *options, char *buffer, size_t size);
 
 #ifdef __cplusplus

@@ -1,7 +1,8 @@
 /*
  * fuzz_text.c - any bytes as a text. Its features must be those that folding it as one piece gives; without its markup
  * it must not be longer, and a text without markup must stay as it is.
- *   1 byte: words or characters; whether markup is taken away; the shingle; then the text
+ *   1 byte: words or characters; whether markup is taken away; whether ICU cuts words, if it is there; the shingle;
+ *   then the text
  */
 #include "base/sums.h"
 #include "support/fuzzing.h"
@@ -29,7 +30,10 @@ static void check_features(const ss_text_rules *rules, const uint8_t *text, size
 {
     ss_features features;
     double fast[64], plain[64];
-    ss_features_init(&features, rules);
+    if (ss_features_init(&features, rules, NULL) != SSTORE_OK) {
+        FUZZ_CHECK(rules->segmentation == SSTORE_SEGMENTATION_ICU); /* there is no ICU */
+        return;
+    }
     find_sums(&features, text, size, true, fast);
     find_sums(&features, text, size, false, plain);
     for (size_t i = 0; i < 64; i++)
@@ -62,8 +66,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     fuzz_input input = {data, size};
     const uint64_t choice = fuzz_take(&input, 1);
-    const ss_text_rules rules = {.kind = choice & 1 ? SSTORE_FEATURE_KIND_CHARS : SSTORE_FEATURE_KIND_WORDS,
-                                 .shingle = (uint32_t)(choice >> 3) + 1};
+    ss_text_rules rules = {.kind = choice & 1 ? SSTORE_FEATURE_KIND_CHARS : SSTORE_FEATURE_KIND_WORDS,
+                           .shingle = (uint32_t)(choice >> 3) + 1};
+    if ((choice & 5) == 4)
+        rules.segmentation = SSTORE_SEGMENTATION_ICU;
     size_t left = input.left;
     uint8_t *text = fuzz_take_rest(&input, left);
     if (choice & 2)

@@ -290,23 +290,32 @@ static uint64_t find_features(const ss_text_rules *rules, const uint8_t *text, s
     ss_features features;
     sstore_error error;
     found->count = 0;
-    ss_features_init(&features, rules);
+    assert_ok(ss_features_init(&features, rules, &error), &error);
     assert_ok(ss_features_find(&features, text, size, shortcuts, (ss_feature_sink){take_hashes, found}, &error),
               &error);
     ss_features_free(&features);
     return features.replaced_count;
 }
 
+static bool has_icu(void)
+{
+    char version[SS_SEGMENTER_VERSION_BYTES];
+    return ss_segmenter_version(version, NULL) == SSTORE_OK;
+}
+
 static void assert_shortcuts_agree(const uint8_t *text, size_t size, rng *random)
 {
     static hash_list fast, plain;
-    const ss_text_rules rules = {.kind = rng_one_in(random, 2) ? WORDS : CHARS,
-                                 .shingle = rng_one_in(random, 4) ? (uint32_t)rng_between(random, 1, 64)
-                                                                  : (uint32_t)rng_between(random, 1, 5)};
+    ss_text_rules rules = {.kind = rng_one_in(random, 2) ? WORDS : CHARS,
+                           .shingle = rng_one_in(random, 4) ? (uint32_t)rng_between(random, 1, 64)
+                                                            : (uint32_t)rng_between(random, 1, 5)};
+    if (rules.kind == WORDS && rng_one_in(random, 4) && has_icu())
+        rules.segmentation = SSTORE_SEGMENTATION_ICU;
     uint8_t *copy = malloc(size > 0 ? size : 1);
     assert_non_null(copy);
     memcpy(copy, text, size);
-    testing_doing("%zu bytes, kind %d, shingle %u", size, (int)rules.kind, rules.shingle);
+    testing_doing("%zu bytes, kind %d, shingle %u, segmentation %d", size, (int)rules.kind, rules.shingle,
+                  (int)rules.segmentation);
     assert_int_equal(find_features(&rules, copy, size, true, &fast), find_features(&rules, copy, size, false, &plain));
     assert_int_equal(fast.count, plain.count);
     assert_memory_equal(fast.hashes, plain.hashes,
@@ -632,7 +641,7 @@ static void test_options_out_of_range_are_refused(void **state)
     options.markup = (sstore_markup)2;
     assert_status(sstore_fingerprint_text("a", 1, &options, &value, &error), SSTORE_ERROR_ARGUMENT, &error);
     options = (sstore_text_options)SSTORE_TEXT_OPTIONS_INIT;
-    options.markup = (sstore_markup)-1;
+    options.reserved = 1;
     assert_status(sstore_fingerprint_text("a", 1, &options, &value, &error), SSTORE_ERROR_ARGUMENT, &error);
     options = (sstore_text_options){.struct_size = 0};
     assert_status(sstore_fingerprint_text("a", 1, &options, &value, &error), SSTORE_ERROR_ARGUMENT, &error);
@@ -656,6 +665,7 @@ static void test_recipes_tell_the_options(void **state)
     sstore_text_recipe(&options, recipe, sizeof recipe);
     assert_non_null(strstr(recipe, " features=chars shingle=4 "));
     assert_null(strstr(recipe, "markup"));
+    assert_null(strstr(recipe, "segment"));
     options.shingle = 11;
     options.markup = SSTORE_MARKUP_HTML;
     options.weighting = SSTORE_WEIGHTING_SUBLINEAR;

@@ -37,6 +37,9 @@ static const option_choice weightings[] = {{"frequency", SSTORE_WEIGHTING_FREQUE
                                            {"presence", SSTORE_WEIGHTING_PRESENCE},
                                            {0}};
 static const option_choice markups[] = {{"none", SSTORE_MARKUP_NONE}, {"html", SSTORE_MARKUP_HTML}, {0}};
+static const option_choice segmentations[] = {{"pairs", SSTORE_SEGMENTATION_PAIRS},
+                                              {"icu", SSTORE_SEGMENTATION_ICU},
+                                              {0}};
 static const option_choice output_formats[] = {{"text", FINGERPRINT_TEXT}, {"rec", FINGERPRINT_REC}, {0}};
 static const command_option options[] = {
     {"features", 0, "KIND", "words (default): sequences of words; chars: sequences of characters", OPTION_CHOICE,
@@ -50,6 +53,9 @@ static const command_option options[] = {
      OPTION_FIELD(arguments, text.weighting), .choices = weightings, .given = offsetof(arguments, text_option_given)},
     {"markup", 0, "KIND", "none (default); html: take away tags, comments and scripts, and decode references",
      OPTION_CHOICE, OPTION_FIELD(arguments, text.markup), .choices = markups,
+     .given = offsetof(arguments, text_option_given)},
+    {"segment", 0, "HOW", "of scripts without spaces: pairs (default): pairs of characters; icu: words, by ICU",
+     OPTION_CHOICE, OPTION_FIELD(arguments, text.segmentation), .choices = segmentations,
      .given = offsetof(arguments, text_option_given)},
     {"lines", 0, NULL, "each line is a document; its id is its number, counted from 0 over all FILEs", OPTION_FLAG,
      OPTION_FIELD(arguments, lines), .common = true},
@@ -101,6 +107,22 @@ static void check_weighted(const arguments *all)
             "--recipe is not possible with --weighted: sstore does not know how the features were made");
 }
 
+/* Words are cut by ICU only if there is one. */
+static void check_segmentation(const sstore_text_options *text)
+{
+    sstore_text_options without = *text;
+    sstore_error error;
+    uint64_t unused;
+    if (text->segmentation == SSTORE_SEGMENTATION_PAIRS)
+        return;
+    if (text->kind != SSTORE_FEATURE_KIND_WORDS)
+        message_usage_error("--segment cuts texts into words: it cannot be combined with --features chars");
+    without.segmentation = SSTORE_SEGMENTATION_PAIRS;
+    if (sstore_fingerprint_text("", 0, &without, &unused, NULL) == SSTORE_OK &&
+        sstore_fingerprint_text("", 0, text, &unused, &error) != SSTORE_OK)
+        message_usage_error("--segment icu: %s", error.message);
+}
+
 static void check_arguments(const arguments *all, const operands *given)
 {
     if (all->weighted)
@@ -116,6 +138,7 @@ static void check_arguments(const arguments *all, const operands *given)
     if (all->form.encoding != NULL && !recode_knows(all->form.encoding))
         message_usage_error("--encoding: this system does not know '%s'; 'iconv -l' lists the encodings",
                             all->form.encoding);
+    check_segmentation(&all->text);
     if (all->recipe && given->count > 0)
         message_usage_error("--recipe reads no FILE, found '%s'", given->items[0]);
 }

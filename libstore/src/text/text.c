@@ -8,6 +8,7 @@
 #include "text/feature_set.h"
 #include "text/features.h"
 #include "text/markup.h"
+#include "text/segmenter.h"
 
 struct sstore_fingerprinter {
     sstore_weighting weighting;
@@ -42,20 +43,43 @@ static sstore_status take_options(sstore_text_options *taken, const sstore_text_
         return ss_fail_argument(error, "the shingle is %u; it must be at most %u", taken->shingle, SS_MAX_SHINGLE);
     if (taken->markup != SSTORE_MARKUP_NONE && taken->markup != SSTORE_MARKUP_HTML)
         return ss_fail_argument(error, "markup %d does not exist", (int)taken->markup);
+    if (taken->segmentation != SSTORE_SEGMENTATION_PAIRS && taken->segmentation != SSTORE_SEGMENTATION_ICU)
+        return ss_fail_argument(error, "segmentation %d does not exist", (int)taken->segmentation);
+    if (taken->segmentation != SSTORE_SEGMENTATION_PAIRS && taken->kind != SSTORE_FEATURE_KIND_WORDS)
+        return ss_fail_argument(error, "segmentation finds words, but the features are characters");
+    if (taken->reserved != 0)
+        return ss_fail_argument(error, "the reserved field of the options is not 0");
     if (taken->shingle == 0)
         taken->shingle = taken->kind == SSTORE_FEATURE_KIND_WORDS ? 3 : 4;
     return SSTORE_OK;
 }
 
+#define SEGMENTATION_BYTES (sizeof " segment=icu-" + SS_SEGMENTER_VERSION_BYTES)
+
+/* Write the field of the segmentation, with a space before it, or "" for pairs. */
+static sstore_status describe_segmentation(const sstore_text_options *taken, char field[SEGMENTATION_BYTES])
+{
+    char version[SS_SEGMENTER_VERSION_BYTES];
+    field[0] = '\0';
+    if (taken->segmentation == SSTORE_SEGMENTATION_PAIRS)
+        return SSTORE_OK;
+    const sstore_status status = ss_segmenter_version(version, NULL);
+    if (status == SSTORE_OK)
+        (void)snprintf(field, SEGMENTATION_BYTES, " segment=icu-%s", version);
+    return status;
+}
+
 size_t sstore_text_recipe(const sstore_text_options *options, char *buffer, size_t size)
 {
     sstore_text_options taken;
+    char segmentation[SEGMENTATION_BYTES];
     if (size > 0)
         buffer[0] = '\0';
-    if (take_options(&taken, options, NULL) != SSTORE_OK || ss_fold_unicode_version() == NULL)
+    if (take_options(&taken, options, NULL) != SSTORE_OK || ss_fold_unicode_version() == NULL ||
+        describe_segmentation(&taken, segmentation) != SSTORE_OK)
         return 0; /* no valid recipe */
-    int length = snprintf(buffer, size, "sstore-text-1 features=%s shingle=%u weights=%s%s hash=xxh3-64 unicode=%s",
-                          kind_names[taken.kind], taken.shingle, weighting_names[taken.weighting],
+    int length = snprintf(buffer, size, "sstore-text-1 features=%s shingle=%u%s weights=%s%s hash=xxh3-64 unicode=%s",
+                          kind_names[taken.kind], taken.shingle, segmentation, weighting_names[taken.weighting],
                           taken.markup == SSTORE_MARKUP_HTML ? " markup=html" : "", ss_fold_unicode_version());
     return length < 0 ? 0 : (size_t)length;
 }
@@ -75,8 +99,8 @@ static sstore_status init(sstore_fingerprinter *self, const sstore_text_options 
     self->markup_kind = taken.markup;
     self->markup = (ss_markup){0};
     self->set = (ss_feature_set){.count = 0};
-    ss_features_init(&self->features, &(ss_text_rules){.kind = taken.kind, .shingle = taken.shingle});
-    return SSTORE_OK;
+    const ss_text_rules rules = {.kind = taken.kind, .shingle = taken.shingle, .segmentation = taken.segmentation};
+    return ss_features_init(&self->features, &rules, error);
 }
 
 static void destroy(sstore_fingerprinter *self)
