@@ -23,6 +23,7 @@ need_libraries() {
   need_module zlib zlib1g-dev
   need_module libzstd libzstd-dev
   need_module sqlite3 libsqlite3-dev
+  need_module icu-uc libicu-dev
 }
 
 as_root() {

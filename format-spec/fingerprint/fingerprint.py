@@ -4,16 +4,95 @@ Unicode's tables are those of Python, which may be of another version than the r
 """
 
 import collections
+import ctypes
 import dataclasses
 import functools
+import html.entities
 import math
 import pathlib
+import re
 import struct
 import sys
 import unicodedata
 
 sys.path.append(str(pathlib.Path(__file__).parent.parent / "decoder"))
 from xxh3 import xxh3_64  # noqa: E402
+
+# ----- markup -----
+
+INLINE = set("a abbr acronym b bdi bdo big cite code data del dfn em font i ins kbd mark nobr s samp small span strike "
+             "strong sub sup time tt u var wbr".encode().split())
+DROPPED = set(b"iframe noembed noframes script style template".split())
+COMMENT = re.compile(rb"<!--(?:-?>|.*?(?:--!?>|\Z))", re.S)
+CDATA = re.compile(rb"<!\[CDATA\[(.*?)(?:\]\]>|\Z)", re.S)
+DECLARATION = re.compile(rb"<[!?][^>]*>?")
+NAME = re.compile(rb"</?([A-Za-z][^\t\n\f\r />]*)")
+SKIPPED = re.compile(rb"[\t\n\f\r /]*")
+ATTRIBUTE = re.compile(rb"""[\x00-\xff][^\t\n\f\r />=]*[\t\n\f\r ]*"""
+                       rb"""(?:=[\t\n\f\r ]*(?:"[^"]*(?:"|\Z)|'[^']*(?:'|\Z)|(?!["'])[^\t\n\f\r >]*))?""")
+REFERENCE = re.compile(rb"&(?:#(?:[xX]([0-9a-fA-F]+)|([0-9]+));?|([A-Za-z0-9]+);)")
+# What the HTML standard calls them; their names are those of HTML 4.
+NAMED = {name.encode(): html.entities.html5[f"{name};"] for name in [*html.entities.name2codepoint, "apos"]}
+
+
+def end_of_tag(data: bytes, at: int) -> tuple[int, bool]:
+    """Where a tag ends whose name ends here, and whether it is empty."""
+    while True:
+        skipped = SKIPPED.match(data, at)
+        assert skipped
+        at = skipped.end()
+        if at == len(data) or data[at : at + 1] == b">":
+            return min(at + 1, len(data)), skipped.group().endswith(b"/")
+        attribute = ATTRIBUTE.match(data, at)
+        assert attribute
+        at = attribute.end()
+
+
+def take_tag(data: bytes, tag: re.Match[bytes]) -> tuple[int, bytes]:
+    """Where a tag ends, with what is dropped with it, and what replaces it."""
+    name, is_start = tag.group(1).lower(), not tag.group().startswith(b"</")
+    at, is_empty = end_of_tag(data, tag.end())
+    if name in DROPPED and is_start and not is_empty:
+        close = re.compile(rb"</" + name + rb"(?=[\t\n\f\r />])", re.I).search(data, at)
+        at = end_of_tag(data, close.end())[0] if close else len(data)
+    return at, b"" if name in INLINE else b"\n"
+
+
+def character(reference: re.Match[bytes]) -> bytes:
+    """What a reference stands for; itself if that is nothing."""
+    hexadecimal, decimal, name = reference.groups()
+    if name is not None:
+        return NAMED[name].encode() if name in NAMED else reference.group()
+    number = int(hexadecimal.lstrip(b"0")[:9] or b"0", 16) if hexadecimal else int(decimal.lstrip(b"0")[:9] or b"0")
+    if number == 0 or 0xD800 <= number <= 0xDFFF or number > 0x10FFFF:
+        return b"\xef\xbf\xbd"
+    if 0x80 <= number <= 0x9F:
+        try:
+            return bytes([number]).decode("cp1252").encode()
+        except UnicodeDecodeError:
+            pass
+    return chr(number).encode()
+
+
+def without_markup(data: bytes) -> bytes:
+    made, at = [], 0
+    while at < len(data):
+        if tag := NAME.match(data, at):
+            at, replaced = take_tag(data, tag)
+        elif found := COMMENT.match(data, at):
+            at, replaced = found.end(), b""
+        elif found := CDATA.match(data, at):
+            at, replaced = found.end(), found.group(1)
+        elif found := DECLARATION.match(data, at):
+            at, replaced = found.end(), b""
+        elif (found := REFERENCE.match(data, at)) and (replaced := character(found)) != found.group():
+            at = found.end()
+        else:
+            replaced = data[at : at + 1]
+            at += 1
+        made.append(replaced)
+    return b"".join(made)
+
 
 # ----- folding: toNFKC_Casefold -----
 
@@ -77,6 +156,41 @@ def runs(text: str) -> list[tuple[str, list[str]]]:
     return found
 
 
+def icu_pieces(stretch: str, version: str) -> list[str]:
+    """The words that ICU finds."""
+    major = version.split(".")[0]
+    icu = ctypes.CDLL(f"libicuuc.so.{major}")
+    code = ctypes.c_int(0)
+    units = stretch.encode("utf-16-le")
+    open_, next_, close = (getattr(icu, f"ubrk_{name}_{major}") for name in ("open", "next", "close"))
+    open_.restype = ctypes.c_void_p
+    iterator = ctypes.c_void_p(open_(1, b"root", units, len(units) // 2, ctypes.byref(code)))
+    assert code.value <= 0, code.value
+    found, begin = [], 0
+    while (end := next_(iterator)) != -1:
+        found.append(units[2 * begin : 2 * end].decode("utf-16-le"))
+        begin = end
+    close(iterator)
+    return found
+
+
+def icu_words(text: str, version: str) -> list[str]:
+    """The words of a folded text, those of scripts without spaces cut by ICU."""
+    parts: list[tuple[bool, str]] = []  # whether it is a stretch, and what it is
+    before = ""  # the category before: nothing but words and stretches has one of letters, marks or numbers
+    for c in text:
+        category = unicodedata.category(c)[0]
+        if category in "LMN":
+            goes_on = before != "" and before in "LMN"
+            stretch = parts[-1][0] if category == "M" and goes_on else category != "M" and is_in(ord(c), SPACELESS)
+            if goes_on and parts[-1][0] == stretch and not (stretch and len(parts[-1][1]) == 65536):
+                parts[-1] = (stretch, parts[-1][1] + c)
+            else:
+                parts.append((stretch, c))
+        before = category
+    return [word for stretch, part in parts for word in (icu_pieces(part, version) if stretch else [part])]
+
+
 def characters(text: str) -> list[str]:
     spaced = "".join(" " if is_in(ord(c), WHITE) else c for c in text)
     return list(" ".join(word for word in spaced.split(" ") if word != ""))
@@ -134,10 +248,14 @@ class Lexicon:
         return stop_words, rest
 
 
-def features(data: bytes, kind: str = "words", n: int = 3, stop_words: set[str] | None = None) -> list[str]:
-    text = fold(data)
+def features(data: bytes, kind: str = "words", n: int = 3, markup: str = "none", icu: str = "",
+             stop_words: set[str] | None = None) -> list[str]:
+    """`icu`: the version of ICU by which words are cut, if they are."""
+    text = fold(without_markup(data) if markup == "html" else data)
     if kind == "chars":
         return shingles(characters(text), n, "")
+    if icu:
+        return shingles([word for word in icu_words(text, icu) if word not in (stop_words or ())], n, " ")
     found = []
     for run, units in runs(text):
         units = [unit for unit in units if unit not in (stop_words or ())]
@@ -173,9 +291,9 @@ def simhash(weights: list[tuple[bytes, float]]) -> int:
 WEIGHTS = {"frequency": float, "sublinear": lambda count: 1 + math.log2(count), "presence": lambda count: 1.0}
 
 
-def fingerprint(data: bytes, kind: str = "words", n: int = 3, weights: str = "frequency",
-                lexicon: Lexicon | None = None) -> int:
+def fingerprint(data: bytes, kind: str = "words", n: int = 3, weights: str = "frequency", markup: str = "none",
+                icu: str = "", lexicon: Lexicon | None = None) -> int:
     lexicon = lexicon or Lexicon()
-    counts = collections.Counter(features(data, kind, n, lexicon.stop_words))
+    counts = collections.Counter(features(data, kind, n, markup, icu, lexicon.stop_words))
     weighted = [(feature, WEIGHTS[weights](count) * lexicon.factor(feature)) for feature, count in counts.items()]
     return simhash([(feature.encode(), max(-(2.0**31), min(2.0**31, weight))) for feature, weight in weighted])

@@ -5,13 +5,15 @@ random texts, stop words, weights and counts of documents.
   test_fingerprint.py --write             compute the fingerprints in vectors.jsonl again, by fingerprint.py
 
 A line of vectors.jsonl is an object: `text`, or `bytes` in hexadecimal; `features`, `shingle` and `weights`, as the options
-of `sstore fingerprint`; `count`, how many features the text has; and `fingerprint`.
+of `sstore fingerprint`, and `markup` if it is not none; `count`, how many features the text has; and `fingerprint`.
 """
 
 import collections
+import html.entities
 import json
 import pathlib
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -25,6 +27,23 @@ OPTIONS = ("features", "shingle", "weights")
 RANDOM_TEXTS = 500
 RANDOM_OPTIONS = [("words", 1, "presence"), ("words", 3, "frequency"), ("chars", 1, "frequency"), ("chars", 1, "sublinear"),
                   ("chars", 4, "frequency")]
+RANDOM_PAGES = 3000
+RANDOM_SEGMENTED = 300
+# Of these, random HTML consists.
+PIECES = """< > / = ! - -- ? & ; # ' " [ ] ]]> <![CDATA[ <!-- --> --!> <!DOCTYPE <?xml </ /> &# &#x &#X 0 9 128 a f 159
+  d800 10ffff 110000 0000000000000000065 99999999999999999999 &amp; &AMP; &lt; &lt &nbsp; &notit; &not;
+  &thetasym; &thetasyms; &apos; &Eacute; &rang; <b> </b> <p> <br/> <script> </script </script> </scripts>
+  </Script/> <style> <template> <iframe> <textarea> <title> </title> <noscript> word Word é 中 文""".split()
+PIECES += ['<I class="x>y">', "</P >", "<a href='>'>", "<td x=y>", """<spAn x = "'" y='"' z>""", "<SCRIPT src=x/>",
+           "<script src=x />", "</style\t>", "</template\n>", "<x\0y>", "\0", "\u0301", " ", "\n", "\f", "\x0b"]
+# The elements of HTML 4 and 5, most of them, and what is none.
+ELEMENTS = """a abbr acronym address applet area article aside audio b base basefont bb bdi bdo big blink blockquote body br
+  button canvas caption center cite code col colgroup data datalist dd del details dfn dialog dir div dl dt em embed fieldset
+  figcaption figure font footer form frame frameset h1 h2 h6 head header hr html i iframe img input ins isindex kbd label
+  legend li link main map mark marquee menu meta meter nav nobr noembed noframes noscript object ol optgroup option output p
+  param picture plaintext pre progress q rb rp rt rtc ruby s samp script section select slot small source span spans strike
+  strong style sub summary sup svg table tbody td template templates textarea tfoot th thead time title tr track tt u ul
+  var video wbr xmp""".split()
 # Of these, random texts consist: each range has code points that fold, decompose, combine or separate in some way.
 RANGES = [(0x00, 0x7F), (0x20, 0x20), (0x41, 0x7A), (0x80, 0x24F), (0x300, 0x345), (0x370, 0x58F), (0x590, 0x6FF),
           (0x900, 0x9FF), (0xE00, 0xEFF), (0x1000, 0x109F), (0x1100, 0x11FF), (0x1E00, 0x206F), (0x2100, 0x218F),
@@ -44,19 +63,20 @@ def write_vectors() -> None:
     lines = []
     for vector in read_vectors():
         data, kind, n, weights = data_of(vector), *(vector[key] for key in OPTIONS)
-        made = fingerprint(data, kind, n, weights)
-        vector |= {"count": len(features(data, kind, n)), "fingerprint": f"{made:016x}"}
+        markup = vector.get("markup", "none")
+        made = fingerprint(data, kind, n, weights, markup)
+        vector |= {"count": len(features(data, kind, n, markup)), "fingerprint": f"{made:016x}"}
         lines.append(json.dumps(vector, ensure_ascii=False) + "\n")
     VECTORS.write_text("".join(lines), encoding="utf-8")
 
 
-def by_command(sstore: str, texts: list[bytes], kind: str, n: int, weights: str) -> list[str]:
+def by_command(sstore: str, texts: list[bytes], kind: str, n: int, weights: str, *more: str) -> list[str]:
     with tempfile.TemporaryDirectory() as folder:
         paths = [f"{folder}/{i}" for i in range(len(texts))]
         for path, text in zip(paths, texts):
             pathlib.Path(path).write_bytes(text)
         command = [sstore, "fingerprint", "--no-header", "--binary", "--features", kind, "--shingle", str(n)]
-        command += ["--weights", weights, *paths]
+        command += ["--weights", weights, *more, *paths]
         printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     found = {int(number): made for made, number, _ in (line.split("\t", 2) for line in printed.splitlines())}
     return [found.get(i, "0" * 16) for i in range(len(texts))]  # it leaves out texts without features
@@ -72,13 +92,37 @@ def random_text(source: random.Random) -> bytes:
     return data
 
 
+def random_page(source: random.Random) -> bytes:
+    """HTML, mostly broken, and of few different pieces, so that they meet."""
+    few = [piece.encode() for piece in source.choices(PIECES, k=source.randint(1, 12))]
+    data = b""
+    for _ in range(source.randint(0, 40)):
+        data += bytes([source.randrange(256)]) if source.random() < 0.05 else source.choice(few)
+    return data
+
+
+def random_spaceless(source: random.Random) -> bytes:
+    """A text mainly of the scripts that ICU cuts."""
+    scripts = [(0x4E00, 0x9FBF), (0x3041, 0x3096), (0x30A1, 0x30FC), (0xE01, 0xE3A), (0xE81, 0xEB0), (0x1000, 0x103F),
+               (0x1780, 0x17D0), (0x20000, 0x20100), (0x1A20, 0x1A50)]
+    script = source.choice(scripts)
+    common = "的一是不了在人有我他这中大来上国和也子时道说出年得就那要下以生会自着去之过家学对可里后กขคงจชซดตถทนบปพมยรลวสหอะาิี"
+    text = ""
+    for _ in range(source.randint(0, 200)):
+        choices = [source.choice(common), chr(source.randint(*script)), source.choice("aZ9 ,。\u0301\u3099\u0e38\ufffd"),
+                   chr(source.randint(*source.choice(scripts)))]
+        text += source.choices(choices, (50, 30, 15, 5))[0]
+    return "".join(c for c in text if unicodedata.category(c) != "Cn").encode()
+
+
 def test_vectors(sstore: str) -> None:
     vectors = read_vectors()
     for vector in vectors:
         data, kind, n, weights = data_of(vector), *(vector[key] for key in OPTIONS)
-        assert len(features(data, kind, n)) == vector["count"], vector
-        assert f"{fingerprint(data, kind, n, weights):016x}" == vector["fingerprint"], vector
-        assert by_command(sstore, [data], kind, n, weights) == [vector["fingerprint"]], vector
+        markup = vector.get("markup", "none")
+        assert len(features(data, kind, n, markup)) == vector["count"], vector
+        assert f"{fingerprint(data, kind, n, weights, markup):016x}" == vector["fingerprint"], vector
+        assert by_command(sstore, [data], kind, n, weights, "--markup", markup) == [vector["fingerprint"]], vector
     print(f"figure: {len(vectors)} vectors")
 
 
@@ -97,9 +141,9 @@ def random_lexicon(texts: list[bytes], kind: str, n: int, source: random.Random)
     if kind == "words":
         words = sorted({unit for text in texts for _, units in runs(fold(text)) for unit in units})
         lexicon.stop_words = set(source.sample(words, min(len(words), 3)))
-    found = sorted({feature for text in texts for feature in features(text, kind, n, lexicon.stop_words)})
+    found = sorted({feature for text in texts for feature in features(text, kind, n, stop_words=lexicon.stop_words)})
     # A feature of fewer than n units, or one with a tab, cannot be told from the text of another.
-    found = [f for f in found if features(f.encode(), kind, n, lexicon.stop_words) == [f] and f.isprintable()]
+    found = [f for f in found if features(f.encode(), kind, n, stop_words=lexicon.stop_words) == [f] and f.isprintable()]
     for feature in source.sample(found, min(len(found), 5)):
         lexicon.weights[feature] = source.choice([0, -1, 2.5, 0.1, 1e9, source.random()])
     return lexicon
@@ -130,7 +174,7 @@ def test_lexicons(sstore: str, seed: int) -> None:
         counts: collections.Counter[int] = collections.Counter()
         documents = 0
         for text in texts:
-            different = set(features(text, kind, n, lexicon.stop_words))
+            different = set(features(text, kind, n, stop_words=lexicon.stop_words))
             documents += bool(different)
             counts.update(xxh3_64(feature.encode()) for feature in different)
         assert lexicon.frequencies.documents == documents
@@ -143,8 +187,50 @@ def test_lexicons(sstore: str, seed: int) -> None:
         for line in printed:
             made, number, _ = line.split("\t", 2)
             text = texts[int(number)]
-            assert made == f"{fingerprint(text, kind, n, weights, lexicon):016x}", (text, kind, n, weights, lexicon)
+            assert made == f"{fingerprint(text, kind, n, weights, lexicon=lexicon):016x}", (text, kind, n, weights, lexicon)
     print("figure: 180 random texts with stop words, weights and counts of documents")
+
+
+def test_random_pages(sstore: str, seed: int) -> None:
+    source = random.Random(seed + 1)
+    for kind in ("words", "chars"):
+        pages = [random_page(source) for _ in range(RANDOM_PAGES // 2)]
+        for page, found in zip(pages, by_command(sstore, pages, kind, 2, "frequency", "--markup", "html")):
+            assert found == f"{fingerprint(page, kind, 2, 'frequency', 'html'):016x}", (page, kind)
+    print(f"figure: {RANDOM_PAGES} random pages of HTML")
+
+
+def test_elements(sstore: str) -> None:
+    pages = [f"a<{name}>b</{name.upper()}>c".encode() for name in ELEMENTS]
+    for page, found in zip(pages, by_command(sstore, pages, "chars", 9, "frequency", "--markup", "html")):
+        assert found == f"{fingerprint(page, 'chars', 9, markup='html'):016x}", page
+    print(f"figure: {len(pages)} elements")
+
+
+def test_references(sstore: str) -> None:
+    """Each alone: every name of HTML 5, of which only those of HTML 4 are known, and the numbers about each limit."""
+    numbers = [*range(0x180), *(near + i for near in (0xD800, 0xE000, 0xFFFE, 0x110000, 1 << 32) for i in range(-2, 3))]
+    texts = [f"&{name}".encode() for name in html.entities.html5]
+    texts += [form % number for number in numbers for form in (b"&#%d;", b"&#x%x;")]
+    for text, found in zip(texts, by_command(sstore, texts, "chars", 9, "frequency", "--markup", "html")):
+        assert found == f"{fingerprint(text, 'chars', 9, markup='html'):016x}", text
+    print(f"figure: {len(texts)} references")
+
+
+def test_random_segmented(sstore: str, seed: int) -> None:
+    """Both ask ICU; what it is asked, and what becomes of its answer, are compared."""
+    recipe = subprocess.run([sstore, "fingerprint", "--segment", "icu", "--recipe"], capture_output=True, text=True)
+    version = re.search(r" segment=icu-([0-9.]+) ", recipe.stdout)
+    if not version:
+        print(f"not tried: words found by ICU: {recipe.stderr.strip()}")
+        return
+    source = random.Random(seed + 2)
+    texts = [random_spaceless(source) for _ in range(RANDOM_SEGMENTED)]
+    texts.append(("的" + "电脑" * 32768 + "\u0301x").encode())  # longer than a stretch
+    for n in (1, 3):
+        for text, found in zip(texts, by_command(sstore, texts, "words", n, "presence", "--segment", "icu")):
+            assert found == f"{fingerprint(text, 'words', n, 'presence', icu=version.group(1)):016x}", (text, n)
+    print(f"figure: {len(texts)} random texts cut by ICU {version.group(1)}")
 
 
 if __name__ == "__main__":
@@ -152,6 +238,8 @@ if __name__ == "__main__":
         write_vectors()
     else:
         test_vectors(sys.argv[1])
+        test_elements(sys.argv[1])
+        test_references(sys.argv[1])
         chosen = int(sys.argv[2]) if len(sys.argv) > 2 else random.randrange(1 << 32)
-        test_random_texts(sys.argv[1], chosen)
-        test_lexicons(sys.argv[1], chosen)
+        for test in (test_random_texts, test_random_pages, test_random_segmented, test_lexicons):
+            test(sys.argv[1], chosen)

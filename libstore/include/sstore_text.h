@@ -24,6 +24,18 @@ typedef enum sstore_weighting {
     SSTORE_WEIGHTING_PRESENCE = 2   /* 1 */
 } sstore_weighting;
 
+/* What is taken away before the features are found. Source: format-spec/fingerprint.md, "Markup". */
+typedef enum sstore_markup {
+    SSTORE_MARKUP_NONE = 0,
+    SSTORE_MARKUP_HTML = 1 /* tags, comments, scripts; character references become characters */
+} sstore_markup;
+
+/* How scripts that are written without spaces are cut. */
+typedef enum sstore_segmentation {
+    SSTORE_SEGMENTATION_PAIRS = 0, /* every pair of characters is a feature */
+    SSTORE_SEGMENTATION_ICU = 1    /* into words, by ICU's dictionaries; fingerprints depend on ICU's version */
+} sstore_segmentation;
+
 /* Stop words and weights of features; see below. */
 typedef struct sstore_lexicon sstore_lexicon;
 
@@ -32,18 +44,23 @@ typedef struct sstore_text_options {
     sstore_feature_kind kind;
     uint32_t shingle; /* words or characters of a feature, 1 to 64; 0: 3 words or 4 characters */
     sstore_weighting weighting;
-    uint32_t reserved; /* 0 */
-    const sstore_lexicon *lexicon; /* made for the same kind and shingle; or NULL */
+    sstore_markup markup;
+    sstore_segmentation segmentation; /* of words alone */
+    uint32_t reserved;                /* 0 */
+    const sstore_lexicon *lexicon;    /* made for features of the same kind, shingle and segmentation; or NULL */
 } sstore_text_options;
 
 #define SSTORE_TEXT_OPTIONS_INIT                                                                                       \
     {                                                                                                                  \
-        sizeof(sstore_text_options), SSTORE_FEATURE_KIND_WORDS, 0, SSTORE_WEIGHTING_FREQUENCY, 0, NULL                 \
+        sizeof(sstore_text_options), SSTORE_FEATURE_KIND_WORDS, 0, SSTORE_WEIGHTING_FREQUENCY, SSTORE_MARKUP_NONE,     \
+            SSTORE_SEGMENTATION_PAIRS, 0, NULL                                                                         \
     }
 
 /* Make the simhash of a text of `size` bytes in UTF-8. Invalid bytes count as U+FFFD. `text` may be NULL if `size` is
  * 0. Without features the fingerprint is 0. Can be called by several threads at once. Errors: ARGUMENT, MEMORY,
- * UNSUPPORTED (a library built without utf8proc). */
+ * UNSUPPORTED (a library built without utf8proc; segmentation by ICU, and the library was built without it, or it is
+ * not installed). ICU is loaded when it is first needed, and stays loaded. Each call with it opens an iterator of ICU:
+ * for many texts, use a fingerprinter. */
 SSTORE_API sstore_status sstore_fingerprint_text(const char *text, size_t size, const sstore_text_options *options,
                                                  uint64_t *fingerprint_out, sstore_error *error);
 
@@ -57,7 +74,7 @@ typedef struct sstore_text_result {
     size_t struct_size;
     uint64_t fingerprint;
     uint64_t feature_count;  /* each as often as it occurs, but none of weight 0. 0: the fingerprint says nothing */
-    uint64_t replaced_count; /* byte sequences that are not UTF-8, and counted as U+FFFD */
+    uint64_t replaced_count; /* byte sequences that are not UTF-8, and counted as U+FFFD; none in removed markup */
     double weight;           /* the sum of all weights, each without its sign */
 } sstore_text_result;
 
@@ -94,9 +111,9 @@ SSTORE_API void sstore_fingerprinter_free(sstore_fingerprinter *fingerprinter);
 
 /*
  * A lexicon says which words are left out of a text before features are made, and by which factors the weights of
- * features are multiplied. It belongs to features of one kind and shingle. Give it to fingerprinters by the options,
- * once it is complete: then it must not change, several threads may use it at once, and it must live until the last
- * fingerprinter is freed. Recipes name it by hashes of its contents.
+ * features are multiplied. It belongs to features of one kind, shingle and segmentation. Once it is complete, give it
+ * to fingerprinters by the options: then it must not change, several threads may use it at once, and it must live until
+ * the last fingerprinter is freed. Recipes name it by hashes of its contents.
  */
 
 /* Make a lexicon for features of these options (NULL: the default ones), whose own lexicon must be NULL. Errors:
@@ -104,8 +121,9 @@ SSTORE_API void sstore_fingerprinter_free(sstore_fingerprinter *fingerprinter);
 SSTORE_API sstore_status sstore_lexicon_create(const sstore_text_options *options, sstore_lexicon **lexicon_out,
                                                sstore_error *error);
 
-/* Leave out this word, or this character of a script without spaces. Case and writing do not matter. Add stop words
- * before weights, whose features lack them. Errors: ARGUMENT (also if the text is not one word), MEMORY. */
+/* Leave out this word, or this character of a script without spaces that is not cut into words. Case and writing do not
+ * matter. Add stop words before weights, whose features lack them. Errors: ARGUMENT (also if the text is not one word),
+ * MEMORY. */
 SSTORE_API sstore_status sstore_lexicon_add_stop_word(sstore_lexicon *lexicon, const char *word, size_t size,
                                                       sstore_error *error);
 
@@ -169,7 +187,8 @@ SSTORE_API void sstore_frequency_counter_free(sstore_frequency_counter *counter)
 /* Write the recipe of fingerprints with these options to `buffer`, such as "sstore-text-1 features=words shingle=3
  * weights=frequency hash=xxh3-64 unicode=15.0.0". Fingerprints of two texts may be compared only if their recipes are
  * equal. Writes at most `size` bytes with the closing 0. Returns the length without it, as snprintf does; 0 and "" if
- * there is no such recipe: options out of range, or a library built without utf8proc. */
+ * there is no such recipe: options out of range, a library built without utf8proc, or no ICU for a segmentation by
+ * it. */
 SSTORE_API size_t sstore_text_recipe(const sstore_text_options *options, char *buffer, size_t size);
 
 #ifdef __cplusplus

@@ -20,7 +20,7 @@ class Sstore < Formula
 
   def install
     system "cmake", "-S", ".", "-B", "build", "-G", "Ninja", "-DSSTORE_TESTS=OFF", "-DSSTORE_BENCH=OFF",
-           "-DSSTORE_SQLITE=ON", *std_cmake_args
+           "-DSSTORE_SQLITE=ON", "-DSSTORE_ICU=OFF", *std_cmake_args
     system "cmake", "--build", "build"
     system "cmake", "--install", "build"
     pkgshare.install "examples"

@@ -13,6 +13,7 @@ vcpkg_cmake_configure(
         -DSSTORE_TOOLS=OFF
         -DSSTORE_TESTS=OFF
         -DSSTORE_BENCH=OFF
+        -DSSTORE_ICU=OFF
         "-DPKG_CONFIG_EXECUTABLE=${PKGCONFIG}"
 )
 vcpkg_cmake_install()

@@ -31,6 +31,7 @@ NAMES = {
     "zlib": ("zlib1g-dev", "zlib", None, "zlib"),
     "libzstd": ("libzstd-dev", "zstd", None, "zstd"),
     "sqlite3": ("libsqlite3-dev", "sqlite", None, "libsqlite"),
+    "icu-uc": ("libicu-dev", None, None, None),  # the others build without it
     "libmicrohttpd": ("libmicrohttpd-dev", "libmicrohttpd", None, "libmicrohttpd"),
 }
 # What else a recipe needs to build.

@@ -290,7 +290,7 @@ static uint64_t find_features(const ss_text_rules *rules, const uint8_t *text, s
     ss_features features;
     sstore_error error;
     found->count = 0;
-    ss_features_init(&features, rules);
+    assert_ok(ss_features_init(&features, rules, &error), &error);
     assert_ok(ss_features_find(&features, text, size, shortcuts, (ss_feature_sink){take_hashes, found}, &error),
               &error);
     ss_features_free(&features);
@@ -310,6 +310,12 @@ static void choose_stop_words(const uint8_t *text, size_t size, rng *random, ss_
     }
 }
 
+static bool has_icu(void)
+{
+    char version[SS_SEGMENTER_VERSION_BYTES];
+    return ss_segmenter_version(version, NULL) == SSTORE_OK;
+}
+
 static void assert_shortcuts_agree(const uint8_t *text, size_t size, rng *random)
 {
     static hash_list fast, plain;
@@ -317,15 +323,18 @@ static void assert_shortcuts_agree(const uint8_t *text, size_t size, rng *random
     const bool words = rng_one_in(random, 2);
     if (words && rng_one_in(random, 4))
         choose_stop_words(text, size, random, &stop_words);
-    const ss_text_rules rules = {.kind = words ? WORDS : CHARS,
-                                 .shingle = rng_one_in(random, 4) ? (uint32_t)rng_between(random, 1, 64)
-                                                                  : (uint32_t)rng_between(random, 1, 5),
-                                 .spaceless_shingle = SS_CHARACTER_PAIR,
-                                 .stop_words = stop_words.count > 0 ? &stop_words : NULL};
+    ss_text_rules rules = {.kind = words ? WORDS : CHARS,
+                           .shingle = rng_one_in(random, 4) ? (uint32_t)rng_between(random, 1, 64)
+                                                            : (uint32_t)rng_between(random, 1, 5),
+                           .spaceless_shingle = SS_CHARACTER_PAIR,
+                           .stop_words = stop_words.count > 0 ? &stop_words : NULL};
+    if (words && rng_one_in(random, 4) && has_icu())
+        rules.segmentation = SSTORE_SEGMENTATION_ICU;
     uint8_t *copy = malloc(size > 0 ? size : 1);
     assert_non_null(copy);
     memcpy(copy, text, size);
-    testing_doing("%zu bytes, kind %d, shingle %u", size, (int)rules.kind, rules.shingle);
+    testing_doing("%zu bytes, kind %d, shingle %u, segmentation %d", size, (int)rules.kind, rules.shingle,
+                  (int)rules.segmentation);
     assert_int_equal(find_features(&rules, copy, size, true, &fast), find_features(&rules, copy, size, false, &plain));
     assert_int_equal(fast.count, plain.count);
     assert_memory_equal(fast.hashes, plain.hashes,
@@ -547,6 +556,38 @@ static void test_results_of_a_fingerprinter(void **state)
     sstore_fingerprinter_free(made);
 }
 
+/* ----- markup: what is taken away is the matter of unit.markup ----- */
+
+static void test_markup_is_taken_away_before_all_else(void **state)
+{
+    static const char page[] =
+        "<title>\xff</title><p CLASS='\xff'>Na\xc3<b>\xaf</b>ve &Eacute;clair<script>\xff</script>&#xe8;";
+    sstore_text_options options = SSTORE_TEXT_OPTIONS_INIT;
+    sstore_fingerprinter *made;
+    sstore_text_result result = SSTORE_TEXT_RESULT_INIT;
+    sstore_error error;
+    uint64_t value;
+    for (int kind = WORDS; kind <= CHARS; kind++) {
+        options.kind = (sstore_feature_kind)kind;
+        options.markup = SSTORE_MARKUP_HTML;
+        assert_ok(sstore_fingerprinter_create(&options, &made, &error), &error);
+        for (uint32_t times = 0; times < 2; times++) {
+            assert_ok(sstore_fingerprinter_text(made, page, strlen(page), &result, NULL, &error), &error);
+            assert_int_equal(result.replaced_count, 1); /* what is dropped is not read */
+            assert_int_equal(result.fingerprint, fingerprint(options.kind, 0, "\xff na\u00efve \u00e9clair \u00e8"));
+            assert_ok(sstore_fingerprinter_text(made, NULL, 0, &result, NULL, &error), &error);
+            assert_int_equal(result.feature_count, 0);
+        }
+        sstore_fingerprinter_free(made);
+        assert_ok(sstore_fingerprint_text("A<b>B</b>", 9, &options, &value, &error), &error);
+        assert_int_equal(value, fingerprint(options.kind, 0, "ab"));
+        options.markup = SSTORE_MARKUP_NONE;
+        assert_ok(sstore_fingerprint_text("A<b>B</b>", 9, &options, &value, &error), &error);
+        assert_int_equal(value, fingerprint(options.kind, 0, "a<b>b</b>"));
+        assert_int_not_equal(value, fingerprint(options.kind, 0, "ab"));
+    }
+}
+
 /* ----- near texts have near fingerprints ----- */
 
 static uint32_t distance(sstore_feature_kind kind, uint32_t shingle, const char *a, const char *b)
@@ -617,6 +658,9 @@ static void test_options_out_of_range_are_refused(void **state)
     options.weighting = (sstore_weighting)3;
     assert_status(sstore_fingerprint_text("a", 1, &options, &value, &error), SSTORE_ERROR_ARGUMENT, &error);
     options = (sstore_text_options)SSTORE_TEXT_OPTIONS_INIT;
+    options.markup = (sstore_markup)2;
+    assert_status(sstore_fingerprint_text("a", 1, &options, &value, &error), SSTORE_ERROR_ARGUMENT, &error);
+    options = (sstore_text_options)SSTORE_TEXT_OPTIONS_INIT;
     options.reserved = 1;
     assert_status(sstore_fingerprint_text("a", 1, &options, &value, &error), SSTORE_ERROR_ARGUMENT, &error);
     options = (sstore_text_options){.struct_size = 0};
@@ -640,10 +684,13 @@ static void test_recipes_tell_the_options(void **state)
     options.kind = CHARS;
     sstore_text_recipe(&options, recipe, sizeof recipe);
     assert_non_null(strstr(recipe, " features=chars shingle=4 "));
+    assert_null(strstr(recipe, "markup"));
+    assert_null(strstr(recipe, "segment"));
     options.shingle = 11;
+    options.markup = SSTORE_MARKUP_HTML;
     options.weighting = SSTORE_WEIGHTING_SUBLINEAR;
     sstore_text_recipe(&options, recipe, sizeof recipe);
-    assert_non_null(strstr(recipe, " weights=sublinear "));
+    assert_non_null(strstr(recipe, " weights=sublinear markup=html hash="));
     assert_non_null(strstr(recipe, " features=chars shingle=11 "));
 }
 
@@ -684,6 +731,7 @@ int main(void)
         cmocka_unit_test_teardown(test_weights_by_frequency, testing_teardown),
         cmocka_unit_test_teardown(test_weights_of_many_features, testing_teardown),
         cmocka_unit_test(test_results_of_a_fingerprinter),
+        cmocka_unit_test(test_markup_is_taken_away_before_all_else),
         cmocka_unit_test(test_values_of_the_specification),
         cmocka_unit_test(test_options_out_of_range_are_refused),
         cmocka_unit_test(test_recipes_tell_the_options),

@@ -10,8 +10,9 @@
 #include "support/testing.h"
 #include "text/frequencies.h"
 
-static const sstore_text_options single_words = {
-    sizeof single_words, SSTORE_FEATURE_KIND_WORDS, 1, SSTORE_WEIGHTING_FREQUENCY, 0, NULL};
+static const sstore_text_options single_words = {.struct_size = sizeof single_words,
+                                                 .kind = SSTORE_FEATURE_KIND_WORDS,
+                                                 .shingle = 1};
 
 static sstore_lexicon *new_lexicon(const sstore_text_options *options)
 {
@@ -364,7 +365,7 @@ static void test_damaged_tables_are_refused(void **state)
 
 static void test_wrong_arguments_are_refused(void **state)
 {
-    const sstore_text_options chars = {sizeof chars, SSTORE_FEATURE_KIND_CHARS, 0, SSTORE_WEIGHTING_FREQUENCY, 0, NULL};
+    const sstore_text_options chars = {.struct_size = sizeof chars, .kind = SSTORE_FEATURE_KIND_CHARS};
     static const char *const not_words[] = {"", " ", "two words", "\u6211\u4eec", "cat\u732b", "..."};
     sstore_error error;
     sstore_lexicon *lexicon = new_lexicon(NULL), *other;

@@ -9,6 +9,10 @@
 #include "output/json.h"
 
 static const option_choice kinds[] = {{"words", SSTORE_FEATURE_KIND_WORDS}, {"chars", SSTORE_FEATURE_KIND_CHARS}, {0}};
+static const option_choice markups[] = {{"none", SSTORE_MARKUP_NONE}, {"html", SSTORE_MARKUP_HTML}, {0}};
+static const option_choice segmentations[] = {{"pairs", SSTORE_SEGMENTATION_PAIRS},
+                                              {"icu", SSTORE_SEGMENTATION_ICU},
+                                              {0}};
 const command_option text_options[] = {
     {"features", 0, "KIND", "words (default): sequences of words; chars: sequences of characters", OPTION_CHOICE,
      OPTION_FIELD(text_input, options.kind), .choices = kinds, .given = offsetof(text_input, text_given),
@@ -18,6 +22,12 @@ const command_option text_options[] = {
      .common = true},
     {"stop-words", 0, "FILE", "leave out the words of FILE, one in each line, before features are made", OPTION_TEXT,
      OPTION_FIELD(text_input, stop_words), .given = offsetof(text_input, text_given)},
+    {"markup", 0, "KIND", "none (default); html: take away tags, comments and scripts, and decode references",
+     OPTION_CHOICE, OPTION_FIELD(text_input, options.markup), .choices = markups,
+     .given = offsetof(text_input, text_given)},
+    {"segment", 0, "HOW", "of scripts without spaces: pairs (default): pairs of characters; icu: words, by ICU",
+     OPTION_CHOICE, OPTION_FIELD(text_input, options.segmentation), .choices = segmentations,
+     .given = offsetof(text_input, text_given)},
     {"lines", 0, NULL, "each line is a document; its id is its number, counted from 0 over all FILEs", OPTION_FLAG,
      OPTION_FIELD(text_input, lines), .common = true},
     {"jsonl", 0, NULL, "each line is a JSON object with a document", OPTION_FLAG, OPTION_FIELD(text_input, jsonl),
@@ -35,6 +45,22 @@ const command_option text_options[] = {
     {0},
 };
 
+/* Words are cut by ICU only if there is one. */
+static void check_segmentation(const sstore_text_options *text)
+{
+    sstore_text_options without = *text;
+    sstore_error error;
+    uint64_t unused;
+    if (text->segmentation == SSTORE_SEGMENTATION_PAIRS)
+        return;
+    if (text->kind != SSTORE_FEATURE_KIND_WORDS)
+        message_usage_error("--segment cuts texts into words: it cannot be combined with --features chars");
+    without.segmentation = SSTORE_SEGMENTATION_PAIRS;
+    if (sstore_fingerprint_text("", 0, &without, &unused, NULL) == SSTORE_OK &&
+        sstore_fingerprint_text("", 0, text, &unused, &error) != SSTORE_OK)
+        message_usage_error("--segment icu: %s", error.message);
+}
+
 void check_text_options(void *part)
 {
     text_input *self = part;
@@ -51,6 +77,7 @@ void check_text_options(void *part)
                             self->form.encoding);
     if (self->stop_words != NULL && self->options.kind != SSTORE_FEATURE_KIND_WORDS)
         message_usage_error("--stop-words needs --features words");
+    check_segmentation(&self->options);
     self->form.unit = self->jsonl ? DOCUMENT_JSONL : self->lines ? DOCUMENT_LINES : DOCUMENT_FILES;
 }
 

@@ -29,9 +29,41 @@ static inline void close_unit(ss_features *self)
     self->open = false;
 }
 
+/* Append a word, in UTF-16, that ICU found. */
+static sstore_status add_found_word(ss_features *self, const uint16_t *word, size_t length, sstore_error *error)
+{
+    ss_shingles *words = &self->units;
+    const sstore_status status = ss_shingles_reserve(words, SS_UTF8_MAX_BYTES * length + 1, 2, error);
+    if (status != SSTORE_OK)
+        return status;
+    for (size_t i = 0; i < length; i++) {
+        uint32_t point = word[i];
+        if ((point & 0xfc00) == 0xd800) /* surrogates come in pairs */
+            point = 0x10000 + ((point & 0x3ff) << 10 | (word[++i] & 0x3ffu));
+        words->used += ss_utf8_encode(point, words->bytes + words->used);
+    }
+    end_unit(self);
+    return SSTORE_OK;
+}
+
+/* Cut the stretch that is open, if one is, into words. */
+static sstore_status close_stretch(ss_features *self, sstore_error *error)
+{
+    const uint16_t *word;
+    if (SS_LIKELY(!self->in_stretch))
+        return SSTORE_OK;
+    self->in_stretch = self->open = false;
+    sstore_status status = ss_segmenter_begin(&self->segmenter, error);
+    for (size_t length; status == SSTORE_OK && (length = ss_segmenter_next(&self->segmenter, &word)) > 0;)
+        status = add_found_word(self, word, length, error);
+    return status;
+}
+
 static sstore_status end_run(ss_features *self, sstore_error *error)
 {
-    const sstore_status status = ss_shingles_reserve(&self->units, 1, 1, error);
+    sstore_status status = close_stretch(self, error);
+    if (status == SSTORE_OK)
+        status = ss_shingles_reserve(&self->units, 1, 1, error);
     if (status != SSTORE_OK)
         return status;
     close_unit(self);
@@ -138,7 +170,9 @@ static sstore_status add_ascii_words(ss_features *self, const uint8_t *text, siz
     ascii_chunk chunk;
     ss_shingles *words = &self->units;
     split(&chunk, text, size);
-    sstore_status status = chunk.edge_count > 0 ? need_run(self, SS_RUN_WORDS, error) : SSTORE_OK;
+    sstore_status status = close_stretch(self, error);
+    if (status == SSTORE_OK && chunk.edge_count > 0)
+        status = need_run(self, SS_RUN_WORDS, error);
     if (status == SSTORE_OK)
         status = ss_shingles_reserve(words, size + 2, size / 2 + 2, error);
     if (status != SSTORE_OK || size == 0)
@@ -252,12 +286,14 @@ static inline bool is_han(const uint8_t *text, size_t left)
     return code >= 0x4e00 && code <= 0x9fef;
 }
 
-/* Whether there are two: a mark may follow a single one. */
+/* Whether there are two: a mark may follow a single one. Cutting them into words takes so long that it needs no
+ * shortcut. */
 static bool at_han(const ss_features *self)
 {
     const uint8_t *text = self->text + self->position;
     const size_t left = self->size - self->position;
-    return is_han(text, left) && is_han(text + HAN_BYTES, left - HAN_BYTES);
+    return self->rules.segmentation == SSTORE_SEGMENTATION_PAIRS && is_han(text, left) &&
+           is_han(text + HAN_BYTES, left - HAN_BYTES);
 }
 
 /* Add all Han characters here except the last one. */
@@ -291,9 +327,30 @@ static void append(ss_features *self, uint32_t point)
     self->units.used += ss_utf8_encode(point, self->units.bytes + self->units.used);
 }
 
+/* Append a letter, number or mark to what ICU is to cut into words. */
+static sstore_status add_to_stretch(ss_features *self, ss_point point, sstore_error *error)
+{
+    sstore_status status = need_run(self, SS_RUN_WORDS, error);
+    if (status == SSTORE_OK && self->segmenter.point_count == SS_SEGMENTER_MAX_POINTS)
+        status = close_stretch(self, error);
+    if (status != SSTORE_OK)
+        return status;
+    if (!self->in_stretch)
+        close_unit(self);
+    self->in_stretch = self->open = true;
+    return ss_segmenter_add(&self->segmenter, ss_point_folded(point), error);
+}
+
 static sstore_status add_to_words(ss_features *self, ss_point point, sstore_error *error)
 {
     const ss_point_class class = ss_point_class_of(point);
+    if (self->rules.segmentation == SSTORE_SEGMENTATION_ICU) {
+        if (class == SS_POINT_SPACELESS || (class == SS_POINT_MARK && self->in_stretch))
+            return add_to_stretch(self, point, error);
+        const sstore_status status = close_stretch(self, error);
+        if (status != SSTORE_OK)
+            return status;
+    }
     if (class == SS_POINT_OTHER || class == SS_POINT_SPACE) {
         close_unit(self);
         return SSTORE_OK;
@@ -397,16 +454,24 @@ static sstore_status add_plainly(ss_features *self, sstore_error *error)
     return add_piece(self, 0, self->size, error);
 }
 
-void ss_features_init(ss_features *self, const ss_text_rules *rules)
+sstore_status ss_features_init(ss_features *self, const ss_text_rules *rules, sstore_error *error)
 {
     self->rules = *rules;
     self->fold = (ss_fold){0};
+    self->segmenter = (ss_segmenter){.icu = NULL};
     ss_shingles_init(&self->units);
+    const sstore_status status = rules->segmentation == SSTORE_SEGMENTATION_ICU
+                                     ? ss_segmenter_open(&self->segmenter, error)
+                                     : SSTORE_OK;
+    if (status != SSTORE_OK)
+        ss_features_free(self);
+    return status;
 }
 
 void ss_features_free(ss_features *self)
 {
     ss_fold_free(&self->fold);
+    ss_segmenter_close(&self->segmenter);
     ss_shingles_free(&self->units);
 }
 
@@ -417,7 +482,8 @@ sstore_status ss_features_find(ss_features *self, const uint8_t *text, size_t si
     self->size = size;
     self->position = 0;
     self->run = SS_RUN_NONE;
-    self->open = self->space_due = false;
+    self->open = self->in_stretch = self->space_due = false;
+    self->segmenter.unit_count = self->segmenter.point_count = 0; /* a text before may have failed */
     self->replaced_count = 0;
     self->units.sink = sink;
     ss_shingles_begin(&self->units, 1, 0);

@@ -6,6 +6,7 @@
 #include "sstore_text.h"
 #include "text/feature_set.h"
 #include "text/fold.h"
+#include "text/segmenter.h"
 #include "text/shingles.h"
 
 /* In scripts without spaces, every two characters that follow each other are a feature. */
@@ -15,6 +16,7 @@ typedef struct ss_text_rules {
     sstore_feature_kind kind;
     uint32_t shingle;                 /* 1 to SS_MAX_SHINGLE */
     uint32_t spaceless_shingle;       /* of characters of scripts without spaces: SS_CHARACTER_PAIR, or 1 */
+    sstore_segmentation segmentation; /* of kind words */
     const ss_feature_set *stop_words; /* of kind words: hashes of units that are left out; NULL: none */
 } ss_text_rules;
 
@@ -29,13 +31,16 @@ typedef struct ss_features {
     size_t size, position;
     ss_text_run run;
     bool open;               /* a word, or a character of a script without spaces, may go on */
+    bool in_stretch;         /* of scripts without spaces: what is open is in the segmenter */
     bool space_due;          /* of characters: white space was read, and a space must come before the next character */
     uint64_t replaced_count; /* byte sequences of the text that are not UTF-8 */
     ss_fold fold;
+    ss_segmenter segmenter; /* opened if words are cut by ICU */
     ss_shingles units;
 } ss_features;
 
-void ss_features_init(ss_features *self, const ss_text_rules *rules);
+/* UNSUPPORTED (no ICU, though the rules need it), MEMORY; self needs no ss_features_free() then. */
+sstore_status ss_features_init(ss_features *self, const ss_text_rules *rules, sstore_error *error);
 void ss_features_free(ss_features *self);
 
 /*

@@ -52,9 +52,12 @@ static sstore_status find_only(const ss_text_rules *rules, const char *text, siz
     first_hash found = {0, 0};
     if (features == NULL)
         return ss_fail_memory(error, sizeof *features);
-    ss_features_init(features, rules);
-    sstore_status status = ss_features_find(features, (const uint8_t *)text, size, true,
-                                            (ss_feature_sink){take, &found}, error);
+    sstore_status status = ss_features_init(features, rules, error);
+    if (status != SSTORE_OK) {
+        ss_free(features);
+        return status;
+    }
+    status = ss_features_find(features, (const uint8_t *)text, size, true, (ss_feature_sink){take, &found}, error);
     ss_features_free(features);
     ss_free(features);
     if (status == SSTORE_OK && found.count != 1)
@@ -93,7 +96,10 @@ sstore_status sstore_lexicon_add_stop_word(sstore_lexicon *lexicon, const char *
         return ss_fail_argument(error, "stop words are for features of words");
     if (lexicon->weighted.count > 0 || lexicon->has_frequencies)
         return ss_fail_argument(error, "stop words must be added before weights");
-    const ss_text_rules rules = {.kind = SSTORE_FEATURE_KIND_WORDS, .shingle = 1, .spaceless_shingle = 1};
+    const ss_text_rules rules = {.kind = SSTORE_FEATURE_KIND_WORDS,
+                                 .shingle = 1,
+                                 .spaceless_shingle = 1,
+                                 .segmentation = lexicon->options.segmentation};
     const sstore_status status = find_only(&rules, word, size,
                                            "a stop word must be one word, or one character of a script without spaces",
                                            &hash, error);
@@ -190,7 +196,8 @@ static double factor_by_frequency(const sstore_lexicon *lexicon, uint64_t hash)
 
 bool ss_lexicon_fits(const sstore_lexicon *lexicon, const sstore_text_options *options)
 {
-    return lexicon->options.kind == options->kind && lexicon->options.shingle == options->shingle;
+    return lexicon->options.kind == options->kind && lexicon->options.shingle == options->shingle &&
+           lexicon->options.segmentation == options->segmentation;
 }
 
 const ss_feature_set *ss_lexicon_stop_words(const sstore_lexicon *lexicon)

@@ -7,11 +7,14 @@
 #include "text/feature_set.h"
 #include "text/features.h"
 #include "text/lexicon.h"
+#include "text/markup.h"
 #include "text/text_options.h"
 
 struct sstore_fingerprinter {
     sstore_weighting weighting;
     const sstore_lexicon *factors; /* NULL: all are 1 */
+    sstore_markup markup_kind;
+    ss_markup markup; /* the text without it */
     ss_features features;
     ss_feature_set set; /* of one text; used if features are weighted by more than how often they occur */
     ss_sums sums;
@@ -28,15 +31,31 @@ static sstore_status init(sstore_fingerprinter *self, const sstore_text_options 
     const ss_text_rules rules = ss_text_rules_of(&taken);
     self->weighting = taken.weighting;
     self->factors = taken.lexicon != NULL && ss_lexicon_has_factors(taken.lexicon) ? taken.lexicon : NULL;
+    self->markup_kind = taken.markup;
+    self->markup = (ss_markup){0};
     self->set = (ss_feature_set){.count = 0};
-    ss_features_init(&self->features, &rules);
-    return SSTORE_OK;
+    return ss_features_init(&self->features, &rules, error);
 }
 
 static void destroy(sstore_fingerprinter *self)
 {
+    ss_markup_free(&self->markup);
     ss_features_free(&self->features);
     ss_feature_set_free(&self->set);
+}
+
+/* Find the features of a text, without its markup. */
+static sstore_status find(sstore_fingerprinter *self, const uint8_t *text, size_t size, ss_feature_sink sink,
+                          sstore_error *error)
+{
+    if (self->markup_kind == SSTORE_MARKUP_HTML) {
+        const sstore_status status = ss_markup_remove(&self->markup, text, size, error);
+        if (status != SSTORE_OK)
+            return status;
+        text = self->markup.bytes;
+        size = self->markup.size;
+    }
+    return ss_features_find(&self->features, text, size, true, sink, error);
 }
 
 /* The sink of features that each count as often as they occur. */
@@ -59,7 +78,7 @@ static sstore_status take_counted(void *context, const uint64_t *hashes, size_t 
 static sstore_status find_set(sstore_fingerprinter *self, const uint8_t *text, size_t size, sstore_error *error)
 {
     ss_feature_set_clear(&self->set);
-    return ss_features_find(&self->features, text, size, true, (ss_feature_sink){take_counted, self}, error);
+    return find(self, text, size, (ss_feature_sink){take_counted, self}, error);
 }
 
 /* The weight of feature i of the set. */
@@ -95,8 +114,7 @@ static sstore_status find_sums(sstore_fingerprinter *self, const uint8_t *text, 
     self->feature_count = 0;
     self->weight = 0;
     ss_sums_init(&self->sums);
-    const sstore_status status = simple ? ss_features_find(&self->features, text, size, true,
-                                                           (ss_feature_sink){take_ones, self}, error)
+    const sstore_status status = simple ? find(self, text, size, (ss_feature_sink){take_ones, self}, error)
                                         : find_set(self, text, size, error);
     if (simple)
         self->weight = (double)self->feature_count;

@@ -21,6 +21,12 @@ static sstore_status check(const sstore_text_options *options, sstore_error *err
         return ss_fail_argument(error, "weighting %d does not exist", (int)options->weighting);
     if (options->shingle > SS_MAX_SHINGLE)
         return ss_fail_argument(error, "the shingle is %u; it must be at most %u", options->shingle, SS_MAX_SHINGLE);
+    if (options->markup != SSTORE_MARKUP_NONE && options->markup != SSTORE_MARKUP_HTML)
+        return ss_fail_argument(error, "markup %d does not exist", (int)options->markup);
+    if (options->segmentation != SSTORE_SEGMENTATION_PAIRS && options->segmentation != SSTORE_SEGMENTATION_ICU)
+        return ss_fail_argument(error, "segmentation %d does not exist", (int)options->segmentation);
+    if (options->segmentation != SSTORE_SEGMENTATION_PAIRS && options->kind != SSTORE_FEATURE_KIND_WORDS)
+        return ss_fail_argument(error, "segmentation finds words, but the features are characters");
     if (options->reserved != 0)
         return ss_fail_argument(error, "the reserved field of the options is not 0");
     return SSTORE_OK;
@@ -38,11 +44,12 @@ sstore_status ss_text_options_take(const sstore_text_options *options, sstore_te
     if (taken_out->shingle == 0)
         taken_out->shingle = taken_out->kind == SSTORE_FEATURE_KIND_WORDS ? 3 : 4;
     if (taken_out->lexicon != NULL && !ss_lexicon_fits(taken_out->lexicon, taken_out))
-        return ss_fail_argument(error, "the lexicon was made for features of another kind or shingle");
+        return ss_fail_argument(error, "the lexicon was made for features of another kind, shingle or segmentation");
     if (ss_fold_unicode_version() == NULL)
         return ss_fail(error, SSTORE_ERROR_UNSUPPORTED, 0, NULL, SSTORE_NO_OFFSET,
                        "this library was built without utf8proc; it can fingerprint weighted features, but no text");
-    return SSTORE_OK;
+    char version[SS_SEGMENTER_VERSION_BYTES];
+    return taken_out->segmentation == SSTORE_SEGMENTATION_ICU ? ss_segmenter_version(version, error) : SSTORE_OK;
 }
 
 ss_text_rules ss_text_rules_of(const sstore_text_options *options)
@@ -50,6 +57,7 @@ ss_text_rules ss_text_rules_of(const sstore_text_options *options)
     return (ss_text_rules){.kind = options->kind,
                            .shingle = options->shingle,
                            .spaceless_shingle = SS_CHARACTER_PAIR,
+                           .segmentation = options->segmentation,
                            .stop_words = options->lexicon != NULL ? ss_lexicon_stop_words(options->lexicon) : NULL};
 }
 
@@ -78,7 +86,10 @@ size_t ss_text_recipe_write(const sstore_text_options *options, bool only_featur
 {
     appended recipe = {buffer, size, 0};
     const ss_lexicon_names names = ss_lexicon_names_of(options->lexicon);
+    char version[SS_SEGMENTER_VERSION_BYTES];
     append(&recipe, "sstore-text-1 features=%s shingle=%u", kind_names[options->kind], options->shingle);
+    if (options->segmentation == SSTORE_SEGMENTATION_ICU && ss_segmenter_version(version, NULL) == SSTORE_OK)
+        append(&recipe, " segment=icu-%s", version);
     if (names.has_stop_words)
         append_hash(&recipe, "stop-words", names.stop_words);
     if (!only_features) {
@@ -90,6 +101,8 @@ size_t ss_text_recipe_write(const sstore_text_options *options, bool only_featur
         if (names.levels > 0)
             append(&recipe, " levels=%u", names.levels);
     }
+    if (options->markup == SSTORE_MARKUP_HTML)
+        append(&recipe, " markup=html");
     append(&recipe, " hash=xxh3-64 unicode=%s", ss_fold_unicode_version());
     return recipe.length;
 }

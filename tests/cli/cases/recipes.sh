@@ -64,7 +64,7 @@ exits 1 sstore build --recipe another TWO chars 2>&1 | short
 cat <(sstore fingerprint --lines lines) chars | exits 1 sstore build TWO 2>&1 | short
 absent TWO
 exits 1 sstore scan --queries chars lines.rec 2>&1 | short
-exits 1 sstore scan --queries lines.rec plain.rec chars.rec 2>&1 | short
+exits 1 sstore scan --queries lines.rec plain.rec chars.rec 2>&1 >matches | short
 exits 0 sstore scan -k 0 --queries lines.rec lines.rec | wc -l
 exits 1 sstore report --queries chars -o page.html STORE 2>&1 | short
 absent page.html
