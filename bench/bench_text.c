@@ -88,9 +88,8 @@ static void measure(const text *of, recipe *recipes, size_t recipe_count, const 
     for (size_t i = 0; i < case_count; i++) {
         const double ns = bench_median(times + i * rounds, rounds), mb = (double)of->size / 1e6;
         printf("%-24s  %7.1f  %11.1f  %-19s  %9" PRIu64 "  %9" PRIu64 "  %8.0f  %11.1f  %10.2f  %016" PRIx64 "\n",
-               of->path, mb, of->other_percent, recipes[i / 2].name, sizes[i % 2], outcomes[i].documents,
-               mb * 1e9 / ns, ns / (double)outcomes[i].documents, ns / (double)(outcomes[i].features + 1),
-               outcomes[i].sum);
+               of->path, mb, of->other_percent, recipes[i / 2].name, sizes[i % 2], outcomes[i].documents, mb * 1e9 / ns,
+               ns / (double)outcomes[i].documents, ns / (double)(outcomes[i].features + 1), outcomes[i].sum);
         fflush(stdout);
     }
     free(outcomes);
