@@ -76,7 +76,7 @@ static double fingerprint_all(sstore_fingerprinter *maker, const text *of, size_
     return bench_now_ns() - begin;
 }
 
-/* Each recipe with documents of each size, in turns. */
+/* Each recipe that has a maker with documents of each size, in turns. */
 static void measure(const text *of, recipe *recipes, size_t recipe_count, const uint64_t sizes[2], uint64_t rounds)
 {
     const size_t case_count = 2 * recipe_count;
@@ -84,8 +84,12 @@ static void measure(const text *of, recipe *recipes, size_t recipe_count, const 
     outcome *outcomes = bench_alloc(case_count, sizeof *outcomes);
     for (uint64_t round = 0; round < rounds; round++)
         for (size_t i = 0; i < case_count; i++)
-            times[i * rounds + round] = fingerprint_all(recipes[i / 2].maker, of, (size_t)sizes[i % 2], &outcomes[i]);
+            if (recipes[i / 2].maker != NULL && sizes[i % 2] > 0)
+                times[i * rounds + round] = fingerprint_all(recipes[i / 2].maker, of, (size_t)sizes[i % 2],
+                                                            &outcomes[i]);
     for (size_t i = 0; i < case_count; i++) {
+        if (outcomes[i].documents == 0)
+            continue;
         const double ns = bench_median(times + i * rounds, rounds), mb = (double)of->size / 1e6;
         printf("%-24s  %7.1f  %11.1f  %-19s  %9" PRIu64 "  %9" PRIu64 "  %8.0f  %11.1f  %10.2f  %016" PRIx64 "\n",
                of->path, mb, of->other_percent, recipes[i / 2].name, sizes[i % 2], outcomes[i].documents, mb * 1e9 / ns,
@@ -99,10 +103,12 @@ static void measure(const text *of, recipe *recipes, size_t recipe_count, const 
 int main(int argc, char **argv)
 {
     uint64_t rounds = 5, max_bytes = 0, sizes[2] = {100000, 60};
+    const char *only = "";
     const bench_parameter parameters[] = {
         {"rounds", BENCH_COUNT, &rounds, "that are timed; the median counts (5)"},
-        {"long", BENCH_COUNT, &sizes[0], "bytes of a long document (100K)"},
-        {"short", BENCH_COUNT, &sizes[1], "bytes of a short one (60)"},
+        {"long", BENCH_COUNT, &sizes[0], "bytes of a long document; 0: none (100K)"},
+        {"short", BENCH_COUNT, &sizes[1], "bytes of a short one; 0: none (60)"},
+        {"only", BENCH_TEXT, &only, "the features that are made, such as 'chars 4'; none named: all"},
         {"bytes", BENCH_COUNT, &max_bytes, "of each file that are taken; 0: all (0)"},
     };
     const bench_usage usage = {"FILE...",
@@ -117,14 +123,13 @@ int main(int argc, char **argv)
     };
     const size_t recipe_count = sizeof recipes / sizeof *recipes;
     rounds += rounds == 0;
-    for (size_t i = 0; i < 2; i++)
-        sizes[i] += sizes[i] == 0;
     for (size_t i = 0; i < recipe_count; i++) {
         sstore_error error;
         sstore_text_options options = SSTORE_TEXT_OPTIONS_INIT;
         options.kind = recipes[i].kind;
         options.weighting = recipes[i].weighting;
-        bench_must(sstore_fingerprinter_create(&options, &recipes[i].maker, &error), &error);
+        if (*only == '\0' || strcmp(only, recipes[i].name) == 0)
+            bench_must(sstore_fingerprinter_create(&options, &recipes[i].maker, &error), &error);
     }
     printf("# one thread, texts in memory; median of %" PRIu64 " rounds; other %%: bytes that are not ASCII; words in "
            "scripts without spaces are pairs of characters; the sum is that of all fingerprints\n",
