@@ -131,7 +131,8 @@ int main(int argc, char **argv)
         if (*only == '\0' || strcmp(only, recipes[i].name) == 0)
             bench_must(sstore_fingerprinter_create(&options, &recipes[i].maker, &error), &error);
     }
-    printf("# processor time of one thread, texts in memory; median of %" PRIu64 " rounds; other %%: bytes that are not ASCII; words in "
+    printf("# processor time of one thread, texts in memory; median of %" PRIu64 " rounds; other %%: "
+           "bytes that are not ASCII; words in "
            "scripts without spaces are pairs of characters; the sum is that of all fingerprints\n",
            rounds);
     printf("text                      MB       other %%      features             doc bytes  documents  MB/s      "
