@@ -44,9 +44,12 @@ char *document_batch_keep(document_batch *self, const char *name, size_t length)
         return last; /* documents in a row are of one input */
     if (!grow(&self->kept, &self->kept_capacity, self->kept_count + 1, sizeof *self->kept))
         return NULL;
-    char *copy = strndup(name, length);
-    if (copy != NULL)
-        self->kept[self->kept_count++] = copy;
+    char *copy = malloc(length + 1);
+    if (copy == NULL)
+        return NULL;
+    memcpy(copy, name, length);
+    copy[length] = '\0';
+    self->kept[self->kept_count++] = copy;
     return copy;
 }
 

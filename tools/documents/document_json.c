@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "input/input_line.h"
+#include "output/json_plain.h"
 #include "output/messages.h"
 #include "sstore.h"
 
@@ -48,12 +49,15 @@ static bool take_id(document_batch *batch, document *of, const json_member *memb
 bool document_json_read(document_batch *batch, document *of, const document_form *form, document_text *text_out)
 {
     json_member members[] = {{.key = form->text_key}, {.key = form->id_key}};
+    const size_t count = form->id_key != NULL ? 2 : 1;
     const json_member *text = &members[0];
-    char reason[JSON_REASON_BYTES];
-    *text_out = (document_text){.object = json_object_read(batch->bytes + of->begin, of->length, members,
-                                                           form->id_key != NULL ? 2 : 1, reason)};
-    if (text_out->object == NULL)
-        return fail(batch, of, "expected a JSON object: ", reason);
+    char reason[JSON_REASON_BYTES], *const line = batch->bytes + of->begin;
+    *text_out = (document_text){.object = NULL};
+    if (!json_plain_read(line, of->length, members, count, line)) {
+        text_out->object = json_object_read(line, of->length, members, count, reason);
+        if (text_out->object == NULL)
+            return fail(batch, of, "expected a JSON object: ", reason);
+    }
     if (text->kind != MEMBER_STRING && text->kind != MEMBER_NULL)
         return fail_key(batch, of, text, "a string", "--text-field");
     text_out->text = text->text;

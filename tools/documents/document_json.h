@@ -7,13 +7,13 @@
 #include "output/json.h"
 
 typedef struct document_text {
-    json_value *object; /* owns the text; to be freed */
+    json_value *object; /* owns the text; to be freed. NULL: the batch owns it */
     const char *text;   /* may contain zeros; empty if the value is null */
     size_t length;
 } document_text;
 
-/* Read a document of the batch, and set its id or its name if the form has a key for them. False: its line is wrong, or
- * there is no memory; the batch has the reason. */
+/* Read a document of the batch, once, since that may change its bytes; and set its id or its name if the form has a key
+ * for them. False: its line is wrong, or there is no memory; the batch has the reason. */
 bool document_json_read(document_batch *batch, document *of, const document_form *form, document_text *text_out);
 
 #endif

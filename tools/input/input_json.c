@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "output/json.h"
+#include "output/json_plain.h"
 
 #define FINGERPRINT_BYTES 8u
 
@@ -97,8 +97,9 @@ bool json_line_parse(const line_format *format, const char *line, size_t length,
     *record_out = (line_record){0};
     if (length == 0)
         return line_fault_set(fault, "expected a JSON object, found an empty line");
-    json_value *object = json_object_read(line, length, members, 2, reason);
-    if (object == NULL) {
+    json_value *object = NULL;
+    if (!json_plain_read(line, length, members, 2, NULL) &&
+        (object = json_object_read(line, length, members, 2, reason)) == NULL) {
         (void)sstore_escape(reason, strlen(reason), false, shown, sizeof shown);
         return line_fault_set(fault, "expected a JSON object: %s", shown);
     }

@@ -4,50 +4,32 @@
 #include <string.h>
 
 #include "input/input_line.h"
+#include "output/json_scan.h"
 
-typedef struct scanner {
-    const char *at, *end;
-} scanner;
-
-static void skip_space(scanner *self)
-{
-    while (self->at < self->end && (*self->at == ' ' || *self->at == '\n' || *self->at == '\r' || *self->at == '\t'))
-        self->at++;
-}
-
-/* Take a text, and the white space behind it, if it comes next. */
-static bool take(scanner *self, const char *text)
-{
-    const size_t length = strlen(text);
-    if ((size_t)(self->end - self->at) < length || memcmp(self->at, text, length) != 0)
-        return false;
-    self->at += length;
-    skip_space(self);
-    return true;
-}
-
-static bool take_key(scanner *self, const char *quoted)
+static bool take_key(json_scan *self, const char *quoted)
 {
     const char *const before = self->at;
-    if (take(self, quoted) && take(self, ":"))
+    if (json_scan_take_text(self, quoted) && json_scan_take(self, ':'))
         return true;
     self->at = before;
     return false;
 }
 
 /* A whole number as JSON writes it, of up to 18 digits. */
-static bool take_whole(scanner *self, uint64_t *value_out)
+static bool take_whole(json_scan *self, uint64_t *value_out)
 {
     const char *const first = self->at;
+    const size_t digits = json_scan_digits(self);
+    if (digits == 0 || digits > 18 || (digits > 1 && *first == '0'))
+        return false;
     *value_out = 0;
-    for (; self->at < self->end && *self->at >= '0' && *self->at <= '9' && self->at - first < 19; self->at++)
-        *value_out = 10 * *value_out + (uint64_t)(*self->at - '0');
-    const size_t digits = (size_t)(self->at - first);
-    skip_space(self);
-    return digits > 0 && digits < 19 && (digits == 1 || *first != '0');
+    for (size_t i = 0; i < digits; i++)
+        *value_out = 10 * *value_out + (uint64_t)(first[i] - '0');
+    json_scan_space(self);
+    return true;
 }
 
-static bool take_fingerprint(scanner *self, uint64_t *fingerprint_out)
+static bool take_fingerprint(json_scan *self, uint64_t *fingerprint_out)
 {
     line_fault fault;
     if (self->at == self->end || *self->at != '"')
@@ -56,12 +38,12 @@ static bool take_fingerprint(scanner *self, uint64_t *fingerprint_out)
     if (quote == NULL || !line_parse_fingerprint(RADIX_HEX, text, (size_t)(quote - text), fingerprint_out, &fault))
         return false;
     self->at = quote + 1;
-    skip_space(self);
+    json_scan_space(self);
     return true;
 }
 
 /* The number of items of the list that begins here, if it is of strings without commas and brackets. */
-static size_t count_items(const scanner *self)
+static size_t count_items(const json_scan *self)
 {
     const char *const end = memchr(self->at, ']', (size_t)(self->end - self->at));
     size_t count = end != NULL;
@@ -70,9 +52,9 @@ static size_t count_items(const scanner *self)
     return count;
 }
 
-static bool take_list(scanner *self, plain_query *to)
+static bool take_list(json_scan *self, plain_query *to)
 {
-    const size_t count = take(self, "[") ? count_items(self) : 0;
+    const size_t count = json_scan_take(self, '[') ? count_items(self) : 0;
     if (count == 0 || to->fingerprints != NULL)
         return false;
     to->fingerprints = malloc(count * sizeof *to->fingerprints);
@@ -81,11 +63,11 @@ static bool take_list(scanner *self, plain_query *to)
     do
         if (!take_fingerprint(self, &to->fingerprints[to->count++]))
             return false;
-    while (to->count < count && take(self, ","));
-    return take(self, "]");
+    while (to->count < count && json_scan_take(self, ','));
+    return json_scan_take(self, ']');
 }
 
-static bool take_member(scanner *self, plain_query *to)
+static bool take_member(json_scan *self, plain_query *to)
 {
     if (take_key(self, "\"fingerprints\""))
         return take_list(self, to);
@@ -96,14 +78,14 @@ static bool take_member(scanner *self, plain_query *to)
 
 bool plain_query_read(plain_query *self, const char *body, size_t size)
 {
-    scanner from = {.at = body, .end = body + size};
+    json_scan from = {.at = body, .end = body + size};
     *self = (plain_query){.count = 0};
-    skip_space(&from);
-    bool read = take(&from, "{");
+    json_scan_space(&from);
+    bool read = json_scan_take(&from, '{');
     do
         read = read && take_member(&from, self);
-    while (read && take(&from, ","));
-    if (read && take(&from, "}") && from.at == from.end && self->fingerprints != NULL)
+    while (read && json_scan_take(&from, ','));
+    if (read && json_scan_take(&from, '}') && from.at == from.end && self->fingerprints != NULL)
         return true;
     free(self->fingerprints);
     self->fingerprints = NULL;

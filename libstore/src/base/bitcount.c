@@ -98,32 +98,14 @@ static void add_low(ss_bit_counter *counter, uint32_t value, uint64_t word)
         add_carry(counter, value, word);
 }
 
-/* Add words, LANES * VECTORS at a time; returns how many. */
-SS_TARGET_AVX2 static size_t add_many_avx2(ss_bit_counter *counter, const uint64_t *words, size_t count)
-{
-    lanes planes[BUFFER_PLANES] = {{0}};
-    size_t at = 0;
-    for (; count - at >= LANES * VECTORS; at += LANES * VECTORS) {
-        lanes in[VECTORS], twos[2] = {{0}}, fours[2] = {{0}}, eights[2] = {{0}}, carry;
-        memcpy(in, words + at, sizeof in);
-        for (size_t eight = 0; eight < 2; eight++) {
-            for (size_t four = 0; four < 2; four++) {
-                const lanes *from = in + 8 * eight + 4 * four;
-                ADD_CARRY_SAVE(twos[0], planes[0], from[0], from[1]);
-                ADD_CARRY_SAVE(twos[1], planes[0], from[2], from[3]);
-                ADD_CARRY_SAVE(fours[four], planes[1], twos[0], twos[1]);
-            }
-            ADD_CARRY_SAVE(eights[eight], planes[2], fours[0], fours[1]);
-        }
-        ADD_CARRY_SAVE(carry, planes[3], eights[0], eights[1]);
-        for (size_t lane = 0; lane < LANES; lane++)
-            add_carry(counter, BUFFER_PLANES, carry[lane]);
-    }
-    for (uint32_t value = 0; value < BUFFER_PLANES; value++)
-        for (size_t lane = 0; lane < LANES; lane++)
-            add_low(counter, value, planes[value][lane]);
-    return at;
-}
+#define ADD_MANY add_many_avx2
+#define TARGET SS_TARGET_AVX2
+#include "base/bitcount_lanes.h"
+#undef ADD_MANY
+#undef TARGET
+#define ADD_MANY add_many_avx512
+#define TARGET SS_TARGET_AVX512
+#include "base/bitcount_lanes.h"
 
 #endif
 
@@ -131,8 +113,9 @@ void ss_bit_counter_add_many(ss_bit_counter *counter, const uint64_t *words, siz
 {
     size_t at = 0;
 #if SS_SIMD_X86
-    if (count >= LANES * VECTORS && ss_simd_best() >= SS_SIMD_AVX2)
-        at = add_many_avx2(counter, words, count);
+    const ss_simd_level level = count >= LANES * VECTORS ? ss_simd_best() : SS_SIMD_NONE;
+    if (level >= SS_SIMD_AVX2)
+        at = (level >= SS_SIMD_AVX512 ? add_many_avx512 : add_many_avx2)(counter, words, count);
 #endif
     if (counter->used == 0)
         for (; count - at >= SS_BIT_COUNTER_WORDS; at += SS_BIT_COUNTER_WORDS)

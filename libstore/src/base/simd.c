@@ -11,8 +11,8 @@ ss_simd_level ss_simd_cpu(void)
     if (!__builtin_cpu_supports("popcnt") || !__builtin_cpu_supports("bmi") || !__builtin_cpu_supports("bmi2") ||
         !__builtin_cpu_supports("avx2"))
         return SS_SIMD_NONE;
-    const bool has_avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
-                            __builtin_cpu_supports("avx512vpopcntdq");
+    const bool has_avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+                            __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vpopcntdq");
     return has_avx512 ? SS_SIMD_AVX512 : SS_SIMD_AVX2;
 }
 

@@ -18,14 +18,14 @@
 #define SS_TARGET_AVX2 __attribute__((target("avx2,bmi,bmi2,popcnt")))
 
 /* The same for SS_SIMD_AVX512, with vectors of 32 bytes. */
-#define SS_TARGET_AVX512 __attribute__((target("avx2,bmi,bmi2,popcnt,avx512f,avx512vl,avx512vpopcntdq")))
+#define SS_TARGET_AVX512 __attribute__((target("avx2,bmi,bmi2,popcnt,avx512f,avx512dq,avx512vl,avx512vpopcntdq")))
 
 /* A level includes all levels below it. Code that needs another extension must add it here and in ss_simd_cpu(), to a
  * level or as a new one: a processor of a level must run all code of that level. */
 typedef enum ss_simd_level {
     SS_SIMD_NONE,  /* portable C */
     SS_SIMD_AVX2,  /* AVX2, BMI, BMI2 and POPCNT: Haswell, Zen and later ones */
-    SS_SIMD_AVX512 /* AVX-512 F, VL and VPOPCNTDQ: Ice Lake, Zen 4 and later ones */
+    SS_SIMD_AVX512 /* AVX-512 F, DQ, VL and VPOPCNTDQ: Ice Lake, Zen 4 and later ones */
 } ss_simd_level;
 
 /* The highest level that both processor and compiler have. */

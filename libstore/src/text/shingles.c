@@ -35,10 +35,10 @@ void ss_shingles_begin(ss_shingles *self, uint32_t width, uint32_t gap)
 static size_t common_size(const ss_shingles *self)
 {
     const size_t size = self->starts[1];
-    bool same = true;
-    for (size_t i = 2; i <= self->unit_count; i++)
-        same &= self->starts[i] == i * size;
-    return same ? size : 0;
+    size_t different = 0, expected = size;
+    for (size_t i = 1; i <= self->unit_count; i++, expected += size)
+        different |= self->starts[i] ^ expected;
+    return different == 0 ? size : 0;
 }
 
 /* Hash the first `count` shingles. */

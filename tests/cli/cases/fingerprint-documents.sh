@@ -57,6 +57,10 @@ sed '1s/"id": 7/"id": "doc"/' documents | exits 1 sstore fingerprint --no-header
 sed -n 2p documents | sstore fingerprint --no-header --jsonl --text-field page.body.text
 sed -n 5p documents | sstore fingerprint --no-header --jsonl --text-field page.text
 printf '{"text":"dotted"}' | sstore fingerprint --no-header --jsonl
+# A text with escapes, and the same in a file.
+printf '{"text":"caf\\u00e9 \\"au lait\\"\\n\\ud83d\\ude00\\tau\\/lait","id":"\\u00e9"}' |
+    sstore fingerprint --no-header --jsonl --id-field id
+printf 'caf\303\251 "au lait"\n\360\237\230\200\tau/lait' | sstore fingerprint --no-header
 exits 0 sstore fingerprint --no-header --jsonl --first-id 5 documents 2>/dev/null | tail -1
 echo "--- wrong lines, after the documents before them"
 for line in '{"text":1}' '{"txt":""}' '{"text":["a"]}' '{"text":"a"' '"text"' '{"text":"a","text":"b"}' '' "{\"text\":\"\\udc00\"}"; do
