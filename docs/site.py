@@ -25,6 +25,7 @@ MENU = {
     "Start": [("Overview", "README.md"), ("Tutorial", "docs/tutorial.md")],
     "Use": [
         ("Commands", "docs/guide.md"),
+        ("Settings", "docs/settings.md"),
         ("Plans", "docs/plans.md"),
         ("Operation", "docs/operation.md"),
         ("Other programs", "docs/interchange.md"),
