@@ -19,8 +19,8 @@ typedef enum sstore_feature_kind {
 
 /* How a feature counts that occurs n times in a text. */
 typedef enum sstore_weighting {
-    SSTORE_WEIGHTING_FREQUENCY = 0, /* n */
-    SSTORE_WEIGHTING_SUBLINEAR = 1, /* 1 + log2(n) */
+    SSTORE_WEIGHTING_SUBLINEAR = 0, /* 1 + log2(n) */
+    SSTORE_WEIGHTING_FREQUENCY = 1, /* n */
     SSTORE_WEIGHTING_PRESENCE = 2   /* 1 */
 } sstore_weighting;
 
@@ -42,7 +42,7 @@ typedef struct sstore_lexicon sstore_lexicon;
 typedef struct sstore_text_options {
     size_t struct_size;
     sstore_feature_kind kind;
-    uint32_t shingle; /* words or characters of a feature, 1 to 64; 0: 3 words or 4 characters */
+    uint32_t shingle; /* words or characters of a feature, 1 to 64; 0: 1 word or 4 characters */
     sstore_weighting weighting;
     sstore_markup markup;
     sstore_segmentation segmentation; /* of words alone */
@@ -52,7 +52,7 @@ typedef struct sstore_text_options {
 
 #define SSTORE_TEXT_OPTIONS_INIT                                                                                       \
     {                                                                                                                  \
-        sizeof(sstore_text_options), SSTORE_FEATURE_KIND_WORDS, 0, SSTORE_WEIGHTING_FREQUENCY, SSTORE_MARKUP_NONE,     \
+        sizeof(sstore_text_options), SSTORE_FEATURE_KIND_WORDS, 0, SSTORE_WEIGHTING_SUBLINEAR, SSTORE_MARKUP_NONE,     \
             SSTORE_SEGMENTATION_PAIRS, 0, NULL                                                                         \
     }
 
@@ -184,8 +184,8 @@ SSTORE_API void sstore_frequency_counter_free(sstore_frequency_counter *counter)
 
 /* ----- recipes ----- */
 
-/* Write the recipe of fingerprints with these options to `buffer`, such as "sstore-text-1 features=words shingle=3
- * weights=frequency hash=xxh3-64 unicode=15.0.0". Fingerprints of two texts may be compared only if their recipes are
+/* Write the recipe of fingerprints with these options to `buffer`, such as "sstore-text-1 features=words shingle=1
+ * weights=sublinear hash=xxh3-64 unicode=15.0.0". Fingerprints of two texts may be compared only if their recipes are
  * equal. Writes at most `size` bytes with the closing 0. Returns the length without it, as snprintf does; 0 and "" if
  * there is no such recipe: options out of range, a library built without utf8proc, or no ICU for a segmentation by
  * it. */

@@ -23,6 +23,7 @@ static uint64_t fingerprint_of(sstore_feature_kind kind, uint32_t shingle, const
     uint64_t fingerprint;
     options.kind = kind;
     options.shingle = shingle;
+    options.weighting = SSTORE_WEIGHTING_FREQUENCY;
     char *copy = malloc(size > 0 ? size : 1);
     assert_non_null(copy);
     memcpy(copy, text, size);
@@ -69,7 +70,7 @@ static void test_shingles_are_words_joined_by_one_space(void **state)
 {
     assert_words(3, "a, b; c -- d", "a b c", "b c d");
     assert_words(2, "one\r\ntwo\u00a0three", "one two", "two three");
-    assert_words(0, "a b c d", "a b c", "b c d"); /* the default is 3 */
+    assert_words(0, "a b c d", "a", "b", "c", "d"); /* the default is 1 */
 }
 
 static void test_few_words_are_one_feature(void **state)
@@ -494,7 +495,7 @@ static sstore_fingerprinter *must_create(sstore_feature_kind kind, uint32_t shin
 static void test_weights_by_frequency(void **state)
 {
     static const char text[] = "b a a c a a b a a";
-    const double by_weighting[][3] = {{6, 2, 1}, {1 + log2(6), 2, 1}, {1, 1, 1}};
+    const double by_weighting[][3] = {{1 + log2(6), 2, 1}, {6, 2, 1}, {1, 1, 1}};
     for (int weighting = 0; weighting < 3; weighting++) {
         const double *weights = by_weighting[weighting];
         const sstore_feature features[] = {{"a", 1, weights[0]}, {"b", 1, weights[1]}, {"c", 1, weights[2]}};
@@ -539,7 +540,7 @@ static void test_weights_of_many_features(void **state)
 
 static void test_results_of_a_fingerprinter(void **state)
 {
-    sstore_fingerprinter *made = must_create(WORDS, 0, SSTORE_WEIGHTING_FREQUENCY);
+    sstore_fingerprinter *made = must_create(WORDS, 3, SSTORE_WEIGHTING_FREQUENCY);
     sstore_text_result result = SSTORE_TEXT_RESULT_INIT;
     sstore_error error;
     assert_ok(sstore_fingerprinter_text(made, "a b\xff c\xe2\x82 d \ufffd e", 16, &result, NULL, &error), &error);
@@ -676,7 +677,7 @@ static void test_recipes_tell_the_options(void **state)
     size_t length = sstore_text_recipe(NULL, recipe, sizeof recipe);
     assert_int_equal(length, strlen(recipe));
     assert_int_equal(strncmp(recipe,
-                             "sstore-text-1 features=words shingle=3 weights=frequency hash=xxh3-64 unicode=", 78),
+                             "sstore-text-1 features=words shingle=1 weights=sublinear hash=xxh3-64 unicode=", 78),
                      0);
     assert_int_equal(sstore_text_recipe(&options, NULL, 0), length);
     assert_int_equal(sstore_text_recipe(&options, cut, sizeof cut), length);
@@ -688,9 +689,9 @@ static void test_recipes_tell_the_options(void **state)
     assert_null(strstr(recipe, "segment"));
     options.shingle = 11;
     options.markup = SSTORE_MARKUP_HTML;
-    options.weighting = SSTORE_WEIGHTING_SUBLINEAR;
+    options.weighting = SSTORE_WEIGHTING_FREQUENCY;
     sstore_text_recipe(&options, recipe, sizeof recipe);
-    assert_non_null(strstr(recipe, " weights=sublinear markup=html hash="));
+    assert_non_null(strstr(recipe, " weights=frequency markup=html hash="));
     assert_non_null(strstr(recipe, " features=chars shingle=11 "));
 }
 

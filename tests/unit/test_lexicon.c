@@ -12,7 +12,12 @@
 
 static const sstore_text_options single_words = {.struct_size = sizeof single_words,
                                                  .kind = SSTORE_FEATURE_KIND_WORDS,
-                                                 .shingle = 1};
+                                                 .shingle = 1,
+                                                 .weighting = SSTORE_WEIGHTING_FREQUENCY};
+static const sstore_text_options three_words = {.struct_size = sizeof three_words,
+                                                .kind = SSTORE_FEATURE_KIND_WORDS,
+                                                .shingle = 3,
+                                                .weighting = SSTORE_WEIGHTING_FREQUENCY};
 
 static sstore_lexicon *new_lexicon(const sstore_text_options *options)
 {
@@ -61,7 +66,7 @@ static void test_stop_words_are_left_out_before_shingles(void **state)
         {"the the on \u7684", ""},
         {"caf\u00e9 cat", "cat"},
     };
-    sstore_lexicon *lexicon = new_lexicon(NULL);
+    sstore_lexicon *lexicon = new_lexicon(&three_words);
     add_stop_word(lexicon, "the");
     add_stop_word(lexicon, " On ");
     add_stop_word(lexicon, "\u7684");
@@ -70,19 +75,17 @@ static void test_stop_words_are_left_out_before_shingles(void **state)
         if (i == 4)
             continue;
         testing_doing("pair %zu", i);
-        const sstore_text_options options = SSTORE_TEXT_OPTIONS_INIT;
-        const sstore_text_result with = fingerprint(&options, lexicon, pairs[i][0]);
-        const sstore_text_result without = fingerprint(&options, NULL, pairs[i][1]);
+        const sstore_text_result with = fingerprint(&three_words, lexicon, pairs[i][0]);
+        const sstore_text_result without = fingerprint(&three_words, NULL, pairs[i][1]);
         assert_int_equal(with.fingerprint, without.fingerprint);
         assert_int_equal(with.feature_count, without.feature_count);
     }
     /* The word ends the run of characters, so each is a feature of its own. */
-    const sstore_text_options options = SSTORE_TEXT_OPTIONS_INIT;
     const sstore_feature two[] = {{"\u732b", 3, 1}, {"\u5bb6", 3, 1}};
     uint64_t wanted;
     sstore_error error;
     assert_ok(sstore_simhash(two, 2, &wanted, &error), &error);
-    assert_int_equal(fingerprint(&options, lexicon, pairs[4][0]).fingerprint, wanted);
+    assert_int_equal(fingerprint(&three_words, lexicon, pairs[4][0]).fingerprint, wanted);
     testing_done();
     sstore_lexicon_free(lexicon);
 }
@@ -93,7 +96,7 @@ static void test_stop_words_at_random_places(void **state)
     static const char *const words[] = {"a", "the", "Night", "longerword", "of", "x2", "caf\u00e9"};
     static const size_t sizes[] = {10, 500, 4000};
     rng random = rng_seeded(run_seed);
-    sstore_lexicon *lexicon = new_lexicon(NULL);
+    sstore_lexicon *lexicon = new_lexicon(&three_words);
     static char with[60000], without[60000];
     add_stop_word(lexicon, words[1]);
     add_stop_word(lexicon, words[3]);
@@ -107,10 +110,8 @@ static void test_stop_words_at_random_places(void **state)
                 kept += sprintf(kept, "%s ", words[word]);
         }
         testing_doing("trial %u", trial);
-        sstore_text_options options = SSTORE_TEXT_OPTIONS_INIT;
-        options.shingle = 3;
-        assert_int_equal(fingerprint(&options, lexicon, with).fingerprint,
-                         fingerprint(&options, NULL, without).fingerprint);
+        assert_int_equal(fingerprint(&three_words, lexicon, with).fingerprint,
+                         fingerprint(&three_words, NULL, without).fingerprint);
     }
     testing_done();
     sstore_lexicon_free(lexicon);
@@ -368,7 +369,7 @@ static void test_wrong_arguments_are_refused(void **state)
     const sstore_text_options chars = {.struct_size = sizeof chars, .kind = SSTORE_FEATURE_KIND_CHARS};
     static const char *const not_words[] = {"", " ", "two words", "\u6211\u4eec", "cat\u732b", "..."};
     sstore_error error;
-    sstore_lexicon *lexicon = new_lexicon(NULL), *other;
+    sstore_lexicon *lexicon = new_lexicon(&three_words), *other;
     uint64_t value;
     for (size_t i = 0; i < sizeof not_words / sizeof *not_words; i++)
         assert_status(sstore_lexicon_add_stop_word(lexicon, not_words[i], strlen(not_words[i]), &error),
@@ -416,7 +417,7 @@ static void test_tables_serve_their_features_alone(void **state)
     size_t size;
     make_documents(&random);
     sstore_frequency_counter *counter = count_documents(&table, &size);
-    sstore_lexicon *lexicon = new_lexicon(NULL);
+    sstore_lexicon *lexicon = new_lexicon(&three_words);
     assert_status(sstore_lexicon_use_frequencies(lexicon, table, size, 0, &error), SSTORE_ERROR_ARGUMENT, &error);
     assert_non_null(strstr(error.message, "shingle=1"));
     assert_non_null(strstr(error.message, "shingle=3"));

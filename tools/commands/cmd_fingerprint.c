@@ -32,14 +32,14 @@ typedef struct arguments {
     const char *output_given; /* an option of the output, if one is given */
 } arguments;
 
-static const option_choice weightings[] = {{"frequency", SSTORE_WEIGHTING_FREQUENCY},
-                                           {"sublinear", SSTORE_WEIGHTING_SUBLINEAR},
+static const option_choice weightings[] = {{"sublinear", SSTORE_WEIGHTING_SUBLINEAR},
+                                           {"frequency", SSTORE_WEIGHTING_FREQUENCY},
                                            {"presence", SSTORE_WEIGHTING_PRESENCE},
                                            {0}};
 static const option_choice output_formats[] = {{"text", FINGERPRINT_TEXT}, {"rec", FINGERPRINT_REC}, {0}};
 static const command_option options[] = {
     {"weights", 0, "KIND",
-     "of a feature that occurs N times: frequency (default): N; sublinear: 1 + log2(N); presence: 1", OPTION_CHOICE,
+     "of a feature that occurs N times: sublinear (default): 1 + log2(N); frequency: N; presence: 1", OPTION_CHOICE,
      OPTION_FIELD(arguments, text.options.weighting), .choices = weightings,
      .given = offsetof(arguments, text.text_given)},
     {"feature-weights", 0, "FILE", "multiply weights by those in FILE, lines of feature, tab and weight", OPTION_TEXT,

@@ -42,7 +42,7 @@ sstore_status ss_text_options_take(const sstore_text_options *options, sstore_te
     if (status != SSTORE_OK)
         return status;
     if (taken_out->shingle == 0)
-        taken_out->shingle = taken_out->kind == SSTORE_FEATURE_KIND_WORDS ? 3 : 4;
+        taken_out->shingle = taken_out->kind == SSTORE_FEATURE_KIND_WORDS ? 1 : 4;
     if (taken_out->lexicon != NULL && !ss_lexicon_fits(taken_out->lexicon, taken_out))
         return ss_fail_argument(error, "the lexicon was made for features of another kind, shingle or segmentation");
     if (ss_fold_unicode_version() == NULL)

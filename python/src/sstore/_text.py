@@ -27,11 +27,11 @@ from sstore._errors import ArgumentError, error_of, text
 from sstore._lexicon import KINDS, MAX_SHINGLE, Features, Lexicon
 from sstore._native import ffi, lib
 
-Weights = Literal["frequency", "sublinear", "presence"]
+Weights = Literal["sublinear", "frequency", "presence"]
 
 _WEIGHTINGS = {
-    "frequency": lib.SSTORE_WEIGHTING_FREQUENCY,
     "sublinear": lib.SSTORE_WEIGHTING_SUBLINEAR,
+    "frequency": lib.SSTORE_WEIGHTING_FREQUENCY,
     "presence": lib.SSTORE_WEIGHTING_PRESENCE,
 }
 # Format strings of Arrow's C data interface: texts and bytes with offsets; and as views, such as polars has them.
@@ -140,7 +140,7 @@ def simhash(
     features: Features = "words",
     *,
     shingle: int = 0,
-    weights: Weights = "frequency",
+    weights: Weights = "sublinear",
     lexicon: Optional[Lexicon] = None,
     threads: int = 0,
 ) -> Words:
@@ -148,10 +148,10 @@ def simhash(
 
     Args:
         texts: n texts: a sequence or an iterator of str or of bytes in UTF-8, or an Arrow array of strings.
-        features: "words": shingles of words, or of scripts without spaces pairs of characters; "chars": n-grams of
+        features: "words": words or shingles of words, or of scripts without spaces pairs of characters; "chars": n-grams of
             characters.
-        shingle: words or characters of a feature, 1 to 64; 0: 3 words or 4 characters.
-        weights: how much a feature counts that occurs c times in a text: "frequency": c; "sublinear": 1 + log2(c);
+        shingle: words or characters of a feature, 1 to 64; 0: 1 word or 4 characters.
+        weights: how much a feature counts that occurs c times in a text: "sublinear": 1 + log2(c); "frequency": c;
             "presence": 1.
         lexicon: stop words and weights, made for these features and this shingle.
         threads: 0: all that the process may use.
@@ -179,7 +179,7 @@ def text_recipe(
     features: Features = "words",
     *,
     shingle: int = 0,
-    weights: Weights = "frequency",
+    weights: Weights = "sublinear",
     lexicon: Optional[Lexicon] = None,
 ) -> str:
     """The recipe of simhash() with these options, for the `recipe` of build() and open().

@@ -3,10 +3,10 @@ plain() { sed 's/unicode=.*/unicode=.../'; }
 printf 'the cat sat on the mat\ncat sat mat\nthe on\n' >texts
 printf '# articles\nThe\r\n\nON\n' >stop
 echo "--- stop words are left out before shingles are made: the first two are equal"
-exits 0 sstore fingerprint --lines --stop-words stop texts | plain
+exits 0 sstore fingerprint --lines --shingle 3 --stop-words stop texts | plain
 echo "--- also from a compressed list, in any order"
 printf 'on\nthe\n' | gzip >stop.gz
-sstore fingerprint --lines --stop-words stop.gz texts | plain
+sstore fingerprint --lines --shingle 3 --stop-words stop.gz texts | plain
 echo "--- a weight of 0 leaves a feature out; a document without others is skipped and listed"
 printf 'the\t0\non\t0\ncat\t2.5\n' >weights
 exits 0 sstore fingerprint --lines --shingle 1 --feature-weights weights --skipped list texts | plain
@@ -14,9 +14,9 @@ cat list
 printf 'cat\t2.5\nsat\t1\nmat\t1\n\n' | sstore fingerprint --weighted
 echo "--- counts of documents: rare words weigh more"
 exits 0 sstore idf --lines --shingle 1 table texts
-sstore fingerprint --lines --shingle 1 --idf table texts | plain
+sstore fingerprint --lines --shingle 1 --weights frequency --idf table texts | plain
 echo "--- levels: of 3 documents, words of 1 have 5, words of 2 have 2"
-sstore fingerprint --lines --shingle 1 --idf table --levels 5 texts | tail -n 3
+sstore fingerprint --lines --shingle 1 --weights frequency --idf table --levels 5 texts | tail -n 3
 printf 'the\t4\ncat\t2\nsat\t2\non\t2\nmat\t2\n\ncat\t2\nsat\t2\nmat\t2\n\nthe\t2\non\t2\n' | sstore fingerprint --weighted
 echo "--- the table of any order and number of threads is the same"
 seq 1 20000 | awk '{ print "w" $1 % 7, "w" $1 % 1000, "w" $1 }' >many
@@ -29,7 +29,7 @@ exits 0 sstore idf --lines --shingle 1 --memory 1M few-1 more
 sstore idf --lines --shingle 1 --memory 1M --threads 3 few-3 more 2>&1 | grep -c full
 cmp few-1 few-3
 echo "--- how features are made must be the same"
-exits 1 sstore fingerprint --lines --idf table texts 2>&1 | sed 's/unicode=[0-9.]*/unicode=.../g'
+exits 1 sstore fingerprint --lines --shingle 3 --idf table texts 2>&1 | sed 's/unicode=[0-9.]*/unicode=.../g'
 exits 1 sstore fingerprint --lines --shingle 1 --stop-words stop --idf table texts 2>&1 | sed 's/unicode=[0-9.]*/unicode=.../g'
 echo "--- another recipe is refused"
 sstore fingerprint --lines --shingle 1 texts | exits 0 sstore build --quiet STORE
