@@ -71,6 +71,25 @@ def test_wrong_texts() -> None:
         sstore.simhash(["a"], shingle=65)
 
 
+def test_markup_and_segments(tmp_path: pathlib.Path) -> None:
+    pages = ["<p>the <b>qui</b>ck&nbsp;fox</p><script>no text</script>", "<!-- nothing -->", "3 < 4 &amp; 5"]
+    assert sstore.simhash(pages, markup="html").tolist() == of_command(pages, "--markup", "html")
+    assert sstore.simhash(pages[:1], markup="html") == sstore.simhash(["the quick fox"])
+    assert " markup=html " in sstore.text_recipe(markup="html")
+    for argument in ({"markup": "xml"}, {"segment": "words"}, {"features": "chars", "segment": "icu"}):
+        with pytest.raises(sstore.ArgumentError):
+            sstore.simhash(["a"], **argument)  # type: ignore[arg-type]
+    texts = ["我们都爱冰淇淋", "plain"]
+    try:
+        found = sstore.simhash(texts, segment="icu").tolist()
+    except sstore.UnsupportedError as error:  # as in the wheel
+        assert "ICU" in str(error)
+        with pytest.raises(sstore.UnsupportedError):
+            sstore.Lexicon(segment="icu")
+    else:
+        assert found == of_command(texts, "--segment", "icu")
+
+
 def test_lexicon(tmp_path: pathlib.Path) -> None:
     texts = ["the cat sat on the mat", "The cat sat", "a dog", "the the", "", "猫的狗的猫"] * 50
     (tmp_path / "texts").write_text("\n".join(texts), encoding="utf-8")

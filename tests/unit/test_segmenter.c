@@ -110,7 +110,7 @@ static void test_the_recipe_names_the_version(void **state)
     char version[SS_SEGMENTER_VERSION_BYTES], recipe[256], wanted[64];
     sstore_error error;
     assert_ok(ss_segmenter_version(version, &error), &error);
-    snprintf(wanted, sizeof wanted, " shingle=3 segment=icu-%s weights=", version);
+    snprintf(wanted, sizeof wanted, " shingle=1 segment=icu-%s weights=", version);
     assert_true(sstore_text_recipe(&options, recipe, sizeof recipe) > 0);
     assert_non_null(strstr(recipe, wanted));
 }

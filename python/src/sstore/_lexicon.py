@@ -12,7 +12,9 @@ from sstore._errors import ArgumentError
 from sstore._native import ffi, lib
 
 Features = Literal["words", "chars"]
+Segment = Literal["pairs", "icu"]
 KINDS = {"words": lib.SSTORE_FEATURE_KIND_WORDS, "chars": lib.SSTORE_FEATURE_KIND_CHARS}
+SEGMENTATIONS = {"pairs": lib.SSTORE_SEGMENTATION_PAIRS, "icu": lib.SSTORE_SEGMENTATION_ICU}
 MAX_SHINGLE = 64
 _MAX_LEVELS = 255
 
@@ -28,15 +30,16 @@ class Lexicon:
         features: Features = "words",
         *,
         shingle: int = 0,
+        segment: Segment = "pairs",
         stop_words: Iterable[str] = (),
         feature_weights: Optional[Mapping[str, float]] = None,
         frequencies: Optional[Union[PathLike, memoryview]] = None,
         levels: int = 0,
     ) -> None:
-        """Make a lexicon for features of this kind and length.
+        """Make a lexicon for features of this kind and length, and of this segmentation.
 
         Args:
-            features, shingle: as in simhash(), which must get the same.
+            features, shingle, segment: as in simhash(), which must get the same.
             stop_words: words, or characters of scripts without spaces, that are left out before features are made. Case
                 does not matter.
             feature_weights: factors by feature, -2**31 to 2**31; 0 leaves a feature out. A feature is written as a text
@@ -50,15 +53,18 @@ class Lexicon:
                 table is of other features.
             DamagedError: the table is damaged.
             OSError: the table cannot be read.
-            UnsupportedError: the package was built without utf8proc.
+            UnsupportedError: the package was built without utf8proc, or without ICU for segment="icu".
         """
         call = Call()
-        if features not in KINDS:
-            raise ArgumentError(f"features: expected one of {', '.join(KINDS)}, found {features!r}")
+        for name, value, choices in (("features", features, KINDS), ("segment", segment, SEGMENTATIONS)):
+            if value not in choices:
+                raise ArgumentError(f"{name}: expected one of {', '.join(choices)}, found {value!r}")
         if isinstance(stop_words, str):
             raise TypeError("stop_words: expected several words, found one text")
         shingle = number_of(shingle, "shingle", MAX_SHINGLE)
-        options = call.options("sstore_text_options", kind=KINDS[features], shingle=shingle)
+        options = call.options(
+            "sstore_text_options", kind=KINDS[features], shingle=shingle, segmentation=SEGMENTATIONS[segment]
+        )
         made = ffi.new("sstore_lexicon **")
         call.check(lib.sstore_lexicon_create(options, made, call.error))
         self.native: Any = ffi.gc(made[0], lib.sstore_lexicon_free)

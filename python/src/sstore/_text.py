@@ -24,9 +24,10 @@ from sstore._arrays import (
 )
 from sstore._call import Call, number_of
 from sstore._errors import ArgumentError, error_of, text
-from sstore._lexicon import KINDS, MAX_SHINGLE, Features, Lexicon
+from sstore._lexicon import KINDS, MAX_SHINGLE, SEGMENTATIONS, Features, Lexicon, Segment
 from sstore._native import ffi, lib
 
+Markup = Literal["none", "html"]
 Weights = Literal["sublinear", "frequency", "presence"]
 
 _WEIGHTINGS = {
@@ -34,6 +35,7 @@ _WEIGHTINGS = {
     "frequency": lib.SSTORE_WEIGHTING_FREQUENCY,
     "presence": lib.SSTORE_WEIGHTING_PRESENCE,
 }
+_MARKUPS = {"none": lib.SSTORE_MARKUP_NONE, "html": lib.SSTORE_MARKUP_HTML}
 # Format strings of Arrow's C data interface: texts and bytes with offsets; and as views, such as polars has them.
 _STRINGS = ("u", "U", "z", "Z")
 _OTHER_STRINGS = ("vu", "vz")
@@ -41,20 +43,34 @@ _PART = 256  # texts that a thread takes at a time
 _TEXTS = 1 << 16  # that are encoded together
 
 
-def _options(features: Features, shingle: int, weights: Weights, lexicon: Optional[Lexicon]) -> Any:
+def _options(
+    features: Features, shingle: int, weights: Weights, markup: Markup, segment: Segment, lexicon: Optional[Lexicon]
+) -> Any:
     if lexicon is not None and not isinstance(lexicon, Lexicon):
         raise TypeError(f"lexicon: expected a Lexicon, found {type(lexicon).__name__}")
-    return _native_options(features, number_of(shingle, "shingle", MAX_SHINGLE), weights, lexicon)
+    return _native_options(features, number_of(shingle, "shingle", MAX_SHINGLE), weights, markup, segment, lexicon)
 
 
 @functools.lru_cache(maxsize=16)
-def _native_options(features: Features, shingle: int, weights: Weights, lexicon: Optional[Lexicon]) -> Any:
-    for name, value, choices in (("features", features, KINDS), ("weights", weights, _WEIGHTINGS)):
+def _native_options(
+    features: Features, shingle: int, weights: Weights, markup: Markup, segment: Segment, lexicon: Optional[Lexicon]
+) -> Any:
+    for name, value, choices in (
+        ("features", features, KINDS),
+        ("weights", weights, _WEIGHTINGS),
+        ("markup", markup, _MARKUPS),
+        ("segment", segment, SEGMENTATIONS),
+    ):
         if value not in choices:
             raise ArgumentError(f"{name}: expected one of {', '.join(choices)}, found {value!r}")
-    native = ffi.NULL if lexicon is None else lexicon.native
     return Call().options(
-        "sstore_text_options", kind=KINDS[features], shingle=shingle, weighting=_WEIGHTINGS[weights], lexicon=native
+        "sstore_text_options",
+        kind=KINDS[features],
+        shingle=shingle,
+        weighting=_WEIGHTINGS[weights],
+        markup=_MARKUPS[markup],
+        segmentation=SEGMENTATIONS[segment],
+        lexicon=ffi.NULL if lexicon is None else lexicon.native,
     )
 
 
@@ -141,6 +157,8 @@ def simhash(
     *,
     shingle: int = 0,
     weights: Weights = "sublinear",
+    markup: Markup = "none",
+    segment: Segment = "pairs",
     lexicon: Optional[Lexicon] = None,
     threads: int = 0,
 ) -> Words:
@@ -148,12 +166,14 @@ def simhash(
 
     Args:
         texts: n texts: a sequence or an iterator of str or of bytes in UTF-8, or an Arrow array of strings.
-        features: "words": words or shingles of words, or of scripts without spaces pairs of characters; "chars": n-grams of
-            characters.
+        features: "words": words or shingles of words, or of scripts without spaces pairs of characters; "chars":
+            n-grams of characters.
         shingle: words or characters of a feature, 1 to 64; 0: 1 word or 4 characters.
         weights: how much a feature counts that occurs c times in a text: "sublinear": 1 + log2(c); "frequency": c;
             "presence": 1.
-        lexicon: stop words and weights, made for these features and this shingle.
+        markup: "html": take away tags, comments and scripts, and decode character references; "none": nothing.
+        segment: scripts without spaces, if features are words: "pairs": pairs of characters; "icu": words, by ICU.
+        lexicon: stop words and weights, made for these features, this shingle and this segmentation.
         threads: 0: all that the process may use.
 
     Returns:
@@ -163,9 +183,9 @@ def simhash(
     Raises:
         ArgumentError: a value is out of range, a text is null, or the lexicon is of other features.
         TypeError: an item is neither str nor bytes.
-        UnsupportedError: the package was built without utf8proc.
+        UnsupportedError: the package was built without utf8proc, or without ICU for segment="icu".
     """
-    options = _options(features, shingle, weights, lexicon)
+    options = _options(features, shingle, weights, markup, segment, lexicon)
     if isinstance(texts, (str, bytes)):
         raise TypeError("texts: expected several texts, found one: write simhash([text])[0]")
     if isinstance(texts, Mapping) or not (is_arrow(texts) or isinstance(texts, Iterable)):
@@ -180,6 +200,8 @@ def text_recipe(
     *,
     shingle: int = 0,
     weights: Weights = "sublinear",
+    markup: Markup = "none",
+    segment: Segment = "pairs",
     lexicon: Optional[Lexicon] = None,
 ) -> str:
     """The recipe of simhash() with these options, for the `recipe` of build() and open().
@@ -188,9 +210,9 @@ def text_recipe(
 
     Raises:
         ArgumentError: shingle, features or weights is out of range.
-        UnsupportedError: the package was built without utf8proc.
+        UnsupportedError: the package was built without utf8proc, or without ICU for segment="icu".
     """
-    options = _options(features, shingle, weights, lexicon)
+    options = _options(features, shingle, weights, markup, segment, lexicon)
     buffer = ffi.new("char[]", 512)
     if lib.sstore_text_recipe(options, buffer, 512) == 0:
         call = Call()

@@ -42,6 +42,7 @@ check fingerprint --lines input.gz
 check names --from id-lines NEW
 check names table
 check fingerprint input others
+check idf --lines NEW input.gz
 check reindex --all STORE
 check compact --block-size 8K STORE
 check remove STORE others
