@@ -140,13 +140,26 @@ static void settle(ss_bit_counter *counter)
     counter->waiting = 0;
 }
 
+/* The bits of a byte as the lowest bits of eight bytes, in the same order. */
+static inline uint64_t spread(uint64_t byte)
+{
+    return ((byte & 0x7f) * UINT64_C(0x0002040810204081) & UINT64_C(0x0101010101010101)) | (byte >> 7) << 56;
+}
+
+/* Eight positions and eight planes at a time: the planes' bits gather in bytes. */
 void ss_bit_counter_counts(ss_bit_counter *counter, uint64_t counts_out[64])
 {
     settle(counter);
-    for (uint32_t i = 0; i < 64; i++) {
-        counts_out[i] = 0;
-        for (uint32_t value = 0; value < counter->plane_count; value++)
-            counts_out[i] |= (counter->planes[value] >> (63 - i) & 1) << value;
+    memset(counts_out, 0, 64 * sizeof *counts_out);
+    for (uint32_t first = 0; first < counter->plane_count; first += 8) {
+        const uint32_t end = first + 8 < counter->plane_count ? first + 8 : counter->plane_count;
+        for (uint32_t shift = 0; shift < 64; shift += 8) {
+            uint64_t bytes = 0;
+            for (uint32_t value = first; value < end; value++)
+                bytes |= spread(counter->planes[value] >> shift & 0xff) << (value - first);
+            for (uint32_t i = 0; i < 8; i++)
+                counts_out[63 - shift - i] |= (bytes >> 8 * i & 0xff) << first;
+        }
     }
 }
 

@@ -4,12 +4,14 @@
 #include <string.h>
 
 #define MAX_PARTIAL 2048u
+#define MAX_SMALL                                                                                                      \
+    (UINT64_C(1) << 41) /* features of weight 1, whose sums are then within 2^61; partial is within 2^62 */
 
 void ss_sums_init(ss_sums *self)
 {
     ss_bit_counter_init(&self->ones);
     self->one_count = self->partial_count = 0;
-    self->is_weighted = false;
+    self->is_weighted = self->has_total = false;
 }
 
 void ss_sums_add_ones(ss_sums *self, const uint64_t *hashes, size_t count)
@@ -20,6 +22,9 @@ void ss_sums_add_ones(ss_sums *self, const uint64_t *hashes, size_t count)
 
 static void flush_partial(ss_sums *self)
 {
+    if (!self->has_total)
+        memset(self->total, 0, sizeof self->total);
+    self->has_total = true;
     for (uint32_t i = 0; i < 64; i++)
         self->total[i] += self->partial[i];
     memset(self->partial, 0, sizeof self->partial);
@@ -36,7 +41,6 @@ void ss_sums_add(ss_sums *self, uint64_t hash, double weight)
     }
     if (!self->is_weighted) {
         memset(self->partial, 0, sizeof self->partial);
-        memset(self->total, 0, sizeof self->total);
         self->is_weighted = true;
     }
     const int64_t units = llrint(weight * SS_WEIGHT_UNITS); /* the product is exact: the factor is a power of two */
@@ -60,10 +64,25 @@ static void finish(ss_sums *self, ss_int128 sums_out[64])
                       (self->is_weighted ? self->total[i] : 0);
 }
 
+/* The fingerprint of few features, whose sums fit into 64 bits. */
+static uint64_t small_fingerprint(ss_sums *self)
+{
+    uint64_t counts[64], fingerprint = 0;
+    const int64_t one_count = (int64_t)self->one_count;
+    ss_bit_counter_counts(&self->ones, counts);
+    for (uint32_t i = 0; i < 64; i++) {
+        const int64_t sum = (2 * (int64_t)counts[i] - one_count) * (int64_t)SS_WEIGHT_UNITS + self->partial[i];
+        fingerprint = fingerprint << 1 | (sum > 0);
+    }
+    return fingerprint;
+}
+
 uint64_t ss_sums_fingerprint(ss_sums *self)
 {
     if (!self->is_weighted)
         return ss_bit_counter_above(&self->ones, self->one_count / 2); /* more ones than zeros */
+    if (!self->has_total && self->one_count < MAX_SMALL)
+        return small_fingerprint(self);
     ss_int128 sums[64];
     uint64_t fingerprint = 0;
     finish(self, sums);

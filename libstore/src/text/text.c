@@ -84,10 +84,12 @@ static sstore_status find_set(sstore_fingerprinter *self, const uint8_t *text, s
 /* The weight of feature i of the set. */
 static double weight_of(const sstore_fingerprinter *self, size_t i)
 {
-    const double count = (double)self->set.items[i].count;
-    const double weight = self->weighting == SSTORE_WEIGHTING_PRESENCE    ? 1
-                          : self->weighting == SSTORE_WEIGHTING_SUBLINEAR ? 1 + log2(count)
-                                                                          : count;
+    const uint64_t count = self->set.items[i].count;
+    double weight = 1;
+    if (count > 1 && self->weighting == SSTORE_WEIGHTING_SUBLINEAR)
+        weight += log2((double)count);
+    else if (self->weighting == SSTORE_WEIGHTING_FREQUENCY)
+        weight = (double)count;
     if (self->factors == NULL)
         return weight;
     const double product = weight * ss_lexicon_factor(self->factors, self->set.items, self->set.count, i);
