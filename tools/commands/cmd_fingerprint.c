@@ -135,10 +135,9 @@ typedef struct text_job {
 /* Keep the margins of a document: its sums over the sum of weights. */
 static bool keep_margins(document_worker *worker, const double sums[SUM_COUNT], double weight)
 {
-    double *margins = worker->found;
-    if (!grow(&worker->found, &worker->found_capacity, worker->found_count + SUM_COUNT, sizeof *margins))
+    if (!grow(&worker->found, &worker->found_capacity, worker->found_count + SUM_COUNT, sizeof *sums))
         return false;
-    margins = (double *)worker->found + worker->found_count;
+    double *margins = (double *)worker->found + worker->found_count;
     for (size_t i = 0; i < SUM_COUNT; i++)
         margins[i] = weight > 0 ? sums[i] / weight : 0;
     worker->found_count += SUM_COUNT;

@@ -32,8 +32,8 @@ void check_text_options(void *part);
 
 /* Read the lists that the options name, and let the options have them. Fails at once if the library was built without
  * support for text. Returns an exit code; close it in any case. */
-int text_input_open(text_input *input);
+int text_input_open(text_input *self);
 
-void text_input_close(text_input *input);
+void text_input_close(text_input *self);
 
 #endif

@@ -169,7 +169,7 @@ static sstore_status read_index(id_table_reader *self, sstore_error *error)
     } while (status == SSTORE_OK && read < count);
     if (status == SSTORE_OK && id_table_checksum(bytes, read * ID_TABLE_ROW_BYTES) != footer->index_checksum)
         status = fail(self, error, SSTORE_ERROR_DAMAGED, footer->index_offset, "the checksum of the index is wrong");
-    if (status == SSTORE_OK) {
+    if (status == SSTORE_OK && self->rows != NULL) { /* it has one more than was read */
         self->rows[count] = (id_table_row){.offset = footer->index_offset};
         status = check_row(self, count, error);
     }

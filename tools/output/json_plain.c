@@ -190,7 +190,7 @@ static size_t decode_string(char *to, const char *text, size_t length)
     char *const begin = to;
     while (at < end) {
         const char *const backslash = memchr(at, '\\', (size_t)(end - at)), *const next = backslash ? backslash : end;
-        uint32_t point;
+        uint32_t point = 0;
         memmove(to, at, (size_t)(next - at));
         to += next - at;
         at = next;
