@@ -23,6 +23,7 @@ typedef struct text {
 typedef struct recipe {
     const char *name;
     sstore_feature_kind kind;
+    uint32_t shingle;
     sstore_weighting weighting;
     sstore_fingerprinter *maker;
 } recipe;
@@ -116,10 +117,10 @@ int main(int argc, char **argv)
                                parameters, sizeof parameters / sizeof *parameters};
     const int first = bench_parse(argc, argv, &usage);
     recipe recipes[] = {
-        {"words 3", SSTORE_FEATURE_KIND_WORDS, SSTORE_WEIGHTING_FREQUENCY, NULL},
-        {"words 3 sublinear", SSTORE_FEATURE_KIND_WORDS, SSTORE_WEIGHTING_SUBLINEAR, NULL},
-        {"chars 4", SSTORE_FEATURE_KIND_CHARS, SSTORE_WEIGHTING_FREQUENCY, NULL},
-        {"chars 4 sublinear", SSTORE_FEATURE_KIND_CHARS, SSTORE_WEIGHTING_SUBLINEAR, NULL},
+        {"words 3", SSTORE_FEATURE_KIND_WORDS, 3, SSTORE_WEIGHTING_FREQUENCY, NULL},
+        {"words 1 sublinear", SSTORE_FEATURE_KIND_WORDS, 1, SSTORE_WEIGHTING_SUBLINEAR, NULL},
+        {"chars 4", SSTORE_FEATURE_KIND_CHARS, 4, SSTORE_WEIGHTING_FREQUENCY, NULL},
+        {"chars 4 sublinear", SSTORE_FEATURE_KIND_CHARS, 4, SSTORE_WEIGHTING_SUBLINEAR, NULL},
     };
     const size_t recipe_count = sizeof recipes / sizeof *recipes;
     rounds += rounds == 0;
@@ -127,6 +128,7 @@ int main(int argc, char **argv)
         sstore_error error;
         sstore_text_options options = SSTORE_TEXT_OPTIONS_INIT;
         options.kind = recipes[i].kind;
+        options.shingle = recipes[i].shingle;
         options.weighting = recipes[i].weighting;
         if (*only == '\0' || strcmp(only, recipes[i].name) == 0)
             bench_must(sstore_fingerprinter_create(&options, &recipes[i].maker, &error), &error);

@@ -57,13 +57,14 @@ def run(*command: str) -> None:
 
 def side_command(documents: list[str], path: str, features: str) -> float:
     command = shutil.which("sstore") or sys.exit("fingerprint.py: sstore is not on the PATH")
-    return seconds_of(lambda: run(command, "fingerprint", "--lines", "--threads=1", f"--features={features}", path))
+    options = [f"--features={features}", f"--shingle={SHINGLES[features]}", "--weights=frequency"]
+    return seconds_of(lambda: run(command, "fingerprint", "--lines", "--threads=1", *options, path))
 
 
 def side_package(documents: list[str], path: str, features: str) -> float:
     import sstore
 
-    return seconds_of(lambda: sstore.simhash(documents, features, threads=1))
+    return seconds_of(lambda: sstore.simhash(documents, features, shingle=SHINGLES[features], weights="frequency", threads=1))
 
 
 def build_gaoya(work: str) -> str | None:

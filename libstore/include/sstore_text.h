@@ -98,7 +98,7 @@ typedef struct sstore_counted_feature {
     uint64_t count;
 } sstore_counted_feature;
 
-/* Find the different features of a text, in the order in which they first occur, whatever they weigh.
+/* Find the different features of a text, in the order in which they first occur, also those of weight 0.
  * *features_out is valid until the next call with this fingerprinter. Errors: ARGUMENT, MEMORY. */
 SSTORE_API sstore_status sstore_fingerprinter_features(sstore_fingerprinter *fingerprinter, const char *text,
                                                        size_t size, const sstore_counted_feature **features_out,
@@ -111,8 +111,8 @@ SSTORE_API void sstore_fingerprinter_free(sstore_fingerprinter *fingerprinter);
 
 /*
  * A lexicon says which words are left out of a text before features are made, and by which factors the weights of
- * features are multiplied. It belongs to features of one kind, shingle and segmentation. Once it is complete, give it
- * to fingerprinters by the options: then it must not change, several threads may use it at once, and it must live until
+ * features are multiplied. It belongs to features of one kind, shingle and segmentation, and with a table of
+ * frequencies also to one markup. One thread makes it. Once it is complete, give it to fingerprinters by the options: then it must not change, several threads may use it at once, and it must live until
  * the last fingerprinter is freed. Recipes name it by hashes of its contents.
  */
 
@@ -122,13 +122,14 @@ SSTORE_API sstore_status sstore_lexicon_create(const sstore_text_options *option
                                                sstore_error *error);
 
 /* Leave out this word, or this character of a script without spaces that is not cut into words. Case and writing do not
- * matter. Add stop words before weights, whose features lack them. Errors: ARGUMENT (also if the text is not one word),
- * MEMORY. */
+ * matter. All stop words must be added before the first weight and before the table, which are of features without
+ * them. Errors: ARGUMENT (the text is not one word; the features are characters; it is too late), MEMORY. */
 SSTORE_API sstore_status sstore_lexicon_add_stop_word(sstore_lexicon *lexicon, const char *word, size_t size,
                                                       sstore_error *error);
 
-/* Set the factor of the feature that this text is, from -2^31 to 2^31; 0 leaves it out. A later call for the same
- * feature replaces it. Errors: ARGUMENT (also if the text has not exactly one feature), MEMORY. */
+/* Give the feature that this text is a weight of its own: a factor by which what it counts in a text is multiplied,
+ * from -2^31 to 2^31, rounded to a multiple of 2^-20; 0 leaves the feature out. A later call for the same feature
+ * replaces it. Errors: ARGUMENT (also if the text has not exactly one feature), MEMORY. */
 SSTORE_API sstore_status sstore_lexicon_set_weight(sstore_lexicon *lexicon, const char *feature, size_t size,
                                                    double weight, sstore_error *error);
 
@@ -162,13 +163,14 @@ typedef struct sstore_frequency_summary {
 
 #define SSTORE_FREQUENCY_SUMMARY_INIT {sizeof(sstore_frequency_summary), 0, 0, 0}
 
-/* Count features of these options, whose weighting does not matter. `memory_bytes`: the limit; 0: 1 GiB; at least
- * 1 MiB. Errors: ARGUMENT, MEMORY, UNSUPPORTED. */
+/* `options` say how the features that are added are found; the table records it, and a lexicon in them is only used
+ * during this call. `memory_bytes`: the limit; 0: 1 GiB; at least 1 MiB. Errors: ARGUMENT, MEMORY, UNSUPPORTED. */
 SSTORE_API sstore_status sstore_frequency_counter_create(const sstore_text_options *options, uint64_t memory_bytes,
                                                          sstore_frequency_counter **counter_out, sstore_error *error);
 
-/* Count a document with these features, whose counts do not matter; none may be repeated. The result depends on the
- * order of documents once features are forgotten. Errors: ARGUMENT, MEMORY. */
+/* Count a document with these features, whose counts do not matter; one that is given twice makes the table unusable.
+ * The result depends on the order of documents once features are forgotten. Errors: ARGUMENT, MEMORY; after MEMORY
+ * only a part of the document is counted. */
 SSTORE_API sstore_status sstore_frequency_counter_add(sstore_frequency_counter *counter,
                                                       const sstore_counted_feature *features, size_t count,
                                                       sstore_error *error);

@@ -99,12 +99,12 @@ def test_lexicon(tmp_path: pathlib.Path) -> None:
     table = tmp_path / "table"
     subprocess.run([COMMAND, "idf", "--lines", *how, table, tmp_path / "texts"], check=True, capture_output=True)
     for levels in (0, 5):
-        for frequencies in (table, str(table), memoryview(table.read_bytes())):
+        for idf in (table, str(table), memoryview(table.read_bytes())):
             lexicon = sstore.Lexicon(
                 shingle=1,
                 stop_words=iter(["THE", "的"]),
                 feature_weights={"cat": 2.5, "Dog": -1},
-                frequencies=frequencies,
+                idf=idf,
                 levels=levels,
             )
             more = ["--feature-weights", str(tmp_path / "weights"), "--idf", str(table)]
@@ -127,7 +127,7 @@ def test_wrong_lexicons(tmp_path: pathlib.Path) -> None:
         {"features": "letters"},
         {"features": "chars", "stop_words": ["a"]},
         {"levels": 5},
-        {"levels": 256, "frequencies": memoryview(b"")},
+        {"levels": 256, "idf": memoryview(b"")},
     ):
         with pytest.raises(sstore.ArgumentError):
             sstore.Lexicon(**wrong)
@@ -135,9 +135,9 @@ def test_wrong_lexicons(tmp_path: pathlib.Path) -> None:
         with pytest.raises(TypeError):
             sstore.Lexicon(**wrong)
     with pytest.raises(sstore.DamagedError):
-        sstore.Lexicon(frequencies=memoryview(b"no table"))
+        sstore.Lexicon(idf=memoryview(b"no table"))
     with pytest.raises(OSError):
-        sstore.Lexicon(frequencies=tmp_path / "absent")
+        sstore.Lexicon(idf=tmp_path / "absent")
     with pytest.raises(sstore.ArgumentError, match="lexicon"):
         sstore.simhash(["a"], shingle=2, lexicon=sstore.Lexicon(shingle=1))
     with pytest.raises(TypeError, match="lexicon"):

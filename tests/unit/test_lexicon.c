@@ -408,6 +408,27 @@ static void test_wrong_arguments_are_refused(void **state)
     sstore_lexicon_free(NULL);
 }
 
+/* A table of texts without markup is no table of texts with it. */
+static void test_tables_serve_one_markup(void **state)
+{
+    rng random = rng_seeded(run_seed + 5);
+    sstore_error error;
+    const void *table;
+    size_t size;
+    uint64_t value;
+    make_documents(&random);
+    sstore_frequency_counter *counter = count_documents(&table, &size);
+    sstore_text_options options = single_words;
+    sstore_lexicon *lexicon = new_lexicon(&options);
+    options.lexicon = lexicon;
+    options.markup = SSTORE_MARKUP_HTML;
+    assert_ok(sstore_fingerprint_text("x", 1, &options, &value, &error), &error);
+    assert_ok(sstore_lexicon_use_frequencies(lexicon, table, size, 0, &error), &error);
+    assert_status(sstore_fingerprint_text("x", 1, &options, &value, &error), SSTORE_ERROR_ARGUMENT, &error);
+    sstore_lexicon_free(lexicon);
+    sstore_frequency_counter_free(counter);
+}
+
 /* A table of other features is refused, and both recipes are told. */
 static void test_tables_serve_their_features_alone(void **state)
 {
@@ -447,6 +468,7 @@ int main(void)
         cmocka_unit_test(test_damaged_tables_are_refused),
         cmocka_unit_test(test_wrong_arguments_are_refused),
         cmocka_unit_test(test_tables_serve_their_features_alone),
+        cmocka_unit_test(test_tables_serve_one_markup),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

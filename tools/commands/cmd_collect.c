@@ -133,7 +133,7 @@ int cmd_collect(int argc, char **argv)
     progress_after_reading(COLLECTING_PART, 1);
     if (code == EXIT_DONE)
         code = message_status(sstore_collection_report(reader.collection, print_match, &printer, &error), &error);
-    code = id_names_code(&names, code);
+    code = id_names_exit_code(&names, code);
     id_names_close(&names);
     progress_end();
     sstore_collection_free(reader.collection);

@@ -39,16 +39,16 @@ static const option_choice weightings[] = {{"sublinear", SSTORE_WEIGHTING_SUBLIN
 static const option_choice output_formats[] = {{"text", FINGERPRINT_TEXT}, {"rec", FINGERPRINT_REC}, {0}};
 static const command_option options[] = {
     {"weights", 0, "KIND",
-     "of a feature that occurs N times: sublinear (default): 1 + log2(N); frequency: N; presence: 1", OPTION_CHOICE,
-     OPTION_FIELD(arguments, text.options.weighting), .choices = weightings,
+     "how a feature counts that occurs N times: sublinear (default): 1 + log2(N); frequency: N; presence: 1",
+     OPTION_CHOICE, OPTION_FIELD(arguments, text.options.weighting), .choices = weightings,
      .given = offsetof(arguments, text.text_given)},
     {"feature-weights", 0, "FILE", "multiply weights by those in FILE, lines of feature, tab and weight", OPTION_TEXT,
-     OPTION_FIELD(arguments, text.weights), .given = offsetof(arguments, text.text_given)},
+     OPTION_FIELD(arguments, text.feature_weights), .given = offsetof(arguments, text.text_given)},
     {"idf", 0, "FILE", "let rare features weigh more, by the table that 'sstore idf' made", OPTION_TEXT,
-     OPTION_FIELD(arguments, text.frequencies), .given = offsetof(arguments, text.text_given)},
+     OPTION_FIELD(arguments, text.idf), .given = offsetof(arguments, text.text_given)},
     {"levels", 0, "N", "with --idf, multiply by whole numbers from 1 to N only, such as 5", OPTION_NUMBER,
      OPTION_FIELD(arguments, text.levels), .min = 2, .max = 255, .given = offsetof(arguments, text.text_given)},
-    {"id-field", 0, "KEY", "the key of the id in JSON, a whole number or a name; otherwise it is its number",
+    {"id-field", 0, "KEY", "the JSON key of the id, a whole number or a name (default: documents are numbered)",
      OPTION_TEXT, OPTION_FIELD(arguments, text.form.id_key), .given = offsetof(arguments, text.json_given)},
     {"weighted", 0, NULL, "read lines of feature, tab and weight; a blank line ends a document", OPTION_FLAG,
      OPTION_FIELD(arguments, weighted), .common = true},
@@ -56,8 +56,9 @@ static const command_option options[] = {
      .max = UINT64_MAX, .given = offsetof(arguments, first_id_given), .common = true},
     {"id-table", 0, "FILE", "also keep ids and names in FILE, for --id-table of other commands", OPTION_TEXT,
      OPTION_FIELD(arguments, id_table), .given = offsetof(arguments, output_given), .common = true},
-    {"format", 0, "FORMAT", "text (default); rec: pairs of words, which sstore build reads fastest", OPTION_CHOICE,
-     OPTION_FIELD(arguments, format), .choices = output_formats, .given = offsetof(arguments, output_given)},
+    {"format", 0, "FORMAT", "text (default); rec: binary pairs of numbers, which sstore build reads fastest",
+     OPTION_CHOICE, OPTION_FIELD(arguments, format), .choices = output_formats,
+     .given = offsetof(arguments, output_given)},
     {"no-header", 0, NULL, "leave out the comments, or the header of rec, that state recipe and columns", OPTION_FLAG,
      OPTION_FIELD(arguments, no_header)},
     {"margins", 0, NULL, "also print by how much each bit is decided, from -1 to 1, the first bit first", OPTION_FLAG,
@@ -97,7 +98,7 @@ static void check_arguments(const arguments *all, const operands *given)
 {
     if (all->weighted)
         check_weighted(all);
-    if (all->text.levels > 0 && all->text.frequencies == NULL)
+    if (all->text.levels > 0 && all->text.idf == NULL)
         message_usage_error("--levels needs --idf");
     if (all->skipped != NULL && strcmp(all->skipped, "-") == 0)
         message_usage_error("--skipped: expected the name of a file, found '-'");
@@ -122,7 +123,7 @@ static int print_recipe(const sstore_text_options *text)
 typedef struct text_job {
     const arguments *all;
     char recipe[RECORDS_MAX_RECIPE + 1];
-    record_style words;          /* of binary output */
+    record_style rec_style;      /* of binary output */
     bool has_id_kind, are_named; /* of ids in JSON */
     document_work work;
     uint64_t document_count, skipped_count, replaced_count; /* replaced: documents with bytes that are not UTF-8 */
@@ -133,15 +134,17 @@ typedef struct text_job {
 /* ----- on each thread ----- */
 
 /* Keep the margins of a document: its sums over the sum of weights. */
-static bool keep_margins(document_worker *worker, const double sums[SUM_COUNT], double weight)
+static sstore_status keep_margins(document_worker *worker, const double sums[SUM_COUNT], double weight,
+                                  sstore_error *error)
 {
-    if (!grow(&worker->found, &worker->found_capacity, worker->found_count + SUM_COUNT, sizeof *sums))
-        return false;
+    const sstore_status status = document_worker_reserve(worker, SUM_COUNT, sizeof *sums, error);
+    if (status != SSTORE_OK)
+        return status;
     double *margins = (double *)worker->found + worker->found_count;
     for (size_t i = 0; i < SUM_COUNT; i++)
         margins[i] = weight > 0 ? sums[i] / weight : 0;
     worker->found_count += SUM_COUNT;
-    return true;
+    return SSTORE_OK;
 }
 
 static sstore_status fingerprint_document(void *context, document_worker *worker, document *of, const char *text,
@@ -158,10 +161,7 @@ static sstore_status fingerprint_document(void *context, document_worker *worker
     of->fingerprint = result.fingerprint;
     of->feature_count = result.feature_count;
     of->replaced_count = result.replaced_count;
-    if (!margins || keep_margins(worker, sums, result.weight))
-        return SSTORE_OK;
-    strcpy(error->message, "out of memory");
-    return SSTORE_ERROR_MEMORY;
+    return margins ? keep_margins(worker, sums, result.weight, error) : SSTORE_OK;
 }
 
 /* ----- in order ----- */
@@ -177,7 +177,7 @@ static bool print_head(const text_job *job)
 {
     const arguments *all = job->all;
     if (all->format == FINGERPRINT_REC)
-        return records_begin(&job->words, 0);
+        return records_begin(&job->rec_style, 0);
     if (all->no_header)
         return true;
     return output_text("%s%s\n", RECORDS_RECIPE_COMMENT, job->recipe) &&
@@ -199,7 +199,7 @@ static bool print_document(text_job *job, const document *of, const double *marg
 {
     const sstore_record record = {.fingerprint = of->fingerprint, .id = of->id};
     if (job->all->format == FINGERPRINT_REC)
-        return records_print(&job->words, &record) == 0;
+        return records_print(&job->rec_style, &record) == 0;
     const char *name = of->name != NULL ? of->name : "-";
     char text[17 + DIGITS_MAX_DECIMAL], *end = output_hex(text, of->fingerprint);
     *end++ = '\t';
@@ -223,14 +223,17 @@ static bool has_id_of_one_kind(text_job *job, const document *of)
 /* Write the id of a skipped document, and where it came from. False: that failed. */
 static bool list_skipped(const text_job *job, const document *of)
 {
-    char name[4096];
     if (job->skipped == NULL)
         return true;
     const char *known_as = of->name != NULL ? of->name : of->input;
-    (void)sstore_escape(known_as, strlen(known_as), true, name, sizeof name);
-    return (of->line > 0 ? fprintf(job->skipped, "%" PRIu64 "\t%s\t%" PRIu64 "\n", of->id, name, of->line)
-                         : fprintf(job->skipped, "%" PRIu64 "\t%s\n", of->id, name)) > 0 ||
-           message_errno(job->all->skipped, "cannot write the file") == EXIT_DONE;
+    const size_t size = sstore_escape(known_as, strlen(known_as), true, NULL, 0);
+    char *escaped = allocate_or_exit(size + 1, 1);
+    (void)sstore_escape(known_as, strlen(known_as), true, escaped, size + 1);
+    const int written = of->line > 0
+                            ? fprintf(job->skipped, "%" PRIu64 "\t%s\t%" PRIu64 "\n", of->id, escaped, of->line)
+                            : fprintf(job->skipped, "%" PRIu64 "\t%s\n", of->id, escaped);
+    free(escaped);
+    return written > 0 || message_errno(job->all->skipped, "cannot write the file") == EXIT_DONE;
 }
 
 /* Put the name of a document into the id table. Returns an exit code. */
@@ -369,10 +372,11 @@ static int fingerprint_texts(const arguments *all, const operands *inputs)
                             .next_id = all->first_id},
                  .find = fingerprint_document,
                  .give = give_documents},
-        .words = {.format = RECORDS_WORDS, .has_ids = true, .parts = {RECORD_FINGERPRINT, RECORD_ID}, .part_count = 2}};
+        .rec_style = {
+            .format = RECORDS_WORDS, .has_ids = true, .parts = {RECORD_FINGERPRINT, RECORD_ID}, .part_count = 2}};
     job.work.context = &job;
     (void)sstore_text_recipe(&text->options, job.recipe, sizeof job.recipe);
-    job.words.recipe = all->no_header ? NULL : job.recipe;
+    job.rec_style.recipe = all->no_header ? NULL : job.recipe;
     return run(&job);
 }
 
@@ -383,10 +387,10 @@ static int fingerprint_inputs(arguments *all, const operands *inputs)
     int code = all->text.recursive ? EXIT_DONE : input_check_all(inputs->items, inputs->count, NULL);
     if (code == EXIT_DONE && !all->weighted)
         code = text_input_open(&all->text);
-    if (code == EXIT_DONE && all->recipe)
-        return print_recipe(&all->text.options);
     if (code != EXIT_DONE)
         return code;
+    if (all->recipe)
+        return print_recipe(&all->text.options);
     progress_begin(all->progress);
     input_measure_begin(inputs->items, inputs->count);
     return all->weighted ? fingerprint_weighted_features(inputs, all->first_id) : fingerprint_texts(all, inputs);

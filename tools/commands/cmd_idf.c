@@ -29,7 +29,7 @@ static const command_syntax syntax = {
         "TABLE, for 'sstore fingerprint --idf'. Without FILE, or with -, read standard input. Give both commands the "
         "same --features, --shingle and --stop-words.",
     .examples = (const command_example[]){{"let rare words weigh more than frequent ones",
-                                           "sstore idf --shingle 1 --lines titles.idf titles"},
+                                           "sstore idf --lines titles.idf titles"},
                                           {0}},
 };
 
@@ -38,27 +38,22 @@ typedef struct count_job {
     sstore_frequency_counter *counter;
 } count_job;
 
-/* What was found in a document: its features, behind one that only states their number. */
+/* Keep the features of a document. */
 static sstore_status find_features(void *context, document_worker *worker, document *of, const char *text,
                                    size_t length, sstore_error *error)
 {
     const sstore_counted_feature *features;
     size_t count;
     (void)context;
-    (void)of;
-    const sstore_status status = sstore_fingerprinter_features(worker->fingerprinter, text, length, &features, &count,
-                                                               error);
+    sstore_status status = sstore_fingerprinter_features(worker->fingerprinter, text, length, &features, &count, error);
+    if (status == SSTORE_OK)
+        status = document_worker_reserve(worker, count, sizeof *features, error);
     if (status != SSTORE_OK)
         return status;
-    if (!grow(&worker->found, &worker->found_capacity, worker->found_count + 1 + count, sizeof *features)) {
-        strcpy(error->message, "out of memory");
-        return SSTORE_ERROR_MEMORY;
-    }
-    sstore_counted_feature *to = (sstore_counted_feature *)worker->found + worker->found_count;
-    *to = (sstore_counted_feature){.count = count};
+    of->feature_count = count;
     if (count > 0)
-        memcpy(to + 1, features, count * sizeof *features);
-    worker->found_count += 1 + count;
+        memcpy((sstore_counted_feature *)worker->found + worker->found_count, features, count * sizeof *features);
+    worker->found_count += count;
     return SSTORE_OK;
 }
 
@@ -68,10 +63,10 @@ static int count_documents(void *context, document_worker *worker)
     const sstore_counted_feature *from = worker->found;
     sstore_error error;
     for (size_t i = 0; i < worker->batch.count; i++) {
-        const size_t count = from->count;
-        if (count > 0 && sstore_frequency_counter_add(job->counter, from + 1, count, &error) != SSTORE_OK)
+        const size_t count = worker->batch.items[i].feature_count;
+        if (count > 0 && sstore_frequency_counter_add(job->counter, from, count, &error) != SSTORE_OK)
             return message_error(&error);
-        from += 1 + count;
+        from += count;
     }
     progress_show("counting", job->work.reader.next_id, 0, input_measure_fraction());
     return EXIT_DONE;

@@ -119,7 +119,7 @@ int cmd_pairs(int argc, char **argv)
         const sstore_join_options how = begin(&all);
         styles.right = styles.left;
         sstore_status status = sstore_pairs(store, &how, print_pair, &styles, &error);
-        code = id_names_code(&names, end(&all, path, status, &error));
+        code = id_names_exit_code(&names, end(&all, path, status, &error));
     }
     sstore_close(store);
     id_names_close(&names);
@@ -155,7 +155,7 @@ int cmd_join(int argc, char **argv)
     if (code == EXIT_DONE) {
         const sstore_join_options how = begin(&all);
         sstore_status status = sstore_join(left, right, &how, print_pair, &styles, &error);
-        code = id_names_code(&names, id_names_code(&other_names, end(&all, given.items[0], status, &error)));
+        code = id_names_exit_code(&names, id_names_exit_code(&other_names, end(&all, given.items[0], status, &error)));
     }
     sstore_close(left);
     sstore_close(right);
@@ -284,7 +284,7 @@ static int cluster_edges_by_name(arguments *all)
     id_names names = {.code = EXIT_DONE};
     int code = id_names_open(&names, all->id_table, all->edges, &style);
     if (code == EXIT_DONE)
-        code = id_names_code(&names, cluster_edges(all, &style));
+        code = id_names_exit_code(&names, cluster_edges(all, &style));
     id_names_close(&names);
     return code;
 }
@@ -320,7 +320,7 @@ int cmd_clusters(int argc, char **argv)
                                                 .tmp_dir = join.tmp_dir,
                                                 .on_progress = join.on_progress};
         sstore_status status = sstore_clusters(store, &cluster, print_cluster_record, &how, &error);
-        code = id_names_code(&names, end(&all, path, status, &error));
+        code = id_names_exit_code(&names, end(&all, path, status, &error));
     }
     sstore_close(store);
     id_names_close(&names);

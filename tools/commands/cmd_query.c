@@ -418,7 +418,7 @@ int cmd_query(int argc, char **argv)
         code = answer_input(&session, &all);
     else if (code == EXIT_DONE)
         code = answer(&session, all.queries, (size_t)all.fingerprints.count);
-    code = id_names_code(&session.names, code);
+    code = id_names_exit_code(&session.names, code);
     progress_end();
     close_session(&session);
     free(all.queries);

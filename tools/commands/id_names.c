@@ -45,7 +45,7 @@ int id_names_open(id_names *self, const char *id_table, const char *ids_of, outp
     return EXIT_DONE;
 }
 
-int id_names_code(const id_names *self, int code)
+int id_names_exit_code(const id_names *self, int code)
 {
     return self->code != EXIT_DONE ? self->code : code;
 }

@@ -30,7 +30,7 @@ typedef struct id_names {
 int id_names_open(id_names *self, const char *id_table, const char *ids_of, output_style *style);
 
 /* The exit code of a command that has ended with `code`: if it stopped since a name was not found, that of this. */
-int id_names_code(const id_names *self, int code);
+int id_names_exit_code(const id_names *self, int code);
 
 void id_names_close(id_names *self);
 

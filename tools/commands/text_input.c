@@ -25,20 +25,20 @@ const command_option text_options[] = {
     {"markup", 0, "KIND", "none (default); html: take away tags, comments and scripts, and decode references",
      OPTION_CHOICE, OPTION_FIELD(text_input, options.markup), .choices = markups,
      .given = offsetof(text_input, text_given)},
-    {"segment", 0, "HOW", "of scripts without spaces: pairs (default): pairs of characters; icu: words, by ICU",
+    {"segment", 0, "KIND", "how to cut scripts without spaces: pairs (default) of characters; icu: words, by ICU",
      OPTION_CHOICE, OPTION_FIELD(text_input, options.segmentation), .choices = segmentations,
      .given = offsetof(text_input, text_given)},
     {"lines", 0, NULL, "each line is a document; its id is its number, counted from 0 over all FILEs", OPTION_FLAG,
      OPTION_FIELD(text_input, lines), .common = true},
     {"jsonl", 0, NULL, "each line is a JSON object with a document", OPTION_FLAG, OPTION_FIELD(text_input, jsonl),
      .common = true},
-    {"text-field", 0, "KEY", "the key of the text in it; 'a.b' is b in a (default text)", OPTION_TEXT,
+    {"text-field", 0, "KEY", "the JSON key of the text; 'a.b' is b in a (default text)", OPTION_TEXT,
      OPTION_FIELD(text_input, form.text_key), .given = offsetof(text_input, json_given)},
-    {"recursive", 0, NULL, "folders stand for all files in them; those that are no text are left out", OPTION_FLAG,
+    {"recursive", 0, NULL, "read all files in folders, but for those that are no text", OPTION_FLAG,
      OPTION_FIELD(text_input, recursive)},
     {"encoding", 0, "NAME", "the files are in this encoding, such as UTF-16 or GB18030 (default UTF-8)", OPTION_TEXT,
      OPTION_FIELD(text_input, form.encoding), .given = offsetof(text_input, form_given)},
-    {"binary", 0, NULL, "also take files with zero bytes, which are hardly text", OPTION_FLAG,
+    {"binary", 0, NULL, "also accept files with zero bytes, which are hardly text", OPTION_FLAG,
      OPTION_FIELD(text_input, form.binary), .given = offsetof(text_input, form_given)},
     {"threads", 0, "N", "use N threads (default: all processors)", OPTION_NUMBER, OPTION_FIELD(text_input, threads),
      .max = 1024},
@@ -125,7 +125,7 @@ static int read_table(text_input *self)
 {
     input_source source;
     sstore_error error;
-    int code = input_source_open(&source, self->frequencies);
+    int code = input_source_open(&source, self->idf);
     if (code != EXIT_DONE)
         return code;
     code = input_source_unpack(&source, COMPRESSION_AUTO);
@@ -134,10 +134,13 @@ static int read_table(text_input *self)
     input_source_report(&source);
     if (code == EXIT_DONE) {
         const size_t size = source.end - source.begin;
-        self->table = allocate_or_exit(size + 1, 1);
-        memcpy(self->table, source.buffer + source.begin, size);
-        if (sstore_lexicon_use_frequencies(self->lexicon, self->table, size, self->levels, &error) != SSTORE_OK)
-            code = message_print("%s: %s; 'sstore idf' makes such tables", self->frequencies, error.message);
+        self->idf_table = allocate_or_exit(size + 1, 1);
+        memcpy(self->idf_table, source.buffer + source.begin, size);
+        code = message_status(sstore_lexicon_use_frequencies(self->lexicon, self->idf_table, size, self->levels,
+                                                             &error),
+                              &error);
+        if (code != EXIT_DONE)
+            message_print("%s: it cannot be used; 'sstore idf' makes such tables", self->idf);
     }
     input_source_close(&source);
     return code;
@@ -151,9 +154,9 @@ int text_input_open(text_input *self)
     int code = EXIT_DONE;
     if (self->stop_words != NULL)
         code = read_list(self->stop_words, take_stop_word, self->lexicon);
-    if (code == EXIT_DONE && self->weights != NULL)
-        code = read_list(self->weights, take_weight, self->lexicon);
-    if (code == EXIT_DONE && self->frequencies != NULL)
+    if (code == EXIT_DONE && self->feature_weights != NULL)
+        code = read_list(self->feature_weights, take_weight, self->lexicon);
+    if (code == EXIT_DONE && self->idf != NULL)
         code = read_table(self);
     self->options.lexicon = self->lexicon;
     return code;
@@ -162,5 +165,5 @@ int text_input_open(text_input *self)
 void text_input_close(text_input *self)
 {
     sstore_lexicon_free(self->lexicon);
-    free(self->table);
+    free(self->idf_table);
 }

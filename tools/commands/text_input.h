@@ -14,11 +14,11 @@ typedef struct text_input {
     bool lines, jsonl, recursive;
     uint32_t threads;
     const char *stop_words;            /* the path of a list, or NULL */
-    const char *weights, *frequencies; /* the same, of weights and of a table; only sstore fingerprint sets these */
+    const char *feature_weights, *idf; /* the same, of weights and of a table; only sstore fingerprint sets these */
     uint32_t levels;
     const char *text_given, *json_given, *form_given; /* an option of that kind, if one is given */
     sstore_lexicon *lexicon;
-    char *table;
+    char *idf_table;
 } text_input;
 
 #define TEXT_INPUT_INIT {.options = SSTORE_TEXT_OPTIONS_INIT, .form = {.text_key = "text"}}

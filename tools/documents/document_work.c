@@ -1,11 +1,20 @@
 #include "documents/document_work.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "documents/document_json.h"
 #include "documents/ordered.h"
 #include "output/messages.h"
 #include "output/output.h"
+
+sstore_status document_worker_reserve(document_worker *self, size_t count, size_t size, sstore_error *error)
+{
+    if (grow(&self->found, &self->found_capacity, self->found_count + count, size))
+        return SSTORE_OK;
+    snprintf(error->message, sizeof error->message, "out of memory");
+    return error->status = SSTORE_ERROR_MEMORY;
+}
 
 static void free_worker(void *item)
 {
@@ -89,6 +98,11 @@ int document_work_run(document_work *work, uint32_t threads)
                                   .take = take_documents,
                                   .work = work_on_documents,
                                   .give = give_documents};
+    sstore_fingerprinter *tried;
+    sstore_error error;
+    if (sstore_fingerprinter_create(work->options, &tried, &error) != SSTORE_OK)
+        return message_error(&error); /* the threads would only say that there is no memory */
+    sstore_fingerprinter_free(tried);
     const int code = ordered_run(&ordered, threads);
     document_reader_close(&work->reader);
     return code;

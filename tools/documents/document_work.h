@@ -25,6 +25,9 @@ typedef struct document_work {
     int (*give)(void *context, document_worker *worker);
 } document_work;
 
+/* Make room for `count` more elements of `size` bytes behind found_count others. MEMORY. */
+sstore_status document_worker_reserve(document_worker *self, size_t count, size_t size, sstore_error *error);
+
 /* Do all of it on `threads` threads (0: one for each processor). Returns an exit code; a failure has been reported. */
 int document_work_run(document_work *work, uint32_t threads);
 

@@ -9,6 +9,8 @@
 #ifndef SS_SUMS_H
 #define SS_SUMS_H
 
+#include <math.h>
+
 #include "base/bitcount.h"
 
 #define SS_MAX_WEIGHT 2147483648.0 /* 2^31 */
@@ -26,13 +28,18 @@ typedef struct ss_sums {
     ss_int128 total[64];
 } ss_sums;
 
+/* A weight rounded to units, halves to the even one, unless the program changed the rounding mode. */
+static inline double ss_weight_rounded(double weight)
+{
+    return rint(weight * SS_WEIGHT_UNITS) / SS_WEIGHT_UNITS;
+}
+
 void ss_sums_init(ss_sums *self);
 
 /* Add features of weight 1. */
 void ss_sums_add_ones(ss_sums *self, const uint64_t *hashes, size_t count);
 
-/* Add a feature; |weight| <= SS_MAX_WEIGHT. It is rounded to units, halves to the even one, unless the program changed
- * the rounding mode. */
+/* Add a feature; |weight| <= SS_MAX_WEIGHT. It is rounded to units. */
 void ss_sums_add(ss_sums *self, uint64_t hash, double weight);
 
 uint64_t ss_sums_fingerprint(ss_sums *self);

@@ -49,7 +49,7 @@ static uint32_t count_at(const ss_frequencies *self, uint64_t i)
 static sstore_status read_head(ss_frequencies *self, const uint8_t *table, size_t size, sstore_error *error)
 {
     if (size < SS_FREQUENCIES_HEAD + SS_FREQUENCIES_TAIL || memcmp(table, magic, sizeof magic) != 0)
-        return ss_fail(error, SSTORE_ERROR_DAMAGED, 0, NULL, 0, "this is no table of document frequencies");
+        return ss_fail(error, SSTORE_ERROR_UNSUPPORTED, 0, NULL, 0, "this is no table of document frequencies");
     const uint32_t version = ss_load_le32(table + 8);
     if (version != VERSION)
         return ss_fail(error, SSTORE_ERROR_UNSUPPORTED, 0, NULL, 8,
@@ -60,7 +60,8 @@ static sstore_status read_head(ss_frequencies *self, const uint8_t *table, size_
                                        .feature_count = ss_load_le64(table + 24),
                                        .error_bound = ss_load_le64(table + 32)};
     if (ss_load_le64(table + 40) != 0)
-        return fail(error, 40, "a reserved field is not 0");
+        return ss_fail(error, SSTORE_ERROR_UNSUPPORTED, 0, NULL, 40,
+                       "the table of document frequencies uses a field that this library does not know");
     if (self->head.recipe_size > MAX_RECIPE_BYTES)
         return fail(error, 12, "the recipe is too long");
     const size_t head_bytes = ss_frequencies_head_bytes(self->head.recipe_size);

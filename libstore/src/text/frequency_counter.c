@@ -169,6 +169,7 @@ sstore_status sstore_frequency_counter_add(sstore_frequency_counter *counter, co
         return ss_fail_argument(error, "counter and features must not be NULL");
     if (counter->is_finished)
         return ss_fail_argument(error, "the table is finished: no document can be added");
+    counter->document_count++; /* first, so that no count is higher even if memory is short in the middle */
     for (size_t i = 0; i < count; i++) {
         slot *of = find(counter, features[i].hash);
         if (of->count == 0) {
@@ -181,7 +182,6 @@ sstore_status sstore_frequency_counter_add(sstore_frequency_counter *counter, co
         }
         of->count += of->count < UINT32_MAX;
     }
-    counter->document_count++;
     return SSTORE_OK;
 }
 

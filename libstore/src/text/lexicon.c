@@ -108,11 +108,6 @@ sstore_status sstore_lexicon_add_stop_word(sstore_lexicon *lexicon, const char *
                : status;
 }
 
-static double round_to_units(double weight)
-{
-    return rint(weight * SS_WEIGHT_UNITS) / SS_WEIGHT_UNITS;
-}
-
 sstore_status sstore_lexicon_set_weight(sstore_lexicon *lexicon, const char *feature, size_t size, double weight,
                                         sstore_error *error)
 {
@@ -134,7 +129,7 @@ sstore_status sstore_lexicon_set_weight(sstore_lexicon *lexicon, const char *fea
     if (known == NULL)
         status = ss_feature_set_add(&lexicon->weighted, &hash, 1, error);
     if (status == SSTORE_OK)
-        weights[at] = round_to_units(weight);
+        weights[at] = ss_weight_rounded(weight);
     return status;
 }
 
@@ -197,7 +192,8 @@ static double factor_by_frequency(const sstore_lexicon *lexicon, uint64_t hash)
 bool ss_lexicon_fits(const sstore_lexicon *lexicon, const sstore_text_options *options)
 {
     return lexicon->options.kind == options->kind && lexicon->options.shingle == options->shingle &&
-           lexicon->options.segmentation == options->segmentation;
+           lexicon->options.segmentation == options->segmentation &&
+           (!lexicon->has_frequencies || lexicon->options.markup == options->markup);
 }
 
 const ss_feature_set *ss_lexicon_stop_words(const sstore_lexicon *lexicon)
@@ -223,9 +219,9 @@ double ss_lexicon_factor(const sstore_lexicon *lexicon, const sstore_counted_fea
 }
 
 /* Names are sums, so that they do not depend on the order of entries. */
-ss_lexicon_names ss_lexicon_names_of(const sstore_lexicon *lexicon)
+ss_lexicon_hashes ss_lexicon_hashes_of(const sstore_lexicon *lexicon)
 {
-    ss_lexicon_names names = {0};
+    ss_lexicon_hashes names = {0};
     if (lexicon == NULL)
         return names;
     names.has_stop_words = lexicon->stop_words.count > 0;

@@ -18,13 +18,13 @@ bool ss_lexicon_has_factors(const sstore_lexicon *lexicon);
 double ss_lexicon_factor(const sstore_lexicon *lexicon, const sstore_counted_feature *features, size_t count, size_t i);
 
 /* The contents of a lexicon, as recipes name them. */
-typedef struct ss_lexicon_names {
+typedef struct ss_lexicon_hashes {
     bool has_stop_words, has_weights, has_frequencies;
     uint64_t stop_words, weights, frequencies;
     uint32_t levels;
-} ss_lexicon_names;
+} ss_lexicon_hashes;
 
 /* NULL is an empty lexicon. */
-ss_lexicon_names ss_lexicon_names_of(const sstore_lexicon *lexicon);
+ss_lexicon_hashes ss_lexicon_hashes_of(const sstore_lexicon *lexicon);
 
 #endif

@@ -90,10 +90,9 @@ static double weight_of(const sstore_fingerprinter *self, size_t i)
         weight += log2((double)count);
     else if (self->weighting == SSTORE_WEIGHTING_FREQUENCY)
         weight = (double)count;
-    if (self->factors == NULL)
-        return weight;
-    const double product = weight * ss_lexicon_factor(self->factors, self->set.items, self->set.count, i);
-    return fmax(-SS_MAX_WEIGHT, fmin(SS_MAX_WEIGHT, product));
+    if (self->factors != NULL)
+        weight *= ss_lexicon_factor(self->factors, self->set.items, self->set.count, i);
+    return ss_weight_rounded(fmax(-SS_MAX_WEIGHT, fmin(SS_MAX_WEIGHT, weight)));
 }
 
 /* Add the features of the set, each with its weight. */

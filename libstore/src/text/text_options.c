@@ -44,7 +44,8 @@ sstore_status ss_text_options_take(const sstore_text_options *options, sstore_te
     if (taken_out->shingle == 0)
         taken_out->shingle = taken_out->kind == SSTORE_FEATURE_KIND_WORDS ? 1 : 4;
     if (taken_out->lexicon != NULL && !ss_lexicon_fits(taken_out->lexicon, taken_out))
-        return ss_fail_argument(error, "the lexicon was made for features of another kind, shingle or segmentation");
+        return ss_fail_argument(error,
+                                "the lexicon was made for features of another kind, shingle, segmentation or markup");
     if (ss_fold_unicode_version() == NULL)
         return ss_fail(error, SSTORE_ERROR_UNSUPPORTED, 0, NULL, SSTORE_NO_OFFSET,
                        "this library was built without utf8proc; it can fingerprint weighted features, but no text");
@@ -85,7 +86,7 @@ static void append_hash(appended *self, const char *name, uint64_t hash)
 size_t ss_text_recipe_write(const sstore_text_options *options, bool only_features, char *buffer, size_t size)
 {
     appended recipe = {buffer, size, 0};
-    const ss_lexicon_names names = ss_lexicon_names_of(options->lexicon);
+    const ss_lexicon_hashes names = ss_lexicon_hashes_of(options->lexicon);
     char version[SS_SEGMENTER_VERSION_BYTES];
     append(&recipe, "sstore-text-1 features=%s shingle=%u", kind_names[options->kind], options->shingle);
     if (options->segmentation == SSTORE_SEGMENTATION_ICU && ss_segmenter_version(version, NULL) == SSTORE_OK)

@@ -33,7 +33,7 @@ class Lexicon:
         segment: Segment = "pairs",
         stop_words: Iterable[str] = (),
         feature_weights: Optional[Mapping[str, float]] = None,
-        frequencies: Optional[Union[PathLike, memoryview]] = None,
+        idf: Optional[Union[PathLike, memoryview]] = None,
         levels: int = 0,
     ) -> None:
         """Make a lexicon for features of this kind and length, and of this segmentation.
@@ -44,9 +44,9 @@ class Lexicon:
                 does not matter.
             feature_weights: factors by feature, -2**31 to 2**31; 0 leaves a feature out. A feature is written as a text
                 that has this feature alone.
-            frequencies: the path of a table that `sstore idf` made, or a memoryview of its bytes: rare features weigh
+            idf: the path of a table that `sstore idf` made, or a memoryview of its bytes: rare features weigh
                 more, unless they have a weight of their own.
-            levels: 2 to 255: the factors by frequency are whole numbers from 1 to this; 0: any numbers.
+            levels: 2 to 255: the factors by idf are whole numbers from 1 to this; 0: any numbers.
 
         Raises:
             ArgumentError: a value is out of range, a stop word is not one word, or a text not exactly one feature; the
@@ -75,14 +75,14 @@ class Lexicon:
             encoded = _encoded(feature, "feature_weights")
             call.check(lib.sstore_lexicon_set_weight(self.native, encoded, len(encoded), weight, call.error))
         levels = number_of(levels, "levels", _MAX_LEVELS)
-        if frequencies is None:
+        if idf is None:
             if levels > 0:
-                raise ArgumentError("levels: expected frequencies, too")
+                raise ArgumentError("levels: needs idf")
             return
-        if isinstance(frequencies, memoryview):
-            table = bytes(frequencies)
+        if isinstance(idf, memoryview):
+            table = bytes(idf)
         else:
-            table = pathlib.Path(os.fsdecode(frequencies)).read_bytes()
+            table = pathlib.Path(os.fsdecode(idf)).read_bytes()
         self._table = ffi.from_buffer(table)  # the library uses it in place
         call.check(lib.sstore_lexicon_use_frequencies(self.native, self._table, len(table), levels, call.error))
 

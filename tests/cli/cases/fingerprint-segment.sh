@@ -3,7 +3,7 @@ one() { sstore fingerprint --no-header "$@" | cut -f 1; }
 printf '我的电脑' >chinese
 printf 'my computer' >english
 if sstore fingerprint --recipe --segment icu >recipe 2>reason; then
-    grep -qE '^sstore-text-1 features=words shingle=3 segment=icu-[0-9.]+ weights=frequency hash=' recipe || cat recipe
+    grep -qE '^sstore-text-1 features=words shingle=1 segment=icu-[0-9.]+ weights=sublinear hash=' recipe || cat recipe
     [ "$(one --segment icu --shingle 1 <<<'电脑')" = "$(printf '电脑\t1\n' | one --weighted)" ] || echo "FAILED: the word is cut"
     [ "$(one --segment icu --shingle 2 <<<'a电脑')" = "$(printf 'a 电脑\t1\n' | one --weighted)" ] || echo "FAILED: two runs"
     [ "$(one --segment icu english)" = "$(one english)" ] || echo "FAILED: other scripts are cut"
