@@ -13,7 +13,7 @@ extern "C" {
 #endif
 
 typedef enum sstore_feature_kind {
-    SSTORE_FEATURE_KIND_WORDS = 0, /* shingles of words; in scripts without spaces, pairs of characters */
+    SSTORE_FEATURE_KIND_WORDS = 0, /* words, or shingles of them; in scripts without spaces, pairs of characters */
     SSTORE_FEATURE_KIND_CHARS = 1  /* n-grams of characters */
 } sstore_feature_kind;
 
