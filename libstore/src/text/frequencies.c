@@ -48,8 +48,10 @@ static uint32_t count_at(const ss_frequencies *self, uint64_t i)
 /* Read what comes before the entries, and check that all of the table is there. */
 static sstore_status read_head(ss_frequencies *self, const uint8_t *table, size_t size, sstore_error *error)
 {
-    if (size < SS_FREQUENCIES_HEAD + SS_FREQUENCIES_TAIL || memcmp(table, magic, sizeof magic) != 0)
+    if (size < sizeof magic || memcmp(table, magic, sizeof magic) != 0)
         return ss_fail(error, SSTORE_ERROR_UNSUPPORTED, 0, NULL, 0, "this is no table of document frequencies");
+    if (size < SS_FREQUENCIES_HEAD + SS_FREQUENCIES_TAIL)
+        return fail(error, size, "it is cut short");
     const uint32_t version = ss_load_le32(table + 8);
     if (version != VERSION)
         return ss_fail(error, SSTORE_ERROR_UNSUPPORTED, 0, NULL, 8,
