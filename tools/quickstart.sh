@@ -74,8 +74,8 @@ find_matches() {
   xargs -d '\n' "$sstore" fingerprint --no-header <"$work/files" >"$work/fingerprints"
   "$sstore" build --quiet --columns fingerprint,-,- --recipe "$("$sstore" fingerprint --recipe)" "$work/store" \
     "$work/fingerprints"
-  # Beyond the store's distance of 3, because license texts are short and some machines have few of them.
-  "$sstore" query -k 8 --columns fingerprint,-,- --input "$work/fingerprints" "$work/store" >"$work/matches"
+  # Beyond the store's distance of 3, because some machines have few texts. Farther pairs share little but phrases.
+  "$sstore" query -k 5 --columns fingerprint,-,- --input "$work/fingerprints" "$work/store" >"$work/matches"
 }
 
 # Summarizes the matches in tab-separated rows, in any order:
@@ -117,7 +117,7 @@ show_near() {
   total=$(rows near | wc -l)
   printf '\nTexts that are nearly the same:\n\n  %-8s  %-42s  %s\n' distance packages packages
   rows near -k2,2n -k3 | awk -F '\t' -v most=$most 'NR <= most { printf "  %-8s  %-42s  %s\n", $2, $3, $4 }'
-  ((total > 0)) || echo "  (none within 8 bits)"
+  ((total > 0)) || echo "  (none within 5 bits)"
   ((total <= most)) || echo "  ... and $((total - most)) more"
 }
 
@@ -145,7 +145,7 @@ These were $documents license texts in a store of $bytes bytes. Everything took 
   PATH=$(printf %q "$PWD/${sstore%/*}"):\$PATH
   find /usr/share/doc -mindepth 2 -maxdepth 2 -name copyright -type f -print0 | xargs -0 sstore fingerprint --no-header > fingerprints
   sstore build --columns fingerprint,-,- licenses.store fingerprints
-  sstore query -k 8 --columns fingerprint,-,- --input fingerprints licenses.store
+  sstore query -k 5 --columns fingerprint,-,- --input fingerprints licenses.store
 
 A line of the last output has the query, a stored fingerprint, their distance, and an id: the number of a line of
 'fingerprints', counted from 0. 'sstore --help' lists all commands, 'sstore help COMMAND' explains one.
