@@ -112,8 +112,9 @@ SSTORE_API void sstore_fingerprinter_free(sstore_fingerprinter *fingerprinter);
 /*
  * A lexicon says which words are left out of a text before features are made, and by which factors the weights of
  * features are multiplied. It belongs to features of one kind, shingle and segmentation, and with a table of
- * frequencies also to one markup. One thread makes it. Once it is complete, give it to fingerprinters by the options: then it must not change, several threads may use it at once, and it must live until
- * the last fingerprinter is freed. Recipes name it by hashes of its contents.
+ * frequencies also to one markup. One thread makes it. Once it is complete, give it to fingerprinters by the options:
+ * then it must not change, several threads may use it at once, and it must live until the last fingerprinter is freed.
+ * Recipes name it by hashes of its contents.
  */
 
 /* Make a lexicon for features of these options (NULL: the default ones), whose own lexicon must be NULL. Errors:

@@ -136,11 +136,12 @@ static int read_table(text_input *self)
         const size_t size = source.end - source.begin;
         self->idf_table = allocate_or_exit(size + 1, 1);
         memcpy(self->idf_table, source.buffer + source.begin, size);
-        code = message_status(sstore_lexicon_use_frequencies(self->lexicon, self->idf_table, size, self->levels,
-                                                             &error),
-                              &error);
-        if (code != EXIT_DONE)
-            message_print("%s: it cannot be used; 'sstore idf' makes such tables", self->idf);
+        const sstore_status status = sstore_lexicon_use_frequencies(self->lexicon, self->idf_table, size, self->levels,
+                                                                    &error);
+        if (status != SSTORE_OK) {
+            message_print("%s: %s; 'sstore idf' makes such tables", self->idf, error.message);
+            code = status == SSTORE_ERROR_DAMAGED ? EXIT_DAMAGED : EXIT_FAILED;
+        }
     }
     input_source_close(&source);
     return code;

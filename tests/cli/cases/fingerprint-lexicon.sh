@@ -48,7 +48,7 @@ exits 1 sstore fingerprint --idf absent texts
 exits 1 sstore fingerprint --stop-words absent texts
 exits 1 sstore fingerprint --stop-words . texts
 head -c 100 table >cut
-exits 1 sstore fingerprint --idf cut texts
+exits 3 sstore fingerprint --idf cut texts
 exits 2 sstore fingerprint --levels 5 texts
 exits 2 sstore fingerprint --levels 1 --idf table texts
 exits 2 sstore fingerprint --features chars --stop-words stop texts
