@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Measures how well fingerprints of texts find near-duplicates, and writes tables as CSV.
 
-    measure.py SSTORE WORK RESULTS [--seed N] [--count N] [--peers FOLDER] [--python PYTHON]
+    measure.py SSTORE WORK RESULTS [--seed N] [--count N] [--descriptions FILE]
+        [--peers FOLDER] [--python PYTHON]
 
 *Recall* is the share of edited copies that are found: pairs of a document and its copy within k bits. *Precision* is
 the share of found pairs that are right, among all pairs of all documents and their copies. A pair is right if one is
@@ -19,7 +20,6 @@ import random
 import re
 import subprocess
 import time
-from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy
@@ -32,6 +32,7 @@ import truth
 
 MAX_K = 10
 ENOUGH = 50
+CLOSE = 5  # bits
 SHARE = 0.05  # of edited words, unless another one is said
 LONG = [(200, 1000), (1000, 10000)]
 # Those of which tables and plots by length, edits and corpus tell.
@@ -40,10 +41,24 @@ SHOWN = [
     "words 1 frequency",
     "words 1 sublinear",
     "words 1 presence",
+    "words 1 sublinear idf",
     "chars 3 sublinear",
     "chars 4 sublinear",
 ]
-SHOWN_SHORT = ["words 3 frequency", "chars 1 frequency", "chars 2 frequency"]
+# Those that are tried with many pairs.
+RECOMMENDED = [
+    *SHOWN,
+    "chars 5 sublinear",
+    "words 1 frequency idf",
+    "words 1 sublinear levels",
+    "chars 3 sublinear idf",
+]
+# Those whose time is measured.
+COSTS = [
+    *("words 1 sublinear", "words 1 sublinear idf", "words 1 sublinear stop", "words 1 sublinear icu"),
+    *("words 2 sublinear idf", "words 3 frequency", "chars 3 sublinear", "chars 3 sublinear idf"),
+]
+SHOWN_SHORT = ["words 1 sublinear", "chars 2 frequency"]
 SENTENCES = ["你妈妈喊你回家吃饭哦，回家罗回家罗", "你妈妈叫你回家吃饭啦，回家罗回家罗"]
 
 
@@ -66,25 +81,18 @@ class Collection:
         self.right = similar[self.upper] >= truth.NEAR
         self.unrelated = similar[self.upper] < truth.UNRELATED
 
-    def distances(self, prints: numpy.ndarray) -> numpy.ndarray:
-        return numpy.bitwise_count(prints[:, None] ^ prints[None, :])
-
     def judge(self, distances: numpy.ndarray) -> Counts:
-        """Of a square matrix of distances."""
-        return self.counts(lambda k: distances <= k, range(MAX_K + 1))
+        """What is found within each k, of a square matrix of distances."""
+        return self.counts(distances, list(range(MAX_K + 1)))
 
-    def counts(self, found_at: Callable[[int], numpy.ndarray], steps: Iterable[int]) -> Counts:
-        """What is found at each step: within a distance, or from a threshold on."""
-        result: Counts = {"labelled": self.count, "unrelated": int(self.unrelated.sum()), "at": list(steps)}
-        result |= {"copies": [], "found": [], "right": [], "stray": []}
-        for step in steps:
-            matrix = found_at(step)
-            found = matrix[self.upper]
-            result["copies"].append(int(matrix[self.copies, self.copies + self.count].sum()))
-            result["found"].append(int(found.sum()))
-            result["right"].append(int((found & self.right).sum()))
-            result["stray"].append(int((found & self.unrelated).sum()))
-        return result
+    def counts(self, values: numpy.ndarray, steps: list[int]) -> Counts:
+        """What is found at each step: the pairs of at most this value, of a square matrix of small ones."""
+        pairs, copies = values[self.upper], values[self.copies, self.copies + self.count]
+        kinds = {"copies": copies, "found": pairs, "right": pairs[self.right], "stray": pairs[self.unrelated]}
+        found = {
+            kind: numpy.cumsum(numpy.bincount(those, minlength=256))[steps].tolist() for kind, those in kinds.items()
+        }
+        return {"labelled": self.count, "unrelated": int(self.unrelated.sum()), "at": steps, **found}
 
 
 def within(distances: numpy.ndarray) -> list[int]:
@@ -95,8 +103,9 @@ def within(distances: numpy.ndarray) -> list[int]:
 class Measurement:
     def __init__(self, arguments: argparse.Namespace):
         self.arguments, self.sstore = arguments, arguments.sstore
-        self.settings = settings.known_settings(self.sstore)
-        self.shown = [name for name in SHOWN if name in self.settings]
+        self.corpora = texts.corpora(arguments.descriptions)
+        self.settings: dict[str, settings.Options] = {}
+        self.shown: list[str] = []
         self.started = time.monotonic()
         self.whole: dict[str, list[str]] = {}
         self.pools: dict[str, list[str]] = {}
@@ -112,7 +121,7 @@ class Measurement:
     def write(self, name: str, rows: list[Counts]) -> None:
         """As CSV, where the numbers of a list have spaces between them."""
         with open(self.arguments.results / f"{name}.csv", "w", newline="", encoding="utf-8") as file:
-            writer = csv.DictWriter(file, rows[0].keys(), lineterminator="\n")
+            writer = csv.DictWriter(file, rows[0].keys() if rows else [], lineterminator="\n")
             writer.writeheader()
             for row in rows:
                 lists = {key: " ".join(map(str, value)) for key, value in row.items() if isinstance(value, list)}
@@ -123,11 +132,12 @@ class Measurement:
         return [edits.edited(text, fraction, kind, self.pools[corpus], generator) for text in originals]
 
     def judge_all(self, collection: Collection, **names: str) -> list[Counts]:
-        """By all settings."""
+        """By all settings; those with ICU are for Chinese."""
         rows = []
         for setting in self.settings:
-            prints = self.prints(collection.path, setting, 2 * collection.count)
-            rows.append({**names, "setting": setting, **collection.judge(collection.distances(prints))})
+            if names.get("corpus") == "chinese" or not setting.endswith("icu"):
+                distances = self.distances(collection.path, setting, 2 * collection.count)
+                rows.append({**names, "setting": setting, **collection.judge(distances)})
         return rows
 
     def recalls(self, originals: list[str], copies: list[str], **names: object) -> list[Counts]:
@@ -144,10 +154,13 @@ class Measurement:
     def prints(self, path: pathlib.Path, name: str, count: int) -> numpy.ndarray:
         return settings.fingerprints(self.sstore, path, self.settings[name], count)
 
+    def distances(self, path: pathlib.Path, name: str, count: int) -> numpy.ndarray:
+        return settings.distances(self.sstore, path, self.settings[name], count)
+
     def read(self) -> None:
         """The texts, and the documents of each corpus and length, if there are enough of them."""
         rows, enough = [], min(ENOUGH, self.arguments.count)
-        for corpus, heading, source, count in texts.CORPORA:
+        for corpus, heading, source, count in self.corpora:
             self.whole[corpus] = source(self.generator("texts", corpus), count)
             sample = self.generator("pool", corpus).sample(self.whole[corpus], min(1000, len(self.whole[corpus])))
             self.pools[corpus] = [word for text in sample for word in texts.WORD.findall(text)]
@@ -161,6 +174,13 @@ class Measurement:
             rows.append(row)
         self.write("texts", rows)
         self.say("texts are read")
+
+    def learn(self) -> None:
+        """Tables and stop words of all whole texts, for the settings that need them."""
+        every = [text for whole in self.whole.values() for text in whole]
+        self.settings = settings.known_settings(self.sstore, self.arguments.work, every)
+        self.shown = [name for name in SHOWN if name in self.settings]
+        self.say(f"{len(self.settings)} settings; files are learned from {len(every)} texts")
 
     def by_length(self) -> None:
         """Every corpus and length by itself, with all settings: 5 % edited, and for some of them the other shares."""
@@ -199,7 +219,8 @@ class Measurement:
             rows += judged
             if lengths == LONG:
                 self.check_store(collection, judged)
-            curves += self.others(name, collection)
+            if self.arguments.peers:
+                curves += self.others(name, collection)
         self.write("mixed", rows)
         self.write("peers", curves)
 
@@ -233,8 +254,8 @@ class Measurement:
     def others(self, length: str, collection: Collection) -> list[Counts]:
         rows = []
         for name, (folder, kind, own_k, size, features, _) in peers.PEERS.items():
-            path = self.arguments.peers / folder if self.arguments.peers else None
-            if path is None or not path.is_dir():
+            path = self.arguments.peers / folder
+            if not path.is_dir():
                 self.say(f"{name} is left out: it is not installed")
                 continue
             output = self.arguments.work / "peer.npy"
@@ -250,21 +271,57 @@ class Measurement:
     def natural(self) -> None:
         """Whole texts as they are, and their own near-duplicates."""
         rows = []
-        for corpus, _, _, _ in texts.CORPORA[1:]:
+        for corpus, _, _, _ in self.corpora:
+            if corpus == texts.TITLES:
+                continue
             found = {" ".join(text.split()): text for text in self.whole[corpus] if texts.count_words(text) >= 25}
             chosen = self.generator("natural", corpus).sample(sorted(found.values()), min(1500, len(found)))
             settings.write_documents(self.work("natural"), chosen)
             upper = numpy.triu_indices(len(chosen), 1)
             similar = truth.similarities(chosen)[upper]
             for name in self.shown:
-                prints = self.prints(self.work("natural"), name, len(chosen))
-                distances = numpy.bitwise_count(prints[:, None] ^ prints[None, :])[upper]
+                distances = self.distances(self.work("natural"), name, len(chosen))[upper]
                 for low, high in ((0.9, 1.01), (0.7, 0.9), (0.5, 0.7), (0.3, 0.5), (0, 0.3)):
                     among = distances[(similar >= low) & (similar < high)]
                     names = {"corpus": corpus, "documents": len(chosen), "setting": name, "similarity": low}
                     rows.append({**names, "pairs": len(among), "found": within(among)})
             self.say(f"near-duplicates of {corpus}: {len(chosen)} texts")
         self.write("natural", rows)
+
+    def many_pairs(self) -> None:
+        """How many unrelated pairs are found among all whole texts of 200 or more words."""
+        least = LONG[0][0]
+        unique = {" ".join(text.split()) for whole in self.whole.values() for text in whole}
+        long = sorted(text for text in unique if texts.count_words(text) >= least)
+        settings.write_documents(self.work("long"), long)
+        shingles = [truth.shingles(text) for text in long]
+        rows = []
+        for name in filter(self.settings.__contains__, RECOMMENDED):
+            near = close_pairs(self.prints(self.work("long"), name, len(long)))
+            stray = [
+                distance for one, other, distance in near if jaccard(shingles[one], shingles[other]) < truth.UNRELATED
+            ]
+            names = {"setting": name, "texts": len(long), "pairs": len(long) * (len(long) - 1) // 2}
+            rows.append({**names, "found": len(near), "stray": within(numpy.array(stray))[: CLOSE + 1]})
+        self.write("many", rows)
+        self.say(f"unrelated pairs among {len(long)} texts")
+
+    def costs(self) -> None:
+        """Processor time for all whole texts, and the size of learned tables."""
+        whole, rows = self.work("whole"), []
+        size = sum(len(text.encode()) for texts_of_corpus in self.whole.values() for text in texts_of_corpus)
+        for name in filter(self.settings.__contains__, COSTS):
+            options = self.settings[name]
+            row = {"setting": name, "bytes": size, "idf": "", "table": ""}
+            row["fingerprint"] = processor_time([self.sstore, "fingerprint", "--jsonl", *options, whole])
+            if "--idf" in options:
+                table = self.arguments.work / "again"
+                table.unlink(missing_ok=True)
+                row["idf"] = processor_time([self.sstore, "idf", "--jsonl", *options[:4], table, whole])
+                row["table"] = table.stat().st_size
+            rows.append(row)
+        self.write("costs", rows)
+        self.say("costs are measured")
 
     def short_chinese(self) -> None:
         """The two sentences, and their distances to unrelated short sentences, and of these to each other."""
@@ -275,8 +332,7 @@ class Measurement:
         unrelated = truth.similarities(others)[upper] < truth.NEAR
         rows, histogram = [], []
         for name in self.settings:
-            prints = self.prints(self.work("chinese"), name, 2 + len(others))
-            distances = numpy.bitwise_count(prints[:, None] ^ prints[None, :])
+            distances = self.distances(self.work("chinese"), name, 2 + len(others))
             to_others, among = distances[:2, 2:].ravel(), distances[2:, 2:][upper][unrelated]
             rows.append(
                 {
@@ -307,7 +363,8 @@ class Measurement:
         chosen = self.generator("scripts").sample(both, min(300, len(both)))
         pages = texts.rendered([folder / script / path for script in ("zh_CN", "zh_TW") for path in chosen])
         settings.write_documents(self.work("scripts"), pages)
-        similar = numpy.array([jaccard(*pair) for pair in zip(pages, pages[len(chosen) :])])
+        sets = [truth.shingles(page) for page in pages]
+        similar = numpy.array([jaccard(*pair) for pair in zip(sets, sets[len(chosen) :])])
         rows = []
         for name in self.shown:
             prints = self.prints(self.work("scripts"), name, len(pages))
@@ -329,7 +386,7 @@ class Measurement:
     def without_features(self) -> None:
         """How many paragraphs have no feature, and so get no fingerprint."""
         rows = []
-        for corpus, heading, _, _ in texts.CORPORA:
+        for corpus, heading, _, _ in self.corpora:
             parts = [part for text in self.whole[corpus][:500] for part in texts.paragraphs(text)]
             settings.write_documents(self.work("parts"), parts)
             row = {"texts": heading, "paragraphs": len(parts), "empty": sum(not part for part in parts)}
@@ -341,28 +398,45 @@ class Measurement:
         self.say("documents without features are counted")
 
 
+def processor_time(command: list[Any]) -> str:
+    """Of all threads of a command, in seconds."""
+    before = os.times()
+    subprocess.run(command, check=True, capture_output=True)
+    after = os.times()
+    return f"{after.children_user + after.children_system - before.children_user - before.children_system:.2f}"
+
+
 def mostly_chinese(text: str) -> bool:
     return 2 * len(re.findall(f"[{texts.HAN}]", text)) > len("".join(text.split()))
 
 
-def jaccard(first: str, second: str) -> float:
-    one, two = truth.shingles(first), truth.shingles(second)
+def jaccard(one: set[tuple[str, ...]], two: set[tuple[str, ...]]) -> float:
     return len(one & two) / max(1, len(one | two))
+
+
+def close_pairs(prints: numpy.ndarray) -> list[tuple[int, int, int]]:
+    """Those within a small distance, which is the third number."""
+    found = []
+    for number, one in enumerate(prints[:-1]):
+        distances = numpy.bitwise_count(one ^ prints[number + 1 :])
+        found += [
+            (number, number + 1 + int(other), int(distances[other])) for other in (distances <= CLOSE).nonzero()[0]
+        ]
+    return found
 
 
 def peer_counts(kind: str, collection: Collection, made: numpy.ndarray) -> Counts:
     """At each distance, or at each threshold of similarity, or as an index answers."""
     size = 2 * collection.count
     if kind == "bits":
-        return collection.judge(collection.distances(made))
+        return collection.judge(numpy.bitwise_count(made[:, None] ^ made[None, :]))
+    differ = numpy.ones((size, size), dtype=numpy.uint8)
     if kind == "pairs":
-        found = numpy.zeros((size, size), dtype=bool)
-        found[made[:, 0], made[:, 1]] = True
-        return collection.counts(lambda _: found, [0])
-    equal = numpy.empty((size, size), dtype=numpy.uint8)
+        differ[made[:, 0], made[:, 1]] = 0
+        return collection.counts(differ, [0])
     for first in range(0, size, 64):
-        equal[first : first + 64] = (made[first : first + 64, None, :] == made[None, :, :]).sum(axis=2)
-    return collection.counts(lambda least: equal >= least, range(32, peers.PERMUTATIONS + 1, 2))
+        differ[first : first + 64] = (made[first : first + 64, None, :] != made[None, :, :]).sum(axis=2)
+    return collection.counts(differ, list(range(0, peers.PERMUTATIONS * 3 // 4 + 1, 2)))
 
 
 def main() -> None:
@@ -372,6 +446,9 @@ def main() -> None:
     parser.add_argument("results", type=pathlib.Path)
     parser.add_argument("--seed", type=int, default=2)
     parser.add_argument("--count", type=int, default=300, help="documents of each corpus and length at most")
+    parser.add_argument(
+        "--descriptions", type=pathlib.Path, help="of packages, as in a list of apt; none: without them"
+    )
     parser.add_argument("--peers", type=pathlib.Path, help="a folder of each other tool; none: without them")
     parser.add_argument("--python", default="python3", help="which runs the other tools")
     arguments = parser.parse_args()
@@ -380,6 +457,7 @@ def main() -> None:
     print(f"seed {arguments.seed}", flush=True)
     measurement = Measurement(arguments)
     measurement.read()
+    measurement.learn()
     measurement.short_chinese()
     measurement.scripts()
     measurement.without_features()
@@ -387,6 +465,8 @@ def main() -> None:
     measurement.kinds()
     measurement.by_length()
     measurement.natural()
+    measurement.many_pairs()
+    measurement.costs()
     measurement.say("done")
 
 

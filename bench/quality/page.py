@@ -21,8 +21,9 @@ from plot import Axis, Panel, chart
 HERE = pathlib.Path(__file__).resolve().parent
 DOCS = HERE.parent.parent / "docs"
 PAGE = DOCS / "settings.md"
-ALL = ["descriptions", "english", "chinese", "licences", "sources"]
+ALL = ["titles", "descriptions", "english", "chinese", "licences", "sources"]
 HEADINGS = {
+    "titles": "titles of packages",
     "descriptions": "package descriptions",
     "english": "English man pages",
     "chinese": "Chinese man pages",
@@ -32,9 +33,17 @@ HEADINGS = {
 LENGTHS = ["5-10", "10-25", "25-50", "50-100", "100-200", "200-1000", ">1000"]
 WEIGHTS = ["frequency", "sublinear", "presence"]
 FEATURES = [f"words {count}" for count in range(1, 5)] + [f"chars {count}" for count in range(1, 9)]
-DEFAULT, BEST, STRICT, CHINESE = "words 3 frequency", "words 1 sublinear", "words 1 presence", "words 1 frequency"
+DEFAULT, STRICT, CHINESE, SHINGLED = "words 1 sublinear", "words 1 presence", "words 1 frequency", "words 3 frequency"
+IDF, LEVELS, LOOSE = "words 1 sublinear idf", "words 1 sublinear levels", "words 1 frequency idf"
 CODE, SHORT, SHORT_CHINESE = "chars 3 sublinear", "chars 2 sublinear", "chars 2 frequency"
-SHOWN = [DEFAULT, CHINESE, BEST, STRICT, CODE, "chars 4 sublinear"]
+CHINESE_ICU = "words 1 frequency icu"
+SHOWN = [SHINGLED, CHINESE, DEFAULT, STRICT, IDF, CODE, "chars 4 sublinear"]
+EXTRAS = {
+    "idf": (["idf"], ["--idf texts.idf"]),
+    "levels": (["idf", "5 levels"], ["--idf texts.idf", "--levels 5"]),
+    "stop": (["stop words"], ["--stop-words frequent"]),
+    "icu": (["ICU"], ["--segment icu"]),
+}
 MAX_K, K = 10, 3
 PERMUTATIONS = 128
 PRECISION = 0.99
@@ -50,19 +59,35 @@ KINDS = {
 # Text, its corpora, its lengths, and the settings and distance that are recommended for it.
 LONG, MIDDLE, BRIEF = ["200-1000", ">1000"], ["25-50", "50-100", "100-200"], ["5-10", "10-25"]
 ADVICE = [
-    ("text of any kind, 200 words or more", ALL, LONG, BEST, 3),
-    ("English prose, 200 words or more", ["english"], LONG, BEST, 3),
-    ("the same, more recall", ["english"], LONG, BEST, 5),
+    ("text of any kind, 200 words or more", ALL, LONG, DEFAULT, 3),
+    ("the same, more precision, with a table of your texts", ALL, LONG, LEVELS, 3),
+    ("the same, more recall, with a table of your texts", ALL, LONG, IDF, 5),
+    ("English prose, 200 words or more", ["english"], LONG, DEFAULT, 3),
+    ("the same, more recall", ["english"], LONG, DEFAULT, 5),
     ("source code, 200 words or more", ["sources"], LONG, CODE, 3),
     ("the same, more recall", ["sources"], LONG, CODE, 5),
     ("texts that share passages, such as licences, 200 words or more", ["licences"], LONG, STRICT, 3),
+    ("the same, more recall, with a table of your texts", ["licences"], LONG, IDF, 3),
     ("Chinese, 200 words or more", ["chinese"], LONG, CHINESE, 3),
     ("the same, more recall", ["chinese"], LONG, CHINESE, 5),
-    ("English prose, 25 to 200 words", ["english"], MIDDLE, BEST, 4),
+    ("English prose, 25 to 200 words", ["english"], MIDDLE, DEFAULT, 4),
+    ("package descriptions, 25 to 200 words", ["descriptions"], MIDDLE, DEFAULT, 4),
+    ("the same, more recall, with a table of your texts", ["descriptions"], MIDDLE, IDF, 6),
     ("Chinese, 25 to 200 words", ["chinese"], MIDDLE, CHINESE, 6),
+    ("the same, with ICU", ["chinese"], MIDDLE, CHINESE_ICU, 6),
     ("English sentences, 5 to 25 words", ["english"], BRIEF, SHORT, 5),
     ("Chinese sentences, 10 to 50 characters", ["chinese"], BRIEF, SHORT_CHINESE, 6),
-    ("titles, 5 to 25 words", ["descriptions"], BRIEF, "chars 2 presence", 5),
+    ("the same, with ICU", ["chinese"], BRIEF, CHINESE_ICU, 6),
+    ("titles, 5 to 25 words", ["titles"], BRIEF, SHORT, 5),
+]
+LEARNED = [
+    *(CHINESE, LOOSE, f"{CHINESE} stop", DEFAULT, IDF, LEVELS, f"{DEFAULT} stop"),
+    *("words 2 sublinear", "words 2 sublinear idf", SHINGLED, f"{SHINGLED} idf"),
+    *(CODE, f"{CODE} idf", "chars 4 sublinear", "chars 4 sublinear idf"),
+]
+EDITED = [
+    *((DEFAULT, 3), (STRICT, 3), (IDF, 3), (SHINGLED, 3)),
+    *((DEFAULT, 6), (IDF, 6), (SHINGLED, 6), (DEFAULT, 10), (SHINGLED, 10)),
 ]
 
 Row = dict[str, str]
@@ -148,20 +173,27 @@ def table(columns: list[str], rows: list[list[str]]) -> str:
 
 
 def options(setting: str) -> str:
-    features, shingle, weights = setting.split()
-    return f"`--features {features} --shingle {shingle} --weights {weights}`"
+    """Those of a setting that are not defaults."""
+    features, shingle, weights, *extras = setting.split()
+    shown = [] if features == "words" else [f"--features {features}"]
+    shown += [] if shingle == {"words": "1", "chars": "4"}[features] else [f"--shingle {shingle}"]
+    shown += [] if weights == "sublinear" else [f"--weights {weights}"]
+    shown += [option for extra in extras for option in EXTRAS[extra][1]]
+    return f"`{' '.join(shown)}`" if shown else "the defaults"
 
 
 def short(setting: str) -> str:
     """A setting in a table's column."""
-    features, shingle, weights = setting.split()
-    return f"{features} {shingle}, {weights}"
+    features, shingle, weights, *extras = setting.split()
+    return ", ".join([f"{features} {shingle}", weights, *(label for extra in extras for label in EXTRAS[extra][0])])
 
 
 def advice(results: Results) -> str:
     rows = []
     for text, corpora, lengths, setting, k in ADVICE:
         counts = results.summed("cells", corpora, lengths, k, setting=setting)
+        if not counts:
+            continue
         stray = per_million(counts["stray"], counts["unrelated"])
         rows.append([text, options(setting), str(k), recall(counts), precision(counts), stray])
     return table(["your text", "options", "k", "recall", "precision", "unrelated, of 1 M"], rows)
@@ -182,7 +214,7 @@ def at_precision(steps: list[Counts]) -> str:
     if not precise:
         return "-"
     best = max(precise, key=lambda counts: counts["copies"])
-    at = f"k = {best['at']}" if len(steps) == MAX_K + 1 else f"similarity {best['at'] / PERMUTATIONS:.2f}"
+    at = f"k = {best['at']}" if len(steps) == MAX_K + 1 else f"similarity {1 - best['at'] / PERMUTATIONS:.2f}"
     return f"{recall(best)} ({at})"
 
 
@@ -199,25 +231,82 @@ def wrong(results: Results) -> str:
     return table(["settings", "k = 3", "k = 5", "k = 8", "unrelated at k = 3, of 1 M"], rows)
 
 
+def learned(results: Results) -> str:
+    """What files that are learned from the texts change."""
+    rows = []
+    for setting in LEARNED:
+        steps = results.counts("mixed", length="200 or more", setting=setting)
+        stray = per_million(steps[5]["stray"], steps[5]["unrelated"])
+        rows.append([short(setting), *(both(steps[k]) for k in (3, 5, 8)), at_precision(steps), stray])
+    best = f"best recall at precision {PRECISION}"
+    return table(["settings", "k = 3", "k = 5", "k = 8", best, "unrelated at k = 5, of 1 M"], rows)
+
+
+def costs(results: Results) -> str:
+    """Processor time per 100 MB of text."""
+    rows = []
+    for row in results.rows("costs"):
+        times = [float(row[key]) * 1e8 / int(row["bytes"]) if row[key] else None for key in ("fingerprint", "idf")]
+        shown = ["" if time is None else rounded(time, 2) for time in times]
+        size = rounded(int(row["table"]) / 1e6, 2) if row["table"] else ""
+        rows.append([short(row["setting"]), *shown, size])
+    return table(["settings", "`sstore fingerprint` (s)", "`sstore idf` (s)", "table (MB)"], rows)
+
+
+def many(results: Results) -> str:
+    """How many unrelated pairs are found, and what that is for each document of a collection."""
+    rows = []
+    for row in results.rows("many"):
+        stray, pairs = [int(number) for number in row["stray"].split()], int(row["pairs"])
+        rates = [per_million(stray[k], pairs) for k in (K, 5)]
+        each = [wrong_for_each(stray[K], pairs, documents) for documents in (1e6, 1e8)]
+        rows.append([short(row["setting"]), *(str(stray[k]) for k in (K, 5)), *rates, *each])
+    columns = ["settings", "k = 3", "k = 5", "k = 3, of 1 M", "k = 5, of 1 M", "a document of 1 M", "of 100 M"]
+    return table(columns, rows)
+
+
+def wrong_for_each(stray: int, pairs: int, documents: float) -> str:
+    """How many wrong ones are found for each document of a collection, at this rate."""
+    return f"{'< ' if stray == 0 else ''}{rounded(documents * max(1, stray) / pairs, 2)}"
+
+
+def segmented(results: Results) -> str:
+    """Pairs of characters beside the words of ICU, in Chinese."""
+    rows = []
+    for length in LENGTHS:
+        cells = []
+        for setting in (CHINESE, CHINESE_ICU, DEFAULT, f"{DEFAULT} icu"):
+            steps = [results.summed("cells", ["chinese"], [length], k, setting=setting) for k in range(MAX_K + 1)]
+            cells += [both(steps[K]), both(steps[6])]
+        rows.append([length, *cells])
+    names = [short(setting) for setting in (CHINESE, CHINESE_ICU, DEFAULT, f"{DEFAULT} icu")]
+    return table(["words", *(f"{name}, k = {k}" for name in names for k in (K, 6))], rows)
+
+
 def peers(results: Results, length: str) -> str:
     """A line for each tool: as it comes, at k = 3, and where its recall is best at the precision asked for."""
     lines = []
-    for setting in (BEST, STRICT, CODE, "chars 4 sublinear", DEFAULT):
+    for setting in (DEFAULT, STRICT, "chars 5 sublinear", IDF, LEVELS, "chars 3 sublinear idf", SHINGLED):
         steps = results.counts("mixed", length=length, setting=setting)
-        own = f"{both(steps[K])} (k = 3)" if setting == DEFAULT else ""
-        lines.append([f"sstore: {short(setting)}", "8", own, both(steps[K]), at_precision(steps)])
+        own = f"{marked(steps[K])} (k = 3)" if setting == DEFAULT else ""
+        lines.append([f"sstore: {short(setting)}", "8", own, marked(steps[K]), at_precision(steps)])
     for row in results.rows("peers", length=length):
         steps, cells = by_step(row), ["", "", ""]
         if row["kind"] == "pairs":
-            cells[0] = both(steps[0])
+            cells[0] = marked(steps[0])
         else:
             cells[2] = at_precision(steps)
         if row["kind"] == "bits":
-            cells[1] = both(steps[K])
-            cells[0] = f"{both(steps[int(row['own'])])} (k = {row['own']})" if row["own"] else ""
+            cells[1] = marked(steps[K])
+            cells[0] = f"{marked(steps[int(row['own'])])} (k = {row['own']})" if row["own"] else ""
         lines.append([f"{row['tool']}: {row['features']}", row["bytes"], *cells])
     columns = ["tool: features", "bytes", "as it comes", "k = 3", f"best recall at precision {PRECISION}"]
     return table(columns, lines)
+
+
+def marked(counts: Counts) -> str:
+    """Recall and precision, bold if precise enough."""
+    return f"**{both(counts)}**" if is_precise(counts) else both(counts)
 
 
 def lengths(results: Results, corpora: list[str], settings: list[tuple[str, int]]) -> str:
@@ -234,7 +323,8 @@ def corpora(results: Results) -> str:
     rows = []
     for corpus in ALL[1:]:
         counts = [results.summed("cells", [corpus], LONG, K, setting=setting) for setting in SHOWN]
-        rows.append([HEADINGS[corpus], str(counts[0]["labelled"]), *map(both, counts)])
+        if counts[0]:
+            rows.append([HEADINGS[corpus], str(counts[0]["labelled"]), *map(both, counts)])
     return table(["200 words or more", "documents", *map(short, SHOWN)], rows)
 
 
@@ -245,7 +335,7 @@ def edited(results: Results, k: int, setting: str) -> list[Counts]:
 
 def edit_sizes(results: Results) -> str:
     rows = []
-    for setting, k in ((BEST, 3), (STRICT, 3), (DEFAULT, 3), (BEST, 6), (DEFAULT, 6), (BEST, 10), (DEFAULT, 10)):
+    for setting, k in EDITED:
         rows.append([f"{short(setting)}, k = {k}", *map(recall, edited(results, k, setting))])
     return table(["200 words or more", *(f"{100 * float(one):g} %" for one in SHARES)], rows)
 
@@ -262,8 +352,10 @@ def natural(results: Results) -> str:
     """How many pairs of whole texts are found, by their similarity."""
     rows = []
     for corpus in ALL[1:]:
-        for setting, k in ((BEST, 3), (DEFAULT, 3), (BEST, 10)):
+        for setting, k in ((DEFAULT, 3), (SHINGLED, 3), (DEFAULT, 10)):
             classes = results.rows("natural", corpus=corpus, setting=setting)
+            if not classes:
+                continue
             cells = [f"{row['found'].split()[k]} of {row['pairs']}" for row in classes]
             rows.append([HEADINGS[corpus], f"{short(setting)}, k = {k}", *cells])
     classes = ["0.9 or more", "0.7 to 0.9", "0.5 to 0.7", "0.3 to 0.5", "below 0.3"]
@@ -272,9 +364,10 @@ def natural(results: Results) -> str:
 
 def chinese(results: Results) -> str:
     rows = []
-    chosen = [DEFAULT, "words 3 presence", "chars 1 frequency", "chars 1 presence", SHORT_CHINESE]
-    for setting in [*chosen, "chars 3 frequency", "chars 4 frequency"]:
-        (row,) = results.rows("chinese", setting=setting)
+    chosen = [DEFAULT, STRICT, CHINESE_ICU, "words 2 frequency icu", IDF, "chars 1 frequency"]
+    chosen += ["chars 1 presence", SHORT_CHINESE, SHORT, "chars 3 frequency", "chars 4 sublinear"]
+    for row in (row for setting in chosen for row in results.rows("chinese", setting=setting)):
+        setting = row["setting"]
         found = [per_million(int(row["found"].split()[k]), int(row["pairs"])) for k in (3, 6, 10)]
         rows.append([short(setting), row["distance"], row["nearest"], row["median"], *found])
     columns = ["settings", "the two", "nearest other", "median other", "k = 3", "k = 6", "k = 10"]
@@ -289,7 +382,7 @@ def scripts(results: Results) -> str:
 
 
 def empty(results: Results) -> str:
-    columns = ["texts", "paragraphs", DEFAULT, "chars 4 sublinear", "empty"]
+    columns = ["texts", "paragraphs", SHINGLED, "chars 4 sublinear", "empty"]
     rows = [[row[column] for column in columns] for row in results.rows("empty")]
     return table(["texts", "paragraphs", "no words", "no characters", "empty"], rows)
 
@@ -305,11 +398,15 @@ TABLES: dict[str, Callable[[Results], str]] = {
     "precise": lambda results: grid(results, "200 or more", at_precision),
     "wrong": wrong,
     "short": lambda results: grid(results, "10-25", at_precision),
+    "learned": learned,
+    "costs": costs,
+    "many": many,
+    "segmented": segmented,
     "peers": lambda results: peers(results, "200 or more"),
     "peers-50": lambda results: peers(results, "50-100"),
     "peers-10": lambda results: peers(results, "10-25"),
     "lengths": lambda results: lengths(
-        results, ALL, [(BEST, 3), (BEST, 6), (STRICT, 3), (CODE, 3), (DEFAULT, 3), (DEFAULT, 10)]
+        results, ALL, [(DEFAULT, 3), (DEFAULT, 6), (STRICT, 3), (IDF, 3), (CODE, 3), (SHINGLED, 3), (SHINGLED, 10)]
     ),
     "corpora": corpora,
     "edits": edit_sizes,

@@ -70,7 +70,24 @@ if [[ ${parameter[peers]} == yes ]]; then
   peers=(--peers "$out/peers" --python "$out/venv/bin/python")
 fi
 
+# The long descriptions of all packages are fetched into a folder of their own; the machine's lists stay as they are.
+descriptions=()
+if [[ ! -s $out/descriptions ]]; then
+  mkdir -p "$out/lists/partial"
+  timeout 300 apt-get -o Dir::State::Lists="$out/lists" -o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache= \
+    -o Acquire::Languages=en update >"$out/apt.log" 2>&1 || true
+  lists=("$out"/lists/*_main_i18n_Translation-en*)
+  [[ ! -e ${lists[0]} ]] || /usr/lib/apt/apt-helper cat-file "${lists[@]}" >"$out/descriptions"
+fi
+if [[ -s $out/descriptions ]]; then
+  descriptions=(--descriptions "$out/descriptions")
+else
+  printf 'run.sh: without the descriptions of packages, which cannot be fetched; see %s\n' "$out/apt.log" >&2
+fi
+
 results=${parameter[results]:-$here/results}
+mkdir -p "$out/work"
+rm -f -- "$out"/work/*.idf
 "$out/venv/bin/python" "$here/measure.py" "$sstore" "$out/work" "$results" --seed "${parameter[seed]}" \
-  --count "${parameter[count]}" "${peers[@]}"
+  --count "${parameter[count]}" "${descriptions[@]}" "${peers[@]}"
 [[ -n ${parameter[results]} ]] || "$out/venv/bin/python" "$here/page.py"

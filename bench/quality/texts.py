@@ -6,10 +6,12 @@ file), their paragraphs, and their sentences or lines. What a machine has depend
 little from machine to machine.
 """
 
+import functools
 import pathlib
 import random
 import re
 import subprocess
+from collections.abc import Callable
 
 LENGTHS = [(5, 10), (10, 25), (25, 50), (50, 100), (100, 200), (200, 1000), (1000, 10000)]
 HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
@@ -27,15 +29,18 @@ def name_of(length: tuple[int, int]) -> str:
     return f"{length[0]}-{length[1]}" if length[1] < 10000 else f">{length[0]}"
 
 
-def descriptions(_: random.Random, count: int) -> list[str]:
-    """The descriptions of packages: one line each, and the long ones of the installed packages."""
+def titles(_: random.Random, count: int) -> list[str]:
+    """The first lines of the descriptions of packages."""
     shown = subprocess.run(["apt-cache", "dumpavail"], check=True, capture_output=True).stdout.decode(errors="replace")
-    found = []
-    for entry in shown.split("\n\n"):
-        description = re.search(r"^Description(?:-en)?: (.*(?:\n .*)*)", entry, re.MULTILINE)
-        if description:
-            found.append(re.sub(r"^ \.?", "", description[1], flags=re.MULTILINE))
-    return found
+    return re.findall(r"^Description(?:-en)?: (.*)", shown, re.MULTILINE)
+
+
+def descriptions(path: pathlib.Path, generator: random.Random, count: int) -> list[str]:
+    """A sample of the descriptions of packages without their first lines, each once."""
+    shown = path.read_text(errors="replace")
+    found = re.findall(r"^Description-en: .*\n((?: .*\n)+)", shown, re.MULTILINE)
+    different = sorted({re.sub(r"^ \.?", "", one, flags=re.MULTILINE).strip() for one in found})
+    return generator.sample(different, min(count, len(different)))
 
 
 def rendered(paths: list[pathlib.Path]) -> list[str]:
@@ -81,14 +86,21 @@ def sources(generator: random.Random, count: int) -> list[str]:
     return found + files(["/usr/include/**/*.h"], generator, count - len(found))
 
 
-# Name, heading, whence, and how many whole texts at most.
-CORPORA = [
-    ("descriptions", "package descriptions", descriptions, 0),
-    ("english", "English man pages", english_pages, 3000),
-    ("chinese", "Chinese man pages", chinese_pages, 3000),
-    ("licences", "copyright files", copyright_files, 3000),
-    ("sources", "source files", sources, 3000),
-]
+TITLES = "titles"
+Corpus = tuple[str, str, Callable[[random.Random, int], list[str]], int]
+
+
+def corpora(path: pathlib.Path | None) -> list[Corpus]:
+    """Name, heading, whence, and how many whole texts at most. Without the path, without long descriptions."""
+    long = [("descriptions", "package descriptions", functools.partial(descriptions, path), 20000)] if path else []
+    return [
+        (TITLES, "titles of packages", titles, 0),
+        *long,
+        ("english", "English man pages", english_pages, 3000),
+        ("chinese", "Chinese man pages", chinese_pages, 3000),
+        ("licences", "copyright files", copyright_files, 3000),
+        ("sources", "source files", sources, 3000),
+    ]
 
 
 def paragraphs(text: str) -> list[str]:
