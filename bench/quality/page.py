@@ -60,7 +60,7 @@ KINDS = {
 LONG, MIDDLE, BRIEF = ["200-1000", ">1000"], ["25-50", "50-100", "100-200"], ["5-10", "10-25"]
 ADVICE = [
     ("text of any kind, 200 words or more", ALL, LONG, DEFAULT, 3),
-    ("the same, more precision, with a table of your texts", ALL, LONG, LEVELS, 3),
+    ("the same, more precision, with a table of your texts", ALL, LONG, IDF, 3),
     ("the same, more recall, with a table of your texts", ALL, LONG, IDF, 5),
     ("English prose, 200 words or more", ["english"], LONG, DEFAULT, 3),
     ("the same, more recall", ["english"], LONG, DEFAULT, 5),
@@ -219,7 +219,7 @@ def at_precision(steps: list[Counts]) -> str:
 
 
 def wrong(results: Results) -> str:
-    """How many of a million pairs below each similarity are found."""
+    """How many pairs are found that are not right, and how many of them are unrelated."""
     rows = []
     for setting in SHOWN:
         steps, cells = results.counts("mixed", length="200 or more", setting=setting), []
@@ -286,7 +286,7 @@ def segmented(results: Results) -> str:
 def peers(results: Results, length: str) -> str:
     """A line for each tool: as it comes, at k = 3, and where its recall is best at the precision asked for."""
     lines = []
-    for setting in (DEFAULT, STRICT, "chars 5 sublinear", IDF, LEVELS, "chars 3 sublinear idf", SHINGLED):
+    for setting in (DEFAULT, STRICT, "chars 4 sublinear", IDF, LEVELS, "chars 3 sublinear idf", SHINGLED):
         steps = results.counts("mixed", length=length, setting=setting)
         own = f"{marked(steps[K])} (k = 3)" if setting == DEFAULT else ""
         lines.append([f"sstore: {short(setting)}", "8", own, marked(steps[K]), at_precision(steps)])

@@ -6,7 +6,8 @@
 #             --build=FOLDER  a build folder; none: build/release, which is built
 #             --seed=N  of documents and edits (2)   --count=N  documents of each corpus and length at most (300)
 #             --peers=no  without the other tools    --results=FOLDER  instead of those of the page, which then stays
-# Needs python3 from 3.10 on with venv, mandoc, apt-cache, and the packages manpages, manpages-dev and manpages-zh.
+# Needs python3 from 3.10 on with venv, mandoc, apt-cache, and the packages manpages, manpages-dev and manpages-zh;
+# for the other tools and the long descriptions of packages also a network, the first time.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 project=$(cd "$here/../.." && pwd)
