@@ -40,6 +40,7 @@ if [[ ! -s descriptions.jsonl ]]; then
   descriptions >descriptions.jsonl.part
   mv descriptions.jsonl.part descriptions.jsonl
 fi
+[[ -d $man/zh_CN ]] || { printf 'debian.sh: %s/zh_CN is missing; install manpages-zh, or set MAN\n' "$man" >&2 && exit 1; }
 near descriptions --jsonl --id-field id descriptions.jsonl
 near pages --recursive "$man"/man[1-8]
 near chinese --recursive "$man"/zh_CN "$man"/zh_TW
@@ -47,4 +48,4 @@ near chinese --recursive "$man"/zh_CN "$man"/zh_TW
 printf '\nThe largest groups of descriptions, and of each the first names:\n'
 awk -F '\t' 'NR == begin + size { begin = NR; size = $1 } NR < begin + 3 { names[begin] = names[begin] " " $3 }
   { sizes[begin] = size } END { for (i in sizes) print sizes[i] "\t" names[i] }' begin=1 descriptions.clusters |
-  sort -k1,1nr -k2 | head -n 5
+  sort -k1,1nr -k2 | sed -n 1,5p

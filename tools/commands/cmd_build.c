@@ -144,7 +144,7 @@ void store_warn_of_ids(const char *path, const sstore_change *change)
         return;
     message_print("%s: warning: ids of added records that also belong to another fingerprint: %s%" PRIu64
                   ", such as id %" PRIu64
-                  "; different documents need different ids, see 'sstore fingerprint --first-id'",
+                  "; different documents need different ids, see --first-id and --id-table of 'sstore fingerprint'",
                   path, change->ids_checked ? "" : "at least ", change->conflict_count, change->min_conflicting_id);
 }
 
@@ -293,5 +293,6 @@ int cmd_remove(int argc, char **argv)
     store_arguments all = STORE_ARGUMENTS_INIT;
     store_take_operands(&all, command_line_parse(&remove_syntax, argc, argv, &all));
     all.input.lines.ignore_ids = all.input.lines.are_ids;
+    all.input.lines.must_have_ids = true;
     return store_change_from_inputs(all.input.lines.are_ids ? STORE_REMOVE_IDS : STORE_REMOVE, &all);
 }

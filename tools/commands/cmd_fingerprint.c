@@ -384,7 +384,10 @@ static int fingerprint_texts(const arguments *all, const operands *inputs)
 
 static int fingerprint_inputs(arguments *all, const operands *inputs)
 {
-    int code = all->text.recursive ? EXIT_DONE : input_check_all(inputs->items, inputs->count, NULL);
+    int code = all->weighted ? input_check_all(inputs->items, inputs->count, NULL)
+                             : text_input_check(&all->text, inputs);
+    if (code == EXIT_DONE && all->skipped != NULL)
+        code = text_input_check_output(inputs, all->skipped);
     if (code == EXIT_DONE && !all->weighted)
         code = text_input_open(&all->text);
     if (code != EXIT_DONE)

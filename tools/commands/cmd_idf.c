@@ -1,6 +1,8 @@
 /* cmd_idf.c - sstore idf: count in how many documents each feature occurs. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "commands/text_input.h"
 #include "documents/document_work.h"
@@ -32,6 +34,8 @@ static const command_syntax syntax = {
                                            "sstore idf --lines titles.idf titles"},
                                           {0}},
 };
+
+#define MAGIC "\x89sstidf\n" /* the first bytes of a table */
 
 typedef struct count_job {
     document_work work;
@@ -91,10 +95,31 @@ static int write_table(const count_job *job, const char *path)
     return EXIT_DONE;
 }
 
+/* Fail if there is a file that is no table: the first operand may be meant as an input. Returns an exit code. */
+static int check_table(const char *path)
+{
+    char begin[sizeof MAGIC - 1];
+    struct stat info;
+    if (strcmp(path, "-") == 0 || stat(path, &info) != 0 || !S_ISREG(info.st_mode) || info.st_size == 0)
+        return EXIT_DONE;
+    FILE *file = fopen(path, "r");
+    const bool is_table = file != NULL && fread(begin, 1, sizeof begin, file) == sizeof begin &&
+                          memcmp(begin, MAGIC, sizeof begin) == 0;
+    if (file != NULL)
+        (void)fclose(file);
+    return is_table
+               ? EXIT_DONE
+               : message_print("%s: the file is no table of 'sstore idf', so it is not replaced; the first operand "
+                               "is the TABLE",
+                               path);
+}
+
 static int count_inputs(arguments *all, const char *path, const operands *inputs)
 {
     sstore_error error;
-    int code = all->text.recursive ? EXIT_DONE : input_check_all(inputs->items, inputs->count, NULL);
+    int code = text_input_check(&all->text, inputs);
+    if (code == EXIT_DONE)
+        code = check_table(path);
     if (code == EXIT_DONE)
         code = text_input_open(&all->text);
     if (code != EXIT_DONE)

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "input/input_source.h"
 #include "input/weight.h"
@@ -79,6 +80,30 @@ void check_text_options(void *part)
         message_usage_error("--stop-words needs --features words");
     check_segmentation(&self->options);
     self->form.unit = self->jsonl ? DOCUMENT_JSONL : self->lines ? DOCUMENT_LINES : DOCUMENT_FILES;
+}
+
+/* ----- files ----- */
+
+int text_input_check(const text_input *self, const operands *inputs)
+{
+    struct stat info;
+    if (self->recursive)
+        return EXIT_DONE;
+    for (int i = 0; i < inputs->count; i++)
+        if (strcmp(inputs->items[i], "-") != 0 && stat(inputs->items[i], &info) == 0 && S_ISDIR(info.st_mode))
+            return message_print("%s: it is a folder; --recursive reads the files in it", inputs->items[i]);
+    return input_check_all(inputs->items, inputs->count, NULL);
+}
+
+int text_input_check_output(const operands *inputs, const char *path)
+{
+    struct stat output, input;
+    if (stat(path, &output) != 0)
+        return EXIT_DONE;
+    for (int i = 0; i < inputs->count; i++)
+        if (stat(inputs->items[i], &input) == 0 && input.st_dev == output.st_dev && input.st_ino == output.st_ino)
+            return message_print("%s: it is an input; write to another file", path);
+    return EXIT_DONE;
 }
 
 /* ----- lists ----- */

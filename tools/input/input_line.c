@@ -133,7 +133,7 @@ static bool parse_fingerprint(radix_form form, const field *source, uint64_t *va
 
 /* The hints help with ids before fingerprints, and with the output of 'sstore fingerprint FILE...', which has paths in
  * the place of ids. */
-static bool parse_id(const field *source, line_record *record, line_fault *fault)
+static bool parse_id(const line_format *format, const field *source, line_record *record, line_fault *fault)
 {
     uint64_t ignored;
     record->has_id = !(source->length == 1 && source->text[0] == '-');
@@ -142,7 +142,8 @@ static bool parse_id(const field *source, line_record *record, line_fault *fault
     return fail_with_hint(fault, "a decimal id up to 18446744073709551615, or '-'", source,
                           source->length == HEX_DIGITS && read_hex(source, &ignored)
                               ? "; --columns id,fingerprint reads lines that begin with the id"
-                              : "; --columns fingerprint,- skips this field");
+                          : format->must_have_ids ? "; names are no ids: print these without --id-table"
+                                                  : "; --columns fingerprint,- skips this field");
 }
 
 /* A line of ids. The hint helps with lines of fingerprint and id that were given without --columns. */
@@ -194,7 +195,7 @@ static bool parse_column(const line_format *format, line_column column, const fi
         return fail_with_hint(fault, "no second field", source,
                               "; --columns id,- reads the first field, --columns fingerprint,id the second");
     if (column == LINE_COLUMN_ID && !format->ignore_ids)
-        return parse_id(source, record, fault);
+        return parse_id(format, source, record, fault);
     return true;
 }
 

@@ -29,12 +29,13 @@ typedef struct line_format {
     bool are_ids;           /* the fingerprint column holds ids, decimal and unsigned */
     bool are_edges;         /* lines are two numbers, decimal and unsigned; the columns are the default ones */
     const char *fingerprint_key, *id_key; /* the keys of JSON objects */
+    bool must_have_ids;       /* without ids, lines would mean something else: no hint tells to skip them */
 } line_format;
 
 /* A fingerprint, then optionally an id. */
 #define LINE_FORMAT_INIT                                                                                               \
     {                                                                                                                  \
-        {LINE_COLUMN_FINGERPRINT, LINE_COLUMN_ID}, 2, true, RADIX_HEX, false, false, false, "fingerprint", "id"        \
+        {LINE_COLUMN_FINGERPRINT, LINE_COLUMN_ID}, 2, true, RADIX_HEX, false, false, false, "fingerprint", "id", false \
     }
 
 typedef struct line_record {

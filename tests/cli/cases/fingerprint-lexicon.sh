@@ -62,3 +62,16 @@ exits 1 sstore idf table absent
 exits 2 sstore idf --memory 0 table texts
 exits 2 sstore idf --memory 1K table texts
 ls
+echo "--- no input is overwritten"
+cp texts before
+exits 1 sstore idf texts stop
+exits 1 sstore fingerprint --lines --skipped ./texts texts
+cmp texts before
+exits 0 sstore idf --lines --shingle 1 table texts
+printf '{"text":"a"}\n\n' | exits 1 sstore fingerprint --jsonl
+mkdir folder
+exits 1 sstore fingerprint folder
+exits 1 sstore idf new folder
+printf '84adfe2d13e12cb\t1\n' | sstore build --quiet IDS
+printf '84adfe2d13e12cb\tname\n' | exits 1 sstore remove IDS -
+printf '84adfe2d13e12cb\tname\n' | exits 1 sstore build NAMES -
