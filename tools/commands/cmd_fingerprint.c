@@ -106,6 +106,10 @@ static void check_arguments(const arguments *all, const operands *given)
         message_usage_error("--margins needs --format text");
     if (all->id_table != NULL && (all->text.lines || (all->text.jsonl && all->text.form.id_key == NULL)))
         message_usage_error("--id-table needs documents with names: files, or --jsonl with --id-field");
+    if (all->id_table != NULL && strcmp(all->id_table, "-") == 0)
+        message_usage_error("--id-table: expected the name of a file, found '-'");
+    if (all->id_table != NULL && all->skipped != NULL && strcmp(all->id_table, all->skipped) == 0)
+        message_usage_error("--skipped and --id-table must be different files");
     if (all->recipe && all->id_table != NULL)
         message_usage_error("--recipe reads no documents, so --id-table is not possible");
     if (all->recipe && given->count > 0)

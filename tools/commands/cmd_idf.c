@@ -40,6 +40,8 @@ static const command_syntax syntax = {
 typedef struct count_job {
     document_work work;
     sstore_frequency_counter *counter;
+    uint64_t document_count;
+    bool has_features; /* any document has */
 } count_job;
 
 /* Keep the features of a document. */
@@ -71,8 +73,10 @@ static int count_documents(void *context, document_worker *worker)
         if (count > 0 && sstore_frequency_counter_add(job->counter, from, count, &error) != SSTORE_OK)
             return message_error(&error);
         from += count;
+        job->has_features = job->has_features || count > 0;
     }
-    progress_show("counting", job->work.reader.next_id, 0, input_measure_fraction());
+    job->document_count += worker->batch.count;
+    progress_show("counting", job->document_count, 0, input_measure_fraction());
     return EXIT_DONE;
 }
 
@@ -82,6 +86,8 @@ static int write_table(const count_job *job, const char *path)
     sstore_error error;
     const void *table;
     size_t size;
+    if (!job->has_features)
+        return message_print("%s: not written: none of the documents has features", path);
     if (sstore_frequency_counter_finish(job->counter, &table, &size, &summary, &error) != SSTORE_OK)
         return message_error(&error);
     const int code = whole_file_write(path, table, size);

@@ -78,6 +78,10 @@ void check_text_options(void *part)
                             self->form.encoding);
     if (self->stop_words != NULL && self->options.kind != SSTORE_FEATURE_KIND_WORDS)
         message_usage_error("--stop-words needs --features words");
+    const char *const lists[] = {self->stop_words, self->feature_weights, self->idf};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        if (lists[i] != NULL && strcmp(lists[i], "-") == 0)
+            message_usage_error("lists of words and tables are read from files, found '-'");
     check_segmentation(&self->options);
     self->form.unit = self->jsonl ? DOCUMENT_JSONL : self->lines ? DOCUMENT_LINES : DOCUMENT_FILES;
 }

@@ -24,6 +24,7 @@ typedef struct document_batch {
     size_t count, item_capacity;
     char **kept; /* copies of names */
     size_t kept_count, kept_capacity;
+    bool flushes;      /* the writer of the input may wait for answers */
     int code;          /* that of a failure which ended the batch after these documents */
     char reason[1024]; /* its message; empty: it was printed */
 } document_batch;

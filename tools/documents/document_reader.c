@@ -157,5 +157,6 @@ bool document_reader_take(document_reader *self, document_batch *batch)
         if (!(has_lines ? take_line(self, batch) : take_file(self, batch)))
             break;
     }
+    batch->flushes = self->may_wait;
     return batch->count > 0 || batch->code != EXIT_DONE;
 }

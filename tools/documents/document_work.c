@@ -83,7 +83,7 @@ static int give_documents(void *context, void *item)
     const int code = work->give(work->context, self);
     if (code != EXIT_DONE)
         return code;
-    if (work->reader.may_wait && !output_flush())
+    if (self->batch.flushes && !output_flush())
         return EXIT_FAILED;
     if (self->batch.reason[0] != '\0')
         message_print("%s", self->batch.reason);

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fts.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "output/messages.h"
 
@@ -28,6 +29,13 @@ static int next_in_walk(file_list *self, const char **path_out)
     return errno == 0 ? EXIT_DONE : message_errno(self->operands[self->next - 1], "cannot read");
 }
 
+/* A path that leads nowhere is none: its error is that of opening it. */
+static bool is_folder(const char *path)
+{
+    struct stat info;
+    return strcmp(path, "-") != 0 && stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
 int file_list_next(file_list *self, const char **path_out, bool *found_out)
 {
     for (;;) {
@@ -40,7 +48,7 @@ int file_list_next(file_list *self, const char **path_out, bool *found_out)
         }
         *path_out = self->next < self->count ? self->operands[self->next++] : NULL;
         *found_out = false;
-        if (*path_out == NULL || !self->recursive || strcmp(*path_out, "-") == 0)
+        if (*path_out == NULL || !self->recursive || !is_folder(*path_out))
             return EXIT_DONE;
         char *const roots[] = {(char *)(unsigned long)*path_out, NULL};
         self->walk = fts_open(roots, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, compare);

@@ -151,7 +151,8 @@ static int read_jsonl(input_reader *reader)
 /* The layout of records in 64-bit words. */
 typedef struct word_layout {
     bool big_endian;
-    bool has_ids; /* a record is two words, its fingerprint and its id; otherwise one */
+    bool has_ids;    /* a record is two words, its fingerprint and its id; otherwise one */
+    bool has_header; /* of pairs: another one after it would be of another file */
 } word_layout;
 
 static size_t record_bytes(const word_layout *layout)
@@ -178,6 +179,9 @@ static size_t take_records(input_reader *reader, const word_layout *layout, size
     size_t first = layout->has_ids && reader->lines.are_ids ? 8 : 0; /* ids are read as fingerprints */
     if (count > room)
         count = room;
+    for (size_t i = 0; layout->has_header && i < count; i++)
+        if (memcmp(from + 8 * step * i, RECORDS_MAGIC, RECORDS_MAGIC_BYTES) == 0)
+            count = i;
     copy_words(from + first, step, layout->big_endian, batch->fingerprints + batch->count, count);
     if (*reader->ids == INPUT_IDS_PRESENT)
         copy_words(from + 8, step, layout->big_endian, batch->ids + batch->count, count);
@@ -221,6 +225,11 @@ static int read_words(input_reader *reader, const word_layout *layout, uint64_t 
         size_t available = (source->end - source->begin) / record_bytes(layout);
         if (code != EXIT_DONE || available == 0)
             break;
+        if (layout->has_header && memcmp(source->buffer + source->begin, RECORDS_MAGIC, RECORDS_MAGIC_BYTES) == 0)
+            return byte_stream_fail(&source->fault,
+                                    "another header at offset %" PRIu64
+                                    ": files with headers cannot be joined; give them one by one",
+                                    source->offset);
         size_t taken = take_records(reader, layout, left < available ? (size_t)left : available);
         if (left != UINT64_MAX)
             left -= taken;
@@ -467,14 +476,16 @@ static int read_u64(input_reader *reader)
 }
 
 /* Take the header of pairs, if there is one (output/records.h). */
-static int take_pairs_header(input_reader *reader)
+static int take_pairs_header(input_reader *reader, bool *found_out)
 {
     input_source *source = &reader->source;
     int code = input_source_need(source, RECORDS_PAIR_BYTES);
     const char *bytes = source->buffer + source->begin;
+    *found_out = false;
     if (code != EXIT_DONE || source->end - source->begin < RECORDS_PAIR_BYTES ||
         memcmp(bytes, RECORDS_MAGIC, RECORDS_MAGIC_BYTES) != 0)
         return code;
+    *found_out = true;
     uint64_t length;
     memcpy(&length, bytes + RECORDS_MAGIC_BYTES, sizeof length);
     length = le64toh(length);
@@ -493,10 +504,9 @@ static int take_pairs_header(input_reader *reader)
 
 static int read_rec(input_reader *reader)
 {
-    const int code = take_pairs_header(reader);
-    if (code != EXIT_DONE)
-        return code;
-    return read_words(reader, &(word_layout){.has_ids = true}, UINT64_MAX);
+    word_layout layout = {.has_ids = true};
+    const int code = take_pairs_header(reader, &layout.has_header);
+    return code != EXIT_DONE ? code : read_words(reader, &layout, UINT64_MAX);
 }
 
 /* ----- estimating ----- */

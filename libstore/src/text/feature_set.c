@@ -2,16 +2,30 @@
 
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/error.h"
 #include "base/memory.h"
 
 #define FIRST_CAPACITY 256u
 
-/* The slot of a hash, or the empty one where it belongs. Hashes are random: their lowest bits choose. */
+/* Words can be chosen so that their hashes agree in any bits, and then would all want one slot. So the slot is told by
+ * the product with a factor that nobody knows beforehand: the addresses of memory are random. */
+static uint64_t make_factor(const ss_feature_set *self, const void *memory)
+{
+    const uint64_t addresses[2] = {(uintptr_t)self, (uintptr_t)memory};
+    return ss_hash64(addresses, sizeof addresses) | 1;
+}
+
+static inline size_t home_of(const ss_feature_set *self, uint64_t hash)
+{
+    return (size_t)(hash * self->factor >> self->shift);
+}
+
+/* The slot of a hash, or the empty one where it belongs. */
 static uint32_t *find_slot(const ss_feature_set *self, uint64_t hash)
 {
     const size_t mask = 2 * self->capacity - 1;
-    size_t at = hash & mask;
+    size_t at = home_of(self, hash);
     while (self->slots[at] != 0 && self->items[self->slots[at] - 1].hash != hash)
         at = (at + 1) & mask;
     return &self->slots[at];
@@ -32,6 +46,8 @@ static sstore_status extend(ss_feature_set *self, sstore_error *error)
     ss_free(self->slots);
     self->slots = slots;
     self->capacity = capacity;
+    self->factor = make_factor(self, slots);
+    self->shift = 64 - (uint32_t)__builtin_ctzll(2 * capacity);
     for (size_t i = 0; i < self->count; i++)
         *find_slot(self, items[i].hash) = (uint32_t)i + 1;
     return SSTORE_OK;
@@ -70,7 +86,7 @@ void ss_feature_set_clear(ss_feature_set *self)
         memset(self->slots, 0, 2 * self->capacity * sizeof *self->slots);
     } else {
         for (size_t i = 0; i < self->count; i++)
-            for (size_t at = self->items[i].hash & mask; self->slots[at] != 0; at = (at + 1) & mask)
+            for (size_t at = home_of(self, self->items[i].hash); self->slots[at] != 0; at = (at + 1) & mask)
                 self->slots[at] = 0;
     }
     self->count = 0;

@@ -10,6 +10,8 @@ typedef struct ss_feature_set {
     sstore_counted_feature *items; /* in the order in which they were met */
     size_t count, capacity;
     uint32_t *slots; /* 1 + the index of an item, or 0; twice as many as `capacity`, a power of two */
+    uint64_t factor; /* odd; see feature_set.c */
+    uint32_t shift;
 } ss_feature_set;
 
 /* Count features. MEMORY. */

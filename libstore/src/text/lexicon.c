@@ -100,9 +100,10 @@ sstore_status sstore_lexicon_add_stop_word(sstore_lexicon *lexicon, const char *
                                  .shingle = 1,
                                  .spaceless_shingle = 1,
                                  .segmentation = lexicon->options.segmentation};
-    const sstore_status status = find_only(&rules, word, size,
-                                           "a stop word must be one word, or one character of a script without spaces; words of these need a segmentation",
-                                           &hash, error);
+    const sstore_status status = find_only(
+        &rules, word, size,
+        "a stop word must be one word, or, in scripts without spaces that are not cut into words, one character", &hash,
+        error);
     return status == SSTORE_OK && ss_feature_set_find(&lexicon->stop_words, hash) == NULL
                ? ss_feature_set_add(&lexicon->stop_words, &hash, 1, error)
                : status;

@@ -57,7 +57,7 @@ exits 2 sstore fingerprint --skipped - texts
 exits 1 sstore fingerprint --skipped absent/list texts
 exits 2 sstore idf
 exits 1 sstore idf absent/table texts
-exits 2 sstore idf empty /dev/null
+exits 1 sstore idf empty /dev/null
 exits 1 sstore idf table absent
 exits 2 sstore idf --memory 0 table texts
 exits 2 sstore idf --memory 1K table texts

@@ -39,6 +39,9 @@ head -c 7 lines.rec | exits 1 sstore build CUT
 head -c 20 lines.rec | exits 1 sstore build CUT
 (printf 'ff 1\n'; cat lines.rec) | exits 1 sstore build CUT
 absent CUT
+echo "--- files with headers cannot be joined"
+cat lines.rec lines.rec | exits 1 sstore build JOINED - 2>&1
+cat lines.rec plain.rec | exits 0 sstore build --quiet JOINED && diff -r JOINED REC && echo equal
 echo "--- other columns than stated"
 sstore fingerprint file lines | exits 0 sstore build --quiet --columns fingerprint,-,- NUMBERED
 sstore dump NUMBERED
