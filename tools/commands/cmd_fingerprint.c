@@ -63,7 +63,7 @@ static const command_option options[] = {
      OPTION_FIELD(arguments, no_header)},
     {"margins", 0, NULL, "also print by how much each bit is decided, from -1 to 1, the first bit first", OPTION_FLAG,
      OPTION_FIELD(arguments, margins), .given = offsetof(arguments, output_given)},
-    {"skipped", 0, "FILE", "write the ids of documents without features to FILE, with their names", OPTION_TEXT,
+    {"skipped", 0, "FILE", "list documents without features, and files left out, in FILE: ids and names", OPTION_TEXT,
      OPTION_FIELD(arguments, skipped), .given = offsetof(arguments, output_given)},
     {"recipe", 0, NULL, "print how these options make fingerprints, for --recipe of other commands", OPTION_FLAG,
      OPTION_FIELD(arguments, recipe)},
@@ -130,9 +130,10 @@ typedef struct text_job {
     record_style rec_style;      /* of binary output */
     bool has_id_kind, are_named; /* of ids in JSON */
     document_work work;
-    uint64_t document_count, skipped_count, replaced_count; /* replaced: documents with bytes that are not UTF-8 */
-    FILE *skipped;                                          /* a list of skipped documents, or NULL */
-    id_table_writer *names;                                 /* NULL: they are not kept */
+    uint64_t document_count, skipped_count, no_text_count;
+    uint64_t replaced_count; /* documents with bytes that are not UTF-8 */
+    FILE *skipped;           /* a list of skipped documents, or NULL */
+    id_table_writer *names;  /* NULL: they are not kept */
 } text_job;
 
 /* ----- on each thread ----- */
@@ -224,7 +225,7 @@ static bool has_id_of_one_kind(text_job *job, const document *of)
     return job->are_named == (of->name != NULL);
 }
 
-/* Write the id of a skipped document, and where it came from. False: that failed. */
+/* Write the id of a skipped document, or - for a file that is no text, and where it came from. False: that failed. */
 static bool list_skipped(const text_job *job, const document *of)
 {
     if (job->skipped == NULL)
@@ -233,9 +234,12 @@ static bool list_skipped(const text_job *job, const document *of)
     const size_t size = sstore_escape(known_as, strlen(known_as), true, NULL, 0);
     char *escaped = allocate_or_exit(size + 1, 1);
     (void)sstore_escape(known_as, strlen(known_as), true, escaped, size + 1);
-    const int written = of->line > 0
-                            ? fprintf(job->skipped, "%" PRIu64 "\t%s\t%" PRIu64 "\n", of->id, escaped, of->line)
-                            : fprintf(job->skipped, "%" PRIu64 "\t%s\n", of->id, escaped);
+    int written = of->is_left_out ? fprintf(job->skipped, "-\t%s", escaped)
+                                  : fprintf(job->skipped, "%" PRIu64 "\t%s", of->id, escaped);
+    if (of->line > 0 && written > 0)
+        written = fprintf(job->skipped, "\t%" PRIu64, of->line);
+    if (written > 0)
+        written = fprintf(job->skipped, "\n");
     free(escaped);
     return written > 0 || message_errno(job->all->skipped, "cannot write the file") == EXIT_DONE;
 }
@@ -255,7 +259,8 @@ static int give_document(text_job *job, const document *of, const double *margin
 {
     job->replaced_count += of->replaced_count > 0;
     if (of->feature_count == 0) {
-        job->skipped_count++;
+        job->no_text_count += of->is_left_out;
+        job->skipped_count += !of->is_left_out;
         return list_skipped(job, of) ? EXIT_DONE : EXIT_FAILED;
     }
     const int code = job->names != NULL ? keep_name(job, of) : EXIT_DONE;
@@ -271,7 +276,7 @@ static int give_documents(void *context, document_worker *worker)
         return interrupt_exit_code();
     for (size_t i = 0; i < batch->count; i++) {
         const document *of = &batch->items[i];
-        if (!has_id_of_one_kind(job, of))
+        if (!of->is_left_out && !has_id_of_one_kind(job, of))
             return message_print("%s:%" PRIu64 ": expected %s as id, as in the documents before, found %s", of->input,
                                  of->line, job->are_named ? "a name" : "a number",
                                  job->are_named ? "a number" : "a name");
@@ -289,12 +294,12 @@ static void report_documents(const text_job *job)
 {
     if (job->skipped_count > 0)
         message_print("skipped %" PRIu64 " of %" PRIu64 " documents: they have no features", job->skipped_count,
-                      job->document_count);
-    if (job->work.reader.no_text_count > 0)
-        message_print("left out files that are no text: %" PRIu64, job->work.reader.no_text_count);
+                      job->document_count - job->no_text_count);
+    if (job->no_text_count > 0)
+        message_print("left out files that are no text: %" PRIu64, job->no_text_count);
     if (job->replaced_count > 0)
         message_print("%" PRIu64 " of %" PRIu64 " documents have bytes that are not UTF-8; they count as U+FFFD",
-                      job->replaced_count, job->document_count);
+                      job->replaced_count, job->document_count - job->no_text_count);
 }
 
 /* ----- all of it ----- */

@@ -12,6 +12,7 @@ typedef struct document {
     uint64_t line;
     uint64_t id;
     const char *name; /* by which it is known; NULL: by its id alone */
+    bool is_left_out; /* a file that is no text: it has neither an id nor features */
     uint64_t fingerprint;
     uint64_t feature_count, replaced_count;
 } document;

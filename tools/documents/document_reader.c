@@ -63,6 +63,29 @@ static bool prepare(document_reader *self, document_batch *batch, bool was_found
     return doubt == NULL || *skip_out || fail_because(self, batch, doubt);
 }
 
+/* Append a document of the input. NULL: there is no memory, which is the batch's failure. */
+static document *append(document_reader *self, document_batch *batch, const char *text, size_t length)
+{
+    document *added = document_batch_add(batch, text, length);
+    char *input = added != NULL ? document_batch_keep(batch, self->path, strlen(self->path)) : NULL;
+    if (input == NULL) {
+        (void)fail_because(self, batch, "out of memory");
+        return NULL;
+    }
+    added->input = input;
+    return added;
+}
+
+/* A file that is no text is only mentioned. */
+static bool leave_out(document_reader *self, document_batch *batch)
+{
+    document *added = append(self, batch, NULL, 0);
+    if (added == NULL)
+        return false;
+    added->is_left_out = true;
+    return true;
+}
+
 /* Open the next input. False: there is none, or it cannot be opened. */
 static bool open_next(document_reader *self, document_batch *batch)
 {
@@ -86,9 +109,8 @@ static bool open_next(document_reader *self, document_batch *batch)
         self->source.max_window_bits = DECOMPRESS_MAX_WINDOW_BITS;
         self->line = (source_line){.any_length = true};
         self->may_wait = !(fstat(self->source.file.fd, &info) == 0 && S_ISREG(info.st_mode));
-        if (!prepare(self, batch, was_found, &skip))
+        if (!prepare(self, batch, was_found, &skip) || (skip && !leave_out(self, batch)))
             return false;
-        self->no_text_count += skip;
     } while (skip);
     return true;
 }
@@ -100,14 +122,11 @@ static bool add(document_reader *self, document_batch *batch, const char *text, 
 {
     if (self->are_ids_used_up)
         return fail_because(self, batch, NO_ID_LEFT);
-    const bool named = self->form.unit == DOCUMENT_FILES;
-    document *added = document_batch_add(batch, text, length);
-    char *input = added != NULL ? document_batch_keep(batch, self->path, strlen(self->path)) : NULL;
-    if (input == NULL)
-        return fail_because(self, batch, "out of memory");
-    added->input = input;
+    document *added = append(self, batch, text, length);
+    if (added == NULL)
+        return false;
     added->line = line;
-    added->name = named ? input : NULL;
+    added->name = self->form.unit == DOCUMENT_FILES ? added->input : NULL;
     added->id = self->next_id;
     self->are_ids_used_up = self->next_id == UINT64_MAX;
     self->next_id++;

@@ -16,7 +16,6 @@ typedef struct document_reader {
     document_form form;
     file_list files;
     uint64_t next_id;        /* the number of the next document */
-    uint64_t no_text_count;  /* files in folders that were left out, since they are no text */
 
     bool are_ids_used_up, is_open, may_wait; /* the input may be a pipe whose writer waits for answers */
     char *path;                              /* of the input */

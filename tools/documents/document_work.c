@@ -58,6 +58,8 @@ static bool find(const document_work *work, document_worker *self, document *of,
 static bool work_on_document(const document_work *work, document_worker *self, document *of)
 {
     document_text text;
+    if (of->is_left_out)
+        return true;
     const document_form *form = &work->reader.form;
     if (form->unit != DOCUMENT_JSONL)
         return find(work, self, of, self->batch.bytes + of->begin, of->length);

@@ -11,6 +11,9 @@ echo "--- folders, in the order of their paths"
 exits 0 sstore fingerprint --no-header --recursive folder 2>&1
 exits 0 sstore fingerprint --no-header --recursive folder/b linked folder/sub/c 2>&1
 exits 0 sstore fingerprint --no-header --recursive folder/sub/deeper 2>&1
+: >folder/empty
+exits 0 sstore fingerprint --no-header --recursive --skipped list folder >/dev/null 2>&1
+cat list && rm folder/empty
 exits 1 sstore fingerprint --no-header --recursive folder/b absent 2>&1
 exits 1 sstore fingerprint --no-header folder 2>&1
 sstore fingerprint --no-header --recursive --lines folder/b folder/a
