@@ -134,8 +134,10 @@ def test_wrong_lexicons(tmp_path: pathlib.Path) -> None:
     for wrong in ({"stop_words": "the"}, {"stop_words": [b"the"]}, {"feature_weights": {1: 1}}, {"shingle": "3"}):
         with pytest.raises(TypeError):
             sstore.Lexicon(**wrong)
-    with pytest.raises(sstore.DamagedError):
+    with pytest.raises(sstore.UnsupportedError):
         sstore.Lexicon(idf=memoryview(b"no table"))
+    with pytest.raises(sstore.DamagedError):
+        sstore.Lexicon(idf=memoryview(b"\x89sstidf\n cut short"))
     with pytest.raises(OSError):
         sstore.Lexicon(idf=tmp_path / "absent")
     with pytest.raises(sstore.ArgumentError, match="lexicon"):

@@ -136,8 +136,8 @@ static void line_begin(line *self)
 
 static void line_flush(line *self)
 {
-    const size_t size = (size_t)(self->end - self->bytes);
-    self->failed = self->failed || (size > 0 && !output_bytes(self->bytes, size));
+    if (self->end != self->bytes)
+        self->failed = !output_bytes(self->bytes, (size_t)(self->end - self->bytes)) || self->failed;
     self->end = self->bytes;
 }
 
