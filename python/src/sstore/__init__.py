@@ -39,7 +39,7 @@ from sstore._errors import (
     text as _text_of,
 )
 from sstore._join import Components, components, join_keys, join_records, shard_numbers
-from sstore._lexicon import Lexicon
+from sstore._lexicon import Features, Lexicon, Segment
 from sstore._native import lib as _lib
 from sstore._plot import plot_plans
 from sstore._store import (
@@ -53,7 +53,7 @@ from sstore._store import (
 )
 from sstore._stream import StreamMatcher, collect, find_all
 from sstore._text import (
-    Features,
+    Markup,
     Weights,
     hamming_distance,
     simhash,
@@ -108,6 +108,7 @@ __all__ = [
     "join_keys",
     "join_records",
     "Lexicon",
+    "Markup",
     "Matches",
     "merge",
     "NotFoundError",
@@ -125,6 +126,7 @@ __all__ = [
     "Records",
     "reindex",
     "remove",
+    "Segment",
     "SegmentStatistics",
     "shard",
     "shard_numbers",
