@@ -62,6 +62,13 @@ static void check_segmentation(const sstore_text_options *text)
         message_usage_error("--segment icu: %s", error.message);
 }
 
+/* Documents may come from stdin, so lists do not. */
+static void check_list(const char *option, const char *path)
+{
+    if (path != NULL && strcmp(path, "-") == 0)
+        message_usage_error("%s: expected the name of a file, found '-'", option);
+}
+
 void check_text_options(void *part)
 {
     text_input *self = part;
@@ -78,10 +85,9 @@ void check_text_options(void *part)
                             self->form.encoding);
     if (self->stop_words != NULL && self->options.kind != SSTORE_FEATURE_KIND_WORDS)
         message_usage_error("--stop-words needs --features words");
-    const char *const lists[] = {self->stop_words, self->feature_weights, self->idf};
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-        if (lists[i] != NULL && strcmp(lists[i], "-") == 0)
-            message_usage_error("lists of words and tables are read from files, found '-'");
+    check_list("--stop-words", self->stop_words);
+    check_list("--feature-weights", self->feature_weights);
+    check_list("--idf", self->idf);
     check_segmentation(&self->options);
     self->form.unit = self->jsonl ? DOCUMENT_JSONL : self->lines ? DOCUMENT_LINES : DOCUMENT_FILES;
 }

@@ -17,6 +17,10 @@ cat list && rm folder/empty
 exits 1 sstore fingerprint --no-header --recursive folder/b absent 2>&1
 exits 1 sstore fingerprint --no-header folder 2>&1
 sstore fingerprint --no-header --recursive --lines folder/b folder/a
+echo "--- an operand that is no folder is read as without --recursive: a pipe, a dangling link"
+exits 0 sstore fingerprint --no-header --recursive <(cat folder/b) | cut -f 1
+ln -s nowhere dangling
+exits 1 sstore fingerprint --no-header --recursive dangling 2>&1
 echo "--- compressed, by the first bytes"
 gzip -c folder/b >compressed
 zstd -qc folder/a >"other"
