@@ -132,6 +132,63 @@ static void test_triples(void **state)
     testing_done();
 }
 
+static uint32_t compared_words; /* by compare_rows() */
+
+static int compare_rows(const void *left, const void *right)
+{
+    const uint64_t *a = left, *b = right;
+    for (uint32_t word = 0; word < compared_words; word++)
+        if (a[word] != b[word])
+            return a[word] < b[word] ? -1 : 1;
+    return 0;
+}
+
+/* `first`: the kind of the words before `word`, which has another one; all others are any kinds. */
+static void check_rows(rng *random, uint32_t words, order first, uint32_t word, order kind, size_t count)
+{
+    const size_t row_bytes = words * sizeof(uint64_t);
+    uint64_t *rows = malloc((count + 1) * row_bytes), *wanted = malloc((count + 1) * row_bytes);
+    uint64_t *scratch = malloc(count * row_bytes + 1); /* not a word more, so that a sanitizer finds what is too far */
+    order kinds[SS_MAX_ITEM_WORDS];
+    testing_doing("%zu rows of %u words, kind %d, then %d from word %u on, seed %" PRIu64, count, words, (int)first,
+                  (int)kind, word, run_seed + 3);
+    for (uint32_t j = 0; j < words; j++)
+        kinds[j] = j < word ? first : j == word ? kind : (order)rng_below(random, ORDER_COUNT);
+    for (size_t i = 0; i < count; i++) {
+        for (uint32_t j = 0; j < words; j++)
+            rows[i * words + j] = make_value(random, kinds[j], i);
+        if (i > 0 && rng_one_in(random, 4)) { /* a repeat, or one that differs late */
+            memcpy(rows + i * words, rows + rng_below(random, i) * words, row_bytes);
+            rows[i * words + words - 1] += rng_below(random, 2);
+        }
+    }
+    memcpy(wanted, rows, count * row_bytes);
+    compared_words = words;
+    qsort(wanted, count, row_bytes, compare_rows);
+    ss_sort_rows(rows, scratch, count, words);
+    assert_memory_equal(rows, wanted, count * row_bytes);
+    free(scratch);
+    free(rows);
+    free(wanted);
+}
+
+static void test_rows(void **state)
+{
+    rng random = rng_seeded(run_seed + 3);
+    for (size_t i = 0; i < ORDER_COUNT * SIZE_COUNT; i++) {
+        const size_t count = sizes[i / ORDER_COUNT] / (i / ORDER_COUNT + 1 == SIZE_COUNT ? 3 : 1);
+        const order kind = (order)(i % ORDER_COUNT);
+        const uint32_t words = 4 + (uint32_t)rng_below(&random, SS_MAX_ITEM_WORDS - 3);
+        check_rows(&random, words, ORDER_RANDOM, 0, kind, count);
+        check_rows(&random, words, ORDER_EQUAL, (uint32_t)rng_below(&random, words), kind, count);
+        check_rows(&random, words, ORDER_FEW, 1, kind, count);
+        check_rows(&random, 4, ORDER_EQUAL, 3, kind, count); /* the least scratch beside the pairs */
+        check_rows(&random, SS_MAX_ITEM_WORDS, kind, SS_MAX_ITEM_WORDS - 1, ORDER_FEW, count);
+        check_rows(&random, words, ORDER_EQUAL, words, kind, count); /* only repeats and the last word differ */
+    }
+    testing_done();
+}
+
 int main(void)
 {
     rng_start_run();
@@ -139,6 +196,7 @@ int main(void)
         cmocka_unit_test_teardown(test_keys, testing_teardown),
         cmocka_unit_test_teardown(test_records, testing_teardown),
         cmocka_unit_test_teardown(test_triples, testing_teardown),
+        cmocka_unit_test_teardown(test_rows, testing_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

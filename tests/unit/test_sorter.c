@@ -1,5 +1,5 @@
-/* The sorter must equal qsort(): with and without spilling, items of one to three words, one thread and several,
- * read twice. */
+/* The sorter must equal qsort(): with and without spilling, items of 1 to SS_MAX_ITEM_WORDS words, one thread and
+ * several, read twice. */
 #include "sort/sorter.h"
 
 #include <inttypes.h>
@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/tasks.h"
-#include "sort/radix.h"
 #include "support/random.h"
 #include "support/scratch.h"
 #include "support/testing.h"
@@ -17,67 +16,113 @@
 
 /* ----- helpers ----- */
 
-enum { KEYS = 1, RECORDS = 2, TRIPLES = 3 };
+enum { KEYS = 1, RECORDS = 2, TRIPLES = 3, MOST = SS_MAX_ITEM_WORDS };
 
 typedef struct input {
     uint32_t item_words;
     size_t count;
-    uint64_t *fingerprints, *ids, *thirds; /* the words of each item, of which it has the first item_words */
-    ss_triple *wanted;                     /* sorted, each once; words that an item does not have are 0 */
+    uint64_t *items;  /* one after the other */
+    uint64_t *wanted; /* sorted, each once */
     size_t wanted_count;
 } input;
 
-static int compare_words(uint64_t a, uint64_t b)
-{
-    return (a > b) - (a < b);
-}
+static uint32_t compared_words; /* by compare_items() */
 
 static int compare_items(const void *left, const void *right)
 {
-    const ss_triple *a = left, *b = right;
-    int by_first = compare_words(a->first, b->first), by_second = compare_words(a->second, b->second);
-    return by_first != 0 ? by_first : by_second != 0 ? by_second : compare_words(a->third, b->third);
+    const uint64_t *a = left, *b = right;
+    for (uint32_t word = 0; word < compared_words; word++)
+        if (a[word] != b[word])
+            return a[word] < b[word] ? -1 : 1;
+    return 0;
 }
 
-static ss_triple input_item(const input *made, size_t i)
+static size_t bytes_of(const input *made)
 {
-    return (ss_triple){made->fingerprints[i], made->item_words >= RECORDS ? made->ids[i] : 0,
-                       made->item_words >= TRIPLES ? made->thirds[i] : 0};
+    return made->item_words * sizeof(uint64_t);
+}
+
+static uint64_t *input_item(const input *made, size_t i)
+{
+    return made->items + i * made->item_words;
+}
+
+static uint64_t *wanted_item(const input *made, size_t i)
+{
+    return made->wanted + i * made->item_words;
 }
 
 /* Compute `wanted` from the items. */
 static void input_want(input *made)
 {
     made->wanted_count = 0;
+    memcpy(made->wanted, made->items, made->count * bytes_of(made));
+    compared_words = made->item_words;
+    qsort(made->wanted, made->count, bytes_of(made), compare_items);
     for (size_t i = 0; i < made->count; i++)
-        made->wanted[i] = input_item(made, i);
-    qsort(made->wanted, made->count, sizeof *made->wanted, compare_items);
-    for (size_t i = 0; i < made->count; i++)
-        if (i == 0 || compare_items(&made->wanted[i], &made->wanted[made->wanted_count - 1]) != 0)
-            made->wanted[made->wanted_count++] = made->wanted[i];
+        if (i == 0 || compare_items(wanted_item(made, i), wanted_item(made, made->wanted_count - 1)) != 0)
+            memmove(wanted_item(made, made->wanted_count++), wanted_item(made, i), bytes_of(made));
 }
 
-/* `distinct` bounds how many fingerprints there are, so that equal items come up in different runs; 0: any. */
+/* Items of zeros. */
+static input input_open(uint32_t item_words, size_t count)
+{
+    return (input){.item_words = item_words,
+                   .count = count,
+                   .items = calloc(count + 1, item_words * sizeof(uint64_t)),
+                   .wanted = calloc(count + 1, item_words * sizeof(uint64_t))};
+}
+
+/* `distinct` bounds how many first words there are, so that equal items come up in different runs; 0: any. */
 static void input_make(input *made, rng *random, uint32_t item_words, size_t count, uint64_t distinct)
 {
-    *made = (input){.item_words = item_words, .count = count};
-    made->fingerprints = malloc((count + 1) * sizeof(uint64_t));
-    made->ids = malloc((count + 1) * sizeof(uint64_t));
-    made->thirds = malloc((count + 1) * sizeof(uint64_t));
-    made->wanted = malloc((count + 1) * sizeof(ss_triple));
+    *made = input_open(item_words, count);
     for (size_t i = 0; i < count; i++) {
-        made->fingerprints[i] = distinct == 0 ? rng_next(random) : rng_mix(rng_below(random, distinct));
-        made->ids[i] = rng_one_in(random, 100) ? UINT64_MAX : rng_below(random, 4);
-        made->thirds[i] = rng_one_in(random, 100) ? UINT64_MAX : rng_below(random, 3);
+        uint64_t *item = input_item(made, i);
+        item[0] = distinct == 0 ? rng_next(random) : rng_mix(rng_below(random, distinct));
+        for (uint32_t word = 1; word < item_words; word++)
+            item[word] = rng_one_in(random, 100) ? UINT64_MAX : rng_below(random, word % 2 == 1 ? 4 : 3);
+    }
+    input_want(made);
+}
+
+/* What the words of one column are like. */
+enum { ANY, CONSTANT, FEW, LOW, SKEWED, KIND_COUNT };
+
+static uint64_t make_word(rng *random, uint64_t kind)
+{
+    switch (kind) {
+    case CONSTANT: return UINT64_C(0x5a5a5a5a00000000);
+    case FEW: return rng_mix(rng_below(random, 4));
+    case LOW: return rng_below(random, 3000);
+    case SKEWED: return rng_one_in(random, 1000) ? rng_next(random) : 7;
+    default: return rng_next(random);
+    }
+}
+
+/* Each word of a random kind, and many items as another one, or nearly so. */
+static void input_make_mixed(input *made, rng *random, uint32_t item_words, size_t count)
+{
+    uint64_t kinds[MOST];
+    *made = input_open(item_words, count);
+    for (uint32_t word = 0; word < item_words; word++)
+        kinds[word] = rng_one_in(random, 3) ? CONSTANT : rng_below(random, KIND_COUNT);
+    for (size_t i = 0; i < count; i++) {
+        uint64_t *item = input_item(made, i);
+        for (uint32_t word = 0; word < item_words; word++)
+            item[word] = make_word(random, kinds[word]);
+        if (i == 0 || !rng_one_in(random, 3))
+            continue;
+        memcpy(item, input_item(made, rng_below(random, i)), bytes_of(made));
+        if (rng_one_in(random, 2))
+            item[rng_below(random, item_words)] ^= rng_below(random, 3);
     }
     input_want(made);
 }
 
 static void input_free(input *made)
 {
-    free(made->fingerprints);
-    free(made->ids);
-    free(made->thirds);
+    free(made->items);
     free(made->wanted);
 }
 
@@ -126,21 +171,26 @@ static ss_sorter *open_sorter(const input *from, const setting *how, const ss_di
     return sorter;
 }
 
-/* Add items begin .. end-1, as columns or one after the other. */
+/* Add items begin .. end-1; `as_columns`: with their last words apart, as ids. */
 static sstore_status add_items(ss_sorter *sorter, uint32_t writer, const input *from, size_t begin, size_t end,
                                bool as_columns, sstore_error *error)
 {
-    const size_t item_bytes = from->item_words * sizeof(uint64_t);
-    if (as_columns && from->item_words <= RECORDS)
-        return ss_sorter_add(sorter, writer, from->fingerprints + begin,
-                             from->item_words == RECORDS ? from->ids + begin : NULL, end - begin, error);
-    uint8_t *items = malloc((end - begin) * item_bytes + 1);
-    for (size_t i = begin; i < end; i++) {
-        const ss_triple item = input_item(from, i);
-        memcpy(items + (i - begin) * item_bytes, &item, item_bytes);
+    const size_t count = end - begin, fingerprint_words = from->item_words - 1;
+    if (from->item_words == KEYS) /* whose ids are not read */
+        return ss_sorter_add(sorter, writer, input_item(from, begin), as_columns ? from->wanted : NULL, count, error);
+    if (!as_columns && begin % 2 == 0)
+        return ss_sorter_add(sorter, writer, input_item(from, begin), NULL, count, error);
+    if (!as_columns)
+        return ss_sorter_add_items(sorter, writer, input_item(from, begin), count, error);
+    uint64_t *fingerprints = malloc(count * bytes_of(from) + 1), *ids = malloc(count * sizeof *ids + 1);
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t *item = input_item(from, begin + i);
+        memcpy(fingerprints + i * fingerprint_words, item, fingerprint_words * sizeof *item);
+        ids[i] = item[fingerprint_words];
     }
-    sstore_status status = ss_sorter_add_items(sorter, writer, items, end - begin, error);
-    free(items);
+    sstore_status status = ss_sorter_add(sorter, writer, fingerprints, ids, count, error);
+    free(fingerprints);
+    free(ids);
     return status;
 }
 
@@ -169,29 +219,38 @@ static void finish(ss_sorter *sorter)
     assert_int_equal(ss_sorter_count(sorter), count); /* also if buckets were partitioned again */
 }
 
-/* Items with the first word of a piece's first or last item are in no other piece, unless that one has no others. */
+/* Whether two items have the same first `words` words. */
+static bool begin_same(const uint64_t *a, const uint64_t *b, uint32_t words)
+{
+    return memcmp(a, b, words * sizeof *a) == 0;
+}
+
+/* Items with the first words of a piece's first or last item, however many, are in no other piece, unless that one has
+ * no others. */
 static void check_first_words(const input *from, size_t begin, size_t count)
 {
-    const ss_triple *items = from->wanted + begin;
-    if (count == 0 || items[0].first == items[count - 1].first)
+    if (count == 0)
         return;
-    assert_true(begin == 0 || items[-1].first != items[0].first);
-    assert_true(begin + count == from->wanted_count || items[count - 1].first != items[count].first);
+    const uint64_t *first = wanted_item(from, begin), *last = wanted_item(from, begin + count - 1);
+    for (uint32_t words = 1; words < from->item_words; words++) {
+        if (begin_same(first, last, words))
+            continue;
+        assert_true(begin == 0 || !begin_same(wanted_item(from, begin - 1), first, words));
+        assert_true(begin + count == from->wanted_count || !begin_same(last, wanted_item(from, begin + count), words));
+    }
 }
 
 /* Load a piece; its items are wanted[*done ...]. */
 static void check_piece(ss_sorter *sorter, size_t piece, const input *from, const setting *how, size_t *done)
 {
     sstore_error error = {.status = SSTORE_OK};
-    void *items = malloc(how->piece_capacity * sizeof(ss_triple));
-    void *scratch = malloc(how->piece_capacity * sizeof(ss_triple));
+    void *items = malloc(how->piece_capacity * bytes_of(from));
+    void *scratch = malloc(how->piece_capacity * bytes_of(from));
     size_t count;
     assert_ok(ss_sorter_load(sorter, piece, items, scratch, &count, &error), &error);
     assert_in_range(count, 0, how->piece_capacity);
     assert_true(count <= from->wanted_count - *done);
-    const size_t item_bytes = from->item_words * sizeof(uint64_t);
-    for (size_t i = 0; i < count; i++)
-        assert_memory_equal((uint8_t *)items + i * item_bytes, &from->wanted[*done + i], item_bytes);
+    assert_memory_equal(items, wanted_item(from, *done), count * bytes_of(from));
     check_first_words(from, *done, count);
     *done += count;
     free(items);
@@ -214,24 +273,38 @@ static void check_nothing_left(void)
     file_list_free(&left);
 }
 
+/* Sort the input, and free it. */
+static void check_input(rng *random, input *from, const setting *how, ss_dir *dir, bool *spilled_out)
+{
+    ss_sorter *sorter = fill_sorter(from, how, dir, random);
+    finish(sorter);
+    *spilled_out = ss_sorter_spilled_bytes(sorter) > 0;
+    check_all(sorter, from, how);
+    check_all(sorter, from, how); /* again: now some are sorted already */
+    check_nothing_left();
+    ss_sorter_free(sorter);
+    input_free(from);
+}
+
 static void check_sort(rng *random, uint32_t item_words, size_t count, uint64_t distinct, const setting *how,
                        bool spills)
 {
     input from;
     ss_dir dir = open_scratch();
+    bool spilled;
     testing_doing("%zu items of %u words, %" PRIu64 " distinct, %" PRIu64
                   " bytes of memory, %u writers, pieces of %zu, seed %" PRIu64,
                   count, item_words, distinct, how->memory_bytes, how->writers, how->piece_capacity, run_seed);
     input_make(&from, random, item_words, count, distinct);
-    ss_sorter *sorter = fill_sorter(&from, how, &dir, random);
-    finish(sorter);
-    assert_int_equal(ss_sorter_spilled_bytes(sorter) > 0, spills);
-    check_all(sorter, &from, how);
-    check_all(sorter, &from, how); /* again: now some are sorted already */
-    check_nothing_left();
-    ss_sorter_free(sorter);
-    input_free(&from);
+    check_input(random, &from, how, &dir, &spilled);
+    assert_int_equal(spilled, spills);
     ss_dir_close(&dir);
+}
+
+/* More words than those of triples. */
+static uint32_t many_words(rng *random)
+{
+    return (uint32_t)rng_between(random, TRIPLES + 1, MOST);
 }
 
 /* ----- tests ----- */
@@ -240,10 +313,11 @@ static void test_in_memory(void **state)
 {
     rng random = rng_seeded(run_seed);
     static const size_t counts[] = {0, 1, 2, 3, 100, 4095, 4096, 4097, 50000};
-    for (size_t i = 0; i < sizeof counts / sizeof *counts * 6; i++) {
-        const size_t count = counts[i / 6];
+    for (size_t i = 0; i < sizeof counts / sizeof *counts * 8; i++) {
+        const size_t count = counts[i / 8];
         const setting how = setting_make(&random, (uint64_t)1 << 28);
-        check_sort(&random, KEYS + (uint32_t)(i % 3), count, i % 6 < 3 ? 0 : count / 3 + 1, &how, false);
+        const uint32_t words = i % 4 < 3 ? KEYS + (uint32_t)(i % 4) : many_words(&random);
+        check_sort(&random, words, count, i % 8 < 4 ? 0 : count / 3 + 1, &how, false);
     }
     testing_done();
 }
@@ -262,6 +336,9 @@ static void test_spilling(void **state)
         check_sort(&random, TRIPLES, SPILLING_RECORDS, SPILLING_RECORDS / 6, &how, true);
         check_sort(&random, TRIPLES, SPILLING_RECORDS, 1, &how, true); /* as well, and four third words */
         check_sort(&random, KEYS, SPILLING_RECORDS, 1, &how, true);
+        check_sort(&random, many_words(&random), SPILLING_RECORDS / 3, 0, &how, true);
+        check_sort(&random, many_words(&random), SPILLING_RECORDS / 3, SPILLING_RECORDS / 20, &how, true);
+        check_sort(&random, many_words(&random), SPILLING_RECORDS / 3, 1, &how, true);
     }
     testing_done();
 }
@@ -276,6 +353,8 @@ static void test_hardly_any_memory(void **state)
         check_sort(&random, RECORDS, 20000, 0, &how, true);
         check_sort(&random, KEYS, 20000, 7000, &how, true);
         check_sort(&random, TRIPLES, 20000, 7000, &how, true);
+        check_sort(&random, many_words(&random), 20000, 7000, &how, true);
+        check_sort(&random, MOST, 2000, 0, &how, true);
     }
     testing_done();
 }
@@ -294,13 +373,13 @@ static void test_uneven(void **state)
         testing_doing("case %d, pieces of %zu, seed %" PRIu64, i, how.piece_capacity, run_seed);
         input_make(&from, &random, KEYS + (uint32_t)(i / 4), 100000, 0);
         for (size_t j = 0; j < from.count; j++) {
-            from.fingerprints[j] = rng_one_in(&random, 1000) ? rng_next(&random)
-                                                             : (j % 7) << 20 | rng_below(&random, 3000);
-            from.ids[j] = rng_one_in(&random, 50) ? rng_next(&random) : j % 50000;
+            uint64_t *item = input_item(&from, j);
+            const uint64_t id = rng_one_in(&random, 50) ? rng_next(&random) : j % 50000;
+            item[0] = rng_one_in(&random, 1000) ? rng_next(&random) : (j % 7) << 20 | rng_below(&random, 3000);
+            item[from.item_words - 1] = from.item_words == KEYS ? item[0] : id;
             if (from.item_words == TRIPLES) { /* many of one first word, and of one first and second word */
-                from.thirds[j] = from.ids[j];
-                from.fingerprints[j] = rng_one_in(&random, 3) ? 5 : from.fingerprints[j] % 16;
-                from.ids[j] = rng_one_in(&random, 3) ? from.ids[j] : 7;
+                item[0] = rng_one_in(&random, 3) ? 5 : item[0] % 16;
+                item[1] = rng_one_in(&random, 3) ? id : 7;
             }
         }
         input_want(&from);
@@ -311,6 +390,74 @@ static void test_uneven(void **state)
         ss_sorter_free(sorter);
         input_free(&from);
         ss_dir_close(&dir);
+    }
+    testing_done();
+}
+
+/* Items of any width, whose words are constant, few, near to each other or skewed. */
+static void test_mixed(void **state)
+{
+    rng random = rng_seeded(run_seed + 7);
+    const uint64_t cases = testing_sanitized() ? 2 * MOST : 8 * MOST;
+    uint64_t spilled_count = 0;
+    for (uint64_t i = 0; i < cases; i++) {
+        const uint32_t words = 1 + (uint32_t)(i % MOST);
+        const setting how = setting_make(&random, MIN_MEMORY << (rng_one_in(&random, 2) ? 0 : 6));
+        const size_t count = rng_one_in(&random, 3) ? rng_below(&random, 200) : rng_below(&random, 40000);
+        input from;
+        ss_dir dir = open_scratch();
+        bool spilled;
+        testing_doing("case %" PRIu64 ": %zu items of %u words, %" PRIu64
+                      " bytes of memory, %u writers, pieces of %zu, seed %" PRIu64,
+                      i, count, words, how.memory_bytes, how.writers, how.piece_capacity, run_seed);
+        input_make_mixed(&from, &random, words, count);
+        check_input(&random, &from, &how, &dir, &spilled);
+        spilled_count += spilled;
+        ss_dir_close(&dir);
+    }
+    assert_in_range(spilled_count, 1, cases - 1);
+    testing_done();
+}
+
+/* One item for each bit, with no other bit set, and zeros: each partition by one bit leaves all others together. So
+ * buckets are partitioned again as often as they can be. */
+static void test_bit_by_bit(void **state)
+{
+    rng random = rng_seeded(run_seed + 8);
+    const uint32_t widths[] = {KEYS, RECORDS, TRIPLES, TRIPLES + 1, MOST};
+    for (size_t i = 0; i < sizeof widths / sizeof *widths; i++) {
+        const setting how = {.writers = 1, .memory_bytes = 0, .piece_capacity = 1};
+        input from = input_open(widths[i], 64 * widths[i] + 500);
+        ss_dir dir = open_scratch();
+        bool spilled;
+        testing_doing("%u words", widths[i]);
+        for (uint32_t bit = 0; bit < 64 * widths[i]; bit++)
+            input_item(&from, bit)[bit / 64] = UINT64_C(1) << bit % 64;
+        input_want(&from);
+        check_input(&random, &from, &how, &dir, &spilled);
+        ss_dir_close(&dir);
+    }
+    testing_done();
+}
+
+/* The parts keep within the limit, from the size on that sorter.h names; and a piece is not too small to be of use. At
+ * most, an item takes four times a record of the widest fingerprint, or twice a pair of these. */
+static void test_memory_divide(void **state)
+{
+    const uint64_t max_item_bytes = 4 * (SSTORE_MAX_WORDS + 1) * sizeof(uint64_t);
+    assert_true(max_item_bytes >= 2 * MOST * sizeof(uint64_t));
+    for (uint64_t limit = (uint64_t)32 << 20; limit <= (uint64_t)64 << 30; limit *= 2) {
+        for (uint64_t item_bytes = 8; item_bytes <= max_item_bytes; item_bytes += 8) {
+            for (uint32_t threads = 1; threads <= 64; threads *= 4) {
+                const ss_sort_memory parts = ss_sort_memory_divide(limit, threads, 1 << 20, item_bytes);
+                const uint64_t worker_bytes = ((uint64_t)1 << 20) + parts.piece_capacity * item_bytes;
+                testing_doing("%" PRIu64 " bytes, items of %" PRIu64 ", %u threads", limit, item_bytes, threads);
+                assert_in_range(parts.threads, 1, threads);
+                assert_in_range(parts.piece_capacity, 16384, 1 << 20);
+                assert_true(parts.threads * worker_bytes + parts.sorter_bytes <= limit);
+                assert_true(parts.sorter_bytes >= limit / 4);
+            }
+        }
     }
     testing_done();
 }
@@ -343,7 +490,7 @@ static void test_no_place_to_spill(void **state)
     input from;
     input_make(&from, &random, RECORDS, 100000, 0);
     ss_sorter *sorter = open_sorter(&from, &how, &closed);
-    assert_status(ss_sorter_add(sorter, 0, from.fingerprints, from.ids, from.count, &error), SSTORE_ERROR_IO, &error);
+    assert_status(ss_sorter_add_items(sorter, 0, from.items, from.count, &error), SSTORE_ERROR_IO, &error);
     assert_true(error.system_errno != 0);
     ss_sorter_free(sorter);
     input_free(&from);
@@ -381,7 +528,7 @@ static sstore_status load_piece(void *context, uint64_t task, uint32_t worker, s
 static void test_threads(void **state)
 {
     rng random = rng_seeded(run_seed + 6);
-    for (int i = 0; i < 6; i++) {
+    for (int i = 0; i < 8; i++) {
         const setting how = {.writers = 4,
                              .memory_bytes = MIN_MEMORY << (i % 2 * 5),
                              .piece_capacity = 3000,
@@ -390,7 +537,9 @@ static void test_threads(void **state)
         ss_dir dir = open_scratch();
         sstore_error error = {.status = SSTORE_OK};
         testing_doing("case %d, seed %" PRIu64, i, run_seed);
-        input_make(&from, &random, KEYS + (uint32_t)(i / 2), SPILLING_RECORDS, SPILLING_RECORDS / 2);
+        const uint32_t words = i < 6 ? KEYS + (uint32_t)(i / 2) : many_words(&random);
+        const size_t count = i < 6 ? SPILLING_RECORDS : SPILLING_RECORDS / 3;
+        input_make(&from, &random, words, count, count / 2);
         crowd all = {.from = &from, .how = &how, .sorter = open_sorter(&from, &how, &dir)};
         assert_ok(ss_pool_run(how.writers, PARTS, add_part, &all, &error), &error);
         finish(all.sorter);
@@ -424,6 +573,9 @@ int main(void)
         cmocka_unit_test_teardown(test_spilling, testing_teardown),
         cmocka_unit_test_teardown(test_hardly_any_memory, testing_teardown),
         cmocka_unit_test_teardown(test_uneven, testing_teardown),
+        cmocka_unit_test_teardown(test_mixed, testing_teardown),
+        cmocka_unit_test_teardown(test_bit_by_bit, testing_teardown),
+        cmocka_unit_test_teardown(test_memory_divide, testing_teardown),
         cmocka_unit_test_teardown(test_threads, testing_teardown),
         cmocka_unit_test(test_free_at_any_time),
         cmocka_unit_test(test_no_place_to_spill),

@@ -315,16 +315,16 @@ static sstore_status add_chunk(ss_buckets *buckets, uint32_t writer, uint32_t bu
     return SSTORE_OK;
 }
 
-/* The loop for all kinds of items, inlined with constant `ids` and `item_words`. Items are one after the other in
- * `words`; or, if `ids` is not NULL, these are the second words of records. */
+/* The loop for all kinds of items, inlined with constant `item_words` where these are few. Items are one after the
+ * other in `words`; or, if `ids` is not NULL, these are their last words. */
 SS_ALWAYS_INLINE sstore_status partition(ss_buckets *buckets, uint32_t writer, const uint64_t *words,
                                          const uint64_t *ids, uint32_t item_words, size_t count, sstore_error *error)
 {
     uint8_t **heads = buckets->writers[writer].heads;
     const uint32_t shift = buckets->shift, mask = buckets->count - 1, key_word = item_words == 1 ? 0 : buckets->word;
     const uintptr_t within = buckets->pool->chunk_bytes - 1;
-    const size_t step = ids != NULL ? 1 : item_words;
-    assert(buckets->word < item_words);
+    const size_t step = ids != NULL ? item_words - 1 : item_words;
+    assert(buckets->word < step);
     for (size_t i = 0; i < count; i++) {
         const uint64_t *item = words + i * step;
         const uint32_t bucket = (uint32_t)(item[key_word] >> shift) & mask;
@@ -335,7 +335,7 @@ SS_ALWAYS_INLINE sstore_status partition(ss_buckets *buckets, uint32_t writer, c
         }
         memcpy(heads[bucket], item, step * sizeof *item);
         if (ids != NULL)
-            memcpy(heads[bucket] + sizeof *item, &ids[i], sizeof *ids);
+            memcpy(heads[bucket] + step * sizeof *item, &ids[i], sizeof *ids);
         heads[bucket] += item_words * sizeof *item;
     }
     return SSTORE_OK;
@@ -344,10 +344,15 @@ SS_ALWAYS_INLINE sstore_status partition(ss_buckets *buckets, uint32_t writer, c
 sstore_status ss_buckets_partition(ss_buckets *buckets, uint32_t writer, const uint64_t *fingerprints,
                                    const uint64_t *ids, size_t count, sstore_error *error)
 {
-    assert(buckets->item_words <= 2 && buckets->word == 0);
-    if (buckets->item_words == 1)
-        return partition(buckets, writer, fingerprints, NULL, 1, count, error);
-    return partition(buckets, writer, fingerprints, ids, 2, count, error);
+    assert(buckets->word == 0);
+    if (buckets->item_words == 1 || ids == NULL)
+        return ss_buckets_partition_items(buckets, writer, fingerprints, count, error);
+    switch (buckets->item_words) {
+    case 2: return partition(buckets, writer, fingerprints, ids, 2, count, error);
+    case 3: return partition(buckets, writer, fingerprints, ids, 3, count, error);
+    case 5: return partition(buckets, writer, fingerprints, ids, 5, count, error);
+    default: return partition(buckets, writer, fingerprints, ids, buckets->item_words, count, error);
+    }
 }
 
 sstore_status ss_buckets_partition_items(ss_buckets *buckets, uint32_t writer, const void *items, size_t count,
@@ -356,7 +361,9 @@ sstore_status ss_buckets_partition_items(ss_buckets *buckets, uint32_t writer, c
     switch (buckets->item_words) {
     case 1: return partition(buckets, writer, items, NULL, 1, count, error);
     case 2: return partition(buckets, writer, items, NULL, 2, count, error);
-    default: return partition(buckets, writer, items, NULL, 3, count, error);
+    case 3: return partition(buckets, writer, items, NULL, 3, count, error);
+    case 4: return partition(buckets, writer, items, NULL, 4, count, error);
+    default: return partition(buckets, writer, items, NULL, buckets->item_words, count, error);
     }
 }
 

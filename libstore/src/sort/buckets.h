@@ -59,10 +59,10 @@ void ss_spill_file_close(ss_spill_file *spill);
 /* ===== buckets ===== */
 
 /*
- * An item is one to three u64 words: a key, a record (sstore_record), a triple (ss_triple). One of the words chooses
- * its bucket. Several writers, each a thread, partition items at once. Each has its own lists of chunks of the shared
- * pool. A writer that has used its part of the pool spills all its buckets, one after the other, as a run. Within a
- * bucket items have no order.
+ * An item is one or more u64 words: a key, a record (sstore_record), a triple (ss_triple), a row of more. One of its
+ * words chooses the bucket. Several writers, each a thread, partition items at once. Each has its own lists of chunks
+ * of the shared pool. A writer that has used its part of the pool spills all its buckets, one after the other, as a
+ * run. Within a bucket items have no order.
  */
 
 /* Items that one writer spilled at once. */
@@ -97,7 +97,8 @@ sstore_status ss_buckets_open(ss_buckets *buckets, uint32_t writer_count, uint32
 /* Return all chunks. Buckets that could not be opened are allowed. */
 void ss_buckets_close(ss_buckets *buckets);
 
-/* Partition keys, by their only word, or records, by their first one; for keys, `ids` is not read. IO, MEMORY. */
+/* Partition, by the first word, items of a fingerprint and an id. A fingerprint is all words but the last; or all, if
+ * `ids` is NULL. Fingerprints are one after the other. If an item is one word, `ids` is not read. IO, MEMORY. */
 sstore_status ss_buckets_partition(ss_buckets *buckets, uint32_t writer, const uint64_t *fingerprints,
                                    const uint64_t *ids, size_t count, sstore_error *error);
 /* Partition items of any kind, one after the other in an array. IO, MEMORY. */

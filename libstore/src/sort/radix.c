@@ -3,6 +3,7 @@
 #include <string.h>
 
 #define SMALL 24u          /* up to which insertion is faster */
+#define FEW_ROWS 8u        /* the same for rows, whose words are apart from the pairs */
 #define SPARE_BITS 3u      /* so that one item in eight has equal digits with another, if they are spread evenly */
 #define MAX_DIGIT_BITS 11u /* more counters would not fit into the L1 cache */
 
@@ -125,4 +126,151 @@ size_t ss_sort_unique_keys(uint64_t *keys, uint64_t *scratch, size_t count)
         unique += keys[unique] != keys[unique - 1];
     }
     return unique;
+}
+
+/* ----- rows ----- */
+
+/* Pairs of a word of a row, as fingerprint, and the row's index, as id. Those of equal words are left as they are. */
+#define WORD_LESS(a, b) ((a).fingerprint < (b).fingerprint)
+DEFINE_SORT(static, sort_by_word, sstore_record, RECORD_FINGERPRINT, WORD_LESS, LEAVE_EQUAL)
+
+/* Rows of one width, in the order of `pairs`. */
+typedef struct row_order {
+    const uint64_t *rows;
+    uint32_t words;
+    sstore_record *pairs, *scratch;
+} row_order;
+
+/* Whether row a is below row b, which has the same words before `word`. */
+static bool row_is_below(const row_order *self, uint64_t a, uint64_t b, uint32_t word)
+{
+    const uint64_t *left = self->rows + a * self->words, *right = self->rows + b * self->words;
+    while (word + 1 < self->words && left[word] == right[word])
+        word++;
+    return left[word] < right[word];
+}
+
+/* The pairs first .. first + count - 1 are few. */
+static void order_few(const row_order *self, size_t first, size_t count, uint32_t word)
+{
+    sstore_record *pairs = self->pairs + first;
+    for (size_t i = 1; i < count; i++) {
+        const uint64_t row = pairs[i].id;
+        size_t at = i;
+        for (; at > 0 && row_is_below(self, row, pairs[at - 1].id, word); at--)
+            pairs[at].id = pairs[at - 1].id;
+        pairs[at].id = row;
+    }
+}
+
+/* Put `word` of the rows into the pairs first .. first + count - 1. Returns whether any differ. */
+static bool load_word(const row_order *self, size_t first, size_t count, uint32_t word)
+{
+    sstore_record *pairs = self->pairs + first;
+    const uint64_t *column = self->rows + word, some = column[pairs[0].id * self->words];
+    uint64_t differing = 0;
+    for (size_t i = 0; i < count; i++) {
+        pairs[i].fingerprint = column[pairs[i].id * self->words];
+        differing |= pairs[i].fingerprint ^ some;
+    }
+    return differing != 0;
+}
+
+/* Order the pairs first .. first + count - 1, whose rows have the same words before `word`: by the first word that
+ * differs; then each run of one word in the same way, by later words. */
+static void order_rows(const row_order *self, size_t first, size_t count, uint32_t word)
+{
+    if (count <= FEW_ROWS) {
+        order_few(self, first, count, word);
+        return;
+    }
+    while (!load_word(self, first, count, word))
+        if (++word == self->words)
+            return;
+    sstore_record *pairs = self->pairs + first;
+    sort_by_word(pairs, self->scratch + first, count);
+    if (++word == self->words)
+        return;
+    for (size_t begin = 0, end; begin < count; begin = end) {
+        for (end = begin + 1; end < count && pairs[begin].fingerprint == pairs[end].fingerprint;)
+            end++;
+        if (end - begin > 1)
+            order_rows(self, first + begin, end - begin, word);
+    }
+}
+
+/* Move each row to the place of its pair, along the cycles of the permutation. The pairs are consumed. */
+static void move_rows(uint64_t *rows, sstore_record *pairs, size_t count, uint32_t words)
+{
+    const size_t row_bytes = words * sizeof *rows;
+    uint64_t saved[SS_MAX_ITEM_WORDS];
+    for (size_t i = 0; i < count; i++) {
+        if (pairs[i].id == i)
+            continue;
+        size_t to = i, from;
+        memcpy(saved, rows + i * words, row_bytes);
+        for (; (from = (size_t)pairs[to].id) != i; to = from) {
+            memcpy(rows + to * words, rows + from * words, row_bytes);
+            pairs[to].id = to;
+        }
+        memcpy(rows + to * words, saved, row_bytes);
+        pairs[to].id = to;
+    }
+}
+
+void ss_sort_rows(uint64_t *rows, uint64_t *scratch, size_t count, uint32_t words)
+{
+    assert(words >= 2 * sizeof(sstore_record) / sizeof *rows && words <= SS_MAX_ITEM_WORDS);
+    sstore_record *pairs = (sstore_record *)scratch;
+    const row_order order = {.rows = rows, .words = words, .pairs = pairs, .scratch = pairs + count};
+    if (count < 2)
+        return;
+    for (size_t i = 0; i < count; i++)
+        pairs[i].id = i;
+    order_rows(&order, 0, count, 0);
+    move_rows(rows, pairs, count, words);
+}
+
+/* ----- items of any number of words ----- */
+
+/* Keep each of sorted items once. Returns how many are left. Inlined with a constant `words`, those of an item. */
+SS_ALWAYS_INLINE size_t remove_repeats(uint64_t *items, size_t count, size_t words)
+{
+    size_t kept = count > 0;
+    for (size_t i = 1; i < count; i++) {
+        const uint64_t *from = items + i * words; /* the item before it is still there */
+        uint64_t differing = 0;
+        for (size_t word = 0; word < words; word++) {
+            differing |= from[word] ^ (from - words)[word];
+            items[kept * words + word] = from[word];
+        }
+        kept += differing != 0;
+    }
+    return kept;
+}
+
+/* The same for rows, which are seldom equal and too large to move them without need. */
+static size_t remove_repeated_rows(uint64_t *rows, size_t count, size_t words)
+{
+    const size_t row_bytes = words * sizeof *rows;
+    size_t kept = count > 0;
+    for (size_t i = 1; i < count; i++) {
+        const uint64_t *from = rows + i * words; /* the row before it is still there */
+        if (from[0] == (from - words)[0] && memcmp(from, from - words, row_bytes) == 0)
+            continue;
+        if (kept < i)
+            memcpy(rows + kept * words, from, row_bytes);
+        kept++;
+    }
+    return kept;
+}
+
+size_t ss_sort_unique_items(void *items, void *scratch, size_t count, uint32_t words)
+{
+    switch (words) {
+    case 1: return ss_sort_unique_keys(items, scratch, count);
+    case 2: ss_sort_records(items, scratch, count); return remove_repeats(items, count, 2);
+    case 3: ss_sort_triples(items, scratch, count); return remove_repeats(items, count, 3);
+    default: ss_sort_rows(items, scratch, count, words); return remove_repeated_rows(items, count, words);
+    }
 }

@@ -4,13 +4,12 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "sort/radix.h"
 
-#define MAX_WORDS 3u                /* of an item */
 #define MAX_BITS 11u                /* that choose a bucket in one partition */
 #define BUCKET_ITEMS 16384u         /* up to which a bucket is not divided further */
 #define PIECE_ITEMS ((size_t)32768) /* up to which buckets form one piece: it fits into a cache, with its scratch */
-#define READ_ITEMS ((size_t)16384)  /* that are read at once to partition a bucket again */
+#define READ_BYTES ((size_t)393216) /* that are read at once to partition a bucket again */
+#define READ_ITEMS ((size_t)16384)  /* at most as many */
 #define UNFILLED_DIVISOR 16u        /* chunks that are not full may take 1/16 of memory */
 #define MIN_CHUNK_BYTES ((size_t)1024)
 #define MAX_CHUNK_BYTES ((size_t)8192)
@@ -24,6 +23,12 @@ typedef struct piece {
     bool equal;          /* all items are equal, and may be too many for a buffer; they count as one */
 } piece;
 
+/* The bits in which any items of a bucket differ from its first one, word by word. */
+typedef struct differences {
+    bool any;
+    uint64_t first[SS_MAX_ITEM_WORDS], differing[SS_MAX_ITEM_WORDS];
+} differences;
+
 struct ss_sorter {
     ss_sorter_options options;
     ss_chunk_pool *pool;
@@ -35,18 +40,23 @@ struct ss_sorter {
     uint64_t count;        /* of all items, from ss_sorter_finish() on; before, UINT64_MAX */
     ss_progress *progress; /* while pieces are formed, as the next one */
     void *buffer;          /* to read spilled items; NULL until a bucket is partitioned again */
+    differences found;     /* in the last bucket that was too large; not on the stack, as split() recurs */
 };
 
 /* ----- memory ----- */
 
 #define MIN_SORTER_BYTES ((uint64_t)1 << 20)
 #define MIN_PIECE ((uint64_t)16384)
-#define MAX_PIECE ((uint64_t)1 << 20) /* larger ones are sorted more slowly, and buckets are seldom larger */
-#define WORKERS_DIVISOR 6u            /* all threads' pieces take 1/6 of memory */
+#define MAX_PIECE ((uint64_t)1 << 20)        /* larger ones are sorted more slowly, and buckets are seldom larger */
+#define LARGE_ITEM_BYTES 64u                 /* items of more fill the caches earlier: */
+#define MAX_PIECE_BYTES ((uint64_t)32 << 20) /* the limit of a piece of these */
+#define WORKERS_DIVISOR 6u                   /* all threads' pieces take 1/6 of memory */
 
 ss_sort_memory ss_sort_memory_divide(uint64_t limit_bytes, uint32_t threads, uint64_t fixed_bytes, uint64_t item_bytes)
 {
-    const uint64_t min = fixed_bytes + MIN_PIECE * item_bytes, max = fixed_bytes + MAX_PIECE * item_bytes;
+    const uint64_t max_items = item_bytes <= LARGE_ITEM_BYTES ? MAX_PIECE
+                                                              : ss_max_u64(MAX_PIECE_BYTES / item_bytes, MIN_PIECE);
+    const uint64_t min = fixed_bytes + MIN_PIECE * item_bytes, max = fixed_bytes + max_items * item_bytes;
     const uint64_t for_workers = limit_bytes / WORKERS_DIVISOR;
     threads = (uint32_t)ss_max_u64(ss_min_u64(threads, for_workers / min), 1);
     const uint64_t each = ss_min_u64(ss_max_u64(for_workers / threads, min), max);
@@ -111,7 +121,7 @@ sstore_status ss_sorter_create(const ss_sorter_options *options, ss_sorter **sor
 {
     *sorter_out = NULL;
     assert(options->writers > 0 && options->piece_capacity > 0);
-    assert(options->item_words >= 1 && options->item_words <= MAX_WORDS);
+    assert(options->item_words >= 1 && options->item_words <= SS_MAX_ITEM_WORDS);
     ss_sorter *sorter = ss_alloc(1, sizeof *sorter);
     if (sorter == NULL)
         return ss_fail_memory(error, sizeof *sorter);
@@ -180,27 +190,21 @@ static sstore_status add_piece(ss_sorter *sorter, piece added, sstore_error *err
     return SSTORE_OK;
 }
 
-/* The bits in which any items of a bucket differ from its first one, word by word. */
-typedef struct differences {
-    ss_sorter *sorter;
-    bool any;
-    uint64_t first[MAX_WORDS], differing[MAX_WORDS];
-} differences;
-
 static sstore_status note_differences(void *context, const void *items, size_t count, sstore_error *error)
 {
-    differences *self = context;
-    const uint32_t item_words = self->sorter->options.item_words;
+    ss_sorter *sorter = context;
+    differences *found = &sorter->found;
+    const uint32_t item_words = sorter->options.item_words;
     const uint64_t *words = items;
     (void)error;
-    if (ss_progress_add(self->sorter->progress, 0, 0) != SSTORE_OK)
+    if (ss_progress_add(sorter->progress, 0, 0) != SSTORE_OK)
         return SSTORE_STOPPED;
-    if (!self->any)
-        memcpy(self->first, words, item_words * sizeof *words);
-    self->any = true;
+    if (!found->any)
+        memcpy(found->first, words, item_words * sizeof *words);
+    found->any = true;
     for (size_t i = 0; i < count; i++)
         for (uint32_t word = 0; word < item_words; word++)
-            self->differing[word] |= *words++ ^ self->first[word];
+            found->differing[word] |= *words++ ^ found->first[word];
     return SSTORE_OK;
 }
 
@@ -229,24 +233,31 @@ static sstore_status spill_all(ss_sorter *sorter, sstore_error *error)
 
 static sstore_status form_pieces(ss_sorter *sorter, ss_buckets *buckets, sstore_error *error);
 
-/* Partition a bucket that is too large for a piece by the bits in which its items differ, and form pieces of the
- * parts. */
+/* Pass the items of a bucket to on_items. */
+static sstore_status each_item(ss_sorter *sorter, ss_buckets *buckets, uint32_t bucket, bool take, ss_items_fn on_items,
+                               void *context, sstore_error *error)
+{
+    const size_t capacity = READ_BYTES / buckets->item_bytes;
+    if (sorter->buffer == NULL)
+        sorter->buffer = ss_realloc(NULL, READ_BYTES, 1);
+    if (sorter->buffer == NULL)
+        return ss_fail_memory(error, READ_BYTES);
+    return ss_buckets_each(buckets, bucket, take, sorter->buffer, capacity < READ_ITEMS ? capacity : READ_ITEMS,
+                           on_items, context, error);
+}
+
+/* Partition a bucket that is too large for a piece by the bits in which its items differ, and form pieces of the parts.
+ * The items of a part have the highest of these bits in common, and those before it. So this ends for any items. */
 static sstore_status split(ss_sorter *sorter, ss_buckets *buckets, uint32_t bucket, sstore_error *error)
 {
-    const size_t buffer_bytes = READ_ITEMS * MAX_WORDS * sizeof(uint64_t);
-    if (sorter->buffer == NULL)
-        sorter->buffer = ss_realloc(NULL, buffer_bytes, 1);
-    if (sorter->buffer == NULL)
-        return ss_fail_memory(error, buffer_bytes);
-    differences found = {.sorter = sorter};
-    sstore_status status = ss_buckets_each(buckets, bucket, false, sorter->buffer, READ_ITEMS, note_differences, &found,
-                                           error);
+    sorter->found = (differences){.any = false};
+    sstore_status status = each_item(sorter, buckets, bucket, false, note_differences, sorter, error);
     if (status != SSTORE_OK)
         return status;
     uint32_t word = 0;
-    while (word < MAX_WORDS - 1 && found.differing[word] == 0)
+    while (word + 1 < sorter->options.item_words && sorter->found.differing[word] == 0)
         word++;
-    uint64_t differing = found.differing[word];
+    uint64_t differing = sorter->found.differing[word];
     if (differing == 0) {
         const piece equal = {.buckets = buckets, .first = bucket, .end = bucket + 1, .count = 1, .equal = true};
         return add_piece(sorter, equal, error);
@@ -262,7 +273,7 @@ static sstore_status split(ss_sorter *sorter, ss_buckets *buckets, uint32_t buck
         status = add_partition(sorter, 1, bits, top - bits, word, &parts, error);
     repartition again = {.sorter = sorter, .to = parts};
     if (status == SSTORE_OK)
-        status = ss_buckets_each(buckets, bucket, true, sorter->buffer, READ_ITEMS, partition_again, &again, error);
+        status = each_item(sorter, buckets, bucket, true, partition_again, &again, error);
     return status == SSTORE_OK ? form_pieces(sorter, parts, error) : status;
 }
 
@@ -309,31 +320,6 @@ size_t ss_sorter_piece_count(const ss_sorter *sorter)
     return sorter->piece_count;
 }
 
-/* Keep each of sorted items once. Returns how many are left. Inlined with a constant `words`, those of an item. */
-SS_ALWAYS_INLINE size_t remove_repeats(uint64_t *items, size_t count, size_t words)
-{
-    size_t kept = count > 0;
-    for (size_t i = 1; i < count; i++) {
-        const uint64_t *from = items + i * words; /* the item before it is still there */
-        uint64_t differing = 0;
-        for (size_t word = 0; word < words; word++) {
-            differing |= from[word] ^ (from - words)[word];
-            items[kept * words + word] = from[word];
-        }
-        kept += differing != 0;
-    }
-    return kept;
-}
-
-static size_t sort_items(const ss_sorter *sorter, void *items, void *scratch, size_t count)
-{
-    switch (sorter->options.item_words) {
-    case 1: return ss_sort_unique_keys(items, scratch, count);
-    case 2: ss_sort_records(items, scratch, count); return remove_repeats(items, count, 2);
-    default: ss_sort_triples(items, scratch, count); return remove_repeats(items, count, 3);
-    }
-}
-
 /* Copies the first of many equal items. */
 typedef struct first_item {
     void *to;
@@ -363,7 +349,7 @@ sstore_status ss_sorter_load(ss_sorter *sorter, size_t number, void *items, void
         status = ss_buckets_gather(from->buckets, from->first, from->end, items, error);
         if (status != SSTORE_OK || from->sorted)
             return status;
-        *count_out = sort_items(sorter, items, scratch, from->count);
+        *count_out = ss_sort_unique_items(items, scratch, from->count, options->item_words);
     }
     if (status == SSTORE_OK && options->refine != NULL)
         status = options->refine(options->refine_context, items, count_out, error);

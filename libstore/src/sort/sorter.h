@@ -1,6 +1,6 @@
 /*
- * sorter.h - sorts any number of items within a fixed memory, on several threads: keys, records or triples, ascending
- * by their words. Equal items are kept once.
+ * sorter.h - sorts any number of items within a fixed memory, on several threads: keys, records, triples or rows,
+ * ascending by their words. Equal items are kept once.
  *
  * Items are partitioned into buckets as they come (buckets.h), and spilled if memory is full. ss_sorter_finish() then
  * makes pieces of the buckets, in order, each small enough to be sorted in a buffer of the caller's. A bucket that is
@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "base/tasks.h"
 #include "sort/buckets.h"
+#include "sort/radix.h"
 
 typedef struct ss_sorter ss_sorter;
 
@@ -22,7 +23,7 @@ typedef struct ss_sorter ss_sorter;
 typedef sstore_status (*ss_refine_fn)(void *context, void *items, size_t *count, sstore_error *error);
 
 typedef struct ss_sorter_options {
-    uint32_t item_words;     /* 1: keys; 2: records (sstore_record); 3: triples (ss_triple of radix.h) */
+    uint32_t item_words;     /* 1: keys; 2: sstore_record; 3: ss_triple of radix.h; up to SS_MAX_ITEM_WORDS: rows */
     uint32_t writers;        /* threads that add at once, at least 1 */
     ss_chunk_pool *pool;     /* for items in memory; borrowed, and used by nothing else */
     size_t piece_capacity;   /* items of the largest piece, at least 1 */
@@ -50,7 +51,8 @@ sstore_status ss_sorter_pool_open(ss_chunk_pool *pool, uint64_t memory_bytes, ui
 sstore_status ss_sorter_create(const ss_sorter_options *options, ss_sorter **sorter_out, sstore_error *error);
 void ss_sorter_free(ss_sorter *sorter);
 
-/* Add keys or records as writer `writer`; `ids` is not read by a sorter of keys. IO, MEMORY. */
+/* Add items of a fingerprint and an id as writer `writer`. A fingerprint is all words of an item but the last; or all,
+ * if `ids` is NULL. Fingerprints are one after the other. A sorter of keys does not read `ids`. IO, MEMORY. */
 sstore_status ss_sorter_add(ss_sorter *sorter, uint32_t writer, const uint64_t *fingerprints, const uint64_t *ids,
                             size_t count, sstore_error *error);
 
@@ -66,7 +68,7 @@ uint64_t ss_sorter_count(const ss_sorter *sorter);
 sstore_status ss_sorter_finish(ss_sorter *sorter, ss_progress *progress, sstore_error *error);
 
 /* Pieces ascend: all items of one are below all items of the next. Empty ones are possible. Items with the same first
- * word are in one piece, or in several that hold no others. */
+ * word, or the same first words, however many, are in one piece, or in several that hold no others. */
 size_t ss_sorter_piece_count(const ss_sorter *sorter);
 
 /* Load a piece, sorted, into `items`. This array and `scratch` have piece_capacity items. *count_out is the number of
