@@ -1,5 +1,5 @@
 /*
- * sstore.h - find every stored 64-bit fingerprint within a Hamming distance of a given one.
+ * sstore.h - find every stored fingerprint within a Hamming distance of a given one.
  *
  * A store is a folder of compressed, checksummed, immutable files. It consists of segments; each is written once and
  * then never changed. Any number of processes and threads can read a store while one process adds to it or removes from
@@ -9,7 +9,12 @@
  * every byte of the files.
  *
  * Conventions
- *  - Fingerprints are 64-bit simhashes. Bit 0 is the most significant bit, as in the paper. Only plans depend on this.
+ *  - A fingerprint has 64 bits, or another multiple of 64 up to 1,024: then it is as many words of 64 bits, the most
+ *    significant one first. All fingerprints of a store have the same number of words. Arrays of `count` fingerprints
+ *    have count * words elements, one fingerprint after the other. Bit 0 is the most significant bit, as in the paper.
+ *    Only plans depend on this.
+ *  - A single fingerprint of 64 bits is passed as a number. In results, `fingerprint` is the first word, and `words`
+ *    points to all of them; it is valid until the callback returns. With 64 bits, `words` can be ignored.
  *  - A function that can fail returns an sstore_status and takes an sstore_error, which may be NULL. It fills the error
  *    if it fails, and does not touch it otherwise.
  *  - Options are structs that begin with struct_size, and have an initializer with the defaults. NULL stands for the
@@ -62,8 +67,9 @@ extern "C" {
 #define SSTORE_API
 #endif
 
-#define SSTORE_MAX_DISTANCE 64         /* between two fingerprints, and of a query */
-#define SSTORE_MAX_BUILD_DISTANCE 16   /* of a store; also of deduplication, joins and stream matchers */
+#define SSTORE_MAX_WORDS 16            /* of a fingerprint */
+#define SSTORE_MAX_DISTANCE 64         /* a word: between two fingerprints, and of a query */
+#define SSTORE_MAX_BUILD_DISTANCE 16   /* a word: of a store; also of deduplication, joins and stream matchers */
 #define SSTORE_OWN_DISTANCE UINT32_MAX /* in options: the store's own distance; of two stores, the smaller one */
 
 /* The version of the library at run time: as text, such as "0.1.0", in static storage; and as SSTORE_VERSION_NUMBER. */
@@ -171,7 +177,8 @@ typedef struct sstore_open_options {
  *    them, but not their page tables, which take a five-hundredth of them.
  *  - MEMORY: the same as PREAD, and all block files.
  *
- * Each segment also takes about 20 KiB, and a file descriptor for each table, for the ids and for the directory. The
+ * Each segment also takes about 20 KiB, and a file descriptor for each table, for the ids and for the directory. With
+ * more than 64 bits, each word index of a segment (one a word, unless the segment only removes) takes the same. The
  * store's folder takes one more. Opening takes two more. If the process may not open as many, the call fails with IO
  * and EMFILE. The directory is copied into a memfd, which counts against RLIMIT_FSIZE; if it does not fit, the call
  * fails with IO and EFBIG. The copy is opened by /proc/self/fd, so /proc must be mounted.
@@ -254,12 +261,14 @@ typedef int (*sstore_progress_fn)(void *context, const sstore_progress *progress
 typedef struct sstore_match {
     uint64_t query_index, fingerprint, id;
     uint32_t distance;
+    const uint64_t *words;
 } sstore_match;
 
 /* Called once for every match. */
 typedef int (*sstore_match_fn)(void *context, const sstore_match *match);
 
-/* Arrays for matches, each of the capacity that is given with them. NULL: this column is not wanted. */
+/* Arrays for matches, each of the capacity that is given with them, `fingerprint` of as many fingerprints. NULL: this
+ * column is not wanted. */
 typedef struct sstore_match_columns {
     size_t struct_size;
     uint64_t *query_index, *fingerprint, *id;
@@ -281,6 +290,12 @@ typedef struct sstore_match_columns {
 SSTORE_API sstore_status sstore_query(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance,
                                       sstore_match_fn on_match, void *context, sstore_error *error);
 
+/* The same for a store of any width: `fingerprint` has as many words as the store's fingerprints, and the distance is
+ * at most 64 a word. sstore_query() serves stores of 64 bits only, and so do the other calls that take a fingerprint as
+ * a number (else ARGUMENT). */
+SSTORE_API sstore_status sstore_query_words(sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t distance,
+                                            sstore_match_fn on_match, void *context, sstore_error *error);
+
 /* The same, into columns. Fills them with the first `capacity` matches, and sets *count_out to the number of all
  * matches. If that is more than `capacity`, call it again with larger columns. If `columns` is NULL, matches are only
  * counted. Errors: as sstore_query(). */
@@ -288,15 +303,28 @@ SSTORE_API sstore_status sstore_query_columns(sstore_cursor *cursor, uint64_t fi
                                               const sstore_match_columns *columns, size_t capacity, uint64_t *count_out,
                                               sstore_error *error);
 
+SSTORE_API sstore_status sstore_query_words_columns(sstore_cursor *cursor, const uint64_t *fingerprint,
+                                                    uint32_t distance, const sstore_match_columns *columns,
+                                                    size_t capacity, uint64_t *count_out, sstore_error *error);
+
 /* Report all records at the smallest distance from `fingerprint` at which there are any, if it is at most
  * `max_distance` (0 to 64). The search widens the distance until it finds a match. Otherwise as sstore_query(). */
 SSTORE_API sstore_status sstore_query_nearest(sstore_cursor *cursor, uint64_t fingerprint, uint32_t max_distance,
                                               sstore_match_fn on_match, void *context, sstore_error *error);
 
+/* The same for a store of any width, as sstore_query_words(). */
+SSTORE_API sstore_status sstore_query_nearest_words(sstore_cursor *cursor, const uint64_t *fingerprint,
+                                                    uint32_t max_distance, sstore_match_fn on_match, void *context,
+                                                    sstore_error *error);
+
 /* The same, into columns, as sstore_query_columns(). */
 SSTORE_API sstore_status sstore_query_nearest_columns(sstore_cursor *cursor, uint64_t fingerprint,
                                                       uint32_t max_distance, const sstore_match_columns *columns,
                                                       size_t capacity, uint64_t *count_out, sstore_error *error);
+
+SSTORE_API sstore_status sstore_query_nearest_words_columns(sstore_cursor *cursor, const uint64_t *fingerprint,
+                                                            uint32_t max_distance, const sstore_match_columns *columns,
+                                                            size_t capacity, uint64_t *count_out, sstore_error *error);
 
 typedef struct sstore_batch_options {
     size_t struct_size;
@@ -356,6 +384,7 @@ typedef struct sstore_table_explanation {
     uint32_t table;                  /* from 0 within the segment */
     uint32_t prefix_bits;            /* key bits; 64 at distance 0, where the whole fingerprint is looked up */
     int32_t radius;                  /* bits in which a probed prefix may differ; -1: the table was not needed */
+    uint32_t word;                   /* of the fingerprint, from 0, that the table has */
     bool is_full_scan;               /* the whole table was read instead of probing any */
 } sstore_table_explanation;
 
@@ -366,6 +395,13 @@ typedef int (*sstore_explain_fn)(void *context, const sstore_table_explanation *
  * for the ids of matches are not counted. Errors: as sstore_query(). */
 SSTORE_API sstore_status sstore_explain(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance,
                                         sstore_explain_fn on_table, void *context, sstore_error *error);
+
+/* The same for a store of any width, as sstore_query_words(). */
+SSTORE_API sstore_status sstore_explain_words(sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t distance,
+                                              sstore_explain_fn on_table, void *context, sstore_error *error);
+
+/* The words of a fingerprint of a store: 1 to 16. `store` must not be NULL. */
+SSTORE_API uint32_t sstore_word_count(const sstore *store);
 
 /* The number of bits in which a and b differ, 0 to 64. */
 SSTORE_API uint32_t sstore_hamming_distance(uint64_t a, uint64_t b);
@@ -380,7 +416,7 @@ typedef struct sstore_record {
 /* Called for each record. */
 typedef int (*sstore_record_fn)(void *context, const sstore_record *record);
 
-/* Arrays for records, as sstore_match_columns. sstore_join_records() reads them. */
+/* Arrays for records, as sstore_match_columns. sstore_join_records() reads them, of 64-bit fingerprints. */
 typedef struct sstore_record_columns {
     size_t struct_size;
     uint64_t *fingerprint, *id;
@@ -388,14 +424,15 @@ typedef struct sstore_record_columns {
 
 #define SSTORE_RECORD_COLUMNS_INIT {sizeof(sstore_record_columns), NULL, NULL}
 
-/* Report all records, ascending by (fingerprint, id). Errors: ARGUMENT, MEMORY, IO, DAMAGED. */
+/* Report all records of a store of 64-bit fingerprints, ascending by (fingerprint, id). Errors: ARGUMENT, MEMORY, IO,
+ * DAMAGED. */
 SSTORE_API sstore_status sstore_each_record(const sstore *store, sstore_record_fn on_record, void *context,
                                             sstore_error *error);
 
 typedef struct sstore_record_iterator sstore_record_iterator;
 
-/* The same, as an iterator. Free it with sstore_record_iterator_free() before the store is closed. Errors: ARGUMENT,
- * MEMORY, IO, DAMAGED. */
+/* The same for a store of any width, as an iterator. Free it with sstore_record_iterator_free() before the store is
+ * closed. Errors: ARGUMENT, MEMORY, IO, DAMAGED. */
 SSTORE_API sstore_status sstore_record_iterator_create(const sstore *store, sstore_record_iterator **iterator_out,
                                                        sstore_error *error);
 
@@ -415,7 +452,9 @@ typedef struct sstore_statistics {
     uint64_t distinct_count; /* of distinct fingerprints, summed over the segments that add: exact for one segment */
     uint64_t removed_count;  /* removed records that take space until they are compacted away */
     uint64_t next_id;        /* the id that the next record without one would get; 0 in a store without ids */
-    uint64_t tables_bytes;   /* of all segments, as the next four */
+    uint64_t tables_bytes;   /* of all segments, as the next six */
+    uint64_t fingerprints_bytes; /* of whole fingerprints; 0 if they have 64 bits, as the next one */
+    uint64_t ranks_bytes;    /* of the columns that lead from words to fingerprints */
     uint64_t ids_bytes;      /* of the id columns; 0 without ids */
     uint64_t ids_block_count;
     uint64_t directory_bytes;
@@ -423,17 +462,18 @@ typedef struct sstore_statistics {
     uint64_t total_bytes;      /* of all files */
     uint64_t memory_bytes;     /* of the open store, with one cursor: see sstore_open() */
     uint32_t segment_count;
-    uint32_t fingerprint_bits; /* 64 */
+    uint32_t fingerprint_bits; /* 64 a word */
     uint32_t distance;         /* the k that the store was built for */
-    uint32_t table_count;      /* of the largest segment, as the next two */
+    uint32_t table_count;      /* of the largest segment, of all words, as the next two */
     uint32_t block_bytes;
     bool has_ids;
-    char plan[1536];           /* as sstore_build_options.plan takes it, written out: "16:0,16:0,16:0,16:0" */
+    char plan[1536];           /* as sstore_build_options.plan takes it, written out: "16:0,16:0,16:0,16:0". Of several
+                                  words, for each its radius, "=" and its plan, with "; " between them; cut to fit */
     char recipe[512];          /* how the fingerprints were made, or "". Escaped by sstore_escape(), and cut to fit */
 } sstore_statistics;
 
 #define SSTORE_STATISTICS_INIT \
-    {sizeof(sstore_statistics), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, false, "", ""}
+    {sizeof(sstore_statistics), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, false, "", ""}
 
 /* Fill *statistics_out. Reads nothing from disk. Errors: ARGUMENT. */
 SSTORE_API sstore_status sstore_stat(const sstore *store, sstore_statistics *statistics_out, sstore_error *error);
@@ -443,6 +483,7 @@ typedef struct sstore_segment_statistics {
     size_t struct_size; /* set by the caller */
     uint64_t record_count, distinct_count;
     uint64_t tables_bytes;
+    uint64_t fingerprints_bytes, ranks_bytes; /* as in sstore_statistics */
     uint64_t ids_bytes, ids_block_count;
     uint64_t directory_bytes;
     uint64_t total_bytes;
@@ -454,7 +495,8 @@ typedef struct sstore_segment_statistics {
     char writer[32]; /* the program that wrote its block files: "sstore 0.1.0"; "" if it is unknown */
 } sstore_segment_statistics;
 
-#define SSTORE_SEGMENT_STATISTICS_INIT {sizeof(sstore_segment_statistics), 0, 0, 0, 0, 0, 0, 0, 0, 0, false, "", "", ""}
+#define SSTORE_SEGMENT_STATISTICS_INIT \
+    {sizeof(sstore_segment_statistics), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, false, "", "", ""}
 
 /* Fill *statistics_out for segment `segment` (from 0, the oldest). Reads nothing from disk. Errors: ARGUMENT. */
 SSTORE_API sstore_status sstore_stat_segment(const sstore *store, uint32_t segment,
@@ -474,11 +516,13 @@ typedef struct sstore_table_statistics {
     double rice_bits_per_fingerprint;       /* of Rice coding of the gaps, with the best parameter */
     uint32_t prefix_bits;                   /* key bits */
     uint32_t radius;                        /* bits in which a probed prefix may differ, at the store's distance */
+    uint32_t word;                          /* of the fingerprints, from 0, that the table has */
 } sstore_table_statistics;
 
-#define SSTORE_TABLE_STATISTICS_INIT {sizeof(sstore_table_statistics), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
+#define SSTORE_TABLE_STATISTICS_INIT {sizeof(sstore_table_statistics), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
 
-/* Fill *statistics_out for table `table` (from 0) of segment `segment`. Reads nothing from disk. Errors: ARGUMENT. */
+/* Fill *statistics_out for table `table` (from 0) of segment `segment`. The tables of several words are numbered one
+ * word after the other. Reads nothing from disk. Errors: ARGUMENT. */
 SSTORE_API sstore_status sstore_stat_table(const sstore *store, uint32_t segment, uint32_t table,
                                            sstore_table_statistics *statistics_out, sstore_error *error);
 
@@ -511,11 +555,11 @@ SSTORE_API sstore_status sstore_stat_block(const sstore *store, uint32_t segment
                                            sstore_block_statistics *statistics_out, sstore_error *error);
 
 /*
- * Fill fingerprints_out, which has room for `capacity`, with a random sample of the distinct fingerprints of the
- * segments that add, and set *count_out to their number. If there are no more than `capacity`, these are all. Otherwise
- * `capacity` of them are drawn, and those that are drawn twice are left out. Equal seeds draw equally. Fingerprints of
- * removed records can be among them. Within a segment they ascend. A few reads for each: sstore_plan() needs about ten
- * thousand. Errors: ARGUMENT, MEMORY, IO, DAMAGED.
+ * Fill fingerprints_out, which has room for `capacity` fingerprints, with a random sample of the distinct fingerprints
+ * of the segments that add, and set *count_out to their number. If there are no more than `capacity`, these are all.
+ * Otherwise `capacity` of them are drawn, and those that are drawn twice are left out. Equal seeds draw equally.
+ * Fingerprints of removed records can be among them. Within a segment they ascend. A few reads for each: sstore_plan()
+ * needs about ten thousand. Errors: ARGUMENT, MEMORY, IO, DAMAGED.
  */
 SSTORE_API sstore_status sstore_sample(const sstore *store, uint64_t seed, uint64_t *fingerprints_out, size_t capacity,
                                        size_t *count_out, sstore_error *error);
@@ -560,7 +604,8 @@ typedef struct sstore_change {
  *  - plan: NULL or "auto": chosen as by sstore_plan(), from the fingerprints. Otherwise "20", "16", "10", "4", "3", "2"
  *    or "1" (tables of the named plans for k = 3), "BcC" such as "5c2" (B bit groups, a table for each choice of
  *    C), "BcC/BcC" such as "4c1/4c1" (the other bits are split again), or "bits:radius,..." such as "24:1,20:0,20:0"
- *    (disjoint bit groups of together at most 64 bits). Other numbers alone, such as "8", are refused.
+ *    (disjoint bit groups of together at most 64 bits). Other numbers alone, such as "8", are refused. With several
+ *    words, each word has a plan of this name; "22,21,21" gets the radii that the word needs.
  *  - memory_bytes: what the call may take in all, including up to 12 MiB of the process that calls it. 0: 1 GiB. The
  *    limit is enforced from 64 MiB up. Smaller values (minimum 1 MiB) may be exceeded.
  *  - tmp_dir: a folder for items that do not fit in memory, in files without names that nobody else can open. NULL: the
@@ -576,7 +621,7 @@ typedef struct sstore_change {
  */
 typedef struct sstore_build_options {
     size_t struct_size;
-    uint32_t distance; /* the k to build for, 0 to 16; default 3 */
+    uint32_t distance; /* the k to build for, 0 to 16 a word; default 3 */
     uint32_t block_bytes;
     uint32_t threads;
     bool without_ids;  /* a store without ids; given ids are ignored */
@@ -591,10 +636,11 @@ typedef struct sstore_build_options {
     uint64_t expected_max_id;       /* approximate, of given ids; 0: they are like assigned ones */
     sstore_progress_fn on_progress;
     void *progress_context;
+    uint32_t fingerprint_bits;      /* a multiple of 64 up to 1,024; default 64. The distance may be up to 16 a word */
 } sstore_build_options;
 
 #define SSTORE_BUILD_OPTIONS_INIT \
-    {sizeof(sstore_build_options), 3, 0, 0, false, false, false, NULL, NULL, NULL, 0, 0, 0, 0, NULL, NULL}
+    {sizeof(sstore_build_options), 3, 0, 0, false, false, false, NULL, NULL, NULL, 0, 0, 0, 0, NULL, NULL, 64}
 
 /* Begin a store at `path`. The folder is made; with `replace`, an existing store is locked against other writers, while
  * readers continue. An empty folder is used as it is. The builder writes into a new folder inside it, which readers do
@@ -650,6 +696,9 @@ typedef struct sstore_build_needs {
 
 #define SSTORE_BUILD_NEEDS_INIT {sizeof(sstore_build_needs), 0, 0, 0, 0, 0}
 
+/* The words of a fingerprint that sstore_builder_add() takes: 1 to 16. `builder` must not be NULL. */
+SSTORE_API uint32_t sstore_builder_word_count(const sstore_builder *builder);
+
 /* Estimate the disk space of the build for `record_count` records in all: with ids like those given so far, or with
  * assigned ids. If the plan is not chosen yet, the plan for uniform data is assumed. Errors: ARGUMENT, MEMORY, IO. */
 SSTORE_API sstore_status sstore_builder_needs(const sstore_builder *builder, uint64_t record_count,
@@ -704,6 +753,9 @@ typedef struct sstore_remove_options {
 SSTORE_API sstore_status sstore_remover_create(const char *path, const sstore_remove_options *options,
                                                sstore_remover **remover_out, sstore_error *error);
 
+/* The words of a fingerprint of the store: 1 to 16. `remover` must not be NULL. */
+SSTORE_API uint32_t sstore_remover_word_count(const sstore_remover *remover);
+
 /* Remove records. In a store without ids, `ids` is not read and may be NULL. Errors, here and in the next two:
  * ARGUMENT, MEMORY, IO, DAMAGED. After an error only sstore_remover_abort() is allowed. */
 SSTORE_API sstore_status sstore_remover_remove(sstore_remover *remover, const uint64_t *fingerprints,
@@ -756,16 +808,17 @@ SSTORE_API sstore_status sstore_merge(const char *path, const char *const *input
                                       sstore_error *error);
 
 /* Write one shard of the store at input_path into a store at `path`. A fingerprint's shard, from 0, is the upper 32
- * bits of the XXH3-64 of its 8 bytes, little-endian, times shard_count, divided by 2^32. Each record is in exactly one
- * shard. Near-duplicates may be in different ones, so a query must search all shards. Otherwise as sstore_merge(). */
+ * bits of the XXH3-64 of its words, each 8 bytes, little-endian, times shard_count, divided by 2^32. Each record is in
+ * exactly one shard. Near-duplicates may be in different ones, so a query must search all shards. Otherwise as
+ * sstore_merge(). */
 SSTORE_API sstore_status sstore_shard(const char *path, const char *input_path, uint32_t shard, uint32_t shard_count,
                                       const sstore_merge_options *options, sstore_change *change_out,
                                       sstore_error *error);
 
-/* Set shards_out to the shard of each of `count` fingerprints, as sstore_shard() defines it: to divide records among
- * tasks that build one shard each. Errors: ARGUMENT. */
-SSTORE_API sstore_status sstore_shard_numbers(const uint64_t *fingerprints, size_t count, uint32_t shard_count,
-                                              uint32_t *shards_out, sstore_error *error);
+/* Set shards_out to the shard of each of `count` fingerprints of `words` words, as sstore_shard() defines it: to divide
+ * records among tasks that build one shard each. Errors: ARGUMENT. */
+SSTORE_API sstore_status sstore_shard_numbers(const uint64_t *fingerprints, uint32_t words, size_t count,
+                                              uint32_t shard_count, uint32_t *shards_out, sstore_error *error);
 
 /*
  * Which segments are compacted.
@@ -867,7 +920,7 @@ typedef struct sstore_dedup sstore_dedup;
 /* See "Options that several calls have". */
 typedef struct sstore_dedup_options {
     size_t struct_size;
-    uint32_t distance; /* a record is new if none is within it: 0 to 16, or SSTORE_OWN_DISTANCE, the default */
+    uint32_t distance; /* a record is new if none is within it: 0 to 16 a word, or SSTORE_OWN_DISTANCE, the default */
     uint32_t block_bytes;
     uint32_t threads;
     bool compact;      /* compact by tiers after each publication */
@@ -877,9 +930,9 @@ typedef struct sstore_dedup_options {
     const char *recipe;
     const char *tmp_dir;
     uint64_t memory_bytes;
-    uint64_t publish_every; /* publish after this many new records, or as many as fit in an eighth of the memory, 1.5 to
-                               2 million for 512 MiB; 0: only the latter; UINT64_MAX: only at sstore_dedup_publish(),
-                               whatever memory that takes */
+    uint64_t publish_every; /* publish after this many new records, or as many as fit in an eighth of the memory: of
+                               512 MiB 1.5 to 2 million of 64 bits, or 0.2 to 0.4 million of 256; 0: only the latter;
+                               UINT64_MAX: only at sstore_dedup_publish(), whatever memory that takes */
     sstore_progress_fn on_progress;
     void *progress_context;
 } sstore_dedup_options;
@@ -894,6 +947,7 @@ typedef struct sstore_dedup_answer {
     const sstore_match *matches; /* records within the distance, ascending by (distance, fingerprint, id) */
     size_t match_count;
     bool is_new;                 /* it was inserted; there is no match */
+    const uint64_t *words;       /* of the fingerprint */
 } sstore_dedup_answer;
 
 /* Called for each record. If it stops the call, the records after this one were not processed. */
@@ -926,6 +980,9 @@ SSTORE_API sstore_status sstore_dedup_insert(sstore_dedup *dedup, const uint64_t
  * Errors: as sstore_builder_finish(), sstore_compact() and sstore_reopen(). */
 SSTORE_API sstore_status sstore_dedup_publish(sstore_dedup *dedup, sstore_change *change_out, sstore_error *error);
 
+/* The words of a fingerprint of the store: 1 to 16. `dedup` must not be NULL. */
+SSTORE_API uint32_t sstore_dedup_word_count(const sstore_dedup *dedup);
+
 /* The number of records that were new so far, published or not; and of those that wait to be published. */
 SSTORE_API uint64_t sstore_dedup_new_count(const sstore_dedup *dedup);
 SSTORE_API uint64_t sstore_dedup_pending_count(const sstore_dedup *dedup);
@@ -955,6 +1012,7 @@ typedef struct sstore_pair {
     uint64_t fingerprint, id;
     uint64_t other_fingerprint, other_id;
     uint32_t distance;
+    const uint64_t *words, *other_words;
 } sstore_pair;
 
 /* Called for each pair. */
@@ -1010,6 +1068,7 @@ typedef struct sstore_cluster_record {
     uint64_t fingerprint, id;
     uint32_t distance;     /* from the representative */
     bool is_representative;
+    const uint64_t *words;
 } sstore_cluster_record;
 
 /* Called for each record. */
@@ -1147,10 +1206,11 @@ SSTORE_API void sstore_components_free(sstore_components *components);
 /* A batch of queries is held in memory, and fingerprints stream past it. The fingerprints need no store. They may be in
  * files on many machines: each machine matches its own, and a collection then sorts all matches. */
 
-/* A query and a fingerprint near it. `id` is 0 if there are no ids. */
+/* A query and a fingerprint near it: the first word of each, and all of them. `id` is 0 if there are no ids. */
 typedef struct sstore_stream_match {
     uint64_t query, fingerprint, id;
     uint32_t distance;
+    const uint64_t *query_words, *words;
 } sstore_stream_match;
 
 /* Called for each match. */
@@ -1160,11 +1220,12 @@ typedef struct sstore_stream_matcher sstore_stream_matcher;
 
 typedef struct sstore_stream_options {
     size_t struct_size;
-    uint32_t distance; /* 0 to 16; default 3 */
-    uint32_t threads;  /* 0: all that the process may use; here and in sstore_stream_matcher_feed() */
+    uint32_t distance;         /* 0 to 16 a word; default 3 */
+    uint32_t threads;          /* 0: all that the process may use; here and in sstore_stream_matcher_feed() */
+    uint32_t fingerprint_bits; /* a multiple of 64 up to 1,024; default 64 */
 } sstore_stream_options;
 
-#define SSTORE_STREAM_OPTIONS_INIT {sizeof(sstore_stream_options), 3, 0}
+#define SSTORE_STREAM_OPTIONS_INIT {sizeof(sstore_stream_options), 3, 0, 64}
 
 /*
  * Hold `count` queries (at most 2^32 - 1) in memory, in any order; equal ones are held once. The array is copied. Free
@@ -1173,6 +1234,11 @@ typedef struct sstore_stream_options {
  * Memory: at most distance + 1 tables of 16 bytes a query, and less than a megabyte: a million queries at distance 3
  * take 33 MB. While the tables are made, 8 bytes a query more. Feeding takes 7 MiB a thread; if a single fingerprint
  * matches more than 2^18 queries, 16 bytes more for each of these.
+ *
+ * With several words, a query takes 8 bytes a word. The distance is divided among the words, as the queries suggest: a
+ * word that is equal or similar in many of them gets a small part, or none. Each other word has tables as above for its
+ * part, and 4 to 8 bytes a query: a million queries of 256 bits at distance 31 take about 200 MB. While the tables are
+ * made, 40 bytes a query and thread more; feeding takes 9 MiB a thread.
  * Errors: ARGUMENT, MEMORY.
  */
 SSTORE_API sstore_status sstore_stream_matcher_create(const uint64_t *queries, size_t count,
@@ -1197,20 +1263,22 @@ typedef struct sstore_collection sstore_collection;
 typedef struct sstore_collection_options {
     size_t struct_size;
     uint64_t memory_bytes; /* see "Options that several calls have" */
-    const char *tmp_dir;   /* for matches that do not fit in memory, 24 bytes each; NULL: the folder that TMPDIR names,
-                              or without it the working folder */
+    const char *tmp_dir;   /* for matches that do not fit in memory, 8 bytes and 16 a word each; NULL: the folder that
+                              TMPDIR names, or without it the working folder */
+    uint32_t fingerprint_bits; /* a multiple of 64 up to 1,024; default 64 */
 } sstore_collection_options;
 
-#define SSTORE_COLLECTION_OPTIONS_INIT {sizeof(sstore_collection_options), 0, NULL}
+#define SSTORE_COLLECTION_OPTIONS_INIT {sizeof(sstore_collection_options), 0, NULL, 64}
 
 /* Create a collection. Free it with sstore_collection_free(). Errors: ARGUMENT (memory_bytes is neither 0 nor at least
  * 1 MiB), MEMORY, IO, NOT_FOUND (no tmp_dir). */
 SSTORE_API sstore_status sstore_collection_create(const sstore_collection_options *options,
                                                   sstore_collection **collection_out, sstore_error *error);
 
-/* Add matches, in any order and with repeats. Distances are not read, since they follow from the fingerprints. Errors:
- * ARGUMENT (after sstore_collection_report()), MEMORY, IO. After the latter two only sstore_collection_free() is
- * allowed. */
+/* Add matches, in any order and with repeats. Distances are not read, since they follow from the fingerprints. With 64
+ * bits, `query` and `fingerprint` are read; with more, all words instead. Errors: ARGUMENT (after
+ * sstore_collection_report(), or with words that are NULL), MEMORY, IO. After the latter two only
+ * sstore_collection_free() is allowed. */
 SSTORE_API sstore_status sstore_collection_add(sstore_collection *collection, const sstore_stream_match *matches,
                                                size_t count, sstore_error *error);
 
@@ -1240,7 +1308,7 @@ typedef enum sstore_objective {
 
 typedef struct sstore_plan_options {
     size_t struct_size;
-    uint32_t distance;    /* the k to build for, 0 to 16; default 3 */
+    uint32_t distance;    /* the k to build for, 0 to 16 a word; default 3 */
     bool without_ids;     /* a store without ids; otherwise the ids are taken to be numbers from 0 on */
     uint32_t block_bytes; /* a power of two from 256 to 65,536; 0: 4,096 */
     sstore_objective objective;
@@ -1249,10 +1317,12 @@ typedef struct sstore_plan_options {
     const uint64_t *sample; /* fingerprints like the future ones, in any order; NULL: uniform data. Real data are
                                skewed: some prefixes lead to far more fingerprints than others */
     size_t sample_count;    /* about ten thousand are enough. Larger samples are thinned out; under 1,024 are ignored */
+    uint32_t fingerprint_bits; /* a multiple of 64 up to 1,024; default 64. With several words, the plans are those of
+                                  each word, with equal radii. A build chooses the radii of skewed words differently */
 } sstore_plan_options;
 
 #define SSTORE_PLAN_OPTIONS_INIT \
-    {sizeof(sstore_plan_options), 3, false, 0, SSTORE_OBJECTIVE_BALANCED, 0, 0, NULL, 0}
+    {sizeof(sstore_plan_options), 3, false, 0, SSTORE_OBJECTIVE_BALANCED, 0, 0, NULL, 0, 64}
 
 /* The expected cost of a plan. Counts and times are those of one query without a match, at the plan's distance. A match
  * takes up to two more reads. */
@@ -1300,15 +1370,34 @@ typedef struct sstore_feature {
     double weight; /* finite, |weight| <= 2^31; rounded to 2^-20 */
 } sstore_feature;
 
+/* How features are hashed. Source: format-spec/fingerprint.md, "Hashes". */
+typedef enum sstore_feature_hash {
+    SSTORE_FEATURE_HASH_XXH3 = 0,   /* XXH3 with as many bits as the fingerprint: 64 or 128 */
+    SSTORE_FEATURE_HASH_JAVA128 = 1 /* that of a widely copied Java program: 128 bits, and a sum of 0 also gives a 1 */
+} sstore_feature_hash;
+
 /* The simhash of weighted features. Each feature is hashed with XXH3 to 64 bits. For each bit, the feature's weight is
  * added if the hash bit is 1, and subtracted otherwise. A bit of the fingerprint is 1 if its sum is > 0. The order of
  * the features does not matter. Without features the fingerprint is 0. Errors: ARGUMENT (a weight out of range). */
 SSTORE_API sstore_status sstore_simhash(const sstore_feature *features, size_t count, uint64_t *fingerprint_out,
                                         sstore_error *error);
 
-/* The same for features that the caller has hashed; `weights` may be NULL: all 1. */
+/* The same for fingerprints of `fingerprint_bits` bits and another hash. `fingerprint_out` gets a word for each 64
+ * bits, the first of which has the most significant bits. 64 or 128 bits; 0: 64, or with JAVA128 its 128. Errors:
+ * ARGUMENT (also other bits). */
+SSTORE_API sstore_status sstore_simhash_words(const sstore_feature *features, size_t count, sstore_feature_hash hash,
+                                              uint32_t fingerprint_bits, uint64_t *fingerprint_out,
+                                              sstore_error *error);
+
+/* As sstore_simhash(), for features that the caller has hashed; `weights` may be NULL: all 1. */
 SSTORE_API sstore_status sstore_simhash_hashes(const uint64_t *hashes, const double *weights, size_t count,
                                                uint64_t *fingerprint_out, sstore_error *error);
+
+/* The same for hashes, and so a fingerprint, of `fingerprint_bits` bits: a multiple of 64, up to 1,024. A hash has a
+ * word for each 64 bits; there are `count` hashes, one after the other. */
+SSTORE_API sstore_status sstore_simhash_hashes_words(const uint64_t *hashes, const double *weights, size_t count,
+                                                     uint32_t fingerprint_bits, uint64_t *fingerprint_out,
+                                                     sstore_error *error);
 
 #ifdef __cplusplus
 }

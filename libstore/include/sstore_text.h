@@ -48,19 +48,22 @@ typedef struct sstore_text_options {
     sstore_segmentation segmentation; /* of words alone */
     uint32_t reserved;                /* 0 */
     const sstore_lexicon *lexicon;    /* made for features of the same kind, shingle and segmentation; or NULL */
+    sstore_feature_hash hash;         /* of features */
+    uint32_t fingerprint_bits;        /* 64 or 128; 0: 64, or with JAVA128 its 128 */
 } sstore_text_options;
 
 #define SSTORE_TEXT_OPTIONS_INIT                                                                                       \
     {                                                                                                                  \
         sizeof(sstore_text_options), SSTORE_FEATURE_KIND_WORDS, 0, SSTORE_WEIGHTING_SUBLINEAR, SSTORE_MARKUP_NONE,     \
-            SSTORE_SEGMENTATION_PAIRS, 0, NULL                                                                         \
+            SSTORE_SEGMENTATION_PAIRS, 0, NULL, SSTORE_FEATURE_HASH_XXH3, 0                                            \
     }
 
-/* Make the simhash of a text of `size` bytes in UTF-8. Invalid bytes count as U+FFFD. `text` may be NULL if `size` is
- * 0. Without features the fingerprint is 0. Can be called by several threads at once. Errors: ARGUMENT, MEMORY,
- * UNSUPPORTED (a library built without utf8proc; segmentation by ICU, and the library was built without it, or it is
- * not installed). ICU is loaded when it is first needed, and stays loaded. Each call with it opens an iterator of ICU:
- * for many texts, use a fingerprinter. */
+/* Make the simhash, of 64 bits, of a text of `size` bytes in UTF-8. Invalid bytes count as U+FFFD. `text` may be NULL
+ * if `size` is 0. Without features the fingerprint is 0. Can be called by several threads at once. Errors: ARGUMENT
+ * (also if the options ask for more bits, which only a fingerprinter makes), MEMORY, UNSUPPORTED (a library built
+ * without utf8proc; segmentation by ICU, and the library was built without it, or it is not installed). ICU is loaded
+ * when it is first needed, and stays loaded. Each call with it opens an iterator of ICU: for many texts, use a
+ * fingerprinter. */
 SSTORE_API sstore_status sstore_fingerprint_text(const char *text, size_t size, const sstore_text_options *options,
                                                  uint64_t *fingerprint_out, sstore_error *error);
 
@@ -72,27 +75,28 @@ typedef struct sstore_fingerprinter sstore_fingerprinter;
 /* What sstore_fingerprinter_text() finds. */
 typedef struct sstore_text_result {
     size_t struct_size;
-    uint64_t fingerprint;
+    uint64_t fingerprint;    /* or its first word */
     uint64_t feature_count;  /* each as often as it occurs, but none of weight 0. 0: the fingerprint says nothing */
     uint64_t replaced_count; /* byte sequences that are not UTF-8, and counted as U+FFFD; none in removed markup */
     double weight;           /* the sum of all weights, each without its sign */
+    const uint64_t *words;   /* all words of the fingerprint, until the next call with this fingerprinter */
 } sstore_text_result;
 
-#define SSTORE_TEXT_RESULT_INIT {sizeof(sstore_text_result), 0, 0, 0, 0}
+#define SSTORE_TEXT_RESULT_INIT {sizeof(sstore_text_result), 0, 0, 0, 0, NULL}
 
-/* Errors: as sstore_fingerprint_text(). */
+/* Errors: as sstore_fingerprint_text(), but for the bits. */
 SSTORE_API sstore_status sstore_fingerprinter_create(const sstore_text_options *options,
                                                      sstore_fingerprinter **fingerprinter_out, sstore_error *error);
 
-/* Make the fingerprint of a text, as sstore_fingerprint_text(). Unless `sums_out` is NULL, it gets the 64 sums of
- * weights whose signs are the bits, beginning with the most significant one. Each is from -weight to weight of the
- * result; one near 0 is a bit that a small change of the text flips. Errors: ARGUMENT, MEMORY; the next text can
- * follow. */
+/* Make the fingerprint of a text, as sstore_fingerprint_text(), of as many bits as the options say. Without features,
+ * JAVA128 sets all of them. Unless `sums_out` is NULL, it gets the sums of weights whose signs are the bits, one for
+ * each bit, beginning with the most significant one. Each is from -weight to weight of the result; one near 0 is a bit
+ * that a small change of the text flips. Errors: ARGUMENT, MEMORY; the next text can follow. */
 SSTORE_API sstore_status sstore_fingerprinter_text(sstore_fingerprinter *fingerprinter, const char *text, size_t size,
                                                    sstore_text_result *result_out, double *sums_out,
                                                    sstore_error *error);
 
-/* A feature of a text: its hash, and how often it occurs. */
+/* A feature of a text: its hash (XXH3-64, whatever the options say), and how often it occurs. */
 typedef struct sstore_counted_feature {
     uint64_t hash;
     uint64_t count;

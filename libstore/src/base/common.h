@@ -14,7 +14,14 @@
 
 /* ===== bits and numbers ===== */
 
-#define SS_FINGERPRINT_BITS 64u
+#define SS_WORD_BITS 64u        /* of a word of a fingerprint */
+#define SS_FINGERPRINT_BITS 64u /* of a fingerprint of one word; all but stores with word indexes knows only these */
+
+/* Whether a store can have fingerprints of so many bits. */
+static inline bool ss_fingerprint_bits_valid(uint32_t bits)
+{
+    return bits > 0 && bits % SS_WORD_BITS == 0 && bits / SS_WORD_BITS <= SSTORE_MAX_WORDS;
+}
 
 #define SS_LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define SS_UNLIKELY(condition) __builtin_expect(!!(condition), 0)

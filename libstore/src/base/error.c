@@ -96,11 +96,20 @@ sstore_status ss_fail(sstore_error *error, sstore_status status, int system_errn
     return status;
 }
 
-sstore_status ss_check_distance(uint32_t distance, sstore_error *error)
+sstore_status ss_check_distance(uint32_t words, uint32_t distance, sstore_error *error)
 {
-    if (distance <= SSTORE_MAX_BUILD_DISTANCE)
+    const uint32_t max = SSTORE_MAX_BUILD_DISTANCE * words;
+    if (distance <= max)
         return SSTORE_OK;
-    return ss_fail_argument(error, "the distance is %u; it must be 0 to %d", distance, SSTORE_MAX_BUILD_DISTANCE);
+    return ss_fail_argument(error, "the distance is %u; it must be 0 to %u", distance, max);
+}
+
+sstore_status ss_check_fingerprint_bits(uint32_t bits, sstore_error *error)
+{
+    if (ss_fingerprint_bits_valid(bits))
+        return SSTORE_OK;
+    return ss_fail_argument(error, "fingerprints of %u bits are impossible; they have a multiple of 64, up to %u", bits,
+                            SS_WORD_BITS * SSTORE_MAX_WORDS);
 }
 
 sstore_status ss_check_memory(uint64_t limit_bytes, uint64_t min_bytes, sstore_error *error)

@@ -30,8 +30,11 @@ sstore_status ss_fail_as(sstore_error *error, const sstore_error *cause);
 
 /* ----- checks of arguments of several calls; ARGUMENT ----- */
 
-/* The distance that a store is built for, or that fingerprints are joined at. */
-sstore_status ss_check_distance(uint32_t distance, sstore_error *error);
+/* The distance that a store is built for, or that fingerprints of so many words are joined at. */
+sstore_status ss_check_distance(uint32_t words, uint32_t distance, sstore_error *error);
+
+/* The width of fingerprints. */
+sstore_status ss_check_fingerprint_bits(uint32_t bits, sstore_error *error);
 
 /* The memory limit of a call. `min_bytes` is what the call needs. */
 sstore_status ss_check_memory(uint64_t limit_bytes, uint64_t min_bytes, sstore_error *error);
@@ -62,14 +65,14 @@ enum {
     SS_MATCH_COLUMNS_SIZE_1 = 40,
     SS_RECORD_COLUMNS_SIZE_1 = 24,
     SS_TABLE_EXPLANATION_SIZE_1 = 104,
-    SS_STATISTICS_SIZE_1 = 2168,
-    SS_SEGMENT_STATISTICS_SIZE_1 = 1680,
-    SS_TABLE_STATISTICS_SIZE_1 = 80,
+    SS_STATISTICS_SIZE_1 = 2184,
+    SS_SEGMENT_STATISTICS_SIZE_1 = 1696,
+    SS_TABLE_STATISTICS_SIZE_1 = 88,
     SS_TABLE_SYMBOLS_SIZE_1 = 560,
     SS_BLOCK_STATISTICS_SIZE_1 = 16,
     SS_PROGRESS_SIZE_1 = 48,
     SS_CHANGE_SIZE_1 = 88,
-    SS_BUILD_OPTIONS_SIZE_1 = 96,
+    SS_BUILD_OPTIONS_SIZE_1 = 104,
     SS_ADD_OPTIONS_SIZE_1 = 88,
     SS_BUILD_NEEDS_SIZE_1 = 48,
     SS_REMOVE_OPTIONS_SIZE_1 = 64,
@@ -84,11 +87,11 @@ enum {
     SS_CLUSTER_COLUMNS_SIZE_1 = 56,
     SS_RECORD_JOIN_OPTIONS_SIZE_1 = 40,
     SS_COMPONENTS_OPTIONS_SIZE_1 = 48,
-    SS_STREAM_OPTIONS_SIZE_1 = 16,
-    SS_COLLECTION_OPTIONS_SIZE_1 = 24,
-    SS_PLAN_OPTIONS_SIZE_1 = 56,
-    SS_TEXT_OPTIONS_SIZE_1 = 40,
-    SS_TEXT_RESULT_SIZE_1 = 40,
+    SS_STREAM_OPTIONS_SIZE_1 = 24,
+    SS_COLLECTION_OPTIONS_SIZE_1 = 32,
+    SS_PLAN_OPTIONS_SIZE_1 = 64,
+    SS_TEXT_OPTIONS_SIZE_1 = 48,
+    SS_TEXT_RESULT_SIZE_1 = 48,
     SS_FREQUENCY_SUMMARY_SIZE_1 = 32
 };
 

@@ -64,30 +64,38 @@ static void finish(ss_sums *self, ss_int128 sums_out[64])
                       (self->is_weighted ? self->total[i] : 0);
 }
 
+/* The fingerprint of features of weight 1: a bit is 1 if more than half of the hashes have it, or, with ties, half. */
+static uint64_t plain_fingerprint(ss_sums *self, bool ties_set)
+{
+    if (!ties_set)
+        return ss_bit_counter_above(&self->ones, self->one_count / 2);
+    return self->one_count == 0 ? UINT64_MAX : ss_bit_counter_above(&self->ones, (self->one_count - 1) / 2);
+}
+
 /* The fingerprint of few features, whose sums fit into 64 bits. */
-static uint64_t small_fingerprint(ss_sums *self)
+static uint64_t small_fingerprint(ss_sums *self, bool ties_set)
 {
     uint64_t counts[64], fingerprint = 0;
     const int64_t one_count = (int64_t)self->one_count;
     ss_bit_counter_counts(&self->ones, counts);
     for (uint32_t i = 0; i < 64; i++) {
         const int64_t sum = (2 * (int64_t)counts[i] - one_count) * (int64_t)SS_WEIGHT_UNITS + self->partial[i];
-        fingerprint = fingerprint << 1 | (sum > 0);
+        fingerprint = fingerprint << 1 | (sum > -(int64_t)ties_set); /* sums are whole numbers */
     }
     return fingerprint;
 }
 
-uint64_t ss_sums_fingerprint(ss_sums *self)
+uint64_t ss_sums_fingerprint(ss_sums *self, bool ties_set)
 {
     if (!self->is_weighted)
-        return ss_bit_counter_above(&self->ones, self->one_count / 2); /* more ones than zeros */
+        return plain_fingerprint(self, ties_set);
     if (!self->has_total && self->one_count < MAX_SMALL)
-        return small_fingerprint(self);
+        return small_fingerprint(self, ties_set);
     ss_int128 sums[64];
     uint64_t fingerprint = 0;
     finish(self, sums);
     for (uint32_t i = 0; i < 64; i++)
-        fingerprint = fingerprint << 1 | (sums[i] > 0);
+        fingerprint = fingerprint << 1 | (sums[i] > -(ss_int128)ties_set);
     return fingerprint;
 }
 

@@ -1,6 +1,7 @@
 /*
  * sums.h - the simhash of hashed features: for every bit, the weights of the features that have it are added and the
- * others subtracted; the signs are the fingerprint (the paper, section 2; format-spec/fingerprint.md).
+ * others subtracted; the signs are the fingerprint (the paper, section 2; format-spec/fingerprint.md). A fingerprint of
+ * several words has sums for each of them.
  *
  * Weights are whole multiples of 2^-20 and all sums are exact, so the result depends on the set of features alone,
  * never on their order or on the machine. Bound: a weight is at most 2^31 in magnitude, so 2^51 units; 2^11 of them
@@ -42,7 +43,8 @@ void ss_sums_add_ones(ss_sums *self, const uint64_t *hashes, size_t count);
 /* Add a feature; |weight| <= SS_MAX_WEIGHT. It is rounded to units. */
 void ss_sums_add(ss_sums *self, uint64_t hash, double weight);
 
-uint64_t ss_sums_fingerprint(ss_sums *self);
+/* A bit is 1 where the sum is positive, and, if `ties_set`, also where it is 0. */
+uint64_t ss_sums_fingerprint(ss_sums *self, bool ties_set);
 
 /* The sums, each rounded to a double; the first is that of the most significant bit. */
 void ss_sums_values(ss_sums *self, double values_out[64]);

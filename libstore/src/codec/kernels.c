@@ -166,10 +166,33 @@ ALWAYS_INLINE uint32_t near_values(const uint64_t *values, uint32_t count, uint6
     return list_near_values(values, begin, count, query, distance, hits, found, count_ones);
 }
 
+#define WORDS_TOGETHER 4u /* of a row, that are counted before the next test: more tests would be mispredicted */
+
+ALWAYS_INLINE uint32_t near_rows(const uint64_t *rows, uint32_t count, uint32_t words, const uint64_t *query,
+                                 uint32_t distance, uint32_t *hits, count_ones_fn count_ones)
+{
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < count; i++, rows += words) {
+        uint32_t ones = 0;
+        for (uint32_t word = 0; word < words && ones <= distance;)
+            for (const uint32_t end = ss_min_u32(word + WORDS_TOGETHER, words); word < end; word++)
+                ones += count_ones(rows[word] ^ query[word]);
+        hits[found] = i;
+        found += ones <= distance;
+    }
+    return found;
+}
+
 static uint32_t near_values_portable(const uint64_t *values, uint32_t count, uint64_t query, uint32_t distance,
                                      uint32_t *hits)
 {
     return near_values(values, count, query, distance, hits, ss_popcount);
+}
+
+static uint32_t near_rows_portable(const uint64_t *rows, uint32_t count, uint32_t words, const uint64_t *query,
+                                   uint32_t distance, uint32_t *hits)
+{
+    return near_rows(rows, count, words, query, distance, hits, ss_popcount);
 }
 
 #if SS_SIMD_X86
@@ -185,6 +208,12 @@ SS_TARGET_AVX2 static uint32_t near_values_avx2(const uint64_t *values, uint32_t
                                                 uint32_t distance, uint32_t *hits)
 {
     return near_values(values, count, query, distance, hits, popcnt);
+}
+
+SS_TARGET_AVX2 static uint32_t near_rows_popcnt(const uint64_t *rows, uint32_t count, uint32_t words,
+                                                const uint64_t *query, uint32_t distance, uint32_t *hits)
+{
+    return near_rows(rows, count, words, query, distance, hits, popcnt);
 }
 
 SS_TARGET_AVX512 static uint32_t near_values_avx512(const uint64_t *values, uint32_t count, uint64_t query,
@@ -255,11 +284,11 @@ SS_TARGET_AVX2 ALWAYS_INLINE __m256i count_ones_by_table(__m256i x)
 typedef enum form { PORTABLE, AVX2, AVX2_SLOW_PDEP, AVX512 } form;
 
 static const ss_kernels kernels[] = {
-    [PORTABLE] = {find_near_portable, decode_portable, near_values_portable},
+    [PORTABLE] = {find_near_portable, decode_portable, near_values_portable, near_rows_portable},
 #if SS_SIMD_X86
-    [AVX2] = {find_near_avx2, decode_avx2, near_values_avx2},
-    [AVX2_SLOW_PDEP] = {find_near_avx2, decode_portable, near_values_avx2},
-    [AVX512] = {find_near_avx512, decode_avx2, near_values_avx512},
+    [AVX2] = {find_near_avx2, decode_avx2, near_values_avx2, near_rows_popcnt},
+    [AVX2_SLOW_PDEP] = {find_near_avx2, decode_portable, near_values_avx2, near_rows_popcnt},
+    [AVX512] = {find_near_avx512, decode_avx2, near_values_avx512, near_rows_popcnt},
 #endif
 };
 

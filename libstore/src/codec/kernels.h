@@ -57,6 +57,10 @@ typedef struct ss_kernels {
     /* Write the indices of the values[0 .. count-1] that differ from `query` in at most `distance` bits to hits[],
      * ascending. Returns their number. hits[] has room for `count`. */
     uint32_t (*near_values)(const uint64_t *values, uint32_t count, uint64_t query, uint32_t distance, uint32_t *hits);
+
+    /* The same for rows of `words` words, one after the other. */
+    uint32_t (*near_rows)(const uint64_t *rows, uint32_t count, uint32_t words, const uint64_t *query,
+                          uint32_t distance, uint32_t *hits);
 } ss_kernels;
 
 /* Of joins. They are apart, so that a program that only queries links none of them. */

@@ -1,29 +1,44 @@
 /*
  * clusters.c - the connected groups of records: two records within the distance are in one cluster. A spanning join of
- * the fingerprints gives each one a root. Sorted by root, the records form the clusters.
+ * the fingerprints gives each one a root. Sorted by root, the records form the clusters. Roots and edges of
+ * fingerprints of several words are their numbers (row_walk.h).
  */
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/words.h"
 #include "join/components.h"
 #include "join/join_call.h"
+#include "join/row_edges.h"
+#include "join/row_walk.h"
 
 /* Fractions of a call's work, by measurement (bench/README.md). */
 #define CONNECTED_FRACTION 0.6
 #define ROOTS_FRACTION 0.75
 #define IDENTIFIED_FRACTION 0.85
 
+#define ADDED_TOGETHER 256u
+
+/* Collects members of fingerprints of several words, and adds them to a sorter together. */
+typedef struct row_members {
+    ss_sorter *sorter;
+    uint32_t item_words;
+    size_t count;
+    uint64_t items[ADDED_TOGETHER * SS_MAX_ITEM_WORDS];
+} row_members;
+
 struct sstore_cluster_iterator {
     ss_join_call call;
+    uint32_t words;    /* of a fingerprint */
     bool with_singles; /* also give records without neighbours */
     ss_components *components;
-    ss_sort_stage members;          /* triples (root, id, fingerprint) */
+    ss_sort_stage members;          /* items (root, id, fingerprint); of one word they are triples */
     ss_triple_batch batch;          /* of members */
     ss_piece_room *rooms;           /* one a thread for pieces that are loaded at once, and one more to read ahead */
     size_t first_piece, room_count; /* the piece in rooms[0], and how many are loaded */
     size_t room_index, at;          /* the next member */
     uint64_t cluster;               /* the number of the current cluster */
     uint64_t size, left;            /* its members: all, and the remaining ones */
-    ss_triple representative;
+    uint64_t representative[SS_MAX_ITEM_WORDS];
     sstore_status status; /* of an earlier call */
 };
 
@@ -56,7 +71,7 @@ static sstore_status add_fingerprint(sstore_cluster_iterator *self, ss_ordered_l
     return status;
 }
 
-/* Give every record its root. */
+/* Give every record its root. Fingerprints have one word. */
 static sstore_status identify(sstore_cluster_iterator *self, sstore_error *error)
 {
     ss_ordered_lookup lookup;
@@ -80,6 +95,86 @@ static sstore_status identify(sstore_cluster_iterator *self, sstore_error *error
     }
     ss_merge_iterator_close(&lookup.records);
     return status == SSTORE_OK ? ss_triple_batch_flush(&self->batch, error) : status;
+}
+
+/* ----- the same for fingerprints of several words ----- */
+
+static sstore_status flush_members(row_members *members, sstore_error *error)
+{
+    const size_t count = members->count;
+    members->count = 0;
+    return ss_sorter_add_items(members->sorter, 0, members->items, count, error);
+}
+
+static sstore_status add_member(row_members *members, uint64_t root, uint64_t id, const uint64_t *fingerprint,
+                                sstore_error *error)
+{
+    uint64_t *item = members->items + members->count++ * members->item_words;
+    item[0] = root;
+    item[1] = id;
+    ss_words_copy(item + 2, fingerprint, members->item_words - 2);
+    return members->count == ADDED_TOGETHER ? flush_members(members, error) : SSTORE_OK;
+}
+
+/* As add_fingerprint(). `number` is that of the current fingerprint. */
+static sstore_status add_row(const sstore_cluster_iterator *self, ss_row_walk *walk, uint64_t number,
+                             const sstore_record *node, row_members *members, sstore_error *error)
+{
+    uint64_t fingerprint[SSTORE_MAX_WORDS];
+    const uint64_t id = walk->next.id;
+    const bool is_node = node != NULL && node->fingerprint == number;
+    const uint64_t root = is_node ? node->id : number;
+    ss_words_copy(fingerprint, ss_row_walk_fingerprint(walk), self->words);
+    sstore_status status = ss_row_walk_step(walk, fingerprint, error);
+    const bool is_single = !is_node && !ss_row_walk_at(walk, fingerprint);
+    if (status != SSTORE_OK || (is_single && !self->with_singles))
+        return status;
+    status = add_member(members, root, id, fingerprint, error);
+    while (status == SSTORE_OK && ss_row_walk_at(walk, fingerprint)) {
+        status = add_member(members, root, walk->next.id, fingerprint, error);
+        if (status == SSTORE_OK)
+            status = ss_row_walk_step(walk, fingerprint, error);
+    }
+    return status;
+}
+
+static sstore_status identify_rows_of(sstore_cluster_iterator *self, ss_row_walk *walk, row_members *members,
+                                      sstore_error *error)
+{
+    sstore_record node = {0, 0};
+    bool more_nodes;
+    uint64_t done = 0;
+    sstore_status status = ss_components_next(self->components, &node, &more_nodes, error);
+    while (status == SSTORE_OK && walk->more) {
+        uint64_t number;
+        status = ss_row_walk_number(walk, &number, error);
+        while (status == SSTORE_OK && more_nodes && node.fingerprint < number)
+            status = ss_components_next(self->components, &node, &more_nodes, error);
+        if (status == SSTORE_OK)
+            status = add_row(self, walk, number, more_nodes ? &node : NULL, members, error);
+        if (status == SSTORE_OK && ++done % 1024 == 0)
+            status = ss_progress_add(&self->call.progress, 0, 1024);
+    }
+    return status == SSTORE_OK ? flush_members(members, error) : status;
+}
+
+static sstore_status identify_rows(sstore_cluster_iterator *self, sstore_error *error)
+{
+    const sstore *store = self->call.left;
+    ss_row_walk walk = {.more = false};
+    row_members *members = ss_alloc(1, sizeof *members);
+    if (members == NULL)
+        return ss_fail_memory(error, sizeof *members);
+    members->sorter = self->members.sorter;
+    members->item_words = self->members.item_words;
+    ss_progress_begin(&self->call.progress, "identifying", 0, ss_manifest_count(&store->manifest).record_count,
+                      IDENTIFIED_FRACTION);
+    sstore_status status = ss_row_walk_open(&walk, store, store->manifest.has_ids, error);
+    if (status == SSTORE_OK)
+        status = identify_rows_of(self, &walk, members, error);
+    ss_row_walk_close(&walk);
+    ss_free(members);
+    return status;
 }
 
 /* ----- returning the members ----- */
@@ -109,26 +204,32 @@ static sstore_status end_piece(sstore_cluster_iterator *self, sstore_error *erro
     return status == SSTORE_OK && self->room_index == self->room_count ? load_pieces(self, error) : status;
 }
 
+/* A member: its root, its id and its fingerprint. */
+static const uint64_t *member_at(const ss_piece_room *room, size_t index, uint32_t item_words)
+{
+    return (const uint64_t *)room->items + index * item_words;
+}
+
 /* The next member is the first one of a cluster: count its members. A cluster that exceeds a piece has separate
  * pieces. */
 static sstore_status open_cluster(sstore_cluster_iterator *self, sstore_error *error)
 {
     const ss_piece_room *room = &self->rooms[self->room_index];
-    const ss_triple *members = room->items;
-    const uint64_t root = members[self->at].first;
+    const uint32_t item_words = self->members.item_words;
     const size_t piece_count = ss_sorter_piece_count(self->members.sorter);
     ss_piece_room *ahead = &self->rooms[self->call.threads];
     size_t end = self->at + 1;
-    while (end < room->count && members[end].first == root)
+    ss_words_copy(self->representative, member_at(room, self->at, item_words), item_words);
+    const uint64_t root = self->representative[0];
+    while (end < room->count && *member_at(room, end, item_words) == root)
         end++;
-    self->representative = members[self->at];
     self->size = end - self->at;
     if (self->size == room->count) {
         for (size_t piece = self->first_piece + self->room_index + 1; piece < piece_count; piece++) {
             const sstore_status status = ss_piece_room_load(ahead, self->members.sorter, piece, error);
             if (status != SSTORE_OK)
                 return status;
-            if (ahead->count > 0 && ((const ss_triple *)ahead->items)[0].first != root)
+            if (ahead->count > 0 && *member_at(ahead, 0, item_words) != root)
                 break;
             self->size += ahead->count;
         }
@@ -151,15 +252,17 @@ static sstore_status next_record(sstore_cluster_iterator *self, sstore_cluster_r
     }
     if (!*more_out)
         return status;
-    const ss_triple member = ((const ss_triple *)self->rooms[self->room_index].items)[self->at++];
-    const ss_triple representative = self->representative;
+    const uint64_t *member = member_at(&self->rooms[self->room_index], self->at++, self->members.item_words);
+    const uint64_t *representative = self->representative;
+    const uint32_t distance = ss_words_distance(member + 2, representative + 2, self->words);
     *record = (sstore_cluster_record){
         .cluster = self->cluster,
         .cluster_size = self->size,
-        .fingerprint = member.third,
-        .id = member.second,
-        .distance = ss_popcount(member.third ^ representative.third),
-        .is_representative = member.third == representative.third && member.second == representative.second,
+        .fingerprint = member[2],
+        .id = member[1],
+        .distance = distance,
+        .is_representative = distance == 0 && member[1] == representative[1],
+        .words = member + 2,
     };
     if (--self->left == 0)
         self->cluster++;
@@ -167,6 +270,16 @@ static sstore_status next_record(sstore_cluster_iterator *self, sstore_cluster_r
 }
 
 /* ----- public ----- */
+
+/* Add edges that connect the near fingerprints. The memory that is for sorted members is free meanwhile. */
+static sstore_status connect(sstore_cluster_iterator *self, sstore_error *error)
+{
+    ss_join_call *call = &self->call;
+    return self->words == 1
+               ? ss_join_call_find(call, SS_JOIN_SPANNING, CONNECTED_FRACTION, add_edges, self->components, error)
+               : ss_row_edges_find(call, self->components, call->join_bytes + call->stage_bytes, CONNECTED_FRACTION,
+                                   error);
+}
 
 /* Find the clusters, and load the first of them. */
 static sstore_status find_clusters(sstore_cluster_iterator *self, const sstore *store,
@@ -188,15 +301,16 @@ static sstore_status find_clusters(sstore_cluster_iterator *self, const sstore *
         status = ss_join_call_begin(call, store, store, &join, error);
     if (status == SSTORE_OK)
         status = ss_components_create(call->threads, call->join_bytes, &call->tmp_dir, &self->components, error);
+    self->words = store->manifest.words;
     if (status == SSTORE_OK)
-        status = ss_join_call_find(call, SS_JOIN_SPANNING, CONNECTED_FRACTION, add_edges, self->components, error);
+        status = connect(self, error);
     if (status == SSTORE_OK)
         status = ss_components_finish(self->components, &call->progress, ROOTS_FRACTION, error);
     if (status == SSTORE_OK)
-        status = ss_sort_stage_open(&self->members, 3, call, error);
+        status = ss_sort_stage_open(&self->members, ss_member_words(self->words), call, error);
     self->batch.sorter = self->members.sorter;
     if (status == SSTORE_OK)
-        status = identify(self, error);
+        status = self->words == 1 ? identify(self, error) : identify_rows(self, error);
     ss_components_free(self->components); /* the last steps use its memory */
     self->components = NULL;
     if (status == SSTORE_OK)
@@ -207,7 +321,7 @@ static sstore_status find_clusters(sstore_cluster_iterator *self, const sstore *
     if (self->rooms == NULL)
         return ss_fail_memory(error, (call->threads + 1) * sizeof *self->rooms);
     for (uint32_t i = 0; status == SSTORE_OK && i <= call->threads; i++)
-        status = ss_piece_room_open(&self->rooms[i], 3, call->piece_capacity, error);
+        status = ss_piece_room_open(&self->rooms[i], self->members.item_words, call->piece_capacity, error);
     ss_progress_begin(&call->progress, "reporting", 0, ss_sorter_count(self->members.sorter), 1);
     return status == SSTORE_OK ? load_pieces(self, error) : status;
 }
@@ -250,14 +364,15 @@ sstore_status sstore_clusters(const sstore *store, const sstore_cluster_options 
     return status;
 }
 
-static void set_record(const sstore_cluster_columns *columns, size_t at, const sstore_cluster_record *record)
+static void set_record(const sstore_cluster_columns *columns, size_t at, uint32_t words,
+                       const sstore_cluster_record *record)
 {
     if (columns->cluster != NULL)
         columns->cluster[at] = record->cluster;
     if (columns->cluster_size != NULL)
         columns->cluster_size[at] = record->cluster_size;
     if (columns->fingerprint != NULL)
-        columns->fingerprint[at] = record->fingerprint;
+        ss_words_set(columns->fingerprint, at, record->words, words);
     if (columns->id != NULL)
         columns->id[at] = record->id;
     if (columns->distance != NULL)
@@ -280,7 +395,7 @@ sstore_status sstore_cluster_iterator_next(sstore_cluster_iterator *iterator, co
         status = iterator->status = next_record(iterator, &record, &more, error);
         if (status != SSTORE_OK || !more)
             break;
-        set_record(&to, (*count_out)++, &record);
+        set_record(&to, (*count_out)++, iterator->words, &record);
     }
     return status;
 }

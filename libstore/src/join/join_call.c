@@ -22,7 +22,9 @@ static void divide_memory(ss_join_call *call, uint64_t memory_bytes)
     const uint64_t rest = ss_remaining_memory(memory_bytes, SS_PROCESS_BYTES + call->threads * reading);
     call->join_bytes = rest / 2;
     call->stage_bytes = rest / 4;
-    call->piece_capacity = (size_t)ss_max_u64(ss_min_u64(rest / 4 / ITEM_BYTES / call->threads, MAX_PIECE), MIN_PIECE);
+    const uint64_t item_bytes = ss_max_u64(2 * sizeof(uint64_t) * ss_member_words(call->left->manifest.words),
+                                           ITEM_BYTES);
+    call->piece_capacity = (size_t)ss_max_u64(ss_min_u64(rest / 4 / item_bytes / call->threads, MAX_PIECE), MIN_PIECE);
 }
 
 sstore_status ss_join_call_begin(ss_join_call *call, const sstore *left, const sstore *right,
@@ -33,10 +35,17 @@ sstore_status ss_join_call_begin(ss_join_call *call, const sstore *left, const s
     sstore_status status = ss_take_options(&taken, sizeof taken, options, SS_JOIN_OPTIONS_SIZE_1, error);
     if (status != SSTORE_OK)
         return status;
+    const uint32_t words = left->manifest.words;
+    if (words != right->manifest.words)
+        return ss_fail_argument(error,
+                                "%s has fingerprints of %u bits, and %s of %u; stores can be joined only if their "
+                                "fingerprints have the same number of bits",
+                                left->dir.path, SS_WORD_BITS * words, right->dir.path,
+                                SS_WORD_BITS * right->manifest.words);
     if (taken.distance == SSTORE_OWN_DISTANCE)
         taken.distance = (uint32_t)ss_min_u64(left->manifest.distance, right->manifest.distance);
     const uint64_t memory_bytes = ss_memory_or_default(taken.memory_bytes);
-    status = ss_check_distance(taken.distance, error);
+    status = ss_check_distance(words, taken.distance, error);
     if (status == SSTORE_OK)
         status = ss_check_memory(memory_bytes, MIN_MEMORY_BYTES, error);
     if (status != SSTORE_OK)
@@ -110,7 +119,7 @@ static sstore_status read_merged(const ss_store_fingerprints *self, uint32_t par
     uint64_t values[READ_TOGETHER], last = 0;
     size_t count = 0;
     bool more = true, any = false;
-    ss_merge_iterator_init(&records, store->manifest.has_ids && store->removal_end > 0);
+    ss_merge_iterator_init(&records, store->manifest.words, store->manifest.has_ids && store->removal_end > 0);
     sstore_status status = ss_merge_iterator_add(&records, store, 0, store->manifest.segment_count, error);
     if (status == SSTORE_OK)
         status = ss_merge_iterator_seek(&records, self->parts[part].min, error);
@@ -256,7 +265,7 @@ sstore_status ss_triple_batch_flush(ss_triple_batch *batch, sstore_error *error)
 sstore_status ss_ordered_lookup_open(ss_ordered_lookup *lookup, const sstore *store, sstore_error *error)
 {
     *lookup = (ss_ordered_lookup){.more = false};
-    ss_merge_iterator_init(&lookup->records, store->manifest.has_ids);
+    ss_merge_iterator_init(&lookup->records, store->manifest.words, store->manifest.has_ids);
     return ss_merge_iterator_add(&lookup->records, store, 0, store->manifest.segment_count, error);
 }
 

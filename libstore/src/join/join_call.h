@@ -1,7 +1,8 @@
 /*
  * join_call.h - the common parts of sstore_pairs(), sstore_join() and sstore_clusters(): options and the division of
  * memory; the distinct fingerprints of a store as input of table_join.h; sorted stages between two steps; and look-ups
- * of records in ascending order. Fixed memory: anything that does not fit is spilled.
+ * of records in ascending order. Fixed memory: anything that does not fit is spilled. Fingerprints of several words are
+ * joined in another way (row_pairs.h, row_edges.h).
  */
 #ifndef SS_JOIN_CALL_H
 #define SS_JOIN_CALL_H
@@ -23,8 +24,14 @@ typedef struct ss_join_call {
     size_t piece_capacity; /* items that a thread works on at once */
 } ss_join_call;
 
-/* Check and take the options of a public call. `right` may be `left`. Close it by ss_dir_close(&call->tmp_dir), also
- * after a failure. ARGUMENT, RECIPE, NOT_FOUND (no tmp_dir). */
+/* Of a cluster's record, as an item that is sorted: its cluster, its id and its fingerprint. */
+static inline uint32_t ss_member_words(uint32_t words)
+{
+    return 2 + words;
+}
+
+/* Check and take the options of a public call. `right` may be `left`, and has fingerprints of as many words. Close it
+ * by ss_dir_close(&call->tmp_dir), also after a failure. ARGUMENT, RECIPE, NOT_FOUND (no tmp_dir). */
 sstore_status ss_join_call_begin(ss_join_call *call, const sstore *left, const sstore *right,
                                  const sstore_join_options *options, sstore_error *error);
 
@@ -67,7 +74,7 @@ typedef struct ss_sort_stage {
     ss_sorter *sorter;
 } ss_sort_stage;
 
-/* For items of 2 or 3 words from up to call->threads writers. MEMORY. */
+/* From up to call->threads writers. MEMORY. */
 sstore_status ss_sort_stage_open(ss_sort_stage *stage, uint32_t item_words, const ss_join_call *call,
                                  sstore_error *error);
 /* A zeroed one, and one that could not be opened, are allowed. */

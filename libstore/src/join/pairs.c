@@ -1,11 +1,13 @@
 /*
  * pairs.c - all pairs of records within a distance, of one store or of two. First the pairs of fingerprints are found
  * and sorted by the second one. Then the ids of the second one are added, and the results sorted by the first one. The
- * ids of the first one are looked up when the pairs are returned.
+ * ids of the first one are looked up when the pairs are returned. Fingerprints of several words: see row_pairs.h.
  */
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/words.h"
 #include "join/join_call.h"
+#include "join/row_pairs.h"
 
 /* Fractions of a call's work, by measurement of joins with ids (bench/README.md). */
 #define FOUND_FRACTION 0.6
@@ -23,6 +25,7 @@ typedef struct pair_worker {
 
 struct sstore_pair_iterator {
     ss_join_call call;
+    ss_row_pairs *rows;            /* of fingerprints of several words: finds the pairs instead of all below */
     ss_sort_stage pairs;           /* of fingerprints: (first, second), or (second, first) if the right store has ids */
     ss_sort_stage triples;         /* if the right store has ids: (first, second, id of the second) */
     ss_sort_stage *items;          /* that are returned: the triples if there are any, else the pairs */
@@ -276,8 +279,8 @@ static sstore_status next_id(sstore_pair_iterator *self, pair_worker *piece, uin
     return SSTORE_OK;
 }
 
-/* Get the next pair; *more_out is false after the last one. */
-static sstore_status next_pair(sstore_pair_iterator *self, sstore_pair *pair, bool *more_out, sstore_error *error)
+/* Get the next pair of fingerprints of one word; *more_out is false after the last one. */
+static sstore_status next_word_pair(sstore_pair_iterator *self, sstore_pair *pair, bool *more_out, sstore_error *error)
 {
     const bool is_self = self->call.left == self->call.right;
     sstore_status status = SSTORE_OK;
@@ -305,11 +308,20 @@ static sstore_status next_pair(sstore_pair_iterator *self, sstore_pair *pair, bo
                               .id = id,
                               .other_fingerprint = triple.second,
                               .other_id = triple.third,
-                              .distance = ss_popcount(triple.first ^ triple.second)};
+                              .distance = ss_popcount(triple.first ^ triple.second),
+                              .words = &pair->fingerprint,
+                              .other_words = &pair->other_fingerprint};
         *more_out = true;
         return SSTORE_OK;
     }
     return status;
+}
+
+/* Get the next pair. *pair must not be moved while its words are used. */
+static sstore_status next_pair(sstore_pair_iterator *self, sstore_pair *pair, bool *more_out, sstore_error *error)
+{
+    return self->rows != NULL ? ss_row_pairs_next(self->rows, pair, more_out, error)
+                              : next_word_pair(self, pair, more_out, error);
 }
 
 /* ----- public ----- */
@@ -321,6 +333,8 @@ static sstore_status find_pairs(sstore_pair_iterator *self, const sstore *left, 
     ss_join_call *call = &self->call;
     self->items = &self->pairs;
     sstore_status status = ss_join_call_begin(call, left, right, options, error);
+    if (status == SSTORE_OK && left->manifest.words > 1)
+        return ss_row_pairs_create(call, &self->rows, error);
     if (status == SSTORE_OK)
         status = ss_sort_stage_open(&self->pairs, 2, call, error);
     if (status == SSTORE_OK)
@@ -399,14 +413,14 @@ sstore_status sstore_pair_iterator_create(const sstore *left, const sstore *righ
     return create(left, right != NULL ? right : left, options, iterator_out, error);
 }
 
-static void set_pair(const sstore_pair_columns *columns, size_t at, const sstore_pair *pair)
+static void set_pair(const sstore_pair_columns *columns, size_t at, uint32_t words, const sstore_pair *pair)
 {
     if (columns->fingerprint != NULL)
-        columns->fingerprint[at] = pair->fingerprint;
+        ss_words_set(columns->fingerprint, at, pair->words, words);
     if (columns->id != NULL)
         columns->id[at] = pair->id;
     if (columns->other_fingerprint != NULL)
-        columns->other_fingerprint[at] = pair->other_fingerprint;
+        ss_words_set(columns->other_fingerprint, at, pair->other_words, words);
     if (columns->other_id != NULL)
         columns->other_id[at] = pair->other_id;
     if (columns->distance != NULL)
@@ -427,7 +441,7 @@ sstore_status sstore_pair_iterator_next(sstore_pair_iterator *iterator, const ss
         status = iterator->status = next_pair(iterator, &pair, &more, error);
         if (status != SSTORE_OK || !more)
             break;
-        set_pair(&to, (*count_out)++, &pair);
+        set_pair(&to, (*count_out)++, iterator->call.left->manifest.words, &pair);
     }
     return status;
 }
@@ -436,6 +450,7 @@ void sstore_pair_iterator_free(sstore_pair_iterator *iterator)
 {
     if (iterator == NULL)
         return;
+    ss_row_pairs_free(iterator->rows);
     close_workers(iterator);
     ss_sort_stage_close(&iterator->pairs);
     ss_sort_stage_close(&iterator->triples);

@@ -43,7 +43,7 @@ static uint64_t key_mask(uint32_t distance, uint32_t table)
 
 static sstore_status check_table(uint32_t distance, uint32_t table, sstore_error *error)
 {
-    const sstore_status status = ss_check_distance(distance, error);
+    const sstore_status status = ss_check_distance(1, distance, error);
     if (status == SSTORE_OK && table > distance)
         return ss_fail_argument(error, "the table is %u; at distance %u there are tables 0 to %u", table, distance,
                                 distance);
@@ -135,6 +135,8 @@ static sstore_status report(const record_join *self, const sstore_record *first,
                              .other_fingerprint = pair.fingerprint,
                              .other_id = pair.id,
                              .distance = pair.distance};
+    pair.words = &pair.fingerprint;
+    pair.other_words = &pair.other_fingerprint;
     return self->on_pair(self->context, &pair) == 0 ? SSTORE_OK : SSTORE_STOPPED;
 }
 

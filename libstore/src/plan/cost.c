@@ -494,7 +494,7 @@ void ss_plan_cost_init(ss_plan_cost *cost, const ss_plan *plan, const ss_expecte
     cost->ids_bytes = store->has_ids ? FILE_HEADER_BYTES + ids_blocks * store->block_bytes : 0;
     /* A key for each block, and the first rank of each block of table 0. */
     cost->directory_bytes = DIRECTORY_PAGES_BYTES + DIRECTORY_KEY_BYTES * ((tables + 1) * blocks + ids_blocks);
-    cost->total_bytes = cost->table_bytes + cost->ids_bytes + cost->directory_bytes;
+    cost->total_bytes = cost->table_bytes + cost->ids_bytes + cost->directory_bytes + store->other_bytes;
     add_probes(cost, plan, store, &model);
     if (cost->warm_ns >= full_scan_ns) {
         cost->is_full_scan = true;

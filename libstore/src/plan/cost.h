@@ -158,13 +158,14 @@ typedef struct ss_expected_store {
     bool has_ids;
     uint32_t id_bits; /* of the largest id; 0: ids are numbers from 0 on */
     uint32_t block_bytes;
+    double other_bytes;  /* of the store beside what is estimated: of a word index, the part of the others */
     const ss_skew *skew; /* NULL: uniform data */
 } ss_expected_store;
 
 /* The size of a store, and the cost of one query at the plan's own distance without a match. */
 typedef struct ss_plan_cost {
     double bits; /* of a fingerprint in one table, without the directory */
-    double table_bytes, ids_bytes, directory_bytes, total_bytes; /* of all tables together */
+    double table_bytes, ids_bytes, directory_bytes, total_bytes; /* of all tables together; the last with other_bytes */
     double probe_count, block_count, candidate_count;
     bool is_full_scan; /* a full scan is cheaper than the probes; these numbers are those of a full scan */
     double warm_ns, cold_ns;

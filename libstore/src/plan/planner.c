@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "codec/block.h"
+#include "codec/rows.h"
 
 /* ===== the plans to choose from ===== */
 
@@ -55,6 +56,7 @@ static bool add_plan(ss_planner *planner, const char *name)
     added->weighed = added->cost;
     if (store.fingerprint_count < SS_WEIGHED_AT_MIN) {
         store.record_count *= SS_WEIGHED_AT_MIN / fmax(1, store.fingerprint_count);
+        store.other_bytes *= SS_WEIGHED_AT_MIN / fmax(1, store.fingerprint_count);
         store.fingerprint_count = SS_WEIGHED_AT_MIN;
         ss_plan_cost_init(&added->weighed, &plan, &store);
     }
@@ -275,9 +277,9 @@ static void write_reason(const ss_planner *planner, char *buffer, size_t size)
 
 /* ===== choosing ===== */
 
-sstore_status ss_check_form(uint32_t distance, uint32_t block_bytes, sstore_error *error)
+sstore_status ss_check_form(uint32_t words, uint32_t distance, uint32_t block_bytes, sstore_error *error)
 {
-    const sstore_status status = ss_check_distance(distance, error);
+    const sstore_status status = ss_check_distance(words, distance, error);
     if (status != SSTORE_OK || block_bytes == 0 || ss_block_bytes_valid(block_bytes))
         return status;
     return ss_fail_argument(error, "the block size is %u; it must be a power of two from %u to %u", block_bytes,
@@ -316,7 +318,11 @@ sstore_status ss_choose_plan(const ss_expected_store *store, uint32_t distance, 
 
 static sstore_status check_options(const sstore_plan_options *options, sstore_error *error)
 {
-    const sstore_status status = ss_check_form(options->distance, options->block_bytes, error);
+    if (!ss_fingerprint_bits_valid(options->fingerprint_bits))
+        return ss_fail_argument(error, "fingerprints of %u bits are impossible; they have a multiple of 64, up to %u",
+                                options->fingerprint_bits, SS_WORD_BITS * SSTORE_MAX_WORDS);
+    const sstore_status status = ss_check_form(options->fingerprint_bits / SS_WORD_BITS, options->distance,
+                                               options->block_bytes, error);
     if (status != SSTORE_OK)
         return status;
     if (options->objective > SSTORE_OBJECTIVE_LATENCY)
@@ -375,11 +381,79 @@ static sstore_status report_plans(const ss_planner *planner, sstore_plan_fn on_p
     return SSTORE_OK;
 }
 
+/* Plan for one word of the fingerprints, with the skew of the sample's words. */
+static sstore_status plan_word(ss_planner *planner, ss_planner_input *input, const sstore_plan_options *options,
+                               uint32_t word, uint64_t *buffer, sstore_error *error)
+{
+    const uint32_t words = options->fingerprint_bits / SS_WORD_BITS;
+    ss_sampler sampler;
+    ss_sampler_init(&sampler, buffer);
+    for (size_t i = 0; i < options->sample_count; i++)
+        ss_sampler_add(&sampler, options->sample[i * words + word]);
+    input->store.fingerprint_count = input->store.record_count * ss_sampler_finish(&sampler);
+    return plan_with_sample(planner, input, &sampler, error);
+}
+
+static void add_cost(ss_plan_cost *to, const ss_plan_cost *from)
+{
+    to->table_bytes += from->table_bytes;
+    to->ids_bytes += from->ids_bytes;
+    to->directory_bytes += from->directory_bytes;
+    to->total_bytes += from->total_bytes;
+    to->probe_count += from->probe_count;
+    to->block_count += from->block_count;
+    to->candidate_count += from->candidate_count;
+    to->warm_ns += from->warm_ns;
+    to->cold_ns = fmax(to->cold_ns, from->cold_ns); /* all blocks are read in parallel */
+    to->is_full_scan |= from->is_full_scan;
+}
+
+/* The bytes of whole fingerprints and ids. */
+static double own_bytes(const ss_planner_input *input, const sstore_plan_options *options)
+{
+    const uint32_t words = options->fingerprint_bits / SS_WORD_BITS;
+    const ss_expected_store store = {.record_count = input->store.record_count,
+                                     .fingerprint_count = input->store.record_count,
+                                     .has_ids = !options->without_ids,
+                                     .block_bytes = input->store.block_bytes};
+    const ss_plan plan = {.table_count = 1, .tables = {{.key_mask = UINT64_MAX, .prefix_bits = SS_WORD_BITS}}};
+    ss_plan_cost cost;
+    ss_plan_cost_init(&cost, &plan, &store);
+    return cost.ids_bytes + store.record_count * store.block_bytes / ss_rows_capacity(store.block_bytes, words);
+}
+
+/* Plan for fingerprints of several words, all with equal radii. The same plans are listed for each word, and their
+ * costs are summed. */
+static sstore_status plan_words(ss_planner *planner, ss_planner_input *input, const sstore_plan_options *options,
+                                uint64_t *buffer, sstore_error *error)
+{
+    const uint32_t words = options->fingerprint_bits / SS_WORD_BITS;
+    input->distance = options->distance / words;
+    input->store.has_ids = true; /* the ranks */
+    input->store.other_bytes = own_bytes(input, options);
+    sstore_status status = plan_word(planner, input, options, 0, buffer, error);
+    for (uint32_t word = 1; status == SSTORE_OK && word < words; word++) {
+        ss_planner other = {.count = 0};
+        input->store.other_bytes = 0;
+        status = plan_word(&other, input, options, word, buffer, error);
+        assert(status != SSTORE_OK || other.count == planner->count);
+        for (size_t i = 0; status == SSTORE_OK && i < other.count; i++) {
+            add_cost(&planner->plans[i].cost, &other.plans[i].cost);
+            add_cost(&planner->plans[i].weighed, &other.plans[i].weighed);
+        }
+        ss_planner_free(&other);
+    }
+    for (size_t i = 0; i < planner->count; i++)
+        planner->plans[i].is_useful = false;
+    mark_useful(planner);
+    choose(planner);
+    return status;
+}
+
 sstore_status sstore_plan(const sstore_plan_options *options, sstore_plan_fn on_plan, void *context,
                           sstore_error *error)
 {
     sstore_plan_options taken = SSTORE_PLAN_OPTIONS_INIT;
-    ss_sampler sampler;
     ss_planner planner = {.count = 0};
     if (on_plan == NULL)
         return ss_fail_argument(error, "sstore_plan: on_plan must not be NULL");
@@ -391,19 +465,15 @@ sstore_status sstore_plan(const sstore_plan_options *options, sstore_plan_fn on_
     uint64_t *buffer = ss_alloc(SS_SAMPLE_CAPACITY, sizeof *buffer);
     if (buffer == NULL)
         return ss_fail_memory(error, SS_SAMPLE_CAPACITY * sizeof *buffer);
-    ss_sampler_init(&sampler, buffer);
-    for (size_t i = 0; i < taken.sample_count; i++)
-        ss_sampler_add(&sampler, taken.sample[i]);
-    const double records = (double)taken.record_count;
-    ss_planner_input input = {.store = {.record_count = records,
-                                        .fingerprint_count = records * ss_sampler_finish(&sampler),
+    ss_planner_input input = {.store = {.record_count = (double)taken.record_count,
                                         .has_ids = !taken.without_ids,
                                         .block_bytes = taken.block_bytes != 0 ? taken.block_bytes
                                                                               : SS_DEFAULT_BLOCK_BYTES},
                               .distance = taken.distance,
                               .objective = taken.objective,
                               .max_bytes = taken.max_bytes};
-    status = plan_with_sample(&planner, &input, &sampler, error);
+    status = taken.fingerprint_bits == SS_WORD_BITS ? plan_word(&planner, &input, &taken, 0, buffer, error)
+                                                    : plan_words(&planner, &input, &taken, buffer, error);
     if (status == SSTORE_OK)
         status = report_plans(&planner, on_plan, context, error);
     ss_planner_free(&planner);

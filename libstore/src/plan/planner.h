@@ -21,8 +21,9 @@ typedef struct ss_planner_input {
     uint64_t max_bytes; /* 0: no limit */
 } ss_planner_input;
 
-/* Check a distance, and a block size (0: the default one) that a store is to have. ARGUMENT. */
-sstore_status ss_check_form(uint32_t distance, uint32_t block_bytes, sstore_error *error);
+/* Check a distance, and a block size (0: the default one) that a store of fingerprints of so many words is to have.
+ * ARGUMENT. */
+sstore_status ss_check_form(uint32_t words, uint32_t distance, uint32_t block_bytes, sstore_error *error);
 
 /* A plan with its estimates. */
 typedef struct ss_planned {

@@ -1,11 +1,13 @@
 /* batch.c - forms rounds of queries, chooses how to answer each round, and returns the matches. */
 #include "read/batch.h"
 
+#include <limits.h>
 #include <math.h>
 
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/tasks.h"
+#include "read/batch_rows.h"
 #include "read/search.h"
 
 #define FIRST_CAPACITY 1024u /* of a worker's hits */
@@ -133,9 +135,12 @@ typedef struct query_range {
 
 struct sstore_match_iterator {
     ss_batch batch;
-    ss_query_plan *plans; /* one a segment */
+    ss_query_plan *plans;   /* one a segment */
+    ss_row_plan *row_plans; /* the same in a store with word indexes */
+    uint64_t *rows;         /* of the matches there */
     const uint64_t *fingerprints;
-    size_t count, next; /* queries from `next` on are not in a round yet */
+    size_t count, next;   /* queries from `next` on are not in a round yet */
+    uint64_t max_matches; /* at once, also of a single query; 0: the default */
     /* The other halves of rounds with too many hits, the next one last. */
     query_range pending[SS_ROUND_QUERY_BITS + 1];
     uint32_t pending_count;
@@ -165,22 +170,61 @@ static sstore_status find_hits(sstore_match_iterator *self, sstore_error *error)
     return status;
 }
 
-/* Get the matches of some queries. If they are too many, add both halves of the queries to the pending ones. */
-static sstore_status answer_range(sstore_match_iterator *self, query_range range, sstore_error *error)
+/* The maximum of the matches of so many queries. */
+static long long max_matches(const sstore_match_iterator *self, uint32_t count)
+{
+    if (self->max_matches != 0)
+        return (long long)self->max_matches;
+    return count > 1 ? SS_ROUND_MATCHES : LLONG_MAX;
+}
+
+/* Get the matches of some queries. STOPPED if they are too many. */
+static sstore_status find_matches(sstore_match_iterator *self, query_range range, sstore_error *error)
 {
     ss_batch *batch = &self->batch;
-    atomic_llong room = SS_ROUND_MATCHES;
     batch->fingerprints = self->fingerprints + range.first;
     batch->count = range.count;
-    batch->room = range.count > 1 ? &room : NULL;
+    batch->max_matches = max_matches(self, range.count);
+    atomic_llong room = batch->max_matches;
+    batch->room = &room;
     sstore_status status = find_hits(self, error);
     if (status == SSTORE_OK)
         status = ss_batch_report(batch, range.first, &self->matches, &self->match_count, error);
     reset_workers(batch);
     batch->room = NULL;
+    return status;
+}
+
+/* The same in a store with word indexes. */
+static sstore_status find_row_matches(sstore_match_iterator *self, query_range range, sstore_error *error)
+{
+    const ss_batch *batch = &self->batch;
+    const ss_row_batch rows = {.store = batch->store,
+                               .plans = self->row_plans,
+                               .fingerprints = self->fingerprints + range.first * batch->store->manifest.words,
+                               .count = range.count,
+                               .distance = batch->distance,
+                               .threads = batch->threads,
+                               .max_matches = max_matches(self, range.count),
+                               .first_index = range.first,
+                               .block_count = batch->block_count,
+                               .progress = batch->progress};
+    ss_row_matches found;
+    const sstore_status status = ss_rows_batch(&rows, &found, error);
+    self->matches = found.matches;
+    self->rows = found.rows;
+    self->match_count = found.count;
+    return status;
+}
+
+/* Get the matches of some queries. If they are too many, add both halves of the queries to the pending ones. */
+static sstore_status answer_range(sstore_match_iterator *self, query_range range, sstore_error *error)
+{
+    sstore_status status = self->batch.store->manifest.words > 1 ? find_row_matches(self, range, error)
+                                                                 : find_matches(self, range, error);
     if (status == SSTORE_OK)
         return ss_progress_add(&self->progress, 0, range.count);
-    if (status != SSTORE_STOPPED || atomic_load(&self->progress.stopped))
+    if (status != SSTORE_STOPPED || range.count == 1 || atomic_load(&self->progress.stopped))
         return status;
     const uint32_t half = range.count / 2;
     self->pending[self->pending_count++] = (query_range){.first = range.first + half, .count = range.count - half};
@@ -193,7 +237,9 @@ static sstore_status answer_more(sstore_match_iterator *self, sstore_error *erro
 {
     sstore_status status = SSTORE_OK;
     ss_free(self->matches);
+    ss_free(self->rows);
     self->matches = NULL;
+    self->rows = NULL;
     self->match_count = self->match_index = 0;
     while (status == SSTORE_OK && self->match_count == 0 && (self->pending_count > 0 || self->next < self->count)) {
         query_range range = {.first = self->next,
@@ -210,8 +256,10 @@ static sstore_status answer_more(sstore_match_iterator *self, sstore_error *erro
 static void close_iterator(sstore_match_iterator *self)
 {
     ss_free(self->matches);
+    ss_free(self->rows);
     ss_free(self->batch.workers);
     ss_free(self->plans);
+    ss_free(self->row_plans);
 }
 
 static sstore_status open_iterator(sstore_match_iterator *self, const sstore *store, const uint64_t *fingerprints,
@@ -220,8 +268,11 @@ static sstore_status open_iterator(sstore_match_iterator *self, const sstore *st
 {
     sstore_batch_options taken = SSTORE_BATCH_OPTIONS_INIT;
     ss_steps planning = {.left = SS_CALL_STEPS};
-    if (store == NULL || (fingerprints == NULL && count > 0) || distance > SSTORE_MAX_DISTANCE)
-        return ss_fail_argument(error, "store and fingerprints must not be NULL, and the distance must be at most 64");
+    if (store == NULL || (fingerprints == NULL && count > 0))
+        return ss_fail_argument(error, "store and fingerprints must not be NULL");
+    const uint32_t words = store->manifest.words, max = SSTORE_MAX_DISTANCE * words;
+    if (distance > max)
+        return ss_fail_argument(error, "the distance must be at most %u", max);
     const sstore_status status = ss_take_options(&taken, sizeof taken, options, SS_BATCH_OPTIONS_SIZE_1, error);
     if (status != SSTORE_OK)
         return status;
@@ -236,10 +287,14 @@ static sstore_status open_iterator(sstore_match_iterator *self, const sstore *st
                                     .progress = {.report = taken.on_progress, .context = taken.progress_context}};
     ss_progress_begin(&self->progress, "answering", 0, count, 1);
     self->batch.workers = ss_alloc(threads, sizeof *self->batch.workers);
-    self->plans = ss_alloc(segments, sizeof *self->plans);
-    if (self->batch.workers == NULL || self->plans == NULL)
-        return ss_fail_memory(error, threads * sizeof *self->batch.workers + segments * sizeof *self->plans);
-    ss_plan_queries(store, distance, &planning, self->plans);
+    self->plans = words == 1 ? ss_alloc(segments, sizeof *self->plans) : NULL;
+    self->row_plans = words > 1 ? ss_alloc(segments, sizeof *self->row_plans) : NULL;
+    if (self->batch.workers == NULL || (self->plans == NULL && self->row_plans == NULL))
+        return ss_fail_memory(error, threads * sizeof *self->batch.workers + segments * sizeof *self->row_plans);
+    if (words == 1)
+        ss_plan_queries(store, distance, &planning, self->plans);
+    else
+        ss_plan_row_queries(store, distance, &planning, self->row_plans);
     return SSTORE_OK;
 }
 
@@ -254,8 +309,11 @@ sstore_status sstore_query_batch(const sstore *store, const uint64_t *fingerprin
     if (status == SSTORE_OK)
         status = answer_more(&self, error);
     while (status == SSTORE_OK && self.match_count > 0) {
-        for (size_t i = 0; status == SSTORE_OK && i < self.match_count; i++)
+        for (size_t i = 0; status == SSTORE_OK && i < self.match_count; i++) {
+            if (self.rows == NULL)
+                self.matches[i].words = &self.matches[i].fingerprint;
             status = on_match(context, &self.matches[i]) == 0 ? SSTORE_OK : SSTORE_STOPPED;
+        }
         if (status == SSTORE_OK)
             status = answer_more(&self, error);
     }
@@ -297,9 +355,15 @@ sstore_status sstore_match_iterator_next(sstore_match_iterator *iterator, const 
             if (status != SSTORE_OK || iterator->match_count == 0)
                 return status;
         }
-        ss_set_match(&to, (*count_out)++, &iterator->matches[iterator->match_index++]);
+        ss_set_match(&to, (*count_out)++, iterator->batch.store->manifest.words,
+                     &iterator->matches[iterator->match_index++]);
     }
     return SSTORE_OK;
+}
+
+void ss_match_iterator_limit(sstore_match_iterator *iterator, uint64_t max_matches)
+{
+    iterator->max_matches = max_matches;
 }
 
 void sstore_match_iterator_free(sstore_match_iterator *iterator)

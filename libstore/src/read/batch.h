@@ -15,6 +15,7 @@
 #include <stdatomic.h>
 
 #include "base/tasks.h"
+#include "base/words.h"
 #include "store/cursor.h"
 
 /* Compare two matches by (distance, fingerprint, id), for qsort(): the order in which a query's matches are
@@ -27,6 +28,17 @@ static inline int ss_compare_matches(const void *left, const void *right)
     if (a->fingerprint != b->fingerprint)
         return a->fingerprint < b->fingerprint ? -1 : 1;
     return (a->id > b->id) - (a->id < b->id);
+}
+
+/* The same for matches of several words, for qsort_r(): `context` points to their number, a uint32_t. */
+static inline int ss_compare_row_matches(const void *left, const void *right, void *context)
+{
+    const sstore_match *a = left, *b = right;
+    const uint32_t *words = context;
+    if (a->distance != b->distance)
+        return a->distance < b->distance ? -1 : 1;
+    const int order = ss_words_compare(a->words, b->words, *words);
+    return order != 0 ? order : (a->id > b->id) - (a->id < b->id);
 }
 
 #define SS_ROUND_QUERY_BITS 20u               /* a round has at most 2^20 queries */
@@ -58,6 +70,7 @@ typedef struct ss_batch {
     const ss_query_plan *plan; /* for it */
     ss_batch_worker *workers;  /* one a thread */
     uint64_t *block_count;     /* the blocks read are added to it; NULL: not wanted */
+    long long max_matches;     /* of the round, and about its hits */
     atomic_llong *room;        /* how many more hits all workers may store; NULL: any number */
     ss_progress *progress;     /* in queries; workers only ask it whether to stop */
 } ss_batch;
@@ -77,10 +90,14 @@ double ss_batch_pass_cost(const ss_batch *batch, bool full_scan);
 
 /*
  * Turn the hits into matches, in the order of the queries, those of one query by (distance, fingerprint, id). The
- * caller frees *matches_out. The first query of the round has the index `first_index`. STOPPED if several queries have
- * more than SS_ROUND_MATCHES. If the status is not OK, there are no matches.
+ * caller frees *matches_out. The first query of the round has the index `first_index`. STOPPED if there are more than
+ * batch->max_matches. If the status is not OK, there are no matches.
  */
 sstore_status ss_batch_report(const ss_batch *batch, uint64_t first_index, sstore_match **matches_out,
                               size_t *count_out, sstore_error *error);
+
+/* Let an iterator have at most `max_matches` at once. If a single query has more, the next call for matches returns
+ * STOPPED. */
+void ss_match_iterator_limit(sstore_match_iterator *iterator, uint64_t max_matches);
 
 #endif

@@ -43,7 +43,7 @@ static int add_match(void *context, const sstore_match *match)
 {
     const match_sink *sink = context;
     match_list *list = sink->list;
-    if (sink->of->batch->count > 1 && atomic_fetch_sub_explicit(&sink->of->room, 1, memory_order_relaxed) < 1)
+    if (atomic_fetch_sub_explicit(&sink->of->room, 1, memory_order_relaxed) < 1)
         return 1;
     sstore_match *matches = ss_grow(list->matches, list->count, &list->capacity, 256, sizeof *matches);
     list->out_of_memory = matches == NULL;
@@ -197,7 +197,7 @@ static sstore_status order_matches(const report *self, uint64_t first_index, sst
 sstore_status ss_batch_report(const ss_batch *batch, uint64_t first_index, sstore_match **matches_out,
                               size_t *count_out, sstore_error *error)
 {
-    report self = {.batch = batch, .room = SS_ROUND_MATCHES};
+    report self = {.batch = batch, .room = batch->max_matches};
     *matches_out = NULL;
     *count_out = 0;
     sstore_status status = order_hits(&self, error);

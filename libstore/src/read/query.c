@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "base/error.h"
+#include "base/words.h"
 #include "store/lookup.h"
 
 sstore_status ss_query_segment(sstore_cursor *cursor, uint32_t segment, uint64_t fingerprint, uint32_t distance,
@@ -119,11 +120,11 @@ static sstore_status report_record(const record_sink *sink, const ss_hit *hit, u
     const sstore_match match = {.query_index = hit->query,
                                 .fingerprint = hit->fingerprint,
                                 .id = id,
-                                .distance = hit->distance};
+                                .distance = hit->distance,
+                                .words = &hit->fingerprint};
     if (SS_UNLIKELY(hit->maybe_in_newer || hit->segment_number < sink->cursor->store->removal_end)) {
-        const sstore_record record = {.fingerprint = hit->fingerprint, .id = id};
         bool is_newer;
-        sstore_status status = ss_membership_in_newer(&sink->cursor->newer, hit->segment_number, &record,
+        sstore_status status = ss_membership_in_newer(&sink->cursor->newer, hit->segment_number, &hit->fingerprint, id,
                                                       hit->maybe_in_newer, &is_newer, error);
         if (status != SSTORE_OK || is_newer)
             return status;
@@ -178,7 +179,7 @@ sstore_status ss_report_records(sstore_cursor *cursor, ss_hit *hits, uint32_t co
                                 void *context, sstore_error *error)
 {
     const record_sink sink = {.cursor = cursor, .on_match = on_match, .context = context};
-    const bool has_ids = cursor->store->manifest.has_ids;
+    const bool has_ids = count > 0 && hits->segment->metadata.has_ids;
     sstore_status status = SSTORE_OK;
     /* Newer segments are searched through their tables 0, so a hit of another table must also be in table 0. */
     if (has_ids || cursor->store->several_add)
@@ -234,12 +235,23 @@ static sstore_status query(sstore_cursor *cursor, uint64_t fingerprint, uint32_t
     return status == SSTORE_OK && cursor->found_count > 0 ? report_found(&sink, error) : status;
 }
 
+sstore_status ss_check_one_word(const sstore *store, const char *call, const char *other, sstore_error *error)
+{
+    if (SS_LIKELY(store->manifest.words == 1))
+        return SSTORE_OK;
+    return ss_fail_argument(error, "%s: the store has fingerprints of %u bits; %s", call,
+                            SS_WORD_BITS * store->manifest.words, other);
+}
+
 sstore_status sstore_query(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance, sstore_match_fn on_match,
                            void *context, sstore_error *error)
 {
     if (cursor == NULL || on_match == NULL || distance > SSTORE_MAX_DISTANCE)
         return ss_fail_argument(
             error, "sstore_query: cursor and on_match must not be NULL, and the distance must be at most 64");
+    const sstore_status status = ss_check_one_word(cursor->store, "sstore_query", "call sstore_query_words()", error);
+    if (status != SSTORE_OK)
+        return status;
     ss_cursor_begin(cursor);
     return query(cursor, fingerprint, distance, on_match, context, error);
 }
@@ -284,6 +296,10 @@ sstore_status sstore_query_nearest(sstore_cursor *cursor, uint64_t fingerprint, 
     if (cursor == NULL || on_match == NULL || max_distance > SSTORE_MAX_DISTANCE)
         return ss_fail_argument(
             error, "sstore_query_nearest: cursor and on_match must not be NULL, and the distance must be at most 64");
+    const sstore_status can_ask = ss_check_one_word(cursor->store, "sstore_query_nearest",
+                                                    "call sstore_query_nearest_words()", error);
+    if (can_ask != SSTORE_OK)
+        return can_ask;
     uint32_t distance = ss_min_u32(max_distance, cursor->store->manifest.distance);
     ss_cursor_begin(cursor);
     for (;; distance = next_distance(cursor, distance, max_distance, &spent)) {
@@ -311,12 +327,14 @@ sstore_status ss_take_match_columns(sstore_match_columns *to, const sstore_match
     return ss_take_options(to, sizeof *to, from, SS_MATCH_COLUMNS_SIZE_1, error);
 }
 
-void ss_set_match(const sstore_match_columns *columns, size_t at, const sstore_match *match)
+void ss_set_match(const sstore_match_columns *columns, size_t at, uint32_t words, const sstore_match *match)
 {
     if (columns->query_index != NULL)
         columns->query_index[at] = match->query_index;
-    if (columns->fingerprint != NULL)
+    if (columns->fingerprint != NULL && words == 1)
         columns->fingerprint[at] = match->fingerprint;
+    else if (columns->fingerprint != NULL)
+        ss_words_copy(columns->fingerprint + at * words, match->words, words);
     if (columns->id != NULL)
         columns->id[at] = match->id;
     if (columns->distance != NULL)
@@ -325,6 +343,7 @@ void ss_set_match(const sstore_match_columns *columns, size_t at, const sstore_m
 
 typedef struct column_sink {
     sstore_match_columns columns;
+    uint32_t words;
     size_t capacity;
     uint64_t count;
 } column_sink;
@@ -333,21 +352,18 @@ static int set_match(void *context, const sstore_match *match)
 {
     column_sink *sink = context;
     if (sink->count < sink->capacity)
-        ss_set_match(&sink->columns, (size_t)sink->count, match);
+        ss_set_match(&sink->columns, (size_t)sink->count, sink->words, match);
     sink->count++;
     return 0;
 }
 
-typedef sstore_status query_fn(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance, sstore_match_fn on_match,
-                               void *context, sstore_error *error);
-
-static sstore_status query_columns(query_fn *run, sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance,
-                                   const sstore_match_columns *columns, size_t capacity, uint64_t *count_out,
-                                   sstore_error *error)
+sstore_status ss_query_columns(ss_query_fn *run, sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t distance,
+                               const sstore_match_columns *columns, size_t capacity, uint64_t *count_out,
+                               sstore_error *error)
 {
-    column_sink sink = {.capacity = capacity};
-    if (count_out == NULL)
-        return ss_fail_argument(error, "a query into columns: count_out must not be NULL");
+    if (cursor == NULL || count_out == NULL)
+        return ss_fail_argument(error, "a query into columns: cursor and count_out must not be NULL");
+    column_sink sink = {.words = cursor->store->manifest.words, .capacity = capacity};
     sstore_status status = ss_take_match_columns(&sink.columns, columns, error);
     if (status == SSTORE_OK)
         status = run(cursor, fingerprint, distance, set_match, &sink, error);
@@ -355,18 +371,30 @@ static sstore_status query_columns(query_fn *run, sstore_cursor *cursor, uint64_
     return status;
 }
 
+static sstore_status query_one(sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t distance,
+                               sstore_match_fn on_match, void *context, sstore_error *error)
+{
+    return sstore_query(cursor, *fingerprint, distance, on_match, context, error);
+}
+
+static sstore_status query_nearest_one(sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t max_distance,
+                                       sstore_match_fn on_match, void *context, sstore_error *error)
+{
+    return sstore_query_nearest(cursor, *fingerprint, max_distance, on_match, context, error);
+}
+
 sstore_status sstore_query_columns(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance,
                                    const sstore_match_columns *columns, size_t capacity, uint64_t *count_out,
                                    sstore_error *error)
 {
-    return query_columns(sstore_query, cursor, fingerprint, distance, columns, capacity, count_out, error);
+    return ss_query_columns(query_one, cursor, &fingerprint, distance, columns, capacity, count_out, error);
 }
 
 sstore_status sstore_query_nearest_columns(sstore_cursor *cursor, uint64_t fingerprint, uint32_t max_distance,
                                            const sstore_match_columns *columns, size_t capacity, uint64_t *count_out,
                                            sstore_error *error)
 {
-    return query_columns(sstore_query_nearest, cursor, fingerprint, max_distance, columns, capacity, count_out, error);
+    return ss_query_columns(query_nearest_one, cursor, &fingerprint, max_distance, columns, capacity, count_out, error);
 }
 
 /* ----- explanation ----- */
@@ -385,13 +413,9 @@ static sstore_table_explanation explain_table(const ss_search *search, uint32_t 
     const ss_search_counts *counts = &search->counts[number];
     const bool scanned = search->cursor->is_full_scan;
     sstore_table_explanation explanation = {
-        .struct_size = sizeof explanation,
-        .segment = search->segment_number,
-        .table = number,
-        .key_mask = table->key_mask,
-        .prefix_bits = table->prefix_bits,
         .radius = scanned ? SS_NO_PROBE : search->plan->radii[number],
         .is_full_scan = scanned && number == 0,
+        .prefix_bits = table->prefix_bits,
         .probe_count = counts->probes,
         .block_count = counts->blocks,
         .candidate_count = counts->candidates,
@@ -411,6 +435,43 @@ static sstore_table_explanation explain_table(const ss_search *search, uint32_t 
     return explanation;
 }
 
+sstore_status ss_explain_part(sstore_cursor *cursor, const ss_explained_part *part, sstore_explain_fn on_table,
+                              void *context, sstore_error *error)
+{
+    const ss_query_plan *plan = part->plan;
+    const ss_plan *tables = &part->segment->metadata.plan;
+    ss_search_counts counts[SS_MAX_TABLES] = {{.probes = 0}};
+    const ss_search search = {.cursor = cursor,
+                              .segment = part->segment,
+                              .segment_number = part->number,
+                              .plan = plan,
+                              .fingerprint = part->fingerprint,
+                              .distance = part->distance,
+                              .on_hit = ignore_hit,
+                              .counts = counts,
+                              .error = error};
+    double probe_ns = 0;
+    sstore_status status = SSTORE_OK;
+    if (!part->is_left_out) {
+        probe_ns = plan->full_scan ? plan->probe_cost : ss_search_cost(search.segment, plan, part->fingerprint);
+        status = ss_search_run(&search);
+        if (cursor->is_full_scan && !plan->full_scan) /* the probes led to more blocks than a full scan reads */
+            probe_ns = fmax(probe_ns, plan->full_scan_cost);
+    }
+    for (uint32_t i = 0; status == SSTORE_OK && i < tables->table_count; i++) {
+        sstore_table_explanation explanation = {.radius = SS_NO_PROBE, .prefix_bits = tables->tables[i].prefix_bits};
+        if (!part->is_left_out)
+            explanation = explain_table(&search, i, probe_ns);
+        explanation.struct_size = sizeof explanation;
+        explanation.segment = part->number;
+        explanation.table = part->first_table + i;
+        explanation.word = part->word;
+        explanation.key_mask = tables->tables[i].key_mask;
+        status = on_table(context, &explanation) == 0 ? SSTORE_OK : SSTORE_STOPPED;
+    }
+    return status;
+}
+
 sstore_status sstore_explain(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance, sstore_explain_fn on_table,
                              void *context, sstore_error *error)
 {
@@ -418,31 +479,19 @@ sstore_status sstore_explain(sstore_cursor *cursor, uint64_t fingerprint, uint32
         return ss_fail_argument(
             error, "sstore_explain: cursor and on_table must not be NULL, and the distance must be at most 64");
     const sstore *store = cursor->store;
+    sstore_status status = ss_check_one_word(store, "sstore_explain", "call sstore_explain_words()", error);
+    if (status != SSTORE_OK)
+        return status;
     ss_cursor_begin(cursor);
     const ss_query_plan *plans = ss_cursor_plans(cursor, distance);
-    sstore_status status = SSTORE_OK;
     for (uint32_t i = 0; status == SSTORE_OK && i < store->manifest.segment_count; i++) {
-        if (ss_segment_removes(store->segments[i]))
-            continue;
-        const ss_query_plan *plan = &plans[i];
-        ss_search_counts counts[SS_MAX_TABLES] = {{.probes = 0}};
-        const ss_search search = {.cursor = cursor,
-                                  .segment = store->segments[i],
-                                  .segment_number = i,
-                                  .plan = plan,
-                                  .fingerprint = fingerprint,
-                                  .distance = distance,
-                                  .on_hit = ignore_hit,
-                                  .counts = counts,
-                                  .error = error};
-        double probe_ns = plan->full_scan ? plan->probe_cost : ss_search_cost(search.segment, plan, fingerprint);
-        status = ss_search_run(&search);
-        if (cursor->is_full_scan && !plan->full_scan) /* the probes led to more blocks than a full scan reads */
-            probe_ns = fmax(probe_ns, plan->full_scan_cost);
-        for (uint32_t j = 0; status == SSTORE_OK && j < search.segment->metadata.plan.table_count; j++) {
-            const sstore_table_explanation explanation = explain_table(&search, j, probe_ns);
-            status = on_table(context, &explanation) == 0 ? SSTORE_OK : SSTORE_STOPPED;
-        }
+        const ss_explained_part part = {.segment = store->segments[i],
+                                        .number = i,
+                                        .plan = &plans[i],
+                                        .fingerprint = fingerprint,
+                                        .distance = distance};
+        if (!ss_segment_removes(store->segments[i]))
+            status = ss_explain_part(cursor, &part, on_table, context, error);
     }
     return status;
 }

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "codec/rows.h"
 #include "store/store.h"
 
 /* A table, memory for one of its blocks, and the block that is decoded in it. */
@@ -76,8 +77,9 @@ static uint32_t count_used_bytes(const block_decoder *decoder)
 sstore_status sstore_stat_block(const sstore *store, uint32_t segment, uint32_t table, uint64_t block,
                                 sstore_block_statistics *statistics_out, sstore_error *error)
 {
-    if (statistics_out == NULL || !ss_table_exists(store, segment, table) ||
-        block >= store->segments[segment]->tables[table].blocks.header.block_count)
+    const ss_table_place place = ss_table_find(store, segment, table);
+    if (statistics_out == NULL || place.part == NULL ||
+        block >= place.part->tables[place.number].blocks.header.block_count)
         return ss_fail_argument(
             error, "sstore_stat_block: store and statistics_out must not be NULL, and the block must exist");
     sstore_block_statistics statistics = {.struct_size = sizeof statistics};
@@ -85,7 +87,7 @@ sstore_status sstore_stat_block(const sstore *store, uint32_t segment, uint32_t 
     sstore_status status = ss_check_result(statistics_out, SS_BLOCK_STATISTICS_SIZE_1, error);
     if (status != SSTORE_OK)
         return status;
-    status = init_decoder(&decoder, &store->segments[segment]->tables[table], error);
+    status = init_decoder(&decoder, &place.part->tables[place.number], error);
     if (status == SSTORE_OK)
         status = decode(&decoder, block, error);
     if (status == SSTORE_OK) {
@@ -154,25 +156,69 @@ static sstore_status read_ranks(const ss_segment *segment, uint64_t base, uint64
     return status;
 }
 
+/* Read the whole fingerprints of ascending ranks of a segment, which are places less `base`. */
+static sstore_status read_rows(const ss_segment *segment, uint64_t base, const uint64_t *places, size_t count,
+                               uint64_t *rows_out, sstore_error *error)
+{
+    const ss_checked_blocks *checked = &segment->tables[0].checked;
+    const uint32_t words = checked->words, block_bytes = segment->metadata.block_bytes,
+                   capacity = ss_rows_capacity(block_bytes, words);
+    uint8_t *buffer = ss_alloc(1, block_bytes);
+    const uint8_t *bytes = NULL;
+    uint64_t number = UINT64_MAX;
+    sstore_status status = buffer != NULL ? SSTORE_OK : ss_fail_memory(error, block_bytes);
+    for (size_t i = 0; i < count && status == SSTORE_OK; i++) {
+        const uint64_t rank = places[i] - base;
+        if (rank / capacity != number)
+            status = ss_block_reader_get_once(checked->reader, number = rank / capacity, buffer, &bytes, error);
+        if (status == SSTORE_OK)
+            ss_rows_load(bytes, (uint32_t)(rank % capacity), words, rows_out + i * words);
+    }
+    ss_free(buffer);
+    return status;
+}
+
+/* Replace ascending places among all segments that add by the fingerprints there. With several words, `places` is apart
+ * from fingerprints_out. */
+static sstore_status read_places(const sstore *store, uint64_t *places, size_t count, uint64_t *fingerprints_out,
+                                 sstore_error *error)
+{
+    const uint32_t words = store->manifest.words;
+    sstore_status status = SSTORE_OK;
+    uint64_t next = 0;
+    size_t begin = 0, end = 0;
+    for (uint32_t i = 0; i < store->manifest.segment_count && status == SSTORE_OK; i++, begin = end) {
+        const ss_segment *segment = store->segments[i];
+        const uint64_t base = next;
+        next += count_added(segment);
+        while (end < count && places[end] < next)
+            end++;
+        if (end > begin && words == 1)
+            status = read_ranks(segment, base, places + begin, end - begin, error);
+        else if (end > begin)
+            status = read_rows(segment, base, places + begin, end - begin, fingerprints_out + begin * words, error);
+    }
+    return status;
+}
+
 sstore_status sstore_sample(const sstore *store, uint64_t seed, uint64_t *fingerprints_out, size_t capacity,
                             size_t *count_out, sstore_error *error)
 {
     if (store == NULL || count_out == NULL || (capacity > 0 && fingerprints_out == NULL))
         return ss_fail_argument(error, "sstore_sample: store, fingerprints_out and count_out must not be NULL");
-    const uint32_t segment_count = store->manifest.segment_count;
-    sstore_status status = SSTORE_OK;
-    uint64_t total = 0, next = 0;
-    for (uint32_t i = 0; i < segment_count; i++)
+    uint64_t total = 0;
+    for (uint32_t i = 0; i < store->manifest.segment_count; i++)
         total += count_added(store->segments[i]);
-    const size_t count = capacity == 0 ? 0 : draw_places(seed, total, fingerprints_out, capacity);
-    for (size_t i = 0, begin = 0, end = 0; i < segment_count && status == SSTORE_OK; i++, begin = end) {
-        const uint64_t base = next;
-        next += count_added(store->segments[i]);
-        while (end < count && fingerprints_out[end] < next)
-            end++;
-        if (end > begin)
-            status = read_ranks(store->segments[i], base, fingerprints_out + begin, end - begin, error);
-    }
+    const bool in_place = store->manifest.words == 1;
+    const size_t max = (size_t)ss_min_u64(total, capacity);
+    uint64_t *places = in_place ? fingerprints_out : ss_alloc(max, sizeof *places);
+    *count_out = 0;
+    if (places == NULL && max > 0)
+        return ss_fail_memory(error, max * sizeof *places);
+    const size_t count = capacity == 0 ? 0 : draw_places(seed, total, places, capacity);
+    const sstore_status status = read_places(store, places, count, fingerprints_out, error);
+    if (!in_place)
+        ss_free(places);
     *count_out = status == SSTORE_OK ? count : 0;
     return status;
 }

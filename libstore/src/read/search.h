@@ -60,8 +60,37 @@ sstore_status ss_query_segment(sstore_cursor *cursor, uint32_t segment, uint64_t
 sstore_status ss_report_records(sstore_cursor *cursor, ss_hit *hits, uint32_t count, sstore_match_fn on_match,
                                 void *context, sstore_error *error);
 
+/* A part of a segment whose search is explained: itself, or a word index. */
+typedef struct ss_explained_part {
+    const ss_segment *segment;
+    uint32_t number;      /* of the segment in the store */
+    uint32_t first_table; /* the number of the part's first one in the segment */
+    uint32_t word;
+    const ss_query_plan *plan; /* not read if the part is left out */
+    uint64_t fingerprint;
+    uint32_t distance;
+    bool is_left_out; /* it is not searched */
+} ss_explained_part;
+
+/* Search a part, and report its work in each table; as sstore_explain(). */
+sstore_status ss_explain_part(sstore_cursor *cursor, const ss_explained_part *part, sstore_explain_fn on_table,
+                              void *context, sstore_error *error);
+
+/* A query of a fingerprint of any number of words. */
+typedef sstore_status ss_query_fn(sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t distance,
+                                  sstore_match_fn on_match, void *context, sstore_error *error);
+
+/* Run a query into columns, as sstore_query_columns(). */
+sstore_status ss_query_columns(ss_query_fn *run, sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t distance,
+                               const sstore_match_columns *columns, size_t capacity, uint64_t *count_out,
+                               sstore_error *error);
+
+/* ARGUMENT if the store has fingerprints of more than 64 bits. `call` is the name of the public function, for the
+ * error; `other` that of the function for all stores. */
+sstore_status ss_check_one_word(const sstore *store, const char *call, const char *other, sstore_error *error);
+
 /* Take the caller's columns; NULL stands for none. Errors as ss_take_options(). */
 sstore_status ss_take_match_columns(sstore_match_columns *to, const sstore_match_columns *from, sstore_error *error);
-void ss_set_match(const sstore_match_columns *columns, size_t at, const sstore_match *match);
+void ss_set_match(const sstore_match_columns *columns, size_t at, uint32_t words, const sstore_match *match);
 
 #endif

@@ -53,13 +53,14 @@ static uint64_t file_bytes(uint64_t block_count, uint32_t block_bytes)
 sstore_status sstore_stat_table(const sstore *store, uint32_t segment, uint32_t table,
                                 sstore_table_statistics *statistics_out, sstore_error *error)
 {
-    if (statistics_out == NULL || !ss_table_exists(store, segment, table))
+    const ss_table_place place = ss_table_find(store, segment, table);
+    if (statistics_out == NULL || place.part == NULL)
         return ss_fail_argument(
             error, "sstore_stat_table: store and statistics_out must not be NULL, and the table must exist");
-    const ss_segment *of = store->segments[segment];
-    const ss_plan_table *plan = &of->metadata.plan.tables[table];
-    const ss_block_header *header = &of->tables[table].blocks.header;
-    const ss_array *keys = &of->tables[table].keys.keys;
+    const ss_segment *of = place.part;
+    const ss_plan_table *plan = &of->metadata.plan.tables[place.number];
+    const ss_block_header *header = &of->tables[place.number].blocks.header;
+    const ss_array *keys = &of->tables[place.number].keys.keys;
     const double count = (double)header->item_count;
     const uint64_t last = keys->count > 0 ? ss_array_at(keys, keys->count - 1) : 0;
     sstore_table_statistics statistics = {
@@ -68,7 +69,8 @@ sstore_status sstore_stat_table(const sstore *store, uint32_t segment, uint32_t 
         .radius = (uint32_t)plan->radius,
         .block_count = header->block_count,
         .file_bytes = file_bytes(header->block_count, header->block_bytes),
-        .directory_bytes = ss_table_directory_bytes(of, table),
+        .directory_bytes = ss_table_directory_bytes(of, place.number),
+        .word = place.word,
     };
     if (header->item_count > 0) {
         statistics.bits_per_fingerprint = 8.0 * (double)(statistics.file_bytes + statistics.directory_bytes) / count;
@@ -83,10 +85,11 @@ sstore_status sstore_stat_symbols(const sstore *store, uint32_t segment, uint32_
                                   sstore_table_symbols *symbols_out, sstore_error *error)
 {
     sstore_table_symbols symbols = {.struct_size = sizeof symbols};
-    if (symbols_out == NULL || !ss_table_exists(store, segment, table))
+    const ss_table_place place = ss_table_find(store, segment, table);
+    if (symbols_out == NULL || place.part == NULL)
         return ss_fail_argument(
             error, "sstore_stat_symbols: store and symbols_out must not be NULL, and the table must exist");
-    const ss_block_header *header = &store->segments[segment]->tables[table].blocks.header;
+    const ss_block_header *header = &place.part->tables[place.number].blocks.header;
     memcpy(symbols.difference_counts, header->h_counts, sizeof symbols.difference_counts);
     memcpy(symbols.code_lengths, header->code_lengths, sizeof symbols.code_lengths);
     return ss_give_result(symbols_out, &symbols, sizeof symbols, SS_TABLE_SYMBOLS_SIZE_1, error);
@@ -104,6 +107,29 @@ static void name_writer(uint32_t writer, char *name, size_t capacity)
         name[0] = '\0';
 }
 
+static uint64_t sum_tables(const ss_manifest_segment *part)
+{
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < part->plan.table_count; i++)
+        bytes += file_bytes(part->tables[i].block_count, part->block_bytes);
+    return bytes;
+}
+
+/* Write a segment's plan, or the radii and plans of its word indexes. */
+static void format_plan(const ss_segment *segment, char *buffer, size_t size)
+{
+    size_t used = 0;
+    buffer[0] = '\0';
+    if (segment->metadata.words == 1)
+        (void)ss_plan_format(&segment->metadata.plan, buffer, size);
+    for (uint32_t i = 0; i < segment->index_count && used < size; i++) {
+        const ss_manifest_segment *index = &segment->indexes[i]->metadata;
+        used += (size_t)snprintf(buffer + used, size - used, "%s%d=", i > 0 ? "; " : "", ss_index_radius(index->kind));
+        if (used < size)
+            used += ss_plan_format(&index->plan, buffer + used, size - used);
+    }
+}
+
 /* Fill in all but the plan's text. */
 static void fill_segment(const ss_segment *segment, bool has_ids, sstore_segment_statistics *to)
 {
@@ -119,9 +145,18 @@ static void fill_segment(const ss_segment *segment, bool has_ids, sstore_segment
         .ids_bytes = has_ids ? file_bytes(metadata->ids.block_count, block_bytes) : 0,
         .directory_bytes = metadata->directory_bytes,
     };
-    for (uint32_t i = 0; i < metadata->plan.table_count; i++)
-        to->tables_bytes += file_bytes(metadata->tables[i].block_count, block_bytes);
-    to->total_bytes = to->tables_bytes + to->ids_bytes + to->directory_bytes;
+    const uint64_t table_bytes = sum_tables(metadata);
+    *(metadata->words == 1 ? &to->tables_bytes : &to->fingerprints_bytes) = table_bytes;
+    if (metadata->words > 1)
+        to->table_count = 0;
+    for (uint32_t i = 0; i < segment->index_count; i++) {
+        const ss_manifest_segment *index = &segment->indexes[i]->metadata;
+        to->table_count += index->plan.table_count;
+        to->tables_bytes += sum_tables(index);
+        to->ranks_bytes += file_bytes(index->ids.block_count, block_bytes);
+        to->directory_bytes += index->directory_bytes;
+    }
+    to->total_bytes = to->tables_bytes + to->fingerprints_bytes + to->ranks_bytes + to->ids_bytes + to->directory_bytes;
     ss_folder_name(to->folder, SS_SEGMENT_PREFIX, metadata->folder_number);
     name_writer(metadata->writer, to->writer, sizeof to->writer);
 }
@@ -134,7 +169,7 @@ sstore_status sstore_stat_segment(const sstore *store, uint32_t segment, sstore_
         return ss_fail_argument(
             error, "sstore_stat_segment: store and statistics_out must not be NULL, and the segment must exist");
     fill_segment(store->segments[segment], store->manifest.has_ids, &statistics);
-    ss_plan_format(&store->segments[segment]->metadata.plan, statistics.plan, sizeof statistics.plan);
+    format_plan(store->segments[segment], statistics.plan, sizeof statistics.plan);
     return ss_give_result(statistics_out, &statistics, sizeof statistics, SS_SEGMENT_STATISTICS_SIZE_1, error);
 }
 
@@ -148,7 +183,7 @@ sstore_status sstore_stat(const sstore *store, sstore_statistics *statistics_out
         .record_count = totals.record_count,
         .removed_count = totals.removed_count,
         .segment_count = manifest->segment_count,
-        .fingerprint_bits = SS_FINGERPRINT_BITS,
+        .fingerprint_bits = SS_WORD_BITS * manifest->words,
         .distance = manifest->distance,
         .has_ids = manifest->has_ids,
         .next_id = manifest->next_id,
@@ -156,25 +191,27 @@ sstore_status sstore_stat(const sstore *store, sstore_statistics *statistics_out
         .memory_bytes = ss_store_memory_bytes(manifest, store->options.io),
         .total_bytes = ss_manifest_total_bytes(manifest),
     };
-    const ss_plan *plan = NULL; /* of the largest segment that adds */
+    const ss_segment *planned = NULL; /* the largest segment that adds */
     uint64_t largest = 0;
     for (uint32_t i = 0; i < manifest->segment_count; i++) {
         sstore_segment_statistics segment;
         fill_segment(store->segments[i], manifest->has_ids, &segment);
         statistics.distinct_count += segment.is_removal ? 0 : segment.distinct_count;
         statistics.tables_bytes += segment.tables_bytes;
+        statistics.fingerprints_bytes += segment.fingerprints_bytes;
+        statistics.ranks_bytes += segment.ranks_bytes;
         statistics.ids_bytes += segment.ids_bytes;
         statistics.ids_block_count += segment.ids_block_count;
         statistics.directory_bytes += segment.directory_bytes;
-        if (plan == NULL || (!segment.is_removal && segment.record_count > largest)) {
+        if (planned == NULL || (!segment.is_removal && segment.record_count > largest)) {
             statistics.table_count = segment.table_count;
             statistics.block_bytes = segment.block_bytes;
-            plan = &manifest->segments[i].plan;
+            planned = store->segments[i];
         }
         largest = segment.is_removal ? largest : ss_max_u64(largest, segment.record_count);
     }
-    if (plan != NULL)
-        ss_plan_format(plan, statistics.plan, sizeof statistics.plan);
+    if (planned != NULL)
+        format_plan(planned, statistics.plan, sizeof statistics.plan);
     ss_printable(manifest->recipe, statistics.recipe, sizeof statistics.recipe);
     return ss_give_result(statistics_out, &statistics, sizeof statistics, SS_STATISTICS_SIZE_1, error);
 }

@@ -13,6 +13,7 @@
 #include "base/memory.h"
 #include "base/tasks.h"
 #include "codec/huffman.h"
+#include "codec/rows.h"
 #include "read/block_check.h"
 #include "store/record_iterator.h"
 
@@ -60,14 +61,21 @@ static bool is_open(const ss_block_reader *blocks)
     return blocks->file.path != NULL;
 }
 
+/* The fingerprints of all tables of a segment or word index; its ids and its content, which are checked for all
+ * records. */
+static uint64_t count_items(const ss_manifest_segment *part)
+{
+    return part->plan.table_count * part->distinct_count + (1u + (part->has_ids ? 1 : 0)) * part->record_count;
+}
+
 static void begin_progress(verification *self, const ss_manifest *manifest)
 {
     uint64_t total = 0;
     for (uint32_t i = 0; i < manifest->segment_count; i++) {
         const ss_manifest_segment *segment = &manifest->segments[i];
-        /* Ids, content and order are checked for all records. */
-        const uint32_t passes = 1u + (manifest->has_ids ? 1 : 0) + (manifest->segment_count > 1 ? 1 : 0);
-        total += segment->plan.table_count * segment->distinct_count + passes * segment->record_count;
+        total += count_items(segment) + (manifest->segment_count > 1 ? segment->record_count : 0); /* their order */
+        for (uint32_t j = 0; j < ss_index_count(segment); j++)
+            total += count_items(&segment->indexes[j]);
     }
     self->progress.end_fraction = 0; /* of an earlier attempt */
     ss_progress_begin(&self->progress, "verifying", 0, total, 1);
@@ -86,9 +94,11 @@ typedef struct table_check {
     const ss_table *table;
     ss_block_check blocks;
     ss_table_counts counts;
-    uint64_t last; /* fingerprint in `counts` */
-    ss_u128 sum;   /* of the fingerprints, unpermuted: the same for all tables */
-    bool complete; /* no block was unreadable so far */
+    uint64_t last;                        /* fingerprint in `counts` */
+    ss_u128 sum;                          /* of the fingerprints, unpermuted: the same for all tables */
+    bool complete;                        /* no block was unreadable so far */
+    uint32_t index_count;                 /* if the table has whole fingerprints, the word indexes of its segment, */
+    ss_u128 index_sums[SSTORE_MAX_WORDS]; /* and the content sums that they must have */
 } table_check;
 
 static void check_block(verification *self, table_check *check, uint64_t block, const uint8_t *bytes,
@@ -103,6 +113,22 @@ static void check_block(verification *self, table_check *check, uint64_t block, 
     check->last = values[count - 1];
     for (uint32_t i = 0; i < count; i++)
         ss_content_add(&check->sum, false, ss_unpermute(&check->table->permutation, values[i]), 0);
+}
+
+/* Compare a block of whole fingerprints with what a writer makes of them. */
+static void check_rows(verification *self, table_check *check, uint64_t block, const uint8_t *bytes,
+                       const uint64_t *values, uint32_t count)
+{
+    const ss_block_header *header = &check->table->blocks.header;
+    uint8_t again[SS_BLOCK_MAX_BYTES];
+    ss_rows_encode(header->block_bytes, values, count, header->words, again);
+    if (memcmp(again, bytes, header->block_bytes - SS_BLOCK_TRAILER_BYTES) != 0)
+        note_block(self, &check->table->blocks, block, "its unused bytes are not 0");
+    for (uint32_t word = 0; word < check->index_count; word++)
+        for (uint32_t i = 0; i < count; i++)
+            ss_content_add(&check->index_sums[word], true, values[(size_t)i * header->words + word],
+                           check->counts.count + i);
+    check->counts.count += count;
 }
 
 static void check_totals(verification *self, table_check *check, uint64_t distinct_count)
@@ -131,7 +157,7 @@ static sstore_status verify_table(verification *self, table_check *check, const 
         const uint64_t *values, block = iterator.next_block;
         uint32_t count;
         if (ss_table_iterator_next(&iterator, &values, &count, error) == SSTORE_OK) {
-            check_block(self, check, block, iterator.bytes, values, count);
+            (table->checked.words == 1 ? check_block : check_rows)(self, check, block, iterator.bytes, values, count);
             status = ss_progress_add(&self->progress, 0, count);
         } else {
             note(self, error);
@@ -146,6 +172,19 @@ static sstore_status verify_table(verification *self, table_check *check, const 
     return status;
 }
 
+/* Check that the word indexes have the words of table 0: their own records are compared with their sums later. */
+static void compare_indexes(verification *self, const ss_segment *segment, const table_check *check)
+{
+    for (uint32_t i = 0; check->complete && !self->stopped && i < check->index_count; i++) {
+        const ss_segment *index = segment->indexes[i];
+        if (index != NULL && !ss_u128_equal(check->index_sums[i], index->metadata.content_sum))
+            note_file(self,
+                      index->tables[0].blocks.file.path != NULL ? index->tables[0].blocks.file.path
+                                                                : check->table->blocks.file.path,
+                      "the word index does not have the words of the segment's fingerprints");
+    }
+}
+
 /* *first_complete_out: table 0 could be read. */
 static sstore_status verify_tables(verification *self, const ss_segment *segment, bool *first_complete_out,
                                    sstore_error *error)
@@ -153,7 +192,7 @@ static sstore_status verify_tables(verification *self, const ss_segment *segment
     ss_u128 first_sum = {0};
     *first_complete_out = false;
     for (uint32_t i = 0; i < segment->metadata.plan.table_count && !self->stopped; i++) {
-        table_check check = {.table = &segment->tables[i]};
+        table_check check = {.table = &segment->tables[i], .index_count = segment->index_count};
         if (!is_open(&check.table->blocks))
             continue;
         const sstore_status status = verify_table(self, &check, &segment->metadata, error);
@@ -162,6 +201,7 @@ static sstore_status verify_tables(verification *self, const ss_segment *segment
         if (i == 0) {
             first_sum = check.sum;
             *first_complete_out = check.complete;
+            compare_indexes(self, segment, &check);
         } else if (check.complete && *first_complete_out && !self->stopped && !ss_u128_equal(check.sum, first_sum)) {
             note_file(self, check.table->blocks.file.path, "the table does not hold the same fingerprints as table 0");
         }
@@ -216,7 +256,7 @@ static sstore_status verify_content(verification *self, const ss_segment *segmen
     while (status == SSTORE_OK && found == SSTORE_OK && more) {
         found = ss_segment_iterator_next(&iterator, &record, &more, error);
         if (found == SSTORE_OK && more) {
-            ss_content_add(&sum, has_ids, record.fingerprint, record.id);
+            ss_content_add_words(&sum, has_ids, iterator.last, iterator.words, record.id);
             status = count_record(self, ++count);
         }
     }
@@ -229,8 +269,10 @@ static sstore_status verify_content(verification *self, const ss_segment *segmen
     return status;
 }
 
-static sstore_status verify_segment(verification *self, const ss_segment *segment, bool has_ids, sstore_error *error)
+/* Verify a segment without its word indexes, or one of these. */
+static sstore_status verify_part(verification *self, const ss_segment *segment, sstore_error *error)
 {
+    const bool has_ids = segment->metadata.has_ids;
     bool first_complete;
     sstore_status status = verify_tables(self, segment, &first_complete, error);
     const uint64_t problems_before = self->problem_count;
@@ -241,6 +283,18 @@ static sstore_status verify_segment(verification *self, const ss_segment *segmen
     if (status == SSTORE_OK && !self->stopped && first_complete && has_ids == reads_ids &&
         self->problem_count == problems_before)
         status = verify_content(self, segment, has_ids, error);
+    return status;
+}
+
+/* The ids of word indexes are ranks, which do not count for the next id. */
+static sstore_status verify_segment(verification *self, const ss_segment *segment, sstore_error *error)
+{
+    sstore_status status = verify_part(self, segment, error);
+    const uint64_t min_next_id = self->min_next_id;
+    for (uint32_t i = 0; status == SSTORE_OK && i < segment->index_count && !self->stopped; i++)
+        if (segment->indexes[i] != NULL)
+            status = verify_part(self, segment->indexes[i], error);
+    self->min_next_id = min_next_id;
     return status;
 }
 
@@ -258,17 +312,16 @@ static void note_file_problem(void *context, const sstore_error *problem)
     note(self, &noted);
 }
 
-static void check_directory(verification *self, const ss_dir *store, const ss_manifest_segment *metadata)
+static void check_directory(verification *self, const ss_dir *store, const ss_manifest_segment *metadata, uint32_t word)
 {
-    char name[SS_NAME_CAPACITY];
+    const ss_manifest_segment *part = word == SS_NO_INDEX ? metadata : &metadata->indexes[word];
     ss_dir dir;
     ss_directory *directory = NULL;
     sstore_error problem;
-    ss_folder_name(name, SS_SEGMENT_PREFIX, metadata->folder_number);
-    if (ss_dir_open_at(store, name, &dir, NULL) != SSTORE_OK)
+    if (ss_segment_dir_open(store, metadata, word, &dir, NULL) != SSTORE_OK)
         return;
-    const sstore_status status = ss_directory_open(&dir, metadata->lmdb_format, metadata->directory_bytes,
-                                                   metadata->directory_checksum, &directory, &problem);
+    const sstore_status status = ss_directory_open(&dir, part->lmdb_format, part->directory_bytes,
+                                                   part->directory_checksum, &directory, &problem);
     if (status != SSTORE_OK && ss_is_of_one_file(&problem))
         note_file_problem(self, &problem);
     ss_directory_close(directory);
@@ -281,9 +334,8 @@ static sstore_status open_readable(verification *self, const ss_dir *store, cons
                                    uint32_t number, ss_segment **segment_out, sstore_error *error)
 {
     const ss_manifest_segment *metadata = &manifest->segments[number];
-    const ss_segment_use complete = {.has_ids = manifest->has_ids, .io = SSTORE_IO_PREAD};
-    const ss_segment_use files = {.has_ids = manifest->has_ids,
-                                  .blocks_only = true,
+    const ss_segment_use complete = {.io = SSTORE_IO_PREAD};
+    const ss_segment_use files = {.blocks_only = true,
                                   .io = SSTORE_IO_PREAD,
                                   .on_problem = note_file_problem,
                                   .context = self};
@@ -297,9 +349,11 @@ static sstore_status open_readable(verification *self, const ss_dir *store, cons
     if (self->stopped)
         return SSTORE_OK;
     status = ss_segment_open(store, metadata, &files, segment_out, error);
-    if (status == SSTORE_OK)
-        check_directory(self, store, metadata);
-    else if (ss_is_of_one_file(error)) /* the folder is also missing */
+    if (status == SSTORE_OK) {
+        check_directory(self, store, metadata, SS_NO_INDEX);
+        for (uint32_t word = 0; word < ss_index_count(metadata); word++)
+            check_directory(self, store, metadata, word);
+    } else if (ss_is_of_one_file(error)) /* the folder is also missing */
         status = SSTORE_OK;
     return status;
 }
@@ -319,7 +373,7 @@ static sstore_status verify_damaged(verification *self, const char *path, sstore
             ss_segment *segment = NULL;
             status = open_readable(self, &store, &manifest, i, &segment, error);
             if (status == SSTORE_OK && segment != NULL && !self->stopped)
-                status = verify_segment(self, segment, manifest.has_ids, error);
+                status = verify_segment(self, segment, error);
             ss_segment_release(segment);
         }
         ss_manifest_free(&manifest);
@@ -340,7 +394,7 @@ static sstore_status verify_order(verification *self, const sstore *store, sstor
     sstore_record record;
     uint64_t count = 0;
     bool more = true;
-    ss_merge_iterator_init(&records, store->manifest.has_ids);
+    ss_merge_iterator_init(&records, store->manifest.words, store->manifest.has_ids);
     sstore_status status = ss_merge_iterator_add(&records, store, 0, store->manifest.segment_count, error);
     sstore_status found = status == SSTORE_OK ? ss_merge_iterator_rewind(&records, error) : SSTORE_OK;
     while (status == SSTORE_OK && found == SSTORE_OK && more) {
@@ -359,7 +413,7 @@ static sstore_status verify_store(verification *self, const sstore *store, sstor
     sstore_status status = SSTORE_OK;
     begin_progress(self, manifest);
     for (uint32_t i = 0; status == SSTORE_OK && i < manifest->segment_count && !self->stopped; i++)
-        status = verify_segment(self, store->segments[i], manifest->has_ids, error);
+        status = verify_segment(self, store->segments[i], error);
     if (status == SSTORE_OK && manifest->segment_count > 1 && self->problem_count == 0 && !self->stopped)
         status = verify_order(self, store, error);
     if (status == SSTORE_OK && manifest->has_ids && self->problem_count == 0 && !self->stopped &&

@@ -14,6 +14,11 @@ void ss_folder_name(char name[SS_NAME_CAPACITY], const char *prefix, uint64_t nu
     snprintf(name, SS_NAME_CAPACITY, "%s%016" PRIx64, prefix, number);
 }
 
+void ss_index_folder_name(char name[SS_NAME_CAPACITY], uint32_t word)
+{
+    snprintf(name, SS_NAME_CAPACITY, SS_INDEX_PREFIX "%02u", word);
+}
+
 void ss_block_file_name(char name[SS_NAME_CAPACITY], uint32_t number)
 {
     if (number == SS_IDS_NUMBER)
@@ -65,9 +70,9 @@ uint64_t ss_block_file_key(const ss_block_header *header)
 }
 
 /* The width of the column; there is none in the id column. */
-static uint32_t column_bits(uint32_t number)
+static uint32_t column_bits(const ss_block_header *header)
 {
-    return number == SS_IDS_NUMBER ? 0 : SS_COLUMN_BITS;
+    return header->number == SS_IDS_NUMBER ? 0 : ss_column_bits(header->words);
 }
 
 ss_u128 ss_block_header_encode(const ss_block_header *header, uint8_t bytes[SS_HEADER_BYTES])
@@ -76,8 +81,8 @@ ss_u128 ss_block_header_encode(const ss_block_header *header, uint8_t bytes[SS_H
     memcpy(bytes + AT_MAGIC, magic, sizeof magic);
     ss_store_le32(bytes + AT_VERSION, SS_FORMAT_VERSION);
     ss_store_le32(bytes + AT_HEADER_BYTES, SS_HEADER_BYTES);
-    ss_store_le32(bytes + AT_FINGERPRINT_BITS, SS_FINGERPRINT_BITS);
-    ss_store_le32(bytes + AT_COLUMN_BITS, column_bits(header->number));
+    ss_store_le32(bytes + AT_FINGERPRINT_BITS, SS_WORD_BITS * header->words);
+    ss_store_le32(bytes + AT_COLUMN_BITS, column_bits(header));
     ss_fields_store(fields, FIELD_COUNT, header, bytes);
     ss_u128 checksum = ss_hash128(bytes, AT_CHECKSUM);
     ss_store_u128(bytes + AT_CHECKSUM, checksum);
@@ -94,14 +99,15 @@ sstore_status ss_block_header_decode(const uint8_t bytes[SS_HEADER_BYTES], const
     if (!ss_u128_equal(*checksum_out, ss_load_u128(bytes + AT_CHECKSUM)))
         return ss_fail_damaged(error, file, 0, "the header's checksum is wrong");
     const uint32_t version = ss_load_le32(bytes + AT_VERSION), bits = ss_load_le32(bytes + AT_FINGERPRINT_BITS);
-    if (version != SS_FORMAT_VERSION || bits != SS_FINGERPRINT_BITS ||
+    if (version != SS_FORMAT_VERSION || !ss_fingerprint_bits_valid(bits) ||
         ss_load_le32(bytes + AT_HEADER_BYTES) != SS_HEADER_BYTES)
         return ss_fail(error, SSTORE_ERROR_UNSUPPORTED, 0, file, AT_VERSION,
                        "format version %u with fingerprints of %u bits is not supported by this version of sstore",
                        version, bits);
     ss_fields_load(fields, FIELD_COUNT, bytes, header);
+    header->words = bits / SS_WORD_BITS;
     const uint32_t width = ss_load_le32(bytes + AT_COLUMN_BITS);
-    if (width != column_bits(header->number))
+    if (width != column_bits(header))
         return ss_fail(error, SSTORE_ERROR_UNSUPPORTED, 0, file, AT_COLUMN_BITS,
                        "blocks with columns of %u bits are not supported by this version of sstore", width);
     if (!ss_block_bytes_valid(header->block_bytes))
@@ -169,6 +175,11 @@ static sstore_status check_header(ss_block_reader *reader, const ss_block_file_m
     if (status != SSTORE_OK)
         return status;
     const ss_block_header *header = &reader->header;
+    if (header->words != metadata->words)
+        return ss_fail(error, SSTORE_ERROR_UNSUPPORTED, 0, reader->file.path, AT_FINGERPRINT_BITS,
+                       "fingerprints of %u bits in a place for those of %u bits are not supported by this version of "
+                       "sstore",
+                       SS_WORD_BITS * header->words, SS_WORD_BITS * metadata->words);
     reader->file_key = ss_block_file_key(header);
     /* The header is in the page cache now. If it can be read without waiting, so can blocks. */
     reader->can_try = reader->io == SSTORE_IO_PREAD && ss_file_try_read(&reader->file, 0, bytes, sizeof bytes);

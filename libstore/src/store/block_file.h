@@ -27,6 +27,7 @@
 #define SS_IDS_NAME "ids.blk"
 #define SS_SEGMENT_PREFIX "seg-"
 #define SS_UNFINISHED_PREFIX "tmp-"
+#define SS_INDEX_PREFIX "word-"
 #define SS_NAME_CAPACITY 32u /* of the names above, with digits */
 
 #define SS_HEADER_BYTES 4096u         /* of a block file; so blocks begin at a page boundary */
@@ -37,6 +38,9 @@
 /* The name of a segment's folder, finished or unfinished by its prefix. */
 void ss_folder_name(char name[SS_NAME_CAPACITY], const char *prefix, uint64_t number);
 
+/* The name of a word index's folder, in that of its segment. */
+void ss_index_folder_name(char name[SS_NAME_CAPACITY], uint32_t word);
+
 /* The name of a block file: of table `number`, or of the id column (SS_IDS_NUMBER). */
 void ss_block_file_name(char name[SS_NAME_CAPACITY], uint32_t number);
 
@@ -45,6 +49,7 @@ void ss_block_file_name(char name[SS_NAME_CAPACITY], uint32_t number);
 typedef struct ss_block_header {
     ss_u128 segment_id;
     uint32_t number;           /* of the table, or SS_IDS_NUMBER */
+    uint32_t words;            /* of a fingerprint. If there are several, they are in the column of table 0 entirely */
     uint32_t table_count;      /* of the segment; with distance and radius, enough to rebuild a lost manifest */
     uint32_t distance;
     uint32_t radius;           /* 0 in the id column */
@@ -58,6 +63,12 @@ typedef struct ss_block_header {
     uint64_t h_counts[SS_FINGERPRINT_BITS];
     uint64_t gap_bit_counts[SS_FINGERPRINT_BITS];
 } ss_block_header;
+
+/* The width of the column in the blocks of tables whose fingerprints have so many words. */
+static inline uint32_t ss_column_bits(uint32_t words)
+{
+    return words == 1 ? SS_COLUMN_BITS : SS_WORD_BITS * words;
+}
 
 /* A hash of the segment, the file's number and the code, from which the salts of the file's blocks are made. */
 uint64_t ss_block_file_key(const ss_block_header *header);
@@ -87,6 +98,7 @@ typedef struct ss_block_reader {
 typedef struct ss_block_file_metadata {
     ss_u128 segment_id;
     uint32_t number;
+    uint32_t words;
     uint32_t block_bytes;
     uint64_t block_count;
     ss_u128 header_checksum;

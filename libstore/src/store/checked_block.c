@@ -1,5 +1,8 @@
 #include "store/checked_block.h"
 
+#include "base/words.h"
+#include "codec/rows.h"
+
 static sstore_status fail(const ss_checked_blocks *checked, uint64_t number, const char *reason, sstore_error *error)
 {
     return ss_block_reader_malformed(checked->reader, number, reason, error);
@@ -41,7 +44,7 @@ sstore_status ss_checked_block_decode(const ss_checked_blocks *checked, uint64_t
     if (SS_UNLIKELY(!ss_block_decode(block, values_out)))
         return fail(checked, number, SS_MALFORMED_GROUP, error);
     if (checked->keys != NULL && SS_UNLIKELY(ss_array_at(checked->keys, number) != values_out[block->count - 1]))
-        return fail(checked, number, "its last fingerprint differs from its block key in the directory", error);
+        return fail(checked, number, SS_OTHER_LAST_FINGERPRINT, error);
     return SSTORE_OK;
 }
 
@@ -83,6 +86,32 @@ sstore_status ss_checked_block_decode_group(const ss_checked_blocks *checked, ui
     return SS_LIKELY(ss_block_decode_group(block, group, count, values_out))
                ? SSTORE_OK
                : fail(checked, number, SS_MALFORMED_GROUP, error);
+}
+
+uint32_t ss_checked_rows_count(const ss_checked_blocks *checked, uint64_t number)
+{
+    const ss_block_header *header = &checked->reader->header;
+    const uint32_t capacity = ss_rows_capacity(header->block_bytes, checked->words);
+    return (uint32_t)ss_min_u64(capacity, header->item_count - number * capacity);
+}
+
+sstore_status ss_checked_rows_decode(const ss_checked_blocks *checked, uint64_t number, const uint8_t *bytes,
+                                     uint64_t *values_out, sstore_error *error)
+{
+    const uint32_t count = ss_checked_rows_count(checked, number), words = checked->words;
+    bool ascends = true;
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t *row = values_out + (size_t)i * words;
+        ss_rows_load(bytes, i, words, row);
+        ascends &= i == 0 || ss_words_compare(row - words, row, words) < 0;
+    }
+    if (!ascends)
+        return fail(checked, number, "its fingerprints do not ascend", error);
+    if (checked->keys != NULL && number > 0 && values_out[0] < ss_array_at(checked->keys, number - 1))
+        return fail(checked, number, SS_BELOW_BLOCK_BEFORE, error);
+    if (checked->keys != NULL && ss_array_at(checked->keys, number) != values_out[(size_t)(count - 1) * words])
+        return fail(checked, number, SS_OTHER_LAST_FINGERPRINT, error);
+    return SSTORE_OK;
 }
 
 sstore_status ss_checked_block_open_ids(const ss_checked_blocks *checked, uint64_t number, const uint8_t *bytes,

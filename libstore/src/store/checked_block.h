@@ -18,11 +18,13 @@
 /* The blocks of a file, and the metadata to check them with. All borrowed. */
 typedef struct ss_checked_blocks {
     const ss_block_reader *reader;
+    uint32_t words;       /* of a fingerprint; if there are several, only iterators and lookups read the blocks */
     const ss_code *code;
     const ss_array *keys;  /* each block's last fingerprint, or last rank; NULL if the directory is not open */
     const ss_array *ranks; /* each block's first rank; NULL if the directory is not open, or not of table 0 */
 } ss_checked_blocks;
 
+#define SS_OTHER_LAST_FINGERPRINT "its last fingerprint differs from its block key in the directory"
 #define SS_BELOW_BLOCK_BEFORE "its fingerprints do not ascend from those of the block before"
 
 /* Open a block whose checksum was checked. */
@@ -45,6 +47,13 @@ sstore_status ss_checked_block_keep_near(const ss_checked_blocks *checked, uint6
 /* ss_block_decode_group(). */
 sstore_status ss_checked_block_decode_group(const ss_checked_blocks *checked, uint64_t number, const ss_block *block,
                                             uint32_t group, uint32_t count, uint64_t *values_out, sstore_error *error);
+
+/* The number of whole fingerprints in a block. All blocks but the last are full. */
+uint32_t ss_checked_rows_count(const ss_checked_blocks *checked, uint64_t number);
+
+/* Load all whole fingerprints of a block, whose checksum was checked, to values_out. */
+sstore_status ss_checked_rows_decode(const ss_checked_blocks *checked, uint64_t number, const uint8_t *bytes,
+                                     uint64_t *values_out, sstore_error *error);
 
 /* Open a block of ids whose checksum was checked. `checked` has no code and no ranks. */
 sstore_status ss_checked_block_open_ids(const ss_checked_blocks *checked, uint64_t number, const uint8_t *bytes,

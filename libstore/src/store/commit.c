@@ -21,9 +21,42 @@ static bool is_numbered(const char *name, const char *prefix)
            strspn(name + length, "0123456789abcdef") == 16;
 }
 
-/* Whether a segment's folder may have a file of that name; *context: it may not. */
+/* A segment's folder, or one of its word indexes, whose names are checked. */
+typedef struct name_check {
+    const ss_dir *folder;
+    bool is_index, is_foreign; /* is_foreign: it has a file that sstore does not create */
+} name_check;
+
+static bool check_file_name(void *context, const char *name);
+
+static bool is_index_name(const char *name)
+{
+    char known[SS_NAME_CAPACITY];
+    bool is_known = false;
+    for (uint32_t word = 0; !is_known && word < SSTORE_MAX_WORDS; word++) {
+        ss_index_folder_name(known, word);
+        is_known = strcmp(name, known) == 0;
+    }
+    return is_known;
+}
+
+/* Whether a name is a word index's folder, without files that sstore does not create. */
+static bool is_index_folder(const ss_dir *folder, const char *name)
+{
+    name_check inner = {.is_index = true};
+    ss_dir opened;
+    if (!is_index_name(name) || ss_dir_open_at(folder, name, &opened, NULL) != SSTORE_OK)
+        return false;
+    inner.folder = &opened;
+    const bool is_known = ss_dir_each(&opened, check_file_name, &inner, NULL) == SSTORE_OK && !inner.is_foreign;
+    ss_dir_close(&opened);
+    return is_known;
+}
+
+/* Whether a segment's folder may have a file of that name. */
 static bool check_file_name(void *context, const char *name)
 {
+    name_check *self = context;
     char known[SS_NAME_CAPACITY];
     ss_block_file_name(known, SS_IDS_NUMBER);
     bool is_known = strcmp(name, SS_DIRECTORY_NAME) == 0 || strcmp(name, known) == 0 ||
@@ -32,8 +65,8 @@ static bool check_file_name(void *context, const char *name)
         ss_block_file_name(known, number);
         is_known = strcmp(name, known) == 0;
     }
-    *(bool *)context = !is_known;
-    return is_known;
+    self->is_foreign = !is_known && (self->is_index || !is_index_folder(self->folder, name));
+    return !self->is_foreign;
 }
 
 /* Whether a name stands for a segment's folder, finished or not. A folder with other files is not: sstore did not
@@ -41,16 +74,16 @@ static bool check_file_name(void *context, const char *name)
 static sstore_status look_for_segment(const ss_dir *store, const char *name, bool *is_segment_out, sstore_error *error)
 {
     ss_dir folder;
-    bool is_foreign = false;
+    name_check check = {.folder = &folder};
     *is_segment_out = false;
     if (!is_numbered(name, SS_UNFINISHED_PREFIX) && !is_numbered(name, SS_SEGMENT_PREFIX))
         return SSTORE_OK;
     sstore_status status = ss_dir_open_at(store, name, &folder, error);
     if (status != SSTORE_OK) /* NOT_FOUND: a file or a link */
         return status == SSTORE_ERROR_NOT_FOUND ? SSTORE_OK : status;
-    status = ss_dir_each(&folder, check_file_name, &is_foreign, error);
+    status = ss_dir_each(&folder, check_file_name, &check, error);
     ss_dir_close(&folder);
-    *is_segment_out = !is_foreign;
+    *is_segment_out = !check.is_foreign;
     return status;
 }
 
@@ -73,6 +106,23 @@ typedef struct cleanup {
     const ss_manifest *retained; /* remove finished segments that it does not name; NULL: none */
 } cleanup;
 
+static bool remove_index(void *context, const char *name)
+{
+    if (is_index_name(name))
+        ss_dir_remove(context, name);
+    return true;
+}
+
+/* Remove a segment's folder, with those of its word indexes, as far as possible. */
+static void remove_segment(const ss_dir *store, const char *name)
+{
+    ss_dir folder;
+    if (ss_dir_open_at(store, name, &folder, NULL) == SSTORE_OK)
+        (void)ss_dir_each(&folder, remove_index, &folder, NULL);
+    ss_dir_close(&folder);
+    ss_dir_remove(store, name);
+}
+
 static bool remove_leftover(void *context, const char *name)
 {
     const cleanup *self = context;
@@ -81,7 +131,7 @@ static bool remove_leftover(void *context, const char *name)
                             : self->retained != NULL && !is_named(self->retained, name);
     bool is_segment;
     if (may_go && look_for_segment(self->store, name, &is_segment, NULL) == SSTORE_OK && is_segment)
-        ss_dir_remove(self->store, name);
+        remove_segment(self->store, name);
     return true;
 }
 
@@ -157,7 +207,7 @@ static sstore_status lock_folder(ss_transaction *transaction, ss_write_mode mode
 static sstore_status check_segments(const ss_transaction *transaction, sstore_error *error)
 {
     const ss_manifest *manifest = &transaction->manifest;
-    const ss_segment_use use = {.has_ids = manifest->has_ids, .blocks_only = true, .io = SSTORE_IO_PREAD};
+    const ss_segment_use use = {.blocks_only = true, .io = SSTORE_IO_PREAD};
     for (uint32_t i = 0; i < manifest->segment_count; i++) {
         const ss_manifest_segment *metadata = &manifest->segments[i];
         char name[SS_NAME_CAPACITY];
@@ -165,7 +215,7 @@ static sstore_status check_segments(const ss_transaction *transaction, sstore_er
         ss_segment *segment;
         ss_folder_name(name, SS_SEGMENT_PREFIX, metadata->folder_number);
         const bool has_all = ss_dir_open_at(&transaction->store, name, &folder, NULL) == SSTORE_OK &&
-                             ss_manifest_has_files(manifest, metadata, &folder);
+                             ss_manifest_has_files(metadata, &folder);
         ss_dir_close(&folder);
         if (has_all)
             continue;
@@ -316,7 +366,7 @@ void ss_transaction_discard_last(ss_transaction *transaction)
 {
     ss_staged_segment *segment = transaction->staged[--transaction->staged_count];
     ss_dir_close(&segment->dir);
-    ss_dir_remove(&transaction->store, segment->name);
+    remove_segment(&transaction->store, segment->name);
     ss_free(segment);
 }
 

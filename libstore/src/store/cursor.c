@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "plan/radii.h"
 
 #define NOT_PLANNED UINT32_MAX
 #define ALIKE 4                           /* the largest ratio of fingerprint counts */
@@ -43,19 +44,85 @@ const ss_query_plan *ss_cursor_plans(sstore_cursor *cursor, uint32_t distance)
     return cursor->plans;
 }
 
+/* ----- word indexes ----- */
+
+#define ROW_SCAN_NS 1.5 /* to test a fingerprint of table 0, as the next one */
+#define ROW_WORD_NS 0.7
+#define MAX_PROBES_NS 4e8 /* of demanded probes */
+
+static void plan_rows(const sstore *store, const ss_segment *segment, uint32_t distance, ss_steps *steps,
+                      ss_row_plan *plan)
+{
+    const uint32_t words = segment->metadata.words;
+    const sstore_strategy strategy = store->options.strategy;
+    plan->probe_cost = 0;
+    plan->full_scan_cost = (ROW_SCAN_NS + words * ROW_WORD_NS) * (double)segment->metadata.distinct_count;
+    for (uint32_t i = 0; i < words; i++)
+        plan->radii[i] = ss_index_radius(segment->indexes[i]->metadata.kind);
+    ss_fit_radii(plan->radii, words, distance);
+    for (uint32_t i = 0; i < words; i++) {
+        const ss_segment *index = segment->indexes[i];
+        if (plan->radii[i] == SS_NO_PROBE)
+            continue;
+        ss_query_plan_init(&plan->words[i], &index->metadata.plan, (uint32_t)plan->radii[i], &index->costs, steps);
+        plan->probe_cost += plan->words[i].full_scan ? plan->words[i].full_scan_cost : plan->words[i].probe_cost;
+    }
+    plan->full_scan = strategy == SSTORE_STRATEGY_FULL_SCAN ||
+                      (strategy == SSTORE_STRATEGY_AUTO ? plan->probe_cost >= plan->full_scan_cost
+                                                        : plan->probe_cost >= MAX_PROBES_NS);
+}
+
+void ss_plan_row_queries(const sstore *store, uint32_t distance, ss_steps *steps, ss_row_plan *plans_out)
+{
+    for (uint32_t i = 0; i < store->manifest.segment_count; i++)
+        if (!ss_segment_removes(store->segments[i]))
+            plan_rows(store, store->segments[i], distance, steps, &plans_out[i]);
+}
+
+const ss_row_plan *ss_cursor_row_plans(sstore_cursor *cursor, uint32_t distance)
+{
+    if (cursor->planned_distance != distance) {
+        ss_plan_row_queries(cursor->store, distance, &cursor->planning, cursor->row_plans);
+        cursor->plans_cut = cursor->planning.left == 0;
+        cursor->planned_distance = distance;
+    }
+    return cursor->row_plans;
+}
+
+/* ----- cursors ----- */
+
+/* The prefixes that a query may look up in a part of a segment, and the part's blocks. */
+static void add_part_steps(const ss_manifest_segment *part, sstore_strategy strategy, uint64_t *prefixes,
+                           uint64_t *blocks)
+{
+    *prefixes += ss_max_probes((double)part->tables[0].block_count * ss_block_capacity(part->block_bytes), strategy);
+    *blocks += part->ids.block_count;
+    for (uint32_t j = 0; j < part->plan.table_count; j++)
+        *blocks += part->tables[j].block_count;
+}
+
 static uint64_t query_steps(const sstore *store)
 {
     uint64_t prefixes = 0, blocks = 0, adding = 0;
     for (uint32_t i = 0; i < store->manifest.segment_count; i++) {
         const ss_manifest_segment *metadata = &store->manifest.segments[i];
-        prefixes += ss_max_probes((double)metadata->tables[0].block_count * ss_block_capacity(metadata->block_bytes),
-                                  store->options.strategy);
-        blocks += metadata->ids.block_count;
-        for (uint32_t j = 0; j < metadata->plan.table_count; j++)
-            blocks += metadata->tables[j].block_count;
+        add_part_steps(metadata, store->options.strategy, &prefixes, &blocks);
+        for (uint32_t j = 0; j < ss_index_count(metadata); j++)
+            add_part_steps(&metadata->indexes[j], store->options.strategy, &prefixes, &blocks);
         adding += metadata->kind == SS_SEGMENT_ADDS;
     }
     return prefixes + 2 * blocks * (1 + adding);
+}
+
+/* The steps to look up a whole fingerprint and its ids in all segments: the blocks of table 0 whose first words may be
+ * equal are bisected, and the ids are in a block or two. */
+static uint64_t row_hit_steps(const sstore *store)
+{
+    uint64_t steps = 1; /* to go back to the block of the fingerprint */
+    for (uint32_t i = 0; i < store->manifest.segment_count; i++)
+        for (uint64_t blocks = 8 * store->manifest.segments[i].tables[0].block_count; blocks > 0; blocks /= 2)
+            steps++;
+    return steps;
 }
 
 void ss_cursor_begin(sstore_cursor *cursor)
@@ -83,6 +150,12 @@ static uint32_t choose_open_capacity(sstore_io io, uint32_t block_bytes)
     return (uint32_t)ss_min_u64(BUFFERS_BYTES / block_bytes, SS_TOGETHER);
 }
 
+/* The slots of a cursor beside the open blocks. */
+static uint32_t slot_count(const ss_manifest *manifest)
+{
+    return SS_HITS_TOGETHER + (manifest->words > 1 ? 2 : 0);
+}
+
 /* Blocks are read into buffers only in pread mode. */
 static bool allocate_buffers(sstore_cursor *cursor, uint32_t block_bytes)
 {
@@ -90,7 +163,7 @@ static bool allocate_buffers(sstore_cursor *cursor, uint32_t block_bytes)
     const size_t bytes = io == SSTORE_IO_PREAD ? block_bytes : 0;
     cursor->open_block_capacity = choose_open_capacity(io, block_bytes);
     assert(cursor->open_block_capacity >= 2); /* one stays open while the next ones are added */
-    cursor->buffers = ss_realloc(NULL, cursor->open_block_capacity + SS_HITS_TOGETHER, bytes);
+    cursor->buffers = ss_realloc(NULL, cursor->open_block_capacity + slot_count(&cursor->store->manifest), bytes);
     if (cursor->buffers == NULL)
         return false;
     for (uint32_t i = 0; i < cursor->open_block_capacity; i++)
@@ -98,14 +171,25 @@ static bool allocate_buffers(sstore_cursor *cursor, uint32_t block_bytes)
     for (uint32_t i = 0; i < SS_HITS_TOGETHER; i++)
         cursor->slots[i] = (ss_block_slot){.buffer = cursor->buffers + (cursor->open_block_capacity + i) * bytes,
                                            .steps = &cursor->steps};
+    if (cursor->store->manifest.words > 1) {
+        uint8_t *rows = cursor->buffers + (cursor->open_block_capacity + SS_HITS_TOGETHER) * bytes;
+        cursor->row_slot = (ss_block_slot){.buffer = rows, .steps = &cursor->steps};
+        cursor->row_ids_slot = (ss_block_slot){.buffer = rows + bytes, .steps = &cursor->steps};
+    }
     return true;
+}
+
+/* The bytes of a segment's query plan. */
+static size_t plan_bytes(const ss_manifest *manifest)
+{
+    return manifest->words > 1 ? sizeof(ss_row_plan) : sizeof(ss_query_plan);
 }
 
 uint64_t ss_cursor_bytes(const ss_manifest *manifest, sstore_io io)
 {
     const uint32_t block_bytes = largest_block(manifest);
-    const uint64_t blocks = choose_open_capacity(io, block_bytes) + SS_HITS_TOGETHER;
-    return sizeof(sstore_cursor) + manifest->segment_count * sizeof(ss_query_plan) +
+    const uint64_t blocks = choose_open_capacity(io, block_bytes) + slot_count(manifest);
+    return sizeof(sstore_cursor) + manifest->segment_count * plan_bytes(manifest) +
            (io == SSTORE_IO_PREAD ? blocks * block_bytes : 0) + ss_membership_bytes(manifest, true, io);
 }
 
@@ -122,9 +206,14 @@ sstore_status sstore_cursor_create(const sstore *store, sstore_cursor **cursor_o
     cursor->store = store;
     cursor->planned_distance = NOT_PLANNED;
     cursor->query_steps = query_steps(store);
+    cursor->row_hit_steps = row_hit_steps(store);
     ss_cursor_begin(cursor);
-    cursor->plans = ss_alloc(store->manifest.segment_count, sizeof *cursor->plans);
-    if (cursor->plans == NULL || !allocate_buffers(cursor, block_bytes)) {
+    void *plans = ss_alloc(store->manifest.segment_count, plan_bytes(&store->manifest));
+    if (store->manifest.words > 1)
+        cursor->row_plans = plans;
+    else
+        cursor->plans = plans;
+    if (plans == NULL || !allocate_buffers(cursor, block_bytes)) {
         sstore_cursor_free(cursor);
         return ss_fail_memory(error, BUFFERS_BYTES + SS_HITS_TOGETHER * (uint64_t)block_bytes);
     }
@@ -142,6 +231,7 @@ void sstore_cursor_free(sstore_cursor *cursor)
     if (cursor == NULL)
         return;
     ss_free(cursor->plans);
+    ss_free(cursor->row_plans);
     ss_free(cursor->buffers);
     ss_membership_close(&cursor->newer);
     ss_free(cursor);

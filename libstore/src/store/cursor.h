@@ -65,12 +65,27 @@ typedef struct ss_seen {
     uint64_t words[1u << (SS_SEEN_BITS - 6)];
 } ss_seen;
 
+/* How a segment with word indexes is queried at some distance. */
+typedef struct ss_row_plan {
+    int32_t radii[SSTORE_MAX_WORDS]; /* of the words */
+    bool full_scan;                  /* test all of table 0 instead */
+    double probe_cost, full_scan_cost; /* estimated nanoseconds */
+    ss_query_plan words[SSTORE_MAX_WORDS]; /* of the word indexes that are probed */
+} ss_row_plan;
+
+/* A candidate of a word index: a word, and the rank of a fingerprint that must have it. */
+typedef struct ss_candidate {
+    uint64_t word, rank;
+} ss_candidate;
+
 struct sstore_cursor {
     const sstore *store;
     ss_query_plan *plans;      /* one a segment, for planned_distance */
+    ss_row_plan *row_plans;    /* the same in a store with word indexes */
     uint32_t planned_distance; /* NOT_PLANNED at first */
     bool plans_cut;            /* the steps did not suffice for the plans; the next call plans again */
     uint64_t query_steps;      /* a query's budget for prefixes and blocks; hits add to it */
+    uint64_t row_hit_steps;    /* so many, in a store with word indexes */
     ss_steps planning, steps;  /* left for a call, and for its current query */
     sstore_stop_fn should_stop; /* or NULL */
     void *stop_context;
@@ -89,6 +104,9 @@ struct sstore_cursor {
     ss_hit found[SS_HITS_TOGETHER];        /* records not yet reported */
     ss_block_slot slots[SS_HITS_TOGETHER]; /* blocks of table 0 and ids, to look them up */
     uint8_t *buffers;                      /* of open_blocks and slots */
+    uint32_t candidate_count;
+    ss_candidate candidates[SS_HITS_TOGETHER]; /* not confirmed yet */
+    ss_block_slot row_slot, row_ids_slot;      /* of table 0 and the ids of a segment with word indexes */
     ss_membership newer;                   /* to leave out records that newer segments also have */
     ss_seen seen;                          /* hits of the query in newer segments */
 };
@@ -115,5 +133,9 @@ static inline sstore_status ss_cursor_check_stop(const sstore_cursor *cursor)
 void ss_plan_queries(const sstore *store, uint32_t distance, ss_steps *steps, ss_query_plan *plans_out);
 /* The same, cached for the last distance. */
 const ss_query_plan *ss_cursor_plans(sstore_cursor *cursor, uint32_t distance);
+
+/* The same for a store with word indexes. */
+void ss_plan_row_queries(const sstore *store, uint32_t distance, ss_steps *steps, ss_row_plan *plans_out);
+const ss_row_plan *ss_cursor_row_plans(sstore_cursor *cursor, uint32_t distance);
 
 #endif

@@ -2,6 +2,8 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/words.h"
+#include "codec/rows.h"
 
 /* ===== ranks and their ids ===== */
 
@@ -30,6 +32,100 @@ sstore_status ss_find_rank(const ss_segment *segment, uint64_t fingerprint, ss_b
         *rank_out = ss_array_at(&segment->ranks, slot->number) + near.group * SS_GROUP_SIZE +
                     (uint32_t)__builtin_ctzll(near.mask);
     return status;
+}
+
+/* A block of whole fingerprints, as far as a search needs it. */
+typedef struct row_block {
+    const ss_checked_blocks *checked;
+    uint64_t number;
+    const uint8_t *bytes;
+} row_block;
+
+static sstore_status open_rows(const ss_segment *segment, uint64_t number, ss_block_slot *slot, row_block *block_out,
+                               sstore_error *error)
+{
+    const ss_checked_blocks *checked = &segment->tables[0].checked;
+    ss_block_slot_prefetch(slot, checked->reader, number);
+    const sstore_status status = ss_block_slot_wait(slot, error);
+    *block_out = (row_block){.checked = checked, .number = number, .bytes = slot->bytes};
+    return status;
+}
+
+/* Compare fingerprint `index` of a block with another one. */
+static int compare_row(const row_block *block, uint32_t index, const uint64_t *fingerprint)
+{
+    uint64_t row[SSTORE_MAX_WORDS];
+    ss_rows_load(block->bytes, index, block->checked->words, row);
+    return ss_words_compare(row, fingerprint, block->checked->words);
+}
+
+/* The first fingerprint of a block that is not below another one; their number if there is none. *found_out: it is
+ * equal. */
+static uint32_t find_in_rows(const row_block *block, const uint64_t *fingerprint, bool *found_out)
+{
+    uint32_t low = 0, end = ss_checked_rows_count(block->checked, block->number);
+    *found_out = false;
+    while (low < end) {
+        const uint32_t middle = low + (end - low) / 2;
+        const int order = compare_row(block, middle, fingerprint);
+        *found_out = order == 0;
+        if (order == 0)
+            return middle;
+        low = order < 0 ? middle + 1 : low;
+        end = order < 0 ? end : middle;
+    }
+    return low;
+}
+
+/* Find the first fingerprint that is not below another one, through the slot. *found_out: it is equal. */
+static sstore_status find_from(const ss_segment *segment, const uint64_t *fingerprint, ss_block_slot *slot,
+                               uint64_t *rank_out, bool *found_out, sstore_error *error)
+{
+    const ss_key_index *keys = &segment->tables[0].keys;
+    const uint64_t block_count = keys->keys.count, first = fingerprint[0];
+    row_block block;
+    *rank_out = segment->metadata.distinct_count;
+    *found_out = false;
+    /* The first words of blocks may be equal, so several blocks may have it. */
+    uint64_t low = ss_key_index_find(keys, first);
+    if (low == block_count)
+        return SSTORE_OK;
+    uint64_t high = first == UINT64_MAX ? block_count : ss_key_index_find(keys, first + 1);
+    high = ss_min_u64(high, block_count - 1);
+    sstore_status status = SSTORE_OK;
+    while (low < high) {
+        const uint64_t middle = low + (high - low) / 2;
+        status = open_rows(segment, middle, slot, &block, error);
+        if (status != SSTORE_OK)
+            return status;
+        const uint32_t last = ss_checked_rows_count(block.checked, middle) - 1;
+        if (compare_row(&block, last, fingerprint) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    status = open_rows(segment, low, slot, &block, error);
+    if (status == SSTORE_OK)
+        *rank_out = low * ss_rows_capacity(segment->metadata.block_bytes, segment->metadata.words) +
+                    find_in_rows(&block, fingerprint, found_out);
+    return status;
+}
+
+sstore_status ss_find_row(const ss_segment *segment, const uint64_t *fingerprint, ss_block_slot *slot,
+                          uint64_t *rank_out, sstore_error *error)
+{
+    bool found;
+    const sstore_status status = find_from(segment, fingerprint, slot, rank_out, &found, error);
+    if (status != SSTORE_OK || !found)
+        *rank_out = SS_NO_RANK;
+    return status;
+}
+
+sstore_status ss_count_rows_below(const ss_segment *segment, const uint64_t *fingerprint, ss_block_slot *slot,
+                                  uint64_t *count_out, sstore_error *error)
+{
+    bool found;
+    return find_from(segment, fingerprint, slot, count_out, &found, error);
 }
 
 void ss_rank_ids_init(ss_rank_ids *ids, const ss_segment *segment, uint64_t rank, uint64_t first_block,
@@ -82,20 +178,28 @@ static uint64_t buffer_bytes(const ss_manifest_segment *metadata, sstore_io io)
     return io == SSTORE_IO_PREAD && metadata->distinct_count > 0 ? 2 * (uint64_t)metadata->block_bytes : 0;
 }
 
-sstore_status ss_segment_lookup_rank(ss_segment_lookup *lookup, uint64_t fingerprint, uint64_t *rank_out,
-                                     sstore_error *error)
+/* Find a fingerprint of one word through the directory. */
+static sstore_status find_word(ss_segment_lookup *lookup, uint64_t fingerprint, sstore_error *error)
 {
     const ss_table *table = &lookup->segment->tables[0];
+    const uint64_t number = ss_key_index_find(&table->keys, fingerprint);
+    lookup->rank = SS_NO_RANK;
+    if (number == table->keys.keys.count)
+        return SSTORE_OK;
+    ss_block_slot_prefetch(&lookup->fingerprints, &table->blocks, number);
+    return ss_find_rank(lookup->segment, fingerprint, &lookup->fingerprints, &lookup->rank, error);
+}
+
+sstore_status ss_segment_lookup_rank(ss_segment_lookup *lookup, const uint64_t *fingerprint, uint64_t *rank_out,
+                                     sstore_error *error)
+{
+    const uint32_t words = lookup->segment->metadata.words;
     sstore_status status = SSTORE_OK;
-    if (!lookup->any || lookup->fingerprint != fingerprint) {
-        uint64_t number = ss_key_index_find(&table->keys, fingerprint);
-        lookup->rank = SS_NO_RANK;
-        if (number < table->keys.keys.count) {
-            ss_block_slot_prefetch(&lookup->fingerprints, &table->blocks, number);
-            status = ss_find_rank(lookup->segment, fingerprint, &lookup->fingerprints, &lookup->rank, error);
-        }
+    if (!lookup->any || !ss_words_equal(lookup->fingerprint, fingerprint, words)) {
+        status = words == 1 ? find_word(lookup, *fingerprint, error)
+                            : ss_find_row(lookup->segment, fingerprint, &lookup->fingerprints, &lookup->rank, error);
         lookup->any = status == SSTORE_OK;
-        lookup->fingerprint = fingerprint;
+        ss_words_copy(lookup->fingerprint, fingerprint, words);
         lookup->has_rank_ids = false;
     }
     *rank_out = lookup->rank;
@@ -141,16 +245,16 @@ static sstore_status has_id(ss_segment_lookup *lookup, uint64_t id, bool *has_ou
 }
 
 /* Whether the segment has the record; without ids, the fingerprint. */
-static sstore_status has_record(ss_segment_lookup *lookup, const sstore_record *record, bool *has_out,
+static sstore_status has_record(ss_segment_lookup *lookup, const uint64_t *fingerprint, uint64_t id, bool *has_out,
                                 sstore_error *error)
 {
     uint64_t rank;
     *has_out = false;
-    sstore_status status = ss_segment_lookup_rank(lookup, record->fingerprint, &rank, error);
+    sstore_status status = ss_segment_lookup_rank(lookup, fingerprint, &rank, error);
     if (status != SSTORE_OK || rank == SS_NO_RANK)
         return status;
     if (lookup->has_ids)
-        return has_id(lookup, record->id, has_out, error);
+        return has_id(lookup, id, has_out, error);
     *has_out = true;
     return SSTORE_OK;
 }
@@ -205,21 +309,21 @@ void ss_membership_close(ss_membership *membership)
     *membership = (ss_membership){.lookups = NULL};
 }
 
-sstore_status ss_membership_has(ss_membership *membership, const sstore_record *record, bool *has_out,
+sstore_status ss_membership_has(ss_membership *membership, const uint64_t *fingerprint, uint64_t id, bool *has_out,
                                 sstore_error *error)
 {
     bool mentioned = false;
     sstore_status status = SSTORE_OK;
     *has_out = false;
     for (uint32_t i = membership->lookup_count; status == SSTORE_OK && !mentioned && i-- > 0;) {
-        status = has_record(&membership->lookups[i], record, &mentioned, error);
+        status = has_record(&membership->lookups[i], fingerprint, id, &mentioned, error);
         *has_out = mentioned && !ss_segment_removes(membership->store->segments[i]);
     }
     return status;
 }
 
-sstore_status ss_membership_in_newer(ss_membership *membership, uint32_t segment, const sstore_record *record,
-                                     bool added, bool *newer_out, sstore_error *error)
+sstore_status ss_membership_in_newer(ss_membership *membership, uint32_t segment, const uint64_t *fingerprint,
+                                     uint64_t id, bool added, bool *newer_out, sstore_error *error)
 {
     const sstore *store = membership->store;
     const uint32_t end = added ? store->manifest.segment_count : store->removal_end;
@@ -227,6 +331,6 @@ sstore_status ss_membership_in_newer(ss_membership *membership, uint32_t segment
     *newer_out = false;
     for (uint32_t i = end; status == SSTORE_OK && !*newer_out && i-- > segment + 1;)
         if ((added || ss_segment_removes(store->segments[i])) && membership->lookups[i].segment != NULL)
-            status = has_record(&membership->lookups[i], record, newer_out, error);
+            status = has_record(&membership->lookups[i], fingerprint, id, newer_out, error);
     return status;
 }

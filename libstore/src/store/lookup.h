@@ -18,6 +18,16 @@
 sstore_status ss_find_rank(const ss_segment *segment, uint64_t fingerprint, ss_block_slot *slot, uint64_t *rank_out,
                            sstore_error *error);
 
+/* The same in a segment of whole fingerprints: the blocks that may have it are searched through the slot. The search
+ * takes the same path for the same fingerprint, whatever was read before. So if fingerprints do not ascend, it finds at
+ * most one rank of each. */
+sstore_status ss_find_row(const ss_segment *segment, const uint64_t *fingerprint, ss_block_slot *slot,
+                          uint64_t *rank_out, sstore_error *error);
+
+/* The number of fingerprints of such a segment that are below one. */
+sstore_status ss_count_rows_below(const ss_segment *segment, const uint64_t *fingerprint, ss_block_slot *slot,
+                                  uint64_t *count_out, sstore_error *error);
+
 /* An iterator over the ids of a rank. */
 typedef struct ss_rank_ids {
     const ss_segment *segment;
@@ -51,7 +61,8 @@ typedef struct ss_segment_lookup {
     const ss_segment *segment; /* borrowed */
     bool has_ids;
     ss_block_slot fingerprints, ids; /* blocks of table 0 and of ids */
-    uint64_t fingerprint, rank; /* the last one looked up, and its rank or SS_NO_RANK */
+    uint64_t fingerprint[SSTORE_MAX_WORDS]; /* the last one looked up */
+    uint64_t rank;                          /* its rank, or SS_NO_RANK */
     bool any;                   /* a fingerprint was looked up */
     ss_rank_ids rank_ids;       /* the position of the search among the ids of `rank` */
     bool has_rank_ids, more;    /* rank_ids is of `rank`; it has a block */
@@ -60,7 +71,7 @@ typedef struct ss_segment_lookup {
 } ss_segment_lookup;
 
 /* Get the rank of a fingerprint; SS_NO_RANK if the segment does not have it. */
-sstore_status ss_segment_lookup_rank(ss_segment_lookup *lookup, uint64_t fingerprint, uint64_t *rank_out,
+sstore_status ss_segment_lookup_rank(ss_segment_lookup *lookup, const uint64_t *fingerprint, uint64_t *rank_out,
                                      sstore_error *error);
 
 /* Begin with the ids of a rank; valid until the next call for this lookup. */
@@ -85,13 +96,13 @@ void ss_membership_close(ss_membership *membership);
 /* The bytes that it takes in a store that is opened with `io`. */
 uint64_t ss_membership_bytes(const ss_manifest *manifest, bool newer_only, sstore_io io);
 
-/* Whether the record is in the store. Needs lookups in all segments. */
-sstore_status ss_membership_has(ss_membership *membership, const sstore_record *record, bool *has_out,
+/* Whether the record is in the store; without ids, the fingerprint. Needs lookups in all segments. */
+sstore_status ss_membership_has(ss_membership *membership, const uint64_t *fingerprint, uint64_t id, bool *has_out,
                                 sstore_error *error);
 
 /* Whether a newer segment than `segment` also has the record, and so decides whether it is in the store. Searches the
  * segments that remove and, if `added`, also those that add. */
-sstore_status ss_membership_in_newer(ss_membership *membership, uint32_t segment, const sstore_record *record,
-                                     bool added, bool *newer_out, sstore_error *error);
+sstore_status ss_membership_in_newer(ss_membership *membership, uint32_t segment, const uint64_t *fingerprint,
+                                     uint64_t id, bool added, bool *newer_out, sstore_error *error);
 
 #endif

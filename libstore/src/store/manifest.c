@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "codec/rows.h"
 
 static const uint8_t magic[8] = {'s', 's', 't', 'o', 'r', 'M', 'A', 'N'};
 
@@ -55,12 +56,36 @@ static const ss_field file_fields[] = {
 #define CHECKSUM_BYTES 16u
 #define FLAG_HAS_IDS 1u
 #define FLAG_PLAN_GIVEN 2u
-#define REQUIRED_FEATURES UINT64_C(0) /* that this version writes and knows */
+#define REQUIRED_FEATURES UINT64_C(0)                   /* that this version writes and knows */
+#define MAX_RADIUS ((int32_t)SSTORE_MAX_BUILD_DISTANCE) /* of a word index */
 #define MAX_FILE_BYTES ((uint64_t)16 << 20)
+
+void ss_manifest_segment_free(ss_manifest_segment *segment)
+{
+    ss_free(segment->indexes);
+    segment->indexes = NULL;
+}
+
+sstore_status ss_manifest_segment_copy(const ss_manifest_segment *segment, ss_manifest_segment *copy_out,
+                                       sstore_error *error)
+{
+    const size_t bytes = ss_index_count(segment) * sizeof *segment->indexes;
+    *copy_out = *segment;
+    copy_out->indexes = NULL;
+    if (bytes == 0)
+        return SSTORE_OK;
+    copy_out->indexes = ss_alloc(1, bytes);
+    if (copy_out->indexes == NULL)
+        return ss_fail_memory(error, bytes);
+    memcpy(copy_out->indexes, segment->indexes, bytes);
+    return SSTORE_OK;
+}
 
 void ss_manifest_free(ss_manifest *manifest)
 {
     ss_free(manifest->recipe);
+    for (uint32_t i = 0; manifest->segments != NULL && i < manifest->segment_count; i++)
+        ss_manifest_segment_free(&manifest->segments[i]);
     ss_free(manifest->segments);
     manifest->recipe = NULL;
     manifest->segments = NULL;
@@ -76,9 +101,20 @@ sstore_status ss_manifest_copy(const ss_manifest *manifest, ss_manifest *copy_ou
         ss_manifest_free(copy_out);
         return ss_fail_memory(error, bytes);
     }
-    if (bytes > 0)
-        memcpy(copy_out->segments, manifest->segments, bytes);
-    return SSTORE_OK;
+    sstore_status status = SSTORE_OK;
+    for (uint32_t i = 0; status == SSTORE_OK && i < manifest->segment_count; i++)
+        status = ss_manifest_segment_copy(&manifest->segments[i], &copy_out->segments[i], error);
+    if (status != SSTORE_OK)
+        ss_manifest_free(copy_out);
+    return status;
+}
+
+uint32_t ss_manifest_entry_count(const ss_manifest *manifest)
+{
+    uint32_t count = manifest->segment_count;
+    for (uint32_t i = 0; i < manifest->segment_count; i++)
+        count += ss_index_count(&manifest->segments[i]);
+    return count;
 }
 
 static size_t padded(size_t bytes)
@@ -91,23 +127,29 @@ ss_block_file_metadata ss_manifest_file_metadata(const ss_manifest_segment *segm
     const ss_manifest_file *file = number == SS_IDS_NUMBER ? &segment->ids : &segment->tables[number];
     return (ss_block_file_metadata){.segment_id = segment->segment_id,
                                     .number = number,
+                                    .words = segment->words,
                                     .block_bytes = segment->block_bytes,
                                     .block_count = file->block_count,
                                     .header_checksum = file->header_checksum};
 }
 
-ss_u128 ss_segment_id(const ss_manifest_segment *segment, bool has_ids)
+ss_u128 ss_segment_id(const ss_manifest_segment *segment)
 {
     uint8_t bytes[72 + 16 * SS_MAX_TABLES];
     const ss_plan *plan = &segment->plan;
     ss_store_u128(bytes, segment->content_sum);
     ss_store_le64(bytes + 16, segment->record_count);
     ss_store_le64(bytes + 24, segment->distinct_count);
-    const uint32_t words[8] = {SS_FORMAT_VERSION, SS_FINGERPRINT_BITS,  has_ids ? FLAG_HAS_IDS : 0,
-                               segment->kind,     segment->block_bytes, SS_COLUMN_BITS,
-                               plan->distance,    plan->table_count};
+    const uint32_t numbers[8] = {SS_FORMAT_VERSION,
+                                 SS_WORD_BITS * segment->words,
+                                 segment->has_ids ? FLAG_HAS_IDS : 0,
+                                 segment->kind,
+                                 segment->block_bytes,
+                                 ss_column_bits(segment->words),
+                                 plan->distance,
+                                 plan->table_count};
     for (size_t i = 0; i < 8; i++)
-        ss_store_le32(bytes + 32 + 4 * i, words[i]);
+        ss_store_le32(bytes + 32 + 4 * i, numbers[i]);
     ss_store_le64(bytes + 64, REQUIRED_FEATURES);
     for (size_t i = 0; i < plan->table_count; i++) {
         ss_store_le64(bytes + 72 + 16 * i, plan->tables[i].key_mask);
@@ -132,11 +174,11 @@ ss_manifest_totals ss_manifest_count(const ss_manifest *manifest)
 
 /* ----- encoding ----- */
 
-/* Returns the bytes after the segment. */
-static uint8_t *encode_segment(const ss_manifest_segment *segment, uint8_t *to)
+/* Encode a segment without its word indexes. Returns the bytes after it. */
+static uint8_t *encode_entry(const ss_manifest_segment *segment, uint8_t *to)
 {
     ss_fields_store(segment_fields, COUNT(segment_fields), segment, to);
-    ss_store_le32(to + AT_COLUMN_BITS, SS_COLUMN_BITS);
+    ss_store_le32(to + AT_COLUMN_BITS, ss_column_bits(segment->words));
     to += SEGMENT_BYTES;
     for (uint32_t i = 0; i < segment->plan.table_count; i++, to += TABLE_BYTES) {
         ss_fields_store(plan_fields, COUNT(plan_fields), &segment->plan.tables[i], to);
@@ -145,11 +187,28 @@ static uint8_t *encode_segment(const ss_manifest_segment *segment, uint8_t *to)
     return to;
 }
 
+static uint8_t *encode_segment(const ss_manifest_segment *segment, uint8_t *to)
+{
+    to = encode_entry(segment, to);
+    for (uint32_t i = 0; i < ss_index_count(segment); i++)
+        to = encode_entry(&segment->indexes[i], to);
+    return to;
+}
+
+static size_t entry_bytes(const ss_manifest_segment *segment)
+{
+    return SEGMENT_BYTES + TABLE_BYTES * (size_t)segment->plan.table_count;
+}
+
 static size_t manifest_bytes(const ss_manifest *manifest)
 {
     size_t size = FIXED_BYTES + padded(strlen(manifest->recipe)) + CHECKSUM_BYTES;
-    for (uint32_t i = 0; i < manifest->segment_count; i++)
-        size += SEGMENT_BYTES + TABLE_BYTES * (size_t)manifest->segments[i].plan.table_count;
+    for (uint32_t i = 0; i < manifest->segment_count; i++) {
+        const ss_manifest_segment *segment = &manifest->segments[i];
+        size += entry_bytes(segment);
+        for (uint32_t j = 0; j < ss_index_count(segment); j++)
+            size += entry_bytes(&segment->indexes[j]);
+    }
     return size;
 }
 
@@ -158,14 +217,23 @@ static uint64_t block_file_bytes(const ss_manifest_segment *segment, const ss_ma
     return SS_HEADER_BYTES + file->block_count * segment->block_bytes;
 }
 
+/* The bytes of a segment's files, without its word indexes. */
+static uint64_t own_bytes(const ss_manifest_segment *segment)
+{
+    uint64_t bytes = segment->directory_bytes + (segment->has_ids ? block_file_bytes(segment, &segment->ids) : 0);
+    for (uint32_t i = 0; i < segment->plan.table_count; i++)
+        bytes += block_file_bytes(segment, &segment->tables[i]);
+    return bytes;
+}
+
 uint64_t ss_manifest_total_bytes(const ss_manifest *manifest)
 {
     uint64_t bytes = manifest_bytes(manifest);
     for (uint32_t i = 0; i < manifest->segment_count; i++) {
         const ss_manifest_segment *segment = &manifest->segments[i];
-        bytes += segment->directory_bytes + (manifest->has_ids ? block_file_bytes(segment, &segment->ids) : 0);
-        for (uint32_t j = 0; j < segment->plan.table_count; j++)
-            bytes += block_file_bytes(segment, &segment->tables[j]);
+        bytes += own_bytes(segment);
+        for (uint32_t j = 0; j < ss_index_count(segment); j++)
+            bytes += own_bytes(&segment->indexes[j]);
     }
     return bytes;
 }
@@ -183,7 +251,7 @@ static uint8_t *encode(const ss_manifest *manifest, size_t *size_out, sstore_err
     memcpy(bytes + AT_MAGIC, magic, sizeof magic);
     ss_store_le32(bytes + AT_VERSION, SS_FORMAT_VERSION);
     ss_store_le32(bytes + AT_SIZE, (uint32_t)size);
-    ss_store_le32(bytes + AT_FINGERPRINT_BITS, SS_FINGERPRINT_BITS);
+    ss_store_le32(bytes + AT_FINGERPRINT_BITS, SS_WORD_BITS * manifest->words);
     ss_store_le32(bytes + AT_DISTANCE, manifest->distance);
     ss_store_le64(bytes + AT_REQUIRED_FEATURES, REQUIRED_FEATURES);
     ss_store_le32(bytes + AT_FLAGS,
@@ -280,13 +348,14 @@ static sstore_status check_frame(const uint8_t *bytes, size_t size, const char *
                        "its input, or "
                        "from its records as the version that wrote it prints them",
                        version);
-    if (version != SS_FORMAT_VERSION || bits != SS_FINGERPRINT_BITS || (features & ~REQUIRED_FEATURES) != 0 ||
+    if (version != SS_FORMAT_VERSION || !ss_fingerprint_bits_valid(bits) || (features & ~REQUIRED_FEATURES) != 0 ||
         (flags & ~(FLAG_HAS_IDS | FLAG_PLAN_GIVEN)) != 0)
         return ss_fail(
             error, SSTORE_ERROR_UNSUPPORTED, 0, file, AT_VERSION,
             "the store has format version %u, fingerprints of %u bits, features %llx and flags %x; this version "
-            "of sstore knows version %u, %u bits, no features and flags 1 and 2",
-            version, bits, (unsigned long long)features, flags, SS_FORMAT_VERSION, SS_FINGERPRINT_BITS);
+            "of sstore knows version %u, multiples of %u bits up to %u, no features and flags 1 and 2",
+            version, bits, (unsigned long long)features, flags, SS_FORMAT_VERSION, SS_WORD_BITS,
+            SS_WORD_BITS * SSTORE_MAX_WORDS);
     return SSTORE_OK;
 }
 
@@ -312,9 +381,18 @@ static uint64_t largest_directory(const ss_manifest_segment *segment)
     return 16 * keys + ((uint64_t)16 << 20);
 }
 
-/* Whether a segment's numbers are valid. Then their sums and products do not overflow. */
-static bool segment_plausible(const ss_manifest_segment *segment, bool has_ids, const char **reason)
+/* Whether table 0 of whole fingerprints has the number of blocks that they need. */
+static bool rows_plausible(const ss_manifest_segment *segment)
 {
+    const uint32_t capacity = ss_rows_capacity(segment->block_bytes, segment->words);
+    const uint64_t full = segment->distinct_count / capacity;
+    return segment->tables[0].block_count == full + (segment->distinct_count % capacity != 0);
+}
+
+/* Whether a segment's numbers are valid. Then their sums and products do not overflow. */
+static bool segment_plausible(const ss_manifest_segment *segment, const char **reason)
+{
+    const bool has_ids = segment->has_ids;
     uint64_t records = segment->record_count, distinct = segment->distinct_count;
     *reason = "the block size is invalid";
     if (!ss_block_bytes_valid(segment->block_bytes))
@@ -329,45 +407,67 @@ static bool segment_plausible(const ss_manifest_segment *segment, bool has_ids, 
         if (blocks > SS_MAX_BLOCK_COUNT || blocks > items || (items > 0) != (blocks > 0))
             return false;
     }
+    if (segment->words > 1 && !rows_plausible(segment))
+        return false;
     *reason = "the directory is larger than the segment's blocks can need";
     if (segment->directory_bytes > largest_directory(segment))
         return false;
     *reason = "the segment's id does not match its other fields";
-    return ss_u128_equal(segment->segment_id, ss_segment_id(segment, has_ids));
+    return ss_u128_equal(segment->segment_id, ss_segment_id(segment));
 }
 
-/* The number of previous plans to compare with: segments that add and segments that remove may alternate. */
-#define PLANS_BEFORE 2
+/* The plans that were proved last: segments that add and segments that remove may alternate, or word indexes. */
+#define PROVED_PLANS (SSTORE_MAX_WORDS > 2 ? SSTORE_MAX_WORDS : 2)
 
-/* Whether a segment's plan is complete. Most segments have the plan of a recent one, which needs no second proof. A
- * malicious manifest may make each proof as slow as possible; hence one budget for all. */
-static bool prove_plan(const ss_manifest *manifest, const ss_manifest_segment *segment, ss_steps *steps,
-                       const char **reason)
+typedef struct proofs {
+    ss_steps steps; /* left for all proofs: a malicious manifest may make each of them as slow as possible */
+    const ss_plan *plans[PROVED_PLANS];
+    uint32_t capacity;    /* plans that are remembered */
+    uint32_t count;       /* so far */
+    uint32_t entry_count; /* segments of the manifest, and their word indexes so far: they take memory */
+} proofs;
+
+/* Whether a segment's plan is complete. Most segments have the plan of a recent one, which needs no second proof. */
+static bool prove_plan(proofs *proved, const ss_plan *plan, const char **reason)
 {
-    for (ptrdiff_t before = 1; before <= PLANS_BEFORE && segment - manifest->segments >= before; before++)
-        if (ss_plan_same_tables(&segment->plan, &segment[-before].plan))
+    for (uint32_t i = 0; i < proved->count && i < proved->capacity; i++)
+        if (proved->plans[i]->distance >= plan->distance && ss_plan_same_tables(plan, proved->plans[i]))
             return true;
-    return ss_plan_valid(&segment->plan, steps, reason);
+    proved->plans[proved->count++ % proved->capacity] = plan;
+    return ss_plan_valid(plan, &proved->steps, reason);
 }
 
-static sstore_status decode_segment(input *from, const ss_manifest *manifest, ss_manifest_segment *segment,
-                                    ss_steps *steps)
+/* Whether the only table of a segment with word indexes is one without keys, which is never probed. */
+static bool is_unprobed(const ss_plan *plan)
+{
+    const ss_plan_table *table = &plan->tables[0];
+    return plan->table_count == 1 && table->key_mask == 0 && table->prefix_bits == 0 && table->radius == 0;
+}
+
+/* Decode a segment, or the word index of segment->kind. Words, ids and distance are set. */
+static sstore_status decode_entry(input *from, ss_manifest_segment *segment, proofs *proved)
 {
     const uint8_t *bytes = take(from, SEGMENT_BYTES);
+    const uint32_t expected = segment->kind;
     const char *reason;
     if (bytes == NULL)
         return fail_at(from, "a segment is cut short");
     ss_fields_load(segment_fields, COUNT(segment_fields), bytes, segment);
-    if (segment->kind > SS_SEGMENT_REMOVES)
+    const bool is_known = expected == SS_SEGMENT_ADDS ? segment->kind <= SS_SEGMENT_REMOVES
+                                                      : (segment->kind & 0xffff) == expected;
+    if (!is_known)
         return ss_fail(from->error, SSTORE_ERROR_UNSUPPORTED, 0, from->file, (uint64_t)(bytes - from->begin),
-                       "a segment is of kind %u, which this version of sstore does not support", segment->kind);
+                       "a segment is of kind %x, which this version of sstore does not support", segment->kind);
+    if (expected != SS_SEGMENT_ADDS)
+        segment->plan.distance = ss_index_distance(segment->kind);
     const uint32_t column_bits = ss_load_le32(bytes + AT_COLUMN_BITS);
-    if (column_bits != SS_COLUMN_BITS)
+    if (column_bits != ss_column_bits(segment->words))
         return ss_fail(from->error, SSTORE_ERROR_UNSUPPORTED, 0, from->file,
                        (uint64_t)(bytes + AT_COLUMN_BITS - from->begin),
                        "a segment's blocks have columns of %u bits, which this version of sstore does not support",
                        column_bits);
-    segment->plan.distance = manifest->distance;
+    if (expected != SS_SEGMENT_ADDS && ss_index_radius(segment->kind) > MAX_RADIUS)
+        return fail_at(from, "the radius of a word is too large");
     if (segment->plan.table_count > SS_MAX_TABLES)
         return fail_at(from, "a segment has too many tables");
     for (uint32_t i = 0; i < segment->plan.table_count; i++) {
@@ -380,12 +480,51 @@ static sstore_status decode_segment(input *from, const ss_manifest *manifest, ss
         if ((uint32_t)table->radius > SS_FINGERPRINT_BITS)
             table->radius = SS_NO_PROBE;
     }
-    if (!segment_plausible(segment, manifest->has_ids, &reason))
+    if (segment->words > 1 && !is_unprobed(&segment->plan))
+        return fail_at(from, "the table of whole fingerprints has keys");
+    if (!segment_plausible(segment, &reason))
         return fail_at(from, reason);
-    if (!prove_plan(manifest, segment, steps, &reason))
+    if (segment->words == 1 && !prove_plan(proved, &segment->plan, &reason))
         return ss_fail_damaged(from->error, from->file, (uint64_t)(from->at - from->begin),
                                "the plan of a segment cannot be used: %s", reason);
     return SSTORE_OK;
+}
+
+/* Decode the word indexes of a segment, and check that they find everything within the store's distance. */
+static sstore_status decode_indexes(input *from, ss_manifest_segment *segment, proofs *proved)
+{
+    const uint32_t count = ss_index_count(segment);
+    uint32_t reach = 0; /* the sum of radius + 1 */
+    sstore_status status = SSTORE_OK;
+    segment->indexes = ss_alloc(count, sizeof *segment->indexes);
+    if (segment->indexes == NULL)
+        return ss_fail_memory(from->error, count * sizeof *segment->indexes);
+    for (uint32_t i = 0; status == SSTORE_OK && i < count; i++) {
+        ss_manifest_segment *index = &segment->indexes[i];
+        *index = (ss_manifest_segment){.words = 1, .has_ids = true, .kind = ss_index_kind(i, SS_NO_PROBE)};
+        status = decode_entry(from, index, proved);
+        if (status == SSTORE_OK &&
+            (index->record_count != segment->distinct_count || index->block_bytes != segment->block_bytes))
+            status = fail_at(from, "a word index does not fit its segment");
+        reach += (uint32_t)(ss_index_radius(index->kind) + 1);
+    }
+    if (status == SSTORE_OK && reach <= segment->plan.distance)
+        status = fail_at(from, "the word indexes do not reach the store's distance");
+    return status;
+}
+
+static sstore_status decode_segment(input *from, const ss_manifest *manifest, ss_manifest_segment *segment,
+                                    proofs *proved)
+{
+    segment->words = manifest->words;
+    segment->has_ids = manifest->has_ids;
+    segment->plan.distance = manifest->distance;
+    const sstore_status status = decode_entry(from, segment, proved);
+    if (status != SSTORE_OK || ss_index_count(segment) == 0)
+        return status;
+    proved->entry_count += ss_index_count(segment);
+    return proved->entry_count <= SS_MAX_SEGMENTS ? decode_indexes(from, segment, proved)
+                                                  : fail_at(from, "the manifest has too many word indexes");
 }
 
 static int compare_numbers(const void *a, const void *b)
@@ -416,12 +555,13 @@ static sstore_status decode_body(input *from, ss_manifest *manifest)
     const uint8_t *fixed = take(from, FIXED_BYTES);
     assert(fixed != NULL); /* check_frame() has found them */
     uint32_t flags = ss_load_le32(fixed + AT_FLAGS);
+    manifest->words = ss_load_le32(fixed + AT_FINGERPRINT_BITS) / SS_WORD_BITS;
     manifest->distance = ss_load_le32(fixed + AT_DISTANCE);
     manifest->has_ids = (flags & FLAG_HAS_IDS) != 0;
     manifest->plan_given = (flags & FLAG_PLAN_GIVEN) != 0;
     manifest->next_id = ss_load_le64(fixed + AT_NEXT_ID);
     uint32_t segment_count = ss_load_le32(fixed + AT_SEGMENT_COUNT);
-    if (manifest->distance > SSTORE_MAX_BUILD_DISTANCE)
+    if (manifest->distance > SSTORE_MAX_BUILD_DISTANCE * manifest->words)
         return fail_at(from, "the distance is out of range");
     if (!manifest->has_ids && manifest->next_id != 0)
         return fail_at(from, "a store without ids has a next id");
@@ -434,9 +574,11 @@ static sstore_status decode_body(input *from, ss_manifest *manifest)
     if (manifest->segments == NULL)
         return ss_fail_memory(from->error, segment_count * sizeof *manifest->segments);
     manifest->segment_count = segment_count;
-    ss_steps steps = {.left = SS_CALL_STEPS};
+    proofs proved = {.steps = {.left = SS_CALL_STEPS},
+                     .capacity = ss_max_u32(manifest->words, 2),
+                     .entry_count = segment_count};
     for (uint32_t i = 0; i < segment_count; i++) {
-        status = decode_segment(from, manifest, &manifest->segments[i], &steps);
+        status = decode_segment(from, manifest, &manifest->segments[i], &proved);
         if (status != SSTORE_OK)
             return status;
     }
@@ -519,10 +661,11 @@ bool ss_manifest_is_newest(const ss_dir *store, const ss_manifest *manifest)
     return is_newest;
 }
 
-bool ss_manifest_has_files(const ss_manifest *manifest, const ss_manifest_segment *segment, const ss_dir *folder)
+/* Whether a folder has the block files of a segment without its word indexes. */
+static bool has_own_files(const ss_manifest_segment *segment, const ss_dir *folder)
 {
     const uint32_t table_count = segment->plan.table_count;
-    for (uint32_t i = 0; i < table_count + (manifest->has_ids ? 1 : 0); i++) {
+    for (uint32_t i = 0; i < table_count + (segment->has_ids ? 1 : 0); i++) {
         const ss_manifest_file *file = i < table_count ? &segment->tables[i] : &segment->ids;
         char name[SS_NAME_CAPACITY];
         ss_block_file_name(name, i < table_count ? i : SS_IDS_NUMBER);
@@ -530,6 +673,20 @@ bool ss_manifest_has_files(const ss_manifest *manifest, const ss_manifest_segmen
             return false;
     }
     return true;
+}
+
+bool ss_manifest_has_files(const ss_manifest_segment *segment, const ss_dir *folder)
+{
+    bool has_all = has_own_files(segment, folder);
+    for (uint32_t i = 0; has_all && i < ss_index_count(segment); i++) {
+        char name[SS_NAME_CAPACITY];
+        ss_dir inner;
+        ss_index_folder_name(name, i);
+        has_all = ss_dir_open_at(folder, name, &inner, NULL) == SSTORE_OK &&
+                  has_own_files(&segment->indexes[i], &inner);
+        ss_dir_close(&inner);
+    }
+    return has_all;
 }
 
 sstore_status ss_manifest_check_recipe(const ss_manifest *manifest, const char *path, const char *recipe,

@@ -14,9 +14,33 @@
 /* Writers add only records that are not in the store, and remove only records that are. So segments that have a record
  * add and remove it in turn, the oldest one adds it, and the newest one decides whether it is in the store. */
 typedef enum ss_segment_kind {
-    SS_SEGMENT_ADDS = 0,   /* its records were added to the store */
-    SS_SEGMENT_REMOVES = 1 /* its records were removed from the store */
+    SS_SEGMENT_ADDS = 0,    /* its records were added to the store */
+    SS_SEGMENT_REMOVES = 1, /* its records were removed from the store */
+    SS_SEGMENT_INDEXES = 2  /* it is a word index: see ss_index_kind() */
 } ss_segment_kind;
+
+/*
+ * Word indexes. In a store of fingerprints of several words, a segment that adds has an index for each word: a segment
+ * of 64-bit fingerprints, whose records are (word, rank of the fingerprint in table 0). The lower layers read and write
+ * it like any other segment. Its `kind` also has the number of the word, and the radius: the distance from a query's
+ * word up to which the index finds words, or SS_NO_PROBE if it is not probed at the store's distance.
+ */
+static inline uint32_t ss_index_kind(uint32_t word, int32_t radius)
+{
+    return SS_SEGMENT_INDEXES | word << 8 | (uint32_t)(radius + 1) << 16;
+}
+
+static inline int32_t ss_index_radius(uint32_t kind)
+{
+    return (int32_t)(kind >> 16) - 1;
+}
+
+/* The distance for which the plan of an index is complete. */
+static inline uint32_t ss_index_distance(uint32_t kind)
+{
+    const int32_t radius = ss_index_radius(kind);
+    return radius == SS_NO_PROBE ? 0 : (uint32_t)radius;
+}
 
 /* A block file, as the manifest describes it. */
 typedef struct ss_manifest_file {
@@ -26,7 +50,9 @@ typedef struct ss_manifest_file {
 
 typedef struct ss_manifest_segment {
     ss_u128 segment_id;
-    uint32_t kind;          /* ss_segment_kind */
+    uint32_t kind;          /* ss_segment_kind, or ss_index_kind() */
+    uint32_t words;         /* of a fingerprint: the store's, or 1 in a word index */
+    bool has_ids;           /* the store has, or it is a word index */
     uint64_t folder_number; /* the folder is seg-<16 hex digits of it> */
     uint64_t record_count, distinct_count;
     ss_u128 content_sum;    /* of its records; see ss_content_add() */
@@ -38,9 +64,17 @@ typedef struct ss_manifest_segment {
     ss_plan plan;           /* its distance is the store's */
     ss_manifest_file tables[SS_MAX_TABLES];
     ss_manifest_file ids;   /* zero in a store without ids */
+    struct ss_manifest_segment *indexes; /* one a word; NULL: it has none. Owned by the manifest */
 } ss_manifest_segment;
 
+/* The number of a segment's word indexes. */
+static inline uint32_t ss_index_count(const ss_manifest_segment *segment)
+{
+    return segment->words > 1 && segment->kind == SS_SEGMENT_ADDS ? segment->words : 0;
+}
+
 typedef struct ss_manifest {
+    uint32_t words; /* of a fingerprint */
     uint32_t distance;
     bool has_ids;
     bool plan_given; /* the user chose the plan, and all segments use it; otherwise each has its own */
@@ -74,7 +108,7 @@ static inline sstore_status ss_manifest_read(const ss_dir *store, ss_manifest *m
 bool ss_manifest_is_newest(const ss_dir *store, const ss_manifest *manifest);
 
 /* Whether a segment's folder has all its block files, with the right sizes. */
-bool ss_manifest_has_files(const ss_manifest *manifest, const ss_manifest_segment *segment, const ss_dir *folder);
+bool ss_manifest_has_files(const ss_manifest_segment *segment, const ss_dir *folder);
 
 /* Decode a manifest; `file` is for errors. Errors as ss_manifest_read(). */
 sstore_status ss_manifest_decode(const uint8_t *bytes, size_t size, const char *file, ss_manifest *manifest_out,
@@ -95,6 +129,17 @@ static inline void ss_content_add(ss_u128 *sum, bool has_ids, uint64_t fingerpri
     *sum = ss_u128_add(*sum, ss_hash128(bytes, has_ids ? 16 : 8));
 }
 
+/* The same for a fingerprint of several words. */
+static inline void ss_content_add_words(ss_u128 *sum, bool has_ids, const uint64_t *fingerprint, uint32_t words,
+                                        uint64_t id)
+{
+    uint8_t bytes[8 * (SSTORE_MAX_WORDS + 1)];
+    for (uint32_t i = 0; i < words; i++)
+        ss_store_le64(bytes + 8 * (size_t)i, fingerprint[i]);
+    ss_store_le64(bytes + 8 * (size_t)words, id);
+    *sum = ss_u128_add(*sum, ss_hash128(bytes, 8 * ((size_t)words + has_ids)));
+}
+
 /* Totals over all segments. */
 typedef struct ss_manifest_totals {
     uint64_t added_count, removed_count; /* records in segments of either kind */
@@ -108,7 +153,15 @@ ss_manifest_totals ss_manifest_count(const ss_manifest *manifest);
 uint64_t ss_manifest_total_bytes(const ss_manifest *manifest);
 
 /* A segment's id, a hash of its kind, content sum, counts, plan and block size. */
-ss_u128 ss_segment_id(const ss_manifest_segment *segment, bool has_ids);
+ss_u128 ss_segment_id(const ss_manifest_segment *segment);
+
+/* Copy a segment with its word indexes; free the copy with ss_manifest_segment_free(). MEMORY. */
+sstore_status ss_manifest_segment_copy(const ss_manifest_segment *segment, ss_manifest_segment *copy_out,
+                                       sstore_error *error);
+void ss_manifest_segment_free(ss_manifest_segment *segment);
+
+/* The segments of the manifest, and their word indexes. */
+uint32_t ss_manifest_entry_count(const ss_manifest *manifest);
 
 /* What the manifest says about a block file of a segment. */
 ss_block_file_metadata ss_manifest_file_metadata(const ss_manifest_segment *segment, uint32_t number);

@@ -2,6 +2,8 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/words.h"
+#include "codec/rows.h"
 
 /* ===== fingerprints of a table ===== */
 
@@ -14,18 +16,19 @@ static uint64_t table_iterator_bytes(const ss_block_reader *reader)
     const uint64_t average = reader->header.item_count / ss_max_u64(reader->header.block_count, 1);
     const uint64_t max = ss_min_u64(ss_max_u64(4 * average, FIRST_CAPACITY),
                                     ss_block_capacity(reader->header.block_bytes));
-    return reader->header.block_bytes + max * sizeof(uint64_t);
+    return reader->header.block_bytes + max * reader->header.words * sizeof(uint64_t);
 }
 
-/* Make room for `count` values. */
+/* Make room for `count` fingerprints. */
 static sstore_status make_room(ss_table_iterator *iterator, uint32_t count, sstore_error *error)
 {
     if (count <= iterator->capacity)
         return SSTORE_OK;
     const uint32_t capacity = ss_max_u32(ss_max_u32(2 * iterator->capacity, FIRST_CAPACITY), count);
-    uint64_t *values = ss_realloc(iterator->values, capacity, sizeof *values);
+    const size_t bytes = iterator->checked->words * sizeof *iterator->values;
+    uint64_t *values = ss_realloc(iterator->values, capacity, bytes);
     if (values == NULL)
-        return ss_fail_memory(error, capacity * sizeof *values);
+        return ss_fail_memory(error, capacity * bytes);
     iterator->values = values;
     iterator->capacity = capacity;
     return SSTORE_OK;
@@ -56,12 +59,38 @@ void ss_table_iterator_seek(ss_table_iterator *iterator, uint64_t first, uint64_
     iterator->ahead = ss_read_ahead_from(first, iterator->end_block);
 }
 
+/* Decode the current block, of fingerprints of one word. */
+static sstore_status decode_block(ss_table_iterator *iterator, uint64_t number, uint32_t *count_out,
+                                  sstore_error *error)
+{
+    ss_block block;
+    sstore_status status = ss_checked_block_open(iterator->checked, number, iterator->bytes, &block, error);
+    if (status == SSTORE_OK)
+        status = make_room(iterator, block.count, error);
+    if (status == SSTORE_OK)
+        status = ss_checked_block_decode(iterator->checked, number, &block, iterator->values, error);
+    *count_out = block.count;
+    return status;
+}
+
+/* Decode the current block, of whole fingerprints. */
+static sstore_status decode_rows(ss_table_iterator *iterator, uint64_t number, uint32_t *count_out, sstore_error *error)
+{
+    const ss_checked_blocks *checked = iterator->checked;
+    const uint32_t count = ss_checked_rows_count(checked, number);
+    const sstore_status status = make_room(iterator, count, error);
+    *count_out = count;
+    return status == SSTORE_OK ? ss_checked_rows_decode(checked, number, iterator->bytes, iterator->values, error)
+                               : status;
+}
+
 sstore_status ss_table_iterator_next(ss_table_iterator *iterator, const uint64_t **values_out, uint32_t *count_out,
                                      sstore_error *error)
 {
     const ss_block_reader *reader = iterator->checked->reader;
+    const uint32_t words = iterator->checked->words;
     const bool has_last = iterator->has_last;
-    ss_block block;
+    uint32_t count = 0;
     *count_out = 0;
     *values_out = iterator->values;
     if (iterator->next_block >= iterator->end_block)
@@ -71,18 +100,15 @@ sstore_status ss_table_iterator_next(ss_table_iterator *iterator, const uint64_t
     ss_block_reader_ahead(reader, number, &iterator->ahead);
     sstore_status status = ss_block_reader_get_once(reader, number, iterator->buffer, &iterator->bytes, error);
     if (status == SSTORE_OK)
-        status = ss_checked_block_open(iterator->checked, number, iterator->bytes, &block, error);
-    if (status == SSTORE_OK)
-        status = make_room(iterator, block.count, error);
-    if (status == SSTORE_OK)
-        status = ss_checked_block_decode(iterator->checked, number, &block, iterator->values, error);
+        status = words == 1 ? decode_block(iterator, number, &count, error)
+                            : decode_rows(iterator, number, &count, error);
     if (status != SSTORE_OK)
         return status;
-    if (has_last && iterator->values[0] <= iterator->last)
+    if (has_last && ss_words_compare(iterator->values, iterator->last, words) <= 0)
         return ss_block_reader_malformed(reader, number, SS_BELOW_BLOCK_BEFORE, error);
     iterator->has_last = true;
-    iterator->last = iterator->values[block.count - 1];
-    *count_out = block.count;
+    ss_words_copy(iterator->last, iterator->values + (size_t)(count - 1) * words, words);
+    *count_out = count;
     *values_out = iterator->values;
     return SSTORE_OK;
 }
@@ -161,7 +187,7 @@ bool ss_ids_iterator_has_all(const ss_ids_iterator *iterator, uint64_t rank_coun
 sstore_status ss_segment_iterator_open(ss_segment_iterator *iterator, const ss_segment *segment, bool has_ids,
                                        sstore_error *error)
 {
-    *iterator = (ss_segment_iterator){.segment = segment, .has_ids = has_ids};
+    *iterator = (ss_segment_iterator){.segment = segment, .words = segment->metadata.words, .has_ids = has_ids};
     const sstore_status status = ss_table_iterator_open(&iterator->fingerprints, &segment->tables[0].checked, error);
     return status == SSTORE_OK && has_ids ? ss_ids_iterator_open(&iterator->ids, &segment->checked_ids, error) : status;
 }
@@ -256,6 +282,75 @@ static sstore_status seek_segment(ss_segment_iterator *iterator, uint64_t finger
     return iterator->has_ids && iterator->value_index < iterator->value_count ? seek_ids(iterator, error) : SSTORE_OK;
 }
 
+/* Make a block of whole fingerprints the current one. */
+static sstore_status load_rows(ss_segment_iterator *iterator, uint64_t number, sstore_error *error)
+{
+    bool more;
+    iterator->value_count = iterator->value_index = 0;
+    ss_table_iterator_seek(&iterator->fingerprints, number, UINT64_MAX);
+    iterator->fingerprints.ahead = nothing_ahead;
+    const sstore_status status = fill_values(iterator, &more, error);
+    iterator->fingerprints.ahead = ss_read_ahead_from(iterator->fingerprints.next_block, UINT64_MAX);
+    return status;
+}
+
+/* Compare fingerprint `index` of the current block with another one. */
+static int compare_row_at(const ss_segment_iterator *iterator, uint32_t index, const uint64_t *fingerprint)
+{
+    return ss_words_compare(iterator->values + (size_t)index * iterator->words, fingerprint, iterator->words);
+}
+
+/* Make the block of the first fingerprint that is not below another one the current one, or else the last block. */
+static sstore_status find_rows(ss_segment_iterator *iterator, const uint64_t *fingerprint, sstore_error *error)
+{
+    const ss_key_index *keys = &iterator->segment->tables[0].keys;
+    const uint64_t block_count = keys->keys.count, first = fingerprint[0];
+    uint64_t low = ss_key_index_find(keys, first), loaded = UINT64_MAX;
+    uint64_t high = first == UINT64_MAX ? block_count : ss_key_index_find(keys, first + 1);
+    sstore_status status = SSTORE_OK;
+    if (low == block_count)
+        return load_rows(iterator, low, error);
+    high = ss_min_u64(high, block_count - 1);
+    while (status == SSTORE_OK && low < high) {
+        loaded = low + (high - low) / 2;
+        status = load_rows(iterator, loaded, error);
+        if (status == SSTORE_OK && compare_row_at(iterator, iterator->value_count - 1, fingerprint) < 0)
+            low = loaded + 1;
+        else
+            high = loaded;
+    }
+    return status == SSTORE_OK && loaded != low ? load_rows(iterator, low, error) : status;
+}
+
+/* As seek_segment(), for fingerprints of several words. */
+static sstore_status seek_rows(ss_segment_iterator *iterator, const uint64_t *fingerprint, sstore_error *error)
+{
+    const ss_segment *segment = iterator->segment;
+    const bool is_open = iterator->value_count > 0 && compare_row_at(iterator, 0, fingerprint) <= 0 &&
+                         compare_row_at(iterator, iterator->value_count - 1, fingerprint) >= 0;
+    iterator->from_first = false;
+    iterator->single_count = 0;
+    const sstore_status status = is_open ? SSTORE_OK : find_rows(iterator, fingerprint, error);
+    if (status != SSTORE_OK)
+        return status;
+    if (iterator->value_count == 0) {
+        iterator->rank = segment->metadata.distinct_count;
+        return SSTORE_OK;
+    }
+    uint32_t low = 0, end = iterator->value_count;
+    while (low < end) {
+        const uint32_t middle = low + (end - low) / 2;
+        const bool is_below = compare_row_at(iterator, middle, fingerprint) < 0;
+        low = is_below ? middle + 1 : low;
+        end = is_below ? end : middle;
+    }
+    iterator->value_index = low;
+    iterator->rank = (iterator->fingerprints.next_block - 1) *
+                         ss_rows_capacity(segment->metadata.block_bytes, iterator->words) +
+                     low;
+    return iterator->has_ids && low < iterator->value_count ? seek_ids(iterator, error) : SSTORE_OK;
+}
+
 /* Take the current id, and step to the next one. *last_out: no further id belongs to the current rank. */
 static sstore_status take_id(ss_segment_iterator *iterator, uint64_t *id_out, bool *last_out, sstore_error *error)
 {
@@ -321,11 +416,18 @@ uint32_t ss_segment_iterator_pass_singles(ss_segment_iterator *iterator)
     return count;
 }
 
+/* Note the current fingerprint, and return its first word. */
+static inline uint64_t take_fingerprint(ss_segment_iterator *iterator)
+{
+    iterator->last = iterator->values + (size_t)iterator->value_index * iterator->words;
+    return *iterator->last;
+}
+
 sstore_status ss_segment_iterator_next(ss_segment_iterator *iterator, sstore_record *record_out, bool *more_out,
                                        sstore_error *error)
 {
     if (SS_LIKELY(iterator->single_count > 0)) {
-        record_out->fingerprint = iterator->values[iterator->value_index];
+        record_out->fingerprint = take_fingerprint(iterator);
         record_out->id = iterator->has_ids ? ss_ids_block_id(&iterator->ids.block, iterator->ids_index) : 0;
         pass_singles(iterator, 1);
         *more_out = true;
@@ -337,7 +439,7 @@ sstore_status ss_segment_iterator_next(ss_segment_iterator *iterator, sstore_rec
         status = check_end(iterator, error);
     if (status != SSTORE_OK || !*more_out)
         return status;
-    record_out->fingerprint = iterator->values[iterator->value_index];
+    record_out->fingerprint = take_fingerprint(iterator);
     record_out->id = 0;
     if (iterator->has_ids)
         status = take_id(iterator, &record_out->id, &last, error);
@@ -356,9 +458,9 @@ sstore_status ss_segment_iterator_next(ss_segment_iterator *iterator, sstore_rec
 
 /* ===== records of stores ===== */
 
-void ss_merge_iterator_init(ss_merge_iterator *merge, bool has_ids)
+void ss_merge_iterator_init(ss_merge_iterator *merge, uint32_t words, bool has_ids)
 {
-    *merge = (ss_merge_iterator){.has_ids = has_ids, .in_turn = true, .from_oldest = true};
+    *merge = (ss_merge_iterator){.words = words, .has_ids = has_ids, .in_turn = true, .from_oldest = true};
 }
 
 sstore_status ss_merge_iterator_add(ss_merge_iterator *merge, const sstore *store, uint32_t first, uint32_t end,
@@ -397,10 +499,19 @@ uint64_t ss_merge_iterator_bytes(const sstore *store, uint32_t first, uint32_t e
     return bytes;
 }
 
+/* Compare the fingerprints of two inputs behind their first words, which are equal. */
+static int compare_further(const ss_merge_input *a, const ss_merge_input *b)
+{
+    return ss_words_compare(a->iterator.last + 1, b->iterator.last + 1, a->iterator.words - 1);
+}
+
 static bool is_less(const ss_merge_input *a, const ss_merge_input *b)
 {
     if (a->record.fingerprint != b->record.fingerprint)
         return a->record.fingerprint < b->record.fingerprint;
+    const int further = compare_further(a, b);
+    if (further != 0)
+        return further < 0;
     if (a->record.id != b->record.id)
         return a->record.id < b->record.id;
     return a->store < b->store || (a->store == b->store && a->age < b->age);
@@ -450,7 +561,7 @@ sstore_status ss_merge_iterator_rewind(ss_merge_iterator *merge, sstore_error *e
 
 sstore_status ss_merge_iterator_open(ss_merge_iterator *merge, const sstore *store, sstore_error *error)
 {
-    ss_merge_iterator_init(merge, store->manifest.has_ids);
+    ss_merge_iterator_init(merge, store->manifest.words, store->manifest.has_ids);
     const sstore_status status = ss_merge_iterator_add(merge, store, 0, store->manifest.segment_count, error);
     return status == SSTORE_OK ? ss_merge_iterator_rewind(merge, error) : status;
 }
@@ -460,6 +571,15 @@ sstore_status ss_merge_iterator_seek(ss_merge_iterator *merge, uint64_t fingerpr
     sstore_status status = SSTORE_OK;
     for (size_t i = 0; status == SSTORE_OK && i < merge->input_count; i++)
         status = seek_segment(&merge->inputs[i].iterator, fingerprint, error);
+    return status == SSTORE_OK ? begin(merge, error) : status;
+}
+
+sstore_status ss_merge_iterator_seek_words(ss_merge_iterator *merge, const uint64_t *fingerprint, sstore_error *error)
+{
+    sstore_status status = SSTORE_OK;
+    assert(merge->words > 1);
+    for (size_t i = 0; status == SSTORE_OK && i < merge->input_count; i++)
+        status = seek_rows(&merge->inputs[i].iterator, fingerprint, error);
     return status == SSTORE_OK ? begin(merge, error) : status;
 }
 
@@ -511,6 +631,15 @@ static bool comes_in_turn(const ss_merge_iterator *merge, const ss_merge_input *
     return before == NULL ? !input->is_removal || !merge->from_oldest : input->is_removal != before->is_removal;
 }
 
+/* Return an input's record, which stays valid when the input goes on. */
+static void note_last(ss_merge_iterator *merge, const ss_merge_input *input, sstore_record *record_out)
+{
+    merge->from = input;
+    *record_out = input->record;
+    if (SS_UNLIKELY(merge->words > 1))
+        ss_words_copy(merge->last, input->iterator.last, merge->words);
+}
+
 /* Take a record from all inputs that have it. It is wanted if in some store the oldest and the newest of them both add
  * it, or both remove it if removed records are wanted. Otherwise they do not change the older state. */
 static sstore_status take(ss_merge_iterator *merge, sstore_record *record_out, bool *wanted_out, sstore_error *error)
@@ -519,8 +648,7 @@ static sstore_status take(ss_merge_iterator *merge, sstore_record *record_out, b
     const ss_merge_input *input = &merge->inputs[merge->heap[0]];
     const ss_merge_input *first = input, *last = NULL; /* of one store */
     *wanted_out = false;
-    *record_out = input->record;
-    merge->from = input;
+    note_last(merge, input, record_out);
     do {
         if (last != NULL && last->store != input->store) {
             *wanted_out |= first->is_removal == merge->removed && last->is_removal == merge->removed;
@@ -536,7 +664,8 @@ static sstore_status take(ss_merge_iterator *merge, sstore_record *record_out, b
         status = step(merge, error);
         input = status == SSTORE_OK && merge->heap_count > 0 ? &merge->inputs[merge->heap[0]] : NULL;
     } while (input != NULL && input->record.fingerprint == record_out->fingerprint &&
-             input->record.id == record_out->id);
+             input->record.id == record_out->id &&
+             (merge->words == 1 || ss_words_equal(input->iterator.last, merge->last, merge->words)));
     *wanted_out |= first->is_removal == merge->removed && last->is_removal == merge->removed;
     return status;
 }
@@ -547,8 +676,7 @@ sstore_status ss_merge_iterator_next(ss_merge_iterator *merge, sstore_record *re
     sstore_status status = SSTORE_OK;
     *more_out = false;
     if (merge->input_count == 1 && !merge->inputs[0].is_removal && !merge->removed && merge->heap_count == 1) {
-        merge->from = &merge->inputs[0];
-        *record_out = merge->from->record;
+        note_last(merge, &merge->inputs[0], record_out);
         *more_out = true;
         return step(merge, error);
     }
@@ -585,6 +713,9 @@ sstore_status sstore_each_record(const sstore *store, sstore_record_fn on_record
     bool more = true;
     if (store == NULL || on_record == NULL)
         return ss_fail_argument(error, "sstore_each_record: store and on_record must not be NULL");
+    if (store->manifest.words > 1)
+        return ss_fail_argument(error, "sstore_each_record: the store has fingerprints of %u bits; use an iterator",
+                                SS_WORD_BITS * store->manifest.words);
     sstore_status status = ss_merge_iterator_open(&records, store, error);
     while (status == SSTORE_OK) {
         status = ss_merge_iterator_next(&records, &record, &more, error);
@@ -631,8 +762,11 @@ sstore_status sstore_record_iterator_next(sstore_record_iterator *iterator, cons
         iterator->status = ss_merge_iterator_next(&iterator->records, &record, &more, error);
         if (iterator->status != SSTORE_OK || !more)
             return iterator->status;
-        if (to.fingerprint != NULL)
+        if (to.fingerprint != NULL && iterator->records.words == 1)
             to.fingerprint[*count_out] = record.fingerprint;
+        else if (to.fingerprint != NULL)
+            ss_words_copy(to.fingerprint + *count_out * iterator->records.words, iterator->records.last,
+                          iterator->records.words);
         if (to.id != NULL)
             to.id[*count_out] = record.id;
         ++*count_out;

@@ -18,12 +18,12 @@ typedef struct ss_table_iterator {
     const ss_checked_blocks *checked; /* borrowed */
     uint64_t next_block, end_block;
     bool has_last; /* the previous block was decoded */
-    uint64_t last; /* its last fingerprint */
+    uint64_t last[SSTORE_MAX_WORDS]; /* its last fingerprint */
     ss_read_ahead ahead;
     const uint8_t *bytes; /* of the current block */
     uint8_t *buffer;
     uint64_t *values;
-    uint32_t capacity; /* of values */
+    uint32_t capacity; /* of values, in fingerprints */
 } ss_table_iterator;
 
 sstore_status ss_table_iterator_open(ss_table_iterator *iterator, const ss_checked_blocks *checked,
@@ -32,8 +32,9 @@ sstore_status ss_table_iterator_open(ss_table_iterator *iterator, const ss_check
 void ss_table_iterator_seek(ss_table_iterator *iterator, uint64_t first, uint64_t end);
 void ss_table_iterator_close(ss_table_iterator *iterator);
 
-/* Decode the next block; *count_out is 0 at the end. The values ascend strictly, also across blocks, and are valid
- * until the next call. After a damaged block the next call continues with the block after it. */
+/* Decode the next block; *count_out is the number of its fingerprints, 0 at the end. The values, checked->words for
+ * each, ascend strictly, also across blocks, and are valid until the next call. After a damaged block the next call
+ * continues with the block after it. */
 sstore_status ss_table_iterator_next(ss_table_iterator *iterator, const uint64_t **values_out, uint32_t *count_out,
                                    sstore_error *error);
 
@@ -72,8 +73,10 @@ bool ss_ids_iterator_has_all(const ss_ids_iterator *iterator, uint64_t rank_coun
 typedef struct ss_segment_iterator {
     const ss_segment *segment;
     bool has_ids;
+    uint32_t words; /* of a fingerprint */
     ss_table_iterator fingerprints;
     const uint64_t *values; /* of the current block of table 0 */
+    const uint64_t *last;   /* the fingerprint of the last record; valid until the next call */
     uint32_t value_count, value_index;
     uint32_t single_count; /* records from the current one on with a fingerprint each, which do not end a block */
     uint64_t rank; /* of values[value_index] */
@@ -110,9 +113,10 @@ typedef struct ss_merge_input {
     uint32_t store, age; /* which store, and which of its segments, the oldest first */
     bool is_removal;
     sstore_record record;
-} ss_merge_input;
+} ss_merge_input; /* record.fingerprint is the first word; all are iterator.last */
 
 typedef struct ss_merge_iterator {
+    uint32_t words;   /* of a fingerprint */
     bool has_ids;     /* merge records; else fingerprints, each once */
     bool removed;     /* return removed records, not added ones; for consecutive segments of one store */
     bool in_turn;     /* fingerprints are merged with ids: segments must add and remove each record in turn */
@@ -123,6 +127,7 @@ typedef struct ss_merge_iterator {
     size_t heap_count;
     uint32_t store_count;
     const ss_merge_input *from; /* an input that had the last record; NULL at first */
+    uint64_t last[SSTORE_MAX_WORDS]; /* the fingerprint of the last record, if there are several words */
 } ss_merge_iterator;
 
 /* The path of a file that has the last record. */
@@ -131,20 +136,28 @@ const char *ss_merge_iterator_file(const ss_merge_iterator *merge);
 /* Open an iterator before the first record of a store, which must stay open. Close it also after a failure. */
 sstore_status ss_merge_iterator_open(ss_merge_iterator *merge, const sstore *store, sstore_error *error);
 /* The same in steps: begin with no segments, add the segments first .. end - 1 of each store, then rewind or seek. */
-void ss_merge_iterator_init(ss_merge_iterator *merge, bool has_ids);
+void ss_merge_iterator_init(ss_merge_iterator *merge, uint32_t words, bool has_ids);
 sstore_status ss_merge_iterator_add(ss_merge_iterator *merge, const sstore *store, uint32_t first, uint32_t end,
                                   sstore_error *error);
 /* The memory for reading the segments first .. end - 1 of a store, including the open segments. */
 uint64_t ss_merge_iterator_bytes(const sstore *store, uint32_t first, uint32_t end);
 /* Go before the first record. */
 sstore_status ss_merge_iterator_rewind(ss_merge_iterator *merge, sstore_error *error);
-/* Go before the first record with at least this fingerprint. Not for a store that is open for records only. */
+/* Go before the first record with at least this fingerprint, of one word. Not for a store that is open for records
+ * only. */
 sstore_status ss_merge_iterator_seek(ss_merge_iterator *merge, uint64_t fingerprint, sstore_error *error);
-/* The same, but only forward: sequentially or by a seek, whichever is faster. */
+/* The same for fingerprints of several words. */
+sstore_status ss_merge_iterator_seek_words(ss_merge_iterator *merge, const uint64_t *fingerprint, sstore_error *error);
+/* For one word: as ss_merge_iterator_seek(), but only forward: sequentially or by a seek, whichever is faster. */
 sstore_status ss_merge_iterator_skip(ss_merge_iterator *merge, uint64_t fingerprint, sstore_error *error);
 /* Get the next record; *more_out is false at the end. The records ascend strictly. */
 sstore_status ss_merge_iterator_next(ss_merge_iterator *merge, sstore_record *record_out, bool *more_out,
                                    sstore_error *error);
+/* All words of the fingerprint of the record that was returned last. */
+static inline const uint64_t *ss_merge_iterator_fingerprint(const ss_merge_iterator *merge, const sstore_record *record)
+{
+    return merge->words == 1 ? &record->fingerprint : merge->last;
+}
 void ss_merge_iterator_close(ss_merge_iterator *merge);
 
 #endif

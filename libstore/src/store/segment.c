@@ -88,24 +88,28 @@ static sstore_status open_blocks(ss_segment *segment, const ss_dir *dir, uint32_
     if (status != SSTORE_OK)
         return status;
     bool fits = header->table_count == metadata->plan.table_count && header->distance == metadata->plan.distance;
+    const bool has_code = number != SS_IDS_NUMBER && metadata->words == 1;
+    for (uint32_t h = 0; !has_code && h < SS_SYMBOL_COUNT; h++)
+        fits &= header->code_lengths[h] == 0;
     if (number == SS_IDS_NUMBER) {
         fits &= header->item_count == metadata->record_count;
-        for (uint32_t h = 0; h < SS_SYMBOL_COUNT; h++)
-            fits &= header->code_lengths[h] == 0;
         segment->checked_ids = (ss_checked_blocks){.reader = blocks};
     } else {
         ss_table *table = &segment->tables[number];
         const ss_plan_table *plan = &metadata->plan.tables[number];
         fits &= header->item_count == metadata->distinct_count && header->radius == (uint32_t)plan->radius &&
                 header->key_mask == plan->key_mask;
-        ss_permutation_init(&table->permutation, plan->key_mask);
-        ss_code_init(&table->code, header->code_lengths);
-        table->checked = (ss_checked_blocks){.reader = blocks, .code = &table->code};
+        if (has_code) {
+            ss_permutation_init(&table->permutation, plan->key_mask);
+            ss_code_init(&table->code, header->code_lengths);
+        }
+        table->checked = (ss_checked_blocks){.reader = blocks, .words = metadata->words, .code = &table->code};
     }
     return fits ? SSTORE_OK : ss_fail_damaged(error, blocks->file.path, 0, "the header contradicts the manifest");
 }
 
-/* Find a block file's keys in the directory. Ranks, the keys of the id column, may be equal in consecutive blocks. */
+/* Find a block file's keys in the directory. In consecutive blocks, ranks, the keys of the id column, may be equal, and
+ * first words of whole fingerprints. */
 static sstore_status open_keys(ss_segment *segment, uint32_t number, sstore_error *error)
 {
     const bool is_ids = number == SS_IDS_NUMBER;
@@ -115,7 +119,7 @@ static sstore_status open_keys(ss_segment *segment, uint32_t number, sstore_erro
     ss_array keys = {.count = 0};
     sstore_status status = ss_directory_get(segment->directory, SS_ARRAY_KEYS, number, blocks->header.block_count,
                                             &keys, error);
-    if (status == SSTORE_OK && !ss_array_ascends(&keys, !is_ids))
+    if (status == SSTORE_OK && !ss_array_ascends(&keys, !is_ids && segment->metadata.words == 1))
         status = ss_fail_damaged(error, blocks->file.path, SSTORE_NO_OFFSET,
                                  "the directory's %s do not ascend; " SS_DIRECTORY_ADVICE,
                                  is_ids ? "ranks for the ids" : "keys for this table");
@@ -147,7 +151,7 @@ static sstore_status open_files(ss_segment *segment, const ss_dir *dir, const ss
     const ss_manifest_segment *metadata = &segment->metadata;
     const bool is_complete = !use->records_only && !use->blocks_only;
     const uint32_t table_count = use->records_only ? 1 : metadata->plan.table_count;
-    const uint32_t file_count = table_count + (use->has_ids ? 1 : 0);
+    const uint32_t file_count = table_count + (metadata->has_ids ? 1 : 0);
     sstore_status status = SSTORE_OK;
     segment->tables = ss_alloc(table_count, sizeof *segment->tables);
     if (segment->tables == NULL)
@@ -174,30 +178,47 @@ static sstore_status open_files(ss_segment *segment, const ss_dir *dir, const ss
                                    &segment->directory, error);
     for (uint32_t i = 0; status == SSTORE_OK && i < table_count; i++)
         status = open_keys(segment, i, error);
-    if (status == SSTORE_OK)
+    if (status == SSTORE_OK && metadata->words == 1)
         status = open_ranks(segment, error);
-    if (status == SSTORE_OK && use->has_ids)
+    if (status == SSTORE_OK && metadata->has_ids)
         status = open_keys(segment, SS_IDS_NUMBER, error);
     return status;
 }
 
-sstore_status ss_segment_open(const ss_dir *store, const ss_manifest_segment *metadata, const ss_segment_use *use,
-                              ss_segment **segment_out, sstore_error *error)
+sstore_status ss_segment_dir_open(const ss_dir *store, const ss_manifest_segment *metadata, uint32_t word,
+                                  ss_dir *dir_out, sstore_error *error)
 {
     char name[SS_NAME_CAPACITY];
+    ss_dir folder = SS_DIR_NONE;
+    ss_folder_name(name, SS_SEGMENT_PREFIX, metadata->folder_number);
+    if (word == SS_NO_INDEX)
+        return ss_dir_open_at(store, name, dir_out, error);
+    *dir_out = SS_DIR_NONE;
+    sstore_status status = ss_dir_open_at(store, name, &folder, error);
+    ss_index_folder_name(name, word);
+    if (status == SSTORE_OK)
+        status = ss_dir_open_at(&folder, name, dir_out, error);
+    ss_dir_close(&folder);
+    return status;
+}
+
+sstore_status ss_segment_open_part(const ss_dir *store, const ss_manifest_segment *metadata, uint32_t word,
+                                   const ss_segment_use *use, ss_segment **segment_out, sstore_error *error)
+{
+    const ss_manifest_segment *part = word == SS_NO_INDEX ? metadata : &metadata->indexes[word];
     ss_dir dir = SS_DIR_NONE;
     ss_segment *segment = ss_alloc(1, sizeof *segment);
     *segment_out = segment;
     if (segment == NULL)
         return ss_fail_memory(error, sizeof *segment);
     atomic_init(&segment->reference_count, 1);
-    segment->metadata = *metadata;
-    segment->costs = (ss_cost_model){.fingerprint_count = (double)metadata->distinct_count,
-                                     .block_count = (double)metadata->tables[0].block_count,
+    segment->metadata = *part;
+    segment->metadata.indexes = NULL;
+    segment->costs = (ss_cost_model){.fingerprint_count = (double)part->distinct_count,
+                                     .block_count = (double)part->tables[0].block_count,
                                      .io = use->io,
                                      .strategy = use->strategy};
-    ss_folder_name(name, SS_SEGMENT_PREFIX, metadata->folder_number);
-    sstore_status status = ss_dir_open_at(store, name, &dir, error);
+    sstore_status status = ss_segment_dir_open(store, metadata, word, &dir, error);
     if (status == SSTORE_OK)
         status = open_files(segment, &dir, use, error);
     ss_dir_close(&dir);
@@ -205,6 +226,35 @@ sstore_status ss_segment_open(const ss_dir *store, const ss_manifest_segment *me
         status = SSTORE_ERROR_DAMAGED;
         if (error != NULL)
             error->status = status;
+    }
+    if (status != SSTORE_OK) {
+        ss_segment_release(segment);
+        *segment_out = NULL;
+    }
+    return status;
+}
+
+sstore_status ss_segment_open(const ss_dir *store, const ss_manifest_segment *metadata, const ss_segment_use *use,
+                              ss_segment **segment_out, sstore_error *error)
+{
+    const uint32_t count = use->records_only || use->without_indexes ? 0 : ss_index_count(metadata);
+    sstore_status status = ss_segment_open_part(store, metadata, SS_NO_INDEX, use, segment_out, error);
+    if (status != SSTORE_OK || count == 0)
+        return status;
+    ss_segment *segment = *segment_out;
+    segment->indexes = ss_alloc(count, sizeof(ss_segment *));
+    if (segment->indexes == NULL)
+        status = ss_fail_memory(error, count * sizeof(ss_segment *));
+    for (; status == SSTORE_OK && segment->index_count < count; segment->index_count++) {
+        sstore_error problem;
+        status = ss_segment_open_part(store, metadata, segment->index_count, use,
+                                      &segment->indexes[segment->index_count], &problem);
+        if (status != SSTORE_OK && use->on_problem != NULL && ss_is_of_one_file(&problem)) { /* its folder is missing */
+            use->on_problem(use->context, &problem);
+            status = SSTORE_OK;
+        } else if (status != SSTORE_OK) {
+            (void)ss_fail_as(error, &problem);
+        }
     }
     if (status != SSTORE_OK) {
         ss_segment_release(segment);
@@ -223,6 +273,9 @@ void ss_segment_release(ss_segment *segment)
 {
     if (segment == NULL || atomic_fetch_sub_explicit(&segment->reference_count, 1, memory_order_acq_rel) > 1)
         return;
+    for (uint32_t i = 0; i < segment->index_count; i++)
+        ss_segment_release(segment->indexes[i]);
+    ss_free(segment->indexes);
     for (uint32_t i = 0; i < segment->table_count; i++) {
         ss_block_reader_close(&segment->tables[i].blocks);
         ss_key_index_free(&segment->tables[i].keys);

@@ -61,11 +61,14 @@ typedef struct ss_table {
     ss_permutation permutation;
     ss_code code;
     ss_checked_blocks checked; /* of its fingerprints */
-} ss_table;
+} ss_table; /* of whole fingerprints: without permutation and code; its keys are their first words */
 
 typedef struct ss_segment {
     atomic_uint reference_count;
-    ss_manifest_segment metadata;
+    ss_manifest_segment metadata; /* without the word indexes */
+    uint32_t index_count;
+    struct ss_segment **indexes; /* the word indexes, one a word; owned. Table 0 then holds whole fingerprints. Only
+                                    with ss_segment_use.on_problem: NULL for one that cannot be opened */
     ss_directory *directory;
     uint32_t table_count; /* open ones */
     ss_table *tables;
@@ -80,11 +83,11 @@ typedef void (*ss_file_problem_fn)(void *context, const sstore_error *problem);
 
 /* How to open a segment. */
 typedef struct ss_segment_use {
-    bool has_ids;      /* the store has */
     bool records_only; /* only table 0 and the ids, to read all records in order with two files and little memory */
     bool blocks_only;  /* only the block files, without the directory; one that is missing is DAMAGED */
+    bool without_indexes;          /* no word indexes */
     ss_file_problem_fn on_problem; /* with blocks_only: reports each block file that cannot be opened, which then has no
-                                      blocks; NULL: opening fails */
+                                      blocks, and each folder of a word index; NULL: opening fails */
     void *context;                 /* of on_problem */
     sstore_io io; /* not AUTO */
     sstore_strategy strategy;
@@ -98,6 +101,17 @@ sstore_status ss_segment_open(const ss_dir *store, const ss_manifest_segment *me
 ss_segment *ss_segment_retain(ss_segment *segment);
 /* Drop a reference; the last one closes the segment. NULL is allowed. */
 void ss_segment_release(ss_segment *segment);
+
+/* A part of a segment that is read and written like a segment: itself, or one of its word indexes. */
+#define SS_NO_INDEX UINT32_MAX
+
+/* Open the word index `word` of a segment, or the segment alone (SS_NO_INDEX); otherwise as ss_segment_open(). */
+sstore_status ss_segment_open_part(const ss_dir *store, const ss_manifest_segment *metadata, uint32_t word,
+                                   const ss_segment_use *use, ss_segment **segment_out, sstore_error *error);
+
+/* Open the folder of a segment, or of its word index. Errors as ss_dir_open_at(). */
+sstore_status ss_segment_dir_open(const ss_dir *store, const ss_manifest_segment *metadata, uint32_t word,
+                                  ss_dir *dir_out, sstore_error *error);
 
 static inline bool ss_segment_removes(const ss_segment *segment)
 {

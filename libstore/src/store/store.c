@@ -19,13 +19,23 @@ static uint64_t block_file_bytes(uint64_t block_count, uint32_t block_bytes, sst
     return io == SSTORE_IO_MMAP ? block_count / 8 + 1 : 0;
 }
 
-static uint64_t segment_bytes(const ss_manifest_segment *segment, bool has_ids, sstore_io io)
+/* A segment, or one of its word indexes. */
+static uint64_t part_bytes(const ss_manifest_segment *segment, sstore_io io)
 {
     uint64_t bytes = segment->directory_bytes + sizeof(ss_segment) + segment->plan.table_count * sizeof(ss_table);
-    for (uint32_t i = 0; i < segment->plan.table_count + (has_ids ? 1 : 0); i++) {
+    for (uint32_t i = 0; i < segment->plan.table_count + (segment->has_ids ? 1 : 0); i++) {
         const ss_manifest_file *file = i < segment->plan.table_count ? &segment->tables[i] : &segment->ids;
         bytes += ss_key_index_bytes(file->block_count) + block_file_bytes(file->block_count, segment->block_bytes, io);
     }
+    return bytes;
+}
+
+static uint64_t segment_bytes(const ss_manifest_segment *segment, sstore_io io)
+{
+    const uint32_t index_count = ss_index_count(segment);
+    uint64_t bytes = part_bytes(segment, io) + index_count * (sizeof(ss_segment *) + sizeof *segment->indexes);
+    for (uint32_t i = 0; i < index_count; i++)
+        bytes += part_bytes(&segment->indexes[i], io);
     return bytes;
 }
 
@@ -33,7 +43,7 @@ uint64_t ss_store_memory_bytes(const ss_manifest *manifest, sstore_io io)
 {
     uint64_t bytes = sizeof(sstore) + manifest->segment_count * sizeof *manifest->segments;
     for (uint32_t i = 0; i < manifest->segment_count; i++)
-        bytes += segment_bytes(&manifest->segments[i], manifest->has_ids, io);
+        bytes += segment_bytes(&manifest->segments[i], io);
     return bytes + ss_cursor_bytes(manifest, io);
 }
 
@@ -79,8 +89,8 @@ static ss_segment *find_open(const sstore *other, const ss_manifest_segment *met
 static sstore_status open_segments(sstore *store, const sstore *other, sstore_error *error)
 {
     const ss_manifest *manifest = &store->manifest;
-    const ss_segment_use use = {.has_ids = manifest->has_ids,
-                                .records_only = store->records_only,
+    const ss_segment_use use = {.records_only = store->records_only,
+                                .without_indexes = store->without_indexes,
                                 .io = store->options.io,
                                 .strategy = store->options.strategy};
     uint32_t adding_count = 0;
@@ -110,7 +120,7 @@ typedef struct opening {
     const sstore *other; /* another handle on the store, whose open segments are shared; or NULL */
     const char *recipe;  /* the store must have it; NULL: any */
     sstore_open_options options;
-    bool records_only;
+    bool records_only, without_indexes;
 } opening;
 
 /* Choose the read mode: the given one, or one that fits in memory. */
@@ -166,7 +176,10 @@ static sstore_status open_store(const opening *how, sstore **store_out, sstore_e
     *store_out = NULL;
     if (store == NULL)
         return ss_fail_memory(error, sizeof *store);
-    *store = (sstore){.dir = SS_DIR_NONE, .options = how->options, .records_only = how->records_only};
+    *store = (sstore){.dir = SS_DIR_NONE,
+                      .options = how->options,
+                      .records_only = how->records_only,
+                      .without_indexes = how->without_indexes};
     store->options.recipe = NULL;
     sstore_status status = how->dir != NULL ? ss_dir_copy(how->dir, &store->dir, error)
                                             : ss_store_dir_open(how->path, &store->dir, error);
@@ -206,7 +219,8 @@ sstore_status sstore_reopen(const sstore *store, sstore **store_out, sstore_erro
                          .other = store,
                          .recipe = store->manifest.recipe,
                          .options = store->options,
-                         .records_only = store->records_only};
+                         .records_only = store->records_only,
+                         .without_indexes = store->without_indexes};
     return open_store(&how, store_out, error);
 }
 
@@ -224,9 +238,12 @@ sstore_status ss_store_open_records(const char *path, sstore **store_out, sstore
     return open_store(&how, store_out, error);
 }
 
-sstore_status ss_store_open_in(const ss_dir *dir, bool records_only, sstore **store_out, sstore_error *error)
+sstore_status ss_store_open_in(const ss_dir *dir, ss_store_use use, sstore **store_out, sstore_error *error)
 {
-    const opening how = {.dir = dir, .options = for_writers, .records_only = records_only};
+    const opening how = {.dir = dir,
+                         .options = for_writers,
+                         .records_only = use == SS_STORE_RECORDS,
+                         .without_indexes = use != SS_STORE_QUERIES};
     return open_store(&how, store_out, error);
 }
 
@@ -237,4 +254,25 @@ void sstore_close(sstore *store)
     drop_manifest(store);
     ss_dir_close(&store->dir);
     ss_free(store);
+}
+
+ss_table_place ss_table_find(const sstore *store, uint32_t segment, uint32_t table)
+{
+    ss_table_place place = {.number = table};
+    if (store == NULL || segment >= store->manifest.segment_count)
+        return place;
+    const ss_segment *of = store->segments[segment];
+    if (of->metadata.words == 1) {
+        place.part = table < of->metadata.plan.table_count ? of : NULL;
+        return place;
+    }
+    for (place.word = 0; place.part == NULL && place.word < of->index_count; place.word++) {
+        const ss_segment *index = of->indexes[place.word];
+        if (place.number < index->metadata.plan.table_count) {
+            place.part = index;
+            return place;
+        }
+        place.number -= index->metadata.plan.table_count;
+    }
+    return place;
 }

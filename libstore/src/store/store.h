@@ -13,25 +13,35 @@ struct sstore {
     ss_dir dir;
     ss_manifest manifest;
     sstore_open_options options; /* without the recipe, which is the caller's */
-    bool records_only; /* opened by ss_store_open_records() */
+    bool records_only;    /* opened by ss_store_open_records() */
+    bool without_indexes; /* opened by ss_store_open_in() for look-ups: there are no word indexes */
     ss_segment **segments;     /* manifest.segment_count of them, the oldest first */
     uint32_t removal_end;      /* no segment from this one on removes records; 0: none does */
     bool several_add;          /* several segments add records */
 };
 
-/* Whether `store` is not NULL, and has this table. */
-static inline bool ss_table_exists(const sstore *store, uint32_t segment, uint32_t table)
-{
-    return store != NULL && segment < store->manifest.segment_count &&
-           table < store->manifest.segments[segment].plan.table_count;
-}
+/* A table by its number: those of the word indexes are numbered from word 0 on. */
+typedef struct ss_table_place {
+    const ss_segment *part; /* the segment, or the word index; NULL: there is no such table */
+    uint32_t number;        /* in it */
+    uint32_t word;
+} ss_table_place;
+
+/* Find a table that queries probe. `store` may be NULL. */
+ss_table_place ss_table_find(const sstore *store, uint32_t segment, uint32_t table);
 
 /* Open a store only to read all its records in order. Errors as sstore_open(). */
 sstore_status ss_store_open_records(const char *path, sstore **store_out, sstore_error *error);
 
-/* Open the store in an open folder, whose path may have changed: to read its records in order, or as sstore_open() does
- * without options. Errors as sstore_open(). */
-sstore_status ss_store_open_in(const ss_dir *dir, bool records_only, sstore **store_out, sstore_error *error);
+/* The purpose for which a writer opens its store; each one includes those before it. */
+typedef enum ss_store_use {
+    SS_STORE_RECORDS, /* to read all records in order */
+    SS_STORE_LOOKUPS, /* to look records up */
+    SS_STORE_QUERIES
+} ss_store_use;
+
+/* Open the store in an open folder, whose path may have changed. Errors as sstore_open(). */
+sstore_status ss_store_open_in(const ss_dir *dir, ss_store_use use, sstore **store_out, sstore_error *error);
 
 /* The maximum size of an open store and one cursor in bytes, without the allocator's overhead: copies of directories,
  * key indexes, and the memory of block files in the read mode. Computed from the manifest only. */

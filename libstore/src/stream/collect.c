@@ -1,19 +1,24 @@
 /*
  * collect.c - sorts the matches of several stream matchers within a fixed memory.
  *
- * An external sort orders them as triples (query, fingerprint, id). The report orders those of a query by distance: it
- * reads them once for each distance that occurs. They are in one piece of the sorter, or in several that have no others
- * and are loaded again each time.
+ * An external sort orders them as items (query, fingerprint, id), of one or several words each. The report orders those
+ * of a query by distance: it reads them once for each distance that occurs. They are in one piece of the sorter, or in
+ * several that have no others and are loaded again each time.
  */
+#include <string.h>
+
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/words.h"
 #include "sort/buckets.h"
 #include "sort/radix.h"
 #include "sort/sorter.h"
 
-#define ADD_MATCHES 256u
+#define ADD_WORDS 1024u /* of items that are added at once */
+#define MAX_DISTANCE (SSTORE_MAX_DISTANCE * SSTORE_MAX_WORDS)
 
 struct sstore_collection {
+    uint32_t words; /* of a query and of a fingerprint */
     ss_dir tmp_dir;
     ss_chunk_pool pool;
     ss_sorter *sorter;
@@ -25,10 +30,16 @@ struct sstore_collection {
 
 /* ----- adding ----- */
 
+/* The words of an item. */
+static uint32_t item_words(const sstore_collection *collection)
+{
+    return 2 * collection->words + 1;
+}
+
 static sstore_status open_collection(sstore_collection *collection, const sstore_collection_options *options,
                                      sstore_error *error)
 {
-    const uint64_t item_bytes = 2 * sizeof(ss_triple); /* with the scratch */
+    const uint64_t item_bytes = 2 * item_words(collection) * sizeof(uint64_t); /* with the scratch */
     const ss_sort_memory share = ss_sort_memory_divide(ss_memory_or_default(options->memory_bytes), 1, 0, item_bytes);
     collection->piece_capacity = share.piece_capacity;
     sstore_status status = ss_check_memory(ss_memory_or_default(options->memory_bytes), SS_MIN_MEMORY_BYTES, error);
@@ -36,7 +47,7 @@ static sstore_status open_collection(sstore_collection *collection, const sstore
         status = ss_spill_dir_open(options->tmp_dir, NULL, &collection->tmp_dir, error);
     if (status == SSTORE_OK)
         status = ss_sorter_pool_open(&collection->pool, share.sorter_bytes, 1, error);
-    const ss_sorter_options how = {.item_words = 3,
+    const ss_sorter_options how = {.item_words = item_words(collection),
                                    .writers = 1,
                                    .pool = &collection->pool,
                                    .piece_capacity = collection->piece_capacity,
@@ -53,11 +64,14 @@ sstore_status sstore_collection_create(const sstore_collection_options *options,
         return ss_fail_argument(error, "sstore_collection_create: collection_out must not be NULL");
     *collection_out = NULL;
     sstore_status status = ss_take_options(&taken, sizeof taken, options, SS_COLLECTION_OPTIONS_SIZE_1, error);
+    if (status == SSTORE_OK)
+        status = ss_check_fingerprint_bits(taken.fingerprint_bits, error);
     if (status != SSTORE_OK)
         return status;
     sstore_collection *collection = ss_alloc(1, sizeof *collection);
     if (collection == NULL)
         return ss_fail_memory(error, sizeof *collection);
+    collection->words = taken.fingerprint_bits / SS_WORD_BITS;
     collection->tmp_dir = SS_DIR_NONE;
     status = open_collection(collection, &taken, error);
     if (status == SSTORE_OK)
@@ -65,6 +79,22 @@ sstore_status sstore_collection_create(const sstore_collection_options *options,
     else
         sstore_collection_free(collection);
     return status;
+}
+
+/* Make the item of a match. False if it has no words. */
+static bool make_item(const sstore_stream_match *match, uint32_t words, uint64_t *item)
+{
+    item[2 * (size_t)words] = match->id;
+    if (words == 1) {
+        item[0] = match->query;
+        item[1] = match->fingerprint;
+        return true;
+    }
+    if (match->query_words == NULL || match->words == NULL)
+        return false;
+    ss_words_copy(item, match->query_words, words);
+    ss_words_copy(item + words, match->words, words);
+    return true;
 }
 
 sstore_status sstore_collection_add(sstore_collection *collection, const sstore_stream_match *matches, size_t count,
@@ -75,14 +105,17 @@ sstore_status sstore_collection_add(sstore_collection *collection, const sstore_
     if (collection->finished || collection->failed)
         return ss_fail_argument(error, "sstore_collection_add: the matches have been reported already, or an earlier "
                                        "call failed");
+    const size_t step = item_words(collection);
     sstore_status status = SSTORE_OK;
     for (size_t done = 0; status == SSTORE_OK && done < count;) {
-        ss_triple items[ADD_MATCHES];
-        const size_t part = (size_t)ss_min_u64(count - done, ADD_MATCHES);
-        for (size_t i = 0; i < part; i++) {
-            const sstore_stream_match *match = &matches[done + i];
-            items[i] = (ss_triple){.first = match->query, .second = match->fingerprint, .third = match->id};
-        }
+        uint64_t items[ADD_WORDS];
+        const size_t part = (size_t)ss_min_u64(count - done, ADD_WORDS / step);
+        bool any_missing = false;
+        for (size_t i = 0; i < part; i++)
+            any_missing |= !make_item(&matches[done + i], collection->words, items + i * step);
+        if (any_missing)
+            return ss_fail_argument(error, "sstore_collection_add: matches of more than 64 bits must have query_words "
+                                           "and words");
         status = ss_sorter_add_items(collection->sorter, 0, items, part, error);
         done += part;
     }
@@ -115,27 +148,40 @@ static sstore_status load(const reporting *self, size_t piece, sstore_error *err
     return ss_piece_room_load(&self->collection->room, self->collection->sorter, piece, error);
 }
 
-static uint32_t distance_of(const ss_triple *item)
+/* Item `index` of an array. */
+static const uint64_t *item_at(const reporting *self, size_t index)
 {
-    return ss_popcount(item->first ^ item->second);
+    const uint64_t *items = self->collection->room.items;
+    return items + index * item_words(self->collection);
 }
 
-/* Set present[d] for each distance d of the matches. */
-static void note_distances(const ss_triple *items, size_t count, bool *present)
+static bool are_of_one_query(const reporting *self, const uint64_t *item, const uint64_t *other)
 {
-    for (size_t i = 0; i < count; i++)
-        present[distance_of(&items[i])] = true;
+    return ss_words_equal(item, other, self->collection->words);
 }
 
-static sstore_status report_at(const reporting *self, const ss_triple *items, size_t count, uint32_t distance)
+/* Set present[d] for each distance d of the loaded items begin .. end - 1. */
+static void note_distances(const reporting *self, size_t begin, size_t end, bool *present)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (distance_of(&items[i]) != distance)
+    const uint32_t words = self->collection->words;
+    for (size_t i = begin; i < end; i++)
+        present[ss_words_distance(item_at(self, i), item_at(self, i) + words, words)] = true;
+}
+
+/* Report those of the loaded items begin .. end - 1 that are at `distance`. */
+static sstore_status report_at(const reporting *self, size_t begin, size_t end, uint32_t distance)
+{
+    const uint32_t words = self->collection->words;
+    for (size_t i = begin; i < end; i++) {
+        const uint64_t *query = item_at(self, i), *fingerprint = query + words;
+        if (ss_words_distance(query, fingerprint, words) != distance)
             continue;
-        const sstore_stream_match match = {.query = items[i].first,
-                                           .fingerprint = items[i].second,
-                                           .id = items[i].third,
-                                           .distance = distance};
+        const sstore_stream_match match = {.query = *query,
+                                           .fingerprint = *fingerprint,
+                                           .id = fingerprint[words],
+                                           .distance = distance,
+                                           .query_words = query,
+                                           .words = fingerprint};
         if (self->on_match(self->context, &match) != 0)
             return SSTORE_STOPPED;
     }
@@ -145,17 +191,18 @@ static sstore_status report_at(const reporting *self, const ss_triple *items, si
 /* Report the loaded piece, which holds all matches of each of its queries. */
 static sstore_status report_piece(const reporting *self)
 {
-    const ss_triple *items = self->collection->room.items;
+    const uint32_t max = SSTORE_MAX_DISTANCE * self->collection->words;
     const size_t count = self->collection->room.count;
+    bool present[MAX_DISTANCE + 1] = {false};
     sstore_status status = SSTORE_OK;
     for (size_t begin = 0, end; status == SSTORE_OK && begin < count; begin = end) {
-        bool present[SSTORE_MAX_DISTANCE + 1] = {false};
-        for (end = begin + 1; end < count && items[end].first == items[begin].first;)
+        for (end = begin + 1; end < count && are_of_one_query(self, item_at(self, begin), item_at(self, end));)
             end++;
-        note_distances(items + begin, end - begin, present);
-        for (uint32_t distance = 0; status == SSTORE_OK && distance <= SSTORE_MAX_DISTANCE; distance++)
+        note_distances(self, begin, end, present);
+        for (uint32_t distance = 0; status == SSTORE_OK && distance <= max; distance++)
             if (present[distance])
-                status = report_at(self, items + begin, end - begin, distance);
+                status = report_at(self, begin, end, distance);
+        memset(present, 0, max + 1);
     }
     return status;
 }
@@ -165,22 +212,23 @@ static sstore_status report_piece(const reporting *self)
 static sstore_status report_long_query(const reporting *self, size_t first, size_t *end_out, sstore_error *error)
 {
     const ss_piece_room *room = &self->collection->room;
-    const ss_triple *items = room->items;
-    const uint64_t query = items[0].first;
-    bool present[SSTORE_MAX_DISTANCE + 1] = {false};
+    const uint32_t max = SSTORE_MAX_DISTANCE * self->collection->words;
+    uint64_t query[SSTORE_MAX_WORDS];
+    bool present[MAX_DISTANCE + 1] = {false};
     sstore_status status = SSTORE_OK;
     size_t end = first;
-    while (status == SSTORE_OK && (room->count == 0 || items[0].first == query)) {
-        note_distances(items, room->count, present);
+    ss_words_copy(query, item_at(self, 0), self->collection->words);
+    while (status == SSTORE_OK && (room->count == 0 || are_of_one_query(self, item_at(self, 0), query))) {
+        note_distances(self, 0, room->count, present);
         if (++end == ss_sorter_piece_count(self->collection->sorter))
             break;
         status = load(self, end, error);
     }
-    for (uint32_t distance = 0; status == SSTORE_OK && distance <= SSTORE_MAX_DISTANCE; distance++) {
+    for (uint32_t distance = 0; status == SSTORE_OK && distance <= max; distance++) {
         for (size_t piece = first; status == SSTORE_OK && present[distance] && piece < end; piece++) {
             status = load(self, piece, error);
             if (status == SSTORE_OK)
-                status = report_at(self, items, room->count, distance);
+                status = report_at(self, 0, room->count, distance);
         }
     }
     *end_out = end;
@@ -193,7 +241,7 @@ static sstore_status finish(sstore_collection *collection, sstore_error *error)
     ss_progress no_progress = {.report = NULL};
     sstore_status status = SSTORE_OK;
     if (collection->room.items == NULL)
-        status = ss_piece_room_open(&collection->room, 3, collection->piece_capacity, error);
+        status = ss_piece_room_open(&collection->room, item_words(collection), collection->piece_capacity, error);
     if (status != SSTORE_OK)
         return status;
     collection->finished = true;
@@ -209,13 +257,12 @@ sstore_status sstore_collection_report(sstore_collection *collection, sstore_str
     const reporting self = {.collection = collection, .on_match = on_match, .context = context};
     sstore_status status = collection->finished ? SSTORE_OK : finish(collection, error);
     const ss_piece_room *room = &collection->room;
-    const ss_triple *items = room->items;
     for (size_t piece = 0, end; status == SSTORE_OK && piece < ss_sorter_piece_count(collection->sorter); piece = end) {
         end = piece + 1;
         status = load(&self, piece, error);
         if (status != SSTORE_OK || room->count == 0)
             continue;
-        if (items[0].first == items[room->count - 1].first)
+        if (are_of_one_query(&self, item_at(&self, 0), item_at(&self, room->count - 1)))
             status = report_long_query(&self, piece, &end, error);
         else
             status = report_piece(&self);

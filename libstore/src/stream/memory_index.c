@@ -1,4 +1,3 @@
-/* memory_index.c - a static index of fingerprints in memory, and a growing index of static parts. */
 #include "stream/memory_index.h"
 
 #include <math.h>
@@ -8,9 +7,6 @@
 #include "base/memory.h"
 #include "base/tasks.h"
 #include "plan/cost.h"
-#include "sort/radix.h"
-
-/* ===== index of fingerprints ===== */
 
 #define PROBES 64u /* looked up together: more than the reads that a core has in flight */
 #define SLICE 256u /* values that are tested at once */
@@ -46,33 +42,58 @@ static double search_cost(uint32_t table_count, uint32_t key_bits, uint32_t coun
 }
 
 /* Whether keys may be this long, so that there are at most a few for each fingerprint. */
-static bool is_fitting(uint32_t key_bits, uint32_t table_count, uint32_t count)
+static bool is_fitting(uint32_t key_bits, uint32_t table_count, uint32_t width, uint32_t count)
 {
     const uint32_t spare_bits = key_bits <= SPARSE_KEY_BITS ? 2 : 0;
-    return key_bits == 0 || (key_bits <= 64 / table_count && key_bits <= MAX_KEY_BITS &&
+    return key_bits == 0 || (key_bits <= width / table_count && key_bits <= MAX_KEY_BITS &&
                              (uint64_t)count << spare_bits >> (key_bits - 1) > 0);
 }
 
-/* Choose the number of tables and the length of their keys: try all. */
-static void choose_tables(ss_fingerprint_index *index)
+ss_index_layout ss_index_choose_layout(uint32_t width, uint32_t count, uint32_t distance)
 {
-    double best = INFINITY;
-    uint32_t table_count = 0;
-    for (uint32_t tables = 1; tables <= index->distance + 1; tables++) {
-        for (uint32_t bits = 0; is_fitting(bits, tables, index->count); bits++) {
-            const double cost = search_cost(tables, bits, index->count, index->distance);
-            if (cost < best) {
-                best = cost;
-                table_count = tables;
-                index->key_bits = bits;
-            }
+    ss_index_layout best = {.search_ns = INFINITY};
+    for (uint32_t tables = 1; tables <= distance + 1; tables++) {
+        for (uint32_t bits = 0; is_fitting(bits, tables, width, count); bits++) {
+            const double cost = search_cost(tables, bits, count, distance);
+            if (cost < best.search_ns)
+                best = (ss_index_layout){.width = width, .table_count = tables, .key_bits = bits, .search_ns = cost};
         }
     }
-    assert(table_count > 0);
-    index->plan = (ss_plan){.distance = index->distance, .table_count = table_count};
-    for (uint32_t i = 0; i < table_count; i++) {
-        const uint32_t shift = index->key_bits == 0 ? 0 : 64 - i * (64 / table_count) - index->key_bits;
-        index->radii[i] = radius_of(i, table_count, index->distance);
+    assert(best.table_count > 0);
+    return best;
+}
+
+/* Of the key's last bit. */
+static uint32_t shift_of(const ss_index_layout *layout, uint32_t table)
+{
+    return layout->key_bits == 0 ? 0 : 64 - table * (layout->width / layout->table_count) - layout->key_bits;
+}
+
+double ss_index_skewed_ns(const ss_index_layout *layout, uint32_t count, uint32_t distance, const uint64_t *differences,
+                          size_t difference_count)
+{
+    double excess = 0; /* of the fraction of the values that is tested, over that of uniform ones */
+    for (uint32_t table = 0; table < layout->table_count; table++) {
+        const uint64_t mask = ss_low_mask(layout->key_bits) << shift_of(layout, table);
+        const int32_t radius = radius_of(table, layout->table_count, distance);
+        const double expected = ldexp(ss_probe_count(layout->key_bits, radius), -(int)layout->key_bits);
+        size_t tested = 0;
+        for (size_t i = 0; i < difference_count; i++)
+            tested += (int32_t)ss_popcount(differences[i] & mask) <= radius;
+        if (difference_count > 0)
+            excess += fmax(0, (double)tested / (double)difference_count - expected);
+    }
+    return layout->search_ns + excess * count * VALUE_NS;
+}
+
+static void choose_tables(ss_fingerprint_index *index, uint32_t width)
+{
+    const ss_index_layout layout = ss_index_choose_layout(width, index->count, index->distance);
+    index->key_bits = layout.key_bits;
+    index->plan = (ss_plan){.distance = index->distance, .table_count = layout.table_count};
+    for (uint32_t i = 0; i < layout.table_count; i++) {
+        const uint32_t shift = shift_of(&layout, i);
+        index->radii[i] = radius_of(i, layout.table_count, index->distance);
         index->tables[i].shift = shift;
         index->tables[i].flip_count = (uint32_t)ss_probe_count(index->key_bits, index->radii[i]);
         index->plan.tables[i] = (ss_plan_table){.key_mask = ss_low_mask(index->key_bits) << shift,
@@ -135,13 +156,13 @@ static sstore_status make_table(void *context, uint64_t task, uint32_t worker, s
     return SSTORE_OK;
 }
 
-sstore_status ss_fingerprint_index_open(ss_fingerprint_index *index, uint64_t *values, uint32_t count,
+sstore_status ss_fingerprint_index_open(ss_fingerprint_index *index, uint64_t *values, uint32_t count, uint32_t width,
                                         uint32_t distance, uint32_t threads, sstore_error *error)
 {
     assert(distance <= SS_INDEX_MAX_DISTANCE);
     *index = (ss_fingerprint_index){.count = count, .distance = distance, .kernels = ss_kernels_best()};
     index->tables[0].values = values;
-    choose_tables(index);
+    choose_tables(index, width);
     sstore_status status = make_flips(index, error);
     if (status == SSTORE_OK)
         status = ss_pool_run(threads, index->plan.table_count, make_table, index, error);
@@ -302,191 +323,4 @@ sstore_status ss_fingerprint_index_search(const ss_fingerprint_index *index, con
             status = run_probes(&self); /* before the order changes */
     }
     return status == SSTORE_OK ? run_probes(&self) : status;
-}
-
-/* ===== growing index ===== */
-
-#define NEWEST 1024u  /* records; testing them takes about as long as searching a large part */
-#define MAX_PARTS 64u /* their sizes at least halve, unless they are too large to be merged */
-
-typedef struct part {
-    ss_fingerprint_index index;
-    uint64_t *ids; /* of the index's fingerprints, in their order */
-} part;
-
-struct ss_growing_index {
-    uint32_t distance, newest_count, part_count;
-    const ss_kernels *kernels;
-    part parts[MAX_PARTS]; /* the oldest and largest first */
-    uint64_t newest[NEWEST], newest_ids[NEWEST];
-};
-
-sstore_status ss_growing_index_create(uint32_t distance, ss_growing_index **index_out, sstore_error *error)
-{
-    assert(distance <= SS_INDEX_MAX_DISTANCE);
-    *index_out = ss_alloc(1, sizeof **index_out);
-    if (*index_out == NULL)
-        return ss_fail_memory(error, sizeof **index_out);
-    (*index_out)->distance = distance;
-    (*index_out)->kernels = ss_kernels_best();
-    return SSTORE_OK;
-}
-
-static void close_part(part *of)
-{
-    ss_fingerprint_index_close(&of->index);
-    ss_free(of->ids);
-}
-
-void ss_growing_index_free(ss_growing_index *index)
-{
-    for (uint32_t i = 0; index != NULL && i < index->part_count; i++)
-        close_part(&index->parts[i]);
-    ss_free(index);
-}
-
-/* ----- adding ----- */
-
-/* Make a part of the newest records and of the parts from `first` on, `count` records in all. Close it also after a
- * failure. */
-static sstore_status make_part(const ss_growing_index *index, uint32_t first, uint32_t count, part *made,
-                               sstore_error *error)
-{
-    sstore_record *records = ss_realloc(NULL, 2 * (size_t)count, sizeof *records); /* the second half is scratch */
-    uint64_t *values = ss_realloc(NULL, count, sizeof *values);
-    uint32_t at = 0;
-    *made = (part){.ids = ss_realloc(NULL, count, sizeof *made->ids)};
-    if (records == NULL || values == NULL || made->ids == NULL) {
-        ss_free(records);
-        ss_free(values);
-        return ss_fail_memory(error, 2 * (uint64_t)count * (sizeof *records + sizeof *values));
-    }
-    for (uint32_t i = 0; i < index->newest_count; i++)
-        records[at++] = (sstore_record){.fingerprint = index->newest[i], .id = index->newest_ids[i]};
-    for (uint32_t i = first; i < index->part_count; i++) {
-        const uint64_t *from = ss_fingerprint_index_values(&index->parts[i].index), *ids = index->parts[i].ids;
-        for (uint32_t j = 0; j < index->parts[i].index.count; j++)
-            records[at++] = (sstore_record){.fingerprint = from[j], .id = ids[j]};
-    }
-    ss_sort_records(records, records + count, count);
-    for (uint32_t i = 0; i < count; i++) {
-        values[i] = records[i].fingerprint;
-        made->ids[i] = records[i].id;
-    }
-    ss_free(records);
-    return ss_fingerprint_index_open(&made->index, values, count, index->distance, 1, error);
-}
-
-/* Merge the newest records and all parts that are less than twice as large as all later records into one part. */
-static sstore_status add_part(ss_growing_index *index, sstore_error *error)
-{
-    uint32_t first = index->part_count;
-    uint64_t count = index->newest_count;
-    part made;
-    for (; first > 0; first--) {
-        const uint64_t before = index->parts[first - 1].index.count;
-        if (before / 2 >= count || before + count > UINT32_MAX)
-            break;
-        count += before;
-    }
-    if (first == MAX_PARTS)
-        return ss_fail_memory(error, count * sizeof(sstore_record));
-    const sstore_status status = make_part(index, first, (uint32_t)count, &made, error);
-    if (status != SSTORE_OK) {
-        close_part(&made);
-        return status;
-    }
-    while (index->part_count > first)
-        close_part(&index->parts[--index->part_count]);
-    index->parts[index->part_count++] = made;
-    index->newest_count = 0;
-    return SSTORE_OK;
-}
-
-sstore_status ss_growing_index_add(ss_growing_index *index, uint64_t fingerprint, uint64_t id, sstore_error *error)
-{
-    const sstore_status status = index->newest_count == NEWEST ? add_part(index, error) : SSTORE_OK;
-    if (status != SSTORE_OK)
-        return status;
-    index->newest[index->newest_count] = fingerprint;
-    index->newest_ids[index->newest_count++] = id;
-    return SSTORE_OK;
-}
-
-/* ----- finding ----- */
-
-typedef struct finding {
-    const part *in;
-    uint64_t fingerprint;
-    sstore_match_fn on_match;
-    void *context;
-} finding;
-
-static sstore_status report(const finding *self, uint64_t fingerprint, uint64_t id)
-{
-    const sstore_match match = {.fingerprint = fingerprint,
-                                .id = id,
-                                .distance = ss_popcount(fingerprint ^ self->fingerprint)};
-    return self->on_match(self->context, &match) == 0 ? SSTORE_OK : SSTORE_STOPPED;
-}
-
-static sstore_status report_value(void *context, uint32_t number, uint64_t value, sstore_error *error)
-{
-    const finding *self = context;
-    (void)number, (void)error;
-    return report(self, value, self->in->ids[ss_fingerprint_index_rank(&self->in->index, value)]);
-}
-
-static sstore_status find_newest(const ss_growing_index *index, const finding *self, uint32_t distance)
-{
-    sstore_status status = SSTORE_OK;
-    for (uint32_t begin = 0; status == SSTORE_OK && begin < index->newest_count; begin += SLICE) {
-        uint32_t hits[SLICE], count = (uint32_t)ss_min_u64(index->newest_count - begin, SLICE);
-        uint32_t found = index->kernels->near_values(index->newest + begin, count, self->fingerprint, distance, hits);
-        for (uint32_t i = 0; status == SSTORE_OK && i < found; i++)
-            status = report(self, index->newest[begin + hits[i]], index->newest_ids[begin + hits[i]]);
-    }
-    return status;
-}
-
-sstore_status ss_growing_index_find(const ss_growing_index *index, uint64_t fingerprint, uint32_t distance,
-                                    sstore_match_fn on_match, void *context)
-{
-    finding self = {.fingerprint = fingerprint, .on_match = on_match, .context = context};
-    sstore_status status = find_newest(index, &self, distance);
-    for (uint32_t i = 0; status == SSTORE_OK && i < index->part_count; i++) {
-        self.in = &index->parts[i];
-        status = ss_fingerprint_index_search(&self.in->index, &fingerprint, 1, distance, NULL, report_value, &self,
-                                             NULL);
-    }
-    return status;
-}
-
-/* ----- all records ----- */
-
-sstore_status ss_growing_index_each(const ss_growing_index *index, ss_records_fn on_records, void *context,
-                                    sstore_error *error)
-{
-    sstore_status status = on_records(context, index->newest, index->newest_ids, index->newest_count, error);
-    for (uint32_t i = 0; status == SSTORE_OK && i < index->part_count; i++)
-        status = on_records(context, ss_fingerprint_index_values(&index->parts[i].index), index->parts[i].ids,
-                            index->parts[i].index.count, error);
-    return status;
-}
-
-uint64_t ss_growing_index_count(const ss_growing_index *index)
-{
-    uint64_t count = index->newest_count;
-    for (uint32_t i = 0; i < index->part_count; i++)
-        count += index->parts[i].index.count;
-    return count;
-}
-
-uint64_t ss_growing_index_bytes(const ss_growing_index *index)
-{
-    uint64_t bytes = sizeof *index;
-    for (uint32_t i = 0; i < index->part_count; i++)
-        bytes += ss_fingerprint_index_bytes(&index->parts[i].index) +
-                 index->parts[i].index.count * sizeof *index->parts[i].ids;
-    return bytes;
 }

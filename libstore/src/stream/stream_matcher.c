@@ -11,20 +11,21 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/tasks.h"
+#include "base/words.h"
 #include "sort/radix.h"
-#include "stream/memory_index.h"
+#include "stream/row_index.h"
 
 #define TASK_FINGERPRINTS ((size_t)1 << 18) /* the maximum, which is the size of a thread's ss_index_order */
 #define TASKS_PER_THREAD 2u                 /* so that none waits long for the last one */
 #define LIST_MATCHES ((size_t)1 << 18)
 
 typedef struct found {
-    uint64_t query;
-    size_t number; /* of the fingerprint, among those that were fed */
+    uint64_t query; /* of several words: its number */
+    size_t number;  /* of the fingerprint, among those that were fed */
 } found;
 
 typedef struct matcher_worker {
-    ss_index_order order;
+    ss_row_scratch scratch; /* with 64 bits, only its order */
     found *list;
     size_t count, capacity;
     size_t begin;  /* of the current step */
@@ -33,7 +34,10 @@ typedef struct matcher_worker {
 } matcher_worker;
 
 struct sstore_stream_matcher {
-    ss_fingerprint_index index;
+    uint32_t words, distance;
+    size_t query_count;
+    ss_fingerprint_index index; /* of 64-bit queries */
+    ss_row_index rows;          /* of others */
     uint32_t threads;
     matcher_worker *workers;
     size_t *done; /* of each task: how many of its fingerprints were looked up */
@@ -48,19 +52,25 @@ struct sstore_stream_matcher {
 
 /* Make the index of the queries, each once. */
 static sstore_status index_queries(sstore_stream_matcher *matcher, const uint64_t *queries, size_t count,
-                                   uint32_t distance, sstore_error *error)
+                                   sstore_error *error)
 {
-    uint64_t *values = ss_realloc(NULL, count, sizeof *values), *scratch = ss_realloc(NULL, count, sizeof *scratch);
+    const uint32_t words = matcher->words;
+    const size_t query_bytes = words * sizeof *queries;
+    uint64_t *values = ss_realloc(NULL, count, query_bytes), *scratch = ss_realloc(NULL, count, query_bytes);
     if (values == NULL || scratch == NULL) {
         ss_free(values);
         ss_free(scratch);
-        return ss_fail_memory(error, 2 * (uint64_t)count * sizeof *values);
+        return ss_fail_memory(error, 2 * (uint64_t)count * query_bytes);
     }
     if (count > 0)
-        memcpy(values, queries, count * sizeof *values);
-    count = ss_sort_unique_keys(values, scratch, count);
+        memcpy(values, queries, count * query_bytes);
+    matcher->query_count = ss_sort_unique_items(values, scratch, count, words);
     ss_free(scratch);
-    return ss_fingerprint_index_open(&matcher->index, values, (uint32_t)count, distance, matcher->threads, error);
+    if (words > 1)
+        return ss_row_index_open(&matcher->rows, values, (uint32_t)matcher->query_count, words, matcher->distance,
+                                 matcher->threads, error);
+    return ss_fingerprint_index_open(&matcher->index, values, (uint32_t)matcher->query_count, SS_WORD_BITS,
+                                     matcher->distance, matcher->threads, error);
 }
 
 sstore_status sstore_stream_matcher_create(const uint64_t *queries, size_t count, const sstore_stream_options *options,
@@ -73,7 +83,9 @@ sstore_status sstore_stream_matcher_create(const uint64_t *queries, size_t count
         return ss_fail_argument(error, "sstore_stream_matcher_create: queries and matcher_out must not be NULL");
     sstore_status status = ss_take_options(&taken, sizeof taken, options, SS_STREAM_OPTIONS_SIZE_1, error);
     if (status == SSTORE_OK)
-        status = ss_check_distance(taken.distance, error);
+        status = ss_check_fingerprint_bits(taken.fingerprint_bits, error);
+    if (status == SSTORE_OK)
+        status = ss_check_distance(taken.fingerprint_bits / SS_WORD_BITS, taken.distance, error);
     if (status != SSTORE_OK)
         return status;
     if (count > UINT32_MAX)
@@ -81,9 +93,11 @@ sstore_status sstore_stream_matcher_create(const uint64_t *queries, size_t count
     sstore_stream_matcher *matcher = ss_alloc(1, sizeof *matcher);
     if (matcher == NULL)
         return ss_fail_memory(error, sizeof *matcher);
+    matcher->words = taken.fingerprint_bits / SS_WORD_BITS;
+    matcher->distance = taken.distance;
     matcher->threads = ss_pool_threads(taken.threads);
     matcher->workers = ss_alloc(matcher->threads, sizeof *matcher->workers);
-    status = matcher->workers != NULL ? index_queries(matcher, queries, count, taken.distance, error)
+    status = matcher->workers != NULL ? index_queries(matcher, queries, count, error)
                                       : ss_fail_memory(error, matcher->threads * sizeof *matcher->workers);
     if (status == SSTORE_OK)
         *matcher_out = matcher;
@@ -97,30 +111,36 @@ void sstore_stream_matcher_free(sstore_stream_matcher *matcher)
     if (matcher == NULL)
         return;
     for (uint32_t i = 0; matcher->workers != NULL && i < matcher->threads; i++) {
-        ss_free(matcher->workers[i].order.fingerprints);
-        ss_free(matcher->workers[i].order.numbers);
+        ss_free(matcher->workers[i].scratch.order.fingerprints);
+        ss_free(matcher->workers[i].scratch.order.numbers);
+        ss_free(matcher->workers[i].scratch.words);
         ss_free(matcher->workers[i].list);
     }
     ss_free(matcher->workers);
     ss_free(matcher->done);
     ss_fingerprint_index_close(&matcher->index);
+    ss_row_index_close(&matcher->rows);
     ss_free(matcher);
 }
 
 /* ----- finding ----- */
 
 /* Allocate a worker's memory, before its first task. */
-static sstore_status open_worker(matcher_worker *worker, sstore_error *error)
+static sstore_status open_worker(const sstore_stream_matcher *matcher, matcher_worker *worker, sstore_error *error)
 {
+    ss_index_order *order = &worker->scratch.order;
     if (worker->step != 0)
         return SSTORE_OK;
-    if (worker->order.fingerprints == NULL)
-        worker->order.fingerprints = ss_realloc(NULL, TASK_FINGERPRINTS, sizeof *worker->order.fingerprints);
-    if (worker->order.numbers == NULL)
-        worker->order.numbers = ss_realloc(NULL, TASK_FINGERPRINTS, sizeof *worker->order.numbers);
+    if (order->fingerprints == NULL)
+        order->fingerprints = ss_realloc(NULL, TASK_FINGERPRINTS, sizeof *order->fingerprints);
+    if (order->numbers == NULL)
+        order->numbers = ss_realloc(NULL, TASK_FINGERPRINTS, sizeof *order->numbers);
+    if (worker->scratch.words == NULL && matcher->words > 1)
+        worker->scratch.words = ss_realloc(NULL, TASK_FINGERPRINTS, sizeof *worker->scratch.words);
     if (worker->list == NULL)
         worker->list = ss_realloc(NULL, LIST_MATCHES, sizeof *worker->list);
-    if (worker->order.fingerprints == NULL || worker->order.numbers == NULL || worker->list == NULL)
+    if (order->fingerprints == NULL || order->numbers == NULL || worker->list == NULL ||
+        (worker->scratch.words == NULL && matcher->words > 1))
         return ss_fail_memory(error, LIST_MATCHES * sizeof *worker->list);
     worker->capacity = LIST_MATCHES;
     worker->step = TASK_FINGERPRINTS;
@@ -135,6 +155,23 @@ static sstore_status add_match(void *context, uint32_t number, uint64_t query, s
         return SSTORE_STOPPED;
     self->list[self->count++] = (found){.query = query, .number = self->begin + number};
     return SSTORE_OK;
+}
+
+static sstore_status add_row_match(void *context, uint32_t number, uint32_t row, uint32_t distance, sstore_error *error)
+{
+    (void)distance;
+    return add_match(context, number, row, error);
+}
+
+/* Search for some of the fingerprints, from the worker's begin on. */
+static sstore_status search(const sstore_stream_matcher *matcher, matcher_worker *worker, uint32_t count,
+                            sstore_error *error)
+{
+    const uint64_t *fingerprints = matcher->fingerprints + worker->begin * matcher->words;
+    if (matcher->words > 1)
+        return ss_row_index_search(&matcher->rows, fingerprints, count, &worker->scratch, add_row_match, worker, error);
+    return ss_fingerprint_index_search(&matcher->index, fingerprints, count, matcher->distance, &worker->scratch.order,
+                                       add_match, worker, error);
 }
 
 /* After a step whose matches do not fit: drop them. Then the list is reported, or the next step is smaller, or the list
@@ -163,13 +200,12 @@ static sstore_status work(void *context, uint64_t task, uint32_t number, sstore_
     matcher_worker *worker = &matcher->workers[number];
     const size_t begin = matcher->count * task / matcher->task_count,
                  end = matcher->count * (task + 1) / matcher->task_count;
-    sstore_status status = open_worker(worker, error);
+    sstore_status status = open_worker(matcher, worker, error);
     while (status == SSTORE_OK && !worker->full && begin + matcher->done[task] < end) {
         const size_t before = worker->count;
         worker->begin = begin + matcher->done[task];
         const uint32_t step = (uint32_t)ss_min_u64(worker->step, end - worker->begin);
-        status = ss_fingerprint_index_search(&matcher->index, matcher->fingerprints + worker->begin, step,
-                                             matcher->index.distance, &worker->order, add_match, worker, error);
+        status = search(matcher, worker, step, error);
         if (status == SSTORE_STOPPED) {
             status = make_room(worker, before, step, error);
         } else if (status == SSTORE_OK) {
@@ -189,11 +225,15 @@ static sstore_status hand_over(sstore_stream_matcher *matcher, const uint64_t *i
         matcher_worker *worker = &matcher->workers[i];
         for (size_t at = 0; at < worker->count; at++) {
             const found *of = &worker->list[at];
-            const uint64_t fingerprint = matcher->fingerprints[of->number];
-            const sstore_stream_match match = {.query = of->query,
-                                               .fingerprint = fingerprint,
+            const uint64_t *words = matcher->fingerprints + of->number * matcher->words;
+            const uint64_t *query = matcher->words == 1 ? &of->query
+                                                        : ss_row_index_row(&matcher->rows, (uint32_t)of->query);
+            const sstore_stream_match match = {.query = *query,
+                                               .fingerprint = *words,
                                                .id = ids != NULL ? ids[of->number] : 0,
-                                               .distance = ss_popcount(fingerprint ^ of->query)};
+                                               .distance = ss_words_distance(words, query, matcher->words),
+                                               .query_words = query,
+                                               .words = words};
             if (on_match(context, &match) != 0)
                 return SSTORE_STOPPED;
         }
@@ -238,7 +278,7 @@ sstore_status sstore_stream_matcher_feed(sstore_stream_matcher *matcher, const u
     }
     sstore_status status = set_tasks(matcher, error);
     bool paused = true;
-    while (status == SSTORE_OK && paused && matcher->index.count > 0) {
+    while (status == SSTORE_OK && paused && matcher->query_count > 0) {
         status = ss_pool_run(matcher->threads, matcher->task_count, work, matcher, error);
         sstore_status handed = hand_over(matcher, ids, &paused, on_match, context);
         status = status == SSTORE_OK ? handed : status;

@@ -459,10 +459,9 @@ sstore_status ss_features_init(ss_features *self, const ss_text_rules *rules, ss
     self->rules = *rules;
     self->fold = (ss_fold){0};
     self->segmenter = (ss_segmenter){.icu = NULL};
-    ss_shingles_init(&self->units);
-    const sstore_status status = rules->segmentation == SSTORE_SEGMENTATION_ICU
-                                     ? ss_segmenter_open(&self->segmenter, error)
-                                     : SSTORE_OK;
+    sstore_status status = ss_shingles_init(&self->units, &rules->hash, error);
+    if (status == SSTORE_OK && rules->segmentation == SSTORE_SEGMENTATION_ICU)
+        status = ss_segmenter_open(&self->segmenter, error);
     if (status != SSTORE_OK)
         ss_features_free(self);
     return status;

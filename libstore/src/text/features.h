@@ -18,6 +18,7 @@ typedef struct ss_text_rules {
     uint32_t spaceless_shingle;       /* of characters of scripts without spaces: SS_CHARACTER_PAIR, or 1 */
     sstore_segmentation segmentation; /* of kind words */
     const ss_feature_set *stop_words; /* of kind words: hashes of units that are left out; NULL: none */
+    ss_feature_hash hash;             /* of features, if it is wide */
 } ss_text_rules;
 
 /* Units that belong together: words; the characters of scripts without spaces; or all characters, if features are made
@@ -49,5 +50,11 @@ void ss_features_free(ss_features *self);
  */
 sstore_status ss_features_find(ss_features *self, const uint8_t *text, size_t size, bool shortcuts,
                                ss_feature_sink sink, sstore_error *error);
+
+/* For the sink, if the hash of the rules is wide: word `word` of this hash, for the same features as `hashes`. */
+static inline const uint64_t *ss_features_words(const ss_features *self, uint32_t word)
+{
+    return self->units.wide_words + (size_t)SS_SHINGLES_HASHES * word;
+}
 
 #endif

@@ -83,6 +83,8 @@ sstore_status sstore_lexicon_create(const sstore_text_options *options, sstore_l
         return status;
     }
     self->options.lexicon = self;
+    self->options.hash = SSTORE_FEATURE_HASH_XXH3; /* entries are known by their 64-bit hashes */
+    self->options.fingerprint_bits = 64;
     *lexicon_out = self;
     return SSTORE_OK;
 }

@@ -8,17 +8,25 @@
 #include "text/short_hash.h"
 
 /* Not by one assignment, which would zero the buffers. */
-void ss_shingles_init(ss_shingles *self)
+sstore_status ss_shingles_init(ss_shingles *self, const ss_feature_hash *hash, sstore_error *error)
 {
+    const size_t wide_bytes = SS_SHINGLES_HASHES * hash->words * sizeof *self->wide_words;
     self->bytes = self->own_bytes;
     self->capacity = sizeof self->own_bytes;
+    self->wide = *hash;
+    self->wide_words = NULL;
     ss_shingles_begin(self, 1, 0);
+    if (!ss_feature_hash_is_wide(hash))
+        return SSTORE_OK;
+    self->wide_words = ss_realloc(NULL, wide_bytes, 1);
+    return self->wide_words != NULL ? SSTORE_OK : ss_fail_memory(error, wide_bytes);
 }
 
 void ss_shingles_free(ss_shingles *self)
 {
     if (self->bytes != self->own_bytes)
         ss_free(self->bytes);
+    ss_free(self->wide_words);
 }
 
 void ss_shingles_begin(ss_shingles *self, uint32_t width, uint32_t gap)
@@ -41,10 +49,21 @@ static size_t common_size(const ss_shingles *self)
     return different == 0 ? size : 0;
 }
 
+/* Hash shingle `index`, of `size` bytes, by the wide hash. */
+static void hash_widely(ss_shingles *self, size_t index, size_t size)
+{
+    uint64_t words[SS_FEATURE_HASH_WORDS];
+    ss_feature_hash_make(&self->wide, self->bytes + self->starts[index], size, words);
+    for (uint32_t i = 0; i < self->wide.words; i++)
+        self->wide_words[SS_SHINGLES_HASHES * i + index] = words[i];
+}
+
 /* Hash the first `count` shingles. */
 static void hash(ss_shingles *self, size_t count)
 {
     const size_t *starts = self->starts, width = self->width;
+    for (size_t i = 0; self->wide_words != NULL && i < count; i++)
+        hash_widely(self, i, starts[i + width] - self->gap - starts[i]);
     if (self->gap == 0) {
         const size_t stride = common_size(self), size = width * stride;
         if (size >= SS_MIN_SHORT && size <= SS_MAX_SHORT) {
@@ -99,6 +118,9 @@ sstore_status ss_shingles_end(ss_shingles *self, sstore_error *error)
         return drain(self, error);
     if (self->has_features || self->unit_count == 0)
         return SSTORE_OK;
-    self->hashes[0] = ss_hash64(self->bytes, self->starts[self->unit_count] - self->gap);
+    const size_t size = self->starts[self->unit_count] - self->gap;
+    self->hashes[0] = ss_hash64(self->bytes, size);
+    if (self->wide_words != NULL)
+        hash_widely(self, 0, size);
     return self->sink.take(self->sink.self, self->hashes, 1, error);
 }

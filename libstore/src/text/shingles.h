@@ -8,13 +8,14 @@
 #ifndef SS_SHINGLES_H
 #define SS_SHINGLES_H
 
-#include "base/common.h"
+#include "base/feature_hash.h"
 
 #define SS_MAX_SHINGLE 64u
 #define SS_SHINGLES_UNITS 2112u /* units in the buffer beside those that it carries for the next shingles */
 #define SS_SHINGLES_SLACK 64u   /* bytes that may be written past `used`, by copying in large pieces */
+#define SS_SHINGLES_HASHES (SS_MAX_SHINGLE + SS_SHINGLES_UNITS)
 
-/* Takes the hashes of some features of a text. MEMORY. */
+/* Takes the hashes (XXH3-64) of some features of a text. MEMORY. */
 typedef struct ss_feature_sink {
     sstore_status (*take)(void *self, const uint64_t *hashes, size_t count, sstore_error *error);
     void *self;
@@ -32,12 +33,15 @@ typedef struct ss_shingles {
     uint8_t *bytes;    /* own_bytes, or heap memory once that was too small */
     size_t used, capacity;
     size_t unit_count;
-    size_t starts[SS_MAX_SHINGLE + SS_SHINGLES_UNITS + 1];
-    uint64_t hashes[SS_MAX_SHINGLE + SS_SHINGLES_UNITS];
+    size_t starts[SS_SHINGLES_HASHES + 1];
+    uint64_t hashes[SS_SHINGLES_HASHES];
     uint8_t own_bytes[16384];
+    ss_feature_hash wide; /* another hash of the features, if it is a wide one */
+    uint64_t *wide_words; /* NULL, or by it a column of SS_SHINGLES_HASHES for each word, as `hashes` */
 } ss_shingles;
 
-void ss_shingles_init(ss_shingles *self);
+/* Features are hashed with XXH3-64, and by `hash` if it is wide. MEMORY; ss_shingles_free() is allowed then. */
+sstore_status ss_shingles_init(ss_shingles *self, const ss_feature_hash *hash, sstore_error *error);
 void ss_shingles_free(ss_shingles *self);
 
 /* Begin a run of units. `width` is 1 to SS_MAX_SHINGLE, `gap` 0 or 1. The run before it must have ended. */

@@ -17,7 +17,11 @@ struct sstore_fingerprinter {
     ss_markup markup; /* the text without it */
     ss_features features;
     ss_feature_set set; /* of one text; used if features are weighted by more than how often they occur */
-    ss_sums sums;
+    ss_sums sums[SS_FEATURE_HASH_WORDS];
+    ss_feature_hash hash;
+    uint64_t *set_words; /* of a wide hash: those of the features of the set, feature by feature */
+    size_t set_words_capacity;
+    uint64_t words[SS_FEATURE_HASH_WORDS];
     uint64_t feature_count;
     double weight;
 };
@@ -34,6 +38,9 @@ static sstore_status init(sstore_fingerprinter *self, const sstore_text_options 
     self->markup_kind = taken.markup;
     self->markup = (ss_markup){0};
     self->set = (ss_feature_set){.count = 0};
+    self->hash = rules.hash;
+    self->set_words = NULL;
+    self->set_words_capacity = 0;
     return ss_features_init(&self->features, &rules, error);
 }
 
@@ -42,6 +49,7 @@ static void destroy(sstore_fingerprinter *self)
     ss_markup_free(&self->markup);
     ss_features_free(&self->features);
     ss_feature_set_free(&self->set);
+    ss_free(self->set_words);
 }
 
 /* Find the features of a text, without its markup. */
@@ -58,13 +66,46 @@ static sstore_status find(sstore_fingerprinter *self, const uint8_t *text, size_
     return ss_features_find(&self->features, text, size, true, sink, error);
 }
 
+/* Word `word` of the features that a sink is given with these hashes. */
+static const uint64_t *column(const sstore_fingerprinter *self, const uint64_t *hashes, uint32_t word)
+{
+    return ss_feature_hash_is_wide(&self->hash) ? ss_features_words(&self->features, word) : hashes;
+}
+
 /* The sink of features that each count as often as they occur. */
 static sstore_status take_ones(void *context, const uint64_t *hashes, size_t count, sstore_error *error)
 {
     sstore_fingerprinter *self = context;
     (void)error;
-    ss_sums_add_ones(&self->sums, hashes, count);
+    for (uint32_t i = 0; i < self->hash.words; i++)
+        ss_sums_add_ones(&self->sums[i], column(self, hashes, i), count);
     self->feature_count += count;
+    return SSTORE_OK;
+}
+
+/* Keep the words of the features that are new in the set, from `known` on. These stand there in the order in which they
+ * first occur among the hashes. */
+static sstore_status keep_words(sstore_fingerprinter *self, const uint64_t *hashes, size_t count, size_t known,
+                                sstore_error *error)
+{
+    const size_t words = self->hash.words, needed = words * self->set.count;
+    if (needed > self->set_words_capacity) {
+        const size_t capacity = words * self->set.capacity;
+        uint64_t *memory = ss_realloc(self->set_words, capacity, sizeof *memory);
+        if (memory == NULL)
+            return ss_fail_memory(error, capacity * sizeof *memory);
+        self->set_words = memory;
+        self->set_words_capacity = capacity;
+    }
+    for (size_t i = 0; known < self->set.count; i++) {
+        assert(i < count);
+        if (hashes[i] != self->set.items[known].hash)
+            continue;
+        for (uint32_t word = 0; word < words; word++)
+            self->set_words[words * known + word] = column(self, hashes, word)[i];
+        known++;
+    }
+    (void)count;
     return SSTORE_OK;
 }
 
@@ -72,7 +113,10 @@ static sstore_status take_ones(void *context, const uint64_t *hashes, size_t cou
 static sstore_status take_counted(void *context, const uint64_t *hashes, size_t count, sstore_error *error)
 {
     sstore_fingerprinter *self = context;
-    return ss_feature_set_add(&self->set, hashes, count, error);
+    const size_t known = self->set.count;
+    const sstore_status status = ss_feature_set_add(&self->set, hashes, count, error);
+    return status == SSTORE_OK && ss_feature_hash_is_wide(&self->hash) ? keep_words(self, hashes, count, known, error)
+                                                                       : status;
 }
 
 static sstore_status find_set(sstore_fingerprinter *self, const uint8_t *text, size_t size, sstore_error *error)
@@ -95,6 +139,16 @@ static double weight_of(const sstore_fingerprinter *self, size_t i)
     return ss_weight_rounded(fmax(-SS_MAX_WEIGHT, fmin(SS_MAX_WEIGHT, weight)));
 }
 
+static void add_to_sums(sstore_fingerprinter *self, size_t i, double weight)
+{
+    if (!ss_feature_hash_is_wide(&self->hash)) {
+        ss_sums_add(&self->sums[0], self->set.items[i].hash, weight);
+        return;
+    }
+    for (uint32_t word = 0; word < self->hash.words; word++)
+        ss_sums_add(&self->sums[word], self->set_words[self->hash.words * i + word], weight);
+}
+
 /* Add the features of the set, each with its weight. */
 static void add_weighted(sstore_fingerprinter *self)
 {
@@ -103,7 +157,7 @@ static void add_weighted(sstore_fingerprinter *self)
         const double weight = weight_of(self, i);
         if (weight == 0)
             continue;
-        ss_sums_add(&self->sums, self->set.items[i].hash, weight);
+        add_to_sums(self, i, weight);
         self->feature_count += self->set.items[i].count;
         self->weight += fabs(weight);
     }
@@ -114,7 +168,8 @@ static sstore_status find_sums(sstore_fingerprinter *self, const uint8_t *text, 
     const bool simple = self->weighting == SSTORE_WEIGHTING_FREQUENCY && self->factors == NULL;
     self->feature_count = 0;
     self->weight = 0;
-    ss_sums_init(&self->sums);
+    for (uint32_t i = 0; i < self->hash.words; i++)
+        ss_sums_init(&self->sums[i]);
     const sstore_status status = simple ? find(self, text, size, (ss_feature_sink){take_ones, self}, error)
                                         : find_set(self, text, size, error);
     if (simple)
@@ -122,6 +177,12 @@ static sstore_status find_sums(sstore_fingerprinter *self, const uint8_t *text, 
     else
         add_weighted(self);
     return status;
+}
+
+static void set_words(sstore_fingerprinter *self)
+{
+    for (uint32_t i = 0; i < self->hash.words; i++)
+        self->words[i] = ss_sums_fingerprint(&self->sums[i], ss_feature_hash_sets_ties(&self->hash));
 }
 
 sstore_status sstore_fingerprinter_create(const sstore_text_options *options, sstore_fingerprinter **fingerprinter_out,
@@ -151,13 +212,15 @@ sstore_status sstore_fingerprinter_text(sstore_fingerprinter *fingerprinter, con
         status = find_sums(fingerprinter, (const uint8_t *)text, size, error);
     if (status != SSTORE_OK)
         return status;
-    if (sums_out != NULL)
-        ss_sums_values(&fingerprinter->sums, sums_out);
+    for (uint32_t i = 0; sums_out != NULL && i < fingerprinter->hash.words; i++)
+        ss_sums_values(&fingerprinter->sums[i], sums_out + (size_t)64 * i);
+    set_words(fingerprinter);
     const sstore_text_result made = {.struct_size = sizeof made,
-                                     .fingerprint = ss_sums_fingerprint(&fingerprinter->sums),
+                                     .fingerprint = fingerprinter->words[0],
                                      .feature_count = fingerprinter->feature_count,
                                      .replaced_count = fingerprinter->features.replaced_count,
-                                     .weight = fingerprinter->weight};
+                                     .weight = fingerprinter->weight,
+                                     .words = fingerprinter->words};
     return ss_give_result(result_out, &made, sizeof made, SS_TEXT_RESULT_SIZE_1, error);
 }
 
@@ -191,9 +254,13 @@ sstore_status sstore_fingerprint_text(const char *text, size_t size, const sstor
     sstore_status status = init(&self, options, error);
     if (status != SSTORE_OK)
         return status;
-    status = find_sums(&self, (const uint8_t *)text, size, error);
-    if (status == SSTORE_OK)
-        *fingerprint_out = ss_sums_fingerprint(&self.sums);
+    status = ss_feature_hash_is_wide(&self.hash)
+                 ? ss_fail_argument(error, "the options ask for more than 64 bits; use sstore_fingerprinter_text()")
+                 : find_sums(&self, (const uint8_t *)text, size, error);
+    if (status == SSTORE_OK) {
+        set_words(&self);
+        *fingerprint_out = self.words[0];
+    }
     destroy(&self);
     return status;
 }

@@ -29,7 +29,8 @@ static sstore_status check(const sstore_text_options *options, sstore_error *err
         return ss_fail_argument(error, "segmentation finds words, but the features are characters");
     if (options->reserved != 0)
         return ss_fail_argument(error, "the reserved field of the options is not 0");
-    return SSTORE_OK;
+    ss_feature_hash unused;
+    return ss_feature_hash_choose(options->hash, options->fingerprint_bits, &unused, error);
 }
 
 sstore_status ss_text_options_take(const sstore_text_options *options, sstore_text_options *taken_out,
@@ -53,13 +54,21 @@ sstore_status ss_text_options_take(const sstore_text_options *options, sstore_te
     return taken_out->segmentation == SSTORE_SEGMENTATION_ICU ? ss_segmenter_version(version, error) : SSTORE_OK;
 }
 
+static ss_feature_hash hash_of(const sstore_text_options *options)
+{
+    ss_feature_hash hash = {.kind = SSTORE_FEATURE_HASH_XXH3};
+    (void)ss_feature_hash_choose(options->hash, options->fingerprint_bits, &hash, NULL); /* it was checked */
+    return hash;
+}
+
 ss_text_rules ss_text_rules_of(const sstore_text_options *options)
 {
     return (ss_text_rules){.kind = options->kind,
                            .shingle = options->shingle,
                            .spaceless_shingle = SS_CHARACTER_PAIR,
                            .segmentation = options->segmentation,
-                           .stop_words = options->lexicon != NULL ? ss_lexicon_stop_words(options->lexicon) : NULL};
+                           .stop_words = options->lexicon != NULL ? ss_lexicon_stop_words(options->lexicon) : NULL,
+                           .hash = hash_of(options)};
 }
 
 /* A buffer that text is appended to, as far as there is space. */
@@ -104,7 +113,9 @@ size_t ss_text_recipe_write(const sstore_text_options *options, bool only_featur
     }
     if (options->markup == SSTORE_MARKUP_HTML)
         append(&recipe, " markup=html");
-    append(&recipe, " hash=xxh3-64 unicode=%s", ss_fold_unicode_version());
+    const ss_feature_hash known_by = {.kind = SSTORE_FEATURE_HASH_XXH3}, own = hash_of(options);
+    append(&recipe, " hash=%s unicode=%s", ss_feature_hash_name(only_features ? &known_by : &own),
+           ss_fold_unicode_version());
     return recipe.length;
 }
 

@@ -14,7 +14,8 @@ ss_text_rules ss_text_rules_of(const sstore_text_options *options);
 
 #define SS_MAX_RECIPE 511u /* bytes of any recipe of texts, without the closing 0 */
 
-/* Write the recipe of checked options, or the part of it that says how features are found. As sstore_text_recipe(). */
+/* Write the recipe of checked options, or the part of it that says how features are found: they are known by their
+ * 64-bit hashes then. As sstore_text_recipe(). */
 size_t ss_text_recipe_write(const sstore_text_options *options, bool only_features, char *buffer, size_t size);
 
 #endif

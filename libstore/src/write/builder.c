@@ -8,12 +8,14 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/words.h"
 #include "plan/planner.h"
 #include "store/cursor.h"
+#include "write/row_writer.h"
 
 #define ENFORCED_MEMORY_BYTES ((uint64_t)64 << 20) /* the smallest memory that a build does not exceed */
 #define ID_BATCH 1024u
-#define FIRST_RECORDS ((size_t)16384)
+#define FIRST_WORDS ((size_t)16384) /* of fingerprints that are gathered before they are sorted */
 
 /* ----- options ----- */
 
@@ -34,7 +36,7 @@ static sstore_status fail_recipe(sstore_error *error)
 
 static sstore_status check_options(const ss_write_options *options, sstore_error *error)
 {
-    sstore_status status = ss_check_form(options->distance, options->block_bytes, error);
+    sstore_status status = ss_check_form(ss_max_u32(options->words, 1), options->distance, options->block_bytes, error);
     if (status == SSTORE_OK)
         status = ss_check_memory(options->memory_bytes, SS_MIN_MEMORY_BYTES, error);
     if (status == SSTORE_OK && options->recipe != NULL && !is_recipe(options->recipe))
@@ -42,12 +44,38 @@ static sstore_status check_options(const ss_write_options *options, sstore_error
     return status;
 }
 
+/* The same for fingerprints of several words. A plan serves each word. It is complete for some radius, which is the
+ * largest that a word can have. */
+static sstore_status set_word_plans(sstore_builder *builder, const char *name, sstore_error *error)
+{
+    const ss_manifest *manifest = &builder->transaction->manifest;
+    ss_segment_writer *writer = &builder->writer;
+    const uint32_t needed = writer->distance / writer->words; /* at least one word has this radius */
+    if (name == NULL) {
+        if (builder->extends && manifest->plan_given && manifest->segment_count > 0)
+            writer->like = &manifest->segments[0];
+        return SSTORE_OK;
+    }
+    const sstore_status status = ss_plan_parse(name, needed, &builder->plan, error);
+    if (status != SSTORE_OK)
+        return status;
+    writer->max_radius = needed;
+    while (writer->max_radius < SSTORE_MAX_BUILD_DISTANCE &&
+           ss_plan_parse(name, writer->max_radius + 1, &builder->plan, NULL) == SSTORE_OK)
+        writer->max_radius++;
+    writer->plan_name = builder->plan_name = ss_strdup(name);
+    return builder->plan_name != NULL ? SSTORE_OK : ss_fail_memory(error, strlen(name));
+}
+
 /* Set the plan, if it is given or follows from the store. Otherwise it is chosen from the records. */
 static sstore_status set_plan(sstore_builder *builder, const ss_write_options *options, sstore_error *error)
 {
     const ss_manifest *manifest = &builder->transaction->manifest;
     const char *name = options->kind == SS_SEGMENT_REMOVES ? SS_REMOVAL_PLAN : options->plan;
-    if (name != NULL && strcmp(name, "auto") != 0) {
+    const bool is_given = name != NULL && strcmp(name, "auto") != 0;
+    if (builder->writer.words > 1)
+        return options->kind == SS_SEGMENT_ADDS ? set_word_plans(builder, is_given ? name : NULL, error) : SSTORE_OK;
+    if (is_given) {
         builder->writer.plan = &builder->plan;
         return ss_plan_parse(name, builder->writer.distance, &builder->plan, error);
     }
@@ -67,6 +95,7 @@ static sstore_status take_from_store(sstore_builder *builder, const ss_write_opt
         return status;
     builder->change.segment_count_before = manifest->segment_count;
     builder->change.total_bytes_before = ss_manifest_total_bytes(manifest);
+    builder->writer.words = manifest->words;
     builder->writer.distance = manifest->distance;
     builder->writer.has_ids = manifest->has_ids;
     builder->next_id = builder->base_next_id = manifest->next_id;
@@ -131,11 +160,13 @@ sstore_status ss_builder_open(const char *path, ss_transaction *transaction, con
     builder->ignore_free_space = options->ignore_free_space;
     builder->writer = (ss_segment_writer){
         .kind = options->kind,
+        .words = options->words,
         .has_ids = !options->without_ids,
         .distance = options->distance,
         .block_bytes = options->block_bytes != 0 ? options->block_bytes : SS_DEFAULT_BLOCK_BYTES,
         .pool = &builder->pool,
         .progress = &builder->progress,
+        .end_fraction = 1,
     };
     status = set_up(builder, path, options, error);
     if (status == SSTORE_OK)
@@ -164,8 +195,8 @@ sstore_status ss_builder_prepare(sstore_builder *builder, const ss_write_options
     const uint64_t all = options->memory_bytes;
     builder->reserved_bytes = reserved_bytes;
     builder->max_reserved_bytes = all >= ENFORCED_MEMORY_BYTES ? all / 2 : UINT64_MAX;
-    writer->memory = ss_build_memory_divide(ss_remaining_memory(all, reserved_bytes), options->threads, writer->has_ids,
-                                            writer->block_bytes);
+    writer->memory = ss_rows_memory_divide(ss_remaining_memory(all, reserved_bytes), options->threads, writer->words,
+                                           writer->has_ids, writer->block_bytes);
     uint64_t pool_bytes = writer->memory.sorter_bytes;
     if (writer->kind == SS_SEGMENT_REMOVES) /* the other part is for keys that stand for records */
         pool_bytes /= 2;
@@ -218,10 +249,13 @@ sstore_status sstore_builder_create(const char *path, const sstore_build_options
     if (builder_out != NULL)
         *builder_out = NULL;
     sstore_status status = ss_take_options(&from, sizeof from, options, SS_BUILD_OPTIONS_SIZE_1, error);
+    if (status == SSTORE_OK)
+        status = ss_check_fingerprint_bits(from.fingerprint_bits, error);
     if (status != SSTORE_OK)
         return status;
     const ss_write_options taken = {
         SS_SHARED_OPTIONS(from),
+        .words = from.fingerprint_bits / SS_WORD_BITS,
         .mode = from.replace ? SS_WRITE_REPLACE : SS_WRITE_NEW,
         .plan = from.plan,
         .recipe = from.recipe,
@@ -265,7 +299,7 @@ sstore_status ss_builder_open_base(sstore_builder *builder, sstore_error *error)
         return SSTORE_OK;
     sstore_status status = check_reserved(builder, error);
     if (status == SSTORE_OK)
-        status = ss_store_open_in(&builder->transaction->store, false, &base->store, error);
+        status = ss_store_open_in(&builder->transaction->store, SS_STORE_LOOKUPS, &base->store, error);
     if (status != SSTORE_OK)
         return status;
     base->memberships = ss_alloc(threads, sizeof *base->memberships);
@@ -293,21 +327,18 @@ static sstore_status keep_changes(void *context, void *items, size_t *count, sst
     sstore_builder *builder = context;
     ss_builder_base *base = &builder->base;
     const bool has_ids = builder->writer.has_ids, removes = builder->writer.kind == SS_SEGMENT_REMOVES;
-    sstore_record *records = items;
-    uint64_t *fingerprints = items;
+    const uint32_t words = builder->writer.words, item_words = words + (has_ids ? 1 : 0);
+    uint64_t *to = items;
     sstore_status status = SSTORE_OK;
     size_t kept = 0;
     uint32_t own = 0; /* there is one for each thread that runs this */
     while (atomic_exchange(&base->is_taken[own], true))
         own = (own + 1) % base->count;
     for (size_t i = 0; status == SSTORE_OK && i < *count; i++) {
-        const sstore_record record = has_ids ? records[i] : (sstore_record){.fingerprint = fingerprints[i]};
+        const uint64_t *item = (const uint64_t *)items + i * item_words;
         bool present;
-        status = ss_membership_has(&base->memberships[own], &record, &present, error);
-        if (has_ids)
-            records[kept] = record;
-        else
-            fingerprints[kept] = record.fingerprint;
+        status = ss_membership_has(&base->memberships[own], item, has_ids ? item[words] : 0, &present, error);
+        ss_words_move(to + kept * item_words, item, item_words);
         kept += present == removes;
     }
     *count = kept;
@@ -317,9 +348,21 @@ static sstore_status keep_changes(void *context, void *items, size_t *count, sst
 
 /* ----- adding ----- */
 
+/* The number of records that are gathered, and where their ids are. */
+static size_t first_capacity(const sstore_builder *builder)
+{
+    return FIRST_WORDS / builder->writer.words;
+}
+
+static uint64_t *first_ids(const sstore_builder *builder)
+{
+    return builder->first + first_capacity(builder) * builder->writer.words;
+}
+
 static sstore_status open_sorter(sstore_builder *builder, uint64_t expected_count, sstore_error *error)
 {
-    ss_sorter_options options = {.item_words = builder->writer.has_ids ? 2 : 1,
+    const bool has_ids = builder->writer.has_ids;
+    ss_sorter_options options = {.item_words = builder->writer.words + (has_ids ? 1 : 0),
                                  .writers = 1,
                                  .pool = &builder->pool,
                                  .piece_capacity = builder->writer.memory.piece_capacity,
@@ -329,7 +372,7 @@ static sstore_status open_sorter(sstore_builder *builder, uint64_t expected_coun
                                  .refine_context = builder};
     sstore_status status = ss_sorter_create(&options, &builder->records, error);
     if (status == SSTORE_OK && builder->first_count > 0)
-        status = ss_sorter_add(builder->records, 0, builder->first, builder->first + FIRST_RECORDS,
+        status = ss_sorter_add(builder->records, 0, builder->first, has_ids ? first_ids(builder) : NULL,
                                builder->first_count, error);
     return status;
 }
@@ -339,15 +382,15 @@ sstore_status ss_builder_add_records(sstore_builder *builder, const uint64_t *fi
                                      size_t count, sstore_error *error)
 {
     assert(ids != NULL || !builder->writer.has_ids);
-    if (builder->records == NULL && count <= FIRST_RECORDS - builder->first_count) {
+    const uint32_t words = builder->writer.words;
+    if (builder->records == NULL && count <= first_capacity(builder) - builder->first_count) {
         if (builder->first == NULL)
-            builder->first = ss_realloc(NULL, 2 * FIRST_RECORDS, sizeof *builder->first);
+            builder->first = ss_realloc(NULL, 2 * FIRST_WORDS, sizeof *builder->first);
         if (builder->first == NULL)
-            return ss_fail_memory(error, 2 * FIRST_RECORDS * sizeof *builder->first);
-        uint64_t *to = builder->first + builder->first_count;
-        memcpy(to, fingerprints, count * sizeof *to);
+            return ss_fail_memory(error, 2 * FIRST_WORDS * sizeof *builder->first);
+        memcpy(builder->first + builder->first_count * words, fingerprints, count * words * sizeof *fingerprints);
         if (builder->writer.has_ids)
-            memcpy(to + FIRST_RECORDS, ids, count * sizeof *to);
+            memcpy(first_ids(builder) + builder->first_count, ids, count * sizeof *ids);
         builder->first_count += count;
         return SSTORE_OK;
     }
@@ -355,7 +398,7 @@ sstore_status ss_builder_add_records(sstore_builder *builder, const uint64_t *fi
     if (builder->records == NULL)
         status = open_sorter(builder, UINT64_MAX, error);
     if (status == SSTORE_OK)
-        status = ss_sorter_add(builder->records, 0, fingerprints, ids, count, error);
+        status = ss_sorter_add(builder->records, 0, fingerprints, builder->writer.has_ids ? ids : NULL, count, error);
     return status;
 }
 
@@ -371,7 +414,7 @@ static sstore_status add_with_next_ids(sstore_builder *builder, const uint64_t *
         size = (size_t)ss_min_u64(count - done, ID_BATCH);
         for (size_t i = 0; i < size; i++)
             ids[i] = builder->next_id++;
-        status = ss_builder_add_records(builder, fingerprints + done, ids, size, error);
+        status = ss_builder_add_records(builder, fingerprints + done * builder->writer.words, ids, size, error);
     }
     return status;
 }
@@ -425,16 +468,14 @@ sstore_status ss_builder_publish(const sstore_builder *builder, uint32_t first, 
                                  const ss_manifest_segment *made, uint32_t count, sstore_error *error)
 {
     const ss_manifest *before = &builder->transaction->manifest;
-    const ss_manifest new_store = {.distance = builder->writer.distance,
+    const ss_manifest new_store = {.words = builder->writer.words,
+                                   .distance = builder->writer.distance,
                                    .has_ids = builder->writer.has_ids,
-                                   .plan_given = builder->writer.plan != NULL,
+                                   .plan_given = builder->writer.plan != NULL || builder->plan_name != NULL,
                                    .recipe = builder->recipe};
     ss_manifest manifest = builder->extends ? *before : new_store;
     const uint32_t newer = manifest.segment_count - end;
     uint32_t fresh[SS_MAX_MADE];
-    if (first + count + newer > SS_MAX_SEGMENTS)
-        return ss_fail(error, SSTORE_ERROR_UNSUPPORTED, 0, builder->transaction->path, SSTORE_NO_OFFSET,
-                       "the store has %u segments, the maximum; compact it", manifest.segment_count);
     manifest.next_id = builder->next_id;
     manifest.segment_count = first + count + newer;
     manifest.segments = ss_alloc(manifest.segment_count, sizeof *manifest.segments);
@@ -448,7 +489,11 @@ sstore_status ss_builder_publish(const sstore_builder *builder, uint32_t first, 
     }
     for (uint32_t i = 0; i < newer; i++)
         manifest.segments[first + count + i] = before->segments[end + i];
-    sstore_status status = ss_transaction_commit(builder->transaction, &manifest, fresh, error);
+    sstore_status status = ss_manifest_entry_count(&manifest) <= SS_MAX_SEGMENTS
+                               ? ss_transaction_commit(builder->transaction, &manifest, fresh, error)
+                               : ss_fail(error, SSTORE_ERROR_UNSUPPORTED, 0, builder->transaction->path,
+                                         SSTORE_NO_OFFSET, "the store has %u segments, the maximum; compact it",
+                                         before->segment_count);
     ss_free(manifest.segments);
     return status;
 }
@@ -471,7 +516,7 @@ static void find_conflicts(sstore_builder *builder)
         return;
     close_base(&builder->base); /* memory is reserved for one open store */
     builder->change.ids_checked = false;
-    if (ss_store_open_in(&builder->transaction->store, true, &store, NULL) != SSTORE_OK)
+    if (ss_store_open_in(&builder->transaction->store, SS_STORE_RECORDS, &store, NULL) != SSTORE_OK)
         return;
     ss_id_conflicts_find(&builder->conflicts, store, builder->base_next_id, &builder->change);
     sstore_close(store);
@@ -536,9 +581,10 @@ sstore_status ss_builder_finish_from(sstore_builder *builder, const ss_sorted_pi
                                      sstore_change *change_out, sstore_error *error)
 {
     ss_manifest_segment segment;
-    sstore_status status = ss_segment_write(&builder->writer, records, &segment, error);
+    sstore_status status = ss_rows_write(&builder->writer, records, &segment, error);
     if (status == SSTORE_OK)
         status = publish(builder, &segment, error);
+    ss_manifest_segment_free(&segment);
     if (status == SSTORE_OK && change_out != NULL)
         status = ss_give_result(change_out, &builder->change, sizeof builder->change, SS_CHANGE_SIZE_1, error);
     sstore_builder_abort(builder); /* after publication nothing is left to remove */
@@ -559,6 +605,11 @@ sstore_status sstore_builder_finish(sstore_builder *builder, sstore_change *chan
     return status;
 }
 
+uint32_t sstore_builder_word_count(const sstore_builder *builder)
+{
+    return builder->writer.words;
+}
+
 void sstore_builder_abort(sstore_builder *builder)
 {
     if (builder == NULL)
@@ -574,5 +625,6 @@ void sstore_builder_abort(sstore_builder *builder)
         ss_transaction_discard_all(builder->transaction);
     ss_dir_close(&builder->tmp_dir);
     ss_free(builder->recipe);
+    ss_free(builder->plan_name);
     ss_free(builder);
 }

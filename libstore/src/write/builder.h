@@ -25,6 +25,7 @@ typedef struct ss_write_options {
     const char *plan, *tmp_dir, *recipe;
     uint64_t memory_bytes; /* never 0 */
     uint64_t first_id, expected_record_count, expected_max_id;
+    uint32_t words; /* of a fingerprint of a new store */
     uint32_t distance, block_bytes;
     uint32_t threads; /* never 0 */
     bool without_ids, ignore_free_space, check_ids;
@@ -53,6 +54,7 @@ struct sstore_builder {
     ss_transaction own_transaction;
     ss_dir tmp_dir; /* SS_DIR_NONE: spill in the segment's own folder */
     ss_plan plan;   /* writer.plan, unless that is NULL */
+    char *plan_name; /* writer.plan_name */
     char *recipe;
     ss_segment_writer writer;
     ss_progress progress;
@@ -61,7 +63,7 @@ struct sstore_builder {
     bool extends;
     ss_builder_base base;
     ss_sorter *records; /* NULL: all added records are still in `first` */
-    uint64_t *first;    /* FIRST_RECORDS fingerprints, then as many ids; NULL until there is a record */
+    uint64_t *first;    /* fingerprints of first_capacity records, then as many ids; NULL until there is a record */
     size_t first_count;
     bool ids_given;                 /* with the records so far */
     uint64_t next_id, base_next_id; /* now, and before the first record */

@@ -36,6 +36,7 @@ sstore_status ss_column_writer_open(ss_column_writer *writer, const ss_dir *dir,
     const uint32_t max = block_capacity(of_ids, segment->block_bytes);
     ss_block_header header = {.segment_id = segment->segment_id,
                               .number = number,
+                              .words = segment->words,
                               .block_bytes = segment->block_bytes,
                               .table_count = segment->plan.table_count,
                               .distance = segment->plan.distance};

@@ -7,9 +7,10 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/tasks.h"
+#include "base/words.h"
 #include "read/batch.h"
 #include "store/cursor.h"
-#include "stream/memory_index.h"
+#include "stream/growing_index.h"
 #include "write/builder.h"
 
 #define INDEX_DIVISOR 8u /* waiting records take 1/8 of memory, and twice that while the index grows */
@@ -18,6 +19,8 @@
 #define MIN_ROUND ((uint64_t)4096)
 #define MAX_ROUND (UINT64_C(1) << 20)
 #define ROUND_BYTES 512u /* of memory, for each of them, with its matches if there are some */
+/* The same for each of several words. If all records of a round are new, they take half as much as may wait. */
+#define ROUND_WORD_BYTES 1600u
 
 struct sstore_dedup {
     ss_write_options write; /* without a recipe; its texts are the copies below */
@@ -34,9 +37,20 @@ struct sstore_dedup {
     uint64_t next_id, new_count;
     ss_id_conflicts conflicts; /* of given ids */
     sstore_change change;      /* of all publications */
-    size_t match_count, match_capacity;
+    size_t match_count, match_capacity, row_capacity;
     sstore_match *matches; /* of the current record */
+    uint64_t *rows;        /* their fingerprints, if these have several words */
 };
+
+static uint32_t words_of(const sstore_dedup *dedup)
+{
+    return dedup->transaction.manifest.words;
+}
+
+static sstore_status open_waiting(const sstore_dedup *dedup, ss_growing_index **index_out, sstore_error *error)
+{
+    return ss_growing_index_create(words_of(dedup), dedup->distance, dedup->write.threads, index_out, error);
+}
 
 /* ----- opening ----- */
 
@@ -44,8 +58,9 @@ static sstore_status open_store(sstore_dedup *dedup, sstore_error *error)
 {
     sstore *store = NULL;
     sstore_cursor *cursor = NULL;
-    sstore_status status = dedup->store == NULL ? ss_store_open_in(&dedup->transaction.store, false, &store, error)
-                                                : sstore_reopen(dedup->store, &store, error);
+    sstore_status status = dedup->store == NULL
+                               ? ss_store_open_in(&dedup->transaction.store, SS_STORE_QUERIES, &store, error)
+                               : sstore_reopen(dedup->store, &store, error);
     if (status == SSTORE_OK)
         status = sstore_cursor_create(store, &cursor, error);
     if (status != SSTORE_OK) {
@@ -75,6 +90,8 @@ static sstore_status set_up(sstore_dedup *dedup, const char *path, const sstore_
         return status;
     status = ss_manifest_check_recipe(manifest, transaction->path, options->recipe, NULL, error);
     dedup->distance = options->distance == SSTORE_OWN_DISTANCE ? manifest->distance : options->distance;
+    if (status == SSTORE_OK)
+        status = ss_check_distance(manifest->words, dedup->distance, error);
     dedup->next_id = manifest->next_id;
     dedup->change.segment_count_before = manifest->segment_count;
     dedup->change.total_bytes_before = ss_manifest_total_bytes(manifest);
@@ -89,7 +106,7 @@ static sstore_status set_up(sstore_dedup *dedup, const char *path, const sstore_
         sstore_builder_abort(builder);
     }
     if (status == SSTORE_OK)
-        status = ss_growing_index_create(dedup->distance, &dedup->waiting, error);
+        status = open_waiting(dedup, &dedup->waiting, error);
     return status == SSTORE_OK ? open_store(dedup, error) : status;
 }
 
@@ -102,8 +119,6 @@ sstore_status sstore_dedup_open(const char *path, const sstore_dedup_options *op
     if (path == NULL || dedup_out == NULL)
         return ss_fail_argument(error, "sstore_dedup_open: path and dedup_out must not be NULL");
     sstore_status status = ss_take_options(&taken, sizeof taken, options, SS_DEDUP_OPTIONS_SIZE_1, error);
-    if (status == SSTORE_OK && taken.distance != SSTORE_OWN_DISTANCE)
-        status = ss_check_distance(taken.distance, error);
     if (status != SSTORE_OK)
         return status;
     sstore_dedup *dedup = ss_alloc(1, sizeof *dedup);
@@ -131,9 +146,15 @@ void sstore_dedup_close(sstore_dedup *dedup)
     sstore_close(dedup->store);
     ss_transaction_close(&dedup->transaction);
     ss_free(dedup->matches);
+    ss_free(dedup->rows);
     ss_free(dedup->plan);
     ss_free(dedup->tmp_dir);
     ss_free(dedup);
+}
+
+uint32_t sstore_dedup_word_count(const sstore_dedup *dedup)
+{
+    return dedup->transaction.manifest.words;
 }
 
 uint64_t sstore_dedup_new_count(const sstore_dedup *dedup)
@@ -187,7 +208,7 @@ static sstore_status publish_and_forget(sstore_dedup *dedup, sstore_error *error
 {
     const uint32_t segments_before = dedup->transaction.manifest.segment_count;
     ss_growing_index *empty;
-    sstore_status status = ss_growing_index_create(dedup->distance, &empty, error);
+    sstore_status status = open_waiting(dedup, &empty, error);
     if (status == SSTORE_OK)
         status = publish_waiting(dedup, error);
     if (dedup->transaction.manifest.segment_count > segments_before) {
@@ -278,19 +299,49 @@ typedef struct insertion {
     sstore_error *error;
 } insertion;
 
+#define FIRST_MATCHES 64u
+
 static int keep_match(void *context, const sstore_match *match)
 {
     sstore_dedup *dedup = context;
-    sstore_match *matches = ss_grow(dedup->matches, dedup->match_count, &dedup->match_capacity, 64, sizeof *matches);
+    const size_t count = dedup->match_count, row_bytes = words_of(dedup) * sizeof *dedup->rows;
+    sstore_match *matches = ss_grow(dedup->matches, count, &dedup->match_capacity, FIRST_MATCHES, sizeof *matches);
     if (matches == NULL)
         return 1;
     dedup->matches = matches;
-    matches[dedup->match_count++] = *match;
+    matches[count] = *match;
+    if (words_of(dedup) > 1) {
+        uint64_t *rows = ss_grow(dedup->rows, count, &dedup->row_capacity, FIRST_MATCHES, row_bytes);
+        if (rows == NULL)
+            return 1;
+        dedup->rows = rows;
+        ss_words_copy(rows + count * words_of(dedup), match->words, words_of(dedup));
+    }
+    dedup->match_count++;
     return 0;
 }
 
+static sstore_status fail_match(const insertion *self)
+{
+    const sstore_dedup *dedup = self->dedup;
+    return ss_fail_memory(self->error,
+                          2 * dedup->match_capacity * (sizeof *dedup->matches + words_of(dedup) * sizeof *dedup->rows));
+}
+
+/* Sort the matches of the current record, and set their words. */
+static void finish_matches(sstore_dedup *dedup)
+{
+    uint32_t words = words_of(dedup);
+    if (words == 1)
+        qsort(dedup->matches, dedup->match_count, sizeof *dedup->matches, ss_compare_matches);
+    for (size_t i = 0; i < dedup->match_count; i++)
+        dedup->matches[i].words = words == 1 ? &dedup->matches[i].fingerprint : dedup->rows + i * words;
+    if (words > 1)
+        qsort_r(dedup->matches, dedup->match_count, sizeof *dedup->matches, ss_compare_row_matches, &words);
+}
+
 /* Add a new record to the waiting ones; *id_out is its id. */
-static sstore_status insert(const insertion *self, uint64_t fingerprint, uint64_t *id_out)
+static sstore_status insert(const insertion *self, const uint64_t *fingerprint, uint64_t *id_out)
 {
     sstore_dedup *dedup = self->dedup;
     const bool has_ids = dedup->transaction.manifest.has_ids;
@@ -310,20 +361,21 @@ static sstore_status insert(const insertion *self, uint64_t fingerprint, uint64_
 static sstore_status answer_next(insertion *self)
 {
     sstore_dedup *dedup = self->dedup;
+    const uint64_t *fingerprint = self->fingerprints + self->next * words_of(dedup);
     sstore_dedup_answer answer = {.index = self->next,
-                                  .fingerprint = self->fingerprints[self->next],
+                                  .fingerprint = *fingerprint,
+                                  .words = fingerprint,
                                   .id = self->ids != NULL ? self->ids[self->next] : 0};
-    sstore_status status = ss_growing_index_find(dedup->waiting, answer.fingerprint, dedup->distance, keep_match,
-                                                 dedup);
+    sstore_status status = ss_growing_index_find(dedup->waiting, fingerprint, dedup->distance, keep_match, dedup);
     if (status == SSTORE_STOPPED)
-        return ss_fail_memory(self->error, 2 * dedup->match_capacity * sizeof *dedup->matches);
+        return fail_match(self);
     answer.matches = dedup->matches;
     answer.match_count = dedup->match_count;
     answer.is_new = dedup->match_count == 0;
     if (answer.is_new)
-        status = insert(self, answer.fingerprint, &answer.id);
+        status = insert(self, fingerprint, &answer.id);
     else
-        qsort(dedup->matches, dedup->match_count, sizeof *dedup->matches, ss_compare_matches);
+        finish_matches(dedup);
     dedup->match_count = 0;
     self->next++;
     if (status != SSTORE_OK)
@@ -351,7 +403,7 @@ static int take_store_match(void *context, const sstore_match *match)
         return 1;
     kept.query_index = 0;
     if (keep_match(self->dedup, &kept) != 0)
-        self->status = ss_fail_memory(self->error, 2 * self->dedup->match_capacity * sizeof *match);
+        self->status = fail_match(self);
     return self->status != SSTORE_OK;
 }
 
@@ -359,11 +411,11 @@ static sstore_status answer_round(insertion *self)
 {
     sstore_dedup *dedup = self->dedup;
     const sstore_batch_options options = {.struct_size = sizeof options, .threads = dedup->write.threads};
-    const uint64_t *fingerprints = self->fingerprints + self->begin;
+    const uint64_t *fingerprints = self->fingerprints + self->begin * words_of(dedup);
     const size_t count = self->end - self->begin;
     dedup->match_count = 0;
-    sstore_status status = count == 1 ? sstore_query(dedup->cursor, *fingerprints, dedup->distance, take_store_match,
-                                                     self, self->error)
+    sstore_status status = count == 1 ? sstore_query_words(dedup->cursor, fingerprints, dedup->distance,
+                                                           take_store_match, self, self->error)
                                       : sstore_query_batch(dedup->store, fingerprints, count, dedup->distance, &options,
                                                            take_store_match, self, self->error);
     if (status == SSTORE_OK)
@@ -375,7 +427,9 @@ static sstore_status answer_round(insertion *self)
 static size_t round_size(const sstore_dedup *dedup, size_t left)
 {
     const uint64_t every = dedup->publish_every, waiting = ss_growing_index_count(dedup->waiting);
-    const uint64_t room = ss_max_u64(ss_min_u64(dedup->write.memory_bytes / ROUND_BYTES, MAX_ROUND), MIN_ROUND);
+    const uint32_t words = words_of(dedup);
+    const uint64_t each = words == 1 ? ROUND_BYTES : ROUND_WORD_BYTES * words;
+    const uint64_t room = ss_max_u64(ss_min_u64(dedup->write.memory_bytes / each, MAX_ROUND), MIN_ROUND / words);
     return (size_t)ss_min_u64(left, every > waiting ? ss_min_u64(every - waiting, room) : room);
 }
 

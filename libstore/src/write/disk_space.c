@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "base/error.h"
+#include "codec/rows.h"
 #include "plan/cost.h"
 #include "plan/planner.h"
 #include "write/builder.h"
@@ -36,6 +37,33 @@ static sstore_build_needs estimate_needs(const sstore_builder *builder, const ss
                                 .tmp_peak_bytes = (uint64_t)(apart ? spilled : 0)};
 }
 
+/* The same for fingerprints of several words. `plan` is for one of them. Records are spilled until table 0 is written,
+ * then (word, rank) of one word after the other. */
+static sstore_build_needs estimate_rows_needs(const sstore_builder *builder, const ss_plan *plan,
+                                              const ss_expected_store *store, bool apart)
+{
+    const ss_segment_writer *writer = &builder->writer;
+    const uint32_t words = writer->words;
+    const double block_share = (double)writer->block_bytes / ss_rows_capacity(writer->block_bytes, words);
+    ss_expected_store index = *store;
+    ss_plan_cost own, of_word;
+    index.has_ids = true;
+    index.id_bits = 0;
+    ss_plan_cost_init(&own, plan, store);
+    ss_plan_cost_init(&of_word, plan, &index);
+    const double record_bytes = sizeof(uint64_t) * (words + (store->has_ids ? 1.0 : 0));
+    const double records = builder->in_order ? 0 : spilled_bytes(store->record_count, record_bytes, &writer->memory);
+    const double pairs = spilled_bytes(store->fingerprint_count, sizeof(sstore_record), &writer->memory);
+    const double rows = store->fingerprint_count * block_share + own.ids_bytes;
+    const double total = rows + (writer->kind == SS_SEGMENT_ADDS ? words * of_word.total_bytes : 0);
+    const double spilled = records > pairs ? records : pairs, with_records = records + rows, with_pairs = pairs + total;
+    return (sstore_build_needs){.store_bytes = (uint64_t)total,
+                                .peak_bytes = (uint64_t)(apart                       ? total
+                                                         : with_records > with_pairs ? with_records
+                                                                                     : with_pairs),
+                                .tmp_peak_bytes = (uint64_t)(apart ? spilled : 0)};
+}
+
 sstore_status sstore_builder_needs(const sstore_builder *builder, uint64_t record_count, sstore_build_needs *needs_out,
                                    sstore_error *error)
 {
@@ -55,14 +83,16 @@ sstore_status sstore_builder_needs(const sstore_builder *builder, uint64_t recor
     uint64_t tmp_free = 0, store_free;
     sstore_status status = SSTORE_OK;
     if (writer->plan == NULL)
-        status = ss_choose_plan(&store, writer->distance, NULL, &chosen, error);
+        status = ss_choose_plan(&store, writer->distance / writer->words, NULL, &chosen, error);
     if (status == SSTORE_OK)
         status = ss_dir_free_bytes(dir, &store_free, error);
     if (status == SSTORE_OK && apart)
         status = ss_dir_free_bytes(&builder->tmp_dir, &tmp_free, error);
     if (status != SSTORE_OK)
         return status;
-    sstore_build_needs needs = estimate_needs(builder, writer->plan != NULL ? writer->plan : &chosen, &store, apart);
+    const ss_plan *plan = writer->plan != NULL ? writer->plan : &chosen;
+    sstore_build_needs needs = writer->words > 1 ? estimate_rows_needs(builder, plan, &store, apart)
+                                                 : estimate_needs(builder, plan, &store, apart);
     needs.free_bytes = store_free;
     needs.tmp_free_bytes = tmp_free;
     return ss_give_result(needs_out, &needs, sizeof needs, SS_BUILD_NEEDS_SIZE_1, error);

@@ -55,7 +55,7 @@ static bool mark_ids(const search *self, const sstore *store, uint32_t first, ui
     ss_merge_iterator records;
     sstore_record record;
     bool more = true;
-    ss_merge_iterator_init(&records, true);
+    ss_merge_iterator_init(&records, store->manifest.words, true);
     sstore_status status = ss_merge_iterator_add(&records, store, first, end, NULL);
     if (status == SSTORE_OK)
         status = ss_merge_iterator_rewind(&records, NULL);

@@ -22,26 +22,42 @@ typedef struct reindexing {
 
 /* ----- choosing ----- */
 
-static sstore_status open_segment(const reindexing *self, uint32_t number, bool blocks_only, ss_segment **segment_out,
-                                  sstore_error *error)
+/* Open a segment without its word indexes (SS_NO_INDEX), or one of these. */
+static sstore_status open_part(const reindexing *self, uint32_t number, uint32_t word, bool blocks_only,
+                               ss_segment **segment_out, sstore_error *error)
 {
-    const ss_segment_use use = {.has_ids = self->manifest.has_ids, .blocks_only = blocks_only, .io = SSTORE_IO_PREAD};
-    return ss_segment_open(&self->transaction.store, &self->manifest.segments[number], &use, segment_out, error);
+    const ss_segment_use use = {.blocks_only = blocks_only, .io = SSTORE_IO_PREAD};
+    return ss_segment_open_part(&self->transaction.store, &self->manifest.segments[number], word, &use, segment_out,
+                                error);
 }
 
-/* Check whether a segment can be used as it is. If not, and its block files are intact, its directory is to be
+/* Check whether a part can be used as it is. If not, and its block files are intact, its directory is to be
  * rebuilt. */
-static sstore_status check_segment(const reindexing *self, uint32_t number, bool *is_usable_out, sstore_error *error)
+static sstore_status check_part(const reindexing *self, uint32_t number, uint32_t word, bool *is_usable_out,
+                                sstore_error *error)
 {
     ss_segment *segment;
     sstore_error reason = {.status = SSTORE_OK};
-    sstore_status status = open_segment(self, number, false, &segment, &reason);
+    sstore_status status = open_part(self, number, word, false, &segment, &reason);
     *is_usable_out = status == SSTORE_OK;
     if (status != SSTORE_OK && ss_directory_is_lost(&reason))
-        status = open_segment(self, number, true, &segment, error);
+        status = open_part(self, number, word, true, &segment, error);
     else if (status != SSTORE_OK)
         status = ss_fail_as(error, &reason);
     ss_segment_release(segment);
+    return status;
+}
+
+/* The same for all parts of a segment: it is usable if all are. Each is checked. */
+static sstore_status check_segment(const reindexing *self, uint32_t number, bool *is_usable_out, sstore_error *error)
+{
+    const uint32_t index_count = ss_index_count(&self->manifest.segments[number]);
+    bool is_usable;
+    sstore_status status = check_part(self, number, SS_NO_INDEX, is_usable_out, error);
+    for (uint32_t word = 0; status == SSTORE_OK && word < index_count; word++) {
+        status = check_part(self, number, word, &is_usable, error);
+        *is_usable_out &= is_usable;
+    }
     return status;
 }
 
@@ -69,11 +85,13 @@ static sstore_status fail_file(const ss_block_reader *blocks, const char *reason
     return ss_fail_damaged(error, blocks->file.path, SSTORE_NO_OFFSET, "%s", reason);
 }
 
-/* Write the last fingerprint of each block of a table; and of table 0 the first ranks. */
+/* Write the last fingerprint of each block of a table, of whole fingerprints its first word; and of table 0, unless it
+ * has whole ones, the first ranks. */
 static sstore_status write_table(reindexing *self, const ss_table *table, uint32_t number,
                                  ss_directory_writer *directory, sstore_error *error)
 {
-    const ss_checked_blocks checked = {.reader = &table->blocks, .code = &table->code};
+    const uint32_t words = table->checked.words;
+    const ss_checked_blocks checked = {.reader = &table->blocks, .words = words, .code = &table->code};
     ss_table_iterator iterator;
     ss_array_writer keys, ranks;
     const uint64_t *values;
@@ -86,10 +104,10 @@ static sstore_status write_table(reindexing *self, const ss_table *table, uint32
         status = ss_table_iterator_next(&iterator, &values, &count, error);
         if (status != SSTORE_OK || count == 0)
             break;
-        if (number == 0)
+        if (number == 0 && words == 1)
             status = ss_array_writer_add(&ranks, rank, error);
         if (status == SSTORE_OK)
-            status = ss_array_writer_add(&keys, values[count - 1], error);
+            status = ss_array_writer_add(&keys, values[(size_t)(count - 1) * words], error);
         if (status == SSTORE_OK)
             status = ss_progress_add(&self->progress, 0, count);
         rank += count;
@@ -147,12 +165,12 @@ static void begin_phase(reindexing *self, const ss_segment *segment, uint32_t ta
 
 /* At least the size that a build requests, so that the file is the same, also for blocks that a build would fill
  * more. */
-static uint64_t max_bytes(const ss_manifest_segment *metadata, bool has_ids)
+static uint64_t max_bytes(const ss_manifest_segment *metadata)
 {
     uint64_t values = metadata->tables[0].block_count + metadata->ids.block_count;
     for (uint32_t i = 0; i < metadata->plan.table_count; i++)
         values += metadata->tables[i].block_count;
-    return ss_max_u64(8 * values, ss_directory_bound_bytes(metadata, has_ids));
+    return ss_max_u64(8 * values, ss_directory_bound_bytes(metadata));
 }
 
 /* Write the directory of a segment, which is open for its blocks only, into `dir`, and note its size, checksum and
@@ -161,10 +179,10 @@ static uint64_t max_bytes(const ss_manifest_segment *metadata, bool has_ids)
 static sstore_status make_directory(reindexing *self, const ss_segment *segment, const ss_dir *dir,
                                     ss_manifest_segment *metadata, sstore_error *error)
 {
-    const bool has_ids = self->manifest.has_ids;
+    const bool has_ids = metadata->has_ids;
     const uint64_t distinct = metadata->distinct_count;
     ss_directory_writer *directory = NULL;
-    sstore_status status = ss_directory_writer_open(dir, max_bytes(metadata, has_ids), &directory, error);
+    sstore_status status = ss_directory_writer_open(dir, max_bytes(metadata), &directory, error);
     /* In the order of a build. */
     for (uint32_t number = 0; status == SSTORE_OK && number < metadata->plan.table_count; number++) {
         const bool with_ids = number == 0 && has_ids;
@@ -183,40 +201,73 @@ static sstore_status make_directory(reindexing *self, const ss_segment *segment,
 
 /* ----- segments ----- */
 
-/* Link or copy a segment's block files into its new folder. */
-static sstore_status link_blocks(const reindexing *self, const ss_manifest_segment *metadata, const ss_dir *to,
+/* Link or copy a part's block files into its new folder. */
+static sstore_status link_blocks(const reindexing *self, const ss_manifest_segment *of, uint32_t word, const ss_dir *to,
                                  sstore_error *error)
 {
+    const ss_manifest_segment *metadata = word == SS_NO_INDEX ? of : &of->indexes[word];
     char name[SS_NAME_CAPACITY];
     ss_dir from;
-    ss_folder_name(name, SS_SEGMENT_PREFIX, metadata->folder_number);
-    sstore_status status = ss_dir_open_at(&self->transaction.store, name, &from, error);
+    sstore_status status = ss_segment_dir_open(&self->transaction.store, of, word, &from, error);
     for (uint32_t i = 0; status == SSTORE_OK && i < metadata->plan.table_count; i++) {
         ss_block_file_name(name, i);
         status = ss_file_link_or_copy(&from, to, name, error);
     }
-    if (status == SSTORE_OK && self->manifest.has_ids)
+    if (status == SSTORE_OK && metadata->has_ids)
         status = ss_file_link_or_copy(&from, to, SS_IDS_NAME, error);
     ss_dir_close(&from);
     return status;
 }
 
-/* Stage a segment with a new directory. */
-static sstore_status rebuild_directory(reindexing *self, uint32_t number, sstore_error *error)
+/* Make a part with a new directory in `dir`. */
+static sstore_status make_part(reindexing *self, uint32_t number, uint32_t word, const ss_dir *dir, sstore_error *error)
 {
     ss_manifest_segment *metadata = &self->manifest.segments[number];
     ss_segment *segment;
-    sstore_status status = open_segment(self, number, true, &segment, error);
+    sstore_status status = open_part(self, number, word, true, &segment, error);
     if (status == SSTORE_OK)
-        status = ss_transaction_stage(&self->transaction, error);
-    if (status == SSTORE_OK) {
-        const ss_dir *dir = &self->transaction.staged[self->transaction.staged_count - 1]->dir;
-        status = make_directory(self, segment, dir, metadata, error);
-        if (status == SSTORE_OK)
-            status = link_blocks(self, metadata, dir, error);
-    }
+        status = make_directory(self, segment, dir, word == SS_NO_INDEX ? metadata : &metadata->indexes[word], error);
+    if (status == SSTORE_OK)
+        status = link_blocks(self, metadata, word, dir, error);
     ss_segment_release(segment);
     return status;
+}
+
+/* Make a word index with a new directory in a folder of its own. */
+static sstore_status make_index(reindexing *self, uint32_t number, uint32_t word, const ss_dir *dir,
+                                sstore_error *error)
+{
+    char name[SS_NAME_CAPACITY];
+    ss_dir inner = SS_DIR_NONE;
+    ss_index_folder_name(name, word);
+    sstore_status status = ss_dir_make_at(dir, name, error);
+    if (status == SSTORE_OK)
+        status = ss_dir_open_at(dir, name, &inner, error);
+    if (status == SSTORE_OK)
+        status = make_part(self, number, word, &inner, error);
+    if (status == SSTORE_OK)
+        status = ss_dir_sync(&inner, error);
+    ss_dir_close(&inner);
+    return status;
+}
+
+/* Stage a segment with new directories. */
+static sstore_status rebuild_directories(reindexing *self, uint32_t number, sstore_error *error)
+{
+    sstore_status status = ss_transaction_stage(&self->transaction, error);
+    if (status != SSTORE_OK)
+        return status;
+    const ss_dir *dir = &self->transaction.staged[self->transaction.staged_count - 1]->dir;
+    status = make_part(self, number, SS_NO_INDEX, dir, error);
+    for (uint32_t word = 0; status == SSTORE_OK && word < ss_index_count(&self->manifest.segments[number]); word++)
+        status = make_index(self, number, word, dir, error);
+    return status;
+}
+
+/* The fingerprints of all tables of a part, and its ids. */
+static uint64_t count_items(const ss_manifest_segment *part)
+{
+    return part->plan.table_count * part->distinct_count + (part->has_ids ? part->record_count : 0);
 }
 
 static sstore_status make_all_again(reindexing *self, sstore_error *error)
@@ -224,11 +275,12 @@ static sstore_status make_all_again(reindexing *self, sstore_error *error)
     sstore_status status = SSTORE_OK;
     for (uint32_t i = 0; i < self->chosen_count; i++) {
         const ss_manifest_segment *segment = &self->manifest.segments[self->chosen[i]];
-        self->item_count += segment->plan.table_count * segment->distinct_count;
-        self->item_count += self->manifest.has_ids ? segment->record_count : 0;
+        self->item_count += count_items(segment);
+        for (uint32_t word = 0; word < ss_index_count(segment); word++)
+            self->item_count += count_items(&segment->indexes[word]);
     }
     for (uint32_t i = 0; status == SSTORE_OK && i < self->chosen_count; i++)
-        status = rebuild_directory(self, self->chosen[i], error);
+        status = rebuild_directories(self, self->chosen[i], error);
     if (status == SSTORE_OK && self->chosen_count == 0)
         ss_transaction_clean_up(&self->transaction);
     else if (status == SSTORE_OK)

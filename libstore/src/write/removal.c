@@ -7,25 +7,27 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/words.h"
 #include "sort/radix.h"
 #include "store/record_iterator.h"
 #include "write/builder.h"
 
-#define KEY_BYTES 20u /* of a key, including sorting and look-up */
+#define KEY_BYTES 20u /* of a key of one word, including sorting and look-up */
 #define KEYS_A_BUCKET 4u
 #define FOUND_TOGETHER 1024u
 
 typedef struct key_set {
-    size_t count;
+    uint32_t words; /* of a key */
+    size_t count, capacity;
     uint64_t *keys, *scratch; /* NULL until there is a key */
 } key_set;
 
 struct sstore_remover {
     sstore_builder *builder;
-    size_t key_capacity;
     key_set fingerprints, ids;
-    uint32_t found_count; /* records that are not in the builder yet */
-    uint64_t found_fingerprints[FOUND_TOGETHER], found_ids[FOUND_TOGETHER];
+    uint32_t found_count;         /* records that are not in the builder yet */
+    uint64_t *found_fingerprints; /* of FOUND_TOGETHER records */
+    uint64_t found_ids[FOUND_TOGETHER];
 };
 
 static sstore_status give_found(sstore_remover *remover, sstore_error *error)
@@ -37,10 +39,11 @@ static sstore_status give_found(sstore_remover *remover, sstore_error *error)
     return ss_builder_add_records(remover->builder, remover->found_fingerprints, remover->found_ids, count, error);
 }
 
-static sstore_status add_found(sstore_remover *remover, const sstore_record *record, sstore_error *error)
+static sstore_status add_found(sstore_remover *remover, const uint64_t *fingerprint, uint64_t id, sstore_error *error)
 {
-    remover->found_fingerprints[remover->found_count] = record->fingerprint;
-    remover->found_ids[remover->found_count++] = record->id;
+    const uint32_t words = remover->fingerprints.words;
+    ss_words_copy(remover->found_fingerprints + (size_t)remover->found_count * words, fingerprint, words);
+    remover->found_ids[remover->found_count++] = id;
     return remover->found_count == FOUND_TOGETHER ? give_found(remover, error) : SSTORE_OK;
 }
 
@@ -48,11 +51,10 @@ static sstore_status add_found(sstore_remover *remover, const sstore_record *rec
 
 /* Find the records that segment `number` adds of a fingerprint, unless a newer one removes them. */
 static sstore_status find_in_segment(sstore_remover *remover, ss_membership *membership, uint32_t number,
-                                     uint64_t fingerprint, sstore_error *error)
+                                     const uint64_t *fingerprint, sstore_error *error)
 {
     ss_segment_lookup *lookup = &membership->lookups[number];
-    sstore_record record = {.fingerprint = fingerprint};
-    uint64_t rank;
+    uint64_t rank, id;
     ss_rank_ids ids;
     bool more = false, removed;
     sstore_status status = ss_segment_lookup_rank(lookup, fingerprint, &rank, error);
@@ -62,11 +64,11 @@ static sstore_status find_in_segment(sstore_remover *remover, ss_membership *mem
     status = ss_rank_ids_next(&ids, &more, error);
     while (status == SSTORE_OK && more) {
         for (uint32_t i = ids.begin; status == SSTORE_OK && i < ids.end; i++) {
-            status = ss_rank_ids_take(&ids, i, &record.id, error);
+            status = ss_rank_ids_take(&ids, i, &id, error);
             if (status == SSTORE_OK)
-                status = ss_membership_in_newer(membership, number, &record, false, &removed, error);
+                status = ss_membership_in_newer(membership, number, fingerprint, id, false, &removed, error);
             if (status == SSTORE_OK && !removed)
-                status = add_found(remover, &record, error);
+                status = add_found(remover, fingerprint, id, error);
         }
         if (status == SSTORE_OK)
             status = ss_rank_ids_next(&ids, &more, error);
@@ -82,7 +84,7 @@ static sstore_status find_by_fingerprint(sstore_remover *remover, const key_set 
     for (size_t i = 0; status == SSTORE_OK && i < set->count; i++)
         for (uint32_t j = 0; status == SSTORE_OK && j < store->manifest.segment_count; j++)
             if (!ss_segment_removes(store->segments[j]))
-                status = find_in_segment(remover, &membership, j, set->keys[i], error);
+                status = find_in_segment(remover, &membership, j, set->keys + i * set->words, error);
     ss_membership_close(&membership);
     return status;
 }
@@ -140,7 +142,7 @@ static sstore_status find_by_id(sstore_remover *remover, const key_set *set, sst
     while (status == SSTORE_OK && more) {
         status = ss_merge_iterator_next(&records, &record, &more, error);
         if (status == SSTORE_OK && more && has_id(&index, record.id))
-            status = add_found(remover, &record, error);
+            status = add_found(remover, ss_merge_iterator_fingerprint(&records, &record), record.id, error);
     }
     ss_merge_iterator_close(&records);
     ss_free(index.begins);
@@ -154,7 +156,7 @@ static sstore_status flush_keys(sstore_remover *remover, key_set *set, sstore_er
 {
     if (set->count == 0)
         return SSTORE_OK;
-    set->count = ss_sort_unique_keys(set->keys, set->scratch, set->count);
+    set->count = ss_sort_unique_items(set->keys, set->scratch, set->count, set->words);
     sstore_status status = set == &remover->ids ? find_by_id(remover, set, error)
                                                 : find_by_fingerprint(remover, set, error);
     if (status == SSTORE_OK)
@@ -166,17 +168,17 @@ static sstore_status flush_keys(sstore_remover *remover, key_set *set, sstore_er
 static sstore_status add_keys(sstore_remover *remover, key_set *set, const uint64_t *keys, size_t count,
                               sstore_error *error)
 {
-    const size_t capacity = remover->key_capacity;
+    const size_t capacity = set->capacity, key_bytes = set->words * sizeof *set->keys;
     sstore_status status = SSTORE_OK;
     if (set->keys == NULL) {
-        set->keys = ss_realloc(NULL, capacity, sizeof *set->keys);
-        set->scratch = ss_realloc(NULL, capacity, sizeof *set->scratch);
+        set->keys = ss_realloc(NULL, capacity, key_bytes);
+        set->scratch = ss_realloc(NULL, capacity, key_bytes);
     }
     if (set->keys == NULL || set->scratch == NULL)
-        return ss_fail_memory(error, capacity * 2 * sizeof *set->keys);
+        return ss_fail_memory(error, capacity * 2 * key_bytes);
     for (size_t done = 0, size; status == SSTORE_OK && done < count; done += size) {
         size = (size_t)ss_min_u64(count - done, capacity - set->count);
-        memcpy(set->keys + set->count, keys + done, size * sizeof *keys);
+        memcpy(set->keys + set->count * set->words, keys + done * set->words, size * key_bytes);
         set->count += size;
         if (set->count == capacity)
             status = flush_keys(remover, set, error);
@@ -222,9 +224,23 @@ sstore_status sstore_remover_create(const char *path, const sstore_remove_option
         return status;
     }
     const uint64_t key_bytes = remover->builder->writer.memory.sorter_bytes / 4; /* for each set */
-    remover->key_capacity = (size_t)ss_min_u64(key_bytes / KEY_BYTES, UINT32_MAX);
+    const uint32_t words = remover->builder->writer.words;
+    remover->fingerprints.words = words;
+    remover->fingerprints.capacity = (size_t)ss_min_u64(key_bytes / (KEY_BYTES * words), UINT32_MAX);
+    remover->ids.words = 1;
+    remover->ids.capacity = (size_t)ss_min_u64(key_bytes / KEY_BYTES, UINT32_MAX);
+    remover->found_fingerprints = ss_alloc(FOUND_TOGETHER, words * sizeof *remover->found_fingerprints);
+    if (remover->found_fingerprints == NULL) {
+        sstore_remover_abort(remover);
+        return ss_fail_memory(error, FOUND_TOGETHER * words * sizeof *remover->found_fingerprints);
+    }
     *remover_out = remover;
     return SSTORE_OK;
+}
+
+uint32_t sstore_remover_word_count(const sstore_remover *remover)
+{
+    return remover->fingerprints.words;
 }
 
 sstore_status sstore_remover_remove(sstore_remover *remover, const uint64_t *fingerprints, const uint64_t *ids,
@@ -277,6 +293,7 @@ void sstore_remover_abort(sstore_remover *remover)
 {
     if (remover == NULL)
         return;
+    ss_free(remover->found_fingerprints);
     ss_free(remover->fingerprints.keys);
     ss_free(remover->fingerprints.scratch);
     ss_free(remover->ids.keys);

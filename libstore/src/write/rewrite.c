@@ -6,9 +6,12 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/words.h"
+#include "sort/radix.h"
 #include "store/record_iterator.h"
 #include "store/store.h"
 #include "write/builder.h"
+#include "write/row_writer.h"
 
 /* ===== sorted pieces of the records of stores ===== */
 
@@ -19,73 +22,80 @@ typedef struct record_pieces {
     uint64_t next_id;            /* of the store to be written: above all ids */
     size_t piece_count, piece_capacity;
     ss_sequencer sequencer;
-    bool has_last;
-    sstore_record last; /* that was read */
+    bool has_last;                    /* a record was read */
+    uint64_t last[SS_MAX_ITEM_WORDS]; /* the last one: its fingerprint and its id */
 } record_pieces;
 
 /* Shards are ranges of the hash of fingerprints. */
-static uint32_t shard_of(uint64_t fingerprint, uint64_t shard_count)
+static uint32_t shard_of(const uint64_t *fingerprint, uint32_t words, uint64_t shard_count)
 {
-    uint8_t bytes[8];
-    ss_store_le64(bytes, fingerprint);
-    return (uint32_t)((ss_hash64(bytes, sizeof bytes) >> 32) * shard_count >> 32);
+    uint8_t bytes[8 * SSTORE_MAX_WORDS];
+    for (uint32_t i = 0; i < words; i++)
+        ss_store_le64(bytes + 8 * (size_t)i, fingerprint[i]);
+    return (uint32_t)((ss_hash64(bytes, 8 * (size_t)words) >> 32) * shard_count >> 32);
 }
 
-sstore_status sstore_shard_numbers(const uint64_t *fingerprints, size_t count, uint32_t shard_count,
+sstore_status sstore_shard_numbers(const uint64_t *fingerprints, uint32_t words, size_t count, uint32_t shard_count,
                                    uint32_t *shards_out, sstore_error *error)
 {
+    if (words == 0 || words > SSTORE_MAX_WORDS)
+        return ss_fail_argument(error, "sstore_shard_numbers: fingerprints have 1 to %d words", SSTORE_MAX_WORDS);
     if (count > 0 && (fingerprints == NULL || shards_out == NULL))
         return ss_fail_argument(error, "sstore_shard_numbers: fingerprints and shards_out must not be NULL");
     if (shard_count == 0)
         return ss_fail_argument(error, "there must be at least one shard");
     for (size_t i = 0; i < count; i++)
-        shards_out[i] = shard_of(fingerprints[i], shard_count);
+        shards_out[i] = shard_of(fingerprints + i * words, words, shard_count);
     return SSTORE_OK;
 }
 
 /* Whether a fingerprint belongs to the shard. */
-static bool is_in_shard(const record_pieces *pieces, uint64_t fingerprint)
+static bool is_in_shard(const record_pieces *pieces, const uint64_t *fingerprint)
 {
-    return pieces->shard_count == 1 || shard_of(fingerprint, pieces->shard_count) == pieces->shard;
+    return pieces->shard_count == 1 ||
+           shard_of(fingerprint, pieces->records->words, pieces->shard_count) == pieces->shard;
 }
 
 /* Records must ascend strictly, also from piece to piece: encoders rely on that. The next id must be above their ids,
  * or sstore_verify() would reject the store that is written. */
-static sstore_status check_record(record_pieces *pieces, const sstore_record *record, sstore_error *error)
+static sstore_status check_record(record_pieces *pieces, const uint64_t *fingerprint, uint64_t id, sstore_error *error)
 {
     const ss_merge_iterator *records = pieces->records;
-    const sstore_record *last = &pieces->last;
-    const bool ascends = !pieces->has_last || record->fingerprint > last->fingerprint ||
-                         (record->fingerprint == last->fingerprint && records->has_ids && record->id > last->id);
+    const uint32_t words = records->words;
+    const int order = pieces->has_last ? ss_words_compare(fingerprint, pieces->last, words) : 1;
+    const bool ascends = order > 0 || (order == 0 && records->has_ids && id > pieces->last[words]);
     pieces->has_last = true;
-    pieces->last = *record;
-    if (records->has_ids && SS_UNLIKELY(record->id + (record->id < UINT64_MAX) > pieces->next_id))
+    ss_words_copy(pieces->last, fingerprint, words);
+    pieces->last[words] = id;
+    if (records->has_ids && SS_UNLIKELY(id + (id < UINT64_MAX) > pieces->next_id))
         return ss_fail_damaged(error, ss_merge_iterator_file(records), SSTORE_NO_OFFSET,
                                "the manifest's next id is not above all ids; sstore_verify() names the damaged store");
     if (SS_LIKELY(ascends))
         return SSTORE_OK;
     return ss_fail_damaged(error, ss_merge_iterator_file(records), SSTORE_NO_OFFSET,
                            "the records do not ascend at fingerprint %016llx; sstore_verify() names the damaged file",
-                           (unsigned long long)record->fingerprint);
+                           (unsigned long long)*fingerprint);
 }
 
 /* Take the next records, and keep those of the shard. */
 static sstore_status take(record_pieces *pieces, void *items, size_t *count_out, sstore_error *error)
 {
-    sstore_record *records = items, record;
-    uint64_t *keys = items;
+    const bool has_ids = pieces->records->has_ids;
+    const uint32_t words = pieces->records->words, item_words = words + (has_ids ? 1 : 0);
+    sstore_record record;
     bool more = true;
     for (size_t taken = 0; taken < pieces->piece_capacity; taken++) {
         sstore_status status = ss_merge_iterator_next(pieces->records, &record, &more, error);
+        const uint64_t *fingerprint = ss_merge_iterator_fingerprint(pieces->records, &record);
         if (status == SSTORE_OK && more)
-            status = check_record(pieces, &record, error);
+            status = check_record(pieces, fingerprint, record.id, error);
         if (status != SSTORE_OK || !more)
             return status;
-        if (pieces->records->has_ids)
-            records[*count_out] = record;
-        else
-            keys[*count_out] = record.fingerprint;
-        *count_out += is_in_shard(pieces, record.fingerprint);
+        uint64_t *item = (uint64_t *)items + *count_out * item_words;
+        ss_words_copy(item, fingerprint, words);
+        if (has_ids)
+            item[words] = record.id;
+        *count_out += is_in_shard(pieces, fingerprint);
     }
     return SSTORE_OK;
 }
@@ -169,6 +179,9 @@ static void close_inputs(inputs *from)
 static sstore_status check_alike(const sstore *first, const sstore *other, sstore_error *error)
 {
     const ss_manifest *a = &first->manifest, *b = &other->manifest;
+    if (a->words != b->words)
+        return ss_fail_argument(error, "%s: fingerprints of %u bits, but those of %s have %u", other->dir.path,
+                                SS_WORD_BITS * b->words, first->dir.path, SS_WORD_BITS * a->words);
     if (a->distance != b->distance)
         return ss_fail_argument(
             error, "%s: built for distance %u, but %s for %u; dump one and build it again for the other distance",
@@ -194,7 +207,7 @@ static sstore_status open_inputs(inputs *from, const char *const *paths, size_t 
             status = check_alike(from->stores[0], from->stores[i], error);
     }
     if (status == SSTORE_OK)
-        ss_merge_iterator_init(&from->records, from->stores[0]->manifest.has_ids);
+        ss_merge_iterator_init(&from->records, from->stores[0]->manifest.words, from->stores[0]->manifest.has_ids);
     for (size_t i = 0; status == SSTORE_OK && i < count; i++) {
         const ss_manifest *manifest = &from->stores[i]->manifest;
         from->record_count += ss_manifest_count(manifest).record_count;
@@ -246,6 +259,7 @@ static sstore_status merge(const char *path, const char *const *input_paths, siz
         const ss_manifest *manifest = &from.stores[0]->manifest;
         const ss_write_options write = {
             SS_SHARED_OPTIONS(taken),
+            .words = manifest->words,
             .mode = taken.replace ? SS_WRITE_REPLACE : SS_WRITE_NEW,
             .plan = taken.plan,
             .recipe = manifest->recipe,
@@ -353,7 +367,7 @@ static sstore_status make_segment(compaction *self, ss_segment_kind kind, sstore
         return status;
     writer.dir = &transaction->staged[self->made_count]->dir;
     writer.kind = kind;
-    ss_merge_iterator_init(&records, manifest->has_ids);
+    ss_merge_iterator_init(&records, manifest->words, manifest->has_ids);
     if (kind == SS_SEGMENT_REMOVES) {
         writer.plan = &removal_plan;
         records.removed = true;
@@ -364,7 +378,7 @@ static sstore_status make_segment(compaction *self, ss_segment_kind kind, sstore
     if (status == SSTORE_OK) {
         record_pieces pieces = {.records = &records, .shard_count = 1};
         const ss_sorted_pieces source = open_pieces(&pieces, builder, count_max(manifest, self->range, kind));
-        status = ss_segment_write(&writer, &source, segment, error);
+        status = ss_rows_write(&writer, &source, segment, error);
         ss_sequencer_destroy(&pieces.sequencer);
     }
     ss_merge_iterator_close(&records);
@@ -404,7 +418,7 @@ static sstore_status run(compaction *self, const ss_write_options *options, ssto
     builder->in_order = true;
     sstore_status status = ss_builder_check_formats(builder, range.first, error);
     if (status == SSTORE_OK)
-        status = ss_store_open_in(&builder->transaction->store, true, &self->store, error);
+        status = ss_store_open_in(&builder->transaction->store, SS_STORE_RECORDS, &self->store, error);
     if (status == SSTORE_OK)
         status = ss_builder_prepare(builder, options, ss_merge_iterator_bytes(self->store, range.first, range.end),
                                     count_max(manifest, range, SS_SEGMENT_ADDS), error);
@@ -437,6 +451,8 @@ sstore_status ss_compact(const char *path, ss_transaction *transaction, sstore_c
         ss_note_store(&builder->change, &builder->transaction->manifest);
         status = ss_give_result(change_out, &builder->change, sizeof builder->change, SS_CHANGE_SIZE_1, error);
     }
+    for (uint32_t i = 0; i < SS_MAX_MADE; i++)
+        ss_manifest_segment_free(&self.made[i]);
     sstore_builder_abort(builder);
     return status;
 }

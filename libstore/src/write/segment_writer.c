@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/tasks.h"
+#include "codec/rows.h"
 #include "plan/planner.h"
 #include "store/record_iterator.h"
 #include "write/column_writer.h"
@@ -128,9 +129,11 @@ static void begin_phase(const segment_run *self, const char *phase, double end_n
     const uint32_t table_count = self->segment->plan.table_count;
     const uint32_t tables = table_count > 0 ? table_count : USUAL_TABLES;
     const double before = self->number == 0 ? 0 : first + (self->number - 1) * other;
-    self->writer->progress->now.table_count = table_count;
-    ss_progress_begin(self->writer->progress, phase, self->number, self->pieces.item_count,
-                      (before + end_ns) / (first + (tables - 1) * other));
+    const ss_segment_writer *writer = self->writer;
+    const double done = (before + end_ns) / (first + (tables - 1) * other);
+    writer->progress->now.table_count = table_count;
+    ss_progress_begin(writer->progress, phase, self->number, self->pieces.item_count,
+                      writer->begin_fraction + (writer->end_fraction - writer->begin_fraction) * done);
 }
 
 /* ----- loading a piece ----- */
@@ -359,7 +362,8 @@ static sstore_status count_records(segment_run *self, sstore_error *error)
     const ss_expected_store expected = {.record_count = (double)segment->record_count,
                                         .fingerprint_count = (double)segment->distinct_count,
                                         .has_ids = writer->has_ids,
-                                        .block_bytes = writer->block_bytes};
+                                        .block_bytes = writer->block_bytes,
+                                        .other_bytes = writer->other_bytes};
     if (!choose)
         segment->plan = *writer->plan;
     else if (status == SSTORE_OK)
@@ -368,14 +372,16 @@ static sstore_status count_records(segment_run *self, sstore_error *error)
     return status;
 }
 
-uint64_t ss_directory_bound_bytes(const ss_manifest_segment *segment, bool has_ids)
+uint64_t ss_directory_bound_bytes(const ss_manifest_segment *segment)
 {
     /* A fingerprint takes a code and a suffix, or a key, its lowest bits and a slot: at most 12 bytes; an id 8 bytes
      * and a bit. A block leaves less room unused than one such item takes. */
     const uint64_t fingerprint_bytes = 12, id_bytes = 9, frame_bytes = 40;
     uint64_t room = segment->block_bytes - frame_bytes;
-    uint64_t table_blocks = segment->distinct_count * fingerprint_bytes / room + 2;
-    uint64_t ids_blocks = has_ids ? segment->record_count * id_bytes / room + 2 : 0;
+    uint64_t table_blocks = segment->words > 1
+                                ? segment->distinct_count / ss_rows_capacity(segment->block_bytes, segment->words) + 2
+                                : segment->distinct_count * fingerprint_bytes / room + 2;
+    uint64_t ids_blocks = segment->has_ids ? segment->record_count * id_bytes / room + 2 : 0;
     return 8 * (table_blocks * (segment->plan.table_count + 1) + ids_blocks);
 }
 
@@ -389,9 +395,8 @@ static sstore_status build_first_table(segment_run *self, const ss_sorted_pieces
     if (status == SSTORE_OK)
         status = count_records(self, error);
     if (status == SSTORE_OK) {
-        segment->segment_id = ss_segment_id(segment, writer->has_ids);
-        status = ss_directory_writer_open(writer->dir, ss_directory_bound_bytes(segment, writer->has_ids),
-                                          &self->directory, error);
+        segment->segment_id = ss_segment_id(segment);
+        status = ss_directory_writer_open(writer->dir, ss_directory_bound_bytes(segment), &self->directory, error);
     }
     if (status == SSTORE_OK)
         status = write_table(self, error);
@@ -473,7 +478,7 @@ static sstore_status build_other_tables(segment_run *self, sstore_error *error)
     sstore_status status = ss_block_reader_open(&self->first, writer->dir, &metadata, SSTORE_IO_PREAD, error);
     if (status == SSTORE_OK) {
         ss_code_init(&self->first_code, self->first.header.code_lengths);
-        self->first_blocks = (ss_checked_blocks){.reader = &self->first, .code = &self->first_code};
+        self->first_blocks = (ss_checked_blocks){.reader = &self->first, .words = 1, .code = &self->first_code};
         status = open_workers(self, false, capacity, error);
     }
     for (self->number = 1; status == SSTORE_OK && self->number < self->segment->plan.table_count; self->number++)
@@ -488,6 +493,8 @@ sstore_status ss_segment_write(const ss_segment_writer *writer, const ss_sorted_
 {
     segment_run self = {.writer = writer, .segment = segment_out, .threads = writer->memory.threads};
     *segment_out = (ss_manifest_segment){.kind = writer->kind,
+                                         .words = 1,
+                                         .has_ids = writer->has_ids,
                                          .block_bytes = writer->block_bytes,
                                          .writer = SS_WRITER,
                                          .lmdb_format = ss_directory_lmdb_format()};

@@ -20,8 +20,8 @@ typedef struct ss_sorted_pieces {
     uint64_t item_count;  /* of all pieces, with repeats if there are any: for progress */
     size_t max_items;     /* in a piece */
     size_t progress_each; /* how many of item_count a piece counts for, if not its own items; else 0 */
-    /* Load a piece into `items`, uint64_t or, with ids, sstore_record: ascending, distinct, all above those of the
-     * piece before. `scratch` has the same size. */
+    /* Load a piece into `items`, each the words of a fingerprint and, with ids, an id: ascending, distinct, all above
+     * those of the piece before. `scratch` has the same size. */
     sstore_status (*load)(void *context, size_t piece, void *items, void *scratch, size_t *count_out,
                           sstore_error *error);
     void (*release)(void *context); /* frees the pieces' memory when they are no longer needed; may be NULL */
@@ -46,14 +46,21 @@ static inline size_t ss_piece_capacity(size_t max, uint64_t count)
 typedef struct ss_segment_writer {
     const ss_dir *dir;     /* for the files */
     const ss_dir *tmp_dir; /* for spilled items */
+    uint32_t words;        /* of a fingerprint; if there are several, row_writer.h is used */
     bool has_ids;
-    ss_segment_kind kind;
+    uint32_t kind;         /* ss_segment_kind, or ss_index_kind() */
     ss_sort_memory memory;
     ss_chunk_pool *pool;   /* for items in memory */
     const ss_plan *plan;   /* NULL: chosen from the fingerprints */
+    double other_bytes;    /* of a word index: what else the store takes for each word; weighs in the choice */
+    /* With several words, of the word indexes: */
+    const char *plan_name;           /* of each word's plan; NULL: chosen */
+    uint32_t max_radius;             /* that it is complete for */
+    const ss_manifest_segment *like; /* a segment whose radii and plans are taken instead; or NULL */
     uint32_t distance;
     uint32_t block_bytes;
     ss_progress *progress;
+    double begin_fraction, end_fraction; /* of the call's work, before and after this segment */
 } ss_segment_writer;
 
 /* Write all files. Fills *segment_out except for its folder. MEMORY, IO, DAMAGED, STOPPED. */
@@ -61,6 +68,6 @@ sstore_status ss_segment_write(const ss_segment_writer *writer, const ss_sorted_
                                ss_manifest_segment *segment_out, sstore_error *error);
 
 /* An upper bound of the bytes of the arrays in a segment's directory, before its blocks are known. */
-uint64_t ss_directory_bound_bytes(const ss_manifest_segment *segment, bool has_ids);
+uint64_t ss_directory_bound_bytes(const ss_manifest_segment *segment);
 
 #endif

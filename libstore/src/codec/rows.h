@@ -1,0 +1,47 @@
+/*
+ * rows.h - a block of whole fingerprints of several words, uncompressed: table 0 of a segment with word indexes. All
+ * blocks but the last are full, so the place of a fingerprint follows from its rank. Layout:
+ * format-spec/sstore-format.md, "Fingerprints of more than 64 bits".
+ */
+#ifndef SS_ROWS_H
+#define SS_ROWS_H
+
+#include "base/bytes.h"
+#include "base/common.h"
+#include "codec/block.h"
+
+/* The fingerprints of a full block. */
+static inline uint32_t ss_rows_capacity(uint32_t block_bytes, uint32_t words)
+{
+    return (block_bytes - SS_BLOCK_TRAILER_BYTES) / (8 * words);
+}
+
+/* Load fingerprint `index` of a block. */
+static inline void ss_rows_load(const uint8_t *bytes, uint32_t index, uint32_t words, uint64_t *to)
+{
+    for (uint32_t i = 0; i < words; i++)
+        to[i] = ss_load_le64(bytes + 8 * ((size_t)index * words + i));
+}
+
+/* The distance of fingerprint `index` of a block from another one. One above `max` may be less than the distance. */
+static inline uint32_t ss_rows_distance(const uint8_t *bytes, uint32_t index, uint32_t words, const uint64_t *other,
+                                        uint32_t max)
+{
+    const uint8_t *row = bytes + 8 * (size_t)index * words;
+    uint32_t distance = 0;
+    for (uint32_t i = 0; i < words && distance <= max; i++)
+        distance += ss_popcount(ss_load_le64(row + 8 * (size_t)i) ^ other[i]);
+    return distance;
+}
+
+/* Write `count` fingerprints as a block, without its trailer. */
+static inline void ss_rows_encode(uint32_t block_bytes, const uint64_t *fingerprints, uint32_t count, uint32_t words,
+                                  uint8_t *to)
+{
+    const size_t values = (size_t)count * words;
+    for (size_t i = 0; i < values; i++)
+        ss_store_le64(to + 8 * i, fingerprints[i]);
+    memset(to + 8 * values, 0, block_bytes - 8 * values);
+}
+
+#endif

@@ -1,0 +1,363 @@
+#include "join/row_pairs.h"
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/words.h"
+#include "join/row_rounds.h"
+#include "join/row_walk.h"
+
+#define MATCH_BYTES 256u     /* of a match until it is returned, */
+#define MATCH_WORD_BYTES 32u /* and for each word of its fingerprint */
+#define RECORDS_TOGETHER 1024u
+
+/* Left records that wait: of `count` fingerprints, those of number i have the ids ids[begins[i]] to
+ * ids[begins[i + 1] - 1]. */
+typedef struct left_records {
+    ss_row_walk walk;
+    uint64_t *fingerprints;
+    uint64_t *ranks; /* of the fingerprints, if the store has one segment */
+    size_t *begins;
+    uint64_t *ids;
+    size_t count, id_count, capacity, id_capacity;
+    bool continues;   /* there is one fingerprint more, and not all of its ids were read */
+    bool is_too_many; /* there is only one fingerprint, whose ids do not fit: each match reads them again */
+    uint64_t skipped; /* of its ids */
+} left_records;
+
+/* Records of a store from a fingerprint on. */
+typedef struct reread_records {
+    ss_merge_iterator records;
+    bool is_open;
+    uint32_t done;
+} reread_records;
+
+struct ss_row_pairs {
+    ss_join_call *call;
+    uint32_t words;
+    bool is_self;
+    ss_row_rounds rounds;
+    left_records left;
+    size_t at, end; /* the left fingerprints of the round */
+    ss_row_matches matches;
+    size_t match_index;
+    sstore_match match; /* the current one: pairs of it and each id of its query are returned */
+    bool has_match;
+    size_t id_index;        /* of the next of these ids; with too many: 0 before the first one */
+    bool scans;             /* the round is one fingerprint, which is compared with all records */
+    reread_records right;   /* then */
+    reread_records own_ids; /* if there are too many ids */
+};
+
+/* ----- left records ----- */
+
+static sstore_status open_left(left_records *self, const ss_join_call *call, size_t capacity, sstore_error *error)
+{
+    const uint32_t words = call->left->manifest.words;
+    self->capacity = capacity;
+    self->id_capacity = 2 * capacity;
+    self->fingerprints = ss_realloc(NULL, capacity, words * sizeof *self->fingerprints);
+    self->ranks = ss_realloc(NULL, capacity, sizeof *self->ranks);
+    self->begins = ss_realloc(NULL, capacity + 1, sizeof *self->begins);
+    self->ids = ss_realloc(NULL, self->id_capacity, sizeof *self->ids);
+    if (self->fingerprints == NULL || self->ranks == NULL || self->begins == NULL || self->ids == NULL)
+        return ss_fail_memory(error, capacity * (words + SS_ROW_QUERY_WORDS) * sizeof(uint64_t));
+    return ss_row_walk_open(&self->walk, call->left, call->left->manifest.has_ids, error);
+}
+
+static void close_left(left_records *self)
+{
+    ss_row_walk_close(&self->walk);
+    ss_free(self->fingerprints);
+    ss_free(self->ranks);
+    ss_free(self->begins);
+    ss_free(self->ids);
+}
+
+static uint64_t *left_fingerprint(const left_records *self, size_t index)
+{
+    return self->fingerprints + index * self->walk.words;
+}
+
+/* Move what was read of the fingerprint that continues to the front. */
+static void begin_again(left_records *self)
+{
+    const size_t last = self->count, begin = self->begins[last];
+    if (!self->continues) {
+        self->count = self->id_count = 0;
+        return;
+    }
+    ss_words_move(self->fingerprints, left_fingerprint(self, last), self->walk.words);
+    self->ranks[0] = self->ranks[last];
+    memmove(self->ids, self->ids + begin, (self->id_count - begin) * sizeof *self->ids);
+    self->begins[0] = 0;
+    self->id_count -= begin;
+    self->count = 1;
+}
+
+/* Read the ids of the last fingerprint, as many as fit. */
+static sstore_status read_ids(left_records *self, bool *all_out, sstore_error *error)
+{
+    const uint64_t *fingerprint = left_fingerprint(self, self->count - 1);
+    sstore_status status = SSTORE_OK;
+    while (status == SSTORE_OK && self->id_count < self->id_capacity && ss_row_walk_at(&self->walk, fingerprint)) {
+        self->ids[self->id_count++] = self->walk.next.id;
+        status = ss_row_walk_step(&self->walk, fingerprint, error);
+    }
+    *all_out = status != SSTORE_OK || !ss_row_walk_at(&self->walk, fingerprint);
+    return status;
+}
+
+/* Pass the ids of the only fingerprint that do not fit. */
+static sstore_status skip_ids(left_records *self, ss_progress *progress, sstore_error *error)
+{
+    sstore_status status = SSTORE_OK;
+    while (status == SSTORE_OK && ss_row_walk_at(&self->walk, self->fingerprints)) {
+        status = ss_row_walk_step(&self->walk, self->fingerprints, error);
+        if (status == SSTORE_OK && ++self->skipped % RECORDS_TOGETHER == 0)
+            status = ss_progress_add(progress, 0, 0);
+    }
+    return status;
+}
+
+/* Read the next fingerprints with their ids; the count is 0 if there are none left. */
+static sstore_status read_left(left_records *self, ss_progress *progress, sstore_error *error)
+{
+    sstore_status status = SSTORE_OK;
+    bool all = true;
+    begin_again(self);
+    self->skipped = 0;
+    self->is_too_many = false;
+    while (status == SSTORE_OK && (self->continues || (self->walk.more && self->count < self->capacity))) {
+        if (!self->continues) {
+            ss_words_copy(left_fingerprint(self, self->count), ss_row_walk_fingerprint(&self->walk), self->walk.words);
+            self->ranks[self->count] = self->walk.passed;
+            self->begins[self->count++] = self->id_count;
+        }
+        self->continues = false;
+        status = read_ids(self, &all, error);
+        if (!all)
+            break;
+    }
+    self->begins[self->count] = self->id_count;
+    if (all || status != SSTORE_OK)
+        return status;
+    self->is_too_many = self->count == 1;
+    self->continues = self->count > 1;
+    self->count -= self->continues;
+    return self->is_too_many ? skip_ids(self, progress, error) : SSTORE_OK;
+}
+
+/* ----- records that are read again ----- */
+
+/* Go before the first record of a fingerprint or above; NULL: before the first one of all. */
+static sstore_status reread_from(reread_records *self, const sstore *store, const uint64_t *fingerprint,
+                                 sstore_error *error)
+{
+    sstore_status status = SSTORE_OK;
+    if (!self->is_open) {
+        self->is_open = true;
+        ss_merge_iterator_init(&self->records, store->manifest.words, store->manifest.has_ids);
+        status = ss_merge_iterator_add(&self->records, store, 0, store->manifest.segment_count, error);
+    }
+    if (status != SSTORE_OK)
+        return status;
+    return fingerprint == NULL ? ss_merge_iterator_rewind(&self->records, error)
+                               : ss_merge_iterator_seek_words(&self->records, fingerprint, error);
+}
+
+static sstore_status reread_next(reread_records *self, ss_progress *progress, sstore_record *record, bool *more_out,
+                                 sstore_error *error)
+{
+    const sstore_status status = ss_merge_iterator_next(&self->records, record, more_out, error);
+    return status == SSTORE_OK && ++self->done % RECORDS_TOGETHER == 0 ? ss_progress_add(progress, 0, 0) : status;
+}
+
+/* ----- rounds ----- */
+
+/* Answer the next left fingerprints. If there is only one, and it has too many matches, it is compared with all
+ * records. */
+static sstore_status begin_round(ss_row_pairs *self, sstore_error *error)
+{
+    const left_records *left = &self->left;
+    ss_row_rounds *rounds = &self->rounds;
+    const bool has_ranks = self->is_self && ss_only_segment(self->call->left) != NULL;
+    self->match_index = 0;
+    self->scans = false;
+    for (;;) {
+        ss_row_batch round = ss_row_rounds_begin(rounds, left_fingerprint(left, self->at), left->count - self->at);
+        round.first_index = self->at;
+        round.not_below = self->is_self;
+        round.ranks = has_ranks ? left->ranks + self->at : NULL;
+        round.in_order = true;
+        self->end = self->at + round.count;
+        const sstore_status status = ss_rows_batch(&round, &self->matches, error);
+        if (status == SSTORE_OK)
+            ss_row_rounds_end(rounds, &round, self->matches.count);
+        if (!ss_row_rounds_has_too_many(rounds, status))
+            return status;
+        if (round.count == 1)
+            break;
+        ss_row_rounds_divide(rounds, &round);
+    }
+    self->scans = true;
+    return reread_from(&self->right, self->call->right, self->is_self ? left_fingerprint(left, self->at) : NULL, error);
+}
+
+/* The records of the round's fingerprints are done. */
+static sstore_status end_round(ss_row_pairs *self, sstore_error *error)
+{
+    left_records *left = &self->left;
+    sstore_status status = ss_progress_add(&self->call->progress, 0,
+                                           left->begins[self->end] - left->begins[self->at] + left->skipped);
+    ss_row_matches_free(&self->matches);
+    self->at = self->end;
+    if (status == SSTORE_OK && self->at == left->count) {
+        status = read_left(left, &self->call->progress, error);
+        self->at = self->end = 0;
+    }
+    return status == SSTORE_OK && left->count > 0 ? begin_round(self, error) : status;
+}
+
+/* ----- matches ----- */
+
+/* Find the next match of the only fingerprint of the round among all records. */
+static sstore_status scan(ss_row_pairs *self, sstore_error *error)
+{
+    const uint64_t *query = left_fingerprint(&self->left, self->at);
+    ss_merge_iterator *records = &self->right.records;
+    sstore_record record;
+    bool more = true;
+    sstore_status status = SSTORE_OK;
+    while (status == SSTORE_OK && more && !self->has_match) {
+        status = reread_next(&self->right, &self->call->progress, &record, &more, error);
+        if (status != SSTORE_OK || !more)
+            break;
+        const uint32_t distance = ss_words_distance(records->last, query, self->words);
+        self->has_match = distance <= self->call->distance;
+        self->match = (sstore_match){.query_index = self->at,
+                                     .fingerprint = record.fingerprint,
+                                     .id = record.id,
+                                     .distance = distance,
+                                     .words = records->last};
+    }
+    return status;
+}
+
+/* Go to the next match; has_match is false after the last one of all. */
+static sstore_status next_match(ss_row_pairs *self, sstore_error *error)
+{
+    sstore_status status = SSTORE_OK;
+    self->has_match = false;
+    self->id_index = 0;
+    while (status == SSTORE_OK && !self->has_match && self->left.count > 0) {
+        if (self->scans)
+            status = scan(self, error);
+        else if (self->match_index < self->matches.count) {
+            self->match = self->matches.matches[self->match_index++];
+            self->has_match = true;
+        }
+        if (status == SSTORE_OK && !self->has_match)
+            status = end_round(self, error);
+    }
+    return status;
+}
+
+/* Get the next id of the current match's query. */
+static sstore_status next_id(ss_row_pairs *self, uint64_t *id_out, bool *more_out, sstore_error *error)
+{
+    const left_records *left = &self->left;
+    const size_t query = (size_t)self->match.query_index;
+    sstore_status status = SSTORE_OK;
+    if (!left->is_too_many) {
+        const size_t at = left->begins[query] + self->id_index;
+        *more_out = at < left->begins[query + 1];
+        *id_out = *more_out ? left->ids[at] : 0;
+    } else {
+        const uint64_t *fingerprint = left_fingerprint(left, query);
+        sstore_record record;
+        if (self->id_index == 0)
+            status = reread_from(&self->own_ids, self->call->left, fingerprint, error);
+        if (status == SSTORE_OK)
+            status = reread_next(&self->own_ids, &self->call->progress, &record, more_out, error);
+        if (status != SSTORE_OK)
+            return status;
+        *more_out = *more_out && ss_words_equal(self->own_ids.records.last, fingerprint, self->words);
+        *id_out = *more_out ? record.id : 0;
+    }
+    self->id_index++;
+    return status;
+}
+
+sstore_status ss_row_pairs_next(ss_row_pairs *pairs, sstore_pair *pair_out, bool *more_out, sstore_error *error)
+{
+    sstore_status status = pairs->has_match ? SSTORE_OK : next_match(pairs, error);
+    *more_out = false;
+    while (status == SSTORE_OK && pairs->has_match) {
+        const sstore_match *match = &pairs->match;
+        uint64_t id;
+        bool more;
+        status = next_id(pairs, &id, &more, error);
+        if (status != SSTORE_OK)
+            return status;
+        /* Of one fingerprint the lower id comes first. Ids ascend. */
+        if (!more || (pairs->is_self && match->distance == 0 && id >= match->id)) {
+            status = next_match(pairs, error);
+            continue;
+        }
+        const uint64_t *words = left_fingerprint(&pairs->left, (size_t)match->query_index);
+        *pair_out = (sstore_pair){.fingerprint = words[0],
+                                  .id = id,
+                                  .other_fingerprint = match->fingerprint,
+                                  .other_id = match->id,
+                                  .distance = match->distance,
+                                  .words = words,
+                                  .other_words = match->words};
+        *more_out = true;
+        return SSTORE_OK;
+    }
+    return status;
+}
+
+/* ----- begin and end ----- */
+
+static sstore_status open_pairs(ss_row_pairs *self, sstore_error *error)
+{
+    ss_join_call *call = self->call;
+    const uint64_t match_bytes = MATCH_BYTES + self->words * MATCH_WORD_BYTES;
+    sstore_status status = ss_row_rounds_open(&self->rounds, call, call->join_bytes + call->stage_bytes, match_bytes,
+                                              error);
+    if (status == SSTORE_OK)
+        status = open_left(&self->left, call, self->rounds.query_capacity, error);
+    ss_progress_begin(&call->progress, "comparing", 0, ss_manifest_count(&call->left->manifest).record_count, 1);
+    if (status == SSTORE_OK)
+        status = read_left(&self->left, &call->progress, error);
+    return status == SSTORE_OK && self->left.count > 0 ? begin_round(self, error) : status;
+}
+
+sstore_status ss_row_pairs_create(ss_join_call *call, ss_row_pairs **pairs_out, sstore_error *error)
+{
+    ss_row_pairs *self = *pairs_out = ss_alloc(1, sizeof *self);
+    if (self == NULL)
+        return ss_fail_memory(error, sizeof *self);
+    self->call = call;
+    self->words = call->left->manifest.words;
+    self->is_self = call->left == call->right;
+    const sstore_status status = open_pairs(self, error);
+    if (status != SSTORE_OK) {
+        ss_row_pairs_free(self);
+        *pairs_out = NULL;
+    }
+    return status;
+}
+
+void ss_row_pairs_free(ss_row_pairs *pairs)
+{
+    if (pairs == NULL)
+        return;
+    close_left(&pairs->left);
+    ss_row_matches_free(&pairs->matches);
+    ss_row_rounds_close(&pairs->rounds);
+    ss_merge_iterator_close(&pairs->right.records);
+    ss_merge_iterator_close(&pairs->own_ids.records);
+    ss_free(pairs);
+}

@@ -1,0 +1,182 @@
+#include "plan/radii.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "plan/cost.h"
+
+#define MAX_RADIUS ((int32_t)SSTORE_MAX_BUILD_DISTANCE)
+#define MAX_GROUPS 8u      /* tables of a word that the estimate considers */
+#define CANDIDATE_NS 150.0 /* to find the rank of a near word, and to read its fingerprint */
+#define BLOCK_BYTES 4096.0
+
+/* A sample of one word. */
+typedef struct word_sample {
+    uint64_t *values; /* as in the fingerprints, then sorted */
+    size_t count;
+    ss_skew skew;
+} word_sample;
+
+/* ----- costs of one word ----- */
+
+/* How many fingerprints are near in the word on average, by radius + 1. */
+static void count_near(const word_sample *sample, double fingerprint_count, double *counts_out)
+{
+    uint64_t pairs[SS_WORD_BITS + 1] = {0};
+    const double all = 0.5 * (double)sample->count * ((double)sample->count - 1);
+    double near = 0;
+    for (size_t i = 0; i < sample->count; i++)
+        for (size_t j = 0; j < i; j++)
+            pairs[ss_popcount(sample->values[i] ^ sample->values[j])]++;
+    counts_out[0] = 0;
+    for (int32_t radius = 0; radius <= MAX_RADIUS; radius++) {
+        near += (double)pairs[radius];
+        counts_out[radius + 1] = all > 0 ? near / all * fingerprint_count : 0;
+    }
+}
+
+/* The expected nanoseconds of probing tables of `groups` equal bit groups at a radius. */
+static double probe_ns(const word_sample *sample, uint32_t groups, int32_t radius, const ss_cost_model *model,
+                       double (*fractions)[2])
+{
+    double ns = 0;
+    for (uint32_t i = 0; i < groups; i++) {
+        const uint32_t begin = SS_WORD_BITS * i / groups, end = SS_WORD_BITS * (i + 1) / groups;
+        const ss_plan_table table = {.key_mask = ss_high_mask(end) & ~ss_high_mask(begin), .prefix_bits = end - begin};
+        const uint32_t all = (uint32_t)radius + 1;
+        const int32_t own = (int32_t)(all / groups + (i < all % groups)) - 1;
+        ns += ss_table_cost_of(&table, own, (uint32_t)radius, model, sample->skew.count > 0 ? fractions[i] : NULL)
+                  .warm_ns;
+    }
+    return ns;
+}
+
+/* `near` is what count_near() found. */
+static void estimate_word(const word_sample *sample, double fingerprint_count, const double *near, ss_word_costs *costs)
+{
+    const ss_cost_model model = {.fingerprint_count = fingerprint_count,
+                                 .block_count = ceil(fingerprint_count * ss_uniform_bits(fingerprint_count) / 8 /
+                                                     BLOCK_BYTES),
+                                 .io = SSTORE_IO_MMAP};
+    for (int32_t radius = 0; radius <= MAX_RADIUS; radius++)
+        costs->ns[radius + 1] = INFINITY;
+    costs->ns[0] = 0;
+    for (uint32_t groups = 1; groups <= MAX_GROUPS; groups++) {
+        double fractions[MAX_GROUPS][2];
+        for (uint32_t i = 0; sample->skew.count > 0 && i < groups; i++) {
+            const uint32_t begin = SS_WORD_BITS * i / groups, end = SS_WORD_BITS * (i + 1) / groups;
+            ss_skew_measure(&sample->skew, ss_high_mask(end) & ~ss_high_mask(begin), true, fractions[i]);
+        }
+        for (int32_t radius = 0; radius <= MAX_RADIUS; radius++) {
+            const double ns = probe_ns(sample, groups, radius, &model, fractions);
+            costs->ns[radius + 1] = fmin(costs->ns[radius + 1], ns);
+        }
+    }
+    for (int32_t radius = 0; radius <= MAX_RADIUS; radius++)
+        costs->ns[radius + 1] += CANDIDATE_NS * near[radius + 1];
+}
+
+/* ----- choosing ----- */
+
+/* Choose radii whose (r + 1) have the sum `total`, by the smallest sum of costs. `best` and `chosen` have an entry for
+ * each word and each sum. */
+static void choose(const ss_word_costs *costs, uint32_t words, uint32_t total, uint32_t max_radius, double *best,
+                   uint8_t *chosen, int32_t *radii_out)
+{
+    const size_t sums = (size_t)total + 1;
+    for (uint32_t word = 0; word < words; word++)
+        for (uint32_t sum = 0; sum <= total; sum++) {
+            double *to = &best[word * sums + sum];
+            *to = INFINITY;
+            for (uint32_t own = 0; own <= sum && own <= max_radius + 1; own++) {
+                const double before = word > 0 ? best[(word - 1) * sums + sum - own] : own == sum ? 0 : INFINITY;
+                const double cost = before + costs[word].ns[own];
+                if (cost < *to) {
+                    *to = cost;
+                    chosen[word * sums + sum] = (uint8_t)own;
+                }
+            }
+        }
+    for (uint32_t word = words, sum = total; word-- > 0;) {
+        const uint32_t own = chosen[word * sums + sum];
+        radii_out[word] = (int32_t)own - 1;
+        sum -= own;
+    }
+}
+
+sstore_status ss_cheapest_radii(const ss_word_costs *costs, uint32_t words, uint32_t distance, uint32_t max_radius,
+                                int32_t *radii_out, sstore_error *error)
+{
+    const size_t entries = (size_t)words * (distance + 2);
+    assert(max_radius <= SSTORE_MAX_BUILD_DISTANCE && distance < words * (max_radius + 1));
+    double *best = ss_alloc(entries, sizeof *best);
+    uint8_t *chosen = ss_alloc(entries, 1);
+    const bool enough = best != NULL && chosen != NULL;
+    if (enough)
+        choose(costs, words, distance + 1, max_radius, best, chosen, radii_out);
+    ss_free(best);
+    ss_free(chosen);
+    return enough ? SSTORE_OK : ss_fail_memory(error, entries * (sizeof *best + 1));
+}
+
+/* Estimate one word of the sample. False if an allocation fails. */
+static bool estimate(const uint64_t *sample, size_t count, uint32_t words, uint32_t word, double fingerprint_count,
+                     uint64_t *values, ss_word_costs *costs)
+{
+    word_sample of = {.values = values, .count = count};
+    for (size_t i = 0; i < count; i++)
+        values[i] = sample[i * words + word];
+    ss_sampler distinct = {.fingerprints = values, .count = count};
+    bool enough = true;
+    /* Pairs with equal words count, so the sample keeps its repeats until then. */
+    double near[SS_RADIUS_COUNT];
+    count_near(&of, fingerprint_count, near);
+    const double share = ss_sampler_finish(&distinct);
+    of.count = distinct.count;
+    if (distinct.count >= SS_SAMPLE_MIN)
+        enough = ss_skew_init(&of.skew, values, distinct.count);
+    if (enough)
+        estimate_word(&of, fingerprint_count * share, near, costs);
+    ss_skew_free(&of.skew);
+    return enough;
+}
+
+sstore_status ss_choose_radii(const uint64_t *sample, size_t count, uint32_t words, uint32_t distance,
+                              uint32_t max_radius, double fingerprint_count, int32_t *radii_out, sstore_error *error)
+{
+    ss_word_costs costs[SSTORE_MAX_WORDS];
+    uint64_t *values = ss_alloc(count, sizeof *values);
+    bool enough = values != NULL;
+    for (uint32_t word = 0; enough && word < words; word++)
+        enough = estimate(sample, count, words, word, fingerprint_count, values, &costs[word]);
+    ss_free(values);
+    return enough ? ss_cheapest_radii(costs, words, distance, max_radius, radii_out, error)
+                  : ss_fail_memory(error, count * sizeof *values);
+}
+
+/* ----- other distances ----- */
+
+void ss_fit_radii(int32_t *radii, uint32_t words, uint32_t distance)
+{
+    int32_t excess = -(int32_t)distance - 1;
+    for (uint32_t i = 0; i < words; i++)
+        excess += radii[i] + 1;
+    for (; excess > 0; excess--) {
+        uint32_t largest = 0;
+        for (uint32_t i = 1; i < words; i++)
+            largest = radii[i] >= radii[largest] ? i : largest;
+        radii[largest]--;
+    }
+    for (; excess < 0; excess++) {
+        uint32_t smallest = words;
+        for (uint32_t i = 0; i < words; i++)
+            if (radii[i] != SS_NO_PROBE && radii[i] < (int32_t)SS_WORD_BITS &&
+                (smallest == words || radii[i] < radii[smallest]))
+                smallest = i;
+        for (uint32_t i = 0; smallest == words; i++)
+            smallest = radii[i] < (int32_t)SS_WORD_BITS ? i : words;
+        radii[smallest]++;
+    }
+}

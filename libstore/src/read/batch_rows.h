@@ -1,0 +1,57 @@
+/*
+ * batch_rows.h - many queries at once in a store with word indexes. Each index answers a batch of the queries' words,
+ * as a store of 64-bit fingerprints does. What it finds are candidates, which all threads confirm.
+ */
+#ifndef SS_BATCH_ROWS_H
+#define SS_BATCH_ROWS_H
+
+#include "base/tasks.h"
+#include "read/row_search.h"
+
+/* A round of queries. */
+typedef struct ss_row_batch {
+    const sstore *store;
+    const ss_row_plan *plans;     /* one a segment */
+    const uint64_t *fingerprints; /* of the round */
+    uint32_t count, distance, threads;
+    long long max_matches; /* of the round, and of its hits */
+    uint64_t max_candidates; /* of one query in one word; 0: any number */
+    uint64_t first_index;  /* of the round's first query */
+    uint64_t *block_count; /* the blocks read are added to it; NULL: not wanted */
+    ss_progress *progress; /* only asked whether to stop */
+    /* For joins of a store with itself: */
+    bool not_below; /* the queries ascend, and fingerprints below their query are left out */
+    bool in_order;  /* the matches of a query ascend by (fingerprint, id), not by distance first */
+    const uint64_t *ranks;    /* of the queries in the store's only segment; NULL: there are several. For not_below */
+    const uint64_t *left_out; /* a bit for each rank of the only segment, whose fingerprints are left out; or NULL */
+} ss_row_batch;
+
+/* A fingerprint of a segment within the distance of a query. */
+typedef struct ss_row_found {
+    uint32_t query, segment;
+    uint64_t rank;
+} ss_row_found;
+
+/* What a round found, in any order. Begins zeroed; free `hits` with ss_free(). */
+typedef struct ss_row_hits {
+    ss_row_found *hits;
+    size_t count;
+} ss_row_hits;
+
+/* Find the fingerprints near each query. A segment that removes them does not count yet. STOPPED if there are more than
+ * the maximum. */
+sstore_status ss_rows_find(const ss_row_batch *batch, ss_row_hits *hits_out, sstore_error *error);
+
+/* The matches of a round, in the order of the queries, those of one query by (distance, fingerprint, id). The caller
+ * frees both arrays; `words` of a match leads into rows. */
+typedef struct ss_row_matches {
+    sstore_match *matches;
+    uint64_t *rows;
+    size_t count;
+} ss_row_matches;
+
+/* Answer a round. STOPPED if there are more matches than the maximum. If the status is not OK, there are no matches. */
+sstore_status ss_rows_batch(const ss_row_batch *batch, ss_row_matches *matches_out, sstore_error *error);
+void ss_row_matches_free(ss_row_matches *matches);
+
+#endif

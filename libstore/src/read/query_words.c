@@ -1,0 +1,179 @@
+/* query_words.c - queries of one fingerprint in stores of any width. Those of 64 bits are left to query.c. */
+#include "base/error.h"
+#include "read/row_search.h"
+
+uint32_t sstore_word_count(const sstore *store)
+{
+    return store->manifest.words;
+}
+
+/* Check the arguments of a call, whose name is for the error. */
+static sstore_status check(const char *call, const sstore_cursor *cursor, const uint64_t *fingerprint,
+                           uint32_t distance, bool has_callback, sstore_error *error)
+{
+    if (cursor == NULL || fingerprint == NULL || !has_callback)
+        return ss_fail_argument(error, "%s: cursor, fingerprint and callback must not be NULL", call);
+    const uint32_t max = SSTORE_MAX_DISTANCE * cursor->store->manifest.words;
+    return distance <= max ? SSTORE_OK : ss_fail_argument(error, "%s: the distance must be at most %u", call, max);
+}
+
+static bool has_rows(const sstore_cursor *cursor)
+{
+    return cursor->store->manifest.words > 1;
+}
+
+/* The destination of the records of hits. */
+typedef struct record_sink {
+    sstore_cursor *cursor;
+    sstore_match_fn on_match;
+    void *context;
+} record_sink;
+
+static sstore_status report_hit(void *context, const ss_row_hit *hit, sstore_error *error)
+{
+    const record_sink *sink = context;
+    return ss_rows_report(sink->cursor, hit, 0, sink->on_match, sink->context, error);
+}
+
+/* Find every distinct fingerprint within the distance in all segments of records, the newest first. */
+static sstore_status query_segments(sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t distance,
+                                    ss_row_hit_fn on_hit, void *context, sstore_error *error)
+{
+    const sstore *store = cursor->store;
+    sstore_status status = SSTORE_OK;
+    ss_cursor_renew(cursor);
+    for (uint32_t i = store->manifest.segment_count; status == SSTORE_OK && i-- > 0;)
+        if (!ss_segment_removes(store->segments[i]))
+            status = ss_rows_query_segment(cursor, i, fingerprint, distance, on_hit, context, error);
+    return status;
+}
+
+static sstore_status query_records(sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t distance,
+                                   sstore_match_fn on_match, void *context, sstore_error *error)
+{
+    record_sink sink = {.cursor = cursor, .on_match = on_match, .context = context};
+    return query_segments(cursor, fingerprint, distance, report_hit, &sink, error);
+}
+
+sstore_status sstore_query_words(sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t distance,
+                                 sstore_match_fn on_match, void *context, sstore_error *error)
+{
+    const sstore_status status = check("sstore_query_words", cursor, fingerprint, distance, on_match != NULL, error);
+    if (status != SSTORE_OK)
+        return status;
+    if (!has_rows(cursor))
+        return sstore_query(cursor, *fingerprint, distance, on_match, context, error);
+    ss_cursor_begin(cursor);
+    return query_records(cursor, fingerprint, distance, on_match, context, error);
+}
+
+/* ----- the nearest ----- */
+
+static sstore_status note_hit(void *context, const ss_row_hit *hit, sstore_error *error)
+{
+    uint32_t *smallest = context;
+    (void)error;
+    *smallest = ss_min_u32(*smallest, hit->distance);
+    return *smallest == 0 ? SSTORE_STOPPED : SSTORE_OK;
+}
+
+static int note_match(void *context, const sstore_match *match)
+{
+    uint32_t *smallest = context;
+    *smallest = ss_min_u32(*smallest, match->distance);
+    return *smallest == 0;
+}
+
+/* The distance to try after `tried` found nothing: one more, as long as all tries together cost less than a full scan;
+ * then the largest, because a full scan finds the nearest at any distance. */
+static uint32_t next_distance(sstore_cursor *cursor, uint32_t tried, uint32_t max_distance, double *spent)
+{
+    const ss_row_plan *plans = ss_cursor_row_plans(cursor, tried + 1);
+    double full_scan_cost = 0;
+    for (uint32_t i = 0; i < cursor->store->manifest.segment_count; i++) {
+        if (ss_segment_removes(cursor->store->segments[i]))
+            continue;
+        *spent += plans[i].full_scan ? plans[i].full_scan_cost : plans[i].probe_cost;
+        full_scan_cost += plans[i].full_scan_cost;
+    }
+    return *spent >= full_scan_cost ? max_distance : tried + 1;
+}
+
+sstore_status sstore_query_nearest_words(sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t max_distance,
+                                         sstore_match_fn on_match, void *context, sstore_error *error)
+{
+    uint32_t smallest = UINT32_MAX; /* distance of a record that was found */
+    double spent = 0;               /* estimated nanoseconds */
+    sstore_status status = check("sstore_query_nearest_words", cursor, fingerprint, max_distance, on_match != NULL,
+                                 error);
+    if (status != SSTORE_OK)
+        return status;
+    if (!has_rows(cursor))
+        return sstore_query_nearest(cursor, *fingerprint, max_distance, on_match, context, error);
+    uint32_t distance = ss_min_u32(max_distance, cursor->store->manifest.distance);
+    ss_cursor_begin(cursor);
+    for (;; distance = next_distance(cursor, distance, max_distance, &spent)) {
+        /* If nothing was removed, the fingerprints tell the smallest distance, and no ids are looked up. */
+        status = cursor->store->removal_end == 0
+                     ? query_segments(cursor, fingerprint, distance, note_hit, &smallest, error)
+                     : query_records(cursor, fingerprint, distance, note_match, &smallest, error);
+        /* A hit at distance 0 also stops the search. */
+        if (status != SSTORE_OK && !(status == SSTORE_STOPPED && smallest == 0))
+            return status;
+        if (smallest <= distance)
+            return query_records(cursor, fingerprint, smallest, on_match, context, error);
+        if (distance == max_distance)
+            return SSTORE_OK;
+    }
+}
+
+/* ----- columns ----- */
+
+sstore_status sstore_query_words_columns(sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t distance,
+                                         const sstore_match_columns *columns, size_t capacity, uint64_t *count_out,
+                                         sstore_error *error)
+{
+    return ss_query_columns(sstore_query_words, cursor, fingerprint, distance, columns, capacity, count_out, error);
+}
+
+sstore_status sstore_query_nearest_words_columns(sstore_cursor *cursor, const uint64_t *fingerprint,
+                                                 uint32_t max_distance, const sstore_match_columns *columns,
+                                                 size_t capacity, uint64_t *count_out, sstore_error *error)
+{
+    return ss_query_columns(sstore_query_nearest_words, cursor, fingerprint, max_distance, columns, capacity, count_out,
+                            error);
+}
+
+/* ----- explanation ----- */
+
+sstore_status sstore_explain_words(sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t distance,
+                                   sstore_explain_fn on_table, void *context, sstore_error *error)
+{
+    sstore_status status = check("sstore_explain_words", cursor, fingerprint, distance, on_table != NULL, error);
+    if (status != SSTORE_OK)
+        return status;
+    if (!has_rows(cursor))
+        return sstore_explain(cursor, *fingerprint, distance, on_table, context, error);
+    const sstore *store = cursor->store;
+    ss_cursor_begin(cursor);
+    const ss_row_plan *plans = ss_cursor_row_plans(cursor, distance);
+    for (uint32_t i = 0; status == SSTORE_OK && i < store->manifest.segment_count; i++) {
+        uint32_t table = 0;
+        if (ss_segment_removes(store->segments[i]))
+            continue;
+        for (uint32_t word = 0; status == SSTORE_OK && word < store->manifest.words; word++) {
+            const int32_t radius = plans[i].radii[word];
+            const ss_explained_part part = {.segment = store->segments[i]->indexes[word],
+                                            .number = i,
+                                            .first_table = table,
+                                            .word = word,
+                                            .plan = &plans[i].words[word],
+                                            .fingerprint = fingerprint[word],
+                                            .is_left_out = plans[i].full_scan || radius == SS_NO_PROBE,
+                                            .distance = radius == SS_NO_PROBE ? 0 : (uint32_t)radius};
+            status = ss_explain_part(cursor, &part, on_table, context, error);
+            table += part.segment->metadata.plan.table_count;
+        }
+    }
+    return status;
+}

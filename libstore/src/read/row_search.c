@@ -1,0 +1,332 @@
+#include "read/row_search.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/words.h"
+#include "codec/rows.h"
+#include "plan/radii.h"
+
+#define STEPS_A_CANDIDATE 3u /* its rank and its id in the word index, and its fingerprint */
+
+/* Steps to find the rank of a hit again, its ids, and both in all newer segments. */
+static void allow_hit(sstore_cursor *cursor)
+{
+    cursor->steps.left += cursor->row_hit_steps;
+}
+
+/* ----- candidates ----- */
+
+void ss_rows_prefetch(const ss_segment *segment, uint64_t rank)
+{
+    const ss_checked_blocks *checked = &segment->tables[0].checked;
+    const uint32_t words = checked->words, capacity = ss_rows_capacity(segment->metadata.block_bytes, words);
+    if (rank < segment->metadata.distinct_count)
+        ss_block_reader_prefetch_bytes(checked->reader, rank / capacity, (uint32_t)(rank % capacity) * 8 * words,
+                                       8 * words);
+}
+
+sstore_status ss_rows_load_rank(const ss_segment *segment, uint64_t rank, ss_block_slot *slot,
+                                uint64_t *fingerprint_out, sstore_error *error)
+{
+    const ss_checked_blocks *checked = &segment->tables[0].checked;
+    const uint32_t capacity = ss_rows_capacity(segment->metadata.block_bytes, checked->words);
+    ss_block_slot_prefetch(slot, checked->reader, rank / capacity);
+    const sstore_status status = ss_block_slot_wait(slot, error);
+    if (status == SSTORE_OK)
+        ss_rows_load(slot->bytes, (uint32_t)(rank % capacity), checked->words, fingerprint_out);
+    return status;
+}
+
+sstore_status ss_rows_check_rank(const ss_segment *segment, const uint64_t *fingerprint, uint64_t rank,
+                                 ss_block_slot *slot, sstore_error *error)
+{
+    uint64_t found;
+    const sstore_status status = ss_find_row(segment, fingerprint, slot, &found, error);
+    if (status != SSTORE_OK || found == rank)
+        return status;
+    return ss_fail_damaged(error, segment->tables[0].blocks.file.path, SSTORE_NO_OFFSET,
+                           "its fingerprints do not ascend");
+}
+
+static sstore_status fail_candidate(const ss_segment *segment, uint32_t word, const char *reason, sstore_error *error)
+{
+    return ss_fail_damaged(error, segment->indexes[word]->ids.file.path, SSTORE_NO_OFFSET, "%s", reason);
+}
+
+sstore_status ss_rows_confirm(const ss_segment *segment, const ss_candidate *candidate, uint32_t word,
+                              const ss_row_query *query, ss_block_slot *slot, ss_row_hit *hit_out, bool *is_hit_out,
+                              sstore_error *error)
+{
+    const uint32_t words = segment->metadata.words;
+    uint64_t *row = hit_out->fingerprint;
+    *is_hit_out = false;
+    if (SS_UNLIKELY(candidate->rank >= segment->metadata.distinct_count))
+        return fail_candidate(segment, word, "the word index has a rank that the segment does not have", error);
+    sstore_status status = ss_rows_load_rank(segment, candidate->rank, slot, row, error);
+    if (status != SSTORE_OK)
+        return status;
+    if (SS_UNLIKELY(row[word] != candidate->word))
+        return fail_candidate(segment, word, "the word index leads to a fingerprint that does not have the word",
+                              error);
+    hit_out->distance = ss_words_distance(row, query->fingerprint, words);
+    if (hit_out->distance > query->distance ||
+        ss_first_covering_word(row, query->fingerprint, query->radii, words) != word)
+        return SSTORE_OK;
+    status = ss_rows_check_rank(segment, row, candidate->rank, slot, error);
+    hit_out->rank = candidate->rank;
+    *is_hit_out = status == SSTORE_OK;
+    return status;
+}
+
+/* One query on one segment. */
+typedef struct row_search {
+    sstore_cursor *cursor;
+    const ss_segment *segment;
+    const ss_row_plan *plan;
+    const uint64_t *query;
+    uint32_t distance;
+    uint32_t word; /* whose index is searched */
+    ss_row_hit hit;
+    ss_row_hit_fn on_hit;
+    void *context;
+    sstore_status status; /* of the candidates so far */
+    sstore_error *error;
+} row_search;
+
+/* Confirm the candidates that were gathered. */
+static sstore_status confirm_candidates(row_search *self)
+{
+    sstore_cursor *cursor = self->cursor;
+    const ss_row_query query = {self->query, self->distance, self->plan->radii};
+    const uint32_t count = cursor->candidate_count;
+    cursor->candidate_count = 0;
+    for (uint32_t i = 0; self->status == SSTORE_OK && i < count; i++) {
+        bool is_hit;
+        cursor->steps.left += STEPS_A_CANDIDATE;
+        allow_hit(cursor);
+        self->status = ss_rows_confirm(self->segment, &cursor->candidates[i], self->word, &query, &cursor->row_slot,
+                                       &self->hit, &is_hit, self->error);
+        if (self->status == SSTORE_OK && !is_hit) /* then it took at most one step */
+            cursor->steps.left -= cursor->row_hit_steps;
+        if (self->status == SSTORE_OK && is_hit)
+            self->status = self->on_hit(self->context, &self->hit, self->error);
+    }
+    return self->status;
+}
+
+static int add_candidate(void *context, const sstore_match *match)
+{
+    row_search *self = context;
+    sstore_cursor *cursor = self->cursor;
+    ss_rows_prefetch(self->segment, match->id);
+    cursor->candidates[cursor->candidate_count++] = (ss_candidate){.word = match->fingerprint, .rank = match->id};
+    return cursor->candidate_count == SS_HITS_TOGETHER && confirm_candidates(self) != SSTORE_OK;
+}
+
+/* Find the ranks of the words that were found. */
+static sstore_status look_up_words(row_search *self)
+{
+    sstore_cursor *cursor = self->cursor;
+    const uint32_t count = cursor->found_count;
+    cursor->found_count = 0;
+    const sstore_status status = ss_report_records(cursor, cursor->found, count, add_candidate, self, self->error);
+    return self->status != SSTORE_OK ? self->status : status;
+}
+
+/* No newer segment has a record of a word index, so the number of the segment is above all. */
+static sstore_status add_word(void *context, const ss_hit *hit, sstore_error *error)
+{
+    row_search *self = context;
+    sstore_cursor *cursor = self->cursor;
+    ss_hit *added = &cursor->found[cursor->found_count++];
+    (void)error;
+    *added = *hit;
+    added->maybe_in_newer = false;
+    return cursor->found_count == SS_HITS_TOGETHER ? look_up_words(self) : SSTORE_OK;
+}
+
+static sstore_status search_word(row_search *self, uint32_t word)
+{
+    sstore_cursor *cursor = self->cursor;
+    const ss_search search = {.cursor = cursor,
+                              .segment = self->segment->indexes[word],
+                              .segment_number = UINT32_MAX,
+                              .plan = &self->plan->words[word],
+                              .fingerprint = self->query[word],
+                              .distance = (uint32_t)self->plan->radii[word],
+                              .on_hit = add_word,
+                              .context = self,
+                              .error = self->error};
+    self->word = word;
+    cursor->found_count = cursor->candidate_count = 0;
+    sstore_status status = ss_search_run(&search);
+    if (status == SSTORE_OK && cursor->found_count > 0)
+        status = look_up_words(self);
+    return status == SSTORE_OK ? confirm_candidates(self) : status;
+}
+
+/* ----- the full scan ----- */
+
+/* Check that the last fingerprint of a block is above the one of the block before, and has the block's key. So a search
+ * for any fingerprint leads to the right block. `last` is the one before, and becomes this block's. */
+static sstore_status check_last(const row_search *self, uint64_t number, uint64_t *last)
+{
+    const ss_checked_blocks *checked = &self->segment->tables[0].checked;
+    const uint32_t count = ss_checked_rows_count(checked, number);
+    uint64_t row[SSTORE_MAX_WORDS];
+    ss_rows_load(self->cursor->row_slot.bytes, count - 1, checked->words, row);
+    if (SS_UNLIKELY(number > 0 && ss_words_compare(row, last, checked->words) <= 0))
+        return ss_block_reader_malformed(checked->reader, number, SS_BELOW_BLOCK_BEFORE, self->error);
+    if (SS_UNLIKELY(ss_array_at(checked->keys, number) != row[0]))
+        return ss_block_reader_malformed(checked->reader, number, SS_OTHER_LAST_FINGERPRINT, self->error);
+    ss_words_copy(last, row, checked->words);
+    return SSTORE_OK;
+}
+
+/* Check that all fingerprints of a block that has a hit ascend from the last one of the block before. */
+static sstore_status check_ascends(const row_search *self, uint64_t number, const uint64_t *before)
+{
+    const ss_checked_blocks *checked = &self->segment->tables[0].checked;
+    const uint32_t count = ss_checked_rows_count(checked, number), words = checked->words;
+    uint64_t last[SSTORE_MAX_WORDS], row[SSTORE_MAX_WORDS];
+    bool ascends = true;
+    ss_words_copy(last, before, words);
+    for (uint32_t i = 0; i < count; i++) {
+        ss_rows_load(self->cursor->row_slot.bytes, i, words, row);
+        ascends &= (number == 0 && i == 0) || ss_words_compare(last, row, words) < 0;
+        ss_words_copy(last, row, words);
+    }
+    return ascends ? SSTORE_OK
+                   : ss_block_reader_malformed(checked->reader, number, "its fingerprints do not ascend", self->error);
+}
+
+/* Test the fingerprints of the block in the slot. `before` is the last one of the block before. */
+static sstore_status scan_block(row_search *self, uint64_t number, const uint64_t *before)
+{
+    const ss_checked_blocks *checked = &self->segment->tables[0].checked;
+    const uint32_t count = ss_checked_rows_count(checked, number), words = checked->words;
+    const uint64_t capacity = ss_rows_capacity(self->segment->metadata.block_bytes, words);
+    const uint8_t *bytes = self->cursor->row_slot.bytes;
+    ss_row_hit *hit = &self->hit;
+    bool is_checked = false;
+    sstore_status status = SSTORE_OK;
+    for (uint32_t i = 0; status == SSTORE_OK && i < count; i++) {
+        if (SS_LIKELY(ss_rows_distance(bytes, i, words, self->query, self->distance) > self->distance))
+            continue;
+        if (!is_checked)
+            status = check_ascends(self, number, before);
+        is_checked = true;
+        ss_rows_load(bytes, i, words, hit->fingerprint);
+        hit->rank = number * capacity + i;
+        hit->distance = ss_words_distance(hit->fingerprint, self->query, words);
+        allow_hit(self->cursor);
+        if (status == SSTORE_OK)
+            status = self->on_hit(self->context, hit, self->error);
+    }
+    return status;
+}
+
+/* Test every fingerprint of table 0. So none is found twice, and older segments that have one find it here. */
+static sstore_status scan_rows(row_search *self)
+{
+    sstore_cursor *cursor = self->cursor;
+    const ss_block_reader *reader = self->segment->tables[0].checked.reader;
+    ss_read_ahead ahead = ss_read_ahead_from(0, UINT64_MAX);
+    uint64_t last[SSTORE_MAX_WORDS] = {0}, before[SSTORE_MAX_WORDS];
+    sstore_status status = SSTORE_OK;
+    for (uint64_t number = 0; status == SSTORE_OK && number < reader->header.block_count; number++) {
+        ss_block_reader_ahead(reader, number, &ahead);
+        ss_block_slot_prefetch(&cursor->row_slot, reader, number);
+        status = ss_block_slot_wait(&cursor->row_slot, self->error);
+        memcpy(before, last, sizeof before);
+        if (status == SSTORE_OK)
+            status = check_last(self, number, last);
+        if (status == SSTORE_OK)
+            status = scan_block(self, number, before);
+        if (status == SSTORE_OK)
+            status = ss_cursor_check_stop(cursor);
+    }
+    return status;
+}
+
+sstore_status ss_rows_query_segment(sstore_cursor *cursor, uint32_t segment, const uint64_t *fingerprint,
+                                    uint32_t distance, ss_row_hit_fn on_hit, void *context, sstore_error *error)
+{
+    const ss_segment *of = cursor->store->segments[segment];
+    const ss_row_plan *plan = &ss_cursor_row_plans(cursor, distance)[segment];
+    row_search self = {.cursor = cursor,
+                       .segment = of,
+                       .plan = plan,
+                       .query = fingerprint,
+                       .distance = distance,
+                       .hit = {.segment = of, .segment_number = segment},
+                       .on_hit = on_hit,
+                       .context = context,
+                       .error = error};
+    sstore_status status = SSTORE_OK;
+    if (plan->full_scan)
+        return scan_rows(&self);
+    for (uint32_t word = 0; status == SSTORE_OK && word < of->metadata.words; word++)
+        if (plan->radii[word] != SS_NO_PROBE)
+            status = search_word(&self, word);
+    return status;
+}
+
+/* ----- records ----- */
+
+typedef struct row_report {
+    sstore_cursor *cursor;
+    const ss_row_hit *hit;
+    uint64_t query_index;
+    sstore_match_fn on_match;
+    void *context;
+} row_report;
+
+/* Report a record, unless a newer segment also has it: that one removes it, or reports it itself. */
+static sstore_status report_record(const row_report *self, uint64_t id, sstore_error *error)
+{
+    const ss_row_hit *hit = self->hit;
+    const sstore *store = self->cursor->store;
+    const sstore_match match = {.query_index = self->query_index,
+                                .fingerprint = hit->fingerprint[0],
+                                .id = id,
+                                .distance = hit->distance,
+                                .words = hit->fingerprint};
+    if (store->several_add || hit->segment_number < store->removal_end) {
+        bool is_newer;
+        const sstore_status status = ss_membership_in_newer(&self->cursor->newer, hit->segment_number, hit->fingerprint,
+                                                            id, store->several_add, &is_newer, error);
+        if (status != SSTORE_OK || is_newer)
+            return status;
+    }
+    return self->on_match(self->context, &match) == 0 ? SSTORE_OK : SSTORE_STOPPED;
+}
+
+sstore_status ss_rows_report(sstore_cursor *cursor, const ss_row_hit *hit, uint64_t query_index,
+                             sstore_match_fn on_match, void *context, sstore_error *error)
+{
+    const row_report self = {
+        .cursor = cursor, .hit = hit, .query_index = query_index, .on_match = on_match, .context = context};
+    const ss_segment *segment = hit->segment;
+    ss_rank_ids ids;
+    bool more = true;
+    if (!segment->metadata.has_ids)
+        return report_record(&self, 0, error);
+    const uint64_t number = ss_key_index_find(&segment->ids_keys, hit->rank);
+    if (number == segment->ids_keys.keys.count)
+        return ss_fail_ids_missing(segment, hit->rank, error);
+    ss_rank_ids_init(&ids, segment, hit->rank, number, &cursor->row_ids_slot);
+    sstore_status status = ss_rank_ids_next(&ids, &more, error);
+    while (status == SSTORE_OK && more) {
+        for (uint32_t i = ids.begin; status == SSTORE_OK && i < ids.end; i++) {
+            uint64_t id;
+            status = ss_rank_ids_take(&ids, i, &id, error);
+            if (status == SSTORE_OK)
+                status = report_record(&self, id, error);
+        }
+        if (status == SSTORE_OK)
+            status = ss_rank_ids_next(&ids, &more, error);
+    }
+    return status;
+}
