@@ -4,8 +4,9 @@ The format numbers bits in two ways: bit 0 of a fingerprint is its most signific
 least significant bit.
 """
 
-FINGERPRINT_BITS = 64
+FINGERPRINT_BITS = 64  # of a word, and of the tables that block-codec.md describes
 FINGERPRINT_MAX = 2**FINGERPRINT_BITS - 1
+WORD_BYTES = 8
 
 
 def field(data: bytes, position: int, width: int) -> int:
@@ -41,6 +42,24 @@ def bytes_u64(value: int) -> bytes:
 
 def bytes_u128(value: int) -> bytes:
     return value.to_bytes(16, "little")
+
+
+def words_of(fingerprint: int, bits: int) -> list[int]:
+    """The words of a fingerprint, word 0 first: that of the most significant bits."""
+    return [fingerprint >> shift & FINGERPRINT_MAX for shift in range(bits - FINGERPRINT_BITS, -1, -FINGERPRINT_BITS)]
+
+
+def of_words(words: list[int]) -> int:
+    """The fingerprint of these words. Its order as a number is that of the words, word 0 first."""
+    fingerprint = 0
+    for word in words:
+        fingerprint = fingerprint << FINGERPRINT_BITS | word
+    return fingerprint
+
+
+def bytes_fingerprint(fingerprint: int, bits: int) -> bytes:
+    """A u64 for each word, word 0 first (sstore-format.md, sections 9 and 16.1)."""
+    return b"".join(bytes_u64(word) for word in words_of(fingerprint, bits))
 
 
 def first_difference(a: int, b: int) -> int:

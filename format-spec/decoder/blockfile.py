@@ -1,19 +1,22 @@
-"""Block files: their header and the trailers of their blocks (sstore-format.md, section 4; section 12, steps 5 and 7)."""
+"""Block files: their header and the trailers of their blocks (sstore-format.md, sections 4 and 16.1; section 12, steps 5 and
+7)."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from bits import FINGERPRINT_BITS, bytes_u32, bytes_u64, bytes_u128, u32, u64, u128
+from bits import bytes_u32, bytes_u64, bytes_u128, u32, u64, u128
 from block import TRAILER_BYTES
 from faults import Damaged, Unsupported
 from folder import Folder
 from huffman import SYMBOLS, Code
-from manifest import COLUMN_BITS, VERSION, Segment
+from manifest import VERSION, Segment
 from xxh3 import xxh3_64, xxh3_128
 
 MAGIC = b"sstorBLK"
 HEADER_BYTES = 4096
 LENGTHS = slice(88, 88 + SYMBOLS)
+H_COUNTS_AT = 152
+GAP_BIT_COUNTS_AT = 664
 CHECKSUM_AT = 4080
 NUMBER_OF_IDS = 0xFFFFFFFF
 MAX_ITEMS_OF_BLOCK = 65535
@@ -26,6 +29,9 @@ class Expected:
     block_count: int
     item_count: int
     checksum: int
+    fingerprint_bits: int
+    column_bits: int  # of a table
+    has_code: bool
     fields: list[tuple[int, int, int, str]]
 
 
@@ -48,7 +54,15 @@ def expected_of(segment: Segment, number: int) -> Expected:
             (72, 4, table.radius, "radius"),
             (80, 8, table.key_mask, "key mask"),
         ]
-    return Expected(block_count, item_count, table.header_checksum if table else segment.id_header_checksum, fields)
+    return Expected(
+        block_count,
+        item_count,
+        table.header_checksum if table else segment.id_header_checksum,
+        segment.fingerprint_bits,
+        segment.column_bits,
+        is_table and not segment.is_wide,
+        fields,
+    )
 
 
 class BlockFile:
@@ -61,25 +75,26 @@ class BlockFile:
         self.path = folder.path_of(name)
         self.data = folder.read(name, HEADER_BYTES + self.block_count * self.block_size)
         try:
-            self._check_header(expected, number)
+            self._check_header(expected)
         except Damaged as fault:
             raise fault.within(self.path)
         header = self.data
-        self.h_counts = [u64(header, 152 + 8 * h) for h in range(64)]
-        self.gap_bit_counts = [u64(header, 664 + 8 * i) for i in range(64)]
+        self.h_counts = [u64(header, H_COUNTS_AT + 8 * h) for h in range(64)]
+        self.gap_bit_counts = [u64(header, GAP_BIT_COUNTS_AT + 8 * i) for i in range(64)]
         self.file_key = xxh3_64(bytes_u128(segment.id) + bytes_u32(number) + header[LENGTHS])
 
-    def _check_header(self, expected: Expected, number: int) -> None:
+    def _check_header(self, expected: Expected) -> None:
         header = self.data[:HEADER_BYTES]
         if header[:8] != MAGIC:
             raise Damaged("not a block file", offset=0)
         checksum = u128(header, CHECKSUM_AT)
         if checksum != xxh3_128(header[:CHECKSUM_AT]):
             raise Damaged("the header's checksum is wrong", offset=CHECKSUM_AT)
-        for offset, value, name in (8, VERSION, "version"), (12, HEADER_BYTES, "header size"), (44, FINGERPRINT_BITS, "fingerprint bits"):
+        supported = (8, VERSION, "version"), (12, HEADER_BYTES, "header size"), (44, expected.fingerprint_bits, "fingerprint bits")
+        for offset, value, name in supported:
             if u32(header, offset) != value:
                 raise Unsupported(f"{name} {u32(header, offset)}", self.path, offset)
-        column_bits = 0 if u32(header, 32) == NUMBER_OF_IDS else COLUMN_BITS
+        column_bits = 0 if u32(header, 32) == NUMBER_OF_IDS else expected.column_bits
         if u32(header, 40) != column_bits:
             raise Unsupported(f"a column of {u32(header, 40)} bits", self.path, 40)
         if checksum != expected.checksum:
@@ -94,9 +109,9 @@ class BlockFile:
             self.code = Code(lengths)
         except Damaged as fault:
             raise fault.within(self.path, 88)
-        if number == NUMBER_OF_IDS and any(lengths):
-            raise Damaged("the id column has a code", offset=88)
-        if number != NUMBER_OF_IDS and expected.item_count > 1 and not any(lengths):
+        if not expected.has_code and any(lengths):
+            raise Damaged("a code where nothing is coded", offset=88)
+        if expected.has_code and expected.item_count > 1 and not any(lengths):
             raise Damaged("a table of several fingerprints has no code", offset=88)
 
     def blocks(self) -> Iterator[tuple[int, bytes]]:

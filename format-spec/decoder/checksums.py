@@ -1,39 +1,48 @@
 """Makes every checksum of an edited store right again, so that tests reach the checks behind the checksums.
 
 It sets segment ids (sstore-format.md, section 9), header checksums and trailers (section 4) and the manifest's checksum
-(section 3.5). It leaves content sums, directories and names of folders unchanged.
+(section 3.5), also of word indexes (section 16.2). It leaves content sums, directories and names of folders unchanged.
 """
 
 from pathlib import Path
 
-from bits import bytes_u32, bytes_u64, bytes_u128, u32, u64
+from bits import FINGERPRINT_BITS, bytes_u32, bytes_u64, bytes_u128, u16, u32, u64
 from xxh3 import xxh3_64, xxh3_128
 
 
 def set_checksums(store: Path) -> None:
+    """Folders say how many word indexes a segment has: these fields of the manifest may be what was edited."""
     manifest = bytearray((store / "MANIFEST").read_bytes())
     at = 64 + -(-u32(manifest, 56) // 8) * 8
     for _ in range(u32(manifest, 60)):
-        table_count = u32(manifest, at + 116)
-        segment_id = _segment_id(manifest, at, table_count)
-        manifest[at : at + 16] = segment_id
         folder = store / f"seg-{u64(manifest, at + 16):016x}"
-        block_size = u32(manifest, at + 56)
-        for number in range(table_count):
-            checksum_at = at + 128 + 40 * number + 24
-            path = folder / f"table-{number:02d}.blk"
-            manifest[checksum_at : checksum_at + 16] = _set_file_checksums(path, segment_id, block_size)
-        if u32(manifest, 40) & 1:
-            manifest[at + 96 : at + 112] = _set_file_checksums(folder / "ids.blk", segment_id, block_size)
-        at += 128 + 40 * table_count
+        at = _set_entry(manifest, at, folder, manifest[32:44])
+        for word_folder in sorted(folder.glob("word-*")):
+            k = max(u16(manifest, at + 114) - 1, 0)
+            at = _set_entry(manifest, at, word_folder, bytes_u32(FINGERPRINT_BITS) + bytes_u32(k) + bytes_u32(1))
     manifest[-16:] = bytes_u128(xxh3_128(bytes(manifest[:-16])))
     (store / "MANIFEST").write_bytes(manifest)
 
 
-def _segment_id(manifest: bytes, at: int, table_count: int) -> bytes:
+def _set_entry(manifest: bytearray, at: int, folder: Path, store_fields: bytes) -> int:
+    """Seal a segment or word index, and its files. `store_fields` are fingerprint bits, k and flags. Returns the entry's end."""
+    table_count = u32(manifest, at + 116)
+    segment_id = _segment_id(manifest, at, table_count, store_fields)
+    manifest[at : at + 16] = segment_id
+    block_size = u32(manifest, at + 56)
+    for number in range(table_count):
+        checksum_at = at + 128 + 40 * number + 24
+        path = folder / f"table-{number:02d}.blk"
+        manifest[checksum_at : checksum_at + 16] = _set_file_checksums(path, segment_id, block_size)
+    if u32(store_fields, 8) & 1:
+        manifest[at + 96 : at + 112] = _set_file_checksums(folder / "ids.blk", segment_id, block_size)
+    return at + 128 + 40 * table_count
+
+
+def _segment_id(manifest: bytes, at: int, table_count: int, store_fields: bytes) -> bytes:
     data = manifest[at + 40 : at + 56] + manifest[at + 24 : at + 40]
-    data += manifest[8:12] + manifest[32:36] + bytes_u32(u32(manifest, 40) & 1)
-    data += manifest[at + 112 : at + 116] + manifest[at + 56 : at + 64] + manifest[36:40]
+    data += manifest[8:12] + store_fields[:4] + bytes_u32(u32(store_fields, 8) & 1)
+    data += manifest[at + 112 : at + 116] + manifest[at + 56 : at + 64] + store_fields[4:8]
     data += manifest[at + 116 : at + 120] + bytes_u64(0)
     for table_at in range(at + 128, at + 128 + 40 * table_count, 40):
         data += manifest[table_at : table_at + 16]

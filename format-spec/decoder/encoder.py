@@ -5,7 +5,9 @@ and code lengths are equal (section 9). The full check compares blocks with thes
 files of the command.
 """
 
-from bits import bytes_u32, first_difference
+from collections import Counter
+
+from bits import FINGERPRINT_BITS, bytes_u32, first_difference
 from block import (
     OFFSET_BYTES,
     GROUP_SIZE,
@@ -151,6 +153,20 @@ def _id_block(records: list[tuple[int, int]], low: int, width: int, starts: bool
         if starts and i:
             bits.put(8 * ID_HEAD_BYTES + i, 1, rank - records[i - 1][0])
     return bits
+
+
+def table_counts(permuted: list[int]) -> tuple[list[int], list[int]]:
+    """The h counts and gap bit counts of a table (sstore-format.md, section 4)."""
+    h_counts: Counter[int] = Counter()
+    gap_bytes = [Counter() for _ in range(8)]
+    for a, b in zip(permuted, permuted[1:]):
+        h_counts[first_difference(a, b)] += 1
+        for counts, byte in zip(gap_bytes, (b - a).to_bytes(8, "big")):
+            counts[byte] += 1
+    gap_bit_counts = [
+        sum(count for byte, count in gap_bytes[bit // 8].items() if byte & 0x80 >> bit % 8) for bit in range(FINGERPRINT_BITS)
+    ]
+    return [h_counts[bit] for bit in range(FINGERPRINT_BITS)], gap_bit_counts
 
 
 def code_lengths(h_counts: list[int]) -> bytes:

@@ -1,10 +1,12 @@
-"""Reads the manifest (sstore-format.md, section 3) and checks it as a reader must (section 12, steps 2 and 3)."""
+"""Reads the manifest (sstore-format.md, sections 3 and 16.2) and checks it as a reader must (section 12, steps 2 and 3;
+section 16.4)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from bits import FINGERPRINT_BITS, bytes_u32, bytes_u64, bytes_u128, u32, u64, u128
+from bits import FINGERPRINT_BITS, bytes_u32, bytes_u64, bytes_u128, u16, u32, u64, u128
 from faults import Damaged, Unsupported
 from plan import uncovered_pattern
+from whole import block_count_of
 from xxh3 import xxh3_128
 
 VERSION = 2
@@ -16,7 +18,8 @@ CHECKSUM_BYTES = 16
 MIN_BYTES = FIXED_BYTES + CHECKSUM_BYTES
 MAX_BYTES = 16 * 2**20
 
-MAX_K = 16
+MAX_WORDS = 16
+MAX_K_OF_WORD = 16
 MAX_RECIPE_BYTES = 4096
 MAX_SEGMENTS = 4096
 MAX_TABLES = 64
@@ -29,6 +32,7 @@ FLAG_PLAN_GIVEN = 2
 
 KIND_ADDS = 0
 KIND_REMOVES = 1
+KIND_WORD = 2
 
 
 @dataclass
@@ -44,7 +48,7 @@ class Table:
 
 @dataclass
 class Segment:
-    """Section 3.3; k and has_ids are the store's."""
+    """Section 3.3, or a word index (section 16.2). fingerprint_bits, k and has_ids are the store's; a word index has its own."""
 
     id: int
     folder_number: int
@@ -56,26 +60,47 @@ class Segment:
     directory_checksum: int
     id_block_count: int
     id_header_checksum: int
-    kind: int
+    kind: int  # of a word index, the four bytes of kind, word, and radius + 1
+    column_bits: int
     lmdb_format: int
     tables: list[Table]
+    fingerprint_bits: int
     k: int
     has_ids: bool
+    word_indexes: list["Segment"] = field(default_factory=list)
 
     @property
     def folder_name(self) -> str:
-        return f"seg-{self.folder_number:016x}"
+        return f"word-{self.word:02d}" if self.is_word_index else f"seg-{self.folder_number:016x}"
+
+    @property
+    def is_word_index(self) -> bool:
+        return self.kind & 0xFF == KIND_WORD
+
+    @property
+    def word(self) -> int:
+        return self.kind >> 8 & 0xFF
+
+    @property
+    def radius(self) -> int:
+        """Of the word."""
+        return (self.kind >> 16) - 1
+
+    @property
+    def is_wide(self) -> bool:
+        """Table 0 has whole fingerprints of several words (section 16.1)."""
+        return self.fingerprint_bits > FINGERPRINT_BITS
 
     def computed_id(self) -> int:
         """Section 9."""
         data = bytes_u128(self.content_sum) + bytes_u64(self.record_count) + bytes_u64(self.distinct_count)
         for value in (
             VERSION,
-            FINGERPRINT_BITS,
+            self.fingerprint_bits,
             int(self.has_ids),
             self.kind,
             self.block_size,
-            COLUMN_BITS,
+            self.column_bits,
             self.k,
             len(self.tables),
         ):
@@ -90,6 +115,7 @@ class Segment:
 class Manifest:
     """Section 3.1."""
 
+    fingerprint_bits: int
     k: int
     has_ids: bool
     plan_given: bool
@@ -117,7 +143,7 @@ def _check_frame(data: bytes, path: str) -> None:
         raise Damaged(f"size {u32(data, 12)} in a file of {len(data)} bytes", offset=12)
     if u32(data, 8) != VERSION:
         raise Unsupported(f"version {u32(data, 8)}", path, 8)
-    if u32(data, 32) != FINGERPRINT_BITS:
+    if u32(data, 32) not in range(FINGERPRINT_BITS, MAX_WORDS * FINGERPRINT_BITS + 1, FINGERPRINT_BITS):
         raise Unsupported(f"{u32(data, 32)} fingerprint bits", path, 32)
     if u64(data, 16) != 0:
         raise Unsupported(f"required features {u64(data, 16):#x}", path, 16)
@@ -128,11 +154,12 @@ def _check_frame(data: bytes, path: str) -> None:
 def _parse_contents(data: bytes, path: str) -> Manifest:
     """Section 12, step 3."""
     end = len(data) - CHECKSUM_BYTES
+    fingerprint_bits = u32(data, 32)
     k = u32(data, 36)
     flags = u32(data, 40)
     recipe_size = u32(data, 56)
     segment_count = u32(data, 60)
-    if k > MAX_K:
+    if k > MAX_K_OF_WORD * fingerprint_bits // FINGERPRINT_BITS:
         raise Damaged(f"k {k}", offset=36)
     if recipe_size > MAX_RECIPE_BYTES:
         raise Damaged(f"a recipe of {recipe_size} bytes", offset=56)
@@ -146,24 +173,16 @@ def _parse_contents(data: bytes, path: str) -> Manifest:
         raise Damaged("a zero byte in the recipe", offset=FIXED_BYTES + recipe.index(0))
 
     segments: list[Segment] = []
+    entries = _Entries(data, path, offset)
     for _ in range(segment_count):
-        if offset + SEGMENT_BYTES > end:
-            raise Damaged("segments pass the checksum", offset=offset)
-        segment_at = offset
-        kind = u32(data, segment_at + 112)
-        if kind not in (KIND_ADDS, KIND_REMOVES):
-            raise Unsupported(f"a segment of kind {kind}", path, segment_at + 112)
-        if u32(data, segment_at + 60) != COLUMN_BITS:
-            raise Unsupported(f"columns of {u32(data, segment_at + 60)} bits", path, segment_at + 60)
-        table_count = u32(data, segment_at + 116)
-        if not 1 <= table_count <= MAX_TABLES:
-            raise Damaged(f"{table_count} tables", offset=segment_at + 116)
-        offset += SEGMENT_BYTES + table_count * TABLE_BYTES
-        if offset > end:
-            raise Damaged("tables pass the checksum", offset=segment_at + 116)
-        segment = _parse_segment(data, segment_at, table_count, k, bool(flags & FLAG_IDS))
-        _check_segment(segment, segment_at)
+        segment_at = entries.offset
+        segment = entries.take(fingerprint_bits, k, bool(flags & FLAG_IDS))
         segments.append(segment)
+        if segment.is_wide and segment.kind == KIND_ADDS:
+            segment.word_indexes = [entries.take_word_index(segment, word) for word in range(fingerprint_bits // FINGERPRINT_BITS)]
+            if sum(index.radius + 1 for index in segment.word_indexes) < k + 1:
+                raise Damaged(f"the radii of the words are not enough for k {k}", offset=segment_at)
+    offset = entries.offset
     if len({segment.folder_number for segment in segments}) != len(segments):
         raise Damaged("two segments have the same folder", offset=FIXED_BYTES)
     if u64(data, 48) != 0 and not flags & FLAG_IDS:
@@ -172,10 +191,70 @@ def _parse_contents(data: bytes, path: str) -> Manifest:
         raise Damaged("bytes between the last table and the checksum", offset=offset)
 
     _check_all_segments(segments)
-    return Manifest(k, bool(flags & FLAG_IDS), bool(flags & FLAG_PLAN_GIVEN), u64(data, 48), recipe, segments)
+    return Manifest(fingerprint_bits, k, bool(flags & FLAG_IDS), bool(flags & FLAG_PLAN_GIVEN), u64(data, 48), recipe, segments)
 
 
-def _parse_segment(data: bytes, at: int, table_count: int, k: int, has_ids: bool) -> Segment:
+class _Entries:
+    """Takes the entries of segments and word indexes, each with its tables, one after the other."""
+
+    def __init__(self, data: bytes, path: str, offset: int):
+        self.data = data
+        self.path = path
+        self.offset = offset
+        self.end = len(data) - CHECKSUM_BYTES
+
+    def take(self, fingerprint_bits: int, k: int, has_ids: bool) -> Segment:
+        at = self.offset
+        self._require_whole_entry()
+        kind = u32(self.data, at + 112)
+        if kind not in (KIND_ADDS, KIND_REMOVES):
+            raise Unsupported(f"a segment of kind {kind}", self.path, at + 112)
+        self._require_column_bits(COLUMN_BITS if fingerprint_bits == FINGERPRINT_BITS else fingerprint_bits)
+        segment = self._take_with_tables(fingerprint_bits, k, has_ids)
+        _check_segment(segment, at)
+        return segment
+
+    def take_word_index(self, segment: Segment, word: int) -> Segment:
+        """Section 16.2."""
+        at = self.offset
+        self._require_whole_entry()
+        if self.data[at + 112] != KIND_WORD:
+            raise Unsupported(f"kind {self.data[at + 112]} where word index {word} is expected", self.path, at + 112)
+        if self.data[at + 113] != word:
+            raise Unsupported(f"word {self.data[at + 113]} where word index {word} is expected", self.path, at + 113)
+        self._require_column_bits(COLUMN_BITS)
+        radius = u16(self.data, at + 114) - 1
+        if radius > MAX_K_OF_WORD:
+            raise Damaged(f"radius {radius} of word {word}", offset=at + 114)
+        index = self._take_with_tables(FINGERPRINT_BITS, max(radius, 0), has_ids=True)
+        if index.record_count != segment.distinct_count:
+            raise Damaged(f"{index.record_count} records for {segment.distinct_count} fingerprints", offset=at + 24)
+        if index.block_size != segment.block_size:
+            raise Damaged(f"block size {index.block_size} in a segment of block size {segment.block_size}", offset=at + 56)
+        _check_segment(index, at)
+        return index
+
+    def _require_whole_entry(self) -> None:
+        if self.offset + SEGMENT_BYTES > self.end:
+            raise Damaged("segments pass the checksum", offset=self.offset)
+
+    def _require_column_bits(self, wanted: int) -> None:
+        bits = u32(self.data, self.offset + 60)
+        if bits != wanted:
+            raise Unsupported(f"columns of {bits} bits", self.path, self.offset + 60)
+
+    def _take_with_tables(self, fingerprint_bits: int, k: int, has_ids: bool) -> Segment:
+        at = self.offset
+        table_count = u32(self.data, at + 116)
+        if not 1 <= table_count <= MAX_TABLES:
+            raise Damaged(f"{table_count} tables", offset=at + 116)
+        self.offset += SEGMENT_BYTES + table_count * TABLE_BYTES
+        if self.offset > self.end:
+            raise Damaged("tables pass the checksum", offset=at + 116)
+        return _parse_segment(self.data, at, table_count, fingerprint_bits, k, has_ids)
+
+
+def _parse_segment(data: bytes, at: int, table_count: int, fingerprint_bits: int, k: int, has_ids: bool) -> Segment:
     tables = [
         Table(
             key_mask=u64(data, table_at),
@@ -198,8 +277,10 @@ def _parse_segment(data: bytes, at: int, table_count: int, k: int, has_ids: bool
         id_block_count=u64(data, at + 88),
         id_header_checksum=u128(data, at + 96),
         kind=u32(data, at + 112),
+        column_bits=u32(data, at + 60),
         lmdb_format=u32(data, at + 120),
         tables=tables,
+        fingerprint_bits=fingerprint_bits,
         k=k,
         has_ids=has_ids,
     )
@@ -216,25 +297,46 @@ def _check_segment(segment: Segment, at: int) -> None:
     elif segment.id_block_count != 0:
         raise Damaged("id blocks in a store without ids", offset=at + 88)
 
+    if segment.is_wide:
+        _check_whole_table(segment, at)
+    else:
+        _check_tables(segment, at)
+    directory_values = sum(table.block_count for table in segment.tables) + segment.id_block_count
+    if not segment.is_wide:
+        directory_values += segment.tables[0].block_count  # the first ranks
+    if segment.directory_size > 16 * 2**20 + 16 * directory_values:
+        raise Damaged(f"a directory of {segment.directory_size} bytes", offset=at + 64)
+    if segment.id != segment.computed_id():
+        raise Damaged("the segment id is not that of its fields", offset=at)
+    if not segment.is_wide:
+        pattern = uncovered_pattern(tuple((table.key_mask, table.radius) for table in segment.tables), segment.k)
+        if pattern is not None:
+            raise Damaged(f"the plan misses the error pattern {pattern:016x}", offset=at + SEGMENT_BYTES)
+
+
+def _check_tables(segment: Segment, at: int) -> None:
     for number, table in enumerate(segment.tables):
         table_at = at + SEGMENT_BYTES + number * TABLE_BYTES
         if table.prefix_bits != table.key_mask.bit_count() or table.prefix_bits == 0:
             raise Damaged(f"{table.prefix_bits} prefix bits", offset=table_at + 8)
         if table.radius > table.prefix_bits:
             raise Damaged(f"radius {table.radius}", offset=table_at + 12)
-        _check_block_count(table.block_count, distinct, table_at + 16)
+        _check_block_count(table.block_count, segment.distinct_count, table_at + 16)
     first = segment.tables[0]
     if first.key_mask >> (FINGERPRINT_BITS - first.prefix_bits) != 2**first.prefix_bits - 1:
         raise Damaged("the key bits of table 0 are not the leading ones", offset=at + SEGMENT_BYTES)
 
-    directory_values = sum(table.block_count for table in segment.tables) + first.block_count + segment.id_block_count
-    if segment.directory_size > 16 * 2**20 + 16 * directory_values:
-        raise Damaged(f"a directory of {segment.directory_size} bytes", offset=at + 64)
-    if segment.id != segment.computed_id():
-        raise Damaged("the segment id is not that of its fields", offset=at)
-    pattern = uncovered_pattern([(table.key_mask, table.radius) for table in segment.tables], segment.k)
-    if pattern is not None:
-        raise Damaged(f"the plan misses the error pattern {pattern:016x}", offset=at + SEGMENT_BYTES)
+
+def _check_whole_table(segment: Segment, at: int) -> None:
+    """Section 16.1."""
+    if len(segment.tables) != 1:
+        raise Damaged(f"{len(segment.tables)} tables of {segment.fingerprint_bits} bits", offset=at + 116)
+    table = segment.tables[0]
+    if table.key_mask or table.prefix_bits or table.radius:
+        raise Damaged("a table of whole fingerprints has a key mask, prefix bits or a radius", offset=at + SEGMENT_BYTES)
+    if table.block_count != block_count_of(segment.block_size, segment.fingerprint_bits, segment.distinct_count):
+        raise Damaged(f"{table.block_count} blocks for {segment.distinct_count} fingerprints", offset=at + SEGMENT_BYTES + 16)
+    _check_block_count(table.block_count, segment.distinct_count, at + SEGMENT_BYTES + 16)
 
 
 def _check_block_count(block_count: int, item_count: int, offset: int) -> None:

@@ -1,12 +1,14 @@
 """Key masks: the permutation of a table (sstore-format.md, section 5) and the completeness of a plan (section 10)."""
 
+from functools import cache
+
 from bits import FINGERPRINT_BITS
 
 MAX_PATTERNS = 200_000
 
 
 class Permutation:
-    """Undoes the permutation by a key mask: from a number in a table to the fingerprint."""
+    """The permutation by a key mask: from a fingerprint to the number in a table, and back."""
 
     def __init__(self, key_mask: int):
         positions = range(FINGERPRINT_BITS)
@@ -24,11 +26,15 @@ class Permutation:
                 self.moves.append((FINGERPRINT_BITS - to, 2**width - 1, FINGERPRINT_BITS - (order[begin] + width)))
                 begin = to
 
+    def apply(self, fingerprint: int) -> int:
+        return sum((fingerprint >> up & mask) << down for down, mask, up in self.moves)
+
     def undo(self, permuted: int) -> int:
         return sum((permuted >> down & mask) << up for down, mask, up in self.moves)
 
 
-def uncovered_pattern(tables: list[tuple[int, int]], k: int) -> int | None:
+@cache
+def uncovered_pattern(tables: tuple[tuple[int, int], ...], k: int) -> int | None:
     """An error pattern of k bits that no table covers, or None. A table is (key mask, radius).
 
     A table that covers a pattern also covers every subset of its bits, so patterns of exactly k bits are enough. Bits that

@@ -1,17 +1,17 @@
-"""A segment's files: tables, id column and directory (sstore-format.md, sections 4 to 9)."""
+"""A segment's files: tables, id column and directory (sstore-format.md, sections 4 to 9 and 16)."""
 
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from bits import bytes_u64, first_difference
+from bits import bytes_fingerprint, bytes_u64, words_of
 from block import TRAILER_BYTES, decode_block
-from blockfile import NUMBER_OF_IDS, BlockFile
-from encoder import TableEncoder, id_blocks
+from blockfile import GAP_BIT_COUNTS_AT, H_COUNTS_AT, NUMBER_OF_IDS, BlockFile
+from encoder import TableEncoder, id_blocks, table_counts
 from faults import Damaged
 from folder import Folder
 from ids import id_records
 from manifest import Segment
 from plan import Permutation
+from whole import capacity, decode_whole, encode_whole
 from xxh3 import xxh3_128
 
 Record = tuple[int, int | None]
@@ -25,14 +25,15 @@ def read_table(folder: Folder, segment: Segment, number: int) -> tuple[BlockFile
     """Read a table's file and all its fingerprints, permuted. They must ascend strictly."""
     file = BlockFile(folder, table_name(number), segment, number)
     fingerprints: list[int] = []
-    last = -1
     for offset, block in file.blocks():
         try:
-            decoded = decode_block(block, file.code)
-            for fingerprint in decoded:
-                if fingerprint <= last:
-                    raise Damaged(f"{fingerprint:016x} follows {last:016x}", offset=0)
-                last = fingerprint
+            if segment.is_wide:
+                each = capacity(segment.block_size, segment.fingerprint_bits)
+                decoded = decode_whole(block, min(each, segment.distinct_count - len(fingerprints)), segment.fingerprint_bits)
+            else:
+                decoded = decode_block(block, file.code)
+            if fingerprints and decoded[0] <= fingerprints[-1]:
+                raise Damaged(f"{decoded[0]:016x} follows {fingerprints[-1]:016x}", offset=0)
         except Damaged as fault:
             raise fault.within(file.path, offset)
         fingerprints += decoded
@@ -50,7 +51,10 @@ def check_written(file: BlockFile, wanted: list[bytes]) -> None:
 
 
 def check_table_written(file: BlockFile, segment: Segment, permuted: list[int]) -> None:
-    check_written(file, TableEncoder(segment.block_size, file.code.lengths).blocks(permuted))
+    if segment.is_wide:
+        check_written(file, encode_whole(permuted, segment.block_size, segment.fingerprint_bits))
+    else:
+        check_written(file, TableEncoder(segment.block_size, file.code.lengths).blocks(permuted))
 
 
 def check_ids_written(folder: Folder, segment: Segment) -> None:
@@ -71,30 +75,29 @@ def records_of(folder: Folder, segment: Segment, fingerprints: list[int]) -> Ite
         yield fingerprints[rank], record_id
 
 
-def content_sum(records: list[Record]) -> int:
+def content_sum(records: Iterable[Record], fingerprint_bits: int) -> int:
     """Section 9."""
     total = 0
     for fingerprint, record_id in records:
-        total += xxh3_128(bytes_u64(fingerprint) + (b"" if record_id is None else bytes_u64(record_id)))
+        total += xxh3_128(bytes_fingerprint(fingerprint, fingerprint_bits) + (b"" if record_id is None else bytes_u64(record_id)))
     return total % 2**128
 
 
-def check_counts(file: BlockFile, fingerprints: list[int]) -> None:
-    """Check the h counts and gap bit counts of the header (section 4)."""
-    h_counts: Counter[int] = Counter()
-    gap_bytes = [Counter() for _ in range(8)]
-    for a, b in zip(fingerprints, fingerprints[1:]):
-        h_counts[first_difference(a, b)] += 1
-        for counts, byte in zip(gap_bytes, (b - a).to_bytes(8, "big")):
-            counts[byte] += 1
-    for h in range(64):
-        if file.h_counts[h] != h_counts[h]:
-            raise Damaged(f"h count of {h} is {file.h_counts[h]}, not {h_counts[h]}", file.path, 152 + 8 * h)
-    for bit in range(64):
-        counts = gap_bytes[bit // 8]
-        count = sum(counts[byte] for byte in counts if byte & 0x80 >> bit % 8)
-        if file.gap_bit_counts[bit] != count:
-            raise Damaged(f"gap bit count of {bit} is {file.gap_bit_counts[bit]}, not {count}", file.path, 664 + 8 * bit)
+def word_records(fingerprints: list[int], fingerprint_bits: int, word: int) -> list[Record]:
+    """The records of a word index (section 16.2), ascending: (word, rank)."""
+    return sorted((words_of(fingerprint, fingerprint_bits)[word], rank) for rank, fingerprint in enumerate(fingerprints))
+
+
+def check_counts(file: BlockFile, segment: Segment, fingerprints: list[int]) -> None:
+    """Check the h counts and gap bit counts of the header (section 4). Those of whole fingerprints are 0 (section 16.1)."""
+    h_counts, gap_bit_counts = table_counts([] if segment.is_wide else fingerprints)
+    for what, at, stored, counted in (
+        ("h count", H_COUNTS_AT, file.h_counts, h_counts),
+        ("gap bit count", GAP_BIT_COUNTS_AT, file.gap_bit_counts, gap_bit_counts),
+    ):
+        for bit, (is_stored, is_counted) in enumerate(zip(stored, counted)):
+            if is_stored != is_counted:
+                raise Damaged(f"{what} of {bit} is {is_stored}, not {is_counted}", file.path, at + 8 * bit)
 
 
 def check_directory(folder: Folder, segment: Segment) -> None:

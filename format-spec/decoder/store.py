@@ -1,8 +1,9 @@
-"""A store of several segments: its records (sstore-format.md, section 3.3) and the full check (section 12)."""
+"""A store of several segments: its records (sstore-format.md, section 3.3) and the full check (sections 12 and 16.4)."""
 
 import heapq
 from collections.abc import Callable, Iterator
 from itertools import groupby
+from typing import TypeVar
 
 from faults import Damaged, Fault, NoStore
 from folder import MANIFEST_NAME, Folder, Missing
@@ -17,7 +18,10 @@ from segment import (
     content_sum,
     read_table,
     records_of,
+    word_records,
 )
+
+Result = TypeVar("Result")
 
 
 def read_manifest(folder: Folder) -> tuple[bytes, Manifest]:
@@ -28,7 +32,7 @@ def read_manifest(folder: Folder) -> tuple[bytes, Manifest]:
     return data, parse_manifest(data, folder.path_of(MANIFEST_NAME))
 
 
-def with_manifest(folder: Folder, work: Callable[[Manifest], list]) -> list:
+def with_manifest(folder: Folder, work: Callable[[Manifest], Result]) -> Result:
     """Do the work. If a file is missing and the manifest has changed, do it again (section 12, step 6)."""
     data, manifest = read_manifest(folder)
     while True:
@@ -47,16 +51,34 @@ def segment_records(store: Folder, segment: Segment) -> list[Record]:
         return list(records_of(folder, segment, fingerprints))
 
 
+def dump_lines(path: str) -> Iterator[str]:
+    """All records of the store as lines of text, as 'sstore dump' prints them."""
+    fingerprint_bits, records = read_records(path)
+    digits = fingerprint_bits // 4
+    for fingerprint, record_id in records:
+        yield f"{fingerprint:0{digits}x}\t{'-' if record_id is None else record_id}\n"
+
+
 def dump(path: str) -> Iterator[Record]:
-    """All records of the store, ascending: those with the sum 1 over the segments."""
+    """All records of the store, ascending."""
+    return read_records(path)[1]
+
+
+def read_records(path: str) -> tuple[int, Iterator[Record]]:
+    """The bits of a fingerprint, and all records, ascending."""
     with Folder.open_store(path) as store:
-        parts = with_manifest(
+        return with_manifest(
             store,
-            lambda manifest: [
-                [(record, 1 if segment.kind == KIND_ADDS else -1) for record in segment_records(store, segment)]
-                for segment in manifest.segments
-            ],
+            lambda manifest: (
+                manifest.fingerprint_bits,
+                merge_segments(path, [(segment.kind, segment_records(store, segment)) for segment in manifest.segments]),
+            ),
         )
+
+
+def merge_segments(path: str, segments: list[tuple[int, list[Record]]]) -> Iterator[Record]:
+    """The records with the sum 1 over the segments, ascending. A segment is (kind, records)."""
+    parts = [[(record, 1 if kind == KIND_ADDS else -1) for record in records] for kind, records in segments]
     merged = heapq.merge(*parts, key=lambda item: item[0])
     for record, items in groupby(merged, key=lambda item: item[0]):
         total = sum(sign for _, sign in items)
@@ -82,7 +104,8 @@ class Check:
 
 
 def verify_segment(store: Folder, segment: Segment, check: Check) -> list[Record] | None:
-    """Check a segment. Returns its records, or None after a fault."""
+    """Check a segment, or a word index. `store` is the folder that contains its own. Returns its records, or None after a
+    fault."""
     with store.open_folder(segment.folder_name) as folder:
         check.run(check_directory, folder, segment)
         fingerprints: list[int] | None = None
@@ -91,18 +114,22 @@ def verify_segment(store: Folder, segment: Segment, check: Check) -> list[Record
             if table is None:
                 continue
             file, permuted = table
-            check.run(check_counts, file, permuted)
+            check.run(check_counts, file, segment, permuted)
             check.run(check_table_written, file, segment, permuted)
             if number == 0:
                 fingerprints = permuted
             elif fingerprints is not None:
                 check.run(check_same_fingerprints, folder, segment, number, permuted, fingerprints)
+        for index in segment.word_indexes:
+            found = verify_segment(folder, index, check)
+            if found is not None and fingerprints is not None and found != word_records(fingerprints, segment.fingerprint_bits, index.word):
+                check.faults.append(Damaged("not the words of table 0 with their ranks", folder.path_of(index.folder_name)))
         if fingerprints is None:
             return None
         records = check.run(lambda: list(records_of(folder, segment, fingerprints)))
         if records is not None:
             check.run(check_ids_written, folder, segment)
-        if records is not None and content_sum(records) != segment.content_sum:
+        if records is not None and content_sum(records, segment.fingerprint_bits) != segment.content_sum:
             check.faults.append(Damaged("the content sum is not the manifest's", folder.path))
         return records
 

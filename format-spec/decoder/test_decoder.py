@@ -52,9 +52,7 @@ def as_text(records: Records) -> str:
 
 
 def dumped(path: Path) -> str:
-    return "".join(
-        f"{fingerprint:016x}\t{'-' if record_id is None else record_id}\n" for fingerprint, record_id in decoder.dump(str(path))
-    )
+    return "".join(decoder.dump_lines(str(path)))
 
 
 # Data, each by what is peculiar about it.
@@ -140,6 +138,27 @@ class StoreTest(unittest.TestCase):
             self.assertEqual(wanted, block[:-8], f"{file.path}, offset {offset}")
 
 
+LINE_OF_BYTES = re.compile(r" +([0-9]+)   ((?:[0-9a-f]{2} )*[0-9a-f]{2})(?:  .*)?$")
+
+
+def printed(page: str, begin: str, size: int) -> bytes:
+    """The bytes that the lines of a page after the text `begin` show. All others are 0."""
+    text = (Path(__file__).parent.parent / page).read_text()
+    assert text.count(begin) == 1, begin
+    shown = bytearray(size)
+    seen = False
+    for line in text[text.index(begin) :].splitlines()[1:]:
+        match = LINE_OF_BYTES.match(line)
+        if match:
+            data = bytes.fromhex(match[2])
+            shown[int(match[1]) : int(match[1]) + len(data)] = data
+            seen = True
+        elif seen:
+            break
+    assert len(shown) == size
+    return bytes(shown)
+
+
 class Hashes(unittest.TestCase):
     def test_values_of_the_pages(self) -> None:
         self.assertEqual(xxh3_64(b"hello"), 0x9555E8555C62DCFD)
@@ -149,24 +168,6 @@ class Hashes(unittest.TestCase):
 
 class Pages(StoreTest):
     """Compares every printed byte of the pages' examples with stores."""
-
-    LINE = re.compile(r" +([0-9]+)   ((?:[0-9a-f]{2} )*[0-9a-f]{2})(?:  .*)?$")
-    def printed(self, page: str, begin: str, size: int) -> bytes:
-        """The bytes that the lines after the text `begin` show. All others are 0."""
-        text = (Path(__file__).parent.parent / page).read_text()
-        self.assertEqual(text.count(begin), 1, begin)
-        shown = bytearray(size)
-        seen = False
-        for line in text[text.index(begin) :].splitlines()[1:]:
-            match = self.LINE.match(line)
-            if match:
-                data = bytes.fromhex(match[2])
-                shown[int(match[1]) : int(match[1]) + len(data)] = data
-                seen = True
-            elif seen:
-                break
-        self.assertEqual(len(shown), size)
-        return bytes(shown)
 
     def check_manifest(self, shown: bytes) -> None:
         parse_manifest(shown, "the page")
@@ -182,24 +183,24 @@ class Pages(StoreTest):
         page = "smallest-store.md"
         run("build", "--quiet", "--no-ids", "--block-size", "256", "--plan", "1", self.path, text="0123456789abcdef\n")
         self.check()
-        manifest = self.printed(page, "64 fixed bytes, no recipe", 248)
+        manifest = printed(page, "64 fixed bytes, no recipe", 248)
         self.check_manifest(manifest)
-        hashed = self.printed(page, "XXH3-128 of these 88 bytes", 88)
+        hashed = printed(page, "XXH3-128 of these 88 bytes", 88)
         self.assertEqual(xxh3_128(hashed).to_bytes(16, "little"), manifest[64:80])
         table = (self.path / "seg-f58da4ea8c92e327" / "table-00.blk").read_bytes()
-        self.assertEqual(self.printed(page, "The header [4]:", 4096), table[:4096])
-        self.assertEqual(self.printed(page, "Block 0 [B 5]", 256), table[4096:])
+        self.assertEqual(printed(page, "The header [4]:", 4096), table[:4096])
+        self.assertEqual(printed(page, "Block 0 [B 5]", 256), table[4096:])
 
     def test_example_of_the_format(self) -> None:
         page = "sstore-format.md"
         self.build([(0xD9, 1), (0xDB, 2), (0xDB, 7)], "--block-size", "256", "--plan", "32:1,32:1")
-        self.check_manifest(self.printed(page, "this is the content sum in the manifest:", 288))
+        self.check_manifest(printed(page, "this is the content sum in the manifest:", 288))
         folder = self.path / "seg-46dbb36367eb4584"
         self.assertEqual(
-            self.printed(page, "The header of `table-01.blk`, where", 4096), (folder / "table-01.blk").read_bytes()[:4096]
+            printed(page, "The header of `table-01.blk`, where", 4096), (folder / "table-01.blk").read_bytes()[:4096]
         )
         for file in "table-00.blk", "table-01.blk", "ids.blk":
-            self.assertEqual(self.printed(page, f"    {file}\n", 256), (folder / file).read_bytes()[4096:])
+            self.assertEqual(printed(page, f"    {file}\n", 256), (folder / file).read_bytes()[4096:])
 
     def test_example_of_the_codec(self) -> None:
         upper_halves = [0xD9] * 61 + [0xDB, 0xDD, 0xDE, 0x500EA, 0x500EE]
@@ -208,7 +209,7 @@ class Pages(StoreTest):
         h_counts = Counter(first_difference(a, b) for a, b in zip(fingerprints, fingerprints[1:]))
         lengths = code_lengths([h_counts[h] for h in range(64)])
         self.assertEqual({h: length for h, length in enumerate(lengths) if length}, {13: 3, 29: 3, 30: 2, 32: 1})
-        block = self.printed("block-codec.md", "The block, with all bytes that are not shown being 0:", 512)
+        block = printed("block-codec.md", "The block, with all bytes that are not shown being 0:", 512)
         self.assertEqual(decode_block(block, Code(lengths)), fingerprints)
         self.assertEqual(TableEncoder(512, lengths).blocks(fingerprints), [block[:-8]])
         file_key = xxh3_64(bytes(range(16)) + bytes(4) + lengths)

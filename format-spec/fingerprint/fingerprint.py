@@ -16,7 +16,7 @@ import sys
 import unicodedata
 
 sys.path.append(str(pathlib.Path(__file__).parent.parent / "decoder"))
-from xxh3 import xxh3_64  # noqa: E402
+from xxh3 import xxh3_64, xxh3_128  # noqa: E402
 
 # ----- markup -----
 
@@ -278,22 +278,40 @@ def read_frequencies(table: bytes, levels: int = 0) -> tuple[str, Frequencies]:
 # ----- simhash -----
 
 
-def simhash(weights: list[tuple[bytes, float]]) -> int:
+def java128(feature: bytes) -> int:
+    units = feature.decode("utf-8", "replace").encode("utf-16-le")
+    codes = [code for (code,) in struct.iter_unpack("<H", units)]
+    hashed = codes[0] * 2**7 if codes else 0
+    for code in codes:
+        hashed = (hashed * 1000003 ^ code) % 2**128
+    return hashed ^ len(codes)
+
+
+# By the name in recipes: the bits, the hash, and whether a sum of 0 gives a 1.
+HASHES = {"xxh3-64": (64, xxh3_64, False), "xxh3-128": (128, xxh3_128, False), "java128": (128, java128, True)}
+
+
+def simhash(weights: list[tuple[bytes, float]], by: str = "xxh3-64") -> int:
     """The fingerprint of weighted features."""
-    sums = [0] * 64
+    bits, hash_of, ties = HASHES[by]
+    sums = [0] * bits
     for feature, weight in weights:
-        hashed, units = xxh3_64(feature), round(weight * 2**20)
-        for i in range(64):
-            sums[i] += units if hashed >> (63 - i) & 1 else -units
-    return sum((total > 0) << (63 - i) for i, total in enumerate(sums))
+        hashed, units = hash_of(feature), round(weight * 2**20)
+        for i in range(bits):
+            sums[i] += units if hashed >> (bits - 1 - i) & 1 else -units
+    return sum((total > 0 or (ties and total == 0)) << (bits - 1 - i) for i, total in enumerate(sums))
+
+
+def written(fingerprint: int, by: str = "xxh3-64") -> str:
+    return f"{fingerprint:0{HASHES[by][0] // 4}x}"
 
 
 WEIGHTS = {"frequency": float, "sublinear": lambda count: 1 + math.log2(count), "presence": lambda count: 1.0}
 
 
 def fingerprint(data: bytes, kind: str = "words", n: int = 3, weights: str = "frequency", markup: str = "none",
-                icu: str = "", lexicon: Lexicon | None = None) -> int:
+                icu: str = "", lexicon: Lexicon | None = None, by: str = "xxh3-64") -> int:
     lexicon = lexicon or Lexicon()
     counts = collections.Counter(features(data, kind, n, markup, icu, lexicon.stop_words))
     weighted = [(feature, WEIGHTS[weights](count) * lexicon.factor(feature)) for feature, count in counts.items()]
-    return simhash([(feature.encode(), max(-(2.0**31), min(2.0**31, weight))) for feature, weight in weighted])
+    return simhash([(feature.encode(), max(-(2.0**31), min(2.0**31, weight))) for feature, weight in weighted], by)

@@ -1,11 +1,13 @@
 """Compares three: vectors.jsonl, the second implementation in fingerprint.py, and the command, the last two also with
-random texts, stop words, weights and counts of documents.
+random texts, stop words, weights and counts of documents. The hash java128 is compared with Java, if it is there.
 
   test_fingerprint.py SSTORE [SEED]       SSTORE is the command
   test_fingerprint.py --write             compute the fingerprints in vectors.jsonl again, by fingerprint.py
 
 A line of vectors.jsonl is an object: `text`, or `bytes` in hexadecimal; `features`, `shingle` and `weights`, as the options
-of `sstore fingerprint`, and `markup` if it is not none; `count`, how many features the text has; and `fingerprint`.
+of `sstore fingerprint`, `markup` if it is not none, and `hash`, as recipes name it, if it is not xxh3-64; `count`, how many
+features the text has; and `fingerprint`. A line with `tokens` in the place of `text` has weighted features: pairs of feature
+and weight, all without other options.
 """
 
 import collections
@@ -14,13 +16,14 @@ import json
 import pathlib
 import random
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
 import unicodedata
 from typing import Any
 
-from fingerprint import Lexicon, features, fingerprint, fold, read_frequencies, runs, xxh3_64
+from fingerprint import HASHES, Lexicon, features, fingerprint, fold, read_frequencies, runs, simhash, written, xxh3_64
 
 VECTORS = pathlib.Path(__file__).with_name("vectors.jsonl")
 OPTIONS = ("features", "shingle", "weights")
@@ -29,6 +32,8 @@ RANDOM_OPTIONS = [("words", 1, "presence"), ("words", 3, "frequency"), ("chars",
                   ("chars", 4, "frequency")]
 RANDOM_PAGES = 3000
 RANDOM_SEGMENTED = 300
+RANDOM_TOKENS = 400
+JAVA = pathlib.Path(__file__).with_name("JavaSimhash.java")
 # Of these, random HTML consists.
 PIECES = """< > / = ! - -- ? & ; # ' " [ ] ]]> <![CDATA[ <!-- --> --!> <!DOCTYPE <?xml </ /> &# &#x &#X 0 9 128 a f 159
   d800 10ffff 110000 0000000000000000065 99999999999999999999 &amp; &AMP; &lt; &lt &nbsp; &notit; &not;
@@ -59,27 +64,54 @@ def read_vectors() -> list[dict[str, Any]]:
     return [json.loads(line) for line in VECTORS.read_text(encoding="utf-8").splitlines()]
 
 
+def tokens_of(vector: dict[str, Any]) -> list[tuple[bytes, float]]:
+    return [(token.encode(), weight) for token, weight in vector["tokens"]]
+
+
+def found_by_page(vector: dict[str, Any]) -> tuple[int, str]:
+    """The number of features of a vector, and its fingerprint, both by fingerprint.py."""
+    by = vector.get("hash", "xxh3-64")
+    if "tokens" in vector:
+        return len(vector["tokens"]), written(simhash(tokens_of(vector), by), by)
+    data, kind, n, weights = data_of(vector), *(vector[key] for key in OPTIONS)
+    markup = vector.get("markup", "none")
+    made = fingerprint(data, kind, n, weights, markup, by=by)
+    return len(features(data, kind, n, markup)), written(made, by)
+
+
 def write_vectors() -> None:
     lines = []
     for vector in read_vectors():
-        data, kind, n, weights = data_of(vector), *(vector[key] for key in OPTIONS)
-        markup = vector.get("markup", "none")
-        made = fingerprint(data, kind, n, weights, markup)
-        vector |= {"count": len(features(data, kind, n, markup)), "fingerprint": f"{made:016x}"}
+        vector["count"], vector["fingerprint"] = found_by_page(vector)
         lines.append(json.dumps(vector, ensure_ascii=False) + "\n")
     VECTORS.write_text("".join(lines), encoding="utf-8")
 
 
-def by_command(sstore: str, texts: list[bytes], kind: str, n: int, weights: str, *more: str) -> list[str]:
+def hash_options(by: str) -> list[str]:
+    return ["--hash", by] if by == "java128" else ["--bits", str(HASHES[by][0])]
+
+
+def by_command(sstore: str, texts: list[bytes], kind: str, n: int, weights: str, *more: str,
+               by: str = "xxh3-64") -> list[str]:
     with tempfile.TemporaryDirectory() as folder:
         paths = [f"{folder}/{i}" for i in range(len(texts))]
         for path, text in zip(paths, texts):
             pathlib.Path(path).write_bytes(text)
         command = [sstore, "fingerprint", "--no-header", "--binary", "--features", kind, "--shingle", str(n)]
-        command += ["--weights", weights, *more, *paths]
+        command += ["--weights", weights, *hash_options(by), *more, *paths]
         printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     found = {int(number): made for made, number, _ in (line.split("\t", 2) for line in printed.splitlines())}
-    return [found.get(i, "0" * 16) for i in range(len(texts))]  # it leaves out texts without features
+    nothing = written(simhash([], by), by)
+    return [found.get(i, nothing) for i in range(len(texts))]  # it leaves out texts without features
+
+
+def weighted_by_command(sstore: str, documents: list[list[tuple[bytes, float]]], by: str) -> list[str]:
+    """Of documents of features and weights; none may be empty."""
+    lines = b"\n".join(b"".join(b"%s\t%s\n" % (feature, repr(weight).encode()) for feature, weight in document)
+                       for document in documents)
+    command = [sstore, "fingerprint", "--weighted", *hash_options(by)]
+    printed = subprocess.run(command, input=lines, check=True, capture_output=True).stdout.decode()
+    return [line.split("\t")[0] for line in printed.splitlines()]
 
 
 def random_text(source: random.Random) -> bytes:
@@ -118,11 +150,14 @@ def random_spaceless(source: random.Random) -> bytes:
 def test_vectors(sstore: str) -> None:
     vectors = read_vectors()
     for vector in vectors:
+        assert found_by_page(vector) == (vector["count"], vector["fingerprint"]), vector
+        by = vector.get("hash", "xxh3-64")
+        if "tokens" in vector:
+            assert weighted_by_command(sstore, [tokens_of(vector)], by) == [vector["fingerprint"]], vector
+            continue
         data, kind, n, weights = data_of(vector), *(vector[key] for key in OPTIONS)
         markup = vector.get("markup", "none")
-        assert len(features(data, kind, n, markup)) == vector["count"], vector
-        assert f"{fingerprint(data, kind, n, weights, markup):016x}" == vector["fingerprint"], vector
-        assert by_command(sstore, [data], kind, n, weights, "--markup", markup) == [vector["fingerprint"]], vector
+        assert by_command(sstore, [data], kind, n, weights, "--markup", markup, by=by) == [vector["fingerprint"]], vector
     print(f"figure: {len(vectors)} vectors")
 
 
@@ -131,9 +166,67 @@ def test_random_texts(sstore: str, seed: int) -> None:
     print(f"seed {seed}")
     for kind, n, weights in RANDOM_OPTIONS:
         texts = [random_text(source) for _ in range(RANDOM_TEXTS // len(RANDOM_OPTIONS))]
-        for text, found in zip(texts, by_command(sstore, texts, kind, n, weights)):
-            assert found == f"{fingerprint(text, kind, n, weights):016x}", (text, kind, n, weights)
-    print(f"figure: {RANDOM_TEXTS} random texts")
+        for by in HASHES:
+            for text, found in zip(texts, by_command(sstore, texts, kind, n, weights, by=by)):
+                assert found == written(fingerprint(text, kind, n, weights, by=by), by), (text, kind, n, weights, by)
+    print(f"figure: {RANDOM_TEXTS} random texts, by {len(HASHES)} hashes")
+
+
+def test_random_weights(sstore: str, seed: int) -> None:
+    """Features of any bytes but those that end lines; few different weights, so that sums are 0."""
+    source = random.Random(seed + 3)
+    documents = []
+    for _ in range(RANDOM_TOKENS):
+        choices = [random_text(source).translate(None, b"\n\r") for _ in range(source.randint(1, 6))]
+        weights = source.choice([[1.0], [1.0, -1.0, 2.0], [0.5, 2.5, -3.0, 2**-20, 1e6]])
+        document = [(source.choice(choices), source.choice(weights)) for _ in range(source.randint(1, 20))]
+        documents.append(document)
+    for by in HASHES:
+        found = weighted_by_command(sstore, documents, by)
+        assert len(found) == len(documents)
+        for document, made in zip(documents, found):
+            assert made == written(simhash(document, by), by), (document, by)
+    print(f"figure: {RANDOM_TOKENS} random documents of weighted features, by {len(HASHES)} hashes")
+
+
+def by_java(texts: list[bytes], bits: int) -> list[str] | None:
+    """None: there is no Java that runs source files."""
+    if shutil.which("java") is None:
+        return None
+    lines = "".join(f"{text.hex()}\n" for text in texts)
+    run = subprocess.run(["java", str(JAVA), str(bits)], input=lines, capture_output=True, text=True)
+    if run.returncode == 0:
+        return run.stdout.split()
+    # Only a JDK from version 11 on runs source files.
+    assert "jdk.compiler" in run.stderr or "Could not find or load main class" in run.stderr, run.stderr
+    return None
+
+
+def test_java(sstore: str, seed: int) -> None:
+    """The tokens of texts, counted, as the Java program counts them; also with 64 bits, which are the last of 128."""
+    source = random.Random(seed + 4)
+    texts = [random_text(source).decode("utf-8", "replace").encode() for _ in range(RANDOM_TEXTS)]
+    # Between tokens: what StringTokenizer takes as such, and white space that it does not.
+    texts += [b"".join(source.choice([b"a", b"bc", "\u732b".encode(), b" ", b"\t", b"\n", b"\r", b"\f", b"\v", b"\0",
+                                      "\u3000".encode(), "\xa0".encode(), "\U0001f600".encode()])
+                       for _ in range(source.randint(0, 40))) for _ in range(RANDOM_TEXTS)]
+    texts += [b" ".join(token for token, _ in tokens_of(vector)) for vector in read_vectors()
+              if vector.get("hash") == "java128" and "tokens" in vector]
+    found, short = by_java(texts, 128), by_java(texts, 64)
+    if found is None or short is None:
+        print("not tried: the Java program, which needs a JDK (Debian: default-jdk-headless)")
+        return
+    assert len(found) == len(short) == len(texts)
+    documents = []
+    for text, made, last in zip(texts, found, short):
+        counts = collections.Counter(token for token in re.split(rb"[ \t\n\r\f]+", text) if token)
+        assert made == written(simhash([*counts.items()], "java128"), "java128"), text
+        assert made.endswith(last), text
+        if counts:
+            documents.append((sorted(counts.items()), made))
+    by_weights = weighted_by_command(sstore, [document for document, _ in documents], "java128")
+    assert by_weights == [made for _, made in documents]
+    print(f"figure: {len(texts)} texts by Java, {len(documents)} of them as weighted features")
 
 
 def random_lexicon(texts: list[bytes], kind: str, n: int, source: random.Random) -> Lexicon:
@@ -152,7 +245,8 @@ def random_lexicon(texts: list[bytes], kind: str, n: int, source: random.Random)
 def test_lexicons(sstore: str, seed: int) -> None:
     """Also the table of counts, and the recipe."""
     source = random.Random(seed + 1)
-    for kind, n, weights, levels in [("words", 1, "frequency", 0), ("words", 2, "sublinear", 5), ("chars", 3, "presence", 9)]:
+    for kind, n, weights, levels, by in [("words", 1, "frequency", 0, "xxh3-64"), ("words", 2, "sublinear", 5, "xxh3-128"),
+                                         ("chars", 3, "presence", 9, "java128")]:
         texts = [random_text(source) for _ in range(60)]
         lexicon = random_lexicon(texts, kind, n, source)
         with tempfile.TemporaryDirectory() as folder:
@@ -168,6 +262,7 @@ def test_lexicons(sstore: str, seed: int) -> None:
             found, lexicon.frequencies = read_frequencies(pathlib.Path(f"{folder}/table").read_bytes(), levels)
             how += ["--weights", weights, "--feature-weights", f"{folder}/weights", "--idf", f"{folder}/table"]
             how += ["--levels", str(levels)] if levels else []
+            how += hash_options(by)
             run = subprocess.run([sstore, "fingerprint", *how, *paths], check=True, capture_output=True, text=True)
             first, _, *printed = run.stdout.splitlines()
 
@@ -181,13 +276,14 @@ def test_lexicons(sstore: str, seed: int) -> None:
         assert lexicon.frequencies.counts == {hashed: count for hashed, count in counts.items() if count > 1}
 
         stop_words, factors = lexicon.fields()
-        head, tail = f"sstore-text-1 features={kind} shingle={n}{stop_words}", " hash=xxh3-64 unicode="
-        assert found.startswith(head + tail), found
-        assert first.startswith(f"# recipe: {head} weights={weights}{factors}{tail}"), first
+        head = f"sstore-text-1 features={kind} shingle={n}{stop_words}"
+        assert found.startswith(f"{head} hash=xxh3-64 unicode="), found
+        assert first.startswith(f"# recipe: {head} weights={weights}{factors} hash={by} unicode="), first
         for line in printed:
             made, number, _ = line.split("\t", 2)
             text = texts[int(number)]
-            assert made == f"{fingerprint(text, kind, n, weights, lexicon=lexicon):016x}", (text, kind, n, weights, lexicon)
+            wanted = written(fingerprint(text, kind, n, weights, lexicon=lexicon, by=by), by)
+            assert made == wanted, (text, kind, n, weights, by, lexicon)
     print("figure: 180 random texts with stop words, weights and counts of documents")
 
 
@@ -241,5 +337,6 @@ if __name__ == "__main__":
         test_elements(sys.argv[1])
         test_references(sys.argv[1])
         chosen = int(sys.argv[2]) if len(sys.argv) > 2 else random.randrange(1 << 32)
-        for test in (test_random_texts, test_random_pages, test_random_segmented, test_lexicons):
+        for test in (test_random_texts, test_random_weights, test_java, test_random_pages, test_random_segmented,
+                     test_lexicons):
             test(sys.argv[1], chosen)

@@ -19,9 +19,11 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "decoder"))
 sys.dont_write_bytecode = True
 
 from bits import bytes_u64, bytes_u128, u16, u32, u64  # noqa: E402
+from blockfile import GAP_BIT_COUNTS_AT  # noqa: E402
 from block import GROUP_SIZE, Frame, decode_block  # noqa: E402
 from encoder import TableEncoder, symbol_of  # noqa: E402
 from huffman import Code  # noqa: E402
+from segment import content_sum  # noqa: E402
 from checksums import set_checksums  # noqa: E402
 from xxh3 import xxh3_128  # noqa: E402
 
@@ -52,9 +54,20 @@ def set_header_checksum(file_name: str, checksum_at: int) -> Callable[[Path], No
 
 
 def set_directory_checksum(store: Path) -> None:
-    """Set the directory's sum. The store has one segment and no recipe."""
-    patch(store / "MANIFEST", 64 + 72, bytes_u128(xxh3_128((next(store.glob("seg-*")) / "directory.mdb").read_bytes())))
+    """Set the directory's sum. The store has one segment."""
+    recipe_bytes = u32((store / "MANIFEST").read_bytes(), 56)
+    at = 64 + -(-recipe_bytes // 8) * 8 + 72
+    patch(store / "MANIFEST", at, bytes_u128(xxh3_128((next(store.glob("seg-*")) / "directory.mdb").read_bytes())))
     set_manifest_checksum(store)
+
+
+def without(folder_name: str) -> Callable[[Path], None]:
+    """Remove a folder of the segment, and set no checksum."""
+
+    def remove_folder(store: Path) -> None:
+        shutil.rmtree(next(store.glob("seg-*")) / folder_name)
+
+    return remove_folder
 
 
 def nothing(store: Path) -> None:
@@ -378,11 +391,193 @@ def directory_cases() -> Iterator[Case]:
                set_manifest_checksum)
 
 
+# Where wide-example.store has the entries of its word indexes.
+WORD_0 = TABLE + 40
+WORD_1 = WORD_0 + 128 + 40
+END = WORD_1 + 128 + 40
+
+
+def word_sum(records: list[tuple[int, int]]) -> bytes:
+    """The content sum of a word index."""
+    return bytes_u128(content_sum(records, 64))
+
+
+def wide_manifest_cases() -> Iterator[Case]:
+    for name, offset, data, refuse, word in (
+        ("0 fingerprint bits", 32, b"\0", OPEN, UNSUPPORTED),
+        ("64 fingerprint bits", 32, b"\x40", OPEN, UNSUPPORTED),
+        ("96 fingerprint bits", 32, b"\x60", OPEN, UNSUPPORTED),
+        ("192 fingerprint bits", 32, b"\xc0", OPEN, UNSUPPORTED),
+        ("1088 fingerprint bits", 32, b"\x40\4", OPEN, UNSUPPORTED),
+        ("k 33", 36, b"\x21", OPEN, DAMAGED),
+        ("a k that the radii of the words are too small for", 36, b"\4", OPEN, DAMAGED),
+        ("column bits 32", SEGMENT + 60, b"\x20", OPEN, UNSUPPORTED),
+        ("column bits 64", SEGMENT + 60, b"\x40", OPEN, UNSUPPORTED),
+        ("record count", SEGMENT + 24, b"\4", OPEN, DAMAGED),
+        ("content sum", SEGMENT + 40, b"\0\0\0", FULL, DAMAGED),
+        ("a block size of 512", SEGMENT + 56, b"\0\2", OPEN, DAMAGED),
+        ("kind 1", SEGMENT + 112, b"\1", OPEN, DAMAGED),
+        ("kind 2", SEGMENT + 112, b"\2", OPEN, UNSUPPORTED),
+        ("a word beside kind 0", SEGMENT + 113, b"\1", OPEN, UNSUPPORTED),
+        ("a radius beside kind 0", SEGMENT + 114, b"\1", OPEN, UNSUPPORTED),
+        ("id blocks without ids", SEGMENT + 88, b"\1", OPEN, DAMAGED),
+        ("a key mask", TABLE, b"\1", OPEN, DAMAGED),
+        ("a key mask that leads", TABLE + 7, b"\x80", OPEN, DAMAGED),
+        ("prefix bits", TABLE + 8, b"\1", OPEN, DAMAGED),
+        ("a radius", TABLE + 12, b"\1", OPEN, DAMAGED),
+        ("no block", TABLE + 16, b"\0", OPEN, DAMAGED),
+        ("two blocks", TABLE + 16, b"\2", OPEN, DAMAGED),
+        ("a folder number of a word index", WORD_0 + 16, b"\1\2\3\4\5\6\7\x08", FINE, None),
+        ("fewer records of a word index", WORD_0 + 24, b"\2", OPEN, DAMAGED),
+        ("more records of a word index", WORD_0 + 24, b"\4", OPEN, DAMAGED),
+        ("content sum of a word index", WORD_1 + 40, b"\0\0\0", FULL, DAMAGED),
+        ("another block size of a word index", WORD_1 + 56, b"\0\2", OPEN, DAMAGED),
+        ("column bits 128 of a word index", WORD_1 + 60, b"\x80", OPEN, UNSUPPORTED),
+        ("no id blocks of a word index", WORD_1 + 88, b"\0", OPEN, DAMAGED),
+        ("kind 0 of a word index", WORD_0 + 112, b"\0", OPEN, UNSUPPORTED),
+        ("kind 3 of a word index", WORD_0 + 112, b"\3", OPEN, UNSUPPORTED),
+        ("word 1 in place of word 0", WORD_0 + 113, b"\1", OPEN, UNSUPPORTED),
+        ("word 0 twice", WORD_1 + 113, b"\0", OPEN, UNSUPPORTED),
+        ("word 2 of two", WORD_1 + 113, b"\2", OPEN, UNSUPPORTED),
+        ("radius 17 of a word", WORD_1 + 114, b"\x12", OPEN, DAMAGED),
+        ("a radius of a word of 2^15", WORD_1 + 115, b"\x80", OPEN, DAMAGED),
+        ("a key mask that does not lead in a word index", WORD_1 + 128, b"\0\0\0\0\0\0\0\x7f", OPEN, DAMAGED),
+    ):
+        yield Case(f"wide manifest: {name}", "16", "wide-example", "MANIFEST", [(offset, data)], refuse, word)
+    for name, offset, data in (
+        ("segment id", SEGMENT, b"\0\0\0"),
+        ("no table", SEGMENT + 116, b"\0"),
+        ("two tables", SEGMENT + 116, b"\2"),
+        ("header checksum of table 0", TABLE + 24, b"\0\0\0"),
+        ("segment id of a word index", WORD_1, b"\0\0\0"),
+        ("directory size of a word index", WORD_1 + 64, b"\0\x40"),
+        ("directory checksum of a word index", WORD_1 + 72, b"\0\0\0"),
+        ("id header checksum of a word index", WORD_1 + 96, b"\0\0\0"),
+        ("header checksum of a table of a word index", WORD_1 + 128 + 24, b"\0\0\0"),
+    ):
+        yield Case(f"wide manifest: {name}", "16", "wide-example", "MANIFEST", [(offset, data)], OPEN, set_checksums=set_manifest_checksum)
+
+    k_at = 68  # in headers
+    files = ("word-01/table-00.blk", "word-01/ids.blk")
+    for name, refuse, of_manifest, of_headers in (
+        ("radii of the words whose sum is too small", OPEN, [(WORD_1 + 114, b"\2")], [(file, k_at, b"\1") for file in files]),
+        ("a smaller k", FINE, [(36, b"\2")], [("table-00.blk", k_at, b"\2")]),
+        ("no radius of a word, with a smaller k", FINE, [(36, b"\2"), (WORD_0 + 114, b"\0")], [("table-00.blk", k_at, b"\2")]),
+        ("no radius of a word, and too small a sum", OPEN, [(WORD_0 + 114, b"\0")], []),
+        ("a radius of a word that its plan is not complete for", OPEN, [(WORD_1 + 114, b"\4")], [(file, k_at, b"\3") for file in files]),
+        ("distinct count of a word index", FULL, [(WORD_1 + 32, b"\3")], [("word-01/table-00.blk", 56, b"\3")]),
+    ):
+        yield Case(f"wide manifest: {name}", "16.2", "wide-example", "MANIFEST", of_manifest, refuse, None if refuse is FINE else DAMAGED,
+                   also=of_headers)
+
+    manifest = (HERE / "wide-example.store" / "MANIFEST").read_bytes()
+    entry, checksum = manifest[WORD_1:END], bytes(16)
+    for name, data in (("an entry of a word index fewer", checksum), ("an entry of a word index more", 2 * entry + checksum)):
+        size = WORD_1 + len(data)
+        yield Case(f"wide manifest: {name}", "16.2", "wide-example", "MANIFEST", [(12, size.to_bytes(4, "little")), (WORD_1, data)],
+                   OPEN, set_checksums=set_manifest_checksum, size=size)
+
+
+def wide_file_cases() -> Iterator[Case]:
+    for file, name, offset, data, refuse, word in (
+        ("table-00.blk", "64 fingerprint bits", 44, b"\x40", OPEN, UNSUPPORTED),
+        ("table-00.blk", "column bits 32", 40, b"\x20", OPEN, UNSUPPORTED),
+        ("table-00.blk", "column bits 0", 40, b"\0", OPEN, UNSUPPORTED),
+        ("table-00.blk", "block count", 48, b"\2", OPEN, DAMAGED),
+        ("table-00.blk", "item count", 56, b"\4", OPEN, DAMAGED),
+        ("table-00.blk", "table count", 64, b"\2", OPEN, DAMAGED),
+        ("table-00.blk", "k", 68, b"\2", OPEN, DAMAGED),
+        ("table-00.blk", "radius", 72, b"\1", OPEN, DAMAGED),
+        ("table-00.blk", "key mask", 80, b"\1", OPEN, DAMAGED),
+        ("table-00.blk", "a code", 88, b"\1", OPEN, DAMAGED),
+        ("table-00.blk", "unused bytes behind the code lengths", 121, b"\1" * 31, FINE, None),
+        ("table-00.blk", "h counts", 152 + 8 * 63, b"\1", FULL, DAMAGED),
+        ("table-00.blk", "gap bit counts", 664, b"\1", FULL, DAMAGED),
+        ("table-00.blk", "the unused rest", 1176, b"\1" * 2904, FINE, None),
+        ("word-01/table-00.blk", "128 fingerprint bits", 44, b"\x80", OPEN, UNSUPPORTED),
+        ("word-01/table-00.blk", "column bits 64", 40, b"\x40", OPEN, UNSUPPORTED),
+        ("word-01/table-00.blk", "the k of the store", 68, b"\3", OPEN, DAMAGED),
+        ("word-01/ids.blk", "128 fingerprint bits", 44, b"\x80", OPEN, UNSUPPORTED),
+        ("word-01/ids.blk", "the k of the store", 68, b"\3", OPEN, DAMAGED),
+        ("word-00/ids.blk", "item count", 56, b"\2", OPEN, DAMAGED),
+    ):
+        yield Case(f"wide, {file}: {name}", "16", "wide-example", file, [(offset, data)], refuse, word)
+    for file, name, offset, data in (
+        ("ids.blk", "64 fingerprint bits", 44, b"\x40"),
+        ("ids.blk", "column bits 128", 40, b"\x80"),
+    ):
+        yield Case(f"wide, {file}: {name}", "16.1", "wide-ids", file, [(offset, data)], OPEN, UNSUPPORTED)
+    yield Case("wide, ids.blk: a code", "16.1", "wide-ids", "ids.blk", [(88, b"\1")], OPEN)
+    for file in "table-00.blk", "directory.mdb", "word-00/table-00.blk", "word-01/ids.blk", "word-01/directory.mdb":
+        size = (path_of(HERE / "wide-example.store", file)).stat().st_size
+        for name, change in (("a byte fewer", size - 1), ("a byte more", size + 1), ("nothing in it", 0)):
+            yield Case(f"wide, {file}: {name}", "16", "wide-example", file, [], OPEN, set_checksums=nothing, size=change)
+        yield Case(f"wide, {file}: gone", "16", "wide-example", file, [], OPEN, set_checksums=nothing, remove=True)
+    for word in "word-00", "word-01":
+        yield Case(f"wide, {word}: gone", "16.2", "wide-example", "MANIFEST", [], OPEN, set_checksums=without(word))
+
+
+def wide_block_cases() -> Iterator[Case]:
+    """Table 0 of wide-example.store has three fingerprints of 16 bytes in its only block, that of wide-ids.store 15 in each."""
+    table = path_of(HERE / "wide-example.store", "table-00.blk").read_bytes()[BLOCK:]
+    ids_table = path_of(HERE / "wide-ids.store", "table-00.blk").read_bytes()[BLOCK:]
+    for name, offset, data in (
+        ("fingerprints that do not ascend", 0, table[16:32] + table[:16]),
+        ("a fingerprint twice", 0, table[16:32]),
+        ("another word 1 of a fingerprint", 8, b"\xd8"),
+        ("another word 0 of a fingerprint", 32, b"\1"),
+        ("words of a fingerprint exchanged", 32, table[40:48] + table[32:40]),
+        ("a zero byte behind the fingerprints", 48, b"\1"),
+        ("the last zero byte before the trailer", 247, b"\x80"),
+        ("a fingerprint more", 48, b"\xff" * 16),
+        ("no fingerprint", 0, bytes(48)),
+    ):
+        yield Case(f"wide table block: {name}", "16.1", "wide-example", "table-00.blk", [(BLOCK + offset, data)], FULL)
+    for name, offset, data in (
+        ("a zero byte of a full block", 240, b"\1"),
+        ("the first fingerprint is the last of the block before", 256, ids_table[224:240]),
+        ("blocks that do not ascend", 0, ids_table[256:496] + ids_table[240:256] + ids_table[:240]),
+    ):
+        yield Case(f"wide table block: {name}", "16.1", "wide-ids", "table-00.blk", [(BLOCK + offset, data)], FULL)
+    yield Case("wide table block: trailer", "16.1", "wide-example", "table-00.blk", [(BLOCK + 248, b"\0\0")], READ, set_checksums=nothing)
+    yield Case("wide id block: a record more", "6", "wide-ids", "ids.blk", [(BLOCK + 16, b"\xff")], READ)
+    yield Case("word index: trailer", "16.2", "wide-example", "word-01/table-00.blk", [(BLOCK + 248, b"\0\0")], FULL, set_checksums=nothing)
+
+    # Word indexes that are right in themselves, but not for this table 0. Ranks are in two bits each from byte 21 on.
+    for name, file, changes, records in (
+        ("ranks exchanged", "word-01/ids.blk", [(BLOCK + 21, b"\x24")], [(0xD9, 0), (0xD9, 1), (0xDB, 2)]),
+        ("ranks twice and never", "word-01/ids.blk", [(BLOCK + 21, b"\x08")], [(0xD9, 0), (0xD9, 2), (0xDB, 0)]),
+        ("a rank that table 0 does not have", "word-01/ids.blk", [(BLOCK + 21, b"\x1c")], [(0xD9, 0), (0xD9, 3), (0xDB, 1)]),
+        ("another word", "word-01/table-00.blk", [(BLOCK, b"\xd8"), (GAP_BIT_COUNTS_AT + 8 * 63, b"\1")],
+         [(0xD8, 0), (0xD8, 2), (0xDB, 1)]),
+    ):
+        yield Case(f"word index: {name}", "16.2", "wide-example", file, changes, FULL,
+                   also=[("MANIFEST", WORD_1 + 40, word_sum(records))])
+
+
+def wide_directory_cases() -> Iterator[Case]:
+    first = "010000000000000000"  # the key of the block keys of table 0
+    last_at = 8 * (u64((HERE / "wide-ids.store" / "MANIFEST").read_bytes(), TABLE + 16 + 16) - 1)  # behind a recipe of 16 bytes
+    for name, key, at, change, refuse in (
+        ("a block key of table 0 that is word 1", first, 0, bytes_u64(1), FULL),
+        ("the last block key of table 0", first, last_at, b"\xff" * 8, FULL),
+        ("block keys of table 0 that descend", first, 0, b"\xff" * 8, OPEN),
+        ("the block keys of table 0 are not there", first, -9, b"\7", OPEN),
+        ("the last rank of an id block", "01ffffffff00000000", 0, bytes(8), FULL),
+    ):
+        directory = path_of(HERE / "wide-ids.store", "directory.mdb").read_bytes()
+        places = [match.start() + 2 for match in re.finditer(re.escape(b"\x09\0" + bytes.fromhex(key)), directory)]
+        assert places, name
+        yield Case(f"wide directory: {name}", "8", "wide-ids", "directory.mdb", [(place + 9 + at, change) for place in places], refuse,
+                   set_checksums=set_directory_checksum)
+
+
 def differences(before: bytes, after: bytes) -> Iterator[tuple[int, bytes]]:
-    """Runs of bytes that differ, up to the shorter one's end."""
+    """Runs of bytes that differ, up to the end of `after`. What was added to `before` was 0 at first."""
+    before = before.ljust(len(after), b"\0")
     begin = None
-    for at in range(min(len(before), len(after)) + 1):
-        differs = at < min(len(before), len(after)) and before[at] != after[at]
+    for at in range(len(after) + 1):
+        differs = at < len(after) and before[at] != after[at]
         if differs and begin is None:
             begin = at
         elif not differs and begin is not None:
@@ -429,6 +624,7 @@ def make(case: Case, folder: Path) -> dict:
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         cases = [*manifest_cases(), *header_cases(), *block_cases(), *segment_cases(), *directory_cases()]
+        cases += [*wide_manifest_cases(), *wide_file_cases(), *wide_block_cases(), *wide_directory_cases()]
         made = [make(case, Path(folder)) for case in cases]
     lines = ",\n".join(json.dumps(vector) for vector in made)
     (HERE / "edited.json").write_text(f"[\n{lines}\n]\n")

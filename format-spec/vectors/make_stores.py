@@ -2,14 +2,22 @@
 
     SSTORE=build/release/tools/sstore python3 format-spec/vectors/make_stores.py
 
-Records and answers (by brute force) come from this program. The command under test makes only the stores.
+Records and answers (by brute force) come from this program. The command under test makes only the stores. Two stores of wide
+fingerprints come from the writer of the second decoder instead: the command always chooses the radii of words.
 """
 
 import os
 import random
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "decoder"))
+sys.dont_write_bytecode = True
+
+from bits import of_words, words_of  # noqa: E402
+from writer import Options, Part, WordPlan, write_store  # noqa: E402
 
 SSTORE = os.environ.get("SSTORE", "sstore")
 HERE = Path(__file__).parent / "v2"
@@ -22,29 +30,32 @@ def run(*arguments: object, text: str = "") -> None:
     subprocess.run([SSTORE, *map(str, arguments)], input=text, text=True, check=True)
 
 
-def as_text(records: list[Record]) -> str:
-    return "".join(f"{fingerprint:016x}" + ("" if number is None else f"\t{number}") + "\n" for fingerprint, number in records)
+def as_text(records: list[Record], bits: int = 64) -> str:
+    digits = bits // 4
+    return "".join(f"{fingerprint:0{digits}x}" + ("" if number is None else f"\t{number}") + "\n" for fingerprint, number in records)
 
 
 class Maker:
     """Builds a store step by step, and knows its records."""
 
-    def __init__(self, name: str, k: int):
+    def __init__(self, name: str, k: int, bits: int = 64):
         self.path = HERE / f"{name}.store"
         self.k = k
+        self.bits = bits
         self.records: set[Record] = set()
         self.rng = random.Random(name)
 
     def build(self, records: list[Record], *options: object) -> None:
-        run("build", "--quiet", "-k", self.k, *options, self.path, text=as_text(records))
+        width = ["--bits", self.bits] if self.bits > 64 else []
+        run("build", "--quiet", "-k", self.k, *width, *options, self.path, text=as_text(records, self.bits))
         self.records = set(records)
 
     def add(self, records: list[Record]) -> None:
-        run("add", "--quiet", self.path, text=as_text(records))
+        run("add", "--quiet", self.path, text=as_text(records, self.bits))
         self.records |= set(records)
 
     def remove(self, records: list[Record]) -> None:
-        run("remove", "--quiet", self.path, text=as_text(records))
+        run("remove", "--quiet", self.path, text=as_text(records, self.bits))
         self.records -= set(records)
 
     def ordered(self) -> list[Record]:
@@ -53,12 +64,13 @@ class Maker:
     def queries(self) -> list[tuple[int, int]]:
         """(distance, fingerprint): near records and far from them, at the store's own distance and at others."""
         queries: dict[int, int] = {}
+        others = [0, 1, 2, 5] if self.bits == 64 else [0, 1, 5, self.k + 4, self.bits // 2 - 10]
         fingerprints = sorted({record[0] for record in self.records})
         for i in range(30):
-            query = self.rng.choice(fingerprints) if fingerprints and i % 3 else self.rng.getrandbits(64)
+            query = self.rng.choice(fingerprints) if fingerprints and i % 3 else self.rng.getrandbits(self.bits)
             for _ in range(self.rng.randrange(self.k + 2)):
-                query ^= 1 << self.rng.randrange(64)
-            queries[query] = self.k if i % 4 else self.rng.choice([0, 1, 2, 5])
+                query ^= 1 << self.rng.randrange(self.bits)
+            queries[query] = self.k if i % 4 else self.rng.choice(others)
         return [(distance, query) for query, distance in queries.items()]
 
     def answer(self, distance: int, query: int) -> list[str]:
@@ -67,13 +79,14 @@ class Maker:
             for fingerprint, number in self.ordered()
             if (query ^ fingerprint).bit_count() <= distance
         )
-        asked = f"{distance}\t{query:016x}"
-        return [f"{asked}\t{d}\t{fingerprint:016x}\t{'-' if number is None else number}\n" for d, fingerprint, number in near] or [
-            f"{asked}\t-\t-\t-\n"
-        ]
+        digits = self.bits // 4
+        asked = f"{distance}\t{query:0{digits}x}"
+        return [
+            f"{asked}\t{d}\t{fingerprint:0{digits}x}\t{'-' if number is None else number}\n" for d, fingerprint, number in near
+        ] or [f"{asked}\t-\t-\t-\n"]
 
     def write_down(self) -> None:
-        records = "".join(f"{f:016x}\t{'-' if number is None else number}\n" for f, number in self.ordered())
+        records = "".join(f"{f:0{self.bits // 4}x}\t{'-' if number is None else number}\n" for f, number in self.ordered())
         self.path.with_suffix(".records").write_text(records)
         answers = [line for query in self.queries() for line in self.answer(*query)]
         self.path.with_suffix(".answers").write_text("".join(answers))
@@ -83,14 +96,14 @@ def uniform(rng: random.Random, count: int) -> list[Record]:
     return [(rng.getrandbits(64), None) for _ in range(count)]
 
 
-def clustered(rng: random.Random, count: int, id_bits: int) -> list[Record]:
+def clustered(rng: random.Random, count: int, id_bits: int, bits: int = 64) -> list[Record]:
     """Fingerprints within 4 bits of a few centres. Every other one occurs several times, with different ids."""
-    centres = [rng.getrandbits(64) for _ in range(max(1, count // 40))]
+    centres = [rng.getrandbits(bits) for _ in range(max(1, count // 40))]
     records: dict[Record, None] = {}
     while len(records) < count:
         fingerprint = rng.choice(centres)
         for _ in range(rng.randrange(5)):
-            fingerprint ^= 1 << rng.randrange(64)
+            fingerprint ^= 1 << rng.randrange(bits)
         for _ in range(rng.choice([1, 1, 1, 2, 7])):
             records[fingerprint, rng.getrandbits(id_bits)] = None
     return list(records)
@@ -203,6 +216,67 @@ def make_distance_16(made: Maker) -> None:
     made.build(clustered(made.rng, 500, 33), "--block-size", "2K")
 
 
+def make_wide_example(made: Maker) -> None:
+    """The store of sstore-format.md, section 16.5."""
+    made.records = {(of_words(words), None) for words in ([1, 0xD9], [1, 0xDB], [1 << 63, 0xD9])}
+    words = [WordPlan(radius, [(MOST, radius)]) for radius in (0, 2)]
+    write_store(made.path, Options(made.bits, made.k, has_ids=False, block_size=256), [Part(0, made.ordered(), words=words)])
+
+
+def make_wide_ids(made: Maker) -> None:
+    """Several blocks of table 0 have the same key."""
+    records = clustered(made.rng, 60, 12, made.bits)
+    word = made.rng.getrandbits(64)
+    records += [(of_words([word, made.rng.getrandbits(64)]), i) for i in range(50)]
+    made.build(records, "--block-size", 256, "--recipe", "wide, recipe")
+
+
+def make_wide_segments(made: Maker) -> None:
+    """Records are added, removed and added again."""
+    records = clustered(made.rng, 700, 20, made.bits)
+    made.build(records[:400], "--block-size", 256)
+    made.add(records[400:500])
+    made.remove(made.rng.sample(records[:500], 120))
+    made.add(made.rng.sample(records[:400], 80) + records[500:])
+    made.remove(made.rng.sample(made.ordered(), 60))
+
+
+def make_wide_constant(made: Maker) -> None:
+    """Word 0 is the same in all fingerprints, and word 2 has two values."""
+    word, pair = made.rng.getrandbits(64), [made.rng.getrandbits(64) for _ in range(2)]
+    near = [words_of(fingerprint, made.bits) for fingerprint, _ in clustered(made.rng, 500, 1, made.bits)]
+    records = {of_words([word, first, made.rng.choice(pair), second]) for _, first, _, second in near}
+    made.build([(fingerprint, None) for fingerprint in sorted(records)], "--no-ids", "--block-size", "1K")
+
+
+def make_wide_long(made: Maker) -> None:
+    made.build(clustered(made.rng, 16, 64, made.bits), "--block-size", 256)
+
+
+def make_wide_emptied(made: Maker) -> None:
+    records: list[Record] = [(made.rng.getrandbits(made.bits), i) for i in range(20)]
+    made.build(records, "--block-size", 256)
+    made.remove(records)
+
+
+def make_wide_plans(made: Maker) -> None:
+    """Each segment has other radii and plans of its words; some words have none of the store's distance."""
+    upper, lower = MOST ^ MOST >> 32, MOST >> 32
+    quarters = [(0xFFFF << 48 >> 16 * quarter, 0) for quarter in range(4)]
+    halves = [(upper, 1), (lower, 1)]
+    records = clustered(made.rng, 400, 20, made.bits)
+    first, second = records[:250], records[250:]
+    gone = made.rng.sample(first, 80)
+    parts = [
+        Part(0, first, words=[WordPlan(3, quarters), WordPlan(-1, [(MOST, 0)]), WordPlan(3, halves)]),
+        Part(1, gone),
+        Part(0, second, words=[WordPlan(-1, [(1 << 63, 0)]), WordPlan(7, [(MOST, 7)]), WordPlan(0, [(upper, 0)])]),
+        Part(0, gone[:30], words=[WordPlan(2, [(MOST, 2)]), WordPlan(2, halves), WordPlan(1, [(upper, 0), (lower, 0)])]),
+    ]
+    write_store(made.path, Options(made.bits, made.k, has_ids=True, block_size=512), parts)
+    made.records = set(records) - set(gone[30:])
+
+
 MAKERS: list[tuple[str, int, Callable[[Maker], None]]] = [
     ("one", 3, make_one),
     ("two", 3, make_two),
@@ -228,10 +302,20 @@ MAKERS: list[tuple[str, int, Callable[[Maker], None]]] = [
     ("distance-16", 16, make_distance_16),
 ]
 
+WIDE_MAKERS: list[tuple[str, int, int, Callable[[Maker], None]]] = [
+    ("wide-example", 128, 3, make_wide_example),
+    ("wide-ids", 128, 3, make_wide_ids),
+    ("wide-segments", 128, 5, make_wide_segments),
+    ("wide-constant", 256, 3, make_wide_constant),
+    ("wide-long", 1024, 20, make_wide_long),
+    ("wide-emptied", 192, 0, make_wide_emptied),
+    ("wide-plans", 192, 7, make_wide_plans),
+]
+
 if __name__ == "__main__":
     HERE.mkdir(exist_ok=True)
-    for name, k, make in MAKERS:
-        made = Maker(name, k)
+    for name, bits, k, make in [*((name, 64, k, make) for name, k, make in MAKERS), *WIDE_MAKERS]:
+        made = Maker(name, k, bits)
         if made.path.exists():
             continue
         make(made)
