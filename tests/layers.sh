@@ -8,7 +8,7 @@
 set -u
 
 # A folder's height. A file includes its own folder's headers and those of lower ones.
-declare -A height=([base]=0 [codec]=1 [text]=1 [plan]=2 [sort]=2 [store]=3 [read]=4 [join]=4 [stream]=4 [write]=5 [api]=6)
+declare -A height=([base]=0 [codec]=1 [text]=1 [plan]=2 [sort]=2 [store]=3 [read]=4 [join]=5 [stream]=4 [write]=5 [api]=6)
 # The extension of SQLite is no part of the command.
 declare -A tool_height=([sqlite]=-1 [output]=0 [input]=1 [names]=1 [documents]=2 [report]=2 [serve]=2 [commands]=3)
 # External headers and the only files that may include them.
@@ -148,7 +148,7 @@ fi
 
 # Emulated processors, which are not in each run of the tests, look for these words of a message.
 words='another LMDB file format'
-for file in tests/cross.sh format-spec/decoder/test_vectors.py libstore/src/store/directory.c; do
+for file in tests/cross.sh format-spec/decoder/test_{vectors,wide}.py libstore/src/store/directory.c; do
   grep -qF "$words" "$file" || breach "$file" "it does not have the words '$words'"
 done
 

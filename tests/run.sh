@@ -41,12 +41,12 @@ done
 [ -z "${SSTORE_TEST_LONG:-}" ] || timeout=36000
 
 # Tests that start threads, or whose library calls do.
-threaded='^(unit\.(commit|components|directory|edge_filter|memory_index|sorter|table_join|tasks)'
+threaded='^(unit\.(commit|components|directory|edge_filter|memory_index|growing_index|sorter|table_join|tasks)'
 threaded+='|property\.(batch|builds|changes|dedup|joins|query_property|record_joins|stream_matcher)|limits\.open_close)$'
 
 # The longest tests. asan runs most of them with fewer cases; release and clang leave them to full.
 longest='^(property\.(same_matches|query_property)|faults\.(allocation|files|power_cut)|limits\.(kill|memory)'
-longest+='|install\.static|browser\.pages|format\.(decoder|golden)|unit\.(components|group_join|sorter|table_join)|(cli|corrupt)\..*)$'
+longest+='|install\.static|browser\.pages|format\.(decoder|golden|fingerprint)|unit\.(components|group_join|sorter|table_join)|(cli|corrupt)\..*)$'
 # Tests that would take long with a sanitizer and gain little from it: they count files, watch where files are, mostly
 # run Python, only compute with numbers, or mostly start the command.
 unsanitized='^(limits\.descriptors|browser\.pages|faults\.file_locations|format\.vectors|unit\.(planner|cost)'
@@ -90,6 +90,7 @@ need_command mkdocs mkdocs
 if [[ " ${jobs[*]} " == *" full "* ]] && apt-cache show chromium >/dev/null 2>&1; then
   need_command chromium chromium
 fi
+[[ " ${jobs[*]} " != *" full "* ]] || need_command javac default-jdk-headless
 [[ " ${jobs[*]} " != *" clang "* ]] || need_command clang clang
 if [[ " ${jobs[*]} " == *" python "* ]]; then
   python3 -c 'import ensurepip, venv' 2>/dev/null || missing+=(python3-venv)

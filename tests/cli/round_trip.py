@@ -19,6 +19,7 @@ import tempfile
 from itertools import product
 
 COUNT = 1500
+WIDE_WORDS = 4
 failures = []
 
 
@@ -26,12 +27,29 @@ def signed(x):
     return x - (1 << 64) if x >> 63 else x
 
 
+class Wide(int):
+    """A fingerprint of more than 64 bits."""
+
+
+def word_count(x):
+    return WIDE_WORDS if isinstance(x, Wide) else 1
+
+
+def words(x):
+    """The words of a fingerprint, the most significant first."""
+    return [x >> 64 * i & (1 << 64) - 1 for i in reversed(range(word_count(x)))]
+
+
+def in_bytes(x):
+    return x.to_bytes(8 * word_count(x), "big")
+
+
 TEXT = {
-    "hex": lambda x: f"{x:016x}",
+    "hex": lambda x: in_bytes(x).hex(),
     "dec": str,
     "signed": lambda x: str(signed(x)),
-    "base64": lambda x: base64.b64encode(x.to_bytes(8, "big")).decode().rstrip("="),
-    "bin": lambda x: f"{x:064b}",
+    "base64": lambda x: base64.b64encode(in_bytes(x)).decode().rstrip("="),
+    "bin": lambda x: "".join(f"{word:064b}" for word in words(x)),
 }
 
 
@@ -58,19 +76,29 @@ def json_file(records, radix, columns, fingerprint="fingerprint", identifier="id
 
 
 def array_file(records, columns):
-    words = [r[0] for r in records] if columns == "fingerprint" else [x for r in records for x in r]
-    shape = f"({len(records)},)" if columns == "fingerprint" else f"({len(records)}, 2)"
-    return npy("<u8", shape, struct.pack(f"<{len(words)}Q", *words))
+    width = word_count(records[0][0]) + (columns != "fingerprint")
+    shape = f"({len(records)},)" if width == 1 else f"({len(records)}, {width})"
+    return npy("<u8", shape, raw_file(records, columns != "fingerprint"))
+
+
+def raw_file(records, with_ids):
+    numbers = [x for r in records for x in (*words(r[0]), *([r[1]] if with_ids else []))]
+    return struct.pack(f"<{len(numbers)}Q", *numbers)
 
 
 def bytes_file(records):
-    return npy("|u1", f"({len(records)}, 8)", b"".join(r[0].to_bytes(8, "big") for r in records))
+    return npy("|u1", f"({len(records)}, {8 * word_count(records[0][0])})", b"".join(in_bytes(r[0]) for r in records))
+
+
+def pdq_file(records):
+    """Lines as Meta's tools for PDQ print them."""
+    return lines((f"{TEXT['hex'](r[0])},{i % 101},/pictures/{i}, a picture.jpg" for i, r in enumerate(records)), "")
 
 
 def czkawka_file(records):
     """Groups of images, as czkawka saves its results."""
     images = [{"path": f"/home/\u00e4/{i}.jpg", "size": 1 << 40, "width": 8, "height": 8, "modified_date": 1,
-               "hash": list(r[0].to_bytes(8, "big")), "similarity": 0} for i, r in enumerate(records)]
+               "hash": list(in_bytes(r[0])), "similarity": 0} for i, r in enumerate(records)]
     return json.dumps([images[:3], images[3:]]).encode()
 
 
@@ -110,8 +138,12 @@ def check_store(what, records):
     """The store must hold these records, as raw words."""
     with_ids = records[0][1] is not None
     found = dump("--format", "rec" if with_ids else "u64").stdout
-    words = [x for r in records for x in r[:1 + with_ids]]
-    expect(f"the records of {what}", found == struct.pack(f"<{len(words)}Q", *words))
+    width = word_count(records[0][0])
+    if width > 1 and with_ids:  # behind a header as long as a record
+        header = b"\x89sstore\n" + struct.pack("<II", 0, 64 * width)
+        expect(f"the header of {what}", found[:8 * (width + 1)] == header.ljust(8 * (width + 1), b"\0"))
+        found = found[8 * (width + 1):]
+    expect(f"the records of {what}", found == raw_file(records, with_ids))
 
 
 def check_build(what, options, content, name, records):
@@ -171,7 +203,7 @@ def check_loose_forms(records):
         check_build(what, options, content, "input", records)
 
 
-def check_page(page, records, plain):
+def check_page(page, records, plain, wide, wide_plain):
     """The commands of the page, with a file for each name in it."""
     ids = {"pages.tsv": text_file(records, "hex", "fingerprint,id"),
            "simstore.txt": text_file(records, "hex", "id,fingerprint", " "),
@@ -186,7 +218,16 @@ def check_page(page, records, plain):
               "vectors.npy": bytes_file(plain),
               "base64.txt": text_file(plain, "base64", "fingerprint"),
               "czkawka.json": czkawka_file(plain)}
-    files = {**ids, **no_ids}
+    wide_ids = {"wide.tsv": text_file(wide, "hex", "fingerprint,id"),
+                "wide.jsonl": json_file(wide, "hex", "fingerprint,id"),
+                "wide-records.npy": array_file(wide, "fingerprint,id")}
+    wide_no_ids = {"imagehash.txt": text_file(wide_plain, "hex", "fingerprint"),
+                   "pdq.csv": pdq_file(wide_plain),
+                   "wide-words.npy": array_file(wide_plain, "fingerprint"),
+                   "wide-vectors.npy": bytes_file(wide_plain),
+                   "wide-base64.txt": text_file(wide_plain, "base64", "fingerprint"),
+                   "czkawka-16.json": czkawka_file(wide_plain)}
+    files = {**ids, **no_ids, **wide_ids, **wide_no_ids}
     done = {"read": set(), "write": set()}
     skipped = set()
     with open(page, encoding="utf-8") as text:
@@ -203,11 +244,11 @@ def check_page(page, records, plain):
         if name in skipped:
             continue
         shutil.rmtree("x.store", ignore_errors=True)
-        expected = records if name in ids else numbered(plain)
+        expected = (records if name in ids else numbered(plain) if name in no_ids else wide if name in wide_ids
+                    else numbered(wide_plain))
         if writes:
-            words = [x for r in expected for x in r]
-            run(["sstore", "build", "--quiet", "--format", "rec", "x.store"],
-                input=struct.pack(f"<{len(words)}Q", *words))
+            bits = ["--bits", str(64 * word_count(expected[0][0]))]
+            run(["sstore", "build", "--quiet", "--format", "rec", *bits, "x.store"], input=raw_file(expected, True))
         else:
             with open(name, "wb") as file:
                 file.write(files[name])
@@ -220,7 +261,8 @@ def check_page(page, records, plain):
             check_store(f"'{command}'", expected)
         done["write" if writes else "read"].add(name)
     expect("a command reads each file", done["read"] | skipped == set(files))
-    expect("a command writes each file", done["write"] == set(files) - {"czkawka.json", "client.master.db"})
+    expect("a command writes each file", done["write"] == set(files) - {"czkawka.json", "czkawka-16.json",
+                                                                              "client.master.db", "pdq.csv"})
     return sum(map(len, done.values()))
 
 
@@ -251,12 +293,15 @@ def main():
     records = sorted({(x, rng.getrandbits(rng.randrange(1, 63))) for x in [*distinct, *rng.sample(sorted(distinct), 50)]})
     large = sorted({*records, (7, (1 << 64) - 1), (1 << 63, 1 << 63)})
     plain = [(x, None) for x in sorted(distinct)]
+    # Not 0, at the beginning of a file: its digits could be binary.
+    many = sorted({Wide((1 << 64 * WIDE_WORDS) - 1), *(Wide(rng.getrandbits(64 * WIDE_WORDS)) for _ in range(COUNT))})
+    wide, wide_plain = [(x, rng.getrandbits(63)) for x in many], [(x, None) for x in many]
     memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     with tempfile.TemporaryDirectory(dir=memory) as folder:
         os.chdir(folder)
         forms = check_every_form(large, plain)
         check_loose_forms(large)
-        commands = check_page(page, records, plain)
+        commands = check_page(page, records, plain, wide, wide_plain)
         check_numpy(records, plain)
         os.chdir("/")
     print(f"figure: {forms} forms and {commands} commands, {len(records)} records each: {len(failures)} failed")

@@ -1,11 +1,12 @@
 /*
  * test_flip.c - one flipped bit in any file of a store must be found by verify, and must never lead to a wrong answer,
  * a signal or an excessive allocation. A few hundred bits of each file are tried, a tenth of them with sanitizers, and
- * every bit with SSTORE_TEST_LONG=1.
+ * every bit with SSTORE_TEST_LONG=1. Stores of several words have more files, of which fewer bits are tried.
  */
 #include <inttypes.h>
 
 #include "support/damage.h"
+#include "support/widened.h"
 
 #define FLIPS_A_FILE 220
 /* Where the fields are: more bits of every file's head are tried. */
@@ -31,7 +32,8 @@ static void flip_file(damage_store *store, size_t file, rng *random)
             flip(store, file, bit, ALL_WAYS);
         return;
     }
-    const size_t fewer = testing_sanitized() ? 10 : 1, head_step = fewer * HEAD_STEP;
+    const size_t fewer = (testing_sanitized() ? 10u : 1u) * (widened_words == 1 ? 1u : 10u),
+                 head_step = fewer * HEAD_STEP;
     for (size_t bit = rng_below(random, head_step); bit < HEAD_BITS && bit < bits; bit += head_step)
         flip(store, file, bit, PREAD_AND_MEMORY);
     /* The step varies, so that several runs try every bit. */
@@ -71,6 +73,16 @@ static void test_flip_in_segments(void **state)
     flip_all(run_seed, 512, run_seed % 4 == 0 ? DATA_NO_IDS : DATA_IDS, true);
 }
 
+/* Of stores of several words: whole fingerprints, and the folders of word indexes. */
+static void test_flip_in_words(void **state)
+{
+    widened_words = 3;
+    flip_all(run_seed, 512, DATA_IDS, false);
+    widened_words = 2;
+    flip_all(run_seed, 256, run_seed % 2 == 0 ? DATA_NO_IDS : DATA_IDS, true);
+    widened_words = 1;
+}
+
 int main(void)
 {
     rng_start_run();
@@ -78,6 +90,7 @@ int main(void)
         cmocka_unit_test_teardown(test_flip_with_ids, testing_teardown),
         cmocka_unit_test_teardown(test_flip_without_ids, testing_teardown),
         cmocka_unit_test_teardown(test_flip_in_segments, testing_teardown),
+        cmocka_unit_test_teardown(test_flip_in_words, testing_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,6 +11,7 @@
 #include "support/damage.h"
 #include "support/lost_directory.h"
 #include "support/use_store.h"
+#include "support/widened.h"
 
 #define HEADER_BYTES 4096u /* of a block file: format-spec/sstore-format.md, section 4 */
 #define DIRECTORY "directory.mdb"
@@ -189,6 +190,32 @@ static void test_lost_directories(void **state)
         exchange(&now);
         patient_free(&now);
     }
+    testing_done();
+}
+
+/* The directories of segments of several words, and of their word indexes. */
+static void test_lost_directories_of_words(void **state)
+{
+    patient now;
+    widened_words = 2;
+    patient_make(&now, run_seed, run_seed % 2 == 0 ? DATA_IDS : DATA_NO_IDS, true);
+    lose_several(&now);
+    exchange(&now);
+    for (int how = 0; how < LOSS_COUNT; how++)
+        for (uint32_t i = 0; i < 4; i++) { /* of two segments that add */
+            const char *names[] = {"word-00/" DIRECTORY, "word-01/" DIRECTORY};
+            testing_doing("%s of segment %" PRIu32 " is %s", names[i % 2], i / 2,
+                          directory_loss_name((directory_loss)how));
+            directory_lose(file_of(&now, i / 2, names[i % 2]), (directory_loss)how, &now.random);
+            check_advice(now.store.path);
+            must_reindex(now.store.path, false, 1);
+            if (how == LOSS_FOLDER) /* foreign files are not removed */
+                scratch_remove(scratch_path("%s/%s", strrchr(now.store.path, '/') + 1, now.folders[i / 2]));
+            check_cured(&now);
+            put_back(&now);
+        }
+    patient_free(&now);
+    widened_words = 1;
     testing_done();
 }
 
@@ -484,6 +511,7 @@ int main(void)
     rng_start_run();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_lost_directories, testing_teardown),
+        cmocka_unit_test_teardown(test_lost_directories_of_words, testing_teardown),
         cmocka_unit_test_teardown(test_damaged_blocks, testing_teardown),
         cmocka_unit_test(test_lost_folder),
         cmocka_unit_test(test_open_store),

@@ -3,14 +3,16 @@
  * open or a query. A hundred lengths of each file are tried, ten with sanitizers, and with SSTORE_TEST_LONG=1 every
  * length up to LONGER_EACH bytes more.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "support/damage.h"
+#include "support/widened.h"
 
-#define LENGTHS_A_FILE 100
+#define LENGTHS_A_FILE 100u
 #define LONGER_EACH 4100 /* a page or a header, and some */
 #define MAX_LONGER 70000
 
@@ -42,7 +44,7 @@ static void put_back(damage_store *store, size_t file)
 static void resize_file(damage_store *store, size_t file, rng *random)
 {
     static const size_t longer_by[] = {1, 2, 7, 8, 9, 16, 64, 255, 256, 257, 512, 4095, 4096, 8192, MAX_LONGER};
-    const size_t lengths = testing_sanitized() ? LENGTHS_A_FILE / 10 : LENGTHS_A_FILE;
+    const size_t lengths = LENGTHS_A_FILE / (testing_sanitized() || widened_words > 1 ? 10u : 1u);
     const size_t size = store->contents[file].size, mean = testing_long() ? 1 : size / lengths + 1;
     for (size_t length = 0; length < size; length += mean == 1 ? 1 : 1 + rng_below(random, 2 * mean))
         resize(store, file, length, 0);
@@ -101,6 +103,14 @@ static void test_lengths(void **state)
     damage_store_free(&store);
 }
 
+/* Also of a store of several words, with the folders of its word indexes. */
+static void test_lengths_in_words(void **state)
+{
+    widened_words = 2;
+    test_lengths(state);
+    widened_words = 1;
+}
+
 static void exchange_all(uint64_t seed, bool changed)
 {
     damage_store store;
@@ -126,6 +136,47 @@ static void test_other_files_of_segments(void **state)
     exchange_all(run_seed, true);
 }
 
+static void test_other_files_of_words(void **state)
+{
+    widened_words = 2;
+    exchange_all(run_seed, run_seed % 2 == 0);
+    widened_words = 1;
+}
+
+/* The folder of a word index is missing, or that of another one is in its place. */
+static void test_folders_of_words(void **state)
+{
+    damage_store store;
+    widened_words = 3;
+    damage_store_make(&store, run_seed, 512, DATA_IDS, false);
+    char folders[3][600], elsewhere[600];
+    snprintf(elsewhere, sizeof elsewhere, "%s", scratch_path("word"));
+    for (int word = 0; word < 3; word++) {
+        snprintf(folders[word], sizeof folders[word], "%s/%.20s/word-%02d", store.path, store.files.names[1], word);
+        assert_true(scratch_exists(folders[word]));
+    }
+    for (int word = 0; word < 3; word++) {
+        testing_doing("%s gone", folders[word]);
+        assert_int_equal(rename(folders[word], elsewhere), 0);
+        damage_check_refused(&store);
+        const char *other = folders[(word + 1) % 3];
+        testing_doing("%s is %s", other, folders[word]);
+        assert_int_equal(rename(other, folders[word]), 0);
+        damage_check_refused(&store);
+        assert_int_equal(rename(elsewhere, other), 0);
+        testing_doing("%s and %s exchanged", folders[word], other);
+        damage_check_refused(&store);
+        assert_int_equal(rename(folders[word], elsewhere), 0);
+        assert_int_equal(rename(other, folders[word]), 0);
+        assert_int_equal(rename(elsewhere, other), 0);
+        damage_check_whole(&store);
+    }
+    testing_done();
+    damage_report(&store, "folders of word indexes");
+    damage_store_free(&store);
+    widened_words = 1;
+}
+
 int main(void)
 {
     rng_start_run();
@@ -133,6 +184,9 @@ int main(void)
         cmocka_unit_test_teardown(test_lengths, testing_teardown),
         cmocka_unit_test_teardown(test_other_files, testing_teardown),
         cmocka_unit_test_teardown(test_other_files_of_segments, testing_teardown),
+        cmocka_unit_test_teardown(test_lengths_in_words, testing_teardown),
+        cmocka_unit_test_teardown(test_other_files_of_words, testing_teardown),
+        cmocka_unit_test_teardown(test_folders_of_words, testing_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

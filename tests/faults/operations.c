@@ -7,6 +7,7 @@
 #include "support/lost_directory.h"
 #include "support/scratch.h"
 #include "support/use_store.h"
+#include "support/widened.h"
 
 #define RECORDS 240u
 #define OTHERS 120u
@@ -158,7 +159,7 @@ static sstore_status query_all(const operation *self, sstore_cursor *cursor, sst
         now->got.count = 0;
         now->query = asked_count * 11;
         now->distance = distances[asked_count];
-        status = sstore_query(cursor, self->first.fingerprints[now->query], now->distance, gather, &now->got, error);
+        status = store_ask(cursor, self->first.fingerprints[now->query], now->distance, gather, &now->got, error);
         now->status = status;
     }
     return status;
@@ -205,11 +206,11 @@ static sstore_status read_store(const operation *self, uint32_t threads, sstore_
     if (status == SSTORE_OK)
         status = query_all(self, cursor, error);
     if (status == SSTORE_OK)
-        status = sstore_query_batch(store, self->queries, self->before.count, 3, &batch, count_match, &found, error);
+        status = store_ask_batch(store, self->queries, self->before.count, 3, &batch, count_match, &found, error);
     if (status == SSTORE_OK)
         assert_int_equal(found, 2 * self->near_pairs + self->before.count);
     if (status == SSTORE_OK)
-        status = sstore_each_record(store, count_record, &records, error);
+        status = store_each_record(store, count_record, &records, error);
     if (status == SSTORE_OK)
         assert_int_equal(records, self->before.count);
     if (status == SSTORE_OK)
@@ -511,11 +512,11 @@ static void must(const operation *self, operation_fn run)
     assert_ok(run(self, 1, &error), &error);
 }
 
-/* Of three segments' directories the first is missing, and the last has a flipped bit. */
+/* Of three segments' directories the first is missing, and the last has a flipped bit; so do some of word indexes. */
 static void lose_directories(const operation *self, rng *random)
 {
     file_list files = file_list_make(self->path, "directory.mdb");
-    assert_int_equal(files.count, 3);
+    assert_int_equal(files.count, widened_words == 1 ? 3 : 3 + 2 * widened_words);
     for (size_t i = 0; i < files.count; i += 2)
         directory_lose(scratch_path("stage/%s", files.names[i]), i == 0 ? LOSS_GONE : LOSS_BIT, random);
     file_list_free(&files);
@@ -587,6 +588,32 @@ void operations_make(uint64_t seed, operation operations[OPERATION_COUNT])
         operations[i] = all[i];
         make(&operations[i], seed + i);
     }
+}
+
+void operations_make_wide(uint64_t seed, operation operations[WIDE_OPERATION_COUNT])
+{
+    const operation all[WIDE_OPERATION_COUNT] = {
+        {.name = "build-wide", .run = build, .writes = true},
+        {.name = "replace-wide", .run = replace, .writes = true},
+        {.name = "add-wide", .run = add, .writes = true},
+        {.name = "remove-wide", .run = take_out, .writes = true},
+        {.name = "compact-wide", .run = compact, .writes = true},
+        {.name = "reindex-wide", .run = reindex, .writes = true, .mends = true},
+        {.name = "read-wide", .run = read_by_pread},
+        {.name = "read-memory-wide", .run = read_into_memory},
+    };
+    widened_words = 2;
+    for (size_t i = 0; i < WIDE_OPERATION_COUNT; i++) {
+        operations[i] = all[i];
+        make(&operations[i], seed + i);
+    }
+}
+
+void operations_free_wide(operation operations[WIDE_OPERATION_COUNT])
+{
+    for (size_t i = 0; i < WIDE_OPERATION_COUNT; i++)
+        operation_free(&operations[i]);
+    widened_words = 1;
 }
 
 void operations_free(operation operations[OPERATION_COUNT])
@@ -677,7 +704,7 @@ void operation_check_tidy(const operation *self)
     sstore_close(store);
     file_list files = file_list_make(self->path, "");
     for (size_t i = 0; i < files.count; i++) {
-        folders += strstr(files.names[i], "directory.mdb") != NULL;
+        folders += strstr(files.names[i], "/directory.mdb") != NULL && strstr(files.names[i], "/word-") == NULL;
         if (strncmp(files.names[i], "seg-", 4) != 0 && strcmp(files.names[i], "MANIFEST") != 0)
             fail_msg("%s was left behind", files.names[i]);
     }

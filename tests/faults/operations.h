@@ -37,6 +37,11 @@ struct operation {
 void operations_make(uint64_t seed, operation operations[OPERATION_COUNT]);
 void operations_free(operation operations[OPERATION_COUNT]);
 
+/* Those of them that stores of several words have, on such a store. Until they are freed, widened_words is set. */
+#define WIDE_OPERATION_COUNT 8u
+void operations_make_wide(uint64_t seed, operation operations[WIDE_OPERATION_COUNT]);
+void operations_free_wide(operation operations[WIDE_OPERATION_COUNT]);
+
 /* One more, which takes a thousand times as long: a build, without a store before it, of so many records in so
  * little memory that they are spilled. */
 void operation_make_spilling(uint64_t seed, operation *made);

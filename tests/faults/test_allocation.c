@@ -1,7 +1,7 @@
 /*
  * test_allocation.c - the system refuses memory or a thread: each request in turn, once or from then on. It tries every
- * request of every operation on one thread, some of a build that spills, and some on several threads (with
- * SSTORE_TEST_LONG=1 all).
+ * request of every operation on one thread, some of a build that spills, of stores of several words, and some on
+ * several threads (with SSTORE_TEST_LONG=1 all).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -26,6 +26,16 @@ static void test_every_request(void **state)
     const uint64_t step = testing_number("SSTORE_TEST_STEP", testing_sanitized() && !testing_long() ? 29 : 1);
     trial_run_all(&all, "for memory or a thread", step, run_seed);
     operations_free(operations);
+}
+
+static void test_wide_stores(void **state)
+{
+    static operation operations[WIDE_OPERATION_COUNT];
+    const trials all = {operations, WIDE_OPERATION_COUNT, faults, sizeof faults / sizeof faults[0]};
+    operations_make_wide(run_seed, operations);
+    const uint64_t step = testing_number("SSTORE_TEST_STEP", testing_sanitized() ? 67 : 7);
+    trial_run_all(&all, "for memory, of stores of several words,", testing_long() ? 1 : step, run_seed);
+    operations_free_wide(operations);
 }
 
 static void test_spilling(void **state)
@@ -134,6 +144,7 @@ int main(void)
 {
     rng_start_run();
     const struct CMUnitTest tests[] = {cmocka_unit_test_teardown(test_every_request, testing_teardown),
+                                       cmocka_unit_test_teardown(test_wide_stores, testing_teardown),
                                        cmocka_unit_test_teardown(test_spilling, testing_teardown),
                                        cmocka_unit_test_teardown(test_matcher_goes_on, testing_teardown),
                                        cmocka_unit_test_teardown(test_collection_fails_for_good, testing_teardown)};

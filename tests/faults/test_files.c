@@ -1,7 +1,7 @@
 /*
  * test_files.c - the disk fails: each call for a file in turn, once or from then on, with an input/output error, a full
  * disk, no free file handle, an interruption, or less read or written than asked for. Of a build that spills, with
- * thousands of calls, only some are tried.
+ * thousands of calls, and of stores of several words, only some are tried.
  */
 #include <errno.h>
 
@@ -44,6 +44,17 @@ static void test_every_call(void **state)
     operations_free(operations);
 }
 
+/* Of a store of several words, which has more files. */
+static void test_wide_stores(void **state)
+{
+    static operation operations[WIDE_OPERATION_COUNT];
+    const trials all = {operations, WIDE_OPERATION_COUNT, faults, sizeof faults / sizeof faults[0]};
+    operations_make_wide(run_seed, operations);
+    const uint64_t step = testing_number("SSTORE_TEST_STEP", testing_sanitized() ? 97 : 13);
+    trial_run_all(&all, "for files, of stores of several words,", testing_long() ? 1 : step, run_seed);
+    operations_free_wide(operations);
+}
+
 static void test_spilling(void **state)
 {
     operation spilling;
@@ -59,6 +70,7 @@ int main(void)
 {
     rng_start_run();
     const struct CMUnitTest tests[] = {cmocka_unit_test_teardown(test_every_call, testing_teardown),
+                                       cmocka_unit_test_teardown(test_wide_stores, testing_teardown),
                                        cmocka_unit_test_teardown(test_spilling, testing_teardown)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,7 +2,8 @@
  * test_power_cut.c - a power cut at any moment of any change must leave the old store or the new one, whole. A change
  * that succeeded must last, and the next change must work. At every moment unsynced data is kept, lost, or partly lost,
  * several times (with SSTORE_TEST_LONG=1 a thousand random losses of each change). The same is tried for a change after
- * one whose sync failed, and for changes of folders and files that others left unsynced.
+ * one whose sync failed, and for changes of folders and files that others left unsynced. Of stores of several words,
+ * fewer moments are tried.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -14,6 +15,7 @@
 #include "faults/disk.h"
 #include "faults/operations.h"
 #include "support/scratch.h"
+#include "support/widened.h"
 
 static operation operations[OPERATION_COUNT];
 
@@ -52,7 +54,8 @@ static void check_cut(const operation *self, const disk *log, size_t steps, disk
 /* Returns how often it syncs. */
 static uint64_t cut_everywhere(const operation *self, uint32_t threads, rng *random, tally *sum)
 {
-    const int often = testing_sanitized() && !testing_long() ? 1 : 6;
+    const bool few = (testing_sanitized() || widened_words > 1) && !testing_long();
+    const int often = few ? 1 : 6;
     sstore_error error = {.status = SSTORE_OK};
     operation_set_stage(self);
     disk *log = disk_watch(scratch_folder(), "stage");
@@ -62,7 +65,7 @@ static uint64_t cut_everywhere(const operation *self, uint32_t threads, rng *ran
     const uint64_t syncs = disk_syncs(log);
     const size_t steps = disk_steps(log);
     assert_true(steps > 10 && syncs > 2);
-    for (size_t i = 0; i <= steps; i += often == 1 && i + 25 < steps ? 25 : 1)
+    for (size_t i = 0; i <= steps; i += few && i + 25 < steps ? 25 : 1)
         for (int luck = 0; luck < DISK_LUCKS; luck++)
             for (int j = 0; j < (luck == DISK_LOSES_SOME ? often : 1); j++)
                 check_cut(self, log, i, (disk_luck)luck, random, sum);
@@ -90,37 +93,55 @@ static void cut_after_failure(const operation *self, uint64_t failing, rng *rand
     }
     assert_ok(status, &error);
     const size_t steps = disk_steps(log);
-    for (size_t i = begin; i <= steps; i += testing_sanitized() && i + 5 < steps ? 5 : 1) {
+    const size_t step = widened_words > 1 && !testing_long() ? 13 : testing_sanitized() ? 5 : 1;
+    for (size_t i = begin; i <= steps; i += i + step < steps ? step : 1) {
         check_cut(self, log, i, DISK_LOSES_NAMES, random, sum);
         check_cut(self, log, i, DISK_LOSES_SOME, random, sum);
     }
     disk_free(log);
 }
 
-static void test_every_moment(void **state)
+/* Operation by operation, those that write. `each`: one in so many of the synchronisations that fail. */
+static void cut_all(const operation *all_of, size_t count, uint64_t each, rng *random)
 {
     tally all = {0};
-    rng random = rng_seeded(run_seed);
-    for (size_t i = 0; i < OPERATION_COUNT; i++) {
+    for (size_t i = 0; i < count; i++) {
+        const operation *self = &all_of[i];
         tally sum = {0};
-        if (!operations[i].writes)
+        if (!self->writes)
             continue;
-        (void)cut_everywhere(&operations[i], 3, &random, &sum);
-        const uint64_t syncs = cut_everywhere(&operations[i], 1, &random, &sum);
-        for (uint64_t failing = 1; failing <= syncs; failing += testing_sanitized() && failing + 7 < syncs ? 7 : 1)
-            cut_after_failure(&operations[i], failing, &random, &sum);
+        (void)cut_everywhere(self, 3, random, &sum);
+        const uint64_t syncs = cut_everywhere(self, 1, random, &sum);
+        for (uint64_t failing = 1; failing <= syncs; failing += failing + each < syncs ? each : 1)
+            cut_after_failure(self, failing, random, &sum);
         printf("%-12s %5" PRIu64 " power cuts: no store %" PRIu64 ", as before %" PRIu64
                ", as it should become %" PRIu64 "\n",
-               operations[i].name, sum.cuts, sum.absent, sum.before, sum.after);
+               self->name, sum.cuts, sum.absent, sum.before, sum.after);
         fflush(stdout);
         all.cuts += sum.cuts;
         all.partial += sum.partial;
-        assert_true(sum.after > 0 && sum.after < sum.cuts + !operation_is_seen(&operations[i]));
+        assert_true(sum.after > 0 && sum.after < sum.cuts + !operation_is_seen(self));
     }
-    testing_figure("power cuts: %" PRIu64 ", of which %" PRIu64
+    testing_figure("power cuts%s: %" PRIu64 ", of which %" PRIu64
                    " lost a random part of what was not synced: each store old, new or not there",
-                   all.cuts, all.partial);
+                   widened_words == 1 ? "" : " of stores of several words", all.cuts, all.partial);
     testing_done();
+}
+
+static void test_every_moment(void **state)
+{
+    rng random = rng_seeded(run_seed);
+    cut_all(operations, OPERATION_COUNT, testing_sanitized() ? 7 : 1, &random);
+}
+
+/* Of a store of several words, with folders in its segments' folders. */
+static void test_wide_stores(void **state)
+{
+    static operation wide[WIDE_OPERATION_COUNT];
+    rng random = rng_seeded(run_seed + 4);
+    operations_make_wide(run_seed, wide);
+    cut_all(wide, WIDE_OPERATION_COUNT, testing_long() ? 1 : 41, &random);
+    operations_free_wide(wide);
 }
 
 static const operation *find_operation(const char *name)
@@ -232,6 +253,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_made_again, testing_teardown),
         cmocka_unit_test_teardown(test_every_moment, testing_teardown),
+        cmocka_unit_test_teardown(test_wide_stores, testing_teardown),
         cmocka_unit_test_teardown(test_folder_of_another, testing_teardown),
         cmocka_unit_test_teardown(test_files_of_another, testing_teardown),
     };

@@ -45,7 +45,8 @@ static sstore_match_columns columns_of(match_room *room)
 static void add_columns(const match_room *room, size_t count, matches *to)
 {
     for (size_t i = 0; i < count; i++)
-        matches_add(to, &(sstore_match){room->query_index[i], room->fingerprint[i], room->id[i], room->distance[i]});
+        matches_add(to, &(sstore_match){room->query_index[i], room->fingerprint[i], room->id[i], room->distance[i],
+                                        &room->fingerprint[i]});
 }
 
 static int take_record(void *context, const sstore_record *record)

@@ -1,7 +1,7 @@
 /*
  * fuzz_input.c - any bytes as an input in any format, compressed or not. In whatever batches and threads it is read,
  * the records, the exit code and the message are the same.
- *   1 byte: format and compression; 1 byte: how lines are read; then the input
+ *   1 byte: format, compression and width; 1 byte: how lines are read; then the input
  */
 #include "input/input.h"
 
@@ -13,38 +13,43 @@
 
 /* What expands to more is only counted. */
 #define MAX_RECORDS 1000u
+#define MAX_WORDS 4000u
 #define MAX_MESSAGE 8192
 
 typedef struct outcome {
     int code;
     uint64_t count;
+    uint32_t words; /* of a fingerprint */
     bool has_ids;
-    uint64_t fingerprints[MAX_RECORDS], ids[MAX_RECORDS];
+    uint64_t fingerprints[MAX_WORDS], ids[MAX_RECORDS];
     char message[MAX_MESSAGE];
 } outcome;
 
-static int keep(void *context, const uint64_t *fingerprints, const uint64_t *ids, size_t count)
+static int keep(void *context, const record_batch *batch)
 {
     outcome *to = context;
-    FUZZ_CHECK(count > 0 && (to->count == 0 || to->has_ids == (ids != NULL)));
-    to->has_ids = ids != NULL;
-    for (size_t i = 0; i < count; i++, to->count++) {
-        if (to->count >= MAX_RECORDS)
-            continue;
-        to->fingerprints[to->count] = fingerprints[i];
-        to->ids[to->count] = ids != NULL ? ids[i] : 0;
+    FUZZ_CHECK(batch->count > 0 && batch->words > 0 && batch->words <= SSTORE_MAX_WORDS);
+    FUZZ_CHECK(to->count == 0 || (to->has_ids == batch->has_ids && to->words == batch->words));
+    to->has_ids = batch->has_ids;
+    to->words = batch->words;
+    for (size_t i = 0; i < batch->count; i++, to->count++) {
+        const uint64_t *fingerprint = batch->fingerprints + batch->words * i;
+        for (size_t j = 0; j < batch->words && batch->words * to->count + j < MAX_WORDS; j++)
+            to->fingerprints[batch->words * to->count + j] = fingerprint[j];
+        if (to->count < MAX_RECORDS)
+            to->ids[to->count] = batch->has_ids ? batch->ids[i] : 0;
     }
     return 0;
 }
 
 /* Read the file and what is printed meanwhile. */
-static void run(const char *path, const input_options *options, outcome *out)
+static void run(const char *path, const input_options *options, uint32_t words, outcome *out)
 {
-    input_ids ids = INPUT_IDS_UNKNOWN;
+    input_shape shape = {.words = words};
     int messages = memfd_create("messages", 0), before = dup(STDERR_FILENO);
     FUZZ_CHECK(messages >= 0 && before >= 0 && dup2(messages, STDERR_FILENO) >= 0);
     memset(out, 0, sizeof *out);
-    out->code = input_read(path, options, &ids, keep, out);
+    out->code = input_read(path, options, &shape, keep, out);
     FUZZ_CHECK(dup2(before, STDERR_FILENO) >= 0);
     FUZZ_CHECK(pread(messages, out->message, sizeof out->message - 1, 0) >= 0);
     close(before);
@@ -60,8 +65,9 @@ static void check_same(const outcome *left, const outcome *right)
 {
     uint64_t both = left->count < right->count ? left->count : right->count;
     size_t kept = both < MAX_RECORDS ? (size_t)both : MAX_RECORDS;
-    FUZZ_CHECK(left->code == right->code);
-    FUZZ_CHECK(memcmp(left->fingerprints, right->fingerprints, kept * sizeof *left->fingerprints) == 0);
+    size_t words = left->words * kept < MAX_WORDS ? left->words * kept : MAX_WORDS;
+    FUZZ_CHECK(left->code == right->code && (both == 0 || left->words == right->words));
+    FUZZ_CHECK(memcmp(left->fingerprints, right->fingerprints, words * sizeof *left->fingerprints) == 0);
     FUZZ_CHECK(memcmp(left->ids, right->ids, kept * sizeof *left->ids) == 0);
     /* How much a decoder gives before it finds damage depends on how much it was asked for at once. */
     if (is_damaged(left) || is_damaged(right))
@@ -70,8 +76,10 @@ static void check_same(const outcome *left, const outcome *right)
     FUZZ_CHECK(strcmp(left->message, right->message) == 0);
 }
 
-static void choose_options(fuzz_input *input, input_options *options)
+/* Returns the width that records must have, in words, or 0. */
+static uint32_t choose_options(fuzz_input *input, input_options *options)
 {
+    static const uint32_t widths[] = {0, 1, 2, 3, 4, 5, 8, 16};
     static const char *const columns[] = {"fingerprint,id", "fingerprint", "id,fingerprint", "-,fingerprint,-"};
     line_fault fault;
     const uint64_t kind = fuzz_take(input, 1), lines = fuzz_take(input, 1);
@@ -83,6 +91,7 @@ static void choose_options(fuzz_input *input, input_options *options)
     options->lines.ignore_ids = (lines & 2) != 0;
     if ((lines & 4) != 0)
         FUZZ_CHECK(line_format_set_columns(&options->lines, columns[lines / 8 % 4], &fault));
+    return widths[kind / 32 % 8];
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -91,22 +100,22 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fuzz_input input = {.at = data, .left = size};
     input_options options = INPUT_OPTIONS_INIT;
     char path[32];
-    choose_options(&input, &options);
+    const uint32_t words = choose_options(&input, &options);
     int file = memfd_create("input", 0);
     FUZZ_CHECK(file >= 0 && write(file, input.at, input.left) == (ssize_t)input.left);
     snprintf(path, sizeof path, "/proc/self/fd/%d", file);
 
     options.batch_records = 700;
     options.ahead = false;
-    run(path, &options, &at_once);
+    run(path, &options, words, &at_once);
     FUZZ_CHECK((at_once.code == 0) == (at_once.message[0] == '\0'));
     options.batch_records = 1;
-    run(path, &options, &one_by_one);
+    run(path, &options, words, &one_by_one);
     check_same(&at_once, &one_by_one);
     options.batch_records = 50;
     options.ahead = true;
     if (size % 4 == 0) { /* the threads take longer than all the rest */
-        run(path, &options, &ahead);
+        run(path, &options, words, &ahead);
         check_same(&at_once, &ahead);
     }
     close(file);

@@ -51,7 +51,11 @@ static void pairs_of(const oracle *left, const oracle *right, uint32_t distance,
             const sstore_record *a = &left->records[i], *b = &right->records[j];
             const uint32_t bits = (uint32_t)__builtin_popcountll(a->fingerprint ^ b->fingerprint);
             if (bits <= distance)
-                pairs_add(out, &(sstore_pair){a->fingerprint, a->id, b->fingerprint, b->id, bits});
+                pairs_add(out, &(sstore_pair){.fingerprint = a->fingerprint,
+                                              .id = a->id,
+                                              .other_fingerprint = b->fingerprint,
+                                              .other_id = b->id,
+                                              .distance = bits});
         }
 }
 
@@ -102,7 +106,11 @@ static void iterate_pairs(const session *self, const sstore *left, const sstore 
         count = 0;
         status = sstore_pair_iterator_next(iterator, &columns, CAPACITY, &count, &error);
         for (size_t i = 0; i < count; i++, done++) {
-            const sstore_pair pair = {fingerprints[i], ids[i], other_fingerprints[i], other_ids[i], distances[i]};
+            const sstore_pair pair = {.fingerprint = fingerprints[i],
+                                      .id = ids[i],
+                                      .other_fingerprint = other_fingerprints[i],
+                                      .other_id = other_ids[i],
+                                      .distance = distances[i]};
             STORE_CASE_CHECK(&self->left, done >= wanted->count || is_same_pair(&wanted->items[done], &pair));
         }
     }

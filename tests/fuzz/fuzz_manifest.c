@@ -10,18 +10,42 @@
 #define SEGMENT_BYTES 128u
 #define TABLE_BYTES 40u
 
+/* A segment of 64-bit fingerprints, or a word index. */
+static void check_planned(const ss_manifest_segment *segment)
+{
+    const char *reason;
+    FUZZ_CHECK(ss_plan_valid(&segment->plan, NULL, &reason));
+}
+
+static void check_segment(const ss_manifest *manifest, const ss_manifest_segment *segment)
+{
+    uint32_t reach = 0;
+    FUZZ_CHECK(ss_block_bytes_valid(segment->block_bytes) && segment->distinct_count <= segment->record_count);
+    FUZZ_CHECK(segment->tables[0].block_count <= segment->distinct_count);
+    if (manifest->words == 1)
+        check_planned(segment);
+    else
+        FUZZ_CHECK(segment->plan.table_count == 1 && segment->words == manifest->words);
+    FUZZ_CHECK((segment->indexes != NULL) == (ss_index_count(segment) > 0));
+    for (uint32_t i = 0; i < ss_index_count(segment); i++) {
+        const ss_manifest_segment *index = &segment->indexes[i];
+        check_planned(index);
+        FUZZ_CHECK(index->words == 1 && index->has_ids && index->record_count == segment->distinct_count);
+        FUZZ_CHECK(ss_block_bytes_valid(index->block_bytes) && index->distinct_count <= index->record_count);
+        reach += (uint32_t)(ss_index_radius(index->kind) + 1);
+    }
+    FUZZ_CHECK(ss_index_count(segment) == 0 || reach > manifest->distance);
+}
+
 /* What was accepted must hold what the readers of a manifest rely on. */
 static void check_accepted(const ss_manifest *manifest)
 {
-    const char *reason;
-    FUZZ_CHECK(manifest->distance <= SSTORE_MAX_BUILD_DISTANCE && manifest->recipe != NULL);
-    FUZZ_CHECK(strlen(manifest->recipe) <= SS_MAX_RECIPE_BYTES && manifest->segment_count <= SS_MAX_SEGMENTS);
-    for (uint32_t i = 0; i < manifest->segment_count; i++) {
-        const ss_manifest_segment *segment = &manifest->segments[i];
-        FUZZ_CHECK(ss_block_bytes_valid(segment->block_bytes) && ss_plan_valid(&segment->plan, NULL, &reason));
-        FUZZ_CHECK(segment->distinct_count <= segment->record_count);
-        FUZZ_CHECK(segment->tables[0].block_count <= segment->distinct_count);
-    }
+    FUZZ_CHECK(manifest->words >= 1 && manifest->words <= SSTORE_MAX_WORDS && manifest->recipe != NULL);
+    FUZZ_CHECK(manifest->distance <= SSTORE_MAX_BUILD_DISTANCE * manifest->words);
+    FUZZ_CHECK(strlen(manifest->recipe) <= SS_MAX_RECIPE_BYTES);
+    FUZZ_CHECK(ss_manifest_entry_count(manifest) <= SS_MAX_SEGMENTS);
+    for (uint32_t i = 0; i < manifest->segment_count; i++)
+        check_segment(manifest, &manifest->segments[i]);
 }
 
 static void check(const uint8_t *bytes, size_t size)
@@ -43,9 +67,9 @@ static void sign(uint8_t *bytes, size_t size)
 }
 
 /* Give a segment the id that its fields ask for. Returns its size with its tables; 0 if it does not fit. */
-static size_t identify_segment(uint8_t *bytes, size_t left, uint32_t distance, bool has_ids)
+static size_t identify_segment(uint8_t *bytes, size_t left, uint32_t words, uint32_t distance, bool has_ids)
 {
-    ss_manifest_segment segment = {.plan = {.distance = distance}};
+    ss_manifest_segment segment = {.words = words, .has_ids = has_ids, .plan = {.distance = distance}};
     if (left < SEGMENT_BYTES)
         return 0;
     const uint32_t tables = ss_load_le32(bytes + 116);
@@ -63,7 +87,12 @@ static size_t identify_segment(uint8_t *bytes, size_t left, uint32_t distance, b
                                                  .prefix_bits = ss_load_le32(table + 8),
                                                  .radius = (int32_t)ss_load_le32(table + 12)};
     }
-    ss_store_u128(bytes, ss_segment_id(&segment, has_ids));
+    if (words > 1 && (segment.kind & 0xff) == SS_SEGMENT_INDEXES) {
+        segment.words = 1;
+        segment.has_ids = true;
+        segment.plan.distance = ss_index_distance(segment.kind);
+    }
+    ss_store_u128(bytes, ss_segment_id(&segment));
     return SEGMENT_BYTES + tables * TABLE_BYTES;
 }
 
@@ -71,13 +100,14 @@ static void identify_segments(uint8_t *bytes, size_t size)
 {
     const uint64_t recipe = ((uint64_t)ss_load_le32(bytes + 56) + 7) / 8 * 8;
     const uint32_t distance = ss_load_le32(bytes + 36), count = ss_load_le32(bytes + 60);
+    const uint32_t words = ss_load_le32(bytes + 32) / 64;
     const bool has_ids = (ss_load_le32(bytes + 40) & 1) != 0;
     size_t end = size - CHECKSUM_BYTES;
     if (64 + recipe > end)
         return;
     size_t at = 64 + (size_t)recipe, step = 1;
-    for (uint32_t i = 0; i < count && step > 0; i++, at += step)
-        step = identify_segment(bytes + at, end - at, distance, has_ids);
+    for (uint64_t i = 0; i < (uint64_t)count * (1 + (words > 1 ? words : 0)) && step > 0; i++, at += step)
+        step = identify_segment(bytes + at, end - at, words, distance, has_ids);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

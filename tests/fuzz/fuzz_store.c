@@ -20,8 +20,7 @@ typedef struct session {
     const edited_store *made;
     const char *path;
     sstore *store;
-    uint64_t fingerprint;
-    uint32_t distance;
+    uint32_t words, query, distance; /* query: its number */
     uint64_t reported;
 } session;
 
@@ -43,11 +42,24 @@ static int enough(session *self)
 
 /* ----- reading ----- */
 
+static const uint64_t *query_of(const session *self, uint32_t number)
+{
+    return self->made->queries + (size_t)number * self->words;
+}
+
+static uint32_t distance_from(const session *self, uint32_t query, const sstore_match *match)
+{
+    uint32_t distance = 0;
+    for (uint32_t i = 0; i < self->words; i++)
+        distance += sstore_hamming_distance(query_of(self, query)[i], match->words[i]);
+    return distance;
+}
+
 static int take_match(void *context, const sstore_match *match)
 {
     session *self = context;
-    FUZZ_CHECK(match->query_index < 16 && match->distance <= self->distance);
-    FUZZ_CHECK(sstore_hamming_distance(self->made->queries[match->query_index], match->fingerprint) == match->distance);
+    FUZZ_CHECK(match->query_index < 16 && match->distance <= self->distance &&
+               distance_from(self, (uint32_t)match->query_index, match) == match->distance);
     return enough(self);
 }
 
@@ -55,7 +67,7 @@ static int take_one_match(void *context, const sstore_match *match)
 {
     session *self = context;
     FUZZ_CHECK(match->distance <= self->distance && match->query_index == 0 &&
-               sstore_hamming_distance(self->fingerprint, match->fingerprint) == match->distance);
+               distance_from(self, self->query, match) == match->distance);
     return enough(self);
 }
 
@@ -79,15 +91,21 @@ static void query(session *self, sstore_cursor *cursor)
 {
     static const uint32_t distances[QUERIES] = {3, 1, 40};
     sstore_error error;
-    for (uint32_t i = 0; i < QUERIES; i++) {
-        self->fingerprint = self->made->queries[i];
-        self->distance = distances[i];
+    for (self->query = 0; self->query < QUERIES; self->query++) {
+        const uint64_t *fingerprint = query_of(self, self->query);
+        self->distance = distances[self->query];
         self->reported = 0;
-        check_status(sstore_query(cursor, self->fingerprint, self->distance, take_one_match, self, &error), &error);
+        check_status(self->words == 1
+                         ? sstore_query(cursor, *fingerprint, self->distance, take_one_match, self, &error)
+                         : sstore_query_words(cursor, fingerprint, self->distance, take_one_match, self, &error),
+                     &error);
     }
-    self->distance = 64;
-    check_status(sstore_query_nearest(cursor, self->fingerprint, 64, take_one_match, self, &error), &error);
-    check_status(sstore_explain(cursor, self->fingerprint, 2, take_explanation, self, &error), &error);
+    self->query = QUERIES - 1;
+    self->distance = 64 * self->words;
+    check_status(sstore_query_nearest_words(cursor, query_of(self, self->query), self->distance, take_one_match, self,
+                                            &error),
+                 &error);
+    check_status(sstore_explain_words(cursor, query_of(self, self->query), 2, take_explanation, self, &error), &error);
 }
 
 static void query_many(session *self, uint32_t distance)
@@ -103,9 +121,20 @@ static void query_many(session *self, uint32_t distance)
 
 static void each_record(session *self)
 {
+    uint64_t fingerprints[16 * EDITED_MAX_WORDS], ids[16];
+    const sstore_record_columns columns = {sizeof columns, fingerprints, ids};
+    sstore_record_iterator *iterator;
     sstore_error error;
     self->reported = 0;
     check_status(sstore_each_record(self->store, take_record, self, &error), &error);
+    sstore_status status = sstore_record_iterator_create(self->store, &iterator, &error);
+    check_status(status, &error);
+    size_t count = 1;
+    for (uint32_t i = 0; status == SSTORE_OK && count > 0 && i < MAX_REPORTED / 16; i++) {
+        status = sstore_record_iterator_next(iterator, &columns, 16, &count, &error);
+        check_status(status, &error);
+    }
+    sstore_record_iterator_free(iterator);
 }
 
 /* Its symbols, its first block and its last one. */
@@ -139,10 +168,10 @@ static void look_at_facts(const session *self)
 
 static void sample(const session *self)
 {
-    uint64_t fingerprints[QUERIES];
+    uint64_t fingerprints[QUERIES * EDITED_MAX_WORDS];
     size_t count = QUERIES + 1;
     sstore_error error;
-    check_status(sstore_sample(self->store, self->fingerprint, fingerprints, QUERIES, &count, &error), &error);
+    check_status(sstore_sample(self->store, *query_of(self, 0), fingerprints, QUERIES, &count, &error), &error);
     FUZZ_CHECK(count <= QUERIES);
 }
 
@@ -187,6 +216,8 @@ static void read_more(session *self, uint32_t what)
     const sstore_cluster_options clusters = options_to_cluster(&options, true);
     sstore_error error;
     self->reported = 0;
+    if (self->words > 1 && what % 8 < 3)
+        return;
     switch (what % 8) {
     case 0: check_status(sstore_pairs(self->store, &options, take_pair, self, &error), &error); break;
     case 1: check_status(sstore_clusters(self->store, &clusters, take_clustered, self, &error), &error); break;
@@ -198,13 +229,13 @@ static void read_more(session *self, uint32_t what)
 
 /* ----- writing ----- */
 
-static sstore_build_options build_options(void)
+static sstore_build_options build_options(uint32_t words)
 {
     sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
     options.threads = 1;
     options.memory_bytes = 1 << 20;
-    options.block_bytes = 1024; /* so that compacting a single segment rewrites it */
-    options.plan = "2";         /* choosing a plan would take most of the time */
+    options.block_bytes = 1024;             /* so that compacting a single segment rewrites it */
+    options.plan = words == 1 ? "2" : NULL; /* choosing a plan would take most of the time */
     options.ignore_free_space = true;
     return options;
 }
@@ -218,7 +249,7 @@ static void check_written(sstore_status status, const sstore_error *error)
 
 static void remove_ids(const session *self, const uint64_t *ids, size_t count)
 {
-    const sstore_build_options as_built = build_options();
+    const sstore_build_options as_built = build_options(self->words);
     const sstore_remove_options options = options_to_remove(&as_built);
     sstore_remover *remover;
     sstore_error error;
@@ -236,7 +267,7 @@ static void remove_ids(const session *self, const uint64_t *ids, size_t count)
 
 static void change(session *self, bool removes, bool by_ids)
 {
-    const sstore_build_options as_built = build_options();
+    const sstore_build_options as_built = build_options(self->words);
     const sstore_add_options add = options_to_add(&as_built);
     const sstore_remove_options remove = options_to_remove(&as_built);
     sstore_error error;
@@ -256,7 +287,7 @@ static int take_answer(void *context, const sstore_dedup_answer *answer)
 
 static void take_in(session *self)
 {
-    const sstore_build_options as_built = build_options();
+    const sstore_build_options as_built = build_options(self->words);
     const sstore_dedup_options options = options_to_dedup(&as_built);
     sstore_dedup *dedup;
     sstore_error error;
@@ -275,7 +306,7 @@ static void take_in(session *self)
 
 static void merge(session *self)
 {
-    const sstore_build_options as_built = build_options();
+    const sstore_build_options as_built = build_options(self->words);
     const sstore_merge_options options = options_to_merge(&as_built);
     char merged[300];
     const char *const inputs[] = {self->path};
@@ -288,7 +319,7 @@ static void merge(session *self)
 /* One of the calls that change the store. The store is removed afterwards. */
 static void write_to(session *self, uint32_t what)
 {
-    const sstore_build_options as_built = build_options();
+    const sstore_build_options as_built = build_options(self->words);
     const sstore_compact_options options = options_to_compact(&as_built);
     sstore_error error;
     switch (what % 16) {
@@ -297,7 +328,10 @@ static void write_to(session *self, uint32_t what)
     case 2: change(self, true, true); break;
     case 3: check_written(sstore_compact(self->path, &options, NULL, &error), &error); break;
     case 4: merge(self); break;
-    case 5: take_in(self); break;
+    case 5:
+        if (self->words == 1)
+            take_in(self);
+        break;
     default: return;
     }
     scratch_remove(self->path);
@@ -330,22 +364,25 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const uint32_t written = (uint32_t)fuzz_take(&input, 1);
     sstore_open_options options = SSTORE_OPEN_OPTIONS_INIT;
     sstore_error error;
-    session self = {.made = &made, .path = path};
+    session self = {.made = &made, .path = path, .words = made.words};
     options.io = (sstore_io)(SSTORE_IO_PREAD + how % 3);
     options.strategy = (sstore_strategy)(how / 3 % 3);
     edited_change(&made, &input);
     edited_set_checksums(&made);
     edited_write(&made, path);
+    /* An empty store may have become one of other fingerprints than the queries. */
+    const bool has_queries = edited_word_count(&made) == made.words;
     const sstore_status status = sstore_open(path, &options, &self.store, &error);
     check_status(status, &error);
     FUZZ_CHECK((status == SSTORE_OK) == (self.store != NULL));
-    if (status == SSTORE_OK) {
+    if (status == SSTORE_OK && has_queries) {
         read_from(&self);
         read_more(&self, what);
     }
     sstore_close(self.store);
     check_status(sstore_verify(path, NULL, take_problem, &self, &error), &error);
-    write_to(&self, written);
+    if (has_queries)
+        write_to(&self, written);
     edited_free(&made);
     return 0;
 }

@@ -16,6 +16,7 @@
 #include "support/scratch.h"
 #include "support/spilling.h"
 #include "support/use_store.h"
+#include "support/widened.h"
 
 #define SEGMENTS 30u
 #define MANY 160000u     /* records, more than fit into the memory of builds and joins */
@@ -56,7 +57,7 @@ static void check_refused(sstore_status status, const sstore_error *error)
 
 /* ----- open stores ----- */
 
-static void check_open(size_t needed, sstore_io io)
+static void check_open(const char *path, size_t needed, sstore_io io)
 {
     sstore_open_options options = SSTORE_OPEN_OPTIONS_INIT;
     sstore_error error;
@@ -64,7 +65,7 @@ static void check_open(size_t needed, sstore_io io)
     options.io = io;
     const size_t before = process_open_files();
     allow(needed + WHILE_OPENING);
-    assert_ok(sstore_open(store, &options, &opened, &error), &error);
+    assert_ok(sstore_open(path, &options, &opened, &error), &error);
     allow_as_usual();
     assert_int_equal(process_open_files() - before, needed);
     sstore_cursor *cursor = store_must_cursor(opened);
@@ -80,7 +81,7 @@ static void check_open(size_t needed, sstore_io io)
     for (size_t less = 1; less <= needed + WHILE_OPENING; less += 1 + less / 8) {
         testing_doing("%zu files less than opening takes", less);
         allow(needed + WHILE_OPENING - less);
-        const sstore_status status = sstore_open(store, &options, &opened, &error);
+        const sstore_status status = sstore_open(path, &options, &opened, &error);
         allow_as_usual();
         check_refused(status, &error);
         assert_null(opened);
@@ -112,7 +113,52 @@ static void test_open_stores(void **state)
     store_files = needed;
     testing_figure("files open at once: a store of %u segments: %zu", facts.segment_count, needed);
     for (sstore_io io = SSTORE_IO_PREAD; io <= SSTORE_IO_MEMORY; io++)
-        check_open(needed, io);
+        check_open(store, needed, io);
+    testing_done();
+}
+
+#define WIDE_WORDS 3u
+
+static sstore_status build_wide(const char *path, bool replace, sstore_error *error)
+{
+    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    data_set few = many;
+    few.count = 500;
+    options.threads = 2;
+    options.memory_bytes = 1 << 20;
+    options.replace = replace;
+    return store_build(path, &options, &few, 0, error);
+}
+
+/* The same of a store of several words: also those of the word indexes, each of which has a directory. */
+static void test_open_stores_of_words(void **state)
+{
+    char path[256];
+    sstore_error error;
+    size_t needed = 1;
+    widened_words = WIDE_WORDS;
+    snprintf(path, sizeof path, "%s", scratch_path("wide"));
+    size_t building = BUILD_FILES;
+    allow(building);
+    const sstore_status status = build_wide(path, false, &error);
+    allow_as_usual();
+    assert_ok(status, &error);
+    assert_ok(store_change(path, false, many.fingerprints + 600, many.ids + 600, 20, &error), &error);
+    assert_ok(store_change(path, true, many.fingerprints, many.ids, 20, &error), &error);
+    file_list files = file_list_make(path, "");
+    needed += files.count - 1; /* but not the manifest */
+    for (sstore_io io = SSTORE_IO_PREAD; io <= SSTORE_IO_MEMORY; io++)
+        check_open(path, needed, io);
+    file_list_free(&files);
+    for (bool enough = true; enough;) {
+        allow(building - 1);
+        enough = build_wide(path, true, &error) == SSTORE_OK;
+        allow_as_usual();
+        building -= enough;
+    }
+    testing_figure("files open at once: a store of %u words and 3 segments: %zu; building one: %zu, %u are allowed",
+                   WIDE_WORDS, needed, building, BUILD_FILES);
+    widened_words = 1;
     testing_done();
 }
 
@@ -205,6 +251,7 @@ int main(void)
     rng_start_run();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_open_stores, testing_teardown),
+        cmocka_unit_test_teardown(test_open_stores_of_words, testing_teardown),
         cmocka_unit_test_teardown(test_spilling, testing_teardown),
     };
     return cmocka_run_group_tests(tests, make_all, free_all);

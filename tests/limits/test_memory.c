@@ -75,12 +75,35 @@ static sstore_build_options make_options(const char *plan, uint32_t threads)
     return options;
 }
 
-typedef enum task { BUILD, MERGE, ADD, REMOVE, REMOVE_FINGERPRINTS, COMPACT, PAIRS, CLUSTERS } task;
+/* Build a store of fingerprints of so many words. The first word is constant, and one in eight is random: both are
+ * found in real fingerprints. */
+static bool build_wide(const char *path, uint32_t words, uint64_t count, uint32_t threads)
+{
+    static uint64_t wide[BATCH * SSTORE_MAX_WORDS];
+    sstore_build_options options = make_options(NULL, threads);
+    sstore_error error;
+    sstore_builder *builder;
+    options.fingerprint_bits = 64 * words;
+    bool done = must(sstore_builder_create(path, &options, &builder, &error), &error);
+    for (uint64_t at = 0; done && at < count; at += BATCH) {
+        const size_t piece = make_piece(at, count);
+        for (size_t i = 0; i < piece; i++)
+            for (uint32_t word = 0; word < words; word++)
+                wide[i * words + word] = word == 0       ? 0
+                                         : word % 8 == 1 ? fingerprints[i]
+                                                         : rng_mix(fingerprints[i] % 1000 + word);
+        done = must(sstore_builder_add(builder, wide, ids, piece, &error), &error);
+    }
+    return done && must(sstore_builder_finish(builder, NULL, &error), &error);
+}
+
+typedef enum task { BUILD, BUILD_WIDE, MERGE, ADD, REMOVE, REMOVE_FINGERPRINTS, COMPACT, PAIRS, CLUSTERS } task;
 
 typedef struct job {
     task what;
     const char *path, *plan;
     uint32_t threads;
+    uint32_t words; /* of a wide build */
     uint64_t first, count;
     const char *inputs[2]; /* to merge */
 } job;
@@ -147,6 +170,7 @@ static bool run_job(const job *work)
     const sstore_merge_options merge = options_to_merge(&options);
     const sstore_compact_options compact = options_to_compact(&options);
     switch (work->what) {
+    case BUILD_WIDE: return build_wide(work->path, work->words, work->count, work->threads);
     case MERGE: return must(sstore_merge(work->path, work->inputs, 2, &merge, NULL, &error), &error);
     case ADD: return add(work, &options);
     case REMOVE:
@@ -194,6 +218,19 @@ static void test_builds_keep_to_their_memory(void **state)
     check_peak(&(job){.what = MERGE, .path = merged, .plan = "3", .threads = 2, .inputs = {left, right}},
                "merging these two");
     assert_true(folders_equal(whole, merged, "")); /* the same, whatever the threads and on whatever way */
+}
+
+/* Of several words: whole fingerprints are sorted, then each word; these are more than fit into the memory. */
+static void test_wide_builds_keep_to_their_memory(void **state)
+{
+    const uint64_t records = testing_sanitized() ? RECORDS / 256 : RECORDS / 8;
+    const char *path = scratch_disk_path("wide"), *widest = scratch_disk_path("widest");
+    check_peak(&(job){.what = BUILD_WIDE, .path = path, .words = 3, .threads = 2, .count = records}, "3 words");
+    check_peak(
+        &(job){.what = BUILD_WIDE, .path = widest, .words = SSTORE_MAX_WORDS, .threads = 8, .count = records / 4},
+        "16 words, 8 threads");
+    scratch_remove(path);
+    scratch_remove(widest);
 }
 
 /* A store that is in the scratch folder already from the test before, `left`. */
@@ -285,13 +322,40 @@ static void test_readers_take_what_they_say(void **state)
     sstore_close(store);
 }
 
+/* The same of a store of several words, with its word indexes. */
+static void test_wide_readers_take_what_they_say(void **state)
+{
+    const uint64_t records = testing_sanitized() ? RECORDS / 256 : RECORDS / 32;
+    const char *path = scratch_disk_path("read-wide");
+    sstore_error error;
+    assert_true(build_wide(path, 3, records, 2));
+    check_limit(path, SSTORE_IO_PREAD);
+    check_limit(path, SSTORE_IO_MMAP);
+    check_limit(path, SSTORE_IO_MEMORY);
+    const uint64_t before = resident_bytes();
+    sstore *store = store_must_open(path, SSTORE_IO_PREAD, SSTORE_STRATEGY_AUTO);
+    sstore_cursor *cursor = store_must_cursor(store);
+    for (uint64_t i = 0; i < 2000; i++)
+        assert_ok(sstore_query_words(cursor, (uint64_t[]){0, record_at(i), rng_mix(i % 1000)}, 3, ignore_match, NULL,
+                                     &error),
+                  &error);
+    const uint64_t taken = resident_bytes() - before, said = facts_of(store).memory_bytes;
+    testing_figure("memory: a reader of 3 words: %.1f MiB, said %.1f", (double)taken / 0x1p20, (double)said / 0x1p20);
+    if (!testing_sanitized())
+        assert_true(taken <= said + ((uint64_t)1 << 20));
+    sstore_cursor_free(cursor);
+    sstore_close(store);
+}
+
 int main(void)
 {
     rng_start_run();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_builds_keep_to_their_memory),
+        cmocka_unit_test(test_wide_builds_keep_to_their_memory),
         cmocka_unit_test(test_changes_and_joins_keep_to_their_memory),
         cmocka_unit_test(test_readers_take_what_they_say),
+        cmocka_unit_test(test_wide_readers_take_what_they_say),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -216,6 +216,7 @@ static void run_case(taking *self, uint64_t number)
             check_store(self, self->truth.count);
         }
     }
+    assert_int_equal(sstore_dedup_word_count(dedup), 1);
     assert_int_equal(sstore_dedup_new_count(dedup), self->truth.count - before);
     bool publishes = rng_one_in(random, 2);
     if (publishes) {

@@ -66,8 +66,11 @@ static pair_list all_pairs(const oracle *left, const oracle *right, uint32_t dis
     for (size_t i = 0; i < left->count; i++) {
         for (size_t j = left == right ? i + 1 : 0; j < right->count; j++) {
             const sstore_record *a = &left->records[i], *b = &right->records[j];
-            sstore_pair pair = {a->fingerprint, a->id, b->fingerprint, b->id,
-                                sstore_hamming_distance(a->fingerprint, b->fingerprint)};
+            sstore_pair pair = {.fingerprint = a->fingerprint,
+                                .id = a->id,
+                                .other_fingerprint = b->fingerprint,
+                                .other_id = b->id,
+                                .distance = sstore_hamming_distance(a->fingerprint, b->fingerprint)};
             if (pair.distance <= distance)
                 (void)add_pair(&list, &pair);
         }
@@ -155,13 +158,13 @@ static cluster_list all_clusters(const oracle *truth, uint32_t distance, bool wi
             continue;
         for (size_t i = begin; i < end; i++) {
             const uint64_t fingerprint = members[i].record.fingerprint;
-            const sstore_cluster_record record = {number,
-                                                  end - begin,
-                                                  fingerprint,
-                                                  members[i].record.id,
-                                                  sstore_hamming_distance(fingerprint,
-                                                                          members[begin].record.fingerprint),
-                                                  i == begin};
+            const sstore_cluster_record record = {
+                .cluster = number,
+                .cluster_size = end - begin,
+                .fingerprint = fingerprint,
+                .id = members[i].record.id,
+                .distance = sstore_hamming_distance(fingerprint, members[begin].record.fingerprint),
+                .is_representative = i == begin};
             (void)add_record(&list, &record);
         }
         number++;

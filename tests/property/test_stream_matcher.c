@@ -21,7 +21,7 @@ static void try_all(const data_set *data, const uint64_t *queries, size_t query_
             const uint32_t bits = sstore_hamming_distance(queries[i], data->fingerprints[j]);
             const uint64_t id = data->ids != NULL ? data->ids[j] : 0;
             if (bits <= distance)
-                matches_add(wanted, &(sstore_match){queries[i], data->fingerprints[j], id, bits});
+                matches_add(wanted, &(sstore_match){queries[i], data->fingerprints[j], id, bits, NULL});
         }
     matches_sort(wanted);
 }

@@ -7,10 +7,12 @@
 #include "store/block_file.h"
 #include "store/directory.h"
 #include "store/manifest.h"
+#include "store/segment.h"
 #include "support/data.h"
 #include "support/scratch.h"
 #include "support/store_offsets.h"
 #include "support/use_store.h"
+#include "support/widened.h"
 
 #define DATA_SEED 1u /* fixed, so that a list of changes always has the same effect */
 #define MAX_CHANGES 64u
@@ -34,13 +36,15 @@ static const struct {
     const char *plan;
     uint32_t block_bytes;
     bool changed; /* another segment adds, and one more removes */
+    uint32_t words;
 } shapes[EDITED_SHAPES] = {
-    {DATA_CLUSTERED, DATA_IDS, 120, "2", 256, false},    {DATA_UNIFORM, DATA_NO_IDS, 200, "3", 256, false},
-    {DATA_REPEATED, DATA_IDS, 300, "2", 256, false},     {DATA_DENSE, DATA_ASSIGNED, 300, "4", 512, false},
-    {DATA_CLUSTERED, DATA_ASSIGNED, 0, "2", 256, false}, {DATA_CLUSTERED, DATA_IDS, 90, "2", 256, true},
+    {DATA_CLUSTERED, DATA_IDS, 120, "2", 256, false, 1},    {DATA_UNIFORM, DATA_NO_IDS, 200, "3", 256, false, 1},
+    {DATA_REPEATED, DATA_IDS, 300, "2", 256, false, 1},     {DATA_DENSE, DATA_ASSIGNED, 300, "4", 512, false, 1},
+    {DATA_CLUSTERED, DATA_ASSIGNED, 0, "2", 256, false, 1}, {DATA_CLUSTERED, DATA_IDS, 90, "2", 256, true, 1},
+    {DATA_DENSE, DATA_NO_IDS, 150, NULL, 256, false, 3},    {DATA_CLUSTERED, DATA_IDS, 90, NULL, 256, true, 2},
 };
 
-static void build_shape(const char *path, uint32_t shape, uint64_t queries[16])
+static void build_shape(const char *path, uint32_t shape, uint64_t queries[16 * EDITED_MAX_WORDS])
 {
     sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
     sstore_error error;
@@ -51,6 +55,7 @@ static void build_shape(const char *path, uint32_t shape, uint64_t queries[16])
     options.plan = shapes[shape].plan;
     options.memory_bytes = 1 << 20;
     options.threads = 1;
+    widened_words = shapes[shape].words;
     must(store_build(path, &options, &set, 0, &error), &error);
     if (shapes[shape].changed) {
         data_set more, part = set;
@@ -60,8 +65,11 @@ static void build_shape(const char *path, uint32_t shape, uint64_t queries[16])
         must(store_change(path, true, part.fingerprints, part.ids, part.count, &error), &error);
         data_free(&more);
     }
-    for (size_t i = 0; i < 16; i++)
-        queries[i] = set.count == 0 ? rng_next(&random) : data_query(&random, &set, 3);
+    for (size_t i = 0; i < 16; i++) {
+        const uint64_t query = set.count == 0 ? rng_next(&random) : data_query(&random, &set, 3);
+        memcpy(queries + i * widened_words, widened(&query, 1), widened_words * sizeof query);
+    }
+    widened_words = 1;
     data_free(&set);
 }
 
@@ -86,16 +94,24 @@ static edited_array load_array(const ss_directory *directory, ss_array_kind kind
     return copy;
 }
 
-static void load_segment(const char *path, const ss_dir *dir, const ss_manifest_segment *facts, bool has_ids,
+/* Load a segment, or its word index `word`. */
+static void load_segment(const char *path, const ss_dir *dir, const ss_manifest_segment *segment, uint32_t word,
                          edited_segment *made)
 {
+    const ss_manifest_segment *facts = word == SS_NO_INDEX ? segment : &segment->indexes[word];
     ss_directory *directory;
     ss_dir inside;
     sstore_error error;
     char folder[300], name[SS_NAME_CAPACITY];
-    ss_folder_name(made->folder, SS_SEGMENT_PREFIX, facts->folder_number);
+    made->words = facts->words;
+    made->is_index = word != SS_NO_INDEX;
+    ss_folder_name(name, SS_SEGMENT_PREFIX, segment->folder_number);
+    snprintf(made->folder, sizeof made->folder, "%s", name);
+    ss_index_folder_name(name, made->is_index ? word : 0);
+    if (made->is_index)
+        snprintf(made->folder + strlen(made->folder), sizeof made->folder - strlen(made->folder), "/%s", name);
     snprintf(folder, sizeof folder, "%s/%s", path, made->folder);
-    must(ss_dir_open_at(dir, made->folder, &inside, &error), &error);
+    must(ss_segment_dir_open(dir, segment, word, &inside, &error), &error);
     must(ss_directory_open(&inside, facts->lmdb_format, facts->directory_bytes, facts->directory_checksum, &directory,
                            &error),
          &error);
@@ -105,8 +121,8 @@ static void load_segment(const char *path, const ss_dir *dir, const ss_manifest_
         load(folder, name, &made->files[i].bytes, &made->files[i].size);
         made->keys[i] = load_array(directory, SS_ARRAY_KEYS, i, facts->tables[i].block_count);
     }
-    made->ranks = load_array(directory, SS_ARRAY_RANKS, 0, facts->tables[0].block_count);
-    if (has_ids) {
+    made->ranks = load_array(directory, SS_ARRAY_RANKS, 0, facts->words > 1 ? 0 : facts->tables[0].block_count);
+    if (facts->has_ids) {
         load(folder, SS_IDS_NAME, &made->files[EDITED_IDS].bytes, &made->files[EDITED_IDS].size);
         made->keys[EDITED_IDS] = load_array(directory, SS_ARRAY_KEYS, SS_IDS_NUMBER, facts->ids.block_count);
     }
@@ -122,12 +138,16 @@ edited_store edited_load(const char *path)
     sstore_error error;
     must(ss_dir_open(path, &dir, &error), &error);
     must(ss_manifest_read(&dir, &manifest, &error), &error);
-    FUZZ_CHECK(manifest.segment_count <= EDITED_MAX_SEGMENTS);
+    FUZZ_CHECK(ss_manifest_entry_count(&manifest) <= EDITED_MAX_SEGMENTS);
     load(path, SS_MANIFEST_NAME, &store.manifest, &store.manifest_bytes);
-    store.segment_count = manifest.segment_count;
     store.has_ids = manifest.has_ids;
-    for (uint32_t i = 0; i < manifest.segment_count; i++)
-        load_segment(path, &dir, &manifest.segments[i], manifest.has_ids, &store.segments[i]);
+    store.words = manifest.words;
+    for (uint32_t i = 0; i < manifest.segment_count; i++) {
+        const ss_manifest_segment *segment = &manifest.segments[i];
+        load_segment(path, &dir, segment, SS_NO_INDEX, &store.segments[store.segment_count++]);
+        for (uint32_t word = 0; word < ss_index_count(segment); word++)
+            load_segment(path, &dir, segment, word, &store.segments[store.segment_count++]);
+    }
     ss_manifest_free(&manifest);
     ss_dir_close(&dir);
     return store;
@@ -259,7 +279,7 @@ void edited_resize(edited_store *store, uint32_t segment, uint32_t file, size_t 
     else if (entry != NULL && file == EDITED_IDS)
         put(entry + SEGMENT_ID_BLOCKS, 8, block_count);
     resize_array(&of->keys[file], block_count);
-    if (file == 0)
+    if (file == 0 && of->words == 1)
         resize_array(&of->ranks, block_count);
     of->new_directory = true;
 }
@@ -309,9 +329,14 @@ void edited_set(edited_store *store, uint32_t segment, edited_field field, uint3
     case EDITED_DISTANCE:
         put(store->manifest + MANIFEST_DISTANCE, 4, value);
         for (uint32_t i = 0; i < store->segment_count; i++)
-            set_headers(&store->segments[i], true, true, HEADER_DISTANCE, 4, value);
+            if (!store->segments[i].is_index)
+                set_headers(&store->segments[i], true, true, HEADER_DISTANCE, 4, value);
         break;
-    case EDITED_KIND: put(entry + SEGMENT_KIND, 4, value); break;
+    case EDITED_KIND:
+        put(entry + SEGMENT_KIND, 4, value);
+        if (changed->is_index) /* its radius */
+            set_headers(changed, true, true, HEADER_DISTANCE, 4, ss_index_distance((uint32_t)value));
+        break;
     case EDITED_RADIUS:
         if (header != NULL) {
             put(table + TABLE_RADIUS, 4, value);
@@ -327,6 +352,11 @@ void edited_set(edited_store *store, uint32_t segment, edited_field field, uint3
         break;
     default: break;
     }
+}
+
+uint32_t edited_word_count(const edited_store *store)
+{
+    return ss_load_le32(store->manifest + MANIFEST_BITS) / 64;
 }
 
 bool edited_adds(const edited_store *store, uint32_t segment)
@@ -449,14 +479,17 @@ static void write_directory(edited_segment *of)
     of->new_directory = false;
 }
 
-static ss_u128 segment_id(const edited_store *store, const uint8_t *entry, uint32_t tables)
+static ss_u128 segment_id(const edited_store *store, const edited_segment *of, const uint8_t *entry, uint32_t tables)
 {
     ss_manifest_segment segment = {.kind = ss_load_le32(entry + SEGMENT_KIND),
+                                   .words = of->words,
+                                   .has_ids = of->is_index || (ss_load_le32(store->manifest + MANIFEST_FLAGS) & 1) != 0,
                                    .record_count = ss_load_le64(entry + SEGMENT_RECORDS),
                                    .distinct_count = ss_load_le64(entry + SEGMENT_DISTINCT),
                                    .content_sum = ss_load_u128(entry + SEGMENT_CONTENT)};
     segment.block_bytes = ss_load_le32(entry + SEGMENT_BLOCK_BYTES);
-    segment.plan.distance = ss_load_le32(store->manifest + MANIFEST_DISTANCE);
+    segment.plan.distance = of->is_index ? ss_index_distance(segment.kind)
+                                         : ss_load_le32(store->manifest + MANIFEST_DISTANCE);
     segment.plan.table_count = tables;
     for (uint32_t i = 0; i < tables; i++) {
         const uint8_t *table = entry + SEGMENT_FIXED + (size_t)i * TABLE_FIXED;
@@ -464,7 +497,7 @@ static ss_u128 segment_id(const edited_store *store, const uint8_t *entry, uint3
                                                  .prefix_bits = ss_load_le32(table + TABLE_PREFIX_BITS),
                                                  .radius = (int32_t)ss_load_le32(table + TABLE_RADIUS)};
     }
-    return ss_segment_id(&segment, (ss_load_le32(store->manifest + MANIFEST_FLAGS) & 1) != 0);
+    return ss_segment_id(&segment);
 }
 
 static void sign_blocks(uint8_t *data, size_t size)
@@ -492,7 +525,7 @@ static void sign_segment(edited_store *store, uint32_t number)
         write_directory(of);
     if (entry == NULL)
         return;
-    const ss_u128 id = segment_id(store, entry, tables);
+    const ss_u128 id = segment_id(store, of, entry, tables);
     ss_store_u128(entry + SEGMENT_ID, id);
     ss_store_le64(entry + SEGMENT_DIRECTORY_BYTES, of->directory_bytes);
     ss_store_u128(entry + SEGMENT_DIRECTORY_SUM, ss_hash128(of->directory, of->directory_bytes));

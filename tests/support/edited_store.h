@@ -1,7 +1,8 @@
 /*
  * edited_store.h - small stores in memory, any part of which can be changed. edited_set_checksums() then updates all
  * checksums, so that readers reach the changed parts. A fuzzer gives a list of changes as bytes; a test may make
- * changes one by one.
+ * changes one by one. In a store of several words, the word indexes of a segment count as segments after it, as their
+ * entries in the manifest do.
  */
 #ifndef SUPPORT_EDITED_STORE_H
 #define SUPPORT_EDITED_STORE_H
@@ -12,7 +13,8 @@
 
 #include "support/fuzzing.h"
 
-#define EDITED_SHAPES 6u
+#define EDITED_SHAPES 8u
+#define EDITED_MAX_WORDS 3u
 #define EDITED_MAX_SEGMENTS 40u
 #define EDITED_MAX_FILES 65u                /* block files of a segment */
 #define EDITED_IDS (EDITED_MAX_FILES - 1u) /* that of the ids, among them */
@@ -34,6 +36,8 @@ typedef struct edited_segment {
     uint8_t *directory;
     size_t directory_bytes;
     bool new_directory; /* the arrays must be rewritten */
+    uint32_t words;     /* of its fingerprints; 1 of a word index */
+    bool is_index;
 } edited_segment;
 
 /* A store in memory. */
@@ -43,11 +47,13 @@ typedef struct edited_store {
     uint32_t segment_count;
     bool has_ids;
     edited_segment segments[EDITED_MAX_SEGMENTS];
-    uint64_t queries[16]; /* fingerprints of it, at first */
+    uint32_t words;
+    uint64_t queries[16 * EDITED_MAX_WORDS]; /* fingerprints of it, at first */
 } edited_store;
 
 /* A copy of one of the shapes, unchanged: of one segment with ids, without, with repeated fingerprints, dense, none,
- * and of three segments, of which one removes. Freed with edited_free(). */
+ * and of three segments, of which one removes; of three words without ids, and of two in three segments. Freed with
+ * edited_free(). */
 edited_store edited_make(uint32_t shape);
 /* One that is at `path`. */
 edited_store edited_load(const char *path);
@@ -67,6 +73,8 @@ typedef enum edited_field {
 } edited_field;
 
 void edited_set(edited_store *store, uint32_t segment, edited_field field, uint32_t of, uint64_t value);
+/* The words of fingerprints that the manifest has now. */
+uint32_t edited_word_count(const edited_store *store);
 /* Whether a segment adds records. */
 bool edited_adds(const edited_store *store, uint32_t segment);
 /* Give a table a code in which only `symbol` has a code, of one bit. */

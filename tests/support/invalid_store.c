@@ -383,6 +383,7 @@ static ss_u128 content_sum(const draft *of, const draft_segment *from)
 
 static void write_segment(const draft *of, uint32_t number, edited_segment *to)
 {
+    to->words = 1;
     snprintf(to->folder, sizeof to->folder, "seg-%016x", number + 1);
     for (uint32_t i = 0; i < of->segments[number].table_count; i++)
         write_table(of, number, i, to);
@@ -630,7 +631,7 @@ void invalid_store_take(fuzz_input *input, invalid_store_plan *plan_out, store_d
 
 edited_store invalid_store_make(const invalid_store_plan *plan, const store_defect *defect)
 {
-    edited_store store = {.segment_count = plan->segment_count, .has_ids = plan->has_ids};
+    edited_store store = {.segment_count = plan->segment_count, .has_ids = plan->has_ids, .words = 1};
     draft of = {.plan = plan, .defect = defect, .distance = plan->distance, .segment_count = plan->segment_count};
     if (defect->kind == DEFECT_SLOW_PLAN) { /* 64 files each */
         of.distance = 16;

@@ -265,10 +265,9 @@ void folder_copy(const char *from, const char *to)
     if (mkdir(to, S_IRWXU) != 0)
         fail_msg("%s: %s", to, strerror(errno));
     for (size_t i = 0; i < list.count; i++) {
-        const char *slash = strchr(list.names[i], '/');
         snprintf(path, sizeof path, "%s/%s", from, list.names[i]);
         file_bytes content = file_load(path);
-        if (slash != NULL) {
+        for (const char *slash = strchr(list.names[i], '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
             snprintf(path, sizeof path, "%s/%.*s", to, (int)(slash - list.names[i]), list.names[i]);
             if (mkdir(path, S_IRWXU) != 0 && errno != EEXIST)
                 fail_msg("%s: %s", path, strerror(errno));

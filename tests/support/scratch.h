@@ -50,7 +50,7 @@ typedef struct file_list {
 file_list file_list_make(const char *path, const char *suffix);
 void file_list_free(file_list *list);
 
-/* Copy a folder with its files, and one level of folders in it. */
+/* Copy a folder with its files, and folders that have files. */
 void folder_copy(const char *from, const char *to);
 /* Write a folder's files out and drop them from the page cache, if possible. */
 void folder_forget(const char *path);

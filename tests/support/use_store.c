@@ -2,6 +2,28 @@
 
 #include <inttypes.h>
 
+#include "support/widened.h"
+
+/* The plan of a build. Stores of several words take none. */
+static const char *plan_of(const sstore_build_options *options)
+{
+    return widened_words == 1 ? options->plan : NULL;
+}
+
+/* Give records to a builder, as many at once as can be widened. */
+static sstore_status add_records(sstore_builder *builder, const uint64_t *fingerprints, const uint64_t *ids,
+                                 size_t count, sstore_error *error)
+{
+    const size_t room = widened_words == 1 ? count : WIDENED_ROOM;
+    sstore_status status = SSTORE_OK;
+    for (size_t done = 0, size; status == SSTORE_OK && done < count; done += size) {
+        size = count - done < room ? count - done : room;
+        status = sstore_builder_add(builder, widened(fingerprints + done, size), ids == NULL ? NULL : ids + done, size,
+                                    error);
+    }
+    return status;
+}
+
 sstore_status store_build(const char *path, const sstore_build_options *options, const data_set *set, size_t piece,
                           sstore_error *error)
 {
@@ -10,6 +32,8 @@ sstore_status store_build(const char *path, const sstore_build_options *options,
         mine = *options;
     if (set->id_kind == DATA_NO_IDS)
         mine.without_ids = true;
+    mine.fingerprint_bits = 64 * widened_words;
+    mine.plan = plan_of(&mine);
     sstore_builder *builder = NULL;
     sstore_status status = sstore_builder_create(path, &mine, &builder, error);
     if (status != SSTORE_OK) {
@@ -19,7 +43,7 @@ sstore_status store_build(const char *path, const sstore_build_options *options,
     for (size_t done = 0; status == SSTORE_OK && done < set->count;) {
         size_t take = piece == 0 || piece > set->count - done ? set->count - done : piece;
         const uint64_t *ids = set->ids == NULL ? NULL : set->ids + done;
-        status = sstore_builder_add(builder, set->fingerprints + done, ids, take, error);
+        status = add_records(builder, set->fingerprints + done, ids, take, error);
         done += take;
     }
     if (status == SSTORE_OK)
@@ -44,7 +68,7 @@ sstore_add_options options_to_add(const sstore_build_options *build)
     options.block_bytes = build->block_bytes;
     options.threads = build->threads;
     options.ignore_free_space = build->ignore_free_space;
-    options.plan = build->plan;
+    options.plan = plan_of(build);
     options.recipe = build->recipe;
     options.tmp_dir = build->tmp_dir;
     options.memory_bytes = build->memory_bytes;
@@ -76,7 +100,7 @@ sstore_merge_options options_to_merge(const sstore_build_options *build)
     options.threads = build->threads;
     options.ignore_free_space = build->ignore_free_space;
     options.replace = build->replace;
-    options.plan = build->plan;
+    options.plan = plan_of(build);
     options.tmp_dir = build->tmp_dir;
     options.memory_bytes = build->memory_bytes;
     options.on_progress = build->on_progress;
@@ -90,7 +114,7 @@ sstore_compact_options options_to_compact(const sstore_build_options *build)
     options.block_bytes = build->block_bytes;
     options.threads = build->threads;
     options.ignore_free_space = build->ignore_free_space;
-    options.plan = build->plan;
+    options.plan = plan_of(build);
     options.recipe = build->recipe;
     options.tmp_dir = build->tmp_dir;
     options.memory_bytes = build->memory_bytes;
@@ -105,7 +129,7 @@ sstore_dedup_options options_to_dedup(const sstore_build_options *build)
     options.block_bytes = build->block_bytes;
     options.threads = build->threads;
     options.ignore_free_space = build->ignore_free_space;
-    options.plan = build->plan;
+    options.plan = plan_of(build);
     options.recipe = build->recipe;
     options.tmp_dir = build->tmp_dir;
     options.memory_bytes = build->memory_bytes;
@@ -134,7 +158,7 @@ sstore_status store_add(const char *path, const sstore_add_options *options, con
     sstore_status status = sstore_builder_create_addition(path, options, &builder, error);
     if (status != SSTORE_OK)
         return status;
-    status = sstore_builder_add(builder, fingerprints, ids, count, error);
+    status = add_records(builder, fingerprints, ids, count, error);
     if (status == SSTORE_OK)
         return sstore_builder_finish(builder, change_out, error);
     sstore_builder_abort(builder);
@@ -148,8 +172,13 @@ sstore_status store_remove(const char *path, const sstore_remove_options *option
     sstore_status status = sstore_remover_create(path, options, &remover, error);
     if (status != SSTORE_OK)
         return status;
-    status = ids != NULL ? sstore_remover_remove(remover, fingerprints, ids, count, error)
-                         : sstore_remover_remove_fingerprints(remover, fingerprints, count, error);
+    const size_t room = widened_words == 1 ? count : WIDENED_ROOM;
+    for (size_t done = 0, size; status == SSTORE_OK && done < count; done += size) {
+        size = count - done < room ? count - done : room;
+        const uint64_t *keys = widened(fingerprints + done, size);
+        status = ids != NULL ? sstore_remover_remove(remover, keys, ids + done, size, error)
+                             : sstore_remover_remove_fingerprints(remover, keys, size, error);
+    }
     if (status == SSTORE_OK)
         return sstore_remover_finish(remover, change_out, error);
     sstore_remover_abort(remover);
@@ -194,22 +223,77 @@ int store_collect(void *context, const sstore_match *match)
     return 0;
 }
 
+/* The callback of a test, and how it gets the matches or records of wide stores. */
+typedef struct narrowing {
+    sstore_match_fn on_match;
+    void *context;
+} narrowing;
+
+static int narrow_match(void *context, const sstore_match *match)
+{
+    const narrowing *to = context;
+    sstore_match narrow = *match;
+    narrow.fingerprint = narrowed(match->words);
+    narrow.words = &narrow.fingerprint;
+    return to->on_match(to->context, &narrow);
+}
+
+sstore_status store_ask(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance, sstore_match_fn on_match,
+                        void *context, sstore_error *error)
+{
+    narrowing to = {on_match, context};
+    return widened_words == 1
+               ? sstore_query(cursor, fingerprint, distance, on_match, context, error)
+               : sstore_query_words(cursor, widened(&fingerprint, 1), distance, narrow_match, &to, error);
+}
+
+sstore_status store_ask_batch(const sstore *store, const uint64_t *fingerprints, size_t count, uint32_t distance,
+                              const sstore_batch_options *options, sstore_match_fn on_match, void *context,
+                              sstore_error *error)
+{
+    narrowing to = {on_match, context};
+    const bool wide = widened_words > 1;
+    return sstore_query_batch(store, widened(fingerprints, count), count, distance, options,
+                              wide ? narrow_match : on_match, wide ? &to : context, error);
+}
+
+sstore_status store_each_record(const sstore *store, sstore_record_fn on_record, void *context, sstore_error *error)
+{
+    static uint64_t fingerprints[64 * WIDENED_MAX_WORDS], ids[64];
+    const sstore_record_columns columns = {sizeof columns, fingerprints, ids};
+    sstore_record_iterator *iterator;
+    size_t count = 1;
+    if (widened_words == 1)
+        return sstore_each_record(store, on_record, context, error);
+    sstore_status status = sstore_record_iterator_create(store, &iterator, error);
+    while (status == SSTORE_OK && count > 0) {
+        status = sstore_record_iterator_next(iterator, &columns, 64, &count, error);
+        for (size_t i = 0; status == SSTORE_OK && i < count; i++) {
+            const sstore_record record = {.fingerprint = narrowed(fingerprints + i * widened_words), .id = ids[i]};
+            status = on_record(context, &record) != 0 ? SSTORE_STOPPED : status;
+        }
+    }
+    sstore_record_iterator_free(iterator);
+    return status;
+}
+
 int store_collect_stream(void *context, const sstore_stream_match *match)
 {
-    matches_add(context, &(sstore_match){match->query, match->fingerprint, match->id, match->distance});
+    matches_add(context,
+                &(sstore_match){match->query, match->fingerprint, match->id, match->distance, &match->fingerprint});
     return 0;
 }
 
 sstore_status store_query(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance, matches *out,
                           sstore_error *error)
 {
-    return sstore_query(cursor, fingerprint, distance, store_collect, out, error);
+    return store_ask(cursor, fingerprint, distance, store_collect, out, error);
 }
 
 sstore_status store_query_sorted(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance, matches *out,
                                  sstore_error *error)
 {
-    sstore_status status = sstore_query(cursor, fingerprint, distance, store_collect, out, error);
+    sstore_status status = store_query(cursor, fingerprint, distance, out, error);
     matches_sort(out);
     return status;
 }
@@ -217,7 +301,11 @@ sstore_status store_query_sorted(sstore_cursor *cursor, uint64_t fingerprint, ui
 sstore_status store_nearest_sorted(sstore_cursor *cursor, uint64_t fingerprint, uint32_t max_distance, matches *out,
                                    sstore_error *error)
 {
-    sstore_status status = sstore_query_nearest(cursor, fingerprint, max_distance, store_collect, out, error);
+    narrowing to = {store_collect, out};
+    sstore_status status = widened_words == 1
+                               ? sstore_query_nearest(cursor, fingerprint, max_distance, store_collect, out, error)
+                               : sstore_query_nearest_words(cursor, widened(&fingerprint, 1), max_distance,
+                                                            narrow_match, &to, error);
     matches_sort(out);
     return status;
 }
@@ -227,7 +315,7 @@ sstore_status store_batch(const sstore *store, const uint64_t *fingerprints, siz
 {
     sstore_batch_options options = SSTORE_BATCH_OPTIONS_INIT;
     options.threads = threads;
-    return sstore_query_batch(store, fingerprints, count, distance, &options, store_collect, out, error);
+    return store_ask_batch(store, fingerprints, count, distance, &options, store_collect, out, error);
 }
 
 typedef struct comparison {
@@ -256,7 +344,7 @@ sstore_status store_compare_records(const sstore *store, const oracle *truth, bo
                                     sstore_error *error)
 {
     comparison now = {.truth = truth, .right = true};
-    sstore_status status = sstore_each_record(store, compare_next, &now, error);
+    sstore_status status = store_each_record(store, compare_next, &now, error);
     *right_out = now.right;
     *count_out = now.next;
     return status;

@@ -1,5 +1,6 @@
 /*
- * use_store.h - builds, changes and queries stores through the public API, each in one call.
+ * use_store.h - builds, changes and queries stores through the public API, each in one call. If a test sets
+ * widened_words (support/widened.h), the stores have wider fingerprints; the test still sees those of 64 bits.
  */
 #ifndef SUPPORT_USE_STORE_H
 #define SUPPORT_USE_STORE_H
@@ -39,6 +40,14 @@ sstore_status store_change(const char *path, bool removes, const uint64_t *finge
 /* Open or fail the test. */
 sstore *store_must_open(const char *path, sstore_io io, sstore_strategy strategy);
 sstore_cursor *store_must_cursor(const sstore *store);
+
+/* sstore_query(), sstore_query_batch() and sstore_each_record(). */
+sstore_status store_ask(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance, sstore_match_fn on_match,
+                        void *context, sstore_error *error);
+sstore_status store_ask_batch(const sstore *store, const uint64_t *fingerprints, size_t count, uint32_t distance,
+                              const sstore_batch_options *options, sstore_match_fn on_match, void *context,
+                              sstore_error *error);
+sstore_status store_each_record(const sstore *store, sstore_record_fn on_record, void *context, sstore_error *error);
 
 /* The matches of one query, in the order in which they came, or sorted. Appended to *out. */
 sstore_status store_query(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance, matches *out,

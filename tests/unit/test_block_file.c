@@ -64,11 +64,13 @@ static block_file *file_make(rng *random, uint32_t number, uint32_t block_count)
     made = (block_file){.block_count = block_count};
     made.header = (ss_block_header){.segment_id = {.low = rng_next(random), .high = rng_next(random)},
                                     .number = number,
+                                    .words = 1,
                                     .block_bytes = BLOCK_BYTES,
                                     .key_mask = rng_next(random),
                                     .code_lengths = {1, 1}};
     made.facts = (ss_block_file_metadata){.segment_id = made.header.segment_id,
                                           .number = number,
+                                          .words = 1,
                                           .block_bytes = BLOCK_BYTES,
                                           .block_count = block_count};
     rng_fill(random, made.contents, sizeof made.contents);
@@ -377,8 +379,8 @@ static void test_beyond_4_gib(void **state)
     rng random = rng_seeded(run_seed + 12);
     ss_dir dir;
     ss_block_writer writer;
-    ss_block_header header = {.number = TABLE_NUMBER, .block_bytes = WIDE, .code_lengths = {1, 1}};
-    ss_block_file_metadata facts = {.number = TABLE_NUMBER, .block_bytes = WIDE, .block_count = BLOCKS};
+    ss_block_header header = {.number = TABLE_NUMBER, .words = 1, .block_bytes = WIDE, .code_lengths = {1, 1}};
+    ss_block_file_metadata facts = {.number = TABLE_NUMBER, .words = 1, .block_bytes = WIDE, .block_count = BLOCKS};
     sstore_error error = {.status = SSTORE_OK};
     rng_fill(&random, content, sizeof content);
     assert_ok(ss_dir_open(scratch_folder(), &dir, &error), &error);

@@ -11,6 +11,7 @@ static ss_block_header make_header(rng *random)
 {
     ss_block_header header = {.segment_id = {.low = rng_next(random), .high = rng_next(random)},
                               .number = (uint32_t)rng_below(random, 64),
+                              .words = (uint32_t)rng_between(random, 1, SSTORE_MAX_WORDS),
                               .block_bytes = 256u << rng_below(random, 9),
                               .table_count = (uint32_t)rng_between(random, 1, 64),
                               .distance = (uint32_t)rng_below(random, 17),
@@ -54,7 +55,8 @@ static void test_round_trip(void **state)
         written = ss_block_header_encode(&header, bytes);
         assert_ok(decode(bytes, &got, &read, &error), &error);
         assert_int_equal(ss_load_le32(bytes + HEADER_VERSION), 2);
-        assert_int_equal(ss_load_le32(bytes + HEADER_COLUMN), 32);
+        assert_int_equal(ss_load_le32(bytes + HEADER_COLUMN), header.words == 1 ? 32 : 64 * header.words);
+        assert_int_equal(got.words, header.words);
         for (size_t at = HEADER_LENGTHS + 33; at < HEADER_LENGTHS + 64; at++)
             assert_int_equal(bytes[at], 0);
         assert_true(ss_u128_equal(written, read));
@@ -139,7 +141,7 @@ static const changed_field changed_fields[] = {
 static void test_invalid_fields_are_refused(void **state)
 {
     const ss_block_header good = {
-        .number = 1, .block_bytes = 512, .block_count = 10, .item_count = 100, .code_lengths = {2, 2, 1}};
+        .number = 1, .words = 1, .block_bytes = 512, .block_count = 10, .item_count = 100, .code_lengths = {2, 2, 1}};
     for (size_t i = 0; i < sizeof changed_fields / sizeof *changed_fields; i++) {
         const changed_field *field = &changed_fields[i];
         uint8_t bytes[SS_HEADER_BYTES];
@@ -181,7 +183,8 @@ static void test_file_key(void **state)
 /* A header of the id column has no width of lower halves, and no code. */
 static void test_header_of_the_id_column(void **state)
 {
-    const ss_block_header header = {.number = SS_IDS_NUMBER, .block_bytes = 256, .block_count = 1, .item_count = 3};
+    const ss_block_header header = {
+        .number = SS_IDS_NUMBER, .words = 2, .block_bytes = 256, .block_count = 1, .item_count = 3};
     uint8_t bytes[SS_HEADER_BYTES];
     ss_block_header got;
     ss_u128 checksum;

@@ -285,7 +285,7 @@ static void test_unreadable_state_is_not_published(void **state)
     assert_ok(ss_transaction_open(&place, store_path(), SS_WRITE_EXTEND, &error), &error);
     assert_ok(ss_manifest_copy(&place.manifest, &changed, &error), &error);
     changed.distance = changed.segments[0].plan.distance = 16; /* its two tables are not complete for that */
-    changed.segments[0].segment_id = ss_segment_id(&changed.segments[0], changed.has_ids);
+    changed.segments[0].segment_id = ss_segment_id(&changed.segments[0]);
     assert_status(ss_transaction_commit(&place, &changed, NULL, &error), SSTORE_ERROR_ARGUMENT, &error);
     assert_non_null(strstr(error.message, "complete"));
     ss_manifest_free(&changed);

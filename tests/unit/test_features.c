@@ -458,29 +458,43 @@ static void test_a_letter_under_a_million_marks(void **state)
 
 /* ----- weights ----- */
 
-/* Fail unless a fingerprinter finds the features, with these weights and counts. */
-static void assert_weighted(sstore_fingerprinter *fingerprinter, const char *text, const sstore_feature *features,
-                            size_t count, uint64_t feature_count)
+/* How fingerprints are made of features. */
+typedef struct width {
+    sstore_feature_hash hash;
+    uint32_t bits;
+} width;
+
+static const width widths[] = {{SSTORE_FEATURE_HASH_XXH3, 64},
+                               {SSTORE_FEATURE_HASH_XXH3, 128},
+                               {SSTORE_FEATURE_HASH_JAVA128, 128}};
+#define WIDTHS (sizeof widths / sizeof *widths)
+
+/* Fail unless a fingerprinter of this width finds the features, with these weights and counts. */
+static void assert_weighted(sstore_fingerprinter *fingerprinter, const width *of, const char *text,
+                            const sstore_feature *features, size_t count, uint64_t feature_count)
 {
     sstore_text_result result = SSTORE_TEXT_RESULT_INIT;
     sstore_error error;
-    uint64_t wanted;
-    double sums[64], total = 0;
-    testing_doing("text '%s'", text);
-    assert_ok(sstore_simhash(features, count, &wanted, &error), &error);
+    uint64_t wanted[2];
+    double sums[128], total = 0;
+    testing_doing("%u bits, hash %d, text '%s'", of->bits, (int)of->hash, text);
+    assert_ok(sstore_simhash_words(features, count, of->hash, of->bits, wanted, &error), &error);
     assert_ok(sstore_fingerprinter_text(fingerprinter, text, strlen(text), &result, sums, &error), &error);
-    assert_int_equal(result.fingerprint, wanted);
+    assert_int_equal(result.fingerprint, wanted[0]);
+    assert_memory_equal(result.words, wanted, of->bits / 8);
     assert_int_equal(result.feature_count, feature_count);
     for (size_t i = 0; i < count; i++)
         total += features[i].weight;
-    for (uint32_t i = 0; i < 64; i++) {
-        assert_int_equal(sums[i] > 0, wanted >> (63 - i) & 1);
+    for (uint32_t i = 0; i < of->bits; i++) {
+        const bool is_tie = sums[i] == 0 && of->hash == SSTORE_FEATURE_HASH_JAVA128;
+        assert_int_equal(sums[i] > 0 || is_tie, wanted[i / 64] >> (63 - i % 64) & 1);
         assert_true(fabs(sums[i]) <= total + 1e-4);
     }
     testing_done();
 }
 
-static sstore_fingerprinter *must_create(sstore_feature_kind kind, uint32_t shingle, sstore_weighting weighting)
+static sstore_fingerprinter *must_create(const width *of, sstore_feature_kind kind, uint32_t shingle,
+                                         sstore_weighting weighting)
 {
     sstore_text_options options = SSTORE_TEXT_OPTIONS_INIT;
     sstore_fingerprinter *made;
@@ -488,6 +502,8 @@ static sstore_fingerprinter *must_create(sstore_feature_kind kind, uint32_t shin
     options.kind = kind;
     options.shingle = shingle;
     options.weighting = weighting;
+    options.hash = of->hash;
+    options.fingerprint_bits = of->bits;
     assert_ok(sstore_fingerprinter_create(&options, &made, &error), &error);
     return made;
 }
@@ -496,13 +512,14 @@ static void test_weights_by_frequency(void **state)
 {
     static const char text[] = "b a a c a a b a a";
     const double by_weighting[][3] = {{1 + log2(6), 2, 1}, {6, 2, 1}, {1, 1, 1}};
-    for (int weighting = 0; weighting < 3; weighting++) {
-        const double *weights = by_weighting[weighting];
+    for (size_t i = 0; i < 3 * WIDTHS; i++) {
+        const width *of = &widths[i / 3];
+        const double *weights = by_weighting[i % 3];
         const sstore_feature features[] = {{"a", 1, weights[0]}, {"b", 1, weights[1]}, {"c", 1, weights[2]}};
-        sstore_fingerprinter *made = must_create(WORDS, 1, (sstore_weighting)weighting);
-        assert_weighted(made, text, features, 3, 9);
-        assert_weighted(made, "...", NULL, 0, 0);
-        assert_weighted(made, text, features, 3, 9); /* nothing stays of a text */
+        sstore_fingerprinter *made = must_create(of, WORDS, 1, (sstore_weighting)(i % 3));
+        assert_weighted(made, of, text, features, 3, 9);
+        assert_weighted(made, of, "...", NULL, 0, 0);
+        assert_weighted(made, of, text, features, 3, 9); /* nothing stays of a text */
         sstore_fingerprinter_free(made);
     }
     sstore_fingerprinter_free(NULL);
@@ -516,8 +533,11 @@ static void test_weights_of_many_features(void **state)
     static char text[3 * MOST + 1];
     static uint32_t counts[1 << 16];
     rng random = rng_seeded(run_seed + 3);
-    sstore_fingerprinter *made = must_create(CHARS, 2, SSTORE_WEIGHTING_SUBLINEAR);
+    sstore_fingerprinter *made[2 * WIDTHS]; /* by the logarithm, and by the frequency itself */
+    for (size_t i = 0; i < 2 * WIDTHS; i++)
+        made[i] = must_create(&widths[i / 2], CHARS, 2, (sstore_weighting)(i % 2));
     for (uint32_t trial = 0; trial < 200; trial++) {
+        const size_t maker = (size_t)rng_below(&random, 2 * WIDTHS);
         const size_t size = 2 + (size_t)rng_below(&random, rng_one_in(&random, 10) ? MOST : 300);
         const uint64_t letters = rng_between(&random, 1, 90);
         size_t count = 0;
@@ -530,17 +550,85 @@ static void test_weights_of_many_features(void **state)
         for (size_t i = 0; i + 1 < size; i++) {
             uint32_t *times = &counts[(size_t)text[i] << 8 | (size_t)text[i + 1]];
             if (*times > 0)
-                features[count++] = (sstore_feature){text + i, 2, 1 + log2(*times)};
+                features[count++] = (sstore_feature){text + i, 2, maker % 2 != 0 ? *times : 1 + log2(*times)};
             *times = 0;
         }
-        assert_weighted(made, text, features, count, size - 1);
+        assert_weighted(made[maker], &widths[maker / 2], text, features, count, size - 1);
     }
-    sstore_fingerprinter_free(made);
+    for (size_t i = 0; i < 2 * WIDTHS; i++)
+        sstore_fingerprinter_free(made[i]);
+}
+
+/* Whatever the width, in texts of several runs, some of them longer than the buffer or shorter than the shingle. */
+static void test_features_are_known_by_64_bits(void **state)
+{
+    static char text[60000];
+    static const char *const pieces[] = {"a",      "quite",        " ",  ". ", "\u6211", "\u7231",
+                                         "\u00e9", "longer-words", "\n", "x2"};
+    rng random = rng_seeded(run_seed + 4);
+    for (uint32_t trial = 0; trial < 200; trial++) {
+        const sstore_feature_kind kind = trial % 2 != 0 ? WORDS : CHARS;
+        const uint32_t shingle = (uint32_t)rng_between(&random, 1, 5);
+        const size_t limit = (size_t)rng_between(&random, 1, trial % 10 != 0 ? 100 : sizeof text - 20);
+        size_t size = 0;
+        while (size < limit) {
+            const char *piece = pieces[rng_below(&random, sizeof pieces / sizeof *pieces)];
+            strcpy(text + size, piece);
+            size += strlen(piece);
+        }
+        const sstore_counted_feature *features;
+        size_t count, wide_count = 0;
+        sstore_error error;
+        sstore_fingerprinter *narrow = must_create(&widths[0], kind, shingle, SSTORE_WEIGHTING_FREQUENCY);
+        sstore_fingerprinter *wide = must_create(&widths[1], kind, shingle, SSTORE_WEIGHTING_FREQUENCY);
+        const sstore_counted_feature *wide_features;
+        testing_doing("trial %u, kind %d, shingle %u, text '%.200s'", trial, (int)kind, shingle, text);
+        assert_ok(sstore_fingerprinter_features(narrow, text, size, &features, &count, &error), &error);
+        assert_ok(sstore_fingerprinter_features(wide, text, size, &wide_features, &wide_count, &error), &error);
+        assert_int_equal(wide_count, count);
+        if (count > 0)
+            assert_memory_equal(wide_features, features, count * sizeof *features);
+        sstore_fingerprinter_free(narrow);
+        sstore_fingerprinter_free(wide);
+    }
+    testing_done();
+}
+
+static void test_one_call_makes_64_bits_only(void **state)
+{
+    sstore_text_options options = SSTORE_TEXT_OPTIONS_INIT;
+    uint64_t value;
+    sstore_error error;
+    options.fingerprint_bits = 128;
+    assert_status(sstore_fingerprint_text("a", 1, &options, &value, &error), SSTORE_ERROR_ARGUMENT, &error);
+    assert_non_null(strstr(error.message, "sstore_fingerprinter_text()"));
+    options.fingerprint_bits = 64;
+    assert_ok(sstore_fingerprint_text("a", 1, &options, &value, &error), &error);
+    assert_int_equal(value, fingerprint(WORDS, 1, "a"));
+    options.hash = SSTORE_FEATURE_HASH_JAVA128;
+    assert_status(sstore_fingerprint_text("a", 1, &options, &value, &error), SSTORE_ERROR_ARGUMENT, &error);
+    options.fingerprint_bits = 192;
+    sstore_fingerprinter *made;
+    assert_status(sstore_fingerprinter_create(&options, &made, &error), SSTORE_ERROR_ARGUMENT, &error);
+    assert_null(made);
+}
+
+static void test_recipes_name_the_hash(void **state)
+{
+    static const char *const names[] = {" hash=xxh3-64 ", " hash=xxh3-128 ", " hash=java128 "};
+    char recipe[512];
+    for (size_t i = 0; i < WIDTHS; i++) {
+        sstore_text_options options = SSTORE_TEXT_OPTIONS_INIT;
+        options.hash = widths[i].hash;
+        options.fingerprint_bits = widths[i].bits;
+        assert_true(sstore_text_recipe(&options, recipe, sizeof recipe) > 0);
+        assert_non_null(strstr(recipe, names[i]));
+    }
 }
 
 static void test_results_of_a_fingerprinter(void **state)
 {
-    sstore_fingerprinter *made = must_create(WORDS, 3, SSTORE_WEIGHTING_FREQUENCY);
+    sstore_fingerprinter *made = must_create(&widths[0], WORDS, 3, SSTORE_WEIGHTING_FREQUENCY);
     sstore_text_result result = SSTORE_TEXT_RESULT_INIT;
     sstore_error error;
     assert_ok(sstore_fingerprinter_text(made, "a b\xff c\xe2\x82 d \ufffd e", 16, &result, NULL, &error), &error);
@@ -731,6 +819,9 @@ int main(void)
         cmocka_unit_test(test_near_words_are_near),
         cmocka_unit_test_teardown(test_weights_by_frequency, testing_teardown),
         cmocka_unit_test_teardown(test_weights_of_many_features, testing_teardown),
+        cmocka_unit_test_teardown(test_features_are_known_by_64_bits, testing_teardown),
+        cmocka_unit_test(test_one_call_makes_64_bits_only),
+        cmocka_unit_test(test_recipes_name_the_hash),
         cmocka_unit_test(test_results_of_a_fingerprinter),
         cmocka_unit_test(test_markup_is_taken_away_before_all_else),
         cmocka_unit_test(test_values_of_the_specification),

@@ -12,9 +12,9 @@
 
 #define ROUNDS 20000u
 #define MAX_LINES 40u
-#define ROOM 4096u
+#define ROOM 32768u
 /* A line that begins in the last bytes is left alone; these are as many as a line may have, and then some. */
-#define TAIL_BYTES 64u
+#define TAIL_BYTES (64u + 16u * SSTORE_MAX_WORDS)
 
 static guarded memory;
 
@@ -44,6 +44,9 @@ static void choose_format(rng *random, sample *out)
     if (rng_one_in(random, 2))
         assert_true(line_format_set_columns(&out->format, columns[rng_below(random, 5)], &fault));
     out->format.radix = (radix_form)rng_below(random, 3);
+    out->format.words = out->format.radix == RADIX_HEX && rng_one_in(random, 2)
+                            ? (uint32_t)rng_between(random, 1, SSTORE_MAX_WORDS)
+                            : 1;
     out->format.ignore_ids = rng_one_in(random, 4);
     out->with_ids = !out->format.ignore_ids && rng_one_in(random, 2);
 }
@@ -54,12 +57,24 @@ static uint64_t uneven_number(rng *random)
     return rng_one_in(random, 20) ? UINT64_MAX - rng_below(random, 3) : rng_next(random) >> rng_below(random, 64);
 }
 
-static int print_fingerprint(rng *random, radix_form form, char *to, size_t size)
+/* All digits of several words, in either case. */
+static int print_words(rng *random, uint32_t words, char *to, size_t size)
+{
+    int length = 0;
+    for (uint32_t i = 0; i < words; i++)
+        length += snprintf(to + length, size - (size_t)length, rng_one_in(random, 3) ? "%016" PRIX64 : "%016" PRIx64,
+                           uneven_number(random));
+    return length;
+}
+
+static int print_fingerprint(rng *random, const line_format *format, char *to, size_t size)
 {
     uint64_t number = uneven_number(random);
-    if (form != RADIX_HEX && rng_one_in(random, 3))
+    if (format->words > 1)
+        return print_words(random, format->words, to, size);
+    if (format->radix != RADIX_HEX && rng_one_in(random, 3))
         return snprintf(to, size, "%" PRId64, (int64_t)number);
-    if (form != RADIX_HEX)
+    if (format->radix != RADIX_HEX)
         return snprintf(to, size, "%" PRIu64, number);
     if (rng_one_in(random, 3))
         return snprintf(to, size, "%" PRIX64, number);
@@ -69,13 +84,13 @@ static int print_fingerprint(rng *random, radix_form form, char *to, size_t size
 /* A line of a common shape for these columns, or for the default ones. */
 static void append_common_line(rng *random, sample *to)
 {
-    char fingerprint[32], line[80];
+    char fingerprint[16 * SSTORE_MAX_WORDS + 16], line[sizeof fingerprint + 48];
     const char *separator = rng_one_in(random, 4) ? " " : "\t", *end = rng_one_in(random, 8) ? "\r\n" : "\n";
     const line_column *columns = to->format.columns;
     bool id_first = to->format.column_count == 2 && columns[0] == LINE_COLUMN_ID;
     bool has_id = id_first || (to->format.column_count == 2 && to->with_ids);
     int length;
-    (void)print_fingerprint(random, to->format.radix, fingerprint, sizeof fingerprint);
+    (void)print_fingerprint(random, &to->format, fingerprint, sizeof fingerprint);
     if (id_first)
         length = snprintf(line, sizeof line, "%" PRIu64 "%s%s%s", uneven_number(random), separator, fingerprint, end);
     else if (has_id)
@@ -119,17 +134,19 @@ static size_t read_slowly(const sample *of, const char *text, size_t size, line_
 /* Returns how many lines were read at once. */
 static size_t check(sample *of, size_t max)
 {
-    uint64_t fingerprints[MAX_LINES + 1], ids[MAX_LINES + 1];
+    uint64_t fingerprints[(MAX_LINES + 1) * SSTORE_MAX_WORDS], ids[MAX_LINES + 1];
+    const uint32_t words = of->format.words;
     char *text = (char *)memory.high + memory.size - of->size;
     memcpy(text, of->text, of->size);
     line_run run = line_run_parse(&of->format, of->with_ids, text, of->size, fingerprints, ids, max);
     size_t at = 0;
     assert_true(run.count <= max);
     for (size_t i = 0; i < run.count; i++) {
-        line_record record = {0};
+        line_record record = {.id = 0};
         size_t taken = read_slowly(of, text + at, of->size - at, &record);
         assert_true(taken > 0);
-        assert_int_equal(fingerprints[i], record.fingerprint);
+        assert_int_equal(record.words, words);
+        assert_memory_equal(fingerprints + words * i, record.fingerprint, words * sizeof *fingerprints);
         if (of->with_ids)
             assert_int_equal(ids[i], record.id);
         at += taken;
@@ -191,17 +208,24 @@ static void test_mutated_lines_are_read_alike(void **state)
 /* Every byte in the place of every other one of a line. */
 static void test_every_byte_everywhere(void **state)
 {
-    static const char *const lines[] = {"0123456789abcdeF\t1234567890\n",
-                                        "18446744073709551615 18446744073709551615\r\n", "-9223372036854775808\t-\n",
-                                        "f\n"};
+    static const struct {
+        const char *text;
+        uint32_t words;
+    } lines[] = {{"0123456789abcdeF\t1234567890\n", 1},
+                 {"18446744073709551615 18446744073709551615\r\n", 1},
+                 {"-9223372036854775808\t-\n", 1},
+                 {"f\n", 1},
+                 {"0123456789abcdeFfEdcba9876543210\t12345\n", 2},
+                 {"0123456789abcdeF0000000000000000fEdcba9876543210\r\n", 3}};
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
-        for (size_t at = 0; at < strlen(lines[i]); at++)
+        for (size_t at = 0; at < strlen(lines[i].text); at++)
             for (unsigned byte = 0; byte < 256; byte++)
                 for (unsigned kind = 0; kind < 8; kind++) {
                     sample one = {.format = LINE_FORMAT_INIT, .with_ids = (kind & 1) != 0};
                     one.format.radix = (kind & 2) != 0 ? RADIX_DEC : RADIX_HEX;
+                    one.format.words = lines[i].words;
                     one.format.ignore_ids = (kind & 4) != 0;
-                    append(&one, lines[i], strlen(lines[i]));
+                    append(&one, lines[i].text, strlen(lines[i].text));
                     one.text[at] = (char)byte;
                     append_tail(&one);
                     check(&one, 1);

@@ -325,6 +325,45 @@ static void test_search_of_values(void **state)
     testing_done();
 }
 
+static void check_rows(const ss_kernels *kernels, const uint64_t *rows, uint32_t count, uint32_t words,
+                       const uint64_t *query, uint32_t distance)
+{
+    uint32_t hits[MAX_VALUES], next = 0;
+    const uint32_t found = kernels->near_rows(rows, count, words, query, distance, hits);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t ones = 0;
+        for (uint32_t word = 0; word < words; word++)
+            ones += count_ones(rows[(size_t)i * words + word] ^ query[word]);
+        if (ones > distance)
+            continue;
+        assert_true(next < found);
+        assert_int_equal(hits[next++], i);
+    }
+    assert_int_equal(next, found);
+}
+
+static void test_search_of_rows(void **state)
+{
+    rng random = rng_seeded(run_seed + 9);
+    uint64_t *rows = malloc((size_t)MAX_VALUES * SSTORE_MAX_WORDS * sizeof *rows), query[SSTORE_MAX_WORDS];
+    for (uint32_t round = 0; round < 1000; round++) {
+        const uint32_t count = (uint32_t)rng_below(&random, MAX_VALUES + 1);
+        const uint32_t words = (uint32_t)rng_between(&random, 1, SSTORE_MAX_WORDS);
+        const uint32_t distance = (uint32_t)rng_below(&random, (rng_one_in(&random, 2) ? 8 : 64) * words + 1);
+        const uint32_t flips = (uint32_t)rng_between(&random, 0, rng_one_in(&random, 2) ? 16 : 64);
+        for (uint32_t word = 0; word < words; word++)
+            query[word] = rng_next(&random);
+        for (uint32_t i = 0; i < count * words; i++)
+            rows[i] = rng_flip(&random, query[i % words], (uint32_t)rng_below(&random, flips + 1));
+        for (uint32_t i = 0; i < form_count; i++) {
+            testing_doing("form %u, %u rows of %u words, distance %u", i, count, words, distance);
+            check_rows(forms[i], rows, count, words, query, distance);
+        }
+    }
+    free(rows);
+    testing_done();
+}
+
 /* ----- finding pairs ----- */
 
 #define MAX_PAIR_VALUES 200u
@@ -483,6 +522,7 @@ int main(void)
         cmocka_unit_test_teardown(test_decoding_of_sound_and_flipped_groups, testing_teardown),
         cmocka_unit_test_teardown(test_decoding_of_any_bits, testing_teardown),
         cmocka_unit_test_teardown(test_search_of_values, testing_teardown),
+        cmocka_unit_test_teardown(test_search_of_rows, testing_teardown),
         cmocka_unit_test_teardown(test_search_of_pairs, testing_teardown),
         cmocka_unit_test(test_folds_are_no_farther_apart),
         cmocka_unit_test_teardown(test_gathering_of_bits, testing_teardown),

@@ -34,7 +34,9 @@ static ss_dir open_scratch(void)
 static void make_segment(rng *random, const char *plan, uint32_t distance, bool has_ids, ss_manifest_segment *segment)
 {
     sstore_error error = {.status = SSTORE_OK};
-    *segment = (ss_manifest_segment){.folder_number = rng_next(random),
+    *segment = (ss_manifest_segment){.words = 1,
+                                     .has_ids = has_ids,
+                                     .folder_number = rng_next(random),
                                      .record_count = 1000,
                                      .distinct_count = has_ids ? 900 : 1000,
                                      .content_sum = {.low = rng_next(random), .high = rng_next(random)},
@@ -48,12 +50,13 @@ static void make_segment(rng *random, const char *plan, uint32_t distance, bool 
                                                 .header_checksum = {rng_next(random), rng_next(random)}};
     if (has_ids)
         segment->ids = (ss_manifest_file){.block_count = 17, .header_checksum = {rng_next(random), rng_next(random)}};
-    segment->segment_id = ss_segment_id(segment, has_ids);
+    segment->segment_id = ss_segment_id(segment);
 }
 
 static ss_manifest make_manifest(rng *random, const char *plan, bool has_ids, uint32_t segment_count)
 {
-    ss_manifest made = {.distance = 3,
+    ss_manifest made = {.words = 1,
+                        .distance = 3,
                         .has_ids = has_ids,
                         .next_id = has_ids ? 1234567 : 0,
                         .segment_count = segment_count};
@@ -64,8 +67,34 @@ static ss_manifest make_manifest(rng *random, const char *plan, bool has_ids, ui
     return made;
 }
 
+/* Segments of fingerprints of several words, with their word indexes. */
+static ss_manifest make_wide_manifest(rng *random, uint32_t words, uint32_t segment_count)
+{
+    ss_manifest made = make_manifest(random, "1", false, segment_count);
+    made.words = words;
+    for (uint32_t i = 0; i < segment_count; i++) {
+        ss_manifest_segment *segment = &made.segments[i];
+        const uint64_t a_block = (segment->block_bytes - 8) / (8 * words);
+        segment->words = words;
+        segment->plan = (ss_plan){.distance = made.distance, .table_count = 1};
+        segment->tables[0].block_count = (segment->distinct_count + a_block - 1) / a_block;
+        segment->segment_id = ss_segment_id(segment);
+        segment->indexes = calloc(words, sizeof *segment->indexes);
+        for (uint32_t word = 0; word < words; word++) {
+            ss_manifest_segment *index = &segment->indexes[word];
+            make_segment(random, "1", 0, true, index);
+            index->folder_number = 0;
+            index->kind = ss_index_kind(word, 0);
+            index->segment_id = ss_segment_id(index);
+        }
+    }
+    return made;
+}
+
 static void free_made(ss_manifest *made)
 {
+    for (uint32_t i = 0; i < made->segment_count; i++)
+        free(made->segments[i].indexes);
     free(made->recipe);
     free(made->segments);
 }
@@ -209,6 +238,24 @@ static void test_max_segments(void **state)
     }
 }
 
+/* The same with word indexes, which count. Most of a large manifest is never decoded, so it takes little memory. */
+static void test_max_indexes(void **state)
+{
+    rng random = rng_seeded(run_seed + 4);
+    const uint32_t words = SSTORE_MAX_WORDS, max = SS_MAX_SEGMENTS / (1 + words);
+    for (uint32_t count = max; count <= 4 * max; count += count == max ? 1 : max) {
+        ss_manifest made = make_wide_manifest(&random, words, count);
+        file_bytes content = write_manifest(&made);
+        sstore_error error;
+        const sstore_status status = decode(content.data, content.size, &error);
+        assert_status(status, count == max ? SSTORE_OK : SSTORE_ERROR_DAMAGED, &error);
+        if (count > max)
+            assert_non_null(strstr(error.message, "too many word indexes"));
+        file_bytes_free(&content);
+        free_made(&made);
+    }
+}
+
 /* The new one replaces the old one, also if a killed writer left its own. */
 static void test_replacing(void **state)
 {
@@ -312,7 +359,10 @@ static const changed_field changed_fields[] = {
     {MANIFEST_REQUIRED, 8, 1, SSTORE_ERROR_UNSUPPORTED},
     {MANIFEST_REQUIRED, 8, UINT64_C(1) << 63, SSTORE_ERROR_UNSUPPORTED},
     {MANIFEST_OPTIONAL, 8, UINT64_MAX, SSTORE_OK},
-    {MANIFEST_BITS, 4, 128, SSTORE_ERROR_UNSUPPORTED},
+    {MANIFEST_BITS, 4, 65, SSTORE_ERROR_UNSUPPORTED},
+    {MANIFEST_BITS, 4, 0, SSTORE_ERROR_UNSUPPORTED},
+    {MANIFEST_BITS, 4, 1088, SSTORE_ERROR_UNSUPPORTED},
+    {MANIFEST_BITS, 4, 128, SSTORE_ERROR_UNSUPPORTED}, /* by the column bits of its segments */
     {MANIFEST_BITS, 4, 0, SSTORE_ERROR_UNSUPPORTED},
     {MANIFEST_DISTANCE, 4, 4, SSTORE_ERROR_DAMAGED}, /* not the k of the segment's id */
     {MANIFEST_DISTANCE, 4, SSTORE_MAX_BUILD_DISTANCE + 1, SSTORE_ERROR_DAMAGED},
@@ -429,7 +479,7 @@ static void test_changed_fields(void **state)
 
 static void drop_ids(ss_manifest *manifest, ss_manifest_segment *segment)
 {
-    manifest->has_ids = false;
+    manifest->has_ids = segment->has_ids = false;
     manifest->next_id = 0;
     segment->record_count = segment->distinct_count;
     segment->ids = (ss_manifest_file){.block_count = 0};
@@ -526,7 +576,7 @@ static void test_invalid_contents(void **state)
         sstore_error error;
         for (uint32_t i = 0; i < 2; i++) {
             what = change_content(number, &made, &made.segments[i], &wanted);
-            made.segments[i].segment_id = ss_segment_id(&made.segments[i], made.has_ids);
+            made.segments[i].segment_id = ss_segment_id(&made.segments[i]);
         }
         if (what != NULL) {
             testing_doing("%s", what);
@@ -571,7 +621,7 @@ static void test_proofs_end(void **state)
     made.distance = SSTORE_MAX_BUILD_DISTANCE;
     for (uint32_t i = 0; i < count; i++) {
         made.segments[i].plan = plans[i % 3];
-        made.segments[i].segment_id = ss_segment_id(&made.segments[i], false);
+        made.segments[i].segment_id = ss_segment_id(&made.segments[i]);
     }
     file_bytes content = write_manifest(&made);
     assert_status(decode(content.data, content.size, &error), SSTORE_ERROR_DAMAGED, &error);
@@ -661,21 +711,26 @@ static void test_segment_id(void **state)
     for (size_t i = 0; i < 5; i++) {
         changed = segment;
         *wide[i] ^= UINT64_C(1) << 40;
-        assert_false(ss_u128_equal(ss_segment_id(&changed, true), id));
+        assert_false(ss_u128_equal(ss_segment_id(&changed), id));
     }
     for (size_t i = 0; i < 4; i++) {
         changed = segment;
         *narrow[i] ^= 1;
-        assert_false(ss_u128_equal(ss_segment_id(&changed, true), id));
+        assert_false(ss_u128_equal(ss_segment_id(&changed), id));
     }
     changed = segment;
     changed.plan.tables[0].radius++;
-    assert_false(ss_u128_equal(ss_segment_id(&changed, true), id));
-    assert_false(ss_u128_equal(ss_segment_id(&segment, false), id));
+    assert_false(ss_u128_equal(ss_segment_id(&changed), id));
+    changed = segment;
+    changed.has_ids = false;
+    assert_false(ss_u128_equal(ss_segment_id(&changed), id));
+    changed = segment;
+    changed.words = 2;
+    assert_false(ss_u128_equal(ss_segment_id(&changed), id));
     changed = segment;
     changed.folder_number = changed.directory_bytes = changed.ids.block_count = changed.tables[0].block_count = 1;
     changed.segment_id.low = changed.directory_checksum.low = changed.lmdb_format = 0;
-    assert_true(ss_u128_equal(ss_segment_id(&changed, true), id));
+    assert_true(ss_u128_equal(ss_segment_id(&changed), id));
 }
 
 int main(void)
@@ -685,6 +740,7 @@ int main(void)
         cmocka_unit_test_teardown(test_round_trip, testing_teardown),
         cmocka_unit_test_teardown(test_recipes, testing_teardown),
         cmocka_unit_test(test_max_segments),
+        cmocka_unit_test(test_max_indexes),
         cmocka_unit_test(test_replacing),
         cmocka_unit_test(test_metadata_of_files),
         cmocka_unit_test_teardown(test_every_flipped_bit_is_refused, testing_teardown),

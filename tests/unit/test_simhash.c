@@ -19,8 +19,9 @@ static uint64_t simhash(const uint64_t *hashes, const double *weights, size_t co
     return fingerprint;
 }
 
-/* Bit by bit, in whole units of 2^-20. */
-static uint64_t simhash_naively(const uint64_t *hashes, const double *weights, size_t count)
+/* Bit by bit, in whole units of 2^-20, of every `stride`-th hash. */
+static uint64_t simhash_naively(const uint64_t *hashes, size_t stride, const double *weights, size_t count,
+                                bool ties_set)
 {
     uint64_t fingerprint = 0;
     for (uint32_t i = 0; i < 64; i++) {
@@ -28,14 +29,14 @@ static uint64_t simhash_naively(const uint64_t *hashes, const double *weights, s
         int64_t high = 0, low = 0;
         for (size_t j = 0; j < count; j++) {
             int64_t units = weights == NULL ? 1 << 20 : (int64_t)nearbyint(ldexp(weights[j], 20));
-            if ((hashes[j] >> (63 - i) & 1) == 0)
+            if ((hashes[stride * j] >> (63 - i) & 1) == 0)
                 units = -units;
             high += units >> 32;
             low += units & 0xffffffff;
         }
         high += low >> 32;
         low &= 0xffffffff;
-        fingerprint = fingerprint << 1 | (high > 0 || (high == 0 && low > 0));
+        fingerprint = fingerprint << 1 | (high > 0 || (high == 0 && low > 0) || (ties_set && high == 0 && low == 0));
     }
     return fingerprint;
 }
@@ -54,7 +55,7 @@ static void test_worked_example(void **state)
     assert_memory_equal(found, wanted, sizeof wanted);
     for (size_t i = 6; i < 64; i++)
         assert_true(found[i] == -9); /* no hash has these bits */
-    assert_int_equal(ss_sums_fingerprint(&sums), UINT64_C(0x2b) << 58);
+    assert_int_equal(ss_sums_fingerprint(&sums, false), UINT64_C(0x2b) << 58);
     assert_int_equal(simhash(hashes, weights, 2) >> 58, 0x2b);
     const double other_way[] = {5, 4};
     assert_int_equal(simhash(hashes, other_way, 2) >> 58, 0x25);
@@ -165,13 +166,173 @@ static void test_any_order_gives_the_naive_answer(void **state)
             hashes[i] = rng_next(&random);
             weights[i] = random_weight(&random);
         }
-        uint64_t expected = simhash_naively(hashes, weights, count);
+        uint64_t expected = simhash_naively(hashes, 1, weights, count, false);
         assert_int_equal(simhash(hashes, weights, count), expected);
         shuffle(&random, hashes, weights, count);
         assert_int_equal(simhash(hashes, weights, count), expected);
-        assert_int_equal(simhash(hashes, NULL, count), simhash_naively(hashes, NULL, count));
+        assert_int_equal(simhash(hashes, NULL, count), simhash_naively(hashes, 1, NULL, count, false));
     }
     testing_done();
+}
+
+/* Few features and few different weights, so that many sums are 0; then more of them than the partial sums hold. */
+static void test_ties_are_set_on_request(void **state)
+{
+    static uint64_t hashes[MAX_FEATURES];
+    static double weights[MAX_FEATURES];
+    uint32_t tie_count = 0;
+    rng random = rng_seeded(run_seed);
+    for (uint32_t trial = 0; trial < 200; trial++) {
+        const size_t count = trial < 190 ? (size_t)rng_below(&random, 12) : MAX_FEATURES;
+        const bool weighted = trial % 2 != 0;
+        ss_sums sums;
+        testing_doing("trial %u of %zu features", trial, count);
+        ss_sums_init(&sums);
+        for (size_t i = 0; i < count; i++) {
+            hashes[i] = i % 2 != 0 && trial % 3 != 0 ? ~hashes[i - 1] : rng_next(&random);
+            weights[i] = weighted ? ldexp((double)rng_below(&random, 3), -20) : 1;
+            ss_sums_add(&sums, hashes[i], weights[i]);
+        }
+        const uint64_t without = simhash_naively(hashes, 1, weights, count, false);
+        const uint64_t with = simhash_naively(hashes, 1, weights, count, true);
+        assert_int_equal(ss_sums_fingerprint(&sums, false), without);
+        assert_int_equal(ss_sums_fingerprint(&sums, true), with);
+        tie_count += with != without;
+    }
+    testing_done();
+    assert_true(tie_count > 20);
+}
+
+/* ----- fingerprints of several words ----- */
+
+static void test_each_word_of_hashes_is_apart(void **state)
+{
+    static uint64_t hashes[40 * 16];
+    static double weights[40];
+    rng random = rng_seeded(run_seed);
+    sstore_error error;
+    for (uint32_t words = 1; words <= 16; words++)
+        for (uint32_t trial = 0; trial < 20; trial++) {
+            const size_t count = (size_t)rng_below(&random, 40);
+            uint64_t found[17];
+            testing_doing("%u words, trial %u", words, trial);
+            memset(found, 0x5a, sizeof found);
+            for (size_t i = 0; i < count * words; i++)
+                hashes[i] = rng_next(&random);
+            for (size_t i = 0; i < count; i++)
+                weights[i] = random_weight(&random);
+            const double *given = trial % 2 != 0 ? weights : NULL;
+            assert_ok(sstore_simhash_hashes_words(hashes, given, count, 64 * words, found, &error), &error);
+            for (uint32_t i = 0; i < words; i++)
+                assert_int_equal(found[i], simhash_naively(hashes + i, words, given, count, false));
+            assert_int_equal(found[words], UINT64_C(0x5a5a5a5a5a5a5a5a));
+        }
+    testing_done();
+}
+
+/* The fingerprint of features of weight 1, which a NULL ends. */
+static void simhash_words(sstore_feature_hash hash, uint32_t bits, const char *const *texts, uint64_t *fingerprint)
+{
+    sstore_feature features[8] = {{0}};
+    sstore_error error;
+    size_t count = 0;
+    for (; texts[count] != NULL; count++)
+        features[count] = (sstore_feature){.data = texts[count], .size = strlen(texts[count]), .weight = 1};
+    assert_ok(sstore_simhash_words(features, count, hash, bits, fingerprint, &error), &error);
+}
+
+#define assert_fingerprint(hash, bits, first, second, ...)                                                             \
+    do {                                                                                                               \
+        uint64_t found[2];                                                                                             \
+        simhash_words(hash, bits, (const char *const[]){__VA_ARGS__, NULL}, found);                                    \
+        assert_int_equal(found[0], UINT64_C(first));                                                                   \
+        assert_int_equal(found[1], UINT64_C(second));                                                                  \
+    } while (0)
+
+/* What xxh128sum prints for "" and for "abc", and what it gives for two features. */
+static void test_wide_features_are_hashed_with_xxh3(void **state)
+{
+    assert_fingerprint(SSTORE_FEATURE_HASH_XXH3, 128, 0x99aa06d3014798d8, 0x6001c324468d497f, "");
+    assert_fingerprint(SSTORE_FEATURE_HASH_XXH3, 128, 0x06b05ab6733a6185, 0x78af5f94892f3950, "abc");
+    assert_fingerprint(SSTORE_FEATURE_HASH_XXH3, 128, 0x06b05ab6733a6185 & 0x99aa06d3014798d8,
+                       0x78af5f94892f3950 & 0x6001c324468d497f, "", "abc");
+    assert_fingerprint(SSTORE_FEATURE_HASH_XXH3, 128, 0, 0, NULL);
+}
+
+/* Each is what the steps of the Java program give, computed by Java (format-spec/fingerprint/JavaSimhash.java). */
+static void test_java_hash_is_that_of_the_program(void **state)
+{
+    const sstore_feature_hash java = SSTORE_FEATURE_HASH_JAVA128;
+    assert_fingerprint(java, 0, 0xffffffffffffffff, 0xffffffffffffffff, NULL);
+    assert_fingerprint(java, 128, 0, 0x00000002e40db1e0, "a");
+    assert_fingerprint(java, 128, 0x000290579564bfdf, 0x0baa983db47697fd, "hello");
+    assert_fingerprint(java, 0, 0x0000000020302202, 0x800d8e90e45cc488, "This", "is", "a", "test", "string", "for",
+                       "testing");
+    assert_fingerprint(java, 0, 0, 0x24900072bed61fbd, "\u6211\u4eec", "\u90fd", "\u7231", "\u51b0\u6dc7\u6dcb");
+    assert_fingerprint(java, 0, 0x000000000005dc77, 0xcdcc8229ff01ab5e, "\U0001f600x"); /* two units */
+    assert_fingerprint(java, 0, 0x00000000000002ae, 0xf4e945451831296f, "cat", "cat", "cat", "sat");
+    assert_fingerprint(java, 0, 0, 0x00000002efaff3e3, "a", "b"); /* ties */
+    assert_fingerprint(java, 0, 0, 0, "");                        /* the hash of nothing is 0 */
+}
+
+/* The program's text replaces -1 by -2, but no number of the program is negative. */
+static void test_java_hash_of_ones_stays(void **state)
+{
+    assert_fingerprint(SSTORE_FEATURE_HASH_JAVA128, 0, 0xffffffffffffffff, 0xffffffffffffffff,
+                       "\u6e06\u07dd\u03ed\u0527\u7cdf\u024b\u00d6\u1d20\u031a\u0266\u00dd\u0602\u03d3\u03fd\u05ac"
+                       "\ufe2f\u0279\u0630\u7e7f\u01fa\u029d");
+}
+
+static void test_java_hash_reads_any_bytes(void **state)
+{
+    static const char *const pairs[][2] = {{"a\xff", "a\ufffd"},
+                                           {"\xed\xa0\x80", "\ufffd\ufffd\ufffd"},
+                                           {"\xe2\x82z", "\ufffdz"}};
+    uint64_t bytes[2], text[2];
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        simhash_words(SSTORE_FEATURE_HASH_JAVA128, 0, (const char *const[]){pairs[i][0], NULL}, bytes);
+        simhash_words(SSTORE_FEATURE_HASH_JAVA128, 0, (const char *const[]){pairs[i][1], NULL}, text);
+        assert_memory_equal(bytes, text, sizeof text);
+    }
+}
+
+static void test_sixty_four_bits_are_as_before(void **state)
+{
+    sstore_error error;
+    const sstore_feature features[] = {{"one", 3, 2.5}, {"two", 3, -1}, {"three", 5, 1}};
+    uint64_t plain, words[2] = {0, 77};
+    assert_ok(sstore_simhash(features, 3, &plain, &error), &error);
+    for (uint32_t bits = 0; bits <= 64; bits += 64) {
+        assert_ok(sstore_simhash_words(features, 3, SSTORE_FEATURE_HASH_XXH3, bits, words, &error), &error);
+        assert_int_equal(words[0], plain);
+        assert_int_equal(words[1], 77);
+    }
+}
+
+static void test_other_widths_are_refused(void **state)
+{
+    static const struct {
+        sstore_feature_hash hash;
+        uint32_t bits;
+        const char *reason;
+    } bad[] = {{SSTORE_FEATURE_HASH_XXH3, 32, "not 32"},
+               {SSTORE_FEATURE_HASH_XXH3, 192, "not 192"},
+               {SSTORE_FEATURE_HASH_JAVA128, 64, "java128"},
+               {SSTORE_FEATURE_HASH_JAVA128, 256, "not 256"},
+               {(sstore_feature_hash)2, 64, "does not exist"}};
+    const uint64_t hash = 1;
+    uint64_t words[16];
+    sstore_error error;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_status(sstore_simhash_words(NULL, 0, bad[i].hash, bad[i].bits, words, &error), SSTORE_ERROR_ARGUMENT,
+                      &error);
+        assert_non_null(strstr(error.message, bad[i].reason));
+    }
+    for (uint32_t bits = 0; bits < 1300; bits++) {
+        const bool right = bits > 0 && bits <= 1024 && bits % 64 == 0;
+        const sstore_status status = sstore_simhash_hashes_words(&hash, NULL, 0, bits, words, &error);
+        assert_int_equal(status, right ? SSTORE_OK : SSTORE_ERROR_ARGUMENT);
+    }
 }
 
 static void test_features_equal_their_hashes(void **state)
@@ -233,6 +394,14 @@ int main(void)
         cmocka_unit_test(test_weights_are_kept_to_two_to_the_minus_twenty),
         cmocka_unit_test(test_sums_are_exact),
         cmocka_unit_test_teardown(test_any_order_gives_the_naive_answer, testing_teardown),
+        cmocka_unit_test_teardown(test_ties_are_set_on_request, testing_teardown),
+        cmocka_unit_test_teardown(test_each_word_of_hashes_is_apart, testing_teardown),
+        cmocka_unit_test(test_wide_features_are_hashed_with_xxh3),
+        cmocka_unit_test(test_java_hash_is_that_of_the_program),
+        cmocka_unit_test(test_java_hash_of_ones_stays),
+        cmocka_unit_test(test_java_hash_reads_any_bytes),
+        cmocka_unit_test(test_sixty_four_bits_are_as_before),
+        cmocka_unit_test(test_other_widths_are_refused),
         cmocka_unit_test(test_features_equal_their_hashes),
         cmocka_unit_test(test_weights_out_of_range_are_refused),
         cmocka_unit_test(test_missing_arguments_are_refused),

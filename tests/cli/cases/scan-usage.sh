@@ -5,7 +5,7 @@ exits 2 sstore scan --queries
 exits 2 sstore scan --queries BATCH - -
 exits 2 sstore scan --queries - -
 exits 2 sstore scan --queries -
-exits 2 sstore scan -k 17 --queries BATCH
+exits 2 sstore scan -k 257 --queries BATCH
 exits 2 sstore scan --threads x --queries BATCH
 exits 2 sstore scan --frobnicate
 exits 2 sstore collect - FILE -

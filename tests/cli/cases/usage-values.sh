@@ -1,8 +1,8 @@
 # Options whose values are wrong exit 2 and say what was expected.
-for value in -1 17 1x '' 99999999999999999999; do
+for value in -1 257 1x '' 99999999999999999999; do
     exits 2 sstore build -k "$value" STORE
 done
-for value in -1 65 three; do
+for value in -1 1025 three; do
     exits 2 sstore query --distance="$value" STORE 1
 done
 for value in 0 -5M 1.5G 12Q 64MB 64Mi M 99999999999999999999 18014398509481984K; do

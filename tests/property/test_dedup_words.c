@@ -1,0 +1,315 @@
+/*
+ * test_dedup_words.c - records with fingerprints of 64 to 1,024 bits are inserted if new, and compared with a list of
+ * those that were inserted, as in test_dedup.c: skewed and constant words, with and without ids, several publications,
+ * compactions, and little memory.
+ *
+ * A failing case prints its seed; SSTORE_TEST_SEED=<seed> SSTORE_TEST_CASES=1 runs that case first and alone.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/scratch.h"
+#include "support/testing.h"
+#include "support/wide_data.h"
+
+#define CASES 60u
+#define SANITIZED_CASES 10u
+#define MAX_CALL 600u
+
+typedef struct taking {
+    rng random;
+    char path[512];
+    wide_form form;
+    bool has_ids, assigned;
+    uint32_t distance;
+    size_t count, capacity; /* of the records that were inserted, in their order */
+    uint64_t *rows, *ids;
+    uint64_t next_id, given_count;
+    size_t answered; /* in the current call */
+    const uint64_t *given, *given_ids;
+} taking;
+
+static void list_add(taking *self, const uint64_t *row, uint64_t id)
+{
+    if (self->count == self->capacity) {
+        self->capacity = 2 * self->capacity + 100;
+        self->rows = realloc(self->rows, self->capacity * self->form.words * sizeof *self->rows);
+        self->ids = realloc(self->ids, self->capacity * sizeof *self->ids);
+        assert_true(self->rows != NULL && self->ids != NULL);
+    }
+    memcpy(self->rows + self->count * self->form.words, row, self->form.words * sizeof *row);
+    self->ids[self->count++] = id;
+}
+
+/* ----- answers ----- */
+
+static wide_matches find_in_list(const taking *self, const uint64_t *row)
+{
+    const uint64_t none = 0;
+    wide_matches found = {.count = 0};
+    for (size_t i = 0; i < self->count; i++) {
+        const uint64_t *other = self->rows + i * self->form.words;
+        const uint32_t bits = wide_distance(row, other, self->form.words);
+        if (bits <= self->distance)
+            wide_matches_add(&found, 1, &none, self->form.words, other, self->ids[i], bits);
+    }
+    wide_matches_sort(&found);
+    return found;
+}
+
+/* The id that a record gets if it is inserted now. */
+static uint64_t take_id(taking *self, size_t index)
+{
+    if (!self->has_ids)
+        return 0;
+    const uint64_t id = self->assigned ? self->next_id : self->given_ids[index];
+    if (id >= self->next_id)
+        self->next_id = id + (id < UINT64_MAX);
+    return id;
+}
+
+/* Compare an answer with the list, and extend the list. */
+static int check_answer(void *context, const sstore_dedup_answer *answer)
+{
+    taking *self = context;
+    const uint32_t words = self->form.words;
+    const uint64_t *row = self->given + self->answered * words, none = 0;
+    wide_matches wanted = find_in_list(self, row), got = {.count = 0};
+    assert_int_equal(answer->index, self->answered++);
+    assert_int_equal(answer->fingerprint, row[0]);
+    assert_memory_equal(answer->words, row, words * sizeof *row);
+    for (size_t i = 0; i < answer->match_count; i++) {
+        const sstore_match *match = &answer->matches[i];
+        assert_int_equal(match->fingerprint, match->words[0]);
+        assert_int_equal(match->query_index, 0);
+        wide_matches_add(&got, 1, &none, words, match->words, match->id, match->distance);
+    }
+    wide_matches_assert_equal(&got, &wanted, "the answer"); /* in this order */
+    assert_int_equal(answer->is_new, wanted.count == 0);
+    if (answer->is_new) {
+        const uint64_t id = take_id(self, answer->index);
+        assert_int_equal(answer->id, id);
+        list_add(self, row, id);
+    }
+    wide_matches_free(&wanted);
+    wide_matches_free(&got);
+    return 0;
+}
+
+/* The same from is_new_out. */
+static void check_is_new(taking *self, const bool *is_new, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t *row = self->given + i * self->form.words;
+        wide_matches wanted = find_in_list(self, row);
+        assert_int_equal(is_new[i], wanted.count == 0);
+        if (is_new[i])
+            list_add(self, row, take_id(self, i));
+        wide_matches_free(&wanted);
+    }
+}
+
+static void offer_some(taking *self, sstore_dedup *dedup)
+{
+    rng *random = &self->random;
+    const size_t count = rng_one_in(random, 3) ? 1 : (size_t)rng_below(random, MAX_CALL), words = self->form.words;
+    uint64_t *rows = malloc((count + 1) * words * sizeof *rows), *ids = malloc((count + 1) * sizeof *ids);
+    bool *is_new = malloc(count + 1);
+    sstore_error error = {.status = SSTORE_OK};
+    const bool calls = rng_one_in(random, 2);
+    for (size_t i = 0; i < count; i++) {
+        const bool like_old = rng_one_in(random, 2);
+        wide_make(random, &self->form, like_old ? self->rows : rows, like_old ? self->count : i, rows + i * words);
+        ids[i] = rng_next(random) >> rng_below(random, 64);
+    }
+    self->given = rows;
+    self->given_ids = ids;
+    self->answered = 0;
+    assert_ok(sstore_dedup_insert(dedup, rows, self->assigned ? NULL : ids, count, is_new, calls ? check_answer : NULL,
+                                  self, &error),
+              &error);
+    if (calls)
+        assert_int_equal(self->answered, count);
+    else
+        check_is_new(self, is_new, count);
+    self->given_count += count;
+    free(rows);
+    free(ids);
+    free(is_new);
+}
+
+/* ----- stores ----- */
+
+/* The store must have the records of the list, each once. */
+static void check_store(const taking *self)
+{
+    enum { PAGE = 37 };
+    const uint64_t none = 0;
+    sstore_record_iterator *iterator;
+    sstore_error error = {.status = SSTORE_OK};
+    sstore *store;
+    uint64_t fingerprints[PAGE * SSTORE_MAX_WORDS], ids[PAGE];
+    const sstore_record_columns to = {sizeof to, fingerprints, ids};
+    wide_matches got = {.count = 0}, wanted = {.count = 0};
+    assert_ok(sstore_open(self->path, NULL, &store, &error), &error);
+    assert_ok(sstore_record_iterator_create(store, &iterator, &error), &error);
+    for (size_t count = 1; count > 0;) {
+        assert_ok(sstore_record_iterator_next(iterator, &to, PAGE, &count, &error), &error);
+        for (size_t i = 0; i < count; i++)
+            wide_matches_add(&got, 1, &none, self->form.words, fingerprints + i * self->form.words, ids[i], 0);
+    }
+    for (size_t i = 0; i < self->count; i++)
+        wide_matches_add(&wanted, 1, &none, self->form.words, self->rows + i * self->form.words, self->ids[i], 0);
+    wide_matches_sort(&wanted);
+    wide_matches_unique(&wanted); /* the first records may repeat */
+    wide_matches_assert_equal(&got, &wanted, "the store");
+    sstore_record_iterator_free(iterator);
+    sstore_close(store);
+    wide_matches_free(&got);
+    wide_matches_free(&wanted);
+}
+
+/* A store with some records, which may be near each other. */
+static void build(taking *self)
+{
+    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_builder *builder;
+    sstore_error error = {.status = SSTORE_OK};
+    const size_t count = (size_t)rng_below(&self->random, rng_one_in(&self->random, 2) ? 2 : 300);
+    uint64_t *rows = wide_make_many(&self->random, &self->form, count);
+    for (size_t i = 0; i < count; i++) {
+        bool repeats = false;
+        for (size_t j = 0; j < self->count; j++)
+            repeats |= wide_distance(rows + i * self->form.words, self->rows + j * self->form.words,
+                                     self->form.words) == 0;
+        if (!repeats)
+            list_add(self, rows + i * self->form.words, self->has_ids ? self->next_id++ : 0);
+    }
+    options.fingerprint_bits = 64 * self->form.words;
+    options.distance = self->form.distance;
+    options.without_ids = !self->has_ids;
+    options.replace = true;
+    options.block_bytes = 256u << rng_below(&self->random, 5);
+    assert_ok(sstore_builder_create(self->path, &options, &builder, &error), &error);
+    assert_ok(sstore_builder_add(builder, self->rows, NULL, self->count, &error), &error);
+    assert_ok(sstore_builder_finish(builder, NULL, &error), &error);
+    free(rows);
+}
+
+static void publish(taking *self, sstore_dedup *dedup, size_t before)
+{
+    sstore_error error = {.status = SSTORE_OK};
+    sstore_change change = SSTORE_CHANGE_INIT;
+    assert_ok(sstore_dedup_publish(dedup, &change, &error), &error);
+    assert_int_equal(sstore_dedup_pending_count(dedup), 0);
+    assert_int_equal(change.given_count, self->given_count);
+    assert_int_equal(change.added_count, self->count - before);
+    assert_int_equal(change.record_count, self->count);
+    check_store(self);
+}
+
+static sstore_dedup_options choose_options(taking *self)
+{
+    rng *random = &self->random;
+    sstore_dedup_options options = SSTORE_DEDUP_OPTIONS_INIT;
+    self->distance = self->form.distance;
+    if (rng_one_in(random, 2))
+        options.distance = self->distance = (uint32_t)rng_below(random,
+                                                                SSTORE_MAX_BUILD_DISTANCE * self->form.words + 1);
+    options.threads = (uint32_t)rng_between(random, 1, 3);
+    options.publish_every = rng_one_in(random, 3)   ? rng_between(random, 1, 500)
+                            : rng_one_in(random, 2) ? UINT64_MAX
+                                                    : 0;
+    options.memory_bytes = rng_one_in(random, 2) ? UINT64_C(1) << 20 : 0;
+    options.compact = rng_one_in(random, 2);
+    options.check_ids = rng_one_in(random, 2);
+    return options;
+}
+
+/* Returns how many records were inserted. */
+static size_t run_case(uint64_t seed)
+{
+    taking self = {.random = rng_seeded(seed)};
+    sstore_error error = {.status = SSTORE_OK};
+    sstore_dedup *dedup;
+    self.form = wide_form_any(&self.random, rng_one_in(&self.random, 8) ? 1 : 2);
+    if (self.form.words == 1) /* larger ones take long to plan */
+        self.form.distance %= 6;
+    self.has_ids = !rng_one_in(&self.random, 3);
+    self.assigned = rng_one_in(&self.random, 2);
+    snprintf(self.path, sizeof self.path, "%s", scratch_path("taking"));
+    const sstore_dedup_options options = choose_options(&self);
+    testing_doing("case of seed %" PRIu64 ": %s, %s ids, inserted at %u, every %" PRIu64 ", %" PRIu64 " bytes", seed,
+                  wide_form_text(&self.form), self.has_ids ? "with" : "without", self.distance, options.publish_every,
+                  options.memory_bytes);
+    build(&self);
+    const size_t before = self.count;
+    assert_ok(sstore_dedup_open(self.path, &options, &dedup, &error), &error);
+    for (uint64_t i = rng_below(&self.random, 12); i > 0; i--) {
+        offer_some(&self, dedup);
+        if (rng_one_in(&self.random, 4))
+            publish(&self, dedup, before);
+    }
+    publish(&self, dedup, before);
+    assert_int_equal(sstore_dedup_new_count(dedup), self.count - before);
+    sstore_dedup_close(dedup);
+    assert_ok(sstore_verify(self.path, NULL, NULL, NULL, &error), &error);
+    free(self.rows);
+    free(self.ids);
+    scratch_remove(self.path);
+    return self.count - before;
+}
+
+static void test_random_offers(void **state)
+{
+    const uint64_t cases = testing_number("SSTORE_TEST_CASES", testing_sanitized() ? SANITIZED_CASES : CASES);
+    uint64_t inserted = 0;
+    (void)state;
+    for (uint64_t i = 0; i < cases; i++)
+        inserted += run_case(run_seed + i);
+    testing_figure("%" PRIu64 " stores of 64 to 1,024 bits, into which %" PRIu64 " records were inserted as new", cases,
+                   inserted);
+    testing_done();
+}
+
+/* The distance may be up to 16 a word. */
+static void test_distances(void **state)
+{
+    const uint64_t rows[2][3] = {{1, 2, 3}, {1, 2, 0xffffffffffff}};
+    char path[512];
+    sstore_build_options build_options = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_builder *builder;
+    sstore_error error = {.status = SSTORE_OK};
+    (void)state;
+    snprintf(path, sizeof path, "%s", scratch_path("distances"));
+    build_options.fingerprint_bits = 192;
+    assert_ok(sstore_builder_create(path, &build_options, &builder, &error), &error);
+    assert_ok(sstore_builder_add(builder, rows[0], NULL, 1, &error), &error);
+    assert_ok(sstore_builder_finish(builder, NULL, &error), &error);
+    for (uint32_t distance = 44; distance <= 49; distance++) {
+        sstore_dedup_options options = SSTORE_DEDUP_OPTIONS_INIT;
+        sstore_dedup *dedup;
+        bool is_new;
+        options.distance = distance;
+        const sstore_status status = sstore_dedup_open(path, &options, &dedup, &error);
+        assert_int_equal(status, distance <= 48 ? SSTORE_OK : SSTORE_ERROR_ARGUMENT);
+        if (status == SSTORE_OK)
+            assert_ok(sstore_dedup_insert(dedup, rows[1], NULL, 1, &is_new, NULL, NULL, &error), &error);
+        if (status == SSTORE_OK)
+            assert_int_equal(is_new, distance < 46);
+        sstore_dedup_close(dedup);
+    }
+    scratch_remove(path);
+}
+
+int main(void)
+{
+    rng_start_run();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_random_offers, testing_teardown),
+        cmocka_unit_test_teardown(test_distances, testing_teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,316 @@
+/*
+ * test_stream_words.c - stream matchers and collections of fingerprints of 64 to 1,024 bits, as in
+ * test_stream_matcher.c: a matcher must find what comparing every pair finds, for skewed and constant words, all
+ * distances, threads and sizes of parts; a collection must sort matches, however many they are.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/scratch.h"
+#include "support/testing.h"
+#include "support/wide_data.h"
+
+#define MIN_MEMORY_BYTES ((uint64_t)1 << 20) /* of a collection */
+
+typedef struct collecting {
+    uint32_t words;
+    wide_matches found;
+} collecting;
+
+static int collect(void *context, const sstore_stream_match *match)
+{
+    collecting *self = context;
+    assert_int_equal(match->query, match->query_words[0]);
+    assert_int_equal(match->fingerprint, match->words[0]);
+    wide_matches_add(&self->found, self->words, match->query_words, self->words, match->words, match->id,
+                     match->distance);
+    return 0;
+}
+
+/* ----- matchers ----- */
+
+/* What is fed, and the queries, some of them several times. */
+typedef struct input {
+    wide_form form;
+    size_t count, query_count;
+    uint64_t *rows, *ids, *queries; /* ids NULL: none */
+} input;
+
+static input make_input(rng *random, const wide_form *form, size_t count, size_t query_count)
+{
+    input made = {.form = *form, .count = count, .query_count = query_count};
+    made.rows = wide_make_many(random, form, count);
+    made.queries = malloc((query_count + 1) * form->words * sizeof *made.queries);
+    for (size_t i = 0; i < query_count; i++) {
+        const bool repeats = rng_one_in(random, 2);
+        wide_make(random, form, repeats ? made.queries : made.rows, repeats ? i : count,
+                  made.queries + i * form->words);
+    }
+    if (rng_one_in(random, 3))
+        return made;
+    made.ids = malloc((count + 1) * sizeof *made.ids);
+    for (size_t i = 0; i < count; i++)
+        made.ids[i] = rng_next(random) >> rng_below(random, 64);
+    return made;
+}
+
+static void free_input(input *of)
+{
+    free(of->rows);
+    free(of->ids);
+    free(of->queries);
+}
+
+/* The first of the queries that is equal to query `index`. */
+static size_t first_equal(const input *from, size_t index)
+{
+    const size_t words = from->form.words;
+    size_t first = 0;
+    while (memcmp(from->queries + first * words, from->queries + index * words, words * sizeof *from->queries) != 0)
+        first++;
+    return first;
+}
+
+/* The matches of what is fed, repeats included, with each query once. */
+static wide_matches try_all(const input *from)
+{
+    const uint32_t words = from->form.words;
+    wide_matches wanted = {.count = 0};
+    for (size_t i = 0; i < from->query_count; i++) {
+        const uint64_t *query = from->queries + i * words;
+        if (first_equal(from, i) < i)
+            continue;
+        for (size_t j = 0; j < from->count; j++) {
+            const uint64_t *row = from->rows + j * words;
+            const uint32_t bits = wide_distance(query, row, words);
+            if (bits <= from->form.distance)
+                wide_matches_add(&wanted, words, query, words, row, from->ids != NULL ? from->ids[j] : 0, bits);
+        }
+    }
+    wide_matches_sort(&wanted);
+    return wanted;
+}
+
+static sstore_stream_options make_options(const wide_form *form, uint32_t threads)
+{
+    sstore_stream_options options = SSTORE_STREAM_OPTIONS_INIT;
+    options.fingerprint_bits = 64 * form->words;
+    options.distance = form->distance;
+    options.threads = threads;
+    return options;
+}
+
+/* Returns the number of matches. */
+static size_t check_matcher(rng *random, const wide_form *form, size_t count, size_t query_count)
+{
+    sstore_stream_matcher *matcher;
+    sstore_error error = {.status = SSTORE_OK};
+    collecting got = {.words = form->words};
+    const sstore_stream_options options = make_options(form, (uint32_t)rng_between(random, 0, 3));
+    testing_doing("%zu queries against %zu records, %s, %u threads", query_count, count, wide_form_text(form),
+                  options.threads);
+    input from = make_input(random, form, count, query_count);
+    wide_matches wanted = try_all(&from);
+    assert_ok(sstore_stream_matcher_create(from.queries, query_count, &options, &matcher, &error), &error);
+    for (size_t done = 0, part; done < count; done += part) {
+        part = (size_t)rng_between(random, 0, count - done);
+        assert_ok(sstore_stream_matcher_feed(matcher, from.rows + done * form->words,
+                                             from.ids != NULL ? from.ids + done : NULL, part, collect, &got, &error),
+                  &error);
+    }
+    wide_matches_sort(&got.found);
+    wide_matches_assert_equal(&got.found, &wanted, "the matcher");
+    sstore_stream_matcher_free(matcher);
+    wide_matches_free(&got.found);
+    wide_matches_free(&wanted);
+    free_input(&from);
+    return wanted.count;
+}
+
+static void test_matchers(void **state)
+{
+    rng random = rng_seeded(run_seed);
+    for (unsigned i = 0; i < (testing_sanitized() ? 60 : 300); i++) {
+        const wide_form form = wide_form_any(&random, 1);
+        if (form.words > 1 || form.distance <= SSTORE_MAX_BUILD_DISTANCE)
+            check_matcher(&random, &form, (size_t)rng_below(&random, 1000), (size_t)rng_below(&random, 400));
+    }
+    /* Many of each, so that fingerprints are looked up in the order of their keys. */
+    for (uint32_t words = 2; words <= 4; words++) {
+        const wide_form form = wide_form_of(WIDE_UNIFORM, words, 2 * words);
+        check_matcher(&random, &form, 20000, 500);
+    }
+    testing_done();
+}
+
+/* Queries, whose first words are their numbers, and how often each fingerprint was reported with each. */
+enum { MANY = 300000, FED = 3, MANY_WORDS = 2 };
+
+static int count_match(void *context, const sstore_stream_match *match)
+{
+    uint8_t *seen = context;
+    assert_true(match->id < FED && match->query < MANY);
+    assert_int_equal(match->distance, wide_distance(match->query_words, match->words, MANY_WORDS));
+    seen[match->id * MANY + match->query]++;
+    return 0;
+}
+
+/* More matches than a thread's list can have, of many fingerprints and of each one. */
+static void test_many_matches(void **state)
+{
+    const wide_form form = wide_form_of(WIDE_UNIFORM, MANY_WORDS, 32);
+    const uint64_t fed[FED * MANY_WORDS] = {0}, ids[FED] = {0, 1, 2};
+    rng random = rng_seeded(run_seed + 1);
+    uint64_t *queries = malloc(MANY * MANY_WORDS * sizeof *queries);
+    uint8_t *seen = malloc((size_t)FED * MANY);
+    for (size_t i = 0; i < MANY; i++) {
+        queries[MANY_WORDS * i] = i;
+        queries[MANY_WORDS * i + 1] = rng_flip(&random, 0, 5);
+    }
+    for (uint32_t threads = 1; threads <= 2; threads++) {
+        sstore_stream_matcher *matcher;
+        sstore_error error = {.status = SSTORE_OK};
+        const sstore_stream_options options = make_options(&form, threads);
+        testing_doing("each query matches each fingerprint, %u threads", threads);
+        memset(seen, 0, (size_t)FED * MANY);
+        assert_ok(sstore_stream_matcher_create(queries, MANY, &options, &matcher, &error), &error);
+        assert_ok(sstore_stream_matcher_feed(matcher, fed, ids, FED, count_match, seen, &error), &error);
+        for (size_t i = 0; i < (size_t)FED * MANY; i++)
+            assert_int_equal(seen[i], 1);
+        sstore_stream_matcher_free(matcher);
+    }
+    free(seen);
+    free(queries);
+    testing_done();
+}
+
+static void test_arguments(void **state)
+{
+    const uint64_t rows[4] = {0};
+    sstore_stream_matcher *matcher;
+    sstore_collection *collection;
+    sstore_error error = {.status = SSTORE_OK};
+    static const uint32_t no_widths[] = {0, 1, 63, 65, 1088, UINT32_MAX};
+    for (size_t i = 0; i < sizeof no_widths / sizeof *no_widths; i++) {
+        sstore_stream_options stream = SSTORE_STREAM_OPTIONS_INIT;
+        sstore_collection_options options = SSTORE_COLLECTION_OPTIONS_INIT;
+        stream.fingerprint_bits = options.fingerprint_bits = no_widths[i];
+        assert_status(sstore_stream_matcher_create(rows, 1, &stream, &matcher, &error), SSTORE_ERROR_ARGUMENT, &error);
+        assert_status(sstore_collection_create(&options, &collection, &error), SSTORE_ERROR_ARGUMENT, &error);
+    }
+    sstore_stream_options stream = SSTORE_STREAM_OPTIONS_INIT;
+    stream.fingerprint_bits = 256;
+    stream.distance = 64;
+    assert_ok(sstore_stream_matcher_create(rows, 1, &stream, &matcher, &error), &error);
+    sstore_stream_matcher_free(matcher);
+    stream.distance = 65;
+    assert_status(sstore_stream_matcher_create(rows, 1, &stream, &matcher, &error), SSTORE_ERROR_ARGUMENT, &error);
+    sstore_collection_options options = SSTORE_COLLECTION_OPTIONS_INIT;
+    options.fingerprint_bits = 256;
+    options.tmp_dir = scratch_folder();
+    assert_ok(sstore_collection_create(&options, &collection, &error), &error);
+    const sstore_stream_match without = {.query = 1, .words = rows};
+    assert_status(sstore_collection_add(collection, &without, 1, &error), SSTORE_ERROR_ARGUMENT, &error);
+    const sstore_stream_match with = {.query_words = rows, .words = rows};
+    assert_ok(sstore_collection_add(collection, &with, 1, &error), &error);
+    sstore_collection_free(collection);
+}
+
+/* ----- collections ----- */
+
+/* A row with up to `max_bits` bits flipped. */
+static void make_near(rng *random, const uint64_t *row, uint32_t words, uint32_t max_bits, uint64_t *to)
+{
+    memcpy(to, row, words * sizeof *to);
+    for (uint64_t flips = rng_below(random, max_bits + 1); flips > 0; flips--)
+        to[rng_below(random, words)] ^= UINT64_C(1) << rng_below(random, 64);
+}
+
+/* Add matches of `query_count` queries; one in three is of the first one, near it or far. */
+static void add_matches(rng *random, sstore_collection *collection, size_t count, size_t query_count, uint32_t max_bits,
+                        collecting *wanted)
+{
+    enum { TOGETHER = 1000 };
+    const uint32_t words = wanted->words;
+    const wide_form form = wide_form_of(WIDE_FEW, words, 0);
+    uint64_t *queries = wide_make_many(random, &form, query_count),
+             *rows = malloc((size_t)TOGETHER * words * sizeof *rows);
+    sstore_stream_match part[TOGETHER];
+    sstore_error error = {.status = SSTORE_OK};
+    for (size_t done = 0, size; done < count; done += size) {
+        size = (size_t)rng_between(random, 0, count - done < TOGETHER ? count - done : TOGETHER);
+        for (size_t i = 0; i < size; i++) {
+            const uint64_t *query = queries + (rng_one_in(random, 3) ? 0 : rng_below(random, query_count)) * words;
+            uint64_t *row = rows + i * words;
+            make_near(random, query, words, max_bits, row);
+            part[i] = (sstore_stream_match){.query = *query,
+                                            .fingerprint = *row,
+                                            .id = rng_one_in(random, 50) ? UINT64_MAX : rng_below(random, 3),
+                                            .query_words = query,
+                                            .words = row,
+                                            .distance = wide_distance(query, row, words)};
+            collect(wanted, &part[i]);
+            part[i].distance = 77; /* not read */
+        }
+        assert_ok(sstore_collection_add(collection, part, size, &error), &error);
+    }
+    free(queries);
+    free(rows);
+}
+
+static void check_collection(rng *random, uint32_t words, size_t count, size_t query_count, uint32_t max_bits,
+                             uint64_t memory_bytes)
+{
+    sstore_collection_options options = SSTORE_COLLECTION_OPTIONS_INIT;
+    sstore_collection *collection;
+    sstore_error error = {.status = SSTORE_OK};
+    collecting wanted = {.words = words}, got = {.words = words};
+    testing_doing("%zu matches of %zu queries of %u words, up to %u bits, %ju bytes", count, query_count, words,
+                  max_bits, (uintmax_t)memory_bytes);
+    options.memory_bytes = memory_bytes;
+    options.tmp_dir = scratch_folder();
+    options.fingerprint_bits = 64 * words;
+    assert_ok(sstore_collection_create(&options, &collection, &error), &error);
+    add_matches(random, collection, count, query_count, max_bits, &wanted);
+    wide_matches_sort(&wanted.found);
+    wide_matches_unique(&wanted.found);
+    for (int round = 0; round < 2; round++) {
+        got.found.count = 0;
+        assert_ok(sstore_collection_report(collection, collect, &got, &error), &error);
+        wide_matches_assert_equal(&got.found, &wanted.found, "the collection"); /* in this order */
+    }
+    assert_status(sstore_collection_add(collection, NULL, 0, &error), SSTORE_ERROR_ARGUMENT, &error);
+    sstore_collection_free(collection);
+    wide_matches_free(&wanted.found);
+    wide_matches_free(&got.found);
+}
+
+static void test_collections(void **state)
+{
+    rng random = rng_seeded(run_seed + 2);
+    static const size_t counts[] = {0, 1, 2, 100, 5000};
+    const size_t many = 60000;
+    for (uint32_t words = 1; words <= SSTORE_MAX_WORDS; words += 1 + words / 3)
+        for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+            check_collection(&random, words, counts[i], 1 + counts[i] / 5, 3, 0);
+            check_collection(&random, words, counts[i], 1, 64 * words, MIN_MEMORY_BYTES);
+        }
+    /* Spilled; the matches of the first query are more than a piece holds. */
+    check_collection(&random, 2, many, many / 10, 3, MIN_MEMORY_BYTES);
+    check_collection(&random, 4, many, 2, 30, MIN_MEMORY_BYTES);
+    check_collection(&random, 16, many, 2, 16, MIN_MEMORY_BYTES);
+    check_collection(&random, 3, many, 1, 1, MIN_MEMORY_BYTES); /* hardly any different ones */
+    testing_done();
+}
+
+int main(void)
+{
+    rng_start_run();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_matchers, testing_teardown),
+        cmocka_unit_test_teardown(test_many_matches, testing_teardown),
+        cmocka_unit_test_teardown(test_arguments, testing_teardown),
+        cmocka_unit_test_teardown(test_collections, testing_teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,177 @@
+/*
+ * test_query_words.c - queries of fingerprints of any width: arguments that are refused, and the forms of a call that
+ * must agree: callbacks, columns, explanations.
+ */
+#include <string.h>
+
+#include "support/random.h"
+#include "support/scratch.h"
+#include "support/use_store.h"
+#include "support/widened.h"
+
+#define RECORDS 200u
+#define DISTANCE 3u
+
+typedef struct opened {
+    data_set set;
+    sstore *store;
+    sstore_cursor *cursor;
+    uint64_t query[WIDENED_MAX_WORDS];
+} opened;
+
+static void set_up(opened *self, uint32_t words)
+{
+    rng random = rng_seeded(run_seed);
+    const char *path = scratch_path("words-%u", words);
+    widened_words = words;
+    data_make(&random, DATA_CLUSTERED, DATA_IDS, RECORDS, false, &self->set);
+    scratch_remove(path);
+    store_must_build(path, NULL, &self->set);
+    self->store = store_must_open(path, SSTORE_IO_AUTO, SSTORE_STRATEGY_PROBE);
+    self->cursor = store_must_cursor(self->store);
+    memcpy(self->query, widened(&self->set.fingerprints[7], 1), words * sizeof self->query[0]);
+    assert_int_equal(sstore_word_count(self->store), words);
+}
+
+static void tear_down(opened *self)
+{
+    sstore_cursor_free(self->cursor);
+    sstore_close(self->store);
+    data_free(&self->set);
+    widened_words = 1;
+}
+
+/* The matches of a query, as a callback gets them. */
+typedef struct list {
+    size_t count;
+    uint64_t words[RECORDS][WIDENED_MAX_WORDS], ids[RECORDS];
+    uint32_t distances[RECORDS];
+} list;
+
+static int add(void *context, const sstore_match *match)
+{
+    list *self = context;
+    assert_in_range(self->count, 0, RECORDS - 1);
+    memcpy(self->words[self->count], match->words, widened_words * sizeof(uint64_t));
+    self->ids[self->count] = match->id;
+    self->distances[self->count++] = match->distance;
+    return 0;
+}
+
+static int stop(void *context, const sstore_match *match)
+{
+    ++*(size_t *)context;
+    return match->distance <= SSTORE_MAX_DISTANCE * SSTORE_MAX_WORDS;
+}
+
+static void check_columns(const opened *self, bool nearest)
+{
+    static list wanted;
+    static uint64_t fingerprints[RECORDS * WIDENED_MAX_WORDS], ids[RECORDS];
+    sstore_match_columns columns = SSTORE_MATCH_COLUMNS_INIT;
+    sstore_error error;
+    uint64_t count = 0;
+    columns.fingerprint = fingerprints;
+    columns.id = ids;
+    wanted.count = 0;
+    assert_ok(nearest ? sstore_query_nearest_words(self->cursor, self->query, DISTANCE, add, &wanted, &error)
+                      : sstore_query_words(self->cursor, self->query, DISTANCE, add, &wanted, &error),
+              &error);
+    assert_ok(nearest
+                  ? sstore_query_nearest_words_columns(self->cursor, self->query, DISTANCE, &columns, RECORDS, &count,
+                                                       &error)
+                  : sstore_query_words_columns(self->cursor, self->query, DISTANCE, &columns, RECORDS, &count, &error),
+              &error);
+    assert_true(wanted.count > 0);
+    assert_int_equal(count, wanted.count);
+    for (size_t i = 0; i < count; i++) { /* in whatever order */
+        size_t j = 0;
+        while (j < count && (ids[j] != wanted.ids[i] || memcmp(fingerprints + j * widened_words, wanted.words[i],
+                                                               widened_words * sizeof(uint64_t)) != 0))
+            j++;
+        assert_true(j < count);
+    }
+}
+
+static int count_table(void *context, const sstore_table_explanation *explanation)
+{
+    ++*(size_t *)context;
+    return 0;
+}
+
+static void test_forms_agree(void **state)
+{
+    for (uint32_t words = 1; words <= WIDENED_MAX_WORDS; words++) {
+        opened now;
+        sstore_error error;
+        size_t count = 0, tables = 0;
+        set_up(&now, words);
+        check_columns(&now, false);
+        check_columns(&now, true);
+        assert_int_equal(sstore_query_words(now.cursor, now.query, DISTANCE, stop, &count, &error), SSTORE_STOPPED);
+        assert_int_equal(sstore_query_nearest_words(now.cursor, now.query, DISTANCE, stop, &count, &error),
+                         SSTORE_STOPPED);
+        assert_int_equal(count, 2);
+        for (uint32_t distance = 0; distance <= 64 * words; distance += 16)
+            assert_ok(sstore_explain_words(now.cursor, now.query, distance, count_table, &tables, &error), &error);
+        assert_true(tables >= words);
+        tear_down(&now);
+    }
+}
+
+/* Nothing is near a fingerprint far from all others: all distances are tried, and at last everything is read. */
+static void test_nearest_is_far(void **state)
+{
+    opened now;
+    static list found;
+    sstore_error error;
+    set_up(&now, 3);
+    for (uint32_t i = 0; i < 3; i++)
+        now.query[i] = ~now.query[i];
+    found.count = 0;
+    assert_ok(sstore_query_nearest_words(now.cursor, now.query, 5, add, &found, &error), &error);
+    assert_int_equal(found.count, 0);
+    assert_ok(sstore_query_nearest_words(now.cursor, now.query, 192, add, &found, &error), &error);
+    assert_true(found.count > 0 && found.distances[0] > 64);
+    tear_down(&now);
+}
+
+static void test_refused_arguments(void **state)
+{
+    for (uint32_t words = 1; words <= 2; words++) {
+        opened now;
+        static list found;
+        sstore_error error;
+        const uint32_t max = 64 * words;
+        size_t tables;
+        set_up(&now, words);
+        assert_status(sstore_query_words(NULL, now.query, 3, add, &found, &error), SSTORE_ERROR_ARGUMENT, &error);
+        assert_status(sstore_query_words(now.cursor, NULL, 3, add, &found, &error), SSTORE_ERROR_ARGUMENT, &error);
+        assert_status(sstore_query_words(now.cursor, now.query, 3, NULL, &found, &error), SSTORE_ERROR_ARGUMENT,
+                      &error);
+        assert_status(sstore_query_words(now.cursor, now.query, max + 1, add, &found, &error), SSTORE_ERROR_ARGUMENT,
+                      &error);
+        assert_status(sstore_query_nearest_words(now.cursor, now.query, max + 1, add, &found, &error),
+                      SSTORE_ERROR_ARGUMENT, &error);
+        assert_status(sstore_explain_words(now.cursor, now.query, max + 1, count_table, &tables, &error),
+                      SSTORE_ERROR_ARGUMENT, &error);
+        if (words > 1) { /* the calls for 64 bits */
+            assert_status(sstore_query(now.cursor, 0, 3, add, &found, &error), SSTORE_ERROR_ARGUMENT, &error);
+            assert_status(sstore_query_nearest(now.cursor, 0, 3, add, &found, &error), SSTORE_ERROR_ARGUMENT, &error);
+            assert_status(sstore_explain(now.cursor, 0, 3, count_table, &tables, &error), SSTORE_ERROR_ARGUMENT,
+                          &error);
+        }
+        tear_down(&now);
+    }
+}
+
+int main(void)
+{
+    rng_start_run();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_forms_agree, testing_teardown),
+        cmocka_unit_test_teardown(test_nearest_is_far, testing_teardown),
+        cmocka_unit_test_teardown(test_refused_arguments, testing_teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,200 @@
+/* The static index of fingerprints of several words must find the same as comparing all: for all kinds of words, widths
+ * and distances, whether it searches word by word or tests all rows. */
+#include "stream/row_index.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "plan/radii.h"
+#include "support/testing.h"
+#include "support/wide_data.h"
+
+/* How the indexes of a run search, so that no way is left out. */
+static struct {
+    unsigned scanned, probed, without_radius, moved, repeated, single;
+} seen;
+
+static void note_ways(const ss_row_index *index)
+{
+    seen.scanned += index->is_scanned;
+    seen.probed += !index->is_scanned;
+    for (uint32_t i = 0; !index->is_scanned && i < index->words; i++) {
+        const ss_row_word *of = &index->of_words[i];
+        seen.without_radius += index->radii[i] == SS_NO_PROBE;
+        seen.moved += index->radii[i] != SS_NO_PROBE && of->width < 64;
+        seen.repeated += of->begins != NULL;
+        seen.single += index->radii[i] != SS_NO_PROBE && of->begins == NULL;
+    }
+}
+
+typedef struct collecting {
+    const ss_row_index *index;
+    uint64_t first; /* the number of the first fingerprint */
+    wide_matches found;
+} collecting;
+
+static sstore_status collect(void *context, uint32_t number, uint32_t row, uint32_t distance, sstore_error *error)
+{
+    collecting *self = context;
+    const uint64_t query = self->first + number;
+    wide_matches_add(&self->found, 1, &query, self->index->words, ss_row_index_row(self->index, row), row, distance);
+    return SSTORE_OK;
+}
+
+/* Find all near pairs by comparing all. */
+static wide_matches compare_all(const ss_row_index *index, const uint64_t *queries, uint32_t count)
+{
+    wide_matches wanted = {.count = 0};
+    for (uint64_t i = 0; i < count; i++)
+        for (uint32_t row = 0; row < index->count; row++) {
+            const uint64_t *words = ss_row_index_row(index, row);
+            const uint32_t bits = wide_distance(words, queries + i * index->words, index->words);
+            if (bits <= index->distance)
+                wide_matches_add(&wanted, 1, &i, index->words, words, row, bits);
+        }
+    wide_matches_sort(&wanted);
+    return wanted;
+}
+
+static void check_searches(const ss_row_index *index, const uint64_t *queries, uint32_t count)
+{
+    ss_row_scratch scratch = {.order = {malloc((count + 1) * sizeof(uint64_t)), malloc((count + 1) * sizeof(uint32_t))},
+                              .words = malloc((count + 1) * sizeof(uint64_t))};
+    collecting single = {.index = index}, together = {.index = index};
+    wide_matches wanted = compare_all(index, queries, count);
+    sstore_error error = {.status = SSTORE_OK};
+    for (; single.first < count; single.first++)
+        assert_ok(ss_row_index_search(index, queries + single.first * index->words, 1, NULL, collect, &single, &error),
+                  &error);
+    assert_ok(ss_row_index_search(index, queries, count, &scratch, collect, &together, &error), &error);
+    wide_matches_sort(&single.found);
+    wide_matches_sort(&together.found);
+    wide_matches_assert_equal(&single.found, &wanted, "one by one");
+    wide_matches_assert_equal(&together.found, &wanted, "together");
+    wide_matches_free(&single.found);
+    wide_matches_free(&together.found);
+    wide_matches_free(&wanted);
+    free(scratch.order.fingerprints);
+    free(scratch.order.numbers);
+    free(scratch.words);
+}
+
+/* With `clustered`, many rows are near others. */
+static void open_index(rng *random, const wide_form *form, uint32_t count, bool clustered, ss_row_index *index)
+{
+    sstore_error error = {.status = SSTORE_OK};
+    uint64_t *rows = ss_realloc(NULL, count, form->words * sizeof *rows);
+    for (size_t i = 0; i < count; i++)
+        wide_make(random, form, rows, clustered ? i : 0, rows + i * form->words);
+    assert_ok(ss_row_index_open(index, rows, count, form->words, form->distance, (uint32_t)rng_between(random, 1, 3),
+                                &error),
+              &error);
+}
+
+static void check_index(rng *random, const wide_form *form, uint32_t count, uint32_t query_count)
+{
+    ss_row_index index;
+    testing_doing("%u rows, %s, %u queries", count, wide_form_text(form), query_count);
+    open_index(random, form, count, !rng_one_in(random, 3), &index);
+    note_ways(&index);
+    uint64_t *queries = malloc((query_count + 1) * form->words * sizeof *queries);
+    for (uint32_t i = 0; i < query_count; i++)
+        wide_make(random, form, index.rows, count, queries + (size_t)i * form->words);
+    check_searches(&index, queries, query_count);
+    assert_true(ss_row_index_bytes(&index) >= (uint64_t)count * form->words * sizeof *queries);
+    free(queries);
+    ss_row_index_close(&index);
+}
+
+static void test_searches(void **state)
+{
+    rng random = rng_seeded(run_seed);
+    for (unsigned i = 0; i < (testing_sanitized() ? 60 : 300); i++) {
+        static const uint32_t counts[] = {0, 1, 2, 63, 200, 1000, 3000};
+        const wide_form form = wide_form_any(&random, 1);
+        const uint32_t count = counts[rng_below(&random, sizeof counts / sizeof *counts)];
+        check_index(&random, &form, count, (uint32_t)rng_below(&random, 40));
+    }
+    testing_done();
+}
+
+/* Each way of searching, by data that need it. */
+static void test_ways(void **state)
+{
+    rng random = rng_seeded(run_seed + 1);
+    for (uint32_t words = 2; words <= 16; words *= 2) {
+        wide_form uniform = wide_form_of(WIDE_UNIFORM, words, 4 * words), half = wide_form_of(WIDE_HALF, words, words);
+        const wide_form constant = wide_form_of(WIDE_CONSTANT, words, 3 * words),
+                        few = wide_form_of(WIDE_FEW, words, words);
+        for (int round = 0; round < 8; round++)
+            check_index(&random, &uniform, 3000, 30);
+        check_index(&random, &half, 3000, 30);
+        check_index(&random, &constant, 500, 30);
+        check_index(&random, &few, 500, 30);
+        uniform.kinds[words - 1] = WIDE_CONSTANT;
+        check_index(&random, &uniform, 3000, 30);
+    }
+    assert_true(seen.scanned > 0 && seen.probed > 0 && seen.without_radius > 0 && seen.moved > 0);
+    assert_true(seen.repeated > 0 && seen.single > 0);
+    testing_done();
+}
+
+/* A constant word would make every row a candidate, so it is never probed if the others can do without it. */
+static void test_constant_word(void **state)
+{
+    rng random = rng_seeded(run_seed + 2);
+    for (uint32_t at = 0; at < 4; at++) {
+        wide_form form = wide_form_of(WIDE_UNIFORM, 4, 24);
+        ss_row_index index;
+        form.kinds[at] = WIDE_CONSTANT;
+        testing_doing("word %u is constant", at);
+        open_index(&random, &form, 20000, false, &index);
+        assert_false(index.is_scanned);
+        for (uint32_t i = 0; i < 4; i++)
+            assert_true((index.radii[i] == SS_NO_PROBE) == (i == at));
+        ss_row_index_close(&index);
+    }
+    testing_done();
+}
+
+static sstore_status stop_at_third(void *context, uint32_t number, uint32_t row, uint32_t distance, sstore_error *error)
+{
+    return ++*(int *)context == 3 ? SSTORE_STOPPED : SSTORE_OK;
+}
+
+static void test_stopping(void **state)
+{
+    rng random = rng_seeded(run_seed + 3);
+    const wide_form forms[] = {wide_form_of(WIDE_UNIFORM, 3, 3), wide_form_of(WIDE_CONSTANT, 3, 6)};
+    for (size_t i = 0; i < 2; i++) {
+        ss_row_index index;
+        sstore_error error = {.status = SSTORE_OK};
+        int hits = 0;
+        open_index(&random, &forms[i], 1000, false, &index);
+        assert_int_equal(index.is_scanned, i == 1);
+        uint64_t *queries = malloc(1000 * 3 * sizeof *queries);
+        memcpy(queries, index.rows, 1000 * 3 * sizeof *queries);
+        for (uint32_t number = 0; hits < 3; number++) {
+            const sstore_status status = ss_row_index_search(&index, queries + (size_t)number * 3, 1, NULL,
+                                                             stop_at_third, &hits, &error);
+            assert_int_equal(status, hits == 3 ? SSTORE_STOPPED : SSTORE_OK);
+        }
+        free(queries);
+        ss_row_index_close(&index);
+    }
+    ss_row_index none = {.count = 0};
+    ss_row_index_close(&none);
+}
+
+int main(void)
+{
+    rng_start_run();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_searches, testing_teardown),
+        cmocka_unit_test_teardown(test_ways, testing_teardown),
+        cmocka_unit_test_teardown(test_constant_word, testing_teardown),
+        cmocka_unit_test_teardown(test_stopping, testing_teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

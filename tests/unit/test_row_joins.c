@@ -1,0 +1,340 @@
+/*
+ * test_row_joins.c - joins of fingerprints of several words with less memory than a call allows: then fingerprints have
+ * more ids, and more near ones, than fit, and what is known about the graph of near ones is forgotten. Pairs and
+ * components must equal comparing every pair of records. Also numbers of fingerprints, and seeks.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/words.h"
+#include "join/row_edges.h"
+#include "join/row_pairs.h"
+#include "join/row_walk.h"
+#include "support/row_set.h"
+#include "support/scratch.h"
+#include "support/testing.h"
+
+#define MAX_WORDS 4u
+
+/* ----- stores ----- */
+
+typedef struct subject {
+    rng random;
+    row_maker maker;
+    row_set truth;
+    sstore *store;
+} subject;
+
+/* Build the records, or add them to the store. */
+static void write_rows(const subject *to, const row_set *rows, const char *path, bool adds)
+{
+    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_builder *builder;
+    sstore_error error;
+    row_columns given = row_columns_of(rows, to->maker.words);
+    options.fingerprint_bits = 64 * to->maker.words;
+    options.distance = to->maker.distance;
+    options.block_bytes = 512;
+    options.replace = true;
+    assert_ok(adds ? sstore_builder_create_addition(path, NULL, &builder, &error)
+                   : sstore_builder_create(path, &options, &builder, &error),
+              &error);
+    assert_ok(sstore_builder_add(builder, given.fingerprints, given.ids, rows->count, &error), &error);
+    assert_ok(sstore_builder_finish(builder, NULL, &error), &error);
+    row_columns_free(&given);
+}
+
+/* Whether a record is among the first `count` ones. */
+static bool has_row(const row *rows, size_t count, const row *record)
+{
+    bool found = false;
+    for (size_t i = 0; i < count; i++)
+        found |= rows_compare(&rows[i], record) == 0;
+    return found;
+}
+
+/* Write the records in one segment or in several, and remove some. The truth is what is left. */
+static void open_store(subject *self, row_set *rows)
+{
+    const char *path = scratch_path("rows.store");
+    const uint64_t steps = rng_between(&self->random, 1, 3);
+    sstore_error error;
+    for (uint64_t i = 0; i < steps; i++) {
+        const size_t begin = rows->count * i / steps, end = rows->count * (i + 1) / steps;
+        const row_set part = {.count = end - begin, .rows = rows->rows + begin};
+        write_rows(self, &part, path, i > 0);
+    }
+    const size_t removed = steps > 1 ? rows->count / 10 : 0;
+    if (removed > 0) {
+        sstore_remover *remover;
+        const row_set first = {.count = removed, .rows = rows->rows};
+        row_columns given = row_columns_of(&first, self->maker.words);
+        assert_ok(sstore_remover_create(path, NULL, &remover, &error), &error);
+        assert_ok(sstore_remover_remove(remover, given.fingerprints, given.ids, removed, &error), &error);
+        assert_ok(sstore_remover_finish(remover, NULL, &error), &error);
+        row_columns_free(&given);
+    }
+    for (size_t i = removed; i < rows->count; i++)
+        if (!has_row(rows->rows, removed, &rows->rows[i]))
+            row_set_put(&self->truth, &rows->rows[i]);
+    row_set_sort(&self->truth);
+    assert_ok(sstore_open(path, NULL, &self->store, &error), &error);
+}
+
+static subject new_subject(uint64_t seed)
+{
+    subject made = {.random = rng_seeded(seed)};
+    made.maker = row_maker_any(&made.random, (uint32_t)rng_between(&made.random, 2, MAX_WORDS), 18);
+    return made;
+}
+
+static void close_subject(subject *self)
+{
+    sstore_close(self->store);
+    free(self->truth.rows);
+}
+
+static void shuffle(rng *random, row_set *rows)
+{
+    for (size_t i = rows->count; i > 1; i--) {
+        const size_t other = rng_below(random, i);
+        const row moved = rows->rows[other];
+        rows->rows[other] = rows->rows[i - 1];
+        rows->rows[i - 1] = moved;
+    }
+}
+
+static void begin_call(ss_join_call *call, const subject *of, uint32_t threads)
+{
+    sstore_join_options options = SSTORE_JOIN_OPTIONS_INIT;
+    sstore_error error;
+    options.distance = of->maker.distance;
+    options.threads = threads;
+    options.tmp_dir = scratch_folder();
+    assert_ok(ss_join_call_begin(call, of->store, of->store, &options, &error), &error);
+    call->join_bytes = call->stage_bytes = 0;
+}
+
+/* ----- pairs ----- */
+
+/* A fingerprint with very many ids, and some near it with a few. */
+static void make_many_ids(subject *self, row_set *rows)
+{
+    const row_set none = {.count = 0};
+    const row centre = row_make(&self->random, &self->maker, &none);
+    row added = centre;
+    for (uint64_t id = rng_between(&self->random, 300, testing_sanitized() ? 900 : 2600); id > 0; id--) {
+        added.id = 3 * id;
+        row_set_put(rows, &added);
+    }
+    for (uint32_t i = 0; i < 60; i++) {
+        added = centre;
+        row_flip(&self->random, &self->maker, &added, self->maker.distance + 4);
+        added.id = rng_below(&self->random, 5000);
+        row_set_put(rows, &added);
+    }
+}
+
+/* Compare the next pairs: those of left records begin .. end - 1, of one fingerprint, with record `right`. */
+static void check_pairs(const subject *self, ss_row_pairs *pairs, size_t begin, size_t end, size_t right)
+{
+    const row *rows = self->truth.rows;
+    const uint32_t words = self->maker.words, distance = row_distance(rows[begin].words, rows[right].words);
+    if (distance > self->maker.distance)
+        return;
+    for (size_t i = begin; i < end && i < right; i++) {
+        sstore_pair pair;
+        sstore_error error;
+        bool more;
+        assert_ok(ss_row_pairs_next(pairs, &pair, &more, &error), &error);
+        assert_true(more);
+        assert_true(ss_words_equal(pair.words, rows[i].words, words) &&
+                    ss_words_equal(pair.other_words, rows[right].words, words));
+        assert_true(pair.id == rows[i].id && pair.other_id == rows[right].id && pair.distance == distance);
+    }
+}
+
+static void test_pairs(void **state)
+{
+    (void)state;
+    for (uint64_t i = 0; i < (testing_sanitized() ? 3 : 10); i++) {
+        subject self = new_subject(run_seed + i);
+        row_set rows = {.count = 0};
+        ss_join_call call;
+        ss_row_pairs *pairs;
+        sstore_pair pair;
+        sstore_error error;
+        bool more;
+        testing_doing("pairs, case of seed %" PRIu64, run_seed + i);
+        make_many_ids(&self, &rows);
+        shuffle(&self.random, &rows);
+        open_store(&self, &rows);
+        begin_call(&call, &self, (uint32_t)rng_between(&self.random, 1, 2));
+        assert_ok(ss_row_pairs_create(&call, &pairs, &error), &error);
+        const row_set *truth = &self.truth;
+        for (size_t begin = 0, end; begin < truth->count; begin = end) {
+            for (end = begin + 1;
+                 end < truth->count && row_words_compare(truth->rows[begin].words, truth->rows[end].words) == 0;)
+                end++;
+            for (size_t right = begin; right < truth->count; right++)
+                check_pairs(&self, pairs, begin, end, right);
+        }
+        assert_ok(ss_row_pairs_next(pairs, &pair, &more, &error), &error);
+        assert_false(more);
+        ss_row_pairs_free(pairs);
+        ss_dir_close(&call.tmp_dir);
+        free(rows.rows);
+        close_subject(&self);
+    }
+    testing_done();
+}
+
+/* ----- components ----- */
+
+static size_t find_root(size_t *parents, size_t i)
+{
+    while (parents[i] != i)
+        i = parents[i] = parents[parents[i]];
+    return i;
+}
+
+/* Some near, very near, and not so near a centre; others anywhere. */
+static void make_clusters(subject *self, row_set *rows)
+{
+    const row_set none = {.count = 0};
+    const uint32_t distance = self->maker.distance;
+    const size_t max = testing_sanitized() ? 1000 : 5000;
+    while (rows->count < max) {
+        const row centre = row_make(&self->random, &self->maker, &none);
+        const uint32_t flips[] = {2, distance / 2, distance, 2 * distance};
+        for (uint64_t count = rng_below(&self->random, max / 2), i = 0; i < count; i++) {
+            row added = centre;
+            row_flip(&self->random, &self->maker, &added, flips[rng_below(&self->random, 4)]);
+            added.id = rows->count;
+            row_set_put(rows, &added);
+        }
+    }
+}
+
+/* Compare the components with those of the truth. A fingerprint that has none is one of its own. */
+static void check_components(const subject *self, ss_components *components)
+{
+    const row_set *truth = &self->truth;
+    size_t *parents = test_malloc((truth->count + 1) * sizeof *parents);
+    uint64_t *numbers = test_malloc((truth->count + 1) * sizeof *numbers);
+    sstore_error error;
+    sstore_record node = {0, 0};
+    ss_row_walk walk;
+    bool more_nodes;
+    for (size_t i = 0; i < truth->count; i++)
+        parents[i] = i;
+    for (size_t i = 0; i < truth->count; i++)
+        for (size_t j = i + 1; j < truth->count; j++)
+            if (row_distance(truth->rows[i].words, truth->rows[j].words) <= self->maker.distance) {
+                const size_t a = find_root(parents, i), b = find_root(parents, j);
+                parents[a > b ? a : b] = a < b ? a : b;
+            }
+    assert_ok(ss_row_walk_open(&walk, self->store, true, &error), &error);
+    assert_ok(ss_components_next(components, &node, &more_nodes, &error), &error);
+    for (size_t i = 0; i < truth->count; i++) {
+        uint64_t fingerprint[SSTORE_MAX_WORDS];
+        assert_ok(ss_row_walk_number(&walk, &numbers[i], &error), &error);
+        assert_true(i == 0 || numbers[i] > numbers[i - 1] ||
+                    row_words_compare(truth->rows[i].words, truth->rows[i - 1].words) == 0);
+        while (more_nodes && node.fingerprint < numbers[i])
+            assert_ok(ss_components_next(components, &node, &more_nodes, &error), &error);
+        const uint64_t root = more_nodes && node.fingerprint == numbers[i] ? node.id : numbers[i];
+        assert_int_equal(root, numbers[find_root(parents, i)]);
+        ss_words_copy(fingerprint, ss_row_walk_fingerprint(&walk), self->maker.words);
+        assert_ok(ss_row_walk_step(&walk, fingerprint, &error), &error);
+    }
+    assert_false(walk.more);
+    ss_row_walk_close(&walk);
+    test_free(parents);
+    test_free(numbers);
+}
+
+static void test_components(void **state)
+{
+    (void)state;
+    for (uint64_t i = 0; i < (testing_sanitized() ? 3 : 10); i++) {
+        subject self = new_subject(run_seed + 100 + i);
+        row_set rows = {.count = 0};
+        ss_join_call call;
+        ss_components *components;
+        sstore_error error;
+        const uint64_t bytes = rng_one_in(&self.random, 2) ? 0 : (uint64_t)1 << rng_between(&self.random, 12, 22);
+        const uint32_t threads = (uint32_t)rng_between(&self.random, 1, 3);
+        testing_doing("components, case of seed %" PRIu64, run_seed + 100 + i);
+        make_clusters(&self, &rows);
+        shuffle(&self.random, &rows);
+        open_store(&self, &rows);
+        begin_call(&call, &self, threads);
+        assert_ok(ss_components_create(threads, 1 << 20, &call.tmp_dir, &components, &error), &error);
+        assert_ok(ss_row_edges_find(&call, components, bytes, 0.5, &error), &error);
+        assert_ok(ss_components_finish(components, &call.progress, 1, &error), &error);
+        check_components(&self, components);
+        ss_components_free(components);
+        ss_dir_close(&call.tmp_dir);
+        free(rows.rows);
+        close_subject(&self);
+    }
+    testing_done();
+}
+
+/* ----- seeks ----- */
+
+/* A seek leads to the first record that is not below a fingerprint. */
+static void test_seeks(void **state)
+{
+    subject self = new_subject(run_seed + 200);
+    row_set rows = {.count = 0};
+    ss_merge_iterator records;
+    sstore_error error;
+    (void)state;
+    testing_doing("seeks, seed %" PRIu64, run_seed);
+    for (uint32_t i = 0; i < 2000; i++) {
+        row added = row_make(&self.random, &self.maker, &rows);
+        added.id = rng_below(&self.random, 5000);
+        row_set_put(&rows, &added);
+    }
+    open_store(&self, &rows);
+    ss_merge_iterator_init(&records, self.maker.words, true);
+    assert_ok(ss_merge_iterator_add(&records, self.store, 0, self.store->manifest.segment_count, &error), &error);
+    for (uint32_t i = 0; i < 1000; i++) {
+        row target = row_make(&self.random, &self.maker, &rows);
+        if (rng_one_in(&self.random, 50))
+            memset(target.words, rng_one_in(&self.random, 2) ? 0 : 0xff, self.maker.words * sizeof *target.words);
+        target.id = 0;
+        size_t at = 0;
+        while (at < self.truth.count && row_words_compare(self.truth.rows[at].words, target.words) < 0)
+            at++;
+        assert_ok(ss_merge_iterator_seek_words(&records, target.words, &error), &error);
+        for (uint64_t steps = rng_below(&self.random, 40); steps > 0; steps--, at++) {
+            sstore_record record;
+            bool more;
+            assert_ok(ss_merge_iterator_next(&records, &record, &more, &error), &error);
+            assert_int_equal(more, at < self.truth.count);
+            if (!more)
+                break;
+            assert_true(ss_words_equal(records.last, self.truth.rows[at].words, self.maker.words));
+            assert_int_equal(record.id, self.truth.rows[at].id);
+        }
+    }
+    ss_merge_iterator_close(&records);
+    free(rows.rows);
+    close_subject(&self);
+    testing_done();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_pairs, testing_teardown),
+        cmocka_unit_test_teardown(test_components, testing_teardown),
+        cmocka_unit_test_teardown(test_seeks, testing_teardown),
+    };
+    rng_start_run();
+    return cmocka_run_group_tests_name("row_joins", tests, NULL, NULL);
+}
