@@ -149,6 +149,21 @@ void check_json_keys(const char *fingerprint_key, const char *id_key)
         message_usage_error("--fingerprint-field and --id-field: expected two keys, found '%s' twice", id_key);
 }
 
+void check_bits_option(uint32_t bits)
+{
+    if (bits % 64 != 0)
+        message_usage_error("--bits: expected a multiple of 64 up to %u, found %" PRIu32, 64 * SSTORE_MAX_WORDS, bits);
+}
+
+int check_build_distance(uint32_t distance, uint32_t words)
+{
+    if (distance <= SSTORE_MAX_BUILD_DISTANCE * words)
+        return EXIT_DONE;
+    message_print("--distance: expected at most %" PRIu32 " for fingerprints of %" PRIu32 " bits, found %" PRIu32,
+                  SSTORE_MAX_BUILD_DISTANCE * words, 64 * words, distance);
+    return EXIT_USAGE;
+}
+
 void check_input_options(void *part)
 {
     input_options *input = part;
@@ -236,7 +251,7 @@ const command_option build_options[] = {
      OPTION_TEXT, OPTION_FIELD(task_arguments, options.plan), .common = true},
     {"block-size", 0, "SIZE", "bytes of a block, a power of two from 256 to 64K (default 4K)", OPTION_SIZE,
      OPTION_FIELD(task_arguments, options.block_bytes)},
-    {"force", 0, NULL, "replace an existing store when the new one is complete", OPTION_FLAG,
+    {"force", 0, NULL, "replace a store when the new one is complete", OPTION_FLAG,
      OPTION_FIELD(task_arguments, options.replace), .common = true},
     {"allow-empty", 0, NULL, "with --force: also replace a store if there are no records", OPTION_FLAG,
      OPTION_FIELD(task_arguments, allow_empty)},
@@ -352,7 +367,7 @@ int task_end_write(const task_arguments *arguments, const char *path, sstore_sta
 static void print_summary(const char *path)
 {
     sstore_statistics metadata;
-    char each[48] = "";
+    char each[48] = "", bits[32] = "";
     if (store_read_metadata(path, &metadata) != EXIT_DONE) {
         message_print("%s: the store was built, but cannot be opened now", path);
         return;
@@ -360,8 +375,11 @@ static void print_summary(const char *path)
     if (metadata.distinct_count >= MIN_SUMMED_FINGERPRINTS)
         snprintf(each, sizeof each, ", bytes per fingerprint %.1f",
                  (double)metadata.total_bytes / (double)metadata.distinct_count);
-    message_print("%s: records %" PRIu64 ", distinct %" PRIu64 ", tables %" PRIu32 ", bytes %" PRIu64 "%s", path,
-                  metadata.record_count, metadata.distinct_count, metadata.table_count, metadata.total_bytes, each);
+    if (metadata.fingerprint_bits != 64)
+        snprintf(bits, sizeof bits, " of %" PRIu32 " bits", metadata.fingerprint_bits);
+    message_print("%s: records %" PRIu64 "%s, distinct %" PRIu64 ", tables %" PRIu32 ", bytes %" PRIu64 "%s", path,
+                  metadata.record_count, bits, metadata.distinct_count, metadata.table_count, metadata.total_bytes,
+                  each);
 }
 
 int task_end_build(const task_arguments *arguments, const char *path, sstore_status status, const sstore_error *error)

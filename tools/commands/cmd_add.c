@@ -8,8 +8,8 @@
 #include "input/input_measure.h"
 #include "input/interrupt.h"
 
-/* Records of files are inserted in chunks, which is faster. A chunk takes 16 MiB. */
-#define CHUNK_RECORDS ((size_t)1 << 20)
+/* Records of files are inserted in chunks, which is faster. A chunk takes up to 16 MiB. */
+#define CHUNK_WORDS ((size_t)1 << 20)
 
 /* The part of the command before the last publication, about. */
 #define INSERTING_PART 0.9
@@ -30,8 +30,8 @@ static const command_option add_options[] = {
     {"if-new", 0, NULL,
      "add a record only if no record in STORE or before it in the input is near; print a line for it, or its matches",
      OPTION_FLAG, OPTION_FIELD(add_arguments, if_new), .common = true},
-    {"distance", 'k', "D", "with --if-new: near means within D bits, 0 to 16 (default: the store's distance)",
-     OPTION_NUMBER, OPTION_FIELD(add_arguments, distance), .max = SSTORE_MAX_BUILD_DISTANCE, OF_IF_NEW, .common = true},
+    {"distance", 'k', "D", "with --if-new: near means within D bits, up to a quarter of all (default: the store's)",
+     OPTION_NUMBER, OPTION_FIELD(add_arguments, distance), .max = MAX_BUILD_DISTANCE, OF_IF_NEW, .common = true},
     {"publish-every", 0, "N", "with --if-new: publish the new records whenever there are N", OPTION_NUMBER,
      OPTION_FIELD(add_arguments, publish_every), .min = 1, .max = UINT64_MAX, OF_IF_NEW},
     {"limit", 0, "N", "with --if-new: print only the N nearest matches of each record", OPTION_NUMBER,
@@ -75,15 +75,15 @@ static int print_answer(void *context, const sstore_dedup_answer *answer)
 {
     const new_job *job = context;
     if (answer->is_new)
-        return !output_new_record(&job->style, answer->fingerprint, answer->id);
+        return !output_new_record(&job->style, answer->words, answer->id);
     for (size_t i = 0; i < answer->match_count && i < job->all->limit; i++)
-        if (!output_match(&job->style, answer->fingerprint, &answer->matches[i]))
+        if (!output_match(&job->style, answer->words, &answer->matches[i]))
             return 1;
     return 0;
 }
 
 /* Insert and answer records: an input_batch_fn. */
-static int insert(void *context, const uint64_t *fingerprints, const uint64_t *ids, size_t count)
+static int insert(void *context, const record_batch *batch)
 {
     new_job *job = context;
     sstore_error error;
@@ -92,51 +92,51 @@ static int insert(void *context, const uint64_t *fingerprints, const uint64_t *i
     /* Publications between reports about the whole. */
     const double whole = input_measure_fraction() * INSERTING_PART;
     progress_part(whole, whole);
-    sstore_status status = sstore_dedup_insert(job->dedup, fingerprints, ids, count, NULL, print_answer, job, &error);
+    sstore_status status = sstore_dedup_insert(job->dedup, batch->fingerprints, record_batch_ids(batch), batch->count,
+                                               NULL, print_answer, job, &error);
     if (status == SSTORE_STOPPED)
         return interrupted() ? interrupt_exit_code() : EXIT_FAILED;
     if (status != SSTORE_OK)
         return message_error(&error);
-    job->record_count += count;
+    job->record_count += batch->count;
     progress_show_reading(job->record_count, 0, INSERTING_PART);
     return job->answers_now && !output_flush() ? EXIT_FAILED : EXIT_DONE;
 }
 
 static int insert_chunk(new_job *job)
 {
-    const size_t count = job->chunk.count;
+    const int code = job->chunk.count == 0 ? EXIT_DONE : insert(job, &job->chunk);
     job->chunk.count = 0;
-    return count == 0 ? EXIT_DONE
-                      : insert(job, job->chunk.fingerprints, job->chunk.has_ids ? job->chunk.ids : NULL, count);
+    return code;
 }
 
-static int add_to_chunk(void *context, const uint64_t *fingerprints, const uint64_t *ids, size_t count)
+static int add_to_chunk(void *context, const record_batch *batch)
 {
     new_job *job = context;
-    record_batch_append(&job->chunk, fingerprints, ids, count);
-    return job->chunk.count + INPUT_BATCH_RECORDS > CHUNK_RECORDS ? insert_chunk(job) : EXIT_DONE;
+    record_batch_append(&job->chunk, batch);
+    return batch->words * job->chunk.count + INPUT_BATCH_RECORDS > CHUNK_WORDS ? insert_chunk(job) : EXIT_DONE;
 }
 
 /* Text from stdin is answered record by record, since its writer may be waiting for the answer. */
-static int insert_input(new_job *job, const char *input, input_ids *ids)
+static int insert_input(new_job *job, const char *input, input_shape *shape)
 {
     input_options format = job->all->store.input;
     store_expect_recipe(&format, job->all->store.store);
     job->answers_now = input_is_interactive(input, &format);
     if (job->answers_now)
-        return input_read_interactive(&format, ids, insert, job);
-    int code = input_read(input, &format, ids, add_to_chunk, job);
+        return input_read_interactive(&format, shape, insert, job);
+    int code = input_read(input, &format, shape, add_to_chunk, job);
     return code == EXIT_DONE ? insert_chunk(job) : code;
 }
 
 static int insert_inputs(new_job *job)
 {
     const operands *inputs = &job->all->store.inputs;
-    input_ids ids = INPUT_IDS_UNKNOWN;
+    input_shape shape = {.words = job->style.words};
     int code = EXIT_DONE;
     input_measure_begin(inputs->items, inputs->count);
     for (int i = 0; i < inputs->count && code == EXIT_DONE; i++)
-        code = insert_input(job, inputs->items[i], &ids);
+        code = insert_input(job, inputs->items[i], &shape);
     progress_after_reading(INSERTING_PART, 1);
     return code == EXIT_DONE && interrupted() ? interrupt_exit_code() : code;
 }
@@ -194,10 +194,14 @@ static int add_new(add_arguments *all)
     int code = store_check_inputs(&all->store);
     if (code == EXIT_DONE)
         code = store_read_metadata(path, &job.before);
+    if (code == EXIT_DONE && all->distance != SSTORE_OWN_DISTANCE)
+        code = check_build_distance(all->distance, job.before.fingerprint_bits / 64);
     if (code != EXIT_DONE)
         return code;
     task_begin(&all->store.task);
-    job.style = (output_style){.json = all->json, .has_ids = job.before.has_ids};
+    job.style = (output_style){.json = all->json,
+                               .has_ids = job.before.has_ids,
+                               .words = job.before.fingerprint_bits / 64};
     options.distance = all->distance;
     options.block_bytes = from->block_bytes;
     options.threads = from->threads;
@@ -210,7 +214,7 @@ static int add_new(add_arguments *all)
     options.publish_every = all->publish_every;
     options.on_progress = from->on_progress;
     options.progress_context = from->progress_context;
-    if (!record_batch_init(&job.chunk, CHUNK_RECORDS)) {
+    if (!record_batch_init(&job.chunk, CHUNK_WORDS)) {
         message_print("out of memory");
         code = EXIT_FAILED;
     } else if (sstore_dedup_open(path, &options, &job.dedup, &error) != SSTORE_OK) {

@@ -4,6 +4,8 @@
 #include "commands/cmd_build.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "input/input_measure.h"
 #include "input/interrupt.h"
@@ -13,39 +15,75 @@
 
 typedef struct build_job {
     const char *path;
+    task_arguments *task;
     store_change kind;
     sstore_builder *builder; /* NULL where records are removed */
     sstore_remover *remover;
+    char *recipe;                          /* that the inputs of a build state, or NULL */
+    input_shape shape;                     /* of the records; of a build, its width may be known later */
     uint64_t record_count, expected_count; /* expected: in all inputs; 0: unknown */
     bool assigns_ids;                      /* the arguments want it, so records must not have any */
     double reading_part;
 } build_job;
 
-/* Give records to the library. Ids to remove come as `fingerprints`. */
-static sstore_status give(const build_job *job, const uint64_t *fingerprints, const uint64_t *ids, size_t count,
-                          sstore_error *error)
+static sstore_status begin(build_job *job, sstore_error *error)
 {
-    if (job->builder != NULL)
-        return sstore_builder_add(job->builder, fingerprints, ids, count, error);
-    if (job->kind == STORE_REMOVE_IDS)
-        return sstore_remover_remove_ids(job->remover, fingerprints, count, error);
-    return ids != NULL ? sstore_remover_remove(job->remover, fingerprints, ids, count, error)
-                       : sstore_remover_remove_fingerprints(job->remover, fingerprints, count, error);
+    const sstore_add_options add = task_add_options(job->task);
+    const sstore_remove_options remove = task_remove_options(job->task);
+    if (job->kind == STORE_BUILD)
+        return sstore_builder_create(job->path, &job->task->options, &job->builder, error);
+    return job->kind == STORE_ADD ? sstore_builder_create_addition(job->path, &add, &job->builder, error)
+                                  : sstore_remover_create(job->path, &remove, &job->remover, error);
 }
 
-static int add_batch(void *context, const uint64_t *fingerprints, const uint64_t *ids, size_t count)
+/* A build begins before its records are there, so that what makes it impossible is found at once. If the first ones
+ * have another width than was assumed, it begins again. */
+static int settle_words(build_job *job, uint32_t words)
+{
+    sstore_build_options *options = &job->task->options;
+    sstore_error error;
+    if (job->kind != STORE_BUILD || options->fingerprint_bits == 64 * words)
+        return EXIT_DONE;
+    sstore_builder_abort(job->builder);
+    job->builder = NULL;
+    options->fingerprint_bits = 64 * words;
+    const int code = check_build_distance(options->distance, words);
+    if (code != EXIT_DONE)
+        return code;
+    if (begin(job, &error) != SSTORE_OK ||
+        (job->recipe != NULL && sstore_builder_set_recipe(job->builder, job->recipe, &error) != SSTORE_OK))
+        return message_error(&error);
+    return EXIT_DONE;
+}
+
+/* Give records to the library. Ids to remove come as fingerprints. */
+static sstore_status give(const build_job *job, const record_batch *batch, sstore_error *error)
+{
+    const uint64_t *fingerprints = batch->fingerprints, *ids = record_batch_ids(batch);
+    if (job->builder != NULL)
+        return sstore_builder_add(job->builder, fingerprints, ids, batch->count, error);
+    if (job->kind == STORE_REMOVE_IDS)
+        return sstore_remover_remove_ids(job->remover, fingerprints, batch->count, error);
+    return ids != NULL ? sstore_remover_remove(job->remover, fingerprints, ids, batch->count, error)
+                       : sstore_remover_remove_fingerprints(job->remover, fingerprints, batch->count, error);
+}
+
+static int add_batch(void *context, const record_batch *batch)
 {
     build_job *job = context;
     sstore_error error;
     if (interrupted())
         return interrupt_exit_code();
-    if (ids != NULL && job->assigns_ids)
+    if (batch->has_ids && job->assigns_ids)
         return message_print(
             "--first-id cannot be used, since the input has ids: leave it out, or skip the ids of text "
             "with --columns fingerprint,-");
-    if (give(job, fingerprints, ids, count, &error) != SSTORE_OK)
+    const int code = settle_words(job, batch->words);
+    if (code != EXIT_DONE)
+        return code;
+    if (give(job, batch, &error) != SSTORE_OK)
         return message_error(&error);
-    job->record_count += count;
+    job->record_count += batch->count;
     progress_show_reading(job->record_count, job->expected_count, job->reading_part);
     return EXIT_DONE;
 }
@@ -57,22 +95,24 @@ static int take_recipe(void *context, const char *path, const char *recipe)
     sstore_error error;
     if (job->builder == NULL)
         return store_check_recipe(job->path, path, recipe);
-    if (sstore_builder_set_recipe(job->builder, recipe, &error) == SSTORE_OK)
-        return EXIT_DONE;
-    message_error(&error);
-    return message_print("%s: the input was made by this recipe: '%s'", path, recipe);
+    if (sstore_builder_set_recipe(job->builder, recipe, &error) != SSTORE_OK) {
+        message_error(&error);
+        return message_print("%s: the input was made by this recipe: '%s'", path, recipe);
+    }
+    if (job->recipe == NULL)
+        job->recipe = strdup(recipe);
+    return job->recipe != NULL ? EXIT_DONE : message_print("out of memory");
 }
 
 static int read_inputs(build_job *job, const store_arguments *arguments)
 {
-    input_ids ids = INPUT_IDS_UNKNOWN;
     int code = EXIT_DONE;
     input_options options = arguments->input;
     options.on_recipe = take_recipe;
     options.recipe_context = job;
     input_measure_begin(arguments->inputs.items, arguments->inputs.count);
     for (int i = 0; i < arguments->inputs.count && code == EXIT_DONE; i++)
-        code = input_read(arguments->inputs.items[i], &options, &ids, add_batch, job);
+        code = input_read(arguments->inputs.items[i], &options, &job->shape, add_batch, job);
     progress_after_reading(job->reading_part, arguments->part);
     return code == EXIT_DONE && interrupted() ? interrupt_exit_code() : code;
 }
@@ -97,27 +137,19 @@ static void print_needs(const task_arguments *arguments, const char *path, const
 }
 
 /* The sum over all inputs, if each is known. */
-static input_expectation expect_records(const store_arguments *arguments)
+static input_expectation expect_records(const store_arguments *arguments, uint32_t words)
 {
-    input_expectation all = {.known = true};
+    input_expectation all = {.known = true, .words = words};
     for (int i = 0; i < arguments->inputs.count; i++) {
-        input_expectation one = input_expect(arguments->inputs.items[i], &arguments->input);
+        input_expectation one = input_expect(arguments->inputs.items[i], &arguments->input, all.words);
         if (!one.known)
-            return one;
+            return (input_expectation){.words = all.words};
         all.count += one.count;
         all.largest_id = one.largest_id > all.largest_id ? one.largest_id : all.largest_id;
+        all.words = one.words;
+        all.assumes_words = all.assumes_words || one.assumes_words;
     }
     return all;
-}
-
-static sstore_status begin(build_job *job, const char *path, const task_arguments *task, sstore_error *error)
-{
-    const sstore_add_options add = task_add_options(task);
-    const sstore_remove_options remove = task_remove_options(task);
-    if (job->kind == STORE_BUILD)
-        return sstore_builder_create(path, &task->options, &job->builder, error);
-    return job->kind == STORE_ADD ? sstore_builder_create_addition(path, &add, &job->builder, error)
-                                  : sstore_remover_create(path, &remove, &job->remover, error);
 }
 
 static void print_change(const char *path, bool added, const sstore_change *change)
@@ -194,42 +226,91 @@ static int finish(build_job *job, const store_arguments *arguments)
     return EXIT_DONE;
 }
 
+/* What the inputs have, for a store that may say how wide their fingerprints are. Returns an exit code. */
+static int find_expectation(store_change kind, const store_arguments *arguments, input_expectation *expected_out)
+{
+    sstore_statistics metadata;
+    *expected_out = expect_records(arguments, arguments->bits / 64);
+    if (kind != STORE_ADD || !expected_out->assumes_words)
+        return EXIT_DONE;
+    const int code = store_read_metadata(arguments->store, &metadata);
+    if (code == EXIT_DONE)
+        *expected_out = expect_records(arguments, metadata.fingerprint_bits / 64);
+    return code;
+}
+
+/* The width that all records must have, once the job has begun; 0: the inputs show it. */
+static uint32_t required_words(const build_job *job, const store_arguments *arguments)
+{
+    if (job->kind == STORE_BUILD)
+        return arguments->bits / 64;
+    return job->builder != NULL ? sstore_builder_word_count(job->builder) : sstore_remover_word_count(job->remover);
+}
+
+/* Assume the width that the inputs seem to have, or the smallest that the distance needs. */
+static int assume_words(sstore_build_options *options, uint32_t words)
+{
+    if (words == 0 && options->distance > SSTORE_MAX_BUILD_DISTANCE)
+        words = (options->distance + SSTORE_MAX_BUILD_DISTANCE - 1) / SSTORE_MAX_BUILD_DISTANCE;
+    options->fingerprint_bits = words > 0 ? 64 * words : 64;
+    return check_build_distance(options->distance, options->fingerprint_bits / 64);
+}
+
+/* Take all records, and publish the change. */
+static int run(build_job *job, const store_arguments *arguments)
+{
+    task_arguments *task = job->task;
+    print_needs(task, job->path, job);
+    int code = read_inputs(job, arguments);
+    if (code == EXIT_DONE && job->kind == STORE_BUILD)
+        code = task_check_records(task, job->path, job->record_count);
+    if (code == EXIT_DONE && job->kind == STORE_BUILD)
+        code = settle_words(job, job->shape.words > 0 ? job->shape.words : 1);
+    if (code == EXIT_DONE)
+        return finish(job, arguments);
+    sstore_builder_abort(job->builder);
+    sstore_remover_abort(job->remover);
+    return interrupted() ? task_end(job->path, "nothing was changed", SSTORE_STOPPED, NULL) : code;
+}
+
 int store_change_from_inputs(store_change kind, store_arguments *arguments)
 {
-    const char *path = arguments->store;
     task_arguments *task = &arguments->task;
     sstore_error error;
-    int code = store_check_inputs(arguments);
-    if (code != EXIT_DONE)
-        return code;
-    const input_expectation expected = expect_records(arguments);
     build_job job = {.path = arguments->store,
+                     .task = task,
                      .kind = kind,
-                     .expected_count = expected.count,
                      .assigns_ids = arguments->first_id_given != NULL,
                      .reading_part = READING_PART * arguments->part};
+    input_expectation expected;
+    int code = store_check_inputs(arguments);
+    if (code == EXIT_DONE)
+        code = find_expectation(kind, arguments, &expected);
+    if (code == EXIT_DONE && kind == STORE_BUILD)
+        code = assume_words(&task->options, expected.words);
+    if (code != EXIT_DONE)
+        return code;
+    job.expected_count = expected.count;
     task_begin(task);
     task->options.expected_record_count = expected.count;
     task->options.expected_max_id = expected.largest_id;
-    sstore_status status = begin(&job, path, task, &error);
+    const sstore_status status = begin(&job, &error);
     if (status != SSTORE_OK)
         return end(kind, arguments, status, &error);
-    print_needs(task, path, &job);
-    code = read_inputs(&job, arguments);
-    if (code == EXIT_DONE && kind == STORE_BUILD)
-        code = task_check_records(task, path, job.record_count);
-    if (code == EXIT_DONE)
-        return finish(&job, arguments);
-    sstore_builder_abort(job.builder);
-    sstore_remover_abort(job.remover);
-    return interrupted() ? task_end(path, "nothing was changed", SSTORE_STOPPED, NULL) : code;
+    job.shape.words = required_words(&job, arguments);
+    code = run(&job, arguments);
+    free(job.recipe);
+    return code;
 }
 
 /* ----- sstore build ----- */
 
 static const command_option build_command_options[] = {
-    {"distance", 'k', "K", "build for queries within K bits, 0 to 16 (default 3)", OPTION_NUMBER,
-     OPTION_FIELD(store_arguments, task.options.distance), .max = SSTORE_MAX_BUILD_DISTANCE, .common = true},
+    {"distance", 'k', "K", "build for queries within K bits, 0 to N/4 (default 3)", OPTION_NUMBER,
+     OPTION_FIELD(store_arguments, task.options.distance), .max = MAX_BUILD_DISTANCE, .common = true},
+    {"bits", 0, "N",
+     "fingerprints have N bits, a multiple of 64 up to 1024 (default: as the input shows, otherwise 64)", OPTION_NUMBER,
+     OPTION_FIELD(store_arguments, bits), .min = 64, .max = 64 * SSTORE_MAX_WORDS, .common = true},
     {"recipe", 0, "TEXT", "how the fingerprints were made; recorded in the store", OPTION_TEXT,
      OPTION_FIELD(store_arguments, task.options.recipe), .common = true},
     {"no-ids", 0, NULL, "make a store without ids; ignore ids in the input", OPTION_FLAG,
@@ -247,8 +328,8 @@ static const command_syntax build_syntax = {
                                      {0}},
     .operands = "STORE [INPUT...]",
     .doc = "Make STORE, a folder, from the fingerprints in all INPUTs. Without INPUT, or with -, read standard input. "
-           "A line of text holds a fingerprint of 1 to 16 hex digits and optionally a decimal id. Without ids, records "
-           "are numbered from 0.",
+           "A line of text holds a fingerprint in hex digits and optionally a decimal id. Without ids, records are "
+           "numbered from 0.",
     .examples = (const command_example[]){{"make a store of fingerprints in hex, with ids",
                                            "sstore build pages.store pages.txt"},
                                           {0}},
@@ -261,6 +342,7 @@ int cmd_build(int argc, char **argv)
     const sstore_build_options *made = &all.task.options;
     if (made->without_ids && all.first_id_given != NULL)
         message_usage_error("--first-id has no effect with --no-ids: leave one of them out");
+    check_bits_option(all.bits);
     store_take_operands(&all, given);
     all.input.lines.ignore_ids = made->without_ids;
     return store_change_from_inputs(STORE_BUILD, &all);

@@ -22,6 +22,7 @@ typedef struct store_arguments {
     task_arguments task;
     input_options input;
     const char *first_id_given; /* the option, if it is */
+    uint32_t bits;              /* of a fingerprint, if it is given; otherwise 0 */
     double part;                /* of the command's progress; another task may follow */
 } store_arguments;
 

@@ -1,6 +1,9 @@
 /*
  * cmd_collect.c - sstore collect: sort the matches of several scans.
  */
+#include <inttypes.h>
+#include <string.h>
+
 #include "commands/cmd.h"
 #include "commands/id_names.h"
 #include "input/input_measure.h"
@@ -39,13 +42,25 @@ static const command_syntax syntax = {
 /* ----- reading ----- */
 
 typedef struct match_reader {
-    sstore_collection *collection;
-    input_ids ids; /* of all matches, by the first one */
+    sstore_collection_options *options;
+    sstore_collection *collection; /* NULL before the first match, which tells the width of all fingerprints */
+    uint32_t words;                /* of a fingerprint; 0 before the first match */
+    input_ids ids;                 /* of all matches, by the first one */
     sstore_stream_match batch[BATCH_MATCHES];
+    uint64_t fingerprints[BATCH_MATCHES][2][SSTORE_MAX_WORDS]; /* query and fingerprint of each match of the batch */
     size_t count;
     uint64_t added;
     bool needs_ids;
 } match_reader;
+
+/* Begin a collection of matches of so many words. */
+static int begin(match_reader *reader, uint32_t words)
+{
+    sstore_error error;
+    reader->words = words;
+    reader->options->fingerprint_bits = 64 * words;
+    return message_status(sstore_collection_create(reader->options, &reader->collection, &error), &error);
+}
 
 static int add_batch(match_reader *reader)
 {
@@ -57,12 +72,37 @@ static int add_batch(match_reader *reader)
     return message_status(sstore_collection_add(reader->collection, reader->batch, count, &error), &error);
 }
 
+static int add_match(match_reader *reader, const match_line *line)
+{
+    uint64_t(*words)[SSTORE_MAX_WORDS] = reader->fingerprints[reader->count];
+    memcpy(words[0], line->query, line->words * sizeof *line->query);
+    memcpy(words[1], line->fingerprint, line->words * sizeof *line->fingerprint);
+    reader->batch[reader->count++] = (sstore_stream_match){.query = words[0][0],
+                                                           .fingerprint = words[1][0],
+                                                           .id = line->id,
+                                                           .distance = line->distance,
+                                                           .query_words = words[0],
+                                                           .words = words[1]};
+    return reader->count < BATCH_MATCHES ? EXIT_DONE : add_batch(reader);
+}
+
 static int take_line(match_reader *reader, input_source *source, const source_line *line)
 {
     match_line parsed;
     line_fault fault;
     if (!match_line_parse(line->text, source_line_length(line), &parsed, &fault))
         return input_source_fail(source, line->number, fault.reason);
+    if (reader->words == 0) {
+        const int code = begin(reader, parsed.words);
+        if (code != EXIT_DONE)
+            return code;
+    }
+    if (parsed.words != reader->words) {
+        (void)line_fault_set(&fault,
+                             "expected fingerprints of %" PRIu32 " bits, as in the lines before, found %" PRIu32,
+                             64 * reader->words, 64 * parsed.words);
+        return input_source_fail(source, line->number, fault.reason);
+    }
     /* All lines have ids or none has: '-' has no place in the order of ids. */
     if (reader->needs_ids && !parsed.has_id)
         return input_source_fail(source, line->number, "expected an id, since --id-table is given, found '-'");
@@ -70,8 +110,7 @@ static int take_line(match_reader *reader, input_source *source, const source_li
         return input_source_fail(source, line->number,
                                  parsed.has_id ? "expected '-' for the id, as in the lines before, found an id"
                                                : "expected an id, as in the lines before, found '-'");
-    reader->batch[reader->count++] = parsed.match;
-    return reader->count < BATCH_MATCHES ? EXIT_DONE : add_batch(reader);
+    return add_match(reader, &parsed);
 }
 
 static int read_input(match_reader *reader, const char *path, uint64_t memory_bytes)
@@ -87,7 +126,7 @@ static int read_input(match_reader *reader, const char *path, uint64_t memory_by
     code = input_source_unpack(&source, compression_of_name(path, &stem));
     while (code == EXIT_DONE && source_line_next(&source, &line, &code))
         code = take_line(reader, &source, &line);
-    if (code == EXIT_DONE)
+    if (code == EXIT_DONE && reader->count > 0)
         code = add_batch(reader);
     input_source_report(&source);
     input_source_close(&source);
@@ -113,21 +152,23 @@ int cmd_collect(int argc, char **argv)
 {
     arguments all = {.collection = SSTORE_COLLECTION_OPTIONS_INIT};
     const input_options any_compression = INPUT_OPTIONS_INIT;
-    match_reader reader = {.ids = INPUT_IDS_UNKNOWN};
-    match_printer printer = {.style = {.has_ids = true}};
+    static match_reader reader; /* large */
+    match_printer printer = {.style = {.has_ids = true, .words = 1}};
     id_names names = {.code = EXIT_DONE};
     sstore_error error;
     const operands inputs = operands_as_inputs(command_line_parse(&syntax, argc, argv, &all));
+    reader.options = &all.collection;
     reader.needs_ids = all.id_table != NULL;
     int code = input_check_all(inputs.items, inputs.count, &any_compression);
     if (code == EXIT_DONE)
         code = id_names_open(&names, all.id_table, "the matches", &printer.style);
     progress_begin(all.progress);
     input_measure_begin(inputs.items, inputs.count);
-    if (code == EXIT_DONE)
-        code = message_status(sstore_collection_create(&all.collection, &reader.collection, &error), &error);
     for (int i = 0; i < inputs.count && code == EXIT_DONE; i++)
         code = read_input(&reader, inputs.items[i], all.collection.memory_bytes);
+    if (code == EXIT_DONE && reader.collection == NULL)
+        code = begin(&reader, 1);
+    printer.style.words = reader.words;
     printer.style.has_ids = reader.ids == INPUT_IDS_PRESENT;
     printer.added = reader.added;
     progress_after_reading(COLLECTING_PART, 1);

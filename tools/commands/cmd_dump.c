@@ -81,6 +81,18 @@ static void check_arguments(const arguments *all)
     check_json_keys(all->fingerprint_key, all->id_key);
 }
 
+/* Wider fingerprints have no decimal numbers; and their pairs say how wide they are. */
+static int check_width(const arguments *all, record_style *style)
+{
+    if (all->format == DUMP_REC && style->words > 1)
+        style->recipe = "";
+    if (radix_has_words(all->radix, style->words))
+        return EXIT_DONE;
+    message_print("--radix: decimal numbers have 64 bits; the store's fingerprints have %u: use hex, base64 or bin",
+                  64 * style->words);
+    return EXIT_USAGE;
+}
+
 /* Choose what to print of each record. Returns an exit code. */
 static int choose_parts(const char *path, const arguments *all, record_style *style)
 {
@@ -104,20 +116,29 @@ static int choose_parts(const char *path, const arguments *all, record_style *st
     return EXIT_DONE;
 }
 
-/* How records are printed, and how many are. */
-typedef struct printer {
-    record_style *style;
-    uint64_t printed, total;
-} printer;
+#define PIECE_RECORDS ((size_t)4096)
 
-#define RECORDS_PER_REPORT 4096u
-
-static int print_record(void *context, const sstore_record *record)
+/* Print all records, piece by piece. */
+static int print_records(const sstore *store, const record_style *style, uint64_t total)
 {
-    printer *how = context;
-    if (how->printed++ % RECORDS_PER_REPORT == 0)
-        progress_show("printing", how->printed, how->total, (double)how->printed / (double)how->total);
-    return records_print(how->style, record);
+    static uint64_t fingerprints[PIECE_RECORDS * SSTORE_MAX_WORDS], ids[PIECE_RECORDS];
+    const sstore_record_columns columns = {.struct_size = sizeof columns, .fingerprint = fingerprints, .id = ids};
+    sstore_record_iterator *records;
+    sstore_error error;
+    size_t count = 1;
+    uint64_t printed = 0;
+    sstore_status status = sstore_record_iterator_create(store, &records, &error);
+    while (status == SSTORE_OK && count > 0) {
+        status = sstore_record_iterator_next(records, &columns, PIECE_RECORDS, &count, &error);
+        for (size_t i = 0; i < count && status != SSTORE_STOPPED; i++)
+            if (!records_print(style, fingerprints + style->words * i, ids[i]))
+                status = SSTORE_STOPPED;
+        printed += count;
+        if (count > 0)
+            progress_show("printing", printed, total, (double)printed / (double)total);
+    }
+    sstore_record_iterator_free(records);
+    return message_status(status, &error);
 }
 
 int cmd_dump(int argc, char **argv)
@@ -125,19 +146,22 @@ int cmd_dump(int argc, char **argv)
     arguments all = {.fingerprint_key = "fingerprint", .id_key = "id"};
     sstore *store;
     sstore_statistics metadata;
-    sstore_error error;
     const char *path = operands_only_store(command_line_parse(&syntax, argc, argv, &all));
     check_arguments(&all);
     int code = store_open(path, NULL, &store, &metadata);
-    record_style style = {.format = formats[all.format].format, .radix = all.radix, .has_ids = metadata.has_ids};
+    record_style style = {.format = formats[all.format].format,
+                          .words = metadata.fingerprint_bits / 64,
+                          .radix = all.radix,
+                          .has_ids = metadata.has_ids};
+    if (code == EXIT_DONE)
+        code = check_width(&all, &style);
     if (code == EXIT_DONE)
         code = choose_parts(path, &all, &style);
     if (code == EXIT_DONE && !records_begin(&style, metadata.record_count))
         code = EXIT_FAILED;
-    printer how = {.style = &style, .total = metadata.record_count};
     progress_begin(all.progress);
     if (code == EXIT_DONE)
-        code = message_status(sstore_each_record(store, print_record, &how, &error), &error);
+        code = print_records(store, &style, metadata.record_count);
     progress_end();
     sstore_close(store);
     return code;

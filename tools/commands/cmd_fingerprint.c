@@ -17,7 +17,7 @@
 #include "names/id_table_writer.h"
 #include "output/records.h"
 
-#define SUM_COUNT 64u
+#define MAX_BITS (64u * DOCUMENT_MAX_WORDS)
 
 typedef enum fingerprint_format { FINGERPRINT_TEXT, FINGERPRINT_REC } fingerprint_format;
 
@@ -36,6 +36,10 @@ static const option_choice weightings[] = {{"sublinear", SSTORE_WEIGHTING_SUBLIN
                                            {"frequency", SSTORE_WEIGHTING_FREQUENCY},
                                            {"presence", SSTORE_WEIGHTING_PRESENCE},
                                            {0}};
+static const option_choice widths[] = {{"64", 64}, {"128", 128}, {0}};
+static const option_choice hashes[] = {{"xxh3", SSTORE_FEATURE_HASH_XXH3},
+                                       {"java128", SSTORE_FEATURE_HASH_JAVA128},
+                                       {0}};
 static const option_choice output_formats[] = {{"text", FINGERPRINT_TEXT}, {"rec", FINGERPRINT_REC}, {0}};
 static const command_option options[] = {
     {"weights", 0, "KIND",
@@ -48,6 +52,11 @@ static const command_option options[] = {
      OPTION_FIELD(arguments, text.idf), .given = offsetof(arguments, text.text_given)},
     {"levels", 0, "N", "with --idf, multiply by whole numbers from 1 to N only, such as 5", OPTION_NUMBER,
      OPTION_FIELD(arguments, text.levels), .min = 2, .max = 255, .given = offsetof(arguments, text.text_given)},
+    {"bits", 0, "N", "the bits of a fingerprint: 64 (default) or 128", OPTION_CHOICE,
+     OPTION_FIELD(arguments, text.options.fingerprint_bits), .choices = widths},
+    {"hash", 0, "NAME",
+     "how features are hashed: xxh3 (default); java128: as by the Java program SimHash, with 128 bits", OPTION_CHOICE,
+     OPTION_FIELD(arguments, text.options.hash), .choices = hashes},
     {"id-field", 0, "KEY", "the JSON key of the id, a whole number or a name (default: documents are numbered)",
      OPTION_TEXT, OPTION_FIELD(arguments, text.form.id_key), .given = offsetof(arguments, text.json_given)},
     {"weighted", 0, NULL, "read lines of feature, tab and weight; a blank line ends a document", OPTION_FLAG,
@@ -56,9 +65,8 @@ static const command_option options[] = {
      .max = UINT64_MAX, .given = offsetof(arguments, first_id_given), .common = true},
     {"id-table", 0, "FILE", "also keep ids and names in FILE, for --id-table of other commands", OPTION_TEXT,
      OPTION_FIELD(arguments, id_table), .given = offsetof(arguments, output_given), .common = true},
-    {"format", 0, "FORMAT", "text (default); rec: binary pairs of numbers, which sstore build reads fastest",
-     OPTION_CHOICE, OPTION_FIELD(arguments, format), .choices = output_formats,
-     .given = offsetof(arguments, output_given)},
+    {"format", 0, "FORMAT", "text (default); rec: binary numbers, which sstore build reads fastest", OPTION_CHOICE,
+     OPTION_FIELD(arguments, format), .choices = output_formats, .given = offsetof(arguments, output_given)},
     {"no-header", 0, NULL, "leave out the comments, or the header of rec, that state recipe and columns", OPTION_FLAG,
      OPTION_FIELD(arguments, no_header)},
     {"margins", 0, NULL, "also print by how much each bit is decided, from -1 to 1, the first bit first", OPTION_FLAG,
@@ -75,7 +83,7 @@ static const command_syntax syntax = {
                                      PROGRESS_OPTION_GROUP(offsetof(arguments, progress)),
                                      {0}},
     .operands = "[FILE...]\n--weighted [FILE...]\n--recipe",
-    .doc = "Print the 64-bit simhash of each FILE, a text in UTF-8, as a line of fingerprint, id and name. Without "
+    .doc = "Print the simhash of each FILE, a text in UTF-8, as a line of fingerprint, id and name. Without "
            "FILE, or with -, read standard input. Similar documents get fingerprints that differ in few bits.",
     .examples = (const command_example[]){{"fingerprint texts, and make a store of them",
                                            "sstore fingerprint --lines titles | sstore build titles.store"},
@@ -87,15 +95,26 @@ static void check_weighted(const arguments *all)
     const text_input *text = &all->text;
     if (text->lines || text->jsonl || text->recursive || text->threads > 0 || text->form_given != NULL ||
         text->text_given != NULL || all->output_given != NULL)
-        message_usage_error("--weighted can only be combined with --first-id and --progress: its input already lists "
-                            "the features");
+        message_usage_error("--weighted can only be combined with --bits, --hash, --first-id and --progress: its input "
+                            "already lists the features");
     if (all->recipe)
         message_usage_error(
             "--recipe is not possible with --weighted: sstore does not know how the features were made");
 }
 
-static void check_arguments(const arguments *all, const operands *given)
+/* Without --bits, the hash decides. */
+static void check_bits(sstore_text_options *text)
 {
+    const bool is_java = text->hash == SSTORE_FEATURE_HASH_JAVA128;
+    if (is_java && text->fingerprint_bits == 64)
+        message_usage_error("--hash java128 makes fingerprints of 128 bits: leave out --bits 64");
+    if (text->fingerprint_bits == 0)
+        text->fingerprint_bits = is_java ? 128 : 64;
+}
+
+static void check_arguments(arguments *all, const operands *given)
+{
+    check_bits(&all->text.options);
     if (all->weighted)
         check_weighted(all);
     if (all->text.levels > 0 && all->text.idf == NULL)
@@ -136,19 +155,24 @@ typedef struct text_job {
     id_table_writer *names;  /* NULL: they are not kept */
 } text_job;
 
+static size_t fingerprint_bits(const text_job *job)
+{
+    return job->all->text.options.fingerprint_bits;
+}
+
 /* ----- on each thread ----- */
 
-/* Keep the margins of a document: its sums over the sum of weights. */
-static sstore_status keep_margins(document_worker *worker, const double sums[SUM_COUNT], double weight,
+/* Keep the margins of a document: its `count` sums over the sum of weights. */
+static sstore_status keep_margins(document_worker *worker, const double *sums, size_t count, double weight,
                                   sstore_error *error)
 {
-    const sstore_status status = document_worker_reserve(worker, SUM_COUNT, sizeof *sums, error);
+    const sstore_status status = document_worker_reserve(worker, count, sizeof *sums, error);
     if (status != SSTORE_OK)
         return status;
     double *margins = (double *)worker->found + worker->found_count;
-    for (size_t i = 0; i < SUM_COUNT; i++)
+    for (size_t i = 0; i < count; i++)
         margins[i] = weight > 0 ? sums[i] / weight : 0;
-    worker->found_count += SUM_COUNT;
+    worker->found_count += count;
     return SSTORE_OK;
 }
 
@@ -157,16 +181,17 @@ static sstore_status fingerprint_document(void *context, document_worker *worker
 {
     const text_job *job = context;
     const bool margins = job->all->margins;
+    const size_t bits = fingerprint_bits(job);
     sstore_text_result result = SSTORE_TEXT_RESULT_INIT;
-    double sums[SUM_COUNT];
+    double sums[MAX_BITS];
     const sstore_status status = sstore_fingerprinter_text(worker->fingerprinter, text, length, &result,
                                                            margins ? sums : NULL, error);
     if (status != SSTORE_OK)
         return status;
-    of->fingerprint = result.fingerprint;
+    memcpy(of->words, result.words, bits / 8);
     of->feature_count = result.feature_count;
     of->replaced_count = result.replaced_count;
-    return margins ? keep_margins(worker, sums, result.weight, error) : SSTORE_OK;
+    return margins ? keep_margins(worker, sums, bits, result.weight, error) : SSTORE_OK;
 }
 
 /* ----- in order ----- */
@@ -190,28 +215,28 @@ static bool print_head(const text_job *job)
                                                              has_names(all) ? ",-" : "", all->margins ? ",-" : ""));
 }
 
-/* Print a tab and the margins, separated by commas. */
-static bool print_margins(const double margins[SUM_COUNT])
+/* Print a tab and the `count` margins, separated by commas. */
+static bool print_margins(const double *margins, size_t count)
 {
     bool done = true;
-    for (size_t i = 0; i < SUM_COUNT; i++)
+    for (size_t i = 0; i < count; i++)
         done = done && output_text("%c%.3g", i == 0 ? '\t' : ',', margins[i]);
     return done;
 }
 
-/* Print "fingerprint<TAB>id", perhaps with a name and margins behind, or two words. */
+/* Print "fingerprint<TAB>id", perhaps with a name and margins behind, or the words of both. */
 static bool print_document(text_job *job, const document *of, const double *margins)
 {
-    const sstore_record record = {.fingerprint = of->fingerprint, .id = of->id};
+    const size_t bits = fingerprint_bits(job);
     if (job->all->format == FINGERPRINT_REC)
-        return records_print(&job->rec_style, &record) == 0;
+        return records_print(&job->rec_style, of->words, of->id);
     const char *name = of->name != NULL ? of->name : "-";
-    char text[17 + DIGITS_MAX_DECIMAL], *end = output_hex(text, of->fingerprint);
+    char text[16 * DOCUMENT_MAX_WORDS + 1 + DIGITS_MAX_DECIMAL], *end = output_hex_words(text, of->words, bits / 64);
     *end++ = '\t';
     end = output_decimal(end, of->id);
     return output_bytes(text, (size_t)(end - text)) &&
            (!has_names(job->all) || (output_bytes("\t", 1) && output_escaped(name, strlen(name), true))) &&
-           (margins == NULL || print_margins(margins)) && output_bytes("\n", 1);
+           (margins == NULL || print_margins(margins, bits)) && output_bytes("\n", 1);
 }
 
 /* Names stand beside the numbers of the documents, which numbers as ids could equal. */
@@ -280,7 +305,7 @@ static int give_documents(void *context, document_worker *worker)
             return message_print("%s:%" PRIu64 ": expected %s as id, as in the documents before, found %s", of->input,
                                  of->line, job->are_named ? "a name" : "a number",
                                  job->are_named ? "a number" : "a name");
-        const int code = give_document(job, of, job->all->margins ? margins + SUM_COUNT * i : NULL);
+        const int code = give_document(job, of, job->all->margins ? margins + fingerprint_bits(job) * i : NULL);
         if (code != EXIT_DONE)
             return code;
     }
@@ -381,8 +406,11 @@ static int fingerprint_texts(const arguments *all, const operands *inputs)
                             .next_id = all->first_id},
                  .find = fingerprint_document,
                  .give = give_documents},
-        .rec_style = {
-            .format = RECORDS_WORDS, .has_ids = true, .parts = {RECORD_FINGERPRINT, RECORD_ID}, .part_count = 2}};
+        .rec_style = {.format = RECORDS_WORDS,
+                      .words = text->options.fingerprint_bits / 64,
+                      .has_ids = true,
+                      .parts = {RECORD_FINGERPRINT, RECORD_ID},
+                      .part_count = 2}};
     job.work.context = &job;
     (void)sstore_text_recipe(&text->options, job.recipe, sizeof job.recipe);
     job.rec_style.recipe = all->no_header ? NULL : job.recipe;
@@ -405,7 +433,8 @@ static int fingerprint_inputs(arguments *all, const operands *inputs)
         return print_recipe(&all->text.options);
     progress_begin(all->progress);
     input_measure_begin(inputs->items, inputs->count);
-    return all->weighted ? fingerprint_weighted_features(inputs, all->first_id) : fingerprint_texts(all, inputs);
+    return all->weighted ? fingerprint_weighted_features(inputs, all->first_id, &all->text.options)
+                         : fingerprint_texts(all, inputs);
 }
 
 int cmd_fingerprint(int argc, char **argv)

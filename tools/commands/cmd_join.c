@@ -24,16 +24,17 @@ static const command_option options[] = {
 };
 /* For one store, and for two. */
 static const command_option one_store_options[] = {
-    {"distance", 'k', "D", "near means within D bits, 0 to 16 (default: the store's distance)", OPTION_NUMBER,
-     OPTION_FIELD(arguments, distance), .max = SSTORE_MAX_BUILD_DISTANCE, .common = true},
+    {"distance", 'k', "D", "near means within D bits, up to a quarter of all (default: the store's distance)",
+     OPTION_NUMBER, OPTION_FIELD(arguments, distance), .max = MAX_BUILD_DISTANCE, .common = true},
     ID_TABLE_OPTION(arguments, id_table),
     {"tmp-dir", 0, "DIR", "folder for data that does not fit in memory (default: TMPDIR if it is set, otherwise STORE)",
      OPTION_TEXT, OPTION_FIELD(arguments, task.options.tmp_dir)},
     {0},
 };
 static const command_option two_store_options[] = {
-    {"distance", 'k', "D", "near means within D bits, 0 to 16 (default: the smaller one of the stores' distances)",
-     OPTION_NUMBER, OPTION_FIELD(arguments, distance), .max = SSTORE_MAX_BUILD_DISTANCE, .common = true},
+    {"distance", 'k', "D",
+     "near means within D bits, up to a quarter of all (default: the smaller one of the stores' distances)",
+     OPTION_NUMBER, OPTION_FIELD(arguments, distance), .max = MAX_BUILD_DISTANCE, .common = true},
     {"id-table", 0, "FILE", "print names from this table of 'sstore fingerprint' instead of the ids in A", OPTION_TEXT,
      OPTION_FIELD(arguments, id_table)},
     {"other-id-table", 0, "FILE", "the same for the ids in B", OPTION_TEXT, OPTION_FIELD(arguments, other_id_table)},
@@ -52,7 +53,11 @@ static int open_store(const char *path, const char *id_table, const arguments *a
 {
     sstore_statistics metadata;
     int code = store_open(path, NULL, store_out, &metadata);
-    *style_out = (output_style){.json = all->json, .has_ids = metadata.has_ids};
+    if (code == EXIT_DONE && all->distance != SSTORE_OWN_DISTANCE)
+        code = check_build_distance(all->distance, metadata.fingerprint_bits / 64);
+    *style_out = (output_style){.json = all->json,
+                                .has_ids = metadata.has_ids,
+                                .words = metadata.fingerprint_bits / 64};
     return code != EXIT_DONE ? code : id_names_open(names, id_table, path, style_out);
 }
 
@@ -199,13 +204,12 @@ typedef struct cluster_printer {
 static int print_cluster_record(void *context, const sstore_cluster_record *record)
 {
     const cluster_printer *how = context;
-    const sstore_record plain = {.fingerprint = record->fingerprint, .id = record->id};
     const bool is_selected = record->is_representative != 0 ? !how->all->drop : !how->all->representatives;
     if (!is_selected)
         return 0;
     if (how->style.json || (!how->all->representatives && !how->all->drop))
         return !output_cluster_record(&how->style, record);
-    return !output_record(&how->style, &plain);
+    return !output_record(&how->style, record->words, record->id);
 }
 
 /* ----- sstore clusters --edges ----- */
@@ -219,13 +223,15 @@ typedef struct edge_reader {
     uint64_t count;
 } edge_reader;
 
-static int add_edges(void *context, const uint64_t *nodes, const uint64_t *other_nodes, size_t count)
+static int add_edges(void *context, const record_batch *batch)
 {
     edge_reader *self = context;
     sstore_error error;
-    self->count += count;
+    self->count += batch->count;
     progress_show_reading(self->count, 0, READING_EDGES_PART);
-    return message_status(sstore_components_add(self->components, nodes, other_nodes, count, &error), &error);
+    return message_status(sstore_components_add(self->components, batch->fingerprints, batch->ids, batch->count,
+                                                &error),
+                          &error);
 }
 
 /* Print each component's smallest node, the others, or both in a line. */
@@ -252,7 +258,7 @@ static int cluster_edges(arguments *all, const output_style *style)
     input_options input = INPUT_OPTIONS_INIT;
     edge_reader reader = {.count = 0};
     sstore_error error;
-    input_ids ids = INPUT_IDS_PRESENT;
+    input_shape shape = {.ids = INPUT_IDS_PRESENT, .words = 1};
     char *path = (char *)(uintptr_t)all->edges;
     input.lines.are_edges = true;
     input.max_window_bits = input_window_bits(all->task.options.memory_bytes);
@@ -268,7 +274,7 @@ static int cluster_edges(arguments *all, const output_style *style)
     if (status != SSTORE_OK)
         return end(all, all->edges, status, &error);
     input_measure_begin(&path, 1);
-    code = input_read(all->edges, &input, &ids, add_edges, &reader);
+    code = input_read(all->edges, &input, &shape, add_edges, &reader);
     progress_after_reading(READING_EDGES_PART, 1);
     if (code == EXIT_DONE) {
         status = print_components(all, style, reader.components, &error);
@@ -280,7 +286,7 @@ static int cluster_edges(arguments *all, const output_style *style)
 
 static int cluster_edges_by_name(arguments *all)
 {
-    output_style style = {.json = all->json, .has_ids = true};
+    output_style style = {.json = all->json, .has_ids = true, .words = 1};
     id_names names = {.code = EXIT_DONE};
     int code = id_names_open(&names, all->id_table, all->edges, &style);
     if (code == EXIT_DONE)

@@ -16,6 +16,7 @@ typedef struct arguments {
     const char *count_given; /* -n, if given */
     const char *html;        /* a page to write, or NULL */
     bool json, all;
+    uint32_t bits; /* of a fingerprint, if it is given; otherwise 0 */
     sstore_plan_options plan;
     input_options input;
 } arguments;
@@ -27,8 +28,10 @@ static const option_choice objectives[] = {{"size", SSTORE_OBJECTIVE_SIZE},
 static const command_option options[] = {
     {"records", 'n', "N", "the number of records, such as 10M (default: that of --sample)", OPTION_COUNT,
      OPTION_FIELD(arguments, plan.record_count), .given = offsetof(arguments, count_given), .common = true},
-    {"distance", 'k', "K", "plan for queries within K bits, 0 to 16 (default 3)", OPTION_NUMBER,
-     OPTION_FIELD(arguments, plan.distance), .max = SSTORE_MAX_BUILD_DISTANCE, .common = true},
+    {"distance", 'k', "K", "plan for queries within K bits, 0 to a quarter of all bits (default 3)", OPTION_NUMBER,
+     OPTION_FIELD(arguments, plan.distance), .max = MAX_BUILD_DISTANCE, .common = true},
+    {"bits", 0, "N", "fingerprints have N bits, a multiple of 64 up to 1024 (default: those of --sample, otherwise 64)",
+     OPTION_NUMBER, OPTION_FIELD(arguments, bits), .min = 64, .max = 64 * SSTORE_MAX_WORDS},
     {"objective", 0, "WHAT", "how to choose a plan: size, balanced (default) or latency", OPTION_CHOICE,
      OPTION_FIELD(arguments, plan.objective), .choices = objectives, .common = true},
     {"max-bytes", 0, "SIZE", "choose among plans that take at most SIZE", OPTION_SIZE,
@@ -64,8 +67,11 @@ static int read_sample(arguments *all, uint64_t **fingerprints_out)
 {
     if (all->sample == NULL)
         return EXIT_DONE;
+    input_shape shape = {.words = all->bits / 64};
     all->input.lines.ignore_ids = true;
-    int code = input_read_all(all->sample, &all->input, fingerprints_out, &all->plan.sample_count);
+    int code = input_read_all(all->sample, &all->input, &shape, fingerprints_out, &all->plan.sample_count);
+    if (shape.words > 0)
+        all->plan.fingerprint_bits = 64 * shape.words;
     all->plan.sample = *fingerprints_out;
     if (all->count_given != NULL || code != EXIT_DONE)
         return code;
@@ -142,9 +148,10 @@ static json_value *report_value(const plan_report *report)
     json_value *plans = json_value_make("[]");
     for (size_t i = 0; i < report->plans.count; i++)
         json_value_append(&plans, plan_value(&report->plans.items[i]));
-    return json_value_make("{s:I, s:I, s:b, s:I, s:o}", "records", (long long)asked->record_count, "distance",
-                           (long long)asked->distance, "has_ids", (int)!asked->without_ids, "sampled",
-                           (long long)asked->sample_count, "plans", plans);
+    return json_value_make("{s:I, s:i, s:I, s:b, s:I, s:o}", "records", (long long)asked->record_count,
+                           "fingerprint_bits", (int)asked->fingerprint_bits, "distance", (long long)asked->distance,
+                           "has_ids", (int)!asked->without_ids, "sampled", (long long)asked->sample_count, "plans",
+                           plans);
 }
 
 /* ----- HTML ----- */
@@ -183,7 +190,12 @@ int cmd_plan(int argc, char **argv)
         message_usage_error("expected -n, the number of records, or --sample");
     if (all.html != NULL && all.json)
         message_usage_error("--html and --json cannot be combined");
+    check_bits_option(all.bits);
+    if (all.bits > 0)
+        all.plan.fingerprint_bits = all.bits;
     int code = read_sample(&all, &sample);
+    if (code == EXIT_DONE)
+        code = check_build_distance(all.plan.distance, all.plan.fingerprint_bits / 64);
     if (code == EXIT_DONE)
         code = print_plans(&all);
     free(sample);

@@ -17,7 +17,6 @@ typedef struct arguments {
     const char *input;    /* --input, or NULL */
     const char *id_table; /* or NULL */
     operands fingerprints;
-    uint64_t *queries; /* the values of fingerprints */
     bool explain;
     sstore_open_options open;
     uint32_t distance;
@@ -31,9 +30,9 @@ typedef struct arguments {
 } arguments;
 
 static const command_option options[] = {
-    {"distance", 'k', "D", "find records within D bits, 0 to 64 (default: the store's distance)", OPTION_NUMBER,
-     OPTION_FIELD(arguments, distance), .max = SSTORE_MAX_DISTANCE, .given = offsetof(arguments, distance_given),
-     .common = true},
+    {"distance", 'k', "D", "find records within D bits (default: the store's distance)", OPTION_NUMBER,
+     OPTION_FIELD(arguments, distance), .max = SSTORE_MAX_DISTANCE * SSTORE_MAX_WORDS,
+     .given = offsetof(arguments, distance_given), .common = true},
     {"nearest", 0, NULL, "find only the records at the smallest distance", OPTION_FLAG,
      OPTION_FIELD(arguments, nearest), .common = true},
     {"input", 0, "FILE", "read the queries from FILE; - is standard input", OPTION_TEXT, OPTION_FIELD(arguments, input),
@@ -79,21 +78,30 @@ static bool reads_stdin(const arguments *all)
     return all->input == NULL && (given->count == 0 || (given->count == 1 && strcmp(given->items[0], "-") == 0));
 }
 
-/* Check the arguments, and read the operands. Wrong ones end the process with a usage error. */
-static void check_arguments(arguments *all)
+/* Read operands as fingerprints of `words` words, or of any width if that is 0. Wrong ones end the process with a usage
+ * error. */
+static void read_operands(const arguments *all, uint32_t words, uint64_t *to)
 {
-    const operands *given = &all->fingerprints;
-    all->queries = allocate_or_exit((size_t)given->count, sizeof *all->queries);
-    if (all->input != NULL && given->count > 0)
-        message_usage_error("expected either FINGERPRINT operands or --input, found both");
-    for (int i = 0; i < given->count && !reads_stdin(all); i++) {
-        if (strcmp(given->items[i], "-") == 0)
-            message_usage_error("expected either FINGERPRINT operands or '-', found both");
+    for (int i = 0; i < all->fingerprints.count; i++) {
+        uint64_t any_width[SSTORE_MAX_WORDS];
         line_fault fault;
-        const char *text = given->items[i];
-        if (!line_parse_fingerprint(all->format.lines.radix, text, strlen(text), &all->queries[i], &fault))
+        const char *text = all->fingerprints.items[i];
+        if (strcmp(text, "-") == 0)
+            message_usage_error("expected either FINGERPRINT operands or '-', found both");
+        if (line_parse_fingerprint(all->format.lines.radix, words, text, strlen(text),
+                                   to != NULL ? to + (size_t)words * (size_t)i : any_width, &fault) == 0)
             message_usage_error("%s%s", fault.reason, operand_hint(text));
     }
+}
+
+/* Wrong arguments end the process with a usage error. */
+static void check_arguments(const arguments *all)
+{
+    const operands *given = &all->fingerprints;
+    if (all->input != NULL && given->count > 0)
+        message_usage_error("expected either FINGERPRINT operands or --input, found both");
+    if (!reads_stdin(all))
+        read_operands(all, 0, NULL);
     if (all->explain && (all->input != NULL || given->count != 1 || reads_stdin(all)))
         message_usage_error("--explain needs exactly one FINGERPRINT operand");
     if (all->explain && (all->nearest || all->count || all->json || all->limit != UINT64_MAX))
@@ -104,9 +112,20 @@ static void check_arguments(arguments *all)
 
 /* ----- an open store, and the matches of a query ----- */
 
+/* A match, of 32 bytes: qsort() of glibc takes much longer for larger items. */
+typedef struct found_match {
+    uint64_t fingerprint, id; /* fingerprint: or its first word */
+    size_t place;             /* of the fingerprint among the words of the list */
+    uint32_t distance;
+} found_match;
+
+/* The matches of one query. */
 typedef struct match_list {
-    sstore_match *items;
+    found_match *items;
     size_t count, capacity;
+    uint64_t *words; /* of all fingerprints, if they have several */
+    size_t word_capacity;
+    uint32_t width; /* words of a fingerprint */
 } match_list;
 
 typedef struct query_session {
@@ -115,8 +134,10 @@ typedef struct query_session {
     sstore_cursor *cursor;
     output_style style;
     id_names names;
+    uint32_t words; /* of a fingerprint */
     uint32_t distance;
     match_list matches;    /* of one query, to be sorted */
+    uint64_t *operands;    /* the queries that operands are */
     record_batch chunk;    /* queries to answer together */
     double input_fraction; /* that is answered; negative: unknown */
 
@@ -127,6 +148,17 @@ typedef struct query_session {
     uint64_t answered; /* number of queries before them */
 } query_session;
 
+/* What fits fingerprints of any width may not fit those of the store. */
+static void check_width(const arguments *all, uint32_t words)
+{
+    const uint32_t max = SSTORE_MAX_DISTANCE * words;
+    if (all->distance > max)
+        message_usage_error("--distance: expected a number from 0 to %" PRIu32 ", found %" PRIu32, max, all->distance);
+    if (!radix_has_words(all->output_radix, words))
+        message_usage_error("--output-radix: decimal numbers have 64 bits; the store's fingerprints have %" PRIu32,
+                            64 * words);
+}
+
 /* Returns an exit code. Close the session in any case. */
 static int open_session(query_session *session, const arguments *all)
 {
@@ -136,43 +168,75 @@ static int open_session(query_session *session, const arguments *all)
     int code = store_open(all->store, &all->open, &session->store, &metadata);
     if (code == EXIT_DONE)
         code = message_status(sstore_cursor_create(session->store, &session->cursor, &error), &error);
-    session->style = (output_style){.json = all->json, .has_ids = metadata.has_ids, .radix = all->output_radix};
+    if (code != EXIT_DONE)
+        return code;
+    session->words = session->matches.width = metadata.fingerprint_bits / 64;
+    check_width(all, session->words);
+    session->style = (output_style){.json = all->json,
+                                    .has_ids = metadata.has_ids,
+                                    .words = session->words,
+                                    .radix = all->output_radix};
     session->distance = all->distance_given != NULL ? all->distance
-                        : all->nearest              ? SSTORE_MAX_DISTANCE
+                        : all->nearest              ? SSTORE_MAX_DISTANCE * session->words
                                                     : metadata.distance;
-    return code != EXIT_DONE ? code : id_names_open(&session->names, all->id_table, all->store, &session->style);
+    session->operands = allocate_or_exit((size_t)all->fingerprints.count * session->words, sizeof *session->operands);
+    if (!reads_stdin(all))
+        read_operands(all, session->words, session->operands);
+    return id_names_open(&session->names, all->id_table, all->store, &session->style);
 }
 
 static void close_session(query_session *session)
 {
     free(session->matches.items);
+    free(session->matches.words);
+    free(session->operands);
     record_batch_free(&session->chunk);
     sstore_cursor_free(session->cursor);
     sstore_close(session->store);
     id_names_close(&session->names);
 }
 
+static const uint64_t *words_of(const match_list *list, const found_match *match)
+{
+    return list->width > 1 ? list->words + list->width * match->place : &match->fingerprint;
+}
+
 /* Append a match to the list: a callback. Returns 1 if there is no memory. */
 static int keep_match(void *context, const sstore_match *match)
 {
     match_list *list = context;
-    if (!grow(&list->items, &list->capacity, list->count + 1, sizeof *list->items))
+    const size_t width = list->width, place = list->count;
+    if (!grow(&list->items, &list->capacity, place + 1, sizeof *list->items) ||
+        (width > 1 && !grow(&list->words, &list->word_capacity, width * (place + 1), sizeof *list->words)))
         return 1;
-    list->items[list->count++] = *match;
+    if (width > 1)
+        memcpy(list->words + width * place, match->words, width * sizeof *match->words);
+    list->items[list->count++] = (found_match){match->fingerprint, match->id, place, match->distance};
     return 0;
 }
 
-static int compare_matches(const void *left, const void *right)
+static int compare_matches(const void *left, const void *right, void *context)
 {
-    const sstore_match *a = left, *b = right;
+    const match_list *list = context;
+    const found_match *a = left, *b = right;
     if (a->distance != b->distance)
         return a->distance < b->distance ? -1 : 1;
     if (a->fingerprint != b->fingerprint)
         return a->fingerprint < b->fingerprint ? -1 : 1;
+    for (uint32_t i = 1; i < list->width; i++) {
+        const uint64_t word = words_of(list, a)[i], other = words_of(list, b)[i];
+        if (word != other)
+            return word < other ? -1 : 1;
+    }
     return (a->id > b->id) - (a->id < b->id);
 }
 
 /* ----- printing ----- */
+
+static const uint64_t *current_query(const query_session *session)
+{
+    return session->queries + session->words * session->current;
+}
 
 /* The queries before `until` have no more matches: print their counts, and go on to `until`. */
 static bool end_queries(query_session *session, uint64_t until)
@@ -180,7 +244,7 @@ static bool end_queries(query_session *session, uint64_t until)
     const uint64_t limit = session->all->limit;
     for (; session->current < until; session->current++, session->seen = 0) {
         const uint64_t count = session->seen < limit ? session->seen : limit;
-        if (session->all->count && !output_count(&session->style, session->queries[session->current], count))
+        if (session->all->count && !output_count(&session->style, current_query(session), count))
             return false;
     }
     return true;
@@ -193,31 +257,34 @@ static int print_match(void *context, const sstore_match *match)
         return 1;
     if (session->seen++ >= session->all->limit || session->all->count)
         return 0;
-    return !output_match(&session->style, session->queries[session->current], match);
+    return !output_match(&session->style, current_query(session), match);
 }
 
 /* ----- finding ----- */
 
-static int answer_one(query_session *session, uint64_t query)
+static int answer_one(query_session *session, const uint64_t *query)
 {
     sstore_error error;
     match_list *matches = &session->matches;
     matches->count = 0;
-    sstore_status status = session->all->nearest
-                               ? sstore_query_nearest(session->cursor, query, session->distance, keep_match, matches,
-                                                      &error)
-                               : sstore_query(session->cursor, query, session->distance, keep_match, matches, &error);
+    sstore_status status = session->all->nearest ? sstore_query_nearest_words(session->cursor, query, session->distance,
+                                                                              keep_match, matches, &error)
+                                                 : sstore_query_words(session->cursor, query, session->distance,
+                                                                      keep_match, matches, &error);
     if (status == SSTORE_STOPPED)
         message_print("out of memory for the matches of a query; try a smaller distance (-k)");
     if (status != SSTORE_OK)
         return message_status(status, &error);
     if (matches->count > 1)
-        qsort(matches->items, matches->count, sizeof *matches->items, compare_matches);
-    session->queries = &query;
+        qsort_r(matches->items, matches->count, sizeof *matches->items, compare_matches, matches);
+    session->queries = query;
     session->current = session->seen = 0;
     for (size_t i = 0; i < matches->count; i++) {
-        sstore_match match = matches->items[i];
-        match.query_index = 0;
+        const found_match *found = &matches->items[i];
+        const sstore_match match = {.fingerprint = found->fingerprint,
+                                    .id = found->id,
+                                    .distance = found->distance,
+                                    .words = words_of(matches, found)};
         if (print_match(session, &match) != 0)
             return EXIT_FAILED;
     }
@@ -254,7 +321,7 @@ static int answer(query_session *session, const uint64_t *queries, size_t count)
     if (!session->all->nearest)
         code = answer_batch(session, queries, count);
     for (size_t i = 0; session->all->nearest && i < count && code == EXIT_DONE; i++) {
-        code = answer_one(session, queries[i]);
+        code = answer_one(session, queries + session->words * i);
         progress_show("answering", session->answered + i, 0, (double)i / (double)count);
     }
     session->answered += count;
@@ -265,7 +332,7 @@ static int answer(query_session *session, const uint64_t *queries, size_t count)
 
 /* Operands and files are answered in chunks, on several threads. Queries of a chunk share block reads, the more the
  * larger it is. A chunk takes 8 MiB. */
-#define CHUNK_QUERIES ((size_t)1 << 20)
+#define CHUNK_WORDS ((size_t)1 << 20)
 
 static int answer_chunk(query_session *session)
 {
@@ -277,20 +344,19 @@ static int answer_chunk(query_session *session)
     return count == 0 ? EXIT_DONE : answer(session, session->chunk.fingerprints, count);
 }
 
-static int add_to_chunk(void *context, const uint64_t *fingerprints, const uint64_t *ids, size_t count)
+static int add_to_chunk(void *context, const record_batch *batch)
 {
     query_session *session = context;
-    (void)ids;
-    record_batch_append(&session->chunk, fingerprints, NULL, count);
-    return session->chunk.count + INPUT_BATCH_RECORDS > CHUNK_QUERIES ? answer_chunk(session) : EXIT_DONE;
+    record_batch_append(&session->chunk, batch);
+    return session->words * session->chunk.count + INPUT_BATCH_RECORDS > CHUNK_WORDS ? answer_chunk(session)
+                                                                                     : EXIT_DONE;
 }
 
 /* Answer one query. Flush the answer, so that a reader of stdout sees it at once. */
-static int answer_now(void *context, const uint64_t *fingerprints, const uint64_t *ids, size_t count)
+static int answer_now(void *context, const record_batch *batch)
 {
-    (void)ids, (void)count; /* 1 */
     query_session *session = context;
-    int code = answer_one(session, fingerprints[0]);
+    int code = answer_one(session, batch->fingerprints);
     progress_show("answering", ++session->answered, 0, input_measure_fraction());
     return code == EXIT_DONE && !output_flush() ? EXIT_FAILED : code;
 }
@@ -302,14 +368,14 @@ static int answer_input(query_session *session, const arguments *all)
     char *path = all->input != NULL ? (char *)(uintptr_t)all->input : (char[]){"-"};
     input_measure_begin(&path, 1);
     session->input_fraction = input_measure_fraction();
-    input_ids ids = INPUT_IDS_UNKNOWN;
+    input_shape shape = {.words = session->words};
     input_options format = all->format;
     store_expect_recipe(&format, all->store);
     if (all->input == NULL && input_is_interactive(path, &format))
-        return input_read_interactive(&format, &ids, answer_now, session);
-    if (!record_batch_init(&session->chunk, CHUNK_QUERIES))
+        return input_read_interactive(&format, &shape, answer_now, session);
+    if (!record_batch_init(&session->chunk, CHUNK_WORDS))
         return message_print("out of memory");
-    int code = input_read(path, &format, &ids, add_to_chunk, session);
+    int code = input_read(path, &format, &shape, add_to_chunk, session);
     /* The queries before a malformed line are answered, the same as from stdin. */
     int close_code = answer_chunk(session);
     return code != EXIT_DONE ? code : close_code;
@@ -320,6 +386,8 @@ static int answer_input(query_session *session, const arguments *all)
 typedef struct explanation {
     sstore_table_explanation total; /* of all tables so far */
     uint64_t tables;
+    uint32_t segment, word; /* of the last table */
+    bool with_words;        /* also tell which word of the fingerprints a table has */
 } explanation;
 
 /* Print an estimate as a whole number, or with a decimal place if it is small. */
@@ -337,12 +405,14 @@ static void print_counts(const sstore_table_explanation *of)
     output_text("  %15" PRIu64 "  %8" PRIu64 "\n", of->candidate_count, of->found_count);
 }
 
-static void print_table(const sstore_table_explanation *table)
+static void print_table(const sstore_table_explanation *table, bool with_words)
 {
     char radius[16];
     snprintf(radius, sizeof radius, "%" PRId32, table->radius);
-    output_text("%7" PRIu32 "  %5" PRIu32 "  %016" PRIx64 "  %6" PRIu32 "  %9s", table->segment, table->table,
-                table->key_mask, table->prefix_bits,
+    output_text("%7" PRIu32 "  ", table->segment);
+    if (with_words)
+        output_text("%4" PRIu32 "  ", table->word);
+    output_text("%5" PRIu32 "  %016" PRIx64 "  %6" PRIu32 "  %9s", table->table, table->key_mask, table->prefix_bits,
                 table->is_full_scan ? "full scan"
                 : table->radius < 0 ? "-"
                                     : radius);
@@ -351,15 +421,17 @@ static void print_table(const sstore_table_explanation *table)
 
 static void add_to_total(explanation *to, const sstore_table_explanation *table)
 {
-    to->tables++;
+    const bool is_first = to->tables++ == 0 || table->segment != to->segment || table->word != to->word;
+    to->segment = table->segment;
+    to->word = table->word;
     to->total.probe_count += table->probe_count;
     to->total.expected_block_count += table->expected_block_count;
     to->total.block_count += table->block_count;
     to->total.expected_candidate_count += table->expected_candidate_count;
     to->total.candidate_count += table->candidate_count;
     to->total.found_count += table->found_count;
-    if (table->table > 0)
-        return; /* table 0 has the times of its segment */
+    if (!is_first)
+        return; /* the first table has the times of all tables of its word and segment */
     to->total.is_full_scan |= table->is_full_scan;
     to->total.probe_ns += table->probe_ns;
     to->total.full_scan_ns += table->full_scan_ns;
@@ -368,7 +440,7 @@ static void add_to_total(explanation *to, const sstore_table_explanation *table)
 static int print_and_add(void *context, const sstore_table_explanation *table)
 {
     explanation *to = context;
-    print_table(table);
+    print_table(table, to->with_words);
     add_to_total(to, table);
     return 0;
 }
@@ -376,7 +448,8 @@ static int print_and_add(void *context, const sstore_table_explanation *table)
 static void print_total(const explanation *of)
 {
     const sstore_table_explanation *total = &of->total;
-    output_text("%7s  %5" PRIu64 "  %-16s  %6s  %9s", "total", of->tables, "", "", "");
+    output_text("%7s  %s%5" PRIu64 "  %-16s  %6s  %9s", "total", of->with_words ? "      " : "", of->tables, "", "",
+                "");
     print_counts(total);
     if (total->is_full_scan)
         output_text("\nUsed a full scan, which takes about %.0f us; the probes for this distance would take %.0f us or "
@@ -388,14 +461,14 @@ static void print_total(const explanation *of)
 }
 
 /* Run the query and print a line for each table, then the totals and why the query probed or scanned. */
-static int explain(query_session *session, uint64_t query)
+static int explain(query_session *session, const uint64_t *query)
 {
     sstore_error error;
-    explanation all = {.tables = 0};
-    output_text("%7s  %5s  %-16s  %6s  %9s  %8s  %15s  %11s  %19s  %15s  %8s\n", "segment", "table", "key mask",
-                "prefix", "radius", "probes", "blocks expected", "blocks read", "candidates expected",
-                "candidates read", "found");
-    if (sstore_explain(session->cursor, query, session->distance, print_and_add, &all, &error) != SSTORE_OK)
+    explanation all = {.with_words = session->words > 1};
+    output_text("%7s  %s%5s  %-16s  %6s  %9s  %8s  %15s  %11s  %19s  %15s  %8s\n", "segment",
+                all.with_words ? "word  " : "", "table", "key mask", "prefix", "radius", "probes", "blocks expected",
+                "blocks read", "candidates expected", "candidates read", "found");
+    if (sstore_explain_words(session->cursor, query, session->distance, print_and_add, &all, &error) != SSTORE_OK)
         return message_error(&error);
     print_total(&all);
     return EXIT_DONE;
@@ -413,14 +486,13 @@ int cmd_query(int argc, char **argv)
     progress_begin(all.progress);
     int code = open_session(&session, &all);
     if (code == EXIT_DONE && all.explain)
-        code = explain(&session, all.queries[0]);
+        code = explain(&session, session.operands);
     else if (code == EXIT_DONE && (all.input != NULL || reads_stdin(&all)))
         code = answer_input(&session, &all);
     else if (code == EXIT_DONE)
-        code = answer(&session, all.queries, (size_t)all.fingerprints.count);
+        code = answer(&session, session.operands, (size_t)all.fingerprints.count);
     code = id_names_exit_code(&session.names, code);
     progress_end();
     close_session(&session);
-    free(all.queries);
     return code;
 }

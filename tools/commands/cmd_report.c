@@ -56,11 +56,12 @@ static int time_queries(arguments *all, store_view *view, const sstore *store)
 {
     uint64_t *queries = NULL;
     size_t count = 0;
+    input_shape shape = {.words = sstore_word_count(store)};
     if (all->queries == NULL)
         return EXIT_DONE;
     all->input.lines.ignore_ids = true;
     store_expect_recipe(&all->input, view->path);
-    int code = input_read_all(all->queries, &all->input, &queries, &count);
+    int code = input_read_all(all->queries, &all->input, &shape, &queries, &count);
     if (code == EXIT_DONE)
         code = view_time_queries(view, store, queries, count, show_progress);
     free(queries);
@@ -124,6 +125,7 @@ int cmd_report(int argc, char **argv)
     arguments all = {.task = TASK_ARGUMENTS_INIT, .open = SSTORE_OPEN_OPTIONS_INIT, .input = INPUT_OPTIONS_INIT};
     store_view view = STORE_VIEW_INIT;
     sstore_statistics metadata;
+    sstore_error error;
     sstore *store = NULL;
     view.path = operands_only_store(command_line_parse(&syntax, argc, argv, &all));
     if (all.output == NULL)
@@ -132,6 +134,8 @@ int cmd_report(int argc, char **argv)
     int code = queries == NULL ? EXIT_DONE : input_check_all(&queries, 1, &all.input);
     if (code == EXIT_DONE)
         code = store_open(view.path, &all.open, &store, &metadata);
+    if (code == EXIT_DONE)
+        code = message_status(error_if_wide(view.path, metadata.fingerprint_bits, &error), &error);
     if (code == EXIT_DONE) {
         task_begin_reading(&all.task);
         code = find_out(&all, &view, store);

@@ -10,13 +10,14 @@
 #include "output/records.h"
 
 /* Full slots take the least time per record. A slot that is not full is handed over if the scanning thread is idle. */
-#define SLOT_RECORDS ((size_t)1 << 20)
+#define SLOT_WORDS ((size_t)1 << 20)
 #define SLOTS 2u
 
 typedef struct arguments {
     const char *queries;
     operands inputs;
     uint32_t distance, threads;
+    uint32_t bits; /* of a fingerprint, if it is given; otherwise 0 */
     progress_mode progress;
     input_options format;
 } arguments;
@@ -24,8 +25,10 @@ typedef struct arguments {
 static const command_option options[] = {
     {"queries", 0, "BATCH", "read the queries from BATCH (required); - is standard input", OPTION_TEXT,
      OPTION_FIELD(arguments, queries), .common = true},
-    {"distance", 'k', "D", "find records within D bits, 0 to 16 (default 3)", OPTION_NUMBER,
-     OPTION_FIELD(arguments, distance), .max = SSTORE_MAX_BUILD_DISTANCE, .common = true},
+    {"distance", 'k', "D", "find records within D bits, up to a quarter of all (default 3)", OPTION_NUMBER,
+     OPTION_FIELD(arguments, distance), .max = MAX_BUILD_DISTANCE, .common = true},
+    {"bits", 0, "N", "fingerprints have N bits, a multiple of 64 up to 1024 (default: as BATCH shows, otherwise 64)",
+     OPTION_NUMBER, OPTION_FIELD(arguments, bits), .min = 64, .max = 64 * SSTORE_MAX_WORDS},
     {"no-ids", 0, NULL, "ignore the ids in FILEs, and print - instead", OPTION_FLAG,
      OPTION_FIELD(arguments, format.lines.ignore_ids), .common = true},
     {"threads", 0, "N", "use N threads (default: all processors); 1: also read input on the same thread", OPTION_NUMBER,
@@ -73,14 +76,12 @@ static int compare_recipe(void *context, const char *path, const char *recipe)
 
 /* ----- the queries ----- */
 
-static int open_scan(const arguments *all, sstore_stream_matcher **scan_out)
+static int open_scan(const arguments *all, input_shape *shape, sstore_stream_matcher **scan_out)
 {
     uint64_t *queries;
     size_t count;
     input_options format = INPUT_OPTIONS_INIT;
-    const sstore_stream_options stream = {.struct_size = sizeof stream,
-                                          .distance = all->distance,
-                                          .threads = all->threads};
+    sstore_stream_options stream = SSTORE_STREAM_OPTIONS_INIT;
     sstore_error error;
     format.lines.radix = all->format.lines.radix;
     format.lines.fingerprint_key = all->format.lines.fingerprint_key;
@@ -88,7 +89,13 @@ static int open_scan(const arguments *all, sstore_stream_matcher **scan_out)
     format.on_recipe = all->format.on_recipe;
     format.recipe_context = all->format.recipe_context;
     format.ahead = all->format.ahead;
-    int code = input_read_all(all->queries, &format, &queries, &count);
+    int code = input_read_all(all->queries, &format, shape, &queries, &count);
+    const uint32_t words = shape->words > 0 ? shape->words : 1; /* without a query, any width will do */
+    stream.distance = all->distance;
+    stream.threads = all->threads;
+    stream.fingerprint_bits = 64 * words;
+    if (code == EXIT_DONE)
+        code = check_build_distance(all->distance, words);
     if (code == EXIT_DONE)
         code = message_status(sstore_stream_matcher_create(queries, count, &stream, scan_out, &error), &error);
     free(queries);
@@ -118,10 +125,9 @@ static int scan_slot(scan_stream *stream, size_t index)
 {
     record_batch *slot = &stream->slots[index];
     sstore_error error;
-    output_style style = {.has_ids = slot->has_ids};
-    sstore_status status = sstore_stream_matcher_feed(stream->scan, slot->fingerprints,
-                                                      slot->has_ids ? slot->ids : NULL, slot->count, output_scan_match,
-                                                      &style, &error);
+    output_style style = {.has_ids = slot->has_ids, .words = slot->words};
+    sstore_status status = sstore_stream_matcher_feed(stream->scan, slot->fingerprints, record_batch_ids(slot),
+                                                      slot->count, output_scan_match, &style, &error);
     stream->scanned += slot->count;
     slot->count = 0;
     progress_show("scanning", stream->scanned, 0, stream->fractions[index]);
@@ -149,7 +155,7 @@ static int open_stream(scan_stream *stream, sstore_stream_matcher *scan, bool ah
     bool enough = true;
     *stream = (scan_stream){.scan = scan, .code = EXIT_DONE};
     for (size_t i = 0; i < SLOTS; i++)
-        enough = record_batch_init(&stream->slots[i], SLOT_RECORDS) && enough;
+        enough = record_batch_init(&stream->slots[i], SLOT_WORDS) && enough;
     if (!enough)
         return message_print("out of memory");
     stream->has_thread = ahead && handover_start(&stream->over, SLOTS, scan_slots, stream);
@@ -169,18 +175,20 @@ static int hand_over(scan_stream *stream)
 }
 
 /* Add records to the slot being filled: an input_batch_fn. */
-static int add_records(void *context, const uint64_t *fingerprints, const uint64_t *ids, size_t count)
+static int add_records(void *context, const record_batch *batch)
 {
     scan_stream *stream = context;
     record_batch *slot = &stream->slots[stream->filling];
+    record_batch records = *batch;
     int code = EXIT_DONE;
     if (stream->ignore_ids)
-        ids = NULL;
-    if (slot->count + count > SLOT_RECORDS || (slot->count > 0 && slot->has_ids != (ids != NULL)))
+        records.has_ids = false;
+    if (slot->count + records.count > record_batch_records(SLOT_WORDS, records.words) ||
+        (slot->count > 0 && slot->has_ids != records.has_ids))
         code = hand_over(stream);
     if (code != EXIT_DONE)
         return code;
-    record_batch_append(&stream->slots[stream->filling], fingerprints, ids, count);
+    record_batch_append(&stream->slots[stream->filling], &records);
     return stream->has_thread && handover_is_idle(&stream->over) ? hand_over(stream) : EXIT_DONE;
 }
 
@@ -202,17 +210,17 @@ static int close_stream(scan_stream *stream)
 }
 
 /* All FILEs must have ids or none, so that the matches can be collected. */
-static int scan_inputs(const arguments *all, sstore_stream_matcher *scan)
+static int scan_inputs(const arguments *all, uint32_t words, sstore_stream_matcher *scan)
 {
     scan_stream stream;
-    input_ids ids = INPUT_IDS_UNKNOWN;
+    input_shape shape = {.words = words};
     int code = open_stream(&stream, scan, all->threads != 1);
     input_measure_begin(all->inputs.items, all->inputs.count);
     stream.ignore_ids = all->format.lines.ignore_ids;
     for (int i = 0; i < all->inputs.count && code == EXIT_DONE; i++) {
-        code = input_read(all->inputs.items[i], &all->format, &ids, add_records, &stream);
+        code = input_read(all->inputs.items[i], &all->format, &shape, add_records, &stream);
         if (stream.ignore_ids)
-            ids = INPUT_IDS_UNKNOWN; /* a format with ids may follow one without */
+            shape.ids = INPUT_IDS_UNKNOWN; /* a format with ids may follow one without */
     }
     /* The records before a malformed one are scanned. */
     int close_code = close_stream(&stream);
@@ -223,10 +231,13 @@ int cmd_scan(int argc, char **argv)
 {
     arguments all = {.distance = 3, .format = INPUT_OPTIONS_INIT};
     stated_recipe recipe = {.input = NULL};
+    input_shape shape = INPUT_SHAPE_INIT;
     sstore_stream_matcher *scan = NULL;
     const operands given = command_line_parse(&syntax, argc, argv, &all);
     if (all.queries == NULL)
         message_usage_error("expected --queries BATCH");
+    check_bits_option(all.bits);
+    shape.words = all.bits / 64;
     all.inputs = operands_as_inputs(given);
     for (int i = 0; i < all.inputs.count; i++)
         if (strcmp(all.queries, "-") == 0 && strcmp(all.inputs.items[i], "-") == 0)
@@ -237,9 +248,9 @@ int cmd_scan(int argc, char **argv)
     int code = input_check_all(all.inputs.items, all.inputs.count, &all.format);
     progress_begin(all.progress);
     if (code == EXIT_DONE)
-        code = open_scan(&all, &scan);
+        code = open_scan(&all, &shape, &scan);
     if (code == EXIT_DONE)
-        code = scan_inputs(&all, scan);
+        code = scan_inputs(&all, shape.words, scan);
     progress_end();
     sstore_stream_matcher_free(scan);
     return code;

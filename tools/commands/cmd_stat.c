@@ -25,6 +25,11 @@ static const command_syntax syntax = {
 
 /* ----- text ----- */
 
+static bool is_wide(const store_report *report)
+{
+    return report->metadata.fingerprint_bits > 64;
+}
+
 static void print_metadata(const sstore_statistics *metadata)
 {
     output_text("records           %" PRIu64, metadata->record_count);
@@ -69,8 +74,11 @@ static void print_bits(double bits)
         output_text("  %11s", "-");
 }
 
-static void print_table(uint32_t index, const sstore_table_statistics *table)
+/* `with_words`: also the word of the fingerprints that the table has. */
+static void print_table(uint32_t index, const sstore_table_statistics *table, bool with_words)
 {
+    if (with_words)
+        output_text("%4" PRIu32 "  ", table->word);
     output_text("%5" PRIu32 "  %016" PRIx64 "  %6" PRIu32 "  %6" PRIu32 "  %10" PRIu64 "  %14" PRIu64 "  %12" PRIu64,
                 index, table->key_mask, table->prefix_bits, table->radius, table->block_count, table->file_bytes,
                 table->directory_bytes);
@@ -81,12 +89,14 @@ static void print_table(uint32_t index, const sstore_table_statistics *table)
     output_text("\n");
 }
 
-static void print_tables(const segment_report *segment)
+static void print_tables(const segment_report *segment, bool with_words)
 {
+    if (with_words)
+        output_text("%4s  ", "word");
     output_text("%5s  %-16s  %6s  %6s  %10s  %14s  %12s  %11s  %11s  %11s  %11s\n", "table", "key mask", "prefix",
                 "radius", "blocks", "bytes", "directory", "bits", "bound", "Elias-Fano", "Rice");
     for (uint32_t i = 0; i < segment->metadata.table_count; i++)
-        print_table(i, &segment->tables[i]);
+        print_table(i, &segment->tables[i], with_words);
 }
 
 /* The tables of every segment with records. A segment with removed records has only one. */
@@ -99,25 +109,38 @@ static void print_all_tables(const store_report *report)
         if (report->metadata.segment_count != 1)
             output_text(" of segment %" PRIu32, i);
         output_text(" (bits per fingerprint; bound is the entropy of the symbols + suffixes + column)\n");
-        print_tables(&report->segments[i]);
+        print_tables(&report->segments[i], is_wide(report));
     }
+}
+
+/* The width of the column of names. */
+static int name_width(const store_report *report)
+{
+    return is_wide(report) ? 12 : 10;
+}
+
+static void print_part(const store_report *report, const char *name, uint64_t bytes)
+{
+    const double each = store_report_each(report, bytes);
+    output_text("%-*s  %16" PRIu64 "  %12.3f  %12.1f %%\n", name_width(report), name, bytes, each,
+                each / store_report_raw(report) * 100);
 }
 
 static void print_parts(const store_report *report)
 {
     const sstore_statistics *metadata = &report->metadata;
-    const struct {
-        const char *name;
-        uint64_t bytes;
-    } parts[] = {{"tables", metadata->tables_bytes},       {"ids", metadata->ids_bytes},
-                 {"directory", metadata->directory_bytes}, {"manifest", metadata->manifest_bytes},
-                 {"total", metadata->total_bytes},         {"raw", 8 * metadata->distinct_count}};
-    output_text("\nSizes (raw is 8 bytes for each distinct fingerprint)\n");
-    output_text("%-10s  %16s  %12s  %14s\n", "part", "bytes", "bytes each", "of raw");
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        double each = store_report_each(report, parts[i].bytes);
-        output_text("%-10s  %16" PRIu64 "  %12.3f  %12.1f %%\n", parts[i].name, parts[i].bytes, each, each / 8 * 100);
+    output_text("\nSizes (raw is %" PRIu32 " bytes for each distinct fingerprint)\n", store_report_raw(report));
+    output_text("%-*s  %16s  %12s  %14s\n", name_width(report), "part", "bytes", "bytes each", "of raw");
+    print_part(report, "tables", metadata->tables_bytes);
+    if (is_wide(report)) {
+        print_part(report, "fingerprints", metadata->fingerprints_bytes);
+        print_part(report, "ranks", metadata->ranks_bytes);
     }
+    print_part(report, "ids", metadata->ids_bytes);
+    print_part(report, "directory", metadata->directory_bytes);
+    print_part(report, "manifest", metadata->manifest_bytes);
+    print_part(report, "total", metadata->total_bytes);
+    print_part(report, "raw", store_report_raw(report) * metadata->distinct_count);
 }
 
 static void print_report(const store_report *report)

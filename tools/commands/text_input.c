@@ -49,16 +49,19 @@ const command_option text_options[] = {
 /* Words are cut by ICU only if there is one. */
 static void check_segmentation(const sstore_text_options *text)
 {
-    sstore_text_options without = *text;
+    sstore_text_options with = *text, without;
     sstore_error error;
     uint64_t unused;
     if (text->segmentation == SSTORE_SEGMENTATION_PAIRS)
         return;
     if (text->kind != SSTORE_FEATURE_KIND_WORDS)
         message_usage_error("--segment cuts texts into words: it cannot be combined with --features chars");
+    with.hash = SSTORE_FEATURE_HASH_XXH3; /* a single call makes 64 bits */
+    with.fingerprint_bits = 64;
+    without = with;
     without.segmentation = SSTORE_SEGMENTATION_PAIRS;
     if (sstore_fingerprint_text("", 0, &without, &unused, NULL) == SSTORE_OK &&
-        sstore_fingerprint_text("", 0, text, &unused, &error) != SSTORE_OK)
+        sstore_fingerprint_text("", 0, &with, &unused, &error) != SSTORE_OK)
         message_usage_error("--segment icu: %s", error.message);
 }
 

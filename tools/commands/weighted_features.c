@@ -6,27 +6,33 @@
 #include <string.h>
 
 #include "documents/document_reader.h"
+#include "input/digits.h"
 #include "input/input_measure.h"
 #include "input/input_source.h"
 #include "input/weight.h"
 
-/* The ids of documents count over all inputs. */
-typedef struct document_ids {
-    uint64_t next, printed;
+/* How documents are printed. Their ids count over all inputs. */
+typedef struct weighted_output {
+    sstore_feature_hash hash;
+    uint32_t fingerprint_bits;
+    uint64_t next_id, printed;
     bool used_up; /* the largest id is taken */
-} document_ids;
+} weighted_output;
 
 /* Print "fingerprint<TAB>number" of a document in `source`. */
-static int print_numbered(input_source *source, uint64_t fingerprint, document_ids *ids)
+static int print_numbered(input_source *source, const uint64_t *fingerprint, weighted_output *output)
 {
-    static const output_style style = {.has_ids = true};
-    const sstore_record record = {.fingerprint = fingerprint, .id = ids->next};
-    if (ids->used_up)
+    char line[16 * DOCUMENT_MAX_WORDS + DIGITS_MAX_DECIMAL + 2], *end = line;
+    if (output->used_up)
         return input_source_fail(source, 0, NO_ID_LEFT);
-    ids->used_up = ids->next == UINT64_MAX;
-    ids->next++;
-    progress_show("fingerprinting", ++ids->printed, 0, input_measure_fraction());
-    return output_record(&style, &record) ? EXIT_DONE : EXIT_FAILED;
+    end = output_hex_words(end, fingerprint, output->fingerprint_bits / 64);
+    *end++ = '\t';
+    end = output_decimal(end, output->next_id);
+    *end++ = '\n';
+    output->used_up = output->next_id == UINT64_MAX;
+    output->next_id++;
+    progress_show("fingerprinting", ++output->printed, 0, input_measure_fraction());
+    return output_bytes(line, (size_t)(end - line)) ? EXIT_DONE : EXIT_FAILED;
 }
 
 /* The features of the document being read. */
@@ -50,9 +56,9 @@ static bool add_feature(weighted_document *of, const char *data, size_t size, do
 }
 
 /* Print the fingerprint of the document, unless it has no lines, and start the next one. */
-static int end_document(weighted_document *of, input_source *source, document_ids *ids)
+static int end_document(weighted_document *of, input_source *source, weighted_output *output)
 {
-    uint64_t fingerprint;
+    uint64_t fingerprint[DOCUMENT_MAX_WORDS];
     sstore_error error;
     if (of->count == 0)
         return EXIT_DONE;
@@ -61,13 +67,14 @@ static int end_document(weighted_document *of, input_source *source, document_id
         of->features[i].data = of->bytes + offset;
         offset += of->features[i].size;
     }
-    if (sstore_simhash(of->features, of->count, &fingerprint, &error) != SSTORE_OK)
+    if (sstore_simhash_words(of->features, of->count, output->hash, output->fingerprint_bits, fingerprint, &error) !=
+        SSTORE_OK)
         return message_error(&error);
     of->used = of->count = 0;
-    return print_numbered(source, fingerprint, ids);
+    return print_numbered(source, fingerprint, output);
 }
 
-static int take_line(weighted_document *of, input_source *source, const source_line *line, document_ids *ids)
+static int take_line(weighted_document *of, input_source *source, const source_line *line, weighted_output *output)
 {
     const char *text = line->text;
     const size_t length = source_line_length(line);
@@ -75,7 +82,7 @@ static int take_line(weighted_document *of, input_source *source, const source_l
     while (first < length && (text[first] == ' ' || text[first] == '\t'))
         first++;
     if (first == length) /* blank */
-        return end_document(of, source, ids);
+        return end_document(of, source, output);
     const char *tab = memrchr(text, '\t', length);
     if (tab == NULL)
         return input_source_fail(source, line->number, "expected a feature, a tab and a weight, found no tab");
@@ -89,38 +96,40 @@ static int take_line(weighted_document *of, input_source *source, const source_l
 }
 
 /* A document is lines of "feature<TAB>weight" up to a blank line: print "fingerprint<TAB>number" for each. */
-static int fingerprint_weighted(input_source *source, document_ids *ids)
+static int fingerprint_weighted(input_source *source, weighted_output *output)
 {
     weighted_document features = {0};
     source_line line = {.flushes = true};
     int code = EXIT_DONE;
     while (code == EXIT_DONE && source_line_next(source, &line, &code))
-        code = take_line(&features, source, &line, ids);
+        code = take_line(&features, source, &line, output);
     if (code == EXIT_DONE)
-        code = end_document(&features, source, ids);
+        code = end_document(&features, source, output);
     free(features.bytes);
     free(features.features);
     return code;
 }
 
-static int read_weighted(const char *path, document_ids *ids)
+static int read_weighted(const char *path, weighted_output *output)
 {
     input_source source;
     int code = input_source_open(&source, path);
     if (code != EXIT_DONE)
         return code;
-    code = fingerprint_weighted(&source, ids);
+    code = fingerprint_weighted(&source, output);
     input_source_report(&source);
     input_source_close(&source);
     return code;
 }
 
-int fingerprint_weighted_features(const operands *inputs, uint64_t first_id)
+int fingerprint_weighted_features(const operands *inputs, uint64_t first_id, const sstore_text_options *options)
 {
-    document_ids ids = {.next = first_id};
+    weighted_output output = {.hash = options->hash,
+                              .fingerprint_bits = options->fingerprint_bits,
+                              .next_id = first_id};
     int code = EXIT_DONE;
     for (int i = 0; i < inputs->count && code == EXIT_DONE; i++)
-        code = read_weighted(inputs->items[i], &ids);
+        code = read_weighted(inputs->items[i], &output);
     progress_end();
     return code;
 }

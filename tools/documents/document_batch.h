@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define DOCUMENT_MAX_WORDS 2u
+
 typedef struct document {
     size_t begin, length; /* of what was read, in the batch */
     const char *input;    /* the path of its input, and its line there, or 0 */
@@ -13,7 +15,7 @@ typedef struct document {
     uint64_t id;
     const char *name; /* by which it is known; NULL: by its id alone */
     bool is_left_out; /* a file that is no text: it has neither an id nor features */
-    uint64_t fingerprint;
+    uint64_t words[DOCUMENT_MAX_WORDS]; /* of its fingerprint */
     uint64_t feature_count, replaced_count;
 } document;
 

@@ -35,7 +35,8 @@ bool input_ids_agree(input_ids *ids, bool has_ids)
 
 bool record_batch_init(record_batch *batch, size_t capacity)
 {
-    *batch = (record_batch){.fingerprints = calloc(capacity, sizeof *batch->fingerprints),
+    *batch = (record_batch){.fingerprints = calloc(capacity > SSTORE_MAX_WORDS ? capacity : SSTORE_MAX_WORDS,
+                                                   sizeof *batch->fingerprints),
                             .ids = calloc(capacity, sizeof *batch->ids)};
     return batch->fingerprints != NULL && batch->ids != NULL;
 }
@@ -46,13 +47,16 @@ void record_batch_free(record_batch *batch)
     free(batch->ids);
 }
 
-void record_batch_append(record_batch *batch, const uint64_t *fingerprints, const uint64_t *ids, size_t count)
+void record_batch_append(record_batch *batch, const record_batch *records)
 {
-    memcpy(batch->fingerprints + batch->count, fingerprints, count * sizeof *fingerprints);
-    if (ids != NULL)
-        memcpy(batch->ids + batch->count, ids, count * sizeof *ids);
-    batch->has_ids = ids != NULL;
-    batch->count += count;
+    const size_t words = records->words;
+    memcpy(batch->fingerprints + words * batch->count, records->fingerprints,
+           words * records->count * sizeof *records->fingerprints);
+    if (records->has_ids)
+        memcpy(batch->ids + batch->count, records->ids, records->count * sizeof *records->ids);
+    batch->words = records->words;
+    batch->has_ids = records->has_ids;
+    batch->count += records->count;
 }
 
 /* ----- choosing ----- */
@@ -122,8 +126,19 @@ int input_deliver(input_reader *reader)
 {
     if (reader->batch->count == 0 && reader->batch->recipe == NULL)
         return EXIT_DONE;
-    reader->batch->has_ids = *reader->ids == INPUT_IDS_PRESENT;
+    reader->batch->has_ids = reader->shape->ids == INPUT_IDS_PRESENT;
+    reader->batch->words = input_batch_words(reader);
     return reader->hand_on(reader->context, &reader->batch);
+}
+
+int input_settle_words(input_reader *reader, uint32_t words)
+{
+    if (reader->shape->words == 0)
+        reader->shape->words = reader->lines.words = words;
+    if (reader->shape->words == words)
+        return EXIT_DONE;
+    (void)line_fault_of_width(&reader->source.fault, reader->shape->words, words);
+    return EXIT_FAILED;
 }
 
 /* The compression for a known format: the first bytes of numbers cannot tell, since numbers may have any value. */
@@ -176,11 +191,10 @@ typedef struct consumer {
 /* Pass the batch to the consumer and empty it. */
 static int consume(consumer *taker, record_batch *batch)
 {
-    const uint64_t *ids = batch->has_ids ? batch->ids : NULL;
     if (batch->recipe != NULL && taker->options->on_recipe != NULL)
         taker->code = taker->options->on_recipe(taker->options->recipe_context, taker->path, batch->recipe);
     if (taker->code == EXIT_DONE && batch->count > 0)
-        taker->code = taker->on_batch(taker->context, batch->fingerprints, ids, batch->count);
+        taker->code = taker->on_batch(taker->context, batch);
     batch->count = 0;
     batch->recipe = NULL;
     return taker->code;
@@ -276,10 +290,12 @@ static bool read_ahead_of(input_reader *reader, consumer *taker, int *code_out)
     return started;
 }
 
-int input_read(const char *path, const input_options *options, input_ids *ids, input_batch_fn on_batch, void *context)
+int input_read(const char *path, const input_options *options, input_shape *shape, input_batch_fn on_batch,
+               void *context)
 {
     consumer taker = {.on_batch = on_batch, .context = context, .options = options, .path = path};
-    input_reader reader = {.path = path, .options = options, .lines = options->lines, .ids = ids};
+    input_reader reader = {.path = path, .options = options, .lines = options->lines, .shape = shape};
+    reader.lines.words = shape->words;
     int code = input_source_open(&reader.source, path);
     if (code != EXIT_DONE)
         return code;
@@ -302,12 +318,12 @@ bool input_is_interactive(const char *path, const input_options *options)
     return strcmp(path, "-") == 0 && input_formats[choose_format(path, options)].has_lines;
 }
 
-int input_read_interactive(const input_options *options, input_ids *ids, input_batch_fn on_record, void *context)
+int input_read_interactive(const input_options *options, input_shape *shape, input_batch_fn on_record, void *context)
 {
     input_options one_by_one = *options;
     one_by_one.batch_records = 1;
     one_by_one.ahead = false;
-    return input_read("-", &one_by_one, ids, on_record, context);
+    return input_read("-", &one_by_one, shape, on_record, context);
 }
 
 typedef struct all_fingerprints {
@@ -316,22 +332,22 @@ typedef struct all_fingerprints {
     size_t count, capacity;
 } all_fingerprints;
 
-static int add_to_all(void *context, const uint64_t *fingerprints, const uint64_t *ids, size_t count)
+static int add_to_all(void *context, const record_batch *batch)
 {
     all_fingerprints *to = context;
-    (void)ids;
-    if (!grow(&to->items, &to->capacity, to->count + count, sizeof *to->items))
+    const size_t words = batch->words;
+    if (!grow(&to->items, &to->capacity, words * (to->count + batch->count), sizeof *to->items))
         return message_print("%s: out of memory; all its fingerprints are needed in memory at once", to->path);
-    memcpy(to->items + to->count, fingerprints, count * sizeof *fingerprints);
-    to->count += count;
+    memcpy(to->items + words * to->count, batch->fingerprints, words * batch->count * sizeof *batch->fingerprints);
+    to->count += batch->count;
     return EXIT_DONE;
 }
 
-int input_read_all(const char *path, const input_options *options, uint64_t **fingerprints_out, size_t *count_out)
+int input_read_all(const char *path, const input_options *options, input_shape *shape, uint64_t **fingerprints_out,
+                   size_t *count_out)
 {
-    input_ids ids = INPUT_IDS_UNKNOWN;
     all_fingerprints all = {.path = path};
-    int code = input_read(path, options, &ids, add_to_all, &all);
+    int code = input_read(path, options, shape, add_to_all, &all);
     *fingerprints_out = all.items;
     *count_out = all.count;
     return code;
@@ -356,10 +372,10 @@ static bool take_sample(const char *path, input_sample *taken)
     return got >= 0;
 }
 
-input_expectation input_expect(const char *path, const input_options *options)
+input_expectation input_expect(const char *path, const input_options *options, uint32_t words)
 {
     static input_sample taken;
-    input_expectation expected = {.known = false};
+    input_expectation expected = {.known = false, .words = words};
     compression kind = choose_compression(path, options);
     if (kind == COMPRESSION_GZIP || kind == COMPRESSION_ZSTD || !take_sample(path, &taken))
         return expected;

@@ -1,6 +1,6 @@
 /*
- * input.h - reads fingerprints, with or without ids, from files and stdin: text, JSON Lines, raw 64-bit words or NumPy
- * arrays, each also compressed.
+ * input.h - reads fingerprints of any width, with or without ids, from files and stdin: text, JSON Lines, raw 64-bit
+ * words or NumPy arrays, each also compressed.
  *
  * Functions return exit codes. They report a failure to stderr before they return, for a malformed line as
  * "sstore: FILE:LINE: reason".
@@ -20,8 +20,8 @@
 typedef enum input_format {
     INPUT_AUTO, /* by the suffix: .u64, .rec, .npy, .jsonl, otherwise text */
     INPUT_TEXT,
-    INPUT_U64, /* fingerprints, little-endian */
-    INPUT_REC, /* pairs of fingerprint and id, little-endian */
+    INPUT_U64, /* fingerprints: little-endian words, the first of a fingerprint first */
+    INPUT_REC, /* pairs of fingerprint and id: the same, and then a word for the id; perhaps behind a header */
     INPUT_NPY,
     INPUT_JSONL, /* JSON Lines: an object per line */
     INPUT_FORMAT_COUNT
@@ -36,7 +36,7 @@ typedef struct input_options {
     uint32_t max_window_bits; /* see unpacker_create() */
     const char *columns;      /* the list of --columns, or NULL: those of `lines` */
     line_format lines;
-    size_t batch_records; /* the size of a full batch, 1 to INPUT_BATCH_RECORDS */
+    size_t batch_records; /* of one word, in a full batch: 1 to INPUT_BATCH_RECORDS. Of more words, fewer */
     bool ahead;           /* parse and unpack in another thread, ahead of the consumer */
     input_recipe_fn on_recipe; /* NULL: recipes are ignored */
     void *recipe_context;
@@ -48,28 +48,52 @@ typedef struct input_options {
             NULL, NULL                                                                                                 \
     }
 
-/* All inputs of a store have ids, or none has. The first record decides. */
+/* What the records of all inputs have in common, perhaps from the beginning. Otherwise the first record decides. */
 typedef enum input_ids { INPUT_IDS_UNKNOWN, INPUT_IDS_PRESENT, INPUT_IDS_ABSENT } input_ids;
+typedef struct input_shape {
+    input_ids ids;
+    uint32_t words; /* of a fingerprint; 0: unknown */
+} input_shape;
+
+#define INPUT_SHAPE_INIT                                                                                               \
+    {                                                                                                                  \
+        INPUT_IDS_UNKNOWN, 0                                                                                           \
+    }
 
 /* Do records with ids, or without, agree with the earlier ones, if there are any? */
 bool input_ids_agree(input_ids *ids, bool has_ids);
 
-/* Takes the next records; `ids` is NULL if they have none. Returns an exit code; other than 0 stops the reading. */
-typedef int (*input_batch_fn)(void *context, const uint64_t *fingerprints, const uint64_t *ids, size_t count);
-
+/* Records, one fingerprint after the other. Ids that stand for fingerprints (see line_format) have one word. */
 typedef struct record_batch {
     size_t count;
+    uint32_t words; /* of a fingerprint; 0: there is no record yet */
     bool has_ids;
     const char *recipe; /* that the input states before these records; or NULL */
     uint64_t *fingerprints, *ids;
 } record_batch;
 
-/* Make room for `capacity` records. Returns false if there is no memory. Free it in any case. */
+/* The ids, or NULL if the records have none. */
+static inline const uint64_t *record_batch_ids(const record_batch *batch)
+{
+    return batch->has_ids ? batch->ids : NULL;
+}
+
+/* How many records of so many words fill a batch with a capacity of `capacity` words. */
+static inline size_t record_batch_records(size_t capacity, uint32_t words)
+{
+    return capacity > words ? capacity / words : 1;
+}
+
+/* Takes the next records. Returns an exit code; other than 0 stops the reading. */
+typedef int (*input_batch_fn)(void *context, const record_batch *batch);
+
+/* Make room for fingerprints of together `capacity` words, or for one fingerprint, and for their ids. Returns false if
+ * there is no memory. Free it in any case. */
 bool record_batch_init(record_batch *batch, size_t capacity);
 void record_batch_free(record_batch *batch);
 
-/* Append records, for which there is room; `ids` may be NULL. */
-void record_batch_append(record_batch *batch, const uint64_t *fingerprints, const uint64_t *ids, size_t count);
+/* Append records, for which there is room. */
+void record_batch_append(record_batch *batch, const record_batch *records);
 
 /* The max_window_bits for a command that may take `memory_bytes` (0: no limit). */
 uint32_t input_window_bits(uint64_t memory_bytes);
@@ -85,24 +109,28 @@ typedef struct input_expectation {
     bool known;          /* false for pipes and compressed files */
     uint64_t count;      /* approximate number of records */
     uint64_t largest_id; /* of the first records; 0 without ids */
+    uint32_t words;      /* of a fingerprint, or 0 */
+    bool assumes_words;  /* the input does not show them */
 } input_expectation;
 
-/* Estimate from the file's size and its first records. */
-input_expectation input_expect(const char *path, const input_options *options);
+/* Estimate from the file's size and its first records; `words`: of a fingerprint, or 0. */
+input_expectation input_expect(const char *path, const input_options *options, uint32_t words);
 
 /*
  * Read all records of `path` ("-": stdin) and hand them on in order, also those before a malformed one. Pass the same
- * *ids, INPUT_IDS_UNKNOWN at first, for all inputs.
+ * *shape for all inputs. Another thread sets it before the first batch, so only batches say meanwhile what it is.
  */
-int input_read(const char *path, const input_options *options, input_ids *ids, input_batch_fn on_batch, void *context);
+int input_read(const char *path, const input_options *options, input_shape *shape, input_batch_fn on_batch,
+               void *context);
 
 /* Does the input consist of lines from stdin? Its writer may be waiting for the answer to each. */
 bool input_is_interactive(const char *path, const input_options *options);
 
 /* Read stdin and hand each record on as it comes. */
-int input_read_interactive(const input_options *options, input_ids *ids, input_batch_fn on_record, void *context);
+int input_read_interactive(const input_options *options, input_shape *shape, input_batch_fn on_record, void *context);
 
 /* Read all fingerprints of `path` into memory. free() *fingerprints_out, also after a failure. */
-int input_read_all(const char *path, const input_options *options, uint64_t **fingerprints_out, size_t *count_out);
+int input_read_all(const char *path, const input_options *options, input_shape *shape, uint64_t **fingerprints_out,
+                   size_t *count_out);
 
 #endif

@@ -73,6 +73,18 @@ static int take_comment(input_reader *reader, const char *line, size_t length)
 typedef bool (*line_parser)(const line_format *format, const char *line, size_t length, line_record *record_out,
                             line_fault *fault);
 
+/* The first line tells the width of all. */
+static bool settle_line_words(input_reader *reader, const line_record *record, line_fault *fault)
+{
+    if (record->may_be_bits)
+        return line_fault_set(fault,
+                              "expected a fingerprint in hex, found only digits 0 and 1; --radix bin reads binary "
+                              "digits; if they are hex digits, say --bits %" PRIu32,
+                              64 * record->words);
+    reader->shape->words = reader->lines.words = record->words;
+    return true;
+}
+
 static int take_line(input_reader *reader, const source_line *line, line_parser parse)
 {
     line_record record;
@@ -84,15 +96,18 @@ static int take_line(input_reader *reader, const source_line *line, line_parser 
         if (parse == line_parse && length > bom_bytes && line->text[bom_bytes] == '#')
             return take_comment(reader, line->text + bom_bytes, length - bom_bytes);
         hint = input_hint_of_line(line->text + bom_bytes, length - bom_bytes, line->number);
-        if (parse == line_parse && hint != NULL)
+        if (parse == line_parse && hint != NULL && !fault.has_sure_hint)
             line_fault_set_hint(&fault, hint);
         return input_source_fail(&reader->source, line->number, fault.reason);
     }
-    if (input_ids_agree(reader->ids, record.has_id)) {
+    if (reader->shape->words == 0 && !settle_line_words(reader, &record, &fault))
+        return input_source_fail(&reader->source, line->number, fault.reason);
+    if (input_ids_agree(&reader->shape->ids, record.has_id)) {
         record_batch *batch = reader->batch;
-        batch->fingerprints[batch->count] = record.fingerprint;
+        memcpy(batch->fingerprints + record.words * batch->count, record.fingerprint,
+               record.words * sizeof *record.fingerprint);
         batch->ids[batch->count] = record.id;
-        return ++batch->count < reader->options->batch_records ? EXIT_DONE : input_deliver(reader);
+        return ++batch->count < input_batch_room(reader) ? EXIT_DONE : input_deliver(reader);
     }
     return input_source_fail(
         &reader->source, line->number,
@@ -108,11 +123,11 @@ static int take_runs(input_reader *reader, source_line *line)
     int code = EXIT_DONE;
     input_source_take(source, line->taken);
     line->taken = 0;
-    while (code == EXIT_DONE && *reader->ids != INPUT_IDS_UNKNOWN) {
+    while (code == EXIT_DONE && reader->shape->ids != INPUT_IDS_UNKNOWN) {
         record_batch *batch = reader->batch;
-        size_t room = reader->options->batch_records - batch->count;
-        line_run run = line_run_parse(format, *reader->ids == INPUT_IDS_PRESENT, source->buffer + source->begin,
-                                      source->end - source->begin, batch->fingerprints + batch->count,
+        const size_t words = input_batch_words(reader), room = input_batch_room(reader) - batch->count;
+        line_run run = line_run_parse(format, reader->shape->ids == INPUT_IDS_PRESENT, source->buffer + source->begin,
+                                      source->end - source->begin, batch->fingerprints + words * batch->count,
                                       batch->ids + batch->count, room);
         if (run.count == 0)
             break;
@@ -150,41 +165,59 @@ static int read_jsonl(input_reader *reader)
 
 /* The layout of records in 64-bit words. */
 typedef struct word_layout {
+    uint32_t words; /* of a fingerprint, the first of which comes first */
     bool big_endian;
-    bool has_ids;    /* a record is two words, its fingerprint and its id; otherwise one */
+    bool has_ids;    /* a word with the id follows the fingerprint */
     bool has_header; /* of pairs: another one after it would be of another file */
 } word_layout;
 
-static size_t record_bytes(const word_layout *layout)
+static size_t record_words(const word_layout *layout)
 {
-    return layout->has_ids ? 16 : 8;
+    return layout->words + (layout->has_ids ? 1u : 0);
 }
 
-/* Copy every `step`-th word, starting at `from`. */
-static void copy_words(const char *from, size_t step, bool big_endian, uint64_t *to, size_t count)
+static size_t record_bytes(const word_layout *layout)
+{
+    return 8 * record_words(layout);
+}
+
+/* From each of `count` records of `step` words, copy the first `width` ones. */
+static inline __attribute__((always_inline)) void copy_columns(const char *from, size_t step, size_t width,
+                                                               bool big_endian, uint64_t *to, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        uint64_t word;
-        memcpy(&word, from + 8 * step * i, sizeof word);
-        to[i] = big_endian ? be64toh(word) : le64toh(word);
+        for (size_t j = 0; j < width; j++) {
+            uint64_t word;
+            memcpy(&word, from + 8 * (step * i + j), sizeof word);
+            to[width * i + j] = big_endian ? be64toh(word) : le64toh(word);
+        }
     }
+}
+
+static void copy_words(const char *from, size_t step, size_t width, bool big_endian, uint64_t *to, size_t count)
+{
+    if (width == 1) /* without the inner loop */
+        copy_columns(from, step, 1, big_endian, to, count);
+    else
+        copy_columns(from, step, width, big_endian, to, count);
 }
 
 /* Move at most `count` records from the source to the batch. Returns how many they were. */
 static size_t take_records(input_reader *reader, const word_layout *layout, size_t count)
 {
-    const char *from = reader->source.buffer + reader->source.begin;
+    const char *from = reader->source.buffer + reader->source.begin, *id = from + 8 * (size_t)layout->words;
     record_batch *batch = reader->batch;
-    size_t room = reader->options->batch_records - batch->count, step = record_bytes(layout) / 8;
-    size_t first = layout->has_ids && reader->lines.are_ids ? 8 : 0; /* ids are read as fingerprints */
+    const size_t room = input_batch_room(reader) - batch->count, step = record_words(layout);
+    const size_t width = input_batch_words(reader);
+    const bool are_ids = layout->has_ids && reader->lines.are_ids; /* which are read as fingerprints */
     if (count > room)
         count = room;
     for (size_t i = 0; layout->has_header && i < count; i++)
         if (memcmp(from + 8 * step * i, RECORDS_MAGIC, RECORDS_MAGIC_BYTES) == 0)
             count = i;
-    copy_words(from + first, step, layout->big_endian, batch->fingerprints + batch->count, count);
-    if (*reader->ids == INPUT_IDS_PRESENT)
-        copy_words(from + 8, step, layout->big_endian, batch->ids + batch->count, count);
+    copy_words(are_ids ? id : from, step, width, layout->big_endian, batch->fingerprints + width * batch->count, count);
+    if (reader->shape->ids == INPUT_IDS_PRESENT)
+        copy_words(id, step, 1, layout->big_endian, batch->ids + batch->count, count);
     batch->count += count;
     input_source_take(&reader->source, 8 * step * count);
     return count;
@@ -200,9 +233,10 @@ static int check_end(input_source *source, const word_layout *layout, uint64_t l
                                 offset, source->offset);
     if (left == UINT64_MAX && odd > 0)
         return byte_stream_fail(&source->fault,
-                                "expected %s, found only %zu at %s %" PRIu64 " before the end of the file",
-                                layout->has_ids ? "16 bytes for each record" : "8 bytes for each fingerprint", odd,
-                                offset, source->offset);
+                                "expected %zu bytes for each %s, found only %zu at %s %" PRIu64
+                                " before the end of the file",
+                                record_bytes(layout), layout->has_ids ? "record" : "fingerprint", odd, offset,
+                                source->offset);
     if (left != 0 && left != UINT64_MAX)
         return byte_stream_fail(&source->fault, "the file ends at %s %" PRIu64 ", %" PRIu64 " bytes too early", offset,
                                 source->offset + odd, record_bytes(layout) * left - odd);
@@ -216,7 +250,12 @@ static int read_words(input_reader *reader, const word_layout *layout, uint64_t 
     const bool has_ids = layout->has_ids && !reader->lines.ignore_ids;
     uint64_t left = count;
     int code = EXIT_DONE;
-    if (!input_ids_agree(reader->ids, has_ids))
+    const bool are_ids = reader->lines.are_ids && !layout->has_ids && layout->words == 1; /* words alone */
+    if (!are_ids && input_settle_words(reader, layout->words) != EXIT_DONE)
+        return EXIT_FAILED;
+    if (reader->lines.are_ids && !are_ids && !layout->has_ids)
+        return byte_stream_fail(&source->fault, "expected ids, found fingerprints without ids");
+    if (!input_ids_agree(&reader->shape->ids, has_ids))
         return byte_stream_fail(&source->fault, "this format has %s; give inputs that all have ids, or none",
                                 has_ids ? "ids, but the earlier inputs have none"
                                         : "no ids, but the earlier inputs have them");
@@ -233,7 +272,7 @@ static int read_words(input_reader *reader, const word_layout *layout, uint64_t 
         size_t taken = take_records(reader, layout, left < available ? (size_t)left : available);
         if (left != UINT64_MAX)
             left -= taken;
-        if (reader->batch->count == reader->options->batch_records)
+        if (reader->batch->count == input_batch_room(reader))
             code = input_deliver(reader);
     }
     if (code == EXIT_DONE && left == 0)
@@ -403,21 +442,59 @@ static bool parse_header(npy_parser *parser, npy_header *header)
     return header->keys == 7 || line_fault_set(parser->fault, NO_DICT);
 }
 
-/* If the array has the shape of records, set their number and layout. */
-static bool check_shape(const npy_header *header, uint64_t *count_out, word_layout *layout_out, line_fault *fault)
+#define NO_RECORDS "expected an array of shape (n,), or of shape (n, 2) for fingerprints and ids"
+
+/* Each row of a table of words is a fingerprint, or a fingerprint and an id: of `words` words, if that is known. */
+static bool check_word_columns(uint64_t columns, uint32_t words, word_layout *layout, line_fault *fault)
 {
-    bool is_table = header->dimensions == 2;
+    if (columns < 2 || columns > SSTORE_MAX_WORDS + 1)
+        return line_fault_set(fault, NO_RECORDS);
+    if (words == 0 && columns > 2 && columns <= SSTORE_MAX_WORDS)
+        return line_fault_set(fault,
+                              "an array of shape (n, %" PRIu64 ") has fingerprints of %" PRIu64 " bits, or of %" PRIu64
+                              " bits and ids: --bits says which",
+                              columns, 64 * columns, 64 * (columns - 1));
+    if (words == 0)
+        words = (uint32_t)columns - 1;
+    if (columns != words && columns != words + 1)
+        return line_fault_set(fault,
+                              "expected fingerprints of %" PRIu32 " bits in an array of %" PRIu32
+                              " columns of words, or of %" PRIu32 " with ids, found %" PRIu64
+                              "; see --bits of 'sstore build'",
+                              64 * words, words, words + 1, columns);
+    layout->words = words;
+    layout->has_ids = columns != words;
+    return true;
+}
+
+/* Each row of a table of bytes is a fingerprint: big-endian words, the first one of which is the most significant. */
+static bool check_byte_columns(uint64_t columns, word_layout *layout, line_fault *fault)
+{
+    layout->words = (uint32_t)columns / 8;
+    return (columns > 0 && columns % 8 == 0 && columns <= 8 * SSTORE_MAX_WORDS) ||
+           line_fault_set(fault,
+                          "expected bytes of shape (n, 8), or (n, 8 * w) for fingerprints of w words of 64 bits");
+}
+
+/* If the array has the shape of records, set their number and layout. `words`: of a fingerprint, or 0. */
+static bool check_shape(const npy_header *header, uint32_t words, uint64_t *count_out, word_layout *layout_out,
+                        line_fault *fault)
+{
+    const bool is_table = header->dimensions == 2, are_bytes = header->type == NPY_BYTES;
+    const uint64_t columns = is_table ? header->shape[1] : 0;
     *count_out = header->shape[0];
-    /* Eight bytes are a big-endian word: the first one is the most significant. */
-    *layout_out = (word_layout){.big_endian = header->type != NPY_LITTLE_WORDS,
-                                .has_ids = is_table && header->type != NPY_BYTES};
-    if (header->type == NPY_BYTES && (!is_table || header->shape[1] != 8))
-        return line_fault_set(fault, "expected bytes of shape (n, 8)");
-    if (header->type != NPY_BYTES && header->dimensions != 1 && (!is_table || header->shape[1] != 2))
-        return line_fault_set(fault, "expected an array of shape (n,), or of shape (n, 2) for fingerprints and ids");
+    *layout_out = (word_layout){.words = 1, .big_endian = header->type != NPY_LITTLE_WORDS};
+    if (are_bytes && !check_byte_columns(columns, layout_out, fault))
+        return false;
+    if (!are_bytes && header->dimensions != 1 && !is_table)
+        return line_fault_set(fault, NO_RECORDS);
+    if (!are_bytes && is_table && !check_word_columns(columns, words, layout_out, fault))
+        return false;
     if (is_table && header->column_major)
         return line_fault_set(fault, "expected fortran_order False (in Python: numpy.ascontiguousarray(a))");
-    return header->shape[0] <= UINT64_MAX / 16 || line_fault_set(fault, "the shape has a number that is too large");
+    const size_t bytes = record_bytes(layout_out);
+    return header->shape[0] <= UINT64_MAX / (bytes > 16 ? bytes : 16) ||
+           line_fault_set(fault, "the shape has a number that is too large");
 }
 
 /* Check the magic and the version at the input's beginning, and set the length of the header after them. */
@@ -437,8 +514,23 @@ static bool parse_preamble(const uint8_t *bytes, size_t available, size_t *heade
     return length <= MAX_HEADER_BYTES || line_fault_set(fault, "the header is too long for an array of fingerprints");
 }
 
+/* Parse the header's text. */
+static bool parse_text(const char *text, size_t length, uint32_t words, uint64_t *count_out, word_layout *layout_out,
+                       line_fault *fault)
+{
+    npy_header header = {0};
+    npy_parser parser = {.at = text, .end = text + length, .fault = fault};
+    return parse_header(&parser, &header) && check_shape(&header, words, count_out, layout_out, fault);
+}
+
+/* Bytes before the header's text. */
+static size_t preamble_bytes(const uint8_t *preamble)
+{
+    return preamble[6] == 1 ? 10 : 12;
+}
+
 /* Read and take everything before the data. */
-static int take_header(input_source *source, uint64_t *count_out, word_layout *layout_out)
+static int take_header(input_source *source, uint32_t words, uint64_t *count_out, word_layout *layout_out)
 {
     size_t length = 0;
     int code = input_source_need(source, PREAMBLE_BYTES);
@@ -447,16 +539,13 @@ static int take_header(input_source *source, uint64_t *count_out, word_layout *l
     const uint8_t *preamble = (const uint8_t *)source->buffer + source->begin;
     if (!parse_preamble(preamble, source->end - source->begin, &length, &source->fault))
         return EXIT_FAILED;
-    input_source_take(source, preamble[6] == 1 ? 10 : 12);
+    input_source_take(source, preamble_bytes(preamble));
     code = input_source_need(source, length);
     if (code != EXIT_DONE)
         return code;
     if (source->end - source->begin < length)
         return byte_stream_fail(&source->fault, "the file ends within its header");
-    const char *text = source->buffer + source->begin;
-    npy_header header = {0};
-    npy_parser parser = {.at = text, .end = text + length, .fault = &source->fault};
-    if (!parse_header(&parser, &header) || !check_shape(&header, count_out, layout_out, &source->fault))
+    if (!parse_text(source->buffer + source->begin, length, words, count_out, layout_out, &source->fault))
         return EXIT_FAILED;
     input_source_take(source, length);
     return EXIT_DONE;
@@ -466,46 +555,84 @@ static int read_npy(input_reader *reader)
 {
     word_layout layout = {0};
     uint64_t count = 0;
-    int code = take_header(&reader->source, &count, &layout);
+    int code = take_header(&reader->source, reader->shape->words, &count, &layout);
     return code != EXIT_DONE ? code : read_words(reader, &layout, count);
+}
+
+/* ----- plain words ----- */
+
+/* The words of fingerprints in a format that does not tell it. */
+static uint32_t assumed_words(uint32_t known)
+{
+    return known > 0 ? known : 1;
 }
 
 static int read_u64(input_reader *reader)
 {
-    return read_words(reader, &(word_layout){.has_ids = false}, UINT64_MAX);
+    const uint32_t words = reader->lines.are_ids ? 1 : assumed_words(reader->shape->words);
+    return read_words(reader, &(word_layout){.words = words}, UINT64_MAX);
 }
 
-/* Take the header of pairs, if there is one (output/records.h). */
-static int take_pairs_header(input_reader *reader, bool *found_out)
+/* What the header of pairs says (output/records.h). */
+typedef struct pairs_header {
+    uint32_t words;
+    size_t recipe_bytes, bytes; /* of all */
+} pairs_header;
+
+/* Is there a header of pairs? */
+static bool has_pairs_header(const char *bytes, size_t size)
+{
+    return size >= RECORDS_HEADER_BYTES && memcmp(bytes, RECORDS_MAGIC, RECORDS_MAGIC_BYTES) == 0;
+}
+
+static bool parse_pairs_header(const char *bytes, pairs_header *out, line_fault *fault)
+{
+    uint32_t length, bits;
+    memcpy(&length, bytes + RECORDS_MAGIC_BYTES, sizeof length);
+    memcpy(&bits, bytes + RECORDS_MAGIC_BYTES + sizeof length, sizeof bits);
+    length = le32toh(length);
+    bits = le32toh(bits);
+    if (length > RECORDS_MAX_RECIPE)
+        return line_fault_set(fault, "the recipe in the header is longer than %u bytes", RECORDS_MAX_RECIPE);
+    if (bits % 64 != 0 || bits / 64 > SSTORE_MAX_WORDS)
+        return line_fault_set(fault,
+                              "the header says that fingerprints have %" PRIu32
+                              " bits; this sstore reads multiples of 64 up to %u",
+                              bits, 64 * SSTORE_MAX_WORDS);
+    out->words = bits == 0 ? 1 : bits / 64;
+    out->recipe_bytes = length;
+    out->bytes = RECORDS_HEADER_LENGTH(out->words, length);
+    return true;
+}
+
+/* Take the header of pairs, if there is one. */
+static int take_pairs_header(input_reader *reader, word_layout *layout)
 {
     input_source *source = &reader->source;
-    int code = input_source_need(source, RECORDS_PAIR_BYTES);
+    pairs_header header = {.words = 1};
+    int code = input_source_need(source, RECORDS_HEADER_BYTES);
     const char *bytes = source->buffer + source->begin;
-    *found_out = false;
-    if (code != EXIT_DONE || source->end - source->begin < RECORDS_PAIR_BYTES ||
-        memcmp(bytes, RECORDS_MAGIC, RECORDS_MAGIC_BYTES) != 0)
+    if (code != EXIT_DONE || !has_pairs_header(bytes, source->end - source->begin))
         return code;
-    *found_out = true;
-    uint64_t length;
-    memcpy(&length, bytes + RECORDS_MAGIC_BYTES, sizeof length);
-    length = le64toh(length);
-    if (length > RECORDS_MAX_RECIPE)
-        return byte_stream_fail(&source->fault, "the recipe in the header is longer than %u bytes", RECORDS_MAX_RECIPE);
-    const size_t padded = (size_t)(length + RECORDS_PAIR_BYTES - 1) / RECORDS_PAIR_BYTES * RECORDS_PAIR_BYTES;
-    code = input_source_need(source, RECORDS_PAIR_BYTES + padded);
+    if (!parse_pairs_header(bytes, &header, &source->fault))
+        return EXIT_FAILED;
+    code = input_source_need(source, header.bytes);
     if (code != EXIT_DONE)
         return code;
-    if (source->end - source->begin < RECORDS_PAIR_BYTES + padded)
+    if (source->end - source->begin < header.bytes)
         return byte_stream_fail(&source->fault, "the file ends within its header");
-    code = take_recipe(reader, source->buffer + source->begin + RECORDS_PAIR_BYTES, (size_t)length);
-    input_source_take(source, RECORDS_PAIR_BYTES + padded);
+    layout->has_header = true;
+    layout->words = header.words;
+    if (header.recipe_bytes > 0)
+        code = take_recipe(reader, source->buffer + source->begin + RECORDS_HEADER_BYTES, header.recipe_bytes);
+    input_source_take(source, header.bytes);
     return code;
 }
 
 static int read_rec(input_reader *reader)
 {
-    word_layout layout = {.has_ids = true};
-    const int code = take_pairs_header(reader, &layout.has_header);
+    word_layout layout = {.words = assumed_words(reader->shape->words), .has_ids = true};
+    const int code = take_pairs_header(reader, &layout);
     return code != EXIT_DONE ? code : read_words(reader, &layout, UINT64_MAX);
 }
 
@@ -522,12 +649,17 @@ static void expect_lines(const input_sample *from, const input_options *options,
                          input_expectation *expected)
 {
     const char *at = from->bytes, *end = from->bytes + from->size, *stop;
+    line_format format = options->lines;
     uint64_t lines = 0;
     for (; (stop = memchr(at, '\n', (size_t)(end - at))) != NULL; at = stop + 1, lines++) {
         line_record record;
         line_fault fault;
         size_t length = (size_t)(stop - at) - (stop > at && stop[-1] == '\r');
-        if (parse(&options->lines, at, length, &record, &fault) && record.has_id)
+        format.words = expected->words;
+        if (!parse(&format, at, length, &record, &fault))
+            continue;
+        expected->words = record.words;
+        if (record.has_id)
             note_id(expected, record.id);
     }
     double taken = (double)(at - from->bytes);
@@ -544,38 +676,49 @@ static void expect_jsonl(const input_sample *from, const input_options *options,
     expect_lines(from, options, json_line_parse, expected);
 }
 
-/* Words from the offset `first` on: fingerprints alone, or each with an id. */
-static void expect_words(const input_sample *from, size_t first, bool have_ids, input_expectation *expected)
+/* Words from the offset `first` on. */
+static void expect_words(const input_sample *from, size_t first, const word_layout *layout, input_expectation *expected)
 {
-    for (size_t at = first + 8; have_ids && at + 8 <= from->size; at += 16) {
+    const size_t step = record_bytes(layout);
+    for (size_t at = first + step - 8; layout->has_ids && at + 8 <= from->size; at += step) {
         uint64_t word;
         memcpy(&word, from->bytes + at, sizeof word);
-        note_id(expected, le64toh(word));
+        note_id(expected, layout->big_endian ? be64toh(word) : le64toh(word));
     }
-    expected->count = from->file_bytes > first ? (from->file_bytes - first) / (have_ids ? 16 : 8) : 0;
+    expected->words = layout->words;
+    expected->count = from->file_bytes > first ? (from->file_bytes - first) / step : 0;
 }
 
 static void expect_u64(const input_sample *from, const input_options *options, input_expectation *expected)
 {
     (void)options;
-    expect_words(from, 0, false, expected);
+    expected->assumes_words = expected->words == 0;
+    expect_words(from, 0, &(word_layout){.words = assumed_words(expected->words)}, expected);
 }
 
 static void expect_rec(const input_sample *from, const input_options *options, input_expectation *expected)
 {
     (void)options;
-    expect_words(from, 0, true, expected);
+    line_fault ignored;
+    pairs_header header = {.words = assumed_words(expected->words)};
+    expected->assumes_words = expected->words == 0 && !has_pairs_header(from->bytes, from->size);
+    if (!has_pairs_header(from->bytes, from->size) || parse_pairs_header(from->bytes, &header, &ignored))
+        expect_words(from, header.bytes, &(word_layout){.words = header.words, .has_ids = true}, expected);
 }
 
 static void expect_npy(const input_sample *from, const input_options *options, input_expectation *expected)
 {
     (void)options;
-    static const char word[] = "'shape'";
-    const char *shape = memmem(from->bytes, from->size, word, sizeof word - 1);
-    char columns[3];
-    const bool two_columns = shape != NULL && sscanf(shape + sizeof word - 1, " : ( %*[0-9] , %2[0-9]", columns) == 1 &&
-                             strcmp(columns, "2") == 0;
-    expect_words(from, 128, two_columns, expected); /* a header of NumPy has 128 bytes */
+    const uint8_t *bytes = (const uint8_t *)from->bytes;
+    size_t length = 0;
+    uint64_t count;
+    word_layout layout;
+    line_fault ignored;
+    expected->assumes_words = expected->words == 0;
+    if (!parse_preamble(bytes, from->size, &length, &ignored) || from->size < preamble_bytes(bytes) + length ||
+        !parse_text(from->bytes + preamble_bytes(bytes), length, expected->words, &count, &layout, &ignored))
+        return;
+    expect_words(from, preamble_bytes(bytes) + length, &layout, expected);
 }
 
 /* ----- the formats ----- */

@@ -15,10 +15,11 @@ typedef struct input_reader {
     input_source source;
     const char *path;
     const input_options *options;
-    input_ids *ids;
-    line_format lines;   /* of options, or what the input states */
+    input_shape *shape;
+    line_format lines;   /* of options, with the width of the shape, or what the input states */
     char *recipe;        /* that the input states, or NULL */
-    record_batch *batch; /* being filled; has room for options->batch_records, and is never left full */
+    record_batch *batch; /* being filled; has room for options->batch_records, and is never left full. Its number of
+                            words is set when it is delivered */
     /* Takes the batch and replaces it by an empty one. Returns an exit code; other than 0 stops the reading. */
     int (*hand_on)(void *context, record_batch **batch);
     void *context;
@@ -26,6 +27,21 @@ typedef struct input_reader {
 
 /* Hand the batch on if it is not empty. */
 int input_deliver(input_reader *reader);
+
+/* Set the number of words of the fingerprints that follow, or see that it is that of the earlier ones. */
+int input_settle_words(input_reader *reader, uint32_t words);
+
+/* The words of what a batch has in the place of a fingerprint. */
+static inline uint32_t input_batch_words(const input_reader *reader)
+{
+    return reader->lines.are_ids || reader->lines.are_edges ? 1 : reader->shape->words;
+}
+
+/* How many records fill a batch. */
+static inline size_t input_batch_room(const input_reader *reader)
+{
+    return record_batch_records(reader->options->batch_records, input_batch_words(reader));
+}
 
 /* The beginning of a file. */
 typedef struct input_sample {
@@ -40,7 +56,8 @@ typedef struct input_format_row {
     bool has_lines;     /* otherwise its first bytes may have any value */
     /* Read the rest of the source. The caller then delivers the last batch, even after a fault. */
     int (*read)(input_reader *reader);
-    /* Set the count and the largest id, from a sample of a file that is not compressed. */
+    /* Set the count, the largest id and, if it is 0, the number of words, from a sample of a file that is not
+     * compressed. */
     void (*expect)(const input_sample *from, const input_options *options, input_expectation *expected);
 } input_format_row;
 

@@ -9,7 +9,7 @@
 
 #include "output/json_plain.h"
 
-#define FINGERPRINT_BYTES 8u
+#define WORD_BYTES 8u
 
 static bool has_id_column(const line_format *format)
 {
@@ -35,30 +35,38 @@ static bool fail_absent(line_fault *fault, const char *expected, const json_memb
     return fail_at(fault, member);
 }
 
-static bool take_bytes(const json_member *member, uint64_t *fingerprint_out, line_fault *fault)
+/* The bytes of a fingerprint, which may be of any width if `words` is 0. Returns how many words they are, or 0. */
+static uint32_t take_bytes(const json_member *member, uint32_t words, uint64_t *fingerprint_out, line_fault *fault)
 {
-    if (member->length != FINGERPRINT_BYTES)
-        return line_fault_set(fault, "expected a fingerprint of 8 bytes, found an array of %zu", member->length);
-    memcpy(fingerprint_out, member->text, FINGERPRINT_BYTES);
-    *fingerprint_out = be64toh(*fingerprint_out);
-    return true;
+    const size_t found = member->length / WORD_BYTES;
+    if (member->length % WORD_BYTES != 0 || found == 0 || found > SSTORE_MAX_WORDS || (words != 0 && found != words)) {
+        (void)line_fault_set(fault, "expected a fingerprint of %u bytes, found an array of %zu",
+                             words > 1 ? WORD_BYTES * words : WORD_BYTES, member->length);
+        return 0;
+    }
+    memcpy(fingerprint_out, member->text, member->length);
+    for (size_t i = 0; i < found; i++)
+        fingerprint_out[i] = be64toh(fingerprint_out[i]);
+    return (uint32_t)found;
 }
 
-static bool take_fingerprint(const line_format *format, const json_member *member, uint64_t *fingerprint_out,
+static bool take_fingerprint(const line_format *format, const json_member *member, line_record *record,
                              line_fault *fault)
 {
-    bool right;
+    record->words = 0;
     if (member->kind == MEMBER_ABSENT || member->kind == MEMBER_NULL)
         return fail_absent(fault, "a fingerprint", member, "; --fingerprint-field names its key");
     if (member->kind == MEMBER_BYTES)
-        right = take_bytes(member, fingerprint_out, fault);
+        record->words = take_bytes(member, format->words, record->fingerprint, fault);
     else if (member->kind == MEMBER_OTHER)
-        right = line_fault_set(fault, "expected a fingerprint as a string, an integer or an array of 8 bytes, found %s",
-                               member->text);
+        (void)line_fault_set(fault, "expected a fingerprint as a string, an integer or an array of %u bytes, found %s",
+                             format->words > 1 ? WORD_BYTES * format->words : WORD_BYTES, member->text);
     else
-        right = line_parse_fingerprint(member->kind == MEMBER_INTEGER ? RADIX_DEC : format->radix, member->text,
-                                       member->length, fingerprint_out, fault);
-    return right || fail_at(fault, member);
+        record->words = line_parse_fingerprint(member->kind == MEMBER_INTEGER ? RADIX_DEC : format->radix,
+                                               format->words, member->text, member->length, record->fingerprint, fault);
+    record->may_be_bits = format->words == 0 && member->kind == MEMBER_STRING && format->radix == RADIX_HEX &&
+                          line_may_be_bits(record->fingerprint, record->words);
+    return record->words > 0 || fail_at(fault, member);
 }
 
 static bool take_id(const json_member *member, uint64_t *id_out, line_fault *fault)
@@ -79,8 +87,8 @@ static bool take_members(const line_format *format, const json_member *fingerpri
     if (format->are_ids && !record_out->has_id)
         return fail_absent(fault, "an id", id, "; --id-field names its key");
     if (format->are_ids)
-        return take_id(id, &record_out->fingerprint, fault);
-    if (!take_fingerprint(format, fingerprint, &record_out->fingerprint, fault))
+        return take_id(id, &record_out->fingerprint[0], fault);
+    if (!take_fingerprint(format, fingerprint, record_out, fault))
         return false;
     if (format->ignore_ids || !has_id_column(format))
         record_out->has_id = false;
@@ -92,9 +100,14 @@ static bool take_members(const line_format *format, const json_member *fingerpri
 bool json_line_parse(const line_format *format, const char *line, size_t length, line_record *record_out,
                      line_fault *fault)
 {
-    json_member members[] = {{.key = format->fingerprint_key}, {.key = format->id_key}};
+    json_member members[2]; /* whose rooms are not zeroed */
     char reason[JSON_REASON_BYTES], shown[4 * JSON_REASON_BYTES];
-    *record_out = (line_record){0};
+    members[0].key = format->fingerprint_key;
+    members[1].key = format->id_key;
+    record_out->words = 1;
+    record_out->may_be_bits = false;
+    record_out->has_id = false;
+    record_out->id = 0;
     if (length == 0)
         return line_fault_set(fault, "expected a JSON object, found an empty line");
     json_value *object = NULL;

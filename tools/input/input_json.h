@@ -9,8 +9,8 @@
 
 /*
  * Read a line as line_parse() does. The columns only say whether there is an id, and whether it may be missing. A
- * string holds a fingerprint in the radix of the format, or a decimal id. A number is decimal. An array of eight bytes
- * is a fingerprint, the most significant byte first.
+ * string holds a fingerprint in the radix of the format, or a decimal id. A number is decimal, and has 64 bits. An
+ * array of eight bytes for each word is a fingerprint, the most significant byte first.
  */
 bool json_line_parse(const line_format *format, const char *line, size_t length, line_record *record_out,
                      line_fault *fault);

@@ -13,7 +13,7 @@
 
 /* How much of a wrong field a message shows. */
 #define SHOWN_BYTES 40
-#define HEX_DIGITS 16u
+#define HEX_DIGITS 16u /* of a word */
 
 typedef struct field {
     const char *text;
@@ -35,6 +35,7 @@ bool line_fault_set(line_fault *fault, const char *format, ...)
     vsnprintf(fault->reason, sizeof fault->reason, format, arguments);
     va_end(arguments);
     fault->hint_at = strlen(fault->reason);
+    fault->has_sure_hint = false;
     return false;
 }
 
@@ -72,15 +73,30 @@ static bool parse_decimal(const char *text, size_t length, uint64_t *value_out)
     return length > 0 && digits_read_any_decimal(text, length, value_out, &fits) == length && fits;
 }
 
-static bool read_hex(const field *source, uint64_t *value_out)
+/* Is the text hex digits, all of one word or 16 of each? `text` may end right behind it. */
+static bool read_hex_words(const char *text, size_t length, uint64_t *words_out, uint32_t words)
 {
-    char digits[DIGITS_READ_BYTES] = {0};
+    for (uint32_t i = 0; i < words; i++) {
+        char digits[DIGITS_READ_BYTES] = {0};
+        const size_t count = words == 1 ? length : HEX_DIGITS;
+        memcpy(digits, text + (size_t)HEX_DIGITS * i, count);
+        if (digits_read_hex(digits, &words_out[i]) != count)
+            return false;
+    }
+    return true;
+}
+
+/* These read a fingerprint of `words` words, or of any number of them if that is 0. They return how many it has, or 0
+ * if it is something else. */
+
+static uint32_t read_hex(const field *source, uint64_t *words_out, uint32_t words)
+{
     const char *text = source->text;
     const size_t prefix = source->length > 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X') ? 2 : 0;
-    const size_t count = source->length - prefix;
-    if (count > 0 && count <= HEX_DIGITS)
-        memcpy(digits, text + prefix, count);
-    return count > 0 && digits_read_hex(digits, value_out) == count;
+    const uint32_t has = radix_words(RADIX_HEX, source->length - prefix);
+    if (has == 0 || (words != 0 && has != words))
+        return 0;
+    return read_hex_words(text + prefix, source->length - prefix, words_out, has) ? has : 0;
 }
 
 /* Negative numbers are two's complement: databases without unsigned types hold fingerprints like that. */
@@ -95,52 +111,131 @@ static bool read_signed(const field *source, uint64_t *value_out)
     return true;
 }
 
-static bool read_fingerprint(radix_form form, const field *source, uint64_t *value_out)
+static uint32_t read_fingerprint(radix_form form, const field *source, uint64_t *words_out, uint32_t words)
+{
+    const uint32_t has = radix_words(form, source->length);
+    bool right = false;
+    if (form == RADIX_HEX) /* whose prefix does not count */
+        return read_hex(source, words_out, words);
+    if (has == 0 || (words != 0 && has != words))
+        return 0;
+    switch (form) {
+    case RADIX_DEC:
+    case RADIX_SIGNED: right = read_signed(source, words_out); break;
+    case RADIX_BASE64: right = radix_read_base64(source->text, source->length, words_out, has); break;
+    case RADIX_BIN: right = radix_read_bin(source->text, source->length, words_out, has); break;
+    case RADIX_HEX: break;
+    }
+    return right ? has : 0;
+}
+
+#define EXPECTED_BYTES 128
+
+/* What a fingerprint is. Where any width is right, the usual one is named. */
+static const char *describe_fingerprint(radix_form form, uint32_t words, char to[EXPECTED_BYTES])
 {
     switch (form) {
     case RADIX_DEC:
-    case RADIX_SIGNED: return read_signed(source, value_out);
-    case RADIX_BASE64: return radix_read_base64(source->text, source->length, value_out);
-    case RADIX_BIN: return radix_read_bin(source->text, source->length, value_out);
+    case RADIX_SIGNED: return "a decimal fingerprint from -9223372036854775808 to 18446744073709551615";
+    case RADIX_BASE64:
+        if (words <= 1)
+            return "a fingerprint of eight bytes in base64 (11 characters, or 12 with a closing '=')";
+        (void)snprintf(to, EXPECTED_BYTES, "a fingerprint of %" PRIu32 " bytes in base64 (%zu characters)", 8 * words,
+                       RADIX_BASE64_CHARACTERS(words));
+        return to;
+    case RADIX_BIN:
+        (void)snprintf(to, EXPECTED_BYTES, "a fingerprint of %" PRIu32 " digits 0 and 1", words > 1 ? 64 * words : 64);
+        return to;
     case RADIX_HEX: break;
     }
-    return read_hex(source, value_out);
+    if (words <= 1)
+        return "a fingerprint of 1 to 16 hex digits";
+    (void)snprintf(to, EXPECTED_BYTES, "a fingerprint of %" PRIu32 " hex digits", HEX_DIGITS * words);
+    return to;
+}
+
+#define SEE_BITS "see --bits of 'sstore build'"
+
+bool line_fault_of_width(line_fault *fault, uint32_t expected, uint32_t found)
+{
+    return line_fault_set(fault, "expected fingerprints of %" PRIu32 " bits, found %" PRIu32 " bits; " SEE_BITS,
+                          64 * expected, 64 * found);
+}
+
+/* If the text is a fingerprint of another width, the hint says which. */
+static bool find_width_hint(radix_form form, const field *source, uint32_t words, char hint[EXPECTED_BYTES])
+{
+    uint64_t ignored[SSTORE_MAX_WORDS];
+    const uint32_t found = read_fingerprint(form, source, ignored, 0);
+    if (found > 0 && !radix_has_words(form, words))
+        (void)snprintf(hint, EXPECTED_BYTES, "; a decimal number has 64 bits, not %" PRIu32, 64 * words);
+    else if (found > 0)
+        (void)snprintf(hint, EXPECTED_BYTES, "; it seems to have %" PRIu32 " bits, not %" PRIu32 ": " SEE_BITS,
+                       64 * found, words > 1 ? 64 * words : 64);
+    return found > 0;
+}
+
+/* Whole bytes in hex, more than a word, but not whole words; and surely not a decimal number. */
+static bool are_odd_bytes(const field *source)
+{
+    bool has_letter = false;
+    if (source->length <= HEX_DIGITS || source->length % 2 != 0 || source->length > HEX_DIGITS * SSTORE_MAX_WORDS)
+        return false;
+    for (size_t i = 0; i < source->length; i++) {
+        if (memchr("0123456789abcdefABCDEF", source->text[i], 22) == NULL)
+            return false;
+        has_letter = has_letter || source->text[i] > '9';
+    }
+    return has_letter;
 }
 
 /* If the text is a fingerprint in another form, the hint names the option for it. */
-static bool parse_fingerprint(radix_form form, const field *source, uint64_t *value_out, line_fault *fault)
+static const char *find_form_hint(radix_form form, const field *source, uint32_t words, char hint[EXPECTED_BYTES])
 {
     static const struct {
-        const char *expected, *hint;
-    } forms[] = {
-        [RADIX_HEX] = {"a fingerprint of 1 to 16 hex digits", "; --radix hex, the default, reads hex fingerprints"},
-        [RADIX_DEC] = {"a decimal fingerprint from -9223372036854775808 to 18446744073709551615",
-                       "; --radix dec reads decimal fingerprints"},
-        [RADIX_SIGNED] = {"a decimal fingerprint from -9223372036854775808 to 18446744073709551615", ""},
-        [RADIX_BASE64] = {"a fingerprint of eight bytes in base64 (11 characters, or 12 with a closing '=')",
-                          "; --radix base64 reads fingerprints in base64"},
-        [RADIX_BIN] = {"a fingerprint of 64 digits 0 and 1", "; --radix bin reads binary digits"},
-    };
-    static const radix_form others[] = {RADIX_BIN, RADIX_DEC, RADIX_HEX, RADIX_BASE64}; /* strict ones first */
-    const char *hint = "";
-    if (read_fingerprint(form, source, value_out))
-        return true;
-    for (size_t i = 0; i < sizeof others / sizeof *others && hint[0] == '\0'; i++)
-        if (read_fingerprint(others[i], source, value_out))
-            hint = forms[others[i]].hint;
-    return fail_with_hint(fault, forms[form].expected, source, hint);
+        radix_form form;
+        const char *hint;
+    } others[] = {/* strict ones first */
+                  {RADIX_BIN, "; --radix bin reads binary digits"},
+                  {RADIX_DEC, "; --radix dec reads decimal fingerprints"},
+                  {RADIX_HEX, "; --radix hex, the default, reads hex fingerprints"},
+                  {RADIX_BASE64, "; --radix base64 reads fingerprints in base64"}};
+    uint64_t ignored[SSTORE_MAX_WORDS];
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (read_fingerprint(others[i].form, source, ignored, words) > 0)
+            return others[i].hint;
+    if (form != RADIX_HEX || !are_odd_bytes(source))
+        return "";
+    (void)snprintf(hint, EXPECTED_BYTES,
+                   "; fill %zu bits up to a multiple of 64 with zeros at the end, which changes no distance",
+                   4 * source->length);
+    return hint;
+}
+
+static uint32_t parse_fingerprint(radix_form form, const field *source, uint64_t *words_out, uint32_t words,
+                                  line_fault *fault)
+{
+    char expected[EXPECTED_BYTES], hint[EXPECTED_BYTES];
+    const uint32_t has = read_fingerprint(form, source, words_out, words);
+    if (has > 0)
+        return has;
+    (void)fail_found(fault, describe_fingerprint(form, words, expected), source);
+    const bool is_width = find_width_hint(form, source, words, hint);
+    line_fault_set_hint(fault, is_width ? hint : find_form_hint(form, source, words > 0 ? words : 1, hint));
+    fault->has_sure_hint = is_width;
+    return 0;
 }
 
 /* The hints help with ids before fingerprints, and with the output of 'sstore fingerprint FILE...', which has paths in
  * the place of ids. */
 static bool parse_id(const line_format *format, const field *source, line_record *record, line_fault *fault)
 {
-    uint64_t ignored;
+    uint64_t ignored[SSTORE_MAX_WORDS];
     record->has_id = !(source->length == 1 && source->text[0] == '-');
     if (!record->has_id || parse_decimal(source->text, source->length, &record->id))
         return true;
     return fail_with_hint(fault, "a decimal id up to 18446744073709551615, or '-'", source,
-                          source->length == HEX_DIGITS && read_hex(source, &ignored)
+                          source->length >= HEX_DIGITS && read_hex(source, ignored, format->words) > 0
                               ? "; --columns id,fingerprint reads lines that begin with the id"
                           : format->must_have_ids ? "; names are no ids: print these without --id-table"
                                                   : "; --columns fingerprint,- skips this field");
@@ -151,7 +246,8 @@ static bool parse_only_id(const line_format *format, const field *source, uint64
 {
     if (parse_decimal(source->text, source->length, id_out))
         return true;
-    const bool may_be_fingerprint = format->id_may_be_missing && read_hex(source, id_out);
+    uint64_t ignored[SSTORE_MAX_WORDS];
+    const bool may_be_fingerprint = format->id_may_be_missing && read_hex(source, ignored, 0) > 0;
     return fail_with_hint(fault, "a decimal id up to 18446744073709551615", source,
                           may_be_fingerprint ? "; if the ids are in the second field, add --columns fingerprint,id"
                                              : "");
@@ -188,9 +284,14 @@ static bool next_field(field_reader *reader, field *field_out)
 static bool parse_column(const line_format *format, line_column column, const field *source, line_record *record,
                          line_fault *fault)
 {
-    if (column == LINE_COLUMN_FINGERPRINT)
-        return format->are_ids ? parse_only_id(format, source, &record->fingerprint, fault)
-                               : parse_fingerprint(format->radix, source, &record->fingerprint, fault);
+    if (column == LINE_COLUMN_FINGERPRINT && format->are_ids)
+        return parse_only_id(format, source, &record->fingerprint[0], fault);
+    if (column == LINE_COLUMN_FINGERPRINT) {
+        record->words = parse_fingerprint(format->radix, source, record->fingerprint, format->words, fault);
+        record->may_be_bits = format->words == 0 && format->radix == RADIX_HEX &&
+                              line_may_be_bits(record->fingerprint, record->words);
+        return record->words > 0;
+    }
     if (column == LINE_COLUMN_ID && format->are_ids) /* the columns are the default: the id may be either field */
         return fail_with_hint(fault, "no second field", source,
                               "; --columns id,- reads the first field, --columns fingerprint,id the second");
@@ -205,7 +306,7 @@ static bool parse_edge(const char *line, size_t length, line_record *record_out,
     field first, second, rest;
     record_out->has_id = true;
     const bool right = next_field(&reader, &first) && next_field(&reader, &second) && !next_field(&reader, &rest) &&
-                       parse_decimal(first.text, first.length, &record_out->fingerprint) &&
+                       parse_decimal(first.text, first.length, &record_out->fingerprint[0]) &&
                        parse_decimal(second.text, second.length, &record_out->id);
     return right || line_fault_found(fault, "two decimal numbers up to 18446744073709551615", line, length);
 }
@@ -213,7 +314,10 @@ static bool parse_edge(const char *line, size_t length, line_record *record_out,
 bool line_parse(const line_format *format, const char *line, size_t length, line_record *record_out, line_fault *fault)
 {
     static const char *const names[] = {"a fingerprint", "an id or '-'", "a field to skip"};
-    *record_out = (line_record){0};
+    record_out->words = 1;
+    record_out->may_be_bits = false;
+    record_out->has_id = false;
+    record_out->id = 0;
     if (format->are_edges)
         return parse_edge(line, length, record_out, fault);
     if (length == 0)
@@ -234,10 +338,18 @@ bool line_parse(const line_format *format, const char *line, size_t length, line
                                                             "; a - at the end of --columns skips the rest of a line");
 }
 
-bool line_parse_fingerprint(radix_form form, const char *text, size_t length, uint64_t *fingerprint_out,
-                            line_fault *fault)
+uint32_t line_parse_fingerprint(radix_form form, uint32_t words, const char *text, size_t length,
+                                uint64_t *fingerprint_out, line_fault *fault)
 {
-    return parse_fingerprint(form, &(field){text, length}, fingerprint_out, fault);
+    return parse_fingerprint(form, &(field){text, length}, fingerprint_out, words, fault);
+}
+
+bool line_may_be_bits(const uint64_t *fingerprint, uint32_t words)
+{
+    for (uint32_t i = 0; i < words; i++)
+        if ((fingerprint[i] & ~UINT64_C(0x1111111111111111)) != 0)
+            return false;
+    return words > 1;
 }
 
 bool line_parse_id(const char *text, size_t length, uint64_t *id_out, line_fault *fault)
@@ -290,20 +402,22 @@ bool line_format_set_columns(line_format *format, const char *list, line_fault *
 /* ----- many lines of the common shapes, without looking for their ends first ----- */
 
 /*
- * The common shapes: a fingerprint and an id in either order, or a fingerprint alone. Fingerprints are 1 to 16 hex
- * digits without 0x, or decimal numbers. A tab or one space separates the two, and LF or CRLF ends the line. Every byte
+ * The common shapes: a fingerprint and an id in either order, or a fingerprint alone. Fingerprints are hex digits
+ * without 0x, or decimal numbers. A tab or one space separates the two, and LF or CRLF ends the line. Every byte
  * of such a line belongs to one of these parts.
  */
 
-/* The longest line: two fields, as the functions of digits.h read them, a sign, a separator and a line end. */
-#define MAX_COMMON_BYTES ((size_t)2 * DIGITS_READ_BYTES + 4)
+/* The longest line: two fields, as the functions of digits.h read them, further words of the fingerprint, a sign, a
+ * separator and a line end. */
+#define MAX_COMMON_BYTES(words) ((size_t)2 * DIGITS_READ_BYTES + 4 + HEX_DIGITS * ((size_t)(words)-1))
 
 typedef enum line_shape { SHAPE_OTHER, SHAPE_FINGERPRINT, SHAPE_FINGERPRINT_ID, SHAPE_ID_FINGERPRINT } line_shape;
 
 static line_shape choose_shape(const line_format *format)
 {
     const line_column *columns = format->columns;
-    if (format->are_ids || format->radix == RADIX_BASE64 || format->radix == RADIX_BIN)
+    if (format->are_ids || format->words == 0 || (format->words > 1 && format->radix != RADIX_HEX) ||
+        format->radix == RADIX_BASE64 || format->radix == RADIX_BIN)
         return SHAPE_OTHER;
     if (format->column_count == 1 && columns[0] == LINE_COLUMN_FINGERPRINT)
         return SHAPE_FINGERPRINT;
@@ -316,8 +430,19 @@ static line_shape choose_shape(const line_format *format)
 
 /* Each of these takes a part of the line and returns the text after it, or NULL if something else stands there. */
 
-static inline const char *take_fingerprint(radix_form form, const char *at, uint64_t *value_out)
+/* All digits of several words. */
+static inline const char *take_hex_words(const char *at, uint32_t words, uint64_t *words_out)
 {
+    for (uint32_t i = 0; i < words; i++, at += HEX_DIGITS)
+        if (digits_read_hex(at, &words_out[i]) != HEX_DIGITS)
+            return NULL;
+    return at;
+}
+
+static inline const char *take_fingerprint(radix_form form, uint32_t words, const char *at, uint64_t *value_out)
+{
+    if (words > 1)
+        return take_hex_words(at, words, value_out);
     if (form == RADIX_HEX) {
         size_t count = digits_read_hex(at, value_out);
         return count > 0 ? at + count : NULL;
@@ -372,28 +497,29 @@ static inline const char *take_id_before(const line_format *format, const char *
     return at != NULL ? take_separator(at) : NULL;
 }
 
-static inline const char *take_line(const line_format *format, line_shape shape, const char *at,
+static inline const char *take_line(const line_format *format, line_shape shape, uint32_t words, const char *at,
                                     uint64_t *fingerprint_out, uint64_t *id_out)
 {
     if (shape == SHAPE_ID_FINGERPRINT)
         at = take_id_before(format, at, id_out);
     if (at != NULL)
-        at = format->are_edges ? take_id(at, fingerprint_out) : take_fingerprint(format->radix, at, fingerprint_out);
+        at = format->are_edges ? take_id(at, fingerprint_out)
+                               : take_fingerprint(format->radix, words, at, fingerprint_out);
     if (at != NULL)
         at = shape == SHAPE_FINGERPRINT_ID ? take_id_behind(format, at, id_out) : take_end(at);
     return at;
 }
 
-line_run line_run_parse(const line_format *format, bool with_ids, const char *text, size_t size, uint64_t *fingerprints,
-                        uint64_t *ids, size_t max_count)
+/* Inlined twice, so that lines of 64 bits are read without loops over words. */
+static inline __attribute__((always_inline)) line_run parse_run(const line_format *format, line_shape shape,
+                                                                uint32_t words, const char *text, size_t size,
+                                                                uint64_t *fingerprints, uint64_t *ids, size_t max_count)
 {
-    const line_shape shape = choose_shape(format);
     line_run run = {0, 0};
-    if (shape == SHAPE_OTHER || (with_ids && (shape == SHAPE_FINGERPRINT || format->ignore_ids)))
-        return run;
-    while (run.count < max_count && size - run.bytes >= MAX_COMMON_BYTES) {
+    while (run.count < max_count && size - run.bytes >= MAX_COMMON_BYTES(words)) {
         const char *line = text + run.bytes;
-        const char *next = take_line(format, shape, line, &fingerprints[run.count], with_ids ? &ids[run.count] : NULL);
+        const char *next = take_line(format, shape, words, line, &fingerprints[words * run.count],
+                                     ids != NULL ? &ids[run.count] : NULL);
         if (next == NULL)
             break;
         run.count++;
@@ -402,17 +528,35 @@ line_run line_run_parse(const line_format *format, bool with_ids, const char *te
     return run;
 }
 
+line_run line_run_parse(const line_format *format, bool with_ids, const char *text, size_t size, uint64_t *fingerprints,
+                        uint64_t *ids, size_t max_count)
+{
+    const line_shape shape = choose_shape(format);
+    if (shape == SHAPE_OTHER || (with_ids && (shape == SHAPE_FINGERPRINT || format->ignore_ids)))
+        return (line_run){0, 0};
+    if (!with_ids)
+        ids = NULL;
+    return format->words == 1 ? parse_run(format, shape, 1, text, size, fingerprints, ids, max_count)
+                              : parse_run(format, shape, format->words, text, size, fingerprints, ids, max_count);
+}
+
 /* ----- lines of matches ----- */
 
-#define MAX_MATCH_BYTES (2 * (HEX_DIGITS + 1) + 2 + 1 + DIGITS_MAX_DECIMAL) /* of a line without its end */
+#define MAX_MATCH_BYTES                                                                                                \
+    (2 * (HEX_DIGITS * SSTORE_MAX_WORDS + 1) + 4 + 1 + DIGITS_MAX_DECIMAL) /* of a line without its end */
 
-/* Read 16 hex digits and a tab. */
-static bool take_match_fingerprint(const char **at, uint64_t *value_out)
+/* Read all digits of some words, and a tab. Returns how many words they are, or 0. */
+static uint32_t take_match_words(const char **at, uint64_t *words_out)
 {
-    if (digits_read_hex(*at, value_out) != HEX_DIGITS || (*at)[HEX_DIGITS] != '\t')
-        return false;
-    *at += HEX_DIGITS + 1;
-    return true;
+    for (uint32_t count = 0; count < SSTORE_MAX_WORDS && digits_read_hex(*at, &words_out[count]) == HEX_DIGITS;) {
+        *at += HEX_DIGITS;
+        count++;
+        if (**at == '\t') {
+            ++*at;
+            return count;
+        }
+    }
+    return 0;
 }
 
 /* Read a decimal number that ends with `end`. */
@@ -425,28 +569,33 @@ static bool take_match_number(const char **at, char end, uint64_t *value_out)
     return true;
 }
 
-/* The text ends with a zero, so no part is found beyond it. */
+/* The text ends with zeros, so no part is found beyond it. */
 static bool take_match(const char *at, match_line *line, uint64_t *distance_out)
 {
-    if (!take_match_fingerprint(&at, &line->match.query) || !take_match_fingerprint(&at, &line->match.fingerprint) ||
+    line->words = take_match_words(&at, line->query);
+    if (line->words == 0 || take_match_words(&at, line->fingerprint) != line->words ||
         !take_match_number(&at, '\t', distance_out))
         return false;
     line->has_id = at[0] != '-';
-    line->match.id = 0;
-    return line->has_id ? take_match_number(&at, '\0', &line->match.id) : at[1] == '\0';
+    line->id = 0;
+    return line->has_id ? take_match_number(&at, '\0', &line->id) : at[1] == '\0';
 }
 
 bool match_line_parse(const char *text, size_t length, match_line *line_out, line_fault *fault)
 {
-    char line[MAX_MATCH_BYTES + 1 + DIGITS_READ_BYTES] = {0};
+    char line[MAX_MATCH_BYTES + DIGITS_READ_BYTES + 1];
     uint64_t distance = 0;
-    if (length > 0 && length <= MAX_MATCH_BYTES && memchr(text, '\0', length) == NULL)
-        memcpy(line, text, length);
+    const bool fits = length <= MAX_MATCH_BYTES && memchr(text, '\0', length) == NULL;
+    const size_t taken = fits ? length : 0;
+    memcpy(line, text, taken);
+    memset(line + taken, 0, DIGITS_READ_BYTES + 1);
     if (!take_match(line, line_out, &distance))
         return line_fault_found(fault, "a match (query, fingerprint, distance and id, separated by tabs)", text,
                                 length);
-    line_out->match.distance = sstore_hamming_distance(line_out->match.query, line_out->match.fingerprint);
-    return line_out->match.distance == distance ||
+    line_out->distance = 0;
+    for (uint32_t i = 0; i < line_out->words; i++)
+        line_out->distance += sstore_hamming_distance(line_out->query[i], line_out->fingerprint[i]);
+    return line_out->distance == distance ||
            line_fault_set(fault, "expected %" PRIu32 ", the distance of the line's fingerprints, found %" PRIu64,
-                          line_out->match.distance, distance);
+                          line_out->distance, distance);
 }

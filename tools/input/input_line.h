@@ -25,6 +25,7 @@ typedef struct line_format {
     size_t column_count;
     bool id_may_be_missing; /* a line may end before its id column */
     radix_form radix;       /* of fingerprints */
+    uint32_t words;         /* of a fingerprint; 0: any */
     bool ignore_ids;        /* the id column is skipped */
     bool are_ids;           /* the fingerprint column holds ids, decimal and unsigned */
     bool are_edges;         /* lines are two numbers, decimal and unsigned; the columns are the default ones */
@@ -35,18 +36,23 @@ typedef struct line_format {
 /* A fingerprint, then optionally an id. */
 #define LINE_FORMAT_INIT                                                                                               \
     {                                                                                                                  \
-        {LINE_COLUMN_FINGERPRINT, LINE_COLUMN_ID}, 2, true, RADIX_HEX, false, false, false, "fingerprint", "id", false \
+        {LINE_COLUMN_FINGERPRINT, LINE_COLUMN_ID}, 2, true, RADIX_HEX, 0, false, false, false, "fingerprint", "id",    \
+            false                                                                                                      \
     }
 
 typedef struct line_record {
-    uint64_t fingerprint, id; /* id: 0 if there is none */
+    uint64_t fingerprint[SSTORE_MAX_WORDS]; /* or the first number of a line of numbers, one word */
+    uint32_t words;                         /* of the fingerprint */
+    bool may_be_bits; /* if any width is right: it has several words by hex digits that are all 0 or 1 */
     bool has_id;
+    uint64_t id; /* 0 if there is none */
 } line_record;
 
 /* Why a line or another part of an input is malformed. */
 typedef struct line_fault {
-    char reason[320];
-    size_t hint_at; /* of a line: where a hint begins, or the end */
+    char reason[400];
+    size_t hint_at;     /* of a line: where a hint begins, or the end */
+    bool has_sure_hint; /* which no guess should replace */
 } line_fault;
 
 /* Set the reason as printf() does. Returns false, for the caller to return. */
@@ -71,11 +77,18 @@ bool line_format_set_columns(line_format *format, const char *list, line_fault *
  */
 bool line_parse(const line_format *format, const char *line, size_t length, line_record *record_out, line_fault *fault);
 
-/* Read a fingerprint that stands alone. Returns as line_parse(). */
-bool line_parse_fingerprint(radix_form form, const char *text, size_t length, uint64_t *fingerprint_out,
-                            line_fault *fault);
+/* Read a fingerprint that stands alone, of `words` words, or of any number of them if that is 0. Returns how many words
+ * it has; 0: the text is malformed, and *fault says what was expected and what was found. */
+uint32_t line_parse_fingerprint(radix_form form, uint32_t words, const char *text, size_t length,
+                                uint64_t *fingerprint_out, line_fault *fault);
 
-/* The same for a decimal id. */
+/* Hardly a fingerprint in hex: it may be in binary digits. */
+bool line_may_be_bits(const uint64_t *fingerprint, uint32_t words);
+
+/* Set the reason: a fingerprint has another number of words than expected. Returns false, for the caller to return. */
+bool line_fault_of_width(line_fault *fault, uint32_t expected, uint32_t found);
+
+/* Read a decimal id that stands alone. Returns as line_parse(). */
 bool line_parse_id(const char *text, size_t length, uint64_t *id_out, line_fault *fault);
 
 typedef struct line_run {
@@ -85,16 +98,19 @@ typedef struct line_run {
 
 /*
  * Read up to `max_count` lines at the beginning of text[0, size), all of the shapes that nearly all lines have, with
- * the same result as line_parse(). Fills fingerprints[] and, if `with_ids`, ids[]; then every line must have an id,
- * otherwise none. Ends before the first line that does not fit or is malformed, or that begins in the last bytes of the
- * text.
+ * the same result as line_parse(). Fills fingerprints[], of as many words as the format says, and, if `with_ids`,
+ * ids[]; then every line must have an id, otherwise none. Ends before the first line that does not fit or is malformed,
+ * or that begins in the last bytes of the text. If the format leaves the number of words open, no line is read.
  */
 line_run line_run_parse(const line_format *format, bool with_ids, const char *text, size_t size, uint64_t *fingerprints,
                         uint64_t *ids, size_t max_count);
 
 typedef struct match_line {
-    sstore_stream_match match; /* the id is 0 if there is none */
-    bool has_id;               /* otherwise the line has '-' */
+    uint64_t query[SSTORE_MAX_WORDS], fingerprint[SSTORE_MAX_WORDS];
+    uint32_t words; /* of each */
+    uint32_t distance;
+    uint64_t id; /* 0 if there is none */
+    bool has_id; /* otherwise the line has '-' */
 } match_line;
 
 /*

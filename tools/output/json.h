@@ -36,7 +36,7 @@ typedef enum member_kind {
     MEMBER_OTHER    /* the text says what it is */
 } member_kind;
 
-#define MEMBER_MAX_BYTES 24 /* of a longer array of bytes only the length is valid */
+#define MEMBER_MAX_BYTES 128 /* of a longer array of bytes only the length is valid */
 
 /* A key of an object, and its value. If there is no such key, and it has dots, they separate the keys of objects within
  * objects: "page.text". */

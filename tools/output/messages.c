@@ -4,6 +4,7 @@
 #include "output/messages.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -96,6 +97,17 @@ sstore_status error_no_memory(sstore_error *error)
 {
     *error = (sstore_error){.status = SSTORE_ERROR_MEMORY, .offset = SSTORE_NO_OFFSET, .message = "out of memory"};
     return SSTORE_ERROR_MEMORY;
+}
+
+sstore_status error_if_wide(const char *path, uint32_t fingerprint_bits, sstore_error *error)
+{
+    if (fingerprint_bits == 64)
+        return SSTORE_OK;
+    *error = (sstore_error){.status = SSTORE_ERROR_UNSUPPORTED, .offset = SSTORE_NO_OFFSET};
+    (void)snprintf(error->message, sizeof error->message,
+                   "%.512s: its fingerprints have %" PRIu32 " bits; this is possible with 64 bits only", path,
+                   fingerprint_bits);
+    return error->status;
 }
 
 void message_exit_usage(void)

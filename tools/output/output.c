@@ -1,8 +1,8 @@
 /*
  * output.c - prints records and results, and keeps the state of stdout.
  *
- * In JSON, fingerprints are strings of 16 hex digits, and ids are decimal strings: many readers hold JSON numbers as
- * doubles, which are exact only up to 2^53.
+ * In JSON, fingerprints are strings, in hex unless the style says otherwise, and ids are decimal strings: many readers
+ * hold JSON numbers as doubles, which are exact only up to 2^53.
  */
 #include "output/output.h"
 
@@ -159,16 +159,9 @@ static void put_decimal(line *to, uint64_t value, char after)
     *to->end++ = after;
 }
 
-/* In the radix of the style. */
-static void put_fingerprint(const output_style *style, line *to, uint64_t value)
+static void put_fingerprint(const output_style *style, radix_form radix, line *to, const uint64_t *words)
 {
-    to->end = radix_put(style->radix, to->end, value);
-    *to->end++ = '\t';
-}
-
-static void put_hex(line *to, uint64_t value)
-{
-    to->end = output_hex(to->end, value);
+    to->end = radix_put(radix, to->end, words, style->words);
     *to->end++ = '\t';
 }
 
@@ -178,14 +171,7 @@ static bool line_end(line *self)
     return !self->failed;
 }
 
-/* A fingerprint in the radix of the style, and a zero. Returns `to`. */
-static const char *fingerprint_string(const output_style *style, char to[RADIX_MAX_CHARACTERS + 1], uint64_t value)
-{
-    *radix_put(style->radix, to, value) = '\0';
-    return to;
-}
-
-bool output_match(const output_style *style, uint64_t query, const sstore_match *match)
+bool output_match(const output_style *style, const uint64_t *query, const sstore_match *match)
 {
     id_text id;
     line to;
@@ -193,13 +179,14 @@ bool output_match(const output_style *style, uint64_t query, const sstore_match 
         return false;
     if (style->json) {
         char of_query[RADIX_MAX_CHARACTERS + 1], fingerprint[RADIX_MAX_CHARACTERS + 1];
-        return output_json(json_value_make("{s:s, s:s, s:i, s:s?}", "query", fingerprint_string(style, of_query, query),
-                                           "fingerprint", fingerprint_string(style, fingerprint, match->fingerprint),
+        return output_json(json_value_make("{s:s, s:s, s:i, s:s?}", "query",
+                                           radix_string(style->radix, of_query, query, style->words), "fingerprint",
+                                           radix_string(style->radix, fingerprint, match->words, style->words),
                                            "distance", (int)match->distance, "id", json_id(style, &id)));
     }
     line_begin(&to);
-    put_fingerprint(style, &to, query);
-    put_fingerprint(style, &to, match->fingerprint);
+    put_fingerprint(style, style->radix, &to, query);
+    put_fingerprint(style, style->radix, &to, match->words);
     put_decimal(&to, match->distance, '\t');
     put_id(&to, &id, '\n');
     return line_end(&to);
@@ -207,38 +194,43 @@ bool output_match(const output_style *style, uint64_t query, const sstore_match 
 
 int output_scan_match(void *style, const sstore_stream_match *match)
 {
-    const sstore_match plain = {.fingerprint = match->fingerprint, .id = match->id, .distance = match->distance};
-    return !output_match(style, match->query, &plain);
+    const sstore_match plain = {.fingerprint = match->fingerprint,
+                                .id = match->id,
+                                .distance = match->distance,
+                                .words = match->words};
+    return !output_match(style, match->query_words, &plain);
 }
 
-bool output_new_record(const output_style *style, uint64_t query, uint64_t id)
+bool output_new_record(const output_style *style, const uint64_t *query, uint64_t id)
 {
     static const char words[] = "new\t-\t";
     id_text shown;
-    char hex[17];
+    char hex[RADIX_MAX_CHARACTERS + 1];
     line to;
     if (!take_id(style, id, &shown))
         return false;
     if (style->json)
-        return output_json(json_value_make("{s:s, s:b, s:s?}", "query", output_hex_string(hex, query), "new", 1, "id",
+        return output_json(json_value_make("{s:s, s:b, s:s?}", "query",
+                                           radix_string(RADIX_HEX, hex, query, style->words), "new", 1, "id",
                                            json_id(style, &shown)));
     line_begin(&to);
-    put_hex(&to, query);
+    put_fingerprint(style, RADIX_HEX, &to, query);
     memcpy(to.end, words, sizeof words - 1);
     to.end += sizeof words - 1;
     put_id(&to, &shown, '\n');
     return line_end(&to);
 }
 
-bool output_count(const output_style *style, uint64_t query, uint64_t count)
+bool output_count(const output_style *style, const uint64_t *query, uint64_t count)
 {
     char of_query[RADIX_MAX_CHARACTERS + 1];
     line to;
     if (style->json)
-        return output_json(json_value_make("{s:s, s:I}", "query", fingerprint_string(style, of_query, query), "count",
+        return output_json(json_value_make("{s:s, s:I}", "query",
+                                           radix_string(style->radix, of_query, query, style->words), "count",
                                            (long long)count));
     line_begin(&to);
-    put_fingerprint(style, &to, query);
+    put_fingerprint(style, style->radix, &to, query);
     put_decimal(&to, count, '\n');
     return line_end(&to);
 }
@@ -246,19 +238,20 @@ bool output_count(const output_style *style, uint64_t query, uint64_t count)
 bool output_pair(const output_style *first, const output_style *second, const sstore_pair *pair)
 {
     id_text id, other_id;
-    char hex[17], other_hex[17];
+    char hex[RADIX_MAX_CHARACTERS + 1], other_hex[RADIX_MAX_CHARACTERS + 1];
     line to;
     if (!take_id(first, pair->id, &id) || !take_id(second, pair->other_id, &other_id))
         return false;
     if (first->json)
         return output_json(json_value_make("{s:s, s:s?, s:s, s:s?, s:i}", "fingerprint",
-                                           output_hex_string(hex, pair->fingerprint), "id", json_id(first, &id),
-                                           "other_fingerprint", output_hex_string(other_hex, pair->other_fingerprint),
+                                           radix_string(RADIX_HEX, hex, pair->words, first->words), "id",
+                                           json_id(first, &id), "other_fingerprint",
+                                           radix_string(RADIX_HEX, other_hex, pair->other_words, second->words),
                                            "other_id", json_id(second, &other_id), "distance", (int)pair->distance));
     line_begin(&to);
-    put_hex(&to, pair->fingerprint);
+    put_fingerprint(first, RADIX_HEX, &to, pair->words);
     put_id(&to, &id, '\t');
-    put_hex(&to, pair->other_fingerprint);
+    put_fingerprint(second, RADIX_HEX, &to, pair->other_words);
     put_id(&to, &other_id, '\t');
     put_decimal(&to, pair->distance, '\n');
     return line_end(&to);
@@ -267,19 +260,19 @@ bool output_pair(const output_style *first, const output_style *second, const ss
 bool output_cluster_record(const output_style *style, const sstore_cluster_record *record)
 {
     id_text id;
-    char hex[17];
+    char hex[RADIX_MAX_CHARACTERS + 1];
     line to;
     if (!take_id(style, record->id, &id))
         return false;
     if (style->json)
         return output_json(json_value_make("{s:I, s:I, s:s, s:s?, s:i, s:b}", "cluster", (long long)record->cluster,
                                            "cluster_size", (long long)record->cluster_size, "fingerprint",
-                                           output_hex_string(hex, record->fingerprint), "id", json_id(style, &id),
-                                           "distance", (int)record->distance, "representative",
+                                           radix_string(RADIX_HEX, hex, record->words, style->words), "id",
+                                           json_id(style, &id), "distance", (int)record->distance, "representative",
                                            (int)record->is_representative));
     line_begin(&to);
     put_decimal(&to, record->cluster_size, '\t');
-    put_hex(&to, record->fingerprint);
+    put_fingerprint(style, RADIX_HEX, &to, record->words);
     put_id(&to, &id, '\t');
     put_decimal(&to, record->distance, '\n');
     return line_end(&to);
@@ -300,14 +293,14 @@ bool output_component(const output_style *style, bool with_smallest, uint64_t sm
     return line_end(&to);
 }
 
-bool output_record(const output_style *style, const sstore_record *record)
+bool output_record(const output_style *style, const uint64_t *fingerprint, uint64_t id)
 {
-    id_text id;
+    id_text shown;
     line to;
-    if (!take_id(style, record->id, &id))
+    if (!take_id(style, id, &shown))
         return false;
     line_begin(&to);
-    put_hex(&to, record->fingerprint);
-    put_id(&to, &id, '\n');
+    put_fingerprint(style, RADIX_HEX, &to, fingerprint);
+    put_id(&to, &shown, '\n');
     return line_end(&to);
 }

@@ -26,21 +26,22 @@ typedef struct output_names {
 typedef struct output_style {
     bool json;
     bool has_ids;              /* otherwise ids are printed as '-' or null */
+    uint32_t words;            /* of a fingerprint */
     radix_form radix;          /* of the fingerprints of matches and counts; all others are hex */
     const output_names *names; /* NULL: ids are numbers */
 } output_style;
 
 /* "query<TAB>fingerprint<TAB>distance<TAB>id", or an object with these keys. */
-bool output_match(const output_style *style, uint64_t query, const sstore_match *match);
+bool output_match(const output_style *style, const uint64_t *query, const sstore_match *match);
 
 /* The same for a match of a scan: a callback whose context is the style. */
 int output_scan_match(void *style, const sstore_stream_match *match);
 
 /* "query<TAB>new<TAB>-<TAB>id", or an object: the answer of 'add --if-new' to a record that was added. */
-bool output_new_record(const output_style *style, uint64_t query, uint64_t id);
+bool output_new_record(const output_style *style, const uint64_t *query, uint64_t id);
 
 /* "query<TAB>count", or an object with these keys. */
-bool output_count(const output_style *style, uint64_t query, uint64_t count);
+bool output_count(const output_style *style, const uint64_t *query, uint64_t count);
 
 /* "fingerprint<TAB>id<TAB>fingerprint<TAB>id<TAB>distance", or an object. */
 bool output_pair(const output_style *first, const output_style *second, const sstore_pair *pair);
@@ -52,7 +53,7 @@ bool output_cluster_record(const output_style *style, const sstore_cluster_recor
 bool output_component(const output_style *style, bool with_smallest, uint64_t smallest, uint64_t node);
 
 /* "fingerprint<TAB>id". */
-bool output_record(const output_style *style, const sstore_record *record);
+bool output_record(const output_style *style, const uint64_t *fingerprint, uint64_t id);
 
 bool output_flush(void);
 

@@ -67,6 +67,11 @@ double store_report_each(const store_report *report, uint64_t bytes)
     return count == 0 ? 0 : (double)bytes / (double)count;
 }
 
+uint32_t store_report_raw(const store_report *report)
+{
+    return report->metadata.fingerprint_bits / 8;
+}
+
 /* ----- JSON ----- */
 
 /* null for a table without fingerprints. */
@@ -78,14 +83,15 @@ static json_value *bits_value(double bits)
 static json_value *table_value(const sstore_table_statistics *table)
 {
     char mask[17];
-    return json_value_make("{s:s, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o}", "key_mask",
-                           output_hex_string(mask, table->key_mask), "prefix_bits", (long long)table->prefix_bits,
-                           "radius", (long long)table->radius, "blocks", (long long)table->block_count, "bytes",
-                           (long long)table->file_bytes, "directory_bytes", (long long)table->directory_bytes,
-                           "bits_per_fingerprint", bits_value(table->bits_per_fingerprint),
-                           "bound_bits_per_fingerprint", bits_value(table->bound_bits_per_fingerprint),
-                           "elias_fano_bits_per_fingerprint", bits_value(table->elias_fano_bits_per_fingerprint),
-                           "rice_bits_per_fingerprint", bits_value(table->rice_bits_per_fingerprint));
+    return json_value_make("{s:I, s:s, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o}", "word", (long long)table->word,
+                           "key_mask", output_hex_string(mask, table->key_mask), "prefix_bits",
+                           (long long)table->prefix_bits, "radius", (long long)table->radius, "blocks",
+                           (long long)table->block_count, "bytes", (long long)table->file_bytes, "directory_bytes",
+                           (long long)table->directory_bytes, "bits_per_fingerprint",
+                           bits_value(table->bits_per_fingerprint), "bound_bits_per_fingerprint",
+                           bits_value(table->bound_bits_per_fingerprint), "elias_fano_bits_per_fingerprint",
+                           bits_value(table->elias_fano_bits_per_fingerprint), "rice_bits_per_fingerprint",
+                           bits_value(table->rice_bits_per_fingerprint));
 }
 
 static json_value *tables_value(const segment_report *segment)
@@ -115,23 +121,25 @@ static json_value *segments_value(const store_report *report)
     return segments;
 }
 
-/* The size of a part, also per fingerprint and compared with raw fingerprints of 8 bytes. */
+/* The size of a part, also per fingerprint and compared with raw fingerprints. */
 static json_value *part_value(const store_report *report, uint64_t bytes)
 {
     double each = store_report_each(report, bytes);
     return json_value_make("{s:I, s:f, s:f}", "bytes", (long long)bytes, "bytes_per_fingerprint", each, "of_raw",
-                           each / 8);
+                           each / store_report_raw(report));
 }
 
 static json_value *sizes_value(const store_report *report)
 {
     const sstore_statistics *metadata = &report->metadata;
-    return json_value_make("{s:o, s:o, s:o, s:o, s:o, s:I}", "tables", part_value(report, metadata->tables_bytes),
-                           "ids", part_value(report, metadata->ids_bytes), "directory",
-                           part_value(report, metadata->directory_bytes), "manifest",
+    return json_value_make("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I}", "tables",
+                           part_value(report, metadata->tables_bytes), "fingerprints",
+                           part_value(report, metadata->fingerprints_bytes), "ranks",
+                           part_value(report, metadata->ranks_bytes), "ids", part_value(report, metadata->ids_bytes),
+                           "directory", part_value(report, metadata->directory_bytes), "manifest",
                            part_value(report, metadata->manifest_bytes), "total",
                            part_value(report, metadata->total_bytes), "raw_bytes",
-                           8 * (long long)metadata->distinct_count);
+                           (long long)(store_report_raw(report) * metadata->distinct_count));
 }
 
 json_value *store_report_value(const store_report *report)

@@ -32,6 +32,9 @@ const char *store_name(const char *path, size_t *length_out);
 /* Bytes per distinct fingerprint; 0 in an empty store. */
 double store_report_each(const store_report *report, uint64_t bytes);
 
+/* Bytes of a fingerprint without any coding. */
+uint32_t store_report_raw(const store_report *report);
+
 /* The object that 'sstore stat --json' prints. */
 json_value *store_report_value(const store_report *report);
 

@@ -35,7 +35,8 @@ static bool take_fingerprint(json_scan *self, uint64_t *fingerprint_out)
     if (self->at == self->end || *self->at != '"')
         return false;
     const char *const text = self->at + 1, *const quote = memchr(text, '"', (size_t)(self->end - text));
-    if (quote == NULL || !line_parse_fingerprint(RADIX_HEX, text, (size_t)(quote - text), fingerprint_out, &fault))
+    if (quote == NULL ||
+        line_parse_fingerprint(RADIX_HEX, 1, text, (size_t)(quote - text), fingerprint_out, &fault) == 0)
         return false;
     self->at = quote + 1;
     json_scan_space(self);

@@ -142,14 +142,14 @@ static bool read_whole(const char *name, const char *text, uint64_t *value_out, 
     const line_format format = {.columns = {LINE_COLUMN_FINGERPRINT}, .column_count = 1, .are_ids = true};
     if (!line_parse(&format, text, strlen(text), &record, &fault))
         return fail_value(reply_out, name, "a whole number", text);
-    *value_out = record.fingerprint;
+    *value_out = record.fingerprint[0];
     return true;
 }
 
 static bool read_fingerprint(const char *name, const char *text, size_t length, uint64_t *value_out, reply *reply_out)
 {
     line_fault fault;
-    if (line_parse_fingerprint(RADIX_HEX, text, length, value_out, &fault))
+    if (line_parse_fingerprint(RADIX_HEX, 1, text, length, value_out, &fault) > 0)
         return true;
     return reply_fail(reply_out, REPLY_BAD_REQUEST, "%s: %s", name, fault.reason);
 }
@@ -270,7 +270,8 @@ static bool read_fingerprints(request *self, const json_value *list, reply *repl
         const json_value *value = json_value_item(list, i);
         const char *text = json_value_string(value);
         line_fault fault;
-        if (text == NULL || !line_parse_fingerprint(RADIX_HEX, text, strlen(text), &self->fingerprints[i], &fault))
+        if (text == NULL ||
+            line_parse_fingerprint(RADIX_HEX, 1, text, strlen(text), &self->fingerprints[i], &fault) == 0)
             read = read_json_fingerprint(value, name_item("fingerprints", i, "").text, &self->fingerprints[i],
                                          reply_out);
     }

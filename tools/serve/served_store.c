@@ -59,7 +59,9 @@ static sstore_status make_state(served_store *served, sstore *store, uint64_t ge
         return error_no_memory(error);
     }
     *state = (store_state){.store = store, .statistics = SSTORE_STATISTICS_INIT, .generation = generation, .users = 1};
-    const sstore_status status = sstore_stat(store, &state->statistics, error);
+    sstore_status status = sstore_stat(store, &state->statistics, error);
+    if (status == SSTORE_OK)
+        status = error_if_wide(served->path, state->statistics.fingerprint_bits, error);
     if (status != SSTORE_OK) {
         free(state);
         sstore_close(store);
