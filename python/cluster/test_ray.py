@@ -246,6 +246,49 @@ def test_scan(data: Data, run: Any) -> None:
     assert run(lambda: matches(sstore.ray.scan(data.ds, queries, 3))) == data.expected_matches()
 
 
+def test_wide_fingerprints(ray_cluster: RayCluster, rng: np.random.Generator, tmp_path: pathlib.Path) -> None:
+    """Binary of 32 bytes: shards, queries of them and scans give the answers of brute force."""
+    import test_wide
+
+    import sstore.ray
+
+    fps = test_wide.skewed(rng, COUNT, 4)
+    strings = [row.tobytes() for row in test_wide.bytes_of(fps)]
+    ids = np.arange(COUNT, dtype=np.uint64)
+    expected = sorted(
+        (query, *row)
+        for query, place in {test_wide.number(fps[i]): i for i in range(50)}.items()
+        for row in test_wide.brute_query(fps, ids, fps[place], 20)
+    )
+    for number, kind in enumerate((pyarrow.binary(), pyarrow.binary(32))):
+        path = str(tmp_path / f"shards{number}")
+        ds = Data.frame({"fingerprint": pyarrow.array(strings, kind), "id": ids})
+        queries = ray.data.from_arrow(pyarrow.table({"fingerprint": pyarrow.array(strings[:50] * 2, kind)}))
+        made = sstore.ray.build_shards(ds, path, 3, distance=20)
+        assert made.bits == 256 and sum(shard.record_count for shard in made.shards) == COUNT
+        found = [sstore.ray.query_shards(queries, path, **options) for options in ({}, {"max_broadcast": 10})]
+        for answer in (*found, sstore.ray.scan(ds, queries, 20)):
+            rows = [
+                (
+                    int.from_bytes(row["query"], "big"),
+                    row["distance"],
+                    int.from_bytes(row["fingerprint"], "big"),
+                    row["id"],
+                )
+                for row in answer.take_all()
+            ]
+            assert sorted(rows) == expected
+    numbers = ray.data.from_arrow(pyarrow.table({"fingerprint": [5]}))
+    for call, text in (
+        (lambda: sstore.ray.near_pairs(ds), "near_pairs: expected fingerprints of 64 bits.*query_shards"),
+        (lambda: sstore.ray.deduplicate(ds), "near_pairs: expected fingerprints of 64 bits.*query_shards"),
+        (lambda: sstore.ray.query_shards(numbers, path), "expected fingerprints of 256 bits, found 64 bits"),
+        (lambda: sstore.ray.query_shards(queries, path, distance=257), "0 to 256"),
+    ):
+        with pytest.raises(sstore.ArgumentError, match=text):
+            call()
+
+
 def test_wrong_columns(data: Data) -> None:
     import sstore.ray
 

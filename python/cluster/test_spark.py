@@ -261,6 +261,51 @@ def test_damaged_and_missing_shards(data: Data, tmp_path: pathlib.Path) -> None:
     assert matches(sstore.spark.query_shards(queries, str(path))) == data.expected_matches()
 
 
+def test_wide_fingerprints(data: Data, rng: np.random.Generator, tmp_path: pathlib.Path) -> None:
+    """Binary of 32 bytes: shards, queries of them and scans give the answers of brute force."""
+    import test_wide
+
+    import sstore.spark
+
+    fps = test_wide.skewed(rng, 2000, 4)
+    strings = [row.tobytes() for row in test_wide.bytes_of(fps)]
+    df = data.session.createDataFrame(pandas.DataFrame({"fingerprint": strings, "id": range(2000)})).repartition(4)
+    queries = data.session.createDataFrame(pandas.DataFrame({"fingerprint": strings[:50] * 2}))
+    ids = np.arange(2000, dtype=np.uint64)
+    expected = sorted(
+        (query, *row)
+        for query, place in {test_wide.number(fps[i]): i for i in range(50)}.items()
+        for row in test_wide.brute_query(fps, ids, fps[place], 20)
+    )
+    path = str(tmp_path / "shards")
+    made = sstore.spark.build_shards(df, path, 3, distance=20)
+    assert made.bits == 256 and sum(shard.record_count for shard in made.shards) == 2000
+    found = [sstore.spark.query_shards(queries, path, **options) for options in ({}, {"max_broadcast": 10})]
+    for answer in (*found, sstore.spark.scan(df, queries, 20)):
+        assert dict(answer.dtypes)["query"] == dict(answer.dtypes)["fingerprint"] == "binary"
+        rows = [
+            (int.from_bytes(r.query, "big"), r.distance, int.from_bytes(r.fingerprint, "big"), r.id)
+            for r in answer.collect()
+        ]
+        assert sorted(rows) == expected
+    assert sstore.spark.query_shards(queries.limit(0), path).count() == 0
+    for call, text in (
+        (lambda: sstore.spark.near_pairs(df), "near_pairs: expected fingerprints of 64 bits.*query_shards"),
+        (lambda: sstore.spark.deduplicate(df), "near_pairs: expected fingerprints of 64 bits.*query_shards"),
+        (lambda: sstore.spark.query_shards(data.df, path), "expected fingerprints of 256 bits, found 64 bits"),
+        (lambda: sstore.spark.query_shards(queries, path, distance=257), "0 to 256"),
+        (lambda: sstore.spark.build_shards(df.selectExpr("substr(fingerprint, 1, 8) fingerprint"), path, 1), "found 8"),
+        (
+            lambda: sstore.spark.build_shards(
+                df.selectExpr("substr(fingerprint, 1, 16 + id % 2) fingerprint"), path, 1
+            ),
+            "16 to 17",
+        ),
+    ):
+        with pytest.raises(sstore.ArgumentError, match=text):
+            call()
+
+
 def test_wrong_columns(data: Data) -> None:
     import sstore.spark
 

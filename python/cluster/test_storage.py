@@ -181,8 +181,8 @@ def test_damage(folder: SharedFolder, tmp_path: pathlib.Path, rng: np.random.Gen
         with pytest.raises(sstore.DamagedError, match=shard.folder):
             list(query_shard(folder, made, 1, np.arange(5, dtype=np.uint64), 16))
         list(query_shard(folder, made, 1, np.arange(5, dtype=np.uint64), 16))
-    folder._fs.pipe_file(folder._inner("shards.json"), b'{"version": 2, "shards": []}')
-    with pytest.raises(sstore.UnsupportedError, match="shards.json: expected version 1 of the manifest, found 2"):
+    folder._fs.pipe_file(folder._inner("shards.json"), b'{"version": 3, "shards": []}')
+    with pytest.raises(sstore.UnsupportedError, match="shards.json: expected version 1 or 2 of the manifest, found 3"):
         folder.read()
 
 
@@ -197,6 +197,8 @@ def test_hostile_manifests(folder: SharedFolder, tmp_path: pathlib.Path, rng: np
         "recipe": [None, 5],
         "has_ids": [0, 1, None],
         "shards": [{}, 5, [{}], [5], good["shards"] * 2],
+        "bits": [0, 65, 128, 2048, -64, "64", None],  # 128 bits are of version 2
+        "version": [0, 2, 3, "1", None],
         "extra": [1],
     }.items():
         wrong += [json.dumps({**good, name: value}).encode() for value in values]
@@ -211,7 +213,7 @@ def test_hostile_manifests(folder: SharedFolder, tmp_path: pathlib.Path, rng: np
                 json.dumps({**good, "shards": [{**good["shards"][0], name: value}, good["shards"][1]]}).encode()
             )
     for name, values in {
-        "name": ["", "..", "../x", "/tmp/x", "a/../b", "a/b/c", ".bashrc", "seg/.x", 5, "MANIFEST\0"],
+        "name": ["", "..", "../x", "/tmp/x", "a/../b", "a/b/c/d", ".bashrc", "seg/.x", 5, "MANIFEST\0"],
         "bytes": [-1, "5"],
         "sha256": ["", 5],
     }.items():
@@ -225,6 +227,21 @@ def test_hostile_manifests(folder: SharedFolder, tmp_path: pathlib.Path, rng: np
             folder.read()
     folder._fs.pipe_file(folder._inner("shards.json"), json.dumps(good).encode())
     assert folder.read() == made
+
+
+def test_wide_shards(folder: SharedFolder, rng: np.random.Generator) -> None:
+    """Shards of several words: their stores have folders in folders, and their manifest has another version."""
+    fps = np.unique(rng.integers(0, 1 << 64, (500, 4), dtype=np.uint64), axis=0)
+    work = ShardBuild(folder, 2, 31, "auto", None, "64M", False, False, 4)
+    work.check()
+    numbers = sstore.shard_numbers(fps, 2)
+    made = work.finish(text for number in range(2) for text in work.build([(fps[numbers == number], None)]))
+    assert folder.read() == made and made.bits == 256 and made.words == 4
+    assert json.loads(folder._fs.cat_file(folder._inner("shards.json")))["version"] == 2
+    for number in range(2):
+        assert np.array_equal(open_shard(folder, made, number).records().fingerprint, fps[numbers == number])
+        found = list(query_shard(folder, made, number, fps[:9] ^ np.uint64(1), 4))
+        assert sum(map(len, found)) == np.sum(numbers[:9] == number)
 
 
 def test_what_others_wrote_stays(folder: SharedFolder, tmp_path: pathlib.Path, rng: np.random.Generator) -> None:

@@ -9,7 +9,7 @@
 #define FILL_ROWS 65536u    /* that are asked for together */
 #define ADDED_ROWS 512u
 
-static const size_t widths[] = {8, 8, 4}; /* of a fingerprint, an id and a distance */
+#define WORD_BYTES 8u
 
 /* ----- progress ----- */
 
@@ -37,13 +37,19 @@ static void fail_memory(sstore_error *error)
     *error = (sstore_error){.status = SSTORE_ERROR_MEMORY, .offset = SSTORE_NO_OFFSET, .message = "out of memory"};
 }
 
+/* The bytes of a fingerprint, an id or a distance. */
+static size_t width_of(const sspy_answer *answer, int column)
+{
+    return column == 0 ? answer->words * WORD_BYTES : column == 1 ? WORD_BYTES : sizeof(uint32_t);
+}
+
 static int reserve(sspy_answer *answer, uint64_t capacity)
 {
     sspy_answer_free(answer);
-    answer->bytes = malloc(capacity * (widths[0] + widths[1] + widths[2]));
+    answer->bytes = malloc(capacity * (width_of(answer, 0) + width_of(answer, 1) + width_of(answer, 2)));
     bool done = answer->bytes != NULL;
     for (int i = 0; i < 3; i++) {
-        answer->columns[i] = malloc(capacity * widths[i]);
+        answer->columns[i] = malloc(capacity * width_of(answer, i));
         done = done && answer->columns[i] != NULL;
     }
     if (done) {
@@ -55,7 +61,26 @@ static int reserve(sspy_answer *answer, uint64_t capacity)
     return SSTORE_ERROR_MEMORY;
 }
 
-int64_t sspy_query(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance, bool nearest, sspy_answer *answer)
+static sstore_status ask(sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t distance, bool nearest,
+                         sspy_answer *answer)
+{
+    const sstore_match_columns columns = {sizeof columns, NULL, (uint64_t *)(void *)answer->columns[0],
+                                          (uint64_t *)(void *)answer->columns[1],
+                                          (uint32_t *)(void *)answer->columns[2]};
+    const uint64_t capacity = answer->capacity;
+    if (answer->words == 1)
+        return nearest ? sstore_query_nearest_columns(cursor, *fingerprint, distance, &columns, capacity,
+                                                      &answer->count, &answer->error)
+                       : sstore_query_columns(cursor, *fingerprint, distance, &columns, capacity, &answer->count,
+                                              &answer->error);
+    return nearest ? sstore_query_nearest_words_columns(cursor, fingerprint, distance, &columns, capacity,
+                                                        &answer->count, &answer->error)
+                   : sstore_query_words_columns(cursor, fingerprint, distance, &columns, capacity, &answer->count,
+                                                &answer->error);
+}
+
+int64_t sspy_query_words(sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t distance, bool nearest,
+                         sspy_answer *answer)
 {
     uint64_t needed = MIN_CAPACITY;
     for (;;) {
@@ -63,15 +88,7 @@ int64_t sspy_query(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distanc
             if (reserve(answer, needed) != SSTORE_OK)
                 return -1;
         }
-        const sstore_match_columns columns = {sizeof columns, NULL, (uint64_t *)(void *)answer->columns[0],
-                                              (uint64_t *)(void *)answer->columns[1],
-                                              (uint32_t *)(void *)answer->columns[2]};
-        const sstore_status status = nearest ? sstore_query_nearest_columns(cursor, fingerprint, distance, &columns,
-                                                                            answer->capacity, &answer->count,
-                                                                            &answer->error)
-                                             : sstore_query_columns(cursor, fingerprint, distance, &columns,
-                                                                    answer->capacity, &answer->count, &answer->error);
-        if (status != SSTORE_OK)
+        if (ask(cursor, fingerprint, distance, nearest, answer) != SSTORE_OK)
             return -1;
         needed = answer->count;
         if (needed <= answer->capacity)
@@ -79,10 +96,15 @@ int64_t sspy_query(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distanc
     }
     char *to = answer->bytes;
     for (int i = 0; i < 3; i++) {
-        memcpy(to, answer->columns[i], answer->count * widths[i]);
-        to += answer->count * widths[i];
+        memcpy(to, answer->columns[i], answer->count * width_of(answer, i));
+        to += answer->count * width_of(answer, i);
     }
     return (int64_t)answer->count;
+}
+
+int64_t sspy_query(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance, bool nearest, sspy_answer *answer)
+{
+    return sspy_query_words(cursor, &fingerprint, distance, nearest, answer);
 }
 
 void sspy_answer_free(sspy_answer *answer)
@@ -166,21 +188,26 @@ int sspy_fill(sspy_kind kind, void *iterator, sspy_columns *columns, uint64_t ma
     return SSTORE_OK;
 }
 
-static bool append(sspy_columns *columns, uint64_t query, uint64_t fingerprint, uint64_t id, uint32_t distance)
+/* Put a fingerprint, whose first word is `first`, into the next row of column i. `words` is read if it has several. */
+static void put_fingerprint(const sspy_columns *columns, uint32_t i, uint64_t first, const uint64_t *words)
 {
-    if (!grow(columns, 1))
-        return false;
-    *(uint64_t *)next_place(columns, 0) = query;
-    *(uint64_t *)next_place(columns, 1) = fingerprint;
-    *(uint64_t *)next_place(columns, 2) = id;
-    *(uint32_t *)next_place(columns, 3) = distance;
-    columns->count++;
-    return true;
+    if (columns->widths[i] == sizeof first)
+        *(uint64_t *)next_place(columns, i) = first;
+    else
+        memcpy(next_place(columns, i), words, columns->widths[i]);
 }
 
 static int keep_match(void *context, const sstore_stream_match *match)
 {
-    return append(context, match->query, match->fingerprint, match->id, match->distance) ? 0 : 1;
+    sspy_columns *columns = context;
+    if (!grow(columns, 1))
+        return 1;
+    put_fingerprint(columns, 0, match->query, match->query_words);
+    put_fingerprint(columns, 1, match->fingerprint, match->words);
+    *(uint64_t *)next_place(columns, 2) = match->id;
+    *(uint32_t *)next_place(columns, 3) = match->distance;
+    columns->count++;
+    return 0;
 }
 
 /* Where the answers of a deduplication go. */
@@ -198,10 +225,15 @@ static int keep_answer(void *context, const sstore_dedup_answer *answer)
         target->new_ids[answer->index] = answer->id;
     for (size_t i = 0; i < answer->match_count; i++) {
         const sstore_match *match = &answer->matches[i];
-        target->is_out_of_memory = !append(target->columns, target->first_index + answer->index, match->fingerprint,
-                                           match->id, match->distance);
+        sspy_columns *columns = target->columns;
+        target->is_out_of_memory = !grow(columns, 1);
         if (target->is_out_of_memory)
             return 1;
+        *(uint64_t *)next_place(columns, 0) = target->first_index + answer->index;
+        put_fingerprint(columns, 1, match->fingerprint, match->words);
+        *(uint64_t *)next_place(columns, 2) = match->id;
+        *(uint32_t *)next_place(columns, 3) = match->distance;
+        columns->count++;
     }
     return 0;
 }
@@ -291,15 +323,19 @@ int sspy_collection_report(sstore_collection *collection, sspy_columns *columns,
 }
 
 int sspy_collection_add(sstore_collection *collection, const uint64_t *queries, const uint64_t *fingerprints,
-                        const uint64_t *ids, size_t count, sstore_error *error)
+                        uint32_t words, const uint64_t *ids, size_t count, sstore_error *error)
 {
     sstore_stream_match batch[ADDED_ROWS];
     for (size_t begin = 0; begin < count; begin += ADDED_ROWS) {
         const size_t size = count - begin < ADDED_ROWS ? count - begin : ADDED_ROWS;
-        for (size_t i = 0; i < size; i++)
-            batch[i] = (sstore_stream_match){.query = queries[begin + i],
-                                             .fingerprint = fingerprints[begin + i],
-                                             .id = ids != NULL ? ids[begin + i] : 0};
+        for (size_t i = 0; i < size; i++) {
+            const uint64_t *query = queries + (begin + i) * words, *fingerprint = fingerprints + (begin + i) * words;
+            batch[i] = (sstore_stream_match){.query = *query,
+                                             .fingerprint = *fingerprint,
+                                             .id = ids != NULL ? ids[begin + i] : 0,
+                                             .query_words = query,
+                                             .words = fingerprint};
+        }
         const sstore_status status = sstore_collection_add(collection, batch, size, error);
         if (status != SSTORE_OK)
             return (int)status;
@@ -324,12 +360,14 @@ int sspy_fingerprint_texts(const char *data, const int64_t *offsets, size_t begi
                            const sstore_text_options *options, uint64_t *fingerprints, sstore_error *error)
 {
     sstore_fingerprinter *fingerprinter;
+    const size_t words = options->fingerprint_bits / 64;
     sstore_text_result result = SSTORE_TEXT_RESULT_INIT;
     sstore_status status = sstore_fingerprinter_create(options, &fingerprinter, error);
     for (size_t i = begin; i < end && status == SSTORE_OK; i++) {
         status = sstore_fingerprinter_text(fingerprinter, data + offsets[i], (size_t)(offsets[i + 1] - offsets[i]),
                                            &result, NULL, error);
-        fingerprints[i] = result.fingerprint;
+        if (status == SSTORE_OK)
+            memcpy(fingerprints + words * i, result.words, words * sizeof *fingerprints);
     }
     sstore_fingerprinter_free(fingerprinter);
     return (int)status;

@@ -30,12 +30,16 @@ typedef struct sspy_answer {
     sstore_error error;
     uint64_t count;    /* of matches */
     uint64_t capacity;
-    char *bytes;       /* fingerprints, then ids, then distances: 20 bytes a match */
+    uint32_t words;    /* of a fingerprint; set by the caller */
+    char *bytes;       /* fingerprints, then ids, then distances: 8 * words + 12 bytes a match */
     char *columns[3];  /* of the library: room for `capacity` matches */
 } sspy_answer;
 
 /* Query, or find the nearest, and pack the answer. Returns the number of matches; -1: the error is filled. */
 int64_t sspy_query(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance, bool nearest, sspy_answer *answer);
+/* The same for fingerprints of answer->words words. */
+int64_t sspy_query_words(sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t distance, bool nearest,
+                         sspy_answer *answer);
 void sspy_answer_free(sspy_answer *answer);
 
 /* ----- many results ----- */
@@ -75,9 +79,9 @@ int sspy_join_records(const sstore_record_columns *left, size_t left_count, cons
 int sspy_components_next(sstore_components *components, sspy_columns *columns, uint64_t max_count, sstore_error *error);
 /* Append all matches of a collection. */
 int sspy_collection_report(sstore_collection *collection, sspy_columns *columns, sstore_error *error);
-/* Add `count` matches to a collection. `ids` may be NULL. */
+/* Add `count` matches of fingerprints of `words` words to a collection. `ids` may be NULL. */
 int sspy_collection_add(sstore_collection *collection, const uint64_t *queries, const uint64_t *fingerprints,
-                        const uint64_t *ids, size_t count, sstore_error *error);
+                        uint32_t words, const uint64_t *ids, size_t count, sstore_error *error);
 
 void sspy_columns_free(sspy_columns *columns);
 void sspy_free(void *memory);
@@ -119,7 +123,8 @@ typedef struct sspy_stream_state {
 
 /* ----- texts ----- */
 
-/* Fingerprint the texts begin .. end - 1: text i is the bytes offsets[i] .. offsets[i + 1] - 1 of `data`. */
+/* Fingerprint the texts begin .. end - 1: text i is the bytes offsets[i] .. offsets[i + 1] - 1 of `data`. The options must
+ * say how many bits a fingerprint has; each is as many words. */
 int sspy_fingerprint_texts(const char *data, const int64_t *offsets, size_t begin, size_t end,
                            const sstore_text_options *options, uint64_t *fingerprints, sstore_error *error);
 

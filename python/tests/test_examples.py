@@ -80,9 +80,10 @@ def test_image_folder(folder: pathlib.Path) -> None:
         image.resize((120, 90)).save(folder / "images" / f"{i} small.jpg")
     Image.fromarray(rng.integers(0, 256, (9, 9, 3), dtype=np.uint8)).save(folder / "images" / "single.png")
     (folder / "images" / "no image.png").write_text("text")
-    groups = run("image_folder.py", folder / "images").strip().split("\n\n")
-    names = sorted(sorted(pathlib.Path(line).name for line in group.splitlines()) for group in groups)
-    assert names == [[f"{i} small.jpg", f"{i}.png"] for i in range(3)]
+    for options in ([], ["--size", "16", "--distance", "31"]):
+        groups = run("image_folder.py", folder / "images", *options).strip().split("\n\n")
+        names = sorted(sorted(pathlib.Path(line).name for line in group.splitlines()) for group in groups)
+        assert names == [[f"{i} small.jpg", f"{i}.png"] for i in range(3)]
 
 
 def test_seen_service(folder: pathlib.Path) -> None:

@@ -19,7 +19,8 @@ COMMAND = pathlib.Path(sys.executable).with_name("sstore")
 TEXTS = ["the quick brown fox", "", "ÀÉÎ straße Ωmega", "你好世界 hello", "a" * 5000, "x\ty z"]
 
 
-def of_command(texts: list[str], *options: str) -> list[int]:
+def of_command(texts: list[str], *options: str, without: int = 0) -> list[int]:
+    """`without`: what a text without features has."""
     ran = subprocess.run(
         [COMMAND, "fingerprint", "--no-header", "--lines", *options],
         input="\n".join(texts),
@@ -28,7 +29,12 @@ def of_command(texts: list[str], *options: str) -> list[int]:
         check=True,
     )
     found = {int(number): int(made, 16) for made, number in (line.split("\t") for line in ran.stdout.splitlines())}
-    return [found.get(number, 0) for number in range(len(texts))]  # it leaves out texts without features
+    return [found.get(number, without) for number in range(len(texts))]  # it leaves out texts without features
+
+
+def numbers(fingerprints: Any) -> list[int]:
+    """Of rows of two words."""
+    return [int(high) << 64 | int(low) for high, low in fingerprints]
 
 
 def test_texts() -> None:
@@ -56,6 +62,39 @@ def test_texts() -> None:
                     found = sstore.simhash(form, features, shingle=shingle, threads=threads)
                     assert found.dtype == np.uint64 and found.tolist() == expected
     assert sstore.simhash([]).tolist() == [] and sstore.simhash(pyarrow.array([], "string")).tolist() == []
+
+
+def test_bits_and_hash() -> None:
+    texts = [text.replace("\t", " ") for text in TEXTS * 200]
+    ones = (1 << 128) - 1
+    choices: list[tuple[dict[str, Any], list[str], int]] = [
+        ({"bits": 128}, ["--bits", "128"], 0),
+        ({"hash": "java128"}, ["--hash", "java128"], ones),
+        ({"hash": "java128", "weights": "frequency"}, ["--hash", "java128", "--weights", "frequency"], ones),
+        ({"bits": 128, "lexicon": sstore.Lexicon()}, ["--bits", "128"], 0),
+    ]
+    for arguments, options, without in choices:
+        expected = of_command(texts, *options, without=without)
+        forms: list[Any] = [texts, iter(texts), pyarrow.array(texts), pyarrow.array(texts, pyarrow.string_view())]
+        forms.append(pyarrow.chunked_array([texts[:100], texts[100:]]))
+        for form in forms:
+            found = sstore.simhash(form, **arguments)
+            assert found.dtype == np.uint64 and found.shape == (len(texts), 2) and numbers(found) == expected
+        assert sstore.simhash(texts, threads=1, **arguments).tolist() == found.tolist()
+        recipe = subprocess.run([COMMAND, "fingerprint", "--recipe", *options], capture_output=True, text=True)
+        assert sstore.text_recipe(**arguments) == recipe.stdout.rstrip()
+    assert sstore.simhash([], bits=128).shape == sstore.simhash(pyarrow.array([], "string"), bits=128).shape == (0, 2)
+    assert sstore.simhash(texts, bits=64).tolist() == sstore.simhash(texts, bits=0, hash="xxh3").tolist()
+    wrong: list[dict[str, Any]] = [{"bits": 32}, {"bits": 192}, {"bits": 64, "hash": "java128"}, {"hash": "md5"}]
+    for arguments in wrong:
+        with pytest.raises(sstore.ArgumentError):
+            sstore.simhash(["a"], **arguments)
+        with pytest.raises(sstore.ArgumentError):
+            sstore.text_recipe(**arguments)
+        with pytest.raises(sstore.ArgumentError):
+            sstore.simhash_features(["a"], **arguments)
+    with pytest.raises(TypeError):
+        sstore.simhash(["a"], bits="128")  # type: ignore[arg-type]
 
 
 def test_wrong_texts() -> None:
@@ -189,6 +228,37 @@ def test_features() -> None:
     assert sstore.simhash_hashes([5, 6, 1 << 63], [3.0, 1.0, 1.0]) == 5
     with pytest.raises(ValueError):
         sstore.simhash_hashes([5], [1.0, 2.0])
+
+
+def test_wide_features() -> None:
+    """The second values are those of the Java program: see format-spec/fingerprint.md."""
+    wide = sstore.simhash_features({"cat": 4.0, "banana": 5.5}, bits=128)
+    assert wide.dtype == np.uint64 and wide.tolist() == [0xDE06397B5877A02D, 0x5583A5477F1ED1ED]
+    for tokens, high, low in (
+        ("This is a test string for testing", 0x0000000020302202, 0x800D8E90E45CC488),
+        ("cat cat cat sat", 0x00000000000002AE, 0xF4E945451831296F),
+        ("a b", 0, 0x00000002EFAFF3E3),
+        ("", (1 << 64) - 1, (1 << 64) - 1),
+    ):
+        assert sstore.simhash_features(tokens.split(), hash="java128").tolist() == [high, low]
+    one = sstore.simhash_features(["hello"], hash="java128", bits=128)
+    assert one.tolist() == sstore.simhash(["Hello"], hash="java128")[0].tolist()
+    source = np.random.default_rng(5)
+    for words in (2, 3, 16):
+        hashes = source.integers(0, 1 << 64, (20, words), np.uint64)
+        weights = source.integers(-3, 4, 20).astype(float).tolist()
+        for given in (None, weights):
+            found = sstore.simhash_hashes(hashes, given, bits=64 * words)
+            columns = [sstore.simhash_hashes(hashes[:, word].copy(), given) for word in range(words)]
+            assert isinstance(found, np.ndarray) and found.dtype == np.uint64 and found.tolist() == columns
+    assert sstore.simhash_hashes(np.empty((0, 2), np.uint64), bits=128).tolist() == [0, 0]  # type: ignore[union-attr]
+    for shape, bits in (((4,), 128), ((4, 3), 128), ((4, 2), 100), ((4, 17), 1088), ((4, 2), 0)):
+        with pytest.raises(sstore.ArgumentError):
+            sstore.simhash_hashes(np.ones(shape, np.uint64), bits=bits)
+    with pytest.raises(TypeError):
+        sstore.simhash_hashes(np.ones((4, 2)), bits=128)
+    with pytest.raises(ValueError, match="weights"):
+        sstore.simhash_hashes(np.ones((4, 2), np.uint64), [1.0] * 8, bits=128)
 
 
 def test_hamming_distance() -> None:

@@ -1,4 +1,4 @@
-"""Exact Hamming-distance search over billions of 64-bit fingerprints on disk.
+"""Exact Hamming-distance search over billions of fingerprints of 64 to 1,024 bits on disk.
 
     import sstore
 
@@ -10,7 +10,7 @@ Fingerprints and ids go in as NumPy arrays, sequences of int, or Arrow data. Res
 The library works without the GIL, so threads can use it at the same time.
 """
 
-from sstore._arrays import ArrayLike
+from sstore._arrays import ArrayLike, Fingerprint
 from sstore._call import PathLike, Progress, ProgressOption, Size
 from sstore._columns import (
     Batches,
@@ -53,6 +53,7 @@ from sstore._store import (
 )
 from sstore._stream import StreamMatcher, collect, find_all
 from sstore._text import (
+    Hash,
     Markup,
     Weights,
     hamming_distance,
@@ -103,7 +104,9 @@ __all__ = [
     "Features",
     "FileError",
     "find_all",
+    "Fingerprint",
     "hamming_distance",
+    "Hash",
     "IoMode",
     "join_keys",
     "join_records",

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sstore._errors import ArgumentError
-from sstore._native import ffi
+from sstore._native import ffi, lib
 
 Words = npt.NDArray[np.uint64]
 
@@ -25,9 +25,12 @@ class _ArrowArray(Protocol):
 
 ArrowArray = Union[_ArrowStream, _ArrowArray]
 # What is taken as an array of fingerprints or ids.
-ArrayLike = Union[npt.NDArray[Any], Sequence[int], ArrowArray]
+ArrayLike = Union[npt.NDArray[Any], Sequence[int], Sequence[bytes], Sequence[npt.NDArray[Any]], ArrowArray]
+# What is taken as a single fingerprint.
+Fingerprint = Union[int, bytes, npt.NDArray[Any]]
 
 
+MAX_WORDS = int(lib.SSTORE_MAX_WORDS)
 _MASK = (1 << 64) - 1
 
 
@@ -39,29 +42,84 @@ def word(value: int, name: str) -> int:
     return number & _MASK
 
 
-def _of_numpy(array: npt.NDArray[Any], name: str) -> Words:
+def word_count(bits: int) -> int:
+    """The words of a fingerprint of so many bits."""
+    number = operator.index(bits)
+    if not 64 <= number <= 64 * MAX_WORDS or number % 64 != 0:
+        raise ArgumentError(f"bits: expected a multiple of 64 from 64 to {64 * MAX_WORDS}, found {number}")
+    return number // 64
+
+
+def words_of(array: Words) -> int:
+    """The words of each fingerprint of an array."""
+    return 1 if array.ndim == 1 else int(array.shape[1])
+
+
+def _shapes(count: Optional[int]) -> str:
+    """The shapes that arrays of fingerprints of so many words may have; None: of any."""
+    if count is None:
+        return f"(n,), or (n, words) with 1 to {MAX_WORDS} words"
+    bytes_shape = f"or (n, {8 * count}) of uint8"
+    return f"(n,) {bytes_shape}" if count == 1 else f"(n, {count}) of 64-bit integers {bytes_shape}"
+
+
+def _wrong_shape(name: str, count: Optional[int], found: str) -> ArgumentError:
+    if name in _NUMBERS:
+        return ArgumentError(f"{name}: expected an array of shape (n,), found {found}")
+    bits = "" if count is None else f" for fingerprints of {64 * count} bits"
+    return ArgumentError(f"{name}: expected an array of shape {_shapes(count)}{bits}, found {found}")
+
+
+_NUMBERS = ("ids", "id", "edges")  # arrays that are not of fingerprints
+
+
+def _of_bytes(array: npt.NDArray[np.uint8]) -> Words:
+    """Fingerprints from their bytes, the most significant first: of shape (n,), or (n, words)."""
+    made = np.ascontiguousarray(array).view(">u8").astype(np.uint64)
+    return made.reshape(-1) if made.shape[1] == 1 else made
+
+
+def fitted(array: Words, name: str, count: Optional[int]) -> Words:
+    """The array, if its fingerprints have so many words; None: any number."""
+    if count is None or words_of(array) == count:
+        return array
+    raise _wrong_shape(name, count, str(array.shape))
+
+
+def _of_objects(array: npt.NDArray[Any], name: str, count: Optional[int]) -> Words:
+    """Of an array of Python objects, such as pandas has for bytes."""
+    items = array.tolist()
+    if not any(isinstance(item, bytes) for item in items):
+        raise TypeError(f"{name}: expected 64-bit integers, found {array.dtype}{_TEXT_HINT}")
+    return _of_sequence(items, name, count)
+
+
+def _of_numpy(array: npt.NDArray[Any], name: str, count: Optional[int]) -> Words:
+    """Of an array of shape (n,), (n, 1) or (n, words), or of bytes: of shape (n, 8 * words)."""
     masks: Any = np.ma  # not typed in all versions
     if isinstance(array, np.ma.MaskedArray) and masks.is_masked(array):
         raise ArgumentError(f"{name}: found masked values")
     array = np.asarray(array)
-    if array.dtype == np.uint8 and array.ndim == 2 and array.shape[1] == 8:
-        return np.ascontiguousarray(array).view(">u8").reshape(-1).astype(np.uint64)
     if array.dtype == np.bool_:
         raise TypeError(f"{name}: found single bits; numpy.packbits(bits, axis=1) makes bytes of them")
-    if array.ndim == 2 and array.shape[1] != 1:
-        raise ArgumentError(
-            f"{name}: expected an array of shape (n,) or (n, 1), found {array.shape}: "
-            "fingerprints of more than 64 bits are not supported"
-        )
     if array.ndim not in (1, 2):
-        raise ArgumentError(f"{name}: expected an array of shape (n,), found {array.shape}")
+        raise _wrong_shape(name, count, str(array.shape))
+    width = 1 if array.ndim == 1 else array.shape[1]
+    if array.dtype == np.uint8 and width > 1:
+        if width % 8 != 0 or not 1 <= width // 8 <= MAX_WORDS or count not in (None, width // 8):
+            raise _wrong_shape(name, count, f"{array.shape} of uint8")
+        return _of_bytes(array)
+    if array.dtype == np.object_ and array.ndim == 1 and array.size > 0:
+        return _of_objects(array, name, count)
+    if not 1 <= width <= MAX_WORDS or count not in (None, width):
+        raise _wrong_shape(name, count, str(array.shape))
     if array.dtype.kind not in "iu":
         if array.size > 0 or array.dtype.kind not in "fO":
             raise TypeError(f"{name}: expected 64-bit integers, found {array.dtype}{_HINTS.get(array.dtype.kind, '')}")
         array = array.astype(np.uint64)
     if array.dtype.kind == "i" and array.dtype.itemsize < 8 and bool((array < 0).any()):
         raise ArgumentError(f"{name}: found a negative value of {array.dtype}; int64 is taken as 64 bits")
-    array = np.ascontiguousarray(array.reshape(-1))
+    array = np.ascontiguousarray(array.reshape(-1) if width == 1 else array)
     if array.dtype == np.int64:
         return array.view(np.uint64)
     return array.astype(np.uint64, copy=False)
@@ -72,22 +130,97 @@ _TEXT_HINT = ": int(text, 16) reads a fingerprint; ids of rows are their numbers
 _HINTS = {"f": ": fill missing values, and cast to an integer type", "U": _TEXT_HINT, "O": _TEXT_HINT, "T": _TEXT_HINT}
 
 
-def _of_sequence(values: Any, name: str) -> Words:
+def _of_wide_ints(items: Sequence[Any], name: str, count: int) -> Words:
+    """Numbers of several words each."""
+    size = 8 * count
+    joined = bytearray()
+    for item in items:
+        number = int(item)
+        if not -(1 << 8 * size - 1) <= number < 1 << 8 * size:
+            raise ArgumentError(f"{name}: expected numbers of {8 * size} bits, found {number}")
+        joined += (number & ((1 << 8 * size) - 1)).to_bytes(size, "big")
+    return _of_bytes(np.frombuffer(joined, np.uint8).reshape(-1, size))
+
+
+def _of_byte_strings(items: Sequence[Any], name: str, count: Optional[int]) -> Words:
+    """Fingerprints as bytes, the most significant first; all of one length."""
+    for item in items:
+        if not isinstance(item, bytes):
+            raise TypeError(f"{name}: expected bytes like the others, found {type(item).__name__}")
+    size = len(items[0]) if count is None else 8 * count
+    if size % 8 != 0 or not 1 <= size // 8 <= MAX_WORDS:
+        raise ArgumentError(f"{name}: expected bytes of a length of 8 to {8 * MAX_WORDS} in steps of 8, found {size}")
+    other = next((item for item in items if len(item) != size), None)
+    if other is not None:
+        raise ArgumentError(f"{name}: expected {size} bytes for each fingerprint, found {len(other)}")
+    return _of_bytes(np.frombuffer(b"".join(items), np.uint8).reshape(-1, size))
+
+
+def _of_rows(items: Sequence[Any], name: str, count: Optional[int]) -> Words:
+    """Arrays of one fingerprint each."""
+    for item in items:
+        if not isinstance(item, np.ndarray) or item.shape != items[0].shape or item.dtype != items[0].dtype:
+            found = f"{item.dtype}{item.shape}" if isinstance(item, np.ndarray) else type(item).__name__
+            raise ArgumentError(
+                f"{name}: expected arrays like the first, {items[0].dtype}{items[0].shape}, found {found}"
+            )
+    return _of_numpy(np.stack(items), name, count)
+
+
+def _of_sequence(values: Any, name: str, count: Optional[int]) -> Words:
     if isinstance(values, (str, bytes, bytearray, Mapping, Set)):
         raise TypeError(f"{name}: expected an array or a sequence of int, found {type(values).__name__}")
     try:
         items = list(values)
     except TypeError:
         raise TypeError(f"{name}: expected an array or a sequence of int, found {type(values).__name__}") from None
+    if items and name not in _NUMBERS:
+        if isinstance(items[0], bytes):
+            return _of_byte_strings(items, name, count)
+        if isinstance(items[0], np.ndarray) and items[0].ndim > 0:
+            return _of_rows(items, name, count)
     for item in items:
         if not isinstance(item, (int, np.integer)) or isinstance(item, bool):
             hint = _TEXT_HINT if isinstance(item, str) else ""
             raise TypeError(f"{name}: expected int, found {type(item).__name__}{hint}")
+    if count is not None and count > 1:
+        return _of_wide_ints(items, name, count)
     try:
         return np.array(items, dtype=np.uint64)
     except OverflowError:
         pass
     return np.array([word(int(item), name) for item in items], dtype=np.uint64)
+
+
+def one(value: Any, name: str, count: Optional[int]) -> Words:
+    """A single fingerprint, as an array of its words: of an int, of bytes, or of an array of words or of bytes."""
+    if isinstance(value, (bytes, np.ndarray)) and not (isinstance(value, np.ndarray) and value.ndim == 0):
+        if isinstance(value, np.ndarray) and value.ndim != 1:
+            wanted = "one fingerprint" if count is None else f"one fingerprint, of shape ({count},) or ({8 * count},)"
+            raise ArgumentError(f"{name}: expected {wanted}, found an array of shape {value.shape}")
+        if isinstance(value, bytes):
+            return _of_byte_strings([value], name, count).reshape(-1)
+        if value.dtype == np.bool_:
+            raise TypeError(f"{name}: found single bits; numpy.packbits(bits) makes bytes of them")
+        try:
+            return _of_numpy(value.reshape(1, -1), name, count).reshape(-1)
+        except ArgumentError:
+            if count is None:
+                raise
+            raise ArgumentError(
+                f"{name}: expected an array of shape ({count},) of 64-bit integers or ({8 * count},) of uint8 for "
+                f"{64 * count} bits, found {value.shape} of {value.dtype}"
+            ) from None
+    if count is None or count == 1:
+        return np.array([word(operator.index(value), name)], np.uint64)
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(
+            f"{name}: expected an int of {64 * count} bits, {8 * count} bytes or an array of shape ({count},), found "
+            f"{type(value).__name__}"
+        ) from None
+    return _of_wide_ints([number], name, count).reshape(-1)
 
 
 def is_arrow(values: object) -> bool:
@@ -107,19 +240,85 @@ class _Owned:
         self._owner = owner
 
 
-def _of_view(view: Any, schema: Any, name: str, owner: object) -> Words:
-    """An array of Arrow's, without a copy. `owner` is what frees its memory: nanoarrow's views do not keep it alive."""
+def _bytes_of_views(view: Any, name: str, owner: object) -> npt.NDArray[np.uint8]:
+    """The bytes of an array of binary views, as polars has them: of shape (n, length)."""
+    rows = np.frombuffer(view.buffer(1), np.uint8).reshape(-1, 16)[view.offset : view.offset + len(view)]
+    fields = np.ascontiguousarray(rows).view(np.int32)
+    size = _one_length(np.unique(fields[:, 0]), name)
+    if size <= 12:
+        return np.ascontiguousarray(rows[:, 4 : 4 + size])
+    made = np.empty((len(view), size), np.uint8)
+    for number in np.unique(fields[:, 2]).tolist():
+        data = np.frombuffer(view.buffer(2 + number), np.uint8)
+        chosen = np.flatnonzero(fields[:, 2] == number)
+        made[chosen] = data[fields[chosen, 3, None].astype(np.int64) + np.arange(size)]
+    return made
+
+
+def _one_length(lengths: npt.NDArray[Any], name: str) -> int:
+    if len(lengths) != 1:
+        raise ArgumentError(f"{name}: expected bytes of one length, found {lengths.min()} to {lengths.max()}")
+    return int(lengths[0])
+
+
+def _arrow_bytes(view: Any, kind: str, name: str, owner: object) -> npt.NDArray[np.uint8]:
+    """The bytes of a binary array whose values have one length: of shape (n, length)."""
+    if kind == "vz":
+        return _bytes_of_views(view, name, owner)
+    begin, end = view.offset, view.offset + len(view)
+    if kind.startswith("w:"):
+        size, first = int(kind[2:]), 0
+        data = np.frombuffer(view.buffer(1), np.uint8)
+    else:
+        offsets = np.frombuffer(view.buffer(1), np.int64 if kind == "Z" else np.int32)[begin : end + 1]
+        size, first = _one_length(np.unique(np.diff(offsets)), name), int(offsets[0])
+        begin, end = 0, len(view)
+        data = np.frombuffer(view.buffer(2), np.uint8) if size > 0 else np.empty(0, np.uint8)
+    return data[first + begin * size : first + end * size].reshape(len(view), size)
+
+
+def _of_view(view: Any, schema: Any, name: str, owner: object, count: Optional[int]) -> Words:
+    """An array of Arrow's, without a copy of numbers. `owner` is what frees its memory: nanoarrow's views do not keep
+    it alive."""
     kind = schema.format
-    if kind not in _ARROW_TYPES or schema.dictionary is not None:
+    is_fingerprint = name not in _NUMBERS and schema.dictionary is None
+    is_list = is_fingerprint and kind.startswith("+w:") and schema.child(0).format in ("L", "l")
+    is_binary = is_fingerprint and (kind in ("z", "Z", "vz") or kind.startswith("w:"))
+    if not is_list and not is_binary and (kind not in _ARROW_TYPES or schema.dictionary is not None):
         found = "a dictionary" if schema.dictionary is not None else f"{view.storage_type}"
         hint = _TEXT_HINT if kind in ("u", "U", "vu") else _HINTS["f"] if kind in ("f", "g") else ""
         raise TypeError(f"{name}: expected 64-bit integers, found an Arrow array of {found}{hint}")
     if view.null_count > 0:
         raise ArgumentError(f"{name}: found {view.null_count} nulls")
+    if is_binary:
+        size = int(kind[2:]) if kind.startswith("w:") else None
+        if len(view) == 0:
+            width = 8 * (count or 1) if size is None else size
+            return _of_numpy(np.empty((0, width), np.uint8), name, count)
+        values = _arrow_bytes(view, kind, name, owner)
+        if values.shape[1] < 8:
+            raise _wrong_shape(name, count, f"Arrow data of {values.shape[1]} bytes each")
+        return _of_numpy(values, name, count)
+    if is_list:
+        return _of_list(view, schema, name, owner, count)
     if len(view) == 0:
         return np.empty(0, np.uint64)
     array: npt.NDArray[Any] = np.asarray(_Owned(np.frombuffer(view.buffer(1), dtype=_ARROW_TYPES[kind]), owner))
-    return _of_numpy(array[view.offset : view.offset + len(view)], name)
+    return _of_numpy(array[view.offset : view.offset + len(view)], name, count)
+
+
+def _of_list(view: Any, schema: Any, name: str, owner: object, count: Optional[int]) -> Words:
+    """A list of the words of each fingerprint."""
+    size, child = int(schema.format[3:]), view.child(0)
+    if child.null_count > 0:
+        raise ArgumentError(f"{name}: found nulls among the words of fingerprints")
+    if len(view) == 0:
+        return _of_numpy(np.empty((0, size), np.uint64), name, count)
+    numbers: npt.NDArray[Any] = np.asarray(
+        _Owned(np.frombuffer(child.buffer(1), dtype=_ARROW_TYPES[schema.child(0).format]), owner)
+    )
+    begin = child.offset + view.offset * size
+    return _of_numpy(numbers[begin : begin + len(view) * size].reshape(-1, size), name, count)
 
 
 def is_arrow_view(values: Any) -> bool:
@@ -127,14 +326,30 @@ def is_arrow_view(values: Any) -> bool:
     return not hasattr(values, "__arrow_c_stream__") and str(getattr(values, "type", "")).endswith("_view")
 
 
-def arrow_chunks(values: Any, name: str) -> Iterator[Any]:
-    """The chunks of an Arrow array or stream."""
+def _arrow_stream(values: Any, name: str) -> Any:
     import nanoarrow
 
     if is_arrow_view(values):
         raise TypeError(f"{name}: expected 64-bit integers, found an Arrow array of {values.type}")
-    with nanoarrow.c_array_stream(values) as stream:
+    return nanoarrow.c_array_stream(values)
+
+
+def arrow_chunks(values: Any, name: str) -> Iterator[Any]:
+    """The chunks of an Arrow array or stream."""
+    with _arrow_stream(values, name) as stream:
         yield from stream
+
+
+def _words_of_schema(schema: Any) -> int:
+    """The words of the fingerprints of an Arrow stream, if its schema tells; otherwise 1."""
+    kind = schema.format
+    if kind == "+s":
+        children = {child.name: child for child in schema.children}
+        found = next((children[name] for name in _FINGERPRINT if name in children), None)
+        return 1 if found is None else _words_of_schema(found)
+    if kind.startswith("w:") and int(kind[2:]) % 8 == 0:
+        return min(max(int(kind[2:]) // 8, 1), MAX_WORDS)
+    return min(max(int(kind[3:]), 1), MAX_WORDS) if kind.startswith("+w:") else 1
 
 
 _FINGERPRINT = ("fingerprint", "fingerprints")
@@ -153,59 +368,91 @@ def _find_column(chunk: Any, view: Any, wanted: Sequence[str], name: str) -> Opt
     return next((names.index(name) for name in wanted if name in names), None)
 
 
-def _of_column(chunk: Any, view: Any, at: int, name: str) -> Words:
+def _of_column(chunk: Any, view: Any, at: int, name: str, count: Optional[int]) -> Words:
     """A column of a chunk of a table."""
-    column = _of_view(view.child(at), chunk.schema.child(at), name, chunk)
+    column = _of_view(view.child(at), chunk.schema.child(at), name, chunk, count)
     return column[view.offset : view.offset + len(view)]
 
 
-def pieces(fingerprints: Any, ids: Optional[Any]) -> Iterator[tuple[Words, Optional[Words]]]:
+def pieces(
+    fingerprints: Any, ids: Optional[Any], count: Optional[int] = None
+) -> Iterator[tuple[Words, Optional[Words]]]:
     """Records in pieces, each without a copy if it is an array of 64-bit integers.
 
-    A table of Arrow has the columns "fingerprint" and, optionally, "id".
+    Fingerprints have `count` words: the arrays have the shape (n,) for 1, and (n, words) otherwise. None: as many as
+    the first piece has. A table of Arrow has the columns "fingerprint" and, optionally, "id".
     """
     if ids is not None or not is_arrow(fingerprints):
-        own, other = words(fingerprints, "fingerprints"), None if ids is None else words(ids, "ids")
+        own, other = words(fingerprints, "fingerprints", count), None if ids is None else words(ids, "ids", 1)
         if other is not None and len(own) != len(other):
             raise ArgumentError(f"ids: expected as many as fingerprints, found {len(other)} and {len(own)}")
         yield own, other
         return
-    for chunk in arrow_chunks(fingerprints, "fingerprints"):
+    with _arrow_stream(fingerprints, "fingerprints") as stream:
+        # Also of a stream without rows. Binary without a fixed size tells its width with the first row.
+        if count is None and (told := _words_of_schema(stream.get_schema())) > 1:
+            yield empty(told), None
+        yield from _pieces_of(stream, count)
+
+
+def _pieces_of(stream: Any, count: Optional[int]) -> Iterator[tuple[Words, Optional[Words]]]:
+    """The records of an Arrow stream."""
+    for chunk in stream:
         view = chunk.view()
         if chunk.schema.format != "+s":
-            yield _of_view(view, chunk.schema, "fingerprints", chunk), None
-            continue
-        at, id_at = (_find_column(chunk, view, wanted, "fingerprints") for wanted in (_FINGERPRINT, _ID))
-        if at is None:
-            raise ArgumentError(f'fingerprints: expected a column "fingerprint", found {_names(chunk)}')
-        yield (
-            _of_column(chunk, view, at, "fingerprint"),
-            None if id_at is None else _of_column(chunk, view, id_at, "id"),
-        )
+            made, id_column = _of_view(view, chunk.schema, "fingerprints", chunk, count), None
+        else:
+            at, id_at = (_find_column(chunk, view, wanted, "fingerprints") for wanted in (_FINGERPRINT, _ID))
+            if at is None:
+                raise ArgumentError(f'fingerprints: expected a column "fingerprint", found {_names(chunk)}')
+            made = _of_column(chunk, view, at, "fingerprint", count)
+            id_column = None if id_at is None else _of_column(chunk, view, id_at, "id", 1)
+        if len(made) > 0:
+            count = words_of(made)
+        yield made, id_column
 
 
-def words(values: ArrayLike, name: str) -> Words:
-    """One contiguous array of 64-bit words. Signed numbers are taken as two's complement."""
+def words(values: ArrayLike, name: str, count: Optional[int] = 1) -> Words:
+    """One contiguous array of fingerprints of `count` words, or of any number if it is None; or of numbers.
+
+    Its shape is (n,) for one word, otherwise (n, words). Signed numbers are taken as two's complement.
+    """
     if isinstance(values, np.ndarray):
-        return _of_numpy(values, name)
+        return _of_numpy(values, name, count)
     if is_arrow(values):
-        chunks = []
+        chunks: list[Words] = []
         for chunk in arrow_chunks(values, name):
             view = chunk.view()
             if chunk.schema.format != "+s":
-                chunks.append(_of_view(view, chunk.schema, name, chunk))
-                continue
-            at = _find_column(chunk, view, _ID if name == "ids" else _FINGERPRINT, name)
-            if at is None:
-                column = "id" if name == "ids" else "fingerprint"
-                raise ArgumentError(
-                    f'{name}: expected an array, or a table with a column "{column}", found {_names(chunk)}'
-                )
-            chunks.append(_of_column(chunk, view, at, name))
-        return chunks[0] if len(chunks) == 1 else np.concatenate([np.empty(0, np.uint64), *chunks])
+                chunks.append(_of_view(view, chunk.schema, name, chunk, count))
+            else:
+                at = _find_column(chunk, view, _ID if name == "ids" else _FINGERPRINT, name)
+                if at is None:
+                    column = "id" if name == "ids" else "fingerprint"
+                    raise ArgumentError(
+                        f'{name}: expected an array, or a table with a column "{column}", found {_names(chunk)}'
+                    )
+                chunks.append(_of_column(chunk, view, at, name, count))
+            if len(chunks[-1]) > 0:
+                count = words_of(chunks[-1])
+        filled = [chunk for chunk in chunks if len(chunk) > 0] or chunks[:1] or [empty(count or 1)]
+        return filled[0] if len(filled) == 1 else np.concatenate(filled)
     if hasattr(values, "__array__") and not isinstance(values, (list, tuple)):
-        return _of_numpy(np.asarray(values), name)
-    return _of_sequence(values, name)
+        return _of_numpy(np.asarray(values), name, count)
+    return _of_sequence(values, name, count)
+
+
+def empty(count: int) -> Words:
+    """No fingerprints, of `count` words."""
+    return np.empty(0 if count == 1 else (0, count), np.uint64)
+
+
+def as_ints(fingerprints: Words) -> list[int]:
+    """Fingerprints as int, of all words."""
+    if fingerprints.ndim == 1:
+        return fingerprints.tolist()  # type: ignore[no-any-return]
+    size, joined = 8 * words_of(fingerprints), fingerprints.astype(">u8").tobytes()
+    return [int.from_bytes(joined[begin : begin + size], "big") for begin in range(0, len(joined), size)]
 
 
 def pointer(array: Optional[Words]) -> Any:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Optional, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from sstore._arrays import Words
+from sstore._arrays import Words, words_of
 from sstore._call import Call, rows_of
 from sstore._errors import ArgumentError
 from sstore._export import arrow_of, stream_of
@@ -26,27 +26,43 @@ Flags = npt.NDArray[np.bool_]
 _SHOWN_ROWS = 10
 
 
+def _hex_of(fingerprint: Any) -> str:
+    return "".join(f"{word:016x}" for word in np.atleast_1d(fingerprint).tolist())
+
+
+def byte_strings(fingerprints: Words) -> list[bytes]:
+    """Fingerprints as bytes, the most significant first."""
+    size, joined = 8 * words_of(fingerprints), fingerprints.astype(">u8").tobytes()
+    return [joined[begin : begin + size] for begin in range(0, len(joined), size)]
+
+
 class Columns:
     """A result: columns of equal length, one row for each match, pair or record. `result[name]` is a column, an array.
 
     The length is the number of rows, and iterating gives the names of the columns, as with a data frame. It exports
     Arrow data (`__arrow_c_array__`, `__arrow_c_stream__`), so that pyarrow, polars, DuckDB and pandas take it over.
-    Only columns of bool are copied, since Arrow packs them.
+    Only columns of bool are copied, since Arrow packs them, and fingerprints of more than 64 bits: data frames get them
+    as bytes, the most significant first, which compare, join and sort as the fingerprints do.
     """
 
     _hexadecimal: ClassVar[frozenset[str]] = frozenset(["fingerprint", "other_fingerprint"])
 
     def __init__(self, columns: Mapping[str, npt.NDArray[Any]]) -> None:
         self._columns = dict(columns)
-        if len({column.shape for column in self._columns.values()}) != 1 or self._first().ndim != 1:
-            raise ArgumentError("columns: expected at least one, all of one shape (n,)")
+        made = self._columns.values()
+        is_column = all(c.ndim == 1 or (c.ndim == 2 and c.dtype == np.uint64) for c in made)
+        if not is_column or len({len(column) for column in made}) != 1:
+            raise ArgumentError(
+                "columns: expected at least one, all of one shape (n,), or (n, words) for wide fingerprints; found "
+                + ", ".join(str(column.shape) for column in made)
+            )
 
     def _first(self) -> npt.NDArray[Any]:
         return next(iter(self._columns.values()))
 
     @property
     def columns(self) -> dict[str, npt.NDArray[Any]]:
-        """The columns by name, each of shape (n,)."""
+        """The columns by name, each of shape (n,); fingerprints of more than 64 bits have the shape (n, words)."""
         return self._columns
 
     def __getitem__(self, name: str) -> npt.NDArray[Any]:
@@ -77,9 +93,7 @@ class Columns:
         """The names, and the first rows."""
         rows = [list(self.columns)]
         for i in range(min(len(self), _SHOWN_ROWS)):
-            rows.append(
-                [f"{v[i]:016x}" if name in self._hexadecimal else str(v[i]) for name, v in self.columns.items()]
-            )
+            rows.append([_hex_of(v[i]) if name in self._hexadecimal else str(v[i]) for name, v in self.columns.items()])
         return rows
 
     def __repr__(self) -> str:
@@ -110,19 +124,23 @@ class Columns:
         raise TypeError('a result has several columns: take one, such as result["id"], or use to_pandas()')
 
     def to_pandas(self) -> pandas.DataFrame:
-        """A pandas.DataFrame that shares the columns' memory."""
+        """A pandas.DataFrame that shares the columns' memory. Fingerprints of more than 64 bits are bytes, copied."""
         import pandas
 
-        return pandas.DataFrame(self.columns, copy=False)
+        made = {name: column if column.ndim == 1 else byte_strings(column) for name, column in self.columns.items()}
+        return pandas.DataFrame(made, copy=False)
 
     def to_polars(self) -> polars.DataFrame:
-        """A polars.DataFrame."""
+        """A polars.DataFrame. Fingerprints of more than 64 bits are a column of Binary."""
         import polars
 
-        return polars.DataFrame(self.columns)
+        made = {name: column if column.ndim == 1 else byte_strings(column) for name, column in self.columns.items()}
+        types = {name: polars.Binary() for name, column in self.columns.items() if column.ndim > 1}
+        return polars.DataFrame(made, schema_overrides=types)
 
     def to_arrow(self) -> pyarrow.Table:
-        """A pyarrow.Table that shares the columns' memory, except that of bool."""
+        """A pyarrow.Table that shares the columns' memory, except that of bool and of fingerprints of several words,
+        which are a column of fixed-size binary."""
         import pyarrow
 
         return pyarrow.table(self)
@@ -131,7 +149,7 @@ class Columns:
 class _RecordColumns(Columns):
     @property
     def fingerprint(self) -> Words:
-        """uint64, shape (n,)."""
+        """uint64, shape (n,); of more than 64 bits, (n, words)."""
         return self.columns["fingerprint"]
 
     @property
@@ -162,10 +180,11 @@ class Matches(Records):
 class QueryMatches(Matches):
     """Matches of one query, from the bytes that the library packed. The arrays cannot be written to."""
 
-    def __init__(self, data: bytes, count: int, has_ids: bool) -> None:
+    def __init__(self, data: bytes, count: int, has_ids: bool, words: int = 1) -> None:
         self._data = data
         self._count = count
         self._has_ids = has_ids
+        self._words = words
 
     def __len__(self) -> int:
         return self._count
@@ -180,17 +199,18 @@ class QueryMatches(Matches):
 
     @property
     def fingerprint(self) -> Words:
-        return np.frombuffer(self._data, np.uint64, self._count, 0)
+        made = np.frombuffer(self._data, np.uint64, self._count * self._words, 0)
+        return made if self._words == 1 else made.reshape(-1, self._words)
 
     @property
     def id(self) -> Words:
         if not self._has_ids:
             raise AttributeError("there are no ids")
-        return np.frombuffer(self._data, np.uint64, self._count, 8 * self._count)
+        return np.frombuffer(self._data, np.uint64, self._count, 8 * self._words * self._count)
 
     @property
     def distance(self) -> Distances:
-        return np.frombuffer(self._data, np.uint32, self._count, 16 * self._count)
+        return np.frombuffer(self._data, np.uint32, self._count, (8 * self._words + 8) * self._count)
 
 
 QueryMatches.__name__ = "Matches"  # the public class, for repr
@@ -222,7 +242,7 @@ class StreamMatches(Matches):
 
     @property
     def query(self) -> Words:
-        """uint64, shape (n,)."""
+        """uint64, shape (n,); of more than 64 bits, (n, words)."""
         return self.columns["query"]
 
 
@@ -231,7 +251,7 @@ class Pairs(_RecordColumns):
 
     @property
     def other_fingerprint(self) -> Words:
-        """uint64, shape (n,)."""
+        """uint64, shape (n,); of more than 64 bits, (n, words)."""
         return self.columns["other_fingerprint"]
 
     @property
@@ -306,7 +326,8 @@ class Buffers:
                 made[name] = np.empty(0, kind)
                 continue
             owner = ffi.gc(memory, lib.sspy_free)
-            made[name] = np.frombuffer(ffi.buffer(owner, count * kind.itemsize), kind)
+            values = np.frombuffer(ffi.buffer(owner, count * kind.itemsize), kind.base)
+            made[name] = values.reshape(-1, *kind.shape) if kind.shape else values
         native.count = native.capacity = 0
         return made
 
@@ -322,6 +343,15 @@ CLUSTER_COLUMNS = {
     "distance": "u4",
     "is_representative": "?",
 }
+
+
+def wide(dtypes: Mapping[str, Any], words: int, *names: str) -> Mapping[str, Any]:
+    """The dtypes of columns, of which those of fingerprints have so many words: also those that are named."""
+    if words == 1:
+        return dtypes
+    wider = {"fingerprint", "other_fingerprint", *names}
+    return {name: (kind, (words,)) if name in wider else kind for name, kind in dtypes.items()}
+
 
 T = TypeVar("T", bound=Columns)
 

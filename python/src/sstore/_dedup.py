@@ -10,9 +10,9 @@ from typing import Any, Optional
 import numpy as np
 import numpy.typing as npt
 
-from sstore._arrays import ArrayLike, Words, pieces, pointer
+from sstore._arrays import MAX_WORDS, ArrayLike, Words, empty, pieces, pointer, word_count
 from sstore._call import Call, PathLike, ProgressOption, Size, encode, result
-from sstore._columns import MATCH_COLUMNS, BatchMatches, Buffers
+from sstore._columns import MATCH_COLUMNS, BatchMatches, Buffers, wide
 from sstore._errors import ArgumentError, NotFoundError
 from sstore._native import ffi, lib
 from sstore._store import Store, build_distance_or_own
@@ -54,8 +54,10 @@ class Deduplicator:
     fork() cannot use it, and keeps the store locked until it ends.
 
     Args:
-        path: the store. If there is none, an empty one is built, for the given distance (None: 3), block_size and plan.
-        distance: a record is new if none is within it, 0 to 16 bits; None: the store's own.
+        path: the store. If there is none, an empty one is built, for the given distance (None: 3), bits, block_size and
+            plan.
+        distance: a record is new if none is within it, 0 to 16 bits for each word; None: the store's own.
+        bits: of a fingerprint of a new store; None: 64. An existing store must have as many, if it is given.
         with_ids: of a new store. Given ids are ignored by a store without ids.
         compact: keep the number of segments small: compact(tiered=True) after each publication.
         publish_every: publish after this many new records; None: as many as fit into an eighth of the memory.
@@ -73,6 +75,7 @@ class Deduplicator:
         path: PathLike,
         distance: Optional[int] = None,
         *,
+        bits: Optional[int] = None,
         with_ids: bool = True,
         compact: bool = True,
         publish_every: Optional[int] = None,
@@ -91,9 +94,10 @@ class Deduplicator:
         self._has_ids: Optional[bool] = None
         self._slice = _MIN_SLICE
         self._call = Call(progress)
+        wanted = None if bits is None else word_count(bits)
         options = self._call.options(
             "sstore_dedup_options",
-            distance=build_distance_or_own(distance),
+            distance=build_distance_or_own(distance, wanted or MAX_WORDS),
             compact=compact,
             check_ids=check_ids,
             publish_every=0 if publish_every is None else publish_every,
@@ -108,7 +112,7 @@ class Deduplicator:
                 raise NotFoundError(f"{os.fsdecode(tmp_dir)}: there is no such folder for tmp_dir") from None
             build(
                 path,
-                np.empty(0, np.uint64),
+                empty(wanted or 1),
                 distance=3 if distance is None else distance,
                 with_ids=with_ids,
                 plan=plan or "auto",
@@ -116,6 +120,10 @@ class Deduplicator:
                 block_size=block_size,
             )
             self._native = self._open(path, options)
+        self._words = int(lib.sstore_dedup_word_count(self._native))
+        if wanted is not None and wanted != self._words:
+            self._native = None
+            raise ArgumentError(f"bits: the store has fingerprints of {64 * self._words} bits, not of {bits}")
 
     def _open(self, path: PathLike, options: Any) -> Any:
         return self._call.create(
@@ -155,7 +163,7 @@ class Deduplicator:
         if self._has_ids is None:
             with Store(self._path, io="pread") as store:
                 self._has_ids = store.has_ids
-        columns = Buffers(MATCH_COLUMNS)
+        columns = Buffers(wide(MATCH_COLUMNS, self._words))
         is_new, new_ids = self._insert(fingerprints, ids, columns)
         matches = BatchMatches({n: c for n, c in columns.take().items() if self._has_ids or n != "id"})
         matches.query_count = len(is_new)
@@ -166,7 +174,7 @@ class Deduplicator:
     ) -> tuple[_Flags, Words]:
         """Also fills the columns with matches. Without columns, the new ids are not set."""
         all_new, all_ids, first = [np.zeros(0, np.bool_)], [np.zeros(0, np.uint64)], 0
-        for piece, id_piece in pieces(fingerprints, ids):
+        for piece, id_piece in pieces(fingerprints, ids, self._words):
             is_new, new_ids = np.zeros(len(piece), np.bool_), np.zeros(len(piece), np.uint64)
             begin = 0
             while begin < len(piece):

@@ -13,16 +13,23 @@ from sstore._native import ffi, lib
 
 
 def arrow_of(columns: Mapping[str, npt.NDArray[Any]]) -> Any:
-    """A nanoarrow.c_array of structs that shares the columns' memory, except that of bool, which Arrow packs."""
+    """A nanoarrow.c_array of structs that shares the columns' memory, except that of bool, which Arrow packs, and of
+    fingerprints of several words, which become bytes, the most significant first."""
     import nanoarrow
     from nanoarrow import c_array_from_buffers
 
     fields, children = {}, []
     for name, column in columns.items():
         column = np.ascontiguousarray(column)
-        is_bool = column.dtype == np.bool_
-        fields[name] = nanoarrow.bool_() if is_bool else getattr(nanoarrow, column.dtype.name)()
-        buffer: Any = np.packbits(column, bitorder="little") if is_bool else column
+        buffer: Any = column
+        if column.ndim > 1:
+            fields[name] = nanoarrow.fixed_size_binary(8 * column.shape[1])
+            buffer = column.astype(">u8").view(np.uint8).reshape(-1)
+        elif column.dtype == np.bool_:
+            fields[name] = nanoarrow.bool_()
+            buffer = np.packbits(column, bitorder="little")
+        else:
+            fields[name] = getattr(nanoarrow, column.dtype.name)()
         children.append(c_array_from_buffers(fields[name], len(column), [None, buffer]))
     count = len(next(iter(columns.values())))
     return c_array_from_buffers(nanoarrow.struct(fields), count, [None], children=children)

@@ -10,7 +10,7 @@ from typing import Any, Optional
 import numpy as np
 import numpy.typing as npt
 
-from sstore._arrays import ArrayLike, Words, pointer, words
+from sstore._arrays import ArrayLike, Words, pointer, words, words_of
 from sstore._call import Call, PathLike, ProgressOption, Size, encode, flag_of, number_of, rows_of, size_of
 from sstore._columns import PAIR_COLUMNS, Buffers, Columns, Pairs
 from sstore._errors import ArgumentError
@@ -25,17 +25,18 @@ def shard_numbers(fingerprints: ArrayLike, shard_count: int) -> npt.NDArray[np.u
     """The shard of each fingerprint, as shard() and `sstore shard` divide a store.
 
     Args:
-        fingerprints: of shape (n,).
+        fingerprints: of shape (n,) or (n, words), as build() takes them.
         shard_count: at least 1.
 
     Returns:
         Numbers from 0: uint32, shape (n,).
     """
-    array, call = words(fingerprints, "fingerprints"), Call()
+    array, call = words(fingerprints, "fingerprints", None), Call()
     made = np.empty(len(array), np.uint32)
     call.check(
         lib.sstore_shard_numbers(
             pointer(array),
+            words_of(array),
             len(array),
             number_of(shard_count, "shard_count", (1 << 32) - 1),
             ffi.from_buffer("uint32_t[]", made, require_writable=True),
@@ -45,8 +46,19 @@ def shard_numbers(fingerprints: ArrayLike, shard_count: int) -> npt.NDArray[np.u
     return made
 
 
+def narrow(fingerprints: ArrayLike, name: str) -> Words:
+    """Fingerprints of a join without a store, which must have 64 bits."""
+    array = words(fingerprints, name, None)
+    if words_of(array) > 1:
+        raise ArgumentError(
+            f"{name}: expected fingerprints of 64 bits, of shape (n,), found {array.shape}: keys of wider ones have "
+            "too few bits; build stores of them, and use Store.pairs(), Store.join() or Store.query_batch()"
+        )
+    return array
+
+
 def join_keys(fingerprints: ArrayLike, table: int, distance: int = 3) -> Words:
-    """The key of each fingerprint in one of the distance + 1 tables of a join.
+    """The key of each fingerprint, of 64 bits, in one of the distance + 1 tables of a join.
 
     Two fingerprints within the distance have equal keys in at least one table. So, for each table, bring records with
     equal keys together, and join them by join_records().
@@ -59,7 +71,7 @@ def join_keys(fingerprints: ArrayLike, table: int, distance: int = 3) -> Words:
     Returns:
         Numbers of 64 / (distance + 1) bits, or one bit more: uint64, shape (n,).
     """
-    array, call = words(fingerprints, "fingerprints"), Call()
+    array, call = narrow(fingerprints, "fingerprints"), Call()
     made = np.empty(len(array), np.uint64)
     call.check(
         lib.sstore_join_keys(
@@ -175,7 +187,7 @@ def join_records(
 
 
 def _words(fingerprints: ArrayLike, ids: Optional[ArrayLike], *names: str) -> tuple[Words, Optional[Words]]:
-    array, id_array = words(fingerprints, names[0]), None if ids is None else words(ids, names[1])
+    array, id_array = narrow(fingerprints, names[0]), None if ids is None else words(ids, names[1])
     if id_array is not None and len(id_array) != len(array):
         raise ArgumentError(f"{names[1]}: expected as many as {names[0]}, found {len(id_array)} and {len(array)}")
     return array, id_array

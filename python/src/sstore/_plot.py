@@ -33,8 +33,8 @@ def plot_store(store: Store, distance: Optional[int]) -> matplotlib.figure.Figur
     clusters = store.clusters(distance)
     near = store.distance if distance is None else distance
     figure, (parts, distances, sizes) = _figure(3)
-    names = ["tables", "ids", "directory", "manifest"]
-    parts.bar(names, [found.tables_bytes, found.ids_bytes, found.directory_bytes, found.manifest_bytes])
+    names = ["tables", *(["fingerprints", "ranks"] if store.words > 1 else []), "ids", "directory", "manifest"]
+    parts.bar(names, [getattr(found, f"{name}_bytes") for name in names])
     parts.set(title=f"{found.record_count:,} records: {found.total_bytes:,} bytes", ylabel="bytes")
     distances.bar(range(near + 1), np.bincount(pairs.distance, minlength=near + 1))
     distances.set(title=f"{len(pairs):,} pairs", xlabel="distance in bits", ylabel="pairs")
@@ -49,6 +49,7 @@ def plot_plans(
     record_count: Optional[int] = None,
     distance: int = 3,
     *,
+    bits: Optional[int] = None,
     sample: Optional[ArrayLike] = None,
     objective: Objective = "balanced",
     max_bytes: Optional[Size] = None,
@@ -62,6 +63,7 @@ def plot_plans(
     found = plans(
         record_count,
         distance,
+        bits=bits,
         sample=sample,
         objective=objective,
         max_bytes=max_bytes,

@@ -26,7 +26,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Any, Optional
 
-from sstore._arrays import Words
+from sstore._arrays import MAX_WORDS, Words
 from sstore._call import count_of, flag_of
 from sstore._columns import BatchMatches
 from sstore._errors import ArgumentError, DamagedError, Error, ExistsError, FileError, NotFoundError, UnsupportedError
@@ -37,11 +37,12 @@ from sstore._write import Builder
 
 _MANIFEST = "shards.json"
 _VERSION = 1
+_WIDE_VERSION = 2  # if fingerprints have more than 64 bits; it has the field "bits"
 _MAX_SHARDS = 1 << 20
 _DAY = 24 * 60 * 60
 _FOLDER = re.compile(r"shard-[0-9]{5,7}-of-[0-9]{5,7}-[0-9a-f]{32}")
 _NEW_MANIFEST = re.compile(r"shard-manifest-[0-9a-f]{32}")
-_FILE = re.compile(r"([A-Za-z0-9_-][A-Za-z0-9._-]*/)?[A-Za-z0-9_-][A-Za-z0-9._-]*")
+_FILE = re.compile(r"([A-Za-z0-9_-][A-Za-z0-9._-]*/){0,2}[A-Za-z0-9_-][A-Za-z0-9._-]*")
 _PIECE = 1 << 22
 
 
@@ -107,6 +108,7 @@ class ShardManifest:
         recipe: "" if none is recorded.
         has_ids: whether the records have ids.
         shards: ascending by number.
+        bits: of a fingerprint.
     """
 
     shard_count: int
@@ -114,6 +116,19 @@ class ShardManifest:
     recipe: str
     has_ids: bool
     shards: tuple[Shard, ...]
+    bits: int = 64
+
+    @property
+    def words(self) -> int:
+        """The words of a fingerprint."""
+        return self.bits // 64
+
+    def to_json(self) -> str:
+        """The content of the manifest's file."""
+        fields = asdict(self)
+        if self.bits == 64:
+            del fields["bits"]
+        return json.dumps({"version": _VERSION if self.bits == 64 else _WIDE_VERSION, **fields}, indent=1)
 
     @staticmethod
     def of(fields: dict[str, Any]) -> ShardManifest:
@@ -121,7 +136,10 @@ class ShardManifest:
         _expect(isinstance(fields["shards"], list), "a list of shards")
         made = ShardManifest(**{**fields, "shards": tuple(map(Shard.of, fields["shards"]))})
         _expect(_is_count(made.shard_count) and 1 <= made.shard_count <= _MAX_SHARDS, "a number of shards")
-        _expect(_is_count(made.distance) and made.distance <= lib.SSTORE_MAX_BUILD_DISTANCE, "a distance")
+        is_width = _is_count(made.bits) and made.bits % 64 == 0 and 1 <= made.words <= MAX_WORDS
+        _expect(is_width, "bits of fingerprints")
+        limit = lib.SSTORE_MAX_BUILD_DISTANCE * made.words
+        _expect(_is_count(made.distance) and made.distance <= limit, "a distance")
         _expect(isinstance(made.recipe, str) and isinstance(made.has_ids, bool), "a recipe, and whether there are ids")
         numbers = [shard.number for shard in made.shards]
         _expect(len(set(numbers)) == len(numbers) and max(numbers, default=0) < made.shard_count, "different numbers")
@@ -158,11 +176,14 @@ class SharedFolder:
         try:
             content = json.loads(self._fs.cat_file(self._inner(_MANIFEST)))
             version = content.pop("version")
-            if type(version) is not int or version != _VERSION:
+            if type(version) is not int or version not in (_VERSION, _WIDE_VERSION):
                 raise UnsupportedError(
-                    f"{name}: expected version {_VERSION} of the manifest, found {version}", file=name
+                    f"{name}: expected version {_VERSION} or {_WIDE_VERSION} of the manifest, found {version}",
+                    file=name,
                 )
-            return ShardManifest.of(content)
+            made = ShardManifest.of(content)
+            _expect((made.bits == 64) == (version == _VERSION), "64 bits in version 1, and more in version 2")
+            return made
         except FileNotFoundError:
             raise NotFoundError(f"{name}: there are no shards here; build_shards() makes them", file=name) from None
         except OSError as error:
@@ -195,7 +216,7 @@ class SharedFolder:
                     "build removed it",
                     file=name,
                 )
-        content = json.dumps({"version": _VERSION, **asdict(manifest)}, indent=1).encode()
+        content = manifest.to_json().encode()
         try:
             if not self.is_local:
                 self._fs.pipe_file(self._inner(_MANIFEST), content)
@@ -332,6 +353,7 @@ class ShardBuild:
     memory: str
     replace: bool
     has_ids: bool
+    words: int = 1  # of a fingerprint
 
     def check(self) -> None:
         """Fail where the tasks would, or if there are shards that may not be replaced."""
@@ -345,6 +367,7 @@ class ShardBuild:
         return Builder(
             path,
             distance=self.distance,
+            bits=64 * self.words,
             plan=self.plan,
             with_ids=self.has_ids,
             recipe=self.recipe,
@@ -375,7 +398,9 @@ class ShardBuild:
     def finish(self, built: Iterable[str]) -> ShardManifest:
         """Publish the shards that the tasks built."""
         shards = sorted(map(Shard.from_json, built), key=lambda shard: shard.number)
-        manifest = ShardManifest(self.shard_count, self.distance, self.recipe or "", self.has_ids, tuple(shards))
+        manifest = ShardManifest(
+            self.shard_count, self.distance, self.recipe or "", self.has_ids, tuple(shards), 64 * self.words
+        )
         self.folder.check_new(self.replace)
         self.folder.write(manifest)
         self.folder.remove_others(manifest)

@@ -9,9 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Optional, Union
 
+import numpy as np
 import numpy.typing as npt
 
-from sstore._arrays import ArrayLike, pointer, word, words
+from sstore._arrays import ArrayLike, Fingerprint, one, pointer, word, words
 from sstore._call import Call, Collector, PathLike, ProgressOption, Size, encode, number_of, result, size_of
 from sstore._columns import (
     CLUSTER_COLUMNS,
@@ -26,6 +27,7 @@ from sstore._columns import (
     QueryMatches,
     Records,
     Results,
+    wide,
 )
 from sstore._errors import ArgumentError, error_of, text
 from sstore._native import ffi, lib
@@ -41,7 +43,6 @@ _IO_MODES = {
     "mmap": lib.SSTORE_IO_MMAP,
     "memory": lib.SSTORE_IO_MEMORY,
 }
-_MATCH_BYTES = 20
 _BATCH_SIZE = 1 << 20
 
 
@@ -50,7 +51,8 @@ class TableStatistics:
     """One table of a segment.
 
     Attributes:
-        key_mask: the key bits: bit 0 of a fingerprint is the mask's highest; prefix_bits is their number.
+        word: of the fingerprints, from 0, that the table has.
+        key_mask: the key bits of this word: its bit 0 is the mask's highest; prefix_bits is their number.
         radius: bits in which a probed prefix may differ, at the store's distance.
         file_bytes: header and blocks; directory_bytes: this table's part of the directory.
         bits_per_fingerprint: of file and directory.
@@ -59,6 +61,7 @@ class TableStatistics:
         rice_bits_per_fingerprint: of Rice coding of the gaps, with the best parameter.
     """
 
+    word: int
     key_mask: int
     prefix_bits: int
     radius: int
@@ -77,6 +80,7 @@ class SegmentStatistics:
 
     Attributes:
         is_removal: its records are removed from older segments; otherwise they are added to the store.
+        fingerprints_bytes, ranks_bytes: as in Statistics.
         block_bytes: of a block; the other bytes are those of files.
         plan, folder: as Statistics.plan; the folder is in the store's.
         writer: the program that wrote it, such as "sstore 0.1.0"; "" if it is unknown.
@@ -86,6 +90,8 @@ class SegmentStatistics:
     distinct_count: int
     is_removal: bool
     tables_bytes: int
+    fingerprints_bytes: int
+    ranks_bytes: int
     ids_bytes: int
     directory_bytes: int
     total_bytes: int
@@ -106,10 +112,13 @@ class Statistics:
         removed_count: removed records that take space until compact().
         next_id: the id that the next record without one would get; None in a store without ids.
         distance: that the store was built for, in bits.
-        plan: of the largest segment, such as "16:0,16:0,16:0,16:0"; block_bytes is the size of its blocks.
+        plan: of the largest segment, such as "16:0,16:0,16:0,16:0"; block_bytes is the size of its blocks. With several
+            words, for each the radius, "=" and its plan, with "; " between them.
         recipe: how the fingerprints were made, or "". Cut after 511 bytes; characters that terminals obey are written
             as \\xNN.
-        fingerprint_bits: 64.
+        fingerprint_bits: 64, or another multiple of 64 up to 1,024.
+        fingerprints_bytes, ranks_bytes: of whole fingerprints of several words, and of the columns that lead to them
+            from their words; 0 if they have 64 bits.
         memory_bytes: what the open store takes in memory, with one cursor; mapped pages are not counted.
         tables_bytes, ids_bytes, directory_bytes, manifest_bytes, total_bytes: of the store's files.
     """
@@ -125,6 +134,8 @@ class Statistics:
     block_bytes: int
     fingerprint_bits: int
     tables_bytes: int
+    fingerprints_bytes: int
+    ranks_bytes: int
     ids_bytes: int
     directory_bytes: int
     manifest_bytes: int
@@ -138,7 +149,7 @@ class TableExplanation:
     """The expected and the actual work of one query in one table.
 
     Attributes:
-        segment, table: from 0.
+        segment, table: from 0; word: of the fingerprint, from 0, that the table has.
         radius: bits in which a probed prefix may differ; -1: the table was not needed.
         is_full_scan: the whole table was read, instead of probing any.
         probe_count: look-ups of a prefix, or of a range of rare ones.
@@ -149,6 +160,7 @@ class TableExplanation:
 
     segment: int
     table: int
+    word: int
     key_mask: int
     prefix_bits: int
     radius: int
@@ -163,11 +175,14 @@ class TableExplanation:
     full_scan_ns: float
 
 
-def build_distance_or_own(distance: Optional[int]) -> int:
-    """A distance of a join or a deduplication; None: the store's own."""
-    if distance is None:
-        return int(lib.SSTORE_OWN_DISTANCE)
-    return number_of(distance, "distance", lib.SSTORE_MAX_BUILD_DISTANCE)
+def build_distance(distance: Any, words: int) -> int:
+    """A distance to build for, or of a join or a deduplication, of fingerprints of so many words."""
+    return number_of(distance, "distance", words * lib.SSTORE_MAX_BUILD_DISTANCE)
+
+
+def build_distance_or_own(distance: Optional[int], words: int) -> int:
+    """The same; None: the store's own."""
+    return int(lib.SSTORE_OWN_DISTANCE) if distance is None else build_distance(distance, words)
 
 
 def copy_fields(kind: Any, source: Any, **others: Any) -> Any:
@@ -185,19 +200,20 @@ def copy_fields(kind: Any, source: Any, **others: Any) -> Any:
 class _Cursor:
     """The scratch memory of one query at a time. Keeps the store open."""
 
-    __slots__ = ("answer", "capacity", "native", "view")
+    __slots__ = ("answer", "capacity", "match_bytes", "native", "view")
 
-    def __init__(self, store: Any) -> None:
+    def __init__(self, store: Any, words: int) -> None:
         self.native = Call().create(
             "sstore_cursor", lib.sstore_cursor_free, lib.sstore_cursor_create, store, keep=store
         )
-        self.answer = ffi.gc(ffi.new("sspy_answer *"), lib.sspy_answer_free)
+        self.answer = ffi.gc(ffi.new("sspy_answer *", {"words": words}), lib.sspy_answer_free)
+        self.match_bytes = 8 * words + 12
         self.view = b""
         self.capacity = 0
 
     def see(self) -> None:
         """Let `view` be the packed matches, which have a new place if there are more than `capacity`."""
-        self.view = ffi.buffer(self.answer.bytes, self.answer.capacity * _MATCH_BYTES)
+        self.view = ffi.buffer(self.answer.bytes, self.answer.capacity * self.match_bytes)
         self.capacity = self.answer.capacity
 
 
@@ -220,7 +236,8 @@ class Store:
         self._path = path
         self._absolute_path = os.path.abspath(os.fsdecode(path))
         self._arguments = {"io": io, "recipe": recipe, "max_memory": max_memory}
-        self._cursors: list[_Cursor] = []
+        self._cursors: list[_Cursor] = []  # of a store of 64 bits
+        self._wide_cursors: list[_Cursor] = []
         self._native: Optional[Any] = None
         if io not in _IO_MODES:
             raise ArgumentError(f"io: expected one of {', '.join(_IO_MODES)}, found {io!r}")
@@ -238,6 +255,7 @@ class Store:
         found = self._statistics()
         self._has_ids = bool(found.has_ids)
         self._distance = int(found.distance)
+        self._words = int(lib.sstore_word_count(_native))
 
     # ----- opening and closing -----
 
@@ -245,6 +263,7 @@ class Store:
         """Close the store. Calls of other threads, and batches, end as if it were open."""
         self._native = None
         self._cursors = []
+        self._wide_cursors = []
 
     def __enter__(self) -> Store:
         self._open()
@@ -300,6 +319,16 @@ class Store:
         """The distance in bits that the store was built for."""
         return self._distance
 
+    @property
+    def bits(self) -> int:
+        """The bits of a fingerprint: 64, or another multiple of 64 up to 1,024."""
+        return 64 * self._words
+
+    @property
+    def words(self) -> int:
+        """The words of 64 bits of a fingerprint, 1 to 16. Arrays of several words have the shape (n, words)."""
+        return self._words
+
     def __len__(self) -> int:
         return int(self._statistics().record_count)
 
@@ -312,8 +341,9 @@ class Store:
             return f"<sstore.Store {path!r}, closed>"
         found = self._statistics()
         ids = "with ids" if found.has_ids else "without ids"
+        bits = "" if self._words == 1 else f" of {self.bits} bits"
         return (
-            f"<sstore.Store {path!r}: {found.record_count:,} records {ids}, distance {found.distance}, "
+            f"<sstore.Store {path!r}: {found.record_count:,} records{bits} {ids}, distance {found.distance}, "
             f"plan {text(found.plan)}, segments {found.segment_count}, {found.total_bytes:,} bytes>"
         )
 
@@ -339,25 +369,47 @@ class Store:
 
     def _take_cursor(self) -> tuple[_Cursor, list[_Cursor]]:
         """Take a cursor from the pool, and the pool to which it is appended afterwards. close() makes another pool."""
-        cursors = self._cursors
+        cursors = self._cursors if self._words == 1 else self._wide_cursors
         try:
             return cursors.pop(), cursors
         except IndexError:
-            return _Cursor(self._open()), cursors
+            return _Cursor(self._open(), self._words), cursors
 
-    def _query(self, fingerprint: int, distance: int, nearest: bool) -> Matches:
+    def _query_wide(self, fingerprint: Fingerprint, distance: int, nearest: bool) -> Matches:
+        """As _query(), also for fingerprints that are no int, and of any width."""
+        largest, name = self._words * lib.SSTORE_MAX_DISTANCE, "max_distance" if nearest else "distance"
+        value, distance = one(fingerprint, "fingerprint", self._words), number_of(distance, name, largest)
+        cursor, cursors = self._take_cursor()
+        answer = cursor.answer
+        count = lib.sspy_query_words(cursor.native, pointer(value), distance, nearest, answer)
+        if count < 0:
+            error = error_of(ffi.addressof(answer, "error"))
+            cursor.capacity = 0  # the memory may have moved
+            cursors.append(cursor)
+            raise error
+        if count > cursor.capacity:
+            cursor.see()
+        data = cursor.view[: count * cursor.match_bytes]
+        cursors.append(cursor)
+        return QueryMatches(data, count, self._has_ids, self._words)
+
+    def _query(self, fingerprint: Fingerprint, distance: int, nearest: bool) -> Matches:
         cursors = self._cursors  # as _take_cursor(), which would take a tenth of the time that this adds to the C call
         try:
             cursor = cursors.pop()
         except IndexError:
-            cursor = _Cursor(self._open())
+            if self._words != 1:
+                return self._query_wide(fingerprint, distance, nearest)
+            cursor = _Cursor(self._open(), 1)
         answer = cursor.answer
         try:
             if type(fingerprint) is not int or type(distance) is not int:
-                fingerprint, distance = operator.index(fingerprint), operator.index(distance)
+                fingerprint, distance = operator.index(fingerprint), operator.index(distance)  # type: ignore[arg-type]
             count = lib.sspy_query(cursor.native, fingerprint, distance, nearest, answer)
         except (OverflowError, TypeError) as wrong:
             cursors.append(cursor)
+            if isinstance(fingerprint, (bytes, np.ndarray)):
+                return self._query_wide(fingerprint, distance, nearest)
             if isinstance(wrong, TypeError):
                 found = type(fingerprint).__name__, type(distance).__name__
                 raise TypeError(
@@ -369,7 +421,7 @@ class Store:
         if count >= 0:
             if count > cursor.capacity:
                 cursor.see()
-            data = cursor.view[: count * _MATCH_BYTES]
+            data = cursor.view[: count * 20]
             cursors.append(cursor)
             return QueryMatches(data, count, self._has_ids)
         error = error_of(ffi.addressof(answer, "error"))
@@ -380,18 +432,21 @@ class Store:
 
     def _own_or(self, distance: Optional[int]) -> int:
         """The distance of a query."""
-        return self._distance if distance is None else number_of(distance, "distance", lib.SSTORE_MAX_DISTANCE)
+        largest = self._words * lib.SSTORE_MAX_DISTANCE
+        return self._distance if distance is None else number_of(distance, "distance", largest)
 
-    def query(self, fingerprint: int, distance: Optional[int] = None) -> Matches:
+    def query(self, fingerprint: Fingerprint, distance: Optional[int] = None) -> Matches:
         """All records within a distance of a fingerprint, each once, in no particular order.
 
         Args:
-            fingerprint: 64 bits; a negative number is taken as two's complement.
-            distance: in bits, 0 to 64; None: the store's own.
+            fingerprint: an int of as many bits as the store's fingerprints have; a negative one is taken as two's
+                complement. Or an array of shape (words,) of 64-bit integers, the most significant word first. Or bytes,
+                the most significant first: bytes, or an array of uint8 of shape (8 * words,).
+            distance: in bits, 0 to 64 for each word; None: the store's own.
 
         Returns:
             The columns fingerprint (uint64), id (uint64; in a store with ids) and distance (uint32), each of shape
-            (n,).
+            (n,). With several words, fingerprint has the shape (n, words).
 
             The arrays are read-only.
 
@@ -401,20 +456,21 @@ class Store:
         """
         return self._query(fingerprint, self._distance if distance is None else distance, False)
 
-    def nearest(self, fingerprint: int, max_distance: int = 64) -> Matches:
+    def nearest(self, fingerprint: Fingerprint, max_distance: Optional[int] = None) -> Matches:
         """All records at the smallest distance from a fingerprint at which there are any, up to max_distance.
 
-        The columns and the errors are those of query(). With max_distance 64, every store with records has a match.
+        The columns and the errors are those of query(). max_distance None: at any distance, so every store with records
+        has a match.
         """
-        return self._query(fingerprint, max_distance, True)
+        return self._query(fingerprint, self.bits if max_distance is None else max_distance, True)
 
-    def count(self, fingerprint: int, distance: Optional[int] = None) -> int:
+    def count(self, fingerprint: Fingerprint, distance: Optional[int] = None) -> int:
         """The number of records within a distance of a fingerprint. Arguments and errors are those of query()."""
-        value, near = word(fingerprint, "fingerprint"), self._own_or(distance)
+        value, near = one(fingerprint, "fingerprint", self._words), self._own_or(distance)
         cursor, cursors = self._take_cursor()
         answer = cursor.answer
         count, error = ffi.addressof(answer, "count"), ffi.addressof(answer, "error")
-        status = lib.sstore_query_columns(cursor.native, value, near, ffi.NULL, 0, count, error)
+        status = lib.sstore_query_words_columns(cursor.native, pointer(value), near, ffi.NULL, 0, count, error)
         found, failure = int(answer.count), None if status == lib.SSTORE_OK else error_of(error)
         cursors.append(cursor)
         if failure is not None:
@@ -424,7 +480,7 @@ class Store:
     def _match_results(
         self, fingerprints: ArrayLike, distance: Optional[int], threads: int, progress: ProgressOption
     ) -> Results[BatchMatches]:
-        native, queries = self._open(), words(fingerprints, "fingerprints")
+        native, queries = self._open(), words(fingerprints, "fingerprints", self._words)
         data = pointer(queries)
         call = Call(progress)
         iterator = call.create(
@@ -444,7 +500,7 @@ class Store:
             matches.query_count = len(queries)
             return matches
 
-        return Results(call, lib.SSPY_MATCHES, iterator, MATCH_COLUMNS, convert)
+        return Results(call, lib.SSPY_MATCHES, iterator, wide(MATCH_COLUMNS, self._words), convert)
 
     def _without_ids(self, columns: dict[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
         return columns if self._has_ids else {n: c for n, c in columns.items() if n != "id"}
@@ -460,8 +516,9 @@ class Store:
         """All records within a distance of each of many fingerprints.
 
         Args:
-            fingerprints: n of them: an array of integers of shape (n,), a sequence of int, or Arrow data.
-            distance: in bits, 0 to 64; None: the store's own.
+            fingerprints: n of them, as build() takes them: an array of integers of shape (n,), or with several words
+                (n, words), a sequence of int or of bytes, or Arrow data.
+            distance: in bits, 0 to 64 for each word; None: the store's own.
             threads: 0: all that the process may use.
             progress: True: a bar, if tqdm is installed; or a function that gets a Progress a few times a second.
 
@@ -489,15 +546,16 @@ class Store:
         """The same as query_batch(), in batches of batch_size rows; the last one may have fewer."""
         return Batches(lambda: self._match_results(fingerprints, distance, threads, progress), batch_size)
 
-    def explain(self, fingerprint: int, distance: Optional[int] = None) -> list[TableExplanation]:
+    def explain(self, fingerprint: Fingerprint, distance: Optional[int] = None) -> list[TableExplanation]:
         """What a query reads in each table, and what it was expected to read. The arguments are those of query()."""
+        value, near = one(fingerprint, "fingerprint", self._words), self._own_or(distance)
         cursor, cursors = self._take_cursor()
         call = Collector(lambda table: copy_fields(TableExplanation, table))
         call.check(
-            lib.sstore_explain(
+            lib.sstore_explain_words(
                 cursor.native,
-                word(fingerprint, "fingerprint"),
-                self._own_or(distance),
+                pointer(value),
+                near,
                 lib.sspy_table,
                 call.context,
                 call.error,
@@ -521,7 +579,7 @@ class Store:
             call,
             lib.SSPY_RECORDS,
             iterator,
-            RECORD_COLUMNS,
+            wide(RECORD_COLUMNS, self._words),
             lambda c: Records(self._without_ids(c)),
         )
 
@@ -547,7 +605,7 @@ class Store:
     ) -> Any:
         return call.options(
             kind,
-            distance=build_distance_or_own(distance),
+            distance=build_distance_or_own(distance, self._words),
             threads=threads,
             memory_bytes=size_of(memory, "memory"),
             tmp_dir=None if tmp_dir is None else encode(tmp_dir),
@@ -559,6 +617,10 @@ class Store:
             right = Store(right)
         if right is self:
             raise ArgumentError("join: expected another store; pairs() finds the pairs of one")
+        if right is not None and right._words != self._words:
+            raise ArgumentError(
+                f"join: expected a store of {self.bits} bits, as this one is, found one of {right.bits} bits"
+            )
         left, other = self._open(), None if right is None else right._open()
         iterator = call.create(
             "sstore_pair_iterator",
@@ -576,7 +638,7 @@ class Store:
         def convert(columns: Mapping[str, npt.NDArray[Any]]) -> Pairs:
             return Pairs({n: c for n, c in columns.items() if n not in hidden})
 
-        return Results(call, lib.SSPY_PAIRS, iterator, PAIR_COLUMNS, convert)
+        return Results(call, lib.SSPY_PAIRS, iterator, wide(PAIR_COLUMNS, self._words), convert)
 
     def _pairs(
         self,
@@ -603,7 +665,7 @@ class Store:
         """Every pair of different records within a distance, once.
 
         Args:
-            distance: in bits, 0 to 16; None: the store's own.
+            distance: in bits, 0 to 16 for each word; None: the store's own.
             threads: 0: all that the process may use.
             memory: what the call may take beside the open store and the results, in bytes or such as "2G"; None: 1 GiB.
                 Less than 64 MiB may be exceeded.
@@ -611,9 +673,10 @@ class Store:
             progress: True: a bar, if tqdm is installed; or a function that gets a Progress a few times a second.
 
         Returns:
-            The columns fingerprint, id, other_fingerprint, other_id (uint64) and distance (uint32), each of shape (n,),
-            ascending by fingerprint, other_fingerprint, other_id and id. The record with the smaller fingerprint is
-            first; of equal fingerprints, the one with the smaller id. To drop duplicates, use clusters().duplicates.
+            The columns fingerprint, id, other_fingerprint, other_id (uint64) and distance (uint32), each of shape (n,)
+            (fingerprints of several words: (n, words)), ascending by fingerprint, other_fingerprint, other_id and id.
+            The record with the smaller fingerprint is first; of equal fingerprints, the one with the smaller id. To
+            drop duplicates, use clusters().duplicates.
 
         Raises:
             ArgumentError: the distance or memory is out of range, or the store is closed.
@@ -654,14 +717,14 @@ class Store:
 
         Args:
             other: a store, or the path of one.
-            distance: in bits, 0 to 16; None: the smaller of the two stores' own distances.
+            distance: in bits, 0 to 16 for each word; None: the smaller of the two stores' own distances.
 
         The other arguments, the columns and the errors are those of pairs(): fingerprint and id are of this store,
         other_fingerprint and other_id of the other one.
 
         Raises:
             RecipeError: the fingerprints of the stores were made by different recipes.
-            ArgumentError: also if the other store is this one.
+            ArgumentError: also if the other store is this one, or its fingerprints have other widths.
             NotFoundError: also if there is no store at the path.
         """
         return self._join(other, distance, threads, memory, tmp_dir, progress).all()
@@ -706,7 +769,7 @@ class Store:
             call,
             lib.SSPY_CLUSTERS,
             iterator,
-            CLUSTER_COLUMNS,
+            wide(CLUSTER_COLUMNS, self._words),
             lambda c: Clusters(self._without_ids(c)),
         )
 
@@ -768,6 +831,7 @@ def _forget_cursors() -> None:
     """A cursor belongs to the process that created it; a store does not."""
     for store in _stores:
         store._cursors = []  # pyright: ignore[reportPrivateUsage]
+        store._wide_cursors = []  # pyright: ignore[reportPrivateUsage]
 
 
 os.register_at_fork(after_in_child=_forget_cursors)

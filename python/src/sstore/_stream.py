@@ -6,12 +6,12 @@ import tempfile
 from collections.abc import Iterable
 from typing import Any, Optional
 
-from sstore._arrays import ArrayLike, pieces, pointer, words
-from sstore._call import Call, PathLike, Size, encode, number_of, size_of
-from sstore._columns import MATCH_COLUMNS, Buffers, StreamMatches
+from sstore._arrays import ArrayLike, as_ints, pieces, pointer, word_count, words, words_of
+from sstore._call import Call, PathLike, Size, encode, size_of
+from sstore._columns import MATCH_COLUMNS, Buffers, StreamMatches, wide
 from sstore._errors import ArgumentError
 from sstore._native import lib
-from sstore._store import Store
+from sstore._store import Store, build_distance
 from sstore._write import build
 
 _SLICE = 1 << 20  # fingerprints that are fed between two checks for signals
@@ -24,21 +24,24 @@ class StreamMatcher:
     that made it can use it.
 
     Args:
-        queries: of shape (n,), in any order; equal ones are held once.
-        distance: in bits, 0 to 16.
+        queries: as build() takes fingerprints, in any order; equal ones are held once.
+        distance: in bits, 0 to 16 for each word.
+        bits: of a fingerprint; None: as many as the queries have.
         threads: 0: all that the process may use.
 
     Raises:
         ArgumentError, OutOfMemoryError
     """
 
-    def __init__(self, queries: ArrayLike, distance: int = 3, *, threads: int = 0) -> None:
-        array = words(queries, "queries")
+    def __init__(self, queries: ArrayLike, distance: int = 3, *, bits: Optional[int] = None, threads: int = 0) -> None:
+        array = words(queries, "queries", None if bits is None else word_count(bits))
+        self._words = words_of(array)
         self._call = Call()
         options = self._call.options(
             "sstore_stream_options",
-            distance=number_of(distance, "distance", lib.SSTORE_MAX_BUILD_DISTANCE),
+            distance=build_distance(distance, self._words),
             threads=threads,
+            fingerprint_bits=64 * self._words,
         )
         self._native = self._call.create(
             "sstore_stream_matcher",
@@ -62,9 +65,9 @@ class StreamMatcher:
         Raises:
             ArgumentError, OutOfMemoryError
         """
-        columns = Buffers(MATCH_COLUMNS)
+        columns = Buffers(wide(MATCH_COLUMNS, self._words, "query"))
         has_ids = False
-        for part, id_part in pieces(fingerprints, ids):
+        for part, id_part in pieces(fingerprints, ids, self._words):
             has_ids = id_part is not None
             for begin in range(0, len(part), _SLICE):
                 piece = part[begin : begin + _SLICE]
@@ -107,12 +110,22 @@ def collect(
         memory_bytes=size_of(memory, "memory"),
         tmp_dir=None if tmp_dir is None else encode(tmp_dir),
     )
-    native = call.create("sstore_collection", lib.sstore_collection_free, lib.sstore_collection_create, options)
+
+    def create(words_of_each: int) -> Any:
+        options.fingerprint_bits = 64 * words_of_each
+        return call.create("sstore_collection", lib.sstore_collection_free, lib.sstore_collection_create, options)
+
+    native: Any = create(1)
+    count: Optional[int] = None
     has_ids = False
     for part in matches:
         if not isinstance(part, StreamMatches):
             raise TypeError(f"matches: expected results of StreamMatcher.feed(), found {type(part).__name__}")
-        queries, fingerprints = words(part.query, "query"), words(part.fingerprint, "fingerprint")
+        fingerprints = words(part.fingerprint, "fingerprint", count)
+        if count is None:
+            count = words_of(fingerprints)
+            native = native if count == 1 else create(count)
+        queries = words(part.query, "query", count)
         column: Any = part.columns.get("id")
         ids = None if column is None else words(column, "id")
         if len(fingerprints) != len(queries) or (ids is not None and len(ids) != len(queries)):
@@ -120,10 +133,10 @@ def collect(
         has_ids = has_ids or ids is not None
         call.check(
             lib.sspy_collection_add(
-                native, pointer(queries), pointer(fingerprints), pointer(ids), len(queries), call.error
+                native, pointer(queries), pointer(fingerprints), count, pointer(ids), len(queries), call.error
             )
         )
-    columns = Buffers(MATCH_COLUMNS)
+    columns = Buffers(wide(MATCH_COLUMNS, count or 1, "query"))
     call.check(lib.sspy_collection_report(native, columns.native, call.error))
     return StreamMatches({n: c for n, c in columns.take().items() if has_ids or n != "id"})
 
@@ -133,24 +146,24 @@ def find_all(hashes: ArrayLike, blocks: int, distance: int) -> list[tuple[int, i
     them.
 
     Args:
-        hashes: of shape (n,), as build() takes fingerprints; equal ones count once.
+        hashes: as build() takes fingerprints; equal ones count once.
         blocks: ignored, except that it must be greater than the distance, as in these packages: the library chooses
             its own bit groups.
-        distance: in bits, 0 to 16.
+        distance: in bits, 0 to 16 for each word.
 
     Returns:
         Pairs (a, b) with a < b, ascending.
 
     Raises:
-        ArgumentError: blocks is not above distance, or the distance is above 16.
+        ArgumentError: blocks is not above distance, or the distance is out of range.
     """
-    distance = number_of(distance, "distance", lib.SSTORE_MAX_BUILD_DISTANCE)
+    hashes = words(hashes, "hashes", None)
+    distance = build_distance(distance, words_of(hashes))
     if blocks <= distance:
         raise ArgumentError(f"blocks: expected more than distance, found {blocks} and {distance}")
-    hashes = words(hashes, "hashes")
     with tempfile.TemporaryDirectory(prefix="sstore-") as folder:
         path = f"{folder}/store"
-        build(path, hashes, with_ids=False, distance=0, plan="64:0")
+        build(path, hashes, with_ids=False, distance=0, plan="64:0" if hashes.ndim == 1 else "auto")
         with Store(path, io="memory") as store:
             found = store.pairs(distance)
-    return list(zip(found.fingerprint.tolist(), found.other_fingerprint.tolist()))
+    return list(zip(as_ints(found.fingerprint), as_ints(found.other_fingerprint)))

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Optional
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
-from sstore._arrays import Words
+from sstore._arrays import MAX_WORDS, Words
 from sstore._columns import Pairs
+from sstore._errors import ArgumentError
 from sstore._join import join_keys, join_records
 from sstore._stream import StreamMatcher
 
@@ -26,6 +28,58 @@ def mixed(values: Words) -> Words:
     values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return values ^ (values >> np.uint64(31))
+
+
+def distinct(fingerprints: Words) -> Words:
+    """Each fingerprint once, ascending."""
+    made: Words = np.unique(fingerprints, axis=0 if fingerprints.ndim > 1 else None)
+    return made
+
+
+def hashed(fingerprints: Words) -> Words:
+    """A number of 64 bits for each fingerprint."""
+    if fingerprints.ndim == 1:
+        return mixed(fingerprints)
+    made = np.zeros(len(fingerprints), np.uint64)
+    for column in fingerprints.T:
+        made = mixed(made * _ODD + column)
+    return made
+
+
+def common_words(what: str, lengths: Iterable[Optional[int]]) -> Optional[int]:
+    """The words of fingerprints that are bytes of these lengths; None if there are no lengths."""
+    found = sorted({length for length in lengths if length is not None})
+    if not found:
+        return None
+    if len(found) > 1:
+        raise ArgumentError(f"{what}: expected fingerprints of one length, found {found[0]} to {found[-1]} bytes")
+    if found[0] % 8 != 0 or not 1 < found[0] // 8 <= MAX_WORDS:
+        raise ArgumentError(
+            f"{what}: expected fingerprints of 16 to {8 * MAX_WORDS} bytes in steps of 8, found {found[0]}; 64 bits "
+            "are numbers, not bytes"
+        )
+    return found[0] // 8
+
+
+def check_words(what: str, words: Optional[int], expected: int) -> None:
+    """Fail if fingerprints have another width than those that they are compared with."""
+    if words is not None and words != expected:
+        raise ArgumentError(f"{what}: expected fingerprints of {64 * expected} bits, found {64 * words} bits")
+
+
+def arrow_bytes(fingerprints: Words) -> pa.Array:
+    """Fingerprints of several words as Arrow's binary, the most significant byte first."""
+    size = 8 * fingerprints.shape[1]
+    offsets = np.arange(len(fingerprints) + 1, dtype=np.int64) * size
+    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(fingerprints.astype(">u8"))]
+    return pa.Array.from_buffers(pa.large_binary(), len(fingerprints), buffers).cast(pa.binary())
+
+
+NEEDS_64_BITS = (
+    "expected fingerprints of 64 bits, as numbers: near_pairs() sends records by keys of 64 / (distance + 1) bits, and "
+    "keys of wider fingerprints would have too few. Build shards by build_shards(), and find what is near each record "
+    "by query_shards()"
+)
 
 
 @dataclass(frozen=True)

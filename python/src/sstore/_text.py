@@ -6,7 +6,7 @@ import functools
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Literal, Optional, Union
+from typing import Any, Literal, Optional, Union, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -14,10 +14,12 @@ import numpy.typing as npt
 from sstore._arrays import (
     ArrayLike,
     ArrowArray,
+    Fingerprint,
     Words,
     arrow_chunks,
     is_arrow,
     is_arrow_view,
+    one,
     pointer,
     word,
     words,
@@ -29,6 +31,7 @@ from sstore._native import ffi, lib
 
 Markup = Literal["none", "html"]
 Weights = Literal["sublinear", "frequency", "presence"]
+Hash = Literal["xxh3", "java128"]
 
 _WEIGHTINGS = {
     "sublinear": lib.SSTORE_WEIGHTING_SUBLINEAR,
@@ -36,6 +39,8 @@ _WEIGHTINGS = {
     "presence": lib.SSTORE_WEIGHTING_PRESENCE,
 }
 _MARKUPS = {"none": lib.SSTORE_MARKUP_NONE, "html": lib.SSTORE_MARKUP_HTML}
+_HASHES = {"xxh3": lib.SSTORE_FEATURE_HASH_XXH3, "java128": lib.SSTORE_FEATURE_HASH_JAVA128}
+_MAX_BITS = 1024
 # Format strings of Arrow's C data interface: texts and bytes with offsets; and as views, such as polars has them.
 _STRINGS = ("u", "U", "z", "Z")
 _OTHER_STRINGS = ("vu", "vz")
@@ -43,17 +48,44 @@ _PART = 256  # texts that a thread takes at a time
 _TEXTS = 1 << 16  # that are encoded together
 
 
+def _width(bits: int, hash: Hash) -> int:
+    """The bits of a fingerprint of features."""
+    if hash not in _HASHES:
+        raise ArgumentError(f"hash: expected one of {', '.join(_HASHES)}, found {hash!r}")
+    bits = number_of(bits, "bits", _MAX_BITS)
+    if bits not in (0, 64, 128):
+        raise ArgumentError(f"bits: expected 64 or 128, found {bits}")
+    if hash == "java128" and bits == 64:
+        raise ArgumentError("bits: java128 makes fingerprints of 128 bits, found 64")
+    return bits or (128 if hash == "java128" else 64)
+
+
 def _options(
-    features: Features, shingle: int, weights: Weights, markup: Markup, segment: Segment, lexicon: Optional[Lexicon]
+    features: Features,
+    shingle: int,
+    weights: Weights,
+    markup: Markup,
+    segment: Segment,
+    lexicon: Optional[Lexicon],
+    bits: int,
+    hash: Hash,
 ) -> Any:
     if lexicon is not None and not isinstance(lexicon, Lexicon):
         raise TypeError(f"lexicon: expected a Lexicon, found {type(lexicon).__name__}")
-    return _native_options(features, number_of(shingle, "shingle", MAX_SHINGLE), weights, markup, segment, lexicon)
+    shingle = number_of(shingle, "shingle", MAX_SHINGLE)
+    return _native_options(features, shingle, weights, markup, segment, lexicon, _width(bits, hash), hash)
 
 
 @functools.lru_cache(maxsize=16)
 def _native_options(
-    features: Features, shingle: int, weights: Weights, markup: Markup, segment: Segment, lexicon: Optional[Lexicon]
+    features: Features,
+    shingle: int,
+    weights: Weights,
+    markup: Markup,
+    segment: Segment,
+    lexicon: Optional[Lexicon],
+    bits: int,
+    hash: Hash,
 ) -> Any:
     for name, value, choices in (
         ("features", features, KINDS),
@@ -71,13 +103,21 @@ def _native_options(
         markup=_MARKUPS[markup],
         segmentation=SEGMENTATIONS[segment],
         lexicon=ffi.NULL if lexicon is None else lexicon.native,
+        hash=_HASHES[hash],
+        fingerprint_bits=bits,
     )
+
+
+def _room(count: int, options: Any) -> Words:
+    """An array for fingerprints: of words, or of rows of words."""
+    words_of_each = int(options.fingerprint_bits) // 64
+    return np.empty(count if words_of_each == 1 else (count, words_of_each), np.uint64)
 
 
 def _fingerprint(data: Any, offsets: npt.NDArray[np.int64], options: Any, threads: int) -> Words:
     """The fingerprints of the texts between the offsets."""
     count = len(offsets) - 1
-    made = np.empty(count, np.uint64)
+    made = _room(count, options)
     source, places, target = ffi.from_buffer(data), ffi.from_buffer("int64_t[]", offsets), pointer(made)
 
     def run(begin: int) -> None:
@@ -108,7 +148,7 @@ def _items(values: Any) -> Iterator[Any]:
 def _of_arrow(values: Any, options: Any, threads: int) -> Words:
     if is_arrow_view(values):
         return _of_strings(_items(values), options, threads)
-    made = [np.empty(0, np.uint64)]
+    made = [_room(0, options)]
     for chunk in arrow_chunks(values, "texts"):
         view = chunk.view()
         if view.null_count > 0:
@@ -128,7 +168,7 @@ def _of_arrow(values: Any, options: Any, threads: int) -> Words:
 
 
 def _of_strings(texts: Iterable[Union[str, bytes]], options: Any, threads: int) -> Words:
-    made = [np.empty(0, np.uint64)]
+    made = [_room(0, options)]
     encoded: list[bytes] = []
 
     def flush() -> None:
@@ -160,6 +200,8 @@ def simhash(
     markup: Markup = "none",
     segment: Segment = "pairs",
     lexicon: Optional[Lexicon] = None,
+    bits: int = 0,
+    hash: Hash = "xxh3",
     threads: int = 0,
 ) -> Words:
     """Make the simhash of each text.
@@ -174,18 +216,22 @@ def simhash(
         markup: "html": take away tags, comments and scripts, and decode character references; "none": nothing.
         segment: scripts without spaces, if features are words: "pairs": pairs of characters; "icu": words, by ICU.
         lexicon: stop words and weights, made for these features, this shingle and this segmentation.
+        bits: of a fingerprint: 64 or 128; 0: 64, or with java128 its 128.
+        hash: of features: "xxh3": XXH3 with as many bits; "java128": that of the Java program SimHash that many pages
+            on the Web have. With this, bits that are not decided are 1.
         threads: 0: all that the process may use.
 
     Returns:
-        uint64, shape (n,). A text without features has the fingerprint 0: "", and with "words" also "!". All such texts
-        are duplicates of each other, so leave them out.
+        uint64, shape (n,); with 128 bits (n, 2), the more significant word first. A text without features has the
+        fingerprint 0 (java128: all bits are 1): "", and with "words" also "!". All such texts are duplicates of each
+        other, so leave them out.
 
     Raises:
         ArgumentError: a value is out of range, a text is null, or the lexicon is of other features.
         TypeError: an item is neither str nor bytes.
         UnsupportedError: the package was built without utf8proc, or without ICU for segment="icu".
     """
-    options = _options(features, shingle, weights, markup, segment, lexicon)
+    options = _options(features, shingle, weights, markup, segment, lexicon, bits, hash)
     if isinstance(texts, (str, bytes)):
         raise TypeError("texts: expected several texts, found one: write simhash([text])[0]")
     if isinstance(texts, Mapping) or not (is_arrow(texts) or isinstance(texts, Iterable)):
@@ -203,16 +249,18 @@ def text_recipe(
     markup: Markup = "none",
     segment: Segment = "pairs",
     lexicon: Optional[Lexicon] = None,
+    bits: int = 0,
+    hash: Hash = "xxh3",
 ) -> str:
     """The recipe of simhash() with these options, for the `recipe` of build() and open().
 
     Fingerprints of two texts may be compared only if their recipes are equal.
 
     Raises:
-        ArgumentError: shingle, features or weights is out of range.
+        ArgumentError: a value is out of range.
         UnsupportedError: the package was built without utf8proc, or without ICU for segment="icu".
     """
-    options = _options(features, shingle, weights, markup, segment, lexicon)
+    options = _options(features, shingle, weights, markup, segment, lexicon, bits, hash)
     buffer = ffi.new("char[]", 512)
     if lib.sstore_text_recipe(options, buffer, 512) == 0:
         call = Call()
@@ -220,20 +268,41 @@ def text_recipe(
     return text(buffer)
 
 
+_WeightedFeatures = Union[
+    Mapping[str, float], Mapping[bytes, float], Mapping[Union[str, bytes], float], Iterable[Union[str, bytes]]
+]
+
+
+@overload
 def simhash_features(
-    features: Union[
-        Mapping[str, float], Mapping[bytes, float], Mapping[Union[str, bytes], float], Iterable[Union[str, bytes]]
-    ],
-) -> int:
+    features: _WeightedFeatures, *, bits: Literal[0, 64] = 0, hash: Literal["xxh3"] = "xxh3"
+) -> int: ...
+
+
+@overload
+def simhash_features(features: _WeightedFeatures, *, bits: Literal[0, 128] = 0, hash: Literal["java128"]) -> Words: ...
+
+
+@overload
+def simhash_features(features: _WeightedFeatures, *, bits: Literal[128], hash: Hash = "xxh3") -> Words: ...
+
+
+def simhash_features(features: _WeightedFeatures, *, bits: int = 0, hash: Hash = "xxh3") -> Union[int, Words]:
     """The simhash of the features of one document.
 
     Args:
         features: weights by feature: finite numbers from -2**31 to 2**31. Or features, each weighted by how often it
             occurs. A feature is bytes, or a str, which is taken as UTF-8.
+        bits, hash: as in simhash(). With java128, and the tokens of the Java program as features, it gives what that
+            program gives.
+
+    Returns:
+        An int; with 128 bits, uint64 of shape (2,), the more significant word first.
 
     Raises:
-        ArgumentError: a weight is out of range.
+        ArgumentError: a weight is out of range, or there is no such hash.
     """
+    bits = _width(bits, hash)
     if isinstance(features, (str, bytes)):
         raise TypeError("features: expected several features, found one text")
     weights: dict[Any, float] = dict(features) if isinstance(features, Mapping) else {}
@@ -244,42 +313,78 @@ def simhash_features(
         if not isinstance(item, (str, bytes)):
             raise TypeError(f"features: expected str or bytes, found {type(item).__name__}")
     call = Call()
-    made = ffi.new("uint64_t *")
+    made = np.empty(bits // 64, np.uint64)
     keep = [item.encode("utf-8", "surrogatepass") if isinstance(item, str) else item for item in weights]
     native = ffi.new("sstore_feature[]", len(keep))
     for at, item, weight in zip(native, keep, weights.values()):
         at.data, at.size, at.weight = ffi.from_buffer(item), len(item), weight
-    call.check(lib.sstore_simhash(native, len(keep), made, call.error))
-    return int(made[0])
+    call.check(lib.sstore_simhash_words(native, len(keep), _HASHES[hash], bits, pointer(made), call.error))
+    return int(made[0]) if bits == 64 else made
 
 
-def simhash_hashes(hashes: ArrayLike, weights: Optional[Sequence[float]] = None) -> int:
-    """The simhash of features that were hashed to 64 bits.
+@overload
+def simhash_hashes(hashes: ArrayLike, weights: Optional[Sequence[float]] = None, *, bits: Literal[64] = 64) -> int: ...
+
+
+@overload
+def simhash_hashes(
+    hashes: npt.NDArray[Any], weights: Optional[Sequence[float]] = None, *, bits: int
+) -> Union[int, Words]: ...
+
+
+def simhash_hashes(
+    hashes: ArrayLike, weights: Optional[Sequence[float]] = None, *, bits: int = 64
+) -> Union[int, Words]:
+    """The simhash of features that were hashed, by any hash.
 
     Args:
-        hashes: n hashes, as build() takes fingerprints.
+        hashes: n hashes of 64 bits, as build() takes fingerprints; with more bits an array of integers of shape
+            (n, bits // 64), the most significant word first.
         weights: n finite numbers from -2**31 to 2**31; None: all 1.
+        bits: of a hash, and of the fingerprint: a multiple of 64, up to 1,024.
+
+    Returns:
+        An int; with more bits, uint64 of shape (bits // 64,).
 
     Raises:
-        ArgumentError: a weight is out of range, or there are not as many weights as hashes.
+        ArgumentError: a weight is out of range, there are not as many weights as hashes, or they have other bits.
     """
+    bits = number_of(bits, "bits", _MAX_BITS)
+    if bits == 0 or bits % 64 != 0:
+        raise ArgumentError(f"bits: expected a multiple of 64, found {bits}")
+    of_each = bits // 64
+    if of_each > 1:
+        table: npt.NDArray[Any] = np.asarray(hashes)
+        if table.ndim != 2 or table.shape[1] != of_each:
+            raise ArgumentError(f"hashes: expected an array of shape (n, {of_each}), found {table.shape}")
+        hashes = table.reshape(-1)
     array = words(hashes, "hashes")
+    count = len(array) // of_each
     call = Call()
-    made = ffi.new("uint64_t *")
+    made = np.empty(of_each, np.uint64)
     given: Any = ffi.NULL
     if weights is not None:
         column = np.ascontiguousarray(weights, np.float64)
-        if column.shape != array.shape:
-            raise ArgumentError(f"weights: expected as many as hashes, found {column.size} and {array.size}")
+        if column.shape != (count,):
+            raise ArgumentError(f"weights: expected as many as hashes, found {column.size} and {count}")
         given = ffi.from_buffer("double[]", column)
-    call.check(lib.sstore_simhash_hashes(pointer(array), given, len(array), made, call.error))
-    return int(made[0])
+    call.check(lib.sstore_simhash_hashes_words(pointer(array), given, count, bits, pointer(made), call.error))
+    return int(made[0]) if of_each == 1 else made
 
 
-def hamming_distance(a: int, b: int) -> int:
-    """The number of bits in which two fingerprints differ, 0 to 64.
+def hamming_distance(a: Fingerprint, b: Fingerprint) -> int:
+    """The number of bits in which two fingerprints differ.
+
+    Args:
+        a, b: as Store.query() takes them. Two ints have 64 bits.
 
     Raises:
-        ArgumentError: a or b is not a number of 64 bits.
+        ArgumentError: a or b is not a number of 64 bits, or they have different widths.
     """
-    return bin(word(a, "a") ^ word(b, "b")).count("1")
+    if not isinstance(a, (bytes, np.ndarray)) and not isinstance(b, (bytes, np.ndarray)):
+        return bin(word(a, "a") ^ word(b, "b")).count("1")
+    if not isinstance(a, (bytes, np.ndarray)):
+        a, b = b, a
+    left = one(a, "a", None)
+    differing = left ^ one(b, "b", len(left))
+    return int(np.unpackbits(differing.view(np.uint8)).sum())

@@ -7,11 +7,23 @@ from collections.abc import Sequence, Sized
 from dataclasses import dataclass
 from typing import Any, Literal, Optional
 
-from sstore._arrays import ArrayLike, Words, pieces, pointer, words
+from sstore._arrays import (
+    MAX_WORDS,
+    ArrayLike,
+    Words,
+    empty,
+    fitted,
+    is_arrow,
+    pieces,
+    pointer,
+    word_count,
+    words,
+    words_of,
+)
 from sstore._call import Call, Collector, PathLike, ProgressOption, Size, encode, flag_of, number_of, result, size_of
 from sstore._errors import ArgumentError, Error, error_of, message_of
 from sstore._native import ffi, lib
-from sstore._store import copy_fields
+from sstore._store import build_distance, copy_fields
 
 _MAX_SHARDS = (1 << 32) - 1
 _SLICE = 1 << 22  # records that are added between two checks for signals
@@ -75,12 +87,19 @@ class _Writer:
         finish, abort = getattr(lib, kind + "_finish"), getattr(lib, kind + "_abort")
         self._call = call
         self._finish_native = finish
+        self._count_words = getattr(lib, kind + "_word_count")
         self._native: Optional[Any] = call.create(kind, abort, create, encode(path), options, own=True)
 
     @property
     def closed(self) -> bool:
         """Whether it was finished or given up."""
         return self._native is None
+
+    @property
+    def words(self) -> int:
+        """The words of a fingerprint of the store."""
+        with self._call.lock:
+            return int(self._count_words(self._use()))
 
     def _use(self) -> Any:
         self._call.check_usable()
@@ -126,6 +145,8 @@ class Builder:
     use it.
 
     Args:
+        bits: None: as many as the fingerprints of the first add() have. Give it with an explicit plan, if they have
+            more than 64.
         expected_record_count: about how many records will come, so that the disk's space is checked at the beginning;
             0: unknown.
         The other arguments and the errors are those of build().
@@ -136,6 +157,7 @@ class Builder:
         path: PathLike,
         *,
         distance: int = 3,
+        bits: Optional[int] = None,
         plan: str = "auto",
         with_ids: bool = True,
         first_id: int = 0,
@@ -153,9 +175,11 @@ class Builder:
         self._path = path
         self._with_ids = with_ids
         self._call = Call(progress)
-        options = self._call.options(
+        self._words = None if bits is None else word_count(bits)
+        self._distance = build_distance(distance, self._words or MAX_WORDS)
+        self._options = self._call.options(
             "sstore_build_options",
-            distance=number_of(distance, "distance", lib.SSTORE_MAX_BUILD_DISTANCE),
+            distance=self._distance,
             plan=plan,
             without_ids=not flag_of(with_ids, "with_ids"),
             first_id=first_id,
@@ -164,7 +188,34 @@ class Builder:
             expected_record_count=expected_record_count,
             **shared_options(memory, threads, tmp_dir, block_size, ignore_free_space),
         )
-        self._writer = _Writer(self._call, "sstore_builder", lib.sstore_builder_create, path, options)
+        self._writer: Optional[_Writer] = None
+        self._closed = False
+        # Without bits the store begins as one of 64 bits, so that errors of the path come here, and not with add().
+        if self._words is not None or self._distance <= lib.SSTORE_MAX_BUILD_DISTANCE:
+            self._writer = self._begin(self._words or 1)
+
+    def _begin(self, count: int) -> _Writer:
+        """Begin a store of fingerprints of so many words."""
+        build_distance(self._distance, count)
+        self._options.fingerprint_bits = 64 * count
+        return _Writer(self._call, "sstore_builder", lib.sstore_builder_create, self._path, self._options)
+
+    def _writer_for(self, fingerprints: Words) -> _Writer:
+        """The writer, of as many words as the first fingerprints have."""
+        with self._call.lock:
+            self._call.check_usable()
+            if self._closed or (self._writer is not None and self._writer.closed):
+                raise ArgumentError("the builder is closed: it was finished or given up")
+            if self._words is None:
+                count = words_of(fingerprints)
+                if self._writer is not None and count > 1:
+                    self._writer.abort()
+                    self._writer = None
+                if self._writer is None:
+                    self._writer = self._begin(count)
+                self._words = count
+            assert self._writer is not None
+            return self._writer
 
     def add(self, fingerprints: ArrayLike, ids: Optional[ArrayLike] = None) -> None:
         """Add records, in any order and with repeats. Either all calls give ids or none does.
@@ -177,8 +228,8 @@ class Builder:
         """
         if ids is not None and not self._with_ids:
             raise ArgumentError("ids: a store without ids takes none; leave them out")
-        for part, id_part in pieces(fingerprints, ids):
-            self._writer.give(lib.sstore_builder_add, part, id_part)
+        for part, id_part in pieces(fingerprints, ids, self._words):
+            self._writer_for(part).give(lib.sstore_builder_add, fitted(part, "fingerprints", self._words), id_part)
 
     def finish(self) -> Change:
         """Write and publish the store, durably. After this it survives a power cut.
@@ -190,24 +241,28 @@ class Builder:
             ArgumentError, FileError, OutOfMemoryError: nothing is left behind, and the builder is closed.
         """
         with self._call:
-            self.change = self._writer.finish()
+            writer = self._writer_for(empty(1))
+            self._closed = True
+            self.change = writer.finish()
         return self.change
 
     def abort(self) -> None:
         """Give up. Nothing is left behind."""
-        self._writer.abort()
+        self._closed = True
+        if self._writer is not None:
+            self._writer.abort()
         self._call.end(False)
 
     def __enter__(self) -> Builder:
         return self
 
     def __repr__(self) -> str:
-        return f"<sstore.Builder {os.fsdecode(self._path)!r}{', closed' if self._writer.closed else ''}>"
+        return f"<sstore.Builder {os.fsdecode(self._path)!r}{', closed' if self._closed else ''}>"
 
     def __exit__(self, kind: Optional[type[BaseException]], *_: object) -> None:
         if kind is not None:
             self.abort()
-        elif not self._writer.closed:
+        elif not self._closed:
             self.finish()
 
 
@@ -217,6 +272,7 @@ def build(
     ids: Optional[ArrayLike] = None,
     *,
     distance: int = 3,
+    bits: Optional[int] = None,
     plan: str = "auto",
     with_ids: bool = True,
     first_id: int = 0,
@@ -235,11 +291,16 @@ def build(
         path: the folder to make.
         fingerprints: of shape (n,): an array of integers, a sequence of int, or Arrow data. Or a table of Arrow with
             the columns "fingerprint" and, optionally, "id", also as a stream that does not fit in memory. An array of
-            uint8 of shape (n, 8) has fingerprints as bytes, the most significant first.
+            uint8 of shape (n, 8) has fingerprints as bytes, the most significant first; so has a sequence of bytes.
+            Fingerprints of more than 64 bits: an array of integers of shape (n, words), the most significant word
+            first, or of uint8 of shape (n, 8 * words), or a sequence of arrays of one of these; bytes of a length of 8
+            * words; a sequence of int, with `bits`; or Arrow's binary, or lists of fixed size of 64-bit integers.
         ids: as many, or None: the records are numbered from first_id on.
-        distance: the distance in bits to build for, 0 to 16.
+        distance: the distance in bits to build for, 0 to 16 for each word.
+        bits: of a fingerprint: 64, or another multiple of 64 up to 1,024. None: as many as the given ones have.
         plan: the tables: "auto"; "20", "16", "10", "4", "3", "2" or "1" (that many tables, for distance 3); "BcC" such
-            as "5c2"; "BcC/BcC" such as "4c1/4c1"; or bits and radius of each, such as "24:1,20:0,20:0". See plans().
+            as "5c2"; "BcC/BcC" such as "4c1/4c1"; or bits and radius of each, such as "24:1,20:0,20:0". See
+            plans(). With several words, the tables of each.
         with_ids: False: a store of fingerprints alone. `ids` is then an ArgumentError, and a column "id" is ignored.
         first_id: the id of the first record, if there are no ids. Stores that are to be merged need different ones.
         recipe: how the fingerprints were made, at most 4,096 bytes; see text_recipe(). The store keeps it.
@@ -262,9 +323,13 @@ def build(
         NotFoundError: there is no folder at tmp_dir.
         OutOfMemoryError, BusyError
     """
+    if bits is None and not is_arrow(fingerprints):
+        fingerprints = words(fingerprints, "fingerprints", None)
+        bits = 64 * words_of(fingerprints)
     with Builder(
         path,
         distance=distance,
+        bits=bits,
         plan=plan,
         with_ids=with_ids,
         first_id=first_id,
@@ -339,7 +404,7 @@ def add(
             **shared_options(memory, threads, tmp_dir, block_size, ignore_free_space),
         )
         with _Writer(call, "sstore_builder", lib.sstore_builder_create_addition, path, options) as writer:
-            for part, id_part in pieces(fingerprints, ids):
+            for part, id_part in pieces(fingerprints, ids, writer.words):
                 writer.give(lib.sstore_builder_add, part, id_part)
             return writer.finish()
 
@@ -380,7 +445,7 @@ def remove(
                 assert ids is not None
                 writer.give(lambda r, i, _, n, e: lib.sstore_remover_remove_ids(r, i, n, e), words(ids, "ids"), None)
                 return writer.finish()
-            for part, id_part in pieces(fingerprints, ids):
+            for part, id_part in pieces(fingerprints, ids, writer.words):
                 if id_part is None:
                     writer.give(lambda r, f, _, n, e: lib.sstore_remover_remove_fingerprints(r, f, n, e), part, None)
                 else:
@@ -403,10 +468,10 @@ def merge(
 ) -> Change:
     """Merge stores, such as parts that several machines built, into one at `path`. It holds each of their records once.
 
-    The inputs must be for the same distance, of the same recipe, and all with ids or all without. Parts must have
-    different ids (first_id of build()). The inputs are read in order; together they may take half of the memory. plan:
-    None: chosen, as by "auto". The other arguments, the result and the errors are those of build(), and NotFoundError,
-    RecipeError and DamagedError.
+    The inputs must be of the same bits, for the same distance, of the same recipe, and all with ids or all without.
+    Parts must have different ids (first_id of build()). The inputs are read in order; together they may take half of
+    the memory. plan: None: chosen, as by "auto". The other arguments, the result and the errors are those of build(),
+    and NotFoundError, RecipeError and DamagedError.
     """
     with Call(progress) as call:
         options = call.options(
@@ -594,6 +659,7 @@ def plans(
     record_count: Optional[int] = None,
     distance: int = 3,
     *,
+    bits: Optional[int] = None,
     sample: Optional[ArrayLike] = None,
     objective: Objective = "balanced",
     max_bytes: Optional[Size] = None,
@@ -604,7 +670,9 @@ def plans(
 
     Args:
         record_count: of the future store; None: the length of the sample.
-        distance: the distance to build for, 0 to 16.
+        distance: the distance to build for, 0 to 16 for each word.
+        bits: of a fingerprint; None: those of the sample, or 64. With several words the plans are those of each word,
+            with equal radii; build() chooses the radii of skewed words differently.
         sample: fingerprints like the future ones, about ten thousand: fewer than 1,024 are ignored, and more thinned
             out. None: uniform data.
         objective: "balanced": the smallest warm time * bytes^1.5, as build() chooses. "size": the fewest bytes of
@@ -619,7 +687,9 @@ def plans(
     """
     if objective not in _OBJECTIVES:
         raise ArgumentError(f"objective: expected one of {', '.join(_OBJECTIVES)}, found {objective!r}")
-    array = None if sample is None else words(sample, "sample")
+    wanted = None if bits is None else word_count(bits)
+    array = None if sample is None else words(sample, "sample", wanted)
+    count = wanted or (1 if array is None else words_of(array))
     if record_count is None:
         if array is None:
             raise TypeError("plans: expected record_count or a sample")
@@ -628,7 +698,8 @@ def plans(
     data = pointer(array)
     options = call.options(
         "sstore_plan_options",
-        distance=number_of(distance, "distance", lib.SSTORE_MAX_BUILD_DISTANCE),
+        distance=build_distance(distance, count),
+        fingerprint_bits=64 * count,
         without_ids=not flag_of(with_ids, "with_ids"),
         block_bytes=size_of(block_size, "block_size"),
         objective=_OBJECTIVES[objective],

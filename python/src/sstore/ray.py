@@ -5,9 +5,10 @@
     pairs = sstore.ray.near_pairs(ds, distance=3)        # ds has the columns fingerprint and id
     kept = sstore.ray.deduplicate(ds, distance=3)
 
-Fingerprints and ids are uint64 or int64, of which 64 bits are taken; results are uint64. Rows without a fingerprint are
-left out; an id must not be null. Workers need this package. Ray schedules, moves and repeats the tasks; each runs the
-library on its rows, on one processor.
+Fingerprints and ids are uint64 or int64, of which 64 bits are taken; results are uint64. Fingerprints of more than 64
+bits are binary, the most significant byte first, and all of one length; results have them as binary. Rows
+without a fingerprint are left out; an id must not be null. Workers need this package. Ray schedules, moves and repeats
+the tasks; each runs the library on its rows, on one processor.
 
 A function reads its input several times, and must get the same rows each time: materialize what is computed at random.
 build_shards() works at the call. The other functions count and connect at the call, and compute the rest when the
@@ -25,7 +26,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sstore import _tasks
-from sstore._arrays import Words, words
+from sstore._arrays import Words, empty, words
 from sstore._call import count_of, flag_of, number_of
 from sstore._errors import ArgumentError
 from sstore._join import components, shard_numbers
@@ -45,7 +46,12 @@ _CLUSTER, _TASK = "__sstore_cluster", "__sstore_task"  # columns
 
 
 def _column(batch: pa.Table, name: str) -> Words:
-    return words(batch.column(name), name)
+    return words(batch.column(name), name, None if name == "fingerprint" else 1)
+
+
+def _array(values: Words) -> pa.Array:
+    """Numbers as they are, and fingerprints of several words as binary."""
+    return pa.array(values) if values.ndim == 1 else _tasks.arrow_bytes(values)
 
 
 def _map(ds: Dataset, task: Any, **options: Any) -> Dataset:
@@ -64,6 +70,8 @@ def _records(ds: Dataset, what: str, names: tuple[str, ...] = ("fingerprint", "i
         raise ArgumentError(f'{what}: expected a column "fingerprint", found {", ".join(types)}')
     chosen = [name for name in names if name in types]
     for name in chosen:
+        if name == "fingerprint" and _is_binary_type(types[name]):
+            continue
         if str(types[name]) not in ("int64", "uint64"):
             raise TypeError(f"{what}: expected the column {name!r} of int64 or uint64, found {types[name]}")
 
@@ -73,11 +81,38 @@ def _records(ds: Dataset, what: str, names: tuple[str, ...] = ("fingerprint", "i
     return (_map(ds.select_columns(chosen), select) if chosen else ds), "id" in chosen
 
 
+def _is_binary_type(kind: Any) -> bool:
+    return str(kind).split("[")[0] in ("binary", "large_binary", "fixed_size_binary")
+
+
+def _is_binary(ds: Dataset) -> bool:
+    """Whether fingerprints have several words."""
+    schema = ds.schema()
+    return schema is not None and _is_binary_type(dict(zip(schema.names, schema.types)).get("fingerprint"))
+
+
+def _word_count(records: Dataset, is_binary: bool, what: str) -> Optional[int]:
+    """The words of the fingerprints; None if there are none. Of binary, it reads all lengths."""
+    if not is_binary:
+        return 1
+
+    def measure(batch: pa.Table) -> pa.Table:
+        lengths = pc.binary_length(batch.column("fingerprint").cast(pa.large_binary()))
+        return pa.table({"bytes": pc.unique(lengths).cast(pa.int64())})
+
+    found: set[int] = set()
+    for batch in _map(records.select_columns(["fingerprint"]), measure).iter_batches(
+        batch_format="pyarrow", batch_size=None
+    ):
+        found.update(batch.column("bytes").to_pylist() if "bytes" in batch.column_names else [])
+    return _tasks.common_words(what, found)
+
+
 def _distinct(fingerprints: Dataset) -> Words:
     """Each fingerprint once, in memory."""
     batches = fingerprints.iter_batches(batch_format="pyarrow", batch_size=None)
-    made: Words = np.unique(np.concatenate([_NONE, *(_column(batch, "fingerprint") for batch in batches)]))
-    return made
+    parts = [_column(batch, "fingerprint") for batch in batches if len(batch) > 0]
+    return _tasks.distinct(np.concatenate(parts)) if parts else _NONE
 
 
 def _distinct_parts(fingerprints: Dataset, parts: int) -> Dataset:
@@ -85,16 +120,16 @@ def _distinct_parts(fingerprints: Dataset, parts: int) -> Dataset:
 
     def assign(batch: pa.Table) -> pa.Table:
         values = _column(batch, "fingerprint")
-        return pa.table({"fingerprint": values, _TASK: _task_of(values, parts)})
+        return pa.table({"fingerprint": _array(values), _TASK: _task_of(values, parts)})
 
     def once(part: pa.Table) -> pa.Table:
-        return pa.table({"fingerprint": np.unique(_column(part, "fingerprint"))})
+        return pa.table({"fingerprint": _array(_tasks.distinct(_column(part, "fingerprint")))})
 
     return _by_task(_map(fingerprints, assign), parts, once)
 
 
 def _task_of(values: Words, tasks: int) -> npt.NDArray[np.int64]:
-    return (_tasks.mixed(values) % np.uint64(tasks)).astype(np.int64)
+    return (_tasks.hashed(values) % np.uint64(tasks)).astype(np.int64)
 
 
 def _by_task(ds: Dataset, tasks: int, work: Any) -> Dataset:
@@ -129,7 +164,8 @@ def build_shards(
     """
     records, has_ids = _records(ds, "build_shards")
     folder = SharedFolder(path, storage_options)
-    work = ShardBuild(folder, shards, distance, plan, recipe, memory, replace, has_ids)
+    count = _word_count(records, _is_binary(ds), "build_shards") or 1
+    work = ShardBuild(folder, shards, distance, plan, recipe, memory, replace, has_ids, count)
     work.check()
     if not records.take(1):
         return work.finish([])
@@ -164,23 +200,26 @@ def query_shards(
     records, _ = _records(ds, "query_shards", ("fingerprint",))
     folder = SharedFolder(path, storage_options)
     manifest = folder.read()
-    near = number_of(manifest.distance if distance is None else distance, "distance", 64)
+    near = number_of(manifest.distance if distance is None else distance, "distance", manifest.bits)
     number_of(max_broadcast, "max_broadcast", 1 << 63)
     queries = records.materialize()
     count = queries.count()
+    if count > 0:
+        _tasks.check_words("query_shards", _word_count(queries, _is_binary(ds), "query_shards"), manifest.words)
+    nothing = _match_table() if manifest.words == 1 else _match_table(empty(manifest.words), empty(manifest.words))
     if count <= max_broadcast:
         wanted = _distinct(queries)
         pieces = np.array_split(wanted, len(wanted) // _tasks.ROWS + 1)
-        parts = [ray.put(pa.table({"fingerprint": piece})) for piece in pieces]
+        parts = [ray.put(pa.table({"fingerprint": _array(piece)})) for piece in pieces if len(piece) > 0]
     else:
         parts = _distinct_parts(queries, count // _tasks.ROWS + 1).to_arrow_refs()
     shard_count = len(manifest.shards)
     tasks = [{"number": number, "part": part} for number in range(shard_count) for part in range(len(parts))]
     if not tasks:
-        return ray.data.from_arrow(_match_table())
+        return ray.data.from_arrow(nothing)
 
     def query(rows: pa.Table) -> Iterator[pa.Table]:
-        yield _match_table()
+        yield nothing
         for number, part in zip(rows.column("number").to_pylist(), rows.column("part").to_pylist()):
             wanted = _column(ray.get(parts[part]), "fingerprint")
             for found in query_shard(folder, manifest, number, wanted, near):
@@ -197,8 +236,8 @@ def _match_table(
 ) -> pa.Table:
     return pa.table(
         {
-            "query": queries,
-            "fingerprint": fingerprints,
+            "query": _array(queries),
+            "fingerprint": _array(fingerprints),
             "id": pa.nulls(len(queries), pa.uint64()) if ids is None else ids,
             "distance": distances.astype(np.uint32, copy=False),
         }
@@ -224,6 +263,8 @@ def near_pairs(
 
     records, has_ids = _records(ds, "near_pairs")
     schema = ds.schema()
+    if _is_binary(ds):
+        raise ArgumentError(f"near_pairs: {_tasks.NEEDS_64_BITS}")
     if schema is not None and not has_ids:
         raise ArgumentError(f'near_pairs: expected a column "id", found {", ".join(schema.names)}')
     distance = number_of(distance, "distance", lib.SSTORE_MAX_BUILD_DISTANCE)
@@ -430,8 +471,17 @@ def scan(ds: Dataset, queries: Dataset, distance: int = 3) -> Dataset:
     import ray
 
     records, has_ids = _records(ds, "scan")
-    distance = number_of(distance, "distance", lib.SSTORE_MAX_BUILD_DISTANCE)
-    wanted = ray.put(_distinct(_records(queries, "scan", ("fingerprint",))[0]))
+    asked = _records(queries, "scan", ("fingerprint",))[0].materialize()
+    is_binary, has_queries = _is_binary(ds), asked.count() > 0
+    if has_queries and ds.schema() is not None and is_binary != _is_binary(asked):
+        raise TypeError("scan: expected fingerprints and queries both of numbers or both binary")
+    count = _word_count(asked, is_binary, "scan") if has_queries else None
+    if count is not None:
+        _tasks.check_words("scan", _word_count(records, is_binary, "scan"), count)
+    distance = number_of(distance, "distance", (count or 1) * lib.SSTORE_MAX_BUILD_DISTANCE)
+    if is_binary and count is None:
+        return ray.data.from_arrow(_match_table(empty(2), empty(2)))
+    wanted = ray.put(_distinct(asked))
 
     def match(batch: pa.Table) -> pa.Table:
         matcher = _tasks.kept_matcher(wanted.hex(), lambda: ray.get(wanted), distance)

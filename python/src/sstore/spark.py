@@ -5,9 +5,10 @@
     pairs = sstore.spark.near_pairs(df, distance=3)        # df has the columns fingerprint and id, both long
     kept = sstore.spark.deduplicate(df, distance=3)
 
-Fingerprints and ids are longs, as Spark has no unsigned ones: their 64 bits are taken. Rows without a fingerprint are
-left out; an id must not be null. Workers need this package. Spark schedules, moves and repeats the tasks; each runs the
-library on its rows, on one processor.
+Fingerprints and ids are longs, as Spark has no unsigned ones: their 64 bits are taken. Fingerprints of more than 64
+bits are binary, the most significant byte first, and all of one length; results have them in the same form. Rows
+without a fingerprint are left out; an id must not be null. Workers need this package. Spark schedules, moves and
+repeats the tasks; each runs the library on its rows, on one processor.
 
 A function reads its input several times, and must get the same rows each time: persist what is computed at random.
 build_shards() works at the call. The other functions count and connect at the call, and compute the rest when the
@@ -44,7 +45,8 @@ _PAIR = "fingerprint long, id long, other_fingerprint long, other_id long, dista
 
 
 def _column(batch: pa.RecordBatch, name: str) -> Words:
-    return words(batch.column(batch.schema.get_field_index(name)), name)
+    column = batch.column(batch.schema.get_field_index(name))
+    return words(column, name, None if name == "fingerprint" else 1)
 
 
 def _gather(batches: Iterable[pa.RecordBatch], names: list[str], rows: int = _tasks.ROWS) -> Iterator[dict[str, Words]]:
@@ -63,11 +65,13 @@ def _batch(columns: dict[str, Any]) -> pa.RecordBatch:
     """A batch as Spark takes it: longs for words, and integers for distances."""
     arrays = {}
     for name, column in columns.items():
-        if isinstance(column, np.ndarray) and column.dtype == np.uint64:
+        if isinstance(column, np.ndarray) and column.ndim > 1:
+            column = _tasks.arrow_bytes(column)
+        elif isinstance(column, np.ndarray) and column.dtype == np.uint64:
             column = column.view(np.int64)
         elif isinstance(column, np.ndarray) and column.dtype != np.int64:
             column = column.astype(np.int32)
-        arrays[name] = pa.array(column)
+        arrays[name] = column if isinstance(column, pa.Array) else pa.array(column)
     return pa.RecordBatch.from_pydict(arrays)
 
 
@@ -94,10 +98,45 @@ def _records(df: DataFrame, what: str) -> tuple[DataFrame, bool]:
     from pyspark.sql import functions as F
 
     _check_columns(df, what, "fingerprint")
-    names = ["fingerprint", *(["id"] if "id" in df.columns else [])]
-    _check_longs(df, what, *names)
-    chosen = [F.col(name).cast("long").alias(name) for name in names]
-    return df.select(*chosen).where("fingerprint is not null"), len(names) > 1
+    longs = ["id"] if "id" in df.columns else []
+    has_ids = len(longs) > 0
+    if not _is_binary(df):
+        longs.append("fingerprint")
+    _check_longs(df, what, *longs)
+    names = ["fingerprint", "id"] if has_ids else ["fingerprint"]
+    chosen = [F.col(name).cast("long").alias(name) if name in longs else F.col(name) for name in names]
+    return df.select(*chosen).where("fingerprint is not null"), has_ids
+
+
+def _is_binary(df: DataFrame) -> bool:
+    """Whether fingerprints have several words."""
+    return str(dict(df.dtypes)["fingerprint"]) == "binary"
+
+
+def _word_count(records: DataFrame, what: str) -> Optional[int]:
+    """The words of the fingerprints; None if there are none. Of binary, it reads all lengths."""
+    from pyspark.sql import functions as F
+
+    if not _is_binary(records):
+        return 1
+    length = F.length("fingerprint")
+    [row] = records.agg(F.min(length).alias("min"), F.max(length).alias("max")).collect()
+    return _tasks.common_words(what, (row["min"], row["max"]))
+
+
+def _row_type(names: Iterable[str], count: int) -> np.dtype[Any]:
+    """The dtype of a row that a shuffle brings."""
+    shapes: dict[str, Any] = {"fingerprint": (count,) if count > 1 else ()}
+    return np.dtype([(name, np.uint64, shapes.get(name, ())) for name in names])
+
+
+def _schema_of(schema: str, is_binary: bool) -> str:
+    """The schema of results, whose fingerprints are binary if those of the records are."""
+    return (
+        schema.replace("query long", "query binary").replace("fingerprint long", "fingerprint binary")
+        if is_binary
+        else schema
+    )
 
 
 def _quoted(name: str) -> str:
@@ -135,7 +174,8 @@ def _packed(df: DataFrame) -> DataFrame:
 def _collected(df: DataFrame, name: str) -> Words:
     """A column, on the driver. Spark's own ways are slow unless it is configured otherwise."""
     cells = [cell for row in _packed(df).collect() for cell in pa.ipc.open_stream(row["batch"])]
-    return np.concatenate([np.empty(0, np.uint64), *(_column(cell, name) for cell in cells)])
+    filled = [cell for cell in cells if len(cell) > 0]
+    return np.concatenate([_column(cell, name) for cell in filled]) if filled else np.empty(0, np.uint64)
 
 
 def _persisted(df: DataFrame) -> DataFrame:
@@ -228,7 +268,8 @@ def build_shards(
     Repeated tasks make the same bytes. One build at a time may use a path.
 
     Args:
-        df: with the columns fingerprint and, optionally, id, both long. Other columns are not read.
+        df: with the columns fingerprint, a long or binary, and, optionally, id, a long. Other columns are not read. Of
+            binary, the lengths are read first.
         path: a folder that all machines reach: a path, or an address that fsspec knows, such as "s3://bucket/docs".
         shards: their number, about a hundred million records each.
         distance, plan, recipe, memory: as sstore.build() takes them; the memory is that of one task.
@@ -246,7 +287,8 @@ def build_shards(
     """
     records, has_ids = _records(df, "build_shards")
     folder = SharedFolder(path, storage_options)
-    work = ShardBuild(folder, shards, distance, plan, recipe, memory, replace, has_ids)
+    count = _word_count(records, "build_shards") or 1
+    work = ShardBuild(folder, shards, distance, plan, recipe, memory, replace, has_ids, count)
     work.check()
     names = ["fingerprint", "id"] if has_ids else ["fingerprint"]
 
@@ -258,8 +300,7 @@ def build_shards(
         parts = ((_field(rows, "fingerprint"), _field(rows, "id") if has_ids else None) for rows in arrays)
         yield pa.RecordBatch.from_pydict({"shard": pa.array(list(work.build(parts)), pa.string())})
 
-    row = np.dtype([(name, np.uint64) for name in names])
-    rows = _shuffled(records, shards, row, spread, build, "shard string").collect()
+    rows = _shuffled(records, shards, _row_type(names, count), spread, build, "shard string").collect()
     return work.finish(row["shard"] for row in rows)
 
 
@@ -278,10 +319,11 @@ def query_shards(
     copies the shards that its tasks query: see SSTORE_CACHE.
 
     Args:
-        df: with the column fingerprint, a long. Equal ones are queried once.
+        df: with the column fingerprint, a long, or binary if the shards have more than 64 bits. Equal ones are queried
+            once.
         path, storage_options: as build_shards() takes them. The shards are those published at the time of the call.
-        distance: in bits, 0 to 64; None: that of the shards.
-        max_broadcast: queries, of 8 bytes each.
+        distance: in bits, 0 to 64 for each word; None: that of the shards.
+        max_broadcast: queries, of 8 bytes for each word.
 
     Returns:
         The columns query (the fingerprint that was looked for), fingerprint, id (null in shards without ids) and
@@ -296,12 +338,13 @@ def query_shards(
     records, _ = _records(df, "query_shards")
     folder = SharedFolder(path, storage_options)
     manifest = folder.read()
-    near = number_of(manifest.distance if distance is None else distance, "distance", 64)
+    near = number_of(manifest.distance if distance is None else distance, "distance", manifest.bits)
+    schema = _schema_of(_MATCH, _is_binary(records))
     spark = df.sparkSession
     has_ids = manifest.has_ids
     shard_count = len(manifest.shards)
     if shard_count == 0:
-        return spark.createDataFrame([], _MATCH)
+        return spark.createDataFrame([], schema)
 
     def matches(number: int, wanted: Words) -> Iterator[pa.RecordBatch]:
         for found in query_shard(folder, manifest, number, wanted, near):
@@ -317,8 +360,13 @@ def query_shards(
 
     number_of(max_broadcast, "max_broadcast", 1 << 63)
     queries = _persisted(records.select("fingerprint"))
-    if queries.count() <= max_broadcast:
-        sent = spark.sparkContext.broadcast(np.unique(_collected(queries, "fingerprint")))
+    query_count = queries.count()
+    found_words = _word_count(queries, "query_shards")
+    _tasks.check_words("query_shards", found_words, manifest.words)
+    if query_count == 0:
+        return spark.createDataFrame([], schema)
+    if query_count <= max_broadcast:
+        sent = spark.sparkContext.broadcast(_tasks.distinct(_collected(queries, "fingerprint")))
         parts = -(-spark.sparkContext.defaultParallelism // shard_count)  # of the queries, to occupy all executors
         tasks = shard_count * parts
 
@@ -328,19 +376,20 @@ def query_shards(
                     number, part = divmod(task, parts)
                     yield from matches(number, np.array_split(sent.value, parts)[part])
 
-        return spark.range(0, tasks, 1, tasks).mapInArrow(query_part, _MATCH)
+        return spark.range(0, tasks, 1, tasks).mapInArrow(query_part, schema)
 
     def spread(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[Any, dict[str, Any]]]:
         for columns in _gather(batches, ["fingerprint"], _tasks.ROWS // shard_count + 1):
             numbers = np.repeat(np.arange(shard_count), len(columns["fingerprint"]))
-            yield numbers, {"shard": numbers, "fingerprint": np.tile(columns["fingerprint"], shard_count)}
+            copies = np.concatenate([columns["fingerprint"]] * shard_count)
+            yield numbers, {"shard": numbers, "fingerprint": copies}
 
     def query_sorted(arrays: Iterator[Any]) -> Iterator[pa.RecordBatch]:
         for rows in arrays:
-            yield from matches(int(rows["shard"][0]), np.sort(rows["fingerprint"]))
+            yield from matches(int(rows["shard"][0]), _tasks.distinct(_field(rows, "fingerprint")))
 
-    row = np.dtype([("shard", np.uint32), ("fingerprint", np.uint64)])
-    return _shuffled(queries.distinct(), shard_count, row, spread, query_sorted, _MATCH)
+    row = np.dtype([("shard", np.uint32), *_row_type(["fingerprint"], manifest.words).descr])
+    return _shuffled(queries.distinct(), shard_count, row, spread, query_sorted, schema)
 
 
 # ----- joins -----
@@ -361,7 +410,8 @@ def near_pairs(
     3.1, with distance + 1 groups of bits.
 
     Args:
-        df: with the columns fingerprint and id, both long. Equal records count once.
+        df: with the columns fingerprint and id, both long. Equal records count once. Wider fingerprints are an
+            ArgumentError: use build_shards() and query_shards().
         distance: in bits, 0 to 16.
         spanning: only pairs that connect whatever all pairs connect, with repeats; see sstore.join_records(). For
             clusters that is enough, and many near or equal fingerprints then make few pairs.
@@ -380,6 +430,8 @@ def near_pairs(
 
     records, _ = _records(df, "near_pairs")
     _check_columns(df, "near_pairs", "id")
+    if _is_binary(df):
+        raise ArgumentError(f"near_pairs: {_tasks.NEEDS_64_BITS}")
     count_of(max_key_records, "max_key_records")
     flag_of(spanning, "spanning")
     distance = number_of(distance, "distance", lib.SSTORE_MAX_BUILD_DISTANCE)
@@ -532,10 +584,10 @@ def scan(df: DataFrame, queries: DataFrame, distance: int = 3) -> DataFrame:
     and the fingerprints stream past them.
 
     Args:
-        df: with the columns fingerprint and, optionally, id, both long.
-        queries: with the column fingerprint, a long; about 33 bytes of memory each for every worker. Equal ones are
-            queried once.
-        distance: in bits, 0 to 16.
+        df: with the columns fingerprint, a long or binary, and, optionally, id, a long.
+        queries: with the column fingerprint, of the same type; about 33 bytes of memory each for every worker, if it
+            is a long. Equal ones are queried once.
+        distance: in bits, 0 to 16 for each word.
 
     Returns:
         The columns query (the fingerprint that was looked for), fingerprint, id (null if there are none) and distance.
@@ -545,8 +597,15 @@ def scan(df: DataFrame, queries: DataFrame, distance: int = 3) -> DataFrame:
     """
     records, has_ids = _records(df, "scan")
     wanted, _ = _records(queries, "scan")
-    distance = number_of(distance, "distance", lib.SSTORE_MAX_BUILD_DISTANCE)
-    sent = df.sparkSession.sparkContext.broadcast(np.unique(_collected(wanted, "fingerprint")))
+    if _is_binary(records) != _is_binary(wanted):
+        raise TypeError("scan: expected fingerprints and queries both of longs or both binary")
+    schema = _schema_of(_MATCH, _is_binary(records))
+    count = _word_count(wanted, "scan")
+    if count is None:
+        return df.sparkSession.createDataFrame([], schema)
+    _tasks.check_words("scan", _word_count(records, "scan"), count)
+    distance = number_of(distance, "distance", count * lib.SSTORE_MAX_BUILD_DISTANCE)
+    sent = df.sparkSession.sparkContext.broadcast(_tasks.distinct(_collected(wanted, "fingerprint")))
     name = uuid.uuid4().hex
     names = ["fingerprint", "id"] if has_ids else ["fingerprint"]
 
@@ -559,4 +618,4 @@ def scan(df: DataFrame, queries: DataFrame, distance: int = 3) -> DataFrame:
                 {"query": found.query, "fingerprint": found.fingerprint, "id": ids, "distance": found.distance}
             )
 
-    return records.mapInArrow(match, _MATCH)
+    return records.mapInArrow(match, schema)
