@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "support/clock.h"
 #include "support/io_mode.h"
@@ -18,10 +19,11 @@
 /* Hits and misses in turn. */
 static uint64_t *mix(const bench_query_set *set)
 {
-    uint64_t *queries = bench_alloc(2 * set->count, sizeof *queries);
+    size_t words = set->words;
+    uint64_t *queries = bench_alloc(2 * set->count * words, sizeof *queries);
     for (size_t i = 0; i < set->count; i++) {
-        queries[2 * i] = set->hits[i];
-        queries[2 * i + 1] = set->misses[i];
+        memcpy(queries + 2 * i * words, set->hits + i * words, words * sizeof *queries);
+        memcpy(queries + (2 * i + 1) * words, set->misses + i * words, words * sizeof *queries);
     }
     return queries;
 }
@@ -63,8 +65,8 @@ int main(int argc, char **argv)
         matches = 0;
         double begin = bench_now_ns();
         for (uint64_t first = 0; first < count; first += at_once)
-            bench_must(sstore_query_batch(reader.store, queries + first, min(at_once, count - first), set.distance,
-                                          &options, bench_count_match, &matches, &error),
+            bench_must(sstore_query_batch(reader.store, queries + first * set.words, min(at_once, count - first),
+                                          set.distance, &options, bench_count_match, &matches, &error),
                        &error);
         if (i > 0)
             seconds[i - 1] = (bench_now_ns() - begin) / 1e9;

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "support/clock.h"
@@ -18,7 +19,8 @@
 
 typedef struct build_request {
     const char *data, *path, *ids;
-    uint64_t record_count, seed, threads, distance, block_bytes;
+    uint64_t record_count, seed, threads, distance, block_bytes, bits;
+    size_t words; /* of a fingerprint */
     sstore_build_options options;
 } build_request;
 
@@ -67,7 +69,8 @@ static void print_phases(const build_times *times)
 
 static build_times build(build_request *request)
 {
-    static uint64_t fingerprints[CHUNK_COUNT], ids[CHUNK_COUNT];
+    static uint64_t ids[CHUNK_COUNT];
+    uint64_t *fingerprints = bench_alloc(CHUNK_COUNT * request->words, sizeof *fingerprints);
     sstore_error error;
     sstore_builder *builder;
     build_times times = {0};
@@ -75,7 +78,7 @@ static build_times build(build_request *request)
     request->options.progress_context = &times.phases;
     bench_dataset set;
     bool given = strcmp(request->ids, "given") == 0;
-    bench_dataset_open(&set, request->data, request->seed);
+    bench_dataset_open(&set, request->data, request->words, request->seed);
     bench_must(sstore_builder_create(request->path, &request->options, &builder, &error), &error);
     for (uint64_t done = 0; done < request->record_count;) {
         uint64_t left = request->record_count - done;
@@ -89,6 +92,7 @@ static build_times build(build_request *request)
         done += count;
     }
     bench_dataset_close(&set);
+    free(fingerprints);
     double begin = bench_now_ns();
     bench_must(sstore_builder_finish(builder, NULL, &error), &error);
     times.end_ns = bench_now_ns();
@@ -114,12 +118,14 @@ static void print_row(const build_request *request, const build_times *times)
 
 int main(int argc, char **argv)
 {
-    build_request request = {.data = "uniform", .ids = "assigned", .record_count = 1000000, .seed = 1, .distance = 3};
+    build_request request = {
+        .data = "uniform", .ids = "assigned", .record_count = 1000000, .seed = 1, .distance = 3, .bits = 64};
     uint64_t memory_bytes = (uint64_t)1 << 30;
     const char *plan = "auto";
     const bench_parameter parameters[] = {
         {"records", BENCH_COUNT, &request.record_count, "to build from; 0: all of the file (1M)"},
-        {"data", BENCH_TEXT, &request.data, "uniform, clustered, or a file of little-endian 64-bit numbers (uniform)"},
+        {"data", BENCH_TEXT, &request.data, "uniform, clustered, clustered:K, or a file of bench_data (uniform)"},
+        {"bits", BENCH_COUNT, &request.bits, "of a fingerprint, a multiple of 64 up to 1,024 (64)"},
         {"seed", BENCH_COUNT, &request.seed, "of the data (1)"},
         {"ids", BENCH_TEXT, &request.ids,
          "assigned, given (the same ids, but passed with the records) or none (assigned)"},
@@ -132,21 +138,24 @@ int main(int argc, char **argv)
     const bench_usage usage = {"STORE", "Build STORE, which must not exist; it stays.", parameters,
                                sizeof parameters / sizeof *parameters};
     request.path = argv[bench_parse(argc, argv, &usage)];
+    request.words = bench_words_of(request.bits);
     if (request.record_count == 0) {
         bench_dataset set;
-        bench_dataset_open(&set, request.data, request.seed);
+        bench_dataset_open(&set, request.data, request.words, request.seed);
         request.record_count = bench_dataset_count(&set);
         bench_dataset_close(&set);
     }
     request.options = (sstore_build_options)SSTORE_BUILD_OPTIONS_INIT;
     request.options.plan = plan;
+    request.options.fingerprint_bits = (uint32_t)request.bits;
     request.options.distance = (uint32_t)request.distance;
     request.options.memory_bytes = memory_bytes;
     request.options.threads = (uint32_t)request.threads;
     request.options.block_bytes = (uint32_t)request.block_bytes;
     request.options.without_ids = strcmp(request.ids, "none") == 0;
-    printf("# %" PRIu64 " fingerprints: %s, seed %" PRIu64 "; ids: %s; the build may take %.0f MiB\n",
-           request.record_count, request.data, request.seed, request.ids, (double)memory_bytes / 0x1p20);
+    printf("# %" PRIu64 " fingerprints of %" PRIu64 " bits: %s, seed %" PRIu64
+           "; ids: %s; the build may take %.0f MiB\n",
+           request.record_count, request.bits, request.data, request.seed, request.ids, (double)memory_bytes / 0x1p20);
     build_times times = build(&request);
     print_row(&request, &times);
     return 0;

@@ -202,6 +202,9 @@ static bench *bench_create(const char *path, sstore_io io, uint64_t distance, ui
     bench *self = bench_alloc(1, sizeof *self);
     self->set = bench_query_set_create(path, distance, count, seed);
     self->reader = bench_reader_open(path, io);
+    if (self->reader.words > 1)
+        bench_fail("%s has fingerprints of %zu bits: this benchmark knows the reads of those of 64 alone", path,
+                   64 * self->reader.words);
     self->files = bench_store_files_open(path, self->reader.store);
     self->bare = bench_bare_create(self->files.block_bytes, width);
     self->random = (bench_random){seed};

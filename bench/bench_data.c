@@ -1,6 +1,7 @@
 /*
  * bench_data.c - fingerprints to measure with, to standard output: as little-endian 64-bit numbers, which 'sstore
- * build' and the other benchmarks take as a .u64 file, or in another format of 'sstore build'.
+ * build' and the other benchmarks take as a .u64 file, or in another format of 'sstore build'. Wider fingerprints are
+ * several such numbers each, the most significant first, or as many hex digits. It also makes queries for such a file.
  */
 #include <endian.h>
 #include <inttypes.h>
@@ -13,15 +14,19 @@
 #include "support/parameters.h"
 
 #define USAGE                                                                                                          \
-    "usage: bench_data uniform|clustered COUNT SEED [FORMAT] > FILE\n"                                                 \
-    "       bench_data hex < LINES > FILE.u64\n"                                                                       \
-    "FORMAT: u64 (the default); rec or npy, with ids from 100000000 on; lines of text: hex, hex-ids or dec-ids.\n"     \
-    "hex: the first field of each line is a fingerprint of up to 16 hex digits, as 'sstore fingerprint' prints "       \
+    "usage: bench_data uniform|clustered[:K] COUNT SEED [FORMAT [BITS]] > FILE\n"                                      \
+    "       bench_data hits DATA K COUNT SEED [BITS] > QUERIES\n"                                                      \
+    "       bench_data misses COUNT SEED [BITS] > QUERIES\n"                                                           \
+    "       bench_data hex [BITS] < LINES > FILE\n"                                                                    \
+    "FORMAT: u64 (the default); lines of text: hex, hex-ids; of 64 bits also dec-ids, and rec or npy with ids from\n"  \
+    "100000000 on. K: a copy has up to K flipped bits (3). BITS: of a fingerprint, a multiple of 64 (64).\n"           \
+    "hits: fingerprints of the file DATA with up to K flipped bits. misses: random ones.\n"                            \
+    "hex: the first field of each line is a fingerprint of up to BITS / 4 hex digits, as 'sstore fingerprint' prints " \
     "them.\n"
 
-static void put(uint64_t fingerprint)
+static void put_number(uint64_t number)
 {
-    uint64_t bytes = htole64(fingerprint);
+    uint64_t bytes = htole64(number);
     bench_must_do(fwrite(&bytes, sizeof bytes, 1, stdout) == 1, "writing", NULL);
 }
 
@@ -29,45 +34,61 @@ static void put(uint64_t fingerprint)
 
 #define FIRST_ID UINT64_C(100000000) /* nine digits, as ids of large collections have */
 
-static void put_pair(uint64_t fingerprint, uint64_t id)
-{
-    put(fingerprint);
-    put(id);
-}
+typedef void (*put_fn)(const uint64_t *fingerprint, size_t words, uint64_t id);
 
-static void put_hex(uint64_t fingerprint, uint64_t id)
+static void put_words(const uint64_t *fingerprint, size_t words, uint64_t id)
 {
     (void)id;
-    printf("%016" PRIx64 "\n", fingerprint);
+    for (size_t i = 0; i < words; i++)
+        put_number(fingerprint[i]);
 }
 
-static void put_hex_and_id(uint64_t fingerprint, uint64_t id)
+static void put_pair(const uint64_t *fingerprint, size_t words, uint64_t id)
 {
-    printf("%016" PRIx64 "\t%" PRIu64 "\n", fingerprint, id);
+    put_words(fingerprint, words, id);
+    put_number(id);
 }
 
-static void put_signed_and_id(uint64_t fingerprint, uint64_t id)
+static void put_digits(const uint64_t *fingerprint, size_t words)
 {
-    printf("%" PRId64 "\t%" PRIu64 "\n", (int64_t)fingerprint, id);
+    for (size_t i = 0; i < words; i++)
+        printf("%016" PRIx64, fingerprint[i]);
 }
 
-static void put_alone(uint64_t fingerprint, uint64_t id)
+static void put_hex(const uint64_t *fingerprint, size_t words, uint64_t id)
 {
     (void)id;
-    put(fingerprint);
+    put_digits(fingerprint, words);
+    putchar('\n');
 }
 
-typedef void (*put_fn)(uint64_t fingerprint, uint64_t id);
+static void put_hex_and_id(const uint64_t *fingerprint, size_t words, uint64_t id)
+{
+    put_digits(fingerprint, words);
+    printf("\t%" PRIu64 "\n", id);
+}
 
-static put_fn format_named(const char *name)
+static void put_signed_and_id(const uint64_t *fingerprint, size_t words, uint64_t id)
+{
+    (void)words;
+    printf("%" PRId64 "\t%" PRIu64 "\n", (int64_t)*fingerprint, id);
+}
+
+/* The format of that name, or NULL; some are of one word alone. */
+static put_fn format_named(const char *name, size_t words)
 {
     static const struct {
         const char *name;
         put_fn put;
-    } formats[] = {{"u64", put_alone}, {"rec", put_pair},           {"npy", put_pair},
-                   {"hex", put_hex},   {"hex-ids", put_hex_and_id}, {"dec-ids", put_signed_and_id}};
+        size_t max_words;
+    } formats[] = {{"u64", put_words, BENCH_MAX_WORDS},
+                   {"hex", put_hex, BENCH_MAX_WORDS},
+                   {"hex-ids", put_hex_and_id, BENCH_MAX_WORDS},
+                   {"dec-ids", put_signed_and_id, 1},
+                   {"rec", put_pair, 1},
+                   {"npy", put_pair, 1}};
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
-        if (strcmp(formats[i].name, name) == 0)
+        if (strcmp(formats[i].name, name) == 0 && words <= formats[i].max_words)
             return formats[i].put;
     return NULL;
 }
@@ -80,45 +101,141 @@ static void put_npy_header(uint64_t count)
     printf("\x93NUMPY%c%c%c%c%-117s\n", 1, 0, 118, 0, dict);
 }
 
-static void put_all(bench_rule rule, uint64_t count, uint64_t seed, const char *format)
+/* ----- commands: each takes its operands, and returns whether they are right ----- */
+
+/* An optional last operand. */
+static size_t words_given(const char *bits_text)
 {
-    put_fn put_one = format_named(format);
-    if (strcmp(format, "npy") == 0)
-        put_npy_header(count);
-    for (uint64_t i = 0; i < count; i++)
-        put_one(rule(seed, i), FIRST_ID + i);
+    uint64_t bits = 64;
+    if (bits_text != NULL && !bench_parse_number(bits_text, 1000, &bits))
+        bench_fail("%s: no number of bits", bits_text);
+    return bench_words_of(bits);
 }
 
-static void convert_lines(void)
+/* DATA COUNT SEED [FORMAT [BITS]] */
+static bool make_data(int count, char *const *operands)
+{
+    uint64_t record_count, seed, fingerprint[BENCH_MAX_WORDS];
+    if (count < 3 || count > 5 || !bench_parse_number(operands[1], 1000, &record_count) ||
+        !bench_parse_number(operands[2], 1000, &seed))
+        return false;
+    const char *format = count > 3 ? operands[3] : "u64";
+    size_t words = words_given(count > 4 ? operands[4] : NULL);
+    put_fn put = format_named(format, words);
+    bench_dataset set;
+    if (put == NULL)
+        return false;
+    bench_dataset_open(&set, operands[0], words, seed);
+    if (strcmp(format, "npy") == 0)
+        put_npy_header(record_count);
+    for (uint64_t i = 0; i < record_count; i++) {
+        bench_dataset_read(&set, fingerprint, 1);
+        put(fingerprint, words, FIRST_ID + i);
+    }
+    bench_dataset_close(&set);
+    return true;
+}
+
+/* Away from the numbers of the same seed, of which the data may be made. */
+static bench_random random_of_queries(uint64_t seed)
+{
+    bench_random from_seed = {seed};
+    return (bench_random){bench_random_next(&from_seed)};
+}
+
+/* DATA K COUNT SEED [BITS] */
+static bool make_hits(int count, char *const *operands)
+{
+    uint64_t flips, query_count, seed, fingerprint[BENCH_MAX_WORDS];
+    if (count < 4 || count > 5 || !bench_parse_number(operands[1], 1000, &flips) ||
+        !bench_parse_number(operands[2], 1000, &query_count) || !bench_parse_number(operands[3], 1000, &seed))
+        return false;
+    bench_dataset set;
+    size_t words = words_given(count > 4 ? operands[4] : NULL);
+    bench_random random = random_of_queries(seed);
+    if (flips > 64 * words || bench_is_rule(operands[0]))
+        return false;
+    bench_dataset_open(&set, operands[0], words, 0);
+    uint64_t record_count = bench_dataset_count(&set);
+    if (record_count == 0)
+        bench_fail("%s is empty: there is nothing to ask for", operands[0]);
+    for (uint64_t i = 0; i < query_count; i++) {
+        bench_dataset_seek(&set, bench_random_below(&random, record_count));
+        bench_dataset_read(&set, fingerprint, 1);
+        bench_flip_bits(&random, bench_random_below(&random, flips + 1), words, fingerprint);
+        put_words(fingerprint, words, 0);
+    }
+    bench_dataset_close(&set);
+    return true;
+}
+
+/* COUNT SEED [BITS] */
+static bool make_misses(int count, char *const *operands)
+{
+    uint64_t query_count, seed;
+    if (count < 2 || count > 3 || !bench_parse_number(operands[0], 1000, &query_count) ||
+        !bench_parse_number(operands[1], 1000, &seed))
+        return false;
+    size_t words = words_given(count > 2 ? operands[2] : NULL);
+    bench_random random = random_of_queries(seed);
+    for (uint64_t i = 0; i < query_count * words; i++)
+        put_number(bench_random_next(&random));
+    return true;
+}
+
+/* The first field of a line: a number of up to 16 digits a word. */
+static bool parse_hex(const char *line, size_t words, uint64_t *fingerprint)
+{
+    size_t digits = strspn(line, "0123456789abcdefABCDEF");
+    if (digits == 0 || digits > 16 * words || strchr(" \t\n", line[digits]) == NULL)
+        return false;
+    for (size_t i = words; i > 0; i--) { /* from the last digits on */
+        char text[17] = "0";
+        size_t taken = digits < 16 ? digits : 16;
+        digits -= taken;
+        memcpy(text, line + digits, taken);
+        fingerprint[i - 1] = strtoull(text, NULL, 16);
+    }
+    return true;
+}
+
+/* [BITS] */
+static bool convert_lines(int count, char *const *operands)
 {
     char *line = NULL;
-    size_t capacity = 0;
+    size_t capacity = 0, words;
+    uint64_t fingerprint[BENCH_MAX_WORDS];
+    if (count > 1)
+        return false;
+    words = words_given(count > 0 ? operands[0] : NULL);
     for (uint64_t number = 1; getline(&line, &capacity, stdin) > 0; number++) {
-        char *end;
-        uint64_t fingerprint = strtoull(line, &end, 16);
-        if (end == line || end - line > 16 || strchr(" \t\n", *end) == NULL)
+        if (!parse_hex(line, words, fingerprint))
             bench_fail("line %" PRIu64 " does not begin with a fingerprint", number);
-        put(fingerprint);
+        put_words(fingerprint, words, 0);
     }
     free(line);
+    return true;
+}
+
+static bool run(int argc, char *const *argv)
+{
+    if (argc < 2)
+        return false;
+    if (strcmp(argv[1], "hex") == 0)
+        return convert_lines(argc - 2, argv + 2);
+    if (strcmp(argv[1], "hits") == 0)
+        return make_hits(argc - 2, argv + 2);
+    if (strcmp(argv[1], "misses") == 0)
+        return make_misses(argc - 2, argv + 2);
+    return bench_is_rule(argv[1]) && make_data(argc - 1, argv + 1);
 }
 
 int main(int argc, char **argv)
 {
-    bench_rule rule = argc == 4 || argc == 5 ? bench_rule_named(argv[1]) : NULL;
-    const char *format = argc == 5 ? argv[4] : "u64";
-    uint64_t count = 0, seed = 0;
-    if (format_named(format) == NULL ||
-        (rule != NULL && (!bench_parse_number(argv[2], 1000, &count) || !bench_parse_number(argv[3], 1000, &seed))))
-        rule = NULL;
-    if (rule == NULL && (argc != 2 || strcmp(argv[1], "hex") != 0)) {
+    if (!run(argc, argv)) {
         fputs(USAGE, stderr);
         return 2;
     }
-    if (rule == NULL)
-        convert_lines();
-    else
-        put_all(rule, count, seed, format);
     bench_must_do(fflush(stdout) == 0, "writing", NULL);
     return 0;
 }

@@ -18,23 +18,23 @@ typedef struct totals {
     uint64_t count, sum;
 } totals;
 
-static int add_up(void *context, const uint64_t *fingerprints, const uint64_t *ids, size_t count)
+static int add_up(void *context, const record_batch *batch)
 {
     totals *to = context;
-    for (size_t i = 0; i < count; i++)
-        to->sum += fingerprints[i];
-    for (size_t i = 0; i < count && ids != NULL; i++)
-        to->sum += ids[i];
-    to->count += count;
+    for (size_t i = 0; i < batch->words * batch->count; i++)
+        to->sum += batch->fingerprints[i];
+    for (size_t i = 0; i < batch->count && batch->has_ids; i++)
+        to->sum += batch->ids[i];
+    to->count += batch->count;
     return 0;
 }
 
 static double read_once(const char *path, const input_options *options, totals *out)
 {
-    input_ids ids = INPUT_IDS_UNKNOWN;
+    input_shape shape = INPUT_SHAPE_INIT;
     *out = (totals){0, 0};
     double begin = bench_now_ns();
-    if (input_read(path, options, &ids, add_up, out) != 0)
+    if (input_read(path, options, &shape, add_up, out) != 0)
         bench_fail("%s cannot be read", path);
     return bench_now_ns() - begin;
 }

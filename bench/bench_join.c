@@ -31,7 +31,7 @@ static fingerprints make(const char *data, size_t count, uint64_t seed)
     bench_dataset set;
     fingerprints made = {.values = bench_alloc(count, sizeof *made.values)};
     uint64_t *scratch = bench_alloc(count, sizeof *scratch);
-    bench_dataset_open(&set, data, seed);
+    bench_dataset_open(&set, data, 1, seed);
     bench_dataset_read(&set, made.values, count);
     bench_dataset_close(&set);
     ss_sort_keys(made.values, scratch, count);

@@ -33,13 +33,15 @@ static int count_blocks(void *context, const sstore_table_explanation *table)
 }
 
 /* Blocks of tables that a query reads, on average. */
-static double blocks_of(const bench *self, sstore_cursor *cursor, const uint64_t *queries)
+static double blocks_of(const bench *self, const bench_reader *reader, const uint64_t *queries)
 {
     sstore_error error;
     uint64_t blocks = 0;
     size_t count = self->set.count < EXPLAINED ? self->set.count : EXPLAINED;
     for (size_t i = 0; i < count; i++)
-        bench_must(sstore_explain(cursor, queries[i], self->set.distance, count_blocks, &blocks, &error), &error);
+        bench_must(sstore_explain_words(reader->cursor, queries + reader->words * i, self->set.distance, count_blocks,
+                                        &blocks, &error),
+                   &error);
     return (double)blocks / (double)count;
 }
 
@@ -48,7 +50,6 @@ static void measure(const bench *self, const char *kind, const uint64_t *queries
     const bench_query_set *set = &self->set;
     double *us = bench_alloc(set->count, sizeof *us);
     uint64_t matches = 0;
-    sstore_error error;
     bench_reader reader = bench_reader_open(set->store, self->io);
     if (self->drop) {
         bench_store_files files = bench_store_files_open(set->store, reader.store);
@@ -58,7 +59,7 @@ static void measure(const bench *self, const char *kind, const uint64_t *queries
     uint64_t disk_before = bench_disk_bytes();
     for (size_t i = 0; i < set->count; i++) {
         double begin = bench_now_ns();
-        bench_must(sstore_query(reader.cursor, queries[i], set->distance, bench_count_match, &matches, &error), &error);
+        bench_reader_query(&reader, queries + set->words * i, set->distance, bench_count_match, &matches);
         us[i] = (bench_now_ns() - begin) / 1e3;
     }
     double disk = (double)(bench_disk_bytes() - disk_before) / (double)set->count / 1024;
@@ -66,7 +67,7 @@ static void measure(const bench *self, const char *kind, const uint64_t *queries
     double mean = bench_mean(us, set->count), median = bench_median(us, set->count); /* which sorts them */
     printf("%-6s  %-5s  %-6s  %8.1f  %8.1f  %8.1f  %8.1f  %9" PRIu64 "  %6.1f  %8.1f  %10.2f\n", kind,
            self->drop ? "drop" : "as is", bench_io_name(self->io), median, us[set->count * 99 / 100],
-           us[set->count * 999 / 1000], mean, matches, blocks_of(self, reader.cursor, queries), disk,
+           us[set->count * 999 / 1000], mean, matches, blocks_of(self, &reader, queries), disk,
            (double)memory.total_bytes / 0x1p20);
     bench_reader_close(&reader);
     free(us);

@@ -22,14 +22,13 @@
 #define MIB 0x1p20
 
 /* Run all `queries` once; the time of one of them in microseconds. */
-static double time_round(sstore_cursor *cursor, const bench_query_set *set, const uint64_t *queries,
+static double time_round(const bench_reader *reader, const bench_query_set *set, const uint64_t *queries,
                          uint64_t *match_count_out)
 {
-    sstore_error error;
     *match_count_out = 0;
     double begin = bench_now_ns();
     for (size_t i = 0; i < set->count; i++)
-        bench_must(sstore_query(cursor, queries[i], set->distance, bench_count_match, match_count_out, &error), &error);
+        bench_reader_query(reader, queries + set->words * i, set->distance, bench_count_match, match_count_out);
     return (bench_now_ns() - begin) / 1e3 / (double)set->count;
 }
 
@@ -50,11 +49,11 @@ static void measure(const bench_query_set *set, sstore_io io, size_t rounds)
     double *hits_us = bench_alloc(rounds, sizeof *hits_us), *misses_us = bench_alloc(rounds, sizeof *misses_us);
     uint64_t hit_matches, miss_matches;
     bench_reader reader = bench_reader_open(set->store, io);
-    (void)time_round(reader.cursor, set, set->hits, &hit_matches); /* warms the page cache and the processor's */
-    (void)time_round(reader.cursor, set, set->misses, &miss_matches);
+    (void)time_round(&reader, set, set->hits, &hit_matches); /* warms the page cache and the processor's */
+    (void)time_round(&reader, set, set->misses, &miss_matches);
     for (size_t i = 0; i < rounds; i++) {
-        hits_us[i] = time_round(reader.cursor, set, set->hits, &hit_matches);
-        misses_us[i] = time_round(reader.cursor, set, set->misses, &miss_matches);
+        hits_us[i] = time_round(&reader, set, set->hits, &hit_matches);
+        misses_us[i] = time_round(&reader, set, set->misses, &miss_matches);
     }
     print_row(set, io, bench_median(hits_us, rounds), hit_matches, bench_median(misses_us, rounds), miss_matches);
     bench_reader_close(&reader);

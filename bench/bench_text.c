@@ -103,13 +103,14 @@ static void measure(const text *of, recipe *recipes, size_t recipe_count, const 
 
 int main(int argc, char **argv)
 {
-    uint64_t rounds = 5, max_bytes = 0, sizes[2] = {100000, 60};
+    uint64_t rounds = 5, max_bytes = 0, bits = 64, sizes[2] = {100000, 60};
     const char *only = "";
     const bench_parameter parameters[] = {
         {"rounds", BENCH_COUNT, &rounds, "that are timed; the median counts (5)"},
         {"long", BENCH_COUNT, &sizes[0], "bytes of a long document; 0: none (100K)"},
         {"short", BENCH_COUNT, &sizes[1], "bytes of a short one; 0: none (60)"},
         {"only", BENCH_TEXT, &only, "the features that are made, such as 'chars 4'; none named: all"},
+        {"bits", BENCH_COUNT, &bits, "of a fingerprint: 64 or 128 (64)"},
         {"bytes", BENCH_COUNT, &max_bytes, "of each file that are taken; 0: all (0)"},
     };
     const bench_usage usage = {"FILE...",
@@ -130,6 +131,7 @@ int main(int argc, char **argv)
         options.kind = recipes[i].kind;
         options.shingle = recipes[i].shingle;
         options.weighting = recipes[i].weighting;
+        options.fingerprint_bits = (uint32_t)bits;
         if (*only == '\0' || strcmp(only, recipes[i].name) == 0)
             bench_must(sstore_fingerprinter_create(&options, &recipes[i].maker, &error), &error);
     }

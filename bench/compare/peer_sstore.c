@@ -2,7 +2,7 @@
  * peer_sstore.c - sstore as a side of compare.py: opens a store, then does what the lines of standard input say, one
  * thread.
  *
- *   peer_sstore STORE IO DISTANCE
+ *   peer_sstore STORE IO DISTANCE      queries are of as many words as the fingerprints of the store
  *     ready                    printed once the store is open
  *     time QUERIES             -> time US MATCHES: microseconds a query, the file's queries asked one after the other
  *     list QUERIES OUT         -> list MATCHES: OUT gets (query, id, distance) of each, as little-endian 64-bit numbers
@@ -42,10 +42,10 @@ typedef struct peer {
 static void read_queries(peer *self, const char *path)
 {
     bench_dataset set;
-    bench_dataset_open(&set, path, 0);
+    bench_dataset_open(&set, path, self->reader.words, 0);
     self->query_count = bench_dataset_count(&set);
     free(self->queries);
-    self->queries = bench_alloc(self->query_count, sizeof *self->queries);
+    self->queries = bench_alloc(self->query_count * self->reader.words, sizeof *self->queries);
     bench_dataset_read(&set, self->queries, self->query_count);
     bench_dataset_close(&set);
 }
@@ -64,12 +64,10 @@ static int keep_match(void *context, const sstore_match *match)
 
 static void ask_all(peer *self)
 {
-    sstore_error error;
     self->match_count = 0;
     for (size_t i = 0; i < self->query_count; i++) {
         self->query = i;
-        bench_must(sstore_query(self->reader.cursor, self->queries[i], self->distance, keep_match, self, &error),
-                   &error);
+        bench_reader_query(&self->reader, self->queries + self->reader.words * i, self->distance, keep_match, self);
     }
 }
 

@@ -2,37 +2,62 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "support/dataset.h"
 #include "support/must.h"
 #include "support/reader.h"
 #include "support/splitmix.h"
 
-/* Every stride-th fingerprint of the store. */
-typedef struct sample {
-    uint64_t *fingerprints;
-    size_t count, capacity;
-    uint64_t seen, stride;
-} sample;
+#define READ_AT_ONCE 4096u /* records */
 
-static int take_sample(void *context, const sstore_record *record)
+/* Have every stride-th fingerprint of the store, up to set->count of them; returns how many there were. */
+static size_t take_samples(bench_query_set *set, const sstore *store)
 {
-    sample *self = context;
-    if (self->seen++ % self->stride == 0)
-        self->fingerprints[self->count++] = record->fingerprint;
-    return self->count == self->capacity;
+    sstore_error error;
+    sstore_record_iterator *iterator;
+    sstore_record_columns columns = SSTORE_RECORD_COLUMNS_INIT;
+    size_t taken = 0, count, words = set->words;
+    uint64_t stride = set->facts->record_count / set->count, until_next = 0;
+    stride += stride == 0;
+    columns.fingerprint = bench_alloc(READ_AT_ONCE * words, sizeof *columns.fingerprint);
+    bench_must(sstore_record_iterator_create(store, &iterator, &error), &error);
+    do {
+        bench_must(sstore_record_iterator_next(iterator, &columns, READ_AT_ONCE, &count, &error), &error);
+        for (; until_next < count && taken < set->count; until_next += stride)
+            memcpy(set->hits + words * taken++, columns.fingerprint + words * until_next, words * sizeof(uint64_t));
+        until_next -= count;
+    } while (count > 0 && taken < set->count);
+    sstore_record_iterator_free(iterator);
+    free(columns.fingerprint);
+    return taken;
 }
 
-static void shuffle(uint64_t *values, size_t count, bench_random *random)
+static void swap(uint64_t *a, uint64_t *b, size_t words)
 {
-    for (size_t i = count; i > 1; i--) {
-        size_t other = bench_random_below(random, i);
-        uint64_t swapped = values[i - 1];
-        values[i - 1] = values[other];
-        values[other] = swapped;
+    for (size_t i = 0; i < words; i++) {
+        uint64_t swapped = a[i];
+        a[i] = b[i];
+        b[i] = swapped;
     }
+}
+
+static void shuffle(uint64_t *values, size_t count, size_t words, bench_random *random)
+{
+    for (size_t i = count; i > 1; i--)
+        swap(values + words * (i - 1), values + words * bench_random_below(random, i), words);
+}
+
+/* What follows from the facts about the store. */
+static void finish_set(bench_query_set *set, uint64_t distance)
+{
+    set->words = set->facts->fingerprint_bits / 64;
+    set->misses = set->hits + set->count * set->words;
+    set->distance = distance == BENCH_STORE_DISTANCE ? set->facts->distance : (uint32_t)distance;
 }
 
 static void fill(bench_query_set *set, uint64_t distance)
@@ -43,36 +68,39 @@ static void fill(bench_query_set *set, uint64_t distance)
     bench_reader reader = bench_reader_open(set->store, SSTORE_IO_PREAD);
     set->facts->struct_size = sizeof *set->facts;
     bench_must(sstore_stat(reader.store, set->facts, &error), &error);
-    if (distance == BENCH_STORE_DISTANCE)
-        distance = set->facts->distance;
-    sample taken = {.fingerprints = set->hits, .capacity = set->count, .stride = set->facts->record_count / set->count};
-    taken.stride += taken.stride == 0;
-    bench_must(sstore_each_record(reader.store, take_sample, &taken, &error), &error);
+    finish_set(set, distance);
+    size_t words = set->words;
+    if (set->distance > SSTORE_MAX_DISTANCE * words)
+        bench_fail("the distance must be at most %zu", SSTORE_MAX_DISTANCE * words);
+    size_t taken = take_samples(set, reader.store);
     bench_reader_close(&reader);
-    if (taken.count == 0)
+    if (taken == 0)
         bench_fail("%s is empty: there is nothing to ask for", set->store);
     for (size_t i = 0; i < set->count; i++) {
-        set->misses[i] = bench_random_next(&random);
-        if (i >= taken.count)
-            set->hits[i] = set->hits[bench_random_below(&random, taken.count)];
+        for (size_t j = 0; j < words; j++)
+            set->misses[words * i + j] = bench_random_next(&random);
+        if (i >= taken)
+            memcpy(set->hits + words * i, set->hits + words * bench_random_below(&random, taken),
+                   words * sizeof(uint64_t));
     }
-    shuffle(set->hits, set->count, &random);
+    shuffle(set->hits, set->count, words, &random);
     for (size_t i = 0; i < set->count; i++)
-        set->hits[i] ^= bench_random_flips(&random, bench_random_below(&random, distance + 1));
+        bench_flip_bits(&random, bench_random_below(&random, (uint64_t)set->distance + 1), words,
+                        set->hits + words * i);
 }
 
 bench_query_set bench_query_set_create(const char *store, uint64_t distance, size_t count, uint64_t seed)
 {
     bench_query_set set = {.store = store, .count = count, .seed = seed};
     int status;
-    if (count == 0 || (distance != BENCH_STORE_DISTANCE && distance > SSTORE_MAX_DISTANCE))
-        bench_fail("there must be a query, and a distance of at most 64");
-    set.mapped_bytes = sizeof *set.facts + 2 * count * sizeof *set.hits;
+    if (count == 0)
+        bench_fail("there must be a query");
+    /* The child finds out how many words a fingerprint has: pages that are not touched take no memory. */
+    set.mapped_bytes = sizeof *set.facts + 2 * count * BENCH_MAX_WORDS * sizeof *set.hits;
     void *memory = mmap(NULL, set.mapped_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     bench_must_do(memory != MAP_FAILED, "allocating the queries", NULL);
     set.facts = memory;
     set.hits = (uint64_t *)(void *)(set.facts + 1);
-    set.misses = set.hits + count;
     fflush(stdout);
     pid_t child = fork();
     bench_must_do(child >= 0, "fork", NULL);
@@ -83,7 +111,7 @@ bench_query_set bench_query_set_create(const char *store, uint64_t distance, siz
     bench_must_do(waitpid(child, &status, 0) == child, "waiting for a child", NULL);
     if (status != 0)
         bench_fail("no queries could be made from %s", store);
-    set.distance = distance == BENCH_STORE_DISTANCE ? set.facts->distance : (uint32_t)distance;
+    finish_set(&set, distance);
     return set;
 }
 

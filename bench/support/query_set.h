@@ -18,7 +18,8 @@
 typedef struct bench_query_set {
     const char *store;
     sstore_statistics *facts; /* about the store */
-    uint64_t *hits, *misses;  /* `count` each */
+    uint64_t *hits, *misses;  /* `count` each, of `words` words */
+    size_t words;             /* of a fingerprint */
     size_t count;
     uint32_t distance;
     uint64_t seed;

@@ -6,10 +6,11 @@ bench_reader bench_reader_open(const char *path, sstore_io io)
 {
     sstore_error error;
     sstore_open_options options = SSTORE_OPEN_OPTIONS_INIT;
-    bench_reader reader = {NULL, NULL};
+    bench_reader reader = {NULL, NULL, 0};
     options.io = io;
     bench_must(sstore_open(path, &options, &reader.store, &error), &error);
     bench_must(sstore_cursor_create(reader.store, &reader.cursor, &error), &error);
+    reader.words = sstore_word_count(reader.store);
     return reader;
 }
 
@@ -17,7 +18,17 @@ void bench_reader_close(bench_reader *reader)
 {
     sstore_cursor_free(reader->cursor);
     sstore_close(reader->store);
-    *reader = (bench_reader){NULL, NULL};
+    *reader = (bench_reader){NULL, NULL, 0};
+}
+
+void bench_reader_query(const bench_reader *reader, const uint64_t *fingerprint, uint32_t distance,
+                        sstore_match_fn on_match, void *context)
+{
+    sstore_error error;
+    sstore_status status = reader->words == 1
+                               ? sstore_query(reader->cursor, *fingerprint, distance, on_match, context, &error)
+                               : sstore_query_words(reader->cursor, fingerprint, distance, on_match, context, &error);
+    bench_must(status, &error);
 }
 
 int bench_count_match(void *count, const sstore_match *match)

@@ -9,10 +9,15 @@
 typedef struct bench_reader {
     sstore *store;
     sstore_cursor *cursor;
+    size_t words; /* of a fingerprint */
 } bench_reader;
 
 bench_reader bench_reader_open(const char *path, sstore_io io);
 void bench_reader_close(bench_reader *reader);
+
+/* Ask for one fingerprint, of as many words as the store's. */
+void bench_reader_query(const bench_reader *reader, const uint64_t *fingerprint, uint32_t distance,
+                        sstore_match_fn on_match, void *context);
 
 /* An sstore_match_fn that counts into the uint64_t that is its context. */
 int bench_count_match(void *count, const sstore_match *match);
