@@ -126,7 +126,8 @@ static void each_record(session *self)
     sstore_record_iterator *iterator;
     sstore_error error;
     self->reported = 0;
-    check_status(sstore_each_record(self->store, take_record, self, &error), &error);
+    if (sstore_word_count(self->store) == 1)
+        check_status(sstore_each_record(self->store, take_record, self, &error), &error);
     sstore_status status = sstore_record_iterator_create(self->store, &iterator, &error);
     check_status(status, &error);
     size_t count = 1;

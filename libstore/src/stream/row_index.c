@@ -54,7 +54,7 @@ static void choose_keys(const row_sample *sample, uint32_t word, ss_row_word *of
     for (uint32_t i = 0; i < sample->count; i++) {
         const uint64_t value = sample->rows[(size_t)i * sample->words + word];
         for (uint32_t bit = 0; bit < SS_WORD_BITS; bit++)
-            ones[bit] += value >> bit & 1;
+            ones[bit] += (uint32_t)(value >> bit & 1);
     }
     for (uint32_t bit = 0; bit < SS_WORD_BITS; bit++) {
         const uint32_t fewer = ss_min_u32(ones[bit], sample->count - ones[bit]);
