@@ -14,9 +14,9 @@
 #include "support/testing.h"
 
 #ifdef NDEBUG
-#define CASES 300u
+#define CASES 120u
 #else
-#define CASES 30u
+#define CASES 20u
 #endif
 #define MAX_STEPS 6u
 #define QUERIES 12u
