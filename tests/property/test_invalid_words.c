@@ -323,7 +323,7 @@ static void test_radii(void **state)
             edited_set(&made, 1 + word, EDITED_KIND, 0, 2 | word << 8 | above << 16);
             use(&made, path, &from); /* a smaller radius than the plan is complete for may be enough */
             if (above > 17)
-                assert_refused(path, "kind");
+                assert_refused(path, "radius");
             edited_free(&made);
         }
     edited_store made = build(path, &from, true, false);
@@ -333,7 +333,7 @@ static void test_radii(void **state)
     assert_refused(path, "do not reach the store's distance");
     edited_set(&made, 2, EDITED_KIND, 0, 2 | 2 << 8 | 4 << 16); /* another word's */
     use(&made, path, &from);
-    assert_refused(path, "kind");
+    assert_refused(path, "radius");
     edited_free(&made);
     testing_done();
 }

@@ -657,7 +657,7 @@ edited_store invalid_store_make(const invalid_store_plan *plan, const store_defe
     edited_set_checksums(&store);
     for (uint32_t i = 0; i < sizeof store.queries / sizeof store.queries[0]; i++)
         store.queries[i] = sample_fingerprint(plan->universe, i * 7 + defect->at) ^
-                           (i % 3 == 0 ? 0 : UINT64_C(1) << 4 * i);
+                           (i % 3 == 0 ? 0 : UINT64_C(1) << 4 * (i % 16));
     for (uint32_t i = 0; i < of.segment_count; i++)
         for (uint32_t j = 0; j < of.segments[i].table_count; j++)
             free(of.segments[i].tables[j].values);
