@@ -333,7 +333,7 @@ static void test_radii(void **state)
     assert_refused(path, "do not reach the store's distance");
     edited_set(&made, 2, EDITED_KIND, 0, 2 | 2 << 8 | 4 << 16); /* another word's */
     use(&made, path, &from);
-    assert_refused(path, "radius");
+    assert_refused(path, "kind");
     edited_free(&made);
     testing_done();
 }
