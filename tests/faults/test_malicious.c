@@ -179,9 +179,28 @@ static sstore_status explain(subject *self, effort *count, sstore_error *error)
     return status;
 }
 
+/* Of fingerprints of several words, by the iterator. */
+static sstore_status iterate_records(subject *self, effort *count, sstore_error *error)
+{
+    uint64_t fingerprints[16 * EDITED_MAX_WORDS], ids[16];
+    const sstore_record_columns columns = {sizeof columns, fingerprints, ids};
+    const sstore_record record = {.fingerprint = 0};
+    sstore_record_iterator *iterator;
+    size_t taken = 1;
+    sstore_status status = sstore_record_iterator_create(self->store, &iterator, error);
+    while (status == SSTORE_OK && taken > 0) {
+        status = sstore_record_iterator_next(iterator, &columns, 16, &taken, error);
+        for (size_t i = 0; i < taken; i++)
+            (void)take_record(count, &record);
+    }
+    sstore_record_iterator_free(iterator);
+    return status;
+}
+
 static sstore_status each_record(subject *self, effort *count, sstore_error *error)
 {
-    return sstore_each_record(self->store, take_record, count, error);
+    return sstore_word_count(self->store) == 1 ? sstore_each_record(self->store, take_record, count, error)
+                                               : iterate_records(self, count, error);
 }
 
 static sstore_status clusters(subject *self, effort *count, sstore_error *error)
