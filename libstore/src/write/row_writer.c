@@ -550,9 +550,9 @@ static sstore_status write_indexes(row_run *self, sstore_error *error)
     int32_t radii[SSTORE_MAX_WORDS];
     segment->indexes = ss_alloc(self->words, sizeof *segment->indexes);
     self->workers = ss_alloc(self->threads, sizeof *self->workers);
-    if (segment->indexes == NULL || self->workers == NULL)
-        return ss_fail_memory(error, self->words * sizeof *segment->indexes);
-    sstore_status status = set_radii(self, radii, error);
+    sstore_status status = segment->indexes != NULL && self->workers != NULL
+                               ? set_radii(self, radii, error)
+                               : ss_fail_memory(error, self->words * sizeof *segment->indexes);
     if (status == SSTORE_OK)
         status = ss_block_reader_open(&self->rows, self->writer->dir, &metadata, SSTORE_IO_PREAD, error);
     self->checked = (ss_checked_blocks){.reader = &self->rows, .words = self->words};
