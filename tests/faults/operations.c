@@ -105,8 +105,8 @@ static sstore_status take_in(const operation *self, uint32_t threads, sstore_err
     sstore_status status = sstore_dedup_open(self->path, &options, &dedup, error);
     if (status != SSTORE_OK)
         return status;
-    status = sstore_dedup_insert(dedup, self->second.fingerprints, self->second.ids, self->second.count, NULL,
-                                 take_answer, NULL, error);
+    status = sstore_dedup_insert(dedup, widened(self->second.fingerprints, self->second.count), self->second.ids,
+                                 self->second.count, NULL, take_answer, NULL, error);
     if (status == SSTORE_OK)
         status = sstore_dedup_publish(dedup, NULL, error);
     sstore_dedup_close(dedup);
@@ -271,13 +271,15 @@ static sstore_status match_stream(const operation *self, uint32_t threads, sstor
     collecting into = {.status = SSTORE_OK, .error = error};
     uint64_t count = 0;
     options.tmp_dir = scratch_folder();
+    options.fingerprint_bits = stream.fingerprint_bits = 64 * widened_words;
     stream.threads = threads;
-    sstore_status status = sstore_stream_matcher_create(self->queries, self->before.count, &stream, &matcher, error);
+    sstore_status status = sstore_stream_matcher_create(widened(self->queries, self->before.count), self->before.count,
+                                                        &stream, &matcher, error);
     if (status == SSTORE_OK)
         status = sstore_collection_create(&options, &into.collection, error);
     if (status == SSTORE_OK)
-        status = sstore_stream_matcher_feed(matcher, self->first.fingerprints, self->first.ids, self->first.count,
-                                            collect_match, &into, error);
+        status = sstore_stream_matcher_feed(matcher, widened(self->first.fingerprints, self->first.count),
+                                            self->first.ids, self->first.count, collect_match, &into, error);
     if (status == SSTORE_STOPPED)
         status = into.status;
     if (status == SSTORE_OK)
@@ -287,6 +289,13 @@ static sstore_status match_stream(const operation *self, uint32_t threads, sstor
     sstore_collection_free(into.collection);
     sstore_stream_matcher_free(matcher);
     return status;
+}
+
+/* The same after a store was read, since every operation calls for files. */
+static sstore_status read_and_match_stream(const operation *self, uint32_t threads, sstore_error *error)
+{
+    const sstore_status status = read_by_pread(self, threads, error);
+    return status == SSTORE_OK ? match_stream(self, threads, error) : status;
 }
 
 /* The components of a path, which is one. */
@@ -599,7 +608,8 @@ void operations_make_wide(uint64_t seed, operation operations[WIDE_OPERATION_COU
         {.name = "remove-wide", .run = take_out, .writes = true},
         {.name = "compact-wide", .run = compact, .writes = true},
         {.name = "reindex-wide", .run = reindex, .writes = true, .mends = true},
-        {.name = "read-wide", .run = read_by_pread},
+        {.name = "dedup-wide", .run = take_in, .writes = true},
+        {.name = "read-wide", .run = read_and_match_stream},
         {.name = "read-memory-wide", .run = read_into_memory},
     };
     widened_words = 2;

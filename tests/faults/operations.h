@@ -38,7 +38,7 @@ void operations_make(uint64_t seed, operation operations[OPERATION_COUNT]);
 void operations_free(operation operations[OPERATION_COUNT]);
 
 /* Those of them that stores of several words have, on such a store. Until they are freed, widened_words is set. */
-#define WIDE_OPERATION_COUNT 8u
+#define WIDE_OPERATION_COUNT 9u
 void operations_make_wide(uint64_t seed, operation operations[WIDE_OPERATION_COUNT]);
 void operations_free_wide(operation operations[WIDE_OPERATION_COUNT]);
 

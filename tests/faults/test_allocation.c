@@ -73,13 +73,13 @@ static int count_match(void *context, const sstore_stream_match *match)
     return match->distance > 3;
 }
 
-static void test_matcher_goes_on(void **state)
+static void check_matcher(uint32_t words)
 {
     rng random = rng_seeded(run_seed);
-    uint64_t *fingerprints = malloc(FED * sizeof *fingerprints);
+    uint64_t *fingerprints = malloc(FED * words * sizeof *fingerprints);
     sstore_error error = {.status = SSTORE_OK};
     assert_non_null(fingerprints);
-    for (size_t i = 0; i < FED; i++)
+    for (size_t i = 0; i < FED * words; i++)
         fingerprints[i] = rng_next(&random);
     bool refused = true;
     for (uint64_t request = 0; refused; request++) {
@@ -88,6 +88,7 @@ static void test_matcher_goes_on(void **state)
         refusal hook = {.left = request};
         uint64_t count = 0;
         options.threads = 1;
+        options.fingerprint_bits = 64 * words;
         assert_ok(sstore_stream_matcher_create(fingerprints, FED, &options, &matcher, &error), &error);
         interpose_begin(&(interposer){.before = refuse_one, .context = &hook});
         const sstore_status status = sstore_stream_matcher_feed(matcher, fingerprints, NULL, FED, count_match, &count,
@@ -104,14 +105,22 @@ static void test_matcher_goes_on(void **state)
     free(fingerprints);
 }
 
+static void test_matcher_goes_on(void **state)
+{
+    check_matcher(1);
+    check_matcher(3);
+}
+
 /* A collection that was refused memory reports nothing more, and no part as if it were all. */
-static void test_collection_fails_for_good(void **state)
+static void check_collection(uint32_t words)
 {
     static sstore_stream_match given[1000];
+    static const uint64_t all_words[SSTORE_MAX_WORDS] = {1, 2, 3};
     sstore_error error = {.status = SSTORE_OK};
     rng random = rng_seeded(run_seed);
     for (size_t i = 0; i < 1000; i++)
-        given[i] = (sstore_stream_match){.query = i, .fingerprint = i, .id = rng_next(&random)};
+        given[i] = (sstore_stream_match){
+            .query = i, .fingerprint = i, .id = rng_next(&random), .query_words = all_words, .words = all_words};
     bool refused = true;
     uint32_t failures = 0;
     for (uint64_t request = 0; refused; request++) {
@@ -120,6 +129,7 @@ static void test_collection_fails_for_good(void **state)
         refusal hook = {.left = request};
         uint64_t count = 0;
         options.tmp_dir = scratch_folder();
+        options.fingerprint_bits = 64 * words;
         assert_ok(sstore_collection_create(&options, &collection, &error), &error);
         interpose_begin(&(interposer){.before = refuse_one, .context = &hook});
         sstore_status status = sstore_collection_add(collection, given, 1000, &error);
@@ -138,6 +148,12 @@ static void test_collection_fails_for_good(void **state)
         assert_true(!refused || request < 100);
     }
     assert_true(failures > 0);
+}
+
+static void test_collection_fails_for_good(void **state)
+{
+    check_collection(1);
+    check_collection(16);
 }
 
 int main(void)
