@@ -118,7 +118,7 @@ static void estimate_word(const ss_row_index *index, row_sample *sample, uint32_
 static sstore_status choose_by(ss_row_index *index, row_sample *sample, sstore_error *error)
 {
     const uint32_t max_radius = ss_min_u32(index->distance, SSTORE_MAX_BUILD_DISTANCE);
-    ss_word_costs costs[SSTORE_MAX_WORDS];
+    ss_word_costs costs[SSTORE_MAX_WORDS] = {{.ns = {0}}};
     take_sample(sample, index);
     for (uint32_t word = 0; word < index->words; word++) {
         choose_keys(sample, word, &index->of_words[word]);
