@@ -97,13 +97,51 @@ static bool build_wide(const char *path, uint32_t words, uint64_t count, uint32_
     return done && must(sstore_builder_finish(builder, NULL, &error), &error);
 }
 
-typedef enum task { BUILD, BUILD_WIDE, MERGE, ADD, REMOVE, REMOVE_FINGERPRINTS, COMPACT, PAIRS, CLUSTERS } task;
+#define INSERTED_WORDS ((size_t)1 << 18) /* in a call */
+
+/* Insert records that are all new into an empty store, and compact it from time to time. The first word is constant, and
+ * one in eight is random. */
+static bool insert_wide(const char *path, uint32_t words, uint64_t count, uint32_t threads)
+{
+    static uint64_t wide[INSERTED_WORDS];
+    sstore_dedup_options options = SSTORE_DEDUP_OPTIONS_INIT;
+    sstore_error error;
+    sstore_dedup *dedup;
+    options.memory_bytes = MEMORY_BYTES;
+    options.threads = threads;
+    options.compact = true;
+    options.distance = words;
+    bool done = build_wide(path, words, 0, threads) && must(sstore_dedup_open(path, &options, &dedup, &error), &error);
+    for (uint64_t at = 0, piece; done && at < count; at += piece) {
+        piece = INSERTED_WORDS / words < count - at ? INSERTED_WORDS / words : count - at;
+        for (size_t i = 0; i < piece; i++)
+            for (uint32_t word = 0; word < words; word++)
+                wide[i * words + word] = word == 0 ? 0 : rng_mix(word % 8 == 1 ? at + i : (at + i) % 1000 + word);
+        done = must(sstore_dedup_insert(dedup, wide, NULL, (size_t)piece, NULL, NULL, NULL, &error), &error);
+    }
+    done = done && must(sstore_dedup_publish(dedup, NULL, &error), &error) && sstore_dedup_new_count(dedup) == count;
+    sstore_dedup_close(dedup);
+    return done;
+}
+
+typedef enum task {
+    BUILD,
+    BUILD_WIDE,
+    INSERT_WIDE,
+    MERGE,
+    ADD,
+    REMOVE,
+    REMOVE_FINGERPRINTS,
+    COMPACT,
+    PAIRS,
+    CLUSTERS
+} task;
 
 typedef struct job {
     task what;
     const char *path, *plan;
     uint32_t threads;
-    uint32_t words; /* of a wide build */
+    uint32_t words; /* of a wide store */
     uint64_t first, count;
     const char *inputs[2]; /* to merge */
 } job;
@@ -171,6 +209,7 @@ static bool run_job(const job *work)
     const sstore_compact_options compact = options_to_compact(&options);
     switch (work->what) {
     case BUILD_WIDE: return build_wide(work->path, work->words, work->count, work->threads);
+    case INSERT_WIDE: return insert_wide(work->path, work->words, work->count, work->threads);
     case MERGE: return must(sstore_merge(work->path, work->inputs, 2, &merge, NULL, &error), &error);
     case ADD: return add(work, &options);
     case REMOVE:
@@ -229,6 +268,20 @@ static void test_wide_builds_keep_to_their_memory(void **state)
     check_peak(
         &(job){.what = BUILD_WIDE, .path = widest, .words = SSTORE_MAX_WORDS, .threads = 8, .count = records / 4},
         "16 words, 8 threads");
+    scratch_remove(path);
+    scratch_remove(widest);
+}
+
+/* New records of several words wait in memory, in an index of each word; more are inserted than fit there. */
+static void test_wide_insertions_keep_to_their_memory(void **state)
+{
+    const uint64_t records = testing_sanitized() ? RECORDS / 512 : RECORDS / 64;
+    const char *path = scratch_disk_path("inserted"), *widest = scratch_disk_path("inserted-widest");
+    check_peak(&(job){.what = INSERT_WIDE, .path = path, .words = 3, .threads = 2, .count = records},
+               "insertions of 3 words");
+    check_peak(
+        &(job){.what = INSERT_WIDE, .path = widest, .words = SSTORE_MAX_WORDS, .threads = 1, .count = records / 4},
+        "insertions of 16 words");
     scratch_remove(path);
     scratch_remove(widest);
 }
@@ -353,6 +406,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_builds_keep_to_their_memory),
         cmocka_unit_test(test_wide_builds_keep_to_their_memory),
+        cmocka_unit_test(test_wide_insertions_keep_to_their_memory),
         cmocka_unit_test(test_changes_and_joins_keep_to_their_memory),
         cmocka_unit_test(test_readers_take_what_they_say),
         cmocka_unit_test(test_wide_readers_take_what_they_say),
