@@ -213,7 +213,7 @@ static sstore_status report_long_query(const reporting *self, size_t first, size
 {
     const ss_piece_room *room = &self->collection->room;
     const uint32_t max = SSTORE_MAX_DISTANCE * self->collection->words;
-    uint64_t query[SSTORE_MAX_WORDS];
+    uint64_t query[SSTORE_MAX_WORDS] = {0};
     bool present[MAX_DISTANCE + 1] = {false};
     sstore_status status = SSTORE_OK;
     size_t end = first;
