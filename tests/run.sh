@@ -41,8 +41,8 @@ done
 [ -z "${SSTORE_TEST_LONG:-}" ] || timeout=36000
 
 # Tests that start threads, or whose library calls do.
-threaded='^(unit\.(commit|components|directory|edge_filter|memory_index|growing_index|sorter|table_join|tasks)'
-threaded+='|property\.(batch|builds|changes|dedup|joins|query_property|record_joins|stream_matcher)|limits\.open_close)$'
+threaded='^(unit\.(commit|components|directory|edge_filter|memory_index|row_index|sorter|table_join|tasks)'
+threaded+='|property\.(batch|builds|changes|dedup|dedup_words|joins|query_property|record_joins|stream_matcher|stream_words)|limits\.open_close)$'
 
 # The longest tests. asan runs most of them with fewer cases; release and clang leave them to full.
 longest='^(property\.(same_matches|query_property)|faults\.(allocation|files|power_cut)|limits\.(kill|memory)'
