@@ -99,8 +99,8 @@ static bool build_wide(const char *path, uint32_t words, uint64_t count, uint32_
 
 #define INSERTED_WORDS ((size_t)1 << 18) /* in a call */
 
-/* Insert records that are all new into an empty store, and compact it from time to time. The first word is constant, and
- * one in eight is random. */
+/* Insert records that are all new into an empty store, and compact it after each publication. The first word is
+ * constant, and one in eight is random. */
 static bool insert_wide(const char *path, uint32_t words, uint64_t count, uint32_t threads)
 {
     static uint64_t wide[INSERTED_WORDS];
