@@ -423,7 +423,8 @@ def test_results(folder: pathlib.Path, rng: np.random.Generator) -> None:
         assert duckdb.sql("select count(distinct fingerprint) from arrow").fetchall() == [(len(set(strings)),)]
         assert table == sstore.Columns({name: column.copy() for name, column in table.columns.items()})
         assert strings[0].hex() in repr(table) and strings[0].hex() in table._repr_html_()
-        for form in (table, arrow, frame, data):
+        forms: list[Any] = [table, arrow, frame, data]  # pandas' type does not say that it is an Arrow stream
+        for form in forms:
             sstore.build(folder / "b", form, replace=True)
             ids = table["id"].tolist()
             assert records_of(folder / "b") == sorted({*zip(numbers(table["fingerprint"]), ids)})

@@ -282,7 +282,7 @@ int store_change_from_inputs(store_change kind, store_arguments *arguments)
                      .kind = kind,
                      .assigns_ids = arguments->first_id_given != NULL,
                      .reading_part = READING_PART * arguments->part};
-    input_expectation expected;
+    input_expectation expected = {0};
     int code = store_check_inputs(arguments);
     if (code == EXIT_DONE)
         code = find_expectation(kind, arguments, &expected);

@@ -42,7 +42,7 @@ static const command_syntax syntax = {
 /* ----- reading ----- */
 
 typedef struct match_reader {
-    sstore_collection_options *options;
+    sstore_collection_options options;
     sstore_collection *collection; /* NULL before the first match, which tells the width of all fingerprints */
     uint32_t words;                /* of a fingerprint; 0 before the first match */
     input_ids ids;                 /* of all matches, by the first one */
@@ -58,8 +58,8 @@ static int begin(match_reader *reader, uint32_t words)
 {
     sstore_error error;
     reader->words = words;
-    reader->options->fingerprint_bits = 64 * words;
-    return message_status(sstore_collection_create(reader->options, &reader->collection, &error), &error);
+    reader->options.fingerprint_bits = 64 * words;
+    return message_status(sstore_collection_create(&reader->options, &reader->collection, &error), &error);
 }
 
 static int add_batch(match_reader *reader)
@@ -157,7 +157,7 @@ int cmd_collect(int argc, char **argv)
     id_names names = {.code = EXIT_DONE};
     sstore_error error;
     const operands inputs = operands_as_inputs(command_line_parse(&syntax, argc, argv, &all));
-    reader.options = &all.collection;
+    reader.options = all.collection;
     reader.needs_ids = all.id_table != NULL;
     int code = input_check_all(inputs.items, inputs.count, &any_compression);
     if (code == EXIT_DONE)

@@ -83,7 +83,7 @@ static bool reads_stdin(const arguments *all)
 static void read_operands(const arguments *all, uint32_t words, uint64_t *to)
 {
     for (int i = 0; i < all->fingerprints.count; i++) {
-        uint64_t any_width[SSTORE_MAX_WORDS];
+        uint64_t any_width[SSTORE_MAX_WORDS] = {0};
         line_fault fault;
         const char *text = all->fingerprints.items[i];
         if (strcmp(text, "-") == 0)

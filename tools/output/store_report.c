@@ -132,6 +132,7 @@ static json_value *part_value(const store_report *report, uint64_t bytes)
 static json_value *sizes_value(const store_report *report)
 {
     const sstore_statistics *metadata = &report->metadata;
+    const uint64_t raw_bytes = store_report_raw(report) * metadata->distinct_count;
     return json_value_make("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I}", "tables",
                            part_value(report, metadata->tables_bytes), "fingerprints",
                            part_value(report, metadata->fingerprints_bytes), "ranks",
@@ -139,7 +140,7 @@ static json_value *sizes_value(const store_report *report)
                            "directory", part_value(report, metadata->directory_bytes), "manifest",
                            part_value(report, metadata->manifest_bytes), "total",
                            part_value(report, metadata->total_bytes), "raw_bytes",
-                           (long long)(store_report_raw(report) * metadata->distinct_count));
+                           (long long)raw_bytes);
 }
 
 json_value *store_report_value(const store_report *report)

@@ -19,6 +19,7 @@ static inline uint32_t ss_rows_capacity(uint32_t block_bytes, uint32_t words)
 /* Load fingerprint `index` of a block. */
 static inline void ss_rows_load(const uint8_t *bytes, uint32_t index, uint32_t words, uint64_t *to)
 {
+    assert(words > 0);
     for (uint32_t i = 0; i < words; i++)
         to[i] = ss_load_le64(bytes + 8 * ((size_t)index * words + i));
 }

@@ -135,7 +135,7 @@ static sstore_status sample_near(row_edges *self, size_t query, uint64_t *number
     for (size_t i = 0; status == SSTORE_OK && i < self->hits.count && count < SAMPLED; i++) {
         const ss_row_found *hit = &self->hits.hits[i];
         uint64_t *row = self->sample + count * words;
-        bool is_there;
+        bool is_there = false;
         if (hit->query != query - self->at)
             continue;
         ss_cursor_renew(cursor);

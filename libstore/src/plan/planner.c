@@ -428,6 +428,7 @@ static sstore_status plan_words(ss_planner *planner, ss_planner_input *input, co
                                 uint64_t *buffer, sstore_error *error)
 {
     const uint32_t words = options->fingerprint_bits / SS_WORD_BITS;
+    assert(words > 0);
     input->distance = options->distance / words;
     input->store.has_ids = true; /* the ranks */
     input->store.other_bytes = own_bytes(input, options);

@@ -190,6 +190,7 @@ static sstore_status read_places(const sstore *store, uint64_t *places, size_t c
     for (uint32_t i = 0; i < store->manifest.segment_count && status == SSTORE_OK; i++, begin = end) {
         const ss_segment *segment = store->segments[i];
         const uint64_t base = next;
+        assert(places != NULL || count == 0);
         next += count_added(segment);
         while (end < count && places[end] < next)
             end++;

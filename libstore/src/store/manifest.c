@@ -433,6 +433,7 @@ static bool prove_plan(proofs *proved, const ss_plan *plan, const char **reason)
     for (uint32_t i = 0; i < proved->count && i < proved->capacity; i++)
         if (proved->plans[i]->distance >= plan->distance && ss_plan_same_tables(plan, proved->plans[i]))
             return true;
+    assert(proved->capacity > 0);
     proved->plans[proved->count++ % proved->capacity] = plan;
     return ss_plan_valid(plan, &proved->steps, reason);
 }

@@ -578,6 +578,7 @@ sstore_status ss_rows_write(const ss_segment_writer *writer, const ss_sorted_pie
                     .item_words = words + (writer->has_ids ? 1 : 0),
                     .capacity = capacity,
                     .margin = capacity};
+    assert(words > 1);
     *segment_out = (ss_manifest_segment){.kind = writer->kind,
                                          .words = words,
                                          .has_ids = writer->has_ids,
