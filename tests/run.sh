@@ -45,8 +45,8 @@ threaded='^(unit\.(commit|components|directory|edge_filter|memory_index|row_inde
 threaded+='|property\.(batch|builds|changes|dedup|dedup_words|joins|query_property|record_joins|stream_matcher|stream_words)|limits\.open_close)$'
 
 # The longest tests. asan runs most of them with fewer cases; release and clang leave them to full.
-longest='^(property\.(same_matches|query_property)|faults\.(allocation|files|power_cut)|limits\.(kill|memory)'
-longest+='|install\.static|browser\.pages|format\.(decoder|golden|fingerprint)|unit\.(components|group_join|sorter|table_join)|(cli|corrupt)\..*)$'
+longest='^(property\.(same_matches|query_property|word_joins|dedup_words|words)|faults\.(allocation|files|power_cut)|limits\.(kill|memory)'
+longest+='|install\.static|browser\.pages|format\.(decoder|golden|fingerprint)|unit\.(components|group_join|row_joins|sorter|table_join)|(cli|corrupt)\..*)$'
 # Tests that would take long with a sanitizer and gain little from it: they count files, watch where files are, mostly
 # run Python, only compute with numbers, or mostly start the command.
 unsanitized='^(limits\.descriptors|browser\.pages|faults\.file_locations|format\.vectors|unit\.(planner|cost)'

@@ -18,7 +18,7 @@
 #include "support/use_store.h"
 
 #define CASES 60u
-#define SANITIZED_CASES 12u
+#define SLOW_CASES 12u
 #define MAX_STEPS 16u
 #define MAX_RECORDS 4000u
 
@@ -443,7 +443,7 @@ static void end_life(living *self)
 
 static void test_random_changes(void **state)
 {
-    uint64_t cases = testing_number("SSTORE_TEST_CASES", testing_sanitized() ? SANITIZED_CASES : CASES);
+    uint64_t cases = testing_number("SSTORE_TEST_CASES", testing_slow() ? SLOW_CASES : CASES);
     for (uint64_t i = 0; i < cases; i++) {
         living self = {.old = NULL};
         begin_life(&self, i);

@@ -16,7 +16,7 @@
 #include "support/use_store.h"
 
 #define CASES 40u
-#define SANITIZED_CASES 10u
+#define SLOW_CASES 10u
 #define MAX_RECORDS 3000u
 
 /* A deduplication under test. */
@@ -236,7 +236,7 @@ static void run_case(taking *self, uint64_t number)
 
 static void test_random_offers(void **state)
 {
-    uint64_t cases = testing_number("SSTORE_TEST_CASES", testing_sanitized() ? SANITIZED_CASES : CASES);
+    uint64_t cases = testing_number("SSTORE_TEST_CASES", testing_slow() ? SLOW_CASES : CASES);
     for (uint64_t i = 0; i < cases; i++) {
         taking self = {.capacity = 0};
         run_case(&self, i);

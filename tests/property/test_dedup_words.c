@@ -15,7 +15,7 @@
 #include "support/wide_data.h"
 
 #define CASES 60u
-#define SANITIZED_CASES 10u
+#define SLOW_CASES 10u
 #define MAX_CALL 600u
 
 typedef struct taking {
@@ -264,7 +264,7 @@ static size_t run_case(uint64_t seed)
 
 static void test_random_offers(void **state)
 {
-    const uint64_t cases = testing_number("SSTORE_TEST_CASES", testing_sanitized() ? SANITIZED_CASES : CASES);
+    const uint64_t cases = testing_number("SSTORE_TEST_CASES", testing_slow() ? SLOW_CASES : CASES);
     uint64_t inserted = 0;
     (void)state;
     for (uint64_t i = 0; i < cases; i++)

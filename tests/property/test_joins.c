@@ -16,7 +16,7 @@
 #include "support/use_store.h"
 
 #define CASES 50u
-#define SANITIZED_CASES 8u
+#define SLOW_CASES 8u
 #define MAX_RECORDS 1500u
 #define MAX_PAIRS ((size_t)3000000) /* data with more are reduced */
 
@@ -276,7 +276,7 @@ static sstore_join_options make_options(rng *random, uint32_t distance)
 
 static uint64_t case_count(void)
 {
-    return testing_number("SSTORE_TEST_CASES", testing_sanitized() ? SANITIZED_CASES : CASES);
+    return testing_number("SSTORE_TEST_CASES", testing_slow() ? SLOW_CASES : CASES);
 }
 
 /* ----- the tests ----- */
@@ -459,7 +459,7 @@ static void check_clusters(rng *random, subject *self, const sstore_join_options
 static void test_clusters_larger_than_a_piece(void **state)
 {
     rng random = rng_seeded(run_seed + 3);
-    for (uint64_t i = 0; i < (testing_sanitized() ? 2 : 6); i++) {
+    for (uint64_t i = 0; i < (testing_slow() ? 2 : 6); i++) {
         subject self = no_records("large", 16 * PIECE);
         const sstore_join_options options = min_pieces(2);
         testing_doing("case %" PRIu64 ": clusters larger than a piece, seed %" PRIu64, i, run_seed);
@@ -485,7 +485,7 @@ static void test_clusters_larger_than_a_piece(void **state)
 static void test_fingerprints_larger_than_a_piece(void **state)
 {
     rng random = rng_seeded(run_seed + 4);
-    for (uint64_t i = 0; i < (testing_sanitized() ? 1 : 4); i++) {
+    for (uint64_t i = 0; i < (testing_slow() ? 1 : 4); i++) {
         subject left = no_records("left", 4 * PIECE), right = no_records("right", 4 * PIECE);
         const sstore_join_options options = min_pieces(3);
         sstore_error error = {.status = SSTORE_OK};

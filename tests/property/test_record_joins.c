@@ -13,7 +13,7 @@
 #include "support/testing.h"
 
 #define CASES 60u
-#define SANITIZED_CASES 10u
+#define SLOW_CASES 10u
 #define MAX_RECORDS 700u
 #define MAX_PARTS 4u
 
@@ -287,7 +287,7 @@ static void test_against_all_pairs(void **state)
 {
     uint64_t pair_count = 0;
     (void)state;
-    const uint64_t cases = testing_number("SSTORE_TEST_CASES", testing_sanitized() ? SANITIZED_CASES : CASES);
+    const uint64_t cases = testing_number("SSTORE_TEST_CASES", testing_slow() ? SLOW_CASES : CASES);
     for (uint64_t number = 0; number < cases; number++) {
         rng random = rng_seeded(run_seed + number);
         records all = make(&random);

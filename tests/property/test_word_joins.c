@@ -13,7 +13,7 @@
 #include "support/testing.h"
 
 #define CASES 40u
-#define SANITIZED_CASES 8u
+#define SLOW_CASES 8u
 #define MAX_RECORDS 1200u
 #define MAX_PAIRS ((size_t)1000000) /* a case with more is reduced */
 #define PAGE 17u                    /* results that an iterator is asked for at once */
@@ -387,7 +387,7 @@ static size_t compare_clusters(rng *random, const subject *self, const sstore_jo
 
 static uint64_t case_count(void)
 {
-    return testing_number("SSTORE_TEST_CASES", testing_sanitized() ? SANITIZED_CASES : CASES);
+    return testing_number("SSTORE_TEST_CASES", testing_slow() ? SLOW_CASES : CASES);
 }
 
 static row_maker any_maker(rng *random)
@@ -510,7 +510,7 @@ static void make_core_and_ring(rng *random, const row_maker *maker, size_t count
 static void test_large_clusters(void **state)
 {
     (void)state;
-    for (uint64_t i = 0; i < (testing_sanitized() ? 1 : 4); i++) {
+    for (uint64_t i = 0; i < (testing_slow() ? 1 : 4); i++) {
         rng random = rng_seeded(run_seed + 5000 + i);
         const row_maker maker = {.words = (uint32_t)rng_between(&random, 3, 5), .distance = 20};
         row_set rows = {.count = 0};
@@ -520,7 +520,7 @@ static void test_large_clusters(void **state)
         options.distance = maker.distance;
         options.memory_bytes = UINT64_C(8) << 20;
         options.threads = i % 2 == 0 ? 1 : 8;
-        make_core_and_ring(&random, &maker, testing_sanitized() ? 4000 : 16000, &rows);
+        make_core_and_ring(&random, &maker, testing_slow() ? 4000 : 16000, &rows);
         write_in_steps(&random, &self, &rows);
         (void)compare_clusters(&random, &self, &options);
         free(rows.rows);
@@ -544,7 +544,7 @@ static void test_many_ids(void **state)
 {
     enum { MANY = 20000 };
     (void)state;
-    for (uint64_t i = 0; i < (testing_sanitized() ? 2 : 6); i++) {
+    for (uint64_t i = 0; i < (testing_slow() ? 2 : 6); i++) {
         rng random = rng_seeded(run_seed + 2000 + i);
         const row_maker maker = row_maker_any(&random, (uint32_t)rng_between(&random, 2, 4), 20);
         const row_set none = {.count = 0};

@@ -25,6 +25,9 @@ bool testing_long(void);
 /* Whether this program is built with a sanitizer, and so some ten times as slow. */
 bool testing_sanitized(void);
 
+/* Whether this program is sanitized, or not optimised: then tests of many cases try fewer. */
+bool testing_slow(void);
+
 /*
  * Say what is being tested from now on, as printf does. The words are printed if the process dies of a signal or of a
  * sanitizer, and by testing_teardown() where a test failed: so they can be set a million times and cost no output.

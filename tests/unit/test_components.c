@@ -127,7 +127,7 @@ static void test_shapes(void **state)
     const uint64_t cases = testing_number("SSTORE_TEST_CASES", 6) * SHAPE_COUNT;
     for (uint64_t i = 0; i < cases; i++) {
         const shape kind = (shape)(i % SHAPE_COUNT);
-        const uint64_t max = testing_sanitized() ? 20000 : 60000;
+        const uint64_t max = testing_slow() ? 20000 : 60000;
         const uint64_t count = rng_one_in(&random, 3) ? rng_below(&random, 50) : rng_below(&random, max);
         const uint32_t threads = (uint32_t)rng_between(&random, 1, 3);
         const uint64_t memory = rng_one_in(&random, 3) ? 1 << 26 : rng_below(&random, 1 << 18);

@@ -163,7 +163,7 @@ static uint64_t check_spanning(const value_list *from, uint32_t distance, bool r
 static void test_against_all_pairs(void **state)
 {
     rng random = rng_seeded(run_seed);
-    const uint64_t cases = testing_number("SSTORE_TEST_CASES", testing_sanitized() ? 52 : 104);
+    const uint64_t cases = testing_number("SSTORE_TEST_CASES", testing_slow() ? 52 : 104);
     for (uint64_t i = 0; i < cases; i++) {
         const uint32_t kind = (uint32_t)(i % VALUES_KIND_COUNT);
         const uint32_t distance = (uint32_t)(rng_one_in(&random, 2) ? rng_below(&random, 4) : rng_below(&random, 17));
@@ -264,7 +264,7 @@ static work measure(const value_list *values, uint32_t distance, bool spanning)
 static void test_work_is_bounded(void **state)
 {
     rng random = rng_seeded(run_seed + 2);
-    const size_t count = testing_sanitized() ? 30000 : 100000;
+    const size_t count = testing_slow() ? 30000 : 100000;
     for (uint32_t kind = 0; kind < VALUES_KIND_COUNT; kind++) {
         value_list values = value_list_make(&random, kind, count);
         const double n = (double)values.count, bound = n * n / 32 + 2000 * n; /* groups of some 1000 are not divided */

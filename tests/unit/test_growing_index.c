@@ -272,7 +272,7 @@ static void check_wide_growth(rng *random, const wide_form *form, size_t count)
 static void test_growing_index_of_several_words(void **state)
 {
     rng random = rng_seeded(run_seed + 5);
-    for (unsigned i = 0; i < (testing_sanitized() ? 30 : 100); i++) {
+    for (unsigned i = 0; i < (testing_slow() ? 30 : 100); i++) {
         const wide_form form = wide_form_any(&random, 2);
         check_wide_growth(&random, &form, (size_t)rng_below(&random, 6000));
     }

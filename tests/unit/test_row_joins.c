@@ -124,7 +124,7 @@ static void make_many_ids(subject *self, row_set *rows)
     const row_set none = {.count = 0};
     const row centre = row_make(&self->random, &self->maker, &none);
     row added = centre;
-    for (uint64_t id = rng_between(&self->random, 300, testing_sanitized() ? 900 : 2600); id > 0; id--) {
+    for (uint64_t id = rng_between(&self->random, 300, testing_slow() ? 900 : 2600); id > 0; id--) {
         added.id = 3 * id;
         row_set_put(rows, &added);
     }
@@ -158,7 +158,7 @@ static void check_pairs(const subject *self, ss_row_pairs *pairs, size_t begin, 
 static void test_pairs(void **state)
 {
     (void)state;
-    for (uint64_t i = 0; i < (testing_sanitized() ? 3 : 10); i++) {
+    for (uint64_t i = 0; i < (testing_slow() ? 3 : 10); i++) {
         subject self = new_subject(run_seed + i);
         row_set rows = {.count = 0};
         ss_join_call call;
@@ -204,7 +204,7 @@ static void make_clusters(subject *self, row_set *rows)
 {
     const row_set none = {.count = 0};
     const uint32_t distance = self->maker.distance;
-    const size_t max = testing_sanitized() ? 1000 : 5000;
+    const size_t max = testing_slow() ? 1000 : 5000;
     while (rows->count < max) {
         const row centre = row_make(&self->random, &self->maker, &none);
         const uint32_t flips[] = {2, distance / 2, distance, 2 * distance};
@@ -258,7 +258,7 @@ static void check_components(const subject *self, ss_components *components)
 static void test_components(void **state)
 {
     (void)state;
-    for (uint64_t i = 0; i < (testing_sanitized() ? 3 : 10); i++) {
+    for (uint64_t i = 0; i < (testing_slow() ? 3 : 10); i++) {
         subject self = new_subject(run_seed + 100 + i);
         row_set rows = {.count = 0};
         ss_join_call call;
