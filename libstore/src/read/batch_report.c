@@ -1,9 +1,7 @@
 /*
  * batch_report.c - turns hits in any order into matches in the order of the queries. Hits are looked up in the order of
- * their fingerprints, so that each block of table 0 and of the ids is read once. Their matches are then partitioned by
- * query.
+ * their fingerprints, so that each block of table 0 and of the ids is read once. Their matches are then sorted.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -15,10 +13,13 @@
 
 #define PARTS 32u      /* of the hits at most, one a task */
 #define PART_HITS 256u /* in each at least */
+#define DISTANCE_BITS 7u
+#define DISTANCE_MASK ((1u << DISTANCE_BITS) - 1)
 
-/* The matches of one part. */
+/* The matches of one part. An item's first word is the query's index and the distance, the others are fingerprint and
+ * id, so they are sorted as they are reported. */
 typedef struct match_list {
-    sstore_match *matches;
+    ss_triple *items;
     size_t count, capacity;
     bool out_of_memory;
 } match_list;
@@ -45,12 +46,13 @@ static int add_match(void *context, const sstore_match *match)
     match_list *list = sink->list;
     if (atomic_fetch_sub_explicit(&sink->of->room, 1, memory_order_relaxed) < 1)
         return 1;
-    sstore_match *matches = ss_grow(list->matches, list->count, &list->capacity, 256, sizeof *matches);
-    list->out_of_memory = matches == NULL;
-    if (matches == NULL)
+    ss_triple *items = ss_grow(list->items, list->count, &list->capacity, 256, sizeof *items);
+    list->out_of_memory = items == NULL;
+    if (items == NULL)
         return 1;
-    list->matches = matches;
-    list->matches[list->count++] = *match;
+    list->items = items;
+    items[list->count++] = (ss_triple){match->query_index << DISTANCE_BITS | match->distance, match->fingerprint,
+                                       match->id};
     return 0;
 }
 
@@ -93,7 +95,7 @@ static sstore_status look_up_part(void *context, uint64_t task, uint32_t worker,
             hits[count++] = hit_at(self, i++);
         status = ss_report_records(cursor, hits, count, add_match, &sink, error);
         if (sink.list->out_of_memory)
-            status = ss_fail_memory(error, 2 * sink.list->capacity * sizeof *sink.list->matches);
+            status = ss_fail_memory(error, 2 * sink.list->capacity * sizeof *sink.list->items);
     }
     return status;
 }
@@ -141,57 +143,51 @@ static void note_newer(const report *self)
     }
 }
 
-/* Partition the matches by query: sorted[begins[q] .. begins[q + 1] - 1] become those of query q. begins[] is
- * zeroed. */
-static void partition_matches(const report *self, size_t *begins, sstore_match *sorted)
+/* Gather all parts' matches, which are freed, and sort them. */
+static sstore_status sort_matches(report *self, ss_triple **items_out, size_t *count_out, sstore_error *error)
 {
-    for (uint32_t part = 0; part < self->part_count; part++)
-        for (size_t i = 0; i < self->lists[part].count; i++)
-            begins[self->lists[part].matches[i].query_index]++;
-    for (uint32_t query = 1; query <= self->batch->count; query++)
-        begins[query] += begins[query - 1]; /* now where the query's matches end */
-    for (uint32_t part = self->part_count; part-- > 0;)
-        for (size_t i = self->lists[part].count; i-- > 0;) {
-            const sstore_match *match = &self->lists[part].matches[i];
-            sorted[--begins[match->query_index]] = *match;
-        }
-}
-
-/* Those of one fingerprint come in the order of their ids, so most queries' matches are in order. */
-static bool in_order(const sstore_match *matches, size_t count)
-{
-    for (size_t i = 1; i < count; i++)
-        if (ss_compare_matches(&matches[i - 1], &matches[i]) > 0)
-            return false;
-    return true;
-}
-
-static sstore_status order_matches(const report *self, uint64_t first_index, sstore_match **matches_out,
-                                   size_t *count_out, sstore_error *error)
-{
-    const uint32_t query_count = self->batch->count;
     size_t count = 0;
     for (uint32_t i = 0; i < self->part_count; i++)
         count += self->lists[i].count;
-    size_t *begins = ss_alloc((size_t)query_count + 1, sizeof *begins);
-    sstore_match *matches = ss_realloc(NULL, count, sizeof *matches);
-    if (begins == NULL || matches == NULL) {
-        ss_free(begins);
-        ss_free(matches);
-        return ss_fail_memory(error, count * sizeof *matches);
+    ss_triple *items = ss_realloc(NULL, count, sizeof *items);
+    if (items == NULL)
+        return ss_fail_memory(error, count * sizeof *items);
+    *items_out = items;
+    *count_out = 0;
+    for (uint32_t i = 0; i < self->part_count; i++) {
+        match_list *list = &self->lists[i];
+        if (list->count > 0)
+            memcpy(items + *count_out, list->items, list->count * sizeof *items);
+        *count_out += list->count;
+        ss_free(list->items);
+        *list = (match_list){.items = NULL};
     }
-    partition_matches(self, begins, matches);
-    for (uint32_t query = 0; query < query_count; query++) {
-        const size_t begin = begins[query], of_query = begins[query + 1] - begin;
-        if (!in_order(matches + begin, of_query))
-            qsort(matches + begin, of_query, sizeof *matches, ss_compare_matches);
-    }
-    for (size_t i = 0; i < count; i++)
-        matches[i].query_index += first_index;
-    ss_free(begins);
-    *matches_out = matches;
-    *count_out = count;
+    ss_triple *scratch = ss_realloc(NULL, count, sizeof *scratch);
+    if (scratch == NULL)
+        return ss_fail_memory(error, count * sizeof *scratch);
+    ss_sort_triples(items, scratch, count);
+    ss_free(scratch);
     return SSTORE_OK;
+}
+
+static sstore_status order_matches(report *self, uint64_t first_index, sstore_match **matches_out, size_t *count_out,
+                                   sstore_error *error)
+{
+    ss_triple *items = NULL;
+    size_t count;
+    sstore_status status = sort_matches(self, &items, &count, error);
+    sstore_match *matches = status == SSTORE_OK ? ss_realloc(NULL, count, sizeof *matches) : NULL;
+    if (status == SSTORE_OK && matches == NULL)
+        status = ss_fail_memory(error, count * sizeof *matches);
+    for (size_t i = 0; status == SSTORE_OK && i < count; i++)
+        matches[i] = (sstore_match){.query_index = first_index + (items[i].first >> DISTANCE_BITS),
+                                    .fingerprint = items[i].second,
+                                    .id = items[i].third,
+                                    .distance = (uint32_t)(items[i].first & DISTANCE_MASK)};
+    ss_free(items);
+    *matches_out = matches;
+    *count_out = status == SSTORE_OK ? count : 0;
+    return status;
 }
 
 sstore_status ss_batch_report(const ss_batch *batch, uint64_t first_index, sstore_match **matches_out,
@@ -209,7 +205,7 @@ sstore_status ss_batch_report(const ss_batch *batch, uint64_t first_index, sstor
     if (status == SSTORE_OK)
         status = order_matches(&self, first_index, matches_out, count_out, error);
     for (uint32_t i = 0; i < PARTS; i++)
-        ss_free(self.lists[i].matches);
+        ss_free(self.lists[i].items);
     ss_free(self.hits);
     ss_free(self.order);
     return status;
