@@ -29,7 +29,7 @@ not_counted='.*\bassert\('
 # (which concern writing), those of the command and its pages (0.6 % of the lines), and tests that run no code of this
 # build. For the same reason only every fifteenth call is refused, and there are few mutations.
 tests=(-LE '^(install|tidy|cli|page|browser)$'
-  -E '^(limits\.(memory|kill|descriptors)|property\.same_matches|unit\.(group_join|table_join)|corrupt\.(flip|truncate|exchange)|faults\.power_cut|format\.(decoder|golden))$')
+  -E '^(limits\.(memory|kill|descriptors)|property\.same_matches|unit\.(group_join|table_join)|corrupt\.(flip|truncate|exchange)|faults\.power_cut|format\.(decoder|golden|wide))$')
 export SSTORE_TEST_STEP=15 SSTORE_TEST_MUTATIONS=10
 
 case ${1:-} in

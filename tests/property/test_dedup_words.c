@@ -15,7 +15,7 @@
 #include "support/wide_data.h"
 
 #define CASES 60u
-#define SLOW_CASES 10u
+#define SLOW_CASES 4u
 #define MAX_CALL 600u
 
 typedef struct taking {

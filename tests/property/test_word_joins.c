@@ -13,7 +13,7 @@
 #include "support/testing.h"
 
 #define CASES 40u
-#define SLOW_CASES 8u
+#define SLOW_CASES 5u
 #define MAX_RECORDS 1200u
 #define MAX_PAIRS ((size_t)1000000) /* a case with more is reduced */
 #define PAGE 17u                    /* results that an iterator is asked for at once */
