@@ -60,7 +60,7 @@ static const command *find_command(const char *name)
 static void print_help(FILE *stream)
 {
     fputs("Usage: sstore COMMAND [OPTION...] [OPERAND...]\n"
-          "Find every stored 64-bit fingerprint within a Hamming distance of a given one.\n"
+          "Find every stored fingerprint within a Hamming distance of a given one.\n"
           "\n"
           "Commands:\n",
           stream);
