@@ -381,14 +381,14 @@ typedef struct sstore_table_explanation {
                                         segments that remove are applied */
     double probe_ns, full_scan_ns;   /* expected for the whole segment; with STRATEGY_AUTO the smaller one decides */
     uint32_t segment;                /* of the store, from 0. Segments that remove are not searched */
-    uint32_t table;                  /* from 0 within the segment */
+    uint32_t table;                  /* from 0 within the segment; UINT32_MAX: all words of the fingerprints */
     uint32_t prefix_bits;            /* key bits; 64 at distance 0, where the whole fingerprint is looked up */
     int32_t radius;                  /* bits in which a probed prefix may differ; -1: the table was not needed */
-    uint32_t word;                   /* of the fingerprint, from 0, that the table has */
+    uint32_t word;                   /* of the fingerprint, from 0, that the table has; UINT32_MAX: all, as `table` */
     bool is_full_scan;               /* the whole table was read instead of probing any */
 } sstore_table_explanation;
 
-/* Called for each table. */
+/* Called for each table; and for the whole fingerprints of several words, if they are scanned. */
 typedef int (*sstore_explain_fn)(void *context, const sstore_table_explanation *explanation);
 
 /* Run a query as sstore_query() does, but report its work in each table instead of its matches. Blocks that are read
@@ -516,7 +516,7 @@ typedef struct sstore_table_statistics {
     double rice_bits_per_fingerprint;       /* of Rice coding of the gaps, with the best parameter */
     uint32_t prefix_bits;                   /* key bits */
     uint32_t radius;                        /* bits in which a probed prefix may differ, at the store's distance */
-    uint32_t word;                          /* of the fingerprints, from 0, that the table has */
+    uint32_t word;                   /* of the fingerprint, from 0, that the table has; UINT32_MAX: all, as `table` */
 } sstore_table_statistics;
 
 #define SSTORE_TABLE_STATISTICS_INIT {sizeof(sstore_table_statistics), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}

@@ -93,7 +93,7 @@ static void cut_after_failure(const operation *self, uint64_t failing, rng *rand
     }
     assert_ok(status, &error);
     const size_t steps = disk_steps(log);
-    const size_t step = widened_words > 1 && !testing_long() ? 13 : testing_sanitized() ? 5 : 1;
+    const size_t fewer = testing_sanitized() ? 5 : 1, step = widened_words > 1 && !testing_long() ? 13 * fewer : fewer;
     for (size_t i = begin; i <= steps; i += i + step < steps ? step : 1) {
         check_cut(self, log, i, DISK_LOSES_NAMES, random, sum);
         check_cut(self, log, i, DISK_LOSES_SOME, random, sum);

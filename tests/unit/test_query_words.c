@@ -19,7 +19,7 @@ typedef struct opened {
     uint64_t query[WIDENED_MAX_WORDS];
 } opened;
 
-static void set_up(opened *self, uint32_t words)
+static void set_up(opened *self, uint32_t words, sstore_strategy strategy)
 {
     rng random = rng_seeded(run_seed);
     const char *path = scratch_path("words-%u", words);
@@ -27,7 +27,7 @@ static void set_up(opened *self, uint32_t words)
     data_make(&random, DATA_CLUSTERED, DATA_IDS, RECORDS, false, &self->set);
     scratch_remove(path);
     store_must_build(path, NULL, &self->set);
-    self->store = store_must_open(path, SSTORE_IO_AUTO, SSTORE_STRATEGY_PROBE);
+    self->store = store_must_open(path, SSTORE_IO_AUTO, strategy);
     self->cursor = store_must_cursor(self->store);
     memcpy(self->query, widened(&self->set.fingerprints[7], 1), words * sizeof self->query[0]);
     assert_int_equal(sstore_word_count(self->store), words);
@@ -93,6 +93,40 @@ static void check_columns(const opened *self, bool nearest)
     }
 }
 
+/* The work of whole queries. */
+typedef struct work {
+    size_t tables;
+    uint64_t found;
+    bool scanned;
+} work;
+
+static int add_work(void *context, const sstore_table_explanation *explanation)
+{
+    work *all = context;
+    all->tables++;
+    all->found += explanation->found_count;
+    all->scanned |= explanation->is_full_scan;
+    return explanation->probe_ns > 0 && explanation->full_scan_ns > 0 ? 0 : 1;
+}
+
+/* At the largest distance everything is scanned, and found. */
+static void test_explained_scan(void **state)
+{
+    for (uint32_t words = 2; words <= WIDENED_MAX_WORDS; words++) {
+        opened now;
+        sstore_error error;
+        sstore_statistics statistics;
+        work all = {.tables = 0};
+        set_up(&now, words, SSTORE_STRATEGY_FULL_SCAN);
+        statistics.struct_size = sizeof statistics;
+        assert_ok(sstore_stat(now.store, &statistics, &error), &error);
+        assert_ok(sstore_explain_words(now.cursor, now.query, 64 * words, add_work, &all, &error), &error);
+        assert_true(all.scanned && all.tables > words);
+        assert_int_equal(all.found, statistics.distinct_count);
+        tear_down(&now);
+    }
+}
+
 static int count_table(void *context, const sstore_table_explanation *explanation)
 {
     ++*(size_t *)context;
@@ -105,7 +139,7 @@ static void test_forms_agree(void **state)
         opened now;
         sstore_error error;
         size_t count = 0, tables = 0;
-        set_up(&now, words);
+        set_up(&now, words, SSTORE_STRATEGY_PROBE);
         check_columns(&now, false);
         check_columns(&now, true);
         assert_int_equal(sstore_query_words(now.cursor, now.query, DISTANCE, stop, &count, &error), SSTORE_STOPPED);
@@ -125,7 +159,7 @@ static void test_nearest_is_far(void **state)
     opened now;
     static list found;
     sstore_error error;
-    set_up(&now, 3);
+    set_up(&now, 3, SSTORE_STRATEGY_PROBE);
     for (uint32_t i = 0; i < 3; i++)
         now.query[i] = ~now.query[i];
     found.count = 0;
@@ -144,7 +178,7 @@ static void test_refused_arguments(void **state)
         sstore_error error;
         const uint32_t max = 64 * words;
         size_t tables;
-        set_up(&now, words);
+        set_up(&now, words, SSTORE_STRATEGY_PROBE);
         assert_status(sstore_query_words(NULL, now.query, 3, add, &found, &error), SSTORE_ERROR_ARGUMENT, &error);
         assert_status(sstore_query_words(now.cursor, NULL, 3, add, &found, &error), SSTORE_ERROR_ARGUMENT, &error);
         assert_status(sstore_query_words(now.cursor, now.query, 3, NULL, &found, &error), SSTORE_ERROR_ARGUMENT,
@@ -170,6 +204,7 @@ int main(void)
     rng_start_run();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_forms_agree, testing_teardown),
+        cmocka_unit_test_teardown(test_explained_scan, testing_teardown),
         cmocka_unit_test_teardown(test_nearest_is_far, testing_teardown),
         cmocka_unit_test_teardown(test_refused_arguments, testing_teardown),
     };

@@ -386,8 +386,8 @@ static int answer_input(query_session *session, const arguments *all)
 typedef struct explanation {
     sstore_table_explanation total; /* of all tables so far */
     uint64_t tables;
-    uint32_t segment, word; /* of the last table */
-    bool with_words;        /* also tell which word of the fingerprints a table has */
+    uint32_t segment; /* of the last table, at first UINT32_MAX */
+    bool with_words;  /* also tell which word of the fingerprints a table has */
 } explanation;
 
 /* Print an estimate as a whole number, or with a decimal place if it is small. */
@@ -410,6 +410,11 @@ static void print_table(const sstore_table_explanation *table, bool with_words)
     char radius[16];
     snprintf(radius, sizeof radius, "%" PRId32, table->radius);
     output_text("%7" PRIu32 "  ", table->segment);
+    if (table->word == UINT32_MAX) {
+        output_text("%4s  %5s  %-16s  %6s  %9s", "all", "-", "-", "-", "full scan");
+        print_counts(table);
+        return;
+    }
     if (with_words)
         output_text("%4" PRIu32 "  ", table->word);
     output_text("%5" PRIu32 "  %016" PRIx64 "  %6" PRIu32 "  %9s", table->table, table->key_mask, table->prefix_bits,
@@ -421,9 +426,9 @@ static void print_table(const sstore_table_explanation *table, bool with_words)
 
 static void add_to_total(explanation *to, const sstore_table_explanation *table)
 {
-    const bool is_first = to->tables++ == 0 || table->segment != to->segment || table->word != to->word;
+    const bool is_first = table->segment != to->segment;
     to->segment = table->segment;
-    to->word = table->word;
+    to->tables += table->word != UINT32_MAX;
     to->total.probe_count += table->probe_count;
     to->total.expected_block_count += table->expected_block_count;
     to->total.block_count += table->block_count;
@@ -431,7 +436,7 @@ static void add_to_total(explanation *to, const sstore_table_explanation *table)
     to->total.candidate_count += table->candidate_count;
     to->total.found_count += table->found_count;
     if (!is_first)
-        return; /* the first table has the times of all tables of its word and segment */
+        return; /* the first table has the times of all tables of its segment */
     to->total.is_full_scan |= table->is_full_scan;
     to->total.probe_ns += table->probe_ns;
     to->total.full_scan_ns += table->full_scan_ns;
@@ -464,7 +469,7 @@ static void print_total(const explanation *of)
 static int explain(query_session *session, const uint64_t *query)
 {
     sstore_error error;
-    explanation all = {.with_words = session->words > 1};
+    explanation all = {.segment = UINT32_MAX, .with_words = session->words > 1};
     output_text("%7s  %s%5s  %-16s  %6s  %9s  %8s  %15s  %11s  %19s  %15s  %8s\n", "segment",
                 all.with_words ? "word  " : "", "table", "key mask", "prefix", "radius", "probes", "blocks expected",
                 "blocks read", "candidates expected", "candidates read", "found");

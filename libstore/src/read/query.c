@@ -467,6 +467,10 @@ sstore_status ss_explain_part(sstore_cursor *cursor, const ss_explained_part *pa
         explanation.table = part->first_table + i;
         explanation.word = part->word;
         explanation.key_mask = tables->tables[i].key_mask;
+        if (part->segment_plan != NULL) {
+            explanation.probe_ns = part->segment_plan->probe_cost;
+            explanation.full_scan_ns = part->segment_plan->full_scan_cost;
+        }
         status = on_table(context, &explanation) == 0 ? SSTORE_OK : SSTORE_STOPPED;
     }
     return status;

@@ -146,6 +146,38 @@ sstore_status sstore_query_nearest_words_columns(sstore_cursor *cursor, const ui
 
 /* ----- explanation ----- */
 
+static sstore_status count_hit(void *context, const ss_row_hit *hit, sstore_error *error)
+{
+    uint64_t *found_count = context;
+    (void)hit, (void)error;
+    ++*found_count;
+    return SSTORE_OK;
+}
+
+/* Scan the whole fingerprints of a segment, and report that. */
+static sstore_status explain_scan(sstore_cursor *cursor, uint32_t segment, const uint64_t *fingerprint,
+                                  uint32_t distance, sstore_explain_fn on_table, void *context, sstore_error *error)
+{
+    const ss_segment *of = cursor->store->segments[segment];
+    const ss_row_plan *plan = &ss_cursor_row_plans(cursor, distance)[segment];
+    const uint64_t blocks = of->tables[0].checked.reader->header.block_count, rows = of->metadata.distinct_count;
+    sstore_table_explanation explanation = {.struct_size = sizeof explanation,
+                                            .expected_block_count = (double)blocks,
+                                            .expected_candidate_count = (double)rows,
+                                            .block_count = blocks,
+                                            .candidate_count = rows,
+                                            .probe_ns = plan->probe_cost,
+                                            .full_scan_ns = plan->full_scan_cost,
+                                            .segment = segment,
+                                            .table = UINT32_MAX,
+                                            .radius = SS_NO_PROBE,
+                                            .word = UINT32_MAX,
+                                            .is_full_scan = true};
+    const sstore_status status = ss_rows_query_segment(cursor, segment, fingerprint, distance, count_hit,
+                                                       &explanation.found_count, error);
+    return status == SSTORE_OK && on_table(context, &explanation) != 0 ? SSTORE_STOPPED : status;
+}
+
 sstore_status sstore_explain_words(sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t distance,
                                    sstore_explain_fn on_table, void *context, sstore_error *error)
 {
@@ -161,6 +193,8 @@ sstore_status sstore_explain_words(sstore_cursor *cursor, const uint64_t *finger
         uint32_t table = 0;
         if (ss_segment_removes(store->segments[i]))
             continue;
+        if (plans[i].full_scan)
+            status = explain_scan(cursor, i, fingerprint, distance, on_table, context, error);
         for (uint32_t word = 0; status == SSTORE_OK && word < store->manifest.words; word++) {
             const int32_t radius = plans[i].radii[word];
             const ss_explained_part part = {.segment = store->segments[i]->indexes[word],
@@ -170,7 +204,8 @@ sstore_status sstore_explain_words(sstore_cursor *cursor, const uint64_t *finger
                                             .plan = &plans[i].words[word],
                                             .fingerprint = fingerprint[word],
                                             .is_left_out = plans[i].full_scan || radius == SS_NO_PROBE,
-                                            .distance = radius == SS_NO_PROBE ? 0 : (uint32_t)radius};
+                                            .distance = radius == SS_NO_PROBE ? 0 : (uint32_t)radius,
+                                            .segment_plan = &plans[i]};
             status = ss_explain_part(cursor, &part, on_table, context, error);
             table += part.segment->metadata.plan.table_count;
         }

@@ -70,6 +70,7 @@ typedef struct ss_explained_part {
     uint64_t fingerprint;
     uint32_t distance;
     bool is_left_out; /* it is not searched */
+    const ss_row_plan *segment_plan; /* of a word index: that of its segment, whose times are reported */
 } ss_explained_part;
 
 /* Search a part, and report its work in each table; as sstore_explain(). */

@@ -149,7 +149,8 @@ class TableExplanation:
     """The expected and the actual work of one query in one table.
 
     Attributes:
-        segment, table: from 0; word: of the fingerprint, from 0, that the table has.
+        segment, table: from 0; word: of the fingerprint, from 0, that the table has. Table and word are
+            4294967295 for a full scan of the whole fingerprints of several words.
         radius: bits in which a probed prefix may differ; -1: the table was not needed.
         is_full_scan: the whole table was read, instead of probing any.
         probe_count: look-ups of a prefix, or of a range of rare ones.
