@@ -30,9 +30,8 @@ typedef struct service {
     atomic_ullong mean_ns; /* of recent queries, one by one */
 } service;
 
-/* Open the stores. Their names are the last parts of their paths, and must differ. The widths of their fingerprints must
- * not. Returns an exit code; messages were
- * printed. Free the service in any case. */
+/* Open the stores. Their names are the last parts of their paths, and must differ. Their fingerprints must have one
+ * width. Returns an exit code; messages were printed. Free the service in any case. */
 int service_open(service *self, char *const *paths, uint32_t count, const service_options *options);
 void service_close(service *self);
 
