@@ -63,23 +63,20 @@ int match_list_take(void *context, const sstore_match *match)
     return 0;
 }
 
-static int compare_numbers(uint64_t a, uint64_t b)
-{
-    return (a > b) - (a < b);
-}
-
 static int compare(const void *left, const void *right, void *context)
 {
     const match_list *list = context;
     const store_match *a = left, *b = right;
-    int order = compare_numbers(a->query, b->query);
-    if (order == 0)
-        order = compare_numbers(a->distance, b->distance);
-    for (uint32_t i = 0; i < list->words && order == 0; i++)
-        order = compare_numbers(a->fingerprint[i], b->fingerprint[i]);
-    if (order == 0)
-        order = compare_numbers(a->id, b->id);
-    return order != 0 ? order : compare_numbers(a->store, b->store);
+    if (a->query != b->query)
+        return a->query < b->query ? -1 : 1;
+    if (a->distance != b->distance)
+        return a->distance < b->distance ? -1 : 1;
+    for (uint32_t i = 0; i < list->words; i++)
+        if (a->fingerprint[i] != b->fingerprint[i])
+            return a->fingerprint[i] < b->fingerprint[i] ? -1 : 1;
+    if (a->id != b->id)
+        return a->id < b->id ? -1 : 1;
+    return (a->store > b->store) - (a->store < b->store);
 }
 
 void match_list_order(match_list *list, bool needed)
