@@ -18,26 +18,25 @@ import threading
 import time
 
 SEED = int(sys.argv[1]) if len(sys.argv) > 1 else int(os.environ.get("SSTORE_TEST_SEED", time.time_ns() % 2**32))
-ROW = struct.Struct("<QQQII")
 RANDOM = random.Random(SEED)
 
 
-def near_data(count):
+def near_data(count, bits=64):
     """Records near each other: (fingerprint, id)."""
-    centers = [RANDOM.getrandbits(64) for _ in range(max(1, count // 20))]
+    centers = [RANDOM.getrandbits(bits) for _ in range(max(1, count // 20))]
     records = set()
     while len(records) < count:
         fingerprint = RANDOM.choice(centers)
         for _ in range(RANDOM.randrange(5)):
-            fingerprint ^= 1 << RANDOM.randrange(64)
+            fingerprint ^= 1 << RANDOM.randrange(bits)
         records.add((fingerprint, RANDOM.randrange(1 << RANDOM.choice([10, 64]))))
     return sorted(records)
 
 
-def near_query(records):
+def near_query(records, bits=64):
     fingerprint = RANDOM.choice(records)[0]
     for _ in range(RANDOM.randrange(5)):
-        fingerprint ^= 1 << RANDOM.randrange(64)
+        fingerprint ^= 1 << RANDOM.randrange(bits)
     return fingerprint
 
 
@@ -50,8 +49,8 @@ def sstore(*arguments, **options):
     return subprocess.run(["sstore", *map(str, arguments)], check=True, capture_output=True, text=True, **options)
 
 
-def build(path, records, *options):
-    text = "".join(f"{fingerprint:016x}\t{identifier}\n" for fingerprint, identifier in records)
+def build(path, records, *options, bits=64):
+    text = "".join(f"{fingerprint:0{bits // 4}x}\t{identifier}\n" for fingerprint, identifier in records)
     sstore("build", "--quiet", *options, path, "-", input=text)
 
 
@@ -118,14 +117,13 @@ class Service:
         assert found == status, (path, found, answer[:500])
         return json.loads(answer)
 
-    def rows(self, path, queries):
+    def rows(self, path, queries, bits=64):
         """The answer in binary, as the JSON results."""
-        body = struct.pack(f"<{len(queries)}Q", *queries)
-        status, answer, response = self.send("POST", path, body)
+        status, answer, response = self.send("POST", path, b"".join(packed(query, bits) for query in queries))
         assert status == 200 and response.getheader("Content-Type") == "application/octet-stream", answer
         found = [[] for _ in queries]
-        for index, fingerprint, identifier, distance, _ in ROW.iter_unpack(answer):
-            found[index].append((distance, fingerprint, identifier))
+        for index, *words, identifier, distance, _ in struct.iter_unpack(f"<Q{bits // 64}QQII", answer):
+            found[index].append((distance, int("".join(f"{word:016x}" for word in words), 16), identifier))
         return found
 
     def metrics(self):
@@ -158,8 +156,13 @@ def results(answer):
     ]
 
 
-def hexed(queries):
-    return [f"{query:x}" for query in queries]
+def hexed(queries, bits=64):
+    return [f"{query:x}" if bits == 64 else f"{query:0{bits // 4}x}" for query in queries]
+
+
+def packed(fingerprint, bits=64):
+    """In binary: words of 64 bits, the most significant first, each little-endian."""
+    return b"".join(struct.pack("<Q", fingerprint >> shift & 2**64 - 1) for shift in range(bits - 64, -1, -64))
 
 
 def test_queries():
@@ -189,7 +192,7 @@ def test_queries():
             assert results(service.get(f"/v1/nearest?fp={query:x}")) == [nearest]
             assert service.rows("/v1/nearest", [query, query]) == [nearest, nearest]
         status, body, response = service.send("GET", f"/v1/query?fp={records[0][0]:x}", Accept="application/octet-stream")
-        assert status == 200 and len(body) % ROW.size == 0 and len(body) > 0
+        assert status == 200 and len(body) % 32 == 0 and len(body) > 0
         status, body, _ = service.send("HEAD", f"/v1/query?fp={records[0][0]:x}")
         assert (status, body) == (200, b"")
         assert service.post("/v1/query", {"fingerprints": []}) == {"results": []}
@@ -210,6 +213,147 @@ def test_wide_distances():
         far = RANDOM.getrandbits(64)
         everything = matches(records, far, 64)
         assert results(service.get(f"/v1/nearest?fp={far:x}")) == [[m for m in everything if m[0] == everything[0][0]]]
+
+
+def test_wide_stores():
+    """All routes on stores of several words."""
+    for bits in [128, 256, 1024]:
+        records = near_data(500, bits)
+        build(f"{bits}.store", records, "-k", 8, bits=bits)
+        with Service(f"{bits}.store", "--write", "--max-distance", bits, "--max-matches", "10M") as service:
+            check_wide_queries(service, f"{bits}.store", records, bits)
+            records = check_wide_writes(service, set(records), bits)
+            check_wide_refusals(service, bits)
+            stat = service.get("/v1/stat")["stores"][0]["stat"]
+            assert (stat["records"], stat["fingerprint_bits"]) == (len(records), bits)
+            assert service.metrics()[f'sstore_store_records{{store="{bits}.store"}}'] == len(records)
+        dumped = [line.split("\t") for line in sstore("dump", f"{bits}.store").stdout.splitlines()]
+        assert sorted((int(fingerprint, 16), int(identifier)) for fingerprint, identifier in dumped) == sorted(records)
+        sstore("verify", "--quiet", f"{bits}.store")
+        beyond = subprocess.run(["sstore", "serve", f"{bits}.store", "--max-distance", str(bits + 1)], capture_output=True, text=True)
+        assert beyond.returncode == 2 and f"0 to {bits}, found" in beyond.stderr, beyond
+
+
+def check_wide_queries(service, store, records, bits):
+    for count in [1, 16, 17, 200]:
+        queries = [near_query(records, bits) for _ in range(count)]
+        for distance in [0, 5, 8, 20, bits if count == 1 else 9]:
+            expected = [matches(records, query, distance) for query in queries]
+            answer = service.post("/v1/query", {"fingerprints": hexed(queries, bits), "k": distance})
+            assert results(answer) == expected
+            assert [r["query"] for r in answer["results"]] == hexed(queries, bits)
+            assert [r["match_count"] for r in answer["results"]] == [len(e) for e in expected]
+            plain = json.dumps({"fingerprints": hexed(queries, bits), "k": distance})
+            escaped = re.sub(r'(?<=\[").', lambda digit: f"\\u{ord(digit[0]):04x}", plain)  # for the parser
+            assert escaped != plain and service.post("/v1/query", escaped) == answer
+            assert service.rows(f"/v1/query?k={distance}", queries, bits) == expected
+            fingerprint = f"{queries[0]:0{bits // 4}X}"
+            assert results(service.get(f"/v1/query?fp={fingerprint}&k={distance}")) == expected[:1]
+        lines = sstore("query", store, *hexed(queries, bits)).stdout.splitlines()
+        answer = service.post("/v1/query", {"fingerprints": hexed(queries, bits)})
+        assert lines == ["\t".join([r["query"], m["fingerprint"], str(m["distance"]), m["id"]]) for r in answer["results"] for m in r["matches"]]
+        nearest = [[m for m in e if m[0] == e[0][0]] for e in (matches(records, query, bits) for query in queries)]
+        assert results(service.post("/v1/nearest", {"fingerprints": hexed(queries, bits)})) == nearest
+        assert service.rows("/v1/nearest", queries, bits) == nearest
+        assert service.rows("/v1/nearest?limit=1", queries, bits) == [m[:1] for m in nearest]
+
+
+def check_wide_writes(service, records, bits):
+    def given(some):
+        return [{"fingerprint": f"{f:0{bits // 4}x}", "id": i if i < 10**9 and i % 2 else str(i)} for f, i in some]
+
+    def rows(some):
+        return b"".join(packed(f, bits) + struct.pack("<Q", i) for f, i in some)
+
+    new = [(RANDOM.getrandbits(bits), 10**6 + i) for i in range(40)]
+    assert service.post("/v1/records", {"records": given(new[:20])})["record_count"] == len(records) + 20
+    assert service.post("/v1/records", rows(new[20:]))["record_count"] == len(records) + 40
+    records.update(new)
+    answer = service.post("/v1/records", {"records": [{"fingerprint": "0" * (bits // 4)}]})
+    records.add((0, int(answer["first_id"])))
+    for distance in [8, 2, bits // 4]:
+        offered = [(near_query(sorted(records), bits) if i % 2 else RANDOM.getrandbits(bits), 2 * 10**6 + i) for i in range(40)]
+        body = rows(offered) if distance == 2 else {"records": given(offered)}
+        answer = service.post(f"/v1/offer?k={distance}&limit=2", body)
+        for (fingerprint, identifier), result in zip(offered, answer["results"], strict=True):
+            expected = matches(records, fingerprint, distance)
+            assert results({"results": [result]}) == [expected[:2]] and result["match_count"] == len(expected)
+            assert result["fingerprint"] == f"{fingerprint:0{bits // 4}x}"
+            assert result["new"] == (not expected) and int(result["id"]) == identifier
+            if not expected:
+                records.add((fingerprint, identifier))
+    service.post("/v1/offer", {"records": given(new), "k": bits // 4 + 1}, status=400)
+
+    gone = RANDOM.sample(sorted(records), 30)
+    records.difference_update(gone)
+    service.post("/v1/remove", {"records": given(gone[:15])})
+    assert service.post("/v1/remove", rows(gone[15:]))["record_count"] == len(records)
+    gone = {f for f, _ in RANDOM.sample(sorted(records), 5)}
+    records = {(f, i) for f, i in records if f not in gone}
+    answer = service.post("/v1/remove", {"records": [{"fingerprint": f"{f:0{bits // 4}x}"} for f in gone]})
+    assert answer["record_count"] == len(records), answer
+    query = near_query(sorted(records), bits)
+    assert results(service.post("/v1/query", {"fingerprints": hexed([query], bits)})) == [matches(records, query, 8)]
+    return records
+
+
+def check_wide_refusals(service, bits):
+    digits, found = bits // 4, "expected a fingerprint of %d bits, found one of %d bits"
+    refused = [
+        ("GET", "/v1/query", None, f"a fingerprint of {bits} bits"),
+        ("GET", "/v1/query?fp=1", None, found % (bits, 64)),
+        ("GET", "/v1/query?fp=" + "a" * (digits - 1), None, f"of {digits} hex digits"),
+        ("GET", "/v1/query?fp=" + "a" * (digits + 1), None, f"of {digits} hex digits"),
+        ("GET", "/v1/nearest?fp=" + "a" * (digits - 16), None, found % (bits, bits - 64)),
+        ("GET", f"/v1/query?fp={'a' * digits}&k={bits + 1}", None, f"0 to {bits}"),
+        ("POST", "/v1/query", {"fingerprints": ["a" * digits, "1"]}, "fingerprints[1]: " + found % (bits, 64)),
+        ("POST", "/v1/query", {"fingerprints": ["g" * digits]}, f"fingerprints[0]: expected a fingerprint of {digits} hex digits"),
+        ("POST", "/v1/query", {"fingerprints": [1]}, f"a fingerprint of {bits} bits"),
+        ("POST", "/v1/records", {"records": [{"fingerprint": "1"}]}, "records[0].fingerprint: " + found % (bits, 64)),
+        ("POST", "/v1/offer", {"records": [{"fingerprint": "1"}]}, found % (bits, 64)),
+        ("POST", "/v1/remove", {"records": [{"fingerprint": "1"}]}, found % (bits, 64)),
+        ("POST", "/v1/query", bytes(bits // 8 + 8), f"a multiple of {bits // 8}, for fingerprints of {bits} bits"),
+        ("POST", "/v1/records", bytes(bits // 8), f"a multiple of {bits // 8 + 8}, for fingerprints of {bits} bits and ids"),
+    ]
+    for method, path, body, words in refused:
+        status, answer, _ = service.send(method, path, body)
+        assert status == 400 and words in json.loads(answer)["error"], (method, path, body, status, answer)
+
+
+def test_widths():
+    """Stores of one width are served together. A state of another width is refused, also by writes."""
+    records = near_data(200, 128)
+    build("left.store", records[::2], bits=128)
+    build("right.store", records[1::2], bits=128)
+    build("narrow.store", near_data(50))
+    mixed = subprocess.run(["sstore", "serve", "narrow.store", "left.store"], capture_output=True, text=True)
+    assert mixed.returncode == 1 and "left.store: its fingerprints have 128 bits" in mixed.stderr, mixed
+    with Service("left.store", "right.store") as service:
+        queries = [near_query(records, 128) for _ in range(20)]
+        expected = [matches(records, query, 3) for query in queries]
+        assert results(service.post("/v1/query", {"fingerprints": hexed(queries, 128)})) == expected
+        assert service.rows("/v1/query", queries, 128) == expected
+        nearest = service.post("/v1/nearest", {"fingerprints": hexed(queries, 128)})
+        assert results(nearest) == [[m for m in e if m[0] == e[0][0]] for e in expected]
+
+    service = Service("left.store", "--write", "--refresh", 86400)
+    build("left.store", [(1, 1)], "--force")
+    service.refresh()
+    service.wait_for(lambda metrics: metrics["sstore_refresh_failures_total"] == 1)
+    assert results(service.post("/v1/query", {"fingerprints": hexed([records[0][0]], 128)})) == [
+        matches(records[::2], records[0][0], 3)
+    ]
+    for path in ["/v1/records", "/v1/offer", "/v1/remove"]:
+        answer = service.post(path, {"records": [{"fingerprint": "1" * 32, "id": 5}]}, status=500)
+        assert "64 bits" in answer["error"], answer
+    assert sstore("dump", "left.store").stdout == "0000000000000001\t1\n"
+    build("left.store", records, "--force", bits=128)
+    service.refresh()
+    service.wait_for(lambda metrics: metrics['sstore_store_records{store="left.store"}'] == 200)
+    service.process.send_signal(signal.SIGINT)
+    messages = service.process.communicate(timeout=60)[1].splitlines()
+    assert service.process.returncode == 0 and messages, messages
+    assert all("64 bits" in line for line in messages), messages
 
 
 def test_several_stores():

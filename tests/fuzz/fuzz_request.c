@@ -1,11 +1,12 @@
 /*
- * fuzz_request.c - requests to a service, with anything in them. Each reply has a valid status and body, and the
- * answers to queries are those of brute force.
+ * fuzz_request.c - requests to services of 64 and of 128 bits, with anything in them. Each reply has a valid status and
+ * body, and the answers to queries are those of brute force.
  *   a line "METHOD PATH[?NAME=VALUE&...] TYPE ACCEPT", TYPE and ACCEPT perhaps "-"; then the body
  */
 #include <stdlib.h>
 
 #include "output/json.h"
+#include "output/radix_form.h"
 #include "serve/service.h"
 #include "support/fuzzing.h"
 #include "support/scratch.h"
@@ -13,12 +14,13 @@
 #define RECORDS 40u
 #define MAX_DISTANCE 20u
 #define MAX_MATCHES 100u
-#define ROW_BYTES 32u
+#define ROW_BYTES 24u /* without the fingerprint */
+#define MAX_WORDS 2u
 
-static uint64_t fingerprints[RECORDS], ids[RECORDS];
-static service tested;
+static uint64_t fingerprints[RECORDS][MAX_WORDS], ids[RECORDS]; /* a service has the first words */
+static service services[MAX_WORDS];
 
-static void open_service(void)
+static void open_service(uint32_t words)
 {
     static char *path; /* the service keeps names, not paths */
     const service_options options = {.open = SSTORE_OPEN_OPTIONS_INIT,
@@ -28,16 +30,20 @@ static void open_service(void)
                                      .threads = 1};
     sstore_build_options build = SSTORE_BUILD_OPTIONS_INIT;
     sstore_builder *builder;
+    uint64_t given[RECORDS * MAX_WORDS];
     build.block_bytes = 256;
+    build.fingerprint_bits = 64 * words;
     path = strdup(scratch_path("request"));
     for (uint32_t i = 0; i < RECORDS; i++) {
-        fingerprints[i] = (i % 4 + 1) * UINT64_C(0x9e3779b97f4a7c15) ^ UINT64_C(1) << i;
+        fingerprints[i][0] = (i % 4 + 1) * UINT64_C(0x9e3779b97f4a7c15) ^ UINT64_C(1) << i;
+        fingerprints[i][1] = i % 3;
         ids[i] = UINT64_MAX - i / 2;
+        memcpy(given + words * (size_t)i, fingerprints[i], words * sizeof *given);
     }
     FUZZ_CHECK(sstore_builder_create(path, &build, &builder, NULL) == SSTORE_OK);
-    FUZZ_CHECK(sstore_builder_add(builder, fingerprints, ids, RECORDS, NULL) == SSTORE_OK);
+    FUZZ_CHECK(sstore_builder_add(builder, given, ids, RECORDS, NULL) == SSTORE_OK);
     FUZZ_CHECK(sstore_builder_finish(builder, NULL, NULL) == SSTORE_OK);
-    FUZZ_CHECK(service_open(&tested, &path, 1, &options) == 0);
+    FUZZ_CHECK(service_open(&services[words - 1], &path, 1, &options) == 0);
     scratch_remove(path);
     free(path);
 }
@@ -73,23 +79,41 @@ static bool begin(job *of, char *line)
 
 /* ----- replies ----- */
 
+static uint32_t distance_of(const request *of, size_t query, uint32_t record)
+{
+    uint32_t distance = 0;
+    for (uint32_t i = 0; i < of->words; i++)
+        distance += sstore_hamming_distance(of->fingerprints[query * of->words + i], fingerprints[record][i]);
+    return distance;
+}
+
 /* Does a record match a query of the request, and if only the nearest ones do, is none nearer? */
-static bool is_match(const request *of, uint64_t query, uint32_t record)
+static bool is_match(const request *of, size_t query, uint32_t record)
 {
     const uint32_t max = of->has_distance ? of->distance : of->route == ROUTE_NEAREST ? MAX_DISTANCE : 3;
-    const uint32_t distance = sstore_hamming_distance(fingerprints[record], query);
+    const uint32_t distance = distance_of(of, query, record);
     for (uint32_t i = 0; i < RECORDS && of->route == ROUTE_NEAREST; i++)
-        if (sstore_hamming_distance(fingerprints[i], query) < distance)
+        if (distance_of(of, query, i) < distance)
             return false;
     return distance <= max;
 }
 
-static uint64_t count_matches(const request *of, uint64_t query)
+static uint64_t count_matches(const request *of, size_t query)
 {
     uint64_t count = 0;
     for (uint32_t i = 0; i < RECORDS; i++)
         count += is_match(of, query, i);
     return count;
+}
+
+/* Does a text stand for the fingerprint of a record that matches? */
+static bool is_match_text(const request *of, size_t query, const char *text)
+{
+    char digits[RADIX_MAX_CHARACTERS + 1];
+    for (uint32_t i = 0; i < RECORDS; i++)
+        if (strcmp(text, radix_string(RADIX_HEX, digits, fingerprints[i], of->words)) == 0 && is_match(of, query, i))
+            return true;
+    return false;
 }
 
 static uint64_t listed(const request *of, uint64_t count)
@@ -103,18 +127,13 @@ static void check_json(const job *of, const json_value *answer)
     FUZZ_CHECK(json_value_count(results) == of->request.count);
     for (size_t i = 0; i < of->request.count; i++) {
         const json_value *result = json_value_item(results, i), *matches = json_value_member(result, "matches");
-        const uint64_t expected = count_matches(&of->request, of->request.fingerprints[i]);
+        const uint64_t expected = count_matches(&of->request, i);
         uint64_t count;
         FUZZ_CHECK(json_value_whole(json_value_member(result, "match_count"), &count) && count == expected);
         FUZZ_CHECK(json_value_count(matches) == listed(&of->request, expected));
         for (size_t j = 0; j < json_value_count(matches); j++) {
             const char *text = json_value_string(json_value_member(json_value_item(matches, j), "fingerprint"));
-            FUZZ_CHECK(text != NULL && strlen(text) == 16);
-            bool known = false;
-            for (uint32_t k = 0; k < RECORDS; k++)
-                known = known || (fingerprints[k] == strtoull(text, NULL, 16) &&
-                                  is_match(&of->request, of->request.fingerprints[i], k));
-            FUZZ_CHECK(known);
+            FUZZ_CHECK(text != NULL && is_match_text(&of->request, i, text));
         }
     }
 }
@@ -123,8 +142,8 @@ static void check_binary(const job *of)
 {
     uint64_t expected = 0;
     for (size_t i = 0; i < of->request.count; i++)
-        expected += listed(&of->request, count_matches(&of->request, of->request.fingerprints[i]));
-    FUZZ_CHECK(of->reply.size == expected * ROW_BYTES);
+        expected += listed(&of->request, count_matches(&of->request, i));
+    FUZZ_CHECK(of->reply.size == expected * (ROW_BYTES + 8 * of->request.words));
 }
 
 static void check_reply(const job *of)
@@ -147,30 +166,39 @@ static void check_reply(const job *of)
     FUZZ_CHECK(got->status != REPLY_TOO_MANY || is_query);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+/* Send the request to the service of so many words. The line is changed. */
+static void send_request(uint32_t words, char *line, const char *body, size_t body_size)
 {
+    service *tested = &services[words - 1];
     job of = {.next = NULL};
-    const uint8_t *newline = size > 0 ? memchr(data, '\n', size) : NULL;
-    if (!json_is_available() || newline == NULL || size > 4096)
-        return 0;
-    if (tested.stores == NULL)
-        open_service();
-    const size_t line_size = (size_t)(newline - data);
-    char *line = fuzz_memory(calloc(line_size + 1, 1));
-    memcpy(line, data, line_size);
-    /* Exactly as large as the body, so that a read behind it is noticed. */
-    const size_t body_size = size - (size_t)(newline + 1 - data);
-    char *body = fuzz_memory(malloc(body_size > 0 ? body_size : 1));
-    memcpy(body, newline + 1, body_size);
+    if (tested->stores == NULL)
+        open_service(words);
     if (begin(&of, line)) {
-        if (of.reply.status == 0 && service_read(&tested, &of, body, body_size) == SERVICE_WRITE)
-            FUZZ_CHECK(!service_write(&tested, &of));
+        if (of.reply.status == 0 && service_read(tested, &of, body, body_size) == SERVICE_WRITE)
+            FUZZ_CHECK(!service_write(tested, &of));
         else if (of.reply.status == 0)
-            service_answer(&tested, &of);
+            service_answer(tested, &of);
         check_reply(&of);
     }
     request_free(&of.request);
     reply_free(&of.reply);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const uint8_t *newline = size > 0 ? memchr(data, '\n', size) : NULL;
+    if (!json_is_available() || newline == NULL || size > 4096)
+        return 0;
+    const size_t line_size = (size_t)(newline - data);
+    char *line = fuzz_memory(calloc(line_size + 1, 1));
+    /* Exactly as large as the body, so that a read behind it is noticed. */
+    const size_t body_size = size - (size_t)(newline + 1 - data);
+    char *body = fuzz_memory(malloc(body_size > 0 ? body_size : 1));
+    memcpy(body, newline + 1, body_size);
+    for (uint32_t words = 1; words <= MAX_WORDS; words++) {
+        memcpy(line, data, line_size);
+        send_request(words, line, body, body_size);
+    }
     free(body);
     free(line);
     return 0;

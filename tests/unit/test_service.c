@@ -1,16 +1,19 @@
 /* The parts of a service that its clients cannot reach at will: deadlines, lanes, queues, and states of a store in
  * use. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "output/json.h"
+#include "output/radix_form.h"
 #include "serve/matches.h"
 #include "serve/plain_query.h"
 #include "serve/service.h"
 #include "support/scratch.h"
 #include "support/testing.h"
 #include "support/use_store.h"
+#include "support/widened.h"
 
 #define RECORDS 400u
 
@@ -123,68 +126,100 @@ static void test_which_bodies_are_plain(void **state)
 {
     static const struct {
         bool plain;
+        uint32_t words;
         const char *body;
     } cases[] = {
-        {true, "{\"fingerprints\":[\"ff\"]}"},
-        {true, "{\"fingerprints\":[\"ff\",\"0123456789ABCDEF\"],\"k\":3,\"limit\":10}"},
-        {true, " { \"limit\" : 0 ,\n\"fingerprints\" : [ \"1\" , \"2\" ] , \"k\" : 64 }\r\n"},
-        {false, "{\"fingerprints\":[]}"}, /* nothing wrong, but rare */
-        {false, "{\"fingerprints\":[\"ff\"],\"store\":\"a\"}"},
-        {false, "{\"fingerprints\":[\"\\u0066\"]}"},
-        {false, "{\"fingerprints\":[\"ff\",]}"},
-        {false, "{\"fingerprints\":[\"f,f\"]}"},
-        {false, "{\"fingerprints\":[\"f]\"]}"},
-        {false, "{\"fingerprints\":[\"00112233445566778\"]}"},
-        {false, "{\"fingerprints\":[\"\"]}"},
-        {false, "{\"fingerprints\":[\"ff\"],\"k\":03}"},
-        {false, "{\"fingerprints\":[\"ff\"],\"k\":-1}"},
-        {false, "{\"fingerprints\":[\"ff\"],\"k\":3.0}"},
-        {false, "{\"fingerprints\":[\"ff\"],\"limit\":1000000000000000000}"},
-        {false, "{\"fingerprints\":[\"ff\"],\"k\":1,\"k\":1}"},
-        {false, "{\"fingerprints\":[\"ff\"],\"fingerprints\":[\"ff\"]}"},
-        {false, "{\"fingerprints\" \"k\":3,\"fingerprints\":[\"ff\"]}"},
-        {false, "{\"k\" \"limit\":0,\"fingerprints\":[\"ff\"]}"},
-        {false, "{\"fingerprints\":[\"ff\"],\"fingerprints\"\"k\":3}"},
-        {false, "{\"fingerprints\":[\"ff\"]} x"},
-        {false, "{\"fingerprints\":[\"ff\"]"},
-        {false, "{\"fingerprints\":\"ff\"}"},
-        {false, "{\"k\":3}"},
-        {false, "[\"ff\"]"},
-        {false, "{}"},
-        {false, "{"},
-        {false, " "},
+        {true, 1, "{\"fingerprints\":[\"ff\"]}"},
+        {true, 1, "{\"fingerprints\":[\"ff\",\"0123456789ABCDEF\"],\"k\":3,\"limit\":10}"},
+        {true, 1, " { \"limit\" : 0 ,\n\"fingerprints\" : [ \"1\" , \"2\" ] , \"k\" : 64 }\r\n"},
+        {true, 2, "{\"fingerprints\":[\"00112233445566778899AABBCCDDEEFF\"]}"},
+        {true, 2, "{\"k\":128,\"fingerprints\":[\"0x00112233445566778899aabbccddeeff\"]}"},
+        {false, 2, "{\"fingerprints\":[\"0011223344556677\"]}"},
+        {false, 2, "{\"fingerprints\":[\"00112233445566778899aabbccddeef\"]}"},
+        {false, 2, "{\"fingerprints\":[\"00112233445566778899aabbccddeeff0\"]}"},
+        {false, 2, "{\"fingerprints\":[\"0011223344556677 8899aabbccddeef\"]}"},
+        {false, 2, "{\"fingerprints\":[\"00112233445566778899aabbccddeeff0011223344556677\"]}"},
+        {false, 1, "{\"fingerprints\":[]}"}, /* nothing wrong, but rare */
+        {false, 1, "{\"fingerprints\":[\"ff\"],\"store\":\"a\"}"},
+        {false, 1, "{\"fingerprints\":[\"\\u0066\"]}"},
+        {false, 1, "{\"fingerprints\":[\"ff\",]}"},
+        {false, 1, "{\"fingerprints\":[\"f,f\"]}"},
+        {false, 1, "{\"fingerprints\":[\"f]\"]}"},
+        {false, 1, "{\"fingerprints\":[\"00112233445566778\"]}"},
+        {false, 1, "{\"fingerprints\":[\"\"]}"},
+        {false, 1, "{\"fingerprints\":[\"ff\"],\"k\":03}"},
+        {false, 1, "{\"fingerprints\":[\"ff\"],\"k\":-1}"},
+        {false, 1, "{\"fingerprints\":[\"ff\"],\"k\":3.0}"},
+        {false, 1, "{\"fingerprints\":[\"ff\"],\"limit\":1000000000000000000}"},
+        {false, 1, "{\"fingerprints\":[\"ff\"],\"k\":1,\"k\":1}"},
+        {false, 1, "{\"fingerprints\":[\"ff\"],\"fingerprints\":[\"ff\"]}"},
+        {false, 1, "{\"fingerprints\" \"k\":3,\"fingerprints\":[\"ff\"]}"},
+        {false, 1, "{\"k\" \"limit\":0,\"fingerprints\":[\"ff\"]}"},
+        {false, 1, "{\"fingerprints\":[\"ff\"],\"fingerprints\"\"k\":3}"},
+        {false, 1, "{\"fingerprints\":[\"ff\"]} x"},
+        {false, 1, "{\"fingerprints\":[\"ff\"]"},
+        {false, 1, "{\"fingerprints\":\"ff\"}"},
+        {false, 1, "{\"k\":3}"},
+        {false, 1, "[\"ff\"]"},
+        {false, 1, "{}"},
+        {false, 1, "{"},
+        {false, 1, " "},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         plain_query read;
-        testing_doing("%s", cases[i].body);
-        assert_int_equal(plain_query_read(&read, cases[i].body, strlen(cases[i].body)), cases[i].plain);
+        const char *body = cases[i].body;
+        testing_doing("%" PRIu32 " words: %s", cases[i].words, body);
+        assert_int_equal(plain_query_read(&read, cases[i].words, body, strlen(body)), cases[i].plain);
         free(read.fingerprints);
     }
     testing_done();
 }
 
-/* What is read without the parser is what the parser reads. */
-static void check_plain(const char *body, size_t size)
+/* A word of a fingerprint: all digits of the only one, or 16. */
+static uint64_t parse_word(const char *digits, uint32_t words, uint32_t word)
+{
+    char copy[17] = "";
+    strncpy(copy, digits + 16 * (size_t)word, 16);
+    return strtoull(words == 1 ? digits : copy, NULL, 16);
+}
+
+/* What is read without the parser is what the parser reads. Returns whether it is read. */
+static bool check_plain(uint32_t words, const char *body, size_t size)
 {
     plain_query read;
     char reason[JSON_REASON_BYTES];
     uint64_t number;
-    if (!plain_query_read(&read, body, size))
-        return;
+    if (!plain_query_read(&read, words, body, size))
+        return false;
     json_value *object = json_value_read(body, size, reason);
     assert_non_null(object);
     const json_value *list = json_value_member(object, "fingerprints"), *k = json_value_member(object, "k"),
                      *limit = json_value_member(object, "limit");
     assert_int_equal(json_value_count(list), read.count);
-    for (size_t i = 0; i < read.count; i++)
-        assert_int_equal(strtoull(json_value_string(json_value_item(list, i)), NULL, 16), read.fingerprints[i]);
+    for (size_t i = 0; i < read.count * words; i++) {
+        const char *digits = json_value_string(json_value_item(list, i / words));
+        assert_int_equal(parse_word(digits, words, (uint32_t)(i % words)), read.fingerprints[i]);
+    }
     assert_int_equal(k != NULL, read.has_distance);
     assert_int_equal(limit != NULL, read.has_limit);
     assert_true(k == NULL || (json_value_whole(k, &number) && number == read.distance));
     assert_true(limit == NULL || (json_value_whole(limit, &number) && number == read.limit));
     json_value_free(object);
     free(read.fingerprints);
+    return true;
+}
+
+/* Few digits of one word, or all of several. */
+static const char *random_digits(rng *random, uint32_t words, char to[RADIX_MAX_CHARACTERS + 1])
+{
+    uint64_t made[SSTORE_MAX_WORDS];
+    for (uint32_t i = 0; i < words; i++)
+        made[i] = rng_next(random);
+    if (words > 1)
+        return radix_string(RADIX_HEX, to, made, words);
+    sprintf(to, "%x", (unsigned)made[0] >> rng_below(random, 28));
+    return to;
 }
 
 static void test_plain_bodies_equal_parsed_ones(void **state)
@@ -192,15 +227,17 @@ static void test_plain_bodies_equal_parsed_ones(void **state)
     static const char *const parts[] = {"{",  "}",      "[",  "]", ",",     ":",      "\"k\":", "\"limit\":", "\"",
                                         "fF", "\"0a\"", "12", "0", " \n\t", "\"1\",", "\"k\"",  "\\",         "-"};
     rng random = rng_seeded(run_seed + 1);
-    char body[512];
+    uint64_t read_count[4] = {0};
+    char body[512], first[RADIX_MAX_CHARACTERS + 1], second[RADIX_MAX_CHARACTERS + 1];
     (void)state;
     if (!json_is_available())
         skip();
     for (uint32_t trial = 0; trial < 200000; trial++) {
+        const uint32_t words = 1 + (uint32_t)rng_below(&random, 4);
         /* Cut, or with a part more, somewhere. */
-        const int size = snprintf(body, sizeof body, "%s{\"fingerprints\":[\"%x\",\"%x\"]%s}%s",
-                                  rng_one_in(&random, 9) ? " " : "",
-                                  (unsigned)rng_next(&random) >> rng_below(&random, 28), (unsigned)rng_next(&random),
+        const int size = snprintf(body, sizeof body, "%s{\"fingerprints\":[\"%s\",\"%s\"]%s}%s",
+                                  rng_one_in(&random, 9) ? " " : "", random_digits(&random, words, first),
+                                  random_digits(&random, words, second),
                                   rng_one_in(&random, 2) ? "" : ",\"k\":3 ,\"limit\": 12",
                                   rng_one_in(&random, 9) ? "\n" : "");
         const char *part = parts[rng_below(&random, sizeof parts / sizeof *parts)];
@@ -208,8 +245,10 @@ static void test_plain_bodies_equal_parsed_ones(void **state)
         const size_t dropped = rng_one_in(&random, 2) ? 0 : (size_t)rng_below(&random, (uint64_t)size - at + 1) % 4;
         memmove(body + at + length, body + at + dropped, (size_t)size - at - dropped);
         memcpy(body + at, part, length);
-        check_plain(body, (size_t)size + length - dropped);
+        read_count[words - 1] += check_plain(words, body, (size_t)size + length - dropped);
     }
+    for (size_t i = 0; i < sizeof read_count / sizeof *read_count; i++)
+        assert_true(read_count[i] > 0);
 }
 
 /* ----- queues ----- */
@@ -279,6 +318,43 @@ static void test_states(void **state)
     assert_int_equal(served_store_open_count(served), 1);
 }
 
+static void build_again(const fixture *self, uint32_t words)
+{
+    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    options.replace = true;
+    widened_words = words;
+    store_must_build(self->path, &options, &self->data);
+    widened_words = 1;
+}
+
+/* A state of another width is refused again and again, and the old one stays in use: if the store was replaced, and if
+ * another one came to its path. */
+static void test_other_width(void **state)
+{
+    fixture *self = *state;
+    served_store *served = self->of.stores[0];
+    const uint64_t before = count_records(served);
+    char aside[sizeof self->path + 8];
+    sstore_error error;
+    snprintf(aside, sizeof aside, "%s-aside", self->path);
+    for (int elsewhere = 0; elsewhere <= 1; elsewhere++) {
+        if (elsewhere)
+            assert_int_equal(rename(self->path, aside), 0);
+        build_again(self, 2);
+        for (int i = 0; i < 2; i++) {
+            assert_int_equal(served_store_refresh(served, &error), SSTORE_ERROR_UNSUPPORTED);
+            assert_non_null(strstr(error.message, "128 bits"));
+            assert_int_equal(count_records(served), before);
+            assert_int_equal(served_store_open_count(served), 1);
+        }
+        build_again(self, 1);
+        assert_ok(served_store_refresh(served, &error), &error);
+        assert_int_equal(count_records(served), before);
+    }
+    assert_int_equal(served_store_word_count(served), 1);
+    scratch_remove(aside);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -288,6 +364,7 @@ int main(void)
         cmocka_unit_test(test_plain_bodies_equal_parsed_ones),
         cmocka_unit_test(test_queue),
         cmocka_unit_test_setup_teardown(test_states, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_other_width, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
  * cmd_serve.c - sstore serve: answer queries about stores over HTTP.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -43,7 +44,7 @@ static const command_option options[] = {
     {"write", 0, NULL, "also add and remove records", OPTION_FLAG, OPTION_FIELD(arguments, service.allows_writes),
      .common = true},
     {"max-distance", 0, "K", "answer up to distance K (default: each store's own)", OPTION_NUMBER,
-     OPTION_FIELD(arguments, service.max_distance), .max = SSTORE_MAX_DISTANCE,
+     OPTION_FIELD(arguments, service.max_distance), .max = SSTORE_MAX_DISTANCE * SSTORE_MAX_WORDS,
      .given = offsetof(arguments, max_distance_given), .common = true},
     {"max-matches", 0, "N", "refuse requests with more matches (default 100K)", OPTION_COUNT,
      OPTION_FIELD(arguments, service.max_matches)},
@@ -175,6 +176,15 @@ static int serve(service *of, arguments *all)
     return server != NULL ? EXIT_DONE : EXIT_FAILED;
 }
 
+/* What fits fingerprints of any width may not fit those of the stores. */
+static void check_width(const arguments *all, uint32_t words)
+{
+    const uint32_t max = SSTORE_MAX_DISTANCE * words;
+    if (all->service.max_distance > max)
+        message_usage_error("--max-distance: expected a number from 0 to %" PRIu32 ", found %" PRIu32, max,
+                            all->service.max_distance);
+}
+
 static int open_and_serve(const operands *stores, arguments *all)
 {
     service of;
@@ -187,8 +197,10 @@ static int open_and_serve(const operands *stores, arguments *all)
         return code;
     all->http.token = all->token_file != NULL ? all->token : NULL;
     code = service_open(&of, stores->items, (uint32_t)stores->count, &all->service);
-    if (code == EXIT_DONE)
+    if (code == EXIT_DONE) {
+        check_width(all, of.words);
         code = serve(&of, all);
+    }
     service_close(&of);
     return code;
 }

@@ -16,10 +16,20 @@
 
 /* ----- collecting ----- */
 
+static size_t item_bytes(const match_list *list)
+{
+    return sizeof(store_match) + 8 * (size_t)list->words;
+}
+
 void match_list_free(match_list *list)
 {
     free(list->items);
     list->items = NULL;
+}
+
+const store_match *match_list_item(const match_list *list, size_t index)
+{
+    return (const void *)(list->items + index * item_bytes(list));
 }
 
 int match_list_should_stop(void *context)
@@ -39,62 +49,68 @@ int match_list_take(void *context, const sstore_match *match)
     }
     if ((list->count + 1) % CHECKED_MATCHES == 0 && match_list_should_stop(list) != 0)
         return 1;
-    if (!grow(&list->items, &list->capacity, list->count + 1, sizeof *list->items))
+    if (!grow(&list->items, &list->capacity, list->count + 1, item_bytes(list)))
         return 1;
-    store_match *to = &list->items[list->count++];
-    *to = (store_match){.match = *match, .store = list->store, .has_id = list->has_ids};
-    to->match.query_index += list->first_query;
+    store_match *to = (void *)(list->items + list->count++ * item_bytes(list));
+    to->query = list->first_query + match->query_index;
+    to->id = match->id;
+    to->distance = (uint16_t)match->distance;
+    to->store = list->store;
+    to->has_id = list->has_ids;
+    to->fingerprint[0] = match->fingerprint;
+    for (uint32_t i = 1; i < list->words; i++) /* they are valid only now */
+        to->fingerprint[i] = match->words[i];
     return 0;
 }
 
-static int compare(const void *left, const void *right)
+static int compare(const void *left, const void *right, void *context)
 {
+    const match_list *list = context;
     const store_match *a = left, *b = right;
-    const uint64_t keys[][2] = {{a->match.query_index, b->match.query_index},
-                                {a->match.distance, b->match.distance},
-                                {a->match.fingerprint, b->match.fingerprint},
-                                {a->match.id, b->match.id},
-                                {a->store, b->store}};
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (keys[i][0] != keys[i][1])
-            return keys[i][0] < keys[i][1] ? -1 : 1;
-    return 0;
+    if (a->query != b->query)
+        return a->query < b->query ? -1 : 1;
+    if (a->distance != b->distance)
+        return a->distance < b->distance ? -1 : 1;
+    for (uint32_t i = 0; i < list->words; i++)
+        if (a->fingerprint[i] != b->fingerprint[i])
+            return a->fingerprint[i] < b->fingerprint[i] ? -1 : 1;
+    if (a->id != b->id)
+        return a->id < b->id ? -1 : 1;
+    return (a->store > b->store) - (a->store < b->store);
 }
 
 void match_list_order(match_list *list, bool needed)
 {
     if (needed && list->count > 1)
-        qsort(list->items, list->count, sizeof *list->items, compare);
+        qsort_r(list->items, list->count, item_bytes(list), compare, list);
 }
 
 /* ----- printing ----- */
 
-/* The matches of one query: items[0 .. count - 1], of which `listed` are printed. */
+/* The matches of one query: `count` from `begin` on, of which `listed` are printed. */
 typedef struct query_matches {
-    const store_match *items;
-    size_t count, listed;
-    size_t end; /* in the list: where those of the next query begin */
+    size_t begin, count, listed;
+    size_t end; /* where those of the next query begin */
 } query_matches;
 
 /* Take the matches of query `index` from the list, from `begin` on. */
 static query_matches matches_of(const match_list *list, size_t begin, uint64_t index, const request *of)
 {
-    static const store_match none;
-    query_matches found = {.items = list->count > 0 ? &list->items[begin] : &none};
+    query_matches found = {.begin = begin};
     const bool nearest = of->route == ROUTE_NEAREST;
     for (found.end = begin; found.end < list->count; found.end++) {
-        const store_match *item = &list->items[found.end];
-        if (item->match.query_index != index)
+        const store_match *item = match_list_item(list, found.end);
+        if (item->query != index)
             break;
         /* Each store has found its nearest ones. Those that are nearest in all stores come first. */
-        found.count += !nearest || item->match.distance == found.items[0].match.distance;
+        found.count += !nearest || item->distance == match_list_item(list, begin)->distance;
     }
     found.listed = found.count < of->limit ? found.count : (size_t)of->limit;
     return found;
 }
 
-#define MAX_MATCH_BYTES 128u
-#define MAX_HEAD_BYTES 128u
+#define MAX_MATCH_BYTES 128u /* and the same for the beginning of a result: without a fingerprint, */
+#define MAX_WORD_BYTES 16u   /* which has this for each word */
 
 #define PUT(to, text) put(to, "" text, sizeof text - 1)
 
@@ -104,16 +120,16 @@ static char *put(char *to, const char *text, size_t size)
     return to + size;
 }
 
-static char *put_match(char *to, const store_match *of)
+static char *put_match(char *to, const store_match *of, uint32_t words)
 {
     to = PUT(to, "{\"fingerprint\":\"");
-    to = output_hex(to, of->match.fingerprint);
+    to = output_hex_words(to, of->fingerprint, words);
     to = PUT(to, "\",\"distance\":");
-    to = output_decimal(to, of->match.distance);
+    to = output_decimal(to, of->distance);
     if (!of->has_id)
         return PUT(to, ",\"id\":null");
     to = PUT(to, ",\"id\":\"");
-    to = output_decimal(to, of->match.id);
+    to = output_decimal(to, of->id);
     return PUT(to, "\"");
 }
 
@@ -129,18 +145,19 @@ static void print_store_name(const char *name, reply *to)
     free(text);
 }
 
-void matches_print_list(const store_match *items, size_t count, char *const *names, reply *to)
+void matches_print_list(const match_list *list, size_t begin, size_t count, char *const *names, reply *to)
 {
     reply_literal(to, "[");
     for (size_t i = 0; i < count; i++) {
-        char *at = reply_fill_begin(to, MAX_MATCH_BYTES);
+        const store_match *item = match_list_item(list, begin + i);
+        char *at = reply_fill_begin(to, MAX_MATCH_BYTES + MAX_WORD_BYTES * list->words);
         if (at == NULL)
             return;
         if (i > 0)
             *at++ = ',';
-        reply_fill_end(to, put_match(at, &items[i]));
+        reply_fill_end(to, put_match(at, item, list->words));
         if (names != NULL)
-            print_store_name(names[items[i].store], to);
+            print_store_name(names[item->store], to);
         reply_literal(to, "}");
     }
     reply_literal(to, "]");
@@ -152,25 +169,25 @@ static void print_json(const match_list *list, const request *of, char *const *n
     reply_literal(to, "{\"results\":[");
     for (size_t i = 0; i < of->count; i++) {
         const query_matches found = matches_of(list, begin, i, of);
-        char *at = reply_fill_begin(to, MAX_HEAD_BYTES);
+        char *at = reply_fill_begin(to, MAX_MATCH_BYTES + MAX_WORD_BYTES * of->words);
         if (at == NULL)
             return;
         if (i > 0)
             *at++ = ',';
         at = PUT(at, "{\"query\":\"");
-        at = output_hex(at, of->fingerprints[i]);
+        at = output_hex_words(at, of->fingerprints + i * of->words, of->words);
         at = PUT(at, "\",\"match_count\":");
         at = output_decimal(at, found.count);
         reply_fill_end(to, PUT(at, ",\"matches\":"));
-        matches_print_list(found.items, found.listed, names, to);
+        matches_print_list(list, found.begin, found.listed, names, to);
         reply_literal(to, "}");
         begin = found.end;
     }
     reply_literal(to, "]}\n");
 }
 
-/* A row has 32 bytes, little-endian: the query's index, the fingerprint and the id of 8 bytes each, the distance and
- * the store's index of 4 bytes each. */
+/* A row is little-endian: 8 bytes for each of the query's index, the words of the fingerprint, and the id, and 4 bytes
+ * for each of the distance and the store's index. */
 static void print_binary(const match_list *list, const request *of, reply *to)
 {
     size_t begin = 0;
@@ -178,10 +195,14 @@ static void print_binary(const match_list *list, const request *of, reply *to)
     for (size_t i = 0; i < of->count; i++) {
         const query_matches found = matches_of(list, begin, i, of);
         for (size_t j = 0; j < found.listed; j++) {
-            const store_match *item = &found.items[j];
-            const uint64_t row[4] = {htole64(i), htole64(item->match.fingerprint), htole64(item->match.id),
-                                     htole64(item->match.distance | (uint64_t)item->store << 32)};
-            reply_append(to, (const char *)row, sizeof row);
+            const store_match *item = match_list_item(list, found.begin + j);
+            uint64_t row[SSTORE_MAX_WORDS + 3], *at = row;
+            *at++ = htole64(i);
+            for (uint32_t k = 0; k < of->words; k++)
+                *at++ = htole64(item->fingerprint[k]);
+            *at++ = htole64(item->id);
+            *at++ = htole64(item->distance | (uint64_t)item->store << 32);
+            reply_append(to, (const char *)row, (size_t)((char *)at - (char *)row));
         }
         begin = found.end;
     }

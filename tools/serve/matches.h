@@ -6,16 +6,21 @@
 
 #include "serve/request.h"
 
-/* A match in one of the service's stores. Its query_index is that of the request. */
+/* A match in one of the service's stores. With one word it has 32 bytes: qsort() of glibc takes much longer for larger
+ * items. */
 typedef struct store_match {
-    sstore_match match;
+    uint64_t query; /* its index in the request */
+    uint64_t id;
     uint32_t store;
+    uint16_t distance;
     bool has_id;
+    uint64_t fingerprint[]; /* as many words as the list says */
 } store_match;
 
 typedef struct match_list {
-    store_match *items;
+    char *items; /* see match_list_item() */
     size_t count, capacity;
+    uint32_t words;       /* of a fingerprint */
     uint64_t max;         /* matches */
     uint64_t deadline_ns; /* 0: none */
     uint64_t first_query; /* added to the index of each query */
@@ -25,6 +30,8 @@ typedef struct match_list {
 } match_list;
 
 void match_list_free(match_list *list);
+
+const store_match *match_list_item(const match_list *list, size_t index);
 
 /* Take a match: an sstore_match_fn whose context is the list. */
 int match_list_take(void *context, const sstore_match *match);
@@ -39,7 +46,7 @@ void match_list_order(match_list *list, bool needed);
  * or NULL if there is only one. */
 void matches_print(const match_list *list, const request *of, char *const *names, reply *to);
 
-/* Append a JSON list with matches. */
-void matches_print_list(const store_match *items, size_t count, char *const *names, reply *to);
+/* Append a JSON list with `count` matches from `begin` on. */
+void matches_print_list(const match_list *list, size_t begin, size_t count, char *const *names, reply *to);
 
 #endif

@@ -29,14 +29,14 @@ static bool take_whole(json_scan *self, uint64_t *value_out)
     return true;
 }
 
-static bool take_fingerprint(json_scan *self, uint64_t *fingerprint_out)
+static bool take_fingerprint(json_scan *self, uint32_t words, uint64_t *fingerprint_out)
 {
     line_fault fault;
     if (self->at == self->end || *self->at != '"')
         return false;
     const char *const text = self->at + 1, *const quote = memchr(text, '"', (size_t)(self->end - text));
     if (quote == NULL ||
-        line_parse_fingerprint(RADIX_HEX, 1, text, (size_t)(quote - text), fingerprint_out, &fault) == 0)
+        line_parse_fingerprint(RADIX_HEX, words, text, (size_t)(quote - text), fingerprint_out, &fault) == 0)
         return false;
     self->at = quote + 1;
     json_scan_space(self);
@@ -58,11 +58,11 @@ static bool take_list(json_scan *self, plain_query *to)
     const size_t count = json_scan_take(self, '[') ? count_items(self) : 0;
     if (count == 0 || to->fingerprints != NULL)
         return false;
-    to->fingerprints = malloc(count * sizeof *to->fingerprints);
+    to->fingerprints = malloc(count * to->words * sizeof *to->fingerprints);
     if (to->fingerprints == NULL)
         return false;
     do
-        if (!take_fingerprint(self, &to->fingerprints[to->count++]))
+        if (!take_fingerprint(self, to->words, to->fingerprints + to->words * to->count++))
             return false;
     while (to->count < count && json_scan_take(self, ','));
     return json_scan_take(self, ']');
@@ -77,10 +77,10 @@ static bool take_member(json_scan *self, plain_query *to)
     return !to->has_limit && take_key(self, "\"limit\"") && (to->has_limit = take_whole(self, &to->limit));
 }
 
-bool plain_query_read(plain_query *self, const char *body, size_t size)
+bool plain_query_read(plain_query *self, uint32_t words, const char *body, size_t size)
 {
     json_scan from = {.at = body, .end = body + size};
-    *self = (plain_query){.count = 0};
+    *self = (plain_query){.words = words};
     json_scan_space(&from);
     bool read = json_scan_take(&from, '{');
     do

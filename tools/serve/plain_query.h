@@ -10,13 +10,15 @@
 #include <stdint.h>
 
 typedef struct plain_query {
+    uint32_t words;         /* of a fingerprint */
     uint64_t *fingerprints; /* to be freed */
     size_t count;
     bool has_distance, has_limit;
     uint64_t distance, limit;
 } plain_query;
 
-/* False: the body is of another form, or there is no memory. The parser reads it then, or says what is wrong. */
-bool plain_query_read(plain_query *self, const char *body, size_t size);
+/* Read fingerprints of `words` words. False: the body is of another form, or there is no memory. The parser reads it
+ * then, or says what is wrong. */
+bool plain_query_read(plain_query *self, uint32_t words, const char *body, size_t size);
 
 #endif

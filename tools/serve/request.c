@@ -118,8 +118,10 @@ static bool fail_value(reply *reply_out, const char *name, const char *expected,
 
 static bool set_distance(request *self, uint64_t value, reply *reply_out)
 {
-    if (value > SSTORE_MAX_DISTANCE)
-        return reply_fail(reply_out, REPLY_BAD_REQUEST, "k: expected a distance from 0 to 64, found %" PRIu64, value);
+    const uint32_t max = SSTORE_MAX_DISTANCE * self->words;
+    if (value > max)
+        return reply_fail(reply_out, REPLY_BAD_REQUEST, "k: expected a distance from 0 to %" PRIu32 ", found %" PRIu64,
+                          max, value);
     self->distance = (uint32_t)value;
     self->has_distance = true;
     return true;
@@ -146,12 +148,20 @@ static bool read_whole(const char *name, const char *text, uint64_t *value_out, 
     return true;
 }
 
-static bool read_fingerprint(const char *name, const char *text, size_t length, uint64_t *value_out, reply *reply_out)
+static bool read_fingerprint(const request *self, const char *name, const char *text, uint64_t *to, reply *reply_out)
 {
-    line_fault fault;
-    if (line_parse_fingerprint(RADIX_HEX, 1, text, length, value_out, &fault) > 0)
+    uint64_t ignored[SSTORE_MAX_WORDS];
+    line_fault fault, unused;
+    const size_t length = strlen(text);
+    if (line_parse_fingerprint(RADIX_HEX, self->words, text, length, to, &fault) > 0)
         return true;
-    return reply_fail(reply_out, REPLY_BAD_REQUEST, "%s: %s", name, fault.reason);
+    const uint32_t found = line_parse_fingerprint(RADIX_HEX, 0, text, length, ignored, &unused);
+    if (found > 0)
+        return reply_fail(reply_out, REPLY_BAD_REQUEST,
+                          "%s: expected a fingerprint of %" PRIu32 " bits, found one of %" PRIu32 " bits", name,
+                          64 * self->words, 64 * found);
+    /* The hint names options of commands. */
+    return reply_fail(reply_out, REPLY_BAD_REQUEST, "%s: %.*s", name, (int)fault.hint_at, fault.reason);
 }
 
 static bool fail_twice(const char *name, reply *reply_out)
@@ -192,10 +202,11 @@ static bool read_single(request *self, reply *reply_out)
     const char *text = self->arguments[ARGUMENT_FP];
     if (text == NULL)
         return reply_fail(reply_out, REPLY_BAD_REQUEST,
-                          "expected a parameter fp, a fingerprint of up to 16 hexadecimal digits");
-    self->fingerprints = &self->single;
+                          "expected a parameter fp, a fingerprint of %" PRIu32 " bits in hexadecimal digits",
+                          64 * self->words);
+    self->fingerprints = self->single;
     self->count = 1;
-    return read_fingerprint("fp", text, strlen(text), &self->single, reply_out);
+    return read_fingerprint(self, "fp", text, self->single, reply_out);
 }
 
 /* ----- bodies ----- */
@@ -203,7 +214,7 @@ static bool read_single(request *self, reply *reply_out)
 static bool allocate(request *self, size_t count, bool with_ids, reply *reply_out)
 {
     self->count = count;
-    self->fingerprints = malloc((count + 1) * sizeof *self->fingerprints);
+    self->fingerprints = malloc((count + 1) * self->words * sizeof *self->fingerprints);
     self->ids = with_ids ? malloc((count + 1) * sizeof *self->ids) : NULL;
     if (self->fingerprints == NULL || (with_ids && self->ids == NULL))
         return reply_fail(reply_out, REPLY_FAILED, "out of memory");
@@ -220,16 +231,18 @@ static uint64_t load_word(const char *at)
 /* Words of 8 bytes, little-endian: fingerprints, or for the routes that write pairs of fingerprint and id. */
 static bool read_binary(request *self, bool with_ids, const char *body, size_t size, reply *reply_out)
 {
-    const size_t row = with_ids ? 16 : 8;
+    const size_t words = self->words, row = 8 * (words + with_ids);
     if (size % row != 0)
-        return reply_fail(reply_out, REPLY_BAD_REQUEST, "the body has %zu bytes: expected a multiple of %zu", size,
-                          row);
+        return reply_fail(reply_out, REPLY_BAD_REQUEST,
+                          "the body has %zu bytes: expected a multiple of %zu, for fingerprints of %zu bits%s", size,
+                          row, 64 * words, with_ids ? " and ids" : "");
     if (!allocate(self, size / row, with_ids, reply_out))
         return false;
     for (size_t i = 0; i < self->count; i++) {
-        self->fingerprints[i] = load_word(body + i * row);
+        for (size_t j = 0; j < words; j++)
+            self->fingerprints[i * words + j] = load_word(body + i * row + 8 * j);
         if (with_ids)
-            self->ids[i] = load_word(body + i * row + 8);
+            self->ids[i] = load_word(body + i * row + 8 * words);
     }
     return true;
 }
@@ -245,12 +258,15 @@ static item_name name_item(const char *list, size_t index, const char *key)
     return name;
 }
 
-static bool read_json_fingerprint(const json_value *value, const char *name, uint64_t *to, reply *reply_out)
+static bool read_json_fingerprint(const request *self, const json_value *value, const char *name, uint64_t *to,
+                                  reply *reply_out)
 {
     const char *text = json_value_string(value);
     if (text == NULL)
-        return reply_fail(reply_out, REPLY_BAD_REQUEST, "%s: expected a string of up to 16 hexadecimal digits", name);
-    return read_fingerprint(name, text, strlen(text), to, reply_out);
+        return reply_fail(reply_out, REPLY_BAD_REQUEST,
+                          "%s: expected a string, a fingerprint of %" PRIu32 " bits in hexadecimal digits", name,
+                          64 * self->words);
+    return read_fingerprint(self, name, text, to, reply_out);
 }
 
 static bool read_json_id(const json_value *value, const char *name, uint64_t *to, reply *reply_out)
@@ -269,11 +285,10 @@ static bool read_fingerprints(request *self, const json_value *list, reply *repl
     for (size_t i = 0; read && i < self->count; i++) {
         const json_value *value = json_value_item(list, i);
         const char *text = json_value_string(value);
+        uint64_t *to = self->fingerprints + i * self->words;
         line_fault fault;
-        if (text == NULL ||
-            line_parse_fingerprint(RADIX_HEX, 1, text, strlen(text), &self->fingerprints[i], &fault) == 0)
-            read = read_json_fingerprint(value, name_item("fingerprints", i, "").text, &self->fingerprints[i],
-                                         reply_out);
+        if (text == NULL || line_parse_fingerprint(RADIX_HEX, self->words, text, strlen(text), to, &fault) == 0)
+            read = read_json_fingerprint(self, value, name_item("fingerprints", i, "").text, to, reply_out);
     }
     return read;
 }
@@ -291,8 +306,9 @@ static bool read_records(request *self, const json_value *list, reply *reply_out
                               name_item("records", i, "").text, unknown);
         if ((id != NULL) != with_ids)
             return reply_fail(reply_out, REPLY_BAD_REQUEST, "records[%zu]: either all records have an id, or none", i);
-        read = read_json_fingerprint(json_value_member(record, "fingerprint"),
-                                     name_item("records", i, ".fingerprint").text, &self->fingerprints[i], reply_out) &&
+        read = read_json_fingerprint(self, json_value_member(record, "fingerprint"),
+                                     name_item("records", i, ".fingerprint").text, self->fingerprints + i * self->words,
+                                     reply_out) &&
                (!with_ids || read_json_id(id, name_item("records", i, ".id").text, &self->ids[i], reply_out));
     }
     return read;
@@ -356,7 +372,7 @@ static bool read_json(request *self, bool writes, const char *body, size_t size,
 {
     char reason[JSON_REASON_BYTES];
     plain_query plain;
-    if (!writes && size > 0 && plain_query_read(&plain, body, size))
+    if (!writes && size > 0 && plain_query_read(&plain, self->words, body, size))
         return take_plain(self, &plain, reply_out);
     json_value *object = json_value_read(size > 0 ? body : "", size, reason);
     if (object == NULL)
@@ -366,9 +382,11 @@ static bool read_json(request *self, bool writes, const char *body, size_t size,
     return read;
 }
 
-bool request_read(request *self, const char *body, size_t size, const store_names *stores, reply *reply_out)
+bool request_read(request *self, const char *body, size_t size, const store_names *stores, uint32_t words,
+                  reply *reply_out)
 {
     const bool writes = route_writes(self->route);
+    self->words = words;
     if (!read_arguments(self, stores, reply_out))
         return false;
     if (self->has_body && self->arguments[ARGUMENT_FP] != NULL)
@@ -382,7 +400,7 @@ bool request_read(request *self, const char *body, size_t size, const store_name
 
 void request_free(request *self)
 {
-    if (self->fingerprints != &self->single)
+    if (self->fingerprints != self->single)
         free(self->fingerprints);
     free(self->ids);
     self->fingerprints = self->ids = NULL;

@@ -44,10 +44,11 @@ typedef struct request {
     const char *arguments[ARGUMENT_COUNT]; /* of the query string, not owned; NULL: not given */
 
     /* Set by request_read(): */
+    uint32_t words; /* of a fingerprint */
     uint64_t *fingerprints;
     uint64_t *ids; /* NULL: none were given */
     size_t count;
-    uint64_t single; /* the room of a single fingerprint */
+    uint64_t single[SSTORE_MAX_WORDS]; /* the room of a single fingerprint */
     uint32_t distance;
     bool has_distance; /* otherwise `distance` is not set */
     uint64_t limit;    /* on the listed matches of a fingerprint */
@@ -70,8 +71,9 @@ bool request_begin(request *self, const char *method, const char *path, const ch
 /* Take an argument of the query string. It must stay until the request is freed; `value` may be NULL. */
 bool request_take_argument(request *self, const char *name, const char *value, reply *reply_out);
 
-/* Read the arguments and the body. */
-bool request_read(request *self, const char *body, size_t size, const store_names *stores, reply *reply_out);
+/* Read the arguments and the body. All stores have fingerprints of `words` words. */
+bool request_read(request *self, const char *body, size_t size, const store_names *stores, uint32_t words,
+                  reply *reply_out);
 
 void request_free(request *self);
 

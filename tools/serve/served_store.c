@@ -3,8 +3,10 @@
  */
 #include "serve/served_store.h"
 
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -24,11 +26,16 @@ struct store_state {
     pooled_cursor *idle; /* cursors that wait for a query */
 };
 
+typedef struct folder_id {
+    dev_t device;
+    ino_t inode;
+} folder_id;
+
 struct served_store {
     char *path;
     sstore_open_options options;
-    dev_t device; /* of the folder at the path, when it was opened */
-    ino_t inode;
+    uint32_t words;             /* of a fingerprint; 0: not yet known */
+    folder_id folder;           /* at the path, when the newest state was opened */
     pthread_mutex_t refreshing; /* one refresh at a time */
     pthread_mutex_t lock;       /* of `newest`, and of all states but their stores */
     store_state *newest;
@@ -49,6 +56,20 @@ static void close_state(served_store *served, store_state *state)
     atomic_fetch_sub(&served->open_count, 1);
 }
 
+/* Requests that wait were read for the width of the states before. */
+static sstore_status check_words(const served_store *served, const sstore *store, sstore_error *error)
+{
+    const uint32_t words = sstore_word_count(store);
+    if (served->words == 0 || words == served->words)
+        return SSTORE_OK;
+    *error = (sstore_error){.status = SSTORE_ERROR_UNSUPPORTED, .offset = SSTORE_NO_OFFSET};
+    (void)snprintf(error->message, sizeof error->message,
+                   "%.512s: its fingerprints have %" PRIu32 " bits, and had %" PRIu32
+                   " when the service began; restart the service",
+                   served->path, 64 * words, 64 * served->words);
+    return error->status;
+}
+
 /* Make a state of an open store, which belongs to it from now on, also after a failure. */
 static sstore_status make_state(served_store *served, sstore *store, uint64_t generation, store_state **state_out,
                                 sstore_error *error)
@@ -59,9 +80,9 @@ static sstore_status make_state(served_store *served, sstore *store, uint64_t ge
         return error_no_memory(error);
     }
     *state = (store_state){.store = store, .statistics = SSTORE_STATISTICS_INIT, .generation = generation, .users = 1};
-    sstore_status status = sstore_stat(store, &state->statistics, error);
+    sstore_status status = check_words(served, store, error);
     if (status == SSTORE_OK)
-        status = error_if_wide(served->path, state->statistics.fingerprint_bits, error);
+        status = sstore_stat(store, &state->statistics, error);
     if (status != SSTORE_OK) {
         free(state);
         sstore_close(store);
@@ -84,24 +105,20 @@ static void drop_user(served_store *served, store_state *state)
 
 /* ----- opening and closing ----- */
 
-/* Open the store at the path. If another folder comes there meanwhile, the next refresh sees it. */
-static sstore_status open_path(served_store *served, sstore **store_out, sstore_error *error)
+/* The folder at the path, or zeros. It is looked at before a store is opened there: if another folder comes meanwhile,
+ * the next refresh sees it. */
+static folder_id find_folder(const served_store *served)
 {
-    struct stat folder = {.st_ino = 0};
-    (void)stat(served->path, &folder);
-    const sstore_status status = sstore_open(served->path, &served->options, store_out, error);
-    if (status == SSTORE_OK) {
-        served->device = folder.st_dev;
-        served->inode = folder.st_ino;
-    }
-    return status;
+    struct stat folder;
+    if (stat(served->path, &folder) != 0)
+        return (folder_id){.inode = 0};
+    return (folder_id){.device = folder.st_dev, .inode = folder.st_ino};
 }
 
 /* Whether the path leads to another folder than before, or to none. Writers follow it, so readers must follow it. */
-static bool is_elsewhere(const served_store *served)
+static bool is_elsewhere(const served_store *served, folder_id found)
 {
-    struct stat folder;
-    return stat(served->path, &folder) != 0 || folder.st_dev != served->device || folder.st_ino != served->inode;
+    return found.inode == 0 || found.device != served->folder.device || found.inode != served->folder.inode;
 }
 
 sstore_status served_store_open(const char *path, const sstore_open_options *options, served_store **served_out,
@@ -117,14 +134,17 @@ sstore_status served_store_open(const char *path, const sstore_open_options *opt
     pthread_mutex_init(&served->lock, NULL);
     pthread_mutex_init(&served->refreshing, NULL);
     served->options = *options;
-    sstore_status status = open_path(served, &store, error);
+    served->folder = find_folder(served);
+    sstore_status status = sstore_open(path, options, &store, error);
     if (status == SSTORE_OK)
         status = make_state(served, store, 1, &served->newest, error);
-    if (status == SSTORE_OK)
-        *served_out = served;
-    else
+    if (status != SSTORE_OK) {
         served_store_close(served);
-    return status;
+        return status;
+    }
+    served->words = sstore_word_count(served->newest->store);
+    *served_out = served;
+    return SSTORE_OK;
 }
 
 void served_store_close(served_store *served)
@@ -192,17 +212,18 @@ void served_store_release(served_store *served, store_use *use)
 
 /* ----- new states ----- */
 
-static sstore_status open_newest(served_store *served, bool is_elsewhere_now, sstore_error *error)
+static sstore_status open_newest(served_store *served, folder_id folder, sstore_error *error)
 {
     /* The newest state is only replaced here, so it stays open. */
     store_state *old = served->newest, *state = NULL;
     sstore *store;
-    sstore_status status = is_elsewhere_now ? open_path(served, &store, error)
-                                            : sstore_reopen(old->store, &store, error);
+    sstore_status status = is_elsewhere(served, folder) ? sstore_open(served->path, &served->options, &store, error)
+                                                        : sstore_reopen(old->store, &store, error);
     if (status == SSTORE_OK)
         status = make_state(served, store, old->generation + 1, &state, error);
     if (status != SSTORE_OK)
         return status;
+    served->folder = folder;
     pthread_mutex_lock(&served->lock);
     served->newest = state;
     pthread_mutex_unlock(&served->lock);
@@ -213,10 +234,10 @@ static sstore_status open_newest(served_store *served, bool is_elsewhere_now, ss
 sstore_status served_store_refresh(served_store *served, sstore_error *error)
 {
     pthread_mutex_lock(&served->refreshing);
-    const bool is_elsewhere_now = is_elsewhere(served);
-    const sstore_status status = !is_elsewhere_now && sstore_is_newest(served->newest->store)
+    const folder_id folder = find_folder(served);
+    const sstore_status status = !is_elsewhere(served, folder) && sstore_is_newest(served->newest->store)
                                      ? SSTORE_OK
-                                     : open_newest(served, is_elsewhere_now, error);
+                                     : open_newest(served, folder, error);
     pthread_mutex_unlock(&served->refreshing);
     return status;
 }
@@ -226,6 +247,11 @@ sstore_status served_store_refresh(served_store *served, sstore_error *error)
 const char *served_store_path(const served_store *served)
 {
     return served->path;
+}
+
+uint32_t served_store_word_count(const served_store *served)
+{
+    return served->words;
 }
 
 const sstore_statistics *store_use_statistics(const store_use *use)

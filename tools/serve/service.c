@@ -47,6 +47,12 @@ static int open_store(service *self, uint32_t index, const char *path)
     char **names = self->names.items;
     if (served_store_open(path, &self->options.open, &self->stores[index], &error) != SSTORE_OK)
         return message_error(&error);
+    const uint32_t words = served_store_word_count(self->stores[index]);
+    if (index > 0 && words != self->words)
+        return message_print("%s: its fingerprints have %" PRIu32 " bits, those of the stores before it %" PRIu32
+                             "; a service's stores have the same width",
+                             path, 64 * words, 64 * self->words);
+    self->words = words;
     if ((names[index] = name_of(path)) == NULL)
         return message_print("out of memory");
     for (uint32_t i = 0; i < index; i++)
@@ -153,10 +159,11 @@ static sstore_status query_singly(service *self, const request *of, uint32_t dis
     sstore_status status = SSTORE_OK;
     sstore_cursor_set_stop(use->cursor, match_list_should_stop, list);
     for (size_t i = 0; i < of->count && status == SSTORE_OK; i++) {
+        const uint64_t *query = of->fingerprints + i * of->words;
         list->first_query = i;
         status = of->route == ROUTE_NEAREST
-                     ? sstore_query_nearest(use->cursor, of->fingerprints[i], distance, match_list_take, list, error)
-                     : sstore_query(use->cursor, of->fingerprints[i], distance, match_list_take, list, error);
+                     ? sstore_query_nearest_words(use->cursor, query, distance, match_list_take, list, error)
+                     : sstore_query_words(use->cursor, query, distance, match_list_take, list, error);
     }
     metrics_add(&self->metrics.blocks, sstore_cursor_block_count(use->cursor) - blocks);
     if (of->count > 0) {
@@ -216,7 +223,7 @@ static void answer_query(service *self, job *of)
 {
     const request *asked = &of->request;
     const store_range range = stores_of(self, asked);
-    match_list list = {.max = self->options.max_matches, .deadline_ns = asked->deadline_ns};
+    match_list list = {.words = asked->words, .max = self->options.max_matches, .deadline_ns = asked->deadline_ns};
     bool found = true;
     for (uint32_t i = range.begin; i < range.end && found; i++)
         found = find_in_store(self, asked, i, &list, &of->reply);
@@ -332,7 +339,7 @@ void service_answer(service *self, job *of)
 service_lane service_read(service *self, job *of, const char *body, size_t size)
 {
     request *asked = &of->request;
-    if (!request_read(asked, body, size, &self->names, &of->reply))
+    if (!request_read(asked, body, size, &self->names, self->words, &of->reply))
         return SERVICE_NOW;
     if (route_writes(asked->route))
         return SERVICE_WRITE;

@@ -22,6 +22,7 @@ typedef struct service_options {
 typedef struct service {
     service_options options;
     store_names names;
+    uint32_t words;         /* of a fingerprint of each store */
     served_store **stores;  /* names.count of them */
     store_writer **writers; /* as many, or NULL */
     sstore_error *failures; /* of each store: the last refresh, to report a failure once */
@@ -29,8 +30,8 @@ typedef struct service {
     atomic_ullong mean_ns; /* of recent queries, one by one */
 } service;
 
-/* Open the stores. Their names are the last parts of their paths, and must differ. Returns an exit code; messages were
- * printed. Free the service in any case. */
+/* Open the stores. Their names are the last parts of their paths, and must differ. Their fingerprints must have one
+ * width. Returns an exit code; messages were printed. Free the service in any case. */
 int service_open(service *self, char *const *paths, uint32_t count, const service_options *options);
 void service_close(service *self);
 

@@ -17,7 +17,7 @@
 
 #define BUSY_WAIT_NS 20000000 /* while another process writes to the store */
 #define ANSWER_BYTES 256u     /* the maximum for an addition */
-#define OFFER_BYTES 512u      /* of memory, for each record that is offered */
+#define OFFER_BYTES 512u      /* of memory, for each word of a record that is offered */
 
 struct store_writer {
     served_store *served;
@@ -50,7 +50,9 @@ static job_run take_run(const store_writer *self, job **list)
 {
     job_run run = {.first = *list, .count = 1};
     job *last = run.first;
-    const uint64_t max = last->request.route == ROUTE_OFFER ? self->options.memory_bytes / OFFER_BYTES : UINT64_MAX;
+    const uint64_t max = last->request.route == ROUTE_OFFER
+                             ? self->options.memory_bytes / (OFFER_BYTES * last->request.words)
+                             : UINT64_MAX;
     uint64_t records = last->request.count;
     while (last->next != NULL && are_alike(&run.first->request, &last->next->request) &&
            records + last->next->request.count <= max) {
@@ -151,18 +153,29 @@ static bool begin(const store_writer *self, job_run *run, begin_fn try_once, voi
     return status == SSTORE_OK;
 }
 
+/* Another store may have come to the path since the requests were read. */
+static sstore_status check_words(const job_run *run, uint32_t words, sstore_error *error)
+{
+    const uint32_t expected = run->first->request.words;
+    if (words == expected)
+        return SSTORE_OK;
+    *error = (sstore_error){.status = SSTORE_ERROR_UNSUPPORTED, .offset = SSTORE_NO_OFFSET};
+    (void)snprintf(error->message, sizeof error->message,
+                   "the store now has fingerprints of %" PRIu32 " bits, not of %" PRIu32, 64 * words, 64 * expected);
+    return error->status;
+}
+
 static sstore_status begin_addition(const store_writer *self, const job_run *run, void **handle_out,
                                     sstore_error *error)
 {
     sstore_add_options options = SSTORE_ADD_OPTIONS_INIT;
     sstore_builder *builder;
-    (void)run;
     options.memory_bytes = self->options.memory_bytes;
     options.threads = self->options.threads;
     const sstore_status status = sstore_builder_create_addition(served_store_path(self->served), &options, &builder,
                                                                 error);
     *handle_out = builder;
-    return status;
+    return status == SSTORE_OK ? check_words(run, sstore_builder_word_count(builder), error) : status;
 }
 
 /* Get the memory of the answers before anything is written. */
@@ -234,12 +247,11 @@ static sstore_status begin_removal(const store_writer *self, const job_run *run,
 {
     sstore_remove_options options = SSTORE_REMOVE_OPTIONS_INIT;
     sstore_remover *remover;
-    (void)run;
     options.memory_bytes = self->options.memory_bytes;
     options.threads = self->options.threads;
     const sstore_status status = sstore_remover_create(served_store_path(self->served), &options, &remover, error);
     *handle_out = remover;
-    return status;
+    return status == SSTORE_OK ? check_words(run, sstore_remover_word_count(remover), error) : status;
 }
 
 /* Records without ids stand for all records of their fingerprints. */
@@ -300,7 +312,7 @@ static sstore_status begin_dedup(const store_writer *self, const job_run *run, v
         options.distance = run->first->request.distance;
     const sstore_status status = sstore_dedup_open(served_store_path(self->served), &options, &dedup, error);
     *handle_out = dedup;
-    return status;
+    return status == SSTORE_OK ? check_words(run, sstore_dedup_word_count(dedup), error) : status;
 }
 
 /* The answers of one job. */
@@ -315,11 +327,11 @@ static int answer_offer(void *context, const sstore_dedup_answer *answer)
 {
     offer_answers *self = context;
     reply *to = &self->of->reply;
-    char fingerprint[17], id[40] = "null";
+    char fingerprint[RADIX_MAX_CHARACTERS + 1], id[40] = "null";
     if (self->has_ids && (answer->is_new || self->of->request.ids != NULL))
         snprintf(id, sizeof id, "\"%" PRIu64 "\"", answer->id);
     reply_print(to, "%s{\"fingerprint\":\"%s\",\"new\":%s,\"id\":%s,\"match_count\":%zu,\"matches\":",
-                answer->index > 0 ? "," : "", output_hex_string(fingerprint, answer->fingerprint),
+                answer->index > 0 ? "," : "", radix_string(RADIX_HEX, fingerprint, answer->words, self->list.words),
                 answer->is_new ? "true" : "false", id, answer->match_count);
     self->list.count = 0;
     for (size_t i = 0; i < answer->match_count && i < self->of->request.limit && self->listed < self->max_listed; i++) {
@@ -327,7 +339,7 @@ static int answer_offer(void *context, const sstore_dedup_answer *answer)
             return 1;
         self->listed++;
     }
-    matches_print_list(self->list.items, self->list.count, NULL, to);
+    matches_print_list(&self->list, 0, self->list.count, NULL, to);
     reply_literal(to, "}");
     return to->status != 0;
 }
@@ -337,7 +349,7 @@ static sstore_status offer(const store_writer *self, sstore_dedup *dedup, bool h
     offer_answers answers = {.of = of,
                              .has_ids = has_ids,
                              .max_listed = self->options.max_matches,
-                             .list = {.max = UINT64_MAX, .has_ids = has_ids}};
+                             .list = {.words = of->request.words, .max = UINT64_MAX, .has_ids = has_ids}};
     const request *asked = &of->request;
     reply_literal(&of->reply, "{\"results\":[");
     sstore_status status = sstore_dedup_insert(dedup, asked->fingerprints, asked->ids, asked->count, NULL, answer_offer,
