@@ -273,7 +273,7 @@ static void draw_bits(html *page, const store_view *view, double fingerprints)
                &(chart_words){"bits-chart",
                               view->words > 1 ? "Bits of a fingerprint in the tables of each word"
                                               : "Bits of a fingerprint in each table",
-                              "The tables below have the numbers of each table.", "bits per fingerprint"},
+                              "The table below has the numbers of each table.", "bits per fingerprint"},
                rows, view->group_count, &axis, view->words > 1 ? 0 : set_bound_bits(64, fingerprints));
     free(rows);
     free(parts);
