@@ -46,6 +46,21 @@ def text(values: list[int]) -> str:
     return "".join(f"{value:016x}\n" for value in values)
 
 
+def wide_text(count: int, words: int, skewed: bool = False) -> str:
+    """Lines of fingerprints of several words, some near earlier ones. Of skewed ones the first word is always the same,
+    and the second one has few values."""
+    made: list[int] = []
+    bits = 64 * words
+    for _ in range(count):
+        value = VALUES.getrandbits(bits)
+        if made and VALUES.random() < 0.4:
+            value = VALUES.choice(made[: 1 + count // 50]) ^ 1 << VALUES.randrange(bits)
+        if skewed:
+            value = value & (1 << bits - 128) - 1 | VALUES.randrange(3) << bits - 128
+        made.append(value)
+    return "".join(f"{value:0{bits // 4}x}\n" for value in made)
+
+
 def report(store: str, *options: str) -> pathlib.Path:
     """The page of a store."""
     page = pathlib.Path(store.rstrip("/") + ".html")
@@ -86,7 +101,17 @@ def make_pages() -> list[pathlib.Path]:
     sstore("add", "--quiet", "emptied", lines=text(added[:50]))
     sstore("remove", "--quiet", "emptied", lines=text(added[:50]))
     pages.append(report("emptied", *measured))
-    for name, options in (("plan", ("-n", "10M")), ("plan-large", ("-n", "900G", "--no-ids")), ("plan-k16", ("-n", "500", "-k", "16", "--all"))):
+    queries.write_text(wide_text(2000, 4))
+    sstore("build", "--quiet", "-k", "31", "wide", lines=wide_text(5000, 4))
+    pages.append(report("wide", *measured))
+    sstore("build", "--quiet", "-k", "20", "--no-ids", "skewed", lines=wide_text(3000, 4, skewed=True))
+    sstore("add", "--quiet", "skewed", lines=wide_text(50, 4, skewed=True))
+    pages.append(report("skewed", *measured))
+    sstore("build", "--quiet", "--bits", "256", "wide-empty")
+    pages.append(report("wide-empty", *measured))
+    sstore("build", "--quiet", "-k", "63", "--plan", "20", "widest", lines=wide_text(500, 16))
+    pages.append(report("widest", "--clusters"))
+    for name, options in (("plan-wide", ("-n", "10M", "--bits", "256", "-k", "31")), ("plan", ("-n", "10M")), ("plan-large", ("-n", "900G", "--no-ids")), ("plan-k16", ("-n", "500", "-k", "16", "--all"))):
         sstore("plan", *options, "--html", name + ".html")
         pages.append(pathlib.Path(name + ".html"))
     return pages

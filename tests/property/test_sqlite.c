@@ -1,7 +1,9 @@
 /*
  * test_sqlite.c - the extension of SQLite: its functions must give what SQL finds by comparing a query with all
- * records. Also states that change below a connection, arguments of every type, errors, interruption and memory.
+ * records, of 64 and of more bits. Also states that change below a connection, arguments of every type, errors,
+ * interruption and memory.
  */
+#include <endian.h>
 #include <inttypes.h>
 #include <sqlite3.h>
 #include <stdio.h>
@@ -13,6 +15,7 @@
 #include "support/random.h"
 #include "support/scratch.h"
 #include "support/testing.h"
+#include "support/wide_data.h"
 
 #define CASES 40u
 #define SANITIZED_CASES 12u
@@ -86,11 +89,12 @@ static void fails_with(sqlite3 *db, const char *words, const char *sql)
 
 /* ----- stores ----- */
 
-static void write_store(const char *path, const data_set *set, uint32_t distance, bool adds)
+static void write_store(const char *path, const data_set *set, uint32_t words, uint32_t distance, bool adds)
 {
     sstore_build_options build = SSTORE_BUILD_OPTIONS_INIT;
     sstore_builder *builder;
     sstore_error error;
+    build.fingerprint_bits = 64 * words;
     build.distance = distance;
     build.without_ids = set->id_kind == DATA_NO_IDS;
     if (adds)
@@ -101,43 +105,89 @@ static void write_store(const char *path, const data_set *set, uint32_t distance
     assert_ok(sstore_builder_finish(builder, NULL, &error), &error);
 }
 
-static int insert_record(void *statement, const sstore_record *record)
+/* Bind a fingerprint in the form of columns: an integer, or a blob. */
+static void bind_fingerprint(sqlite3_stmt *statement, int place, const uint64_t *fingerprint, uint32_t words)
 {
-    sqlite3_bind_int64(statement, 1, (sqlite3_int64)record->id);
-    sqlite3_bind_int64(statement, 2, (sqlite3_int64)record->fingerprint);
+    uint64_t bytes[SSTORE_MAX_WORDS];
+    for (uint32_t i = 0; i < words; i++)
+        bytes[i] = htobe64(fingerprint[i]);
+    if (words == 1)
+        sqlite3_bind_int64(statement, place, (sqlite3_int64)fingerprint[0]);
+    else
+        sqlite3_bind_blob(statement, place, bytes, (int)(8 * words), SQLITE_TRANSIENT);
+}
+
+static void run(sqlite3_stmt *statement)
+{
     assert_int_equal(sqlite3_step(statement), SQLITE_DONE);
-    return sqlite3_reset(statement);
+    assert_int_equal(sqlite3_reset(statement), SQLITE_OK);
 }
 
 /* A table `records` of what the library finds in the store; `id` is NULL without ids. */
 static void fill_records(sqlite3 *db, const char *path, bool has_ids)
 {
+    uint64_t fingerprint[SSTORE_MAX_WORDS], id;
+    const sstore_record_columns columns = {.struct_size = sizeof columns, .fingerprint = fingerprint, .id = &id};
     sstore *store;
+    sstore_record_iterator *records;
     sstore_error error;
+    size_t count = 1;
     (void)number(db, "DROP TABLE IF EXISTS records");
-    (void)number(db, "CREATE TABLE records(id INTEGER, fingerprint INTEGER)");
+    (void)number(db, "CREATE TABLE records(id INTEGER, fingerprint)");
     sqlite3_stmt *insert = prepare(db, has_ids ? "INSERT INTO records VALUES (?1, ?2)"
                                                : "INSERT INTO records VALUES (nullif(?1, ?1), ?2)");
     assert_ok(sstore_open(path, NULL, &store, &error), &error);
-    assert_ok(sstore_each_record(store, insert_record, insert, &error), &error);
+    assert_ok(sstore_record_iterator_create(store, &records, &error), &error);
+    while (count > 0) {
+        assert_ok(sstore_record_iterator_next(records, &columns, 1, &count, &error), &error);
+        if (count == 0)
+            break;
+        sqlite3_bind_int64(insert, 1, (sqlite3_int64)id);
+        bind_fingerprint(insert, 2, fingerprint, sstore_word_count(store));
+        run(insert);
+    }
+    sstore_record_iterator_free(records);
     sstore_close(store);
     sqlite3_finalize(insert);
 }
 
-/* A table `queries`: fingerprints as integers in fp, and in any form in form; some are NULL. */
+static void create_queries(sqlite3 *db)
+{
+    (void)number(db, "DROP TABLE IF EXISTS queries");
+    (void)number(db, "CREATE TABLE queries(number INTEGER PRIMARY KEY, fp, form)");
+    (void)number(db, "INSERT INTO queries(fp, form) VALUES (NULL, NULL)");
+}
+
+/* A table `queries`: fingerprints as integers in fp, and in any form in form; one is NULL. */
 static void fill_queries(sqlite3 *db, rng *random, const data_set *set)
 {
     static const char *const forms[] = {"fp", "sstore_hex(fp)", "unhex16(fp)",
                                         "'0x' || upper(ltrim(sstore_hex(fp), '0'))"};
-    (void)number(db, "DROP TABLE IF EXISTS queries");
-    (void)number(db, "CREATE TABLE queries(number INTEGER PRIMARY KEY, fp INTEGER, form)");
+    create_queries(db);
     for (unsigned i = 0; i < QUERIES; i++) {
         const uint64_t query = data_query(random, set, (uint32_t)rng_below(random, 12)) | 1;
         (void)number(db, "INSERT INTO queries(fp) VALUES (%lld)", (long long)query);
         (void)number(db, "UPDATE queries SET form = %s WHERE number = last_insert_rowid()",
                      forms[rng_below(random, sizeof forms / sizeof *forms)]);
     }
-    (void)number(db, "INSERT INTO queries(fp, form) VALUES (NULL, NULL)");
+}
+
+/* The same for fingerprints of several words: blobs in fp. */
+static void fill_wide_queries(sqlite3 *db, rng *random, const wide_form *form, const data_set *set)
+{
+    static const char *const forms[] = {"fp", "lower(hex(fp))", "'0x' || hex(fp)", "sstore_hex(fp)"};
+    create_queries(db);
+    for (unsigned i = 0; i < QUERIES; i++) {
+        uint64_t query[SSTORE_MAX_WORDS];
+        wide_make(random, form, set->fingerprints, set->count, query);
+        char *sql = sqlite3_mprintf("INSERT INTO queries SELECT NULL, fp, %s FROM (SELECT ? AS fp)",
+                                    forms[rng_below(random, sizeof forms / sizeof *forms)]);
+        sqlite3_stmt *insert = prepare(db, sql);
+        bind_fingerprint(insert, 1, query, form->words);
+        run(insert);
+        sqlite3_finalize(insert);
+        sqlite3_free(sql);
+    }
 }
 
 /* A function for fill_queries(): a blob of eight bytes. */
@@ -215,7 +265,7 @@ static void test_functions_agree_with_sql(void **state)
         data_make(&random, (data_kind)rng_below(&random, DATA_KIND_COUNT), (data_ids)rng_below(&random, DATA_IDS_COUNT),
                   rng_below(&random, MAX_RECORDS), true, &set);
         scratch_remove(path);
-        write_store(path, &set, built, false);
+        write_store(path, &set, 1, built, false);
         fill_records(db, path, set.id_kind != DATA_NO_IDS);
         if (set.count > 0)
             fill_queries(db, &random, &set);
@@ -231,6 +281,41 @@ static void test_functions_agree_with_sql(void **state)
     testing_done();
 }
 
+/* The same with 128, 256 and other numbers of bits. The paths have stores of other widths before, so that a connection
+ * meets one after the other. */
+static void test_wide_functions_agree_with_sql(void **state)
+{
+    rng random = rng_seeded(run_seed);
+    const uint64_t cases = testing_number("SSTORE_TEST_CASES", testing_sanitized() ? SANITIZED_CASES : CASES);
+    sqlite3 *db = connect_loaded();
+    for (uint64_t i = 0; i < cases; i++) {
+        const char *path = scratch_path("wide-%" PRIu64, i % 3);
+        wide_form form = wide_form_any(&random, 2);
+        if (i % 4 < 2)
+            form = wide_form_of(WIDE_UNIFORM, i % 4 == 0 ? 2 : 4, form.distance % 32);
+        data_set set = {.id_kind = rng_one_in(&random, 2) ? DATA_ASSIGNED : DATA_NO_IDS,
+                        .count = rng_below(&random, MAX_RECORDS)};
+        const uint32_t distance = (uint32_t)rng_below(&random, 2 * form.distance + 3);
+        set.fingerprints = wide_make_many(&random, &form, set.count);
+        scratch_remove(path);
+        write_store(path, &set, form.words, form.distance, false);
+        fill_records(db, path, set.id_kind != DATA_NO_IDS);
+        fill_wide_queries(db, &random, &form, &set);
+        char *all = sqlite3_mprintf("SELECT id, fingerprint FROM sstore_records(%Q)", path);
+        same_rows(db, all, "SELECT id, fingerprint FROM records");
+        sqlite3_free(all);
+        check_functions(db, path, form.distance, rng_one_in(&random, 3) ? form.distance : distance);
+        assert_int_equal(number(db, "SELECT count(*) FROM queries, records WHERE hamming(fp, fingerprint) <> "
+                                    "hamming(form, sstore_hex(fingerprint)) OR sstore_blob(form) <> fp"),
+                         0);
+        free(set.fingerprints);
+    }
+    disconnect(db);
+    testing_figure("stores of 128 to 1024 bits queried through SQLite: %" PRIu64 ", with %u queries each, 0 wrong",
+                   cases, QUERIES);
+    testing_done();
+}
+
 static void make_small(const char *path, uint64_t first, size_t count)
 {
     uint64_t *fingerprints = calloc(count, sizeof *fingerprints), *ids = calloc(count, sizeof *ids);
@@ -238,7 +323,8 @@ static void make_small(const char *path, uint64_t first, size_t count)
         fingerprints[i] = rng_mix(first + i);
         ids[i] = first + i;
     }
-    write_store(path, &(data_set){.count = count, .fingerprints = fingerprints, .ids = ids}, 3, scratch_exists(path));
+    write_store(path, &(data_set){.count = count, .fingerprints = fingerprints, .ids = ids}, 1, 3,
+                scratch_exists(path));
     free(fingerprints);
     free(ids);
 }
@@ -335,6 +421,41 @@ static void test_many_stores(void **state)
     testing_done();
 }
 
+static void make_wide(const char *path, uint32_t words, size_t count)
+{
+    rng random = rng_seeded(words);
+    const wide_form form = wide_form_of(WIDE_UNIFORM, words, 8);
+    data_set set = {.id_kind = DATA_ASSIGNED, .count = count, .fingerprints = wide_make_many(&random, &form, count)};
+    write_store(path, &set, words, form.distance, false);
+    free(set.fingerprints);
+}
+
+/* Stores of several widths in one statement: the rows of each have its own. */
+static void test_several_widths(void **state)
+{
+    static const uint32_t widths[] = {1, 4, 1, 16, 2, 3};
+    const unsigned count = sizeof widths / sizeof *widths;
+    sqlite3 *db = connect_loaded();
+    (void)number(db, "CREATE TABLE stores(path TEXT, bytes INTEGER)");
+    for (unsigned i = 0; i < count; i++) {
+        make_wide(scratch_path("widths-%u", i), widths[i], 100 + i);
+        (void)number(db, "INSERT INTO stores VALUES (%Q, %u)", scratch_path("widths-%u", i), 8 * widths[i]);
+    }
+    assert_int_equal(number(db, "SELECT count(*) FROM stores, sstore_records(path) WHERE length(sstore_hex("
+                                "fingerprint)) = 2 * bytes AND (typeof(fingerprint) = 'integer') = (bytes = 8)"),
+                     count * 100 + count * (count - 1) / 2);
+    assert_int_equal(number(db,
+                            "SELECT count(DISTINCT path) FROM stores, sstore_query(path, zeroblob(bytes), "
+                            "8 * bytes) AS q WHERE hamming(q.fingerprint, substr('%032x%032x%032x%032x%032x%032x"
+                            "%032x%032x', 1, 2 * bytes)) = q.distance",
+                            0, 0, 0, 0, 0, 0, 0, 0),
+                     count);
+    fails_with(db, "expected a fingerprint of 64 bits, as the store has, found one of 128 bits",
+               "SELECT count(*) FROM stores, sstore_query(path, zeroblob(16))");
+    disconnect(db);
+    testing_done();
+}
+
 /* Every kind of value as each argument: rows or an error, and nothing else. */
 static void test_any_arguments(void **state)
 {
@@ -359,20 +480,24 @@ static void test_any_arguments(void **state)
                                          "'/'",
                                          "char(0)",
                                          "'/dev/null'",
-                                         "randomblob(8)"};
+                                         "randomblob(8)",
+                                         "'0123456789abcdef0123456789ABCDEF'",
+                                         "zeroblob(16)",
+                                         "zeroblob(136)"};
     const size_t count = sizeof values / sizeof *values;
     static const char *const names[] = {"sstore_query", "sstore_nearest"};
     sqlite3 *db = connect_loaded();
-    const char *path = scratch_path("arguments");
     size_t answered = 0, tried = 0;
-    make_small(path, 0, 100);
-    for (size_t i = 0; i < count * count * 3; i++) {
-        const char *one = values[i / 3 / count], *other = values[i / 3 % count], *name = names[i % 2];
-        char *store = sqlite3_mprintf("%Q", path);
-        char *sql = i % 3 == 0   ? sqlite3_mprintf("SELECT sum(id) FROM %s(%s, %s)", name, one, other)
-                    : i % 3 == 1 ? sqlite3_mprintf("SELECT sum(id) FROM %s(%s, %s, %s)", name, store, one, other)
-                                 : sqlite3_mprintf("SELECT hamming(%s, %s), sstore_hex(%s), sstore_integer(%s)", one,
-                                                   other, one, other);
+    make_small(scratch_path("arguments"), 0, 100);
+    make_wide(scratch_path("wide-arguments"), 2, 100);
+    for (size_t i = 0; i < count * count * 4; i++) {
+        const char *one = values[i / 4 / count], *other = values[i / 4 % count], *name = names[i / 4 % 2];
+        char *store = sqlite3_mprintf("%Q", scratch_path(i % 4 == 1 ? "arguments" : "wide-arguments"));
+        char *sql = i % 4 == 0  ? sqlite3_mprintf("SELECT sum(id) FROM %s(%s, %s)", name, one, other)
+                    : i % 4 < 3 ? sqlite3_mprintf("SELECT sum(id) FROM %s(%s, %s, %s)", name, store, one, other)
+                                : sqlite3_mprintf("SELECT hamming(%s, %s), sstore_hex(%s), sstore_blob(%s), "
+                                                  "sstore_integer(%s)",
+                                                  one, other, one, one, other);
         testing_doing("%s", sql);
         const int code = sqlite3_exec(db, sql, NULL, NULL, NULL);
         assert_true(code == SQLITE_OK || code == SQLITE_ERROR);
@@ -390,7 +515,7 @@ static void test_any_arguments(void **state)
 static void test_errors(void **state)
 {
     sqlite3 *db = connect_loaded();
-    const char *path = scratch_path("errors");
+    const char *path = scratch_path("errors"), *wide = scratch_path("wide-errors");
     make_small(path, 0, 10);
     fails_with(db, "sstore_query(): expected the path of a store and a fingerprint", "SELECT * FROM sstore_query");
     fails_with(db, "sstore_nearest(): expected the path of a store and a fingerprint",
@@ -415,6 +540,24 @@ static void test_errors(void **state)
     char *fingerprint = sqlite3_mprintf("SELECT * FROM sstore_query(%Q, 'ghi')", path);
     fails_with(db, "expected a fingerprint: an integer, a text of 1 to 16 hex digits or a blob of 8 bytes",
                fingerprint);
+    char *too_wide = sqlite3_mprintf("SELECT * FROM sstore_nearest(%Q, zeroblob(32))", path);
+    fails_with(db, "sstore_nearest(): expected a fingerprint of 64 bits, as the store has, found one of 256 bits",
+               too_wide);
+    make_wide(wide, 4, 10);
+    char *too_narrow = sqlite3_mprintf("SELECT * FROM sstore_query(%Q, 1)", wide);
+    fails_with(db, "sstore_query(): expected a fingerprint of 256 bits, as the store has, found one of 64 bits",
+               too_narrow);
+    char *too_far = sqlite3_mprintf("SELECT * FROM sstore_query(%Q, zeroblob(32), 257)", wide);
+    fails_with(db, "expected a distance from 0 to 256", too_far);
+    fails_with(db, "hamming(): expected two fingerprints of the same width, found 64 and 128 bits",
+               "SELECT hamming(1, zeroblob(16))");
+    fails_with(db, "sstore_integer(): expected a fingerprint of 64 bits, found one of 128 bits",
+               "SELECT sstore_integer(zeroblob(16))");
+    fails_with(db, "16 digits or 8 bytes for each 64", "SELECT sstore_hex('12345678901234567')");
+    fails_with(db, "16 digits or 8 bytes for each 64", "SELECT sstore_blob(zeroblob(136))");
+    sqlite3_free(too_wide);
+    sqlite3_free(too_narrow);
+    sqlite3_free(too_far);
     sqlite3_free(in_view);
     sqlite3_free(distance);
     sqlite3_free(fingerprint);
@@ -513,9 +656,11 @@ int main(void)
     rng_start_run();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_functions_agree_with_sql, testing_teardown),
+        cmocka_unit_test_teardown(test_wide_functions_agree_with_sql, testing_teardown),
         cmocka_unit_test_teardown(test_states, testing_teardown),
         cmocka_unit_test_teardown(test_loading_again, testing_teardown),
         cmocka_unit_test_teardown(test_many_stores, testing_teardown),
+        cmocka_unit_test_teardown(test_several_widths, testing_teardown),
         cmocka_unit_test_teardown(test_any_arguments, testing_teardown),
         cmocka_unit_test_teardown(test_errors, testing_teardown),
         cmocka_unit_test_teardown(test_damage, testing_teardown),

@@ -82,6 +82,7 @@ static int find_clusters(const arguments *all, store_view *view, const sstore *s
         return EXIT_DONE;
     view->clusters = allocate_or_exit(1, sizeof *view->clusters);
     view->clusters->distance = view->stat.metadata.distance;
+    view->clusters->words = view->words;
     return message_status(sstore_clusters(store, &cluster, view_take_cluster, view->clusters, &error), &error);
 }
 
@@ -125,7 +126,6 @@ int cmd_report(int argc, char **argv)
     arguments all = {.task = TASK_ARGUMENTS_INIT, .open = SSTORE_OPEN_OPTIONS_INIT, .input = INPUT_OPTIONS_INIT};
     store_view view = STORE_VIEW_INIT;
     sstore_statistics metadata;
-    sstore_error error;
     sstore *store = NULL;
     view.path = operands_only_store(command_line_parse(&syntax, argc, argv, &all));
     if (all.output == NULL)
@@ -134,8 +134,6 @@ int cmd_report(int argc, char **argv)
     int code = queries == NULL ? EXIT_DONE : input_check_all(&queries, 1, &all.input);
     if (code == EXIT_DONE)
         code = store_open(view.path, &all.open, &store, &metadata);
-    if (code == EXIT_DONE)
-        code = message_status(error_if_wide(view.path, metadata.fingerprint_bits, &error), &error);
     if (code == EXIT_DONE) {
         task_begin_reading(&all.task);
         code = find_out(&all, &view, store);

@@ -46,7 +46,9 @@ int view_take_cluster(void *context, const sstore_cluster_record *record)
     if (report->current == CLUSTER_EXAMPLES)
         return 0;
     cluster_example *example = &report->examples[report->current];
-    if (example->record_count < EXAMPLE_RECORDS)
+    if (example->record_count < EXAMPLE_RECORDS) {
+        memcpy(example->words[example->record_count], record->words, report->words * sizeof *record->words);
         example->records[example->record_count++] = *record;
+    }
     return 0;
 }

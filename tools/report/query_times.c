@@ -1,5 +1,5 @@
-/* query_times.c - times the queries of a report, one after the other on one thread, as a caller of sstore_query() would
- * see them; and explains some of them. */
+/* query_times.c - times the queries of a report, one after the other on one thread, as a caller of sstore_query_words()
+ * would see them; and explains some of them. */
 #include <stdlib.h>
 #include <time.h>
 
@@ -25,14 +25,18 @@ static int count_match(void *context, const sstore_match *match)
 /* The work of one query. */
 typedef struct query_work {
     double blocks, expected_blocks, expected_ns;
+    uint32_t tables, segment, word; /* the number of tables so far, and what the last one is of */
 } query_work;
 
 static int add_table(void *context, const sstore_table_explanation *table)
 {
     query_work *work = context;
+    const bool is_first = work->tables++ == 0 || table->segment != work->segment || table->word != work->word;
+    work->segment = table->segment;
+    work->word = table->word;
     work->blocks += (double)table->block_count;
     work->expected_blocks += table->expected_block_count;
-    if (table->table == 0) /* it has the times of its segment */
+    if (is_first) /* it has the times of its word and segment */
         work->expected_ns += table->is_full_scan ? table->full_scan_ns : table->probe_ns;
     return 0;
 }
@@ -45,22 +49,24 @@ static void add_work(latency_report *to, const query_work *work)
     to->mean_expected_ns += (work->expected_ns - to->mean_expected_ns) / count;
 }
 
-static int time_query(query_report *view, sstore_cursor *cursor, uint32_t distance, uint64_t query, bool explained)
+static int time_query(query_report *view, sstore_cursor *cursor, uint32_t distance, const uint64_t *query,
+                      bool explained)
 {
     sstore_error error;
     uint64_t match_count = 0;
     query_work work = {0};
     const double begin = now_ns();
-    if (sstore_query(cursor, query, distance, count_match, &match_count, &error) != SSTORE_OK)
+    if (sstore_query_words(cursor, query, distance, count_match, &match_count, &error) != SSTORE_OK)
         return message_error(&error);
     const double time = now_ns() - begin;
     latency_report *to = match_count > 0 ? &view->hits : &view->misses;
     to->times[to->count++] = time;
     if (!explained)
         return EXIT_DONE;
-    if (sstore_explain(cursor, query, distance, add_table, &work, &error) != SSTORE_OK)
+    if (sstore_explain_words(cursor, query, distance, add_table, &work, &error) != SSTORE_OK)
         return message_error(&error);
-    add_work(to, &work);
+    if (work.expected_ns > 0) /* otherwise all whole fingerprints are read, which is not explained */
+        add_work(to, &work);
     return EXIT_DONE;
 }
 
@@ -84,7 +90,7 @@ int view_time_queries(store_view *view, const sstore *store, const uint64_t *que
     to->hits.times = allocate_or_exit(timed, sizeof *to->hits.times);
     int code = message_status(sstore_cursor_create(store, &cursor, &error), &error);
     for (size_t i = 0; i < timed && code == EXIT_DONE; i++) {
-        const uint64_t query = queries[(size_t)((double)i * (double)count / (double)timed)];
+        const uint64_t *query = queries + (size_t)((double)i * (double)count / (double)timed) * view->words;
         code = time_query(to, cursor, view->stat.metadata.distance, query, i % explain_every == 0);
         if (code == EXIT_DONE && i % 16 == 0 && on_progress("timing", i, timed) != 0)
             code = EXIT_FAILED;

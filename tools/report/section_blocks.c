@@ -39,18 +39,20 @@ static void code_bits(const sstore_table_symbols *symbols, const double parts[SY
     }
 }
 
+/* Draw those of a table, or of the first table of a word. */
 static void draw_symbols(html *page, const store_view *view, uint32_t number)
 {
     static const char *const labels[SYMBOLS] = {[0] = "0", [8] = "8", [16] = "16", [24] = "24", [32] = "32"};
-    const sstore_table_symbols *symbols = &view->tables[number].symbols;
+    const sstore_table_symbols *symbols = &view->tables[view->groups[number].first].symbols;
+    const char *name = view->words > 1 ? "Word" : "Table";
     double parts[SYMBOLS], bits, ideal;
     char id[32], title[64];
     symbol_parts(symbols, parts);
     code_bits(symbols, parts, &bits, &ideal);
     snprintf(id, sizeof id, "h-%u", (unsigned)number);
-    snprintf(title, sizeof title, "Distribution of h in table %u", (unsigned)number);
-    html_markup(page, "<div><h3>Table %u: %s bits a code, ideal %s</h3>\n", (unsigned)number, html_fixed(bits, 2).text,
-                html_fixed(ideal, 2).text);
+    snprintf(title, sizeof title, "Distribution of h in %s %u", view->words > 1 ? "word" : "table", (unsigned)number);
+    html_markup(page, "<div><h3>%s %u: %s bits a code, ideal %s</h3>\n", name, (unsigned)number,
+                html_fixed(bits, 2).text, html_fixed(ideal, 2).text);
     chart_histogram(page,
                     &(chart_words){id, title,
                                    "Bars are the parts of the neighbours, dots the lengths of codes. The "
@@ -67,13 +69,15 @@ static void draw_symbols(html *page, const store_view *view, uint32_t number)
     html_markup(page, "</div>\n");
 }
 
-static void write_symbols(html *page, const sstore_table_symbols *symbols, uint32_t number)
+static void write_symbols(html *page, const store_view *view, uint32_t number)
 {
     static const char *const columns[] = {"h", "neighbours", "part", "code length"};
-    char caption[48];
+    const uint32_t table = view->groups[number].first;
+    const sstore_table_symbols *symbols = &view->tables[table].symbols;
+    char caption[80];
     double parts[SYMBOLS];
     symbol_parts(symbols, parts);
-    snprintf(caption, sizeof caption, "Symbols of table %u", (unsigned)number);
+    snprintf(caption, sizeof caption, "Symbols of table %s", table_name(view, table).text);
     page_table_begin(page, caption, columns, 4);
     for (uint32_t h = 0; h < SYMBOLS; h++) {
         uint64_t count = 0;
@@ -95,19 +99,21 @@ void section_symbols(html *page, const store_view *view)
         return;
     page_section(page, "symbols", "How much neighbours have in common");
     html_markup(page,
-                "<p>In the order of a table, h is the number of leading bits in which a fingerprint equals the one "
-                "before. Frequent values of h have short codes. Uniform fingerprints have a narrow peak at the left of "
-                "log2 of their number, here %s. Bars to the right of it are fingerprints that are near each other: the "
-                "more there are, the smaller is the table. At 32 the whole upper half is equal.</p>\n",
-                html_fixed(log2((double)view->stat.segments[view->main_segment].metadata.distinct_count), 1).text);
+                "<p>In the order of a table, h is the number of leading bits in which a %s equals the one "
+                "before. Frequent values of h have short codes. Uniform %ss have a narrow peak at the left of "
+                "log2 of their number, here %s%s. Bars to the right of it are %ss that are near each other: the "
+                "more there are, the smaller is the table. At 32 the whole upper half is equal.%s</p>\n",
+                item_name(view), item_name(view), view->words > 1 ? "at most " : "",
+                html_fixed(log2((double)view->stat.segments[view->main_segment].metadata.distinct_count), 1).text,
+                item_name(view), view->words > 1 ? " Of each word, the first table is shown." : "");
     page_legend(page, keys, 2);
     html_markup(page, "<div class=\"multiples\">\n");
-    for (uint32_t i = 0; i < view->table_count; i++)
+    for (uint32_t i = 0; i < view->group_count; i++)
         draw_symbols(page, view, i);
     html_markup(page, "</div>\n");
     page_details_begin(page, "Counts and code lengths of all symbols");
-    for (uint32_t i = 0; i < view->table_count; i++)
-        write_symbols(page, &view->tables[i].symbols, i);
+    for (uint32_t i = 0; i < view->group_count; i++)
+        write_symbols(page, view, i);
     page_details_end(page);
 }
 
@@ -135,19 +141,21 @@ static void draw_fill(html *page, const store_view *view)
         labels[bins / 2] = ticks[1].text;
     chart_histogram(page,
                     &(chart_words){"fill-chart", "Blocks by the number of their fingerprints",
-                                   "The table below has the ranges of each table.", "fingerprints in a block"},
+                                   "The table below has the ranges of each table.",
+                                   view->words > 1 ? "words in a block" : "fingerprints in a block"},
                     &(chart_bins){.parts = parts, .count = bins, .class = "s0", .labels = labels});
 }
 
 static void write_fill(html *page, const store_view *view)
 {
-    static const char *const columns[] = {
-        "table", "blocks looked at", "used", "used, least full", "fingerprints", "from", "to"};
+    const char *const columns[] = {
+        "table", "blocks looked at", "used", "used, least full", view->words > 1 ? "words" : "fingerprints", "from",
+        "to"};
     page_table_begin(page, "Blocks of each table", columns, 7);
     for (uint32_t i = 0; i < view->table_count; i++) {
         const fill_report *fill = &view->tables[i].fill;
         page_row(page,
-                 (const char *const[]){html_count(i).text, html_count(fill->block_count).text,
+                 (const char *const[]){table_name(view, i).text, html_count(fill->block_count).text,
                                        html_percent(fill->mean_used).text, html_percent(fill->min_used).text,
                                        html_fixed(fill->mean_count, 1).text, html_count(fill->min_count).text,
                                        html_count(fill->max_count).text},
@@ -164,15 +172,20 @@ void section_fill(html *page, const store_view *view)
     for (uint32_t i = 0; i < view->table_count; i++)
         used += view->tables[i].fill.mean_used / view->table_count;
     page_section(page, "fill", "How full blocks are");
+    const char *item = item_name(view);
     html_markup(page,
-                "<p>A block has %s bytes, of which fingerprints use %s. A writer fills it until the next fingerprint "
-                "does not fit. So the number of fingerprints varies, and the bytes do not: where fingerprints are near "
-                "each other, a block holds more. %s</p>\n",
-                html_count(view->stat.segments[view->main_segment].metadata.block_bytes).text, html_percent(used).text,
+                "<p>A block of a table has %s bytes, of which %ss use %s. A writer fills it until the next %s does not "
+                "fit. So the number of %ss varies, and the bytes do not: where %ss are near each other, a block holds "
+                "more. %s%s</p>\n",
+                html_count(view->stat.segments[view->main_segment].metadata.block_bytes).text, item,
+                html_percent(used).text, item, item, item,
                 used < 0.9 ? "The tables are so small that they end within their only block."
-                           : "Almost no bytes are left over.");
+                           : "Almost no bytes are left over.",
+                view->words > 1 ? " Blocks of whole fingerprints are not shown: all hold equally many." : "");
     draw_fill(page, view);
+    long_part_begin(page, view, "Blocks of all tables");
     write_fill(page, view);
+    long_part_end(page, view);
 }
 
 /* ----- crowded prefixes ----- */
@@ -195,39 +208,57 @@ static double uniform_prefix_count(double fingerprints, uint32_t prefix_bits)
 
 static void draw_crowds(html *page, const store_view *view)
 {
-    chart_range *rows = allocate_or_exit(view->table_count, sizeof *rows);
-    for (uint32_t i = 0; i < view->table_count; i++) {
-        const table_view *table = &view->tables[i];
-        rows[i] = (chart_range){.low = table->crowd.found.median,
-                                .high = table->crowd.found.p99,
-                                .max = table->crowd.found.max,
-                                .expected = table->crowd.expected};
-        snprintf(rows[i].name, sizeof rows[i].name, "Table %u, %u key bits", (unsigned)i,
-                 (unsigned)table->statistics.prefix_bits);
+    chart_range *rows = allocate_or_exit(view->group_count, sizeof *rows);
+    size_t count = 0;
+    for (uint32_t i = 0; i < view->group_count; i++) {
+        const table_group *group = &view->groups[i];
+        if (group->radius < 0)
+            continue;
+        rows[count] = (chart_range){.low = group->crowd.found.median,
+                                    .high = group->crowd.found.p99,
+                                    .max = group->crowd.found.max,
+                                    .expected = group->crowd.expected};
+        if (view->words > 1)
+            snprintf(rows[count].name, sizeof rows[count].name, "%s", group->name);
+        else
+            snprintf(rows[count].name, sizeof rows[count].name, "%s, %u key bits", group->name,
+                     (unsigned)view->tables[i].statistics.prefix_bits);
+        count++;
     }
     chart_ranges(page,
-                 &(chart_words){"crowd-chart", "Fingerprints with a prefix that a query looks up",
-                                "The table below has the same numbers.", "fingerprints to test in the table"},
-                 rows, view->table_count);
+                 &(chart_words){"crowd-chart",
+                                view->words > 1 ? "Words with a prefix that a query looks up"
+                                                : "Fingerprints with a prefix that a query looks up",
+                                "The table below has the same numbers.",
+                                view->words > 1 ? "different values of the word to test in its tables"
+                                                : "fingerprints to test in the table"},
+                 rows, count);
     free(rows);
 }
 
 static void write_crowds(html *page, const store_view *view)
 {
-    static const char *const columns[] = {"table", "uniform",         "median",    "99 %",
-                                          "most",  "prefixes in use", "of uniform"};
-    const double fingerprints = (double)view->stat.segments[view->main_segment].metadata.distinct_count;
-    page_table_begin(page, "Fingerprints to test, and different prefixes", columns, 7);
-    for (uint32_t i = 0; i < view->table_count; i++) {
-        const table_view *table = &view->tables[i];
-        const double prefixes = prefix_count(table);
-        page_row(page,
-                 (const char *const[]){
-                     html_count(i).text, html_rounded(table->crowd.expected).text,
-                     html_rounded(table->crowd.found.median).text, html_rounded(table->crowd.found.p99).text,
-                     html_rounded(table->crowd.found.max).text, html_rounded(prefixes).text,
-                     html_percent(prefixes / uniform_prefix_count(fingerprints, table->statistics.prefix_bits)).text},
-                 7);
+    const char *const columns[] = {
+        view->words > 1 ? "word" : "table", "uniform", "median", "99 %", "most", "prefixes in use", "of uniform"};
+    page_table_begin(page,
+                     view->words > 1 ? "Different values of words to test, and prefixes in all tables of a word"
+                                     : "Fingerprints to test, and different prefixes",
+                     columns, 7);
+    for (uint32_t i = 0; i < view->group_count; i++) {
+        const table_group *group = &view->groups[i];
+        double prefixes = 0, uniform = 0;
+        for (uint32_t j = group->first; j < group->first + group->table_count; j++) {
+            prefixes += prefix_count(&view->tables[j]);
+            uniform += uniform_prefix_count(view->tables[j].count, view->tables[j].statistics.prefix_bits);
+        }
+        if (group->radius >= 0)
+            page_row(page,
+                     (const char *const[]){html_count(i).text, html_rounded(group->crowd.expected).text,
+                                           html_rounded(group->crowd.found.median).text,
+                                           html_rounded(group->crowd.found.p99).text,
+                                           html_rounded(group->crowd.found.max).text, html_rounded(prefixes).text,
+                                           html_percent(prefixes / uniform).text},
+                     7);
     }
     page_table_end(page);
 }
@@ -239,16 +270,22 @@ void section_crowd(html *page, const store_view *view)
     double found = 0, expected = 0;
     if (view->looked_up_count == 0)
         return;
-    for (uint32_t i = 0; i < view->table_count; i++) {
-        found += view->tables[i].crowd.found.median;
-        expected += view->tables[i].crowd.expected;
+    bool searches_all = true;
+    for (uint32_t i = 0; i < view->group_count; i++) {
+        const table_group *group = &view->groups[i];
+        searches_all &= group->radius >= 0;
+        if (group->radius < 0)
+            continue;
+        found += group->crowd.found.median;
+        expected += group->crowd.expected;
     }
     page_section(page, "prefixes", "How crowded prefixes are");
     html_markup(page,
-                "<p>A query reads the fingerprints that have its key bits, its prefix, in each table, and tests them. "
-                "Real fingerprints crowd under some prefixes. Of %s stored fingerprints that were looked up, half find "
-                "%s or fewer to test in all tables together. Uniform ones would find %s.</p>\n",
-                html_count(view->looked_up_count).text, html_rounded(found).text, html_rounded(expected).text);
+                "<p>A query reads the %ss that have its key bits, its prefix, in each table, and tests them. "
+                "Real %ss crowd under some prefixes. Of %s stored fingerprints that were looked up, half find "
+                "%s or fewer to test in all tables together. Uniform ones would find %s.%s</p>\n",
+                item_name(view), item_name(view), html_count(view->looked_up_count).text, html_rounded(found).text,
+                html_rounded(expected).text, searches_all ? "" : " Words that queries do not search are left out.");
     page_legend(page, keys, 2);
     draw_crowds(page, view);
     write_crowds(page, view);

@@ -8,11 +8,21 @@
 #include "report/page.h"
 #include "report/sections.h"
 
+/* Whether all words have the radius and the number of tables that compared plans have. */
+static bool has_equal_words(const store_view *view)
+{
+    for (uint32_t i = 0; i < view->group_count && view->words > 1; i++)
+        if (view->groups[i].radius != (int32_t)(view->stat.metadata.distance / view->words) ||
+            view->groups[i].table_count != view->groups[0].table_count)
+            return false;
+    return true;
+}
+
 own_plan own_plan_of(const store_view *view)
 {
     own_plan own = {.bytes_per_record = (double)view->stat.metadata.total_bytes /
                                         (double)view->stat.metadata.record_count,
-                    .table_count = view->table_count,
+                    .table_count = has_equal_words(view) ? view->table_count / view->words : 0,
                     .min_prefix_bits = UINT32_MAX,
                     .min_radius = UINT32_MAX};
     for (uint32_t i = 0; i < view->table_count; i++) {
@@ -145,10 +155,16 @@ static void write_plan(html *page, const sstore_plan_estimate *plan, const own_p
              8);
 }
 
-static void write_plans(html *page, const plan_list *plans, const own_plan *own)
+static void write_plans(html *page, const plan_list *plans, uint32_t words, const own_plan *own)
 {
-    static const char *const columns[] = {"plan",        "tables",      "bytes per record", "store",
-                                          "query, warm", "query, cold", "blocks",           "candidates"};
+    const char *const columns[] = {"plan",
+                                   words > 1 ? "tables of a word" : "tables",
+                                   "bytes per record",
+                                   "store",
+                                   "query, warm",
+                                   "query, cold",
+                                   "blocks",
+                                   "candidates"};
     page_table_begin(page, "Plans of which no smaller one is as fast, warm or cold, by the estimates", columns, 8);
     for (size_t i = 0; i < plans->count; i++)
         if (plans->items[i].is_useful || plans->items[i].is_chosen || is_own(&plans->items[i], own))
@@ -156,7 +172,7 @@ static void write_plans(html *page, const plan_list *plans, const own_plan *own)
     page_table_end(page);
 }
 
-static void write_reason(html *page, const plan_list *plans, const own_plan *own)
+static void write_reason(html *page, const plan_list *plans, uint32_t words, const own_plan *own)
 {
     const sstore_plan_estimate *chosen = find_chosen(plans);
     if (chosen == NULL)
@@ -169,10 +185,11 @@ static void write_reason(html *page, const plan_list *plans, const own_plan *own
     html_markup(page, ".%s</p>\n",
                 own == NULL           ? ""
                 : is_own(chosen, own) ? " This is the store's own plan."
+                : words > 1           ? " The store's words have other plans: see the next section."
                                       : " The store has another plan.");
 }
 
-void section_plans(html *page, const plan_list *plans, const own_plan *own)
+void section_plans(html *page, const plan_list *plans, uint32_t words, const own_plan *own)
 {
     static const page_key keys[] = {{"p0", "no smaller plan is as fast, warm or cold"},
                                     {"p1", "other plans"},
@@ -187,31 +204,41 @@ void section_plans(html *page, const plan_list *plans, const own_plan *own)
                 "are better. Times are estimates for one query without a match, with all blocks in memory. They "
                 "compare plans, and do not predict the times of a machine. Plans of more than four times the bytes "
                 "are not drawn.</p>\n");
-    write_reason(page, plans, own);
-    page_legend(page, keys, own != NULL ? 3 : 2);
+    if (words > 1)
+        html_markup(page,
+                    "<p>A plan is that of each of the %u words, with equal radii. A build gives skewed words other "
+                    "radii and plans, so it may cost less. Bytes and times are those of all words.</p>\n",
+                    (unsigned)words);
+    write_reason(page, plans, words, own);
+    page_legend(page, keys, find_own(plans, own) != NULL ? 3 : 2);
     draw_plans(page, plans, own);
-    write_plans(page, plans, own);
+    write_plans(page, plans, words, own);
 }
 
 void plan_page_write(html *page, const plan_list *plans, const sstore_plan_options *options)
 {
     const sstore_plan_estimate *chosen = find_chosen(plans);
-    char title[160], second[200], tables[80];
-    snprintf(title, sizeof title, "%s records, distance %u", html_count(options->record_count).text,
+    const uint32_t words = options->fingerprint_bits / 64;
+    char title[160], second[200], tables[80], plan[sizeof chosen->plan + 40], bits[32] = "";
+    if (words > 1)
+        snprintf(bits, sizeof bits, " of %u bits", (unsigned)options->fingerprint_bits);
+    snprintf(title, sizeof title, "%s records%s, distance %u", html_count(options->record_count).text, bits,
              (unsigned)options->distance);
     snprintf(second, sizeof second, "%s ids, for %s fingerprints", options->without_ids ? "without" : "with",
              options->sample_count > 0 ? "sampled" : "uniform");
     page_begin(page, "sstore plan", title, second);
     page_figures_begin(page);
     if (chosen != NULL) {
-        snprintf(tables, sizeof tables, "%s table%s", html_count(chosen->table_count).text,
-                 chosen->table_count == 1 ? "" : "s");
-        page_figure(page, "Chosen plan", tables, chosen->plan);
+        const uint32_t table_count = chosen->table_count * words;
+        snprintf(tables, sizeof tables, "%s table%s", html_count(table_count).text, table_count == 1 ? "" : "s");
+        snprintf(plan, sizeof plan, words > 1 ? "%s for each of %u words" : "%s", chosen->plan, (unsigned)words);
+        page_figure(page, "Chosen plan", tables, plan);
         page_figure(page, "Size", html_bytes(chosen->total_bytes).text, "of the whole store");
-        page_figure(page, "Bytes per record", html_fixed(chosen->bytes_per_record, 1).text, "in all tables");
+        page_figure(page, "Bytes per record", html_fixed(chosen->bytes_per_record, 1).text,
+                    words > 1 ? "of the whole store" : "in all tables");
         page_figure(page, "Time of a query", html_time(chosen->warm_ns).text, "estimated, in memory");
     }
     page_figures_end(page);
-    section_plans(page, plans, NULL);
+    section_plans(page, plans, words, NULL);
     page_end(page);
 }

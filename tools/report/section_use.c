@@ -2,7 +2,9 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "output/radix_form.h"
 #include "report/chart.h"
 #include "report/page.h"
 #include "report/sections.h"
@@ -50,13 +52,15 @@ static void draw_times(html *page, const latency_report *of, const char *id, con
 
 static void write_times(html *page, const char *name, const latency_report *of)
 {
+    const bool explained = of->explained_count > 0;
     if (of->count == 0)
         return;
     page_row(page,
              (const char *const[]){name, html_count(of->count).text, html_time(of->time.median).text,
                                    html_time(of->time.p90).text, html_time(of->time.p99).text,
-                                   html_time(of->time.max).text, html_time(of->mean_expected_ns).text,
-                                   html_fixed(of->mean_blocks, 1).text, html_fixed(of->mean_expected_blocks, 1).text},
+                                   html_time(of->time.max).text, explained ? html_time(of->mean_expected_ns).text : "-",
+                                   explained ? html_fixed(of->mean_blocks, 1).text : "-",
+                                   explained ? html_fixed(of->mean_expected_blocks, 1).text : "-"},
              9);
 }
 
@@ -79,6 +83,9 @@ void section_queries(html *page, const store_view *view)
                 html_count(queries->misses.count + queries->hits.count).text, html_count(queries->given_count).text,
                 (unsigned)view->stat.metadata.distance, html_count(queries->hits.count).text,
                 queries->hits.count > 0 ? ", which takes longer, since its record is read." : ".");
+    if (view->words > 1 && queries->misses.explained_count + queries->hits.explained_count == 0)
+        html_markup(page,
+                    "<p>They read all whole fingerprints instead of tables, for which there is no estimate.</p>\n");
     time_range(queries, &first, &decades);
     html_markup(page, "<div class=\"multiples\">\n");
     if (queries->misses.count > 0)
@@ -86,7 +93,10 @@ void section_queries(html *page, const store_view *view)
     if (queries->hits.count > 0)
         draw_times(page, &queries->hits, "hit-chart", "With a match", "s2", first, decades);
     html_markup(page, "</div>\n");
-    page_table_begin(page, "Times, and blocks read by a query, beside the estimates", columns, 9);
+    page_table_begin(page,
+                     view->words > 1 ? "Times, and blocks of tables read by a query, beside the estimates"
+                                     : "Times, and blocks read by a query, beside the estimates",
+                     columns, 9);
     write_times(page, "without a match", &queries->misses);
     write_times(page, "with a match", &queries->hits);
     page_table_end(page);
@@ -135,12 +145,19 @@ static void write_cluster_sizes(html *page, const cluster_report *clusters, uint
     page_table_end(page);
 }
 
-static void write_example(html *page, const cluster_example *example, bool has_ids)
+#define WORDS_A_LINE 4u
+
+static void write_example(html *page, const cluster_example *example, uint32_t words, bool has_ids)
 {
     for (uint32_t i = 0; i < example->record_count; i++) {
         const sstore_cluster_record *record = &example->records[i];
-        char fingerprint[48], id[32] = "-";
-        snprintf(fingerprint, sizeof fingerprint, "<code>%016" PRIx64 "</code>", record->fingerprint);
+        char fingerprint[20 * SSTORE_MAX_WORDS + 20] = "<code>", id[32] = "-";
+        char hex[17], *end = fingerprint + strlen(fingerprint);
+        for (uint32_t j = 0; j < words; j++) {
+            end = stpcpy(end, j > 0 && j % WORDS_A_LINE == 0 ? "<br>" : "");
+            end = stpcpy(end, output_hex_string(hex, example->words[i][j]));
+        }
+        stpcpy(end, "</code>");
         if (has_ids)
             snprintf(id, sizeof id, "%" PRIu64, record->id); /* an id is a name: its digits are not grouped */
         page_row(page,
@@ -175,7 +192,7 @@ void section_clusters(html *page, const store_view *view)
     write_cluster_sizes(page, clusters, bins);
     page_table_begin(page, "The largest clusters, with up to five records of each", columns, 4);
     for (uint32_t i = 0; i < CLUSTER_EXAMPLES; i++)
-        write_example(page, &clusters->examples[i], view->stat.metadata.has_ids);
+        write_example(page, &clusters->examples[i], view->words, view->stat.metadata.has_ids);
     page_table_end(page);
 }
 

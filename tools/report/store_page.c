@@ -14,7 +14,10 @@ static void begin(html *page, const store_view *view)
     const char *last = store_name(view->path, &length);
     char *name = allocate_or_exit(length + 1, 1), *second = allocate_or_exit(size, 1);
     memcpy(name, last, length);
-    snprintf(second, size, "%s \xc2\xb7 distance %u, %u table%s, %s ids \xc2\xb7 recipe: %s", view->path,
+    char bits[32] = "";
+    if (view->words > 1)
+        snprintf(bits, sizeof bits, "%u bits, ", (unsigned)store->fingerprint_bits);
+    snprintf(second, size, "%s \xc2\xb7 %sdistance %u, %u table%s, %s ids \xc2\xb7 recipe: %s", view->path, bits,
              (unsigned)store->distance, (unsigned)store->table_count, store->table_count == 1 ? "" : "s",
              store->has_ids ? "with" : "without", store->recipe[0] != '\0' ? store->recipe : "not recorded");
     page_begin(page, "sstore report", name, second);
@@ -43,13 +46,20 @@ static number_text bytes_each(double bytes, double records, int decimals)
     return each < 1000 ? html_fixed(each, decimals) : html_rounded(each);
 }
 
-/* Why a record takes so many bytes: the tables, and the ids. */
+/* Why a record takes so many bytes: the tables, and the ids; of several words also other parts. */
 static const char *bytes_note(const sstore_statistics *store, char *note, size_t size)
 {
     const double records = (double)store->record_count, tables = store->table_count;
-    const int length = snprintf(note, size, "%u table%s of %s", (unsigned)store->table_count,
-                                store->table_count == 1 ? "" : "s",
-                                bytes_each((double)store->tables_bytes / tables, records, 2).text);
+    int length;
+    if (store->fingerprint_bits > 64)
+        length = snprintf(note, size, "fingerprints %s, tables %s, ranks %s",
+                          bytes_each((double)store->fingerprints_bytes, records, 1).text,
+                          bytes_each((double)store->tables_bytes, records, 1).text,
+                          bytes_each((double)store->ranks_bytes, records, 1).text);
+    else
+        length = snprintf(note, size, "%u table%s of %s", (unsigned)store->table_count,
+                          store->table_count == 1 ? "" : "s",
+                          bytes_each((double)store->tables_bytes / tables, records, 2).text);
     if (store->has_ids)
         snprintf(note + length, size - (size_t)length, "; ids %s",
                  bytes_each((double)store->ids_bytes, records, 2).text);
@@ -74,7 +84,7 @@ static void write_figures(html *page, const store_view *view)
         page_figure(page, "Bytes per record", bytes_each((double)store->total_bytes, records, 1).text,
                     bytes_note(store, note, sizeof note));
         page_figure(page, "Of raw records", html_percent((double)store->total_bytes / raw_bytes(store)).text,
-                    store->has_ids ? "raw: 16 bytes a record" : "raw: 8 bytes a fingerprint");
+                    raw_text(store).text);
     }
     write_time(page, view);
     page_figures_end(page);
@@ -88,7 +98,7 @@ void store_page_write(html *page, const store_view *view)
     section_queries(page, view);
     if (view->stat.metadata.record_count > 0) {
         const own_plan own = own_plan_of(view);
-        section_plans(page, &view->plans, &own);
+        section_plans(page, &view->plans, view->words, &own);
     }
     section_tables(page, view);
     section_symbols(page, view);

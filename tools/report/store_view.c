@@ -1,6 +1,7 @@
 #include "report/store_view.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -46,11 +47,61 @@ static void choose_main_segment(store_view *view)
     }
 }
 
+static double count_fingerprints(const sstore_table_symbols *symbols)
+{
+    double count = 1;
+    for (uint32_t i = 0; i < 64; i++)
+        count += (double)symbols->difference_counts[i];
+    return count;
+}
+
+/* The radius and the plan of each word, from a text such as "7=16:1,16:1; -1=64:0", of which the end may be cut off. */
+static void read_word_plans(store_view *view, const sstore_segment_statistics *segment)
+{
+    const bool is_cut = strlen(segment->plan) + 1 == sizeof segment->plan;
+    const char *text = segment->plan;
+    for (uint32_t i = 0; i < view->group_count; i++)
+        view->groups[i].radius = UNKNOWN_RADIUS;
+    for (uint32_t i = 0; i < view->group_count; i++) {
+        char *plan;
+        const long radius = strtol(text, &plan, 10);
+        const size_t length = strcspn(plan, ";");
+        if (*plan != '=' || (plan[length] == '\0' && is_cut))
+            return;
+        view->groups[i].radius = (int32_t)radius;
+        snprintf(view->groups[i].plan, sizeof view->groups[i].plan, "%.*s", (int)length - 1, plan + 1);
+        text = plan + length + strspn(plan + length, "; ");
+    }
+}
+
+static void group_tables(store_view *view)
+{
+    view->group_count = view->words > 1 && view->table_count > 0 ? view->words : view->table_count;
+    view->groups = allocate_or_exit(view->group_count, sizeof *view->groups);
+    for (uint32_t i = 0; i < view->table_count; i++) {
+        const uint32_t number = view->words > 1 ? view->tables[i].statistics.word : i;
+        table_group *group = &view->groups[number];
+        if (group->table_count++ == 0)
+            group->first = i;
+    }
+    for (uint32_t i = 0; i < view->group_count; i++) {
+        table_group *group = &view->groups[i];
+        if (view->words > 1)
+            snprintf(group->name, sizeof group->name, "Word %u, %u table%s", (unsigned)i, (unsigned)group->table_count,
+                     group->table_count == 1 ? "" : "s");
+        else
+            snprintf(group->name, sizeof group->name, "Table %u", (unsigned)i);
+    }
+    if (view->words > 1 && view->group_count > 0)
+        read_word_plans(view, &view->stat.segments[view->main_segment].metadata);
+}
+
 int view_read_metadata(store_view *view, const sstore *store)
 {
     sstore_error error;
     if (store_report_read(store, &view->stat, &error) != SSTORE_OK)
         return message_error(&error);
+    view->words = sstore_word_count(store);
     choose_main_segment(view);
     const segment_report *segment = &view->stat.segments[view->main_segment];
     view->table_count = view->stat.metadata.segment_count > 0 ? segment->metadata.table_count : 0;
@@ -60,7 +111,9 @@ int view_read_metadata(store_view *view, const sstore *store)
         *table = (table_view){.statistics = segment->tables[i], .symbols = SSTORE_TABLE_SYMBOLS_INIT};
         if (sstore_stat_symbols(store, view->main_segment, i, &table->symbols, &error) != SSTORE_OK)
             return message_error(&error);
+        table->count = segment->metadata.distinct_count > 0 ? count_fingerprints(&table->symbols) : 0;
     }
+    group_tables(view);
     return EXIT_DONE;
 }
 
@@ -74,6 +127,7 @@ void view_free(store_view *view)
     free(view->clusters);
     store_report_free(&view->stat);
     free(view->tables);
+    free(view->groups);
     free(view->block_counts);
     free(view->sample);
     free(view->plans.items);
@@ -117,7 +171,7 @@ static int read_table_blocks(store_view *view, const sstore *store, uint32_t num
 
 int view_read_blocks(store_view *view, const sstore *store, view_progress_fn on_progress)
 {
-    const uint64_t most = view->table_count > 0 ? MAX_BLOCKS / view->table_count : 0; /* there are at most 256 */
+    const uint64_t most = view->table_count > 0 ? MAX_BLOCKS / view->table_count : 0; /* there are at most 64 a word */
     int code = EXIT_DONE;
     view->block_counts = allocate_or_exit(MAX_BLOCKS, sizeof *view->block_counts);
     for (uint32_t i = 0; i < view->table_count && code == EXIT_DONE; i++)
@@ -127,18 +181,19 @@ int view_read_blocks(store_view *view, const sstore *store, view_progress_fn on_
 
 /* ----- crowded prefixes ----- */
 
-/* The counts of candidates: for each table, one of each fingerprint. */
+/* The counts of candidates: for each group of tables, one of each fingerprint. */
 typedef struct candidate_counts {
     const store_view *view;
-    double *counts; /* of table t and fingerprint i at t * MAX_LOOKED_UP + i */
+    double *counts; /* of group g and fingerprint i at g * MAX_LOOKED_UP + i */
     size_t index;
 } candidate_counts;
 
 static int take_table(void *context, const sstore_table_explanation *table)
 {
     candidate_counts *to = context;
-    if (table->segment == to->view->main_segment && table->table < to->view->table_count && !table->is_full_scan)
-        to->counts[table->table * MAX_LOOKED_UP + to->index] = (double)table->candidate_count;
+    const uint32_t group = to->view->words > 1 ? table->word : table->table;
+    if (table->segment == to->view->main_segment && group < to->view->group_count && !table->is_full_scan)
+        to->counts[group * MAX_LOOKED_UP + to->index] += (double)table->candidate_count;
     return 0;
 }
 
@@ -153,15 +208,15 @@ static double neighbour_count(uint32_t prefix_bits, uint32_t radius)
     return sum;
 }
 
-static void summarise_table(const store_view *view, table_view *table, double *counts, size_t count)
+static void summarise_group(const store_view *view, table_group *group, double *counts, size_t count)
 {
-    const sstore_table_statistics *statistics = &table->statistics;
-    const double fingerprints = (double)view->stat.segments[view->main_segment].metadata.distinct_count;
-    table->crowd = (crowd_report){
-        .found = spread_of(counts, count),
-        .expected = ldexp(fingerprints * neighbour_count(statistics->prefix_bits, statistics->radius),
-                          -(int)statistics->prefix_bits),
-    };
+    group->crowd = (crowd_report){.found = spread_of(counts, count)};
+    for (uint32_t i = group->first; i < group->first + group->table_count; i++) {
+        const table_view *table = &view->tables[i];
+        const uint32_t prefix_bits = table->statistics.prefix_bits;
+        group->crowd.expected += ldexp(table->count * neighbour_count(prefix_bits, table->statistics.radius),
+                                       -(int)prefix_bits);
+    }
 }
 
 static int look_up(store_view *view, sstore_cursor *cursor, double *counts, view_progress_fn on_progress)
@@ -171,15 +226,16 @@ static int look_up(store_view *view, sstore_cursor *cursor, double *counts, view
     candidate_counts to = {.view = view, .counts = counts};
     for (; to.index < count && time(NULL) - begin <= MAX_SECONDS; to.index++) {
         sstore_error error;
-        const uint64_t fingerprint = view->sample[to.index * view->sample_count / count];
-        if (sstore_explain(cursor, fingerprint, view->stat.metadata.distance, take_table, &to, &error) != SSTORE_OK)
+        const uint64_t *fingerprint = view->sample + to.index * view->sample_count / count * view->words;
+        if (sstore_explain_words(cursor, fingerprint, view->stat.metadata.distance, take_table, &to, &error) !=
+            SSTORE_OK)
             return message_error(&error);
         if (on_progress("exploring", to.index, count) != 0)
             return EXIT_FAILED;
     }
     view->looked_up_count = to.index;
-    for (uint32_t i = 0; i < view->table_count && to.index > 0; i++)
-        summarise_table(view, &view->tables[i], counts + (size_t)i * MAX_LOOKED_UP, to.index);
+    for (uint32_t i = 0; i < view->group_count && to.index > 0; i++)
+        summarise_group(view, &view->groups[i], counts + (size_t)i * MAX_LOOKED_UP, to.index);
     return EXIT_DONE;
 }
 
@@ -201,7 +257,7 @@ int view_measure_crowds(store_view *view, view_progress_fn on_progress)
     int code = EXIT_DONE;
     if (view->sample_count == 0)
         return EXIT_DONE;
-    double *counts = allocate_or_exit((size_t)view->table_count * MAX_LOOKED_UP, sizeof *counts);
+    double *counts = allocate_or_exit((size_t)view->group_count * MAX_LOOKED_UP, sizeof *counts);
     options.strategy = SSTORE_STRATEGY_PROBE;
     if (sstore_open(view->path, &options, &store, &error) != SSTORE_OK ||
         sstore_cursor_create(store, &cursor, &error) != SSTORE_OK)
@@ -222,11 +278,12 @@ int view_sample(store_view *view, const sstore *store, view_progress_fn on_progr
     const size_t piece = all ? SAMPLE_SIZE : SAMPLE_PIECE;
     if (view->stat.metadata.record_count == 0) /* there may be removed ones */
         return EXIT_DONE;
-    view->sample = allocate_or_exit(SAMPLE_SIZE, sizeof *view->sample);
+    view->sample = allocate_or_exit((size_t)SAMPLE_SIZE * view->words, sizeof *view->sample);
     for (size_t at = 0; at < SAMPLE_SIZE; at += piece) {
         sstore_error error;
         size_t count;
-        if (sstore_sample(store, at, view->sample + view->sample_count, piece, &count, &error) != SSTORE_OK)
+        uint64_t *to = view->sample + view->sample_count * view->words;
+        if (sstore_sample(store, at, to, piece, &count, &error) != SSTORE_OK)
             return message_error(&error);
         view->sample_count += count;
         if (on_progress("sampling", at, SAMPLE_SIZE) != 0)
@@ -267,11 +324,14 @@ int view_make_plans(store_view *view)
     const sstore_statistics *store = &view->stat.metadata;
     const double repeats = (double)store->record_count / (double)store->distinct_count;
     const size_t distinct = (size_t)fmin((double)view->sample_count, MAX_PLAN_SAMPLE / repeats);
-    const size_t count = (size_t)((double)distinct * repeats);
-    uint64_t *sample = allocate_or_exit(count, sizeof *sample);
+    const size_t count = (size_t)((double)distinct * repeats), words = view->words;
+    uint64_t *sample = allocate_or_exit(count * words, sizeof *sample);
     sstore_plan_options options = SSTORE_PLAN_OPTIONS_INIT;
-    for (size_t i = 0; i < count; i++)
-        sample[i] = view->sample[(size_t)((double)i / repeats) * view->sample_count / distinct];
+    for (size_t i = 0; i < count; i++) {
+        const size_t from = (size_t)((double)i / repeats) * view->sample_count / distinct;
+        memcpy(sample + i * words, view->sample + from * words, words * sizeof *sample);
+    }
+    options.fingerprint_bits = store->fingerprint_bits;
     options.distance = store->distance;
     options.without_ids = !store->has_ids;
     options.block_bytes = store->block_bytes;

@@ -27,6 +27,9 @@ spread spread_of(double *values, size_t count);
 
 /* ----- tables of the largest segment that adds ----- */
 
+/* With fingerprints of several words, each word has an index with tables of its own. They hold its different values,
+ * which are "fingerprints" of 64 bits here. */
+
 /* How full blocks are. The last block of a table, which ends with the table, counts only if it is the only one. */
 typedef struct fill_report {
     uint64_t block_count; /* looked at */
@@ -44,9 +47,20 @@ typedef struct crowd_report {
 typedef struct table_view {
     sstore_table_statistics statistics;
     sstore_table_symbols symbols;
+    double count; /* of its fingerprints */
     fill_report fill;
-    crowd_report crowd;
 } table_view;
+
+#define UNKNOWN_RADIUS INT32_MAX /* the text of the plan was cut */
+
+/* Tables that are drawn as one: a table, or with several words all tables of a word. */
+typedef struct table_group {
+    uint32_t first, table_count;
+    char name[48];
+    crowd_report crowd;
+    int32_t radius; /* of the word, as its plan; -1: a query does not search it */
+    char plan[512];
+} table_group;
 
 /* ----- plans ----- */
 
@@ -85,7 +99,8 @@ typedef struct query_report {
 typedef struct cluster_example {
     uint64_t size;
     uint32_t record_count; /* that are kept */
-    sstore_cluster_record records[EXAMPLE_RECORDS];
+    sstore_cluster_record records[EXAMPLE_RECORDS]; /* without their words */
+    uint64_t words[EXAMPLE_RECORDS][SSTORE_MAX_WORDS];
 } cluster_example;
 
 typedef struct cluster_report {
@@ -93,7 +108,7 @@ typedef struct cluster_report {
     uint64_t bins[CLUSTER_BINS], bin_records[CLUSTER_BINS];
     cluster_example examples[CLUSTER_EXAMPLES]; /* the largest, descending */
     uint32_t current; /* the example that the last record's cluster is; CLUSTER_EXAMPLES: none */
-    uint32_t distance;
+    uint32_t distance, words;
 } cluster_report;
 
 /* ----- all ----- */
@@ -101,9 +116,11 @@ typedef struct cluster_report {
 typedef struct store_view {
     const char *path;
     store_report stat;
+    uint32_t words;         /* of a fingerprint */
     uint32_t main_segment;  /* the largest that adds */
     table_view *tables;     /* of it */
-    uint32_t table_count;
+    table_group *groups;    /* of these tables */
+    uint32_t table_count, group_count;
     uint32_t *block_counts; /* fingerprints of each block that was looked at, of all tables */
     size_t block_count_count;
     uint64_t *sample;       /* of the fingerprints */

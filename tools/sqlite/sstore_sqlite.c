@@ -3,7 +3,8 @@
  * docs/sqlite.md describes them.
  *
  * SQLite has only signed integers, so fingerprints and ids from 2^63 on are negative here: their two's complement. A
- * fingerprint may also be given as text of hex digits, or as a blob of eight bytes, the most significant first.
+ * fingerprint may also be given as text of hex digits, or as a blob of eight bytes, the most significant first. One of
+ * more than 64 bits does not fit into an integer: it is a blob, or text with all its digits.
  */
 #include <endian.h>
 #include <inttypes.h>
@@ -16,10 +17,11 @@
 
 SQLITE_EXTENSION_INIT1
 
-#define HEX_DIGITS 16
-#define FINGERPRINT_BYTES 8
+#define WORD_DIGITS 16u
+#define WORD_BYTES 8u
 #define FIRST_CAPACITY 64u
 #define RECORD_CAPACITY 1024u
+#define REASON_BYTES 160u
 
 /* ----- fingerprints ----- */
 
@@ -31,48 +33,75 @@ static int hex_value(char digit)
     return small >= 'a' && small <= 'f' ? small - 'a' + 10 : -1;
 }
 
-/* 1 to 16 hex digits, with or without 0x. */
-static bool read_hex(const char *text, size_t length, uint64_t *fingerprint_out)
+typedef struct fingerprint {
+    uint32_t word_count;
+    uint64_t words[SSTORE_MAX_WORDS];
+} fingerprint;
+
+/* 1 to 16 hex digits, or 16 for each word, with or without 0x. */
+static bool read_hex(const char *text, size_t length, fingerprint *to)
 {
     const size_t first = length > 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X') ? 2 : 0;
-    *fingerprint_out = 0;
-    for (size_t i = first; i < length; i++) {
-        const int digit = hex_value(text[i]);
+    const size_t digits = length - first;
+    if (digits == 0 || digits > WORD_DIGITS * SSTORE_MAX_WORDS || (digits > WORD_DIGITS && digits % WORD_DIGITS != 0))
+        return false;
+    *to = (fingerprint){.word_count = (uint32_t)((digits + WORD_DIGITS - 1) / WORD_DIGITS)};
+    for (size_t i = 0; i < digits; i++) {
+        const int digit = hex_value(text[first + i]);
         if (digit < 0)
             return false;
-        *fingerprint_out = *fingerprint_out << 4 | (uint64_t)digit;
+        uint64_t *word = &to->words[i / WORD_DIGITS];
+        *word = *word << 4 | (uint64_t)digit;
     }
-    return length > first && length - first <= HEX_DIGITS;
+    return true;
 }
 
-static bool read_fingerprint(sqlite3_value *value, uint64_t *fingerprint_out)
+static bool read_blob(const void *bytes, size_t size, fingerprint *to)
 {
-    const char *text;
+    if (size == 0 || size % WORD_BYTES != 0 || size > sizeof to->words)
+        return false;
+    to->word_count = (uint32_t)(size / WORD_BYTES);
+    memcpy(to->words, bytes, size);
+    for (uint32_t i = 0; i < to->word_count; i++)
+        to->words[i] = be64toh(to->words[i]);
+    return true;
+}
+
+static bool read_fingerprint(sqlite3_value *value, fingerprint *to)
+{
+    const void *data;
     switch (sqlite3_value_type(value)) {
-    case SQLITE_INTEGER: *fingerprint_out = (uint64_t)sqlite3_value_int64(value); return true;
+    case SQLITE_INTEGER: *to = (fingerprint){1, {(uint64_t)sqlite3_value_int64(value)}}; return true;
     case SQLITE_TEXT:
-        text = (const char *)sqlite3_value_text(value); /* NULL: out of memory */
-        return text != NULL && read_hex(text, (size_t)sqlite3_value_bytes(value), fingerprint_out);
+        data = sqlite3_value_text(value); /* NULL: out of memory */
+        return data != NULL && read_hex(data, (size_t)sqlite3_value_bytes(value), to);
     case SQLITE_BLOB:
-        if (sqlite3_value_bytes(value) != FINGERPRINT_BYTES)
-            return false;
-        memcpy(fingerprint_out, sqlite3_value_blob(value), FINGERPRINT_BYTES);
-        *fingerprint_out = be64toh(*fingerprint_out);
-        return true;
+        data = sqlite3_value_blob(value); /* NULL also if it is empty */
+        return data != NULL && read_blob(data, (size_t)sqlite3_value_bytes(value), to);
     default: return false;
     }
 }
 
-#define FINGERPRINT_FORMS "an integer, a text of 1 to 16 hex digits or a blob of 8 bytes"
+#define FINGERPRINT_FORMS                                                                                              \
+    "an integer, a text of 1 to 16 hex digits or a blob of 8 bytes; of more than 64 bits, 16 digits or 8 bytes for "   \
+    "each 64"
+
+static void set_blob(sqlite3_context *context, const uint64_t *words, uint32_t word_count)
+{
+    uint64_t bytes[SSTORE_MAX_WORDS];
+    for (uint32_t i = 0; i < word_count; i++)
+        bytes[i] = htobe64(words[i]);
+    sqlite3_result_blob(context, bytes, (int)(word_count * WORD_BYTES), SQLITE_TRANSIENT);
+}
 
 /* ----- functions of fingerprints ----- */
 
 /* Read the argument. False: the result is set, to NULL or an error. */
-static bool take_fingerprint(sqlite3_context *context, sqlite3_value *value, uint64_t *fingerprint_out)
+static bool take_fingerprint(sqlite3_context *context, sqlite3_value *value, fingerprint *to)
 {
     if (sqlite3_value_type(value) == SQLITE_NULL)
         return false; /* the result is NULL unless it is set */
-    if (read_fingerprint(value, fingerprint_out))
+    if (read_fingerprint(value, to))
         return true;
     sqlite3_result_error(context, "expected a fingerprint: " FINGERPRINT_FORMS, -1);
     return false;
@@ -92,33 +121,64 @@ static void hamming_of_blobs(sqlite3_context *context, sqlite3_value *left, sqli
     sqlite3_result_int64(context, distance);
 }
 
+static void hamming_of_fingerprints(sqlite3_context *context, const fingerprint *left, const fingerprint *right)
+{
+    uint32_t distance = 0;
+    char reason[REASON_BYTES];
+    if (left->word_count != right->word_count) {
+        snprintf(reason, sizeof reason, "hamming(): expected two fingerprints of the same width, found %u and %u bits",
+                 64 * left->word_count, 64 * right->word_count);
+        sqlite3_result_error(context, reason, -1);
+        return;
+    }
+    for (uint32_t i = 0; i < left->word_count; i++)
+        distance += sstore_hamming_distance(left->words[i], right->words[i]);
+    sqlite3_result_int(context, (int)distance);
+}
+
 static void call_hamming(sqlite3_context *context, int count, sqlite3_value **values)
 {
-    uint64_t left, right;
+    fingerprint left, right;
     (void)count;
     if (sqlite3_value_type(values[0]) == SQLITE_BLOB && sqlite3_value_type(values[1]) == SQLITE_BLOB)
         hamming_of_blobs(context, values[0], values[1]);
     else if (take_fingerprint(context, values[0], &left) && take_fingerprint(context, values[1], &right))
-        sqlite3_result_int(context, (int)sstore_hamming_distance(left, right));
+        hamming_of_fingerprints(context, &left, &right);
 }
 
 static void call_hex(sqlite3_context *context, int count, sqlite3_value **values)
 {
-    char text[HEX_DIGITS + 1];
-    uint64_t fingerprint;
+    char text[WORD_DIGITS * SSTORE_MAX_WORDS + 1];
+    fingerprint found;
     (void)count;
-    if (!take_fingerprint(context, values[0], &fingerprint))
+    if (!take_fingerprint(context, values[0], &found))
         return;
-    snprintf(text, sizeof text, "%016" PRIx64, fingerprint);
+    for (uint32_t i = 0; i < found.word_count; i++)
+        snprintf(text + i * WORD_DIGITS, WORD_DIGITS + 1, "%016" PRIx64, found.words[i]);
     sqlite3_result_text(context, text, -1, SQLITE_TRANSIENT);
 }
 
 static void call_integer(sqlite3_context *context, int count, sqlite3_value **values)
 {
-    uint64_t fingerprint;
+    fingerprint found;
+    char reason[REASON_BYTES];
     (void)count;
-    if (take_fingerprint(context, values[0], &fingerprint))
-        sqlite3_result_int64(context, (sqlite3_int64)fingerprint);
+    if (!take_fingerprint(context, values[0], &found))
+        return;
+    sqlite3_result_int64(context, (sqlite3_int64)found.words[0]);
+    if (found.word_count > 1) {
+        snprintf(reason, sizeof reason, "sstore_integer(): expected a fingerprint of 64 bits, found one of %u bits",
+                 64 * found.word_count);
+        sqlite3_result_error(context, reason, -1);
+    }
+}
+
+static void call_blob(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    fingerprint found;
+    (void)count;
+    if (take_fingerprint(context, values[0], &found))
+        set_blob(context, found.words, found.word_count);
 }
 
 static void call_version(sqlite3_context *context, int count, sqlite3_value **values)
@@ -172,8 +232,9 @@ typedef struct function_cursor {
     sqlite3_value *arguments[ARGUMENT_COUNT];
     cached_store *store; /* of the first argument; kept for further calls by the same statement */
     sstore_record_iterator *records;
-    uint64_t *fingerprints, *ids;
+    uint64_t *fingerprints, *ids; /* a fingerprint has `words` elements */
     uint32_t *distances;
+    uint32_t words;
     size_t capacity;
     size_t count, next;        /* rows in the arrays, and the current one */
     sqlite3_int64 rows_before; /* rows of the call before those in the arrays */
@@ -332,10 +393,27 @@ static int take_distance(function_cursor *cursor, sqlite3_value *value, uint32_t
     if (value == NULL || sqlite3_value_type(value) == SQLITE_NULL)
         return SQLITE_OK;
     const sqlite3_int64 distance = sqlite3_value_type(value) == SQLITE_INTEGER ? sqlite3_value_int64(value) : -1;
-    if (distance < 0 || distance > SSTORE_MAX_DISTANCE)
-        return fail(cursor->base.pVtab, "expected a distance from 0 to 64");
+    const uint32_t most = sstore_word_count(cursor->store->store) * SSTORE_MAX_DISTANCE;
     *distance_out = (uint32_t)distance;
-    return SQLITE_OK;
+    if (distance >= 0 && distance <= most)
+        return SQLITE_OK;
+    char reason[REASON_BYTES];
+    snprintf(reason, sizeof reason, "expected a distance from 0 to %u", most);
+    return fail(cursor->base.pVtab, reason);
+}
+
+/* The fingerprint, of the store's width. */
+static int take_query(function_cursor *cursor, sqlite3_value *value, fingerprint *to)
+{
+    const uint32_t words = sstore_word_count(cursor->store->store);
+    if (!read_fingerprint(value, to))
+        return fail(cursor->base.pVtab, "expected a fingerprint: " FINGERPRINT_FORMS);
+    if (to->word_count == words)
+        return SQLITE_OK;
+    char reason[REASON_BYTES];
+    snprintf(reason, sizeof reason, "expected a fingerprint of %u bits, as the store has, found one of %u bits",
+             64 * words, 64 * to->word_count);
+    return fail(cursor->base.pVtab, reason);
 }
 
 static int keep_arguments(function_cursor *cursor, int count, sqlite3_value **values)
@@ -379,16 +457,18 @@ static int is_interrupted(void *context)
 
 /* ----- rows ----- */
 
-/* Room for rows, of which the earlier ones are lost. */
+/* Room for rows of the store's width, of which the earlier ones are lost. */
 static int make_room(function_cursor *cursor, uint64_t capacity)
 {
-    if (capacity <= cursor->capacity)
+    const uint32_t words = sstore_word_count(cursor->store->store);
+    if (capacity <= cursor->capacity && words == cursor->words)
         return SQLITE_OK;
     cursor->capacity = 0;
+    cursor->words = words;
     sqlite3_free(cursor->fingerprints);
     sqlite3_free(cursor->ids);
     sqlite3_free(cursor->distances);
-    cursor->fingerprints = sqlite3_malloc64(capacity * sizeof *cursor->fingerprints);
+    cursor->fingerprints = sqlite3_malloc64(capacity * words * sizeof *cursor->fingerprints);
     cursor->ids = sqlite3_malloc64(capacity * sizeof *cursor->ids);
     cursor->distances = sqlite3_malloc64(capacity * sizeof *cursor->distances);
     if (cursor->fingerprints == NULL || cursor->ids == NULL || cursor->distances == NULL)
@@ -398,7 +478,7 @@ static int make_room(function_cursor *cursor, uint64_t capacity)
 }
 
 /* Run a query into the arrays, again with larger ones if they are too small. */
-static int find_matches(function_cursor *cursor, uint64_t fingerprint, uint32_t distance)
+static int find_matches(function_cursor *cursor, const uint64_t *query, uint32_t distance)
 {
     const table_function *function = function_of(cursor);
     sstore_cursor *search = cursor->store->cursor;
@@ -417,9 +497,9 @@ static int find_matches(function_cursor *cursor, uint64_t fingerprint, uint32_t 
                                               .id = cursor->ids,
                                               .distance = cursor->distances};
         status = function->kind == KIND_NEAREST
-                     ? sstore_query_nearest_columns(search, fingerprint, distance, &columns, cursor->capacity, &count,
-                                                    &error)
-                     : sstore_query_columns(search, fingerprint, distance, &columns, cursor->capacity, &count, &error);
+                     ? sstore_query_nearest_words_columns(search, query, distance, &columns, cursor->capacity, &count,
+                                                          &error)
+                     : sstore_query_words_columns(search, query, distance, &columns, cursor->capacity, &count, &error);
     } while (status == SSTORE_OK && count > cursor->capacity);
     sstore_cursor_set_stop(search, NULL, NULL);
     sqlite3_finalize(stop.statement);
@@ -458,7 +538,7 @@ static int begin_call(sqlite3_vtab_cursor *base, int count, const char *text, in
 {
     function_cursor *cursor = (function_cursor *)base;
     const function_kind kind = function_of(cursor)->kind;
-    uint64_t fingerprint;
+    fingerprint query;
     uint32_t distance = 0;
     (void)count, (void)text;
     end_call(cursor);
@@ -470,8 +550,8 @@ static int begin_call(sqlite3_vtab_cursor *base, int count, const char *text, in
     code = take_distance(cursor, value_count > 2 ? values[2] : NULL, &distance);
     if (code != SQLITE_OK || sqlite3_value_type(values[1]) == SQLITE_NULL)
         return code;
-    return read_fingerprint(values[1], &fingerprint) ? find_matches(cursor, fingerprint, distance)
-                                                     : fail(base->pVtab, "expected a fingerprint: " FINGERPRINT_FORMS);
+    code = take_query(cursor, values[1], &query);
+    return code == SQLITE_OK ? find_matches(cursor, query.words, distance) : code;
 }
 
 static int go_to_next(sqlite3_vtab_cursor *base)
@@ -493,6 +573,8 @@ static int get_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int n
     const int column = column_of(function_of(cursor)->kind, number);
     if (column == COLUMN_ID && cursor->store->metadata.has_ids)
         sqlite3_result_int64(context, (sqlite3_int64)cursor->ids[cursor->next]);
+    else if (column == COLUMN_FINGERPRINT && cursor->words > 1)
+        set_blob(context, &cursor->fingerprints[cursor->next * cursor->words], cursor->words);
     else if (column == COLUMN_FINGERPRINT)
         sqlite3_result_int64(context, (sqlite3_int64)cursor->fingerprints[cursor->next]);
     else if (column == COLUMN_DISTANCE)
@@ -573,6 +655,7 @@ static int create_functions(sqlite3 *db)
     } functions[] = {{"hamming", 2, call_hamming},
                      {"sstore_hex", 1, call_hex},
                      {"sstore_integer", 1, call_integer},
+                     {"sstore_blob", 1, call_blob},
                      {"sstore_version", 0, call_version}};
     int code = SQLITE_OK;
     for (size_t i = 0; i < sizeof functions / sizeof *functions && code == SQLITE_OK; i++)

@@ -108,11 +108,6 @@ static sstore_status open_entry(const char *path, const sstore *earlier, entry *
         made->public.metadata.struct_size = sizeof made->public.metadata;
         status = sstore_stat(made->public.store, &made->public.metadata, error);
     }
-    if (status == SSTORE_OK && made->public.metadata.fingerprint_bits > 64) {
-        *error = (sstore_error){.status = SSTORE_ERROR_UNSUPPORTED, .offset = SSTORE_NO_OFFSET};
-        snprintf(error->message, sizeof error->message, "the fingerprints of '%.256s' have more than 64 bits", path);
-        status = error->status;
-    }
     if (status == SSTORE_OK)
         status = sstore_cursor_create(made->public.store, &made->public.cursor, error);
     if (status != SSTORE_OK && made != NULL)

@@ -67,6 +67,41 @@ done
 head -3 input | sstore add --quiet STORE -
 sstore remove --quiet STORE - <<<"$(head -1 input)"
 sstore report STORE -o - | page_text - | grep -x 'adds\|removes' | uniq -c
+echo "--- fingerprints of 256 bits"
+paste -d '' <(fingerprints 4000 1) <(fingerprints 4000 2) <(fingerprints 4000 3) <(fingerprints 4000 4) >wide
+sed -n '1~5s/^\(.*\)[0-7]$/\18/p' wide >near
+cat near >>wide
+sstore build --quiet -k 31 WIDE wide
+sed 's/$/\t7/' near >wide-queries
+sstore report WIDE -o wide.html --queries wide-queries --clusters
+page_text wide.html >text
+sstore stat --json WIDE >json
+for part in tables fingerprints ranks ids directory manifest total; do
+    bytes=$(grep -o "\"$part\":{\"bytes\":[0-9]*" json | grep -o '[0-9]*$')
+    case $part in tables) part='all tables' ;; fingerprints) part='whole fingerprints' ;; esac
+    grep -A1 -x "$part" text | grep -qx "$bytes" || echo "FAILED: $part are not $bytes bytes"
+done
+grep -o '"bits_per_fingerprint":[0-9]*\.[0-9]\{4\}' json | cut -d: -f2 | while read -r bits; do
+    grep -qx "$(printf %.2f "$bits")" text || echo "FAILED: no table of $bits bits per word"
+done
+for word in 1 2 3 4; do
+    cut -c $((16 * word - 15))-$((16 * word)) wide | sort -u | wc -l
+done >values
+sed -n '/^Words of the fingerprints$/,/^lower half/p' text | awk '/:/ { print before[2] } { before[2] = before[1]; before[1] = $0 }' | diff values -
+grep -o '[0-9]* of [0-9]* queries were timed at distance [0-9]*' text
+grep -o "This is the store's own plan" text
+grep -x 'raw: [0-9]* bytes a record' text | uniq
+sstore clusters WIDE | awk '{ print $2 }' | sort >clustered
+grep -xE '[0-9a-f]{64}' text | sort >shown
+[ "$(comm -12 shown clustered | wc -l)" -ge 10 ] && [ -z "$(comm -23 shown clustered)" ] || echo "FAILED: other clusters"
+exits 1 sstore report WIDE -o wide.html --queries queries 2>&1
+echo "--- words that are always the same are not searched"
+sed 's/^.\{32\}/00000000000000000123456789abcdef/' wide | sstore build --quiet -k 20 --no-ids SKEWED -
+sstore report SKEWED -o - | page_text - >text
+grep -c -x 'not searched' text
+grep -o "The store's words have other plans\|Words that queries do not search are left out" text
+: | sstore build --quiet --bits 1024 EMPTY -
+sstore report EMPTY -o - --clusters | grep -o 'The store has no records'
 echo "--- the file: replaced as a whole, also where a link leads; its mode stays"
 echo old >old.html
 chmod 600 old.html
@@ -90,6 +125,13 @@ sstore plan -n 10M | sed '/^$/,$d; 1d; s/^\*//' | awk '{ print $1 }' | while rea
     grep -qx "$plan" text || echo "FAILED: the plan $plan is missing"
 done
 sstore plan -n 10M --html - | cmp - plan.html
+sstore plan -n 10M --bits 256 -k 31 --html plan.html
+grep -o '<title>sstore plan.*</title>' plan.html | head -1
+page_text plan.html >text
+grep -x '.* for each of 4 words' text
+sstore plan -n 10M --bits 256 -k 31 | sed '/^$/,$d; 1d; s/^\*//' | awk '{ print $1 }' | while read -r plan; do
+    grep -qx "$plan" text || echo "FAILED: the plan $plan is missing"
+done
 echo "--- errors"
 exits 2 sstore report STORE 2>&1
 exits 2 sstore report -o page.html 2>&1
