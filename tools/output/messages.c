@@ -99,17 +99,6 @@ sstore_status error_no_memory(sstore_error *error)
     return SSTORE_ERROR_MEMORY;
 }
 
-sstore_status error_if_wide(const char *path, uint32_t fingerprint_bits, sstore_error *error)
-{
-    if (fingerprint_bits == 64)
-        return SSTORE_OK;
-    *error = (sstore_error){.status = SSTORE_ERROR_UNSUPPORTED, .offset = SSTORE_NO_OFFSET};
-    (void)snprintf(error->message, sizeof error->message,
-                   "%.512s: its fingerprints have %" PRIu32 " bits; this is possible with 64 bits only", path,
-                   fingerprint_bits);
-    return error->status;
-}
-
 void message_exit_usage(void)
 {
     dprintf(STDERR_FILENO, "Try '%s --help' for more information.\n", program_invocation_short_name);

@@ -36,10 +36,6 @@ int message_status(sstore_status status, const sstore_error *error);
 /* Fill the error that the library's calls give without memory. Returns its status. */
 sstore_status error_no_memory(sstore_error *error);
 
-/* Where only fingerprints of 64 bits are possible: fill the error of a store whose fingerprints have more. Returns its
- * status, or SSTORE_OK. */
-sstore_status error_if_wide(const char *path, uint32_t fingerprint_bits, sstore_error *error);
-
 /* Print how to get help, and exit with EXIT_USAGE. */
 __attribute__((noreturn)) void message_exit_usage(void);
 

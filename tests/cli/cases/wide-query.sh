@@ -63,3 +63,4 @@ exits 2 sstore query -k 257 STORE $(head -1 narrow) 2>&1
 echo 1 | exits 1 sstore query STORE 2>&1
 echo "--- explained"
 sstore query --explain STORE $(head -1 narrow) | sed -n '1p; $p' | cut -c 1-22,120-
+sstore query --explain -k 256 STORE $(head -1 narrow) | sed -n "2p; s/, which.*//p"
