@@ -61,7 +61,7 @@ static void test_spilling(void **state)
     const trials all = {&spilling, 1, faults, sizeof faults / sizeof faults[0]};
     operation_make_spilling(run_seed, &spilling);
     const uint64_t step = 101 *
-                          testing_number("SSTORE_TEST_STEP", testing_sanitized() ? 8 : 1); /* it makes many calls */
+                          testing_number("SSTORE_TEST_STEP", testing_sanitized() ? 40 : 1); /* it makes many calls */
     trial_run_all(&all, "for files, of a build that spills,", testing_long() ? 11 : step, run_seed);
     operation_free(&spilling);
 }

@@ -17,6 +17,8 @@
 #include "support/scratch.h"
 #include "support/widened.h"
 
+#define LAST_TRIED 4u
+
 static operation operations[OPERATION_COUNT];
 
 typedef struct tally {
@@ -51,6 +53,13 @@ static void check_cut(const operation *self, const disk *log, size_t steps, disk
     operation_check_tidy(self);
 }
 
+/* What follows i of those up to `count` that are tried: each `step`-th, and the last ones, which make a change visible. */
+static uint64_t next_of(uint64_t i, uint64_t count, uint64_t step)
+{
+    const uint64_t last = count > LAST_TRIED ? count - LAST_TRIED : 0;
+    return i >= last ? i + 1 : i + step < last ? i + step : last;
+}
+
 /* Returns how often it syncs. */
 static uint64_t cut_everywhere(const operation *self, uint32_t threads, rng *random, tally *sum)
 {
@@ -65,7 +74,7 @@ static uint64_t cut_everywhere(const operation *self, uint32_t threads, rng *ran
     const uint64_t syncs = disk_syncs(log);
     const size_t steps = disk_steps(log);
     assert_true(steps > 10 && syncs > 2);
-    for (size_t i = 0; i <= steps; i += few && i + 25 < steps ? 25 : 1)
+    for (size_t i = 0; i <= steps; i = next_of(i, steps, few ? 25 : 1))
         for (int luck = 0; luck < DISK_LUCKS; luck++)
             for (int j = 0; j < (luck == DISK_LOSES_SOME ? often : 1); j++)
                 check_cut(self, log, i, (disk_luck)luck, random, sum);
@@ -94,7 +103,7 @@ static void cut_after_failure(const operation *self, uint64_t failing, rng *rand
     assert_ok(status, &error);
     const size_t steps = disk_steps(log);
     const size_t fewer = testing_sanitized() ? 5 : 1, step = widened_words > 1 && !testing_long() ? 13 * fewer : fewer;
-    for (size_t i = begin; i <= steps; i += i + step < steps ? step : 1) {
+    for (size_t i = begin; i <= steps; i = next_of(i, steps, step)) {
         check_cut(self, log, i, DISK_LOSES_NAMES, random, sum);
         check_cut(self, log, i, DISK_LOSES_SOME, random, sum);
     }
@@ -112,7 +121,7 @@ static void cut_all(const operation *all_of, size_t count, uint64_t each, rng *r
             continue;
         (void)cut_everywhere(self, 3, random, &sum);
         const uint64_t syncs = cut_everywhere(self, 1, random, &sum);
-        for (uint64_t failing = 1; failing <= syncs; failing += failing + each < syncs ? each : 1)
+        for (uint64_t failing = 1; failing <= syncs; failing = next_of(failing, syncs, each))
             cut_after_failure(self, failing, random, &sum);
         printf("%-12s %5" PRIu64 " power cuts: no store %" PRIu64 ", as before %" PRIu64
                ", as it should become %" PRIu64 "\n",
@@ -140,7 +149,7 @@ static void test_wide_stores(void **state)
     static operation wide[WIDE_OPERATION_COUNT];
     rng random = rng_seeded(run_seed + 4);
     operations_make_wide(run_seed, wide);
-    cut_all(wide, WIDE_OPERATION_COUNT, testing_long() ? 1 : 41, &random);
+    cut_all(wide, WIDE_OPERATION_COUNT, testing_long() ? 1 : testing_sanitized() ? 41 : 11, &random);
     operations_free_wide(wide);
 }
 

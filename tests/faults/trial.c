@@ -8,6 +8,8 @@
 
 #include "support/process.h"
 
+#define FEW_TRIALS 8u /* of an operation; then it may be that none fails */
+
 /* ----- refusing ----- */
 
 typedef struct refusal {
@@ -182,7 +184,7 @@ void trial_run_all(const trials *all, const char *what, uint64_t step, uint64_t 
                " failed when all was done\n",
                tried->name, sum.trials, sum.came_through, sum.failed, sum.failed_late);
         fflush(stdout);
-        assert_true(sum.failed > 0);
+        assert_true(sum.failed > 0 || sum.trials < FEW_TRIALS);
         tally_add(&total, &sum);
     }
     testing_figure("calls %s refused: %" PRIu64 " in %zu operations: %" PRIu64 " came through, %" PRIu64
