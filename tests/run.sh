@@ -49,8 +49,8 @@ longest='^(property\.(same_matches|query_property|word_joins|dedup_words|words)|
 longest+='|install\.static|browser\.pages|format\.(decoder|golden|fingerprint)|unit\.(components|group_join|row_joins|sorter|table_join)|(cli|corrupt)\..*)$'
 # Tests that would take long with a sanitizer and gain little from it: they count files, watch where files are, mostly
 # run Python, only compute with numbers, or mostly start the command.
-unsanitized='^(limits\.descriptors|browser\.pages|faults\.file_locations|format\.vectors|unit\.(planner|cost)'
-unsanitized+='|cli\.(output-every|build-compressed|build-text-shapes|query-same|query-brute-force|query-input|dump-format|interchange))$'
+unsanitized='^(limits\.descriptors|browser\.pages|faults\.file_locations|format\.(vectors|wide|id_table)|unit\.(planner|cost)'
+unsanitized+='|cli\.(output-every|build-compressed|build-text-shapes|query-same|query-brute-force|query-input|wide-build|wide-query|dump-format|interchange))$'
 
 say() { printf '\n== %s\n' "$*"; }
 minutes() { printf '%d min %d s' $(($1 / 60)) $(($1 % 60)); }

@@ -130,13 +130,13 @@ static size_t check_matcher(rng *random, const wide_form *form, size_t count, si
 static void test_matchers(void **state)
 {
     rng random = rng_seeded(run_seed);
-    for (unsigned i = 0; i < (testing_slow() ? 60 : 300); i++) {
+    for (unsigned i = 0; i < (testing_slow() ? 30 : 300); i++) {
         const wide_form form = wide_form_any(&random, 1);
         if (form.words > 1 || form.distance <= SSTORE_MAX_BUILD_DISTANCE)
             check_matcher(&random, &form, (size_t)rng_below(&random, 1000), (size_t)rng_below(&random, 400));
     }
     /* Many of each, so that fingerprints are looked up in the order of their keys. */
-    for (uint32_t words = 2; words <= 4; words++) {
+    for (uint32_t words = 2; words <= (testing_sanitized() ? 2u : 4u); words++) {
         const wide_form form = wide_form_of(WIDE_UNIFORM, words, 2 * words);
         check_matcher(&random, &form, 20000, 500);
     }
