@@ -14,7 +14,7 @@
 #include "support/testing.h"
 #include "support/wide_data.h"
 
-#define CASES 60u
+#define CASES 30u
 #define SLOW_CASES 4u
 #define MAX_CALL 600u
 

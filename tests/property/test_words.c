@@ -14,7 +14,7 @@
 #include "support/testing.h"
 
 #ifdef NDEBUG
-#define CASES 120u
+#define CASES 80u
 #else
 #define CASES 20u
 #endif
