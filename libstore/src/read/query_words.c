@@ -161,6 +161,7 @@ static sstore_status explain_scan(sstore_cursor *cursor, uint32_t segment, const
     const ss_segment *of = cursor->store->segments[segment];
     const ss_row_plan *plan = &ss_cursor_row_plans(cursor, distance)[segment];
     const uint64_t blocks = of->tables[0].checked.reader->header.block_count, rows = of->metadata.distinct_count;
+    assert(on_table != NULL);
     sstore_table_explanation explanation = {.struct_size = sizeof explanation,
                                             .expected_block_count = (double)blocks,
                                             .expected_candidate_count = (double)rows,

@@ -547,7 +547,7 @@ static sstore_status write_indexes(row_run *self, sstore_error *error)
 {
     ss_manifest_segment *segment = self->segment;
     const ss_block_file_metadata metadata = ss_manifest_file_metadata(segment, 0);
-    int32_t radii[SSTORE_MAX_WORDS];
+    int32_t radii[SSTORE_MAX_WORDS] = {0};
     segment->indexes = ss_alloc(self->words, sizeof *segment->indexes);
     self->workers = ss_alloc(self->threads, sizeof *self->workers);
     sstore_status status = segment->indexes != NULL && self->workers != NULL
