@@ -53,7 +53,8 @@ static void check_cut(const operation *self, const disk *log, size_t steps, disk
     operation_check_tidy(self);
 }
 
-/* What follows i of those up to `count` that are tried: each `step`-th, and the last ones, which make a change visible. */
+/* What follows i of those up to `count` that are tried: each `step`-th, and the last ones, which make a change
+ * visible. */
 static uint64_t next_of(uint64_t i, uint64_t count, uint64_t step)
 {
     const uint64_t last = count > LAST_TRIED ? count - LAST_TRIED : 0;
