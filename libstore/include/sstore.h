@@ -516,7 +516,7 @@ typedef struct sstore_table_statistics {
     double rice_bits_per_fingerprint;       /* of Rice coding of the gaps, with the best parameter */
     uint32_t prefix_bits;                   /* key bits */
     uint32_t radius;                        /* bits in which a probed prefix may differ, at the store's distance */
-    uint32_t word;                   /* of the fingerprint, from 0, that the table has; UINT32_MAX: all, as `table` */
+    uint32_t word;                          /* of the fingerprints, from 0, that the table has */
 } sstore_table_statistics;
 
 #define SSTORE_TABLE_STATISTICS_INIT {sizeof(sstore_table_statistics), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}

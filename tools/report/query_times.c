@@ -25,18 +25,17 @@ static int count_match(void *context, const sstore_match *match)
 /* The work of one query. */
 typedef struct query_work {
     double blocks, expected_blocks, expected_ns;
-    uint32_t tables, segment, word; /* the number of tables so far, and what the last one is of */
+    uint32_t tables, segment; /* the number of tables so far, and the segment of the last one */
 } query_work;
 
 static int add_table(void *context, const sstore_table_explanation *table)
 {
     query_work *work = context;
-    const bool is_first = work->tables++ == 0 || table->segment != work->segment || table->word != work->word;
+    const bool is_first = work->tables++ == 0 || table->segment != work->segment;
     work->segment = table->segment;
-    work->word = table->word;
     work->blocks += (double)table->block_count;
     work->expected_blocks += table->expected_block_count;
-    if (is_first) /* it has the times of its word and segment */
+    if (is_first) /* it has the times of its segment */
         work->expected_ns += table->is_full_scan ? table->full_scan_ns : table->probe_ns;
     return 0;
 }
@@ -65,8 +64,7 @@ static int time_query(query_report *view, sstore_cursor *cursor, uint32_t distan
         return EXIT_DONE;
     if (sstore_explain_words(cursor, query, distance, add_table, &work, &error) != SSTORE_OK)
         return message_error(&error);
-    if (work.expected_ns > 0) /* otherwise all whole fingerprints are read, which is not explained */
-        add_work(to, &work);
+    add_work(to, &work);
     return EXIT_DONE;
 }
 

@@ -83,9 +83,6 @@ void section_queries(html *page, const store_view *view)
                 html_count(queries->misses.count + queries->hits.count).text, html_count(queries->given_count).text,
                 (unsigned)view->stat.metadata.distance, html_count(queries->hits.count).text,
                 queries->hits.count > 0 ? ", which takes longer, since its record is read." : ".");
-    if (view->words > 1 && queries->misses.explained_count + queries->hits.explained_count == 0)
-        html_markup(page,
-                    "<p>They read all whole fingerprints instead of tables, for which there is no estimate.</p>\n");
     time_range(queries, &first, &decades);
     html_markup(page, "<div class=\"multiples\">\n");
     if (queries->misses.count > 0)
@@ -93,10 +90,7 @@ void section_queries(html *page, const store_view *view)
     if (queries->hits.count > 0)
         draw_times(page, &queries->hits, "hit-chart", "With a match", "s2", first, decades);
     html_markup(page, "</div>\n");
-    page_table_begin(page,
-                     view->words > 1 ? "Times, and blocks of tables read by a query, beside the estimates"
-                                     : "Times, and blocks read by a query, beside the estimates",
-                     columns, 9);
+    page_table_begin(page, "Times, and blocks read by a query, beside the estimates", columns, 9);
     write_times(page, "without a match", &queries->misses);
     write_times(page, "with a match", &queries->hits);
     page_table_end(page);
