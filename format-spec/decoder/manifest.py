@@ -182,6 +182,8 @@ def _parse_contents(data: bytes, path: str) -> Manifest:
             segment.word_indexes = [entries.take_word_index(segment, word) for word in range(fingerprint_bits // FINGERPRINT_BITS)]
             if sum(index.radius + 1 for index in segment.word_indexes) < k + 1:
                 raise Damaged(f"the radii of the words are not enough for k {k}", offset=segment_at)
+            if segment_count + sum(len(one.word_indexes) for one in segments) > MAX_SEGMENTS:
+                raise Damaged("too many word indexes", offset=segment_at)
     offset = entries.offset
     if len({segment.folder_number for segment in segments}) != len(segments):
         raise Damaged("two segments have the same folder", offset=FIXED_BYTES)

@@ -209,8 +209,9 @@ SSTORE_API bool sstore_is_newest(const sstore *store);
 /* Close a store. Free its cursors and iterators first. */
 SSTORE_API void sstore_close(sstore *store);
 
-/* Create a cursor: the scratch memory of one thread's queries. It takes about 20 KiB, and in the mode PREAD up to 80
- * blocks: 336 KiB with blocks of 4 KiB. Free it with sstore_cursor_free() before its store is closed. Errors: ARGUMENT,
+/* Create a cursor: the scratch memory of one thread's queries. It takes about 20 KiB, and
+ * with several words 5 KiB for each segment; in the mode PREAD also up to 82 blocks: 336 KiB with blocks of 4 KiB. Free
+ * it with sstore_cursor_free() before its store is closed. Errors: ARGUMENT,
  * MEMORY. */
 SSTORE_API sstore_status sstore_cursor_create(const sstore *store, sstore_cursor **cursor_out, sstore_error *error);
 
@@ -232,7 +233,8 @@ SSTORE_API uint64_t sstore_cursor_block_count(const sstore_cursor *cursor);
 /*
  * The phases of a call, in `phase`:
  *  - builds: "sorting" crowded buckets, "counting" records or a table's fingerprints, "writing" a table (table 0 with
- *    the ids), "permuting" table 0 for another table
+ *    the ids), "permuting" table 0 for another table; with several words "dividing" the fingerprints into one of their
+ *    words, and then the phases of that word's index
  *  - batches of queries: "answering" queries; `done` rises after each round of up to 2^20 of them
  *  - sstore_verify(): "verifying" tables, ids and records
  *  - sstore_reindex(): "indexing" a table (table 0 with the ids)
@@ -343,7 +345,8 @@ typedef struct sstore_batch_options {
  *
  * Queries are answered one by one, by passes over the tables, or by one full scan for all of them, whichever is
  * expected to take the least time. Memory, for any `count`: 32 bytes for each of up to 2^20 queries, 8 MiB a thread,
- * and 170 bytes for each of up to 2^21 matches. Only a single query with more matches takes more.
+ * and 170 bytes for each of up to 2^21 matches. Only a single query with more matches takes more. With several words,
+ * each word is also searched as such a batch of its own.
  * Errors: as sstore_query(), and MEMORY.
  */
 SSTORE_API sstore_status sstore_query_batch(const sstore *store, const uint64_t *fingerprints, size_t count,
@@ -378,7 +381,8 @@ typedef struct sstore_table_explanation {
     uint64_t block_count;            /* blocks read; two probes in a row that share one read it once */
     uint64_t candidate_count;        /* fingerprints with a probed prefix; all of them in a full scan */
     uint64_t found_count;            /* distinct fingerprints within the distance that this table found first, before
-                                        segments that remove are applied */
+                                        segments that remove are applied; if it has one of several words: the words
+                                        within its radius, whose fingerprints may be farther away */
     double probe_ns, full_scan_ns;   /* expected for the whole segment; with STRATEGY_AUTO the smaller one decides */
     uint32_t segment;                /* of the store, from 0. Segments that remove are not searched */
     uint32_t table;                  /* from 0 within the segment; UINT32_MAX: all words of the fingerprints */
@@ -906,7 +910,8 @@ typedef struct sstore_reindex_options {
  * are copied. Memory: as for the largest segment in an open store, and a few blocks. On failure the store is unchanged,
  * except if the last sync fails, as with sstore_builder_finish().
  *
- * *rebuilt_count_out, if not NULL, is the number of directories that were rebuilt.
+ * *rebuilt_count_out, if not NULL, is the number of segments whose directories, also those of its word indexes, were
+ * rebuilt.
  * Errors: ARGUMENT, MEMORY, IO, NOT_FOUND, BUSY; DAMAGED (the manifest, or a table or the ids of a segment concerned,
  * which cannot be rebuilt), UNSUPPORTED; STOPPED. Source: format-spec/sstore-format.md, "Directory".
  */
@@ -994,7 +999,7 @@ SSTORE_API void sstore_dedup_close(sstore_dedup *dedup);
 
 typedef struct sstore_join_options {
     size_t struct_size;
-    uint32_t distance;     /* 0 to 16, or SSTORE_OWN_DISTANCE, the default */
+    uint32_t distance;     /* 0 to 16 a word, or SSTORE_OWN_DISTANCE, the default */
     uint32_t threads;      /* 0: all that the process may use */
     uint64_t memory_bytes; /* maximum without the open stores; 0: 1 GiB. The limit is enforced from 64 MiB up. Smaller
                               values (minimum 8 MiB) may be exceeded. With little memory, fewer threads look for
@@ -1032,9 +1037,10 @@ typedef struct sstore_pair_columns {
  * id) first. The order is that of (fingerprint, other_fingerprint, other_id, id), with any memory and threads. Records
  * with equal fingerprints are also pairs: a fingerprint with n ids has n * (n - 1) / 2 of them.
  *
- * The fingerprints are sorted distance + 1 times, each time by other bits, and compared if these are equal. The store's
- * own tables are not used, so any distance is possible. Items that do not fit in memory are spilled: up to about 16
- * bytes a fingerprint, and 40 a pair. At most 4 file descriptors are used.
+ * With 64 bits, the fingerprints are sorted distance + 1 times, each time by other bits, and compared if these are
+ * equal. The store's own tables are not used, so any distance is possible. Items that do not fit in memory are spilled:
+ * up to about 16 bytes a fingerprint, and 40 a pair. At most 4 file descriptors are used. With several words, each
+ * fingerprint is a query of the store. The pairs are found while they are reported, and nothing is spilled.
  * Errors: ARGUMENT, MEMORY, IO, DAMAGED, NOT_FOUND (no tmp_dir); STOPPED. Source: the paper, section 3.1.
  */
 SSTORE_API sstore_status sstore_pairs(const sstore *store, const sstore_join_options *options, sstore_pair_fn on_pair,
@@ -1049,7 +1055,8 @@ SSTORE_API sstore_status sstore_join(const sstore *left, const sstore *right, co
 typedef struct sstore_pair_iterator sstore_pair_iterator;
 
 /* The same, as an iterator: over the pairs of sstore_join(), or, if `right` is NULL, over those of sstore_pairs(). This
- * call finds all pairs. Free the iterator with sstore_pair_iterator_free() before the stores are closed.
+ * call finds all pairs; with several words, sstore_pair_iterator_next() finds them. Free the iterator with
+ * sstore_pair_iterator_free() before the stores are closed.
  * Errors: as sstore_join(). */
 SSTORE_API sstore_status sstore_pair_iterator_create(const sstore *left, const sstore *right,
                                                      const sstore_join_options *options,

@@ -1,4 +1,4 @@
-"""Find near-duplicate images below a folder: image_folder.py FOLDER [--size 8] [--distance 6] [--store images.store]
+"""Find near-duplicate images below a folder: image_folder.py FOLDER [--size 8] [--distance K] [--store images.store]
 
 A size of 16 makes hashes of 256 bits, which tell more images apart; 31 is a usual distance for them. Replaces the
 store. Prints groups of paths, separated by empty lines. Needs imagehash and Pillow.
@@ -33,9 +33,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--size", type=int, choices=(8, 16), default=8)
-    parser.add_argument("--distance", type=int, default=6)
+    parser.add_argument("--distance", type=int, help="6 of 64 bits or 31 of 256, if left out")
     parser.add_argument("--store", type=pathlib.Path, default=pathlib.Path("images.store"))
     given = parser.parse_args()
+    if given.distance is None:
+        given.distance = 6 if given.size == 8 else 31
     if not given.folder.is_dir():
         parser.error(f"{given.folder}: there is no such folder")
     paths = sorted(path for path in given.folder.rglob("*") if path.suffix.lower() in SUFFIXES)

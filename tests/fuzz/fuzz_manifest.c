@@ -26,15 +26,15 @@ static void check_segment(const ss_manifest *manifest, const ss_manifest_segment
         check_planned(segment);
     else
         FUZZ_CHECK(segment->plan.table_count == 1 && segment->words == manifest->words);
-    FUZZ_CHECK((segment->indexes != NULL) == (ss_index_count(segment) > 0));
-    for (uint32_t i = 0; i < ss_index_count(segment); i++) {
+    FUZZ_CHECK((segment->indexes != NULL) == (ss_word_index_count(segment) > 0));
+    for (uint32_t i = 0; i < ss_word_index_count(segment); i++) {
         const ss_manifest_segment *index = &segment->indexes[i];
         check_planned(index);
         FUZZ_CHECK(index->words == 1 && index->has_ids && index->record_count == segment->distinct_count);
         FUZZ_CHECK(ss_block_bytes_valid(index->block_bytes) && index->distinct_count <= index->record_count);
-        reach += (uint32_t)(ss_index_radius(index->kind) + 1);
+        reach += (uint32_t)(ss_word_index_radius(index->kind) + 1);
     }
-    FUZZ_CHECK(ss_index_count(segment) == 0 || reach > manifest->distance);
+    FUZZ_CHECK(ss_word_index_count(segment) == 0 || reach > manifest->distance);
 }
 
 /* What was accepted must hold what the readers of a manifest rely on. */
@@ -87,10 +87,10 @@ static size_t identify_segment(uint8_t *bytes, size_t left, uint32_t words, uint
                                                  .prefix_bits = ss_load_le32(table + 8),
                                                  .radius = (int32_t)ss_load_le32(table + 12)};
     }
-    if (words > 1 && (segment.kind & 0xff) == SS_SEGMENT_INDEXES) {
+    if (words > 1 && (segment.kind & 0xff) == SS_SEGMENT_WORD_INDEX) {
         segment.words = 1;
         segment.has_ids = true;
-        segment.plan.distance = ss_index_distance(segment.kind);
+        segment.plan.distance = ss_word_index_distance(segment.kind);
     }
     ss_store_u128(bytes, ss_segment_id(&segment));
     return SEGMENT_BYTES + tables * TABLE_BYTES;

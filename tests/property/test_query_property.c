@@ -21,7 +21,7 @@
 #include "support/use_store.h"
 
 #ifdef NDEBUG
-#define CASES 10000u
+#define CASES 6000u
 #else
 #define CASES 300u /* without optimisation, or sanitized, each takes so much longer */
 #endif

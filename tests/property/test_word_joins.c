@@ -12,7 +12,7 @@
 #include "support/scratch.h"
 #include "support/testing.h"
 
-#define CASES 16u
+#define CASES 8u
 #define SLOW_CASES 5u
 #define MAX_RECORDS 1200u
 #define MAX_PAIRS ((size_t)1000000) /* a case with more is reduced */

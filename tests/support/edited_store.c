@@ -107,7 +107,7 @@ static void load_segment(const char *path, const ss_dir *dir, const ss_manifest_
     made->is_index = word != SS_NO_INDEX;
     ss_folder_name(name, SS_SEGMENT_PREFIX, segment->folder_number);
     snprintf(made->folder, sizeof made->folder, "%s", name);
-    ss_index_folder_name(name, made->is_index ? word : 0);
+    ss_word_index_folder_name(name, made->is_index ? word : 0);
     if (made->is_index)
         snprintf(made->folder + strlen(made->folder), sizeof made->folder - strlen(made->folder), "/%s", name);
     snprintf(folder, sizeof folder, "%s/%s", path, made->folder);
@@ -145,7 +145,7 @@ edited_store edited_load(const char *path)
     for (uint32_t i = 0; i < manifest.segment_count; i++) {
         const ss_manifest_segment *segment = &manifest.segments[i];
         load_segment(path, &dir, segment, SS_NO_INDEX, &store.segments[store.segment_count++]);
-        for (uint32_t word = 0; word < ss_index_count(segment); word++)
+        for (uint32_t word = 0; word < ss_word_index_count(segment); word++)
             load_segment(path, &dir, segment, word, &store.segments[store.segment_count++]);
     }
     ss_manifest_free(&manifest);
@@ -335,7 +335,7 @@ void edited_set(edited_store *store, uint32_t segment, edited_field field, uint3
     case EDITED_KIND:
         put(entry + SEGMENT_KIND, 4, value);
         if (changed->is_index) /* its radius */
-            set_headers(changed, true, true, HEADER_DISTANCE, 4, ss_index_distance((uint32_t)value));
+            set_headers(changed, true, true, HEADER_DISTANCE, 4, ss_word_index_distance((uint32_t)value));
         break;
     case EDITED_RADIUS:
         if (header != NULL) {
@@ -488,7 +488,7 @@ static ss_u128 segment_id(const edited_store *store, const edited_segment *of, c
                                    .distinct_count = ss_load_le64(entry + SEGMENT_DISTINCT),
                                    .content_sum = ss_load_u128(entry + SEGMENT_CONTENT)};
     segment.block_bytes = ss_load_le32(entry + SEGMENT_BLOCK_BYTES);
-    segment.plan.distance = of->is_index ? ss_index_distance(segment.kind)
+    segment.plan.distance = of->is_index ? ss_word_index_distance(segment.kind)
                                          : ss_load_le32(store->manifest + MANIFEST_DISTANCE);
     segment.plan.table_count = tables;
     for (uint32_t i = 0; i < tables; i++) {

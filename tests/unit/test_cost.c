@@ -254,6 +254,20 @@ static void test_range_bits(void **state)
     testing_done();
 }
 
+/* Probes of ranges that cover the whole table, at a distance at which most lower halves are near, decode all of it: they
+ * take about as long as a full scan, though few fingerprints have a near prefix. */
+static void test_ranges_are_decoded(void **state)
+{
+    const ss_cost_model model = {.fingerprint_count = 5e5, .block_count = 1000, .io = SSTORE_IO_MMAP};
+    const ss_plan_table table = {.key_mask = UINT64_MAX, .prefix_bits = 64};
+    const ss_plan whole = make_plan("64:16", 16);
+    const ss_query_plan plan = make_query_plan(&whole, 16, model, SSTORE_STRATEGY_AUTO);
+    const ss_table_cost cost = ss_table_cost_of(&table, 16, 16, &model, NULL);
+    assert_true(cost.candidate_count < 1000);
+    assert_true(cost.warm_ns > 0.7 * plan.full_scan_cost);
+    assert_true(ss_table_cost_of(&table, 3, 3, &model, NULL).warm_ns < 0.1 * plan.full_scan_cost);
+}
+
 int main(void)
 {
     rng_start_run();
@@ -266,6 +280,7 @@ int main(void)
         cmocka_unit_test_teardown(test_steps_are_bounded, testing_teardown),
         cmocka_unit_test(test_probe_counts),
         cmocka_unit_test_teardown(test_range_bits, testing_teardown),
+        cmocka_unit_test(test_ranges_are_decoded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -84,7 +84,7 @@ static ss_manifest make_wide_manifest(rng *random, uint32_t words, uint32_t segm
             ss_manifest_segment *index = &segment->indexes[word];
             make_segment(random, "1", 0, true, index);
             index->folder_number = 0;
-            index->kind = ss_index_kind(word, 0);
+            index->kind = ss_word_index_kind(word, 0);
             index->segment_id = ss_segment_id(index);
         }
     }

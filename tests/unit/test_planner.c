@@ -117,6 +117,11 @@ static void test_repeats_leave_the_sample(void **state)
         ss_sampler_add(&sampler, 7);
     ss_sampler_finish(&sampler);
     assert_true(sampler.count <= 1);
+    ss_sampler_init(&sampler, room);
+    for (uint64_t i = 0; i < 16 * SS_SAMPLE_CAPACITY; i++) /* the most frequent fingerprint does not fill it */
+        ss_sampler_add(&sampler, i % 5 == 0 ? 0 : rng_mix(i));
+    ss_sampler_finish(&sampler);
+    assert_true(sampler.count > SS_SAMPLE_CAPACITY / 4);
 }
 
 /* Half of the fingerprints under one prefix of 8 bits, the others anywhere. */

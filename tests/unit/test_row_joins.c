@@ -9,8 +9,8 @@
 
 #include "base/words.h"
 #include "join/row_edges.h"
+#include "join/row_iterator.h"
 #include "join/row_pairs.h"
-#include "join/row_walk.h"
 #include "support/row_set.h"
 #include "support/scratch.h"
 #include "support/testing.h"
@@ -225,7 +225,7 @@ static void check_components(const subject *self, ss_components *components)
     uint64_t *numbers = test_malloc((truth->count + 1) * sizeof *numbers);
     sstore_error error;
     sstore_record node = {0, 0};
-    ss_row_walk walk;
+    ss_row_iterator iterator;
     bool more_nodes;
     for (size_t i = 0; i < truth->count; i++)
         parents[i] = i;
@@ -235,22 +235,22 @@ static void check_components(const subject *self, ss_components *components)
                 const size_t a = find_root(parents, i), b = find_root(parents, j);
                 parents[a > b ? a : b] = a < b ? a : b;
             }
-    assert_ok(ss_row_walk_open(&walk, self->store, true, &error), &error);
+    assert_ok(ss_row_iterator_open(&iterator, self->store, true, &error), &error);
     assert_ok(ss_components_next(components, &node, &more_nodes, &error), &error);
     for (size_t i = 0; i < truth->count; i++) {
         uint64_t fingerprint[SSTORE_MAX_WORDS];
-        assert_ok(ss_row_walk_number(&walk, &numbers[i], &error), &error);
+        assert_ok(ss_row_iterator_number(&iterator, &numbers[i], &error), &error);
         assert_true(i == 0 || numbers[i] > numbers[i - 1] ||
                     row_words_compare(truth->rows[i].words, truth->rows[i - 1].words) == 0);
         while (more_nodes && node.fingerprint < numbers[i])
             assert_ok(ss_components_next(components, &node, &more_nodes, &error), &error);
         const uint64_t root = more_nodes && node.fingerprint == numbers[i] ? node.id : numbers[i];
         assert_int_equal(root, numbers[find_root(parents, i)]);
-        ss_words_copy(fingerprint, ss_row_walk_fingerprint(&walk), self->maker.words);
-        assert_ok(ss_row_walk_step(&walk, fingerprint, &error), &error);
+        ss_words_copy(fingerprint, ss_row_iterator_fingerprint(&iterator), self->maker.words);
+        assert_ok(ss_row_iterator_next(&iterator, fingerprint, &error), &error);
     }
-    assert_false(walk.more);
-    ss_row_walk_close(&walk);
+    assert_false(iterator.more);
+    ss_row_iterator_close(&iterator);
     test_free(parents);
     test_free(numbers);
 }

@@ -306,7 +306,7 @@ int store_change_from_inputs(store_change kind, store_arguments *arguments)
 /* ----- sstore build ----- */
 
 static const command_option build_command_options[] = {
-    {"distance", 'k', "K", "build for queries within K bits, 0 to N/4 (default 3)", OPTION_NUMBER,
+    {"distance", 'k', "K", "for queries within K bits, up to a quarter of the bits (default 3)", OPTION_NUMBER,
      OPTION_FIELD(store_arguments, task.options.distance), .max = MAX_BUILD_DISTANCE, .common = true},
     {"bits", 0, "N",
      "fingerprints have N bits, a multiple of 64 up to 1024 (default: as the input shows, otherwise 64)", OPTION_NUMBER,

@@ -24,7 +24,7 @@ static const command_option options[] = {
 };
 /* For one store, and for two. */
 static const command_option one_store_options[] = {
-    {"distance", 'k', "D", "near means within D bits, up to a quarter of all (default: the store's distance)",
+    {"distance", 'k', "D", "near means within D bits, up to a quarter of the bits (default: the store's distance)",
      OPTION_NUMBER, OPTION_FIELD(arguments, distance), .max = MAX_BUILD_DISTANCE, .common = true},
     ID_TABLE_OPTION(arguments, id_table),
     {"tmp-dir", 0, "DIR", "folder for data that does not fit in memory (default: TMPDIR if it is set, otherwise STORE)",
@@ -33,7 +33,7 @@ static const command_option one_store_options[] = {
 };
 static const command_option two_store_options[] = {
     {"distance", 'k', "D",
-     "near means within D bits, up to a quarter of all (default: the smaller one of the stores' distances)",
+     "near means within D bits, up to a quarter of the bits (default: the smaller one of the stores' distances)",
      OPTION_NUMBER, OPTION_FIELD(arguments, distance), .max = MAX_BUILD_DISTANCE, .common = true},
     {"id-table", 0, "FILE", "print names from this table of 'sstore fingerprint' instead of the ids in A", OPTION_TEXT,
      OPTION_FIELD(arguments, id_table)},

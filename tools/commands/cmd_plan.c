@@ -28,7 +28,7 @@ static const option_choice objectives[] = {{"size", SSTORE_OBJECTIVE_SIZE},
 static const command_option options[] = {
     {"records", 'n', "N", "the number of records, such as 10M (default: that of --sample)", OPTION_COUNT,
      OPTION_FIELD(arguments, plan.record_count), .given = offsetof(arguments, count_given), .common = true},
-    {"distance", 'k', "K", "plan for queries within K bits, 0 to a quarter of all bits (default 3)", OPTION_NUMBER,
+    {"distance", 'k', "K", "plan for queries within K bits, up to a quarter of the bits (default 3)", OPTION_NUMBER,
      OPTION_FIELD(arguments, plan.distance), .max = MAX_BUILD_DISTANCE, .common = true},
     {"bits", 0, "N", "fingerprints have N bits, a multiple of 64 up to 1024 (default: those of --sample, otherwise 64)",
      OPTION_NUMBER, OPTION_FIELD(arguments, bits), .min = 64, .max = 64 * SSTORE_MAX_WORDS},

@@ -25,7 +25,7 @@ typedef struct arguments {
 static const command_option options[] = {
     {"queries", 0, "BATCH", "read the queries from BATCH (required); - is standard input", OPTION_TEXT,
      OPTION_FIELD(arguments, queries), .common = true},
-    {"distance", 'k', "D", "find records within D bits, up to a quarter of all (default 3)", OPTION_NUMBER,
+    {"distance", 'k', "D", "find records within D bits, up to a quarter of the bits (default 3)", OPTION_NUMBER,
      OPTION_FIELD(arguments, distance), .max = MAX_BUILD_DISTANCE, .common = true},
     {"bits", 0, "N", "fingerprints have N bits, a multiple of 64 up to 1024 (default: as BATCH shows, otherwise 64)",
      OPTION_NUMBER, OPTION_FIELD(arguments, bits), .min = 64, .max = 64 * SSTORE_MAX_WORDS},

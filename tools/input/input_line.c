@@ -148,7 +148,9 @@ static const char *describe_fingerprint(radix_form form, uint32_t words, char to
         return to;
     case RADIX_HEX: break;
     }
-    if (words <= 1)
+    if (words == 0)
+        return "a fingerprint of 1 to 16 hex digits, or of 16 for each 64 bits";
+    if (words == 1)
         return "a fingerprint of 1 to 16 hex digits";
     (void)snprintf(to, EXPECTED_BYTES, "a fingerprint of %" PRIu32 " hex digits", HEX_DIGITS * words);
     return to;

@@ -15,7 +15,7 @@
 /* ===== bits and numbers ===== */
 
 #define SS_WORD_BITS 64u        /* of a word of a fingerprint */
-#define SS_FINGERPRINT_BITS 64u /* of a fingerprint of one word; all but stores with word indexes knows only these */
+#define SS_FINGERPRINT_BITS 64u /* of a fingerprint in a word index, or in a segment that has none */
 
 /* Whether a store can have fingerprints of so many bits. */
 static inline bool ss_fingerprint_bits_valid(uint32_t bits)

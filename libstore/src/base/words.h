@@ -32,15 +32,16 @@ static inline uint32_t ss_words_distance(const uint64_t *a, const uint64_t *b, u
     return distance;
 }
 
-/* The same; they may overlap. */
-static inline void ss_words_move(uint64_t *to, const uint64_t *from, uint32_t words)
-{
-    memmove(to, from, words * sizeof *to);
-}
-
+/* Copy a fingerprint. The two places must not overlap. */
 static inline void ss_words_copy(uint64_t *to, const uint64_t *from, uint32_t words)
 {
     memcpy(to, from, words * sizeof *to);
+}
+
+/* The same, but they may overlap. */
+static inline void ss_words_move(uint64_t *to, const uint64_t *from, uint32_t words)
+{
+    memmove(to, from, words * sizeof *to);
 }
 
 /* Set fingerprint `at` of a column. */

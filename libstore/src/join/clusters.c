@@ -1,7 +1,7 @@
 /*
  * clusters.c - the connected groups of records: two records within the distance are in one cluster. A spanning join of
  * the fingerprints gives each one a root. Sorted by root, the records form the clusters. Roots and edges of
- * fingerprints of several words are their numbers (row_walk.h).
+ * fingerprints of several words are their numbers (row_iterator.h).
  */
 #include "base/error.h"
 #include "base/memory.h"
@@ -9,7 +9,7 @@
 #include "join/components.h"
 #include "join/join_call.h"
 #include "join/row_edges.h"
-#include "join/row_walk.h"
+#include "join/row_iterator.h"
 
 /* Fractions of a call's work, by measurement (bench/README.md). */
 #define CONNECTED_FRACTION 0.6
@@ -117,41 +117,41 @@ static sstore_status add_member(row_members *members, uint64_t root, uint64_t id
 }
 
 /* As add_fingerprint(). `number` is that of the current fingerprint. */
-static sstore_status add_row(const sstore_cluster_iterator *self, ss_row_walk *walk, uint64_t number,
+static sstore_status add_row(const sstore_cluster_iterator *self, ss_row_iterator *iterator, uint64_t number,
                              const sstore_record *node, row_members *members, sstore_error *error)
 {
     uint64_t fingerprint[SSTORE_MAX_WORDS];
-    const uint64_t id = walk->next.id;
+    const uint64_t id = iterator->next.id;
     const bool is_node = node != NULL && node->fingerprint == number;
     const uint64_t root = is_node ? node->id : number;
-    ss_words_copy(fingerprint, ss_row_walk_fingerprint(walk), self->words);
-    sstore_status status = ss_row_walk_step(walk, fingerprint, error);
-    const bool is_single = !is_node && !ss_row_walk_at(walk, fingerprint);
+    ss_words_copy(fingerprint, ss_row_iterator_fingerprint(iterator), self->words);
+    sstore_status status = ss_row_iterator_next(iterator, fingerprint, error);
+    const bool is_single = !is_node && !ss_row_iterator_at(iterator, fingerprint);
     if (status != SSTORE_OK || (is_single && !self->with_singles))
         return status;
     status = add_member(members, root, id, fingerprint, error);
-    while (status == SSTORE_OK && ss_row_walk_at(walk, fingerprint)) {
-        status = add_member(members, root, walk->next.id, fingerprint, error);
+    while (status == SSTORE_OK && ss_row_iterator_at(iterator, fingerprint)) {
+        status = add_member(members, root, iterator->next.id, fingerprint, error);
         if (status == SSTORE_OK)
-            status = ss_row_walk_step(walk, fingerprint, error);
+            status = ss_row_iterator_next(iterator, fingerprint, error);
     }
     return status;
 }
 
-static sstore_status identify_rows_of(sstore_cluster_iterator *self, ss_row_walk *walk, row_members *members,
+static sstore_status identify_rows_of(sstore_cluster_iterator *self, ss_row_iterator *iterator, row_members *members,
                                       sstore_error *error)
 {
     sstore_record node = {0, 0};
     bool more_nodes;
     uint64_t done = 0;
     sstore_status status = ss_components_next(self->components, &node, &more_nodes, error);
-    while (status == SSTORE_OK && walk->more) {
+    while (status == SSTORE_OK && iterator->more) {
         uint64_t number;
-        status = ss_row_walk_number(walk, &number, error);
+        status = ss_row_iterator_number(iterator, &number, error);
         while (status == SSTORE_OK && more_nodes && node.fingerprint < number)
             status = ss_components_next(self->components, &node, &more_nodes, error);
         if (status == SSTORE_OK)
-            status = add_row(self, walk, number, more_nodes ? &node : NULL, members, error);
+            status = add_row(self, iterator, number, more_nodes ? &node : NULL, members, error);
         if (status == SSTORE_OK && ++done % 1024 == 0)
             status = ss_progress_add(&self->call.progress, 0, 1024);
     }
@@ -161,7 +161,7 @@ static sstore_status identify_rows_of(sstore_cluster_iterator *self, ss_row_walk
 static sstore_status identify_rows(sstore_cluster_iterator *self, sstore_error *error)
 {
     const sstore *store = self->call.left;
-    ss_row_walk walk = {.more = false};
+    ss_row_iterator iterator = {.more = false};
     row_members *members = ss_alloc(1, sizeof *members);
     if (members == NULL)
         return ss_fail_memory(error, sizeof *members);
@@ -169,10 +169,10 @@ static sstore_status identify_rows(sstore_cluster_iterator *self, sstore_error *
     members->item_words = self->members.item_words;
     ss_progress_begin(&self->call.progress, "identifying", 0, ss_manifest_count(&store->manifest).record_count,
                       IDENTIFIED_FRACTION);
-    sstore_status status = ss_row_walk_open(&walk, store, store->manifest.has_ids, error);
+    sstore_status status = ss_row_iterator_open(&iterator, store, store->manifest.has_ids, error);
     if (status == SSTORE_OK)
-        status = identify_rows_of(self, &walk, members, error);
-    ss_row_walk_close(&walk);
+        status = identify_rows_of(self, &iterator, members, error);
+    ss_row_iterator_close(&iterator);
     ss_free(members);
     return status;
 }

@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "base/words.h"
 #include "codec/rows.h"
-#include "join/row_walk.h"
+#include "join/row_iterator.h"
 #include "store/record_iterator.h"
 
 #define TASK_BLOCKS 128u
@@ -190,14 +190,14 @@ static uint32_t choose_radius(const ss_row_balls *self, size_t near_count)
 static void keep_members(ss_row_balls *self, uint32_t radius)
 {
     const uint32_t words = self->graph->words;
-    size_t kept = 0;
+    size_t retained_count = 0;
     for (size_t i = 0; i < self->member_count; i++) {
         if (self->distances[i] > radius)
             continue;
-        ss_words_move(self->rows + kept * words, self->rows + i * words, words);
-        self->numbers[kept++] = self->numbers[i];
+        ss_words_move(self->rows + retained_count * words, self->rows + i * words, words);
+        self->numbers[retained_count++] = self->numbers[i];
     }
-    self->member_count = kept;
+    self->member_count = retained_count;
 }
 
 sstore_status ss_row_balls_connect(ss_row_balls *balls, const uint64_t *centre, uint64_t number, sstore_error *error)

@@ -4,8 +4,8 @@
 #include "base/memory.h"
 #include "base/words.h"
 #include "join/row_balls.h"
+#include "join/row_iterator.h"
 #include "join/row_rounds.h"
-#include "join/row_walk.h"
 
 #define TASK_HITS 1024u
 #define HIT_BYTES 64u         /* of a hit until its edge is added */
@@ -20,18 +20,18 @@ typedef struct row_edges {
     ss_row_graph graph;
     ss_row_balls balls;
     ss_row_rounds rounds;
-    ss_row_walk walk;
+    ss_row_iterator iterator;
     uint64_t *fingerprints, *numbers; /* that wait for a round, or are in it */
     uint32_t *near_counts;            /* of the round's fingerprints, how many are near each */
     size_t count, at, end;            /* at .. end - 1 are in the round */
-    ss_row_hits hits;
+    ss_row_batch_hits hits;
     uint64_t spent; /* comparisons that could have been made meanwhile, less those of balls */
     uint64_t *sample;
 } row_edges;
 
 static const uint64_t *fingerprint_at(const row_edges *self, size_t index)
 {
-    return self->fingerprints + index * self->walk.words;
+    return self->fingerprints + index * self->iterator.words;
 }
 
 /* ----- fingerprints ----- */
@@ -39,15 +39,15 @@ static const uint64_t *fingerprint_at(const row_edges *self, size_t index)
 /* Take the current fingerprint, unless it is done. */
 static sstore_status take_fingerprint(row_edges *self, sstore_error *error)
 {
-    ss_row_walk *walk = &self->walk;
-    uint64_t *to = self->fingerprints + self->count * walk->words, number;
-    sstore_status status = ss_row_walk_number(walk, &number, error);
-    ss_words_copy(to, ss_row_walk_fingerprint(walk), walk->words);
+    ss_row_iterator *iterator = &self->iterator;
+    uint64_t *to = self->fingerprints + self->count * iterator->words, number;
+    sstore_status status = ss_row_iterator_number(iterator, &number, error);
+    ss_words_copy(to, ss_row_iterator_fingerprint(iterator), iterator->words);
     self->numbers[self->count] = number;
     if (status == SSTORE_OK)
-        status = ss_row_walk_step(walk, to, error);
-    while (status == SSTORE_OK && ss_row_walk_at(walk, to))
-        status = ss_row_walk_step(walk, to, error);
+        status = ss_row_iterator_next(iterator, to, error);
+    while (status == SSTORE_OK && ss_row_iterator_at(iterator, to))
+        status = ss_row_iterator_next(iterator, to, error);
     if (status == SSTORE_OK && ss_row_graph_is_done(&self->graph, number))
         return ss_progress_add(&self->call->progress, 0, 1);
     self->count++;
@@ -59,7 +59,7 @@ static sstore_status take_fingerprints(row_edges *self, sstore_error *error)
 {
     sstore_status status = SSTORE_OK;
     self->count = self->at = 0;
-    while (status == SSTORE_OK && self->walk.more && self->count < self->rounds.query_capacity)
+    while (status == SSTORE_OK && self->iterator.more && self->count < self->rounds.query_capacity)
         status = take_fingerprint(self, error);
     ss_edge_filter_expect(&self->graph.filter, self->count);
     return status;
@@ -68,23 +68,23 @@ static sstore_status take_fingerprints(row_edges *self, sstore_error *error)
 /* Leave out the waiting fingerprints that are done by now. */
 static sstore_status leave_out_done(row_edges *self)
 {
-    const uint32_t words = self->walk.words;
-    size_t kept = self->at;
+    const uint32_t words = self->iterator.words;
+    size_t retained_count = self->at;
     for (size_t i = self->at; i < self->count; i++) {
         if (ss_row_graph_is_done(&self->graph, self->numbers[i]))
             continue;
-        ss_words_move(self->fingerprints + kept * words, fingerprint_at(self, i), words);
-        self->numbers[kept++] = self->numbers[i];
+        ss_words_move(self->fingerprints + retained_count * words, fingerprint_at(self, i), words);
+        self->numbers[retained_count++] = self->numbers[i];
     }
-    const size_t left_out = self->count - kept;
-    self->count = kept;
+    const size_t left_out = self->count - retained_count;
+    self->count = retained_count;
     return ss_progress_add(&self->call->progress, 0, left_out);
 }
 
 /* ----- edges ----- */
 
 /* Get a hit's fingerprint, if it is needed, and its number. */
-static sstore_status identify_hit(row_edges *self, uint32_t worker, const ss_row_found *hit, uint64_t *row,
+static sstore_status identify_hit(row_edges *self, uint32_t worker, const ss_row_batch_hit *hit, uint64_t *row,
                                   uint64_t *number_out, bool *is_there_out, sstore_error *error)
 {
     const sstore *store = self->graph.store;
@@ -93,7 +93,7 @@ static sstore_status identify_hit(row_edges *self, uint32_t worker, const ss_row
     if (ss_only_segment(store) == NULL) {
         status = ss_row_graph_cursor(&self->graph, worker, &cursor, error);
         if (status == SSTORE_OK)
-            status = ss_rows_load_rank(store->segments[hit->segment], hit->rank, &cursor->row_slot, row, error);
+            status = ss_row_search_load_rank(store->segments[hit->segment], hit->rank, &cursor->row_slot, row, error);
     }
     return status == SSTORE_OK ? ss_row_graph_identify(&self->graph, worker, hit->segment, hit->rank, row, number_out,
                                                        is_there_out, error)
@@ -122,24 +122,25 @@ static sstore_status add_edges(void *context, uint64_t task, uint32_t worker, ss
 
 /* ----- balls ----- */
 
-/* Sample what is near a fingerprint of the round, and itself. Returns the number of its fingerprints. */
+/* Sample the fingerprints near one of the round, itself first. `*count_out`: how many there are. */
 static sstore_status sample_near(row_edges *self, size_t query, uint64_t *numbers, size_t *count_out,
                                  sstore_error *error)
 {
-    const uint32_t words = self->walk.words;
+    const uint32_t words = self->iterator.words;
     sstore_cursor *cursor;
     size_t count = 1;
     sstore_status status = ss_row_graph_cursor(&self->graph, 0, &cursor, error);
     ss_words_copy(self->sample, fingerprint_at(self, query), words);
     numbers[0] = self->numbers[query];
     for (size_t i = 0; status == SSTORE_OK && i < self->hits.count && count < SAMPLED; i++) {
-        const ss_row_found *hit = &self->hits.hits[i];
+        const ss_row_batch_hit *hit = &self->hits.hits[i];
         uint64_t *row = self->sample + count * words;
         bool is_there = false;
         if (hit->query != query - self->at)
             continue;
         ss_cursor_renew(cursor);
-        status = ss_rows_load_rank(self->graph.store->segments[hit->segment], hit->rank, &cursor->row_slot, row, error);
+        status = ss_row_search_load_rank(self->graph.store->segments[hit->segment], hit->rank, &cursor->row_slot, row,
+                                         error);
         if (status == SSTORE_OK)
             status = ss_row_graph_identify(&self->graph, 0, hit->segment, hit->rank, row, &numbers[count], &is_there,
                                            error);
@@ -152,7 +153,7 @@ static sstore_status sample_near(row_edges *self, size_t query, uint64_t *number
 /* The index of the most central fingerprint of the sample: the nearest one to what most of them have in each bit. */
 static size_t most_central(const row_edges *self, size_t count)
 {
-    const uint32_t words = self->walk.words;
+    const uint32_t words = self->iterator.words;
     uint64_t mean[SSTORE_MAX_WORDS] = {0};
     uint32_t best_distance = UINT32_MAX;
     size_t best = 0;
@@ -176,20 +177,20 @@ static size_t find_dense(const row_edges *self)
 {
     const uint64_t cost = PASSES * self->balls.row_count;
     size_t best = self->end;
-    uint64_t most = MIN_NEAR - 1;
+    uint64_t max_near = MIN_NEAR - 1;
     if (self->graph.done == NULL || self->spent < cost)
         return best;
     for (size_t i = self->at; i < self->end; i++) {
         const uint64_t near = self->near_counts[i - self->at];
-        best = near > most ? i : best;
-        most = ss_max_u64(near, most);
+        best = near > max_near ? i : best;
+        max_near = ss_max_u64(near, max_near);
     }
     /* Of those near it, half come before the other half, which they would find on average. */
-    return most * most / 2 * SS_TESTS_A_MATCH > cost ? best : self->end;
+    return max_near * max_near / 2 * SS_TESTS_A_MATCH > cost ? best : self->end;
 }
 
-/* While a fingerprint of the round has very many near ones, connect all near one in the middle. Time for balls is at
- * most that of the queries. */
+/* As long as a fingerprint of the round has very many near ones: choose the most central one of a sample of them, and
+ * connect all fingerprints near it. Balls take at most as much time as the queries. */
 static sstore_status make_balls(row_edges *self, sstore_error *error)
 {
     uint64_t numbers[SAMPLED];
@@ -201,7 +202,7 @@ static sstore_status make_balls(row_edges *self, sstore_error *error)
         if (status != SSTORE_OK)
             return status;
         const size_t chosen = most_central(self, count);
-        ss_words_copy(centre, self->sample + chosen * self->walk.words, self->walk.words);
+        ss_words_copy(centre, self->sample + chosen * self->iterator.words, self->iterator.words);
         self->spent -= PASSES * self->balls.row_count;
         status = ss_row_balls_connect(&self->balls, centre, numbers[chosen], error);
         for (size_t i = self->at; i < self->end; i++)
@@ -237,7 +238,7 @@ static sstore_status run_round(row_edges *self, sstore_error *error)
         round.ranks = has_ranks ? self->numbers + self->at : NULL;
         round.left_out = has_ranks ? self->graph.done : NULL;
         self->end = self->at + round.count;
-        status = ss_rows_find(&round, &self->hits, error);
+        status = ss_row_batch_find_hits(&round, &self->hits, error);
         if (status == SSTORE_OK) {
             ss_row_rounds_end(rounds, &round, self->hits.count);
             status = take_hits(self, error);
@@ -253,7 +254,7 @@ static sstore_status run_round(row_edges *self, sstore_error *error)
         ss_row_rounds_divide(rounds, &round);
     }
     ss_free(self->hits.hits);
-    self->hits = (ss_row_hits){.count = 0};
+    self->hits = (ss_row_batch_hits){.count = 0};
     if (status == SSTORE_OK)
         status = ss_progress_add(&self->call->progress, 0, self->end - self->at);
     self->at = self->end;
@@ -283,7 +284,7 @@ static sstore_status open_edges(row_edges *self, ss_components *components, uint
     if (self->fingerprints == NULL || self->numbers == NULL || self->near_counts == NULL || self->sample == NULL)
         return ss_fail_memory(error, capacity * (words + SS_ROW_QUERY_WORDS) * sizeof(uint64_t));
     /* Their ids matter only if some of a fingerprint's ids may have been removed. */
-    return ss_row_walk_open(&self->walk, store, store->manifest.has_ids && store->removal_end > 0, error);
+    return ss_row_iterator_open(&self->iterator, store, store->manifest.has_ids && store->removal_end > 0, error);
 }
 
 sstore_status ss_row_edges_find(ss_join_call *call, ss_components *components, uint64_t bytes, double end_fraction,
@@ -291,7 +292,7 @@ sstore_status ss_row_edges_find(ss_join_call *call, ss_components *components, u
 {
     row_edges self = {.call = call};
     sstore_status status = open_edges(&self, components, bytes, error);
-    ss_progress_begin(&call->progress, "comparing", 0, ss_max_row_number(call->left), end_fraction);
+    ss_progress_begin(&call->progress, "comparing", 0, ss_row_number_max(call->left), end_fraction);
     if (status == SSTORE_OK)
         status = take_fingerprints(&self, error);
     while (status == SSTORE_OK && self.count > 0) {
@@ -302,7 +303,7 @@ sstore_status ss_row_edges_find(ss_join_call *call, ss_components *components, u
     }
     if (status == SSTORE_OK)
         status = ss_row_graph_flush(&self.graph, error);
-    ss_row_walk_close(&self.walk);
+    ss_row_iterator_close(&self.iterator);
     ss_row_rounds_close(&self.rounds);
     ss_row_balls_close(&self.balls);
     ss_row_graph_close(&self.graph);

@@ -1,5 +1,6 @@
 /*
- * row_edges.h - edges that connect the near fingerprints of a store of several words, by their numbers (row_walk.h).
+ * row_edges.h - edges that connect the near fingerprints of a store of several words, by their numbers
+ * (row_iterator.h).
  * The fingerprints, in ascending order, are queries of the store (row_rounds.h). Edges between fingerprints that are
  * known to be connected are left out (edge_filter.h).
  *

@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/words.h"
-#include "join/row_walk.h"
+#include "join/row_iterator.h"
 
 #define GATHERED 1024u
 #define DONE_DIVISOR 4u /* of memory: the bits take 1/4 at most */
@@ -19,7 +19,7 @@ struct ss_row_graph_worker {
 sstore_status ss_row_graph_open(ss_row_graph *graph, ss_join_call *call, ss_components *components, uint64_t bytes,
                                 sstore_error *error)
 {
-    const uint64_t numbers = ss_max_row_number(call->left) + 1;
+    const uint64_t numbers = ss_row_number_max(call->left) + 1;
     const uint64_t done_words = (numbers + SS_WORD_BITS - 1) / SS_WORD_BITS;
     *graph = (ss_row_graph){.call = call,
                             .store = call->left,
@@ -87,11 +87,8 @@ bool ss_row_graph_knows(ss_row_graph *graph, uint64_t a, uint64_t b)
 sstore_status ss_row_graph_cursor(ss_row_graph *graph, uint32_t worker, sstore_cursor **cursor_out, sstore_error *error)
 {
     ss_row_graph_worker *of = &graph->workers[worker];
-    const sstore_status status = of->cursor == NULL ? sstore_cursor_create(graph->store, &of->cursor, error)
-                                                    : SSTORE_OK;
+    const sstore_status status = ss_cursor_prepare(graph->store, &of->cursor, error);
     *cursor_out = of->cursor;
-    if (status == SSTORE_OK)
-        ss_cursor_renew(of->cursor);
     return status;
 }
 
@@ -116,7 +113,7 @@ sstore_status ss_row_graph_identify(ss_row_graph *graph, uint32_t worker, uint32
     if (status == SSTORE_OK && segment < store->removal_end) {
         ss_row_hit hit = {.segment = store->segments[segment], .segment_number = segment, .rank = rank};
         ss_words_copy(hit.fingerprint, fingerprint, graph->words);
-        status = ss_rows_report(cursor, &hit, 0, stop_at_first, NULL, error);
+        status = ss_row_search_report(cursor, &hit, 0, stop_at_first, NULL, error);
         *is_there_out = status == SSTORE_STOPPED;
         status = *is_there_out ? SSTORE_OK : status;
     }

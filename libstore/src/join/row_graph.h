@@ -17,7 +17,7 @@ typedef struct ss_row_graph {
     const sstore *store;
     ss_components *components;
     uint32_t words;
-    ss_edge_filter filter; /* of numbers (row_walk.h), as all edges */
+    ss_edge_filter filter; /* of numbers (row_iterator.h), as all edges */
     uint64_t *done;        /* a bit for each number; NULL: it would take too much memory */
     ss_row_graph_worker *workers;
 } ss_row_graph;

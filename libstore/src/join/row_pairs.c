@@ -3,8 +3,8 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/words.h"
+#include "join/row_iterator.h"
 #include "join/row_rounds.h"
-#include "join/row_walk.h"
 
 #define MATCH_BYTES 256u     /* of a match until it is returned, */
 #define MATCH_WORD_BYTES 32u /* and for each word of its fingerprint */
@@ -13,7 +13,7 @@
 /* Left records that wait: of `count` fingerprints, those of number i have the ids ids[begins[i]] to
  * ids[begins[i + 1] - 1]. */
 typedef struct left_records {
-    ss_row_walk walk;
+    ss_row_iterator iterator;
     uint64_t *fingerprints;
     uint64_t *ranks; /* of the fingerprints, if the store has one segment */
     size_t *begins;
@@ -38,7 +38,7 @@ struct ss_row_pairs {
     ss_row_rounds rounds;
     left_records left;
     size_t at, end; /* the left fingerprints of the round */
-    ss_row_matches matches;
+    ss_row_batch_matches matches;
     size_t match_index;
     sstore_match match; /* the current one: pairs of it and each id of its query are returned */
     bool has_match;
@@ -61,12 +61,12 @@ static sstore_status open_left(left_records *self, const ss_join_call *call, siz
     self->ids = ss_realloc(NULL, self->id_capacity, sizeof *self->ids);
     if (self->fingerprints == NULL || self->ranks == NULL || self->begins == NULL || self->ids == NULL)
         return ss_fail_memory(error, capacity * (words + SS_ROW_QUERY_WORDS) * sizeof(uint64_t));
-    return ss_row_walk_open(&self->walk, call->left, call->left->manifest.has_ids, error);
+    return ss_row_iterator_open(&self->iterator, call->left, call->left->manifest.has_ids, error);
 }
 
 static void close_left(left_records *self)
 {
-    ss_row_walk_close(&self->walk);
+    ss_row_iterator_close(&self->iterator);
     ss_free(self->fingerprints);
     ss_free(self->ranks);
     ss_free(self->begins);
@@ -75,7 +75,7 @@ static void close_left(left_records *self)
 
 static uint64_t *left_fingerprint(const left_records *self, size_t index)
 {
-    return self->fingerprints + index * self->walk.words;
+    return self->fingerprints + index * self->iterator.words;
 }
 
 /* Move what was read of the fingerprint that continues to the front. */
@@ -86,7 +86,7 @@ static void begin_again(left_records *self)
         self->count = self->id_count = 0;
         return;
     }
-    ss_words_move(self->fingerprints, left_fingerprint(self, last), self->walk.words);
+    ss_words_move(self->fingerprints, left_fingerprint(self, last), self->iterator.words);
     self->ranks[0] = self->ranks[last];
     memmove(self->ids, self->ids + begin, (self->id_count - begin) * sizeof *self->ids);
     self->begins[0] = 0;
@@ -99,11 +99,12 @@ static sstore_status read_ids(left_records *self, bool *all_out, sstore_error *e
 {
     const uint64_t *fingerprint = left_fingerprint(self, self->count - 1);
     sstore_status status = SSTORE_OK;
-    while (status == SSTORE_OK && self->id_count < self->id_capacity && ss_row_walk_at(&self->walk, fingerprint)) {
-        self->ids[self->id_count++] = self->walk.next.id;
-        status = ss_row_walk_step(&self->walk, fingerprint, error);
+    while (status == SSTORE_OK && self->id_count < self->id_capacity &&
+           ss_row_iterator_at(&self->iterator, fingerprint)) {
+        self->ids[self->id_count++] = self->iterator.next.id;
+        status = ss_row_iterator_next(&self->iterator, fingerprint, error);
     }
-    *all_out = status != SSTORE_OK || !ss_row_walk_at(&self->walk, fingerprint);
+    *all_out = status != SSTORE_OK || !ss_row_iterator_at(&self->iterator, fingerprint);
     return status;
 }
 
@@ -111,8 +112,8 @@ static sstore_status read_ids(left_records *self, bool *all_out, sstore_error *e
 static sstore_status skip_ids(left_records *self, ss_progress *progress, sstore_error *error)
 {
     sstore_status status = SSTORE_OK;
-    while (status == SSTORE_OK && ss_row_walk_at(&self->walk, self->fingerprints)) {
-        status = ss_row_walk_step(&self->walk, self->fingerprints, error);
+    while (status == SSTORE_OK && ss_row_iterator_at(&self->iterator, self->fingerprints)) {
+        status = ss_row_iterator_next(&self->iterator, self->fingerprints, error);
         if (status == SSTORE_OK && ++self->skipped % RECORDS_TOGETHER == 0)
             status = ss_progress_add(progress, 0, 0);
     }
@@ -127,10 +128,11 @@ static sstore_status read_left(left_records *self, ss_progress *progress, sstore
     begin_again(self);
     self->skipped = 0;
     self->is_too_many = false;
-    while (status == SSTORE_OK && (self->continues || (self->walk.more && self->count < self->capacity))) {
+    while (status == SSTORE_OK && (self->continues || (self->iterator.more && self->count < self->capacity))) {
         if (!self->continues) {
-            ss_words_copy(left_fingerprint(self, self->count), ss_row_walk_fingerprint(&self->walk), self->walk.words);
-            self->ranks[self->count] = self->walk.passed;
+            ss_words_copy(left_fingerprint(self, self->count), ss_row_iterator_fingerprint(&self->iterator),
+                          self->iterator.words);
+            self->ranks[self->count] = self->iterator.passed;
             self->begins[self->count++] = self->id_count;
         }
         self->continues = false;
@@ -190,7 +192,7 @@ static sstore_status begin_round(ss_row_pairs *self, sstore_error *error)
         round.ranks = has_ranks ? left->ranks + self->at : NULL;
         round.in_order = true;
         self->end = self->at + round.count;
-        const sstore_status status = ss_rows_batch(&round, &self->matches, error);
+        const sstore_status status = ss_row_batch_find(&round, &self->matches, error);
         if (status == SSTORE_OK)
             ss_row_rounds_end(rounds, &round, self->matches.count);
         if (!ss_row_rounds_has_too_many(rounds, status))
@@ -209,7 +211,7 @@ static sstore_status end_round(ss_row_pairs *self, sstore_error *error)
     left_records *left = &self->left;
     sstore_status status = ss_progress_add(&self->call->progress, 0,
                                            left->begins[self->end] - left->begins[self->at] + left->skipped);
-    ss_row_matches_free(&self->matches);
+    ss_row_batch_matches_free(&self->matches);
     self->at = self->end;
     if (status == SSTORE_OK && self->at == left->count) {
         status = read_left(left, &self->call->progress, error);
@@ -355,7 +357,7 @@ void ss_row_pairs_free(ss_row_pairs *pairs)
     if (pairs == NULL)
         return;
     close_left(&pairs->left);
-    ss_row_matches_free(&pairs->matches);
+    ss_row_batch_matches_free(&pairs->matches);
     ss_row_rounds_close(&pairs->rounds);
     ss_merge_iterator_close(&pairs->right.records);
     ss_merge_iterator_close(&pairs->own_ids.records);

@@ -6,7 +6,7 @@
 #define SS_ROW_ROUNDS_H
 
 #include "join/join_call.h"
-#include "read/batch_rows.h"
+#include "read/row_batch.h"
 
 typedef struct ss_row_rounds {
     ss_row_batch batch;    /* of the next round, without its queries */

@@ -275,6 +275,14 @@ static double count_candidates(const ss_plan_table *table, int32_t radius, doubl
     return fmin(total, fingerprint_count);
 }
 
+/* About how many fingerprints are in the ranges of prefixes that are probed; 0 if each probe is of one prefix. */
+static double count_in_ranges(const ss_plan_table *table, double probe_count, const ss_cost_model *model)
+{
+    return ss_range_bits(table->prefix_bits, model->fingerprint_count) > 0
+               ? fmin(probe_count * RANGE_FINGERPRINTS, model->fingerprint_count)
+               : 0;
+}
+
 ss_table_cost ss_table_cost_of(const ss_plan_table *table, int32_t radius, uint32_t distance,
                                const ss_cost_model *model, const double *fractions)
 {
@@ -289,8 +297,11 @@ ss_table_cost ss_table_cost_of(const ss_plan_table *table, int32_t radius, uint3
                           ? cost.candidate_count / model->fingerprint_count * model->block_count
                           : 0;
     cost.block_count = fmin(begun + run_over, model->block_count);
+    /* A probe of a range also decodes groups of fingerprints whose prefixes are too far away, if their lower halves are
+     * near: all of them at large distances. */
+    const double tested = fmax(cost.candidate_count, count_in_ranges(table, cost.probe_count, model));
     cost.warm_ns = cost.block_count * block_ns(model) + cost.probe_count * PROBE_NS +
-                   cost.candidate_count * (CANDIDATE_NS + near_ns(distance));
+                   cost.candidate_count * CANDIDATE_NS + tested * near_ns(distance);
     return cost;
 }
 

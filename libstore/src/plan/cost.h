@@ -34,9 +34,10 @@ static inline void ss_sampler_init(ss_sampler *sampler, uint64_t *buffer)
     *sampler = (ss_sampler){.fingerprints = buffer, .limit = UINT64_MAX};
 }
 
-/* The last steps of splitmix64 (Steele, Lea and Flood, 2014). */
+/* A step of splitmix64 (Steele, Lea and Flood, 2014), so that 0, the most frequent fingerprint, has no low hash. */
 static inline uint64_t ss_sample_hash(uint64_t x)
 {
+    x += UINT64_C(0x9e3779b97f4a7c15);
     x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
     x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
     return x ^ x >> 31;

@@ -9,8 +9,9 @@
 
 #define MAX_RADIUS ((int32_t)SSTORE_MAX_BUILD_DISTANCE)
 #define MAX_GROUPS 8u      /* tables of a word that the estimate considers */
-#define CANDIDATE_NS 150.0 /* to find the rank of a near word, and to read its fingerprint */
-#define BLOCK_BYTES 4096.0
+#define ROW_BLOCK_NS 130.0 /* to read a block of whole fingerprints */
+#define CANDIDATE_NS 20.0  /* to find the rank of a near word, and to compare its fingerprint in that block */
+#define BLOCK_BYTES 4096.0 /* assumed: the radii do not depend on the size of blocks */
 
 /* A sample of one word. */
 typedef struct word_sample {
@@ -21,20 +22,25 @@ typedef struct word_sample {
 
 /* ----- costs of one word ----- */
 
-/* How many fingerprints are near in the word on average, by radius + 1. */
-static void count_near(const word_sample *sample, double fingerprint_count, double *counts_out)
+/* The expected nanoseconds of comparing the fingerprints whose words are near, for the words of the sample as queries,
+ * by radius + 1. Whole fingerprints take `row_blocks` blocks. A few queries may have nearly all of the candidates:
+ * those with a word that many fingerprints share. */
+static void estimate_candidates(const word_sample *sample, double fingerprint_count, double row_blocks, double *ns_out)
 {
-    uint64_t pairs[SS_WORD_BITS + 1] = {0};
-    const double all = 0.5 * (double)sample->count * ((double)sample->count - 1);
-    double near = 0;
-    for (size_t i = 0; i < sample->count; i++)
-        for (size_t j = 0; j < i; j++)
-            pairs[ss_popcount(sample->values[i] ^ sample->values[j])]++;
-    counts_out[0] = 0;
-    for (int32_t radius = 0; radius <= MAX_RADIUS; radius++) {
-        near += (double)pairs[radius];
-        counts_out[radius + 1] = all > 0 ? near / all * fingerprint_count : 0;
+    const double scale = sample->count > 1 ? fingerprint_count / (double)(sample->count - 1) : 0;
+    memset(ns_out, 0, SS_RADIUS_COUNT * sizeof *ns_out);
+    for (size_t i = 0; i < sample->count; i++) {
+        uint32_t counts[SS_WORD_BITS + 1] = {0};
+        double near = -scale; /* without the query itself */
+        for (size_t j = 0; j < sample->count; j++)
+            counts[ss_popcount(sample->values[i] ^ sample->values[j])]++;
+        for (int32_t radius = 0; radius <= MAX_RADIUS; radius++) {
+            near += counts[radius] * scale;
+            ns_out[radius + 1] += CANDIDATE_NS * near + ROW_BLOCK_NS * fmin(near, row_blocks);
+        }
     }
+    for (int32_t radius = 0; radius <= MAX_RADIUS; radius++)
+        ns_out[radius + 1] /= fmax(1, (double)sample->count);
 }
 
 /* The expected nanoseconds of probing tables of `groups` equal bit groups at a radius. */
@@ -53,16 +59,16 @@ static double probe_ns(const word_sample *sample, uint32_t groups, int32_t radiu
     return ns;
 }
 
-/* `near` is what count_near() found. */
-static void estimate_word(const word_sample *sample, double fingerprint_count, const double *near, ss_word_costs *costs)
+/* The expected nanoseconds of probing, with the best number of tables, beside the candidates. */
+static void estimate_probes(const word_sample *sample, double fingerprint_count, double *ns_out)
 {
     const ss_cost_model model = {.fingerprint_count = fingerprint_count,
                                  .block_count = ceil(fingerprint_count * ss_uniform_bits(fingerprint_count) / 8 /
                                                      BLOCK_BYTES),
                                  .io = SSTORE_IO_MMAP};
     for (int32_t radius = 0; radius <= MAX_RADIUS; radius++)
-        costs->ns[radius + 1] = INFINITY;
-    costs->ns[0] = 0;
+        ns_out[radius + 1] = INFINITY;
+    ns_out[0] = 0;
     for (uint32_t groups = 1; groups <= MAX_GROUPS; groups++) {
         double fractions[MAX_GROUPS][2];
         for (uint32_t i = 0; sample->skew.count > 0 && i < groups; i++) {
@@ -71,11 +77,9 @@ static void estimate_word(const word_sample *sample, double fingerprint_count, c
         }
         for (int32_t radius = 0; radius <= MAX_RADIUS; radius++) {
             const double ns = probe_ns(sample, groups, radius, &model, fractions);
-            costs->ns[radius + 1] = fmin(costs->ns[radius + 1], ns);
+            ns_out[radius + 1] = fmin(ns_out[radius + 1], ns);
         }
     }
-    for (int32_t radius = 0; radius <= MAX_RADIUS; radius++)
-        costs->ns[radius + 1] += CANDIDATE_NS * near[radius + 1];
 }
 
 /* ----- choosing ----- */
@@ -106,8 +110,8 @@ static void choose(const ss_word_costs *costs, uint32_t words, uint32_t total, u
     }
 }
 
-sstore_status ss_cheapest_radii(const ss_word_costs *costs, uint32_t words, uint32_t distance, uint32_t max_radius,
-                                int32_t *radii_out, sstore_error *error)
+sstore_status ss_radii_choose_cheapest(const ss_word_costs *costs, uint32_t words, uint32_t distance,
+                                       uint32_t max_radius, int32_t *radii_out, sstore_error *error)
 {
     const size_t entries = (size_t)words * (distance + 2);
     assert(max_radius <= SSTORE_MAX_BUILD_DISTANCE && distance < words * (max_radius + 1));
@@ -131,19 +135,21 @@ static bool estimate(const uint64_t *sample, size_t count, uint32_t words, uint3
     ss_sampler distinct = {.fingerprints = values, .count = count};
     bool enough = true;
     /* Pairs with equal words count, so the sample keeps its repeats until then. */
-    double near[SS_RADIUS_COUNT];
-    count_near(&of, fingerprint_count, near);
+    double candidates[SS_RADIUS_COUNT];
+    estimate_candidates(&of, fingerprint_count, fingerprint_count * words * 8 / BLOCK_BYTES, candidates);
     const double share = ss_sampler_finish(&distinct);
     of.count = distinct.count;
     if (distinct.count >= SS_SAMPLE_MIN)
         enough = ss_skew_init(&of.skew, values, distinct.count);
     if (enough)
-        estimate_word(&of, fingerprint_count * share, near, costs);
+        estimate_probes(&of, fingerprint_count * share, costs->ns);
+    for (uint32_t i = 0; enough && i < SS_RADIUS_COUNT; i++)
+        costs->ns[i] += candidates[i];
     ss_skew_free(&of.skew);
     return enough;
 }
 
-sstore_status ss_choose_radii(const uint64_t *sample, size_t count, uint32_t words, uint32_t distance,
+sstore_status ss_radii_choose(const uint64_t *sample, size_t count, uint32_t words, uint32_t distance,
                               uint32_t max_radius, double fingerprint_count, int32_t *radii_out, sstore_error *error)
 {
     ss_word_costs costs[SSTORE_MAX_WORDS];
@@ -152,13 +158,13 @@ sstore_status ss_choose_radii(const uint64_t *sample, size_t count, uint32_t wor
     for (uint32_t word = 0; enough && word < words; word++)
         enough = estimate(sample, count, words, word, fingerprint_count, values, &costs[word]);
     ss_free(values);
-    return enough ? ss_cheapest_radii(costs, words, distance, max_radius, radii_out, error)
+    return enough ? ss_radii_choose_cheapest(costs, words, distance, max_radius, radii_out, error)
                   : ss_fail_memory(error, count * sizeof *values);
 }
 
 /* ----- other distances ----- */
 
-void ss_fit_radii(int32_t *radii, uint32_t words, uint32_t distance)
+void ss_radii_fit(int32_t *radii, uint32_t words, uint32_t distance)
 {
     int32_t excess = -(int32_t)distance - 1;
     for (uint32_t i = 0; i < words; i++)

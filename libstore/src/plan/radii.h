@@ -18,7 +18,7 @@
  * in them, and such a word gets a small radius, or none (SS_NO_PROBE). The choice depends only on the set of the
  * sample. words * (max_radius + 1) exceeds the distance. MEMORY.
  */
-sstore_status ss_choose_radii(const uint64_t *sample, size_t count, uint32_t words, uint32_t distance,
+sstore_status ss_radii_choose(const uint64_t *sample, size_t count, uint32_t words, uint32_t distance,
                               uint32_t max_radius, double fingerprint_count, int32_t *radii_out, sstore_error *error);
 
 #define SS_RADIUS_COUNT (SSTORE_MAX_BUILD_DISTANCE + 2) /* of a word: from SS_NO_PROBE on */
@@ -28,18 +28,17 @@ typedef struct ss_word_costs {
     double ns[SS_RADIUS_COUNT];
 } ss_word_costs;
 
-/* Choose radii for `distance` by the smallest sum of the words' costs; otherwise as ss_choose_radii(). */
-sstore_status ss_cheapest_radii(const ss_word_costs *costs, uint32_t words, uint32_t distance, uint32_t max_radius,
-                                int32_t *radii_out, sstore_error *error);
+/* Choose radii for `distance` by the smallest sum of the words' costs; otherwise as ss_radii_choose(). */
+sstore_status ss_radii_choose_cheapest(const ss_word_costs *costs, uint32_t words, uint32_t distance,
+                                       uint32_t max_radius, int32_t *radii_out, sstore_error *error);
 
-/* Change radii that are complete for one distance to such for another one. The largest of them shrink, or the smallest
- * ones grow, but a word that is not probed only if all others have their maximum, 64. */
-void ss_fit_radii(int32_t *radii, uint32_t words, uint32_t distance);
+/* Change radii that suffice for one distance so that they suffice for another one. If they are too large, the largest
+ * ones shrink; if they are too small, the smallest ones grow. A word that is not probed gets a radius only when all
+ * others have 64. */
+void ss_radii_fit(int32_t *radii, uint32_t words, uint32_t distance);
 
-/* The first word that covers an error pattern of so many words: in which it has at most as many bits as the radius;
- * `words` if there is none. */
-static inline uint32_t ss_first_covering_word(const uint64_t *a, const uint64_t *b, const int32_t *radii,
-                                              uint32_t words)
+/* The first word in which `a` and `b` differ in at most `radii[word]` bits; `words` if there is none. */
+static inline uint32_t ss_radii_first_cover(const uint64_t *a, const uint64_t *b, const int32_t *radii, uint32_t words)
 {
     uint32_t word = 0;
     while (word < words && (int32_t)ss_popcount(a[word] ^ b[word]) > radii[word])

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/tasks.h"
-#include "read/batch_rows.h"
+#include "read/row_batch.h"
 #include "read/search.h"
 
 #define FIRST_CAPACITY 1024u /* of a worker's hits */
@@ -39,8 +39,7 @@ sstore_status ss_batch_add_hit(const ss_batch *batch, uint32_t worker, ss_batch_
 sstore_status ss_batch_cursor(const ss_batch *batch, uint32_t worker, sstore_cursor **cursor_out, sstore_error *error)
 {
     ss_batch_worker *self = &batch->workers[worker];
-    const sstore_status status = self->cursor == NULL ? sstore_cursor_create(batch->store, &self->cursor, error)
-                                                      : SSTORE_OK;
+    const sstore_status status = ss_cursor_prepare(batch->store, &self->cursor, error);
     *cursor_out = self->cursor;
     return status;
 }
@@ -170,12 +169,12 @@ static sstore_status find_hits(sstore_match_iterator *self, sstore_error *error)
     return status;
 }
 
-/* The maximum of the matches of so many queries. */
+/* The maximum of the matches of so many queries. Those of wide fingerprints take more memory each. */
 static long long max_matches(const sstore_match_iterator *self, uint32_t count)
 {
     if (self->max_matches != 0)
         return (long long)self->max_matches;
-    return count > 1 ? SS_ROUND_MATCHES : LLONG_MAX;
+    return count > 1 ? SS_ROUND_MATCHES / ((self->batch.store->manifest.words + 3) / 4) : LLONG_MAX;
 }
 
 /* Get the matches of some queries. STOPPED if they are too many. */
@@ -209,8 +208,8 @@ static sstore_status find_row_matches(sstore_match_iterator *self, query_range r
                                .first_index = range.first,
                                .block_count = batch->block_count,
                                .progress = batch->progress};
-    ss_row_matches found;
-    const sstore_status status = ss_rows_batch(&rows, &found, error);
+    ss_row_batch_matches found;
+    const sstore_status status = ss_row_batch_find(&rows, &found, error);
     self->matches = found.matches;
     self->rows = found.rows;
     self->match_count = found.count;

@@ -235,21 +235,24 @@ static sstore_status query(sstore_cursor *cursor, uint64_t fingerprint, uint32_t
     return status == SSTORE_OK && cursor->found_count > 0 ? report_found(&sink, error) : status;
 }
 
-sstore_status ss_check_one_word(const sstore *store, const char *call, const char *other, sstore_error *error)
+/* Check the arguments of a call, whose name is for the error. */
+static sstore_status check(const char *call, const sstore_cursor *cursor, bool has_callback, uint32_t distance,
+                           sstore_error *error)
 {
-    if (SS_LIKELY(store->manifest.words == 1))
-        return SSTORE_OK;
-    return ss_fail_argument(error, "%s: the store has fingerprints of %u bits; %s", call,
-                            SS_WORD_BITS * store->manifest.words, other);
+    if (cursor == NULL || !has_callback)
+        return ss_fail_argument(error, "%s: cursor and callback must not be NULL", call);
+    const uint32_t words = cursor->store->manifest.words;
+    if (SS_UNLIKELY(words != 1))
+        return ss_fail_argument(error, "%s: the store has fingerprints of %u bits; call %s_words()", call,
+                                SS_WORD_BITS * words, call);
+    return distance <= SSTORE_MAX_DISTANCE ? SSTORE_OK
+                                           : ss_fail_argument(error, "%s: the distance must be at most 64", call);
 }
 
 sstore_status sstore_query(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance, sstore_match_fn on_match,
                            void *context, sstore_error *error)
 {
-    if (cursor == NULL || on_match == NULL || distance > SSTORE_MAX_DISTANCE)
-        return ss_fail_argument(
-            error, "sstore_query: cursor and on_match must not be NULL, and the distance must be at most 64");
-    const sstore_status status = ss_check_one_word(cursor->store, "sstore_query", "call sstore_query_words()", error);
+    const sstore_status status = check("sstore_query", cursor, on_match != NULL, distance, error);
     if (status != SSTORE_OK)
         return status;
     ss_cursor_begin(cursor);
@@ -293,11 +296,7 @@ sstore_status sstore_query_nearest(sstore_cursor *cursor, uint64_t fingerprint, 
 {
     uint32_t smallest = UINT32_MAX; /* distance of a record that was found */
     double spent = 0;               /* estimated nanoseconds */
-    if (cursor == NULL || on_match == NULL || max_distance > SSTORE_MAX_DISTANCE)
-        return ss_fail_argument(
-            error, "sstore_query_nearest: cursor and on_match must not be NULL, and the distance must be at most 64");
-    const sstore_status can_ask = ss_check_one_word(cursor->store, "sstore_query_nearest",
-                                                    "call sstore_query_nearest_words()", error);
+    const sstore_status can_ask = check("sstore_query_nearest", cursor, on_match != NULL, max_distance, error);
     if (can_ask != SSTORE_OK)
         return can_ask;
     uint32_t distance = ss_min_u32(max_distance, cursor->store->manifest.distance);
@@ -479,13 +478,10 @@ sstore_status ss_explain_part(sstore_cursor *cursor, const ss_explained_part *pa
 sstore_status sstore_explain(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance, sstore_explain_fn on_table,
                              void *context, sstore_error *error)
 {
-    if (cursor == NULL || on_table == NULL || distance > SSTORE_MAX_DISTANCE)
-        return ss_fail_argument(
-            error, "sstore_explain: cursor and on_table must not be NULL, and the distance must be at most 64");
-    const sstore *store = cursor->store;
-    sstore_status status = ss_check_one_word(store, "sstore_explain", "call sstore_explain_words()", error);
+    sstore_status status = check("sstore_explain", cursor, on_table != NULL, distance, error);
     if (status != SSTORE_OK)
         return status;
+    const sstore *store = cursor->store;
     ss_cursor_begin(cursor);
     const ss_query_plan *plans = ss_cursor_plans(cursor, distance);
     for (uint32_t i = 0; status == SSTORE_OK && i < store->manifest.segment_count; i++) {

@@ -2,11 +2,6 @@
 #include "base/error.h"
 #include "read/row_search.h"
 
-uint32_t sstore_word_count(const sstore *store)
-{
-    return store->manifest.words;
-}
-
 /* Check the arguments of a call, whose name is for the error. */
 static sstore_status check(const char *call, const sstore_cursor *cursor, const uint64_t *fingerprint,
                            uint32_t distance, bool has_callback, sstore_error *error)
@@ -32,7 +27,7 @@ typedef struct record_sink {
 static sstore_status report_hit(void *context, const ss_row_hit *hit, sstore_error *error)
 {
     const record_sink *sink = context;
-    return ss_rows_report(sink->cursor, hit, 0, sink->on_match, sink->context, error);
+    return ss_row_search_report(sink->cursor, hit, 0, sink->on_match, sink->context, error);
 }
 
 /* Find every distinct fingerprint within the distance in all segments of records, the newest first. */
@@ -44,7 +39,7 @@ static sstore_status query_segments(sstore_cursor *cursor, const uint64_t *finge
     ss_cursor_renew(cursor);
     for (uint32_t i = store->manifest.segment_count; status == SSTORE_OK && i-- > 0;)
         if (!ss_segment_removes(store->segments[i]))
-            status = ss_rows_query_segment(cursor, i, fingerprint, distance, on_hit, context, error);
+            status = ss_row_search_segment(cursor, i, fingerprint, distance, on_hit, context, error);
     return status;
 }
 
@@ -174,7 +169,7 @@ static sstore_status explain_scan(sstore_cursor *cursor, uint32_t segment, const
                                             .radius = SS_NO_PROBE,
                                             .word = UINT32_MAX,
                                             .is_full_scan = true};
-    const sstore_status status = ss_rows_query_segment(cursor, segment, fingerprint, distance, count_hit,
+    const sstore_status status = ss_row_search_segment(cursor, segment, fingerprint, distance, count_hit,
                                                        &explanation.found_count, error);
     return status == SSTORE_OK && on_table(context, &explanation) != 0 ? SSTORE_STOPPED : status;
 }

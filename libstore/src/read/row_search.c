@@ -8,6 +8,7 @@
 #include "plan/radii.h"
 
 #define STEPS_A_CANDIDATE 3u /* its rank and its id in the word index, and its fingerprint */
+#define MAX_WORD_HITS 512u   /* with more hits in a word, it is searched to the end */
 
 /* Steps to find the rank of a hit again, its ids, and both in all newer segments. */
 static void allow_hit(sstore_cursor *cursor)
@@ -17,7 +18,15 @@ static void allow_hit(sstore_cursor *cursor)
 
 /* ----- candidates ----- */
 
-void ss_rows_prefetch(const ss_segment *segment, uint64_t rank)
+#define CANDIDATE_NS 150.0 /* at a random place */
+
+uint64_t ss_row_search_max_candidates(const sstore *store, const ss_row_plan *plan)
+{
+    return store->options.strategy == SSTORE_STRATEGY_AUTO ? 1 + (uint64_t)(plan->full_scan_cost / CANDIDATE_NS)
+                                                           : UINT64_MAX;
+}
+
+void ss_row_search_prefetch(const ss_segment *segment, uint64_t rank)
 {
     const ss_checked_blocks *checked = &segment->tables[0].checked;
     const uint32_t words = checked->words, capacity = ss_rows_capacity(segment->metadata.block_bytes, words);
@@ -26,8 +35,8 @@ void ss_rows_prefetch(const ss_segment *segment, uint64_t rank)
                                        8 * words);
 }
 
-sstore_status ss_rows_load_rank(const ss_segment *segment, uint64_t rank, ss_block_slot *slot,
-                                uint64_t *fingerprint_out, sstore_error *error)
+sstore_status ss_row_search_load_rank(const ss_segment *segment, uint64_t rank, ss_block_slot *slot,
+                                      uint64_t *fingerprint_out, sstore_error *error)
 {
     const ss_checked_blocks *checked = &segment->tables[0].checked;
     const uint32_t capacity = ss_rows_capacity(segment->metadata.block_bytes, checked->words);
@@ -38,8 +47,8 @@ sstore_status ss_rows_load_rank(const ss_segment *segment, uint64_t rank, ss_blo
     return status;
 }
 
-sstore_status ss_rows_check_rank(const ss_segment *segment, const uint64_t *fingerprint, uint64_t rank,
-                                 ss_block_slot *slot, sstore_error *error)
+sstore_status ss_row_search_check_rank(const ss_segment *segment, const uint64_t *fingerprint, uint64_t rank,
+                                       ss_block_slot *slot, sstore_error *error)
 {
     uint64_t found;
     const sstore_status status = ss_find_row(segment, fingerprint, slot, &found, error);
@@ -54,16 +63,16 @@ static sstore_status fail_candidate(const ss_segment *segment, uint32_t word, co
     return ss_fail_damaged(error, segment->indexes[word]->ids.file.path, SSTORE_NO_OFFSET, "%s", reason);
 }
 
-sstore_status ss_rows_confirm(const ss_segment *segment, const ss_candidate *candidate, uint32_t word,
-                              const ss_row_query *query, ss_block_slot *slot, ss_row_hit *hit_out, bool *is_hit_out,
-                              sstore_error *error)
+sstore_status ss_row_search_confirm(const ss_segment *segment, const ss_candidate *candidate, uint32_t word,
+                                    const ss_row_query *query, ss_block_slot *slot, ss_row_hit *hit_out,
+                                    bool *is_hit_out, sstore_error *error)
 {
     const uint32_t words = segment->metadata.words;
     uint64_t *row = hit_out->fingerprint;
     *is_hit_out = false;
     if (SS_UNLIKELY(candidate->rank >= segment->metadata.distinct_count))
         return fail_candidate(segment, word, "the word index has a rank that the segment does not have", error);
-    sstore_status status = ss_rows_load_rank(segment, candidate->rank, slot, row, error);
+    sstore_status status = ss_row_search_load_rank(segment, candidate->rank, slot, row, error);
     if (status != SSTORE_OK)
         return status;
     if (SS_UNLIKELY(row[word] != candidate->word))
@@ -71,9 +80,9 @@ sstore_status ss_rows_confirm(const ss_segment *segment, const ss_candidate *can
                               error);
     hit_out->distance = ss_words_distance(row, query->fingerprint, words);
     if (hit_out->distance > query->distance ||
-        ss_first_covering_word(row, query->fingerprint, query->radii, words) != word)
+        ss_radii_first_cover(row, query->fingerprint, query->radii, words) != word)
         return SSTORE_OK;
-    status = ss_rows_check_rank(segment, row, candidate->rank, slot, error);
+    status = ss_row_search_check_rank(segment, row, candidate->rank, slot, error);
     hit_out->rank = candidate->rank;
     *is_hit_out = status == SSTORE_OK;
     return status;
@@ -86,7 +95,11 @@ typedef struct row_search {
     const ss_row_plan *plan;
     const uint64_t *query;
     uint32_t distance;
-    uint32_t word; /* whose index is searched */
+    uint32_t word;                     /* whose index is searched */
+    uint64_t candidates;               /* more of them would take longer than a full scan */
+    uint64_t word_hits[MAX_WORD_HITS]; /* the ranks of the hits of the current word */
+    uint32_t word_hit_count;
+    bool is_rest; /* the full scan reports what the words have not found */
     ss_row_hit hit;
     ss_row_hit_fn on_hit;
     void *context;
@@ -94,7 +107,14 @@ typedef struct row_search {
     sstore_error *error;
 } row_search;
 
-/* Confirm the candidates that were gathered. */
+static sstore_status report_word_hit(row_search *self)
+{
+    if (self->word_hit_count < MAX_WORD_HITS)
+        self->word_hits[self->word_hit_count++] = self->hit.rank;
+    return self->on_hit(self->context, &self->hit, self->error);
+}
+
+/* Confirm the candidates that were gathered. STOPPED, with is_rest, if there are too many. */
 static sstore_status confirm_candidates(row_search *self)
 {
     sstore_cursor *cursor = self->cursor;
@@ -105,12 +125,17 @@ static sstore_status confirm_candidates(row_search *self)
         bool is_hit;
         cursor->steps.left += STEPS_A_CANDIDATE;
         allow_hit(cursor);
-        self->status = ss_rows_confirm(self->segment, &cursor->candidates[i], self->word, &query, &cursor->row_slot,
-                                       &self->hit, &is_hit, self->error);
+        self->status = ss_row_search_confirm(self->segment, &cursor->candidates[i], self->word, &query,
+                                             &cursor->row_slot, &self->hit, &is_hit, self->error);
         if (self->status == SSTORE_OK && !is_hit) /* then it took at most one step */
             cursor->steps.left -= cursor->row_hit_steps;
         if (self->status == SSTORE_OK && is_hit)
-            self->status = self->on_hit(self->context, &self->hit, self->error);
+            self->status = report_word_hit(self);
+    }
+    self->candidates = ss_max_u64(self->candidates, count) - count;
+    if (self->status == SSTORE_OK && self->candidates == 0 && self->word_hit_count < MAX_WORD_HITS) {
+        self->is_rest = true;
+        return self->status = SSTORE_STOPPED;
     }
     return self->status;
 }
@@ -119,7 +144,7 @@ static int add_candidate(void *context, const sstore_match *match)
 {
     row_search *self = context;
     sstore_cursor *cursor = self->cursor;
-    ss_rows_prefetch(self->segment, match->id);
+    ss_row_search_prefetch(self->segment, match->id);
     cursor->candidates[cursor->candidate_count++] = (ss_candidate){.word = match->fingerprint, .rank = match->id};
     return cursor->candidate_count == SS_HITS_TOGETHER && confirm_candidates(self) != SSTORE_OK;
 }
@@ -159,6 +184,7 @@ static sstore_status search_word(row_search *self, uint32_t word)
                               .context = self,
                               .error = self->error};
     self->word = word;
+    self->word_hit_count = 0;
     cursor->found_count = cursor->candidate_count = 0;
     sstore_status status = ss_search_run(&search);
     if (status == SSTORE_OK && cursor->found_count > 0)
@@ -201,6 +227,18 @@ static sstore_status check_ascends(const row_search *self, uint64_t number, cons
                    : ss_block_reader_malformed(checked->reader, number, "its fingerprints do not ascend", self->error);
 }
 
+/* Whether the words up to the current one have found the hit. */
+static bool is_found(const row_search *self)
+{
+    const ss_row_hit *hit = &self->hit;
+    const uint32_t first = ss_radii_first_cover(hit->fingerprint, self->query, self->plan->radii,
+                                                self->segment->metadata.words);
+    uint32_t i = first == self->word ? 0 : self->word_hit_count;
+    while (i < self->word_hit_count && self->word_hits[i] != hit->rank)
+        i++;
+    return first < self->word || i < self->word_hit_count;
+}
+
 /* Test the fingerprints of the block in the slot. `before` is the last one of the block before. */
 static sstore_status scan_block(row_search *self, uint64_t number, const uint64_t *before)
 {
@@ -221,7 +259,7 @@ static sstore_status scan_block(row_search *self, uint64_t number, const uint64_
         hit->rank = number * capacity + i;
         hit->distance = ss_words_distance(hit->fingerprint, self->query, words);
         allow_hit(self->cursor);
-        if (status == SSTORE_OK)
+        if (status == SSTORE_OK && !(self->is_rest && is_found(self)))
             status = self->on_hit(self->context, hit, self->error);
     }
     return status;
@@ -250,7 +288,7 @@ static sstore_status scan_rows(row_search *self)
     return status;
 }
 
-sstore_status ss_rows_query_segment(sstore_cursor *cursor, uint32_t segment, const uint64_t *fingerprint,
+sstore_status ss_row_search_segment(sstore_cursor *cursor, uint32_t segment, const uint64_t *fingerprint,
                                     uint32_t distance, ss_row_hit_fn on_hit, void *context, sstore_error *error)
 {
     const ss_segment *of = cursor->store->segments[segment];
@@ -267,10 +305,11 @@ sstore_status ss_rows_query_segment(sstore_cursor *cursor, uint32_t segment, con
     sstore_status status = SSTORE_OK;
     if (plan->full_scan)
         return scan_rows(&self);
+    self.candidates = ss_row_search_max_candidates(cursor->store, plan);
     for (uint32_t word = 0; status == SSTORE_OK && word < of->metadata.words; word++)
         if (plan->radii[word] != SS_NO_PROBE)
             status = search_word(&self, word);
-    return status;
+    return status == SSTORE_STOPPED && self.is_rest ? scan_rows(&self) : status;
 }
 
 /* ----- records ----- */
@@ -303,8 +342,8 @@ static sstore_status report_record(const row_report *self, uint64_t id, sstore_e
     return self->on_match(self->context, &match) == 0 ? SSTORE_OK : SSTORE_STOPPED;
 }
 
-sstore_status ss_rows_report(sstore_cursor *cursor, const ss_row_hit *hit, uint64_t query_index,
-                             sstore_match_fn on_match, void *context, sstore_error *error)
+sstore_status ss_row_search_report(sstore_cursor *cursor, const ss_row_hit *hit, uint64_t query_index,
+                                   sstore_match_fn on_match, void *context, sstore_error *error)
 {
     const row_report self = {
         .cursor = cursor, .hit = hit, .query_index = query_index, .on_match = on_match, .context = context};

@@ -2,8 +2,8 @@
  * row_search.h - finds the whole fingerprints of a segment within a distance of one. Each word index is searched by the
  * query's word within a radius (plan/radii.h), as any segment of 64-bit fingerprints is. What it finds are candidates:
  * a word, and the rank of a fingerprint that has it. They are confirmed in table 0. A fingerprint counts only in the
- * first word that covers its error pattern, so none is found twice. If that would take longer, all of table 0 is
- * tested.
+ * first word that covers its error pattern, so none is found twice. All of table 0 is tested instead if that is expected
+ * to take less time, also in the midst of a query whose words turn out to be those of very many fingerprints.
  */
 #ifndef SS_ROW_SEARCH_H
 #define SS_ROW_SEARCH_H
@@ -23,8 +23,11 @@ typedef struct ss_row_hit {
 typedef sstore_status (*ss_row_hit_fn)(void *context, const ss_row_hit *hit, sstore_error *error);
 
 /* Find every distinct fingerprint of a segment with word indexes within `distance`. */
-sstore_status ss_rows_query_segment(sstore_cursor *cursor, uint32_t segment, const uint64_t *fingerprint,
+sstore_status ss_row_search_segment(sstore_cursor *cursor, uint32_t segment, const uint64_t *fingerprint,
                                     uint32_t distance, ss_row_hit_fn on_hit, void *context, sstore_error *error);
+
+/* The candidates of a query that take as long as a full scan, if the strategy allows one. */
+uint64_t ss_row_search_max_candidates(const sstore *store, const ss_row_plan *plan);
 
 /* What is searched for in a segment. */
 typedef struct ss_row_query {
@@ -36,24 +39,24 @@ typedef struct ss_row_query {
 /* Load the fingerprint of a candidate of word index `word` through a slot. *is_hit_out: it is within the distance, and
  * no word before covers its error pattern. DAMAGED if it does not have the word, or if its rank is not the only one
  * that it has. */
-sstore_status ss_rows_confirm(const ss_segment *segment, const ss_candidate *candidate, uint32_t word,
+sstore_status ss_row_search_confirm(const ss_segment *segment, const ss_candidate *candidate, uint32_t word,
                               const ss_row_query *query, ss_block_slot *slot, ss_row_hit *hit_out, bool *is_hit_out,
                               sstore_error *error);
 
 /* Load the fingerprint of a rank, which the segment has, through a slot. */
-sstore_status ss_rows_load_rank(const ss_segment *segment, uint64_t rank, ss_block_slot *slot,
+sstore_status ss_row_search_load_rank(const ss_segment *segment, uint64_t rank, ss_block_slot *slot,
                                 uint64_t *fingerprint_out, sstore_error *error);
 
 /* Check that a fingerprint's rank is the only one that it has: otherwise it would be reported twice. DAMAGED. */
-sstore_status ss_rows_check_rank(const ss_segment *segment, const uint64_t *fingerprint, uint64_t rank,
+sstore_status ss_row_search_check_rank(const ss_segment *segment, const uint64_t *fingerprint, uint64_t rank,
                                  ss_block_slot *slot, sstore_error *error);
 
 /* Prefetch the fingerprint of a rank, if it is in memory. */
-void ss_rows_prefetch(const ss_segment *segment, uint64_t rank);
+void ss_row_search_prefetch(const ss_segment *segment, uint64_t rank);
 
 /* Report all records of a hit: all ids of its rank, or itself if the store has no ids, as far as no newer segment has
  * them. */
-sstore_status ss_rows_report(sstore_cursor *cursor, const ss_row_hit *hit, uint64_t query_index,
+sstore_status ss_row_search_report(sstore_cursor *cursor, const ss_row_hit *hit, uint64_t query_index,
                              sstore_match_fn on_match, void *context, sstore_error *error);
 
 #endif

@@ -86,10 +86,6 @@ sstore_status ss_query_columns(ss_query_fn *run, sstore_cursor *cursor, const ui
                                const sstore_match_columns *columns, size_t capacity, uint64_t *count_out,
                                sstore_error *error);
 
-/* ARGUMENT if the store has fingerprints of more than 64 bits. `call` is the name of the public function, for the
- * error; `other` that of the function for all stores. */
-sstore_status ss_check_one_word(const sstore *store, const char *call, const char *other, sstore_error *error);
-
 /* Take the caller's columns; NULL stands for none. Errors as ss_take_options(). */
 sstore_status ss_take_match_columns(sstore_match_columns *to, const sstore_match_columns *from, sstore_error *error);
 void ss_set_match(const sstore_match_columns *columns, size_t at, uint32_t words, const sstore_match *match);

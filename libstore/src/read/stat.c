@@ -124,7 +124,8 @@ static void format_plan(const ss_segment *segment, char *buffer, size_t size)
         (void)ss_plan_format(&segment->metadata.plan, buffer, size);
     for (uint32_t i = 0; i < segment->index_count && used < size; i++) {
         const ss_manifest_segment *index = &segment->indexes[i]->metadata;
-        used += (size_t)snprintf(buffer + used, size - used, "%s%d=", i > 0 ? "; " : "", ss_index_radius(index->kind));
+        used += (size_t)snprintf(buffer + used, size - used, "%s%d=", i > 0 ? "; " : "",
+                                 ss_word_index_radius(index->kind));
         if (used < size)
             used += ss_plan_format(&index->plan, buffer + used, size - used);
     }

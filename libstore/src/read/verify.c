@@ -74,7 +74,7 @@ static void begin_progress(verification *self, const ss_manifest *manifest)
     for (uint32_t i = 0; i < manifest->segment_count; i++) {
         const ss_manifest_segment *segment = &manifest->segments[i];
         total += count_items(segment) + (manifest->segment_count > 1 ? segment->record_count : 0); /* their order */
-        for (uint32_t j = 0; j < ss_index_count(segment); j++)
+        for (uint32_t j = 0; j < ss_word_index_count(segment); j++)
             total += count_items(&segment->indexes[j]);
     }
     self->progress.end_fraction = 0; /* of an earlier attempt */
@@ -351,7 +351,7 @@ static sstore_status open_readable(verification *self, const ss_dir *store, cons
     status = ss_segment_open(store, metadata, &files, segment_out, error);
     if (status == SSTORE_OK) {
         check_directory(self, store, metadata, SS_NO_INDEX);
-        for (uint32_t word = 0; word < ss_index_count(metadata); word++)
+        for (uint32_t word = 0; word < ss_word_index_count(metadata); word++)
             check_directory(self, store, metadata, word);
     } else if (ss_is_of_one_file(error)) /* the folder is also missing */
         status = SSTORE_OK;

@@ -14,9 +14,9 @@ void ss_folder_name(char name[SS_NAME_CAPACITY], const char *prefix, uint64_t nu
     snprintf(name, SS_NAME_CAPACITY, "%s%016" PRIx64, prefix, number);
 }
 
-void ss_index_folder_name(char name[SS_NAME_CAPACITY], uint32_t word)
+void ss_word_index_folder_name(char name[SS_NAME_CAPACITY], uint32_t word)
 {
-    snprintf(name, SS_NAME_CAPACITY, SS_INDEX_PREFIX "%02u", word);
+    snprintf(name, SS_NAME_CAPACITY, SS_WORD_INDEX_PREFIX "%02u", word);
 }
 
 void ss_block_file_name(char name[SS_NAME_CAPACITY], uint32_t number)

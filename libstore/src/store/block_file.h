@@ -27,7 +27,7 @@
 #define SS_IDS_NAME "ids.blk"
 #define SS_SEGMENT_PREFIX "seg-"
 #define SS_UNFINISHED_PREFIX "tmp-"
-#define SS_INDEX_PREFIX "word-"
+#define SS_WORD_INDEX_PREFIX "word-"
 #define SS_NAME_CAPACITY 32u /* of the names above, with digits */
 
 #define SS_HEADER_BYTES 4096u         /* of a block file; so blocks begin at a page boundary */
@@ -39,7 +39,7 @@
 void ss_folder_name(char name[SS_NAME_CAPACITY], const char *prefix, uint64_t number);
 
 /* The name of a word index's folder, in that of its segment. */
-void ss_index_folder_name(char name[SS_NAME_CAPACITY], uint32_t word);
+void ss_word_index_folder_name(char name[SS_NAME_CAPACITY], uint32_t word);
 
 /* The name of a block file: of table `number`, or of the id column (SS_IDS_NUMBER). */
 void ss_block_file_name(char name[SS_NAME_CAPACITY], uint32_t number);

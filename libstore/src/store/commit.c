@@ -34,7 +34,7 @@ static bool is_index_name(const char *name)
     char known[SS_NAME_CAPACITY];
     bool is_known = false;
     for (uint32_t word = 0; !is_known && word < SSTORE_MAX_WORDS; word++) {
-        ss_index_folder_name(known, word);
+        ss_word_index_folder_name(known, word);
         is_known = strcmp(name, known) == 0;
     }
     return is_known;

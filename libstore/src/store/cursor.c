@@ -58,8 +58,8 @@ static void plan_rows(const sstore *store, const ss_segment *segment, uint32_t d
     plan->probe_cost = 0;
     plan->full_scan_cost = (ROW_SCAN_NS + words * ROW_WORD_NS) * (double)segment->metadata.distinct_count;
     for (uint32_t i = 0; i < words; i++)
-        plan->radii[i] = ss_index_radius(segment->indexes[i]->metadata.kind);
-    ss_fit_radii(plan->radii, words, distance);
+        plan->radii[i] = ss_word_index_radius(segment->indexes[i]->metadata.kind);
+    ss_radii_fit(plan->radii, words, distance);
     for (uint32_t i = 0; i < words; i++) {
         const ss_segment *index = segment->indexes[i];
         if (plan->radii[i] == SS_NO_PROBE)
@@ -107,7 +107,7 @@ static uint64_t query_steps(const sstore *store)
     for (uint32_t i = 0; i < store->manifest.segment_count; i++) {
         const ss_manifest_segment *metadata = &store->manifest.segments[i];
         add_part_steps(metadata, store->options.strategy, &prefixes, &blocks);
-        for (uint32_t j = 0; j < ss_index_count(metadata); j++)
+        for (uint32_t j = 0; j < ss_word_index_count(metadata); j++)
             add_part_steps(&metadata->indexes[j], store->options.strategy, &prefixes, &blocks);
         adding += metadata->kind == SS_SEGMENT_ADDS;
     }
@@ -224,6 +224,14 @@ sstore_status sstore_cursor_create(const sstore *store, sstore_cursor **cursor_o
     }
     *cursor_out = cursor;
     return SSTORE_OK;
+}
+
+sstore_status ss_cursor_prepare(const sstore *store, sstore_cursor **cursor, sstore_error *error)
+{
+    const sstore_status status = *cursor == NULL ? sstore_cursor_create(store, cursor, error) : SSTORE_OK;
+    if (status == SSTORE_OK)
+        ss_cursor_renew(*cursor);
+    return status;
 }
 
 void sstore_cursor_free(sstore_cursor *cursor)

@@ -122,6 +122,9 @@ static inline void ss_cursor_renew(sstore_cursor *cursor)
     cursor->steps.left = cursor->query_steps;
 }
 
+/* The same with a cursor that is made when it is first needed, and is NULL until then. MEMORY. */
+sstore_status ss_cursor_prepare(const sstore *store, sstore_cursor **cursor, sstore_error *error);
+
 /* STOPPED if the cursor's user wants the query to end. */
 static inline sstore_status ss_cursor_check_stop(const sstore_cursor *cursor)
 {

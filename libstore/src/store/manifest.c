@@ -69,7 +69,7 @@ void ss_manifest_segment_free(ss_manifest_segment *segment)
 sstore_status ss_manifest_segment_copy(const ss_manifest_segment *segment, ss_manifest_segment *copy_out,
                                        sstore_error *error)
 {
-    const size_t bytes = ss_index_count(segment) * sizeof *segment->indexes;
+    const size_t bytes = ss_word_index_count(segment) * sizeof *segment->indexes;
     *copy_out = *segment;
     copy_out->indexes = NULL;
     if (bytes == 0)
@@ -113,7 +113,7 @@ uint32_t ss_manifest_entry_count(const ss_manifest *manifest)
 {
     uint32_t count = manifest->segment_count;
     for (uint32_t i = 0; i < manifest->segment_count; i++)
-        count += ss_index_count(&manifest->segments[i]);
+        count += ss_word_index_count(&manifest->segments[i]);
     return count;
 }
 
@@ -190,7 +190,7 @@ static uint8_t *encode_entry(const ss_manifest_segment *segment, uint8_t *to)
 static uint8_t *encode_segment(const ss_manifest_segment *segment, uint8_t *to)
 {
     to = encode_entry(segment, to);
-    for (uint32_t i = 0; i < ss_index_count(segment); i++)
+    for (uint32_t i = 0; i < ss_word_index_count(segment); i++)
         to = encode_entry(&segment->indexes[i], to);
     return to;
 }
@@ -206,7 +206,7 @@ static size_t manifest_bytes(const ss_manifest *manifest)
     for (uint32_t i = 0; i < manifest->segment_count; i++) {
         const ss_manifest_segment *segment = &manifest->segments[i];
         size += entry_bytes(segment);
-        for (uint32_t j = 0; j < ss_index_count(segment); j++)
+        for (uint32_t j = 0; j < ss_word_index_count(segment); j++)
             size += entry_bytes(&segment->indexes[j]);
     }
     return size;
@@ -232,7 +232,7 @@ uint64_t ss_manifest_total_bytes(const ss_manifest *manifest)
     for (uint32_t i = 0; i < manifest->segment_count; i++) {
         const ss_manifest_segment *segment = &manifest->segments[i];
         bytes += own_bytes(segment);
-        for (uint32_t j = 0; j < ss_index_count(segment); j++)
+        for (uint32_t j = 0; j < ss_word_index_count(segment); j++)
             bytes += own_bytes(&segment->indexes[j]);
     }
     return bytes;
@@ -460,14 +460,14 @@ static sstore_status decode_entry(input *from, ss_manifest_segment *segment, pro
         return ss_fail(from->error, SSTORE_ERROR_UNSUPPORTED, 0, from->file, (uint64_t)(bytes - from->begin),
                        "a segment is of kind %x, which this version of sstore does not support", segment->kind);
     if (expected != SS_SEGMENT_ADDS)
-        segment->plan.distance = ss_index_distance(segment->kind);
+        segment->plan.distance = ss_word_index_distance(segment->kind);
     const uint32_t column_bits = ss_load_le32(bytes + AT_COLUMN_BITS);
     if (column_bits != ss_column_bits(segment->words))
         return ss_fail(from->error, SSTORE_ERROR_UNSUPPORTED, 0, from->file,
                        (uint64_t)(bytes + AT_COLUMN_BITS - from->begin),
                        "a segment's blocks have columns of %u bits, which this version of sstore does not support",
                        column_bits);
-    if (expected != SS_SEGMENT_ADDS && ss_index_radius(segment->kind) > MAX_RADIUS)
+    if (expected != SS_SEGMENT_ADDS && ss_word_index_radius(segment->kind) > MAX_RADIUS)
         return fail_at(from, "the radius of a word is too large");
     if (segment->plan.table_count > SS_MAX_TABLES)
         return fail_at(from, "a segment has too many tables");
@@ -494,7 +494,7 @@ static sstore_status decode_entry(input *from, ss_manifest_segment *segment, pro
 /* Decode the word indexes of a segment, and check that they find everything within the store's distance. */
 static sstore_status decode_indexes(input *from, ss_manifest_segment *segment, proofs *proved)
 {
-    const uint32_t count = ss_index_count(segment);
+    const uint32_t count = ss_word_index_count(segment);
     uint32_t reach = 0; /* the sum of radius + 1 */
     sstore_status status = SSTORE_OK;
     segment->indexes = ss_alloc(count, sizeof *segment->indexes);
@@ -502,12 +502,12 @@ static sstore_status decode_indexes(input *from, ss_manifest_segment *segment, p
         return ss_fail_memory(from->error, count * sizeof *segment->indexes);
     for (uint32_t i = 0; status == SSTORE_OK && i < count; i++) {
         ss_manifest_segment *index = &segment->indexes[i];
-        *index = (ss_manifest_segment){.words = 1, .has_ids = true, .kind = ss_index_kind(i, SS_NO_PROBE)};
+        *index = (ss_manifest_segment){.words = 1, .has_ids = true, .kind = ss_word_index_kind(i, SS_NO_PROBE)};
         status = decode_entry(from, index, proved);
         if (status == SSTORE_OK &&
             (index->record_count != segment->distinct_count || index->block_bytes != segment->block_bytes))
             status = fail_at(from, "a word index does not fit its segment");
-        reach += (uint32_t)(ss_index_radius(index->kind) + 1);
+        reach += (uint32_t)(ss_word_index_radius(index->kind) + 1);
     }
     if (status == SSTORE_OK && reach <= segment->plan.distance)
         status = fail_at(from, "the word indexes do not reach the store's distance");
@@ -521,9 +521,9 @@ static sstore_status decode_segment(input *from, const ss_manifest *manifest, ss
     segment->has_ids = manifest->has_ids;
     segment->plan.distance = manifest->distance;
     const sstore_status status = decode_entry(from, segment, proved);
-    if (status != SSTORE_OK || ss_index_count(segment) == 0)
+    if (status != SSTORE_OK || ss_word_index_count(segment) == 0)
         return status;
-    proved->entry_count += ss_index_count(segment);
+    proved->entry_count += ss_word_index_count(segment);
     return proved->entry_count <= SS_MAX_SEGMENTS ? decode_indexes(from, segment, proved)
                                                   : fail_at(from, "the manifest has too many word indexes");
 }
@@ -679,10 +679,10 @@ static bool has_own_files(const ss_manifest_segment *segment, const ss_dir *fold
 bool ss_manifest_has_files(const ss_manifest_segment *segment, const ss_dir *folder)
 {
     bool has_all = has_own_files(segment, folder);
-    for (uint32_t i = 0; has_all && i < ss_index_count(segment); i++) {
+    for (uint32_t i = 0; has_all && i < ss_word_index_count(segment); i++) {
         char name[SS_NAME_CAPACITY];
         ss_dir inner;
-        ss_index_folder_name(name, i);
+        ss_word_index_folder_name(name, i);
         has_all = ss_dir_open_at(folder, name, &inner, NULL) == SSTORE_OK &&
                   has_own_files(&segment->indexes[i], &inner);
         ss_dir_close(&inner);

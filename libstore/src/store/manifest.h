@@ -16,7 +16,7 @@
 typedef enum ss_segment_kind {
     SS_SEGMENT_ADDS = 0,    /* its records were added to the store */
     SS_SEGMENT_REMOVES = 1, /* its records were removed from the store */
-    SS_SEGMENT_INDEXES = 2  /* it is a word index: see ss_index_kind() */
+    SS_SEGMENT_WORD_INDEX = 2  /* it is a word index: see ss_word_index_kind() */
 } ss_segment_kind;
 
 /*
@@ -25,20 +25,20 @@ typedef enum ss_segment_kind {
  * it like any other segment. Its `kind` also has the number of the word, and the radius: the distance from a query's
  * word up to which the index finds words, or SS_NO_PROBE if it is not probed at the store's distance.
  */
-static inline uint32_t ss_index_kind(uint32_t word, int32_t radius)
+static inline uint32_t ss_word_index_kind(uint32_t word, int32_t radius)
 {
-    return SS_SEGMENT_INDEXES | word << 8 | (uint32_t)(radius + 1) << 16;
+    return SS_SEGMENT_WORD_INDEX | word << 8 | (uint32_t)(radius + 1) << 16;
 }
 
-static inline int32_t ss_index_radius(uint32_t kind)
+static inline int32_t ss_word_index_radius(uint32_t kind)
 {
     return (int32_t)(kind >> 16) - 1;
 }
 
 /* The distance for which the plan of an index is complete. */
-static inline uint32_t ss_index_distance(uint32_t kind)
+static inline uint32_t ss_word_index_distance(uint32_t kind)
 {
-    const int32_t radius = ss_index_radius(kind);
+    const int32_t radius = ss_word_index_radius(kind);
     return radius == SS_NO_PROBE ? 0 : (uint32_t)radius;
 }
 
@@ -50,7 +50,7 @@ typedef struct ss_manifest_file {
 
 typedef struct ss_manifest_segment {
     ss_u128 segment_id;
-    uint32_t kind;          /* ss_segment_kind, or ss_index_kind() */
+    uint32_t kind;          /* ss_segment_kind, or ss_word_index_kind() */
     uint32_t words;         /* of a fingerprint: the store's, or 1 in a word index */
     bool has_ids;           /* the store has, or it is a word index */
     uint64_t folder_number; /* the folder is seg-<16 hex digits of it> */
@@ -68,7 +68,7 @@ typedef struct ss_manifest_segment {
 } ss_manifest_segment;
 
 /* The number of a segment's word indexes. */
-static inline uint32_t ss_index_count(const ss_manifest_segment *segment)
+static inline uint32_t ss_word_index_count(const ss_manifest_segment *segment)
 {
     return segment->words > 1 && segment->kind == SS_SEGMENT_ADDS ? segment->words : 0;
 }
@@ -121,15 +121,6 @@ sstore_status ss_manifest_check(const ss_manifest *manifest, const char *store, 
 sstore_status ss_manifest_write_new(const ss_dir *store, const ss_manifest *manifest, sstore_error *error);
 
 /* Add a record to a segment's content sum. Without ids only the fingerprint counts. */
-static inline void ss_content_add(ss_u128 *sum, bool has_ids, uint64_t fingerprint, uint64_t id)
-{
-    uint8_t bytes[16];
-    ss_store_le64(bytes, fingerprint);
-    ss_store_le64(bytes + 8, id);
-    *sum = ss_u128_add(*sum, ss_hash128(bytes, has_ids ? 16 : 8));
-}
-
-/* The same for a fingerprint of several words. */
 static inline void ss_content_add_words(ss_u128 *sum, bool has_ids, const uint64_t *fingerprint, uint32_t words,
                                         uint64_t id)
 {
@@ -138,6 +129,12 @@ static inline void ss_content_add_words(ss_u128 *sum, bool has_ids, const uint64
         ss_store_le64(bytes + 8 * (size_t)i, fingerprint[i]);
     ss_store_le64(bytes + 8 * (size_t)words, id);
     *sum = ss_u128_add(*sum, ss_hash128(bytes, 8 * ((size_t)words + has_ids)));
+}
+
+/* The same for a fingerprint of one word. */
+static inline void ss_content_add(ss_u128 *sum, bool has_ids, uint64_t fingerprint, uint64_t id)
+{
+    ss_content_add_words(sum, has_ids, &fingerprint, 1, id);
 }
 
 /* Totals over all segments. */

@@ -195,7 +195,7 @@ sstore_status ss_segment_dir_open(const ss_dir *store, const ss_manifest_segment
         return ss_dir_open_at(store, name, dir_out, error);
     *dir_out = SS_DIR_NONE;
     sstore_status status = ss_dir_open_at(store, name, &folder, error);
-    ss_index_folder_name(name, word);
+    ss_word_index_folder_name(name, word);
     if (status == SSTORE_OK)
         status = ss_dir_open_at(&folder, name, dir_out, error);
     ss_dir_close(&folder);
@@ -237,7 +237,7 @@ sstore_status ss_segment_open_part(const ss_dir *store, const ss_manifest_segmen
 sstore_status ss_segment_open(const ss_dir *store, const ss_manifest_segment *metadata, const ss_segment_use *use,
                               ss_segment **segment_out, sstore_error *error)
 {
-    const uint32_t count = use->records_only || use->without_indexes ? 0 : ss_index_count(metadata);
+    const uint32_t count = use->records_only || use->without_indexes ? 0 : ss_word_index_count(metadata);
     sstore_status status = ss_segment_open_part(store, metadata, SS_NO_INDEX, use, segment_out, error);
     if (status != SSTORE_OK || count == 0)
         return status;

@@ -32,7 +32,7 @@ static uint64_t part_bytes(const ss_manifest_segment *segment, sstore_io io)
 
 static uint64_t segment_bytes(const ss_manifest_segment *segment, sstore_io io)
 {
-    const uint32_t index_count = ss_index_count(segment);
+    const uint32_t index_count = ss_word_index_count(segment);
     uint64_t bytes = part_bytes(segment, io) + index_count * (sizeof(ss_segment *) + sizeof *segment->indexes);
     for (uint32_t i = 0; i < index_count; i++)
         bytes += part_bytes(&segment->indexes[i], io);
@@ -222,6 +222,11 @@ sstore_status sstore_reopen(const sstore *store, sstore **store_out, sstore_erro
                          .records_only = store->records_only,
                          .without_indexes = store->without_indexes};
     return open_store(&how, store_out, error);
+}
+
+uint32_t sstore_word_count(const sstore *store)
+{
+    return store->manifest.words;
 }
 
 bool sstore_is_newest(const sstore *store)

@@ -7,11 +7,11 @@
 #include "stream/memory_index.h"
 #include "stream/row_index.h"
 
-#define NEWEST 1024u      /* records; testing them takes about as long as searching a large part */
-#define NEWEST_ROWS 512u  /* the same of fingerprints of several words */
-#define SLICE 256u        /* values that are tested at once */
-#define MAX_PARTS 64u     /* their sizes at least halve, unless they are too large to be merged */
-#define THREADED 0x10000u /* records, from which on several threads index the words of a part */
+#define NEWEST 1024u          /* records; testing them takes about as long as searching a large part */
+#define NEWEST_ROWS 512u      /* the same of fingerprints of several words */
+#define SLICE 256u            /* values that are tested at once */
+#define MAX_PARTS 64u         /* their sizes at least halve, unless they are too large to be merged */
+#define MIN_THREADED 0x10000u /* records, from which on several threads index the words of a part */
 
 typedef struct part {
     uint32_t count;
@@ -31,20 +31,21 @@ sstore_status ss_growing_index_create(uint32_t words, uint32_t distance, uint32_
                                       sstore_error *error)
 {
     assert(distance <= words * SSTORE_MAX_BUILD_DISTANCE);
+    const uint32_t newest_capacity = words == 1 ? NEWEST : NEWEST_ROWS;
     ss_growing_index *index = *index_out = ss_alloc(1, sizeof *index);
     if (index == NULL)
         return ss_fail_memory(error, sizeof *index);
     index->words = words;
     index->distance = distance;
     index->threads = threads;
-    index->newest_capacity = words == 1 ? NEWEST : NEWEST_ROWS;
+    index->newest_capacity = newest_capacity;
     index->kernels = ss_kernels_best();
-    index->newest = ss_alloc((size_t)index->newest_capacity * words, sizeof *index->newest);
+    index->newest = ss_alloc((size_t)newest_capacity * words, sizeof *index->newest);
     if (index->newest != NULL)
         return SSTORE_OK;
     ss_growing_index_free(index);
     *index_out = NULL;
-    return ss_fail_memory(error, (uint64_t)NEWEST * words * sizeof *index->newest);
+    return ss_fail_memory(error, (uint64_t)newest_capacity * words * sizeof *index->newest);
 }
 
 static void close_part(part *of)
@@ -149,7 +150,7 @@ static sstore_status make_part_of_rows(const ss_growing_index *index, uint32_t f
     }
     (void)each_from(index, first, gather_rows, &all, NULL);
     return ss_row_index_open(&made->rows, all.rows, made->count, index->words, index->distance,
-                             made->count < THREADED ? 1 : index->threads, error);
+                             made->count < MIN_THREADED ? 1 : index->threads, error);
 }
 
 /* Merge the newest records and all parts that are less than twice as large as all later records into one part. */

@@ -124,8 +124,8 @@ static sstore_status choose_by(ss_row_index *index, row_sample *sample, sstore_e
         choose_keys(sample, word, &index->of_words[word]);
         estimate_word(index, sample, word, max_radius, &costs[word]);
     }
-    const sstore_status status = ss_cheapest_radii(costs, index->words, index->distance, max_radius, index->radii,
-                                                   error);
+    const sstore_status status = ss_radii_choose_cheapest(costs, index->words, index->distance, max_radius,
+                                                          index->radii, error);
     double ns = 0;
     for (uint32_t word = 0; status == SSTORE_OK && word < index->words; word++)
         ns += costs[word].ns[index->radii[word] + 1];
@@ -266,7 +266,7 @@ static sstore_status test_candidates(void *context, uint32_t number, uint64_t va
         const uint64_t *row = ss_row_index_row(index, of->numbers[i]);
         const uint32_t distance = ss_words_distance(row, fingerprint, index->words);
         if (distance <= index->distance &&
-            ss_first_covering_word(row, fingerprint, index->radii, index->words) == self->word)
+            ss_radii_first_cover(row, fingerprint, index->radii, index->words) == self->word)
             status = self->on_hit(self->context, number, of->numbers[i], distance, error);
     }
     return status;

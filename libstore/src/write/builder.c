@@ -195,8 +195,8 @@ sstore_status ss_builder_prepare(sstore_builder *builder, const ss_write_options
     const uint64_t all = options->memory_bytes;
     builder->reserved_bytes = reserved_bytes;
     builder->max_reserved_bytes = all >= ENFORCED_MEMORY_BYTES ? all / 2 : UINT64_MAX;
-    writer->memory = ss_rows_memory_divide(ss_remaining_memory(all, reserved_bytes), options->threads, writer->words,
-                                           writer->has_ids, writer->block_bytes);
+    writer->memory = ss_row_writer_memory_divide(ss_remaining_memory(all, reserved_bytes), options->threads,
+                                                 writer->words, writer->has_ids, writer->block_bytes);
     uint64_t pool_bytes = writer->memory.sorter_bytes;
     if (writer->kind == SS_SEGMENT_REMOVES) /* the other part is for keys that stand for records */
         pool_bytes /= 2;
@@ -581,7 +581,7 @@ sstore_status ss_builder_finish_from(sstore_builder *builder, const ss_sorted_pi
                                      sstore_change *change_out, sstore_error *error)
 {
     ss_manifest_segment segment;
-    sstore_status status = ss_rows_write(&builder->writer, records, &segment, error);
+    sstore_status status = ss_row_writer_write(&builder->writer, records, &segment, error);
     if (status == SSTORE_OK)
         status = publish(builder, &segment, error);
     ss_manifest_segment_free(&segment);

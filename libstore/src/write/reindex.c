@@ -51,7 +51,7 @@ static sstore_status check_part(const reindexing *self, uint32_t number, uint32_
 /* The same for all parts of a segment: it is usable if all are. Each is checked. */
 static sstore_status check_segment(const reindexing *self, uint32_t number, bool *is_usable_out, sstore_error *error)
 {
-    const uint32_t index_count = ss_index_count(&self->manifest.segments[number]);
+    const uint32_t index_count = ss_word_index_count(&self->manifest.segments[number]);
     bool is_usable;
     sstore_status status = check_part(self, number, SS_NO_INDEX, is_usable_out, error);
     for (uint32_t word = 0; status == SSTORE_OK && word < index_count; word++) {
@@ -239,7 +239,7 @@ static sstore_status make_index(reindexing *self, uint32_t number, uint32_t word
 {
     char name[SS_NAME_CAPACITY];
     ss_dir inner = SS_DIR_NONE;
-    ss_index_folder_name(name, word);
+    ss_word_index_folder_name(name, word);
     sstore_status status = ss_dir_make_at(dir, name, error);
     if (status == SSTORE_OK)
         status = ss_dir_open_at(dir, name, &inner, error);
@@ -259,7 +259,7 @@ static sstore_status rebuild_directories(reindexing *self, uint32_t number, ssto
         return status;
     const ss_dir *dir = &self->transaction.staged[self->transaction.staged_count - 1]->dir;
     status = make_part(self, number, SS_NO_INDEX, dir, error);
-    for (uint32_t word = 0; status == SSTORE_OK && word < ss_index_count(&self->manifest.segments[number]); word++)
+    for (uint32_t word = 0; status == SSTORE_OK && word < ss_word_index_count(&self->manifest.segments[number]); word++)
         status = make_index(self, number, word, dir, error);
     return status;
 }
@@ -276,7 +276,7 @@ static sstore_status make_all_again(reindexing *self, sstore_error *error)
     for (uint32_t i = 0; i < self->chosen_count; i++) {
         const ss_manifest_segment *segment = &self->manifest.segments[self->chosen[i]];
         self->item_count += count_items(segment);
-        for (uint32_t word = 0; word < ss_index_count(segment); word++)
+        for (uint32_t word = 0; word < ss_word_index_count(segment); word++)
             self->item_count += count_items(&segment->indexes[word]);
     }
     for (uint32_t i = 0; status == SSTORE_OK && i < self->chosen_count; i++)

@@ -378,17 +378,19 @@ static sstore_status make_segment(compaction *self, ss_segment_kind kind, sstore
     if (status == SSTORE_OK) {
         record_pieces pieces = {.records = &records, .shard_count = 1};
         const ss_sorted_pieces source = open_pieces(&pieces, builder, count_max(manifest, self->range, kind));
-        status = ss_rows_write(&writer, &source, segment, error);
+        status = ss_row_writer_write(&writer, &source, segment, error);
         ss_sequencer_destroy(&pieces.sequencer);
     }
     ss_merge_iterator_close(&records);
     if (status != SSTORE_OK)
         return status;
     self->sums[kind] = segment->content_sum;
-    if (segment->record_count > 0 || (is_all && kind == SS_SEGMENT_ADDS))
+    if (segment->record_count > 0 || (is_all && kind == SS_SEGMENT_ADDS)) {
         self->made_count++;
-    else
+    } else {
         ss_transaction_discard_last(transaction);
+        ss_manifest_segment_free(segment);
+    }
     return SSTORE_OK;
 }
 

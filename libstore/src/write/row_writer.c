@@ -33,10 +33,10 @@ typedef struct worker {
 } worker;
 
 /* The first and the last fingerprint of a piece. */
-typedef struct edges {
+typedef struct piece_ends {
     bool any;
     uint64_t first[SSTORE_MAX_WORDS], last[SSTORE_MAX_WORDS];
-} edges;
+} piece_ends;
 
 typedef struct row_run {
     const ss_segment_writer *writer;
@@ -46,7 +46,7 @@ typedef struct row_run {
     size_t margin;     /* of them, before a worker's rows */
     worker *workers;   /* one a thread */
     ss_sorted_pieces pieces;
-    edges *edges; /* one a piece */
+    piece_ends *ends; /* one a piece */
     /* While table 0 and the ids are written: */
     ss_directory_writer *directory;
     ss_block_writer table;
@@ -77,8 +77,8 @@ static uint64_t worker_bytes(uint32_t words, bool with_ids, uint32_t block_bytes
     return with_ids ? bytes + ss_column_piece_bytes(true, block_bytes, capacity) : bytes;
 }
 
-ss_sort_memory ss_rows_memory_divide(uint64_t limit_bytes, uint32_t threads, uint32_t words, bool with_ids,
-                                     uint32_t block_bytes)
+ss_sort_memory ss_row_writer_memory_divide(uint64_t limit_bytes, uint32_t threads, uint32_t words, bool with_ids,
+                                           uint32_t block_bytes)
 {
     if (words == 1)
         return ss_build_memory_divide(limit_bytes, threads, with_ids, block_bytes);
@@ -196,7 +196,7 @@ static sstore_status count_piece(void *context, uint64_t task, uint32_t index, s
     const sstore_status status = load(self, task, index, error);
     if (status != SSTORE_OK || of->row_count == 0)
         return status;
-    edges *piece = &self->edges[task];
+    piece_ends *piece = &self->ends[task];
     piece->any = true;
     ss_words_copy(piece->first, row_at(self, of, 0), self->words);
     ss_words_copy(piece->last, row_at(self, of, of->row_count - 1), self->words);
@@ -215,11 +215,11 @@ static sstore_status count_records(row_run *self, sstore_error *error)
 {
     const size_t piece_count = self->pieces.piece_count;
     ss_manifest_segment *segment = self->segment;
-    const edges *before = NULL;
+    const piece_ends *before = NULL;
     begin_phase(self, "counting", done_fraction(self, COUNT_NS, 0));
-    self->edges = ss_alloc(piece_count, sizeof *self->edges);
-    if (self->edges == NULL)
-        return ss_fail_memory(error, piece_count * sizeof *self->edges);
+    self->ends = ss_alloc(piece_count, sizeof *self->ends);
+    if (self->ends == NULL)
+        return ss_fail_memory(error, piece_count * sizeof *self->ends);
     const sstore_status status = ss_pool_run(self->threads, piece_count, count_piece, self, error);
     for (uint32_t i = 0; i < self->threads; i++) {
         segment->record_count += self->workers[i].counted_records;
@@ -227,13 +227,13 @@ static sstore_status count_records(row_run *self, sstore_error *error)
         segment->content_sum = ss_u128_add(segment->content_sum, self->workers[i].content_sum);
     }
     for (size_t i = 0; i < piece_count; i++) {
-        const edges *piece = &self->edges[i];
+        const piece_ends *piece = &self->ends[i];
         if (!piece->any)
             continue;
         segment->distinct_count -= before != NULL && ss_words_equal(before->last, piece->first, self->words);
         before = piece;
     }
-    ss_free(self->edges);
+    ss_free(self->ends);
     return status;
 }
 
@@ -269,7 +269,7 @@ static void add_sample(row_run *self, const worker *of, bool repeats)
 }
 
 /* Put the carried fingerprints before the piece's, without one that repeats the last of them. */
-static void join_rows(row_run *self, worker *of, bool repeats)
+static void prepend_carried(row_run *self, worker *of, bool repeats)
 {
     const size_t row_bytes = self->words * sizeof *of->rows;
     of->first += repeats;
@@ -290,7 +290,7 @@ static sstore_status reserve(row_run *self, uint64_t task, worker *of, sstore_er
                          ss_words_equal(row_at(self, of, 0), self->last, self->words);
     sstore_status status = SSTORE_OK;
     add_sample(self, of, repeats);
-    join_rows(self, of, repeats);
+    prepend_carried(self, of, repeats);
     of->first_block = self->block_count;
     of->block_count = of->row_count / self->capacity + (is_last && of->row_count % self->capacity != 0);
     for (uint64_t i = 0; status == SSTORE_OK && i < of->block_count; i++) {
@@ -500,11 +500,11 @@ static sstore_status write_index(row_run *self, int32_t radius, sstore_error *er
     ss_manifest_segment *index = &self->segment->indexes[self->word];
     char name[SS_NAME_CAPACITY];
     ss_dir dir = SS_DIR_NONE;
-    ss_index_folder_name(name, self->word);
+    ss_word_index_folder_name(name, self->word);
     writer.words = 1;
     writer.has_ids = true;
-    writer.kind = ss_index_kind(self->word, radius);
-    writer.distance = ss_index_distance(writer.kind);
+    writer.kind = ss_word_index_kind(self->word, radius);
+    writer.distance = ss_word_index_distance(writer.kind);
     writer.other_bytes = (double)(self->segment->tables[0].block_count + self->segment->ids.block_count) *
                          writer.block_bytes / self->words;
     writer.begin_fraction = done_fraction(self, COUNT_NS + WRITE_NS, self->word);
@@ -535,10 +535,10 @@ static sstore_status set_radii(const row_run *self, int32_t *radii, sstore_error
 {
     const ss_segment_writer *writer = self->writer;
     for (uint32_t i = 0; writer->like != NULL && i < self->words; i++)
-        radii[i] = ss_index_radius(writer->like->indexes[i].kind);
+        radii[i] = ss_word_index_radius(writer->like->indexes[i].kind);
     if (writer->like != NULL)
         return SSTORE_OK;
-    return ss_choose_radii(self->sample, self->sample_count, self->words, writer->distance,
+    return ss_radii_choose(self->sample, self->sample_count, self->words, writer->distance,
                            writer->plan_name != NULL ? writer->max_radius : SSTORE_MAX_BUILD_DISTANCE,
                            (double)self->segment->distinct_count, radii, error);
 }
@@ -565,8 +565,8 @@ static sstore_status write_indexes(row_run *self, sstore_error *error)
 
 /* ----- the segment ----- */
 
-sstore_status ss_rows_write(const ss_segment_writer *writer, const ss_sorted_pieces *records,
-                            ss_manifest_segment *segment_out, sstore_error *error)
+sstore_status ss_row_writer_write(const ss_segment_writer *writer, const ss_sorted_pieces *records,
+                                  ss_manifest_segment *segment_out, sstore_error *error)
 {
     const uint32_t words = writer->words, capacity = ss_rows_capacity(writer->block_bytes, words);
     if (words == 1)

@@ -48,7 +48,7 @@ typedef struct ss_segment_writer {
     const ss_dir *tmp_dir; /* for spilled items */
     uint32_t words;        /* of a fingerprint; if there are several, row_writer.h is used */
     bool has_ids;
-    uint32_t kind;         /* ss_segment_kind, or ss_index_kind() */
+    uint32_t kind;         /* ss_segment_kind, or ss_word_index_kind() */
     ss_sort_memory memory;
     ss_chunk_pool *pool;   /* for items in memory */
     const ss_plan *plan;   /* NULL: chosen from the fingerprints */

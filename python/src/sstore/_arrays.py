@@ -38,7 +38,7 @@ def word(value: int, name: str) -> int:
     """A number as 64 bits; a negative one is taken as two's complement."""
     number = operator.index(value)
     if not -(1 << 63) <= number <= _MASK:
-        raise ArgumentError(f"{name}: expected a number of 64 bits, found {value}")
+        raise ArgumentError(f"{name}: expected a number of 64 bits, found {value}{_BITS_HINT if name not in _NUMBERS else ''}")
     return number & _MASK
 
 
@@ -94,14 +94,22 @@ def _of_objects(array: npt.NDArray[Any], name: str, count: Optional[int]) -> Wor
     return _of_sequence(items, name, count)
 
 
+def _are_single_bits(array: npt.NDArray[Any]) -> bool:
+    """Whether its last axis has the bits of a fingerprint, such as `pdqhash` and `imagehash` make."""
+    if array.dtype.kind not in "iu" or array.ndim == 0:
+        return array.dtype == np.bool_
+    size = array.shape[-1]
+    return size % 64 == 0 and size > (8 if array.dtype == np.uint8 else 1) * MAX_WORDS and bool((array >> 1 == 0).all())
+
+
 def _of_numpy(array: npt.NDArray[Any], name: str, count: Optional[int]) -> Words:
     """Of an array of shape (n,), (n, 1) or (n, words), or of bytes: of shape (n, 8 * words)."""
     masks: Any = np.ma  # not typed in all versions
     if isinstance(array, np.ma.MaskedArray) and masks.is_masked(array):
         raise ArgumentError(f"{name}: found masked values")
     array = np.asarray(array)
-    if array.dtype == np.bool_:
-        raise TypeError(f"{name}: found single bits; numpy.packbits(bits, axis=1) makes bytes of them")
+    if _are_single_bits(array):
+        raise TypeError(f"{name}: found single bits; numpy.packbits(bits.astype(bool), axis=1) makes bytes of them")
     if array.ndim not in (1, 2):
         raise _wrong_shape(name, count, str(array.shape))
     width = 1 if array.ndim == 1 else array.shape[1]
@@ -126,7 +134,8 @@ def _of_numpy(array: npt.NDArray[Any], name: str, count: Optional[int]) -> Words
 
 
 # What to do about values of another kind, by NumPy's letters.
-_TEXT_HINT = ": int(text, 16) reads a fingerprint; ids of rows are their numbers"
+_BITS_HINT = "; bits says how many wider ones have"
+_TEXT_HINT = ": int(text, 16) reads a fingerprint, bytes.fromhex(text) also a wider one; ids of rows are their numbers"
 _HINTS = {"f": ": fill missing values, and cast to an integer type", "U": _TEXT_HINT, "O": _TEXT_HINT, "T": _TEXT_HINT}
 
 
@@ -200,8 +209,8 @@ def one(value: Any, name: str, count: Optional[int]) -> Words:
             raise ArgumentError(f"{name}: expected {wanted}, found an array of shape {value.shape}")
         if isinstance(value, bytes):
             return _of_byte_strings([value], name, count).reshape(-1)
-        if value.dtype == np.bool_:
-            raise TypeError(f"{name}: found single bits; numpy.packbits(bits) makes bytes of them")
+        if _are_single_bits(value):
+            raise TypeError(f"{name}: found single bits; numpy.packbits(bits.astype(bool)) makes bytes of them")
         try:
             return _of_numpy(value.reshape(1, -1), name, count).reshape(-1)
         except ArgumentError:

@@ -1,4 +1,4 @@
-#include "read/batch_rows.h"
+#include "read/row_batch.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,9 +20,9 @@
 /* The memory of one thread. */
 typedef struct worker {
     sstore_cursor *cursor; /* NULL until it is needed */
-    ss_row_found *hits;
-    size_t hit_count, hit_capacity;
-    sstore_match *matches; /* `words` is unset: the fingerprints are in rows, in the same order */
+    ss_row_batch_hit *hits;
+    size_t hit_count, hit_capacity, hits_before; /* before: of the segments before the current one */
+    sstore_match *matches;                       /* `words` is unset: the fingerprints are in rows, in the same order */
     uint64_t *rows;
     size_t match_count, match_capacity;
 } worker;
@@ -38,7 +38,8 @@ typedef struct run {
     uint64_t *candidate_query;
     ss_candidate *candidates;
     size_t candidate_count;
-    ss_row_hits found; /* while records are looked up: sorted */
+    uint64_t candidates_left; /* of the segment; with more, a full scan takes less time */
+    ss_row_batch_hits found;  /* while records are looked up: sorted */
 } run;
 
 /* ----- workers ----- */
@@ -46,11 +47,8 @@ typedef struct run {
 static sstore_status worker_cursor(const run *self, uint32_t index, sstore_cursor **cursor_out, sstore_error *error)
 {
     worker *of = &self->workers[index];
-    const sstore_status status = of->cursor == NULL ? sstore_cursor_create(self->batch->store, &of->cursor, error)
-                                                    : SSTORE_OK;
+    const sstore_status status = ss_cursor_prepare(self->batch->store, &of->cursor, error);
     *cursor_out = of->cursor;
-    if (status == SSTORE_OK)
-        ss_cursor_renew(of->cursor);
     return status;
 }
 
@@ -79,11 +77,11 @@ static sstore_status add_hit(run *self, uint32_t index, uint32_t query, uint64_t
     worker *of = &self->workers[index];
     if (!take_room(self))
         return SSTORE_STOPPED;
-    ss_row_found *hits = ss_grow(of->hits, of->hit_count, &of->hit_capacity, FIRST_CAPACITY, sizeof *hits);
+    ss_row_batch_hit *hits = ss_grow(of->hits, of->hit_count, &of->hit_capacity, FIRST_CAPACITY, sizeof *hits);
     if (hits == NULL)
         return ss_fail_memory(error, 2 * of->hit_capacity * sizeof *hits);
     of->hits = hits;
-    hits[of->hit_count++] = (ss_row_found){.query = query, .segment = self->segment, .rank = rank};
+    hits[of->hit_count++] = (ss_row_batch_hit){.query = query, .segment = self->segment, .rank = rank};
     return SSTORE_OK;
 }
 
@@ -121,13 +119,13 @@ static sstore_status confirm(void *context, uint64_t task, uint32_t index, sstor
                                     batch->plans[self->segment].radii};
         bool is_hit;
         if (i + PREFETCHED < end)
-            ss_rows_prefetch(segment, self->candidates[i + PREFETCHED].rank);
+            ss_row_search_prefetch(segment, self->candidates[i + PREFETCHED].rank);
         if (self->candidates[i].rank < segment->metadata.distinct_count &&
             is_left_out(batch, self->candidate_query[i], self->candidates[i].rank))
             continue;
         ss_cursor_renew(cursor);
-        status = ss_rows_confirm(segment, &self->candidates[i], self->word, &query, &cursor->row_slot, &hit, &is_hit,
-                                 error);
+        status = ss_row_search_confirm(segment, &self->candidates[i], self->word, &query, &cursor->row_slot, &hit,
+                                       &is_hit, error);
         if (status == SSTORE_OK && is_hit && !is_below(self, self->candidate_query[i], hit.fingerprint))
             status = add_hit(self, index, (uint32_t)self->candidate_query[i], hit.rank, error);
     }
@@ -183,7 +181,7 @@ static sstore_status search_index(run *self, sstore_error *error)
     if (status == SSTORE_OK && batch->max_candidates > 0)
         ss_match_iterator_limit(found, batch->max_candidates);
     self->candidate_count = 1;
-    while (status == SSTORE_OK && self->candidate_count > 0) {
+    while (status == SSTORE_OK && self->candidate_count > 0 && self->candidates_left > 0) {
         status = sstore_match_iterator_next(found, &columns, CANDIDATES, &self->candidate_count, error);
         for (size_t i = 0; status == SSTORE_OK && i < self->candidate_count; i++)
             self->candidates[i] = (ss_candidate){.word = words[i], .rank = ranks[i]};
@@ -192,6 +190,7 @@ static sstore_status search_index(run *self, sstore_error *error)
                                  confirm, self, error);
         if (status == SSTORE_OK)
             status = ss_progress_add(batch->progress, 0, 0);
+        self->candidates_left = ss_max_u64(self->candidates_left, self->candidate_count) - self->candidate_count;
     }
     sstore_match_iterator_free(found);
     ss_free(words);
@@ -230,7 +229,7 @@ static sstore_status test_row(run *self, uint32_t index, const uint64_t *row, ui
         if (SS_LIKELY(ss_words_distance(row, other, self->words) > batch->distance) || is_left_out(batch, query, rank))
             continue;
         if (!is_checked)
-            status = ss_rows_check_rank(batch->store->segments[self->segment], row, rank, slot, error);
+            status = ss_row_search_check_rank(batch->store->segments[self->segment], row, rank, slot, error);
         is_checked = true;
         if (status == SSTORE_OK)
             status = add_hit(self, index, query, rank, error);
@@ -272,7 +271,7 @@ static sstore_status scan_blocks(void *context, uint64_t task, uint32_t index, s
 
 static int compare_hits(const void *left, const void *right)
 {
-    const ss_row_found *a = left, *b = right;
+    const ss_row_batch_hit *a = left, *b = right;
     if (a->query != b->query)
         return a->query < b->query ? -1 : 1;
     if (a->segment != b->segment)
@@ -326,16 +325,16 @@ static sstore_status look_up(void *context, uint64_t task, uint32_t index, sstor
     sstore_cursor *cursor;
     sstore_status status = worker_cursor(self, index, &cursor, error);
     for (size_t i = begin; status == SSTORE_OK && i < end; i++) {
-        const ss_row_found *from = &self->found.hits[i];
+        const ss_row_batch_hit *from = &self->found.hits[i];
         ss_row_hit hit = {.segment = batch->store->segments[from->segment],
                           .segment_number = from->segment,
                           .rank = from->rank};
         ss_cursor_renew(cursor);
-        status = ss_rows_load_rank(hit.segment, hit.rank, &cursor->row_slot, hit.fingerprint, error);
+        status = ss_row_search_load_rank(hit.segment, hit.rank, &cursor->row_slot, hit.fingerprint, error);
         hit.distance = ss_words_distance(hit.fingerprint, batch->fingerprints + (size_t)from->query * self->words,
                                          self->words);
         if (status == SSTORE_OK)
-            status = ss_rows_report(cursor, &hit, batch->first_index + from->query, add_match, &sink, error);
+            status = ss_row_search_report(cursor, &hit, batch->first_index + from->query, add_match, &sink, error);
         if (sink.status != SSTORE_OK)
             status = sink.status;
     }
@@ -343,7 +342,7 @@ static sstore_status look_up(void *context, uint64_t task, uint32_t index, sstor
 }
 
 /* Gather the hits of all workers. */
-static sstore_status gather_hits(const run *self, ss_row_hits *hits_out, sstore_error *error)
+static sstore_status gather_hits(const run *self, ss_row_batch_hits *hits_out, sstore_error *error)
 {
     size_t count = 0, at = 0;
     for (uint32_t i = 0; i < self->batch->threads; i++)
@@ -376,17 +375,17 @@ static int compare_matches(const void *left, const void *right, void *context)
     return order != 0 ? order : (a->id > b->id) - (a->id < b->id);
 }
 
-static sstore_status gather_matches(run *self, ss_row_matches *matches_out, sstore_error *error)
+static sstore_status gather_matches(run *self, ss_row_batch_matches *matches_out, sstore_error *error)
 {
     const size_t row_bytes = self->words * sizeof(uint64_t);
     size_t count = 0, at = 0;
     for (uint32_t i = 0; i < self->batch->threads; i++)
         count += self->workers[i].match_count;
-    *matches_out = (ss_row_matches){.matches = ss_realloc(NULL, count, sizeof(sstore_match)),
-                                    .rows = ss_realloc(NULL, count, row_bytes),
-                                    .count = count};
+    *matches_out = (ss_row_batch_matches){.matches = ss_realloc(NULL, count, sizeof(sstore_match)),
+                                          .rows = ss_realloc(NULL, count, row_bytes),
+                                          .count = count};
     if (matches_out->matches == NULL || matches_out->rows == NULL) {
-        ss_row_matches_free(matches_out);
+        ss_row_batch_matches_free(matches_out);
         return ss_fail_memory(error, count * (sizeof(sstore_match) + row_bytes));
     }
     for (uint32_t i = 0; i < self->batch->threads; i++) {
@@ -404,19 +403,32 @@ static sstore_status gather_matches(run *self, ss_row_matches *matches_out, ssto
 
 /* ----- a round ----- */
 
+/* Read all fingerprints of the segment, and forget the hits that its words have found. */
+static sstore_status scan_segment(run *self, sstore_error *error)
+{
+    const ss_row_batch *batch = self->batch;
+    const uint64_t blocks = batch->store->manifest.segments[self->segment].tables[0].block_count;
+    for (uint32_t i = 0; i < batch->threads; i++) {
+        worker *of = &self->workers[i];
+        self->room += (long long)(of->hit_count - of->hits_before);
+        of->hit_count = of->hits_before;
+    }
+    return ss_pool_run(batch->threads, (blocks + TASK_BLOCKS - 1) / TASK_BLOCKS, scan_blocks, self, error);
+}
+
 static sstore_status find_in_segment(run *self, sstore_error *error)
 {
     const ss_row_batch *batch = self->batch;
     const ss_row_plan *plan = &batch->plans[self->segment];
+    const uint64_t each = ss_row_search_max_candidates(batch->store, plan);
     sstore_status status = SSTORE_OK;
-    if (plan->full_scan) {
-        const uint64_t blocks = batch->store->manifest.segments[self->segment].tables[0].block_count;
-        return ss_pool_run(batch->threads, (blocks + TASK_BLOCKS - 1) / TASK_BLOCKS, scan_blocks, self, error);
-    }
-    for (self->word = 0; status == SSTORE_OK && self->word < self->words; self->word++)
+    for (uint32_t i = 0; i < batch->threads; i++)
+        self->workers[i].hits_before = self->workers[i].hit_count;
+    self->candidates_left = plan->full_scan ? 0 : each < UINT64_MAX / batch->count ? each * batch->count : UINT64_MAX;
+    for (self->word = 0; status == SSTORE_OK && self->candidates_left > 0 && self->word < self->words; self->word++)
         if (plan->radii[self->word] != SS_NO_PROBE)
             status = search_index(self, error);
-    return status;
+    return status == SSTORE_OK && self->candidates_left == 0 ? scan_segment(self, error) : status;
 }
 
 static sstore_status open_run(run *self, const ss_row_batch *batch, sstore_error *error)
@@ -445,7 +457,7 @@ static sstore_status find_in_segments(run *self, sstore_error *error)
     return status;
 }
 
-sstore_status ss_rows_find(const ss_row_batch *batch, ss_row_hits *hits_out, sstore_error *error)
+sstore_status ss_row_batch_find_hits(const ss_row_batch *batch, ss_row_batch_hits *hits_out, sstore_error *error)
 {
     run self;
     sstore_status status = open_run(&self, batch, error);
@@ -457,10 +469,10 @@ sstore_status ss_rows_find(const ss_row_batch *batch, ss_row_hits *hits_out, sst
     return status;
 }
 
-sstore_status ss_rows_batch(const ss_row_batch *batch, ss_row_matches *matches_out, sstore_error *error)
+sstore_status ss_row_batch_find(const ss_row_batch *batch, ss_row_batch_matches *matches_out, sstore_error *error)
 {
     run self;
-    *matches_out = (ss_row_matches){.count = 0};
+    *matches_out = (ss_row_batch_matches){.count = 0};
     sstore_status status = open_run(&self, batch, error);
     if (status == SSTORE_OK)
         status = find_in_segments(&self, error);
@@ -478,9 +490,9 @@ sstore_status ss_rows_batch(const ss_row_batch *batch, ss_row_matches *matches_o
     return status;
 }
 
-void ss_row_matches_free(ss_row_matches *matches)
+void ss_row_batch_matches_free(ss_row_batch_matches *matches)
 {
     ss_free(matches->matches);
     ss_free(matches->rows);
-    *matches = (ss_row_matches){.count = 0};
+    *matches = (ss_row_batch_matches){.count = 0};
 }

@@ -1,13 +1,13 @@
 /*
- * row_walk.h - the records of a store of fingerprints of several words, in ascending order, and numbers of its
+ * row_iterator.h - the records of a store of fingerprints of several words, in ascending order, and numbers of its
  * fingerprints. A number has 64 bits, so that the code that connects fingerprints (components.h) knows only these.
  *
  * The number of a fingerprint is the sum, over all segments, of how many of their fingerprints are below it. So numbers
  * ascend with fingerprints, and of two that are in the store the higher one has a higher number: it is counted at least
  * once more, in a segment that has the lower one. In a store of one segment numbers are ranks.
  */
-#ifndef SS_ROW_WALK_H
-#define SS_ROW_WALK_H
+#ifndef SS_ROW_ITERATOR_H
+#define SS_ROW_ITERATOR_H
 
 #include "store/cursor.h"
 #include "store/record_iterator.h"
@@ -19,7 +19,7 @@ static inline const ss_segment *ss_only_segment(const sstore *store)
 }
 
 /* No number is above this one. */
-uint64_t ss_max_row_number(const sstore *store);
+uint64_t ss_row_number_max(const sstore *store);
 
 /* Get the number of a fingerprint, which need not be in the store. Fastest in ascending order with the same cursor. IO,
  * DAMAGED. */
@@ -27,32 +27,32 @@ sstore_status ss_row_number(sstore_cursor *cursor, const uint64_t *fingerprint, 
                             sstore_error *error);
 
 /* Records in ascending order. */
-typedef struct ss_row_walk {
+typedef struct ss_row_iterator {
     uint32_t words;
     ss_merge_iterator records;
-    sstore_record next; /* the current record; its fingerprint is ss_row_walk_fingerprint() */
+    sstore_record next; /* the current record; its fingerprint is ss_row_iterator_fingerprint() */
     bool more;          /* there is one */
     sstore_cursor *cursor; /* for numbers; NULL in a store of one segment */
     uint64_t passed;       /* the fingerprints before the current one */
-} ss_row_walk;
+} ss_row_iterator;
 
 /* Begin with the first record. Without ids, each fingerprint comes once, also one whose records are all removed. Close
  * it also after a failure; a zeroed one is allowed. MEMORY, IO, DAMAGED. */
-sstore_status ss_row_walk_open(ss_row_walk *walk, const sstore *store, bool has_ids, sstore_error *error);
-void ss_row_walk_close(ss_row_walk *walk);
+sstore_status ss_row_iterator_open(ss_row_iterator *iterator, const sstore *store, bool has_ids, sstore_error *error);
+void ss_row_iterator_close(ss_row_iterator *iterator);
 
-static inline const uint64_t *ss_row_walk_fingerprint(const ss_row_walk *walk)
+static inline const uint64_t *ss_row_iterator_fingerprint(const ss_row_iterator *iterator)
 {
-    return walk->records.last;
+    return iterator->records.last;
 }
 
 /* Whether the current record has this fingerprint. */
-bool ss_row_walk_at(const ss_row_walk *walk, const uint64_t *fingerprint);
+bool ss_row_iterator_at(const ss_row_iterator *iterator, const uint64_t *fingerprint);
 
 /* Get the number of the current fingerprint. IO, DAMAGED. */
-sstore_status ss_row_walk_number(ss_row_walk *walk, uint64_t *number_out, sstore_error *error);
+sstore_status ss_row_iterator_number(ss_row_iterator *iterator, uint64_t *number_out, sstore_error *error);
 
 /* Go to the next record. `fingerprint` is a copy of the current one. IO, DAMAGED. */
-sstore_status ss_row_walk_step(ss_row_walk *walk, const uint64_t *fingerprint, sstore_error *error);
+sstore_status ss_row_iterator_next(ss_row_iterator *iterator, const uint64_t *fingerprint, sstore_error *error);
 
 #endif

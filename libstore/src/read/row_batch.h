@@ -1,9 +1,9 @@
 /*
- * batch_rows.h - many queries at once in a store with word indexes. Each index answers a batch of the queries' words,
+ * row_batch.h - many queries at once in a store with word indexes. Each index answers a batch of the queries' words,
  * as a store of 64-bit fingerprints does. What it finds are candidates, which all threads confirm.
  */
-#ifndef SS_BATCH_ROWS_H
-#define SS_BATCH_ROWS_H
+#ifndef SS_ROW_BATCH_H
+#define SS_ROW_BATCH_H
 
 #include "base/tasks.h"
 #include "read/row_search.h"
@@ -27,31 +27,31 @@ typedef struct ss_row_batch {
 } ss_row_batch;
 
 /* A fingerprint of a segment within the distance of a query. */
-typedef struct ss_row_found {
+typedef struct ss_row_batch_hit {
     uint32_t query, segment;
     uint64_t rank;
-} ss_row_found;
+} ss_row_batch_hit;
 
 /* What a round found, in any order. Begins zeroed; free `hits` with ss_free(). */
-typedef struct ss_row_hits {
-    ss_row_found *hits;
+typedef struct ss_row_batch_hits {
+    ss_row_batch_hit *hits;
     size_t count;
-} ss_row_hits;
+} ss_row_batch_hits;
 
 /* Find the fingerprints near each query. A segment that removes them does not count yet. STOPPED if there are more than
  * the maximum. */
-sstore_status ss_rows_find(const ss_row_batch *batch, ss_row_hits *hits_out, sstore_error *error);
+sstore_status ss_row_batch_find_hits(const ss_row_batch *batch, ss_row_batch_hits *hits_out, sstore_error *error);
 
 /* The matches of a round, in the order of the queries, those of one query by (distance, fingerprint, id). The caller
  * frees both arrays; `words` of a match leads into rows. */
-typedef struct ss_row_matches {
+typedef struct ss_row_batch_matches {
     sstore_match *matches;
     uint64_t *rows;
     size_t count;
-} ss_row_matches;
+} ss_row_batch_matches;
 
 /* Answer a round. STOPPED if there are more matches than the maximum. If the status is not OK, there are no matches. */
-sstore_status ss_rows_batch(const ss_row_batch *batch, ss_row_matches *matches_out, sstore_error *error);
-void ss_row_matches_free(ss_row_matches *matches);
+sstore_status ss_row_batch_find(const ss_row_batch *batch, ss_row_batch_matches *matches_out, sstore_error *error);
+void ss_row_batch_matches_free(ss_row_batch_matches *matches);
 
 #endif
