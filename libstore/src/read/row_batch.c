@@ -178,11 +178,17 @@ static sstore_status search_index(run *self, sstore_error *error)
                                                           : ss_fail_memory(error, 2 * CANDIDATES * sizeof *words);
     if (status == SSTORE_OK)
         status = sstore_match_iterator_create(&index, self->queries, batch->count, radius, &options, &found, error);
-    if (status == SSTORE_OK && batch->max_candidates > 0)
-        ss_match_iterator_limit(found, batch->max_candidates);
+    const bool may_be_too_many = batch->max_candidates == 0 && self->candidates_left < SS_ROUND_MATCHES;
+    if (status == SSTORE_OK && (may_be_too_many || batch->max_candidates > 0))
+        ss_match_iterator_limit(found, may_be_too_many ? self->candidates_left : batch->max_candidates);
     self->candidate_count = 1;
     while (status == SSTORE_OK && self->candidate_count > 0 && self->candidates_left > 0) {
         status = sstore_match_iterator_next(found, &columns, CANDIDATES, &self->candidate_count, error);
+        if (status == SSTORE_STOPPED && may_be_too_many) {
+            self->candidates_left = 0;
+            status = SSTORE_OK;
+            break;
+        }
         for (size_t i = 0; status == SSTORE_OK && i < self->candidate_count; i++)
             self->candidates[i] = (ss_candidate){.word = words[i], .rank = ranks[i]};
         if (status == SSTORE_OK)
