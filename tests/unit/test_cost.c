@@ -254,8 +254,8 @@ static void test_range_bits(void **state)
     testing_done();
 }
 
-/* Probes of ranges that cover the whole table, at a distance at which most lower halves are near, decode all of it: they
- * take about as long as a full scan, though few fingerprints have a near prefix. */
+/* Probes of ranges that cover the whole table, at a distance at which most lower halves are near, decode all of it:
+ * they take about as long as a full scan, though few fingerprints have a near prefix. */
 static void test_ranges_are_decoded(void **state)
 {
     const ss_cost_model model = {.fingerprint_count = 5e5, .block_count = 1000, .io = SSTORE_IO_MMAP};

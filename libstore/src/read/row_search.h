@@ -2,8 +2,8 @@
  * row_search.h - finds the whole fingerprints of a segment within a distance of one. Each word index is searched by the
  * query's word within a radius (plan/radii.h), as any segment of 64-bit fingerprints is. What it finds are candidates:
  * a word, and the rank of a fingerprint that has it. They are confirmed in table 0. A fingerprint counts only in the
- * first word that covers its error pattern, so none is found twice. All of table 0 is tested instead if that is expected
- * to take less time, also in the midst of a query whose words turn out to be those of very many fingerprints.
+ * first word that covers its error pattern, so none is found twice. All of table 0 is tested instead if that is
+ * expected to take less time, also in the midst of a query whose words turn out to be those of very many fingerprints.
  */
 #ifndef SS_ROW_SEARCH_H
 #define SS_ROW_SEARCH_H

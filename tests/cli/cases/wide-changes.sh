@@ -55,6 +55,15 @@ for bits in 128 256; do
     sstore dump SHARD-00002-of-00003 >>dumps
     same <(sort dumps) <(sort -u left first)
 done
+echo "--- compaction drops what was added and removed again"
+head -n 5 left >few
+exits 0 sstore build --quiet --force -k 20 FEW left
+exits 0 sstore remove --quiet FEW few
+exits 0 sstore add --quiet FEW <(head -n 1 few)
+exits 0 sstore remove --quiet FEW <(head -n 1 few)
+exits 0 sstore compact --quiet --tiered FEW
+tail -n +6 left >kept
+expect_records FEW kept
 echo "--- other widths"
 python3 "$oracle" make 128 20 3 >narrow
 exits 1 sstore add STORE narrow
