@@ -49,16 +49,18 @@ ss_table_cost ss_search_table_cost(const ss_segment *segment, const ss_query_pla
                                    uint32_t table);
 double ss_search_cost(const ss_segment *segment, const ss_query_plan *plan, uint64_t fingerprint);
 
-/* ----- query.c ----- */
-
-/* Find every distinct fingerprint of a segment within `distance`. */
-sstore_status ss_query_segment(sstore_cursor *cursor, uint32_t segment, uint64_t fingerprint, uint32_t distance,
-                               ss_hit_fn on_hit, void *context, sstore_error *error);
+/* ----- hit_records.c ----- */
 
 /* Report the records of up to SS_HITS_TOGETHER hits: all ids of each, or itself if the store has no ids. Unknown
  * ranks are filled in. */
 sstore_status ss_report_records(sstore_cursor *cursor, ss_hit *hits, uint32_t count, sstore_match_fn on_match,
                                 void *context, sstore_error *error);
+
+/* ----- query.c ----- */
+
+/* Find every distinct fingerprint of a segment within `distance`. */
+sstore_status ss_query_segment(sstore_cursor *cursor, uint32_t segment, uint64_t fingerprint, uint32_t distance,
+                               ss_hit_fn on_hit, void *context, sstore_error *error);
 
 /* A part of a segment whose search is explained: itself, or a word index. */
 typedef struct ss_explained_part {
