@@ -1,6 +1,6 @@
 /*
- * hit_records.c - from hits to their records: the ranks of up to SS_HITS_TOGETHER hits, then their ids. The blocks of all
- * are prefetched before the first is read.
+ * hit_records.c - from hits to their records: the ranks of up to SS_HITS_TOGETHER hits, then their ids. The blocks of
+ * all are prefetched before the first is read.
  */
 #include "read/search.h"
 
