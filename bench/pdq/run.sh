@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Makes 10 million PDQ hashes like those of real pictures, and queries for them: model.py says how.
 #   bench/pdq/run.sh WORK
-# Leaves WORK/pdq10m.bin, WORK/pdq-queries.bin and WORK/report.txt, which compares the model with real pictures. Needs
-# Debian, Python with venv, and a network, for 2.7 GB of packages and what pip installs in WORK/venv; 8 GB of disk and
-# 4 GB of memory. It takes about a quarter of an hour on two idle cores. Steps that are done are not done again.
+# Leaves WORK/pdq10m.bin, WORK/pdq-queries.bin, WORK/report.txt, which compares the model with real pictures, and
+# WORK/pictures.tsv, the hashes of the real ones. Needs Debian, Python with venv, and a network, for 2.7 GB of packages
+# and what pip installs in WORK/venv; 8 GB of disk and 4 GB of memory. It takes about a quarter of an hour on two idle
+# cores. Steps that are done are not done again.
 set -euo pipefail
 (($# == 1)) || { sed -n '2,/^set/{/^#/s/^# \?//p}' "${BASH_SOURCE[0]}" >&2; exit 2; }
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -16,6 +17,7 @@ if [[ ! -e fetched ]]; then
   touch fetched
 fi
 [[ -e pictures.npz ]] || venv/bin/python -W ignore "$here/pictures.py" hash .
+[[ -e pictures.tsv ]] || venv/bin/python "$here/pictures.py" list . >pictures.tsv
 [[ -e edits.npz ]] || venv/bin/python -W ignore "$here/pictures.py" edit .
 venv/bin/python "$here/model.py" . >report.txt
 [[ -e pdq10m.bin ]] || venv/bin/python "$here/model.py" . --out=pdq10m.bin --queries=pdq-queries.bin
