@@ -26,9 +26,9 @@ sys.dont_write_bytecode = True
 import lmdb_file
 import store as decoder
 import writer
-from bits import FINGERPRINT_BITS, bytes_u128, of_words
+from bits import FINGERPRINT_BITS, bytes_u32, bytes_u64, bytes_u128, of_words
 from faults import Damaged
-from manifest import KIND_ADDS, KIND_REMOVES
+from manifest import CHECKSUM_BYTES, FIXED_BYTES, KIND_ADDS, KIND_REMOVES, MAX_SEGMENTS, parse_manifest
 from query import Match, Searcher
 from segment import Record
 from test_decoder import SSTORE as COMMAND
@@ -416,6 +416,27 @@ class DamagedStores(StoreTest):
                 self.assert_damaged(file)
             file.unlink()
             file.write_bytes(whole)
+
+    def test_too_many_word_indexes(self) -> None:
+        """Segments and word indexes together are at most 4096."""
+        case = Case(self.rng, 1024, counts=(0,))
+        case.options.recipe = b""
+        case.parts = []
+        case.change(KIND_ADDS, random_records(self.rng, uniform(self.rng, case.words, 5), case.options.has_ids))
+        self.write(case)
+        manifest = (self.path / "MANIFEST").read_bytes()
+        entry = manifest[FIXED_BYTES:-CHECKSUM_BYTES]
+        most = MAX_SEGMENTS // (1 + case.words)
+        for count in (most, most + 1):
+            made = bytearray(manifest[:FIXED_BYTES])
+            made += b"".join(entry[:16] + bytes_u64(number + 1) + entry[24:] for number in range(count))
+            made[12:16], made[60:64] = bytes_u32(len(made) + CHECKSUM_BYTES), bytes_u32(count)
+            made += bytes_u128(xxh3_128(bytes(made)))
+            with self.subTest(count=count):
+                if count == most:
+                    self.assertEqual(len(parse_manifest(bytes(made), "MANIFEST").segments), count)
+                else:
+                    self.assertRaisesRegex(Damaged, "too many word indexes", parse_manifest, bytes(made), "MANIFEST")
 
     def test_word_indexes_exchanged(self) -> None:
         self.write_with_removal(128)
