@@ -203,6 +203,8 @@ def test_inputs(folder: pathlib.Path, rng: np.random.Generator) -> None:
         (np.zeros((3, 40), np.uint8), r"shape \(n, 4\) .*, found \(3, 40\) of uint8"),
         (np.zeros((3, 4, 1), np.uint64), r"shape \(n, 4\) .*, found \(3, 4, 1\)"),
         (np.zeros((3, 256), np.bool_), "packbits"),
+        (np.zeros((3, 256), np.int64), "packbits"),
+        (np.ones((3, 256), np.uint8), "packbits"),
         (np.zeros((3, 4)), "float64"),
         ([b"12345678"], "expected 32 bytes for each fingerprint, found 8"),
         ([bytes(32), 5], "expected bytes like the others, found int"),
@@ -258,6 +260,11 @@ def test_wrong_arrow_data(folder: pathlib.Path) -> None:
         sstore.build(folder / "b", [1], [b"12345678"])
 
 
+def test_many_zeros_are_no_bits(folder: pathlib.Path) -> None:
+    sstore.build(folder / "a", np.zeros(256, np.int64))
+    assert sstore.open(folder / "a").query_batch(np.zeros(256, np.int64)).fingerprint.shape == (256 * 256,)
+
+
 def test_wrong_queries(folder: pathlib.Path) -> None:
     sstore.build(folder / "wide", np.zeros((2, 4), np.uint64))
     sstore.build(folder / "narrow", [1, 2])
@@ -268,6 +275,7 @@ def test_wrong_queries(folder: pathlib.Path) -> None:
         (np.zeros(3, np.uint64), rf"{shape} for 256 bits, found \(3,\)"),
         (np.zeros((1, 4), np.uint64), r"of shape \(4,\) or \(32,\), found an array of shape \(1, 4\)"),
         (np.zeros(256, np.bool_), "packbits"),
+        (np.zeros(256, np.int64), "packbits"),
         (bytes(8), "32 bytes"),
         (1 << 256, "256 bits"),
         (1.5, "found float"),

@@ -96,7 +96,7 @@ def _of_objects(array: npt.NDArray[Any], name: str, count: Optional[int]) -> Wor
 
 def _are_single_bits(array: npt.NDArray[Any]) -> bool:
     """Whether its last axis has the bits of a fingerprint, such as `pdqhash` and `imagehash` make."""
-    if array.dtype.kind not in "iu" or array.ndim == 0:
+    if array.dtype.kind not in "iu":
         return array.dtype == np.bool_
     size = array.shape[-1]
     return size % 64 == 0 and size > (8 if array.dtype == np.uint8 else 1) * MAX_WORDS and bool((array >> 1 == 0).all())
@@ -108,7 +108,7 @@ def _of_numpy(array: npt.NDArray[Any], name: str, count: Optional[int]) -> Words
     if isinstance(array, np.ma.MaskedArray) and masks.is_masked(array):
         raise ArgumentError(f"{name}: found masked values")
     array = np.asarray(array)
-    if _are_single_bits(array):
+    if array.dtype == np.bool_ or (array.ndim == 2 and _are_single_bits(array)):
         raise TypeError(f"{name}: found single bits; numpy.packbits(bits.astype(bool), axis=1) makes bytes of them")
     if array.ndim not in (1, 2):
         raise _wrong_shape(name, count, str(array.shape))
