@@ -231,15 +231,20 @@ static sstore_status answer_range(sstore_match_iterator *self, query_range range
     return SSTORE_OK;
 }
 
-/* Answer queries until there are matches. If match_count is 0 then, none are left. */
-static sstore_status answer_more(sstore_match_iterator *self, sstore_error *error)
+static void forget_matches(sstore_match_iterator *self)
 {
-    sstore_status status = SSTORE_OK;
     ss_free(self->matches);
     ss_free(self->rows);
     self->matches = NULL;
     self->rows = NULL;
     self->match_count = self->match_index = 0;
+}
+
+/* Answer queries until there are matches. If match_count is 0 then, none are left. */
+static sstore_status answer_more(sstore_match_iterator *self, sstore_error *error)
+{
+    sstore_status status = SSTORE_OK;
+    forget_matches(self);
     while (status == SSTORE_OK && self->match_count == 0 && (self->pending_count > 0 || self->next < self->count)) {
         query_range range = {.first = self->next,
                              .count = (uint32_t)ss_min_u64(self->count - self->next, 1u << SS_ROUND_QUERY_BITS)};
@@ -247,6 +252,7 @@ static sstore_status answer_more(sstore_match_iterator *self, sstore_error *erro
             range = self->pending[--self->pending_count];
         else
             self->next += range.count;
+        forget_matches(self); /* the range before has none */
         status = answer_range(self, range, error);
     }
     return status;

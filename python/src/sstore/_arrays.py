@@ -38,7 +38,9 @@ def word(value: int, name: str) -> int:
     """A number as 64 bits; a negative one is taken as two's complement."""
     number = operator.index(value)
     if not -(1 << 63) <= number <= _MASK:
-        raise ArgumentError(f"{name}: expected a number of 64 bits, found {value}{_BITS_HINT if name not in _NUMBERS else ''}")
+        raise ArgumentError(
+            f"{name}: expected a number of 64 bits, found {value}{_BITS_HINT if name not in _NUMBERS else ''}"
+        )
     return number & _MASK
 
 
