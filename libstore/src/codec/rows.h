@@ -1,6 +1,6 @@
 /*
- * rows.h - a block of whole fingerprints of several words, uncompressed: table 0 of a segment with word indexes. All
- * blocks but the last are full, so the place of a fingerprint follows from its rank. Layout:
+ * rows.h - a block of rows, which are whole fingerprints of several words, uncompressed: table 0 of a segment with word
+ * indexes. All blocks but the last are full, so the place of a fingerprint follows from its rank. Layout:
  * format-spec/sstore-format.md, "Fingerprints of more than 64 bits".
  */
 #ifndef SS_ROWS_H

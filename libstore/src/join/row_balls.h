@@ -23,8 +23,8 @@ typedef struct ss_row_balls {
     uint64_t row_count;  /* of the fingerprints that a pass compares */
     size_t capacity;     /* of the members */
     uint64_t *rows, *numbers;
-    uint16_t *distances;     /* from the centre */
-    size_t member_count;     /* of the current centre; also counts those that do not fit */
+    uint16_t *distances; /* from the centre */
+    size_t member_count; /* of the current centre; also counts those that do not fit */
     ss_row_balls_worker *workers;
     const uint64_t *centre;
     uint64_t centre_number;

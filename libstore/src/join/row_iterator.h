@@ -30,8 +30,8 @@ sstore_status ss_row_number(sstore_cursor *cursor, const uint64_t *fingerprint, 
 typedef struct ss_row_iterator {
     uint32_t words;
     ss_merge_iterator records;
-    sstore_record next; /* the current record; its fingerprint is ss_row_iterator_fingerprint() */
-    bool more;          /* there is one */
+    sstore_record next;    /* the current record; its fingerprint is ss_row_iterator_fingerprint() */
+    bool more;             /* there is one */
     sstore_cursor *cursor; /* for numbers; NULL in a store of one segment */
     uint64_t passed;       /* the fingerprints before the current one */
 } ss_row_iterator;

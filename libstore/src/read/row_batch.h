@@ -14,14 +14,14 @@ typedef struct ss_row_batch {
     const ss_row_plan *plans;     /* one a segment */
     const uint64_t *fingerprints; /* of the round */
     uint32_t count, distance, threads;
-    long long max_matches; /* of the round, and of its hits */
+    long long max_matches;   /* of the round, and of its hits */
     uint64_t max_candidates; /* of one query in one word; 0: any number */
-    uint64_t first_index;  /* of the round's first query */
-    uint64_t *block_count; /* the blocks read are added to it; NULL: not wanted */
-    ss_progress *progress; /* only asked whether to stop */
+    uint64_t first_index;    /* of the round's first query */
+    uint64_t *block_count;   /* the blocks read are added to it; NULL: not wanted */
+    ss_progress *progress;   /* only asked whether to stop */
     /* For joins of a store with itself: */
-    bool not_below; /* the queries ascend, and fingerprints below their query are left out */
-    bool in_order;  /* the matches of a query ascend by (fingerprint, id), not by distance first */
+    bool not_below;           /* the queries ascend, and fingerprints below their query are left out */
+    bool in_order;            /* the matches of a query ascend by (fingerprint, id), not by distance first */
     const uint64_t *ranks;    /* of the queries in the store's only segment; NULL: there are several. For not_below */
     const uint64_t *left_out; /* a bit for each rank of the only segment, whose fingerprints are left out; or NULL */
 } ss_row_batch;

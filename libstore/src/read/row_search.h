@@ -40,16 +40,16 @@ typedef struct ss_row_query {
  * no word before covers its error pattern. DAMAGED if it does not have the word, or if its rank is not the only one
  * that it has. */
 sstore_status ss_row_search_confirm(const ss_segment *segment, const ss_candidate *candidate, uint32_t word,
-                              const ss_row_query *query, ss_block_slot *slot, ss_row_hit *hit_out, bool *is_hit_out,
-                              sstore_error *error);
+                                    const ss_row_query *query, ss_block_slot *slot, ss_row_hit *hit_out,
+                                    bool *is_hit_out, sstore_error *error);
 
 /* Load the fingerprint of a rank, which the segment has, through a slot. */
 sstore_status ss_row_search_load_rank(const ss_segment *segment, uint64_t rank, ss_block_slot *slot,
-                                uint64_t *fingerprint_out, sstore_error *error);
+                                      uint64_t *fingerprint_out, sstore_error *error);
 
 /* Check that a fingerprint's rank is the only one that it has: otherwise it would be reported twice. DAMAGED. */
 sstore_status ss_row_search_check_rank(const ss_segment *segment, const uint64_t *fingerprint, uint64_t rank,
-                                 ss_block_slot *slot, sstore_error *error);
+                                       ss_block_slot *slot, sstore_error *error);
 
 /* Prefetch the fingerprint of a rank, if it is in memory. */
 void ss_row_search_prefetch(const ss_segment *segment, uint64_t rank);
@@ -57,6 +57,6 @@ void ss_row_search_prefetch(const ss_segment *segment, uint64_t rank);
 /* Report all records of a hit: all ids of its rank, or itself if the store has no ids, as far as no newer segment has
  * them. */
 sstore_status ss_row_search_report(sstore_cursor *cursor, const ss_row_hit *hit, uint64_t query_index,
-                             sstore_match_fn on_match, void *context, sstore_error *error);
+                                   sstore_match_fn on_match, void *context, sstore_error *error);
 
 #endif

@@ -67,9 +67,9 @@ typedef struct ss_seen {
 
 /* How a segment with word indexes is queried at some distance. */
 typedef struct ss_row_plan {
-    int32_t radii[SSTORE_MAX_WORDS]; /* of the words */
-    bool full_scan;                  /* test all of table 0 instead */
-    double probe_cost, full_scan_cost; /* estimated nanoseconds */
+    int32_t radii[SSTORE_MAX_WORDS];       /* of the words */
+    bool full_scan;                        /* test all of table 0 instead */
+    double probe_cost, full_scan_cost;     /* estimated nanoseconds */
     ss_query_plan words[SSTORE_MAX_WORDS]; /* of the word indexes that are probed */
 } ss_row_plan;
 
@@ -80,13 +80,13 @@ typedef struct ss_candidate {
 
 struct sstore_cursor {
     const sstore *store;
-    ss_query_plan *plans;      /* one a segment, for planned_distance */
-    ss_row_plan *row_plans;    /* the same in a store with word indexes */
-    uint32_t planned_distance; /* NOT_PLANNED at first */
-    bool plans_cut;            /* the steps did not suffice for the plans; the next call plans again */
-    uint64_t query_steps;      /* a query's budget for prefixes and blocks; hits add to it */
-    uint64_t row_hit_steps;    /* so many, in a store with word indexes */
-    ss_steps planning, steps;  /* left for a call, and for its current query */
+    ss_query_plan *plans;       /* one a segment, for planned_distance */
+    ss_row_plan *row_plans;     /* the same in a store with word indexes */
+    uint32_t planned_distance;  /* NOT_PLANNED at first */
+    bool plans_cut;             /* the steps did not suffice for the plans; the next call plans again */
+    uint64_t query_steps;       /* a query's budget for prefixes and blocks; hits add to it */
+    uint64_t row_hit_steps;     /* so many, in a store with word indexes */
+    ss_steps planning, steps;   /* left for a call, and for its current query */
     sstore_stop_fn should_stop; /* or NULL */
     void *stop_context;
     uint32_t probe_count, range_count, open_block_count, open_block_capacity, near_group_count;
@@ -107,8 +107,8 @@ struct sstore_cursor {
     uint32_t candidate_count;
     ss_candidate candidates[SS_HITS_TOGETHER]; /* not confirmed yet */
     ss_block_slot row_slot, row_ids_slot;      /* of table 0 and the ids of a segment with word indexes */
-    ss_membership newer;                   /* to leave out records that newer segments also have */
-    ss_seen seen;                          /* hits of the query in newer segments */
+    ss_membership newer;                       /* to leave out records that newer segments also have */
+    ss_seen seen;                              /* hits of the query in newer segments */
 };
 
 /* The bytes that a cursor of a store takes. */

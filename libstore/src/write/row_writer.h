@@ -11,10 +11,10 @@
  * The plan of the writer, if there is one, is for each word. Free *segment_out by ss_manifest_segment_free(), also
  * after a failure. */
 sstore_status ss_row_writer_write(const ss_segment_writer *writer, const ss_sorted_pieces *records,
-                            ss_manifest_segment *segment_out, sstore_error *error);
+                                  ss_manifest_segment *segment_out, sstore_error *error);
 
 /* ss_build_memory_divide(), for any number of words. */
 ss_sort_memory ss_row_writer_memory_divide(uint64_t limit_bytes, uint32_t threads, uint32_t words, bool with_ids,
-                                     uint32_t block_bytes);
+                                           uint32_t block_bytes);
 
 #endif
