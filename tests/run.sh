@@ -2,8 +2,8 @@
 # Builds and runs the tests, also on a fresh Debian or Ubuntu machine: installs missing packages. The jobs:
 #   asan       most tests, with the address and undefined-behaviour sanitizers; the longest tests try fewer cases
 #   release    optimised, because optimised code can behave differently: the quick tests of the library
-#   full       optimised: the longest tests with all their cases, the tests that damage files, those of the command, and
-#              its pages in Chromium
+#   full       optimised: the longest tests with all their cases, the tests that damage files, those of the command and
+#              of the documents, and the command's pages in Chromium
 #   tsan       the tests with threads, with the thread sanitizer
 #   clang      compiled by clang: the unit and property tests, except the longest ones
 #   coverage   measures how much of the library the tests run: tests/coverage.sh
@@ -46,11 +46,12 @@ threaded+='|property\.(batch|builds|changes|dedup|dedup_words|joins|query_proper
 
 # The longest tests. asan runs most of them with fewer cases; release and clang leave them to full.
 longest='^(property\.(same_matches|query_property|word_joins|dedup_words|words)|faults\.(allocation|files|power_cut)|limits\.(kill|memory)'
-longest+='|install\.static|browser\.pages|format\.(decoder|golden|fingerprint)|unit\.(components|group_join|row_joins|sorter|table_join)|(cli|corrupt)\..*)$'
+longest+='|install\.static|browser\.pages|format\.(decoder|golden|fingerprint)|unit\.(components|group_join|row_joins|sorter|table_join)|(cli|corrupt|page)\..*)$'
 # Tests that would take long with a sanitizer and gain little from it: they count files, watch where files are, mostly
-# run Python, only compute with numbers, or mostly start the command.
-unsanitized='^(limits\.descriptors|browser\.pages|faults\.file_locations|format\.(vectors|wide|id_table)|unit\.(planner|cost)'
-unsanitized+='|cli\.(output-every|build-compressed|build-text-shapes|query-same|query-brute-force|query-input|wide-build|wide-query|dump-format|interchange))$'
+# run Python, only compute with numbers, or mostly start the command. full and release run them.
+unsanitized='^(limits\.descriptors|browser\.pages|page\..*|faults\.file_locations|format\.(vectors|wide|id_table|fingerprint)|unit\.(planner|cost)'
+unsanitized+='|cli\.(output-every|build-compressed|build-text-shapes|build-options|build-plans|build-distance|build-deterministic|query-same'
+unsanitized+='|query-brute-force|query-input|wide-build|wide-query|dump-format|interchange|help|man|plan|examples|cluster))$'
 
 say() { printf '\n== %s\n' "$*"; }
 minutes() { printf '%d min %d s' $(($1 / 60)) $(($1 % 60)); }

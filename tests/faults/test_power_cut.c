@@ -150,7 +150,7 @@ static void test_wide_stores(void **state)
     static operation wide[WIDE_OPERATION_COUNT];
     rng random = rng_seeded(run_seed + 4);
     operations_make_wide(run_seed, wide);
-    cut_all(wide, WIDE_OPERATION_COUNT, testing_long() ? 1 : testing_sanitized() ? 41 : 19, &random);
+    cut_all(wide, WIDE_OPERATION_COUNT, testing_long() ? 1 : testing_sanitized() ? 83 : 19, &random);
     operations_free_wide(wide);
 }
 
