@@ -29,7 +29,7 @@ not_counted='.*\bassert\('
 # (which concern writing), those of the command and its pages (0.6 % of the lines), and tests that run no code of this
 # build. For the same reason only every 31st call is refused, and there are few mutations.
 tests=(-LE '^(install|tidy|cli|page|browser)$'
-  -E '^(limits\.(memory|kill|descriptors)|property\.same_matches|unit\.(group_join|table_join)|corrupt\.(flip|truncate|exchange)|faults\.(power_cut|file_locations)|property\.named_plans|unit\.cost|format\.(decoder|golden|vectors|wide))$')
+  -E '^(limits\.(memory|kill|descriptors)|property\.(same_matches|named_plans|word_joins)|unit\.(cost|group_join|table_join)|corrupt\.(flip|truncate|exchange)|faults\.(power_cut|file_locations)|format\.(decoder|golden|vectors|wide))$')
 export SSTORE_TEST_STEP=31 SSTORE_TEST_MUTATIONS=10
 
 case ${1:-} in

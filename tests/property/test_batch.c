@@ -109,11 +109,12 @@ static void test_plans(void **state)
 
 static void check_table_passes(fixture *self)
 {
-    check_batch(self, QUERIES / 8, 3, SSTORE_STRATEGY_PROBE, 2);
-    check_batch(self, QUERIES / 8, (uint32_t)rng_below(&self->random, 3), SSTORE_STRATEGY_PROBE, 1);
-    check_batch(self, 50, 4, SSTORE_STRATEGY_PROBE, 3);
-    check_batch(self, 50, (uint32_t)rng_between(&self->random, 1, 8), SSTORE_STRATEGY_FULL_SCAN, 2);
-    check_batch(self, 50, (uint32_t)rng_between(&self->random, 9, 20), SSTORE_STRATEGY_FULL_SCAN, 3);
+    const size_t fewer = testing_sanitized() && !testing_long() ? 5 : 1;
+    check_batch(self, QUERIES / 8 / fewer, 3, SSTORE_STRATEGY_PROBE, 2);
+    check_batch(self, QUERIES / 8 / fewer, (uint32_t)rng_below(&self->random, 3), SSTORE_STRATEGY_PROBE, 1);
+    check_batch(self, 50 / fewer, 4, SSTORE_STRATEGY_PROBE, 3);
+    check_batch(self, 50 / fewer, (uint32_t)rng_between(&self->random, 1, 8), SSTORE_STRATEGY_FULL_SCAN, 2);
+    check_batch(self, 50 / fewer, (uint32_t)rng_between(&self->random, 9, 20), SSTORE_STRATEGY_FULL_SCAN, 3);
 }
 
 /* So many fingerprints that a table pass has several slices, of unequal depth if the data is skewed. */
