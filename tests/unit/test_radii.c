@@ -31,10 +31,10 @@ static int32_t radii_sum(const int32_t *radii, uint32_t words)
     return sum;
 }
 
-static void choose(size_t rows, uint32_t words, uint32_t distance, double count, int32_t *radii_out)
+static void choose(size_t rows, uint32_t words, uint32_t distance, double stored, int32_t *radii_out)
 {
     sstore_error error = {.status = SSTORE_OK};
-    assert_ok(ss_radii_choose(sample, rows, words, distance, SSTORE_MAX_BUILD_DISTANCE, count, radii_out, &error),
+    assert_ok(ss_radii_choose(sample, rows, words, distance, SSTORE_MAX_BUILD_DISTANCE, stored, radii_out, &error),
               &error);
     assert_int_equal(radii_sum(radii_out, words), distance + 1);
 }

@@ -334,6 +334,7 @@ sstore_status sstore_explain(sstore_cursor *cursor, uint64_t fingerprint, uint32
     sstore_status status = check("sstore_explain", cursor, on_table != NULL, distance, error);
     if (status != SSTORE_OK)
         return status;
+    assert(on_table != NULL);
     const sstore *store = cursor->store;
     ss_cursor_begin(cursor);
     const ss_query_plan *plans = ss_cursor_plans(cursor, distance);

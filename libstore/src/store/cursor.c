@@ -229,9 +229,11 @@ sstore_status sstore_cursor_create(const sstore *store, sstore_cursor **cursor_o
 sstore_status ss_cursor_prepare(const sstore *store, sstore_cursor **cursor, sstore_error *error)
 {
     const sstore_status status = *cursor == NULL ? sstore_cursor_create(store, cursor, error) : SSTORE_OK;
-    if (status == SSTORE_OK)
-        ss_cursor_renew(*cursor);
-    return status;
+    if (status != SSTORE_OK)
+        return status;
+    assert(*cursor != NULL);
+    ss_cursor_renew(*cursor);
+    return SSTORE_OK;
 }
 
 void sstore_cursor_free(sstore_cursor *cursor)
