@@ -24,8 +24,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 timeout=3600 # for one test: only a hang takes this long, also on a slow machine
 all_jobs=(bare full tsan clang coverage analyze python packages) # asan and release are in bare
 # Estimated seconds of each job with two idle processors, with its build but without installing packages.
-declare -A seconds=([asan]=430 [release]=120 [full]=265 [tsan]=210 [clang]=65 [coverage]=290 [python]=250 [analyze]=175 [bare]=700
-  [packages]=150)
+declare -A seconds=([asan]=430 [release]=110 [full]=300 [tsan]=180 [clang]=75 [coverage]=290 [python]=300 [analyze]=200 [bare]=750
+  [packages]=200)
 beside_jobs=(python packages) # at the same time as others
 jobs=()
 for argument in "$@"; do
