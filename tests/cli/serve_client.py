@@ -657,6 +657,7 @@ def test_signals_while_writing():
     body = json.dumps({"records": [{"fingerprint": "abcdef", "id": "123456789"}]})
     connection.request("POST", "/v1/records", body, {"Content-Type": "application/json"})
     service.wait_for(lambda metrics: metrics["sstore_connections"] == 2)
+    time.sleep(1)  # until it has read the request, which no metric shows: an unread one is not answered
     for number in [signal.SIGHUP, signal.SIGTERM, signal.SIGHUP, signal.SIGTERM, signal.SIGINT]:
         service.process.send_signal(number)
         time.sleep(0.05)
