@@ -74,15 +74,8 @@ static sstore_status find_ranks(sstore_cursor *cursor, ss_hit *hits, uint32_t co
     return status;
 }
 
-/* The destination of the records of hits. */
-typedef struct record_sink {
-    sstore_cursor *cursor;
-    sstore_match_fn on_match;
-    void *context;
-} record_sink;
-
 /* Report a record of a hit, unless a newer segment also has it: that one removes it, or reports it itself. */
-static sstore_status report_record(const record_sink *sink, const ss_hit *hit, uint64_t id, sstore_error *error)
+static sstore_status report_record(const ss_record_sink *sink, const ss_hit *hit, uint64_t id, sstore_error *error)
 {
     const sstore_match match = {.query_index = hit->query,
                                 .fingerprint = hit->fingerprint,
@@ -100,7 +93,7 @@ static sstore_status report_record(const record_sink *sink, const ss_hit *hit, u
 }
 
 /* Report the ids of a hit, which begin in the slot's block and may continue in the next ones. */
-static sstore_status report_ids(const record_sink *sink, const ss_hit *hit, ss_block_slot *slot, sstore_error *error)
+static sstore_status report_ids(const ss_record_sink *sink, const ss_hit *hit, ss_block_slot *slot, sstore_error *error)
 {
     ss_rank_ids ids;
     bool more = true;
@@ -119,7 +112,7 @@ static sstore_status report_ids(const record_sink *sink, const ss_hit *hit, ss_b
     return status;
 }
 
-static sstore_status report_all_ids(const record_sink *sink, const ss_hit *hits, uint32_t count, sstore_error *error)
+static sstore_status report_all_ids(const ss_record_sink *sink, const ss_hit *hits, uint32_t count, sstore_error *error)
 {
     ss_block_slot *slots[SS_HITS_TOGETHER];
     uint32_t used = 0;
@@ -145,7 +138,7 @@ static sstore_status report_all_ids(const record_sink *sink, const ss_hit *hits,
 sstore_status ss_report_records(sstore_cursor *cursor, ss_hit *hits, uint32_t count, sstore_match_fn on_match,
                                 void *context, sstore_error *error)
 {
-    const record_sink sink = {.cursor = cursor, .on_match = on_match, .context = context};
+    const ss_record_sink sink = {.cursor = cursor, .on_match = on_match, .context = context};
     const bool has_ids = count > 0 && hits->segment->metadata.has_ids;
     sstore_status status = SSTORE_OK;
     /* Newer segments are searched through their tables 0, so a hit of another table must also be in table 0. */

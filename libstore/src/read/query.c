@@ -39,14 +39,7 @@ static sstore_status query_segments(sstore_cursor *cursor, uint64_t fingerprint,
 
 /* ----- the public functions ----- */
 
-/* The destination of the records of hits. */
-typedef struct record_sink {
-    sstore_cursor *cursor;
-    sstore_match_fn on_match;
-    void *context;
-} record_sink;
-
-static sstore_status report_found(const record_sink *sink, sstore_error *error)
+static sstore_status report_found(const ss_record_sink *sink, sstore_error *error)
 {
     sstore_cursor *cursor = sink->cursor;
     uint32_t count = cursor->found_count;
@@ -67,7 +60,7 @@ static bool add_seen(ss_seen *seen, uint64_t fingerprint)
 
 static sstore_status add_hit(void *context, const ss_hit *hit, sstore_error *error)
 {
-    const record_sink *sink = context;
+    const ss_record_sink *sink = context;
     sstore_cursor *cursor = sink->cursor;
     ss_hit *added = &cursor->found[cursor->found_count++];
     *added = *hit;
@@ -79,7 +72,7 @@ static sstore_status add_hit(void *context, const ss_hit *hit, sstore_error *err
 static sstore_status query(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance, sstore_match_fn on_match,
                            void *context, sstore_error *error)
 {
-    record_sink sink = {.cursor = cursor, .on_match = on_match, .context = context};
+    ss_record_sink sink = {.cursor = cursor, .on_match = on_match, .context = context};
     cursor->found_count = 0;
     if (cursor->seen.any)
         cursor->seen = (ss_seen){.any = false};

@@ -17,16 +17,9 @@ static bool has_rows(const sstore_cursor *cursor)
     return cursor->store->manifest.words > 1;
 }
 
-/* The destination of the records of hits. */
-typedef struct record_sink {
-    sstore_cursor *cursor;
-    sstore_match_fn on_match;
-    void *context;
-} record_sink;
-
 static sstore_status report_hit(void *context, const ss_row_hit *hit, sstore_error *error)
 {
-    const record_sink *sink = context;
+    const ss_record_sink *sink = context;
     return ss_row_search_report(sink->cursor, hit, 0, sink->on_match, sink->context, error);
 }
 
@@ -46,7 +39,7 @@ static sstore_status query_segments(sstore_cursor *cursor, const uint64_t *finge
 static sstore_status query_records(sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t distance,
                                    sstore_match_fn on_match, void *context, sstore_error *error)
 {
-    record_sink sink = {.cursor = cursor, .on_match = on_match, .context = context};
+    ss_record_sink sink = {.cursor = cursor, .on_match = on_match, .context = context};
     return query_segments(cursor, fingerprint, distance, report_hit, &sink, error);
 }
 

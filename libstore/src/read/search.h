@@ -51,6 +51,13 @@ double ss_search_cost(const ss_segment *segment, const ss_query_plan *plan, uint
 
 /* ----- hit_records.c ----- */
 
+/* The destination of the records of hits. */
+typedef struct ss_record_sink {
+    sstore_cursor *cursor;
+    sstore_match_fn on_match;
+    void *context;
+} ss_record_sink;
+
 /* Report the records of up to SS_HITS_TOGETHER hits: all ids of each, or itself if the store has no ids. Unknown
  * ranks are filled in. */
 sstore_status ss_report_records(sstore_cursor *cursor, ss_hit *hits, uint32_t count, sstore_match_fn on_match,
