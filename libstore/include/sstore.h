@@ -1137,6 +1137,9 @@ SSTORE_API void sstore_cluster_iterator_free(sstore_cluster_iterator *iterator);
  * bits, the keys of as many tables. Two fingerprints within the distance are equal in at least one key. So, for each
  * table, records with equal keys are brought together, and joined by sstore_join_records(). It reports only the pairs
  * that no earlier table finds: all tables together report each pair once.
+ *
+ * Wider fingerprints need no keys. Divide their records into n parts by a hash, and build a store of each part. n tasks
+ * find the pairs of a part, and n * (n - 1) / 2 tasks those of two parts: sstore_pairs() and sstore_join().
  */
 
 /* Set keys_out to the keys of `count` fingerprints in a table, 0 to distance: numbers of 64 / (distance + 1) bits, or

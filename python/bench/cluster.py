@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Measures sstore.spark and sstore.ray on workers of one processor each on this machine, and the same work alone.
 
-    cluster.py ENGINE [--workers N] [--shards N] [--records N] [--joined N] [--queries N] [--folder DIR]
+    cluster.py ENGINE [--workers N] [--shards N] [--records N] [--joined N] [--queries N] [--bits N] [--distance K]
+        [--folder DIR]
 
 ENGINE is spark, ray or library: what the tasks call, in one process, on one thread, with the rows in memory. Half of
-the records are uniform, and each of the others is near one of them. Half of the queries are near a record. Prints a
-line of JSON: seconds of each function; of Spark also the seconds of all its tasks, and the bytes of its shuffles. Needs
-the packages of python/cluster.sh.
+the records are uniform, and each of the others has up to K / 2 other bits than one of them. Half of the queries are
+near a record. Prints a line of JSON: seconds of each function; of Spark also the seconds of all its tasks, and the
+bytes of its shuffles. Needs the packages of python/cluster.sh.
 """
 
 from __future__ import annotations
@@ -31,23 +32,32 @@ _FILES = 20
 _ROWS = 1 << 20
 
 
-def make_data(folder: pathlib.Path, records: int, queries: int) -> None:
+def make_data(folder: pathlib.Path, records: int, queries: int, words: int, distance: int) -> None:
     """Parquet files of records, and one of queries, unless they are there."""
+    from sstore import _tasks
+
+    def column(fps: Any) -> Any:
+        return _tasks.arrow_bytes(fps) if words > 1 else fps[:, 0].view(np.int64)
+
     if (folder / "queries.parquet").exists():
         return
     folder.mkdir(parents=True, exist_ok=True)
     rng = np.random.default_rng(1)
     rows = records // _FILES
     for number in range(_FILES):
-        fps = rng.integers(0, 1 << 64, rows, dtype=np.uint64)
-        near = np.uint64(1) << rng.integers(0, 64, rows // 2, dtype=np.uint64)
-        fps[rows // 2 :] = fps[: rows - rows // 2] ^ near[: rows - rows // 2]
+        fps = rng.integers(0, 1 << 64, (rows, words), dtype=np.uint64)
+        half = rows // 2
+        fps[half:] = fps[: rows - half]
+        for _ in range(max(distance // 2, 1)):
+            bits = np.uint64(1) << rng.integers(0, 64, rows - half, dtype=np.uint64)
+            fps[np.arange(half, rows), rng.integers(0, words, rows - half)] ^= bits
         ids = np.arange(number * rows, (number + 1) * rows, dtype=np.int64)
-        table = pa.table({"fingerprint": fps.view(np.int64), "id": ids})
-        pyarrow.parquet.write_table(table, folder / f"records-{number:02}.parquet")
-    wanted = rng.integers(0, 1 << 64, queries, dtype=np.uint64)
+        pyarrow.parquet.write_table(
+            pa.table({"fingerprint": column(fps), "id": ids}), folder / f"records-{number:02}.parquet"
+        )
+    wanted = rng.integers(0, 1 << 64, (queries, words), dtype=np.uint64)
     wanted[: queries // 2] = fps[: queries // 2] ^ np.uint64(1 << 40)
-    pyarrow.parquet.write_table(pa.table({"fingerprint": wanted.view(np.int64)}), folder / "queries.parquet")
+    pyarrow.parquet.write_table(pa.table({"fingerprint": column(wanted)}), folder / "queries.parquet")
 
 
 class Report:
@@ -93,19 +103,21 @@ def run_spark(given: Any, files: list[str], joined: list[str], report: Report) -
                 made["shuffle_bytes"] += stage.shuffleWriteBytes()
         return made
 
-    path = str(given.folder / "shards")
+    path, near = str(given.folder / "shards"), given.distance
     records, queries = spark.read.parquet(*files), spark.read.parquet(given.query_file)
     try:
         spark.range(1000).repartition(given.workers).mapInArrow(lambda batches: batches, "id long").count()
-        report.measure("build", lambda: sstore.spark.build_shards(records, path, given.shards), all=totals)
+        report.measure(
+            "build", lambda: sstore.spark.build_shards(records, path, given.shards, distance=near), all=totals
+        )
         for name in ("first_query", "query"):
             found = report.measure(name, lambda: sstore.spark.query_shards(queries, path).count(), all=totals)
         report.values["matches"] = found
-        found = report.measure("scan", lambda: sstore.spark.scan(records, queries).count(), all=totals)
+        found = report.measure("scan", lambda: sstore.spark.scan(records, queries, near).count(), all=totals)
         assert found == report.values["matches"]
         some = spark.read.parquet(*joined)
-        report.values["pairs"] = report.measure("join", lambda: sstore.spark.near_pairs(some).count(), all=totals)
-        report.measure("deduplicate", lambda: sstore.spark.deduplicate(some).count(), all=totals)
+        report.values["pairs"] = report.measure("join", lambda: sstore.spark.near_pairs(some, near).count(), all=totals)
+        report.measure("deduplicate", lambda: sstore.spark.deduplicate(some, near).count(), all=totals)
     finally:
         cluster.stop()
 
@@ -118,35 +130,37 @@ def run_ray(given: Any, files: list[str], joined: list[str], report: Report) -> 
     cluster = RayCluster(given.folder / "ray", given.workers, "", object_store_memory=3 << 30)
     import ray
 
-    path = str(given.folder / "shards")
+    path, near = str(given.folder / "shards"), given.distance
     records, queries = ray.data.read_parquet(files), ray.data.read_parquet(given.query_file)
     try:
-        report.measure("build", lambda: sstore.ray.build_shards(records, path, given.shards))
+        report.measure("build", lambda: sstore.ray.build_shards(records, path, given.shards, distance=near))
         for name in ("first_query", "query"):
             found = report.measure(name, lambda: sstore.ray.query_shards(queries, path).count())
         report.values["matches"] = found
-        found = report.measure("scan", lambda: sstore.ray.scan(records, queries).count())
+        found = report.measure("scan", lambda: sstore.ray.scan(records, queries, near).count())
         assert found == report.values["matches"]
         some = ray.data.read_parquet(joined)
-        report.values["pairs"] = report.measure("join", lambda: sstore.ray.near_pairs(some).count())
-        report.measure("deduplicate", lambda: sstore.ray.deduplicate(some).count())
+        report.values["pairs"] = report.measure("join", lambda: sstore.ray.near_pairs(some, near).count())
+        report.measure("deduplicate", lambda: sstore.ray.deduplicate(some, near).count())
     finally:
         cluster.stop()
 
 
 def run_library(given: Any, files: list[str], joined: list[str], report: Report) -> None:
     import sstore
-    from sstore import _tasks
+    from sstore import _arrays, _tasks
     from sstore._shards import ShardBuild, SharedFolder, open_shard
+
+    words, near = given.bits // 64, given.distance
 
     def read(names: list[str]) -> list[Any]:
         table = pyarrow.parquet.read_table(names)
-        return [np.asarray(column).view(np.uint64) for column in table.columns]
+        return [_arrays.words(column, name, None) for name, column in zip(table.column_names, table.columns)]
 
     fps, ids = read(files)
-    queries = np.unique(read([given.query_file])[0])
+    queries = _tasks.distinct(read([given.query_file])[0])
     folder = SharedFolder(str(given.folder / "shards"))
-    work = ShardBuild(folder, given.shards, 3, "auto", None, "1G", False, True)
+    work = ShardBuild(folder, given.shards, near, "auto", None, "1G", False, True, words)
 
     def number() -> list[Any]:
         return [sstore.shard_numbers(fps[i : i + _ROWS], given.shards) for i in range(0, len(fps), _ROWS)]
@@ -162,13 +176,13 @@ def run_library(given: Any, files: list[str], joined: list[str], report: Report)
 
     def query() -> int:
         stores = [open_shard(folder, manifest, number) for number in range(len(manifest.shards))]
-        return sum(len(found) for store in stores for found in store.iter_query_batch(queries, 3, threads=1))
+        return sum(len(found) for store in stores for found in store.iter_query_batch(queries, near, threads=1))
 
     for name in ("first_query", "query"):
         report.values["matches"] = report.measure(name, query)
 
     def scan() -> int:
-        matcher = sstore.StreamMatcher(queries, 3, threads=1)
+        matcher = sstore.StreamMatcher(queries, near, threads=1)
         return sum(len(matcher.feed(fps[i : i + _ROWS], ids[i : i + _ROWS])) for i in range(0, len(fps), _ROWS))
 
     assert report.measure("scan", scan) == report.values["matches"]
@@ -177,12 +191,11 @@ def run_library(given: Any, files: list[str], joined: list[str], report: Report)
     def pieces() -> Iterator[slice]:
         return (slice(begin, begin + _ROWS // 8) for begin in range(0, len(fps), _ROWS // 8))
 
-    counts = report.measure("count_keys", lambda: sum(_tasks.count_keys(fps[piece], 3) for piece in pieces()))
-    parts = _tasks.parts_of(counts, _tasks.MAX_KEY_RECORDS)
-    tasks = int((counts * parts).sum()) // (2 * _ROWS) + 1
+    counts = report.measure("count_keys", lambda: sum(_tasks.count_keys(fps[piece], near) for piece in pieces()))
+    parts, tasks = _tasks.divide(counts, _tasks.key_limit(None, words), words)
 
     def make_cells() -> list[Any]:
-        return [cells for piece in pieces() for cells in _tasks.make_cells(fps[piece], ids[piece], 3, parts)]
+        return [cells for piece in pieces() for cells in _tasks.make_cells(fps[piece], ids[piece], near, parts)]
 
     cells = report.measure("make_cells", make_cells)
     whole = {name: np.concatenate([getattr(cell, name) for cell in cells]) for name in _tasks.Cells.names()}
@@ -195,7 +208,7 @@ def run_library(given: Any, files: list[str], joined: list[str], report: Report)
     del whole
 
     def join() -> int:
-        return sum(len(found) for cells in grouped for found in _tasks.join_cells(cells, 3, False, _ROWS // 8))
+        return sum(len(found) for cells in grouped for found in _tasks.join_cells(cells, near, False, _ROWS // 8))
 
     report.values["pairs"] = report.measure("join", join)
 
@@ -203,19 +216,20 @@ def run_library(given: Any, files: list[str], joined: list[str], report: Report)
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("engine", choices=["spark", "ray", "library"])
-    for name, default in (("workers", 2), ("shards", 4), ("records", 10**8), ("joined", 2 * 10**7), ("queries", 10**6)):
+    numbers = {"workers": 2, "shards": 4, "records": 10**8, "joined": 2 * 10**7, "queries": 10**6}
+    numbers.update(bits=64, distance=3)
+    for name, default in numbers.items():
         parser.add_argument(f"--{name}", type=int, default=default)
     parser.add_argument("--folder", type=pathlib.Path, default=pathlib.Path(tempfile.gettempdir(), "sstore-cluster"))
     given = parser.parse_args()
-    data = given.folder / f"data-{given.records}-{given.queries}"
+    data = given.folder / "-".join(f"{getattr(given, name)}" for name in ("records", "queries", "bits", "distance"))
     given.query_file = str(data / "queries.parquet")
-    make_data(data, given.records, given.queries)
+    make_data(data, given.records, given.queries, given.bits // 64, given.distance)
     files = sorted(str(file) for file in data.glob("records-*"))
     for name in ("shards", given.engine):
         shutil.rmtree(given.folder / name, ignore_errors=True)
     (given.folder / given.engine).mkdir()
-    names = ("engine", "workers", "shards", "records", "joined", "queries")
-    report = Report(**{name: getattr(given, name) for name in names})
+    report = Report(**{name: getattr(given, name) for name in ("engine", *numbers)})
     run = {"spark": run_spark, "ray": run_ray, "library": run_library}[given.engine]
     run(given, files, files[: _FILES * given.joined // given.records], report)
     shards = sum(file.stat().st_size for file in (given.folder / "shards").rglob("*") if file.is_file())

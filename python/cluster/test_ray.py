@@ -246,6 +246,39 @@ def test_scan(data: Data, run: Any) -> None:
     assert run(lambda: matches(sstore.ray.scan(data.ds, queries, 3))) == data.expected_matches()
 
 
+@pytest.mark.parametrize("distance", [2, 20])
+def test_wide_pairs(ray_cluster: RayCluster, run: Any, rng: np.random.Generator, distance: int) -> None:
+    """Pairs of binary of 32 bytes, all in one task, and sent by keys or in parts; their clusters; and what is left."""
+    import test_wide
+
+    import sstore.ray
+
+    fps = test_wide.skewed(rng, COUNT, 4)
+    ids = rng.permutation(COUNT).astype(np.uint64)
+    strings = [row.tobytes() for row in test_wide.bytes_of(fps)]
+    expected = test_wide.brute_pairs(fps, ids, distance)
+    for kind, options in ((pyarrow.binary(), {}), (pyarrow.binary(32), {"max_key_records": 1000})):
+        ds = Data.frame({"fingerprint": pyarrow.array(strings, kind), "id": ids})
+        found = run(lambda d=ds, o=options: sstore.ray.near_pairs(d, distance, partitions=3, **o).take_all())
+        rows = [
+            (
+                int.from_bytes(row["fingerprint"], "big"),
+                row["id"],
+                int.from_bytes(row["other_fingerprint"], "big"),
+                row["other_id"],
+                row["distance"],
+            )
+            for row in found
+        ]
+        assert len(rows) == len(expected) and set(rows) == expected
+        spanning = sstore.ray.near_pairs(ds, distance, spanning=True, partitions=3, **options)
+        clusters = {row["id"]: row["cluster"] for row in sstore.ray.clusters(spanning).take_all()}
+        assert clusters == brute.roots((row[1], row[3]) for row in expected)
+    kept = [row["id"] for row in sstore.ray.deduplicate(ds, distance, partitions=3).take_all()]
+    assert sorted(kept) == sorted(set(range(COUNT)) - {node for node, root in clusters.items() if node != root})
+    assert sstore.ray.near_pairs(ds.limit(0), distance).count() == 0
+
+
 def test_wide_fingerprints(ray_cluster: RayCluster, rng: np.random.Generator, tmp_path: pathlib.Path) -> None:
     """Binary of 32 bytes: shards, queries of them and scans give the answers of brute force."""
     import test_wide
@@ -280,8 +313,7 @@ def test_wide_fingerprints(ray_cluster: RayCluster, rng: np.random.Generator, tm
             assert sorted(rows) == expected
     numbers = ray.data.from_arrow(pyarrow.table({"fingerprint": [5]}))
     for call, text in (
-        (lambda: sstore.ray.near_pairs(ds), "near_pairs: expected fingerprints of 64 bits.*query_shards"),
-        (lambda: sstore.ray.deduplicate(ds), "near_pairs: expected fingerprints of 64 bits.*query_shards"),
+        (lambda: sstore.ray.near_pairs(ds, 65), "distance: expected 0 to 64, found 65"),
         (lambda: sstore.ray.query_shards(numbers, path), "expected fingerprints of 256 bits, found 64 bits"),
         (lambda: sstore.ray.query_shards(queries, path, distance=257), "0 to 256"),
     ):

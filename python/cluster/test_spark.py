@@ -261,6 +261,33 @@ def test_damaged_and_missing_shards(data: Data, tmp_path: pathlib.Path) -> None:
     assert matches(sstore.spark.query_shards(queries, str(path))) == data.expected_matches()
 
 
+@pytest.mark.parametrize("distance", [2, 20])
+def test_wide_pairs(data: Data, run: Any, rng: np.random.Generator, distance: int) -> None:
+    """Pairs of binary of 32 bytes, all in one task, and sent by keys or in parts; their clusters; and what is left."""
+    import test_wide
+
+    import sstore.spark
+
+    fps = test_wide.skewed(rng, 2000, 4)
+    ids = rng.permutation(2000).astype(np.uint64)
+    frame = pandas.DataFrame({"fingerprint": [row.tobytes() for row in test_wide.bytes_of(fps)], "id": ids.astype(int)})
+    df = data.session.createDataFrame(frame).repartition(4)
+    expected = test_wide.brute_pairs(fps, ids, distance)
+    for options in ({}, {"max_key_records": 1000}):
+        found = run(lambda o=options: sstore.spark.near_pairs(df, distance, partitions=3, **o).collect())
+        rows = [
+            (int.from_bytes(r.fingerprint, "big"), r.id, int.from_bytes(r.other_fingerprint, "big"), r.other_id, *r[4:])
+            for r in found
+        ]
+        assert len(rows) == len(expected) and set(rows) == expected
+        spanning = sstore.spark.near_pairs(df, distance, spanning=True, partitions=3, **options)
+        clusters = {row["id"]: row["cluster"] for row in sstore.spark.clusters(spanning).collect()}
+        assert clusters == brute.roots((row[1], row[3]) for row in expected)
+    kept = [row["id"] for row in sstore.spark.deduplicate(df, distance, partitions=3).collect()]
+    assert sorted(kept) == sorted(set(range(2000)) - {node for node, root in clusters.items() if node != root})
+    assert sstore.spark.near_pairs(df.limit(0), distance).count() == 0
+
+
 def test_wide_fingerprints(data: Data, rng: np.random.Generator, tmp_path: pathlib.Path) -> None:
     """Binary of 32 bytes: shards, queries of them and scans give the answers of brute force."""
     import test_wide
@@ -290,8 +317,8 @@ def test_wide_fingerprints(data: Data, rng: np.random.Generator, tmp_path: pathl
         assert sorted(rows) == expected
     assert sstore.spark.query_shards(queries.limit(0), path).count() == 0
     for call, text in (
-        (lambda: sstore.spark.near_pairs(df), "near_pairs: expected fingerprints of 64 bits.*query_shards"),
-        (lambda: sstore.spark.deduplicate(df), "near_pairs: expected fingerprints of 64 bits.*query_shards"),
+        (lambda: sstore.spark.near_pairs(df, 65), "distance: expected 0 to 64, found 65"),
+        (lambda: sstore.spark.near_pairs(df.selectExpr("substr(fingerprint, 1, 9) fingerprint", "id")), "found 9"),
         (lambda: sstore.spark.query_shards(data.df, path), "expected fingerprints of 256 bits, found 64 bits"),
         (lambda: sstore.spark.query_shards(queries, path, distance=257), "0 to 256"),
         (lambda: sstore.spark.build_shards(df.selectExpr("substr(fingerprint, 1, 8) fingerprint"), path, 1), "found 8"),

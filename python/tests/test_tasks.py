@@ -7,11 +7,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+import test_wide
 from brute import Words, brute_pairs, clustered, roots
 from test_join import rows_of
+from test_wide import skewed
 
 import sstore
 from sstore import _tasks
+from sstore._arrays import words_of
 from sstore._tasks import Cells
 
 
@@ -24,7 +27,9 @@ def shuffle(cells: list[Cells], task_count: int) -> list[Cells]:
 
 def near_pairs(fps: Words, ids: Words, distance: int, limit: int, spanning: bool) -> tuple[list[sstore.Pairs], int]:
     halves = slice(0, 300), slice(300, None)
-    parts = _tasks.parts_of(np.sum([_tasks.count_keys(fps[half], distance) for half in halves], axis=0), limit)
+    counts = np.sum([_tasks.count_keys(fps[half], distance) for half in halves], axis=0)
+    parts, task_count = _tasks.divide(counts, limit, words_of(fps))
+    assert task_count == 1
     cells = [cell for half in halves for cell in _tasks.make_cells(fps[half], ids[half], distance, parts)]
     found = []
     largest = 0
@@ -48,6 +53,41 @@ def test_near_pairs(rng: np.random.Generator, distance: int, limit: int) -> None
     spanning, _ = near_pairs(fps, ids, distance, limit, True)
     edges = roots((a, b) for _, a, _, b in rows_of(spanning))
     assert edges == roots((a, b) for _, a, _, b in expected)
+
+
+@pytest.mark.parametrize(
+    ("words", "distance", "limit"),
+    [(2, 0, 40), (2, 2, 90), (2, 3, 100), (2, 7, 200), (3, 4, 10**6), (4, 31, 250), (8, 12, 150), (16, 256, 10**6)],
+)
+def test_near_pairs_of_wide_fingerprints(rng: np.random.Generator, words: int, distance: int, limit: int) -> None:
+    fps = skewed(rng, 500, words)
+    ids = rng.permutation(len(fps)).astype(np.uint64)
+    expected = test_wide.brute_pairs(fps, ids, distance)
+    rows = test_wide.pair_rows(near_pairs(fps, ids, distance, limit, False)[0])
+    assert len(rows) == len(set(rows)) and set(rows) == expected
+    spanning = test_wide.pair_rows(near_pairs(fps, ids, distance, limit, True)[0])
+    assert test_wide.roots_of(spanning) == test_wide.roots_of(expected)
+
+
+def test_divisions(rng: np.random.Generator) -> None:
+    """Records are sent by keys, or all divided into parts, whichever makes fewer rows."""
+    fps = rng.integers(0, 1 << 64, (2000, 2), dtype=np.uint64)
+    for distance, limit, tables in (
+        (3, 200, [0, 1, 2, 3]),
+        (3, 10**6, [_tasks.NO_TABLE]),
+        (31, 200, [_tasks.NO_TABLE]),
+    ):
+        counts = _tasks.count_keys(fps, distance)
+        assert counts.sum(axis=1).tolist() == [2000] * (distance + 1)
+        parts, _ = _tasks.divide(counts, limit, 2)
+        assert list(parts) == tables
+        cells = list(_tasks.make_cells(fps, np.arange(2000, dtype=np.uint64), distance, parts))
+        whole = 1 if limit > 2000 else 20
+        assert sum(len(some.cell) for some in cells) == 2000 * (whole if tables == [_tasks.NO_TABLE] else 4)
+    counts[0, 0] = 10**9
+    assert _tasks.divide(counts, 10**6, 2)[1] > 1000
+    many = _tasks.count_keys(np.zeros((9, 16), np.uint64), 256)
+    assert list(_tasks.divide(many, 1, 16)[0]) == [_tasks.NO_TABLE]
 
 
 @pytest.mark.parametrize("limit", [1, 2, 5])

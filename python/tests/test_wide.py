@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pathlib
 import pickle
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -40,7 +41,7 @@ def skewed(rng: np.random.Generator, count: int, words: int) -> Words:
 
 
 def distances(fingerprints: Words, other: Any) -> npt.NDArray[np.int64]:
-    differing = np.ascontiguousarray(fingerprints ^ other).view(np.uint8).reshape(len(fingerprints), -1)
+    differing = np.ascontiguousarray(fingerprints ^ other).view(np.uint8).reshape(-1, 8 * fingerprints.shape[1])
     made: npt.NDArray[np.int64] = np.unpackbits(differing, axis=1).sum(axis=1, dtype=np.int64)
     return made
 
@@ -459,14 +460,90 @@ def test_hamming_distance(rng: np.random.Generator) -> None:
     assert sstore.hamming_distance(a, number(b)) == expected
 
 
-def test_keys_need_64_bits(rng: np.random.Generator) -> None:
+def brute_pairs(fps: Words, ids: Words, distance: int) -> set[Row]:
+    """(fingerprint, id, other_fingerprint, other_id, distance), the lower record first."""
+    records = dict(zip(zip(numbers(fps), ids.tolist()), fps))
+    ordered = sorted(records)
+    array = np.stack([records[record] for record in ordered])
+    found: set[Row] = set()
+    for i, record in enumerate(ordered):
+        apart = distances(array[i + 1 :], array[i])
+        found.update((*record, *ordered[i + 1 + j], int(apart[j])) for j in np.flatnonzero(apart <= distance).tolist())
+    return found
+
+
+def pair_rows(batches: Iterable[sstore.Pairs]) -> list[Row]:
+    rows: list[Row] = []
+    for batch in batches:
+        one, other = numbers(batch.fingerprint), numbers(batch.other_fingerprint)
+        rows += zip(one, batch.id.tolist(), other, batch.other_id.tolist(), batch.distance.tolist())
+    return rows
+
+
+def roots_of(rows: Iterable[Row]) -> dict[Row, Row]:
+    """The smallest record of the component of each that is in a pair."""
+    names = {record: name for name, record in enumerate(sorted({r for row in rows for r in (row[:2], row[2:4])}))}
+    records = list(names)
+    found = roots((names[row[:2]], names[row[2:4]]) for row in rows)
+    return {records[node]: records[root] for node, root in found.items()}
+
+
+@pytest.mark.parametrize("case", range(10))
+def test_joins_without_a_store(rng: np.random.Generator, case: int) -> None:
+    """Joins of all tables, and without tables, of one side and of two, give each pair once. Also of 64 bits."""
+    words = random_words(rng) if case > 0 else 1
+    fps = skewed(rng, int(rng.integers(2, 400)), words)
+    ids = rng.integers(0, 1 + len(fps) // 2, len(fps), dtype=np.uint64)
+    distance = int(rng.integers(0, 1 + (16 * words if case % 3 == 0 else 6)))
+    expected = brute_pairs(fps, ids, distance)
+    given = fps if words > 1 else fps[:, 0]
+    is_right = np.asarray(ids % np.uint64(2) == 1)
+    left, right = (given[~is_right], ids[~is_right]), (given[is_right], ids[is_right])
+    tables: list[Any] = [[None]] if words == 1 or distance > 8 else [[None], range(distance + 1)]
+    for chosen in tables:
+        options = [{"table": table, "distance": distance, "batch_size": 1 + case * 50} for table in chosen]
+        found = pair_rows(batch for some in options for batch in sstore.join_records(given, ids, **some))
+        assert len(found) == len(set(found)) and set(found) == expected
+        parts = pair_rows(
+            batch for some in options for side in (left, right) for batch in sstore.join_records(*side, **some)
+        )
+        across = pair_rows(batch for some in options for batch in sstore.join_records(*left, *right, **some))
+        assert all(row[1] % 2 == 0 and row[3] % 2 == 1 for row in across)
+        parts += [min((r[:2], r[2:4]), (r[2:4], r[:2]))[0] + max(r[:2], r[2:4]) + r[4:] for r in across]
+        assert len(parts) == len(expected) and set(parts) == expected
+        stars = pair_rows(batch for some in options for batch in sstore.join_records(given, ids, spanning=True, **some))
+        assert roots_of(stars) == roots_of(expected) and all(row[:2] < row[2:4] for row in stars)
+    assert list(sstore.join_records(np.repeat(given, 2, axis=0), table=None, distance=0)) == []  # without ids
+
+
+def test_keys(rng: np.random.Generator) -> None:
+    """Keys are the groups of bits of a fingerprint, as a number."""
+    for _ in range(20):
+        words = random_words(rng)
+        distance = int(rng.integers(0, 16 * words + 1)) if rng.random() < 0.5 else int(rng.integers(0, 4))
+        fps, bits = skewed(rng, 20, words), 64 * words
+        for table in rng.integers(0, distance + 1, 5).tolist():
+            begin, end = bits * table // (distance + 1), bits * (table + 1) // (distance + 1)
+            end = min(end, begin + 64)
+            expected = [(value >> (bits - end)) & ((1 << (end - begin)) - 1) for value in numbers(fps)]
+            assert sstore.join_keys(fps, table, distance).tolist() == expected
+
+
+def test_wrong_joins(rng: np.random.Generator) -> None:
     wide: Any = skewed(rng, 3, 4)
-    for call in (
-        lambda: sstore.join_keys(wide, 0),
-        lambda: list(sstore.join_records(wide, table=0)),
-        lambda: list(sstore.join_records([1], None, wide, table=0)),
+    for call, text in (
+        (lambda: sstore.join_keys(wide, 4, 3), "table: expected 0 to 3, found 4"),
+        (lambda: sstore.join_keys(wide, 0, 65), "distance: expected 0 to 64, found 65"),
+        (lambda: sstore.join_records(wide, table=4), "table: expected 0 to 3, found 4"),
+        (lambda: sstore.join_records(wide, table=0, distance=65), "distance: expected 0 to 64"),
+        (lambda: sstore.join_records([1], table=None, distance=17), "distance: expected 0 to 16"),
+        (lambda: sstore.join_records([1], None, wide, table=0), r"shape \(n,\)"),
+        (lambda: sstore.join_records(wide, None, np.array([1]), table=0), r"shape \(n, 4\)"),
+        (lambda: sstore.join_records(wide, [1], table=0), "ids: expected as many as fingerprints"),
+        (lambda: sstore.join_records(wide, None, wide, table=0, spanning=True), "spanning"),
+        (lambda: sstore.join_records(wide, table=0, batch_size=0), "batch_size"),
     ):
-        with pytest.raises(ValueError, match=r"64 bits, of shape \(n,\), found \(3, 4\): .* Store.pairs"):
+        with pytest.raises(sstore.ArgumentError, match=text):
             call()
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import queue
+import tempfile
 import threading
 from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
 from typing import Any, Optional
 
 import numpy as np
@@ -12,9 +14,11 @@ import numpy.typing as npt
 
 from sstore._arrays import ArrayLike, Words, pointer, words, words_of
 from sstore._call import Call, PathLike, ProgressOption, Size, encode, flag_of, number_of, rows_of, size_of
-from sstore._columns import PAIR_COLUMNS, Buffers, Columns, Pairs
+from sstore._columns import PAIR_COLUMNS, Buffers, Clusters, Columns, Pairs
 from sstore._errors import ArgumentError
 from sstore._native import ffi, lib
+from sstore._store import Store, build_distance
+from sstore._write import build
 
 _BATCH_SIZE = 1 << 20
 _WAITING = 2  # batches of pairs that are made ahead
@@ -46,32 +50,37 @@ def shard_numbers(fingerprints: ArrayLike, shard_count: int) -> npt.NDArray[np.u
     return made
 
 
-def narrow(fingerprints: ArrayLike, name: str) -> Words:
-    """Fingerprints of a join without a store, which must have 64 bits."""
-    array = words(fingerprints, name, None)
-    if words_of(array) > 1:
-        raise ArgumentError(
-            f"{name}: expected fingerprints of 64 bits, of shape (n,), found {array.shape}: keys of wider ones have "
-            "too few bits; build stores of them, and use Store.pairs(), Store.join() or Store.query_batch()"
-        )
-    return array
+def _wide_keys(fingerprints: Words, begin: int, end: int) -> Words:
+    """The bits from begin to end of fingerprints of several words, at most 64 of them."""
+    word, shift = divmod(begin, 64)
+    made = fingerprints[:, word] << np.uint64(shift)
+    if shift > 0 and word + 1 < words_of(fingerprints):
+        made = made | fingerprints[:, word + 1] >> np.uint64(64 - shift)
+    return made >> np.uint64(64 - min(end - begin, 64))
 
 
 def join_keys(fingerprints: ArrayLike, table: int, distance: int = 3) -> Words:
-    """The key of each fingerprint, of 64 bits, in one of the distance + 1 tables of a join.
+    """The key of each fingerprint in one of the distance + 1 tables of a join.
 
     Two fingerprints within the distance have equal keys in at least one table. So, for each table, bring records with
-    equal keys together, and join them by join_records().
+    equal keys together, and join them by join_records(). If the records of a key are too many for one task, divide them
+    into parts by a hash of the record: join each part with itself, and each two parts. If most keys have many records,
+    such as those of 8 bits for 256 bits and a distance of 31, so divide all records, without keys and tables.
 
     Args:
-        fingerprints: of shape (n,).
+        fingerprints: of shape (n,) or (n, words), as build() takes them.
         table: 0 to distance.
-        distance: in bits, 0 to 16.
+        distance: in bits, 0 to 16 for each word.
 
     Returns:
-        Numbers of 64 / (distance + 1) bits, or one bit more: uint64, shape (n,).
+        Numbers of 64 * words / (distance + 1) bits, or one bit more, but of at most 64: uint64, shape (n,).
     """
-    array, call = narrow(fingerprints, "fingerprints"), Call()
+    array, call = words(fingerprints, "fingerprints", None), Call()
+    if (count := words_of(array)) > 1:
+        distance = build_distance(distance, count)
+        table = number_of(table, "table", distance)
+        begin, end = (64 * count * number // (distance + 1) for number in (table, table + 1))
+        return _wide_keys(array, begin, end)
     made = np.empty(len(array), np.uint64)
     call.check(
         lib.sstore_join_keys(
@@ -143,7 +152,7 @@ def join_records(
     other_fingerprints: Optional[ArrayLike] = None,
     other_ids: Optional[ArrayLike] = None,
     *,
-    table: int,
+    table: Optional[int],
     distance: int = 3,
     spanning: bool = False,
     batch_size: int = _BATCH_SIZE,
@@ -151,29 +160,44 @@ def join_records(
     """The pairs of records with equal keys in a table, but in no earlier one, within a distance.
 
     The joins of all tables together give each near pair once. Works on one thread; a cluster runs many such tasks.
+    Records of 64 bits take 40 bytes of memory each. If they are wider, or without a table, the function makes stores of
+    them in the folder that TMPDIR names, and takes up to 1 GiB of memory.
 
     Args:
         fingerprints, ids: n records, as build() takes them; equal ones count once. ids None: fingerprints alone.
-        other_fingerprints, other_ids: if given, only pairs of a record of both sides, in this order. So records of one
-            key can be divided into several parts.
-        table: 0 to distance; see join_keys().
-        distance: in bits, 0 to 16.
-        spanning: only pairs that connect whatever all pairs connect: at most ten for each record of a small key. The
-            records of larger keys are divided up to 8 times, each of which multiplies this bound by distance + 1. Pairs
-            may repeat. Many equal fingerprints then make few pairs. Not with a second side.
+        other_fingerprints, other_ids: if given, only pairs of a record of both sides, in this order. So records can be
+            divided into several parts.
+        table: 0 to distance; see join_keys(). None: all pairs, whatever their keys.
+        distance: in bits, 0 to 16 for each word.
+        spanning: only pairs that connect whatever all pairs connect. Many equal fingerprints then make few pairs. Not
+            with a second side. With stores: pairs of the representative of each cluster (see Store.clusters()) and each
+            other member, whose distance may be larger than the given one. Otherwise: at most ten pairs for each record
+            of a small key. The records of larger keys are divided up to 8 times, each of which multiplies this bound by
+            distance + 1. Pairs may repeat.
         batch_size: rows of a batch.
 
     Yields:
-        The columns fingerprint, id, other_fingerprint, other_id (uint64) and distance (uint32). Without a second side
-        the lower record is first. The order of the pairs is not defined.
+        The columns fingerprint, id, other_fingerprint, other_id (uint64) and distance (uint32), fingerprints of several
+        words of shape (n, words). Without a second side the lower record is first. The order of the pairs is not
+        defined.
 
     Raises:
         ArgumentError, OutOfMemoryError
+        FileError: of a store.
     """
     batch_size = rows_of(batch_size)
-    sides = [(_words(fingerprints, ids, "fingerprints", "ids"))]
+    sides = [(_words(fingerprints, ids, "fingerprints", "ids", None))]
+    count = words_of(sides[0][0])
     if other_fingerprints is not None:
-        sides.append(_words(other_fingerprints, other_ids, "other_fingerprints", "other_ids"))
+        sides.append(_words(other_fingerprints, other_ids, "other_fingerprints", "other_ids", count))
+    if count > 1 or table is None:
+        distance = build_distance(distance, count)
+        if flag_of(spanning, "spanning") and len(sides) > 1:
+            raise ArgumentError("spanning: expected False for a join of two sides, found True")
+        found = _join_stores(sides, distance, spanning, batch_size)
+        if spanning or table is None:
+            return found
+        return _of_table(found, number_of(table, "table", distance), distance)
     columns = [_record_columns(*side) for side in sides]
     join = _Join(batch_size, (sides[0][1] is not None, sides[-1][1] is not None))
     options = join.options(
@@ -186,11 +210,77 @@ def join_records(
     return _take(join, (columns[0], len(sides[0][0]), right, right_count, options), sides)
 
 
-def _words(fingerprints: ArrayLike, ids: Optional[ArrayLike], *names: str) -> tuple[Words, Optional[Words]]:
-    array, id_array = narrow(fingerprints, names[0]), None if ids is None else words(ids, names[1])
+_Records = tuple[Words, Optional[Words]]  # fingerprints, and ids if there are any
+
+
+def _words(
+    fingerprints: ArrayLike, ids: Optional[ArrayLike], name: str, id_name: str, word_count: Optional[int]
+) -> _Records:
+    array, id_array = words(fingerprints, name, word_count), None if ids is None else words(ids, id_name)
     if id_array is not None and len(id_array) != len(array):
-        raise ArgumentError(f"{names[1]}: expected as many as {names[0]}, found {len(id_array)} and {len(array)}")
+        raise ArgumentError(f"{id_name}: expected as many as {name}, found {len(id_array)} and {len(array)}")
     return array, id_array
+
+
+def _join_stores(sides: list[_Records], distance: int, spanning: bool, batch_size: int) -> Iterator[Pairs]:
+    """The pairs of records of one or two sides, from a temporary store of each."""
+    with tempfile.TemporaryDirectory(prefix="sstore-") as folder, ExitStack() as opened:
+        stores = []
+        for number, (fingerprints, ids) in enumerate(sides):
+            path = f"{folder}/{number}"
+            build(path, fingerprints, ids, distance=distance, with_ids=ids is not None, threads=1)
+            stores.append(opened.enter_context(Store(path)))
+        if spanning:
+            yield from _stars(opened.enter_context(stores[0].iter_clusters(threads=1, batch_size=batch_size)))
+        elif len(stores) == 1:
+            yield from opened.enter_context(stores[0].iter_pairs(threads=1, batch_size=batch_size))
+        else:
+            yield from opened.enter_context(stores[0].iter_join(stores[1], threads=1, batch_size=batch_size))
+
+
+def _of_table(batches: Iterable[Pairs], table: int, distance: int) -> Iterator[Pairs]:
+    """The pairs with equal keys in a table, but in no earlier one."""
+    for pairs in batches:
+        is_here = np.ones(len(pairs), np.bool_)
+        for number in range(table + 1):
+            keys = (join_keys(one, number, distance) for one in (pairs.fingerprint, pairs.other_fingerprint))
+            is_here &= np.equal(*keys) == (number == table)
+        if is_here.any():
+            yield Pairs({name: column[is_here] for name, column in pairs.columns.items()})
+
+
+def _stars(batches: Iterable[Clusters]) -> Iterator[Pairs]:
+    """Of clusters, whose representatives come first, the pairs of each representative and another member."""
+    names = ("fingerprint", "id")
+    last: dict[str, Words] = {}  # the representative of the last member of the batch before
+    for batch in batches:
+        members = {name: batch.columns[name] for name in names if name in batch.columns}
+        known = {name: np.concatenate([last.get(name, column[:1]), column]) for name, column in members.items()}
+        rows = np.maximum.accumulate(np.where(batch.is_representative, np.arange(1, len(batch) + 1), 0))
+        last = {name: column[rows[-1:]] for name, column in known.items()}
+        others = np.flatnonzero(~batch.is_representative)
+        if len(others) == 0:
+            continue
+        pairs = {name: column[rows[others]] for name, column in known.items()}
+        pairs.update((f"other_{name}", column[others]) for name, column in members.items())
+        yield lower_first(Pairs({**pairs, "distance": batch.distance[others]}))
+
+
+def lower_first(pairs: Pairs) -> Pairs:
+    """The pairs, of which the lower record, by fingerprint, then id, comes first."""
+    columns = pairs.columns
+    one, other = (np.atleast_2d(columns[name].T).T for name in ("fingerprint", "other_fingerprint"))
+    differ = one != other
+    rows, first = np.arange(len(pairs)), differ.argmax(axis=1)  # the first word that differs
+    swap = other[rows, first] < one[rows, first]
+    if "id" in columns:
+        swap |= ~differ.any(axis=1) & (columns["other_id"] < columns["id"])
+    for name in ("fingerprint", "id"):
+        if name in columns:
+            a, b = columns[name], columns[f"other_{name}"]
+            is_other = swap if a.ndim == 1 else swap[:, None]
+            columns = {**columns, name: np.where(is_other, b, a), f"other_{name}": np.where(is_other, a, b)}
+    return Pairs(columns)
 
 
 def _take(join: _Join, arguments: tuple[Any, ...], _keep: Any) -> Iterator[Pairs]:

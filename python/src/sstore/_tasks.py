@@ -10,15 +10,17 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sstore._arrays import MAX_WORDS, Words
+from sstore._arrays import MAX_WORDS, Words, words_of
+from sstore._call import count_of
 from sstore._columns import Pairs
 from sstore._errors import ArgumentError
-from sstore._join import join_keys, join_records
+from sstore._join import join_keys, join_records, lower_first
 from sstore._stream import StreamMatcher
 
 ROWS = 1 << 20  # that a call of the library gets at once
 MAX_BROADCAST = 4_000_000
 MAX_KEY_RECORDS = 1_000_000
+MAX_KEY_WORDS = 8_000_000  # of fingerprints of more than 64 bits
 MAX_LOCAL_EDGES = 50_000_000
 _ODD = np.uint64(0x9E3779B97F4A7C15)
 
@@ -75,25 +77,20 @@ def arrow_bytes(fingerprints: Words) -> pa.Array:
     return pa.Array.from_buffers(pa.large_binary(), len(fingerprints), buffers).cast(pa.binary())
 
 
-NEEDS_64_BITS = (
-    "expected fingerprints of 64 bits, as numbers: near_pairs() sends records by keys of 64 / (distance + 1) bits, and "
-    "keys of wider fingerprints would have too few. Build shards by build_shards(), and find what is near each record "
-    "by query_shards()"
-)
-
-
 @dataclass(frozen=True)
 class Cells:
     """Rows of a shuffle: records, each once for every cell that it is in.
 
     A task joins whole cells. Usually a cell is a key of a table. The records of a crowded key are divided into n parts,
-    by a hash of the record, and the key into n * (n + 1) / 2 cells, one for each pair of parts.
+    by a hash of the record, and the key into n * (n + 1) / 2 cells, one for each pair of parts. Without tables, all
+    records have one key.
 
     Attributes:
         cell: rows of a cell have the same value, and come to one task: uint64, shape (n,).
-        table: of the key: uint8.
+        table: of the key, or NO_TABLE: uint8.
         side: 0 if the key is not divided; otherwise 1 or 2 in a cell of two parts, 3 in a cell of one part: uint8.
-        fingerprint, id: uint64.
+        fingerprint: uint64, shape (n,) or (n, words).
+        id: uint64.
     """
 
     cell: Words
@@ -112,41 +109,76 @@ class Cells:
         return {name: getattr(self, name) for name in self.names()}
 
 
-_WIDTHS = {"table": np.uint8, "side": np.uint8}
-CELL_ROW = np.dtype([(name, _WIDTHS.get(name, np.uint64)) for name in Cells.names()])  # a row of Cells, 26 bytes
-BUCKETS = 1 << 16
-Counts = npt.NDArray[np.int64]  # of records, shape (distance + 1, BUCKETS)
+def cell_row(word_count: int) -> np.dtype[Any]:
+    """A row of Cells: 18 bytes, and those of the fingerprint."""
+    kinds: dict[str, Any] = {"table": np.uint8, "side": np.uint8}
+    if word_count > 1:
+        kinds["fingerprint"] = (np.uint64, (word_count,))
+    return np.dtype([(name, kinds.get(name, np.uint64)) for name in Cells.names()])
 
 
-def _buckets(keys: Words, distance: int) -> Words:
-    """Keys of at most 16 bits themselves, and larger ones hashed to as many."""
-    return keys if distance >= 3 else mixed(keys) >> np.uint64(48)
+NO_TABLE = 255
+Counts = npt.NDArray[np.int64]  # of records, shape (distance + 1, buckets)
+Parts = dict[int, npt.NDArray[np.int64]]  # by table: into how many parts each bucket is divided
+
+
+def key_limit(given: Optional[int], word_count: int) -> int:
+    """How many records of a key a task joins; None: as many as take little memory."""
+    if given is not None:
+        return count_of(given, "max_key_records")
+    return MAX_KEY_RECORDS if word_count == 1 else MAX_KEY_WORDS // word_count
+
+
+def _keys(fingerprints: Words, table: int, distance: int) -> Words:
+    return join_keys(fingerprints, table, distance) if table != NO_TABLE else np.zeros(len(fingerprints), np.uint64)
+
+
+def no_counts(word_count: int, distance: int) -> Counts:
+    """The counts of no records, in a bucket for each key, but at most 65,536."""
+    key_bits = -(-64 * word_count // (distance + 1))
+    return np.zeros((distance + 1, 1 << min(key_bits, 16)), np.int64)
+
+
+def _buckets(keys: Words, word_count: int, distance: int) -> npt.NDArray[np.int64]:
+    has_many_keys = 64 * word_count > 16 * (distance + 1)
+    return (mixed(keys) >> np.uint64(48) if has_many_keys else keys).astype(np.int64)
 
 
 def count_keys(fingerprints: Words, distance: int) -> Counts:
     """How many records have a key in each bucket of each table."""
-    return np.stack(
-        [
-            np.bincount(
-                _buckets(join_keys(fingerprints, table, distance), distance).astype(np.int64), minlength=BUCKETS
-            )
-            for table in range(distance + 1)
-        ]
-    )
+    counts = no_counts(words_of(fingerprints), distance)
+    for table, row in enumerate(counts):
+        buckets = _buckets(join_keys(fingerprints, table, distance), words_of(fingerprints), distance)
+        row += np.bincount(buckets, minlength=len(row))
+    return counts
 
 
-def parts_of(counts: Counts, limit: int) -> Counts:
-    """Into how many parts the records of each bucket's keys are divided, so that a cell has at most about `limit`."""
-    return np.where(counts > limit, -(-2 * counts // limit), 1)
+def divide(counts: Counts, limit: int, word_count: int) -> tuple[Parts, int]:
+    """Into how many parts the records of each bucket's keys are divided, and the tasks for the rows that this makes.
+
+    A cell has at most about `limit` records. Fingerprints of more than 64 bits are joined without tables if this makes
+    fewer rows. A task has about two million words of fingerprints.
+    """
+
+    def parts_of(counts: Any) -> Any:
+        return np.where(counts > limit, -(-2 * counts // limit), 1)
+
+    parts, record_count = parts_of(counts), counts[0].sum()
+    row_count, fewest = int((counts * parts).sum()), int(record_count * parts_of(record_count))
+    if word_count > 1 and (fewest < row_count or len(parts) > NO_TABLE):
+        row_count, divided = fewest, {NO_TABLE: parts_of(record_count[None])}
+    else:
+        divided = dict(enumerate(parts))
+    return divided, row_count * word_count // (2 * ROWS) + 1
 
 
-def make_cells(fingerprints: Words, ids: Words, distance: int, all_parts: Counts) -> Iterator[Cells]:
-    """The rows of records for each table. `all_parts` are those of parts_of()."""
-    for table in range(distance + 1):
-        keys = join_keys(fingerprints, table, distance)
+def make_cells(fingerprints: Words, ids: Words, distance: int, all_parts: Parts) -> Iterator[Cells]:
+    """The rows of records for each table. `all_parts` are those of divide()."""
+    for table, table_parts in all_parts.items():
+        keys = _keys(fingerprints, table, distance)
         base = mixed(mixed(keys) + np.uint64(table))
-        parts = all_parts[table, _buckets(keys, distance).astype(np.int64)]
-        hashes = mixed(fingerprints * _ODD + ids)
+        parts = table_parts[_buckets(keys, words_of(fingerprints), distance) if table != NO_TABLE else keys]
+        hashes = mixed(hashed(fingerprints) * _ODD + ids)
         for part_count in np.unique(parts).tolist():
             rows = np.flatnonzero(parts == part_count)
             tables = np.full(len(rows), table, np.uint8)
@@ -167,7 +199,7 @@ def join_cells(cells: Cells, distance: int, spanning: bool, batch_size: int) -> 
         of_table = cells.table == table
         yield from _join(cells, of_table & (cells.side == 0), None, table, distance, spanning, batch_size)
         divided = np.flatnonzero(of_table & (cells.side != 0))
-        keys = join_keys(cells.fingerprint[divided], table, distance)  # two keys may share the hash of a cell
+        keys = _keys(cells.fingerprint[divided], table, distance)  # two keys may share the hash of a cell
         order = np.lexsort((keys, cells.cell[divided]))
         divided, keys = divided[order], keys[order]
         ends = np.flatnonzero((np.diff(cells.cell[divided]) != 0) | (np.diff(keys) != 0)) + 1
@@ -262,23 +294,9 @@ def _join(
         cells.id[left],
         None if right is None else cells.fingerprint[right],
         None if right is None else cells.id[right],
-        table=table,
+        table=table if table != NO_TABLE else None,
         distance=distance,
         spanning=spanning,
         batch_size=batch_size,
     )
-    return found if right is None else map(_lower_first, found)
-
-
-def _lower_first(pairs: Pairs) -> Pairs:
-    a, b = (pairs.fingerprint, pairs.id), (pairs.other_fingerprint, pairs.other_id)
-    swap = (b[0] < a[0]) | ((b[0] == a[0]) & (b[1] < a[1]))
-    return Pairs(
-        {
-            "fingerprint": np.where(swap, b[0], a[0]),
-            "id": np.where(swap, b[1], a[1]),
-            "other_fingerprint": np.where(swap, a[0], b[0]),
-            "other_id": np.where(swap, a[1], b[1]),
-            "distance": pairs.distance,
-        }
-    )
+    return found if right is None else map(lower_first, found)

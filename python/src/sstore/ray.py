@@ -26,12 +26,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sstore import _tasks
-from sstore._arrays import Words, empty, words
+from sstore._arrays import MAX_WORDS, Words, empty, words
 from sstore._call import count_of, flag_of, number_of
+from sstore._columns import PAIR_COLUMNS, wide
 from sstore._errors import ArgumentError
 from sstore._join import components, shard_numbers
 from sstore._native import lib
 from sstore._shards import ShardBuild, ShardManifest, SharedFolder, query_shard
+from sstore._store import build_distance
 
 if TYPE_CHECKING:
     from ray.data import Dataset
@@ -247,13 +249,17 @@ def _match_table(
 # ----- joins -----
 
 
+def _pair_table(columns: dict[str, Any]) -> pa.Table:
+    return pa.table({name: _array(column) for name, column in columns.items()})
+
+
 def near_pairs(
     ds: Dataset,
     distance: int = 3,
     *,
     spanning: bool = False,
     partitions: Optional[int] = None,
-    max_key_records: int = _tasks.MAX_KEY_RECORDS,
+    max_key_records: Optional[int] = None,
 ) -> Dataset:
     """Every pair of different records of a Dataset within a distance, once, without a store.
 
@@ -263,41 +269,40 @@ def near_pairs(
 
     records, has_ids = _records(ds, "near_pairs")
     schema = ds.schema()
-    if _is_binary(ds):
-        raise ArgumentError(f"near_pairs: {_tasks.NEEDS_64_BITS}")
     if schema is not None and not has_ids:
         raise ArgumentError(f'near_pairs: expected a column "id", found {", ".join(schema.names)}')
-    distance = number_of(distance, "distance", lib.SSTORE_MAX_BUILD_DISTANCE)
     partitions = None if partitions is None else count_of(partitions, "partitions", 1 << 31)
-    count_of(max_key_records, "max_key_records")
     flag_of(spanning, "spanning")
+    word_count = _word_count(records, _is_binary(ds), "near_pairs") or MAX_WORDS
+    limit = _tasks.key_limit(max_key_records, word_count)
+    distance = build_distance(distance, word_count)
 
     def count(batch: pa.Table) -> pa.Table:
         counts = _tasks.count_keys(_column(batch, "fingerprint"), distance).reshape(-1)
         buckets = np.flatnonzero(counts)
         return pa.table({"bucket": buckets, "records": counts[buckets]})
 
-    flat = np.zeros((distance + 1) * _tasks.BUCKETS, np.int64)
+    counts = _tasks.no_counts(word_count, distance)
     for batch in _map(records, count).iter_batches(batch_format="pyarrow", batch_size=None):
-        np.add.at(flat, np.asarray(batch.column("bucket")), np.asarray(batch.column("records")))
-    words = dict.fromkeys(("fingerprint", "id", "other_fingerprint", "other_id"), pa.uint64())
-    nothing = _nothing(**words, distance=pa.uint32())
-    if not flat.any():
+        np.add.at(counts.reshape(-1), np.asarray(batch.column("bucket")), np.asarray(batch.column("records")))
+    nothing = _pair_table({name: np.empty(0, kind) for name, kind in wide(PAIR_COLUMNS, word_count).items()})
+    if not counts.any():
         return ray.data.from_arrow(nothing)
-    counts = flat.reshape(distance + 1, _tasks.BUCKETS)
-    parts = _tasks.parts_of(counts, max_key_records)
-    tasks = partitions or int((counts * parts).sum()) // (2 * _tasks.ROWS) + 1
+    parts, tasks = _tasks.divide(counts, limit, word_count)
+    tasks = partitions or tasks
 
     def explode(batch: pa.Table) -> Iterator[pa.Table]:
         fingerprints, ids = _column(batch, "fingerprint"), _column(batch, "id")
         for cells in _tasks.make_cells(fingerprints, ids, distance, parts):
-            yield pa.table({**cells.columns(), _TASK: (cells.cell % np.uint64(tasks)).astype(np.int64)})
+            columns = {**cells.columns(), "fingerprint": _array(cells.fingerprint)}
+            yield pa.table({**columns, _TASK: (cells.cell % np.uint64(tasks)).astype(np.int64)})
 
     def join(group: pa.Table) -> Iterator[pa.Table]:
         yield nothing
-        cells = _tasks.Cells(**{name: np.asarray(group.column(name)) for name in _tasks.Cells.names()})
+        columns = {name: np.asarray(group.column(name)) for name in _tasks.Cells.names() if name != "fingerprint"}
+        cells = _tasks.Cells(fingerprint=_column(group, "fingerprint"), **columns)
         for pairs in _tasks.join_cells(cells, distance, spanning, _tasks.ROWS // 8):
-            yield pairs.to_arrow()
+            yield _pair_table(pairs.columns)
 
     return _by_task(_map(records, explode, batch_size=_tasks.ROWS // 8), tasks, join)
 

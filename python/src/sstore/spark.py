@@ -26,12 +26,13 @@ import numpy as np
 import pyarrow as pa
 
 from sstore import _tasks
-from sstore._arrays import Words, words
+from sstore._arrays import MAX_WORDS, Words, words
 from sstore._call import count_of, flag_of, number_of
 from sstore._errors import ArgumentError
 from sstore._join import components, shard_numbers
 from sstore._native import lib
 from sstore._shards import ShardBuild, ShardManifest, SharedFolder, query_shard
+from sstore._store import build_distance
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -401,23 +402,27 @@ def near_pairs(
     *,
     spanning: bool = False,
     partitions: Optional[int] = None,
-    max_key_records: int = _tasks.MAX_KEY_RECORDS,
+    max_key_records: Optional[int] = None,
 ) -> DataFrame:
     """Every pair of different records of a DataFrame within a distance, once, without a store.
 
     Each record is sent to a task for each of distance + 1 keys (one shuffle). A task joins the records of its keys, and
     gives only the pairs that no earlier key finds. The keys are those of Manku, Jain and Das Sarma (WWW 2007), section
-    3.1, with distance + 1 groups of bits.
+    3.1, with distance + 1 groups of bits. If most keys have many records, such as those of 8 bits for 256 bits and a
+    distance of 31, fingerprints of more than 64 bits are sent without keys: all are divided as those of a crowded key.
 
     Args:
-        df: with the columns fingerprint and id, both long. Equal records count once. Wider fingerprints are an
-            ArgumentError: use build_shards() and query_shards().
-        distance: in bits, 0 to 16.
+        df: with the columns fingerprint, a long or binary, and id, a long. Equal records count once. Of binary, the
+            lengths are read first.
+        distance: in bits, 0 to 16 for each word.
         spanning: only pairs that connect whatever all pairs connect, with repeats; see sstore.join_records(). For
             clusters that is enough, and many near or equal fingerprints then make few pairs.
-        partitions: tasks; None: one for each two million rows of the shuffle, but at least Spark's shuffle partitions.
+        partitions: tasks; None: one for each two million words of fingerprints in the shuffle, but at least Spark's
+            shuffle partitions.
         max_key_records: a key with more records is divided among several tasks: each of its n records is then sent
-            about 2n / max_key_records times. A join takes 40 bytes of memory a record, beside the rows of the task.
+            about 2n / max_key_records times. None: a million, and of more than 64 bits eight million words, such as two
+            million records of 256 bits. See sstore.join_records() for the memory and the disk that a join takes,
+            beside the rows of the task.
 
     Returns:
         The columns fingerprint, id, other_fingerprint, other_id and distance. The record that is lower as unsigned
@@ -430,16 +435,15 @@ def near_pairs(
 
     records, _ = _records(df, "near_pairs")
     _check_columns(df, "near_pairs", "id")
-    if _is_binary(df):
-        raise ArgumentError(f"near_pairs: {_tasks.NEEDS_64_BITS}")
-    count_of(max_key_records, "max_key_records")
     flag_of(spanning, "spanning")
-    distance = number_of(distance, "distance", lib.SSTORE_MAX_BUILD_DISTANCE)
     partitions = None if partitions is None else count_of(partitions, "partitions", 1 << 31)
-    spark = df.sparkSession
+    spark, schema = df.sparkSession, _schema_of(_PAIR, _is_binary(df))
+    word_count = _word_count(records, "near_pairs") or MAX_WORDS
+    limit = _tasks.key_limit(max_key_records, word_count)
+    distance = build_distance(distance, word_count)
 
     def count(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        counts = np.zeros((distance + 1, _tasks.BUCKETS), np.int64)
+        counts = _tasks.no_counts(word_count, distance)
         for columns in _gather(batches, ["fingerprint"]):
             counts += _tasks.count_keys(columns["fingerprint"], distance)
         tables, buckets = np.nonzero(counts)
@@ -447,16 +451,11 @@ def near_pairs(
 
     counted = records.mapInArrow(count, "table long, bucket long, records long")
     rows = counted.groupBy("table", "bucket").agg(F.sum("records").alias("records")).toPandas()
-    counts = np.zeros((distance + 1, _tasks.BUCKETS), np.int64)
+    counts = _tasks.no_counts(word_count, distance)
     counts[rows["table"].to_numpy(np.int64), rows["bucket"].to_numpy(np.int64)] = rows["records"]
-    parts = _tasks.parts_of(counts, max_key_records)
-    if partitions is None:
-        partitions = max(
-            int((counts * parts).sum()) // (2 * _tasks.ROWS) + 1,
-            int(spark.conf.get("spark.sql.shuffle.partitions", "200")),
-        )
-
-    tasks = partitions
+    parts, tasks = _tasks.divide(counts, limit, word_count)
+    tasks = partitions or max(tasks, int(spark.conf.get("spark.sql.shuffle.partitions", "200")))
+    row = _tasks.cell_row(word_count)
 
     def spread(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[Any, dict[str, Any]]]:
         for columns in _gather(batches, ["fingerprint", "id"]):
@@ -464,13 +463,13 @@ def near_pairs(
                 yield cells.cell % np.uint64(tasks), cells.columns()
 
     def join(arrays: Iterator[Any]) -> Iterator[pa.RecordBatch]:
-        rows = np.concatenate([np.empty(0, _tasks.CELL_ROW), *arrays])
+        rows = np.concatenate([np.empty(0, row), *arrays])
         cells = _tasks.Cells(**{name: _field(rows, name) for name in _tasks.Cells.names()})
         del rows
         for pairs in _tasks.join_cells(cells, distance, spanning, _tasks.ROWS // 8):
             yield _batch(pairs.columns)
 
-    return _shuffled(records, tasks, _tasks.CELL_ROW, spread, join, _PAIR)
+    return _shuffled(records, tasks, row, spread, join, schema)
 
 
 def clusters(pairs: DataFrame, *, max_local_edges: int = _tasks.MAX_LOCAL_EDGES) -> DataFrame:
@@ -553,9 +552,9 @@ def deduplicate(
     """The rows of a DataFrame without near-duplicates: of each cluster one row is kept.
 
     Args:
-        df: with the columns fingerprint and id, both long. All ids must be different. Rows without a fingerprint are
-            kept.
-        distance: in bits, 0 to 16.
+        df: with the columns fingerprint, a long or binary, and id, a long. All ids must be different. Rows without a
+            fingerprint are kept.
+        distance: in bits, 0 to 16 for each word.
         keep: a column: of a cluster, the row with its smallest value is kept, and of several the one with the smallest
             id. Rows without a value come last. None: the id.
         partitions, max_local_edges: as near_pairs() and clusters() take them.
