@@ -1138,8 +1138,9 @@ SSTORE_API void sstore_cluster_iterator_free(sstore_cluster_iterator *iterator);
  * table, records with equal keys are brought together, and joined by sstore_join_records(). It reports only the pairs
  * that no earlier table finds: all tables together report each pair once.
  *
- * Wider fingerprints need no keys. Divide their records into n parts by a hash, and build a store of each part. n tasks
- * find the pairs of a part, and n * (n - 1) / 2 tasks those of two parts: sstore_pairs() and sstore_join().
+ * These calls take 64 bits only. Records of wider fingerprints can be divided into n parts by a hash of the record.
+ * Build a store of each part: sstore_pairs() finds the pairs of a part in n tasks, and sstore_join() those of two parts
+ * in n * (n - 1) / 2 tasks.
  */
 
 /* Set keys_out to the keys of `count` fingerprints in a table, 0 to distance: numbers of 64 / (distance + 1) bits, or

@@ -5,7 +5,7 @@
         [--folder DIR]
 
 ENGINE is spark, ray or library: what the tasks call, in one process, on one thread, with the rows in memory. Half of
-the records are uniform, and each of the others has up to K / 2 other bits than one of them. Half of the queries are
+the records are uniform, and each of the others is one of them with up to K / 2 other bits. Half of the queries are
 near a record. Prints a line of JSON: seconds of each function; of Spark also the seconds of all its tasks, and the
 bytes of its shuffles. Needs the packages of python/cluster.sh.
 """
@@ -56,7 +56,8 @@ def make_data(folder: pathlib.Path, records: int, queries: int, words: int, dist
             pa.table({"fingerprint": column(fps), "id": ids}), folder / f"records-{number:02}.parquet"
         )
     wanted = rng.integers(0, 1 << 64, (queries, words), dtype=np.uint64)
-    wanted[: queries // 2] = fps[: queries // 2] ^ np.uint64(1 << 40)
+    wanted[: queries // 2] = fps[: queries // 2]
+    wanted[: queries // 2, 0] ^= np.uint64(1 << 40)
     pyarrow.parquet.write_table(pa.table({"fingerprint": column(wanted)}), folder / "queries.parquet")
 
 
@@ -103,21 +104,23 @@ def run_spark(given: Any, files: list[str], joined: list[str], report: Report) -
                 made["shuffle_bytes"] += stage.shuffleWriteBytes()
         return made
 
-    path, near = str(given.folder / "shards"), given.distance
+    path, distance = str(given.folder / "shards"), given.distance
     records, queries = spark.read.parquet(*files), spark.read.parquet(given.query_file)
     try:
         spark.range(1000).repartition(given.workers).mapInArrow(lambda batches: batches, "id long").count()
         report.measure(
-            "build", lambda: sstore.spark.build_shards(records, path, given.shards, distance=near), all=totals
+            "build", lambda: sstore.spark.build_shards(records, path, given.shards, distance=distance), all=totals
         )
         for name in ("first_query", "query"):
             found = report.measure(name, lambda: sstore.spark.query_shards(queries, path).count(), all=totals)
         report.values["matches"] = found
-        found = report.measure("scan", lambda: sstore.spark.scan(records, queries, near).count(), all=totals)
+        found = report.measure("scan", lambda: sstore.spark.scan(records, queries, distance).count(), all=totals)
         assert found == report.values["matches"]
         some = spark.read.parquet(*joined)
-        report.values["pairs"] = report.measure("join", lambda: sstore.spark.near_pairs(some, near).count(), all=totals)
-        report.measure("deduplicate", lambda: sstore.spark.deduplicate(some, near).count(), all=totals)
+        report.values["pairs"] = report.measure(
+            "join", lambda: sstore.spark.near_pairs(some, distance).count(), all=totals
+        )
+        report.measure("deduplicate", lambda: sstore.spark.deduplicate(some, distance).count(), all=totals)
     finally:
         cluster.stop()
 
@@ -130,18 +133,18 @@ def run_ray(given: Any, files: list[str], joined: list[str], report: Report) -> 
     cluster = RayCluster(given.folder / "ray", given.workers, "", object_store_memory=3 << 30)
     import ray
 
-    path, near = str(given.folder / "shards"), given.distance
+    path, distance = str(given.folder / "shards"), given.distance
     records, queries = ray.data.read_parquet(files), ray.data.read_parquet(given.query_file)
     try:
-        report.measure("build", lambda: sstore.ray.build_shards(records, path, given.shards, distance=near))
+        report.measure("build", lambda: sstore.ray.build_shards(records, path, given.shards, distance=distance))
         for name in ("first_query", "query"):
             found = report.measure(name, lambda: sstore.ray.query_shards(queries, path).count())
         report.values["matches"] = found
-        found = report.measure("scan", lambda: sstore.ray.scan(records, queries, near).count())
+        found = report.measure("scan", lambda: sstore.ray.scan(records, queries, distance).count())
         assert found == report.values["matches"]
         some = ray.data.read_parquet(joined)
-        report.values["pairs"] = report.measure("join", lambda: sstore.ray.near_pairs(some, near).count())
-        report.measure("deduplicate", lambda: sstore.ray.deduplicate(some, near).count())
+        report.values["pairs"] = report.measure("join", lambda: sstore.ray.near_pairs(some, distance).count())
+        report.measure("deduplicate", lambda: sstore.ray.deduplicate(some, distance).count())
     finally:
         cluster.stop()
 
@@ -151,7 +154,7 @@ def run_library(given: Any, files: list[str], joined: list[str], report: Report)
     from sstore import _arrays, _tasks
     from sstore._shards import ShardBuild, SharedFolder, open_shard
 
-    words, near = given.bits // 64, given.distance
+    words, distance = given.bits // 64, given.distance
 
     def read(names: list[str]) -> list[Any]:
         table = pyarrow.parquet.read_table(names)
@@ -160,7 +163,7 @@ def run_library(given: Any, files: list[str], joined: list[str], report: Report)
     fps, ids = read(files)
     queries = _tasks.distinct(read([given.query_file])[0])
     folder = SharedFolder(str(given.folder / "shards"))
-    work = ShardBuild(folder, given.shards, near, "auto", None, "1G", False, True, words)
+    work = ShardBuild(folder, given.shards, distance, "auto", None, "1G", False, True, words)
 
     def number() -> list[Any]:
         return [sstore.shard_numbers(fps[i : i + _ROWS], given.shards) for i in range(0, len(fps), _ROWS)]
@@ -176,13 +179,13 @@ def run_library(given: Any, files: list[str], joined: list[str], report: Report)
 
     def query() -> int:
         stores = [open_shard(folder, manifest, number) for number in range(len(manifest.shards))]
-        return sum(len(found) for store in stores for found in store.iter_query_batch(queries, near, threads=1))
+        return sum(len(found) for store in stores for found in store.iter_query_batch(queries, distance, threads=1))
 
     for name in ("first_query", "query"):
         report.values["matches"] = report.measure(name, query)
 
     def scan() -> int:
-        matcher = sstore.StreamMatcher(queries, near, threads=1)
+        matcher = sstore.StreamMatcher(queries, distance, threads=1)
         return sum(len(matcher.feed(fps[i : i + _ROWS], ids[i : i + _ROWS])) for i in range(0, len(fps), _ROWS))
 
     assert report.measure("scan", scan) == report.values["matches"]
@@ -191,11 +194,11 @@ def run_library(given: Any, files: list[str], joined: list[str], report: Report)
     def pieces() -> Iterator[slice]:
         return (slice(begin, begin + _ROWS // 8) for begin in range(0, len(fps), _ROWS // 8))
 
-    counts = report.measure("count_keys", lambda: sum(_tasks.count_keys(fps[piece], near) for piece in pieces()))
+    counts = report.measure("count_keys", lambda: sum(_tasks.count_keys(fps[piece], distance) for piece in pieces()))
     parts, tasks = _tasks.divide(counts, _tasks.key_limit(None, words), words)
 
     def make_cells() -> list[Any]:
-        return [cells for piece in pieces() for cells in _tasks.make_cells(fps[piece], ids[piece], near, parts)]
+        return [cells for piece in pieces() for cells in _tasks.make_cells(fps[piece], ids[piece], distance, parts)]
 
     cells = report.measure("make_cells", make_cells)
     whole = {name: np.concatenate([getattr(cell, name) for cell in cells]) for name in _tasks.Cells.names()}
@@ -208,7 +211,7 @@ def run_library(given: Any, files: list[str], joined: list[str], report: Report)
     del whole
 
     def join() -> int:
-        return sum(len(found) for cells in grouped for found in _tasks.join_cells(cells, near, False, _ROWS // 8))
+        return sum(len(found) for cells in grouped for found in _tasks.join_cells(cells, distance, False, _ROWS // 8))
 
     report.values["pairs"] = report.measure("join", join)
 
@@ -222,7 +225,8 @@ def main() -> None:
         parser.add_argument(f"--{name}", type=int, default=default)
     parser.add_argument("--folder", type=pathlib.Path, default=pathlib.Path(tempfile.gettempdir(), "sstore-cluster"))
     given = parser.parse_args()
-    data = given.folder / "-".join(f"{getattr(given, name)}" for name in ("records", "queries", "bits", "distance"))
+    settings = [str(getattr(given, name)) for name in ("records", "queries", "bits", "distance")]
+    data = given.folder / "-".join(["data", *settings])
     given.query_file = str(data / "queries.parquet")
     make_data(data, given.records, given.queries, given.bits // 64, given.distance)
     files = sorted(str(file) for file in data.glob("records-*"))

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import brute
+import brute_wide
 import numpy as np
 import pytest
 from machines import RayCluster, while_killing
@@ -120,7 +121,10 @@ def test_full_disk(ray_cluster: RayCluster, server: dict[str, Any], rng: np.rand
     path = "s3://bucket/full-disk-of-ray"
     fps = rng.integers(0, 1 << 64, 200_000, dtype=np.uint64)
     records, queries = Data.frame({"fingerprint": fps, "id": fps}), Data.frame({"fingerprint": fps[:3000]})
+    wide = Data.frame({"fingerprint": pyarrow.array([row.tobytes() for row in np.stack([fps] * 4, axis=1)]), "id": fps})
     with ray_cluster.disk.full():
+        with pytest.raises(Exception, match=r"FileError: .*sstore-.*space"):
+            sstore.ray.near_pairs(wide, 10, partitions=2).count()
         with pytest.raises(Exception, match=r"FileError: .*full-disk-of-ray: shard . of 2: .*space"):
             sstore.ray.build_shards(records, path, 2, storage_options=server)
         with pytest.raises(sstore.NotFoundError, match="no shards here"):
@@ -249,14 +253,12 @@ def test_scan(data: Data, run: Any) -> None:
 @pytest.mark.parametrize("distance", [2, 20])
 def test_wide_pairs(ray_cluster: RayCluster, run: Any, rng: np.random.Generator, distance: int) -> None:
     """Pairs of binary of 32 bytes, all in one task, and sent by keys or in parts; their clusters; and what is left."""
-    import test_wide
-
     import sstore.ray
 
-    fps = test_wide.skewed(rng, COUNT, 4)
+    fps = brute_wide.skewed(rng, COUNT, 4)
     ids = rng.permutation(COUNT).astype(np.uint64)
-    strings = [row.tobytes() for row in test_wide.bytes_of(fps)]
-    expected = test_wide.brute_pairs(fps, ids, distance)
+    strings = [row.tobytes() for row in brute_wide.bytes_of(fps)]
+    expected = brute_wide.brute_pairs(fps, ids, distance)
     for kind, options in ((pyarrow.binary(), {}), (pyarrow.binary(32), {"max_key_records": 1000})):
         ds = Data.frame({"fingerprint": pyarrow.array(strings, kind), "id": ids})
         found = run(lambda d=ds, o=options: sstore.ray.near_pairs(d, distance, partitions=3, **o).take_all())
@@ -281,17 +283,15 @@ def test_wide_pairs(ray_cluster: RayCluster, run: Any, rng: np.random.Generator,
 
 def test_wide_fingerprints(ray_cluster: RayCluster, rng: np.random.Generator, tmp_path: pathlib.Path) -> None:
     """Binary of 32 bytes: shards, queries of them and scans give the answers of brute force."""
-    import test_wide
-
     import sstore.ray
 
-    fps = test_wide.skewed(rng, COUNT, 4)
-    strings = [row.tobytes() for row in test_wide.bytes_of(fps)]
+    fps = brute_wide.skewed(rng, COUNT, 4)
+    strings = [row.tobytes() for row in brute_wide.bytes_of(fps)]
     ids = np.arange(COUNT, dtype=np.uint64)
     expected = sorted(
         (query, *row)
-        for query, place in {test_wide.number(fps[i]): i for i in range(50)}.items()
-        for row in test_wide.brute_query(fps, ids, fps[place], 20)
+        for query, place in {brute_wide.number(fps[i]): i for i in range(50)}.items()
+        for row in brute_wide.brute_query(fps, ids, fps[place], 20)
     )
     for number, kind in enumerate((pyarrow.binary(), pyarrow.binary(32))):
         path = str(tmp_path / f"shards{number}")

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import brute
+import brute_wide
 import numpy as np
 import pytest
 from machines import SparkCluster, while_killing, while_stopping
@@ -113,7 +114,10 @@ def test_full_disk(spark_cluster: SparkCluster, server: dict[str, Any]) -> None:
 
     path = "s3://bucket/full-disk-of-spark"
     records = spark_cluster.session.range(200_000).selectExpr("xxhash64(id) as fingerprint", "id")
+    wide = records.selectExpr("unhex(sha2(string(id), 256)) as fingerprint", "id")
     with spark_cluster.disk.full():
+        with pytest.raises(Exception, match=r"FileError: .*sstore-.*space"):
+            sstore.spark.near_pairs(wide, 10, partitions=2).count()
         with pytest.raises(Exception, match=r"FileError: .*full-disk-of-spark: shard . of 2: .*space"):
             sstore.spark.build_shards(records, path, 2, storage_options=server)
         with pytest.raises(sstore.NotFoundError, match="no shards here"):
@@ -264,15 +268,15 @@ def test_damaged_and_missing_shards(data: Data, tmp_path: pathlib.Path) -> None:
 @pytest.mark.parametrize("distance", [2, 20])
 def test_wide_pairs(data: Data, run: Any, rng: np.random.Generator, distance: int) -> None:
     """Pairs of binary of 32 bytes, all in one task, and sent by keys or in parts; their clusters; and what is left."""
-    import test_wide
-
     import sstore.spark
 
-    fps = test_wide.skewed(rng, 2000, 4)
+    fps = brute_wide.skewed(rng, 2000, 4)
     ids = rng.permutation(2000).astype(np.uint64)
-    frame = pandas.DataFrame({"fingerprint": [row.tobytes() for row in test_wide.bytes_of(fps)], "id": ids.astype(int)})
+    frame = pandas.DataFrame(
+        {"fingerprint": [row.tobytes() for row in brute_wide.bytes_of(fps)], "id": ids.astype(int)}
+    )
     df = data.session.createDataFrame(frame).repartition(4)
-    expected = test_wide.brute_pairs(fps, ids, distance)
+    expected = brute_wide.brute_pairs(fps, ids, distance)
     for options in ({}, {"max_key_records": 1000}):
         found = run(lambda o=options: sstore.spark.near_pairs(df, distance, partitions=3, **o).collect())
         rows = [
@@ -290,19 +294,17 @@ def test_wide_pairs(data: Data, run: Any, rng: np.random.Generator, distance: in
 
 def test_wide_fingerprints(data: Data, rng: np.random.Generator, tmp_path: pathlib.Path) -> None:
     """Binary of 32 bytes: shards, queries of them and scans give the answers of brute force."""
-    import test_wide
-
     import sstore.spark
 
-    fps = test_wide.skewed(rng, 2000, 4)
-    strings = [row.tobytes() for row in test_wide.bytes_of(fps)]
+    fps = brute_wide.skewed(rng, 2000, 4)
+    strings = [row.tobytes() for row in brute_wide.bytes_of(fps)]
     df = data.session.createDataFrame(pandas.DataFrame({"fingerprint": strings, "id": range(2000)})).repartition(4)
     queries = data.session.createDataFrame(pandas.DataFrame({"fingerprint": strings[:50] * 2}))
     ids = np.arange(2000, dtype=np.uint64)
     expected = sorted(
         (query, *row)
-        for query, place in {test_wide.number(fps[i]): i for i in range(50)}.items()
-        for row in test_wide.brute_query(fps, ids, fps[place], 20)
+        for query, place in {brute_wide.number(fps[i]): i for i in range(50)}.items()
+        for row in brute_wide.brute_query(fps, ids, fps[place], 20)
     )
     path = str(tmp_path / "shards")
     made = sstore.spark.build_shards(df, path, 3, distance=20)

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-import test_wide
 from brute import Words, brute_pairs, clustered, roots
+from brute_wide import brute_pairs as brute_wide_pairs
+from brute_wide import pair_rows, roots_of, skewed
 from test_join import rows_of
-from test_wide import skewed
 
 import sstore
 from sstore import _tasks
@@ -62,11 +62,11 @@ def test_near_pairs(rng: np.random.Generator, distance: int, limit: int) -> None
 def test_near_pairs_of_wide_fingerprints(rng: np.random.Generator, words: int, distance: int, limit: int) -> None:
     fps = skewed(rng, 500, words)
     ids = rng.permutation(len(fps)).astype(np.uint64)
-    expected = test_wide.brute_pairs(fps, ids, distance)
-    rows = test_wide.pair_rows(near_pairs(fps, ids, distance, limit, False)[0])
+    expected = brute_wide_pairs(fps, ids, distance)
+    rows = pair_rows(near_pairs(fps, ids, distance, limit, False)[0])
     assert len(rows) == len(set(rows)) and set(rows) == expected
-    spanning = test_wide.pair_rows(near_pairs(fps, ids, distance, limit, True)[0])
-    assert test_wide.roots_of(spanning) == test_wide.roots_of(expected)
+    spanning = pair_rows(near_pairs(fps, ids, distance, limit, True)[0])
+    assert roots_of(spanning) == roots_of(expected)
 
 
 def test_divisions(rng: np.random.Generator) -> None:

@@ -4,62 +4,28 @@ from __future__ import annotations
 
 import pathlib
 import pickle
-from collections.abc import Iterable
+import tempfile
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 from brute import Words, roots
+from brute_wide import (
+    Row,
+    brute_pairs,
+    brute_query,
+    bytes_of,
+    distances,
+    number,
+    numbers,
+    pair_rows,
+    random_words,
+    roots_of,
+    skewed,
+)
 
 import sstore
-
-Row = tuple[int, ...]
-
-
-def random_words(rng: np.random.Generator) -> int:
-    return int(rng.choice([2, 2, 3, 4, 4, 4, 5, 8, 13, 16]))
-
-
-def skewed(rng: np.random.Generator, count: int, words: int) -> Words:
-    """Fingerprints of which many are near others; some words are constant, sparse, or have few values."""
-    made = rng.integers(0, 1 << 64, (count, words), dtype=np.uint64)
-    for word in range(words):
-        kind = int(rng.integers(0, 5))
-        if kind == 0:
-            made[:, word] = made[0, word]
-        elif kind == 1:
-            made[:, word] = made[rng.integers(0, min(3, count), count), word]
-        elif kind == 2:
-            made[:, word] &= made[::-1, word] & np.roll(made[:, word], 1)
-    made = made[rng.integers(0, max(count // 4, 1), count)]
-    for _ in range(int(rng.integers(1, 6 * words))):
-        rows = np.flatnonzero(rng.random(count) < 0.5)
-        flips = np.uint64(1) << rng.integers(0, 64, len(rows), dtype=np.uint64)
-        made[rows, rng.integers(0, words, len(rows))] ^= flips
-    return made
-
-
-def distances(fingerprints: Words, other: Any) -> npt.NDArray[np.int64]:
-    differing = np.ascontiguousarray(fingerprints ^ other).view(np.uint8).reshape(-1, 8 * fingerprints.shape[1])
-    made: npt.NDArray[np.int64] = np.unpackbits(differing, axis=1).sum(axis=1, dtype=np.int64)
-    return made
-
-
-def number(fingerprint: Any) -> int:
-    """A fingerprint as one number."""
-    return int.from_bytes(np.asarray(fingerprint, ">u8").tobytes(), "big")
-
-
-def numbers(fingerprints: Words) -> list[int]:
-    return [number(fingerprint) for fingerprint in fingerprints]
-
-
-def brute_query(fingerprints: Words, ids: Words, query: Any, distance: int) -> list[Row]:
-    """(distance, fingerprint, id) of the matches, sorted."""
-    found = distances(fingerprints, query)
-    near = found <= distance
-    return sorted({*zip(found[near].tolist(), numbers(fingerprints[near]), ids[near].tolist())})
 
 
 def rows_of(matches: sstore.Matches) -> list[Row]:
@@ -71,10 +37,6 @@ def records_of(path: pathlib.Path) -> list[Row]:
     with sstore.open(path) as store:
         found = store.records()
     return list(zip(numbers(found.fingerprint), found.id.tolist()))
-
-
-def bytes_of(fingerprints: Words) -> npt.NDArray[np.uint8]:
-    return fingerprints.astype(">u8").view(np.uint8)
 
 
 @pytest.mark.parametrize("case", range(8))
@@ -460,34 +422,6 @@ def test_hamming_distance(rng: np.random.Generator) -> None:
     assert sstore.hamming_distance(a, number(b)) == expected
 
 
-def brute_pairs(fps: Words, ids: Words, distance: int) -> set[Row]:
-    """(fingerprint, id, other_fingerprint, other_id, distance), the lower record first."""
-    records = dict(zip(zip(numbers(fps), ids.tolist()), fps))
-    ordered = sorted(records)
-    array = np.stack([records[record] for record in ordered])
-    found: set[Row] = set()
-    for i, record in enumerate(ordered):
-        apart = distances(array[i + 1 :], array[i])
-        found.update((*record, *ordered[i + 1 + j], int(apart[j])) for j in np.flatnonzero(apart <= distance).tolist())
-    return found
-
-
-def pair_rows(batches: Iterable[sstore.Pairs]) -> list[Row]:
-    rows: list[Row] = []
-    for batch in batches:
-        one, other = numbers(batch.fingerprint), numbers(batch.other_fingerprint)
-        rows += zip(one, batch.id.tolist(), other, batch.other_id.tolist(), batch.distance.tolist())
-    return rows
-
-
-def roots_of(rows: Iterable[Row]) -> dict[Row, Row]:
-    """The smallest record of the component of each that is in a pair."""
-    names = {record: name for name, record in enumerate(sorted({r for row in rows for r in (row[:2], row[2:4])}))}
-    records = list(names)
-    found = roots((names[row[:2]], names[row[2:4]]) for row in rows)
-    return {records[node]: records[root] for node, root in found.items()}
-
-
 @pytest.mark.parametrize("case", range(10))
 def test_joins_without_a_store(rng: np.random.Generator, case: int) -> None:
     """Joins of all tables, and without tables, of one side and of two, give each pair once. Also of 64 bits."""
@@ -518,15 +452,33 @@ def test_joins_without_a_store(rng: np.random.Generator, case: int) -> None:
 
 def test_keys(rng: np.random.Generator) -> None:
     """Keys are the groups of bits of a fingerprint, as a number."""
-    for _ in range(20):
-        words = random_words(rng)
+    for case in range(20):
+        words = random_words(rng) if case > 2 else 1
         distance = int(rng.integers(0, 16 * words + 1)) if rng.random() < 0.5 else int(rng.integers(0, 4))
         fps, bits = skewed(rng, 20, words), 64 * words
         for table in rng.integers(0, distance + 1, 5).tolist():
             begin, end = bits * table // (distance + 1), bits * (table + 1) // (distance + 1)
             end = min(end, begin + 64)
             expected = [(value >> (bits - end)) & ((1 << (end - begin)) - 1) for value in numbers(fps)]
-            assert sstore.join_keys(fps, table, distance).tolist() == expected
+            assert sstore.join_keys(fps if words > 1 else fps[:, 0], table, distance).tolist() == expected
+
+
+def test_temporary_stores_are_removed(
+    folder: pathlib.Path, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also if a join is given up, or fails."""
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    fps = np.repeat(skewed(rng, 5, 4), 20, axis=0)
+    for other in (None, fps[:30]):
+        batches: Any = sstore.join_records(fps, range(100), other, table=None, distance=9, batch_size=10)
+        assert len(next(batches)) == 10 and len(list(folder.iterdir())) == 1
+        batches.close()
+        assert list(folder.iterdir()) == []
+    assert sum(map(len, sstore.join_records(fps, range(100), table=None, distance=0))) >= 5 * 190
+    assert list(folder.iterdir()) == []
+    monkeypatch.setattr(tempfile, "tempdir", str(folder / "none"))
+    with pytest.raises(FileNotFoundError):
+        list(sstore.join_records(fps, table=None))
 
 
 def test_wrong_joins(rng: np.random.Generator) -> None:

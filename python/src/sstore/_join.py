@@ -51,7 +51,10 @@ def shard_numbers(fingerprints: ArrayLike, shard_count: int) -> npt.NDArray[np.u
 
 
 def _wide_keys(fingerprints: Words, begin: int, end: int) -> Words:
-    """The bits from begin to end of fingerprints of several words, at most 64 of them."""
+    """The bits from begin to end of fingerprints of several words, but only the first 64 of them.
+
+    They are counted from the most significant bit, as those that sstore_join_keys() cuts from one word.
+    """
     word, shift = divmod(begin, 64)
     made = fingerprints[:, word] << np.uint64(shift)
     if shift > 0 and word + 1 < words_of(fingerprints):
@@ -65,7 +68,7 @@ def join_keys(fingerprints: ArrayLike, table: int, distance: int = 3) -> Words:
     Two fingerprints within the distance have equal keys in at least one table. So, for each table, bring records with
     equal keys together, and join them by join_records(). If the records of a key are too many for one task, divide them
     into parts by a hash of the record: join each part with itself, and each two parts. If most keys have many records,
-    such as those of 8 bits for 256 bits and a distance of 31, so divide all records, without keys and tables.
+    such as keys of 8 bits, divide all records in the same way instead, and join them with table=None.
 
     Args:
         fingerprints: of shape (n,) or (n, words), as build() takes them.
@@ -73,25 +76,18 @@ def join_keys(fingerprints: ArrayLike, table: int, distance: int = 3) -> Words:
         distance: in bits, 0 to 16 for each word.
 
     Returns:
-        Numbers of 64 * words / (distance + 1) bits, or one bit more, but of at most 64: uint64, shape (n,).
+        Numbers of 64 * words / (distance + 1) bits, or one bit more; of more than 64 bits, the first 64. uint64, shape
+        (n,).
     """
     array, call = words(fingerprints, "fingerprints", None), Call()
-    if (count := words_of(array)) > 1:
-        distance = build_distance(distance, count)
-        table = number_of(table, "table", distance)
-        begin, end = (64 * count * number // (distance + 1) for number in (table, table + 1))
+    word_count = words_of(array)
+    distance = build_distance(distance, word_count)
+    table = number_of(table, "table", distance)
+    if word_count > 1:
+        begin, end = (64 * word_count * number // (distance + 1) for number in (table, table + 1))
         return _wide_keys(array, begin, end)
     made = np.empty(len(array), np.uint64)
-    call.check(
-        lib.sstore_join_keys(
-            pointer(array),
-            len(array),
-            number_of(distance, "distance", lib.SSTORE_MAX_BUILD_DISTANCE),
-            number_of(table, "table", lib.SSTORE_MAX_BUILD_DISTANCE),
-            pointer(made),
-            call.error,
-        )
-    )
+    call.check(lib.sstore_join_keys(pointer(array), len(array), distance, table, pointer(made), call.error))
     return made
 
 
@@ -146,6 +142,9 @@ def _record_columns(fingerprints: Words, ids: Optional[Words]) -> Any:
     return made
 
 
+_Records = tuple[Words, Optional[Words]]  # fingerprints, and ids if there are any
+
+
 def join_records(
     fingerprints: ArrayLike,
     ids: Optional[ArrayLike] = None,
@@ -160,8 +159,9 @@ def join_records(
     """The pairs of records with equal keys in a table, but in no earlier one, within a distance.
 
     The joins of all tables together give each near pair once. Works on one thread; a cluster runs many such tasks.
-    Records of 64 bits take 40 bytes of memory each. If they are wider, or without a table, the function makes stores of
-    them in the folder that TMPDIR names, and takes up to 1 GiB of memory.
+    A join of 64 bits in a table takes 40 bytes of memory a record. Other joins make temporary stores in the folder that
+    TMPDIR names, and take up to 1 GiB of memory beside them: about 140 bytes of disk for a record of 256 bits. If the
+    process is killed, the folder sstore-* stays.
 
     Args:
         fingerprints, ids: n records, as build() takes them; equal ones count once. ids None: fingerprints alone.
@@ -169,11 +169,11 @@ def join_records(
             divided into several parts.
         table: 0 to distance; see join_keys(). None: all pairs, whatever their keys.
         distance: in bits, 0 to 16 for each word.
-        spanning: only pairs that connect whatever all pairs connect. Many equal fingerprints then make few pairs. Not
-            with a second side. With stores: pairs of the representative of each cluster (see Store.clusters()) and each
-            other member, whose distance may be larger than the given one. Otherwise: at most ten pairs for each record
-            of a small key. The records of larger keys are divided up to 8 times, each of which multiplies this bound by
-            distance + 1. Pairs may repeat.
+        spanning: only pairs that connect whatever all pairs connect. Many equal fingerprints then make few pairs. Pairs
+            may repeat. Not with a second side. A join of 64 bits in a table gives at most ten for each record of a
+            small key. The records of larger keys are divided up to 8 times, each of which multiplies this bound by
+            distance + 1. Other joins give the representative of each cluster (see Store.clusters()) with each other
+            member: their distance may be larger than the given one, and the table does not matter.
         batch_size: rows of a batch.
 
     Yields:
@@ -183,37 +183,33 @@ def join_records(
 
     Raises:
         ArgumentError, OutOfMemoryError
-        FileError: of a store.
+        FileError: there is no room for the temporary stores.
     """
     batch_size = rows_of(batch_size)
-    sides = [(_words(fingerprints, ids, "fingerprints", "ids", None))]
-    count = words_of(sides[0][0])
+    sides = [_record_arrays(fingerprints, ids, "fingerprints", "ids", None)]
+    word_count = words_of(sides[0][0])
     if other_fingerprints is not None:
-        sides.append(_words(other_fingerprints, other_ids, "other_fingerprints", "other_ids", count))
-    if count > 1 or table is None:
-        distance = build_distance(distance, count)
-        if flag_of(spanning, "spanning") and len(sides) > 1:
-            raise ArgumentError("spanning: expected False for a join of two sides, found True")
+        sides.append(_record_arrays(other_fingerprints, other_ids, "other_fingerprints", "other_ids", word_count))
+    distance = build_distance(distance, word_count)
+    table = None if table is None else number_of(table, "table", distance)
+    if flag_of(spanning, "spanning") and len(sides) > 1:
+        raise ArgumentError("spanning: expected False for a join of two sides, found True")
+    if word_count > 1 or table is None:
         found = _join_stores(sides, distance, spanning, batch_size)
-        if spanning or table is None:
-            return found
-        return _of_table(found, number_of(table, "table", distance), distance)
+        return found if spanning or table is None else _of_table(found, table, distance)
     columns = [_record_columns(*side) for side in sides]
     join = _Join(batch_size, (sides[0][1] is not None, sides[-1][1] is not None))
     options = join.options(
         "sstore_record_join_options",
-        distance=number_of(distance, "distance", lib.SSTORE_MAX_BUILD_DISTANCE),
+        distance=distance,
         table=table,
-        spanning=flag_of(spanning, "spanning"),
+        spanning=spanning,
     )
     right, right_count = (ffi.NULL, 0) if len(sides) == 1 else (columns[1], len(sides[1][0]))
     return _take(join, (columns[0], len(sides[0][0]), right, right_count, options), sides)
 
 
-_Records = tuple[Words, Optional[Words]]  # fingerprints, and ids if there are any
-
-
-def _words(
+def _record_arrays(
     fingerprints: ArrayLike, ids: Optional[ArrayLike], name: str, id_name: str, word_count: Optional[int]
 ) -> _Records:
     array, id_array = words(fingerprints, name, word_count), None if ids is None else words(ids, id_name)
@@ -252,16 +248,16 @@ def _of_table(batches: Iterable[Pairs], table: int, distance: int) -> Iterator[P
 def _stars(batches: Iterable[Clusters]) -> Iterator[Pairs]:
     """Of clusters, whose representatives come first, the pairs of each representative and another member."""
     names = ("fingerprint", "id")
-    last: dict[str, Words] = {}  # the representative of the last member of the batch before
+    last: dict[str, Words] = {}  # the representative of the last row of the batch before
     for batch in batches:
         members = {name: batch.columns[name] for name in names if name in batch.columns}
-        known = {name: np.concatenate([last.get(name, column[:1]), column]) for name, column in members.items()}
+        with_last = {name: np.concatenate([last.get(name, column[:1]), column]) for name, column in members.items()}
         rows = np.maximum.accumulate(np.where(batch.is_representative, np.arange(1, len(batch) + 1), 0))
-        last = {name: column[rows[-1:]] for name, column in known.items()}
+        last = {name: column[rows[-1:]] for name, column in with_last.items()}
         others = np.flatnonzero(~batch.is_representative)
         if len(others) == 0:
             continue
-        pairs = {name: column[rows[others]] for name, column in known.items()}
+        pairs = {name: column[rows[others]] for name, column in with_last.items()}
         pairs.update((f"other_{name}", column[others]) for name, column in members.items())
         yield lower_first(Pairs({**pairs, "distance": batch.distance[others]}))
 
@@ -269,7 +265,8 @@ def _stars(batches: Iterable[Clusters]) -> Iterator[Pairs]:
 def lower_first(pairs: Pairs) -> Pairs:
     """The pairs, of which the lower record, by fingerprint, then id, comes first."""
     columns = pairs.columns
-    one, other = (np.atleast_2d(columns[name].T).T for name in ("fingerprint", "other_fingerprint"))
+    fingerprints = (columns[name] for name in ("fingerprint", "other_fingerprint"))
+    one, other = (array.reshape(-1, words_of(array)) for array in fingerprints)
     differ = one != other
     rows, first = np.arange(len(pairs)), differ.argmax(axis=1)  # the first word that differs
     swap = other[rows, first] < one[rows, first]

@@ -19,8 +19,8 @@ from sstore._stream import StreamMatcher
 
 ROWS = 1 << 20  # that a call of the library gets at once
 MAX_BROADCAST = 4_000_000
-MAX_KEY_RECORDS = 1_000_000
-MAX_KEY_WORDS = 8_000_000  # of fingerprints of more than 64 bits
+_KEY_RECORDS = 1_000_000
+_KEY_WORDS = 8_000_000  # of fingerprints of more than 64 bits: the more, the fewer rows
 MAX_LOCAL_EDGES = 50_000_000
 _ODD = np.uint64(0x9E3779B97F4A7C15)
 
@@ -117,36 +117,46 @@ def cell_row(word_count: int) -> np.dtype[Any]:
     return np.dtype([(name, kinds.get(name, np.uint64)) for name in Cells.names()])
 
 
-NO_TABLE = 255
+NO_TABLE = 255  # of records that are divided without keys; tables are 0 to 254, as uint8
 Counts = npt.NDArray[np.int64]  # of records, shape (distance + 1, buckets)
 Parts = dict[int, npt.NDArray[np.int64]]  # by table: into how many parts each bucket is divided
 
 
-def key_limit(given: Optional[int], word_count: int) -> int:
-    """How many records of a key a task joins; None: as many as take little memory."""
-    if given is not None:
-        return count_of(given, "max_key_records")
-    return MAX_KEY_RECORDS if word_count == 1 else MAX_KEY_WORDS // word_count
+def key_limit(max_key_records: Optional[int], word_count: int) -> int:
+    """How many records of a key, or of two of its parts, a task joins; None: as many as take little memory."""
+    if max_key_records is not None:
+        return count_of(max_key_records, "max_key_records")
+    return _KEY_RECORDS if word_count == 1 else _KEY_WORDS // word_count
 
 
 def _keys(fingerprints: Words, table: int, distance: int) -> Words:
     return join_keys(fingerprints, table, distance) if table != NO_TABLE else np.zeros(len(fingerprints), np.uint64)
 
 
-def no_counts(word_count: int, distance: int) -> Counts:
-    """The counts of no records, in a bucket for each key, but at most 65,536."""
-    key_bits = -(-64 * word_count // (distance + 1))
-    return np.zeros((distance + 1, 1 << min(key_bits, 16)), np.int64)
+def _bucket_bits(key_bits: int, distance: int) -> int:
+    """The bits of a bucket's number: those of a key, but so few that all tables have at most 262,144 buckets."""
+    return min(key_bits, 16, 18 - distance.bit_length())
+
+
+def zero_counts(word_count: int, distance: int) -> Counts:
+    """The counts of no records."""
+    return np.zeros((distance + 1, 1 << _bucket_bits(_key_bits(word_count, distance), distance)), np.int64)
+
+
+def _key_bits(word_count: int, distance: int) -> int:
+    return -(-64 * word_count // (distance + 1))
 
 
 def _buckets(keys: Words, word_count: int, distance: int) -> npt.NDArray[np.int64]:
-    has_many_keys = 64 * word_count > 16 * (distance + 1)
-    return (mixed(keys) >> np.uint64(48) if has_many_keys else keys).astype(np.int64)
+    """Short keys themselves, and longer ones hashed."""
+    key_bits = _key_bits(word_count, distance)
+    bits = _bucket_bits(key_bits, distance)
+    return (keys if bits == key_bits else mixed(keys) >> np.uint64(64 - bits)).astype(np.int64)
 
 
 def count_keys(fingerprints: Words, distance: int) -> Counts:
     """How many records have a key in each bucket of each table."""
-    counts = no_counts(words_of(fingerprints), distance)
+    counts = zero_counts(words_of(fingerprints), distance)
     for table, row in enumerate(counts):
         buckets = _buckets(join_keys(fingerprints, table, distance), words_of(fingerprints), distance)
         row += np.bincount(buckets, minlength=len(row))
@@ -154,31 +164,33 @@ def count_keys(fingerprints: Words, distance: int) -> Counts:
 
 
 def divide(counts: Counts, limit: int, word_count: int) -> tuple[Parts, int]:
-    """Into how many parts the records of each bucket's keys are divided, and the tasks for the rows that this makes.
+    """Into how many parts the records of each bucket's keys are divided, and into how many tasks the rows of all cells.
 
-    A cell has at most about `limit` records. Fingerprints of more than 64 bits are joined without tables if this makes
-    fewer rows. A task has about two million words of fingerprints.
+    A cell, which one task joins, has at most about `limit` records; a task has about two million words. Records of more
+    than 64 bits are divided without tables if this makes fewer rows. Those of 64 bits never are: a row without a table
+    takes much longer to join.
     """
 
-    def parts_of(counts: Any) -> Any:
-        return np.where(counts > limit, -(-2 * counts // limit), 1)
+    def parts_of(records: Counts) -> npt.NDArray[np.int64]:
+        return np.where(records > limit, -(-2 * records // limit), 1)
 
-    parts, record_count = parts_of(counts), counts[0].sum()
-    row_count, fewest = int((counts * parts).sum()), int(record_count * parts_of(record_count))
-    if word_count > 1 and (fewest < row_count or len(parts) > NO_TABLE):
-        row_count, divided = fewest, {NO_TABLE: parts_of(record_count[None])}
-    else:
-        divided = dict(enumerate(parts))
+    parts = parts_of(counts)
+    all_records = counts[:1].sum(axis=1)  # those of one bucket
+    row_count = int((counts * parts).sum())
+    rows_without_tables = int((all_records * parts_of(all_records)).sum())
+    divided: Parts = dict(enumerate(parts))
+    if word_count > 1 and (rows_without_tables < row_count or len(counts) > NO_TABLE):
+        row_count, divided = rows_without_tables, {NO_TABLE: parts_of(all_records)}
     return divided, row_count * word_count // (2 * ROWS) + 1
 
 
 def make_cells(fingerprints: Words, ids: Words, distance: int, all_parts: Parts) -> Iterator[Cells]:
     """The rows of records for each table. `all_parts` are those of divide()."""
+    hashes = mixed(hashed(fingerprints) * _ODD + ids)
     for table, table_parts in all_parts.items():
         keys = _keys(fingerprints, table, distance)
         base = mixed(mixed(keys) + np.uint64(table))
         parts = table_parts[_buckets(keys, words_of(fingerprints), distance) if table != NO_TABLE else keys]
-        hashes = mixed(hashed(fingerprints) * _ODD + ids)
         for part_count in np.unique(parts).tolist():
             rows = np.flatnonzero(parts == part_count)
             tables = np.full(len(rows), table, np.uint8)
@@ -197,7 +209,9 @@ def join_cells(cells: Cells, distance: int, spanning: bool, batch_size: int) -> 
     """The pairs of all cells of a task, in batches, the lower record of each first."""
     for table in np.unique(cells.table).tolist():
         of_table = cells.table == table
-        yield from _join(cells, of_table & (cells.side == 0), None, table, distance, spanning, batch_size)
+        whole = np.flatnonzero(of_table & (cells.side == 0))
+        if len(whole) > 1:
+            yield from _join(cells, whole, None, table, distance, spanning, batch_size)
         divided = np.flatnonzero(of_table & (cells.side != 0))
         keys = _keys(cells.fingerprint[divided], table, distance)  # two keys may share the hash of a cell
         order = np.lexsort((keys, cells.cell[divided]))
@@ -205,9 +219,12 @@ def join_cells(cells: Cells, distance: int, spanning: bool, batch_size: int) -> 
         ends = np.flatnonzero((np.diff(cells.cell[divided]) != 0) | (np.diff(keys) != 0)) + 1
         for rows in np.split(divided, ends):
             left, right = rows[cells.side[rows] == 1], rows[cells.side[rows] == 2]
-            if spanning or np.any(cells.side[rows] == 3):  # a spanning join of two parts connects what they connect
+            is_one_part = len(left) + len(right) == 0
+            if len(rows) < 2 or not (is_one_part or (len(left) > 0 and len(right) > 0)):
+                continue  # the pairs of one part are those of its own cell
+            if spanning or is_one_part:  # a spanning join of two parts connects what they connect
                 yield from _join(cells, rows, None, table, distance, spanning, batch_size)
-            elif len(left) > 0 and len(right) > 0:
+            else:
                 yield from _join(cells, left, right, table, distance, spanning, batch_size)
 
 

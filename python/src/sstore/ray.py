@@ -249,7 +249,7 @@ def _match_table(
 # ----- joins -----
 
 
-def _pair_table(columns: dict[str, Any]) -> pa.Table:
+def _table(columns: dict[str, Any]) -> pa.Table:
     return pa.table({name: _array(column) for name, column in columns.items()})
 
 
@@ -261,7 +261,7 @@ def near_pairs(
     partitions: Optional[int] = None,
     max_key_records: Optional[int] = None,
 ) -> Dataset:
-    """Every pair of different records of a Dataset within a distance, once, without a store.
+    """Every pair of different records of a Dataset within a distance, once, without shards.
 
     As sstore.spark.near_pairs(), of a Dataset.
     """
@@ -273,7 +273,7 @@ def near_pairs(
         raise ArgumentError(f'near_pairs: expected a column "id", found {", ".join(schema.names)}')
     partitions = None if partitions is None else count_of(partitions, "partitions", 1 << 31)
     flag_of(spanning, "spanning")
-    word_count = _word_count(records, _is_binary(ds), "near_pairs") or MAX_WORDS
+    word_count = _word_count(records, _is_binary(ds), "near_pairs") or MAX_WORDS  # which allows any distance
     limit = _tasks.key_limit(max_key_records, word_count)
     distance = build_distance(distance, word_count)
 
@@ -282,10 +282,10 @@ def near_pairs(
         buckets = np.flatnonzero(counts)
         return pa.table({"bucket": buckets, "records": counts[buckets]})
 
-    counts = _tasks.no_counts(word_count, distance)
+    counts = _tasks.zero_counts(word_count, distance)
     for batch in _map(records, count).iter_batches(batch_format="pyarrow", batch_size=None):
         np.add.at(counts.reshape(-1), np.asarray(batch.column("bucket")), np.asarray(batch.column("records")))
-    nothing = _pair_table({name: np.empty(0, kind) for name, kind in wide(PAIR_COLUMNS, word_count).items()})
+    nothing = _table({name: np.empty(0, kind) for name, kind in wide(PAIR_COLUMNS, word_count).items()})
     if not counts.any():
         return ray.data.from_arrow(nothing)
     parts, tasks = _tasks.divide(counts, limit, word_count)
@@ -302,7 +302,7 @@ def near_pairs(
         columns = {name: np.asarray(group.column(name)) for name in _tasks.Cells.names() if name != "fingerprint"}
         cells = _tasks.Cells(fingerprint=_column(group, "fingerprint"), **columns)
         for pairs in _tasks.join_cells(cells, distance, spanning, _tasks.ROWS // 8):
-            yield _pair_table(pairs.columns)
+            yield _table(pairs.columns)
 
     return _by_task(_map(records, explode, batch_size=_tasks.ROWS // 8), tasks, join)
 

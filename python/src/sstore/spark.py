@@ -2,7 +2,7 @@
 
     import sstore.spark
 
-    pairs = sstore.spark.near_pairs(df, distance=3)        # df has the columns fingerprint and id, both long
+    pairs = sstore.spark.near_pairs(df, distance=3)  # df has the columns fingerprint, a long or binary, and id, a long
     kept = sstore.spark.deduplicate(df, distance=3)
 
 Fingerprints and ids are longs, as Spark has no unsigned ones: their 64 bits are taken. Fingerprints of more than 64
@@ -199,7 +199,7 @@ def _persisted(df: DataFrame) -> DataFrame:
     return DataFrame(rows, spark).mapInArrow(unpack, df.schema)
 
 
-_PACKET_ROWS = 256  # some kilobytes: Spark makes batches of up to 10,000 packets
+_PACKET_BYTES, _PACKET_ROWS = 8192, 256  # at most: Spark makes batches of up to 10,000 packets
 
 
 def _shuffled(df: DataFrame, tasks: int, row: Any, spread: Any, work: Any, schema: str) -> DataFrame:
@@ -215,6 +215,7 @@ def _shuffled(df: DataFrame, tasks: int, row: Any, spread: Any, work: Any, schem
         schema: of these batches.
     """
     keys = np.array(_partition_keys(df.sparkSession, tasks), np.int64)
+    packet_rows = min(_PACKET_ROWS, _PACKET_BYTES // row.itemsize)
     number = np.uint16 if tasks <= 1 << 16 else np.int64  # NumPy sorts small ones by radix
 
     def send(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -224,7 +225,7 @@ def _shuffled(df: DataFrame, tasks: int, row: Any, spread: Any, work: Any, schem
             for name in row.names:
                 rows[name] = columns[name][order]
             place = np.arange(len(rows)) - np.searchsorted(numbers, np.arange(tasks))[numbers]
-            begins = np.flatnonzero(place % _PACKET_ROWS == 0)
+            begins = np.flatnonzero(place % packet_rows == 0)
             offsets = (np.append(begins, len(rows)) * row.itemsize).astype(np.int32)
             buffers = [None, pa.py_buffer(offsets), pa.py_buffer(rows)]
             packets = pa.Array.from_buffers(pa.binary(), len(begins), buffers)
@@ -404,19 +405,24 @@ def near_pairs(
     partitions: Optional[int] = None,
     max_key_records: Optional[int] = None,
 ) -> DataFrame:
-    """Every pair of different records of a DataFrame within a distance, once, without a store.
+    """Every pair of different records of a DataFrame within a distance, once, without shards.
 
     Each record is sent to a task for each of distance + 1 keys (one shuffle). A task joins the records of its keys, and
     gives only the pairs that no earlier key finds. The keys are those of Manku, Jain and Das Sarma (WWW 2007), section
-    3.1, with distance + 1 groups of bits. If most keys have many records, such as those of 8 bits for 256 bits and a
-    distance of 31, fingerprints of more than 64 bits are sent without keys: all are divided as those of a crowded key.
+    3.1, with distance + 1 groups of bits.
+
+    Records of more than 64 bits are sent without keys if that makes fewer rows: if they are few, if keys have few bits,
+    such as 8 for 256 bits and a distance of 31, or if a part of the fingerprint has few values. All of them are then
+    divided as those of a crowded key. So up to max_key_records of them are joined by one task, whatever `partitions`
+    says: with a lower limit, more tasks work at the same time, but together for longer.
 
     Args:
         df: with the columns fingerprint, a long or binary, and id, a long. Equal records count once. Of binary, the
             lengths are read first.
         distance: in bits, 0 to 16 for each word.
         spanning: only pairs that connect whatever all pairs connect, with repeats; see sstore.join_records(). For
-            clusters that is enough, and many near or equal fingerprints then make few pairs.
+            clusters that is enough, and many near or equal fingerprints then make few pairs. Of more than 64 bits,
+            their distance may be larger.
         partitions: tasks; None: one for each two million words of fingerprints in the shuffle, but at least Spark's
             shuffle partitions.
         max_key_records: a key with more records is divided among several tasks: each of its n records is then sent
@@ -430,6 +436,7 @@ def near_pairs(
 
     Raises:
         ArgumentError, TypeError: of the DataFrame or another argument.
+        FileError: there is no room on the disk of a task, for stores of more than 64 bits.
     """
     from pyspark.sql import functions as F
 
@@ -438,12 +445,12 @@ def near_pairs(
     flag_of(spanning, "spanning")
     partitions = None if partitions is None else count_of(partitions, "partitions", 1 << 31)
     spark, schema = df.sparkSession, _schema_of(_PAIR, _is_binary(df))
-    word_count = _word_count(records, "near_pairs") or MAX_WORDS
+    word_count = _word_count(records, "near_pairs") or MAX_WORDS  # which allows any distance, of no records
     limit = _tasks.key_limit(max_key_records, word_count)
     distance = build_distance(distance, word_count)
 
     def count(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        counts = _tasks.no_counts(word_count, distance)
+        counts = _tasks.zero_counts(word_count, distance)
         for columns in _gather(batches, ["fingerprint"]):
             counts += _tasks.count_keys(columns["fingerprint"], distance)
         tables, buckets = np.nonzero(counts)
@@ -451,7 +458,7 @@ def near_pairs(
 
     counted = records.mapInArrow(count, "table long, bucket long, records long")
     rows = counted.groupBy("table", "bucket").agg(F.sum("records").alias("records")).toPandas()
-    counts = _tasks.no_counts(word_count, distance)
+    counts = _tasks.zero_counts(word_count, distance)
     counts[rows["table"].to_numpy(np.int64), rows["bucket"].to_numpy(np.int64)] = rows["records"]
     parts, tasks = _tasks.divide(counts, limit, word_count)
     tasks = partitions or max(tasks, int(spark.conf.get("spark.sql.shuffle.partitions", "200")))
@@ -561,6 +568,7 @@ def deduplicate(
 
     Raises:
         ArgumentError, TypeError: of the DataFrame or another argument; also if an id is repeated.
+        FileError: as near_pairs() and clusters().
     """
     from pyspark.sql import functions as F
 
