@@ -57,7 +57,7 @@ def test_near_pairs(rng: np.random.Generator, distance: int, limit: int) -> None
 
 @pytest.mark.parametrize(
     ("words", "distance", "limit"),
-    [(2, 0, 40), (2, 2, 90), (2, 3, 100), (2, 7, 200), (3, 4, 10**6), (4, 31, 250), (8, 12, 150), (16, 256, 10**6)],
+    [(2, 0, 40), (2, 2, 90), (2, 3, 100), (2, 7, 200), (3, 4, 10**6), (4, 31, 250), (16, 256, 10**6)],
 )
 def test_near_pairs_of_wide_fingerprints(rng: np.random.Generator, words: int, distance: int, limit: int) -> None:
     fps = skewed(rng, 500, words)

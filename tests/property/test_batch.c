@@ -102,14 +102,14 @@ static void test_plans(void **state)
                  {DATA_SKEWED, DATA_IDS, "2", 4096},
                  {DATA_SKEWED, DATA_NO_IDS, "5c2", 1024},
                  {DATA_DENSE, DATA_ASSIGNED, "3", 1024}};
-    const size_t step = testing_sanitized() && !testing_long() ? 2 : 1; /* other ones with another seed */
+    const size_t step = testing_slow() && !testing_long() ? 2 : 1; /* other ones with another seed */
     for (size_t i = run_seed % step; i < sizeof cases / sizeof *cases; i += step)
         check_everything(run_seed + i, cases[i].kind, cases[i].ids, cases[i].plan, cases[i].block_bytes);
 }
 
 static void check_table_passes(fixture *self)
 {
-    const size_t fewer = testing_sanitized() && !testing_long() ? 5 : 1;
+    const size_t fewer = testing_slow() && !testing_long() ? 5 : 1;
     check_batch(self, QUERIES / 8 / fewer, 3, SSTORE_STRATEGY_PROBE, 2);
     check_batch(self, QUERIES / 8 / fewer, (uint32_t)rng_below(&self->random, 3), SSTORE_STRATEGY_PROBE, 1);
     check_batch(self, 50 / fewer, 4, SSTORE_STRATEGY_PROBE, 3);

@@ -16,7 +16,7 @@
 #include "support/use_store.h"
 
 #define CASES 40u
-#define SANITIZED_CASES 12u
+#define SLOW_CASES 12u
 #define MAX_RECORDS 120000u
 #define MAX_PARTS 5u
 
@@ -60,7 +60,7 @@ static data_set make_set(rng *random)
 
 static uint64_t case_count(void)
 {
-    return testing_number("SSTORE_TEST_CASES", testing_sanitized() ? SANITIZED_CASES : CASES);
+    return testing_number("SSTORE_TEST_CASES", testing_slow() ? SLOW_CASES : CASES);
 }
 
 /* A part of a set, borrowed. */

@@ -18,7 +18,7 @@
 #include "support/wide_data.h"
 
 #define CASES 40u
-#define SANITIZED_CASES 12u
+#define SLOW_CASES 12u
 #define MAX_RECORDS 600u
 #define QUERIES 12u
 
@@ -255,7 +255,7 @@ static void check_functions(sqlite3 *db, const char *path, uint32_t built, uint3
 static void test_functions_agree_with_sql(void **state)
 {
     rng random = rng_seeded(run_seed);
-    const uint64_t cases = testing_number("SSTORE_TEST_CASES", testing_sanitized() ? SANITIZED_CASES : CASES);
+    const uint64_t cases = testing_number("SSTORE_TEST_CASES", testing_slow() ? SLOW_CASES : CASES);
     sqlite3 *db = connect_loaded();
     sqlite3_create_function(db, "unhex16", 1, SQLITE_UTF8, NULL, call_unhex16, NULL, NULL);
     for (uint64_t i = 0; i < cases; i++) {
@@ -286,7 +286,7 @@ static void test_functions_agree_with_sql(void **state)
 static void test_wide_functions_agree_with_sql(void **state)
 {
     rng random = rng_seeded(run_seed);
-    const uint64_t cases = testing_number("SSTORE_TEST_CASES", testing_sanitized() ? SANITIZED_CASES : CASES);
+    const uint64_t cases = testing_number("SSTORE_TEST_CASES", testing_slow() ? SLOW_CASES : CASES);
     sqlite3 *db = connect_loaded();
     for (uint64_t i = 0; i < cases; i++) {
         const char *path = scratch_path("wide-%" PRIu64, i % 3);

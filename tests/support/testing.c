@@ -36,15 +36,6 @@ bool testing_sanitized(void)
     return __sanitizer_set_death_callback != NULL;
 }
 
-bool testing_slow(void)
-{
-#ifdef __OPTIMIZE__
-    return testing_sanitized();
-#else
-    return true;
-#endif
-}
-
 /* Called from signal handlers: only write(). */
 static void print_doing(void)
 {

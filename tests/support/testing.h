@@ -25,8 +25,16 @@ bool testing_long(void);
 /* Whether this program is built with a sanitizer, and so some ten times as slow. */
 bool testing_sanitized(void);
 
-/* Whether this program is sanitized, or not optimised: then tests of many cases try fewer. */
-bool testing_slow(void);
+/* Whether this program is sanitized, or not optimised: then tests of many cases try fewer. Here, since the helpers are
+ * always optimised. */
+static inline bool testing_slow(void)
+{
+#ifdef __OPTIMIZE__
+    return testing_sanitized();
+#else
+    return true;
+#endif
+}
 
 /*
  * Say what is being tested from now on, as printf does. The words are printed if the process dies of a signal or of a

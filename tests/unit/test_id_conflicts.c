@@ -8,7 +8,7 @@
 #include "support/testing.h"
 #include "support/use_store.h"
 
-#define STORES (testing_sanitized() ? 10u : 40u)
+#define STORES (testing_slow() ? 10u : 40u)
 #define MAX_RECORDS 4000u
 
 /* The expected records of the store. */

@@ -224,7 +224,7 @@ static void mutate(rng *random, sample *of)
 static void test_random_lines(void **state)
 {
     static const char *const keys[][2] = {{"text", "id"}, {"b.c", "text"}, {"id", "id"}, {"", "\xc3\xa9"}};
-    const uint64_t cases = testing_number("SSTORE_TEST_CASES", testing_sanitized() ? 100000 : 500000);
+    const uint64_t cases = testing_number("SSTORE_TEST_CASES", testing_slow() ? 100000 : 500000);
     rng random = rng_seeded(run_seed + 1);
     uint64_t plain_count = 0;
     static sample line;

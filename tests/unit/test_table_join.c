@@ -144,7 +144,7 @@ static void check_spanning(setting *how, value_list *values, pair_list *wanted)
 
 static void check_cases(ss_join_kind kind)
 {
-    const uint64_t rounds = testing_number("SSTORE_TEST_CASES", testing_sanitized() ? 2 : 8);
+    const uint64_t rounds = testing_number("SSTORE_TEST_CASES", testing_slow() ? 2 : 8);
     rng random = rng_seeded(run_seed + kind);
     for (uint64_t i = 0; i < rounds * VALUES_KIND_COUNT; i++) {
         setting how;
@@ -308,7 +308,7 @@ static void test_little_memory(void **state)
 static void test_spanning_ball(void **state)
 {
     rng random = rng_seeded(run_seed + 5);
-    for (int i = 0; i < (testing_sanitized() ? 2 : 5); i++) {
+    for (int i = 0; i < (testing_slow() ? 2 : 5); i++) {
         setting how;
         pair_list wanted = {NULL, 0, 0};
         setting_open(&how, &random);
