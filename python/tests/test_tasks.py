@@ -88,6 +88,8 @@ def test_divisions(rng: np.random.Generator) -> None:
     assert _tasks.divide(counts, 10**6, 2)[1] > 1000
     many = _tasks.count_keys(np.zeros((9, 16), np.uint64), 256)
     assert list(_tasks.divide(many, 1, 16)[0]) == [_tasks.NO_TABLE]
+    assert _tasks.divide(many, 100, 16, 200)[1] == 4
+    assert _tasks.divide(_tasks.count_keys(fps, 3), 200, 2, 200)[1] == 200
 
 
 @pytest.mark.parametrize("limit", [1, 2, 5])

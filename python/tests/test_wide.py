@@ -450,6 +450,25 @@ def test_joins_without_a_store(rng: np.random.Generator, case: int) -> None:
     assert list(sstore.join_records(np.repeat(given, 2, axis=0), table=None, distance=0)) == []  # without ids
 
 
+def test_joins_of_tables(rng: np.random.Generator) -> None:
+    """A table of Arrow, in chunks, has ids of its own."""
+    pyarrow = pytest.importorskip("pyarrow")
+    fps, ids = skewed(rng, 200, 4), rng.permutation(200).astype(np.uint64)
+    column = pyarrow.array([row.tobytes() for row in bytes_of(fps)], pyarrow.binary(32))
+    whole = pyarrow.table({"fingerprint": column, "id": ids})
+    table = pyarrow.concat_tables([whole[:50], whole[50:50], whole[50:]])
+    expected = brute_pairs(fps, ids, 9)
+    assert set(pair_rows(sstore.join_records(table, table=None, distance=9))) == expected
+    assert set(pair_rows(sstore.join_records(table["fingerprint"], ids, table=None, distance=9))) == expected
+    across = pair_rows(sstore.join_records(whole[:50], None, whole[50:].to_reader(), table=None, distance=9))
+    assert 0 < len(across) == len(set(across)) < len(expected)
+    assert list(sstore.join_records(whole[:0], table=None, distance=9)) == []
+    [without] = sstore.join_records(pyarrow.table({"fingerprint": column}), table=None, distance=64)
+    assert "id" not in without
+    narrow = pyarrow.table({"fingerprint": pyarrow.array([1, 1, 2], "uint64"), "id": [4, 5, 6]})
+    assert sum(map(len, sstore.join_records(narrow, table=0, distance=2))) == 3
+
+
 def test_keys(rng: np.random.Generator) -> None:
     """Keys are the groups of bits of a fingerprint, as a number."""
     for case in range(20):

@@ -12,7 +12,7 @@ from typing import Any, Optional
 import numpy as np
 import numpy.typing as npt
 
-from sstore._arrays import ArrayLike, Words, pointer, words, words_of
+from sstore._arrays import ArrayLike, Words, empty, is_arrow, pieces, pointer, words, words_of
 from sstore._call import Call, PathLike, ProgressOption, Size, encode, flag_of, number_of, rows_of, size_of
 from sstore._columns import PAIR_COLUMNS, Buffers, Clusters, Columns, Pairs
 from sstore._errors import ArgumentError
@@ -67,8 +67,12 @@ def join_keys(fingerprints: ArrayLike, table: int, distance: int = 3) -> Words:
 
     Two fingerprints within the distance have equal keys in at least one table. So, for each table, bring records with
     equal keys together, and join them by join_records(). If the records of a key are too many for one task, divide them
-    into parts by a hash of the record: join each part with itself, and each two parts. If most keys have many records,
-    such as keys of 8 bits, divide all records in the same way instead, and join them with table=None.
+    into parts by a hash of the record: join each part with itself, and each two parts. One call may have the records of
+    many keys.
+
+    Keys of few bits, such as 8 for PDQ hashes and a distance of 31, do not pay: divide all records in the same way
+    instead, without keys, and join them with table=None. Of more than 64 bits each call makes stores, so give it the
+    records of many keys.
 
     Args:
         fingerprints: of shape (n,) or (n, words), as build() takes them.
@@ -164,7 +168,8 @@ def join_records(
     process is killed, the folder sstore-* stays.
 
     Args:
-        fingerprints, ids: n records, as build() takes them; equal ones count once. ids None: fingerprints alone.
+        fingerprints, ids: n records, as build() takes them, also a table with both; equal ones count once. Without ids
+            equal fingerprints are one record.
         other_fingerprints, other_ids: if given, only pairs of a record of both sides, in this order. So records can be
             divided into several parts.
         table: 0 to distance; see join_keys(). None: all pairs, whatever their keys.
@@ -212,6 +217,12 @@ def join_records(
 def _record_arrays(
     fingerprints: ArrayLike, ids: Optional[ArrayLike], name: str, id_name: str, word_count: Optional[int]
 ) -> _Records:
+    if ids is None and is_arrow(fingerprints):  # a table may have ids
+        filled = [piece for piece in pieces(fingerprints, None, word_count) if len(piece[0]) > 0]
+        if filled:
+            own_ids = [piece[1] for piece in filled if piece[1] is not None]
+            return np.concatenate([piece[0] for piece in filled]), np.concatenate(own_ids) if own_ids else None
+        return empty(word_count or 1), None
     array, id_array = words(fingerprints, name, word_count), None if ids is None else words(ids, id_name)
     if id_array is not None and len(id_array) != len(array):
         raise ArgumentError(f"{id_name}: expected as many as {name}, found {len(id_array)} and {len(array)}")

@@ -163,25 +163,28 @@ def count_keys(fingerprints: Words, distance: int) -> Counts:
     return counts
 
 
-def divide(counts: Counts, limit: int, word_count: int) -> tuple[Parts, int]:
+def divide(counts: Counts, limit: int, word_count: int, least: int = 1) -> tuple[Parts, int]:
     """Into how many parts the records of each bucket's keys are divided, and into how many tasks the rows of all cells.
 
-    A cell, which one task joins, has at most about `limit` records; a task has about two million words. Records of more
-    than 64 bits are divided without tables if this makes fewer rows. Those of 64 bits never are: a row without a table
-    takes much longer to join.
+    A cell, which one task joins, has at most about `limit` records; a task has about two million words, and there are
+    at least `least` tasks, but not many more than cells. Records of more than 64 bits are divided without tables if
+    this makes fewer rows. Those of 64 bits never are: a row without a table takes much longer to join.
     """
 
     def parts_of(records: Counts) -> npt.NDArray[np.int64]:
         return np.where(records > limit, -(-2 * records // limit), 1)
 
-    parts = parts_of(counts)
+    def task_count(records: Counts) -> int:
+        rows = int((records * parts_of(records)).sum())
+        return max(rows * word_count // (2 * ROWS) + 1, least)
+
     all_records = counts[:1].sum(axis=1)  # those of one bucket
-    row_count = int((counts * parts).sum())
-    rows_without_tables = int((all_records * parts_of(all_records)).sum())
-    divided: Parts = dict(enumerate(parts))
-    if word_count > 1 and (rows_without_tables < row_count or len(counts) > NO_TABLE):
-        row_count, divided = rows_without_tables, {NO_TABLE: parts_of(all_records)}
-    return divided, row_count * word_count // (2 * ROWS) + 1
+    parts, all_parts = parts_of(counts), parts_of(all_records)
+    makes_fewer_rows = (all_records * all_parts).sum() < (counts * parts).sum()
+    if word_count > 1 and (makes_fewer_rows or len(counts) > NO_TABLE):
+        cell_count = int(all_parts[0]) * (int(all_parts[0]) + 1) // 2
+        return {NO_TABLE: all_parts}, min(task_count(all_records), 4 * cell_count)
+    return dict(enumerate(parts)), task_count(counts)
 
 
 def make_cells(fingerprints: Words, ids: Words, distance: int, all_parts: Parts) -> Iterator[Cells]:

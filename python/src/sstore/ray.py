@@ -11,8 +11,9 @@ without a fingerprint are left out; an id must not be null. Workers need this pa
 the tasks; each runs the library on its rows, on one processor.
 
 A function reads its input several times, and must get the same rows each time: materialize what is computed at random.
-build_shards() works at the call. The other functions count and connect at the call, and compute the rest when the
-result is read. An error in a task is a RayTaskError; its text has the name of the sstore error, and the file.
+build_shards() works at the call. near_pairs() reads all fingerprints once at the call, clusters() and deduplicate()
+compute the pairs, and the rest comes when the result is read, and each time that it is read: materialize pairs that are
+both kept and connected. An error in a task is a RayTaskError; its text has the name of the sstore error, and the file.
 """
 
 from __future__ import annotations

@@ -11,9 +11,10 @@ without a fingerprint are left out; an id must not be null. Workers need this pa
 repeats the tasks; each runs the library on its rows, on one processor.
 
 A function reads its input several times, and must get the same rows each time: persist what is computed at random.
-build_shards() works at the call. The other functions count and connect at the call, and compute the rest when the
-result is read. An error in a task is a PythonException; its text has the name of the sstore error, and the file. The
-session is a classic one, not Spark Connect. Python's memory is outside the executor's heap.
+build_shards() works at the call. near_pairs() reads all fingerprints once at the call, clusters() and deduplicate()
+compute the pairs, and the rest comes when the result is read, and each time that it is read: persist pairs that are
+both kept and connected. An error in a task is a PythonException; its text has the name of the sstore error, and the
+file. The session is a classic one, not Spark Connect. Python's memory is outside the executor's heap.
 """
 
 from __future__ import annotations
@@ -86,12 +87,19 @@ def _check_columns(df: DataFrame, what: str, *names: str) -> None:
             raise ArgumentError(f'{what}: expected a column "{name}", found {", ".join(df.columns)}')
 
 
+_HINTS = {
+    "fingerprint": ' or of binary; F.conv(text, 16, -10).cast("long") makes longs of hexadecimal text of 64 bits, and '
+    "F.unhex(text) binary of longer text",
+    "id": "; F.monotonically_increasing_id() numbers rows, which are then to be written out once",
+}
+
+
 def _check_longs(df: DataFrame, what: str, *names: str) -> None:
     _check_columns(df, what, *names)
     types = dict(df.dtypes)
     for name in names:
         if types[name] not in ("bigint", "int", "smallint", "tinyint"):
-            raise TypeError(f"{what}: expected the column {name!r} of longs, found {types[name]}")
+            raise TypeError(f"{what}: expected the column {name!r} of longs, found {types[name]}{_HINTS.get(name, '')}")
 
 
 def _records(df: DataFrame, what: str) -> tuple[DataFrame, bool]:
@@ -424,7 +432,7 @@ def near_pairs(
             clusters that is enough, and many near or equal fingerprints then make few pairs. Of more than 64 bits,
             their distance may be larger.
         partitions: tasks; None: one for each two million words of fingerprints in the shuffle, but at least Spark's
-            shuffle partitions.
+            shuffle partitions. Of few records, choose few: empty tasks also take time.
         max_key_records: a key with more records is divided among several tasks: each of its n records is then sent
             about 2n / max_key_records times. None: a million, and of more than 64 bits eight million words, such as two
             million records of 256 bits. See sstore.join_records() for the memory and the disk that a join takes,
@@ -460,8 +468,9 @@ def near_pairs(
     rows = counted.groupBy("table", "bucket").agg(F.sum("records").alias("records")).toPandas()
     counts = _tasks.zero_counts(word_count, distance)
     counts[rows["table"].to_numpy(np.int64), rows["bucket"].to_numpy(np.int64)] = rows["records"]
-    parts, tasks = _tasks.divide(counts, limit, word_count)
-    tasks = partitions or max(tasks, int(spark.conf.get("spark.sql.shuffle.partitions", "200")))
+    least = int(spark.conf.get("spark.sql.shuffle.partitions", "200"))
+    parts, tasks = _tasks.divide(counts, limit, word_count, least)
+    tasks = partitions or tasks
     row = _tasks.cell_row(word_count)
 
     def spread(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[Any, dict[str, Any]]]:
@@ -491,7 +500,8 @@ def clusters(pairs: DataFrame, *, max_local_edges: int = _tasks.MAX_LOCAL_EDGES)
         max_local_edges: pairs that one task connects, in up to 1 GiB of memory and 16 bytes of disk each.
 
     Returns:
-        The columns id and cluster, the smallest id of the component, as a signed number.
+        The columns id and cluster, the smallest id of the component, as a signed number. (Store.clusters() has numbers
+        from 0 instead.)
 
     Raises:
         FileError: there is no room on the disk of the task.
