@@ -513,6 +513,7 @@ def test_wrong_joins(rng: np.random.Generator) -> None:
         (lambda: sstore.join_records(wide, [1], table=0), "ids: expected as many as fingerprints"),
         (lambda: sstore.join_records(wide, None, wide, table=0, spanning=True), "spanning"),
         (lambda: sstore.join_records(wide, table=0, batch_size=0), "batch_size"),
+        (lambda: sstore.join_records(wide, None, None, [1, 2, 3], table=0), "other_ids: expected other_fingerprints"),
     ):
         with pytest.raises(sstore.ArgumentError, match=text):
             call()

@@ -184,15 +184,17 @@ def join_records(
     Yields:
         The columns fingerprint, id, other_fingerprint, other_id (uint64) and distance (uint32), fingerprints of several
         words of shape (n, words). Without a second side the lower record is first. The order of the pairs is not
-        defined.
+        defined. Arrays must not change until the last batch.
 
     Raises:
         ArgumentError, OutOfMemoryError
-        FileError: there is no room for the temporary stores.
+        FileError, OSError: there is no room, or no folder, for the temporary stores.
     """
     batch_size = rows_of(batch_size)
     sides = [_record_arrays(fingerprints, ids, "fingerprints", "ids", None)]
     word_count = words_of(sides[0][0])
+    if other_fingerprints is None and other_ids is not None:
+        raise ArgumentError("other_ids: expected other_fingerprints beside them")
     if other_fingerprints is not None:
         sides.append(_record_arrays(other_fingerprints, other_ids, "other_fingerprints", "other_ids", word_count))
     distance = build_distance(distance, word_count)
@@ -237,12 +239,13 @@ def _join_stores(sides: list[_Records], distance: int, spanning: bool, batch_siz
             path = f"{folder}/{number}"
             build(path, fingerprints, ids, distance=distance, with_ids=ids is not None, threads=1)
             stores.append(opened.enter_context(Store(path)))
+        options: dict[str, Any] = {"threads": 1, "batch_size": batch_size, "tmp_dir": folder}
         if spanning:
-            yield from _stars(opened.enter_context(stores[0].iter_clusters(threads=1, batch_size=batch_size)))
+            yield from _stars(opened.enter_context(stores[0].iter_clusters(**options)))
         elif len(stores) == 1:
-            yield from opened.enter_context(stores[0].iter_pairs(threads=1, batch_size=batch_size))
+            yield from opened.enter_context(stores[0].iter_pairs(**options))
         else:
-            yield from opened.enter_context(stores[0].iter_join(stores[1], threads=1, batch_size=batch_size))
+            yield from opened.enter_context(stores[0].iter_join(stores[1], **options))
 
 
 def _of_table(batches: Iterable[Pairs], table: int, distance: int) -> Iterator[Pairs]:

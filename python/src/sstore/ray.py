@@ -76,7 +76,8 @@ def _records(ds: Dataset, what: str, names: tuple[str, ...] = ("fingerprint", "i
         if name == "fingerprint" and _is_binary_type(types[name]):
             continue
         if str(types[name]) not in ("int64", "uint64"):
-            raise TypeError(f"{what}: expected the column {name!r} of int64 or uint64, found {types[name]}")
+            kinds = "int64, uint64 or binary" if name == "fingerprint" else "int64 or uint64"
+            raise TypeError(f"{what}: expected the column {name!r} of {kinds}, found {types[name]}")
 
     def select(batch: pa.Table) -> pa.Table:
         return batch.filter(pc.is_valid(batch.column("fingerprint")))

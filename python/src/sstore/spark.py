@@ -88,8 +88,8 @@ def _check_columns(df: DataFrame, what: str, *names: str) -> None:
 
 
 _HINTS = {
-    "fingerprint": ' or of binary; F.conv(text, 16, -10).cast("long") makes longs of hexadecimal text of 64 bits, and '
-    "F.unhex(text) binary of longer text",
+    "fingerprint": '; F.conv(text, 16, -10).cast("long") makes longs of hexadecimal text of 64 bits, and F.unhex(text) '
+    "binary of longer text",
     "id": "; F.monotonically_increasing_id() numbers rows, which are then to be written out once",
 }
 
@@ -99,7 +99,8 @@ def _check_longs(df: DataFrame, what: str, *names: str) -> None:
     types = dict(df.dtypes)
     for name in names:
         if types[name] not in ("bigint", "int", "smallint", "tinyint"):
-            raise TypeError(f"{what}: expected the column {name!r} of longs, found {types[name]}{_HINTS.get(name, '')}")
+            kinds, hint = ("longs or binary" if name == "fingerprint" else "longs"), _HINTS.get(name, "")
+            raise TypeError(f"{what}: expected the column {name!r} of {kinds}, found {types[name]}{hint}")
 
 
 def _records(df: DataFrame, what: str) -> tuple[DataFrame, bool]:
