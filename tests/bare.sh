@@ -160,7 +160,7 @@ try "tools/quickstart.sh, /dev/shm a plain folder" tools/quickstart.sh
 try "tests/run.sh${*:+ $*}, /dev/shm a plain folder" "tests/run.sh $*"
 preset=release
 [ -e "$root/sstore/build/$preset/CTestTestfile.cmake" ] || preset=asan
-scratch_tests="ctest --preset $preset -j $(nproc) --timeout 3600 -R '^(unit\\.sorter|property\\.(builds|joins|stream_matcher)|limits\\.open_close|faults\\.file_locations|corrupt\\.reindex)$'"
+scratch_tests="SSTORE_TEST_CASES=4 ctest --preset $preset -j $(nproc) --timeout 3600 -R '^(unit\\.sorter|property\\.(builds|joins|stream_matcher)|limits\\.open_close|faults\\.file_locations|corrupt\\.reindex)$'"
 if mount -t tmpfs -o size=64m,mode=1777 tmpfs "$root/dev/shm"; then
   try "tests of scratch folders, /dev/shm a tmpfs of 64 MB" "$scratch_tests"
   umount "$root/dev/shm"

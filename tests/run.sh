@@ -24,7 +24,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 timeout=3600 # for one test: only a hang takes this long, also on a slow machine
 all_jobs=(bare full tsan clang coverage analyze python packages) # asan and release are in bare
 # Estimated seconds of each job with two idle processors, with its build but without installing packages.
-declare -A seconds=([asan]=430 [release]=110 [full]=300 [tsan]=180 [clang]=75 [coverage]=290 [python]=300 [analyze]=200 [bare]=750
+declare -A seconds=([asan]=430 [release]=110 [full]=300 [tsan]=180 [clang]=75 [coverage]=225 [python]=300 [analyze]=200 [bare]=750
   [packages]=200)
 beside_jobs=(python packages) # at the same time as others
 jobs=()
@@ -47,9 +47,10 @@ threaded+='|property\.(batch|builds|changes|dedup|dedup_words|joins|query_proper
 # The longest tests. asan runs most of them with fewer cases; release and clang leave them to full.
 longest='^(property\.(same_matches|query_property|word_joins|dedup_words|words)|faults\.(allocation|files|power_cut)|limits\.(kill|memory)'
 longest+='|install\.static|browser\.pages|format\.(decoder|golden|fingerprint)|unit\.(components|group_join|row_joins|sorter|table_join)|(cli|corrupt|page)\..*)$'
-# Tests that would take long with a sanitizer and gain little from it: they count files, watch where files are, mostly
-# run Python, only compute with numbers, or mostly start the command. full and release run them.
-unsanitized='^(limits\.descriptors|browser\.pages|page\..*|faults\.file_locations|format\.(vectors|wide|id_table|fingerprint)|unit\.(planner|cost)'
+# Tests that would take long with a sanitizer and gain little from it: they count files, watch where files are, read what
+# a power cut left (the code of which others run), mostly run Python, only compute with numbers, or mostly start the
+# command. full and release run them.
+unsanitized='^(limits\.descriptors|browser\.pages|page\..*|faults\.(file_locations|power_cut)|format\.(vectors|wide|id_table|fingerprint)|unit\.(planner|cost)'
 unsanitized+='|cli\.(output-every|build-compressed|build-text-shapes|build-options|build-plans|build-distance|build-deterministic|query-same'
 unsanitized+='|query-brute-force|query-input|wide-build|wide-query|dump-format|interchange|help|man|plan|examples|cluster))$'
 

@@ -50,7 +50,7 @@ static void test_wide_stores(void **state)
     static operation operations[WIDE_OPERATION_COUNT];
     const trials all = {operations, WIDE_OPERATION_COUNT, faults, sizeof faults / sizeof faults[0]};
     operations_make_wide(run_seed, operations);
-    const uint64_t step = testing_number("SSTORE_TEST_STEP", testing_sanitized() ? 97 : 13);
+    const uint64_t step = testing_number("SSTORE_TEST_STEP", testing_sanitized() ? 151 : 29);
     trial_run_all(&all, "for files, of stores of several words,", testing_long() ? 1 : step, run_seed);
     operations_free_wide(operations);
 }

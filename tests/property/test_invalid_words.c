@@ -24,7 +24,7 @@
 #define QUERIES 12u
 #define TRAILING 8u
 #ifdef NDEBUG
-#define CASES 60u
+#define CASES 40u
 #else
 #define CASES 12u
 #endif

@@ -12,8 +12,8 @@
 #include "support/scratch.h"
 #include "support/testing.h"
 
-#define CASES 8u
-#define SLOW_CASES 5u
+#define CASES 6u
+#define SLOW_CASES 3u
 #define MAX_RECORDS 1200u
 #define MAX_PAIRS ((size_t)1000000) /* a case with more is reduced */
 #define PAGE 17u                    /* results that an iterator is asked for at once */
@@ -510,7 +510,7 @@ static void make_core_and_ring(rng *random, const row_maker *maker, size_t count
 static void test_large_clusters(void **state)
 {
     (void)state;
-    for (uint64_t i = 0; i < (testing_slow() ? 1 : 4); i++) {
+    for (uint64_t i = 0; i < (testing_slow() ? 1 : 2); i++) {
         rng random = rng_seeded(run_seed + 5000 + i);
         const row_maker maker = {.words = (uint32_t)rng_between(&random, 3, 5), .distance = 20};
         row_set rows = {.count = 0};
@@ -544,7 +544,7 @@ static void test_many_ids(void **state)
 {
     enum { MANY = 20000 };
     (void)state;
-    for (uint64_t i = 0; i < (testing_slow() ? 2 : 6); i++) {
+    for (uint64_t i = 0; i < (testing_slow() ? 1 : 3); i++) {
         rng random = rng_seeded(run_seed + 2000 + i);
         const row_maker maker = row_maker_any(&random, (uint32_t)rng_between(&random, 2, 4), 20);
         const row_set none = {.count = 0};

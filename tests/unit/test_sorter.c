@@ -398,7 +398,7 @@ static void test_uneven(void **state)
 static void test_mixed(void **state)
 {
     rng random = rng_seeded(run_seed + 7);
-    const uint64_t cases = testing_slow() ? 2 * MOST : 8 * MOST;
+    const uint64_t cases = (testing_slow() ? 1 : 4) * MOST;
     uint64_t spilled_count = 0;
     for (uint64_t i = 0; i < cases; i++) {
         const uint32_t words = 1 + (uint32_t)(i % MOST);

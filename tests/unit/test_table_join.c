@@ -144,7 +144,7 @@ static void check_spanning(setting *how, value_list *values, pair_list *wanted)
 
 static void check_cases(ss_join_kind kind)
 {
-    const uint64_t rounds = testing_number("SSTORE_TEST_CASES", testing_slow() ? 2 : 8);
+    const uint64_t rounds = testing_number("SSTORE_TEST_CASES", testing_slow() ? 1 : 6);
     rng random = rng_seeded(run_seed + kind);
     for (uint64_t i = 0; i < rounds * VALUES_KIND_COUNT; i++) {
         setting how;
