@@ -24,7 +24,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 timeout=3600 # for one test: only a hang takes this long, also on a slow machine
 all_jobs=(bare full tsan clang coverage analyze python packages) # asan and release are in bare
 # Estimated seconds of each job with two idle processors, with its build but without installing packages.
-declare -A seconds=([asan]=430 [release]=110 [full]=300 [tsan]=180 [clang]=75 [coverage]=225 [python]=300 [analyze]=200 [bare]=750
+declare -A seconds=([asan]=430 [release]=110 [full]=330 [tsan]=180 [clang]=75 [coverage]=225 [python]=300 [analyze]=200 [bare]=800
   [packages]=200)
 beside_jobs=(python packages) # at the same time as others
 jobs=()
