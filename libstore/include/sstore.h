@@ -721,6 +721,10 @@ SSTORE_API sstore_status sstore_builder_set_recipe(sstore_builder *builder, cons
 SSTORE_API sstore_status sstore_builder_add(sstore_builder *builder, const uint64_t *fingerprints,
                                             const uint64_t *ids, size_t count, sstore_error *error);
 
+/* Leave out `count` numbers before the records of the next call without ids: the caller skipped rows of its input, and
+ * the ids of the others shall stay the numbers of their rows. Does nothing in a store without ids. Errors: ARGUMENT. */
+SSTORE_API sstore_status sstore_builder_skip_ids(sstore_builder *builder, uint64_t count, sstore_error *error);
+
 /* Sort, encode, write and publish the records, durably: once this returns SSTORE_OK, the store survives a power cut. On
  * failure nothing is left behind, and a store that existed before is unchanged. Exception: if the very last sync fails,
  * after publication, the new state stays but may not survive a power cut. `change_out` may be NULL. The builder is

@@ -578,6 +578,72 @@ static void test_recipe_of_a_builder(void **state)
     scratch_remove(path);
 }
 
+struct strikes {
+    const data_set *expected;
+    size_t *left;
+};
+
+/* Every record is one of those expected. */
+static int strike_out(void *context, const sstore_record *record)
+{
+    const struct strikes *self = context;
+    for (size_t i = 0; i < self->expected->count; i++)
+        if (self->expected->fingerprints[i] == record->fingerprint && self->expected->ids[i] == record->id)
+            return (void)--*self->left, 0;
+    return 1;
+}
+
+/* Numbers that a builder leaves out, in a build and in an addition. */
+static void test_skipped_ids(void **state)
+{
+    const fixture *self = *state;
+    const char *path = scratch_path("skipped");
+    const uint64_t skips[] = {3, 0, 70000}; /* before each of three calls */
+    const size_t each = RECORDS / 3;
+    sstore_build_options build = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_builder *builder;
+    sstore_error error;
+    build.first_id = 7;
+    data_set expected = {.fingerprints = calloc(2 * RECORDS, sizeof(uint64_t)),
+                         .ids = calloc(2 * RECORDS, sizeof(uint64_t))};
+    uint64_t next = build.first_id;
+    for (int adds = 0; adds < 2; adds++) {
+        if (adds == 0)
+            assert_ok(sstore_builder_create(path, &build, &builder, &error), &error);
+        else
+            assert_ok(sstore_builder_create_addition(path, NULL, &builder, &error), &error);
+        for (size_t i = 0; i < 3; i++) {
+            const uint64_t *from = self->data.fingerprints + each * i;
+            assert_ok(sstore_builder_skip_ids(builder, skips[i], &error), &error);
+            assert_ok(sstore_builder_add(builder, from, NULL, each, &error), &error);
+            next += skips[i];
+            for (size_t j = 0; j < each; j++) {
+                expected.fingerprints[expected.count] = from[j];
+                expected.ids[expected.count++] = next++;
+            }
+        }
+        assert_ok(sstore_builder_finish(builder, NULL, &error), &error);
+    }
+    sstore *store = store_must_open(path, SSTORE_IO_PREAD, SSTORE_STRATEGY_AUTO);
+    size_t left = expected.count;
+    assert_ok(store_each_record(store, strike_out, &(struct strikes){&expected, &left}, &error), &error);
+    assert_int_equal(left, 0);
+    sstore_close(store);
+    /* There must be an id left; a store without ids has none to leave out. */
+    assert_ok(sstore_builder_create_addition(path, NULL, &builder, &error), &error);
+    assert_status(sstore_builder_skip_ids(builder, UINT64_MAX, &error), SSTORE_ERROR_ARGUMENT, &error);
+    sstore_builder_abort(builder);
+    build = (sstore_build_options)SSTORE_BUILD_OPTIONS_INIT;
+    build.replace = build.without_ids = true;
+    assert_ok(sstore_builder_create(path, &build, &builder, &error), &error);
+    assert_ok(sstore_builder_skip_ids(builder, UINT64_MAX, &error), &error);
+    sstore_builder_abort(builder);
+    assert_status(sstore_builder_skip_ids(NULL, 1, &error), SSTORE_ERROR_ARGUMENT, &error);
+    free(expected.fingerprints);
+    free(expected.ids);
+    scratch_remove(path);
+}
+
 static void test_max_memory(void **state)
 {
     const fixture *self = *state;
@@ -781,6 +847,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_max_memory, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_auto_mode, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_memory_limit, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_skipped_ids, set_up, tear_down),
         cmocka_unit_test(test_names_of_statuses),
         cmocka_unit_test(test_long_path),
         cmocka_unit_test_setup_teardown(test_path_ends_with_a_slash, set_up, tear_down),

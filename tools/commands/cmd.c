@@ -173,9 +173,27 @@ void check_input_options(void *part)
     if (input->format == INPUT_JSONL && !json_is_available())
         message_usage_error("--format jsonl: this sstore was built without the jansson library");
     check_json_keys(input->lines.fingerprint_key, input->lines.id_key);
+    input->bad_rows = &input->bad;
     /* Only after all options are parsed: --ids changes the meaning of the list. */
     if (input->columns != NULL && !line_format_set_columns(&input->lines, input->columns, &fault))
         message_usage_error("--columns: %s", fault.reason);
+}
+
+/* ----- options of bad rows ----- */
+
+const command_option bad_row_options[] = {
+    {"skip-bad", 0, "FILE", "go on without rows that cannot be read; keep them in FILE with the reasons", OPTION_TEXT,
+     OPTION_FIELD(bad_rows, path), .value_is_optional = true},
+    {"max-bad", 0, "N", "the same, but fail if there are more than N", OPTION_NUMBER, OPTION_FIELD(bad_rows, max),
+     .max = UINT64_MAX},
+    {0},
+};
+
+void check_bad_row_options(void *part)
+{
+    const bad_rows *bad = part;
+    if (bad->path != NULL && strcmp(bad->path, "-") == 0)
+        message_usage_error("--skip-bad: expected the name of a file, found '-'");
 }
 
 /* ----- progress ----- */

@@ -97,8 +97,16 @@ int check_build_distance(uint32_t distance, uint32_t words);
 extern const command_option input_option_table[];
 void check_input_options(void *part);
 #define INPUT_OPTION_GROUP(offset)                                                                                     \
+    {input_option_table, offset, "Input:", check_input_options},                                                       \
+        BAD_ROW_OPTION_GROUP((offset) + offsetof(input_options, bad))
+
+/* --skip-bad and --max-bad: a group of options for the bad_rows at an offset in the arguments. INPUT_OPTION_GROUP has
+ * them too. */
+extern const command_option bad_row_options[];
+void check_bad_row_options(void *part);
+#define BAD_ROW_OPTION_GROUP(offset)                                                                                   \
     {                                                                                                                  \
-        input_option_table, offset, "Input:", check_input_options                                                      \
+        bad_row_options, offset, NULL, check_bad_row_options                                                           \
     }
 
 /* ----- progress ----- */
@@ -142,10 +150,13 @@ typedef struct task_arguments {
  * store. SEGMENT: for commands that write a segment with a plan to an existing store. BUILD: for commands that make a
  * store.
  */
-extern const command_option run_options[], thread_options[], input_thread_options[], write_options[],
-    segment_options[], build_options[];
+extern const command_option run_options[], thread_options[], input_thread_options[], write_options[], segment_options[],
+    build_options[];
 #define RUN_OPTION_GROUPS(offset)                                                                                      \
-    PROGRESS_OPTION_GROUP((offset) + offsetof(task_arguments, progress)), {run_options, offset, NULL, NULL}
+    PROGRESS_OPTION_GROUP((offset) + offsetof(task_arguments, progress)),                                              \
+    {                                                                                                                  \
+        run_options, offset, NULL, NULL                                                                                \
+    }
 #define THREAD_OPTION_GROUP(offset)                                                                                    \
     {                                                                                                                  \
         thread_options, offset, NULL, NULL                                                                             \

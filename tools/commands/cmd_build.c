@@ -22,6 +22,7 @@ typedef struct build_job {
     char *recipe;                          /* that the inputs of a build state, or NULL */
     input_shape shape;                     /* of the records; of a build, its width may be known later */
     uint64_t record_count, expected_count; /* expected: in all inputs; 0: unknown */
+    uint64_t next_row;                     /* the row after the last record, if bad rows are skipped */
     bool assigns_ids;                      /* the arguments want it, so records must not have any */
     double reading_part;
 } build_job;
@@ -56,10 +57,27 @@ static int settle_words(build_job *job, uint32_t words)
     return EXIT_DONE;
 }
 
+/* Give records without ids to the library, which numbers them by their rows: skipped ones use up their numbers. */
+static sstore_status give_rows(build_job *job, const record_batch *batch, sstore_error *error)
+{
+    sstore_status status = SSTORE_OK;
+    for (size_t i = 0, end; status == SSTORE_OK && i < batch->count; i = end) {
+        for (end = i + 1; end < batch->count && batch->ids[end] == batch->ids[end - 1] + 1;)
+            end++;
+        status = sstore_builder_skip_ids(job->builder, batch->ids[i] - job->next_row, error);
+        if (status == SSTORE_OK)
+            status = sstore_builder_add(job->builder, batch->fingerprints + i * batch->words, NULL, end - i, error);
+        job->next_row = batch->ids[end - 1] + 1;
+    }
+    return status;
+}
+
 /* Give records to the library. Ids to remove come as fingerprints. */
-static sstore_status give(const build_job *job, const record_batch *batch, sstore_error *error)
+static sstore_status give(build_job *job, const record_batch *batch, sstore_error *error)
 {
     const uint64_t *fingerprints = batch->fingerprints, *ids = record_batch_ids(batch);
+    if (job->builder != NULL && batch->has_rows)
+        return give_rows(job, batch, error);
     if (job->builder != NULL)
         return sstore_builder_add(job->builder, fingerprints, ids, batch->count, error);
     if (job->kind == STORE_REMOVE_IDS)
@@ -191,7 +209,9 @@ int store_check_inputs(store_arguments *arguments)
     const sstore_build_options *options = &arguments->task.options;
     arguments->input.ahead = options->threads != 1;
     arguments->input.max_window_bits = input_window_bits(options->memory_bytes);
-    return input_check_all(arguments->inputs.items, arguments->inputs.count, &arguments->input);
+    const int code = input_check_all(arguments->inputs.items, arguments->inputs.count, &arguments->input);
+    return code != EXIT_DONE ? code
+                             : bad_rows_open(&arguments->input.bad, arguments->inputs.items, arguments->inputs.count);
 }
 
 /* Report how the job ended. Returns the exit code. */
@@ -257,11 +277,11 @@ static int assume_words(sstore_build_options *options, uint32_t words)
 }
 
 /* Take all records, and publish the change. */
-static int run(build_job *job, const store_arguments *arguments)
+static int run(build_job *job, store_arguments *arguments)
 {
     task_arguments *task = job->task;
     print_needs(task, job->path, job);
-    int code = read_inputs(job, arguments);
+    int code = bad_rows_end(&arguments->input.bad, read_inputs(job, arguments));
     if (code == EXIT_DONE && job->kind == STORE_BUILD)
         code = task_check_records(task, job->path, job->record_count);
     if (code == EXIT_DONE && job->kind == STORE_BUILD)

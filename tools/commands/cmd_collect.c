@@ -15,6 +15,7 @@
 typedef struct arguments {
     sstore_collection_options collection;
     const char *id_table; /* or NULL */
+    bad_rows bad;
     progress_mode progress;
 } arguments;
 
@@ -29,7 +30,9 @@ static const command_option options[] = {
 };
 static const command_syntax syntax = {
     .options = options,
-    .groups = (const option_group[]){PROGRESS_OPTION_GROUP(offsetof(arguments, progress)), {0}},
+    .groups = (const option_group[]){BAD_ROW_OPTION_GROUP(offsetof(arguments, bad)),
+                                     PROGRESS_OPTION_GROUP(offsetof(arguments, progress)),
+                                     {0}},
     .operands = "[FILE...]",
     .doc =
         "Read matches that 'sstore scan' or 'sstore query' printed, and print each once, ordered by query, distance, "
@@ -51,6 +54,7 @@ typedef struct match_reader {
     size_t count;
     uint64_t added;
     bool needs_ids;
+    bad_rows *bad;
 } match_reader;
 
 /* Begin a collection of matches of so many words. */
@@ -86,37 +90,54 @@ static int add_match(match_reader *reader, const match_line *line)
     return reader->count < BATCH_MATCHES ? EXIT_DONE : add_batch(reader);
 }
 
+/* Does the match agree with those before it? */
+static bool check_match(match_reader *reader, const match_line *line, line_fault *fault)
+{
+    if (line->words != reader->words)
+        return line_fault_set(fault,
+                              "expected fingerprints of %" PRIu32 " bits, as in the lines before, found %" PRIu32,
+                              64 * reader->words, 64 * line->words);
+    /* All lines have ids or none has: '-' has no place in the order of ids. */
+    if (reader->needs_ids && !line->has_id)
+        return line_fault_set(fault, "expected an id, since --id-table is given, found '-'");
+    return input_ids_agree(&reader->ids, line->has_id) ||
+           line_fault_set(fault, line->has_id ? "expected '-' for the id, as in the lines before, found an id"
+                                              : "expected an id, as in the lines before, found '-'");
+}
+
+static int refuse_line(match_reader *reader, input_source *source, const source_line *line, line_fault *fault)
+{
+    const bad_row row = {.input = source->name,
+                         .number = line->number,
+                         .text = line->text,
+                         .length = source_line_length(line),
+                         .count = 1};
+    return bad_rows_take(reader->bad, &row, fault) ? EXIT_DONE : input_source_fail(source, line->number, fault->reason);
+}
+
 static int take_line(match_reader *reader, input_source *source, const source_line *line)
 {
     match_line parsed;
     line_fault fault;
-    if (!match_line_parse(line->text, source_line_length(line), &parsed, &fault))
-        return input_source_fail(source, line->number, fault.reason);
+    if (line->is_cut)
+        (void)line_fault_set(&fault, LINE_TOO_LONG);
+    if (line->is_cut || !match_line_parse(line->text, source_line_length(line), &parsed, &fault))
+        return refuse_line(reader, source, line, &fault);
     if (reader->words == 0) {
         const int code = begin(reader, parsed.words);
         if (code != EXIT_DONE)
             return code;
     }
-    if (parsed.words != reader->words) {
-        (void)line_fault_set(&fault,
-                             "expected fingerprints of %" PRIu32 " bits, as in the lines before, found %" PRIu32,
-                             64 * reader->words, 64 * parsed.words);
-        return input_source_fail(source, line->number, fault.reason);
-    }
-    /* All lines have ids or none has: '-' has no place in the order of ids. */
-    if (reader->needs_ids && !parsed.has_id)
-        return input_source_fail(source, line->number, "expected an id, since --id-table is given, found '-'");
-    if (!input_ids_agree(&reader->ids, parsed.has_id))
-        return input_source_fail(source, line->number,
-                                 parsed.has_id ? "expected '-' for the id, as in the lines before, found an id"
-                                               : "expected an id, as in the lines before, found '-'");
+    if (!check_match(reader, &parsed, &fault))
+        return refuse_line(reader, source, line, &fault);
+    bad_rows_note_good(reader->bad, 1);
     return add_match(reader, &parsed);
 }
 
 static int read_input(match_reader *reader, const char *path, uint64_t memory_bytes)
 {
     input_source source;
-    source_line line = {.flushes = true};
+    source_line line = {.flushes = true, .cuts = bad_rows_skip(reader->bad)};
     size_t stem;
     int code = input_source_open(&source, path);
     if (code != EXIT_DONE)
@@ -130,7 +151,7 @@ static int read_input(match_reader *reader, const char *path, uint64_t memory_by
         code = add_batch(reader);
     input_source_report(&source);
     input_source_close(&source);
-    return code;
+    return code == EXIT_DONE ? bad_rows_end_input(reader->bad) : code;
 }
 
 /* ----- printing ----- */
@@ -150,7 +171,7 @@ static int print_match(void *context, const sstore_stream_match *match)
 
 int cmd_collect(int argc, char **argv)
 {
-    arguments all = {.collection = SSTORE_COLLECTION_OPTIONS_INIT};
+    arguments all = {.collection = SSTORE_COLLECTION_OPTIONS_INIT, .bad = BAD_ROWS_INIT};
     const input_options any_compression = INPUT_OPTIONS_INIT;
     static match_reader reader; /* large */
     match_printer printer = {.style = {.has_ids = true, .words = 1}};
@@ -159,13 +180,17 @@ int cmd_collect(int argc, char **argv)
     const operands inputs = operands_as_inputs(command_line_parse(&syntax, argc, argv, &all));
     reader.options = all.collection;
     reader.needs_ids = all.id_table != NULL;
+    reader.bad = &all.bad;
     int code = input_check_all(inputs.items, inputs.count, &any_compression);
+    if (code == EXIT_DONE)
+        code = bad_rows_open(&all.bad, inputs.items, inputs.count);
     if (code == EXIT_DONE)
         code = id_names_open(&names, all.id_table, "the matches", &printer.style);
     progress_begin(all.progress);
     input_measure_begin(inputs.items, inputs.count);
     for (int i = 0; i < inputs.count && code == EXIT_DONE; i++)
         code = read_input(&reader, inputs.items[i], all.collection.memory_bytes);
+    code = bad_rows_end(&all.bad, code);
     if (code == EXIT_DONE && reader.collection == NULL)
         code = begin(&reader, 1);
     printer.style.words = reader.words;

@@ -23,6 +23,7 @@ typedef enum fingerprint_format { FINGERPRINT_TEXT, FINGERPRINT_REC } fingerprin
 
 typedef struct arguments {
     text_input text;
+    bad_rows bad;
     bool weighted, recipe, no_header, margins;
     fingerprint_format format;
     progress_mode progress;
@@ -80,6 +81,7 @@ static const command_option options[] = {
 static const command_syntax syntax = {
     .groups = (const option_group[]){TEXT_OPTION_GROUP(offsetof(arguments, text)),
                                      {options, 0, NULL, NULL},
+                                     BAD_ROW_OPTION_GROUP(offsetof(arguments, bad)),
                                      PROGRESS_OPTION_GROUP(offsetof(arguments, progress)),
                                      {0}},
     .operands = "[FILE...]\n--weighted [FILE...]\n--recipe",
@@ -94,7 +96,7 @@ static void check_weighted(const arguments *all)
 {
     const text_input *text = &all->text;
     if (text->lines || text->jsonl || text->recursive || text->threads > 0 || text->form_given != NULL ||
-        text->text_given != NULL || all->output_given != NULL)
+        text->text_given != NULL || all->output_given != NULL || bad_rows_skip(&all->bad))
         message_usage_error("--weighted can only be combined with --bits, --hash, --first-id and --progress: its input "
                             "already lists the features");
     if (all->recipe)
@@ -146,8 +148,7 @@ static int print_recipe(const sstore_text_options *text)
 typedef struct text_job {
     const arguments *all;
     char recipe[RECORDS_MAX_RECIPE + 1];
-    record_style rec_style;      /* of binary output */
-    bool has_id_kind, are_named; /* of ids in JSON */
+    record_style rec_style; /* of binary output */
     document_work work;
     uint64_t document_count, skipped_count, no_text_count;
     uint64_t replaced_count; /* documents with bytes that are not UTF-8 */
@@ -163,13 +164,14 @@ static size_t fingerprint_bits(const text_job *job)
 /* ----- on each thread ----- */
 
 /* Keep the margins of a document: its `count` sums over the sum of weights. */
-static sstore_status keep_margins(document_worker *worker, const double *sums, size_t count, double weight,
-                                  sstore_error *error)
+static sstore_status keep_margins(document_worker *worker, document *of, const double *sums, size_t count,
+                                  double weight, sstore_error *error)
 {
     const sstore_status status = document_worker_reserve(worker, count, sizeof *sums, error);
     if (status != SSTORE_OK)
         return status;
     double *margins = (double *)worker->found + worker->found_count;
+    of->found_at = worker->found_count;
     for (size_t i = 0; i < count; i++)
         margins[i] = weight > 0 ? sums[i] / weight : 0;
     worker->found_count += count;
@@ -191,7 +193,7 @@ static sstore_status fingerprint_document(void *context, document_worker *worker
     memcpy(of->words, result.words, bits / 8);
     of->feature_count = result.feature_count;
     of->replaced_count = result.replaced_count;
-    return margins ? keep_margins(worker, sums, bits, result.weight, error) : SSTORE_OK;
+    return margins ? keep_margins(worker, of, sums, bits, result.weight, error) : SSTORE_OK;
 }
 
 /* ----- in order ----- */
@@ -237,17 +239,6 @@ static bool print_document(text_job *job, const document *of, const double *marg
     return output_bytes(text, (size_t)(end - text)) &&
            (!has_names(job->all) || (output_bytes("\t", 1) && output_escaped(name, strlen(name), true))) &&
            (margins == NULL || print_margins(margins, bits)) && output_bytes("\n", 1);
-}
-
-/* Names stand beside the numbers of the documents, which numbers as ids could equal. */
-static bool has_id_of_one_kind(text_job *job, const document *of)
-{
-    if (job->all->text.form.id_key == NULL)
-        return true;
-    if (!job->has_id_kind)
-        job->are_named = of->name != NULL;
-    job->has_id_kind = true;
-    return job->are_named == (of->name != NULL);
 }
 
 /* Write the id of a skipped document, or - for a file that is no text, and where it came from. False: that failed. */
@@ -301,11 +292,7 @@ static int give_documents(void *context, document_worker *worker)
         return interrupt_exit_code();
     for (size_t i = 0; i < batch->count; i++) {
         const document *of = &batch->items[i];
-        if (!of->is_left_out && !has_id_of_one_kind(job, of))
-            return message_print("%s:%" PRIu64 ": expected %s as id, as in the documents before, found %s", of->input,
-                                 of->line, job->are_named ? "a name" : "a number",
-                                 job->are_named ? "a number" : "a name");
-        const int code = give_document(job, of, job->all->margins ? margins + fingerprint_bits(job) * i : NULL);
+        const int code = give_document(job, of, job->all->margins ? margins + of->found_at : NULL);
         if (code != EXIT_DONE)
             return code;
     }
@@ -376,6 +363,10 @@ static int close_names(text_job *job, int code)
 static int open_outputs(text_job *job)
 {
     const char *path = job->all->skipped;
+    const file_list *files = &job->work.reader.files;
+    const int code = bad_rows_open(job->work.bad, files->operands, files->count);
+    if (code != EXIT_DONE)
+        return code;
     if (path != NULL && (job->skipped = fopen(path, "w")) == NULL)
         return message_errno(path, "cannot write the file");
     return job->all->id_table != NULL ? open_names(job) : EXIT_DONE;
@@ -387,6 +378,7 @@ static int run(text_job *job)
     if (code == EXIT_DONE)
         code = print_head(job) ? document_work_run(&job->work, job->all->text.threads) : EXIT_FAILED;
     progress_end();
+    code = bad_rows_end(job->work.bad, code);
     if (job->skipped != NULL && fclose(job->skipped) != 0 && code == EXIT_DONE)
         code = message_errno(job->all->skipped, "cannot write the file");
     code = close_names(job, code);
@@ -395,12 +387,13 @@ static int run(text_job *job)
     return code;
 }
 
-static int fingerprint_texts(const arguments *all, const operands *inputs)
+static int fingerprint_texts(arguments *all, const operands *inputs)
 {
     const text_input *text = &all->text;
     text_job job = {
         .all = all,
         .work = {.options = &text->options,
+                 .bad = &all->bad,
                  .reader = {.form = text->form,
                             .files = {.operands = inputs->items, .count = inputs->count, .recursive = text->recursive},
                             .next_id = all->first_id},
@@ -439,7 +432,7 @@ static int fingerprint_inputs(arguments *all, const operands *inputs)
 
 int cmd_fingerprint(int argc, char **argv)
 {
-    arguments all = {.text = TEXT_INPUT_INIT};
+    arguments all = {.text = TEXT_INPUT_INIT, .bad = BAD_ROWS_INIT};
     const operands given = command_line_parse(&syntax, argc, argv, &all);
     check_arguments(&all, &given);
     const operands inputs = operands_as_inputs(given);

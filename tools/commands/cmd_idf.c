@@ -11,6 +11,7 @@
 
 typedef struct arguments {
     text_input text;
+    bad_rows bad;
     uint64_t memory_bytes;
     progress_mode progress;
 } arguments;
@@ -23,6 +24,7 @@ static const command_option options[] = {
 static const command_syntax syntax = {
     .groups = (const option_group[]){TEXT_OPTION_GROUP(offsetof(arguments, text)),
                                      {options, 0, NULL, NULL},
+                                     BAD_ROW_OPTION_GROUP(offsetof(arguments, bad)),
                                      PROGRESS_OPTION_GROUP(offsetof(arguments, progress)),
                                      {0}},
     .operands = "TABLE [FILE...]",
@@ -127,10 +129,13 @@ static int count_inputs(arguments *all, const char *path, const operands *inputs
     if (code == EXIT_DONE)
         code = check_table(path);
     if (code == EXIT_DONE)
+        code = bad_rows_open(&all->bad, inputs->items, inputs->count);
+    if (code == EXIT_DONE)
         code = text_input_open(&all->text);
     if (code != EXIT_DONE)
         return code;
     count_job job = {.work = {.options = &all->text.options,
+                              .bad = &all->bad,
                               .reader = {.form = all->text.form,
                                          .files = {.operands = inputs->items,
                                                    .count = inputs->count,
@@ -144,6 +149,7 @@ static int count_inputs(arguments *all, const char *path, const operands *inputs
     input_measure_begin(inputs->items, inputs->count);
     code = document_work_run(&job.work, all->text.threads);
     progress_end();
+    code = bad_rows_end(&all->bad, code);
     if (code == EXIT_DONE)
         code = write_table(&job, path);
     sstore_frequency_counter_free(job.counter);
@@ -152,7 +158,7 @@ static int count_inputs(arguments *all, const char *path, const operands *inputs
 
 int cmd_idf(int argc, char **argv)
 {
-    arguments all = {.text = TEXT_INPUT_INIT};
+    arguments all = {.text = TEXT_INPUT_INIT, .bad = BAD_ROWS_INIT};
     operands given = command_line_parse(&syntax, argc, argv, &all);
     if (given.count == 0)
         message_usage_error("expected TABLE, the file to write");

@@ -14,6 +14,7 @@ typedef struct arguments {
     const char *id_table, *other_id_table; /* or NULL */
     bool representatives, drop, singles;   /* for clusters, as the next one */
     const char *edges;                     /* an input; NULL: the clusters of a store */
+    bad_rows bad;                          /* of edges */
 } arguments;
 
 static const command_option options[] = {
@@ -186,7 +187,10 @@ static const command_option cluster_options[] = {
 };
 static const command_syntax clusters_syntax = {
     .options = cluster_options,
-    .groups = (const option_group[]){{one_store_options, 0, NULL, NULL}, JOIN_OPTION_GROUPS, {0}},
+    .groups = (const option_group[]){{one_store_options, 0, NULL, NULL},
+                                     BAD_ROW_OPTION_GROUP(offsetof(arguments, bad)),
+                                     JOIN_OPTION_GROUPS,
+                                     {0}},
     .operands = "STORE\n--edges=FILE",
     .doc = "Print the clusters of STORE: the groups of records that near pairs connect. A line has the size of the "
            "cluster, fingerprint, id, and the distance to the first record of the cluster, which has the smallest id.",
@@ -262,7 +266,10 @@ static int cluster_edges(arguments *all, const output_style *style)
     char *path = (char *)(uintptr_t)all->edges;
     input.lines.are_edges = true;
     input.max_window_bits = input_window_bits(all->task.options.memory_bytes);
+    input.bad_rows = &all->bad;
     int code = input_check_all(&path, 1, &input);
+    if (code == EXIT_DONE)
+        code = bad_rows_open(&all->bad, &path, 1);
     if (code != EXIT_DONE)
         return code;
     task_begin_reading(&all->task);
@@ -274,7 +281,7 @@ static int cluster_edges(arguments *all, const output_style *style)
     if (status != SSTORE_OK)
         return end(all, all->edges, status, &error);
     input_measure_begin(&path, 1);
-    code = input_read(all->edges, &input, &shape, add_edges, &reader);
+    code = bad_rows_end(&all->bad, input_read(all->edges, &input, &shape, add_edges, &reader));
     progress_after_reading(READING_EDGES_PART, 1);
     if (code == EXIT_DONE) {
         status = print_components(all, style, reader.components, &error);
@@ -297,7 +304,7 @@ static int cluster_edges_by_name(arguments *all)
 
 int cmd_clusters(int argc, char **argv)
 {
-    arguments all = {.task = TASK_ARGUMENTS_INIT, .distance = SSTORE_OWN_DISTANCE};
+    arguments all = {.task = TASK_ARGUMENTS_INIT, .distance = SSTORE_OWN_DISTANCE, .bad = BAD_ROWS_INIT};
     cluster_printer how = {.all = &all};
     id_names names = {.code = EXIT_DONE};
     sstore *store = NULL;
@@ -314,6 +321,8 @@ int cmd_clusters(int argc, char **argv)
             message_usage_error("--singles and --distance need a store, not --edges");
         return cluster_edges_by_name(&all);
     }
+    if (bad_rows_skip(&all.bad))
+        message_usage_error("--skip-bad and --max-bad need --edges: a store has no bad rows");
     const char *path = operands_only_store(given);
     int code = open_store(path, all.id_table, &all, &store, &how.style, &names);
     if (code == EXIT_DONE) {

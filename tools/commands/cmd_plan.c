@@ -69,7 +69,11 @@ static int read_sample(arguments *all, uint64_t **fingerprints_out)
         return EXIT_DONE;
     input_shape shape = {.words = all->bits / 64};
     all->input.lines.ignore_ids = true;
-    int code = input_read_all(all->sample, &all->input, &shape, fingerprints_out, &all->plan.sample_count);
+    char *path = (char *)(uintptr_t)all->sample;
+    int code = bad_rows_open(&all->input.bad, &path, 1);
+    if (code == EXIT_DONE)
+        code = input_read_all(path, &all->input, &shape, fingerprints_out, &all->plan.sample_count);
+    code = bad_rows_end(&all->input.bad, code);
     if (shape.words > 0)
         all->plan.fingerprint_bits = 64 * shape.words;
     all->plan.sample = *fingerprints_out;

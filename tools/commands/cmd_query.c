@@ -371,14 +371,17 @@ static int answer_input(query_session *session, const arguments *all)
     input_shape shape = {.words = session->words};
     input_options format = all->format;
     store_expect_recipe(&format, all->store);
+    int code = bad_rows_open(format.bad_rows, &path, 1);
+    if (code != EXIT_DONE)
+        return code;
     if (all->input == NULL && input_is_interactive(path, &format))
-        return input_read_interactive(&format, &shape, answer_now, session);
+        return bad_rows_end(format.bad_rows, input_read_interactive(&format, &shape, answer_now, session));
     if (!record_batch_init(&session->chunk, CHUNK_WORDS))
         return message_print("out of memory");
-    int code = input_read(path, &format, &shape, add_to_chunk, session);
+    code = input_read(path, &format, &shape, add_to_chunk, session);
     /* The queries before a malformed line are answered, the same as from stdin. */
     int close_code = answer_chunk(session);
-    return code != EXIT_DONE ? code : close_code;
+    return bad_rows_end(format.bad_rows, code != EXIT_DONE ? code : close_code);
 }
 
 /* ----- explaining a query ----- */

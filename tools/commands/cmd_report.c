@@ -61,7 +61,11 @@ static int time_queries(arguments *all, store_view *view, const sstore *store)
         return EXIT_DONE;
     all->input.lines.ignore_ids = true;
     store_expect_recipe(&all->input, view->path);
-    int code = input_read_all(all->queries, &all->input, &shape, &queries, &count);
+    char *path = (char *)(uintptr_t)all->queries;
+    int code = bad_rows_open(&all->input.bad, &path, 1);
+    if (code == EXIT_DONE)
+        code = input_read_all(path, &all->input, &shape, &queries, &count);
+    code = bad_rows_end(&all->input.bad, code);
     if (code == EXIT_DONE)
         code = view_time_queries(view, store, queries, count, show_progress);
     free(queries);

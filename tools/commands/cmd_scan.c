@@ -43,7 +43,8 @@ static const command_syntax syntax = {
     .operands = "--queries=BATCH [FILE...]",
     .doc = "Print every record of the FILEs within a distance of a query in BATCH, as lines of query, fingerprint, "
            "distance and id, in any order. Without FILE, or with -, read standard input.",
-    .notes = "BATCH is held in memory; its format follows from its name. --radix is for BATCH and FILEs, the other "
+    .notes = "BATCH is held in memory; its format follows from its name. --radix, --skip-bad and --max-bad are for "
+             "BATCH and FILEs, the other "
              "input options are for FILEs only.",
     .examples = (const command_example[]){{"find the new pages that are near old ones, sorted",
                                            "sstore scan --queries new.txt pages.txt | sstore collect"},
@@ -89,6 +90,7 @@ static int open_scan(const arguments *all, input_shape *shape, sstore_stream_mat
     format.on_recipe = all->format.on_recipe;
     format.recipe_context = all->format.recipe_context;
     format.ahead = all->format.ahead;
+    format.bad_rows = all->format.bad_rows;
     int code = input_read_all(all->queries, &format, shape, &queries, &count);
     const uint32_t words = shape->words > 0 ? shape->words : 1; /* without a query, any width will do */
     stream.distance = all->distance;
@@ -246,12 +248,15 @@ int cmd_scan(int argc, char **argv)
     all.format.on_recipe = compare_recipe;
     all.format.recipe_context = &recipe;
     int code = input_check_all(all.inputs.items, all.inputs.count, &all.format);
+    if (code == EXIT_DONE)
+        code = bad_rows_open(&all.format.bad, all.inputs.items, all.inputs.count);
     progress_begin(all.progress);
     if (code == EXIT_DONE)
         code = open_scan(&all, &shape, &scan);
     if (code == EXIT_DONE)
         code = scan_inputs(&all, shape.words, scan);
     progress_end();
+    code = bad_rows_end(&all.format.bad, code);
     sstore_stream_matcher_free(scan);
     return code;
 }

@@ -27,7 +27,8 @@ const command_option every_command_options[] = {
      .value_name = "all",
      .help = "print this help; with =all, that of every option",
      .kind = OPTION_CHOICE,
-     .choices = help_choices},
+     .choices = help_choices,
+     .value_is_optional = true},
     {.name = "usage", .help = "print a short usage message", .kind = OPTION_FLAG},
     {.name = "version", .letter = 'V', .help = "print the version", .kind = OPTION_FLAG},
     {0},
@@ -137,6 +138,8 @@ static void take_option(const struct target *target, const char *text)
 {
     const command_option *option = target->option;
     const char *written = target->written;
+    if (text == NULL && option->value_is_optional)
+        text = "";
     const uint64_t value = parse_value(option, written, text);
     if (option->kind == OPTION_TEXT)
         memcpy(target->part + option->offset, &text, sizeof text);
@@ -163,6 +166,7 @@ static void add_options(parser *self, const command_option *options, char *part)
         self->rows[index] = (struct argp_option){.name = option->name,
                                                  .key = option->letter != 0 ? option->letter : FIRST_KEY + (int)index,
                                                  .arg = option->value_name,
+                                                 .flags = option->value_is_optional ? OPTION_ARG_OPTIONAL : 0,
                                                  .doc = option->help};
     }
 }
@@ -182,11 +186,10 @@ static void add_every_command_rows(parser *self)
 {
     struct argp_option *row = &self->rows[self->count];
     for (const command_option *option = every_command_options; option->name != NULL; option++) {
-        const bool has_value = option->value_name != NULL;
         *row++ = (struct argp_option){.name = option->name,
                                       .key = option->letter != 0 ? option->letter : KEY_USAGE,
                                       .arg = option->value_name,
-                                      .flags = has_value ? OPTION_ARG_OPTIONAL : 0,
+                                      .flags = option->value_is_optional ? OPTION_ARG_OPTIONAL : 0,
                                       .doc = option->help,
                                       .group = -1};
         if (option->letter == 'h')

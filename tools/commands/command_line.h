@@ -36,8 +36,9 @@ typedef struct command_option {
     size_t offset, bytes; /* the field. A value too large for it becomes its maximum, which the library refuses */
     uint64_t min, max;
     const option_choice *choices;
-    size_t given; /* offset of a const char * that is set to the option as messages show it; 0: none */
-    bool common;  /* shown by --help also if all options do not fit on a screen; --help=all shows them */
+    size_t given;           /* offset of a const char * that is set to the option as messages show it; 0: none */
+    bool value_is_optional; /* of OPTION_TEXT: without it, the text is "" */
+    bool common;            /* shown by --help also if all options do not fit on a screen; --help=all shows them */
 } command_option;
 
 /* Sets `offset` and `bytes` of a row. */
@@ -53,7 +54,7 @@ typedef struct option_group {
 
 /* An example of use. tests/cli/cases/examples.sh runs it. */
 typedef struct command_example {
-    const char *text; /* what it does; a phrase */
+    const char *text;    /* what it does; a phrase */
     const char *command; /* NULL ends the list */
 } command_example;
 

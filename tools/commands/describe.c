@@ -110,8 +110,9 @@ static const command_option *awaits_value(const command_syntax *syntax, const ch
         return NULL;
     search.length = word[1] == '-' ? strlen(word + 2) : 0;
     each_option(syntax, match_option, &search);
-    const bool is_optional = search.found == &every_command_options[0]; /* --help[=all] */
-    return search.found != NULL && search.found->value_name != NULL && !is_optional ? search.found : NULL;
+    const bool takes_next = search.found != NULL && search.found->value_name != NULL &&
+                            !search.found->value_is_optional;
+    return takes_next ? search.found : NULL;
 }
 
 /* Complete "--name=value". */
@@ -155,7 +156,8 @@ static bool print_option(void *context, const command_option *option)
     output_text("option\t%s\t", option->name);
     if (option->letter != 0)
         output_text("%c", option->letter);
-    output_text("\t%s\t", option->value_name != NULL ? option->value_name : "");
+    output_text(option->value_is_optional ? "\t[%s]\t" : "\t%s\t",
+                option->value_name != NULL ? option->value_name : "");
     for (const option_choice *at = option->choices; at != NULL && at->name != NULL; at++)
         output_text("%s%s", at->name, at[1].name != NULL ? " " : "");
     output_text("\t%s\n", option->help);

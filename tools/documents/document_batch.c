@@ -20,6 +20,7 @@ void document_batch_free(document_batch *self)
 {
     document_batch_clear(self);
     free(self->bytes);
+    free(self->decoded);
     free(self->items);
     free(self->kept);
 }
@@ -51,6 +52,18 @@ char *document_batch_keep(document_batch *self, const char *name, size_t length)
     copy[length] = '\0';
     self->kept[self->kept_count++] = copy;
     return copy;
+}
+
+void document_fault(document_batch *self, document *of, const char *format, ...)
+{
+    char fault[sizeof self->reason];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(fault, sizeof fault, format, arguments);
+    va_end(arguments);
+    of->fault = document_batch_keep(self, fault, strlen(fault));
+    if (of->fault == NULL)
+        of->fault = "out of memory";
 }
 
 void document_batch_explain(document_batch *self, const char *format, ...)

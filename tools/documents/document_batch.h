@@ -13,8 +13,10 @@ typedef struct document {
     const char *input;    /* the path of its input, and its line there, or 0 */
     uint64_t line;
     uint64_t id;
-    const char *name; /* by which it is known; NULL: by its id alone */
-    bool is_left_out; /* a file that is no text: it has neither an id nor features */
+    const char *name;                   /* by which it is known; NULL: by its id alone */
+    bool is_left_out;                   /* a file that is no text: it has neither an id nor features */
+    const char *fault;                  /* why the line cannot be read; NULL: it can */
+    size_t found_at;                    /* where the worker keeps what it found, if the work needs it */
     uint64_t words[DOCUMENT_MAX_WORDS]; /* of its fingerprint */
     uint64_t feature_count, replaced_count;
 } document;
@@ -25,7 +27,9 @@ typedef struct document_batch {
     size_t used, capacity;
     document *items;
     size_t count, item_capacity;
-    char **kept; /* copies of names */
+    char *decoded; /* room for the text of a line */
+    size_t decoded_capacity;
+    char **kept; /* copies of names and faults */
     size_t kept_count, kept_capacity;
     bool flushes;      /* the writer of the input may wait for answers */
     int code;          /* that of a failure which ended the batch after these documents */
@@ -40,6 +44,9 @@ document *document_batch_add(document_batch *self, const char *bytes, size_t len
 
 /* A copy of a name that is valid until the batch is cleared. NULL: there is no memory. */
 char *document_batch_keep(document_batch *self, const char *name, size_t length);
+
+/* Set the fault of a document of the batch, as printf() does. */
+__attribute__((format(printf, 3, 4))) void document_fault(document_batch *self, document *of, const char *format, ...);
 
 /* Set the reason of a failure, as printf() does. */
 __attribute__((format(printf, 2, 3))) void document_batch_explain(document_batch *self, const char *format, ...);

@@ -9,16 +9,15 @@
 #include "output/messages.h"
 #include "sstore.h"
 
-static bool fail(document_batch *batch, const document *of, const char *what, const char *reason)
+static bool fail(document_batch *batch, document *of, const char *what, const char *reason)
 {
     char shown[4 * JSON_REASON_BYTES];
     (void)sstore_escape(reason, strlen(reason), false, shown, sizeof shown);
-    batch->code = EXIT_FAILED;
-    document_batch_explain(batch, "%s:%" PRIu64 ": %s%s", of->input, of->line, what, shown);
+    document_fault(batch, of, "%s%s", what, shown);
     return false;
 }
 
-static bool fail_key(document_batch *batch, const document *of, const json_member *member, const char *expected,
+static bool fail_key(document_batch *batch, document *of, const json_member *member, const char *expected,
                      const char *option)
 {
     char reason[JSON_REASON_BYTES];
@@ -51,9 +50,12 @@ bool document_json_read(document_batch *batch, document *of, const document_form
     json_member members[] = {{.key = form->text_key}, {.key = form->id_key}};
     const size_t count = form->id_key != NULL ? 2 : 1;
     const json_member *text = &members[0];
-    char reason[JSON_REASON_BYTES], *const line = batch->bytes + of->begin;
+    char reason[JSON_REASON_BYTES];
+    const char *const line = batch->bytes + of->begin;
     *text_out = (document_text){.object = NULL};
-    if (!json_plain_read(line, of->length, members, count, line)) {
+    if (!grow(&batch->decoded, &batch->decoded_capacity, of->length + 1, 1))
+        return fail(batch, of, "", "out of memory");
+    if (!json_plain_read(line, of->length, members, count, batch->decoded)) {
         text_out->object = json_object_read(line, of->length, members, count, reason);
         if (text_out->object == NULL)
             return of->length == 0 ? fail(batch, of, "expected a JSON object, found an empty line", "")

@@ -1,5 +1,6 @@
 #include "documents/document_work.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -55,6 +56,14 @@ static bool find(const document_work *work, document_worker *self, document *of,
     return false;
 }
 
+/* The document has a fault, which is the batch's failure. */
+static bool end_at(document_batch *batch, const document *of)
+{
+    batch->code = EXIT_FAILED;
+    document_batch_explain(batch, "%s:%" PRIu64 ": %s", of->input, of->line, of->fault);
+    return false;
+}
+
 static bool work_on_document(const document_work *work, document_worker *self, document *of)
 {
     document_text text;
@@ -63,12 +72,14 @@ static bool work_on_document(const document_work *work, document_worker *self, d
     const document_form *form = &work->reader.form;
     if (form->unit != DOCUMENT_JSONL)
         return find(work, self, of, self->batch.bytes + of->begin, of->length);
-    const bool done = document_json_read(&self->batch, of, form, &text) && find(work, self, of, text.text, text.length);
+    if (!document_json_read(&self->batch, of, form, &text))
+        return bad_rows_skip(work->bad) || end_at(&self->batch, of);
+    const bool done = find(work, self, of, text.text, text.length);
     json_value_free(text.object);
     return done;
 }
 
-/* A document that fails ends the batch before it. */
+/* A document that fails ends the batch before it, unless it is skipped. */
 static void work_on_documents(void *context, void *item)
 {
     document_worker *self = item;
@@ -78,10 +89,52 @@ static void work_on_documents(void *context, void *item)
     self->batch.count = done;
 }
 
+/* Names stand beside the numbers of the documents, which numbers as ids could equal. */
+static void check_id_kind(document_work *work, document_batch *batch, document *of)
+{
+    if (work->reader.form.id_key == NULL || of->fault != NULL)
+        return;
+    if (!work->has_id_kind)
+        work->are_named = of->name != NULL;
+    work->has_id_kind = true;
+    if (work->are_named != (of->name != NULL))
+        document_fault(batch, of, "expected %s as id, as in the documents before, found %s",
+                       work->are_named ? "a name" : "a number", work->are_named ? "a number" : "a name");
+}
+
+static bool skip(document_work *work, document_batch *batch, document *of)
+{
+    line_fault fault;
+    const bad_row row = {
+        .input = of->input, .number = of->line, .text = batch->bytes + of->begin, .length = of->length, .count = 1};
+    (void)line_fault_set(&fault, "%s", of->fault);
+    if (bad_rows_take(work->bad, &row, &fault))
+        return true;
+    document_fault(batch, of, "%s", fault.reason);
+    return end_at(batch, of);
+}
+
+/* Take the documents with a fault out of the batch, or end it before the first one. */
+static void drop_bad(document_work *work, document_batch *batch)
+{
+    const size_t count = batch->count;
+    batch->count = 0;
+    for (size_t i = 0; i < count; i++) {
+        document *of = &batch->items[i];
+        check_id_kind(work, batch, of);
+        if (of->fault == NULL)
+            batch->items[batch->count++] = *of;
+        else if (!skip(work, batch, of))
+            break;
+    }
+    bad_rows_note_good(work->bad, batch->count);
+}
+
 static int give_documents(void *context, void *item)
 {
     document_work *work = context;
     document_worker *self = item;
+    drop_bad(work, &self->batch);
     const int code = work->give(work->context, self);
     if (code != EXIT_DONE)
         return code;

@@ -5,6 +5,7 @@
 #include <sstore_text.h>
 
 #include "documents/document_reader.h"
+#include "input/bad_rows.h"
 
 /* What a thread has for itself. */
 typedef struct document_worker {
@@ -18,6 +19,8 @@ typedef struct document_work {
     void *context;
     const sstore_text_options *options;
     document_reader reader;
+    bad_rows *bad;               /* what becomes of lines that cannot be read */
+    bool has_id_kind, are_named; /* of ids in JSON */
     /* Find something in a document of the worker's batch; at the same time as other threads. */
     sstore_status (*find)(void *context, document_worker *worker, document *of, const char *text, size_t length,
                           sstore_error *error);

@@ -52,10 +52,11 @@ void record_batch_append(record_batch *batch, const record_batch *records)
     const size_t words = records->words;
     memcpy(batch->fingerprints + words * batch->count, records->fingerprints,
            words * records->count * sizeof *records->fingerprints);
-    if (records->has_ids)
+    if (records->has_ids || records->has_rows)
         memcpy(batch->ids + batch->count, records->ids, records->count * sizeof *records->ids);
     batch->words = records->words;
     batch->has_ids = records->has_ids;
+    batch->has_rows = records->has_rows;
     batch->count += records->count;
 }
 
@@ -126,9 +127,35 @@ int input_deliver(input_reader *reader)
 {
     if (reader->batch->count == 0 && reader->batch->recipe == NULL)
         return EXIT_DONE;
+    input_number_rows(reader);
+    reader->numbered = 0;
     reader->batch->has_ids = reader->shape->ids == INPUT_IDS_PRESENT;
+    reader->batch->has_rows = !reader->batch->has_ids && bad_rows_skip(reader->options->bad_rows);
     reader->batch->words = input_batch_words(reader);
     return reader->hand_on(reader->context, &reader->batch);
+}
+
+void input_number_rows(input_reader *reader)
+{
+    bad_rows *bad = reader->options->bad_rows;
+    if (!bad_rows_skip(bad))
+        return;
+    const uint64_t next = bad->good_count + bad->bad_count;
+    for (size_t i = reader->numbered; i < reader->batch->count && reader->shape->ids != INPUT_IDS_PRESENT; i++)
+        reader->batch->ids[i] = next + (i - reader->numbered);
+    bad_rows_note_good(bad, reader->batch->count - reader->numbered);
+    reader->numbered = reader->batch->count;
+}
+
+int input_refuse(input_reader *reader, const bad_row *row)
+{
+    input_number_rows(reader);
+    if (bad_rows_take(reader->options->bad_rows, row, &reader->source.fault)) {
+        reader->source.fault.reason[0] = '\0';
+        reader->source.line = 0;
+        return EXIT_DONE;
+    }
+    return EXIT_FAILED;
 }
 
 int input_settle_words(input_reader *reader, uint32_t words)
@@ -308,6 +335,8 @@ int input_read(const char *path, const input_options *options, input_shape *shap
         code = read_here(&reader, &taker);
     if (taker.code == EXIT_DONE)
         input_source_report(&reader.source);
+    if (code == EXIT_DONE && taker.code == EXIT_DONE)
+        code = bad_rows_end_input(options->bad_rows);
     input_source_close(&reader.source);
     free(reader.recipe);
     return taker.code != EXIT_DONE ? taker.code : code;
@@ -323,6 +352,8 @@ int input_read_interactive(const input_options *options, input_shape *shape, inp
     input_options one_by_one = *options;
     one_by_one.batch_records = 1;
     one_by_one.ahead = false;
+    if (options->bad_rows != NULL)
+        options->bad_rows->are_told = true;
     return input_read("-", &one_by_one, shape, on_record, context);
 }
 

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "input/bad_rows.h"
 #include "input/decompress.h"
 #include "input/input_line.h"
 
@@ -36,16 +37,18 @@ typedef struct input_options {
     uint32_t max_window_bits; /* see unpacker_create() */
     const char *columns;      /* the list of --columns, or NULL: those of `lines` */
     line_format lines;
-    size_t batch_records; /* of one word, in a full batch: 1 to INPUT_BATCH_RECORDS. Of more words, fewer */
-    bool ahead;           /* parse and unpack in another thread, ahead of the consumer */
+    size_t batch_records;      /* of one word, in a full batch: 1 to INPUT_BATCH_RECORDS. Of more words, fewer */
+    bool ahead;                /* parse and unpack in another thread, ahead of the consumer */
     input_recipe_fn on_recipe; /* NULL: recipes are ignored */
     void *recipe_context;
+    bad_rows bad;       /* its options; copies of these options use the same one: */
+    bad_rows *bad_rows; /* NULL: a bad row ends the reading */
 } input_options;
 
 #define INPUT_OPTIONS_INIT                                                                                             \
     {                                                                                                                  \
         INPUT_AUTO, COMPRESSION_AUTO, DECOMPRESS_MAX_WINDOW_BITS, NULL, LINE_FORMAT_INIT, INPUT_BATCH_RECORDS, true,   \
-            NULL, NULL                                                                                                 \
+            NULL, NULL, BAD_ROWS_INIT, NULL                                                                            \
     }
 
 /* What the records of all inputs have in common, perhaps from the beginning. Otherwise the first record decides. */
@@ -68,6 +71,7 @@ typedef struct record_batch {
     size_t count;
     uint32_t words; /* of a fingerprint; 0: there is no record yet */
     bool has_ids;
+    bool has_rows;      /* without ids, `ids` has the numbers of the rows, from 0 over all inputs: some are skipped */
     const char *recipe; /* that the input states before these records; or NULL */
     uint64_t *fingerprints, *ids;
 } record_batch;

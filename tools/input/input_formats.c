@@ -85,12 +85,26 @@ static bool settle_line_words(input_reader *reader, const line_record *record, l
     return true;
 }
 
+/* The line cannot be read. */
+static int refuse_line(input_reader *reader, const source_line *line, const char *reason)
+{
+    const bad_row row = {.input = reader->path,
+                         .number = line->number,
+                         .text = line->text,
+                         .length = source_line_length(line),
+                         .count = 1};
+    (void)input_source_fail(&reader->source, line->number, reason);
+    return input_refuse(reader, &row);
+}
+
 static int take_line(input_reader *reader, const source_line *line, line_parser parse)
 {
     line_record record;
     line_fault fault;
     const char *hint;
     const size_t length = source_line_length(line);
+    if (line->is_cut)
+        return refuse_line(reader, line, LINE_TOO_LONG);
     const size_t bom_bytes = line->number == 1 ? input_hint_bom_bytes(line->text, length) : 0;
     if (!parse(&reader->lines, line->text + bom_bytes, length - bom_bytes, &record, &fault)) {
         if (parse == line_parse && length > bom_bytes && line->text[bom_bytes] == '#')
@@ -98,10 +112,10 @@ static int take_line(input_reader *reader, const source_line *line, line_parser 
         hint = input_hint_of_line(line->text + bom_bytes, length - bom_bytes, line->number);
         if (parse == line_parse && hint != NULL && !fault.has_sure_hint)
             line_fault_set_hint(&fault, hint);
-        return input_source_fail(&reader->source, line->number, fault.reason);
+        return refuse_line(reader, line, fault.reason);
     }
     if (reader->shape->words == 0 && !settle_line_words(reader, &record, &fault))
-        return input_source_fail(&reader->source, line->number, fault.reason);
+        return refuse_line(reader, line, fault.reason);
     if (input_ids_agree(&reader->shape->ids, record.has_id)) {
         record_batch *batch = reader->batch;
         memcpy(batch->fingerprints + record.words * batch->count, record.fingerprint,
@@ -109,10 +123,10 @@ static int take_line(input_reader *reader, const source_line *line, line_parser 
         batch->ids[batch->count] = record.id;
         return ++batch->count < input_batch_room(reader) ? EXIT_DONE : input_deliver(reader);
     }
-    return input_source_fail(
-        &reader->source, line->number,
-        record.has_id ? "expected no id, as in the lines before, found one (--columns fingerprint,- skips ids)"
-                      : "expected an id, as in the lines before, found none (--columns fingerprint,- skips ids)");
+    return refuse_line(reader, line,
+                       record.has_id
+                           ? "expected no id, as in the lines before, found one (--columns fingerprint,- skips ids)"
+                           : "expected an id, as in the lines before, found none (--columns fingerprint,- skips ids)");
 }
 
 /* Take the lines of common shapes up to the first other line, hundreds at a time, without the general parser. */
@@ -142,7 +156,7 @@ static int take_runs(input_reader *reader, source_line *line)
 
 static int read_text(input_reader *reader)
 {
-    source_line line = {0};
+    source_line line = {.cuts = bad_rows_skip(reader->options->bad_rows)};
     int code = take_runs(reader, &line);
     while (code == EXIT_DONE && source_line_next(&reader->source, &line, &code)) {
         code = take_line(reader, &line, line_parse);
@@ -154,7 +168,7 @@ static int read_text(input_reader *reader)
 
 static int read_jsonl(input_reader *reader)
 {
-    source_line line = {0};
+    source_line line = {.cuts = bad_rows_skip(reader->options->bad_rows)};
     int code = EXIT_DONE;
     while (code == EXIT_DONE && source_line_next(&reader->source, &line, &code))
         code = take_line(reader, &line, json_line_parse);
@@ -223,23 +237,42 @@ static size_t take_records(input_reader *reader, const word_layout *layout, size
     return count;
 }
 
-/* Check that the input ends where it should. `left` is the number of records still expected, or UINT64_MAX. */
-static int check_end(input_source *source, const word_layout *layout, uint64_t left)
+/* The input ends within a record, or before the last ones. */
+static int refuse_rest(input_reader *reader, uint64_t number, uint64_t count)
 {
+    const input_source *source = &reader->source;
+    const bad_row row = {.input = reader->path,
+                         .number = number,
+                         .text = source->buffer + source->begin,
+                         .length = source->end - source->begin,
+                         .is_binary = true,
+                         .count = count};
+    return input_refuse(reader, &row);
+}
+
+/* Check that the input ends where it should, after so many records. `left` is the number of records still expected, or
+ * UINT64_MAX. */
+static int check_end(input_reader *reader, const word_layout *layout, uint64_t taken, uint64_t left)
+{
+    input_source *source = &reader->source;
     size_t odd = source->end - source->begin;
     const char *offset = source->unpacker != NULL ? "unpacked offset" : "offset";
     if (left == 0 && odd > 0)
         return byte_stream_fail(&source->fault, "expected the end of the file at %s %" PRIu64 ", found more bytes",
                                 offset, source->offset);
-    if (left == UINT64_MAX && odd > 0)
-        return byte_stream_fail(&source->fault,
-                                "expected %zu bytes for each %s, found only %zu at %s %" PRIu64
-                                " before the end of the file",
-                                record_bytes(layout), layout->has_ids ? "record" : "fingerprint", odd, offset,
-                                source->offset);
-    if (left != 0 && left != UINT64_MAX)
-        return byte_stream_fail(&source->fault, "the file ends at %s %" PRIu64 ", %" PRIu64 " bytes too early", offset,
-                                source->offset + odd, record_bytes(layout) * left - odd);
+    if (left == UINT64_MAX && odd > 0) {
+        (void)line_fault_set(&source->fault,
+                             "expected %zu bytes for each %s, found only %zu at %s %" PRIu64
+                             " before the end of the file",
+                             record_bytes(layout), layout->has_ids ? "record" : "fingerprint", odd, offset,
+                             source->offset);
+        return refuse_rest(reader, taken + 1, 1);
+    }
+    if (left != 0 && left != UINT64_MAX) {
+        (void)line_fault_set(&source->fault, "the file ends at %s %" PRIu64 ", %" PRIu64 " bytes too early", offset,
+                             source->offset + odd, record_bytes(layout) * left - odd);
+        return refuse_rest(reader, taken + 1, left);
+    }
     return EXIT_DONE;
 }
 
@@ -248,7 +281,7 @@ static int read_words(input_reader *reader, const word_layout *layout, uint64_t 
 {
     input_source *source = &reader->source;
     const bool has_ids = layout->has_ids && !reader->lines.ignore_ids;
-    uint64_t left = count;
+    uint64_t left = count, all_taken = 0;
     int code = EXIT_DONE;
     const bool are_ids = reader->lines.are_ids && !layout->has_ids && layout->words == 1; /* words alone */
     if (!are_ids && input_settle_words(reader, layout->words) != EXIT_DONE)
@@ -270,6 +303,7 @@ static int read_words(input_reader *reader, const word_layout *layout, uint64_t 
                                     ": files with headers cannot be joined; give them one by one",
                                     source->offset);
         size_t taken = take_records(reader, layout, left < available ? (size_t)left : available);
+        all_taken += taken;
         if (left != UINT64_MAX)
             left -= taken;
         if (reader->batch->count == input_batch_room(reader))
@@ -277,7 +311,7 @@ static int read_words(input_reader *reader, const word_layout *layout, uint64_t 
     }
     if (code == EXIT_DONE && left == 0)
         code = input_source_need(source, 1);
-    return code != EXIT_DONE ? code : check_end(source, layout, left);
+    return code != EXIT_DONE ? code : check_end(reader, layout, all_taken, left);
 }
 
 /* ----- NumPy arrays (.npy, versions 1.0, 2.0 and 3.0) ----- */

@@ -23,10 +23,17 @@ typedef struct input_reader {
     /* Takes the batch and replaces it by an empty one. Returns an exit code; other than 0 stops the reading. */
     int (*hand_on)(void *context, record_batch **batch);
     void *context;
+    size_t numbered; /* rows of the batch that have their numbers, if bad ones are skipped */
 } input_reader;
 
 /* Hand the batch on if it is not empty. */
 int input_deliver(input_reader *reader);
+
+/* If bad rows are skipped, give the rows of the batch their numbers. */
+void input_number_rows(input_reader *reader);
+
+/* A row cannot be read, for the reason that is the source's fault. Returns EXIT_DONE if it is skipped. */
+int input_refuse(input_reader *reader, const bad_row *row);
 
 /* Set the number of words of the fingerprints that follow, or see that it is that of the earlier ones. */
 int input_settle_words(input_reader *reader, uint32_t words);

@@ -129,23 +129,42 @@ int input_source_fail(input_source *source, uint64_t line, const char *reason)
     return byte_stream_fail(&source->fault, "%s", reason);
 }
 
+/* Take the rest of a line that is too long. */
+static int take_rest(input_source *source)
+{
+    int code = EXIT_DONE;
+    const char *stop = NULL;
+    while (code == EXIT_DONE && stop == NULL && !(source->at_end && source->begin == source->end)) {
+        const char *text = source->buffer + source->begin;
+        const size_t available = source->end - source->begin;
+        stop = available > 0 ? memchr(text, '\n', available) : NULL;
+        input_source_take(source, stop != NULL ? (size_t)(stop - text) + 1 : available);
+        if (stop == NULL)
+            code = input_source_fill(source);
+    }
+    return code;
+}
+
 bool source_line_next(input_source *source, source_line *line, int *code_out)
 {
     input_source_take(source, line->taken);
     line->taken = 0;
     line->number++;
-    *code_out = EXIT_DONE;
+    *code_out = line->is_cut ? take_rest(source) : EXIT_DONE;
+    line->is_cut = false;
     for (size_t searched = 0; *code_out == EXIT_DONE;) {
         const char *text = source->buffer + source->begin;
         size_t available = source->end - source->begin;
         const char *stop = available > searched ? memchr(text + searched, '\n', available - searched) : NULL;
         size_t length = stop != NULL ? (size_t)(stop - text) : available;
-        if (!line->any_length && length > MAX_LINE_BYTES) {
-            *code_out = input_source_fail(source, line->number, "the line is longer than 16 MiB");
-        } else if (stop != NULL || source->at_end) {
+        const bool is_too_long = !line->any_length && length > MAX_LINE_BYTES;
+        if (is_too_long && !line->cuts) {
+            *code_out = input_source_fail(source, line->number, LINE_TOO_LONG);
+        } else if (stop != NULL || source->at_end || is_too_long) {
+            line->is_cut = is_too_long;
             line->text = text;
-            line->length = length;
-            line->taken = length + (stop != NULL);
+            line->length = is_too_long ? MAX_LINE_BYTES : length;
+            line->taken = is_too_long ? MAX_LINE_BYTES : length + (stop != NULL);
             return line->taken > 0;
         } else {
             searched = available;

@@ -62,10 +62,14 @@ static inline void input_source_take(input_source *source, size_t size)
 /* Set the fault, of a line or of none (0). Returns EXIT_FAILED, for the caller to return. */
 int input_source_fail(input_source *source, uint64_t line, const char *reason);
 
+#define LINE_TOO_LONG "the line is longer than 16 MiB"
+
 /* A line of a source, without its newline, in the source's buffer. Zero all but the options at first. */
 typedef struct source_line {
     bool any_length; /* option: accept lines of more than 16 MiB */
+    bool cuts;       /* option: of a longer one, give the beginning */
     bool flushes;    /* option: flush stdout before waiting for more input */
+    bool is_cut;     /* it is such a beginning */
     const char *text;
     size_t length;
     size_t taken;    /* bytes to take off the source before the next line */

@@ -70,7 +70,7 @@ class Tables:
                 self.examples.append(fields)
             elif kind == "note":
                 self.notes.append(fields[0])
-        words = {option["value"] for option in self.options} | set(re.findall(r"\b[A-Z]+\b", " ".join(self.forms)))
+        words = {option["value"].strip("[]") for option in self.options} | set(re.findall(r"\b[A-Z]+\b", " ".join(self.forms)))
         self.variables = words - {""}
 
 
@@ -160,6 +160,8 @@ def option_part(tables, option):
     choices = option["choices"].split()
     if choices:
         heading += " Cm " + " | ".join(choices)
+    elif option["value"].startswith("["):
+        heading += f" Ns Op = Ns Ar {option['value'].strip('[]').lower()}"
     elif option["value"]:
         heading += f" Ar {option['value'].lower()}"
     return [f".It {heading}", *mdoc(option["help"], tables.variables, choices)]

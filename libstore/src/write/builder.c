@@ -440,6 +440,18 @@ sstore_status sstore_builder_set_recipe(sstore_builder *builder, const char *rec
     return SSTORE_OK;
 }
 
+sstore_status sstore_builder_skip_ids(sstore_builder *builder, uint64_t count, sstore_error *error)
+{
+    if (builder == NULL)
+        return ss_fail_argument(error, "sstore_builder_skip_ids: builder must not be NULL");
+    if (!builder->writer.has_ids)
+        return SSTORE_OK;
+    if (count > UINT64_MAX - builder->next_id)
+        return ss_fail_argument(error, SS_NO_ID_LEFT);
+    builder->next_id += count;
+    return SSTORE_OK;
+}
+
 sstore_status sstore_builder_add(sstore_builder *builder, const uint64_t *fingerprints, const uint64_t *ids,
                                  size_t count, sstore_error *error)
 {
