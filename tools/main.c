@@ -16,31 +16,54 @@ typedef struct command {
     char *title; /* "sstore NAME", as usage messages show it */
     int (*run)(int argc, char **argv);
     const char *summary;
+    const char *heading; /* of this command and those after it, in the help; or NULL */
 } command;
 
 static const command commands[] = {
-    {"sstore build", cmd_build, "make a store from fingerprints"},
-    {"sstore add", cmd_add, "add records to a store"},
-    {"sstore remove", cmd_remove, "remove records from a store"},
-    {"sstore compact", cmd_compact, "merge the segments of a store, without removed records"},
-    {"sstore reindex", cmd_reindex, "rebuild lost or damaged directories of a store"},
-    {"sstore merge", cmd_merge, "merge stores into one"},
-    {"sstore shard", cmd_shard, "split a store into several"},
-    {"sstore query", cmd_query, "find the stored fingerprints near given ones"},
-    {"sstore serve", cmd_serve, "answer queries over HTTP"},
-    {"sstore scan", cmd_scan, "find the fingerprints near given ones in files, without a store"},
-    {"sstore collect", cmd_collect, "sort the matches of several scans"},
-    {"sstore pairs", cmd_pairs, "find all pairs of near records of a store"},
-    {"sstore clusters", cmd_clusters, "find the groups of records that near pairs connect"},
-    {"sstore join", cmd_join, "find all near pairs between two stores"},
-    {"sstore plan", cmd_plan, "compare plans before a store is built"},
-    {"sstore stat", cmd_stat, "show the contents of a store and the sizes of its parts"},
-    {"sstore report", cmd_report, "draw a store as a page of HTML: its sizes, plan and times"},
-    {"sstore verify", cmd_verify, "read and check everything in a store"},
-    {"sstore dump", cmd_dump, "print all records of a store"},
-    {"sstore fingerprint", cmd_fingerprint, "compute fingerprints of documents"},
-    {"sstore idf", cmd_idf, "count the documents that have each feature"},
-    {"sstore names", cmd_names, "show the names that an id table gives to ids"},
+    {"sstore fingerprint", cmd_fingerprint, "compute fingerprints of documents", "From texts to fingerprints"},
+    {"sstore idf", cmd_idf, "count the documents that have each feature", NULL},
+    {"sstore names", cmd_names, "show the names that an id table gives to ids", NULL},
+    {"sstore build", cmd_build, "make a store from fingerprints", "Make and change stores"},
+    {"sstore add", cmd_add, "add records to a store", NULL},
+    {"sstore remove", cmd_remove, "remove records from a store", NULL},
+    {"sstore compact", cmd_compact, "merge the segments of a store, without removed records", NULL},
+    {"sstore merge", cmd_merge, "merge stores into one", NULL},
+    {"sstore shard", cmd_shard, "split a store into several", NULL},
+    {"sstore reindex", cmd_reindex, "rebuild lost or damaged directories of a store", NULL},
+    {"sstore clusters", cmd_clusters, "find the groups of records that near pairs connect", "Find near-duplicates"},
+    {"sstore pairs", cmd_pairs, "find all pairs of near records of a store", NULL},
+    {"sstore join", cmd_join, "find all near pairs between two stores", NULL},
+    {"sstore query", cmd_query, "find the stored fingerprints near given ones", "Answer queries"},
+    {"sstore serve", cmd_serve, "answer queries over HTTP", NULL},
+    {"sstore scan", cmd_scan, "find the fingerprints near given ones in files, without a store", NULL},
+    {"sstore collect", cmd_collect, "sort the matches of several scans", NULL},
+    {"sstore stat", cmd_stat, "show the contents of a store and the sizes of its parts", "Look into stores"},
+    {"sstore report", cmd_report, "draw a store as a page of HTML: near-duplicates, sizes, times", NULL},
+    {"sstore dump", cmd_dump, "print all records of a store", NULL},
+    {"sstore verify", cmd_verify, "read and check everything in a store", NULL},
+    {"sstore plan", cmd_plan, "compare plans before a store is built", NULL},
+};
+
+/* What other programs call the work of a command: words between spaces, and what to use instead. */
+static const struct alias {
+    const char *words, *instead;
+} aliases[] = {
+    {" dedup dedupe deduplicate duplicates dups uniq unique ",
+     "'sstore clusters --drop' prints the near-duplicates in a store, 'sstore add --if-new' adds only what is new"},
+    {" search find lookup match near get ", "'sstore query' finds what is near a fingerprint"},
+    {" create make new init index import load ", "'sstore build' makes a store"},
+    {" info show inspect describe status size ", "'sstore stat' shows what is in a store"},
+    {" insert append put update upsert ", "'sstore add' adds records"},
+    {" delete del rm drop erase ", "'sstore remove' removes records"},
+    {" list ls print cat export records ", "'sstore dump' prints all records"},
+    {" check validate fsck test ", "'sstore verify' checks a store"},
+    {" simhash hash embed text ", "'sstore fingerprint' computes fingerprints of texts"},
+    {" vacuum optimize gc ", "'sstore compact' merges the segments of a store"},
+    {" group groups components ", "'sstore clusters' finds groups of near records"},
+    {" server http listen daemon ", "'sstore serve' answers queries over HTTP"},
+    {" split partition ", "'sstore shard' splits a store"},
+    {" combine concat union ", "'sstore merge' merges stores"},
+    {" repair fix recover ", "'sstore verify' tells what is damaged, 'sstore reindex' rebuilds directories"},
 };
 
 static const char *command_name(const command *of)
@@ -60,16 +83,17 @@ static const command *find_command(const char *name)
 static void print_help(FILE *stream)
 {
     fputs("Usage: sstore COMMAND [OPTION...] [OPERAND...]\n"
-          "Find every stored fingerprint within a Hamming distance of a given one.\n"
-          "\n"
-          "Commands:\n",
+          "Find every stored fingerprint within a Hamming distance of a given one.\n",
           stream);
-    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+        if (commands[i].heading != NULL)
+            fprintf(stream, "\n%s:\n", commands[i].heading);
         fprintf(stream, "  %-12s  %s\n", command_name(&commands[i]), commands[i].summary);
+    }
     fputs("\n"
-          "Make a store, and find all records near a fingerprint:\n"
-          "  $ sstore build pages.store pages.txt\n"
-          "  $ sstore query pages.store 84ad7e0ad13e1a8b\n"
+          "Make a store of the lines of a file, and print those that are near-duplicates:\n"
+          "  $ sstore fingerprint --lines titles | sstore build titles.store\n"
+          "  $ sstore clusters titles.store\n"
           "'sstore help COMMAND' and 'man sstore-COMMAND' explain one command.\n"
           "Exit status: 0 done (also without a match), 1 failure, 2 wrong usage, 3 damage.\n",
           stream);
@@ -85,18 +109,35 @@ static void allow_many_files(void)
     }
 }
 
-/* Report that `name` is no command, and perhaps which one it resembles. Returns EXIT_USAGE. */
+/* What to use instead of a command that other programs have; NULL if it is not known. */
+static const char *find_alias(const char *name)
+{
+    char word[32];
+    const int length = snprintf(word, sizeof word, " %s ", name);
+    for (size_t i = 0; length < (int)sizeof word && strchr(name, ' ') == NULL && i < sizeof aliases / sizeof aliases[0];
+         i++)
+        if (strcasestr(aliases[i].words, word) != NULL)
+            return aliases[i].instead;
+    return NULL;
+}
+
+/* Report that `name` is no command, and perhaps which one is meant. Returns EXIT_USAGE. */
 static int refuse_command(const char *name)
 {
     char similar[80];
     suggestion meant = {.word = name};
+    const char *instead = find_alias(name);
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
         suggestion_consider(&meant, command_name(&commands[i]));
     suggestion_consider(&meant, "help");
     suggestion_consider(&meant, "--help");
     suggestion_consider(&meant, "--version");
-    message_print("'%s' is not a command%s", name,
-                  meant.name != NULL ? suggestion_text(&meant, "", similar) : "; 'sstore --help' lists all commands");
+    if (instead != NULL)
+        message_print("'%s' is not a command; %s", name, instead);
+    else
+        message_print("'%s' is not a command%s", name,
+                      meant.name != NULL ? suggestion_text(&meant, "", similar)
+                                         : "; 'sstore --help' lists all commands");
     return EXIT_USAGE;
 }
 

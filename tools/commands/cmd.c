@@ -196,6 +196,19 @@ void check_bad_row_options(void *part)
         message_usage_error("--skip-bad: expected the name of a file, found '-'");
 }
 
+/* ----- results ----- */
+
+static const option_choice header_modes[] = {{"auto", HEADER_AUTO},
+                                             {"always", HEADER_ALWAYS},
+                                             {"never", HEADER_NEVER},
+                                             {0}};
+
+const command_option header_options[] = {
+    {"header", 0, "WHEN", "a line of column names: auto (default: on a terminal), always or never", OPTION_CHOICE,
+     .bytes = sizeof(header_mode), .choices = header_modes},
+    {0},
+};
+
 /* ----- progress ----- */
 
 static const option_choice progress_modes[] = {{"auto", PROGRESS_AUTO},

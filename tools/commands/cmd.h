@@ -109,6 +109,18 @@ void check_bad_row_options(void *part);
         bad_row_options, offset, NULL, check_bad_row_options                                                           \
     }
 
+/* ----- results ----- */
+
+/* --header: a group of options for the header_mode at an offset in the arguments. */
+extern const command_option header_options[];
+#define HEADER_OPTION_GROUP(offset)                                                                                    \
+    {                                                                                                                  \
+        header_options, offset, NULL, NULL                                                                             \
+    }
+
+/* The columns of matches. */
+#define MATCH_COLUMNS "query\tfingerprint\tdistance\tid"
+
 /* ----- progress ----- */
 
 /* --progress: a group of options for the progress_mode at an offset in the arguments. */

@@ -16,6 +16,7 @@ typedef struct arguments {
     sstore_collection_options collection;
     const char *id_table; /* or NULL */
     bad_rows bad;
+    header_mode header;
     progress_mode progress;
 } arguments;
 
@@ -31,6 +32,7 @@ static const command_option options[] = {
 static const command_syntax syntax = {
     .options = options,
     .groups = (const option_group[]){BAD_ROW_OPTION_GROUP(offsetof(arguments, bad)),
+                                     HEADER_OPTION_GROUP(offsetof(arguments, header)),
                                      PROGRESS_OPTION_GROUP(offsetof(arguments, progress)),
                                      {0}},
     .operands = "[FILE...]",
@@ -196,6 +198,8 @@ int cmd_collect(int argc, char **argv)
     printer.style.words = reader.words;
     printer.style.has_ids = reader.ids == INPUT_IDS_PRESENT;
     printer.added = reader.added;
+    if (code == EXIT_DONE)
+        output_head(&printer.style, all.header, MATCH_COLUMNS);
     progress_after_reading(COLLECTING_PART, 1);
     if (code == EXIT_DONE)
         code = message_status(sstore_collection_report(reader.collection, print_match, &printer, &error), &error);

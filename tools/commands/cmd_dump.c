@@ -14,6 +14,7 @@ typedef struct arguments {
     radix_form radix;
     const char *fingerprint_key, *id_key;
     const char *radix_given;
+    header_mode header;
     progress_mode progress;
 } arguments;
 
@@ -44,7 +45,9 @@ static const command_option options[] = {
 };
 static const command_syntax syntax = {
     .options = options,
-    .groups = (const option_group[]){PROGRESS_OPTION_GROUP(offsetof(arguments, progress)), {0}},
+    .groups = (const option_group[]){HEADER_OPTION_GROUP(offsetof(arguments, header)),
+                                     PROGRESS_OPTION_GROUP(offsetof(arguments, progress)),
+                                     {0}},
     .operands = "STORE",
     .doc = "Print all records of STORE in ascending order, as lines of fingerprint and id. 'sstore build' reads every "
            "format. u64, npy-bytes and --columns fingerprint drop the ids.",
@@ -78,6 +81,8 @@ static void check_arguments(const arguments *all)
         message_usage_error("%s has no effect with --format %s: leave one of them out", all->radix_given, name);
     if (all->format == DUMP_JSONL && !json_is_available())
         message_usage_error("--format jsonl: this sstore was built without the jansson library");
+    if (all->header == HEADER_ALWAYS && all->format != DUMP_TEXT)
+        message_usage_error("--header always has no effect with --format %s: leave one of them out", name);
     check_json_keys(all->fingerprint_key, all->id_key);
 }
 
@@ -114,6 +119,17 @@ static int choose_parts(const char *path, const arguments *all, record_style *st
     style->parts[!id_first] = RECORD_ID;
     style->keys[!id_first] = all->id_key;
     return EXIT_DONE;
+}
+
+/* Head lines of text. */
+static void print_head(const arguments *all, const record_style *style)
+{
+    output_style lines = {.words = style->words, .radix = style->radix};
+    if (style->format == RECORDS_TEXT)
+        output_head(&lines, all->header,
+                    style->part_count == 1                  ? "fingerprint"
+                    : style->parts[0] == RECORD_FINGERPRINT ? "fingerprint\tid"
+                                                            : "id\tfingerprint");
 }
 
 #define PIECE_RECORDS ((size_t)4096)
@@ -160,6 +176,8 @@ int cmd_dump(int argc, char **argv)
     if (code == EXIT_DONE && !records_begin(&style, metadata.record_count))
         code = EXIT_FAILED;
     progress_begin(all.progress);
+    if (code == EXIT_DONE)
+        print_head(&all, &style);
     if (code == EXIT_DONE)
         code = print_records(store, &style, metadata.record_count);
     progress_end();

@@ -11,6 +11,7 @@ typedef struct arguments {
     task_arguments task;
     uint32_t distance; /* or SSTORE_OWN_DISTANCE */
     bool json;
+    header_mode header;
     const char *id_table, *other_id_table; /* or NULL */
     bool representatives, drop, singles;   /* for clusters, as the next one */
     const char *edges;                     /* an input; NULL: the clusters of a store */
@@ -36,16 +37,17 @@ static const command_option two_store_options[] = {
     {"distance", 'k', "D",
      "near means within D bits, up to a quarter of the bits (default: the smaller one of the stores' distances)",
      OPTION_NUMBER, OPTION_FIELD(arguments, distance), .max = MAX_BUILD_DISTANCE, .common = true},
-    {"id-table", 0, "FILE", "print names from this table of 'sstore fingerprint' instead of the ids in A", OPTION_TEXT,
-     OPTION_FIELD(arguments, id_table)},
-    {"other-id-table", 0, "FILE", "the same for the ids in B", OPTION_TEXT, OPTION_FIELD(arguments, other_id_table)},
+    {"id-table", 0, "FILE", "print names from this id table instead of the ids in A", OPTION_TEXT,
+     OPTION_FIELD(arguments, id_table), .common = true},
+    {"other-id-table", 0, "FILE", "the same for the ids in B", OPTION_TEXT, OPTION_FIELD(arguments, other_id_table),
+     .common = true},
     {"tmp-dir", 0, "DIR", "folder for data that does not fit in memory (default: TMPDIR if it is set, otherwise A)",
      OPTION_TEXT, OPTION_FIELD(arguments, task.options.tmp_dir)},
     {0},
 };
 #define JOIN_OPTION_GROUPS                                                                                             \
-    {options, 0, NULL, NULL}, THREAD_OPTION_GROUP(offsetof(arguments, task)),                                          \
-        RUN_OPTION_GROUPS(offsetof(arguments, task))
+    {options, 0, NULL, NULL}, HEADER_OPTION_GROUP(offsetof(arguments, header)),                                        \
+        THREAD_OPTION_GROUP(offsetof(arguments, task)), RUN_OPTION_GROUPS(offsetof(arguments, task))
 
 /* Open a store, and set how its records are printed: with names from an id table, unless that is NULL. Returns an exit
  * code. */
@@ -87,6 +89,8 @@ static int end(const arguments *all, const char *path, sstore_status status, con
     return task_end_write(&all->task, path, status, error);
 }
 
+#define PAIR_COLUMNS "fingerprint\tid\tother_fingerprint\tother_id\tdistance"
+
 /* How the two records of a pair are printed. */
 typedef struct pair_styles {
     output_style left, right;
@@ -123,6 +127,7 @@ int cmd_pairs(int argc, char **argv)
     int code = open_store(path, all.id_table, &all, &store, &styles.left, &names);
     if (code == EXIT_DONE) {
         const sstore_join_options how = begin(&all);
+        output_head(&styles.left, all.header, PAIR_COLUMNS);
         styles.right = styles.left;
         sstore_status status = sstore_pairs(store, &how, print_pair, &styles, &error);
         code = id_names_exit_code(&names, end(&all, path, status, &error));
@@ -159,6 +164,8 @@ int cmd_join(int argc, char **argv)
     if (code == EXIT_DONE)
         code = open_store(given.items[1], all.other_id_table, &all, &right, &styles.right, &other_names);
     if (code == EXIT_DONE) {
+        output_head(&styles.left, all.header, PAIR_COLUMNS);
+        styles.right.aligned = styles.left.aligned;
         const sstore_join_options how = begin(&all);
         sstore_status status = sstore_join(left, right, &how, print_pair, &styles, &error);
         code = id_names_exit_code(&names, id_names_exit_code(&other_names, end(&all, given.items[0], status, &error)));
@@ -179,8 +186,8 @@ static const command_option cluster_options[] = {
      OPTION_TEXT, OPTION_FIELD(arguments, edges), .common = true},
     {"representatives", 0, NULL, "print only the records to keep: fingerprint and id", OPTION_FLAG,
      OPTION_FIELD(arguments, representatives), .common = true},
-    {"drop", 0, NULL, "print only the records to remove, in the same form", OPTION_FLAG, OPTION_FIELD(arguments, drop),
-     .common = true},
+    {"drop", 0, NULL, "print only the records to remove: fingerprint and id", OPTION_FLAG,
+     OPTION_FIELD(arguments, drop), .common = true},
     {"singles", 0, NULL, "also print records without near-duplicates, as clusters of one", OPTION_FLAG,
      OPTION_FIELD(arguments, singles), .common = true},
     {0},
@@ -204,6 +211,16 @@ typedef struct cluster_printer {
     const arguments *all;
     output_style style;
 } cluster_printer;
+
+static const char *cluster_columns(const arguments *all)
+{
+    return all->representatives || all->drop ? "fingerprint\tid" : "size\tfingerprint\tid\tdistance\tcluster";
+}
+
+static const char *component_columns(const arguments *all)
+{
+    return all->representatives || all->drop ? "node" : "smallest\tnode";
+}
 
 static int print_cluster_record(void *context, const sstore_cluster_record *record)
 {
@@ -296,8 +313,10 @@ static int cluster_edges_by_name(arguments *all)
     output_style style = {.json = all->json, .has_ids = true, .words = 1};
     id_names names = {.code = EXIT_DONE};
     int code = id_names_open(&names, all->id_table, all->edges, &style);
-    if (code == EXIT_DONE)
+    if (code == EXIT_DONE) {
+        output_head(&style, all->header, component_columns(all));
         code = id_names_exit_code(&names, cluster_edges(all, &style));
+    }
     id_names_close(&names);
     return code;
 }
@@ -326,6 +345,7 @@ int cmd_clusters(int argc, char **argv)
     const char *path = operands_only_store(given);
     int code = open_store(path, all.id_table, &all, &store, &how.style, &names);
     if (code == EXIT_DONE) {
+        output_head(&how.style, all.header, cluster_columns(&all));
         const sstore_join_options join = begin(&all);
         const sstore_cluster_options cluster = {.struct_size = sizeof cluster,
                                                 .distance = join.distance,

@@ -25,12 +25,13 @@ typedef struct arguments {
     uint64_t limit; /* on the printed matches of a query */
     radix_form output_radix;
     uint32_t threads;
+    header_mode header;
     progress_mode progress;
     input_options format;
 } arguments;
 
 static const command_option options[] = {
-    {"distance", 'k', "D", "find records within D bits (default: the store's distance)", OPTION_NUMBER,
+    {"distance", 'k', "D", "find records within D bits (default: the store's)", OPTION_NUMBER,
      OPTION_FIELD(arguments, distance), .max = SSTORE_MAX_DISTANCE * SSTORE_MAX_WORDS,
      .given = offsetof(arguments, distance_given), .common = true},
     {"nearest", 0, NULL, "find only the records at the smallest distance", OPTION_FLAG,
@@ -58,7 +59,8 @@ static const command_option options[] = {
 };
 static const command_syntax syntax = {
     .options = options,
-    .groups = (const option_group[]){PROGRESS_OPTION_GROUP(offsetof(arguments, progress)),
+    .groups = (const option_group[]){HEADER_OPTION_GROUP(offsetof(arguments, header)),
+                                     PROGRESS_OPTION_GROUP(offsetof(arguments, progress)),
                                      INPUT_OPTION_GROUP(offsetof(arguments, format)),
                                      {0}},
     .operands = "STORE [FINGERPRINT...]\n--input=FILE STORE",
@@ -182,7 +184,10 @@ static int open_session(query_session *session, const arguments *all)
     session->operands = allocate_or_exit((size_t)all->fingerprints.count * session->words, sizeof *session->operands);
     if (!reads_stdin(all))
         read_operands(all, session->words, session->operands);
-    return id_names_open(&session->names, all->id_table, all->store, &session->style);
+    code = id_names_open(&session->names, all->id_table, all->store, &session->style);
+    if (code == EXIT_DONE && !all->explain)
+        output_head(&session->style, all->header, all->count ? "query\tcount" : MATCH_COLUMNS);
+    return code;
 }
 
 static void close_session(query_session *session)

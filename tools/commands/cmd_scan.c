@@ -18,6 +18,7 @@ typedef struct arguments {
     operands inputs;
     uint32_t distance, threads;
     uint32_t bits; /* of a fingerprint, if it is given; otherwise 0 */
+    header_mode header;
     progress_mode progress;
     input_options format;
 } arguments;
@@ -37,7 +38,8 @@ static const command_option options[] = {
 };
 static const command_syntax syntax = {
     .options = options,
-    .groups = (const option_group[]){PROGRESS_OPTION_GROUP(offsetof(arguments, progress)),
+    .groups = (const option_group[]){HEADER_OPTION_GROUP(offsetof(arguments, header)),
+                                     PROGRESS_OPTION_GROUP(offsetof(arguments, progress)),
                                      INPUT_OPTION_GROUP(offsetof(arguments, format)),
                                      {0}},
     .operands = "--queries=BATCH [FILE...]",
@@ -119,7 +121,8 @@ typedef struct scan_stream {
     handover over;
     bool has_thread; /* otherwise the thread that fills a slot also scans it */
     bool ignore_ids;
-    int code; /* of the scanning so far */
+    output_style style; /* but for has_ids, which each slot says */
+    int code;           /* of the scanning so far */
 } scan_stream;
 
 /* Scan and empty a slot. Flush its matches, so that a reader of stdout sees them at once. */
@@ -127,7 +130,8 @@ static int scan_slot(scan_stream *stream, size_t index)
 {
     record_batch *slot = &stream->slots[index];
     sstore_error error;
-    output_style style = {.has_ids = slot->has_ids, .words = slot->words};
+    output_style style = stream->style;
+    style.has_ids = slot->has_ids;
     sstore_status status = sstore_stream_matcher_feed(stream->scan, slot->fingerprints, record_batch_ids(slot),
                                                       slot->count, output_scan_match, &style, &error);
     stream->scanned += slot->count;
@@ -219,6 +223,8 @@ static int scan_inputs(const arguments *all, uint32_t words, sstore_stream_match
     int code = open_stream(&stream, scan, all->threads != 1);
     input_measure_begin(all->inputs.items, all->inputs.count);
     stream.ignore_ids = all->format.lines.ignore_ids;
+    stream.style = (output_style){.has_ids = !stream.ignore_ids, .words = words};
+    output_head(&stream.style, all->header, MATCH_COLUMNS);
     for (int i = 0; i < all->inputs.count && code == EXIT_DONE; i++) {
         code = input_read(all->inputs.items[i], &all->format, &shape, add_records, &stream);
         if (stream.ignore_ids)

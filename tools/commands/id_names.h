@@ -8,8 +8,8 @@
 
 #define ID_TABLE_OPTION(type, field)                                                                                   \
     {                                                                                                                  \
-        "id-table", 0, "FILE", "print names from this table of 'sstore fingerprint' instead of ids", OPTION_TEXT,      \
-            OPTION_FIELD(type, field)                                                                                  \
+        "id-table", 0, "FILE", "print names from this id table instead of ids", OPTION_TEXT,                           \
+            OPTION_FIELD(type, field), .common = true                                                                  \
     }
 
 /* Begins zeroed, and ends with id_names_close(). */

@@ -27,9 +27,15 @@ static bool succeeded(bool success)
     return success;
 }
 
+/* The header of results, to be printed before the first line; "" if none is. */
+static char header[2 * RADIX_MAX_CHARACTERS + 128];
+
 bool output_bytes(const char *bytes, size_t size)
 {
     progress_give_way();
+    if (header[0] != '\0' && !succeeded(fputs_unlocked(header, stdout) >= 0))
+        return false;
+    header[0] = '\0';
     return succeeded(fwrite_unlocked(bytes, 1, size, stdout) == size);
 }
 
@@ -119,6 +125,62 @@ static const char *json_id(const output_style *style, const id_text *id)
     return style->has_ids ? id->text : NULL;
 }
 
+/* ----- headers ----- */
+
+#define NUMBER_WIDTH 8 /* of a column of numbers on a terminal: that of its name, and of a tab */
+
+static int fingerprint_width(const output_style *style)
+{
+    switch (style->radix) {
+    case RADIX_HEX: break;
+    case RADIX_DEC:
+    case RADIX_SIGNED: return DECIMAL_CHARACTERS;
+    case RADIX_BASE64: return (int)RADIX_BASE64_CHARACTERS(style->words);
+    case RADIX_BIN: return (int)(64 * style->words);
+    }
+    return (int)(16 * style->words);
+}
+
+static bool has_numbers(const output_style *style, const char *column, size_t length)
+{
+    const bool is_id = memmem(column, length, "id", 2) != NULL;
+    return !is_id || (style->has_ids && style->names == NULL);
+}
+
+/* Write the name of a column, of the width of its fields. */
+static size_t put_column_name(const output_style *style, const char *name, size_t length, char *to, size_t size)
+{
+    const bool is_fingerprint = memmem(name, length, "fingerprint", 11) != NULL || strncmp(name, "query", length) == 0;
+    int width = 0;
+    if (style->aligned && is_fingerprint)
+        width = -fingerprint_width(style);
+    else if (style->aligned && has_numbers(style, name, length))
+        width = NUMBER_WIDTH;
+    const int written = snprintf(to, size, "%*.*s", width, (int)length, name);
+    return (size_t)written < size ? (size_t)written : size - 1;
+}
+
+void output_head(output_style *style, header_mode mode, const char *columns)
+{
+    const bool is_terminal = isatty(STDOUT_FILENO) != 0;
+    size_t used = 0;
+    if (style->json && mode == HEADER_ALWAYS)
+        message_usage_error("--header always has no effect with --json: leave one of them out");
+    style->headed = !style->json && (mode == HEADER_ALWAYS || (mode == HEADER_AUTO && is_terminal));
+    style->aligned = style->headed && is_terminal;
+    if (!style->headed)
+        return;
+    for (const char *name = columns; *name != '\0';) {
+        const size_t length = strcspn(name, "\t");
+        used += put_column_name(style, name, length, header + used, sizeof header - used - 1);
+        name += length + (name[length] == '\t');
+        header[used++] = *name == '\0' ? '\n' : '\t';
+    }
+    header[used] = '\0';
+    if (!is_terminal) /* there also without any result */
+        (void)output_bytes("", 0);
+}
+
 /* ----- lines ----- */
 
 /* A line in the making. It is printed at its end, or before a name, which may have any length. */
@@ -126,12 +188,28 @@ typedef struct line {
     char bytes[2 * (RADIX_MAX_CHARACTERS + 1) + 4 * (DECIMAL_CHARACTERS + 1)];
     char *end;
     bool failed;
+    int fingerprint_width, number_width; /* of columns; 0: their fields have any width */
 } line;
 
-static void line_begin(line *self)
+static void line_begin(const output_style *style, line *self)
 {
     self->end = self->bytes;
     self->failed = false;
+    self->fingerprint_width = style->aligned ? fingerprint_width(style) : 0;
+    self->number_width = style->aligned ? NUMBER_WIDTH : 0;
+}
+
+/* Fill up a field, which begins here, with spaces: behind it, or before it. */
+static void fill_field(line *self, char *begin, int width, bool before)
+{
+    const size_t length = (size_t)(self->end - begin);
+    if (length >= (size_t)width)
+        return;
+    const size_t missing = (size_t)width - length;
+    if (before)
+        memmove(begin + missing, begin, length);
+    memset(before ? begin : self->end, ' ', missing);
+    self->end += missing;
 }
 
 static void line_flush(line *self)
@@ -144,8 +222,11 @@ static void line_flush(line *self)
 static void put_id(line *to, const id_text *id, char after)
 {
     if (id->length <= DECIMAL_CHARACTERS) {
+        char *begin = to->end;
         memcpy(to->end, id->text, id->length);
         to->end += id->length;
+        if (id->text == id->digits)
+            fill_field(to, begin, to->number_width, true);
     } else {
         line_flush(to);
         to->failed = to->failed || !output_bytes(id->text, id->length);
@@ -155,13 +236,17 @@ static void put_id(line *to, const id_text *id, char after)
 
 static void put_decimal(line *to, uint64_t value, char after)
 {
+    char *begin = to->end;
     to->end = output_decimal(to->end, value);
+    fill_field(to, begin, to->number_width, true);
     *to->end++ = after;
 }
 
-static void put_fingerprint(const output_style *style, radix_form radix, line *to, const uint64_t *words)
+static void put_fingerprint(const output_style *style, line *to, const uint64_t *words)
 {
-    to->end = radix_put(radix, to->end, words, style->words);
+    char *begin = to->end;
+    to->end = radix_put(style->radix, to->end, words, style->words);
+    fill_field(to, begin, to->fingerprint_width, false);
     *to->end++ = '\t';
 }
 
@@ -184,9 +269,9 @@ bool output_match(const output_style *style, const uint64_t *query, const sstore
                                            radix_string(style->radix, fingerprint, match->words, style->words),
                                            "distance", (int)match->distance, "id", json_id(style, &id)));
     }
-    line_begin(&to);
-    put_fingerprint(style, style->radix, &to, query);
-    put_fingerprint(style, style->radix, &to, match->words);
+    line_begin(style, &to);
+    put_fingerprint(style, &to, query);
+    put_fingerprint(style, &to, match->words);
     put_decimal(&to, match->distance, '\t');
     put_id(&to, &id, '\n');
     return line_end(&to);
@@ -213,8 +298,8 @@ bool output_new_record(const output_style *style, const uint64_t *query, uint64_
         return output_json(json_value_make("{s:s, s:b, s:s?}", "query",
                                            radix_string(RADIX_HEX, hex, query, style->words), "new", 1, "id",
                                            json_id(style, &shown)));
-    line_begin(&to);
-    put_fingerprint(style, RADIX_HEX, &to, query);
+    line_begin(style, &to);
+    put_fingerprint(style, &to, query);
     memcpy(to.end, words, sizeof words - 1);
     to.end += sizeof words - 1;
     put_id(&to, &shown, '\n');
@@ -229,8 +314,8 @@ bool output_count(const output_style *style, const uint64_t *query, uint64_t cou
         return output_json(json_value_make("{s:s, s:I}", "query",
                                            radix_string(style->radix, of_query, query, style->words), "count",
                                            (long long)count));
-    line_begin(&to);
-    put_fingerprint(style, style->radix, &to, query);
+    line_begin(style, &to);
+    put_fingerprint(style, &to, query);
     put_decimal(&to, count, '\n');
     return line_end(&to);
 }
@@ -248,10 +333,10 @@ bool output_pair(const output_style *first, const output_style *second, const ss
                                            json_id(first, &id), "other_fingerprint",
                                            radix_string(RADIX_HEX, other_hex, pair->other_words, second->words),
                                            "other_id", json_id(second, &other_id), "distance", (int)pair->distance));
-    line_begin(&to);
-    put_fingerprint(first, RADIX_HEX, &to, pair->words);
+    line_begin(first, &to);
+    put_fingerprint(first, &to, pair->words);
     put_id(&to, &id, '\t');
-    put_fingerprint(second, RADIX_HEX, &to, pair->other_words);
+    put_fingerprint(second, &to, pair->other_words);
     put_id(&to, &other_id, '\t');
     put_decimal(&to, pair->distance, '\n');
     return line_end(&to);
@@ -270,11 +355,13 @@ bool output_cluster_record(const output_style *style, const sstore_cluster_recor
                                            radix_string(RADIX_HEX, hex, record->words, style->words), "id",
                                            json_id(style, &id), "distance", (int)record->distance, "representative",
                                            (int)record->is_representative));
-    line_begin(&to);
+    line_begin(style, &to);
     put_decimal(&to, record->cluster_size, '\t');
-    put_fingerprint(style, RADIX_HEX, &to, record->words);
+    put_fingerprint(style, &to, record->words);
     put_id(&to, &id, '\t');
-    put_decimal(&to, record->distance, '\n');
+    put_decimal(&to, record->distance, style->headed ? '\t' : '\n');
+    if (style->headed)
+        put_decimal(&to, record->cluster, '\n');
     return line_end(&to);
 }
 
@@ -286,7 +373,7 @@ bool output_component(const output_style *style, bool with_smallest, uint64_t sm
         return false;
     if (style->json)
         return output_json(json_value_make("{s:s, s:s}", "smallest", first.text, "node", second.text));
-    line_begin(&to);
+    line_begin(style, &to);
     if (with_smallest)
         put_id(&to, &first, '\t');
     put_id(&to, &second, '\n');
@@ -299,8 +386,8 @@ bool output_record(const output_style *style, const uint64_t *fingerprint, uint6
     line to;
     if (!take_id(style, id, &shown))
         return false;
-    line_begin(&to);
-    put_fingerprint(style, RADIX_HEX, &to, fingerprint);
+    line_begin(style, &to);
+    put_fingerprint(style, &to, fingerprint);
     put_id(&to, &shown, '\n');
     return line_end(&to);
 }

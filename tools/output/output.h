@@ -22,14 +22,27 @@ typedef struct output_names {
     void *context;
 } output_names;
 
+/* Whether the lines of results have a header. */
+typedef enum header_mode {
+    HEADER_AUTO, /* if stdout is a terminal */
+    HEADER_ALWAYS,
+    HEADER_NEVER
+} header_mode;
+
 /* How results are printed. */
 typedef struct output_style {
     bool json;
     bool has_ids;              /* otherwise ids are printed as '-' or null */
     uint32_t words;            /* of a fingerprint */
-    radix_form radix;          /* of the fingerprints of matches and counts; all others are hex */
+    radix_form radix;          /* of the fingerprints of matches and counts; for all others hex, the default */
     const output_names *names; /* NULL: ids are numbers */
+    bool headed;               /* by output_head() */
+    bool aligned;              /* the same, on a terminal: fields have the width of their column */
 } output_style;
+
+/* Print the names of the columns, with tabs between them, as the first line of what is printed in this style; on a
+ * terminal only once there are results. With HEADER_ALWAYS and JSON, the process ends with a usage error. */
+void output_head(output_style *style, header_mode mode, const char *columns);
 
 /* "query<TAB>fingerprint<TAB>distance<TAB>id", or an object with these keys. */
 bool output_match(const output_style *style, const uint64_t *query, const sstore_match *match);
@@ -46,7 +59,8 @@ bool output_count(const output_style *style, const uint64_t *query, uint64_t cou
 /* "fingerprint<TAB>id<TAB>fingerprint<TAB>id<TAB>distance", or an object. */
 bool output_pair(const output_style *first, const output_style *second, const sstore_pair *pair);
 
-/* "cluster size<TAB>fingerprint<TAB>id<TAB>distance", or an object that also has the cluster's number. */
+/* "cluster size<TAB>fingerprint<TAB>id<TAB>distance", below a header also "<TAB>cluster"; or an object with all of
+ * them. */
 bool output_cluster_record(const output_style *style, const sstore_cluster_record *record);
 
 /* "smallest<TAB>node", or an object with these keys; only the node if not `with_smallest`. */

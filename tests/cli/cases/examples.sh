@@ -36,8 +36,8 @@ run_example() # NAME EXAMPLE
     (cd "$1" && bash -euc -o pipefail "$2" </dev/null >../output 2>../errors) || { echo "FAILED: $2" && cat errors; }
     echo "$2" && ls "$1" | diff - <(ls files) | sed -n "s/^< /    makes /p"
 }
-fits 33 sstore --help
-mkdir all && cp files/pages.txt all
+fits 42 sstore --help
+mkdir all && cp files/titles all
 sstore --help | sed -n 's/^  \$ //p' >examples
 [ "$(wc -l <examples)" = 2 ] && (cd all && bash -eu ../examples 2>/dev/null) || echo "FAILED: the examples of sstore --help"
 for command in $(sstore --help | sed -n 's/^  \([a-z]*\)  .*/\1/p'); do

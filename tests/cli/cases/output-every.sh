@@ -26,14 +26,14 @@ forms()
     build | remove | reindex | compact | merge | shard | serve) ;; # they speak on stderr
     add) printf '%s\n' '--quiet --if-new STORE input' '--quiet --if-new --json STORE input' \
                        '--quiet --if-new --limit=1 STORE input' ;;
-    query) printf '%s\n' '-k 64 STORE 1' '-k 64 --json STORE 1' '-k 64 --output-radix=dec STORE 1' \
+    query) printf '%s\n' '-k 64 STORE 1' '-k 64 --json STORE 1' '-k 64 --output-radix=dec STORE 1' '--header=always -k 64 STORE 1' \
                          '--count STORE 1' '--count --json STORE 1' \
                          '--explain STORE 1' '--nearest STORE 1' '--nearest --json STORE 1' '--input=input STORE' \
                          '--input=input --json STORE' '--id-table=table --input=input STORE' '-k 64 --id-table=table --json STORE 1' '--input=input --count STORE' '--limit=1 -k 64 STORE 1' '--output-radix=dec -k 64 STORE 1' ;;
     scan) printf '%s\n' '--queries=others others' '--queries=others --no-ids others' ;;
     collect) printf '%s\n' 'matches' '--memory=64M matches matches' '--id-table=table matches-with-ids' ;;
     pairs) printf '%s\n' '-k 16 STORE' '-k 16 --json STORE' '-k 16 --id-table=table STORE' ;;
-    clusters) printf '%s\n' '-k 16 STORE' '-k 16 --json STORE' '-k 16 --drop STORE' '-k 16 --drop --json STORE' \
+    clusters) printf '%s\n' '-k 16 STORE' '-k 16 --json STORE' '-k 16 --header=always STORE' '-k 16 --drop STORE' '-k 16 --drop --json STORE' \
                             '--representatives STORE' '--representatives --json STORE' '--singles STORE' \
                             '--singles --json STORE' '--edges edges' '--edges edges --json' \
                             '--edges edges --drop' '--edges edges --representatives' \

@@ -6,6 +6,13 @@ exits 2 sstore finger
 exits 2 sstore help stats
 exits 2 sstore --verison
 exits 2 sstore find
+echo "--- commands of other programs"
+for word in dedup Dedupe search create index info find delete list simhash; do
+    exits 2 sstore $word
+done
+exits 2 sstore help dedup
+exits 2 sstore "" 
+exits 2 sstore "del rm"
 echo "--- options"
 exits 2 sstore query --cuont STORE 1
 exits 2 sstore query --cuont=5 STORE 1

@@ -1,0 +1,52 @@
+# Column names head the lines on a terminal, where columns are aligned and clusters have numbers, or everywhere with
+# --header always. Elsewhere nothing changes: nor does a column stand elsewhere on a terminal than in a pipe.
+needs_terminal "${BASH_SOURCE[0]}"
+printf '%s\t%d\n' ff 1 fe 20 f0f0f0f0f0 300 f0f0f0f0f1 123456789 >records
+printf '%s\n' ff 0 >queries
+sstore build --quiet STORE records
+sstore build --quiet OTHER records
+sstore build --quiet --no-ids NOIDS <<<'ff'
+sstore build --quiet WIDE <<<"$(printf '%032x' 255) 5"
+sed 's/.*\t//' records | sort -n | awk '{ print $1 "\tname " $1 }' | sstore names --from - table
+terminal() { script -qec "sstore $*" /dev/null </dev/null | tr -d '\r' | sed -E $'s/\x1b\\[K//g'; }
+while read -r command; do
+    echo "--- $command"
+    plain=$(sstore $command)
+    [ "$(sstore $command --header never)" = "$plain" ] || echo "FAILED: never"
+    [ "$(terminal $command --header never)" = "$plain" ] || echo "FAILED: never on a terminal"
+    sstore $command --header always >headed
+    head -n 1 headed
+    # Below the header stand the same columns, and perhaps one more.
+    awk -F '\t' 'NR > 1' headed | cut -f "1-$(awk -F '\t' '{ print NF; exit }' <<<"$plain")" | same - <(echo "$plain")
+    terminal $command
+    terminal $command | sed 's/ //g' | same - <(sed 's/ //g' headed)
+done <<'END'
+query STORE ff
+query -k 0 STORE ff 0
+query --count STORE ff 0
+query STORE --input queries --id-table table
+query STORE --output-radix dec ff
+query NOIDS ff
+query WIDE 000000000000000000000000000000ff
+pairs STORE
+pairs STORE --id-table table
+join STORE OTHER
+clusters STORE
+clusters STORE --drop
+clusters STORE --representatives
+clusters STORE --id-table table
+dump STORE
+dump STORE --columns id,fingerprint
+scan --queries queries records
+END
+echo "--- without results"
+sstore query -k 0 STORE 5 --header always
+sstore pairs -k 0 STORE --header always
+terminal query -k 0 STORE 5
+sstore query STORE ff | sstore collect --header always
+printf '1\t2\n2\t3\n' >edges
+sstore clusters --edges edges --header always
+echo "--- never before JSON"
+terminal query --json STORE ff | same - <(sstore query --json STORE ff)
+exits 2 sstore query --json --header always STORE ff 2>&1
+exits 2 sstore dump --format jsonl --header always STORE 2>&1
