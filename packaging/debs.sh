@@ -24,7 +24,7 @@ done
 need_libraries
 need_command cc build-essential
 need_command dh debhelper
-install_missing --no-install-recommends
+install_missing
 
 export DEB_BUILD_OPTIONS="terse ${DEB_BUILD_OPTIONS:-}"
 . tests/tree.sh

@@ -36,7 +36,7 @@ make_environment() { # name, python, packages...
 # The tests in an environment; other arguments are pytest's.
 run_tests() { # name, arguments...
   local status=0
-  (cd "$here" && "$work/$1/bin/python" -m pytest -q -W ignore::DeprecationWarning "${@:2}") 2>&1 | tee "$1.log" || status=$?
+  (cd "$here" && "$work/$1/bin/python" -m pytest -q -rs -W ignore::DeprecationWarning "${@:2}") 2>&1 | tee "$1.log" || status=$?
   figure "Python $1: $(tail -n 1 "$1.log")"
   return "$status"
 }

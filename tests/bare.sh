@@ -29,7 +29,7 @@ if [ -z "${SSTORE_BARE_INSIDE:-}" ]; then
   (
     . tests/packages.sh
     need_command debootstrap debootstrap
-    install_missing --no-install-recommends
+    install_missing
   ) || impossible "debootstrap cannot be installed"
   apart=(unshare --mount --pid --mount-proc --kill-child)
   "${apart[@]}" true 2>/dev/null || impossible "this process may not mount (it fails: ${apart[*]} true)"
@@ -155,9 +155,12 @@ if [ "${1:-}" = --python ]; then
   ((${#failed[@]} == 0))
   exit
 fi
+# shellcheck disable=SC2016 # for the shell there
+there 'find . -path ./build -prune -o -print | LC_ALL=C sort >/before'
 try "tools/quickstart.sh, /dev/shm a plain folder" tools/quickstart.sh
 # shellcheck disable=SC2145 # one string is meant
 try "tests/run.sh${*:+ $*}, /dev/shm a plain folder" "tests/run.sh $*"
+try "only build/ is new in the tree" "find . -path ./build -prune -o -print | LC_ALL=C sort | diff /before -"
 preset=release
 [ -e "$root/sstore/build/$preset/CTestTestfile.cmake" ] || preset=asan
 scratch_tests="SSTORE_TEST_CASES=4 ctest --preset $preset -j $(nproc) --timeout 3600 -R '^(unit\\.sorter|property\\.(builds|joins|stream_matcher)|limits\\.open_close|faults\\.file_locations|corrupt\\.reindex)$'"

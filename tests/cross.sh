@@ -73,7 +73,7 @@ for processor in "${processors[@]}"; do
   need_command "$processor-linux-gnu-gcc" "gcc-$processor-linux-gnu"
   need_command "qemu-$processor" qemu-user
 done
-install_missing --no-install-recommends
+install_missing
 
 # ----- the other processor's libraries -----
 target_packages=(libc6-dev libgcc-s1 liblmdb-dev libxxhash-dev libcmocka-dev libjansson-dev libmicrohttpd-dev libsqlite3-dev

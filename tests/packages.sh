@@ -2,7 +2,8 @@
 #   need_command COMMAND PACKAGE    the package, unless there is the command
 #   need_module MODULE PACKAGE      the package, unless pkg-config knows the module
 #   need_libraries                  the packages that everything is built with
-#   install_missing [APT-OPTION...] installs what was needed and is not there, or ends the script
+#   install_missing                 says how many packages it installs and how large they are, and installs what was needed
+#                                   and is not there, without recommendations; or ends the script
 missing=()
 need_command() {
   command -v "$1" >/dev/null || missing+=("$2")
@@ -36,8 +37,13 @@ as_root() {
     exit 1
   fi
 }
+apt_install() { # argument...
+  as_root env LC_ALL=C DEBIAN_FRONTEND=noninteractive apt-get install --no-install-recommends "$@" "${missing[@]}"
+}
 install_once() {
-  as_root apt-get update -q && as_root env DEBIAN_FRONTEND=noninteractive apt-get install -qy "$@" "${missing[@]}"
+  as_root apt-get update -q || return
+  apt_install --assume-no 2>/dev/null | grep -E '^(.* newly installed|Need to get|After this operation)'
+  apt_install -qy
 }
 install_missing() {
   ((${#missing[@]} > 0)) || return 0
@@ -47,5 +53,5 @@ install_missing() {
     exit 1
   fi
   # A mirror that is being updated fails now and then: once more, after a moment.
-  install_once "$@" || { sleep 5; install_once "$@"; } || exit 1
+  install_once || { sleep 5; install_once; } || exit 1
 }

@@ -16,11 +16,13 @@
 #              If no such system can be made, this is reported, and asan and release run here instead.
 #   tests/run.sh [--long] [JOB...]      without a JOB: asan and release; all: bare and all others
 #       --long: damage tests try every bit and every length (takes hours)
-# First prints an estimate of its time. If CI is set, warnings are errors. At the end prints the result of each job. The
-# exit status is not 0 if anything failed.
+# First prints an estimate of its time. Installs missing packages, and says before how large they are. If CI is set, warnings
+# are errors. At the end prints the result of each job, and then all that was not tried, with the reason. The exit status is
+# not 0 if anything failed. Writes to build/ only.
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 
+export PYTHONDONTWRITEBYTECODE=1
 timeout=3600 # for one test: only a hang takes this long, also on a slow machine
 all_jobs=(bare full tsan clang coverage analyze python packages) # asan and release are in bare
 # Estimated seconds of each job with two idle processors, with its build but without installing packages.
@@ -88,6 +90,7 @@ need_command jq jq
 need_command curl curl
 need_command sqlite3 sqlite3
 need_command mkdocs mkdocs
+need_command groff groff-base
 # Some distributions have Chromium only in other forms than a package: the test that shows pages is then skipped.
 if [[ " ${jobs[*]} " == *" full "* ]] && apt-cache show chromium >/dev/null 2>&1; then
   need_command chromium chromium
@@ -175,6 +178,23 @@ conclude() { # job
   [ -e "$results/tests.log" ] && awk '/^[0-9]+\/[0-9]+ Testing: / { test = $3 } sub(/^figure: /, "") { print test ": " $0 }' "$results/tests.log" | sort
 }
 
+# Prints what of a job was not tried, a line each, with the test and the reason: whole tests and parts of them.
+list_untried() { # job
+  local tests=build/results/$1/tests.log
+  [ ! -e "$tests" ] || awk -v job="$1" '
+    function tell(why) { print job ": " test ": " why; told = 1 }
+    /^[0-9]+\/[0-9]+ Testing: / { test = $3; told = 0; last = "" }
+    tolower($0) ~ /^(skipped|not tried): / || /: skipped, because / { tell($0) }
+    sub(/^\[  SKIPPED \] /, "") && !/^[0-9]+ test/ && !seen[test, $0]++ { tell($0) }
+    /^Test Skipped\.$/ && !told { tell(last) }
+    NF && !/^<end of output>|^Test time|^-+$/ { last = $0 }' "$tests"
+  # Of the python job, pytest's lines; of systems in a chroot, this script's own.
+  cat "build/$1"/figures.txt "build/results/$1.log" 2>/dev/null | awk -v job="$1" '
+    /^== not tried/ { inside = 1; next }
+    /^$|^==/ { inside = 0 }
+    inside || tolower($0) ~ /^not tried: / || /^SKIPPED \[/ { if (!seen[$0]++) print job ": " $0 }'
+}
+
 # The jobs bare and packages take the same bare system.
 if [[ " ${jobs[*]} " == *" bare "*" packages "* ]]; then
   export SSTORE_BARE_BASE=$PWD/build/bare/base.tar
@@ -219,6 +239,9 @@ for job in "${jobs[@]}"; do
   say "$job, in ${took[$job]}"
   conclude "$job"
 done
+untried=$(for job in "${jobs[@]}"; do list_untried "$job"; done)
+say "not tried${untried:+:}"
+printf '%s\n' "${untried:-nothing: no test was skipped}"
 if ((${#failed[@]} > 0)); then
   say "FAILED: ${failed[*]}, after $(minutes $SECONDS)"
   exit 1

@@ -24,7 +24,7 @@ ln -s "$sstore" "$folder/bin/sstore"
 (
     cd "$folder/work" || exit 1
     unset NO_COLOR
-    export LC_ALL=C PATH="$folder/bin:$PATH"
+    export LC_ALL=C PYTHONDONTWRITEBYTECODE=1 PATH="$folder/bin:$PATH"
     exec timeout 3600 bash -c '. "$0"; . "$1"' "$library" "$case_file" </dev/null
 ) 3>&1 >"$folder/stdout" 2>"$folder/stderr"
 echo $? >"$folder/exit"

@@ -6,7 +6,7 @@ build_packages() {
   (
     . tests/packages.sh
     need_command lintian lintian
-    install_missing --no-install-recommends
+    install_missing
   ) || return 1
   umask 077 # another one than there
   packaging/debs.sh --source "$ours" || return 1
@@ -56,7 +56,7 @@ compare_packages() {
 mkdir "$work/tree" && tree_files | tar --null -T - -cf - | tar -C "$work/tree" --no-same-owner -xf - ||
   impossible "the tree cannot be copied"
 attempt "packages, and lintian" build_packages
-if ( . tests/packages.sh; need_command buildah buildah; install_missing --no-install-recommends ); then
+if ( . tests/packages.sh; need_command buildah buildah; install_missing ); then
   attempt "packaging/docker/Dockerfile" build_image
   attempt "the packages of both are the same" compare_packages
 else
