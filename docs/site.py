@@ -22,9 +22,10 @@ import links  # noqa: E402  (tests/links.py knows where links and headings are)
 
 # Title, page in the tree. The site has each at the place that site_path() gives.
 MENU = {
-    "Start": [("Overview", "README.md"), ("Tutorial", "docs/tutorial.md")],
+    "Start": [("Overview", "README.md"), ("Install", "docs/install.md"), ("Tutorial", "docs/tutorial.md")],
     "Use": [
         ("Commands", "docs/guide.md"),
+        ("Examples", "docs/examples.md"),
         ("Settings", "docs/settings.md"),
         ("Plans", "docs/plans.md"),
         ("Operation", "docs/operation.md"),

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Tries README as a newcomer does: makes a bare Debian system in a temporary folder with debootstrap, copies this tree
-# into it, and runs tools/quickstart.sh and tests/run.sh there, as root in a chroot where only /proc is mounted. Tests
+# into it, and runs tools/quickstart.sh, pip and tests/run.sh there, as root in a chroot where only /proc is mounted. Tests
 # with large scratch folders then run again with other kinds of /dev/shm. Needs root, debootstrap (which it installs)
 # and 3 GB below TMPDIR or /var/tmp. Packages come from the sources of this machine's apt.
 #   tests/bare.sh [JOB...]      the jobs of tests/run.sh to run there; without any, its default jobs
-#   tests/bare.sh --python      only the first lines of python/README.md
+#   tests/bare.sh --python      only the installations by pip that README.md and python/README.md show, and README's example
 #   tests/bare.sh --packages    the job `packages` instead: builds the Debian packages here, checks them with lintian, builds
 #                               them again by packaging/docker/Dockerfile, compares both, and installs, uses and purges
 #                               them in the bare system, where docs/tutorial.md is followed to its end
@@ -139,6 +139,15 @@ attempt() { # what it is, command...
   [ "$status" = 0 ] || failed+=("$what")
 }
 
+# README's installation by pip, and then its example with that command.
+try_pip() {
+  local lines
+  lines=$(sed -n '/^With pip/,/^Or as packages/{/^```/d; /^[A-Z]/d; s/^sudo //; p}' README.md)
+  try "README's installation by pip, and its example" "set -e; apt-get update -q; rm -rf env
+    ${lines//apt-get install/apt-get install -y -q --no-install-recommends}
+    bash tests/page.sh README.md env/bin/sstore; deactivate; rm -r env"
+}
+
 find_sources
 say "bare system: $release from $mirror"
 take_root
@@ -150,14 +159,16 @@ prepare_root
 copy_tree || impossible "the tree cannot be copied"
 
 if [ "${1:-}" = --python ]; then
-  lines=$(sed -n '/^```python/q; s/^\$ \(sudo \)\?//p' python/README.md | sed 's/apt-get install/apt-get install -y -q/')
-  try "the first lines of python/README.md" "set -e; apt-get update -q; $lines"
+  lines=$(sed -n '/^```python/q; s/^\$ \(sudo \)\?//p' python/README.md)
+  try "the first lines of python/README.md" "set -e; apt-get update -q; ${lines//apt-get install/apt-get install -y -q}"
+  try_pip
   ((${#failed[@]} == 0))
   exit
 fi
 # shellcheck disable=SC2016 # for the shell there
 there 'find . -path ./build -prune -o -print | LC_ALL=C sort >/before'
 try "tools/quickstart.sh, /dev/shm a plain folder" tools/quickstart.sh
+try_pip
 # shellcheck disable=SC2145 # one string is meant
 try "tests/run.sh${*:+ $*}, /dev/shm a plain folder" "tests/run.sh $*"
 try "only build/ is new in the tree" "find . -path ./build -prune -o -print | LC_ALL=C sort | diff /before -"

@@ -9,6 +9,7 @@
 #   <!-- console: install -->         The block changes the system. It runs only with --install, and for root without `sudo`.
 # Anywhere on the page:
 #   <!-- console: skip unless COMMAND -->  If COMMAND fails, nothing runs, and the exit status is 77; not with --install.
+# `$ cat FILE` of a file that is not there shows what a reader has: the lines become that file.
 # Needs only bash, coreutils, sed and awk. The exit status is 1 if a command fails or its output differs.
 page_fail() { # line, reason
   printf '%s:%s: %s\n' "$page_file" "$1" "$2" >&2
@@ -59,6 +60,10 @@ page_run() { # line, mode, command, file of the expected output
     [ "$(id -u)" != 0 ] || set -- "$1" "$2" "${3//sudo /}" "$4"
   fi
   printf '%s: $ %s\n' "$1" "$3"
+  if [[ $3 =~ ^cat\ ([a-z.]+)$ && ! -e ${BASH_REMATCH[1]} ]]; then
+    cp "$4" "${BASH_REMATCH[1]}"
+    return
+  fi
   eval "$3" >"$page_folder/found" 2>&1 </dev/null 3<&-
   page_status=$?
   cat "$page_folder/found"
