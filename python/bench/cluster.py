@@ -151,14 +151,14 @@ def run_ray(given: Any, files: list[str], joined: list[str], report: Report) -> 
 
 def run_library(given: Any, files: list[str], joined: list[str], report: Report) -> None:
     import sstore
-    from sstore import _arrays, _tasks
+    from sstore import _rows, _tasks
     from sstore._shards import ShardBuild, SharedFolder, open_shard
 
     words, distance = given.bits // 64, given.distance
 
     def read(names: list[str]) -> list[Any]:
         table = pyarrow.parquet.read_table(names)
-        return [_arrays.words(column, name, None) for name, column in zip(table.column_names, table.columns)]
+        return [_rows.words(column, name, None) for name, column in zip(table.column_names, table.columns)]
 
     fps, ids = read(files)
     queries = _tasks.distinct(read([given.query_file])[0])

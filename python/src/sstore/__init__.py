@@ -23,6 +23,7 @@ from sstore._columns import (
     StreamMatches,
 )
 from sstore._dedup import Answers, Deduplicator
+from sstore._doubt import BadRow, BadRows, DoubtWarning, SkipBad, SkippedWarning
 from sstore._errors import (
     ArgumentError,
     BusyError,
@@ -55,6 +56,7 @@ from sstore._stream import StreamMatcher, collect, find_all
 from sstore._text import (
     Hash,
     Markup,
+    Nulls,
     Weights,
     hamming_distance,
     simhash,
@@ -85,6 +87,8 @@ __all__ = [
     "Answers",
     "ArgumentError",
     "ArrayLike",
+    "BadRow",
+    "BadRows",
     "Batches",
     "BatchMatches",
     "build",
@@ -99,6 +103,7 @@ __all__ = [
     "components",
     "DamagedError",
     "Deduplicator",
+    "DoubtWarning",
     "Error",
     "ExistsError",
     "Features",
@@ -115,6 +120,7 @@ __all__ = [
     "Matches",
     "merge",
     "NotFoundError",
+    "Nulls",
     "Objective",
     "open",
     "OutOfMemoryError",
@@ -137,6 +143,8 @@ __all__ = [
     "simhash_features",
     "simhash_hashes",
     "Size",
+    "SkipBad",
+    "SkippedWarning",
     "Statistics",
     "Store",
     "StreamMatcher",

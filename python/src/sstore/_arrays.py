@@ -9,6 +9,7 @@ from typing import Any, Optional, Protocol, Union
 import numpy as np
 import numpy.typing as npt
 
+from sstore._doubt import DoubtWarning, warn
 from sstore._errors import ArgumentError
 from sstore._native import ffi, lib
 
@@ -34,22 +35,33 @@ MAX_WORDS = int(lib.SSTORE_MAX_WORDS)
 _MASK = (1 << 64) - 1
 
 
-def word(value: int, name: str) -> int:
+def int_of(value: Any) -> int:
+    """A number as an int. NumPy's signed ones of less than 64 bits are taken without a sign, as arrays of them."""
+    found = operator.index(value)
+    return found & ((1 << 8 * value.itemsize) - 1) if isinstance(value, np.signedinteger) and found < 0 else found
+
+
+def word(value: Any, name: str) -> int:
     """A number as 64 bits; a negative one is taken as two's complement."""
-    number = operator.index(value)
-    if not -(1 << 63) <= number <= _MASK:
-        raise ArgumentError(
-            f"{name}: expected a number of 64 bits, found {value}{_BITS_HINT if name not in _NUMBERS else ''}"
+    found = int_of(value)
+    if name == "fingerprint" and -(1 << 31) <= found < -1:
+        warn(
+            f"fingerprint: {found} is taken as 64 bits; value & 0xFFFFFFFF is the 32-bit value that it may be",
+            DoubtWarning,
         )
-    return number & _MASK
+    if not -(1 << 63) <= found <= _MASK:
+        raise ArgumentError(
+            f"{name}: expected a number of 64 bits, found {value}{_BITS_HINT if name not in NUMBERS else ''}"
+        )
+    return found & _MASK
 
 
 def word_count(bits: int) -> int:
     """The words of a fingerprint of so many bits."""
-    number = operator.index(bits)
-    if not 64 <= number <= 64 * MAX_WORDS or number % 64 != 0:
-        raise ArgumentError(f"bits: expected a multiple of 64 from 64 to {64 * MAX_WORDS}, found {number}")
-    return number // 64
+    width = operator.index(bits)
+    if not 64 <= width <= 64 * MAX_WORDS or width % 64 != 0:
+        raise ArgumentError(f"bits: expected a multiple of 64 from 64 to {64 * MAX_WORDS}, found {width}")
+    return width // 64
 
 
 def words_of(array: Words) -> int:
@@ -66,13 +78,13 @@ def _shapes(count: Optional[int]) -> str:
 
 
 def _wrong_shape(name: str, count: Optional[int], found: str) -> ArgumentError:
-    if name in _NUMBERS:
+    if name in NUMBERS:
         return ArgumentError(f"{name}: expected an array of shape (n,), found {found}")
     bits = "" if count is None else f" for fingerprints of {64 * count} bits"
     return ArgumentError(f"{name}: expected an array of shape {_shapes(count)}{bits}, found {found}")
 
 
-_NUMBERS = ("ids", "id", "edges")  # arrays that are not of fingerprints
+NUMBERS = ("ids", "id", "edges")  # arrays that are not of fingerprints
 
 
 def _of_bytes(array: npt.NDArray[np.uint8]) -> Words:
@@ -88,30 +100,36 @@ def fitted(array: Words, name: str, count: Optional[int]) -> Words:
     raise _wrong_shape(name, count, str(array.shape))
 
 
-def _of_objects(array: npt.NDArray[Any], name: str, count: Optional[int]) -> Words:
-    """Of an array of Python objects, such as pandas has for bytes."""
-    items = array.tolist()
-    if not any(isinstance(item, bytes) for item in items):
-        raise TypeError(f"{name}: expected 64-bit integers, found {array.dtype}{_TEXT_HINT}")
-    return _of_sequence(items, name, count)
+def _bits_of(array: npt.NDArray[Any], name: str, count: Optional[int]) -> Optional[npt.NDArray[np.uint8]]:
+    """The bytes of an array of single bits, such as `pdqhash` and `imagehash` make; None: it has something else.
+
+    Numbers are bits if all are 0 or 1, and there are as many columns as a fingerprint has bits: 64, 128 and so on.
+    """
+    size = array[:1].size
+    if array.dtype != np.bool_ and (size % 64 != 0 or size == 0 or count not in (None, size // 64)):
+        return None
+    if array.ndim < 2 or size % 64 != 0 or not 1 <= size // 64 <= MAX_WORDS or count not in (None, size // 64):
+        wanted = f"64 to {64 * MAX_WORDS} columns in steps of 64" if count is None else f"{64 * count} columns"
+        raise ArgumentError(f"{name}: expected single bits in {wanted}, found an array of shape {array.shape}")
+    if array.dtype != np.bool_:
+        if array[:16].max() > 1 or array.min() < 0 or array.max() > 1:
+            return None
+    return np.packbits(array.reshape(len(array), -1).astype(np.bool_), axis=1)
 
 
-def _are_single_bits(array: npt.NDArray[Any]) -> bool:
-    """Whether its last axis has the bits of a fingerprint, such as `pdqhash` and `imagehash` make."""
-    if array.dtype.kind not in "iu":
-        return array.dtype == np.bool_
-    size = array.shape[-1]
-    return size % 64 == 0 and size > (8 if array.dtype == np.uint8 else 1) * MAX_WORDS and bool((array >> 1 == 0).all())
-
-
-def _of_numpy(array: npt.NDArray[Any], name: str, count: Optional[int]) -> Words:
+def of_numpy(array: npt.NDArray[Any], name: str, count: Optional[int]) -> Words:
     """Of an array of shape (n,), (n, 1) or (n, words), or of bytes: of shape (n, 8 * words)."""
     masks: Any = np.ma  # not typed in all versions
     if isinstance(array, np.ma.MaskedArray) and masks.is_masked(array):
         raise ArgumentError(f"{name}: found masked values")
     array = np.asarray(array)
-    if array.dtype == np.bool_ or (array.ndim == 2 and _are_single_bits(array)):
-        raise TypeError(f"{name}: found single bits; numpy.packbits(bits.astype(bool), axis=1) makes bytes of them")
+    is_number = name in NUMBERS
+    if array.dtype.kind == "i" and array.dtype.itemsize < 8 and not is_number:
+        array = array.view(f"{array.dtype.byteorder}u{array.dtype.itemsize}")  # as Java and SQL have unsigned numbers
+    if array.dtype.kind in "biu" and array.ndim > 1 and not is_number and len(array) > 0:
+        bits = _bits_of(array, name, count)
+        if bits is not None:
+            return _of_bytes(bits)
     if array.ndim not in (1, 2):
         raise _wrong_shape(name, count, str(array.shape))
     width = 1 if array.ndim == 1 else array.shape[1]
@@ -120,12 +138,17 @@ def _of_numpy(array: npt.NDArray[Any], name: str, count: Optional[int]) -> Words
             raise _wrong_shape(name, count, f"{array.shape} of uint8")
         return _of_bytes(array)
     if array.dtype == np.object_ and array.ndim == 1 and array.size > 0:
-        return _of_objects(array, name, count)
+        return of_sequence(array.tolist(), name, count)
     if not 1 <= width <= MAX_WORDS or count not in (None, width):
         raise _wrong_shape(name, count, str(array.shape))
+    if width > 1 and array.dtype.kind in "iu" and array.dtype.itemsize < 8:
+        raise ArgumentError(f"{name}: expected one number of {array.dtype} for each fingerprint, found {array.shape}")
     if array.dtype.kind not in "iu":
         if array.size > 0 or array.dtype.kind not in "fO":
-            raise TypeError(f"{name}: expected 64-bit integers, found {array.dtype}{_HINTS.get(array.dtype.kind, '')}")
+            missing: Any = np.flatnonzero(np.isnan(array)) if array.dtype.kind == "f" and array.ndim == 1 else ()
+            where = f"; row {missing[0]} is NaN" if len(missing) > 0 else ""
+            hint = where + _HINTS.get(array.dtype.kind, "")
+            raise TypeError(f"{name}: expected 64-bit integers, found {array.dtype}{hint}")
         array = array.astype(np.uint64)
     if array.dtype.kind == "i" and array.dtype.itemsize < 8 and bool((array < 0).any()):
         raise ArgumentError(f"{name}: found a negative value of {array.dtype}; int64 is taken as 64 bits")
@@ -138,7 +161,12 @@ def _of_numpy(array: npt.NDArray[Any], name: str, count: Optional[int]) -> Words
 # What to do about values of another kind, by NumPy's letters.
 _BITS_HINT = "; bits says how many wider ones have"
 _TEXT_HINT = ": int(text, 16) reads a fingerprint, bytes.fromhex(text) also a wider one; ids of rows are their numbers"
-_HINTS = {"f": ": fill missing values, and cast to an integer type", "U": _TEXT_HINT, "O": _TEXT_HINT, "T": _TEXT_HINT}
+_HINTS = {
+    "f": ": floats lose digits: fill missing values, and cast to an integer type",
+    "U": _TEXT_HINT,
+    "O": _TEXT_HINT,
+    "T": _TEXT_HINT,
+}
 
 
 def _of_wide_ints(items: Sequence[Any], name: str, count: int) -> Words:
@@ -175,21 +203,43 @@ def _of_rows(items: Sequence[Any], name: str, count: Optional[int]) -> Words:
             raise ArgumentError(
                 f"{name}: expected arrays like the first, {items[0].dtype}{items[0].shape}, found {found}"
             )
-    return _of_numpy(np.stack(items), name, count)
+    return of_numpy(np.stack(items), name, count)
 
 
-def _of_sequence(values: Any, name: str, count: Optional[int]) -> Words:
+def _of_lists(items: Sequence[Any], name: str, count: Optional[int]) -> Words:
+    """Lists of the bits of one fingerprint each. Numbers in lists may be bytes or words."""
+    if all(isinstance(item, (list, tuple)) and len(item) == len(items[0]) for item in items):
+        array = np.array(items)
+        if array.ndim == 2 and array.dtype.kind in "biu" and array.shape[1] > 0:
+            bits = _bits_of(array, name, count)
+            if bits is not None:
+                return _of_bytes(bits)
+    raise TypeError(
+        f"{name}: expected int, bytes or arrays, found {type(items[0]).__name__}; numpy.array(rows, numpy.uint8) makes "
+        "bytes of rows, and numpy.array(rows, numpy.uint64) words"
+    )
+
+
+def of_sequence(values: Any, name: str, count: Optional[int]) -> Words:
     if isinstance(values, (str, bytes, bytearray, Mapping, Set)):
         raise TypeError(f"{name}: expected an array or a sequence of int, found {type(values).__name__}")
     try:
         items = list(values)
     except TypeError:
         raise TypeError(f"{name}: expected an array or a sequence of int, found {type(values).__name__}") from None
-    if items and name not in _NUMBERS:
+    if items and name not in NUMBERS:
         if isinstance(items[0], bytes):
             return _of_byte_strings(items, name, count)
         if isinstance(items[0], np.ndarray) and items[0].ndim > 0:
             return _of_rows(items, name, count)
+        if isinstance(items[0], (list, tuple)):
+            return _of_lists(items, name, count)
+        if (
+            isinstance(items[0], np.signedinteger)
+            and items[0].itemsize < 8
+            and len({type(item) for item in items}) == 1
+        ):
+            return of_numpy(np.array(items), name, count)
     for item in items:
         if not isinstance(item, (int, np.integer)) or isinstance(item, bool):
             hint = _TEXT_HINT if isinstance(item, str) else ""
@@ -205,16 +255,18 @@ def _of_sequence(values: Any, name: str, count: Optional[int]) -> Words:
 
 def one(value: Any, name: str, count: Optional[int]) -> Words:
     """A single fingerprint, as an array of its words: of an int, of bytes, or of an array of words or of bytes."""
+    if isinstance(value, np.ndarray) and value.dtype.kind in "biu" and value.size > 0:
+        bits = _bits_of(value.reshape(1, -1), name, count) if value.ndim > 0 else None
+        if bits is not None:
+            return _of_bytes(bits).reshape(-1)
     if isinstance(value, (bytes, np.ndarray)) and not (isinstance(value, np.ndarray) and value.ndim == 0):
         if isinstance(value, np.ndarray) and value.ndim != 1:
             wanted = "one fingerprint" if count is None else f"one fingerprint, of shape ({count},) or ({8 * count},)"
             raise ArgumentError(f"{name}: expected {wanted}, found an array of shape {value.shape}")
         if isinstance(value, bytes):
             return _of_byte_strings([value], name, count).reshape(-1)
-        if _are_single_bits(value):
-            raise TypeError(f"{name}: found single bits; numpy.packbits(bits.astype(bool)) makes bytes of them")
         try:
-            return _of_numpy(value.reshape(1, -1), name, count).reshape(-1)
+            return of_numpy(value.reshape(1, -1), name, count).reshape(-1)
         except ArgumentError:
             if count is None:
                 raise
@@ -223,9 +275,9 @@ def one(value: Any, name: str, count: Optional[int]) -> Words:
                 f"{64 * count} bits, found {value.shape} of {value.dtype}"
             ) from None
     if count is None or count == 1:
-        return np.array([word(operator.index(value), name)], np.uint64)
+        return np.array([word(value, name)], np.uint64)
     try:
-        number = operator.index(value)
+        number = int_of(value)
     except TypeError:
         raise TypeError(
             f"{name}: expected an int of {64 * count} bits, {8 * count} bytes or an array of shape ({count},), found "
@@ -235,12 +287,24 @@ def one(value: Any, name: str, count: Optional[int]) -> Words:
 
 
 def is_arrow(values: object) -> bool:
-    """Whether it is an array, a table or a stream of Arrow."""
+    """Whether it is an array, a table or a stream of Arrow; but not objects of Python, whose type pandas guesses."""
+    kind = getattr(values, "dtype", None)
+    if isinstance(kind, np.dtype) and kind == np.object_:
+        return False
     return hasattr(values, "__arrow_c_stream__") or hasattr(values, "__arrow_c_array__")
 
 
 # By the format strings of Arrow's C data interface, which tell a number from a date or an index of a dictionary.
-_ARROW_TYPES = {"L": np.uint64, "l": np.int64, "I": np.uint32, "i": np.int32, "S": np.uint16, "C": np.uint8}
+_ARROW_TYPES = {
+    "L": np.uint64,
+    "l": np.int64,
+    "I": np.uint32,
+    "i": np.int32,
+    "S": np.uint16,
+    "s": np.int16,
+    "C": np.uint8,
+    "c": np.int8,
+}
 
 
 class _Owned:
@@ -288,11 +352,11 @@ def _arrow_bytes(view: Any, kind: str, name: str, owner: object) -> npt.NDArray[
     return data[first + begin * size : first + end * size].reshape(len(view), size)
 
 
-def _of_view(view: Any, schema: Any, name: str, owner: object, count: Optional[int]) -> Words:
+def of_view(view: Any, schema: Any, name: str, owner: object, count: Optional[int]) -> Words:
     """An array of Arrow's, without a copy of numbers. `owner` is what frees its memory: nanoarrow's views do not keep
     it alive."""
     kind = schema.format
-    is_fingerprint = name not in _NUMBERS and schema.dictionary is None
+    is_fingerprint = name not in NUMBERS and schema.dictionary is None
     is_list = is_fingerprint and kind.startswith("+w:") and schema.child(0).format in ("L", "l")
     is_binary = is_fingerprint and (kind in ("z", "Z", "vz") or kind.startswith("w:"))
     if not is_list and not is_binary and (kind not in _ARROW_TYPES or schema.dictionary is not None):
@@ -305,17 +369,17 @@ def _of_view(view: Any, schema: Any, name: str, owner: object, count: Optional[i
         size = int(kind[2:]) if kind.startswith("w:") else None
         if len(view) == 0:
             width = 8 * (count or 1) if size is None else size
-            return _of_numpy(np.empty((0, width), np.uint8), name, count)
+            return of_numpy(np.empty((0, width), np.uint8), name, count)
         values = _arrow_bytes(view, kind, name, owner)
         if values.shape[1] < 8:
             raise _wrong_shape(name, count, f"Arrow data of {values.shape[1]} bytes each")
-        return _of_numpy(values, name, count)
+        return of_numpy(values, name, count)
     if is_list:
         return _of_list(view, schema, name, owner, count)
     if len(view) == 0:
         return np.empty(0, np.uint64)
     array: npt.NDArray[Any] = np.asarray(_Owned(np.frombuffer(view.buffer(1), dtype=_ARROW_TYPES[kind]), owner))
-    return _of_numpy(array[view.offset : view.offset + len(view)], name, count)
+    return of_numpy(array[view.offset : view.offset + len(view)], name, count)
 
 
 def _of_list(view: Any, schema: Any, name: str, owner: object, count: Optional[int]) -> Words:
@@ -324,12 +388,51 @@ def _of_list(view: Any, schema: Any, name: str, owner: object, count: Optional[i
     if child.null_count > 0:
         raise ArgumentError(f"{name}: found nulls among the words of fingerprints")
     if len(view) == 0:
-        return _of_numpy(np.empty((0, size), np.uint64), name, count)
+        return of_numpy(np.empty((0, size), np.uint64), name, count)
     numbers: npt.NDArray[Any] = np.asarray(
         _Owned(np.frombuffer(child.buffer(1), dtype=_ARROW_TYPES[schema.child(0).format]), owner)
     )
     begin = child.offset + view.offset * size
-    return _of_numpy(numbers[begin : begin + len(view) * size].reshape(-1, size), name, count)
+    return of_numpy(numbers[begin : begin + len(view) * size].reshape(-1, size), name, count)
+
+
+def _bytes_of_row(view: Any, kind: str, row: int) -> bytes:
+    """The value of a row of an array of binary."""
+    number = 1
+    if kind.startswith("w:"):
+        size = int(kind[2:])
+        begin = row * size
+    elif kind in ("z", "Z"):
+        offsets = np.frombuffer(view.buffer(1), np.int64 if kind == "Z" else np.int32)
+        number, begin, size = 2, int(offsets[row]), int(offsets[row + 1] - offsets[row])
+    else:
+        size, _, data, begin = np.frombuffer(view.buffer(1), np.int32)[4 * row : 4 * row + 4].tolist()
+        number, begin = (1, 16 * row + 4) if size <= 12 else (2 + data, begin)
+    return np.frombuffer(view.buffer(number), np.uint8)[begin : begin + size].tobytes() if size > 0 else b""
+
+
+def nulls_of_view(view: Any) -> npt.NDArray[np.bool_]:
+    """Which rows of an Arrow array are null."""
+    if view.null_count == 0:
+        return np.zeros(len(view), np.bool_)
+    bits = np.unpackbits(np.frombuffer(view.buffer(0), np.uint8), bitorder="little").astype(np.bool_)
+    return np.logical_not(bits[view.offset : view.offset + len(view)])
+
+
+def rows_of_view(view: Any, schema: Any) -> list[Any]:
+    """The rows of an Arrow array that of_view() takes: NumPy's numbers, bytes, arrays of words, or None."""
+    rows, valid = np.arange(view.offset, view.offset + len(view)), ~nulls_of_view(view)
+    kind = schema.format
+    if kind in _ARROW_TYPES:
+        values: Any = np.frombuffer(view.buffer(1), _ARROW_TYPES[kind])[rows]
+    elif kind.startswith("+w:"):
+        size, child, words_schema = int(kind[3:]), view.child(0), schema.child(0)
+        numbers = rows_of_view(child, words_schema)
+        parts = [numbers[row * size : (row + 1) * size] for row in rows.tolist()]
+        values = [None if None in part else np.array(part) for part in parts]
+    else:
+        values = [_bytes_of_row(view, kind, row) if is_valid else None for row, is_valid in zip(rows.tolist(), valid)]
+    return [value if is_valid else None for value, is_valid in zip(values, valid)]
 
 
 def is_arrow_view(values: Any) -> bool:
@@ -337,7 +440,7 @@ def is_arrow_view(values: Any) -> bool:
     return not hasattr(values, "__arrow_c_stream__") and str(getattr(values, "type", "")).endswith("_view")
 
 
-def _arrow_stream(values: Any, name: str) -> Any:
+def arrow_stream(values: Any, name: str) -> Any:
     import nanoarrow
 
     if is_arrow_view(values):
@@ -347,110 +450,8 @@ def _arrow_stream(values: Any, name: str) -> Any:
 
 def arrow_chunks(values: Any, name: str) -> Iterator[Any]:
     """The chunks of an Arrow array or stream."""
-    with _arrow_stream(values, name) as stream:
+    with arrow_stream(values, name) as stream:
         yield from stream
-
-
-def _words_of_schema(schema: Any) -> int:
-    """The words of the fingerprints of an Arrow stream, if its schema tells; otherwise 1."""
-    kind = schema.format
-    if kind == "+s":
-        children = {child.name: child for child in schema.children}
-        found = next((children[name] for name in _FINGERPRINT if name in children), None)
-        return 1 if found is None else _words_of_schema(found)
-    if kind.startswith("w:") and int(kind[2:]) % 8 == 0:
-        return min(max(int(kind[2:]) // 8, 1), MAX_WORDS)
-    return min(max(int(kind[3:]), 1), MAX_WORDS) if kind.startswith("+w:") else 1
-
-
-_FINGERPRINT = ("fingerprint", "fingerprints")
-_ID = ("id", "ids")
-
-
-def _names(chunk: Any) -> list[str]:
-    return [child.name for child in chunk.schema.children]
-
-
-def _find_column(chunk: Any, view: Any, wanted: Sequence[str], name: str) -> Optional[int]:
-    """The index of a column of a table, whose rows must not be null."""
-    if view.null_count != 0:
-        raise ArgumentError(f"{name}: found rows that are null")
-    names = _names(chunk)
-    return next((names.index(name) for name in wanted if name in names), None)
-
-
-def _of_column(chunk: Any, view: Any, at: int, name: str, count: Optional[int]) -> Words:
-    """A column of a chunk of a table."""
-    column = _of_view(view.child(at), chunk.schema.child(at), name, chunk, count)
-    return column[view.offset : view.offset + len(view)]
-
-
-def pieces(
-    fingerprints: Any, ids: Optional[Any], count: Optional[int] = None
-) -> Iterator[tuple[Words, Optional[Words]]]:
-    """Records in pieces, each without a copy if it is an array of 64-bit integers.
-
-    Fingerprints have `count` words: the arrays have the shape (n,) for 1, and (n, words) otherwise. None: as many as
-    the first piece has. A table of Arrow has the columns "fingerprint" and, optionally, "id".
-    """
-    if ids is not None or not is_arrow(fingerprints):
-        own, other = words(fingerprints, "fingerprints", count), None if ids is None else words(ids, "ids", 1)
-        if other is not None and len(own) != len(other):
-            raise ArgumentError(f"ids: expected as many as fingerprints, found {len(other)} and {len(own)}")
-        yield own, other
-        return
-    with _arrow_stream(fingerprints, "fingerprints") as stream:
-        # Also of a stream without rows. Binary without a fixed size tells its width with the first row.
-        if count is None and (told := _words_of_schema(stream.get_schema())) > 1:
-            yield empty(told), None
-        yield from _pieces_of(stream, count)
-
-
-def _pieces_of(stream: Any, count: Optional[int]) -> Iterator[tuple[Words, Optional[Words]]]:
-    """The records of an Arrow stream."""
-    for chunk in stream:
-        view = chunk.view()
-        if chunk.schema.format != "+s":
-            made, id_column = _of_view(view, chunk.schema, "fingerprints", chunk, count), None
-        else:
-            at, id_at = (_find_column(chunk, view, wanted, "fingerprints") for wanted in (_FINGERPRINT, _ID))
-            if at is None:
-                raise ArgumentError(f'fingerprints: expected a column "fingerprint", found {_names(chunk)}')
-            made = _of_column(chunk, view, at, "fingerprint", count)
-            id_column = None if id_at is None else _of_column(chunk, view, id_at, "id", 1)
-        if len(made) > 0:
-            count = words_of(made)
-        yield made, id_column
-
-
-def words(values: ArrayLike, name: str, count: Optional[int] = 1) -> Words:
-    """One contiguous array of fingerprints of `count` words, or of any number if it is None; or of numbers.
-
-    Its shape is (n,) for one word, otherwise (n, words). Signed numbers are taken as two's complement.
-    """
-    if isinstance(values, np.ndarray):
-        return _of_numpy(values, name, count)
-    if is_arrow(values):
-        chunks: list[Words] = []
-        for chunk in arrow_chunks(values, name):
-            view = chunk.view()
-            if chunk.schema.format != "+s":
-                chunks.append(_of_view(view, chunk.schema, name, chunk, count))
-            else:
-                at = _find_column(chunk, view, _ID if name == "ids" else _FINGERPRINT, name)
-                if at is None:
-                    column = "id" if name == "ids" else "fingerprint"
-                    raise ArgumentError(
-                        f'{name}: expected an array, or a table with a column "{column}", found {_names(chunk)}'
-                    )
-                chunks.append(_of_column(chunk, view, at, name, count))
-            if len(chunks[-1]) > 0:
-                count = words_of(chunks[-1])
-        filled = [chunk for chunk in chunks if len(chunk) > 0] or chunks[:1] or [empty(count or 1)]
-        return filled[0] if len(filled) == 1 else np.concatenate(filled)
-    if hasattr(values, "__array__") and not isinstance(values, (list, tuple)):
-        return _of_numpy(np.asarray(values), name, count)
-    return _of_sequence(values, name, count)
 
 
 def empty(count: int) -> Words:

@@ -5,18 +5,20 @@ from __future__ import annotations
 import os
 import time
 from dataclasses import dataclass
-from typing import Any, Optional
+from typing import Any, NamedTuple, Optional
 
 import numpy as np
 import numpy.typing as npt
 
-from sstore._arrays import MAX_WORDS, ArrayLike, Words, empty, pieces, pointer, word_count
+from sstore._arrays import MAX_WORDS, ArrayLike, Words, empty, pointer, word_count
 from sstore._call import Call, PathLike, ProgressOption, Size, encode, result
 from sstore._columns import MATCH_COLUMNS, BatchMatches, Buffers, wide
+from sstore._doubt import SkipBad, bad_rows_of
 from sstore._errors import ArgumentError, NotFoundError
 from sstore._native import ffi, lib
+from sstore._rows import Piece, pieces
 from sstore._store import Store, build_distance_or_own
-from sstore._write import Change, build, change_of, shared_options
+from sstore._write import Change, build, change_of, shared_options, warn_of_conflicts
 
 _Flags = npt.NDArray[np.bool_]
 
@@ -41,6 +43,21 @@ class Answers:
     matches: BatchMatches
 
 
+class _Inserted(NamedTuple):
+    """The answers for the rows that could be read, and the numbers of these rows among all."""
+
+    is_new: _Flags
+    new_ids: Words
+    rows: npt.NDArray[np.int64]
+    row_count: int
+
+    def of_rows(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Values of these rows as values of all; those of others are 0."""
+        made = np.zeros(self.row_count, values.dtype)
+        made[self.rows] = values
+        return made
+
+
 class Deduplicator:
     """Insert each record that is new: that has no other record near it.
 
@@ -61,7 +78,7 @@ class Deduplicator:
         with_ids: of a new store. Given ids are ignored by a store without ids.
         compact: keep the number of segments small: compact(tiered=True) after each publication.
         publish_every: publish after this many new records; None: as many as fit into an eighth of the memory.
-        check_ids: count conflicts in the Change of publish(), as add() does.
+        check_ids: count conflicts in the Change of publish(), as add() does, and warn of them.
         The other arguments are those of add().
 
     Raises:
@@ -79,7 +96,7 @@ class Deduplicator:
         with_ids: bool = True,
         compact: bool = True,
         publish_every: Optional[int] = None,
-        check_ids: bool = False,
+        check_ids: bool = True,
         plan: Optional[str] = None,
         recipe: Optional[str] = None,
         memory: Optional[Size] = None,
@@ -93,6 +110,7 @@ class Deduplicator:
         self._path = os.path.abspath(os.fsdecode(path))
         self._has_ids: Optional[bool] = None
         self._slice = _MIN_SLICE
+        self._conflict_count = 0
         self._call = Call(progress)
         wanted = None if bits is None else word_count(bits)
         options = self._call.options(
@@ -113,6 +131,7 @@ class Deduplicator:
             build(
                 path,
                 empty(wanted or 1),
+                bits=bits,
                 distance=3 if distance is None else distance,
                 with_ids=with_ids,
                 plan=plan or "auto",
@@ -136,26 +155,29 @@ class Deduplicator:
             raise ArgumentError("the deduplicator is closed")
         return self._native
 
-    def offer(self, fingerprints: ArrayLike, ids: Optional[ArrayLike] = None) -> _Flags:
+    def offer(self, fingerprints: ArrayLike, ids: Optional[ArrayLike] = None, *, skip_bad: SkipBad = False) -> _Flags:
         """Insert each record that is new, one after the other.
 
         A record is new if neither a record of the store nor one that was inserted before it, also in this call, is
         within the distance. Without ids, new records get the ids from the store's next id on.
 
         Args:
-            fingerprints, ids: n records, as build() takes them.
+            fingerprints, ids, skip_bad: n records, as build() takes them.
 
         Returns:
-            Whether each record was new: bool, shape (n,).
+            Whether each record was new: bool, shape (n,). Rows that were skipped were not.
 
         Raises:
             DamagedError, FileError, OutOfMemoryError, KeyboardInterrupt: some of the records were inserted; new_count
                 tells how many.
             ArgumentError
         """
-        return self._insert(fingerprints, ids, None)[0]
+        found = self._insert(fingerprints, ids, None, skip_bad)
+        return found.of_rows(found.is_new)
 
-    def offer_and_match(self, fingerprints: ArrayLike, ids: Optional[ArrayLike] = None) -> Answers:
+    def offer_and_match(
+        self, fingerprints: ArrayLike, ids: Optional[ArrayLike] = None, *, skip_bad: SkipBad = False
+    ) -> Answers:
         """The same as offer(), with the ids of new records and the matches of the others.
 
         The arguments and errors are those of offer().
@@ -164,46 +186,56 @@ class Deduplicator:
             with Store(self._path, io="pread") as store:
                 self._has_ids = store.has_ids
         columns = Buffers(wide(MATCH_COLUMNS, self._words))
-        is_new, new_ids = self._insert(fingerprints, ids, columns)
-        matches = BatchMatches({n: c for n, c in columns.take().items() if self._has_ids or n != "id"})
-        matches.query_count = len(is_new)
-        return Answers(is_new, new_ids, matches)
+        found = self._insert(fingerprints, ids, columns, skip_bad)
+        made = {n: c for n, c in columns.take().items() if self._has_ids or n != "id"}
+        matches = BatchMatches({**made, "query": found.rows[made["query"]].astype(np.uint64)})
+        matches.query_count = found.row_count
+        return Answers(found.of_rows(found.is_new), found.of_rows(found.new_ids), matches)
 
     def _insert(
-        self, fingerprints: ArrayLike, ids: Optional[ArrayLike], columns: Optional[Buffers]
-    ) -> tuple[_Flags, Words]:
+        self, fingerprints: ArrayLike, ids: Optional[ArrayLike], columns: Optional[Buffers], skip_bad: SkipBad
+    ) -> _Inserted:
         """Also fills the columns with matches. Without columns, the new ids are not set."""
-        all_new, all_ids, first = [np.zeros(0, np.bool_)], [np.zeros(0, np.uint64)], 0
-        for piece, id_piece in pieces(fingerprints, ids, self._words):
-            is_new, new_ids = np.zeros(len(piece), np.bool_), np.zeros(len(piece), np.uint64)
-            begin = 0
-            while begin < len(piece):
-                end = begin + self._slice
-                part = piece[begin:end]
-                started = time.perf_counter()
-                with self._call.lock:
-                    self._call.check(
-                        lib.sspy_dedup_insert(
-                            self._use(),
-                            pointer(part),
-                            pointer(None if id_piece is None else id_piece[begin:end]),
-                            len(part),
-                            first + begin,
-                            ffi.from_buffer("bool[]", is_new[begin:end], require_writable=True),
-                            pointer(new_ids[begin:end]),
-                            ffi.NULL if columns is None else columns.native,
-                            self._call.error,
-                        )
-                    )
-                if time.perf_counter() - started > _SLICE_SECONDS:
-                    self._slice = max(self._slice // 2, _MIN_SLICE)
-                elif len(part) == self._slice:
-                    self._slice = min(self._slice * 2, _MAX_SLICE)
-                begin = end
-            first += len(piece)
+        all_new, all_ids, all_rows = [np.zeros(0, np.bool_)], [np.zeros(0, np.uint64)], [np.zeros(0, np.int64)]
+        bad, first, row_count = bad_rows_of(skip_bad), 0, 0
+        for piece in pieces(fingerprints, ids, self._words, bad):
+            is_new, new_ids = self._insert_piece(piece, first, columns)
             all_new.append(is_new)
             all_ids.append(new_ids)
-        return np.concatenate(all_new), np.concatenate(all_ids)
+            all_rows.append(row_count + piece.numbers())
+            first += len(is_new)
+            row_count += piece.row_count
+        bad.tell()
+        return _Inserted(np.concatenate(all_new), np.concatenate(all_ids), np.concatenate(all_rows), row_count)
+
+    def _insert_piece(self, piece: Piece, first: int, columns: Optional[Buffers]) -> tuple[_Flags, Words]:
+        count = len(piece.fingerprints)
+        is_new, new_ids = np.zeros(count, np.bool_), np.zeros(count, np.uint64)
+        begin = 0
+        while begin < count:
+            end = begin + self._slice
+            part = piece.fingerprints[begin:end]
+            started = time.perf_counter()
+            with self._call.lock:
+                self._call.check(
+                    lib.sspy_dedup_insert(
+                        self._use(),
+                        pointer(part),
+                        pointer(None if piece.ids is None else piece.ids[begin:end]),
+                        len(part),
+                        first + begin,
+                        ffi.from_buffer("bool[]", is_new[begin:end], require_writable=True),
+                        pointer(new_ids[begin:end]),
+                        ffi.NULL if columns is None else columns.native,
+                        self._call.error,
+                    )
+                )
+            if time.perf_counter() - started > _SLICE_SECONDS:
+                self._slice = max(self._slice // 2, _MIN_SLICE)
+            elif len(part) == self._slice:
+                self._slice = min(self._slice * 2, _MAX_SLICE)
+            begin = end
+        return is_new, new_ids
 
     def publish(self) -> Change:
         """Publish the records that wait, durably, so that readers see them and they survive a power cut.
@@ -218,7 +250,10 @@ class Deduplicator:
         change = result("sstore_change")
         with self._call.lock:
             self._call.check(lib.sstore_dedup_publish(self._use(), change, self._call.error))
-        return change_of(change)
+            made, known = change_of(change), self._conflict_count
+            self._conflict_count = made.conflict_count
+        warn_of_conflicts(made, known)
+        return made
 
     @property
     def new_count(self) -> int:

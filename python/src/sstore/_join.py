@@ -12,11 +12,12 @@ from typing import Any, Optional
 import numpy as np
 import numpy.typing as npt
 
-from sstore._arrays import ArrayLike, Words, empty, is_arrow, pieces, pointer, words, words_of
+from sstore._arrays import ArrayLike, Words, empty, is_arrow, pointer, words_of
 from sstore._call import Call, PathLike, ProgressOption, Size, encode, flag_of, number_of, rows_of, size_of
 from sstore._columns import PAIR_COLUMNS, Buffers, Clusters, Columns, Pairs
 from sstore._errors import ArgumentError
 from sstore._native import ffi, lib
+from sstore._rows import pieces, words
 from sstore._store import Store, build_distance
 from sstore._write import build
 
@@ -220,10 +221,11 @@ def _record_arrays(
     fingerprints: ArrayLike, ids: Optional[ArrayLike], name: str, id_name: str, word_count: Optional[int]
 ) -> _Records:
     if ids is None and is_arrow(fingerprints):  # a table may have ids
-        filled = [piece for piece in pieces(fingerprints, None, word_count) if len(piece[0]) > 0]
+        filled = [piece for piece in pieces(fingerprints, None, word_count) if len(piece.fingerprints) > 0]
         if filled:
-            own_ids = [piece[1] for piece in filled if piece[1] is not None]
-            return np.concatenate([piece[0] for piece in filled]), np.concatenate(own_ids) if own_ids else None
+            own_ids = [piece.ids for piece in filled if piece.ids is not None]
+            fingerprints = np.concatenate([piece.fingerprints for piece in filled])
+            return fingerprints, np.concatenate(own_ids) if own_ids else None
         return empty(word_count or 1), None
     array, id_array = words(fingerprints, name, word_count), None if ids is None else words(ids, id_name)
     if id_array is not None and len(id_array) != len(array):
@@ -237,7 +239,8 @@ def _join_stores(sides: list[_Records], distance: int, spanning: bool, batch_siz
         stores = []
         for number, (fingerprints, ids) in enumerate(sides):
             path = f"{folder}/{number}"
-            build(path, fingerprints, ids, distance=distance, with_ids=ids is not None, threads=1)
+            bits = 64 * words_of(fingerprints)
+            build(path, fingerprints, ids, distance=distance, bits=bits, with_ids=ids is not None, threads=1)
             stores.append(opened.enter_context(Store(path)))
         options: dict[str, Any] = {"threads": 1, "batch_size": batch_size, "tmp_dir": folder}
         if spanning:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, Optional, Union
 import numpy as np
 import numpy.typing as npt
 
-from sstore._arrays import ArrayLike, Fingerprint, one, pointer, word, words
+from sstore._arrays import ArrayLike, Fingerprint, int_of, one, pointer, word
 from sstore._call import Call, Collector, PathLike, ProgressOption, Size, encode, number_of, result, size_of
 from sstore._columns import (
     CLUSTER_COLUMNS,
@@ -29,8 +29,10 @@ from sstore._columns import (
     Results,
     wide,
 )
+from sstore._doubt import SkipBad, bad_rows_of
 from sstore._errors import ArgumentError, error_of, text
 from sstore._native import ffi, lib
+from sstore._rows import taken
 
 if TYPE_CHECKING:
     import matplotlib.figure
@@ -405,7 +407,7 @@ class Store:
         answer = cursor.answer
         try:
             if type(fingerprint) is not int or type(distance) is not int:
-                fingerprint, distance = operator.index(fingerprint), operator.index(distance)  # type: ignore[arg-type]
+                fingerprint, distance = int_of(fingerprint), operator.index(distance)
             count = lib.sspy_query(cursor.native, fingerprint, distance, nearest, answer)
         except (OverflowError, TypeError) as wrong:
             cursors.append(cursor)
@@ -479,9 +481,17 @@ class Store:
         return found
 
     def _match_results(
-        self, fingerprints: ArrayLike, distance: Optional[int], threads: int, progress: ProgressOption
+        self,
+        fingerprints: ArrayLike,
+        distance: Optional[int],
+        threads: int,
+        skip_bad: SkipBad,
+        progress: ProgressOption,
     ) -> Results[BatchMatches]:
-        native, queries = self._open(), words(fingerprints, "fingerprints", self._words)
+        native, bad = self._open(), bad_rows_of(skip_bad)
+        given = taken(fingerprints, "fingerprints", self._words, bad)
+        bad.tell()
+        queries, rows = given.fingerprints, given.rows
         data = pointer(queries)
         call = Call(progress)
         iterator = call.create(
@@ -497,8 +507,10 @@ class Store:
         )
 
         def convert(columns: dict[str, npt.NDArray[Any]]) -> BatchMatches:
+            if rows is not None:
+                columns["query"] = rows[columns["query"]].astype(np.uint64)
             matches = BatchMatches(self._without_ids(columns))
-            matches.query_count = len(queries)
+            matches.query_count = given.row_count
             return matches
 
         return Results(call, lib.SSPY_MATCHES, iterator, wide(MATCH_COLUMNS, self._words), convert)
@@ -512,6 +524,7 @@ class Store:
         distance: Optional[int] = None,
         *,
         threads: int = 0,
+        skip_bad: SkipBad = False,
         progress: ProgressOption = False,
     ) -> BatchMatches:
         """All records within a distance of each of many fingerprints.
@@ -521,6 +534,7 @@ class Store:
                 (n, words), a sequence of int or of bytes, or Arrow data.
             distance: in bits, 0 to 64 for each word; None: the store's own.
             threads: 0: all that the process may use.
+            skip_bad: as build() takes it. Rows that are skipped have no matches.
             progress: True: a bar, if tqdm is installed; or a function that gets a Progress a few times a second.
 
         Returns:
@@ -533,7 +547,7 @@ class Store:
             FileError, DamagedError: a block cannot be read, or is damaged.
             OutOfMemoryError: the matches do not fit in memory; iter_query_batch() then serves.
         """
-        return self._match_results(fingerprints, distance, threads, progress).all()
+        return self._match_results(fingerprints, distance, threads, skip_bad, progress).all()
 
     def iter_query_batch(
         self,
@@ -542,10 +556,11 @@ class Store:
         *,
         batch_size: int = _BATCH_SIZE,
         threads: int = 0,
+        skip_bad: SkipBad = False,
         progress: ProgressOption = False,
     ) -> Batches[BatchMatches]:
         """The same as query_batch(), in batches of batch_size rows; the last one may have fewer."""
-        return Batches(lambda: self._match_results(fingerprints, distance, threads, progress), batch_size)
+        return Batches(lambda: self._match_results(fingerprints, distance, threads, skip_bad, progress), batch_size)
 
     def explain(self, fingerprint: Fingerprint, distance: Optional[int] = None) -> list[TableExplanation]:
         """What a query reads in each table, and what it was expected to read. The arguments are those of query()."""

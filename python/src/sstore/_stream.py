@@ -6,11 +6,13 @@ import tempfile
 from collections.abc import Iterable
 from typing import Any, Optional
 
-from sstore._arrays import ArrayLike, as_ints, pieces, pointer, word_count, words, words_of
+from sstore._arrays import ArrayLike, as_ints, pointer, word_count, words_of
 from sstore._call import Call, PathLike, Size, encode, size_of
 from sstore._columns import MATCH_COLUMNS, Buffers, StreamMatches, wide
+from sstore._doubt import SkipBad, bad_rows_of
 from sstore._errors import ArgumentError
 from sstore._native import lib
+from sstore._rows import pieces, words
 from sstore._store import Store, build_distance
 from sstore._write import build
 
@@ -52,11 +54,13 @@ class StreamMatcher:
             options,
         )
 
-    def feed(self, fingerprints: ArrayLike, ids: Optional[ArrayLike] = None) -> StreamMatches:
+    def feed(
+        self, fingerprints: ArrayLike, ids: Optional[ArrayLike] = None, *, skip_bad: SkipBad = False
+    ) -> StreamMatches:
         """Match fingerprints with all queries. Calls with about a million take the least time for each.
 
         Args:
-            fingerprints, ids: as build() takes them.
+            fingerprints, ids, skip_bad: as build() takes them.
 
         Returns:
             The columns query (uint64, the fingerprint that was looked for), fingerprint, id (if ids are given) and
@@ -66,8 +70,8 @@ class StreamMatcher:
             ArgumentError, OutOfMemoryError
         """
         columns = Buffers(wide(MATCH_COLUMNS, self._words, "query"))
-        has_ids = False
-        for part, id_part in pieces(fingerprints, ids, self._words):
+        has_ids, bad = False, bad_rows_of(skip_bad)
+        for part, id_part, _, _ in pieces(fingerprints, ids, self._words, bad):
             has_ids = id_part is not None
             for begin in range(0, len(part), _SLICE):
                 piece = part[begin : begin + _SLICE]
@@ -84,6 +88,7 @@ class StreamMatcher:
                             self._call.error,
                         )
                     )
+        bad.tell()
         return StreamMatches({n: c for n, c in columns.take().items() if has_ids or n != "id"})
 
 
@@ -163,7 +168,14 @@ def find_all(hashes: ArrayLike, blocks: int, distance: int) -> list[tuple[int, i
         raise ArgumentError(f"blocks: expected more than distance, found {blocks} and {distance}")
     with tempfile.TemporaryDirectory(prefix="sstore-") as folder:
         path = f"{folder}/store"
-        build(path, hashes, with_ids=False, distance=0, plan="64:0" if hashes.ndim == 1 else "auto")
+        build(
+            path,
+            hashes,
+            bits=64 * words_of(hashes),
+            with_ids=False,
+            distance=0,
+            plan="64:0" if hashes.ndim == 1 else "auto",
+        )
         with Store(path, io="memory") as store:
             found = store.pairs(distance)
     return list(zip(as_ints(found.fingerprint), as_ints(found.other_fingerprint)))

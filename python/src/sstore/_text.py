@@ -19,19 +19,21 @@ from sstore._arrays import (
     arrow_chunks,
     is_arrow,
     is_arrow_view,
+    nulls_of_view,
     one,
     pointer,
     word,
-    words,
 )
 from sstore._call import Call, number_of
 from sstore._errors import ArgumentError, error_of, text
 from sstore._lexicon import KINDS, MAX_SHINGLE, SEGMENTATIONS, Features, Lexicon, Segment
 from sstore._native import ffi, lib
+from sstore._rows import is_null, words
 
 Markup = Literal["none", "html"]
 Weights = Literal["sublinear", "frequency", "presence"]
 Hash = Literal["xxh3", "java128"]
+Nulls = Literal["error", "mask"]
 
 _WEIGHTINGS = {
     "sublinear": lib.SSTORE_WEIGHTING_SUBLINEAR,
@@ -145,50 +147,78 @@ def _items(values: Any) -> Iterator[Any]:
         yield item.as_py() if hasattr(item, "as_py") else item
 
 
-def _of_arrow(values: Any, options: Any, threads: int) -> Words:
+_Made = tuple[Words, npt.NDArray[np.bool_]]  # fingerprints, and which texts are null
+
+
+def _null_error(row: int) -> ArgumentError:
+    return ArgumentError(
+        f'texts: row {row}: null; nulls="mask" gives a masked array, in which it is masked; or fill or drop nulls'
+    )
+
+
+def _joined(made: Sequence[_Made], options: Any) -> _Made:
+    fingerprints, nulls = zip(*made) if made else ([_room(0, options)], [np.zeros(0, np.bool_)])
+    return np.concatenate(fingerprints), np.concatenate(nulls)
+
+
+def _of_arrow(values: Any, options: Any, threads: int, allows_nulls: bool) -> _Made:
     if is_arrow_view(values):
-        return _of_strings(_items(values), options, threads)
-    made = [_room(0, options)]
+        return _of_strings(_items(values), options, threads, allows_nulls)
+    made: list[_Made] = []
+    first = 0
     for chunk in arrow_chunks(values, "texts"):
         view = chunk.view()
-        if view.null_count > 0:
-            raise ArgumentError(f"texts: found {view.null_count} nulls; fill or drop them first")
         if chunk.schema.format in _OTHER_STRINGS or chunk.schema.dictionary is not None:
-            return _of_strings(_items(values), options, threads)
+            return _of_strings(_items(values), options, threads, allows_nulls)
         if chunk.schema.format not in _STRINGS:
             hint = '; give one column of a table, such as frame["text"]' if chunk.schema.format == "+s" else ""
             raise TypeError(f"texts: expected an Arrow array of strings, found one of {view.storage_type}{hint}")
+        nulls = nulls_of_view(view)
+        if not allows_nulls and nulls.any():
+            raise _null_error(first + int(nulls.argmax()))
+        first += len(view)
         if len(view) == 0:
             continue
         kind = np.int64 if chunk.schema.format in "UZ" else np.int32
         offsets = np.frombuffer(view.buffer(1), kind)[view.offset : view.offset + len(view) + 1].astype(np.int64)
         data = view.buffer(2)
-        made.append(_fingerprint(data if int(offsets[-1]) > 0 else b"", offsets, options, threads))
-    return np.concatenate(made)
+        found = _fingerprint(data if int(offsets[-1]) > 0 else b"", offsets, options, threads)
+        found[nulls] = 0
+        made.append((found, nulls))
+    return _joined(made, options)
 
 
-def _of_strings(texts: Iterable[Union[str, bytes]], options: Any, threads: int) -> Words:
-    made = [_room(0, options)]
+def _of_strings(texts: Iterable[Union[str, bytes]], options: Any, threads: int, allows_nulls: bool) -> _Made:
+    made: list[_Made] = []
     encoded: list[bytes] = []
+    nulls: list[bool] = []
 
     def flush() -> None:
         offsets = np.zeros(len(encoded) + 1, np.int64)
         np.cumsum([len(item) for item in encoded], out=offsets[1:])
-        made.append(_fingerprint(b"".join(encoded), offsets, options, threads))
+        found, are_null = _fingerprint(b"".join(encoded), offsets, options, threads), np.array(nulls, np.bool_)
+        found[are_null] = 0
+        made.append((found, are_null))
         encoded.clear()
+        nulls.clear()
 
-    for item in texts:
+    for row, item in enumerate(texts):
+        nulls.append(is_null(item))
         if isinstance(item, str):
             encoded.append(item.encode("utf-8", "surrogatepass"))
         elif isinstance(item, bytes):
             encoded.append(item)
+        elif not nulls[-1]:
+            raise TypeError(f"texts: row {row}: expected str or bytes, found {type(item).__name__}")
+        elif allows_nulls:
+            encoded.append(b"")
         else:
-            raise TypeError(f"texts: expected str or bytes, found {type(item).__name__}")
+            raise _null_error(row)
         if len(encoded) == _TEXTS:
             flush()
     if encoded:
         flush()
-    return np.concatenate(made)
+    return _joined(made, options)
 
 
 def simhash(
@@ -202,6 +232,7 @@ def simhash(
     lexicon: Optional[Lexicon] = None,
     bits: int = 0,
     hash: Hash = "xxh3",
+    nulls: Nulls = "error",
     threads: int = 0,
 ) -> Words:
     """Make the simhash of each text.
@@ -219,10 +250,13 @@ def simhash(
         bits: of a fingerprint: 64 or 128; 0: 64, or with java128 its 128.
         hash: of features: "xxh3": XXH3 with as many bits; "java128": that of the Java program SimHash that many pages
             on the Web have. With this, bits that are not decided are 1.
+        nulls: texts that are None, NaN or null: "error": an ArgumentError that names the row. "mask": the result is a
+            numpy.ma.MaskedArray, in which they are masked. build(), add() and others take it with skip_bad.
         threads: 0: all that the process may use.
 
     Returns:
-        uint64, shape (n,); with 128 bits (n, 2), the more significant word first. A text without features has the
+        uint64, shape (n,); with 128 bits (n, 2), the more significant word first, of which build() is told bits=128. A
+        text without features has the
         fingerprint 0 (java128: all bits are 1): "", and with "words" also "!". All such texts are duplicates of each
         other, so leave them out.
 
@@ -237,8 +271,16 @@ def simhash(
     if isinstance(texts, Mapping) or not (is_arrow(texts) or isinstance(texts, Iterable)):
         raise TypeError(f"texts: expected texts, found {type(texts).__name__}")
     threads = number_of(threads, "threads", (1 << 32) - 1)
-    take: Callable[..., Words] = _of_arrow if is_arrow(texts) else _of_strings
-    return take(texts, options, threads)
+    if nulls not in ("error", "mask"):
+        raise ArgumentError(f"nulls: expected error or mask, found {nulls!r}")
+    take: Callable[..., _Made] = _of_arrow if is_arrow(texts) else _of_strings
+    made, are_null = take(texts, options, threads, nulls == "mask")
+    if nulls == "error":
+        return made
+    masks: Any = np.ma  # not typed in all versions
+    mask = are_null if made.ndim == 1 else np.repeat(are_null[:, None], made.shape[1], axis=1)
+    masked: Words = masks.masked_array(made, mask=mask)
+    return masked
 
 
 def text_recipe(

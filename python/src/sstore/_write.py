@@ -7,26 +7,19 @@ from collections.abc import Sequence, Sized
 from dataclasses import dataclass
 from typing import Any, Literal, Optional
 
-from sstore._arrays import (
-    MAX_WORDS,
-    ArrayLike,
-    Words,
-    empty,
-    fitted,
-    is_arrow,
-    pieces,
-    pointer,
-    word_count,
-    words,
-    words_of,
-)
+import numpy as np
+
+from sstore._arrays import MAX_WORDS, ArrayLike, Words, empty, fitted, is_arrow, pointer, word_count, words_of
 from sstore._call import Call, Collector, PathLike, ProgressOption, Size, encode, flag_of, number_of, result, size_of
+from sstore._doubt import DoubtWarning, SkipBad, bad_rows_of, warn
 from sstore._errors import ArgumentError, Error, error_of, message_of
 from sstore._native import ffi, lib
-from sstore._store import build_distance, copy_fields
+from sstore._rows import Piece, pieces, taken, words
+from sstore._store import Store, build_distance, copy_fields
 
 _MAX_SHARDS = (1 << 32) - 1
 _SLICE = 1 << 22  # records that are added between two checks for signals
+_CHECKED_IDS = 1 << 20  # ids of a build that are looked through for repeats, at most
 
 
 @dataclass(frozen=True)
@@ -61,6 +54,34 @@ class Change:
 def change_of(native: Any) -> Change:
     made: Change = copy_fields(Change, native)
     return made
+
+
+def _warn_of_ids(count: int, smallest: int, is_complete: bool) -> None:
+    """Warn of ids of added records that also belong to another fingerprint, as the command does."""
+    if count > 0:
+        warn(
+            f"ids of added records also belong to another fingerprint: {'' if is_complete else 'at least '}{count}, "
+            f"such as id {smallest}; different documents need different ids",
+            DoubtWarning,
+        )
+
+
+def warn_of_conflicts(change: Change, known: int = 0) -> None:
+    """Warn of conflicts of ids of an addition, if there are more than are known."""
+    if change.conflict_count > known:
+        _warn_of_ids(change.conflict_count, change.min_conflicting_id, change.ids_checked)
+
+
+def _check_ids(ids: Optional[ArrayLike], with_ids: bool) -> None:
+    if ids is not None and not with_ids:
+        raise ArgumentError("ids: a store without ids takes none; leave them out")
+
+
+def _numbered(piece: Piece, first: int) -> Words:
+    """Ids from the numbers of rows. A row that was skipped leaves its id free."""
+    if first + piece.row_count > 1 << 64:
+        raise ArgumentError(f"ids: {piece.row_count} rows from id {first} on need ids above 2**64 - 1")
+    return piece.numbers().astype(np.uint64) + np.uint64(first)
 
 
 def shared_options(
@@ -169,9 +190,12 @@ class Builder:
         block_size: Optional[Size] = None,
         ignore_free_space: bool = False,
         expected_record_count: int = 0,
+        skip_bad: SkipBad = False,
         progress: ProgressOption = False,
     ) -> None:
         self.change: Optional[Change] = None
+        self._bad = bad_rows_of(skip_bad)
+        self._next_id = first_id if with_ids and self._bad.max_bad != 0 else None
         self._path = path
         self._with_ids = with_ids
         self._call = Call(progress)
@@ -226,10 +250,16 @@ class Builder:
         Raises:
             ArgumentError, FileError, OutOfMemoryError: after the latter two only abort() is possible.
         """
-        if ids is not None and not self._with_ids:
-            raise ArgumentError("ids: a store without ids takes none; leave them out")
-        for part, id_part in pieces(fingerprints, ids, self._words):
-            self._writer_for(part).give(lib.sstore_builder_add, fitted(part, "fingerprints", self._words), id_part)
+        _check_ids(ids, self._with_ids)
+        for piece in pieces(fingerprints, ids, self._words, self._bad):
+            self._give(piece)
+
+    def _give(self, piece: Piece) -> None:
+        writer, part, ids = self._writer_for(piece.fingerprints), piece.fingerprints, piece.ids
+        if ids is None and self._next_id is not None:
+            ids = _numbered(piece, self._next_id)
+            self._next_id += piece.row_count
+        writer.give(lib.sstore_builder_add, fitted(part, "fingerprints", self._words), ids)
 
     def finish(self) -> Change:
         """Write and publish the store, durably. After this it survives a power cut.
@@ -244,6 +274,7 @@ class Builder:
             writer = self._writer_for(empty(1))
             self._closed = True
             self.change = writer.finish()
+        self._bad.tell()
         return self.change
 
     def abort(self) -> None:
@@ -283,6 +314,7 @@ def build(
     tmp_dir: Optional[PathLike] = None,
     block_size: Optional[Size] = None,
     ignore_free_space: bool = False,
+    skip_bad: SkipBad = False,
     progress: ProgressOption = False,
 ) -> Change:
     """Build a store.
@@ -295,6 +327,10 @@ def build(
             Fingerprints of more than 64 bits: an array of integers of shape (n, words), the most significant word
             first, or of uint8 of shape (n, 8 * words), or a sequence of arrays of one of these; bytes of a length of 8
             * words; a sequence of int, with `bits`; or Arrow's binary, or lists of fixed size of 64-bit integers.
+            An array of 64 * words columns that are all 0 or 1, or bool, has single bits, as imagehash makes. An array
+            of 64-bit integers of words + 1 columns has fingerprints and ids, as in a .npy file, if `bits` is given;
+            two columns need it. Negative numbers of 64 bits are two's complement; those of fewer bits, such as int32,
+            are taken without a sign, as unsigned ones of as many bits.
         ids: as many, or None: the records are numbered from first_id on.
         distance: the distance in bits to build for, 0 to 16 for each word.
         bits: of a fingerprint: 64, or another multiple of 64 up to 1,024. None: as many as the given ones have.
@@ -311,6 +347,9 @@ def build(
         tmp_dir: for data that does not fit in memory; None: the new store's folder.
         block_size: bytes of a block, a power of two from 256 to 65,536; None: 4,096.
         ignore_free_space: begin even if the disk seems too small.
+        skip_bad: what to do about rows that cannot be read, such as nulls, or bytes of another length than most: False:
+            an error, which names the row. True: skip them, and warn. A BadRows: skip them, and report them there. The
+            other rows keep their numbers as ids.
         progress: True: a bar, if tqdm is installed; or a function that gets a Progress a few times a second.
 
     Returns:
@@ -323,9 +362,11 @@ def build(
         NotFoundError: there is no folder at tmp_dir.
         OutOfMemoryError, BusyError
     """
-    if bits is None and not is_arrow(fingerprints):
-        fingerprints = words(fingerprints, "fingerprints", None)
-        bits = 64 * words_of(fingerprints)
+    _check_ids(ids, with_ids)
+    bad, given = bad_rows_of(skip_bad), None
+    if not is_arrow(fingerprints):
+        given = next(pieces(fingerprints, ids, None if bits is None else word_count(bits), bad))
+        bits = 64 * words_of(given.fingerprints)
     with Builder(
         path,
         distance=distance,
@@ -341,11 +382,29 @@ def build(
         block_size=block_size,
         ignore_free_space=ignore_free_space,
         expected_record_count=_length(fingerprints),
+        skip_bad=bad,
         progress=progress,
     ) as builder:
-        builder.add(fingerprints, ids)
+        if given is None:
+            builder.add(fingerprints, ids)
+        else:
+            builder._give(given)
     assert builder.change is not None
+    if given is not None and given.ids is not None and with_ids:
+        _warn_of_repeats(given.ids, builder.change)
     return builder.change
+
+
+def _warn_of_repeats(ids: Words, change: Change) -> None:
+    """Warn of records that were given several times, and of ids of several fingerprints."""
+    repeats = change.given_count - change.added_count
+    if repeats > 0:
+        warn(f"{repeats} of {change.given_count} records were given before with the same id", DoubtWarning)
+    if len(ids) > _CHECKED_IDS or np.all(ids[1:] > ids[:-1]):
+        return
+    found, counts = np.unique(ids, return_counts=True)
+    if len(ids) - len(found) > repeats:
+        _warn_of_ids(1, int(found[counts > 1][0]), False)
 
 
 def _length(values: object) -> int:
@@ -361,7 +420,7 @@ def add(
     fingerprints: ArrayLike,
     ids: Optional[ArrayLike] = None,
     *,
-    check_ids: bool = False,
+    check_ids: bool = True,
     plan: Optional[str] = None,
     recipe: Optional[str] = None,
     memory: Optional[Size] = None,
@@ -369,6 +428,7 @@ def add(
     tmp_dir: Optional[PathLike] = None,
     block_size: Optional[Size] = None,
     ignore_free_space: bool = False,
+    skip_bad: SkipBad = False,
     progress: ProgressOption = False,
 ) -> Change:
     """Add records to a store, as a segment of their own. Records that it has are not added again.
@@ -379,7 +439,7 @@ def add(
     Args:
         ids: None: the records get the ids from the store's next id on, so a call that is repeated adds all of them
             again. A store without ids ignores ids.
-        check_ids: count ids that other fingerprints have, in `conflict_count` of the result.
+        check_ids: count ids that other fingerprints have, in `conflict_count` of the result, and warn of them.
         plan: of the new segment; None: the store's, if it was built with a given one, otherwise chosen.
         recipe: if given, the store must have exactly this recipe.
         block_size: None: the store's own.
@@ -403,10 +463,25 @@ def add(
             recipe=recipe,
             **shared_options(memory, threads, tmp_dir, block_size, ignore_free_space),
         )
+        bad = bad_rows_of(skip_bad)
         with _Writer(call, "sstore_builder", lib.sstore_builder_create_addition, path, options) as writer:
-            for part, id_part in pieces(fingerprints, ids, writer.words):
-                writer.give(lib.sstore_builder_add, part, id_part)
-            return writer.finish()
+            next_id = None if bad.max_bad == 0 else _next_id(path)
+            for piece in pieces(fingerprints, ids, writer.words, bad):
+                id_part = piece.ids
+                if id_part is None and next_id is not None:
+                    id_part = _numbered(piece, next_id)
+                    next_id += piece.row_count
+                writer.give(lib.sstore_builder_add, piece.fingerprints, id_part)
+            change = writer.finish()
+    bad.tell()
+    warn_of_conflicts(change)
+    return change
+
+
+def _next_id(path: PathLike) -> Optional[int]:
+    """The id that the next record without one gets; None: the store has no ids. The caller holds the store's lock."""
+    with Store(path, io="pread") as store:
+        return store.stat().next_id
 
 
 def remove(
@@ -420,6 +495,7 @@ def remove(
     tmp_dir: Optional[PathLike] = None,
     block_size: Optional[Size] = None,
     ignore_free_space: bool = False,
+    skip_bad: SkipBad = False,
     progress: ProgressOption = False,
 ) -> Change:
     """Remove records from a store.
@@ -434,6 +510,7 @@ def remove(
     """
     if fingerprints is None and ids is None:
         raise TypeError("remove: expected fingerprints, ids or both")
+    bad = bad_rows_of(skip_bad)
     with Call(progress) as call:
         options = call.options(
             "sstore_remove_options",
@@ -443,14 +520,19 @@ def remove(
         with _Writer(call, "sstore_remover", lib.sstore_remover_create, path, options) as writer:
             if fingerprints is None:
                 assert ids is not None
-                writer.give(lambda r, i, _, n, e: lib.sstore_remover_remove_ids(r, i, n, e), words(ids, "ids"), None)
-                return writer.finish()
-            for part, id_part in pieces(fingerprints, ids, writer.words):
-                if id_part is None:
-                    writer.give(lambda r, f, _, n, e: lib.sstore_remover_remove_fingerprints(r, f, n, e), part, None)
-                else:
-                    writer.give(lib.sstore_remover_remove, part, id_part)
-            return writer.finish()
+                given = taken(ids, "ids", 1, bad).fingerprints
+                writer.give(lambda r, i, _, n, e: lib.sstore_remover_remove_ids(r, i, n, e), given, None)
+            else:
+                for part, id_part, _, _ in pieces(fingerprints, ids, writer.words, bad):
+                    if id_part is None:
+                        writer.give(
+                            lambda r, f, _, n, e: lib.sstore_remover_remove_fingerprints(r, f, n, e), part, None
+                        )
+                    else:
+                        writer.give(lib.sstore_remover_remove, part, id_part)
+            change = writer.finish()
+    bad.tell()
+    return change
 
 
 def merge(

@@ -27,12 +27,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sstore import _tasks
-from sstore._arrays import MAX_WORDS, Words, empty, words
+from sstore._arrays import MAX_WORDS, Words, empty
 from sstore._call import count_of, flag_of, number_of
 from sstore._columns import PAIR_COLUMNS, wide
 from sstore._errors import ArgumentError
 from sstore._join import components, shard_numbers
 from sstore._native import lib
+from sstore._rows import words
 from sstore._shards import ShardBuild, ShardManifest, SharedFolder, query_shard
 from sstore._store import build_distance
 

@@ -27,11 +27,12 @@ import numpy as np
 import pyarrow as pa
 
 from sstore import _tasks
-from sstore._arrays import MAX_WORDS, Words, words
+from sstore._arrays import MAX_WORDS, Words
 from sstore._call import count_of, flag_of, number_of
 from sstore._errors import ArgumentError
 from sstore._join import components, shard_numbers
 from sstore._native import lib
+from sstore._rows import words
 from sstore._shards import ShardBuild, ShardManifest, SharedFolder, query_shard
 from sstore._store import build_distance
 

@@ -1,0 +1,364 @@
+"""Rows of fingerprints and ids, whatever holds them: in pieces, without those that cannot be read if these are skipped.
+
+An input is read as a whole. Only if that fails, its rows are tried one by one, by halves, so that the error or the
+report names them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple, Optional
+
+import numpy as np
+import numpy.typing as npt
+
+from sstore._arrays import (
+    MAX_WORDS,
+    NUMBERS,
+    ArrayLike,
+    Words,
+    arrow_chunks,
+    arrow_stream,
+    empty,
+    is_arrow,
+    of_numpy,
+    of_sequence,
+    of_view,
+    one,
+    rows_of_view,
+    words_of,
+)
+from sstore._doubt import BadRows, DoubtWarning, warn
+from sstore._errors import ArgumentError
+
+_RowNumbers = npt.NDArray[np.int64]
+_FINGERPRINT = ("fingerprint", "fingerprints")
+_ID = ("id", "ids")
+
+
+class Piece(NamedTuple):
+    """Records of a part of an input.
+
+    Attributes:
+        fingerprints, ids: of the rows that can be read; ids if there are any.
+        rows: the numbers of these rows in the part, if others were skipped; None: all.
+        row_count: rows of the part, with those that were skipped.
+    """
+
+    fingerprints: Words
+    ids: Optional[Words]
+    rows: Optional[_RowNumbers]
+    row_count: int
+
+    def numbers(self) -> _RowNumbers:
+        """The numbers of the rows that can be read."""
+        return np.arange(self.row_count) if self.rows is None else self.rows
+
+
+class _Column(NamedTuple):
+    """A column of a part, without the rows that cannot be read, and why they cannot."""
+
+    name: str
+    values: Words
+    row_count: int
+    faults: dict[int, Exception]
+
+    def of(self, rows: Optional[_RowNumbers]) -> Words:
+        """The values of some of the rows that can be read."""
+        if rows is None:
+            return self.values
+        return self.values[np.searchsorted(self._good(), rows)]
+
+    def _good(self) -> _RowNumbers:
+        return np.delete(np.arange(self.row_count), list(self.faults))
+
+
+# ----- rows that cannot be read -----
+
+
+def is_null(item: object) -> bool:
+    """Whether it is None, NaN, or NA of pandas."""
+    return item is None or (isinstance(item, float) and item != item) or type(item).__name__ in ("NAType", "NaTType")
+
+
+def _common_words(items: Sequence[Any]) -> int:
+    """The words that most of some items have; those of ints are 1."""
+    found: Counter[int] = Counter()
+    for item in items:
+        if isinstance(item, bytes) and len(item) % 8 == 0 and 1 <= len(item) // 8 <= MAX_WORDS:
+            found[len(item) // 8] += 1
+        elif isinstance(item, np.ndarray) and item.ndim > 0:
+            try:
+                found[len(one(item, "item", None))] += 1
+            except (ArgumentError, TypeError):
+                continue
+    return found.most_common(1)[0][0] if found else 1
+
+
+def _readable(items: Sequence[Any], begin: int, name: str, count: int) -> Iterator[tuple[int, Any]]:
+    """The numbers of first rows, and arrays of what can be read from there, or why this row cannot."""
+    try:
+        yield begin, of_sequence(items, name, count)
+    except (ArgumentError, TypeError) as error:
+        if len(items) == 1:
+            yield begin, error
+            return
+        half = len(items) // 2
+        yield from _readable(items[:half], begin, name, count)
+        yield from _readable(items[half:], begin + half, name, count)
+
+
+def _column(
+    name: str,
+    count: Optional[int],
+    bad: Optional[BadRows],
+    read: Callable[[], Words],
+    items_of: Optional[Callable[[], Sequence[Any]]],
+    recoverable: tuple[type[Exception], ...] = (ArgumentError, TypeError),
+) -> _Column:
+    """Read a column: at once by `read`, or of the items by row. More bad rows than are allowed are not looked for."""
+    try:
+        values = read()
+        return _Column(name, values, len(values), {})
+    except (ArgumentError, TypeError) as error:
+        if items_of is None or not isinstance(error, recoverable):
+            raise
+        items = items_of()
+        count = count or _common_words(items)
+        parts, faults = [empty(count)], {}
+        for begin, found in _readable(items, 0, name, count):
+            if not isinstance(found, Exception):
+                parts.append(found)
+                continue
+            faults[begin] = TypeError(f"{name}: null") if is_null(items[begin]) else found
+            if bad is None or not bad.has_room(len(faults)):
+                break
+        if not faults:
+            raise
+        return _Column(name, np.concatenate(parts), len(items), faults)
+
+
+def _report(columns: Sequence[_Column], first: int, bad: Optional[BadRows]) -> Optional[_RowNumbers]:
+    """Report the bad rows of columns that belong together. Returns the numbers of the others; None: there are none."""
+    faults = {row: (column.name, error) for column in columns for row, error in column.faults.items()}
+    if not faults:
+        return None
+    for row in sorted(faults):
+        name, error = faults[row]
+        reason = str(error).removeprefix(f"{name}: ")
+        if bad is None or not bad.has_room(1):
+            raise type(error)(f"{name}: row {first + row}: {reason}{'' if bad is None else bad.hint()}")
+        bad.add(first + row, f"{name}: {reason}" if len(columns) > 1 else reason)
+    return np.delete(np.arange(columns[0].row_count), list(faults))
+
+
+# ----- columns -----
+
+
+def _of_items(values: Any, name: str, count: Optional[int], bad: Optional[BadRows]) -> _Column:
+    """A column of an array or a sequence."""
+    if hasattr(values, "__array__") and not isinstance(values, (list, tuple)):
+        array = values if isinstance(values, np.ndarray) else np.asarray(values)
+        items_of: Any = None
+        masks: Any = np.ma  # not typed in all versions
+        if isinstance(array, np.ma.MaskedArray) and masks.is_masked(array):
+            mask: Any = np.ma.getmaskarray(array).reshape(len(array), -1).any(axis=1)
+            rows: Any = np.asarray(array)
+            items_of = lambda: [None if is_masked else row for row, is_masked in zip(rows, mask)]  # noqa: E731
+        elif array.dtype == np.object_ and array.ndim == 1:
+            items_of = array.tolist
+        return _column(name, count, bad, lambda: of_numpy(array, name, count), items_of)
+    if isinstance(values, Sequence) and not isinstance(values, (str, bytes, bytearray)):
+        return _column(name, count, bad, lambda: of_sequence(values, name, count), lambda: list(values))
+    return _column(name, count, bad, lambda: of_sequence(values, name, count), None)
+
+
+def _of_chunk(chunk: Any, view: Any, schema: Any, name: str, count: Optional[int], bad: Optional[BadRows]) -> _Column:
+    """A column of a chunk of Arrow."""
+    items_of = None if schema.dictionary is not None else lambda: rows_of_view(view, schema)
+    return _column(name, count, bad, lambda: of_view(view, schema, name, chunk, count), items_of, (ArgumentError,))
+
+
+def _of_table(
+    chunk: Any, view: Any, wanted: Sequence[str], name: str, count: Optional[int], bad: Optional[BadRows]
+) -> Optional[_Column]:
+    """A column of a chunk of a table, whose rows must not be null; None: there is none of these names."""
+    if view.null_count != 0:
+        raise ArgumentError(f"{name}: found rows that are null")
+    names = _names(chunk)
+    at = next((names.index(one_name) for one_name in wanted if one_name in names), None)
+    if at is None:
+        return None
+    begin, end, schema = view.offset, view.offset + len(view), chunk.schema.child(at)
+    return _column(
+        name,
+        count,
+        bad,
+        lambda: of_view(view.child(at), schema, name, chunk, count)[begin:end],
+        lambda: rows_of_view(view.child(at), schema)[begin:end],
+        (ArgumentError,),
+    )
+
+
+def _names(chunk: Any) -> list[str]:
+    return [child.name for child in chunk.schema.children]
+
+
+def _words_of_schema(schema: Any) -> int:
+    """The words of the fingerprints of an Arrow stream, if its schema tells; otherwise 1."""
+    kind = schema.format
+    if kind == "+s":
+        children = {child.name: child for child in schema.children}
+        found = next((children[name] for name in _FINGERPRINT if name in children), None)
+        return 1 if found is None else _words_of_schema(found)
+    if kind.startswith("w:") and int(kind[2:]) % 8 == 0:
+        return min(max(int(kind[2:]) // 8, 1), MAX_WORDS)
+    return min(max(int(kind[3:]), 1), MAX_WORDS) if kind.startswith("+w:") else 1
+
+
+# ----- inputs -----
+
+
+def _warn_of_sign(fingerprints: Words) -> None:
+    """Doubt numbers below 2^32 of which some are negative: 32-bit values, which other programs have without a sign."""
+    if fingerprints.ndim > 1:
+        return
+    head, values = (array.view(np.int64) for array in (fingerprints[:64], fingerprints))
+    if np.all(head >> 32 == head >> 63) and np.any(values < -1) and np.all(values >> 32 == values >> 63):
+        warn(
+            "all fingerprints are within 32 bits and some are negative, so they are probably signed 32-bit values, "
+            "taken as 64 bits; numpy.asarray(values).astype(numpy.uint32) has their 32 bits, .view(numpy.uint64) says "
+            "that 64 are meant",
+            DoubtWarning,
+        )
+
+
+def _of_one(values: Any, name: str, count: Optional[int], bad: Optional[BadRows]) -> Iterator[tuple[_Column, int]]:
+    """One column of an input, and the number of the first row of each part."""
+    if not is_arrow(values) or isinstance(values, np.ndarray):
+        yield _of_items(values, name, count, bad), 0
+        return
+    first = 0
+    for chunk in arrow_chunks(values, name):
+        view = chunk.view()
+        if chunk.schema.format != "+s":
+            column: Optional[_Column] = _of_chunk(chunk, view, chunk.schema, name, count, bad)
+        else:
+            column = _of_table(chunk, view, _ID if name == "ids" else _FINGERPRINT, name, count, bad)
+        if column is None:
+            wanted = "id" if name == "ids" else "fingerprint"
+            raise ArgumentError(
+                f'{name}: expected an array, or a table with a column "{wanted}", found {_names(chunk)}'
+            )
+        if len(column.values) > 0:
+            count = words_of(column.values)
+        yield column, first
+        first += column.row_count
+
+
+def _joined(columns: Sequence[_Column], name: str, count: Optional[int]) -> _Column:
+    """The parts of a column as one."""
+    if len(columns) == 1:
+        return columns[0]
+    faults, first = {}, 0
+    for column in columns:
+        faults.update({first + row: error for row, error in column.faults.items()})
+        first += column.row_count
+    filled = [column.values for column in columns if len(column.values) > 0] or [
+        columns[0].values if columns else empty(count or 1)
+    ]
+    return _Column(name, filled[0] if len(filled) == 1 else np.concatenate(filled), first, faults)
+
+
+def _whole(values: Any, name: str, count: Optional[int], bad: Optional[BadRows]) -> _Column:
+    return _joined([column for column, _ in _of_one(values, name, count, bad)], name, count)
+
+
+def taken(values: Any, name: str, count: Optional[int], bad: Optional[BadRows]) -> Piece:
+    """All of a column as one piece without ids, whose arrays are contiguous."""
+    column = _whole(values, name, count, bad)
+    rows = _report([column], 0, bad)
+    if name not in NUMBERS:
+        _warn_of_sign(column.values)
+    return Piece(column.values, None, rows, column.row_count)
+
+
+def words(values: ArrayLike, name: str, count: Optional[int] = 1) -> Words:
+    """One contiguous array of fingerprints of `count` words, or of any number if it is None; or of numbers.
+
+    Its shape is (n,) for one word, otherwise (n, words). Signed numbers are taken as two's complement.
+    """
+    return taken(values, name, count, None).fingerprints
+
+
+def _parted(fingerprints: Any, count: Optional[int]) -> tuple[Any, Optional[Any]]:
+    """Fingerprints and ids of an array of words that has both, as .npy files have them."""
+    array = fingerprints
+    if not isinstance(array, np.ndarray) or array.ndim != 2 or array.dtype.kind not in "iu" or array.itemsize < 8:
+        return array, None
+    if count is None and array.shape[1] == 2:
+        raise ArgumentError(
+            "fingerprints: an array of shape (n, 2) has fingerprints of 128 bits, or of 64 bits and ids: bits=128 or "
+            "bits=64 says which; or give fingerprints=array[:, 0], ids=array[:, 1]"
+        )
+    if count is None or array.shape[1] != count + 1:
+        return array, None
+    return array[:, :count], array[:, count]
+
+
+def pieces(
+    fingerprints: Any, ids: Optional[Any], count: Optional[int] = None, bad: Optional[BadRows] = None
+) -> Iterator[Piece]:
+    """Records in pieces, each without a copy if it is an array of 64-bit integers.
+
+    Fingerprints have `count` words: the arrays have the shape (n,) for 1, and (n, words) otherwise. None: as many as
+    the first piece has. A table of Arrow has the columns "fingerprint" and, optionally, "id"; an array of words may
+    have a column more for ids.
+    """
+    if ids is None:
+        fingerprints, ids = _parted(fingerprints, count)
+    if ids is not None or not is_arrow(fingerprints):
+        columns = [_whole(fingerprints, "fingerprints", count, bad)]
+        if ids is not None:
+            columns.append(_whole(ids, "ids", 1, bad))
+            if columns[0].row_count != columns[1].row_count:
+                raise ArgumentError(
+                    f"ids: expected as many as fingerprints, found {columns[1].row_count} and {columns[0].row_count}"
+                )
+        yield _piece(columns, 0, bad)
+        return
+    with arrow_stream(fingerprints, "fingerprints") as stream:
+        # Also of a stream without rows. Binary without a fixed size tells its width with the first row.
+        if count is None and (told := _words_of_schema(stream.get_schema())) > 1:
+            yield Piece(empty(told), None, None, 0)
+        yield from _pieces_of(stream, count, bad)
+
+
+def _piece(columns: Sequence[_Column], first: int, bad: Optional[BadRows]) -> Piece:
+    rows = _report(columns, first, bad)
+    made = [column.of(rows) for column in columns]
+    _warn_of_sign(made[0])
+    return Piece(made[0], made[1] if len(made) > 1 else None, rows, columns[0].row_count)
+
+
+def _pieces_of(stream: Any, count: Optional[int], bad: Optional[BadRows]) -> Iterator[Piece]:
+    """The records of an Arrow stream."""
+    first = 0
+    for chunk in stream:
+        view = chunk.view()
+        if chunk.schema.format != "+s":
+            columns = [_of_chunk(chunk, view, chunk.schema, "fingerprints", count, bad)]
+        else:
+            found = [
+                _of_table(chunk, view, _FINGERPRINT, "fingerprint", count, bad),
+                _of_table(chunk, view, _ID, "id", 1, bad),
+            ]
+            if found[0] is None:
+                raise ArgumentError(f'fingerprints: expected a column "fingerprint", found {_names(chunk)}')
+            columns = [column for column in found if column is not None]
+        piece = _piece(columns, first, bad)
+        if len(piece.fingerprints) > 0:
+            count = words_of(piece.fingerprints)
+        yield piece
+        first += piece.row_count

@@ -1,0 +1,334 @@
+"""Input that may mean something else, and rows that cannot be read."""
+
+from __future__ import annotations
+
+import pathlib
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from brute import brute_query, clustered
+
+import sstore
+
+pyarrow = pytest.importorskip("pyarrow")
+polars = pytest.importorskip("polars")
+pandas = pytest.importorskip("pandas")
+masks: Any = np.ma  # not typed in all versions
+
+
+@pytest.fixture(autouse=True)
+def _no_other_warnings() -> Iterator[None]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", sstore.DoubtWarning)
+        warnings.simplefilter("error", sstore.SkippedWarning)
+        yield
+
+
+def records_of(path: pathlib.Path) -> list[tuple[int, int]]:
+    with sstore.open(path) as store:
+        records = store.records()
+        fingerprints = records.fingerprint.reshape(len(records), -1).tolist()
+        return sorted(
+            zip(records.id.tolist(), (sum(w << 64 * i for i, w in enumerate(row[::-1])) for row in fingerprints))
+        )
+
+
+# ----- what is taken without a doubt -----
+
+
+@pytest.mark.parametrize("words", [1, 2, 4, 16])
+def test_single_bits(folder: pathlib.Path, rng: np.random.Generator, words: int) -> None:
+    """Columns that are 0 or 1 are bits, not bytes, if there are as many as a fingerprint has bits."""
+    bits = rng.integers(0, 2, (40, 64 * words), dtype=np.uint8)
+    numbers = [int("".join(map(str, row)), 2) for row in bits.tolist()]
+    expected = list(enumerate(numbers))
+    for form in (bits, bits.astype(bool), bits.astype(np.int64), list(bits), bits.tolist(), bits.astype(bool).tolist()):
+        for width in (None, 64 * words):
+            change = sstore.build(folder / "a", form, bits=width, replace=True)
+            assert change.added_count == 40 and records_of(folder / "a") == expected
+    with sstore.open(folder / "a") as store:
+        for row, form in enumerate((bits, bits.astype(bool), bits.astype(np.int32))):
+            assert row in store.query(form[row], 0).id.tolist()
+        assert store.query_batch(bits, 0).query.tolist() == list(range(40))
+    assert sstore.remove(folder / "a", bits[:7]).removed_count == 7
+    assert sstore.add(folder / "a", bits[:7].astype(bool), np.arange(7)).added_count == 7
+    assert records_of(folder / "a") == expected
+    with sstore.Deduplicator(folder / "new", 0, bits=64 * words) as seen:
+        assert seen.offer(bits).all() and not seen.offer(bits).any()
+
+
+def test_bytes_are_not_bits(folder: pathlib.Path, rng: np.random.Generator) -> None:
+    data = rng.integers(0, 2, (10, 64), dtype=np.uint8)
+    sstore.build(folder / "a", data, bits=512)  # says that they are bytes
+    assert sstore.open(folder / "a").bits == 512
+    data[9, 63] = 2
+    assert sstore.build(folder / "a", data, replace=True).record_count == 10
+    assert sstore.open(folder / "a").bits == 512
+    with pytest.raises(sstore.ArgumentError, match=r"shape \(n,\).*found \(10, 64\) of uint8"):
+        sstore.build(folder / "b", data, bits=64)
+
+
+def test_two_columns(folder: pathlib.Path, rng: np.random.Generator) -> None:
+    """An array has fingerprints, or fingerprints and ids as in a .npy file: bits says which."""
+    fps, ids = clustered(rng, 100), rng.permutation(100).astype(np.uint64)
+    both = np.stack([fps, ids], axis=1)
+    for form in (both, both.view(np.int64)):
+        for with_ids in (True, False):
+            with pytest.raises(sstore.ArgumentError, match=r"bits=128 or bits=64 says which.*array\[:, 0\], ids="):
+                sstore.build(folder / "a", form, with_ids=with_ids)
+        builder = sstore.Builder(folder / "c")
+        with pytest.raises(sstore.ArgumentError, match="bits=128"):
+            builder.add(form)
+        builder.abort()
+        sstore.build(folder / "a", form, bits=64, replace=True)
+        assert records_of(folder / "a") == sorted(zip(ids.tolist(), fps.tolist()))
+        sstore.build(folder / "b", form, bits=128, replace=True)
+        assert records_of(folder / "b") == [(i, f << 64 | n) for i, (f, n) in enumerate(both.tolist())]
+        sstore.build(folder / "b", form, ids, replace=True)
+        assert sstore.open(folder / "b").bits == 128
+    assert sstore.add(folder / "a", both).added_count == 0
+    assert sstore.remove(folder / "a", both[:10]).removed_count == 10
+    with sstore.Deduplicator(folder / "a", 0) as seen:
+        assert int(seen.offer(both).sum()) == len(set(fps[:10].tolist()) - set(fps[10:].tolist()))
+    wide = np.concatenate([rng.integers(0, 1 << 64, (100, 4), np.uint64), ids[:, None]], axis=1)
+    sstore.build(folder / "b", wide, bits=256, replace=True)
+    assert [i for i, _ in records_of(folder / "b")] == sorted(ids.tolist())
+    with pytest.raises(sstore.ArgumentError, match="one number of uint32 for each fingerprint"):
+        sstore.build(folder / "c", both.astype(np.int32))
+
+
+@pytest.mark.parametrize("size", [1, 2, 4])
+def test_signed_types(folder: pathlib.Path, rng: np.random.Generator, size: int) -> None:
+    """Numbers of less than 64 bits with a sign are the same as those without."""
+    unsigned = rng.integers(0, 1 << 8 * size, 50, dtype=f"u{size}")
+    signed = unsigned.view(f"i{size}")
+    expected = list(enumerate(unsigned.tolist()))
+    forms: list[Any] = [signed, list(signed), pyarrow.array(signed), polars.Series(signed), pandas.Series(signed)]
+    for form in [*forms, pyarrow.table({"fingerprint": signed}), signed.astype(f">i{size}")]:
+        sstore.build(folder / "a", form, replace=True)
+        assert records_of(folder / "a") == expected
+    with sstore.open(folder / "a") as store:
+        for number in signed:
+            assert len(store.query(number, 0)) == store.count(number, 0) == (signed == number).sum()
+    java = rng.integers(-128, 128, (20, 8), dtype=np.int8)  # bytes of Java
+    sstore.build(folder / "a", java, replace=True)
+    assert [f for _, f in records_of(folder / "a")] == [int.from_bytes(row.tobytes(), "big") for row in java]
+    with pytest.raises(ValueError, match="negative value of int32"):
+        sstore.build(folder / "b", [1], np.array([-1], np.int32))
+
+
+# ----- doubt -----
+
+
+def test_signed_32_bits(folder: pathlib.Path, rng: np.random.Generator) -> None:
+    values = rng.integers(-(1 << 31), 1 << 31, 200)
+    forms: list[Any] = [values, values.tolist(), pyarrow.array(values), pandas.Series(values), polars.Series(values)]
+    sstore.build(folder / "store", values.astype(np.uint32), bits=64)
+    for form in [*forms, polars.DataFrame({"fingerprint": values})]:
+        with pytest.warns(sstore.DoubtWarning, match=r"signed 32-bit.*astype\(numpy.uint32\)") as found:
+            sstore.build(folder / "a", form, replace=True)
+        assert found[0].filename == __file__
+        with pytest.warns(sstore.DoubtWarning), sstore.open(folder / "store") as store:
+            assert len(store.query_batch(form, 3)) < 200
+        with pytest.warns(sstore.DoubtWarning):
+            sstore.StreamMatcher(form)
+        with pytest.warns(sstore.DoubtWarning), sstore.Deduplicator(folder / "new", bits=64) as seen:
+            seen.offer(form)
+    with sstore.open(folder / "store") as store:
+        assert len(store.query_batch(np.asarray(values.tolist()).astype(np.uint32), 0)) >= 200
+        with pytest.warns(sstore.DoubtWarning, match="0xFFFFFFFF"):
+            assert len(store.query(int(values.min()), 0)) == 0
+        assert len(store.query(int(values.min()) & 0xFFFFFFFF, 0)) == 1
+        store.query(-1)
+    for certain in (values << 2, np.append(values, 1 << 40), np.abs(values), values[values > 0], np.array([-1, 5])):
+        sstore.build(folder / "a", certain, replace=True)
+
+
+def test_repeated_ids(folder: pathlib.Path, rng: np.random.Generator) -> None:
+    fps = rng.integers(0, 1 << 64, 100, np.uint64)
+    ids = np.arange(100, dtype=np.uint64)
+    sstore.build(folder / "a", fps, ids)
+    with pytest.warns(sstore.DoubtWarning, match="3 of 103 records were given before"):
+        sstore.build(folder / "a", np.append(fps, fps[:3]), np.append(ids, ids[:3]), replace=True)
+    twice = ids.copy()
+    twice[70] = 7
+    with pytest.warns(sstore.DoubtWarning, match="also belong to another fingerprint: at least 1, such as id 7;"):
+        sstore.build(folder / "a", fps, twice, replace=True)
+    sstore.build(folder / "a", fps, ids, replace=True)
+    sstore.add(folder / "a", fps, ids)
+    with pytest.warns(sstore.DoubtWarning, match="another fingerprint: 1, such as id 42;") as found:
+        assert sstore.add(folder / "a", [1], [42]).conflict_count == 1
+    assert found[0].filename == __file__
+    assert sstore.add(folder / "a", [2], [43], check_ids=False).conflict_count == 0
+    with sstore.Deduplicator(folder / "a") as seen:
+        seen.offer([(1 << 40) - 1], [50])
+        with pytest.warns(sstore.DoubtWarning, match="another fingerprint: 1, such as id 50;"):
+            seen.publish()
+        seen.publish()  # tells it once
+
+
+# ----- rows that cannot be read -----
+
+GOOD = [5, 1 << 63, 7, 9]
+
+
+def bad_columns() -> dict[str, tuple[Any, int, str]]:
+    """Columns with the rows of GOOD, and one that is bad: its number, and what the error says."""
+    row = 2
+    with_null: list[Any] = [5, 1 << 63, None, 7, 9]
+    strings = [None if item is None else item.to_bytes(8, "big") for item in with_null]
+    return {
+        "list": (with_null, row, "null"),
+        "tuple, NaN": (tuple(float("nan") if item is None else item for item in with_null), row, "null"),
+        "text": ([5, 1 << 63, "x", 7, 9], row, "expected int, found str"),
+        "too large": ([5, 1 << 63, 1 << 64, 7, 9], row, "expected a number of 64 bits"),
+        "bytes": (strings, row, "null"),
+        "short bytes": ([strings[0], strings[1], b"abc", *strings[3:]], row, "expected 8 bytes.*found 3"),
+        "short bytes first": ([b"abc", strings[0], strings[1], *strings[3:]], 0, "expected 8 bytes.*found 3"),
+        "masked": (masks.masked_array([5, 1 << 63, 0, 7, 9], [0, 0, 1, 0, 0], np.uint64), row, "null"),
+        "objects": (np.array(with_null, object), row, "null"),
+        "pyarrow": (pyarrow.array(with_null, "uint64"), row, "null"),
+        "pyarrow, signed": (pyarrow.array([5, -(1 << 63), None, 7, 9], "int64"), row, "null"),
+        "pyarrow, sliced": (pyarrow.array([3, 3, 3, *with_null, 3], "uint64")[3:8], row, "null"),
+        "pyarrow, chunks": (pyarrow.chunked_array([with_null[:2], with_null[2:]], "uint64"), row, "null"),
+        "pyarrow, bytes": (pyarrow.array(strings), row, "null"),
+        "pyarrow, fixed": (pyarrow.array(strings, pyarrow.binary(8)), row, "null"),
+        "pyarrow, lists": (
+            pyarrow.array([i and [i] for i in with_null], pyarrow.list_(pyarrow.uint64(), 1)),
+            row,
+            "null",
+        ),
+        "polars": (polars.Series(with_null, dtype=polars.UInt64), row, "null"),
+        "polars, bytes": (polars.Series(strings, dtype=polars.Binary), row, "null"),
+        "pandas": (pandas.Series(with_null, dtype="UInt64"), row, "null"),
+        "pandas, objects": (pandas.Series(with_null, dtype=object), row, "null"),
+        "pandas, bytes": (pandas.Series(strings), row, "null"),
+        "a table": (pyarrow.table({"fingerprint": pyarrow.array(with_null, "uint64")}), row, "null"),
+        "a sliced table": (pyarrow.table({"fingerprint": pyarrow.array([1, *with_null], "uint64")})[1:], row, "null"),
+    }
+
+
+@pytest.mark.parametrize("name", bad_columns())
+def test_bad_rows(folder: pathlib.Path, name: str) -> None:
+    column, row, reason = bad_columns()[name]
+    expected = [(i + (i >= row), f) for i, f in enumerate(GOOD)]
+    sstore.build(folder / "store", GOOD)
+    store, seen = sstore.open(folder / "store"), sstore.Deduplicator(folder / "seen", 0)
+    for call in (
+        lambda: sstore.build(folder / "a", column),
+        lambda: sstore.add(folder / "store", column),
+        lambda: sstore.remove(folder / "store", column),
+        lambda: store.query_batch(column),
+        lambda: sstore.Deduplicator(folder / "other", 0).offer(column),
+        lambda: sstore.StreamMatcher([1]).feed(column),
+    ):
+        with pytest.raises((sstore.ArgumentError, TypeError), match=rf"row {row}: {reason}.*; skip_bad=True"):
+            call()
+    with pytest.raises((sstore.ArgumentError, TypeError), match=f"row {row}: {reason}"):
+        sstore.StreamMatcher(column)
+    assert len(store.reopen()) == 4 and not (folder / "a").exists()
+    with pytest.warns(sstore.SkippedWarning, match=f"1 bad rows were skipped; the first: row {row}: {reason}") as found:
+        sstore.build(folder / "a", column, skip_bad=True)
+    assert found[0].filename == __file__
+    assert records_of(folder / "a") == expected
+    bad = sstore.BadRows()
+    assert sstore.add(folder / "a", column, skip_bad=bad).added_count == 4
+    assert records_of(folder / "a")[4:] == [(expected[-1][0] + 1 + i, f) for i, f in expected]
+    batch = store.query_batch(column, 0, skip_bad=bad)
+    assert batch.query.tolist() == [i for i, _ in expected] and batch.query_count == 5
+    assert batch.id.tolist() == [0, 1, 2, 3] and len(batch.offsets) == 6
+    assert sum(len(part) for part in store.iter_query_batch(column, 0, skip_bad=bad, batch_size=2)) == 4
+    answers = seen.offer_and_match(column, skip_bad=bad)
+    assert answers.is_new.tolist() == [i != row for i in range(5)]
+    again = seen.offer_and_match(column, skip_bad=bad)
+    assert not again.is_new.any() and again.matches.query.tolist() == [i for i, _ in expected]
+    assert len(sstore.StreamMatcher(GOOD, 0).feed(column, skip_bad=bad)) == 4
+    with sstore.Builder(folder / "b", skip_bad=bad) as builder:
+        builder.add(column)
+        builder.add(column)
+    assert records_of(folder / "b") == expected + [(5 + i, f) for i, f in expected]
+    assert sstore.remove(folder / "store", column, skip_bad=bad).removed_count == 4
+    assert bad.count == 9 and [found.row for found in bad.rows] == [row] * 9
+    seen.close()
+
+
+def test_bad_ids(folder: pathlib.Path) -> None:
+    """A row is bad if its fingerprint or its id is; both are left out."""
+    fps: list[Any] = [1, 2, None, 4, 5]
+    ids: list[Any] = [10, None, None, 13, "x"]
+    table = pyarrow.table(
+        {"fingerprint": pyarrow.array(fps, "uint64"), "id": pyarrow.array([10, None, None, 13, None])}
+    )
+    for given in ((fps, ids), (pandas.Series(fps, dtype="UInt64"), ids), (table,)):
+        bad = sstore.BadRows()
+        sstore.build(folder / "a", *given, skip_bad=bad, replace=True)
+        assert records_of(folder / "a") == [(10, 1), (13, 4)]
+        assert [row for row, _ in bad.rows] == [1, 2, 4] and "id" in bad.rows[0].reason
+        with pytest.raises((TypeError, ValueError), match="ids?: row 1: null; skip_bad=True"):
+            sstore.build(folder / "b", *given)
+    removed: Any = [13, None]
+    assert sstore.remove(folder / "a", ids=removed, skip_bad=sstore.BadRows()).removed_count == 1
+    with pytest.raises((TypeError, ValueError), match="ids: row 1: null"):
+        sstore.remove(folder / "a", ids=removed)
+
+
+def test_max_bad(folder: pathlib.Path, rng: np.random.Generator) -> None:
+    fps: list[Any] = clustered(rng, 5000).tolist()
+    rows = sorted(rng.choice(5000, 60, replace=False).tolist())
+    for row in rows:
+        fps[row] = None
+    bad = sstore.BadRows(max_bad=60, keep=7)
+    sstore.build(folder / "a", fps, skip_bad=bad)
+    assert bad.count == 60 and [row for row, _ in bad.rows] == rows[:7]
+    assert records_of(folder / "a") == [(i, f) for i, f in enumerate(fps) if f is not None]
+    ids = np.array([i for i, f in enumerate(fps) if f is not None], np.uint64)
+    kept = np.array([f for f in fps if f is not None], np.uint64)
+    with sstore.open(folder / "a") as store:
+        query = int(kept[3]) ^ 1
+        found = store.query(query)
+        given = sorted(zip(found.distance.tolist(), found.fingerprint.tolist(), found.id.tolist()))
+        assert given == brute_query(kept, ids, np.uint64(query), 3)
+    with pytest.raises(TypeError, match=rf"row {rows[59]}: null; more than 59 rows are bad \(max_bad\)"):
+        sstore.build(folder / "b", fps, skip_bad=sstore.BadRows(max_bad=59))
+    assert not (folder / "b").exists()
+    with pytest.raises(TypeError, match="skip_bad: expected bool or BadRows, found str"):
+        sstore.build(folder / "b", fps, skip_bad="yes")  # type: ignore[arg-type]
+    assert "60; the first: row" in repr(bad)
+
+
+@pytest.mark.parametrize("bits", [64, 128])
+def test_null_texts(folder: pathlib.Path, bits: int) -> None:
+    texts: list[Any] = ["a b", "c d", None, "e f"]
+    made = sstore.simhash(["a b", "c d", "e f"], bits=bits)
+    forms: dict[str, Any] = {
+        "list": texts,
+        "NaN": [float("nan") if text is None else text for text in texts],
+        "iterator": (iter(texts), iter(texts), iter(texts)),
+        "pandas": pandas.Series(texts),
+        "pandas, objects": pandas.Series(texts, dtype=object),
+        "pandas, string": pandas.Series(texts, dtype="string"),
+        "polars": polars.Series(texts),
+        "pyarrow": pyarrow.array(texts),
+        "chunks": pyarrow.chunked_array([texts[:1], texts[1:]]),
+        "dictionary": pyarrow.array(texts).dictionary_encode(),
+        "sliced": pyarrow.array([None, *texts])[1:],
+    }
+    for name, form in forms.items():
+        uses = form if name == "iterator" else (form, form, form)
+        with pytest.raises(sstore.ArgumentError, match='texts: row 2: null; nulls="mask"'):
+            sstore.simhash(uses[0], bits=bits)
+        found: Any = sstore.simhash(uses[1], bits=bits, nulls="mask")
+        mask = masks.getmaskarray(found).reshape(4, -1)
+        assert mask[:, 0].tolist() == mask[:, -1].tolist() == [False, False, True, False], name
+        assert np.array_equal(np.asarray(found)[[0, 1, 3]], made) and not np.asarray(found)[2].any()
+        bad = sstore.BadRows()
+        sstore.build(folder / "a", found, bits=bits, skip_bad=bad, replace=True)
+        assert bad.rows == [(2, "null")] and [i for i, _ in records_of(folder / "a")] == [0, 1, 3]
+    with pytest.raises(sstore.ArgumentError, match="nulls: expected error or mask"):
+        sstore.simhash(["a"], nulls="skip")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="row 1: expected str or bytes, found int"):
+        sstore.simhash(["a", 5])  # type: ignore[arg-type]
+    assert sstore.simhash([], nulls="mask").shape == (0,)
