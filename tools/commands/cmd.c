@@ -136,6 +136,8 @@ const command_option input_option_table[] = {
      OPTION_FIELD(input_options, lines.fingerprint_key)},
     {"id-field", 0, "KEY", "the key of an id in JSON Lines (default id)", OPTION_TEXT,
      OPTION_FIELD(input_options, lines.id_key)},
+    {"strict", 0, NULL, "fail, and change nothing, where rows likely mean something else than was read", OPTION_FLAG,
+     OPTION_FIELD(input_options, own_doubt.strict)},
     {0},
 };
 
@@ -174,6 +176,7 @@ void check_input_options(void *part)
         message_usage_error("--format jsonl: this sstore was built without the jansson library");
     check_json_keys(input->lines.fingerprint_key, input->lines.id_key);
     input->bad_rows = &input->bad;
+    input->doubt = &input->own_doubt;
     /* Only after all options are parsed: --ids changes the meaning of the list. */
     if (input->columns != NULL && !line_format_set_columns(&input->lines, input->columns, &fault))
         message_usage_error("--columns: %s", fault.reason);
@@ -208,6 +211,25 @@ const command_option header_options[] = {
      .bytes = sizeof(header_mode), .choices = header_modes},
     {0},
 };
+
+/* ----- the end of inputs ----- */
+
+int end_inputs(const input_options *input, bool quiet, int code)
+{
+    const bad_rows *bad = input->bad_rows;
+    code = bad_rows_end(input->bad_rows, code);
+    const char *doubt = input_doubt_end(input->doubt);
+    if (doubt == NULL && bad->bad_count > bad->good_count)
+        doubt =
+            "more rows were skipped than read: they seem to be of another form; see --format, --columns and --radix";
+    if (code != EXIT_DONE || doubt == NULL)
+        return code;
+    if (input->doubt->strict)
+        return message_print("%s (--strict makes this an error)", doubt);
+    if (!quiet)
+        message_print("warning: %s", doubt);
+    return EXIT_DONE;
+}
 
 /* ----- progress ----- */
 

@@ -121,6 +121,10 @@ extern const command_option header_options[];
 /* The columns of matches. */
 #define MATCH_COLUMNS "query\tfingerprint\tdistance\tid"
 
+/* The inputs are read, or the command has failed with that exit code: say which rows were skipped, and what is doubtful
+ * (with --strict, that is a failure). Returns the exit code. */
+int end_inputs(const input_options *input, bool quiet, int code);
+
 /* ----- progress ----- */
 
 /* --progress: a group of options for the progress_mode at an offset in the arguments. */

@@ -161,7 +161,7 @@ static int insert_all(new_job *job)
 {
     const char *path = job->all->store.store;
     sstore_error error;
-    int code = bad_rows_end(job->all->store.input.bad_rows, insert_inputs(job));
+    int code = end_inputs(&job->all->store.input, job->all->store.task.quiet, insert_inputs(job));
     if (code == EXIT_DONE && !output_flush())
         code = EXIT_FAILED;
     if (code == EXIT_DONE) {

@@ -281,7 +281,7 @@ static int run(build_job *job, store_arguments *arguments)
 {
     task_arguments *task = job->task;
     print_needs(task, job->path, job);
-    int code = bad_rows_end(&arguments->input.bad, read_inputs(job, arguments));
+    int code = end_inputs(&arguments->input, task->quiet, read_inputs(job, arguments));
     if (code == EXIT_DONE && job->kind == STORE_BUILD)
         code = task_check_records(task, job->path, job->record_count);
     if (code == EXIT_DONE && job->kind == STORE_BUILD)

@@ -73,7 +73,7 @@ static int read_sample(arguments *all, uint64_t **fingerprints_out)
     int code = bad_rows_open(&all->input.bad, &path, 1);
     if (code == EXIT_DONE)
         code = input_read_all(path, &all->input, &shape, fingerprints_out, &all->plan.sample_count);
-    code = bad_rows_end(&all->input.bad, code);
+    code = end_inputs(&all->input, false, code);
     if (shape.words > 0)
         all->plan.fingerprint_bits = 64 * shape.words;
     all->plan.sample = *fingerprints_out;

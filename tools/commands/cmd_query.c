@@ -380,13 +380,13 @@ static int answer_input(query_session *session, const arguments *all)
     if (code != EXIT_DONE)
         return code;
     if (all->input == NULL && input_is_interactive(path, &format))
-        return bad_rows_end(format.bad_rows, input_read_interactive(&format, &shape, answer_now, session));
+        return end_inputs(&format, false, input_read_interactive(&format, &shape, answer_now, session));
     if (!record_batch_init(&session->chunk, CHUNK_WORDS))
         return message_print("out of memory");
     code = input_read(path, &format, &shape, add_to_chunk, session);
     /* The queries before a malformed line are answered, the same as from stdin. */
     int close_code = answer_chunk(session);
-    return bad_rows_end(format.bad_rows, code != EXIT_DONE ? code : close_code);
+    return end_inputs(&format, false, code != EXIT_DONE ? code : close_code);
 }
 
 /* ----- explaining a query ----- */

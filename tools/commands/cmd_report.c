@@ -65,7 +65,7 @@ static int time_queries(arguments *all, store_view *view, const sstore *store)
     int code = bad_rows_open(&all->input.bad, &path, 1);
     if (code == EXIT_DONE)
         code = input_read_all(path, &all->input, &shape, &queries, &count);
-    code = bad_rows_end(&all->input.bad, code);
+    code = end_inputs(&all->input, all->task.quiet, code);
     if (code == EXIT_DONE)
         code = view_time_queries(view, store, queries, count, show_progress);
     free(queries);

@@ -93,6 +93,7 @@ static int open_scan(const arguments *all, input_shape *shape, sstore_stream_mat
     format.recipe_context = all->format.recipe_context;
     format.ahead = all->format.ahead;
     format.bad_rows = all->format.bad_rows;
+    format.doubt = all->format.doubt;
     int code = input_read_all(all->queries, &format, shape, &queries, &count);
     const uint32_t words = shape->words > 0 ? shape->words : 1; /* without a query, any width will do */
     stream.distance = all->distance;
@@ -262,7 +263,7 @@ int cmd_scan(int argc, char **argv)
     if (code == EXIT_DONE)
         code = scan_inputs(&all, shape.words, scan);
     progress_end();
-    code = bad_rows_end(&all.format.bad, code);
+    code = end_inputs(&all.format, false, code);
     sstore_stream_matcher_free(scan);
     return code;
 }

@@ -123,6 +123,20 @@ int input_check_all(char *const *paths, int count, const input_options *options)
 
 /* ----- reading ----- */
 
+/* Numbers of ids and edges may be anything. */
+static void doubt(const input_reader *reader)
+{
+    const record_batch *batch = reader->batch;
+    const line_format *lines = &reader->lines;
+    if (!lines->are_ids && !lines->are_edges)
+        input_doubt_note(reader->options->doubt, &(doubt_rows){.fingerprints = batch->fingerprints,
+                                                               .ids = record_batch_ids(batch),
+                                                               .count = batch->count,
+                                                               .words = batch->words,
+                                                               .is_text = input_formats[reader->format].has_lines,
+                                                               .radix = lines->radix});
+}
+
 int input_deliver(input_reader *reader)
 {
     if (reader->batch->count == 0 && reader->batch->recipe == NULL)
@@ -132,6 +146,7 @@ int input_deliver(input_reader *reader)
     reader->batch->has_ids = reader->shape->ids == INPUT_IDS_PRESENT;
     reader->batch->has_rows = !reader->batch->has_ids && bad_rows_skip(reader->options->bad_rows);
     reader->batch->words = input_batch_words(reader);
+    doubt(reader);
     return reader->hand_on(reader->context, &reader->batch);
 }
 
@@ -197,6 +212,8 @@ static int read_source(input_reader *reader)
     int code = input_source_unpack(&reader->source, settle_compression(reader->path, reader->options, format));
     if (code == EXIT_DONE)
         code = look_for_header(reader, &format);
+    reader->format = format;
+    input_doubt_begin(reader->options->doubt, reader->path);
     if (code == EXIT_DONE)
         code = input_formats[format].read(reader);
     bool deliver = code == EXIT_DONE || reader->source.fault.reason[0] != '\0';

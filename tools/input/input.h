@@ -14,6 +14,7 @@
 
 #include "input/bad_rows.h"
 #include "input/decompress.h"
+#include "input/input_doubt.h"
 #include "input/input_line.h"
 
 #define INPUT_BATCH_RECORDS 16384
@@ -41,14 +42,16 @@ typedef struct input_options {
     bool ahead;                /* parse and unpack in another thread, ahead of the consumer */
     input_recipe_fn on_recipe; /* NULL: recipes are ignored */
     void *recipe_context;
-    bad_rows bad;       /* its options; copies of these options use the same one: */
-    bad_rows *bad_rows; /* NULL: a bad row ends the reading */
+    bad_rows bad;          /* its options; copies of these options use the same one: */
+    bad_rows *bad_rows;    /* NULL: a bad row ends the reading */
+    input_doubt own_doubt; /* in the same way */
+    input_doubt *doubt;    /* NULL: nothing is doubted */
 } input_options;
 
 #define INPUT_OPTIONS_INIT                                                                                             \
     {                                                                                                                  \
         INPUT_AUTO, COMPRESSION_AUTO, DECOMPRESS_MAX_WINDOW_BITS, NULL, LINE_FORMAT_INIT, INPUT_BATCH_RECORDS, true,   \
-            NULL, NULL, BAD_ROWS_INIT, NULL                                                                            \
+            NULL, NULL, BAD_ROWS_INIT, NULL, {.strict = false}, NULL                                                   \
     }
 
 /* What the records of all inputs have in common, perhaps from the beginning. Otherwise the first record decides. */

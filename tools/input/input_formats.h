@@ -14,6 +14,7 @@
 typedef struct input_reader {
     input_source source;
     const char *path;
+    input_format format; /* never INPUT_AUTO */
     const input_options *options;
     input_shape *shape;
     line_format lines;   /* of options, with the width of the shape, or what the input states */

@@ -1,0 +1,74 @@
+# Rows that can be read, but likely mean something else: one warning names the sign, the meaning and the option, and with
+# --strict it is an error before anything is changed.
+exec 2>&1
+fingerprints 400 81 >right
+try() # NAME ARGUMENT...: a doubtful input, as it is and with --strict
+{
+    echo "--- $1"
+    exits 0 sstore build --force STORE "${@:2}" 2>&1 | grep warning
+    sstore build --quiet --force OLD right
+    cp -r OLD before
+    exits 1 sstore build --force --strict OLD "${@:2}"
+    same before OLD
+    rm -r before
+}
+numbers_of() { local row; while read -r row; do echo $((0x$row $1)); done <right; } # an expression of each row
+numbers_of ">> 32 & 0xffffffff" >decimal
+try "decimal numbers as hex" decimal
+numbers_of "<< 32 >> 32" >signed
+try "signed numbers of 32 bits" --radix dec signed
+try "such numbers among others" --radix dec signed decimal
+seq 1000 1399 | paste - <(numbers_of "& 0x7fffffffffffffff") >ids-first
+try "ids first" ids-first
+seq 400 >numbers
+try "numbers of lines" numbers
+while read -r row; do printf "$row" | base64 -w 0; echo; done <right >text-in-base64
+try "base64 of hex text" --radix base64 text-in-base64
+paste -d '' right right right right | tr -d '\n' | fold -w 64 | head -100 >wide
+try "hex as base64" --radix base64 wide
+paste -d '' right right right right | tr 0123456789abcdef ABCDEFGHIJKL2345 >base32
+try "base32 as base64" --radix base64 base32
+sed 's/./0&/g; s/[0-7]/0/g; s/[8-9a-f]/1/g' right >bits
+try "bits in bytes" --bits 128 bits
+numbers_of "/ 4000 * 4000" >rounded
+try "rounded numbers" --radix dec rounded
+{ cat right; echo "zz"; } >one-bad
+exits 0 sstore build --quiet --force STORE one-bad --skip-bad --strict
+{ head -3 right; sed 's/^/z/' right; } >most-bad
+exits 0 sstore build --force STORE most-bad --skip-bad
+exits 1 sstore build --force STORE most-bad --skip-bad --strict
+echo "--- other commands"
+sstore build --quiet --force STORE right
+exits 0 sstore query -k 0 --input decimal STORE >printed
+exits 1 sstore query -k 0 --strict --input decimal STORE >printed
+exits 0 sstore query -k 0 STORE <decimal >printed
+exits 1 sstore query -k 0 --strict STORE <decimal >printed
+exits 0 sstore scan --queries right decimal >printed
+exits 0 sstore scan --queries decimal right >printed
+exits 1 sstore scan --strict --queries decimal right >printed
+exits 0 sstore plan --sample decimal --json >printed
+exits 1 sstore plan --sample decimal --strict >printed
+sstore add STORE decimal --quiet
+sstore add STORE numbers >printed
+exits 1 sstore add --strict STORE numbers >printed
+exits 1 sstore add --if-new --strict STORE signed --radix dec >printed
+exits 1 sstore remove --strict STORE numbers >printed
+exits 0 sstore remove --quiet STORE numbers
+exits 0 sstore remove --quiet --ids STORE numbers
+echo "--- no doubt"
+sort right >sorted
+sstore build --quiet --force --strict STORE right
+sstore dump STORE >dumped
+for radix in dec signed base64 bin; do
+    sstore dump --radix $radix --columns id,fingerprint STORE >dumped
+    sstore build --quiet --force --strict NEW --radix $radix --columns id,fingerprint dumped
+done
+for format in u64 rec npy npy-bytes jsonl; do
+    sstore dump --format $format STORE >dumped
+    sstore build --quiet --force --strict NEW --format ${format%-bytes} dumped
+done
+sstore build --quiet --force --strict NEW sorted
+sed 's/^0*//' right | sstore build --quiet --force --strict NEW -
+clustered 400 82 | sstore build --quiet --force --strict NEW -
+printf '%s\n' 0 1 2 | sstore build --quiet --force --strict NEW -
+printf '%s\n' 0 ffffffffffffffff | sstore build --quiet --force --strict NEW -

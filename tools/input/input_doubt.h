@@ -1,0 +1,82 @@
+/*
+ * input_doubt.h - signs that rows mean something else: decimal numbers read as hex, ids in the place of
+ * fingerprints, text in base64, and so on. While an input is read, each sign is watched until a row speaks against it;
+ * uniform data do so within a few rows. One thread at a time uses it.
+ *
+ * Each sign that stays has a likelihood below about 1e-6 in random fingerprints, also if they are near copies of
+ * a single one: input_doubt.c says for each how it is bounded.
+ */
+#ifndef INPUT_DOUBT_H
+#define INPUT_DOUBT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "output/radix_form.h"
+#include "sstore.h"
+
+typedef enum input_sign {
+    SIGN_BITS,      /* each byte is 0 or 1 */
+    SIGN_HEX_BYTES, /* each byte is a hex digit in ASCII */
+    SIGN_TEXT,      /* each byte is printable */
+    SIGN_HEX_CHARS, /* base64 that consists of hex digits */
+    SIGN_BASE32,    /* base64 that consists of characters of base32 */
+    SIGN_COUNTING,  /* the fingerprints count up or down */
+    SIGN_NO_LETTER, /* hex without a letter */
+    SIGN_32_BITS,   /* numbers of 32 bits, some negative */
+    SIGN_ROUNDED,   /* large decimal numbers, all rounded */
+    SIGN_ID_ORDER,  /* ids whose low bytes are all zero */
+    SIGN_SHORT,     /* few rows with fewer digits than the others */
+    SIGN_COUNT
+} input_sign;
+
+/* Rows, and how they were read. */
+typedef struct doubt_rows {
+    const uint64_t *fingerprints; /* `words` of each */
+    const uint64_t *ids;          /* or NULL */
+    size_t count;
+    uint32_t words;
+    bool is_text; /* of lines of text or JSON in this radix; otherwise of binary numbers */
+    radix_form radix;
+    bool radix_given;      /* then it is beyond doubt */
+    size_t short_count;    /* rows other than zero with fewer hex digits than words * 16 */
+    uint32_t most_missing; /* digits in one of them */
+    uint64_t first_short;  /* the line of the first one */
+} doubt_rows;
+
+/* What some rows have in common. */
+typedef struct sign_watch {
+    uint32_t against; /* a bit for each sign that a row speaks against */
+    uint32_t words;
+    uint64_t count; /* of rows */
+    bool has_ids, is_text;
+    radix_form radix;
+    uint64_t previous[SSTORE_MAX_WORDS], bits[SSTORE_MAX_WORDS]; /* of the last row; that any row has */
+    uint64_t changed_rows, changed_bytes, changed_digits;        /* from a row to the next one; digits: of hex */
+    uint64_t rounded_count;                                      /* of different large numbers in a row */
+    uint64_t first;
+    bool falls;
+    uint64_t negative_count, low_bits; /* of 32-bit numbers */
+    uint64_t id_bits;
+    uint64_t short_count, first_short;
+    uint32_t most_missing;
+    bool pads; /* some row begins with the digit 0 */
+} sign_watch;
+
+typedef struct input_doubt {
+    bool strict;           /* option: a doubt is an error */
+    const char *name;      /* of the input */
+    sign_watch input, all; /* rows of the input that is being read, and of all */
+    char found[640];       /* the first doubt; empty: there is none */
+} input_doubt;
+
+/* The next rows are of this input. NULL is allowed, as for the other functions. */
+void input_doubt_begin(input_doubt *self, const char *name);
+
+void input_doubt_note(input_doubt *self, const doubt_rows *rows);
+
+/* All inputs are read. Returns the first doubt: the sign, what it likely means and what to do; or NULL. */
+const char *input_doubt_end(input_doubt *self);
+
+#endif
