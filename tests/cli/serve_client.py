@@ -940,7 +940,7 @@ def test_metrics():
         for _ in range(5):
             service.get(f"/v1/query?fp={records[0][0]:x}")
         service.get("/v1/query?fp=x", status=400)
-        service.get("/nowhere", status=404)
+        assert "/v1/query" in str(service.get("/", status=404)), "GET / names the paths"
         service.post("/v1/query", {"fingerprints": hexed(f for f, _ in records)})
         assert service.get("/v1/stat")["stores"][0]["store"] == 'odd"name\\.store'
         metrics = service.metrics()

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "input/input_measure.h"
 #include "input/interrupt.h"
@@ -204,8 +205,20 @@ void store_take_operands(store_arguments *arguments, operands given)
     arguments->inputs = operands_as_inputs(given);
 }
 
+/* Is the STORE a file, perhaps since the operands are in another order? */
+static int check_store(const char *path)
+{
+    struct stat info;
+    if (stat(path, &info) != 0 || !S_ISREG(info.st_mode))
+        return EXIT_DONE;
+    return message_print("%s: it is a file, not a store, which is a folder; the STORE is the first operand", path);
+}
+
 int store_check_inputs(store_arguments *arguments)
 {
+    const int store_code = check_store(arguments->store);
+    if (store_code != EXIT_DONE)
+        return store_code;
     const sstore_build_options *options = &arguments->task.options;
     arguments->input.ahead = options->threads != 1;
     arguments->input.max_window_bits = input_window_bits(options->memory_bytes);

@@ -151,9 +151,10 @@ typedef struct text_job {
     record_style rec_style; /* of binary output */
     document_work work;
     uint64_t document_count, skipped_count, no_text_count;
-    uint64_t replaced_count; /* documents with bytes that are not UTF-8 */
-    FILE *skipped;           /* a list of skipped documents, or NULL */
-    id_table_writer *names;  /* NULL: they are not kept */
+    uint64_t replaced_count;     /* documents with bytes that are not UTF-8 */
+    bool has_objects, has_lines; /* of the first document, which is a file */
+    FILE *skipped;               /* a list of skipped documents, or NULL */
+    id_table_writer *names;      /* NULL: they are not kept */
 } text_job;
 
 static size_t fingerprint_bits(const text_job *job)
@@ -296,14 +297,29 @@ static int give_documents(void *context, document_worker *worker)
         if (code != EXIT_DONE)
             return code;
     }
+    if (job->document_count == 0 && batch->count > 0) {
+        job->has_objects = batch->items[0].has_objects;
+        job->has_lines = batch->items[0].has_lines;
+    }
     job->document_count += batch->count;
     progress_show("fingerprinting", job->document_count, 0, input_measure_fraction());
     return EXIT_DONE;
 }
 
+/* Tell that a file of many documents may have been taken as one. */
+static void report_shape(const text_job *job)
+{
+    const char *path = job->work.reader.files.operands[0];
+    if (job->has_objects)
+        message_print("%s: taken as one document; --jsonl takes a document from the JSON object of each line", path);
+    else if (job->has_lines && job->document_count == 1)
+        message_print("%s: taken as one document; --lines takes each of its lines as one", path);
+}
+
 /* Tell what a user may not expect. */
 static void report_documents(const text_job *job)
 {
+    report_shape(job);
     if (job->skipped_count > 0)
         message_print("skipped %" PRIu64 " of %" PRIu64 " documents: they have no features", job->skipped_count,
                       job->document_count - job->no_text_count);

@@ -14,6 +14,7 @@ typedef struct document {
     uint64_t line;
     uint64_t id;
     const char *name;                   /* by which it is known; NULL: by its id alone */
+    bool has_objects, has_lines;        /* a file: a JSON object in each of its first lines; many lines */
     bool is_left_out;                   /* a file that is no text: it has neither an id nor features */
     const char *fault;                  /* why the line cannot be read; NULL: it can */
     size_t found_at;                    /* where the worker keeps what it found, if the work needs it */

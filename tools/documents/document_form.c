@@ -3,6 +3,7 @@
 #include <string.h>
 
 #define LOOKED_AT 4096u
+#define MANY_LINES 1000u
 
 const char *document_form_doubt(const char *bytes, size_t size)
 {
@@ -20,4 +21,21 @@ const char *document_form_doubt(const char *bytes, size_t size)
     const size_t more = zeros[0] > zeros[1] ? zeros[0] : zeros[1], fewer = zeros[0] + zeros[1] - more;
     return more > size / 8 && fewer < more / 8 ? utf16
                                                : "it has zero bytes, so it is no text; --binary takes it as it is";
+}
+
+bool document_form_has_objects(const char *text, size_t length)
+{
+    const char *end = memchr(text, '\n', length);
+    return end != NULL && (size_t)(end - text) + 1 < length && text[0] == '{' && end[1] == '{' &&
+           (end[-1] == '}' || (end[-1] == '\r' && end[-2] == '}'));
+}
+
+bool document_form_has_lines(const char *text, size_t length)
+{
+    const char *at = text, *end = text + length;
+    for (size_t i = 0; i < MANY_LINES && at != NULL; i++) {
+        at = memchr(at, '\n', (size_t)(end - at));
+        at = at != NULL ? at + 1 : NULL;
+    }
+    return at != NULL;
 }

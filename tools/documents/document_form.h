@@ -22,4 +22,10 @@ typedef struct document_form {
  * text. */
 const char *document_form_doubt(const char *bytes, size_t size);
 
+/* Do the first two lines each have a JSON object? */
+bool document_form_has_objects(const char *text, size_t length);
+
+/* Does a text have many lines? */
+bool document_form_has_lines(const char *text, size_t length);
+
 #endif

@@ -158,8 +158,13 @@ static bool take_file(document_reader *self, document_batch *batch)
     const int code = input_source_need(&self->source, SIZE_MAX);
     if (code != EXIT_DONE)
         return fail(self, batch, code);
-    if (!add(self, batch, source->buffer + source->begin, source->end - source->begin, 0))
+    const char *text = source->buffer + source->begin;
+    const size_t length = source->end - source->begin;
+    if (!add(self, batch, text, length, 0))
         return false;
+    document *added = &batch->items[batch->count - 1];
+    added->has_objects = document_form_has_objects(text, length);
+    added->has_lines = document_form_has_lines(text, length);
     close_input(self);
     return true;
 }

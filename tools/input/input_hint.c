@@ -49,6 +49,25 @@ static bool is_header(const char *line, size_t length)
     return is_word;
 }
 
+/* At least three words of two letters or more, with a letter that cannot be hex; no JSON. */
+static bool is_prose(const char *line, size_t length)
+{
+    size_t words = 0, letters = 0;
+    bool is_word = false;
+    if (length == 0 || line[0] == '{' || line[0] == '[')
+        return false;
+    for (size_t i = 0; i < length; i++) {
+        const unsigned char byte = (unsigned char)line[i];
+        const bool is_letter = isalpha(byte) || byte > 0x7f;
+        if (byte < ' ' && byte != '\t' && byte != '\r')
+            return false;
+        letters = is_letter ? letters + 1 : 0;
+        words += letters == 2 && (i < 2 || line[i - 2] == ' ' || line[i - 2] == '\t');
+        is_word = is_word || (is_letter && !isxdigit(byte));
+    }
+    return is_word && words >= 3 && memchr(line, ' ', length) != NULL;
+}
+
 #define UTF_16 "; this is UTF-16, which 'iconv -f UTF-16 -t UTF-8' converts"
 
 /* Files that are not text, by their first bytes. */
@@ -61,6 +80,10 @@ static const struct kind {
     {"BZh", "; this is a file of bzip2, which 'bzip2 -dc' unpacks"},
     {"\3757zXZ", "; this is a file of xz, which 'xz -dc' unpacks"},
     {"\x04\x22\x4d\x18", "; this is a file of LZ4, which 'lz4 -dc' unpacks"},
+    {"PAR1",
+     "; this is a Parquet file: write its columns as lines, such as with DuckDB, or give them to Python's sstore"},
+    {"ARROW1", "; this is an Arrow file: write its columns as lines, or give them to Python's sstore"},
+    {"SQLite format 3", "; this is a database of SQLite, of which 'sqlite3 -tabs FILE \"SELECT ...\"' makes lines"},
     {"PK\x03\x04", "; this is a ZIP file, which 'unzip -p' unpacks"},
 };
 
@@ -72,6 +95,8 @@ const char *input_hint_of_line(const char *line, size_t length, uint64_t number)
     for (size_t i = 0; is_first && i < sizeof kinds / sizeof *kinds; i++)
         if (begins(line, length, kinds[i].begin))
             return kinds[i].hint;
+    if (is_prose(line, length))
+        return "; if this is text, 'sstore fingerprint --lines' makes a fingerprint of each line";
     if (is_binary(line, length, is_first))
         return "; this is not text; --format u64, rec or npy reads binary data";
     if (is_first && length > 0 && line[0] == '[')
@@ -82,6 +107,9 @@ const char *input_hint_of_line(const char *line, size_t length, uint64_t number)
         return is_separated ? "; this is the header of a CSV file: 'tail -n +2' leaves it out, and \"tr ',;' '\\t'\" "
                               "separates fields by tabs"
                             : "; if this is a header, 'tail -n +2' leaves it out";
+    if (is_separated && memchr(line, '"', length) != NULL)
+        return "; this is CSV with quotes: \"tr -d '\\\"' | tr ',;' '\\t'\" converts it if no field contains a "
+               "separator";
     if (is_separated)
         return "; fields are separated by tabs or spaces; \"tr ',;' '\\t'\" converts CSV without quotes";
     return memchr(line, '"', length) != NULL ? "; leave out the quotes, such as with \"tr -d '\\\"'\"" : NULL;

@@ -55,7 +55,9 @@ static bool take_fingerprint(const line_format *format, const json_member *membe
 {
     record->words = 0;
     if (member->kind == MEMBER_ABSENT || member->kind == MEMBER_NULL)
-        return fail_absent(fault, "a fingerprint", member, "; --fingerprint-field names its key");
+        return fail_absent(fault, "a fingerprint", member,
+                           "; --fingerprint-field names its key; of texts, "
+                           "'sstore fingerprint --jsonl' makes fingerprints");
     if (member->kind == MEMBER_BYTES)
         record->words = take_bytes(member, format->words, record->fingerprint, fault);
     else if (member->kind == MEMBER_OTHER)

@@ -82,7 +82,11 @@ bool request_begin(request *self, const char *method, const char *path, const ch
     while (self->route < ROUTE_UNKNOWN && strcmp(path, routes[self->route].path) != 0)
         self->route++;
     if (self->route == ROUTE_UNKNOWN)
-        return reply_fail(reply_out, REPLY_NOT_FOUND, "there is no '%.200s'", path);
+        return reply_fail(
+            reply_out, REPLY_NOT_FOUND,
+            "there is no '%.200s'; the paths are /v1/query, /v1/nearest, /v1/stat, /v1/records, /v1/offer, "
+            "/v1/remove, /healthz and /metrics",
+            path);
     const struct route_row *row = &routes[self->route];
     if (!(is_get && row->get) && !(is_post && row->post)) {
         reply_fail(reply_out, REPLY_BAD_METHOD, "'%s' does not allow %.20s, only %s", row->path, method, row->allow);

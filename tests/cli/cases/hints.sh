@@ -60,3 +60,26 @@ absent NEW
 echo "--- a terminal as input"
 sleep 0.1 | script -qec 'sstore query STORE' /dev/null | tr -d '\r' | head -1
 script -qec 'sstore query STORE ff' /dev/null </dev/null | tr -d '\r'
+rm -r STORE
+echo "--- texts, where fingerprints are expected, and tables of other programs"
+text="The quick brown fox jumps over the lazy dog"
+echo "$text" | try "a line of text"
+printf '%s\n' 84ad7e0ad13e1a8b "$text" | try "text below a fingerprint"
+printf 'Les élèves étaient là, près du bord\n' | try "text beyond ASCII"
+echo "{\"text\":\"$text\"}" | try "JSON lines of texts" --format jsonl
+printf 'PAR1\x15\x04' | try "a Parquet file"
+printf '%s\n' '"84ad7e0ad13e1a8b","1"' | try "a CSV file with quotes"
+echo "--- a file as STORE"
+echo "$text" >text
+exits 1 sstore build text NEW
+exits 1 sstore build --force text queries
+exits 1 sstore add text queries
+cat text
+echo "--- many documents in a file that is taken as one"
+yes "{\"text\":\"$text\"}" | head -3 >docs.jsonl
+exits 0 sstore fingerprint --no-header docs.jsonl
+exits 0 sstore fingerprint --no-header <docs.jsonl
+exits 0 sstore fingerprint --no-header --jsonl docs.jsonl
+yes "$text" | head -1000 >lines
+exits 0 sstore fingerprint --no-header lines
+exits 0 sstore fingerprint --no-header lines text
