@@ -1,7 +1,8 @@
 /*
  * test_row_joins.c - joins of fingerprints of several words with less memory than a call allows: then fingerprints have
  * more ids, and more near ones, than fit, and what is known about the graph of near ones is forgotten. Pairs and
- * components must equal comparing every pair of records. Also numbers of fingerprints, and seeks.
+ * components must equal comparing every pair of records. Also numbers of fingerprints, seeks, and the work of joins of
+ * words that tell badly apart.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -137,12 +138,12 @@ static void make_many_ids(subject *self, row_set *rows)
 }
 
 /* Compare the next pairs: those of left records begin .. end - 1, of one fingerprint, with record `right`. */
-static void check_pairs(const subject *self, ss_row_pairs *pairs, size_t begin, size_t end, size_t right)
+static size_t check_pairs(const subject *self, ss_row_pairs *pairs, size_t begin, size_t end, size_t right)
 {
     const row *rows = self->truth.rows;
     const uint32_t words = self->maker.words, distance = row_distance(rows[begin].words, rows[right].words);
     if (distance > self->maker.distance)
-        return;
+        return 0;
     for (size_t i = begin; i < end && i < right; i++) {
         sstore_pair pair;
         sstore_error error;
@@ -153,6 +154,27 @@ static void check_pairs(const subject *self, ss_row_pairs *pairs, size_t begin, 
                     ss_words_equal(pair.other_words, rows[right].words, words));
         assert_true(pair.id == rows[i].id && pair.other_id == rows[right].id && pair.distance == distance);
     }
+    return end < right ? end - begin : right > begin ? right - begin : 0;
+}
+
+/* Returns how many there are. */
+static size_t check_all_pairs(const subject *self, ss_row_pairs *pairs)
+{
+    const row_set *truth = &self->truth;
+    sstore_pair pair;
+    sstore_error error;
+    size_t count = 0;
+    bool more;
+    for (size_t begin = 0, end; begin < truth->count; begin = end) {
+        for (end = begin + 1;
+             end < truth->count && row_words_compare(truth->rows[begin].words, truth->rows[end].words) == 0;)
+            end++;
+        for (size_t right = begin; right < truth->count; right++)
+            count += check_pairs(self, pairs, begin, end, right);
+    }
+    assert_ok(ss_row_pairs_next(pairs, &pair, &more, &error), &error);
+    assert_false(more);
+    return count;
 }
 
 static void test_pairs(void **state)
@@ -163,25 +185,14 @@ static void test_pairs(void **state)
         row_set rows = {.count = 0};
         ss_join_call call;
         ss_row_pairs *pairs;
-        sstore_pair pair;
         sstore_error error;
-        bool more;
         testing_doing("pairs, case of seed %" PRIu64, run_seed + i);
         make_many_ids(&self, &rows);
         shuffle(&self.random, &rows);
         open_store(&self, &rows);
         begin_call(&call, &self, (uint32_t)rng_between(&self.random, 1, 2));
         assert_ok(ss_row_pairs_create(&call, &pairs, &error), &error);
-        const row_set *truth = &self.truth;
-        for (size_t begin = 0, end; begin < truth->count; begin = end) {
-            for (end = begin + 1;
-                 end < truth->count && row_words_compare(truth->rows[begin].words, truth->rows[end].words) == 0;)
-                end++;
-            for (size_t right = begin; right < truth->count; right++)
-                check_pairs(&self, pairs, begin, end, right);
-        }
-        assert_ok(ss_row_pairs_next(pairs, &pair, &more, &error), &error);
-        assert_false(more);
+        (void)check_all_pairs(&self, pairs);
         ss_row_pairs_free(pairs);
         ss_dir_close(&call.tmp_dir);
         free(rows.rows);
@@ -283,6 +294,73 @@ static void test_components(void **state)
     testing_done();
 }
 
+/* ----- words that tell badly apart ----- */
+
+typedef enum badly { BADLY_ZERO, BADLY_SPARSE, BADLY_FEW, BADLY_CONSTANT, BADLY_COUNT } badly;
+
+/* A word of a fingerprint that tells it badly apart from others. */
+static uint64_t badly_word(rng *random, badly kind, uint32_t word)
+{
+    const uint64_t a = rng_next(random), b = rng_next(random);
+    switch (kind) {
+    case BADLY_ZERO: return word == 0 ? 12345 : rng_below(random, 10) < 4 ? 0 : a;
+    case BADLY_SPARSE: /* 1 of 16 bits is 1 */ return a & b & rng_next(random) & rng_next(random);
+    case BADLY_FEW: /* one of 100 values */ return rng_mix(rng_below(random, 100) + 1000 * word);
+    default: return word == 1 ? a : rng_mix(word);
+    }
+}
+
+/* Compare all pairs of a store with those that comparing every two records finds. Returns the blocks read, less
+ * those that the records of the pairs take. */
+static uint64_t join_badly(subject *self, const row_set *rows, uint32_t threads)
+{
+    ss_join_call call;
+    ss_row_pairs *pairs;
+    sstore_join_options options = SSTORE_JOIN_OPTIONS_INIT;
+    sstore_error error;
+    write_rows(self, rows, scratch_path("badly.store"), false);
+    assert_ok(sstore_open(scratch_path("badly.store"), NULL, &self->store, &error), &error);
+    options.distance = self->maker.distance;
+    options.threads = threads;
+    if (rng_one_in(&self->random, 2))
+        options.memory_bytes = UINT64_C(8) << 20;
+    assert_ok(ss_join_call_begin(&call, self->store, self->store, &options, &error), &error);
+    assert_ok(ss_row_pairs_create(&call, &pairs, &error), &error);
+    const size_t count = check_all_pairs(self, pairs);
+    ss_row_pairs_free(pairs);
+    ss_dir_close(&call.tmp_dir);
+    return call.block_count - ss_min_u64(call.block_count, 3 * count);
+}
+
+/* The work is bounded by comparing all, also at distance 0 and with little memory. */
+static void test_badly_told_apart(void **state)
+{
+    const size_t count = testing_slow() ? 1000 : 2500;
+    const uint32_t distances[] = {0, 5, 12, 16};
+    (void)state;
+    for (uint32_t i = 0; i < BADLY_COUNT * 4; i++) {
+        const badly kind = (badly)(i / 4);
+        subject self = {.random = rng_seeded(run_seed + 300 + i)};
+        row_set rows = {.count = 0};
+        self.maker = (row_maker){.words = (uint32_t)rng_between(&self.random, 4, 5), .distance = distances[i % 4]};
+        testing_doing("badly told apart, kind %d, distance %u, case of seed %" PRIu64, (int)kind, self.maker.distance,
+                      run_seed + 300 + i);
+        for (size_t j = 0; j < count; j++) {
+            row added = {.id = j};
+            for (uint32_t word = 0; word < self.maker.words; word++)
+                added.words[word] = badly_word(&self.random, kind, word);
+            row_set_put(&rows, &added);
+            row_set_put(&self.truth, &added);
+        }
+        row_set_sort(&self.truth);
+        const uint64_t blocks = join_badly(&self, &rows, (uint32_t)rng_between(&self.random, 1, 2));
+        assert_in_range(blocks, 0, 24 * count);
+        free(rows.rows);
+        close_subject(&self);
+    }
+    testing_done();
+}
+
 /* ----- seeks ----- */
 
 /* A seek leads to the first record that is not below a fingerprint. */
@@ -333,6 +411,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_pairs, testing_teardown),
         cmocka_unit_test_teardown(test_components, testing_teardown),
+        cmocka_unit_test_teardown(test_badly_told_apart, testing_teardown),
         cmocka_unit_test_teardown(test_seeks, testing_teardown),
     };
     rng_start_run();

@@ -22,6 +22,7 @@ typedef struct ss_join_call {
     uint64_t join_bytes;   /* for finding pairs of fingerprints */
     uint64_t stage_bytes;  /* for the items that one step leaves for the next */
     size_t piece_capacity; /* items that a thread works on at once */
+    uint64_t block_count;  /* that were read to compare fingerprints of several words */
 } ss_join_call;
 
 /* Of a cluster's record, as an item that is sorted: its cluster, its id and its fingerprint. */

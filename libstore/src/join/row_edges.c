@@ -291,6 +291,8 @@ sstore_status ss_row_edges_find(ss_join_call *call, ss_components *components, u
                                 sstore_error *error)
 {
     row_edges self = {.call = call};
+    if (call->distance == 0) /* equal records have the same number */
+        return SSTORE_OK;
     sstore_status status = open_edges(&self, components, bytes, error);
     ss_progress_begin(&call->progress, "comparing", 0, ss_row_number_max(call->left), end_fraction);
     if (status == SSTORE_OK)

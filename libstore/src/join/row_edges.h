@@ -4,7 +4,7 @@
  * The fingerprints, in ascending order, are queries of the store (row_rounds.h). Edges between fingerprints that are
  * known to be connected are left out (edge_filter.h).
  *
- * Of many fingerprints near each other, only some are queries: see row_balls.h.
+ * Of many fingerprints near each other, only some are queries: see row_balls.h. At distance 0 there are no edges.
  */
 #ifndef SS_ROW_EDGES_H
 #define SS_ROW_EDGES_H

@@ -16,6 +16,7 @@
 /* Nanoseconds to allocate, start threads and order the matches of queries that are answered together; measured by
  * bench_batch (bench/README.md). */
 #define TOGETHER_NS 4e4
+#define BLOCK_NS 500u /* to search a block for one query, with some groups that are decoded */
 
 /* ----- workers ----- */
 
@@ -83,9 +84,12 @@ static sstore_status query_one_by_one(void *context, uint64_t task, uint32_t wor
     sstore_cursor *cursor;
     sstore_status status = ss_batch_cursor(batch, worker, &cursor, error);
     for (; status == SSTORE_OK && sink.query < end; sink.query++) {
+        const uint64_t blocks = cursor->steps.block_count;
         ss_cursor_renew(cursor);
         status = ss_query_segment(cursor, batch->segment_index, batch->fingerprints[sink.query], batch->distance,
                                   add_hit, &sink, error);
+        if (status == SSTORE_OK)
+            status = ss_batch_spend(batch, (cursor->steps.block_count - blocks) * BLOCK_NS);
     }
     return status == SSTORE_OK ? ss_progress_add(batch->progress, worker, 0) : status;
 }
@@ -106,22 +110,31 @@ static double mean_cost(const ss_batch *batch)
     return sum / sampled;
 }
 
-static way choose_way(const ss_batch *batch)
+/* Choose the best way, and estimate its cost. */
+static way choose_way(const ss_batch *batch, double *cost_out)
 {
     const sstore_strategy strategy = batch->store->options.strategy;
     const ss_query_plan *plan = batch->plan;
+    *cost_out = batch->count * fmin(plan->full_scan_cost, mean_cost(batch));
     if (batch->count == 1 || batch->segment->metadata.distinct_count == 0)
         return ONE_BY_ONE;
-    const double single_cost = batch->count * fmin(plan->full_scan_cost, mean_cost(batch));
-    const double full_scan_cost = TOGETHER_NS + ss_batch_pass_cost(batch, true);
-    if (strategy == SSTORE_STRATEGY_FULL_SCAN || (plan->full_scan && full_scan_cost < single_cost))
+    const double single_cost = *cost_out, full_scan_cost = TOGETHER_NS + ss_batch_pass_cost(batch, true);
+    const bool may_scan = plan->full_scan || strategy == SSTORE_STRATEGY_AUTO;
+    const double pass_cost = plan->full_scan ? INFINITY : TOGETHER_NS + ss_batch_pass_cost(batch, false);
+    if (strategy == SSTORE_STRATEGY_FULL_SCAN ||
+        (may_scan && full_scan_cost < single_cost && full_scan_cost < pass_cost)) {
+        *cost_out = full_scan_cost;
         return FULL_SCAN;
-    if (plan->full_scan)
-        return ONE_BY_ONE;
-    const double pass_cost = TOGETHER_NS + ss_batch_pass_cost(batch, false);
-    if (strategy == SSTORE_STRATEGY_AUTO && full_scan_cost < single_cost && full_scan_cost < pass_cost)
-        return FULL_SCAN;
+    }
+    *cost_out = fmin(pass_cost, single_cost);
     return pass_cost < single_cost ? TABLE_PASS : ONE_BY_ONE;
+}
+
+double ss_batch_cost(const ss_batch *batch)
+{
+    double cost;
+    (void)choose_way(batch, &cost);
+    return cost;
 }
 
 /* ----- the iterator ----- */
@@ -140,6 +153,7 @@ struct sstore_match_iterator {
     const uint64_t *fingerprints;
     size_t count, next;   /* queries from `next` on are not in a round yet */
     uint64_t max_matches; /* at once, also of a single query; 0: the default */
+    uint64_t left;        /* matches that may still be found */
     /* The other halves of rounds with too many hits, the next one last. */
     query_range pending[SS_ROUND_QUERY_BITS + 1];
     uint32_t pending_count;
@@ -161,7 +175,8 @@ static sstore_status find_hits(sstore_match_iterator *self, sstore_error *error)
         batch->segment_index = i;
         batch->segment = store->segments[i];
         batch->plan = &self->plans[i];
-        const way chosen = choose_way(batch);
+        double cost;
+        const way chosen = choose_way(batch, &cost);
         status = chosen == ONE_BY_ONE ? ss_pool_run(batch->threads, (batch->count + TASK_QUERIES - 1) / TASK_QUERIES,
                                                     query_one_by_one, batch, error)
                                       : ss_batch_pass(batch, chosen == FULL_SCAN, error);
@@ -172,9 +187,9 @@ static sstore_status find_hits(sstore_match_iterator *self, sstore_error *error)
 /* The maximum of the matches of so many queries. Those of wide fingerprints take more memory each. */
 static long long max_matches(const sstore_match_iterator *self, uint32_t count)
 {
-    if (self->max_matches != 0)
-        return (long long)self->max_matches;
-    return count > 1 ? SS_ROUND_MATCHES / ((self->batch.store->manifest.words + 3) / 4) : LLONG_MAX;
+    const long long most = count > 1 ? SS_ROUND_MATCHES / ((self->batch.store->manifest.words + 3) / 4) : LLONG_MAX;
+    const uint64_t max = self->max_matches != 0 ? self->max_matches : (uint64_t)most;
+    return (long long)ss_min_u64(max, self->left);
 }
 
 /* Get the matches of some queries. STOPPED if they are too many. */
@@ -219,11 +234,16 @@ static sstore_status find_row_matches(sstore_match_iterator *self, query_range r
 /* Get the matches of some queries. If they are too many, add both halves of the queries to the pending ones. */
 static sstore_status answer_range(sstore_match_iterator *self, query_range range, sstore_error *error)
 {
-    sstore_status status = self->batch.store->manifest.words > 1 ? find_row_matches(self, range, error)
-                                                                 : find_matches(self, range, error);
+    const ss_batch *batch = &self->batch;
+    sstore_status status = batch->store->manifest.words > 1 ? find_row_matches(self, range, error)
+                                                            : find_matches(self, range, error);
+    if (status != SSTORE_OK && (status != SSTORE_STOPPED || atomic_load(&self->progress.stopped)))
+        return status;
+    const uint64_t found = status == SSTORE_OK ? self->match_count : (uint64_t)max_matches(self, range.count);
+    self->left -= ss_min_u64(found, self->left);
     if (status == SSTORE_OK)
         return ss_progress_add(&self->progress, 0, range.count);
-    if (status != SSTORE_STOPPED || range.count == 1 || atomic_load(&self->progress.stopped))
+    if (range.count == 1 || self->left == 0 || ss_batch_spend(batch, 0) != SSTORE_OK)
         return status;
     const uint32_t half = range.count / 2;
     self->pending[self->pending_count++] = (query_range){.first = range.first + half, .count = range.count - half};
@@ -289,6 +309,7 @@ static sstore_status open_iterator(sstore_match_iterator *self, const sstore *st
                                               .progress = &self->progress},
                                     .fingerprints = fingerprints,
                                     .count = segments > 0 ? count : 0,
+                                    .left = UINT64_MAX,
                                     .progress = {.report = taken.on_progress, .context = taken.progress_context}};
     ss_progress_begin(&self->progress, "answering", 0, count, 1);
     self->batch.workers = ss_alloc(threads, sizeof *self->batch.workers);
@@ -366,9 +387,12 @@ sstore_status sstore_match_iterator_next(sstore_match_iterator *iterator, const 
     return SSTORE_OK;
 }
 
-void ss_match_iterator_limit(sstore_match_iterator *iterator, uint64_t max_matches)
+void ss_match_iterator_limit(sstore_match_iterator *iterator, uint64_t max_at_once, uint64_t max_in_all,
+                             atomic_llong *work)
 {
-    iterator->max_matches = max_matches;
+    iterator->batch.work = work;
+    iterator->max_matches = max_at_once;
+    iterator->left = max_in_all;
 }
 
 void sstore_match_iterator_free(sstore_match_iterator *iterator)

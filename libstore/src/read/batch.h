@@ -72,11 +72,21 @@ typedef struct ss_batch {
     uint64_t *block_count;     /* the blocks read are added to it; NULL: not wanted */
     long long max_matches;     /* of the round, and about its hits */
     atomic_llong *room;        /* how many more hits all workers may store; NULL: any number */
+    atomic_llong *work;        /* how many nanoseconds, about, all workers may spend; NULL: any number */
     ss_progress *progress;     /* in queries; workers only ask it whether to stop */
 } ss_batch;
 
 /* Append a hit in the current segment, whose index need not be set. STOPPED if there are too many; MEMORY. */
 sstore_status ss_batch_add_hit(const ss_batch *batch, uint32_t worker, ss_batch_hit hit, sstore_error *error);
+
+/* Count work that was done, in estimated nanoseconds. STOPPED if that is more than the batch may spend. */
+static inline sstore_status ss_batch_spend(const ss_batch *batch, uint64_t ns)
+{
+    if (batch->work == NULL)
+        return SSTORE_OK;
+    const long long left = atomic_fetch_sub_explicit(batch->work, (long long)ns, memory_order_relaxed);
+    return left > (long long)ns ? SSTORE_OK : SSTORE_STOPPED;
+}
 
 /* Get the worker's cursor. Errors as sstore_cursor_create(). */
 sstore_status ss_batch_cursor(const ss_batch *batch, uint32_t worker, sstore_cursor **cursor_out, sstore_error *error);
@@ -96,8 +106,14 @@ double ss_batch_pass_cost(const ss_batch *batch, bool full_scan);
 sstore_status ss_batch_report(const ss_batch *batch, uint64_t first_index, sstore_match **matches_out,
                               size_t *count_out, sstore_error *error);
 
-/* Let an iterator have at most `max_matches` at once. If a single query has more, the next call for matches returns
- * STOPPED. */
-void ss_match_iterator_limit(sstore_match_iterator *iterator, uint64_t max_matches);
+/* The cost of answering a round in the current segment in the best way, in the same unit. */
+double ss_batch_cost(const ss_batch *batch);
+
+/* Limit an iterator: it has at most `max_at_once` matches at once (0: as many as without this call), finds about
+ * `max_in_all` at most, also counting those of rounds that it repeats, and spends about `*work` nanoseconds (NULL: any
+ * number), which are counted down. If a single query has more matches, or one of the other limits is reached, the next
+ * call for matches returns STOPPED. */
+void ss_match_iterator_limit(sstore_match_iterator *iterator, uint64_t max_at_once, uint64_t max_in_all,
+                             atomic_llong *work);
 
 #endif

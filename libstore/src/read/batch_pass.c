@@ -39,6 +39,12 @@
 #define TEST_NS 0.15     /* test one of its fingerprints */
 #define BUCKET_MEAN 64.0 /* how many it has, unless the prefix is too short */
 
+/* The same for work that is counted while it is done. */
+#define BUCKETS_WORK 12u                  /* find the groups of a bucket, or of several, in a block */
+#define GROUP_WORK 4u                     /* test a group, */
+#define DECODED_WORK 60u                  /* and decode it and test it in full */
+#define WORK_TOGETHER (UINT64_C(1) << 16) /* that is counted at once */
+
 /* A piece of a table: the fingerprints that begin with the leading `bits` bits of `first`. */
 typedef struct slice {
     uint64_t first;
@@ -87,6 +93,7 @@ struct slice_worker {
     uint64_t begin_block, end_block; /* those in `blocks`, once a query needed them; until then the end is the begin */
     uint32_t *block_of;              /* each group's block */
     ss_near near;
+    uint64_t work;                           /* nanoseconds that are not counted yet */
     ss_read_ahead ahead;                     /* through the slices in their order */
     uint32_t begins[(1u << INDEX_BITS) + 1]; /* the groups that may have bucket k are begins[k] to begins[k + 1] */
 };
@@ -188,6 +195,7 @@ static sstore_status find_near(slice_worker *self, const sstore_record *query, c
         near->group = ss_block_find_lower(&in->block, near->group, near->end, lower, near->lower_distance, &near->mask);
         if (SS_LIKELY(near->group == near->end))
             return SSTORE_OK;
+        self->work += DECODED_WORK;
         if (ss_may_be_new(batch->segment, batch->plan, self->pass->number, &in->block, near->group, lower, near->mask))
             return ss_checked_block_keep_near(checked, in->number, &in->block, near, self->error);
     }
@@ -232,6 +240,7 @@ static sstore_status test_buckets(slice_worker *self, const sstore_record *query
         near->group = group - in->first_group;
         near->end = ss_min_u32(last_group + 1, in[1].first_group) - in->first_group;
         near->any = false;
+        self->work += BUCKETS_WORK + (near->end - near->group) * GROUP_WORK;
         group = in->first_group + near->end;
         status = test_groups(self, query, in, first, last);
     }
@@ -253,8 +262,14 @@ static sstore_status test_near(slice_worker *self, const sstore_record *query, u
 static sstore_status test_query(slice_worker *self, const sstore_record *query, int32_t flips)
 {
     const uint64_t bucket = query->fingerprint >> self->suffix_bits & ss_low_mask(self->index_bits);
-    const sstore_status status = self->end_block == self->begin_block ? get_blocks(self) : SSTORE_OK;
-    return status == SSTORE_OK ? test_near(self, query, bucket, self->index_bits, flips) : status;
+    sstore_status status = self->end_block == self->begin_block ? get_blocks(self) : SSTORE_OK;
+    if (status == SSTORE_OK)
+        status = test_near(self, query, bucket, self->index_bits, flips);
+    if (status != SSTORE_OK || self->work < WORK_TOGETHER)
+        return status;
+    const uint64_t work = self->work;
+    self->work = 0;
+    return ss_batch_spend(self->pass->batch, work);
 }
 
 SS_ALWAYS_INLINE bool query_is_below(const void *queries, uint64_t index, uint64_t target)

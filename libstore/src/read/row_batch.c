@@ -1,5 +1,6 @@
 #include "read/row_batch.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,27 +10,42 @@
 #include "codec/rows.h"
 #include "plan/radii.h"
 #include "read/batch.h"
+#include "sort/radix.h"
 
 #define CANDIDATES ((size_t)1 << 16) /* that are confirmed at once */
 #define TASK_CANDIDATES 1024u
-#define PREFETCHED 8u   /* candidates ahead */
-#define TASK_BLOCKS 16u /* of table 0, in a full scan */
-#define TASK_HITS 256u  /* whose records are looked up */
+#define PREFETCHED 8u          /* candidates ahead */
+#define TASK_BLOCKS 16u        /* of table 0, in a full scan */
+#define TASK_HITS 256u         /* whose records are looked up */
+#define TASK_QUERIES 256u      /* that are looked up as a whole */
+#define SLICE 256u             /* fingerprints that are tested at once, */
+#define QUERIES_TOGETHER 4096u /* against so many queries, before the next ones: so they stay in a cache */
 #define FIRST_CAPACITY 256u
+
+/* About the nanoseconds to test a fingerprint against one query, and for each of its words; and to find and confirm a
+ * candidate. (bench/README.md) */
+#define TEST_NS 1.0
+#define TEST_WORD_NS 0.6
+#define CANDIDATE_NS 300.0
 
 /* The memory of one thread. */
 typedef struct worker {
     sstore_cursor *cursor; /* NULL until it is needed */
     ss_row_batch_hit *hits;
     size_t hit_count, hit_capacity, hits_before; /* before: of the segments before the current one */
-    sstore_match *matches;                       /* `words` is unset: the fingerprints are in rows, in the same order */
-    uint64_t *rows;
-    size_t match_count, match_capacity;
 } worker;
+
+/* The matches of the hits of one task. */
+typedef struct match_part {
+    sstore_match *matches; /* `words` is unset: the fingerprints are in rows, in the same order */
+    uint64_t *rows;
+    size_t count, capacity;
+} match_part;
 
 typedef struct run {
     const ss_row_batch *batch;
     uint32_t words;
+    const ss_kernels *kernels;
     worker *workers;
     atomic_llong room; /* how many more hits, or matches, there may be */
     /* While an index is searched: */
@@ -38,8 +54,13 @@ typedef struct run {
     uint64_t *candidate_query;
     ss_candidate *candidates;
     size_t candidate_count;
-    uint64_t candidates_left; /* of the segment; with more, a full scan takes less time */
-    ss_row_batch_hits found;  /* while records are looked up: sorted */
+    uint64_t candidates_left; /* of the segment; with more, comparing all takes less time */
+    bool is_limited;          /* so is `work`, */
+    atomic_llong work;        /* the nanoseconds, about, that may still be spent to find them */
+    /* While records are looked up: */
+    ss_row_batch_hits found; /* sorted by query, segment and rank */
+    match_part *parts;       /* of the matches, in the order of the hits */
+    size_t part_count;
 } run;
 
 /* ----- workers ----- */
@@ -60,8 +81,6 @@ static void close_workers(const run *self)
             *self->batch->block_count += of->cursor->steps.block_count;
         sstore_cursor_free(of->cursor);
         ss_free(of->hits);
-        ss_free(of->matches);
-        ss_free(of->rows);
     }
     ss_free(self->workers);
 }
@@ -147,6 +166,14 @@ static sstore index_store(const run *self, ss_segment **segment)
                     .segments = segment};
 }
 
+/* Take the queries' words for the current index. */
+static void take_words(const run *self)
+{
+    const ss_row_batch *batch = self->batch;
+    for (uint32_t i = 0; i < batch->count; i++)
+        self->queries[i] = batch->fingerprints[(size_t)i * self->words + self->word];
+}
+
 /* Ask on behalf of the search of an index whether to stop. */
 static int ask_progress(void *context, const sstore_progress *progress)
 {
@@ -172,19 +199,18 @@ static sstore_status search_index(run *self, sstore_error *error)
     ss_segment *segment;
     const sstore index = index_store(self, &segment);
     sstore_match_iterator *found = NULL;
-    for (uint32_t i = 0; i < batch->count; i++)
-        self->queries[i] = batch->fingerprints[(size_t)i * self->words + self->word];
+    take_words(self);
     sstore_status status = words != NULL && ranks != NULL ? SSTORE_OK
                                                           : ss_fail_memory(error, 2 * CANDIDATES * sizeof *words);
     if (status == SSTORE_OK)
         status = sstore_match_iterator_create(&index, self->queries, batch->count, radius, &options, &found, error);
-    const bool may_be_too_many = batch->max_candidates == 0 && self->candidates_left < SS_ROUND_MATCHES;
-    if (status == SSTORE_OK && (may_be_too_many || batch->max_candidates > 0))
-        ss_match_iterator_limit(found, may_be_too_many ? self->candidates_left : batch->max_candidates);
+    if (status == SSTORE_OK)
+        ss_match_iterator_limit(found, batch->max_candidates, self->candidates_left,
+                                self->is_limited ? &self->work : NULL);
     self->candidate_count = 1;
-    while (status == SSTORE_OK && self->candidate_count > 0 && self->candidates_left > 0) {
+    while (status == SSTORE_OK && self->candidate_count > 0) {
         status = sstore_match_iterator_next(found, &columns, CANDIDATES, &self->candidate_count, error);
-        if (status == SSTORE_STOPPED && may_be_too_many) {
+        if (status == SSTORE_STOPPED && !atomic_load(&batch->progress->stopped)) {
             self->candidates_left = 0;
             status = SSTORE_OK;
             break;
@@ -204,7 +230,29 @@ static sstore_status search_index(run *self, sstore_error *error)
     return status;
 }
 
-/* ----- full scans ----- */
+/* ----- equal fingerprints ----- */
+
+/* Look up the queries of one task as they are. */
+static sstore_status find_equal(void *context, uint64_t task, uint32_t index, sstore_error *error)
+{
+    run *self = context;
+    const ss_row_batch *batch = self->batch;
+    const ss_segment *segment = batch->store->segments[self->segment];
+    const uint32_t begin = (uint32_t)task * TASK_QUERIES, end = ss_min_u32(begin + TASK_QUERIES, batch->count);
+    sstore_cursor *cursor;
+    sstore_status status = worker_cursor(self, index, &cursor, error);
+    for (uint32_t query = begin; status == SSTORE_OK && query < end; query++) {
+        uint64_t rank;
+        ss_cursor_renew(cursor);
+        status = ss_find_row(segment, batch->fingerprints + (size_t)query * self->words, &cursor->row_slot, &rank,
+                             error);
+        if (status == SSTORE_OK && rank != SS_NO_RANK && !is_left_out(batch, query, rank))
+            status = add_hit(self, index, query, rank, error);
+    }
+    return status == SSTORE_OK ? ss_progress_add(batch->progress, index, 0) : status;
+}
+
+/* ----- comparing all ----- */
 
 /* The number of the first queries that a fingerprint is compared with. */
 static uint32_t query_end(const run *self, const uint64_t *row)
@@ -222,23 +270,63 @@ static uint32_t query_end(const run *self, const uint64_t *row)
     return low;
 }
 
-/* Test all queries against a fingerprint. */
-static sstore_status test_row(run *self, uint32_t index, const uint64_t *row, uint64_t rank, ss_block_slot *slot,
-                              sstore_error *error)
+/* Some fingerprints of a block, one after the other. */
+typedef struct row_slice {
+    const uint64_t *rows;
+    uint32_t count;
+    uint64_t rank;                          /* of the first one */
+    uint64_t checked[SLICE / SS_WORD_BITS]; /* by bits: which ones have only their own rank */
+} row_slice;
+
+/* Add a fingerprint that is near a query, unless it is left out. */
+static sstore_status add_near(run *self, uint32_t index, uint32_t query, row_slice *slice, uint32_t at,
+                              ss_block_slot *slot, sstore_error *error)
+{
+    const uint64_t *row = slice->rows + (size_t)at * self->words, rank = slice->rank + at;
+    uint64_t *checked = &slice->checked[at / SS_WORD_BITS];
+    sstore_status status = SSTORE_OK;
+    if (is_left_out(self->batch, query, rank) || is_below(self, query, row))
+        return SSTORE_OK;
+    if ((*checked >> at % SS_WORD_BITS & 1) == 0)
+        status = ss_row_search_check_rank(self->batch->store->segments[self->segment], row, rank, slot, error);
+    *checked |= UINT64_C(1) << at % SS_WORD_BITS;
+    return status == SSTORE_OK ? add_hit(self, index, query, rank, error) : status;
+}
+
+/* Test the queries `begin` to `end` - 1 against some fingerprints. */
+static sstore_status test_slice(run *self, uint32_t index, row_slice *slice, uint32_t begin, uint32_t end,
+                                ss_block_slot *slot, sstore_error *error)
 {
     const ss_row_batch *batch = self->batch;
-    const uint32_t end = query_end(self, row);
+    uint32_t hits[SLICE];
     sstore_status status = SSTORE_OK;
-    bool is_checked = false;
-    for (uint32_t query = 0; status == SSTORE_OK && query < end; query++) {
-        const uint64_t *other = batch->fingerprints + (size_t)query * self->words;
-        if (SS_LIKELY(ss_words_distance(row, other, self->words) > batch->distance) || is_left_out(batch, query, rank))
-            continue;
-        if (!is_checked)
-            status = ss_row_search_check_rank(batch->store->segments[self->segment], row, rank, slot, error);
-        is_checked = true;
-        if (status == SSTORE_OK)
-            status = add_hit(self, index, query, rank, error);
+    end = ss_min_u32(end, query_end(self, slice->rows + (size_t)(slice->count - 1) * self->words));
+    for (uint32_t query = begin; status == SSTORE_OK && query < end; query++) {
+        const uint32_t found = self->kernels->near_rows(slice->rows, slice->count, self->words,
+                                                        batch->fingerprints + (size_t)query * self->words,
+                                                        batch->distance, hits);
+        for (uint32_t i = 0; status == SSTORE_OK && i < found; i++)
+            status = add_near(self, index, query, slice, hits[i], slot, error);
+    }
+    return status;
+}
+
+/* Test all queries against the `count` fingerprints of a block. */
+static sstore_status test_block(run *self, uint32_t index, const uint64_t *rows, uint32_t count, uint64_t rank,
+                                ss_block_slot *slot, sstore_error *error)
+{
+    const ss_row_batch *batch = self->batch;
+    sstore_status status = SSTORE_OK;
+    for (uint32_t first = 0; first < count; first += SLICE) {
+        row_slice slice = {.rows = rows + (size_t)first * self->words,
+                           .count = ss_min_u32(count - first, SLICE),
+                           .rank = rank + first};
+        for (uint32_t begin = 0; status == SSTORE_OK && begin < batch->count; begin += QUERIES_TOGETHER) {
+            status = test_slice(self, index, &slice, begin, ss_min_u32(begin + QUERIES_TOGETHER, batch->count), slot,
+                                error);
+            if (status == SSTORE_OK)
+                status = ss_progress_add(batch->progress, index, 0);
+        }
     }
     return status;
 }
@@ -259,15 +347,15 @@ static sstore_status scan_blocks(void *context, uint64_t task, uint32_t index, s
     for (uint64_t number = task * TASK_BLOCKS; status == SSTORE_OK && number < end; number++) {
         const uint32_t count = ss_checked_rows_count(checked, number);
         ss_block_slot *slot = &cursor->row_slot;
+        if (batch->ranks != NULL && number * capacity + count <= batch->ranks[0])
+            continue; /* all are below the first query */
         ss_cursor_renew(cursor);
         ss_block_slot_prefetch(slot, checked->reader, number);
         status = ss_block_slot_wait(slot, error);
         if (status == SSTORE_OK)
             status = ss_checked_rows_decode(checked, number, slot->bytes, rows, error);
-        for (uint32_t i = 0; status == SSTORE_OK && i < count; i++)
-            status = test_row(self, index, rows + (size_t)i * self->words, number * capacity + i, slot, error);
         if (status == SSTORE_OK)
-            status = ss_progress_add(batch->progress, index, 0);
+            status = test_block(self, index, rows, count, number * capacity, slot, error);
     }
     ss_free(rows);
     return status;
@@ -275,20 +363,31 @@ static sstore_status scan_blocks(void *context, uint64_t task, uint32_t index, s
 
 /* ----- records ----- */
 
-static int compare_hits(const void *left, const void *right)
+/* Sort the hits that were found by query, segment and rank. So fingerprints and ids are read in order for each query,
+ * and the matches of a segment are in order as well. */
+static sstore_status sort_hits(const run *self, sstore_error *error)
 {
-    const ss_row_batch_hit *a = left, *b = right;
-    if (a->query != b->query)
-        return a->query < b->query ? -1 : 1;
-    if (a->segment != b->segment)
-        return a->segment < b->segment ? -1 : 1;
-    return (a->rank > b->rank) - (a->rank < b->rank);
+    const ss_row_batch_hits *found = &self->found;
+    sstore_record *keys = ss_realloc(NULL, 2 * found->count, sizeof *keys); /* the second half is scratch */
+    if (keys == NULL)
+        return ss_fail_memory(error, 2 * found->count * sizeof *keys);
+    for (size_t i = 0; i < found->count; i++) {
+        const ss_row_batch_hit *hit = &found->hits[i];
+        keys[i] = (sstore_record){(uint64_t)hit->query << 32 | hit->segment, hit->rank};
+    }
+    ss_sort_records(keys, keys + found->count, found->count);
+    for (size_t i = 0; i < found->count; i++)
+        found->hits[i] = (ss_row_batch_hit){.query = (uint32_t)(keys[i].fingerprint >> 32),
+                                            .segment = (uint32_t)keys[i].fingerprint,
+                                            .rank = keys[i].id};
+    ss_free(keys);
+    return SSTORE_OK;
 }
 
 /* The destination of the records of a task. */
 typedef struct match_sink {
     run *of;
-    worker *to;
+    match_part *to;
     sstore_error *error;
     sstore_status status;
 } match_sink;
@@ -296,19 +395,19 @@ typedef struct match_sink {
 static int add_match(void *context, const sstore_match *match)
 {
     match_sink *sink = context;
-    worker *to = sink->to;
+    match_part *to = sink->to;
     const uint32_t words = sink->of->words;
-    size_t capacity = to->match_capacity;
+    size_t capacity = to->capacity;
     if (!take_room(sink->of)) {
         sink->status = SSTORE_STOPPED;
         return 1;
     }
-    sstore_match *matches = ss_grow(to->matches, to->match_count, &to->match_capacity, FIRST_CAPACITY, sizeof *matches);
+    sstore_match *matches = ss_grow(to->matches, to->count, &to->capacity, FIRST_CAPACITY, sizeof *matches);
     if (matches != NULL)
         to->matches = matches;
-    if (matches != NULL && to->match_capacity != capacity) {
-        uint64_t *rows = ss_realloc(to->rows, to->match_capacity, words * sizeof *rows);
-        to->match_capacity = rows != NULL ? to->match_capacity : capacity;
+    if (matches != NULL && to->capacity != capacity) {
+        uint64_t *rows = ss_realloc(to->rows, to->capacity, words * sizeof *rows);
+        to->capacity = rows != NULL ? to->capacity : capacity;
         to->rows = rows != NULL ? rows : to->rows;
         matches = rows != NULL ? matches : NULL;
     }
@@ -316,8 +415,8 @@ static int add_match(void *context, const sstore_match *match)
         sink->status = ss_fail_memory(sink->error, 2 * capacity * (sizeof *matches + words * sizeof(uint64_t)));
         return 1;
     }
-    ss_words_copy(to->rows + to->match_count * words, match->words, words);
-    to->matches[to->match_count++] = *match;
+    ss_words_copy(to->rows + to->count * words, match->words, words);
+    to->matches[to->count++] = *match;
     return 0;
 }
 
@@ -327,7 +426,7 @@ static sstore_status look_up(void *context, uint64_t task, uint32_t index, sstor
     run *self = context;
     const ss_row_batch *batch = self->batch;
     const size_t begin = (size_t)task * TASK_HITS, end = (size_t)ss_min_u64(begin + TASK_HITS, self->found.count);
-    match_sink sink = {.of = self, .to = &self->workers[index], .error = error};
+    match_sink sink = {.of = self, .to = &self->parts[task], .error = error};
     sstore_cursor *cursor;
     sstore_status status = worker_cursor(self, index, &cursor, error);
     for (size_t i = begin; status == SSTORE_OK && i < end; i++) {
@@ -368,43 +467,110 @@ static sstore_status gather_hits(const run *self, ss_row_batch_hits *hits_out, s
     return SSTORE_OK;
 }
 
-/* By query, and then as the matches of a query are reported. */
+/* By (fingerprint, id). */
 static int compare_matches(const void *left, const void *right, void *context)
 {
     const sstore_match *a = left, *b = right;
-    run *self = context;
-    if (a->query_index != b->query_index)
-        return a->query_index < b->query_index ? -1 : 1;
-    if (!self->batch->in_order)
-        return ss_compare_row_matches(left, right, &self->words);
-    const int order = ss_words_compare(a->words, b->words, self->words);
+    const uint32_t *words = context;
+    const int order = ss_words_compare(a->words, b->words, *words);
     return order != 0 ? order : (a->id > b->id) - (a->id < b->id);
 }
 
+/* Sort the matches of a query by (fingerprint, id), as those of one segment are already, and then by distance unless
+ * the round wants that order. Both scratch arrays have room for them. */
+static void order_query(run *self, sstore_match *matches, size_t count, sstore_match *scratch, sstore_record *keys)
+{
+    bool in_order = true;
+    for (size_t i = 1; in_order && i < count; i++)
+        in_order = compare_matches(&matches[i - 1], &matches[i], &self->words) <= 0;
+    if (!in_order)
+        qsort_r(matches, count, sizeof *matches, compare_matches, &self->words);
+    if (self->batch->in_order)
+        return;
+    for (size_t i = 0; i < count; i++)
+        keys[i] = (sstore_record){matches[i].distance, i};
+    ss_sort_records(keys, keys + count, count);
+    memcpy(scratch, matches, count * sizeof *matches);
+    for (size_t i = 0; i < count; i++)
+        matches[i] = scratch[keys[i].id];
+}
+
+/* The number of matches from `begin` on that have the same query. */
+static size_t same_query(const ss_row_batch_matches *all, size_t begin)
+{
+    size_t end = begin;
+    while (end < all->count && all->matches[end].query_index == all->matches[begin].query_index)
+        end++;
+    return end - begin;
+}
+
+/* Sort the matches of each query. The queries are in order. */
+static sstore_status order_matches(run *self, const ss_row_batch_matches *all, sstore_error *error)
+{
+    size_t most = 0;
+    for (size_t begin = 0, count; begin < all->count; begin += count) {
+        count = same_query(all, begin);
+        most = count > most ? count : most;
+    }
+    sstore_match *scratch = ss_realloc(NULL, most, sizeof *scratch);
+    sstore_record *keys = ss_realloc(NULL, 2 * most, sizeof *keys);
+    const bool enough = scratch != NULL && keys != NULL;
+    for (size_t begin = 0, count; enough && begin < all->count; begin += count) {
+        count = same_query(all, begin);
+        if (count > 1)
+            order_query(self, all->matches + begin, count, scratch, keys);
+    }
+    ss_free(scratch);
+    ss_free(keys);
+    return enough ? SSTORE_OK : ss_fail_memory(error, most * (sizeof *scratch + 2 * sizeof *keys));
+}
+
+/* Take the matches of all parts, one after the other, and sort them. */
 static sstore_status gather_matches(run *self, ss_row_batch_matches *matches_out, sstore_error *error)
 {
     const size_t row_bytes = self->words * sizeof(uint64_t);
     size_t count = 0, at = 0;
-    for (uint32_t i = 0; i < self->batch->threads; i++)
-        count += self->workers[i].match_count;
+    for (size_t i = 0; i < self->part_count; i++)
+        count += self->parts[i].count;
     *matches_out = (ss_row_batch_matches){.matches = ss_realloc(NULL, count, sizeof(sstore_match)),
                                           .rows = ss_realloc(NULL, count, row_bytes),
                                           .count = count};
-    if (matches_out->matches == NULL || matches_out->rows == NULL) {
-        ss_row_batch_matches_free(matches_out);
-        return ss_fail_memory(error, count * (sizeof(sstore_match) + row_bytes));
-    }
-    for (uint32_t i = 0; i < self->batch->threads; i++) {
-        const worker *of = &self->workers[i];
-        for (size_t j = 0; j < of->match_count; j++, at++) {
+    sstore_status status = matches_out->matches != NULL && matches_out->rows != NULL
+                               ? SSTORE_OK
+                               : ss_fail_memory(error, count * (sizeof(sstore_match) + row_bytes));
+    for (size_t i = 0; status == SSTORE_OK && i < self->part_count; i++) {
+        const match_part *of = &self->parts[i];
+        for (size_t j = 0; j < of->count; j++, at++) {
             uint64_t *row = matches_out->rows + at * self->words;
             ss_words_copy(row, of->rows + j * self->words, self->words);
             matches_out->matches[at] = of->matches[j];
             matches_out->matches[at].words = row;
         }
     }
-    qsort_r(matches_out->matches, count, sizeof *matches_out->matches, compare_matches, self);
-    return SSTORE_OK;
+    if (status == SSTORE_OK)
+        status = order_matches(self, matches_out, error);
+    if (status != SSTORE_OK)
+        ss_row_batch_matches_free(matches_out);
+    return status;
+}
+
+/* Look up the records of all hits. */
+static sstore_status look_up_all(run *self, sstore_error *error)
+{
+    self->part_count = (self->found.count + TASK_HITS - 1) / TASK_HITS;
+    self->parts = ss_alloc(self->part_count, sizeof *self->parts);
+    if (self->parts == NULL)
+        return ss_fail_memory(error, self->part_count * sizeof *self->parts);
+    return ss_pool_run(self->batch->threads, self->part_count, look_up, self, error);
+}
+
+static void free_parts(const run *self)
+{
+    for (size_t i = 0; self->parts != NULL && i < self->part_count; i++) {
+        ss_free(self->parts[i].matches);
+        ss_free(self->parts[i].rows);
+    }
+    ss_free(self->parts);
 }
 
 /* ----- a round ----- */
@@ -422,15 +588,62 @@ static sstore_status scan_segment(run *self, sstore_error *error)
     return ss_pool_run(batch->threads, (blocks + TASK_BLOCKS - 1) / TASK_BLOCKS, scan_blocks, self, error);
 }
 
+/* About the nanoseconds of comparing all queries with all fingerprints of the segment, except those that are left
+ * out. */
+static double compare_all_ns(const run *self)
+{
+    const ss_row_batch *batch = self->batch;
+    const double rows = (double)batch->store->segments[self->segment]->metadata.distinct_count;
+    double pairs = batch->count * rows;
+    if (batch->not_below && batch->ranks == NULL)
+        pairs /= 2;
+    for (uint32_t i = 0; batch->ranks != NULL && i < batch->count; i++)
+        pairs -= (double)batch->ranks[i];
+    return pairs * (TEST_NS + TEST_WORD_NS * self->words);
+}
+
+/* About the nanoseconds of searching the word indexes, without their candidates. */
+static double search_ns(run *self)
+{
+    const ss_row_batch *batch = self->batch;
+    const ss_row_plan *plan = &batch->plans[self->segment];
+    double ns = 0;
+    for (self->word = 0; self->word < self->words; self->word++) {
+        if (plan->radii[self->word] == SS_NO_PROBE)
+            continue;
+        ss_segment *segment;
+        const sstore index = index_store(self, &segment);
+        take_words(self);
+        const ss_batch round = {.store = &index,
+                                .fingerprints = self->queries,
+                                .count = batch->count,
+                                .distance = (uint32_t)plan->radii[self->word],
+                                .threads = batch->threads,
+                                .segment = segment,
+                                .plan = &plan->words[self->word]};
+        ns += ss_batch_cost(&round);
+    }
+    return ns;
+}
+
+/* Choose how to find the fingerprints of a segment. Whatever their words are, the work is at most a small multiple of
+ * comparing all: the word indexes are searched only if that is expected to take less time, and until they have found so
+ * many candidates that comparing all takes less. */
 static sstore_status find_in_segment(run *self, sstore_error *error)
 {
     const ss_row_batch *batch = self->batch;
     const ss_row_plan *plan = &batch->plans[self->segment];
-    const uint64_t each = ss_row_search_max_candidates(batch->store, plan);
+    const bool may_choose = batch->store->options.strategy == SSTORE_STRATEGY_AUTO;
     sstore_status status = SSTORE_OK;
+    if (may_choose && batch->distance == 0)
+        return ss_pool_run(batch->threads, (batch->count + TASK_QUERIES - 1) / TASK_QUERIES, find_equal, self, error);
     for (uint32_t i = 0; i < batch->threads; i++)
         self->workers[i].hits_before = self->workers[i].hit_count;
-    self->candidates_left = plan->full_scan ? 0 : each < UINT64_MAX / batch->count ? each * batch->count : UINT64_MAX;
+    const double all_ns = compare_all_ns(self);
+    const bool scans = plan->full_scan || (may_choose && search_ns(self) >= all_ns);
+    self->is_limited = may_choose;
+    self->work = (long long)fmin(all_ns, 1e18);
+    self->candidates_left = scans ? 0 : may_choose ? 1 + (uint64_t)(all_ns / CANDIDATE_NS) : UINT64_MAX;
     for (self->word = 0; status == SSTORE_OK && self->candidates_left > 0 && self->word < self->words; self->word++)
         if (plan->radii[self->word] != SS_NO_PROBE)
             status = search_index(self, error);
@@ -439,7 +652,10 @@ static sstore_status find_in_segment(run *self, sstore_error *error)
 
 static sstore_status open_run(run *self, const ss_row_batch *batch, sstore_error *error)
 {
-    *self = (run){.batch = batch, .words = batch->store->manifest.words, .room = batch->max_matches};
+    *self = (run){.batch = batch,
+                  .words = batch->store->manifest.words,
+                  .kernels = ss_kernels_best(),
+                  .room = batch->max_matches};
     self->workers = ss_alloc(batch->threads, sizeof *self->workers);
     return self->workers != NULL ? SSTORE_OK : ss_fail_memory(error, batch->threads * sizeof *self->workers);
 }
@@ -485,12 +701,13 @@ sstore_status ss_row_batch_find(const ss_row_batch *batch, ss_row_batch_matches 
     if (status == SSTORE_OK)
         status = gather_hits(&self, &self.found, error);
     atomic_store(&self.room, batch->max_matches);
-    if (status == SSTORE_OK) { /* so that fingerprints and ids are read in order for each query */
-        qsort(self.found.hits, self.found.count, sizeof *self.found.hits, compare_hits);
-        status = ss_pool_run(batch->threads, (self.found.count + TASK_HITS - 1) / TASK_HITS, look_up, &self, error);
-    }
+    if (status == SSTORE_OK)
+        status = sort_hits(&self, error);
+    if (status == SSTORE_OK)
+        status = look_up_all(&self, error);
     if (status == SSTORE_OK)
         status = gather_matches(&self, matches_out, error);
+    free_parts(&self);
     close_workers(&self);
     ss_free(self.found.hits);
     return status;

@@ -1,6 +1,8 @@
 /*
  * row_batch.h - many queries at once in a store with word indexes. Each index answers a batch of the queries' words,
- * as a store of 64-bit fingerprints does. What it finds are candidates, which all threads confirm.
+ * as a store of 64-bit fingerprints does. What it finds are candidates, which all threads confirm. If that takes longer
+ * than comparing all queries with all fingerprints, since words tell badly apart or there are few fingerprints, all are
+ * compared: the work is at most a small multiple of that. Equal fingerprints are looked up.
  */
 #ifndef SS_ROW_BATCH_H
 #define SS_ROW_BATCH_H
@@ -15,7 +17,7 @@ typedef struct ss_row_batch {
     const uint64_t *fingerprints; /* of the round */
     uint32_t count, distance, threads;
     long long max_matches;   /* of the round, and of its hits */
-    uint64_t max_candidates; /* of one query in one word; 0: any number */
+    uint64_t max_candidates; /* that one query may have in one word without all being compared; 0: any number */
     uint64_t first_index;    /* of the round's first query */
     uint64_t *block_count;   /* the blocks read are added to it; NULL: not wanted */
     ss_progress *progress;   /* only asked whether to stop */
