@@ -2,6 +2,7 @@
  * test_query_words.c - queries of fingerprints of any width: arguments that are refused, and the forms of a call that
  * must agree: callbacks, columns, explanations.
  */
+#include <inttypes.h>
 #include <string.h>
 
 #include "support/random.h"
@@ -185,6 +186,69 @@ static void test_nearest_is_far(void **state)
     tear_down(&now);
 }
 
+#define MANY 3000u
+
+/* Random records, of which the last one is removed. */
+static void write_many(rng *random, const char *path, uint64_t (*rows)[2])
+{
+    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_builder *builder;
+    sstore_remover *remover;
+    sstore_error error;
+    for (size_t i = 0; i < MANY; i++)
+        rows[i][0] = rng_next(random), rows[i][1] = rng_next(random);
+    options.fingerprint_bits = 128;
+    options.distance = 7;
+    options.block_bytes = 1024;
+    options.replace = true;
+    assert_ok(sstore_builder_create(path, &options, &builder, &error), &error);
+    assert_ok(sstore_builder_add(builder, rows[0], NULL, MANY, &error), &error);
+    assert_ok(sstore_builder_finish(builder, NULL, &error), &error);
+    assert_ok(sstore_remover_create(path, NULL, &remover, &error), &error);
+    assert_ok(sstore_remover_remove_fingerprints(remover, rows[MANY - 1], 1, &error), &error);
+    assert_ok(sstore_remover_finish(remover, NULL, &error), &error);
+}
+
+static int note_distance(void *context, const sstore_match *match)
+{
+    uint32_t *distance = context;
+    *distance = match->distance;
+    return 0;
+}
+
+/* The nearest of random fingerprints are far, and nearly all fingerprints are within the distance: the work is that of
+ * a few full scans, and few records are looked up. */
+static void test_nearest_work(void **state)
+{
+    rng random = rng_seeded(run_seed + 10);
+    const char *path = scratch_path("many");
+    static uint64_t rows[MANY][2];
+    sstore_error error;
+    (void)state;
+    testing_doing("the work of the nearest, seed %" PRIu64, run_seed);
+    write_many(&random, path, rows);
+    sstore *store = store_must_open(path, SSTORE_IO_AUTO, SSTORE_STRATEGY_AUTO);
+    sstore_cursor *cursor = store_must_cursor(store);
+    const uint64_t blocks = 2 * MANY * 16 / 1000;
+    for (uint32_t i = 0; i < 20; i++) {
+        const uint64_t query[2] = {i > 0 ? rng_next(&random) : rows[MANY - 1][0],
+                                   i > 0 ? rng_next(&random) : rows[MANY - 1][1]};
+        const uint64_t before = sstore_cursor_block_count(cursor);
+        uint32_t distance = UINT32_MAX, wanted = UINT32_MAX;
+        for (size_t j = 0; j + 1 < MANY; j++) {
+            const uint32_t other = (uint32_t)(__builtin_popcountll(query[0] ^ rows[j][0]) +
+                                              __builtin_popcountll(query[1] ^ rows[j][1]));
+            wanted = other < wanted ? other : wanted;
+        }
+        assert_ok(sstore_query_nearest_words(cursor, query, 128, note_distance, &distance, &error), &error);
+        assert_int_equal(distance, wanted);
+        assert_in_range(sstore_cursor_block_count(cursor) - before, 1, 10 * blocks);
+    }
+    sstore_cursor_free(cursor);
+    sstore_close(store);
+    testing_done();
+}
+
 static void test_refused_arguments(void **state)
 {
     for (uint32_t words = 1; words <= 2; words++) {
@@ -221,6 +285,7 @@ int main(void)
         cmocka_unit_test_teardown(test_forms_agree, testing_teardown),
         cmocka_unit_test_teardown(test_explained_scan, testing_teardown),
         cmocka_unit_test_teardown(test_nearest_is_far, testing_teardown),
+        cmocka_unit_test_teardown(test_nearest_work, testing_teardown),
         cmocka_unit_test_teardown(test_refused_arguments, testing_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

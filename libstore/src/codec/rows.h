@@ -24,15 +24,12 @@ static inline void ss_rows_load(const uint8_t *bytes, uint32_t index, uint32_t w
         to[i] = ss_load_le64(bytes + 8 * ((size_t)index * words + i));
 }
 
-/* The distance of fingerprint `index` of a block from another one. One above `max` may be less than the distance. */
-static inline uint32_t ss_rows_distance(const uint8_t *bytes, uint32_t index, uint32_t words, const uint64_t *other,
-                                        uint32_t max)
+/* Load `count` fingerprints from `first` on. */
+static inline void ss_rows_load_many(const uint8_t *bytes, uint32_t first, uint32_t count, uint32_t words, uint64_t *to)
 {
-    const uint8_t *row = bytes + 8 * (size_t)index * words;
-    uint32_t distance = 0;
-    for (uint32_t i = 0; i < words && distance <= max; i++)
-        distance += ss_popcount(ss_load_le64(row + 8 * (size_t)i) ^ other[i]);
-    return distance;
+    const size_t begin = (size_t)first * words, values = (size_t)count * words;
+    for (size_t i = 0; i < values; i++)
+        to[i] = ss_load_le64(bytes + 8 * (begin + i));
 }
 
 /* Write `count` fingerprints as a block, without its trailer. */

@@ -1,4 +1,6 @@
 /* query_words.c - queries of one fingerprint in stores of any width. Those of 64 bits are left to query.c. */
+#include <math.h>
+
 #include "base/error.h"
 #include "read/row_search.h"
 
@@ -23,16 +25,18 @@ static sstore_status report_hit(void *context, const ss_row_hit *hit, sstore_err
     return ss_row_search_report(sink->cursor, hit, 0, sink->on_match, sink->context, error);
 }
 
-/* Find every distinct fingerprint within the distance in all segments of records, the newest first. */
+/* Find every distinct fingerprint within the distance in all segments of records, the newest first. With a limit, test
+ * all of them, as ss_row_search_scan(). */
 static sstore_status query_segments(sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t distance,
-                                    ss_row_hit_fn on_hit, void *context, sstore_error *error)
+                                    const uint32_t *limit, ss_row_hit_fn on_hit, void *context, sstore_error *error)
 {
     const sstore *store = cursor->store;
     sstore_status status = SSTORE_OK;
     ss_cursor_renew(cursor);
     for (uint32_t i = store->manifest.segment_count; status == SSTORE_OK && i-- > 0;)
         if (!ss_segment_removes(store->segments[i]))
-            status = ss_row_search_segment(cursor, i, fingerprint, distance, on_hit, context, error);
+            status = limit == NULL ? ss_row_search_segment(cursor, i, fingerprint, distance, on_hit, context, error)
+                                   : ss_row_search_scan(cursor, i, fingerprint, limit, on_hit, context, error);
     return status;
 }
 
@@ -40,7 +44,7 @@ static sstore_status query_records(sstore_cursor *cursor, const uint64_t *finger
                                    sstore_match_fn on_match, void *context, sstore_error *error)
 {
     ss_record_sink sink = {.cursor = cursor, .on_match = on_match, .context = context};
-    return query_segments(cursor, fingerprint, distance, report_hit, &sink, error);
+    return query_segments(cursor, fingerprint, distance, NULL, report_hit, &sink, error);
 }
 
 sstore_status sstore_query_words(sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t distance,
@@ -57,41 +61,75 @@ sstore_status sstore_query_words(sstore_cursor *cursor, const uint64_t *fingerpr
 
 /* ----- the nearest ----- */
 
+#define BLOCK_NS 200.0 /* of a try, for each block that it reads */
+
+/* The search for the nearest. */
+typedef struct nearest {
+    sstore_cursor *cursor;
+    uint32_t smallest; /* distance of a record; UINT32_MAX: none was found */
+    uint32_t limit;    /* only smaller distances than the smallest are of interest */
+    uint64_t blocks;   /* read before the current try */
+    double spent;      /* on the tries, in estimated nanoseconds */
+} nearest;
+
+static int stop_at_first(void *context, const sstore_match *match)
+{
+    (void)context, (void)match;
+    return 1;
+}
+
+/* Note the distance of a nearer fingerprint, if it has a record that was not removed. */
 static sstore_status note_hit(void *context, const ss_row_hit *hit, sstore_error *error)
 {
-    uint32_t *smallest = context;
-    (void)error;
-    *smallest = ss_min_u32(*smallest, hit->distance);
-    return *smallest == 0 ? SSTORE_STOPPED : SSTORE_OK;
+    nearest *self = context;
+    if (hit->distance >= self->smallest)
+        return SSTORE_OK;
+    const sstore_status status = ss_row_search_report(self->cursor, hit, 0, stop_at_first, NULL, error);
+    if (status != SSTORE_STOPPED)
+        return status;
+    self->smallest = hit->distance;
+    self->limit = hit->distance - (hit->distance > 0);
+    return hit->distance == 0 ? SSTORE_STOPPED : SSTORE_OK;
 }
 
-static int note_match(void *context, const sstore_match *match)
+/* Whether to try one distance more, after `tried` found nothing: as long as all tries together cost less than a full
+ * scan, which finds the nearest at any distance. */
+static bool may_try(nearest *self, uint32_t tried)
 {
-    uint32_t *smallest = context;
-    *smallest = ss_min_u32(*smallest, match->distance);
-    return *smallest == 0;
-}
-
-/* The distance to try after `tried` found nothing: one more, as long as all tries together cost less than a full scan;
- * then the largest, because a full scan finds the nearest at any distance. */
-static uint32_t next_distance(sstore_cursor *cursor, uint32_t tried, uint32_t max_distance, double *spent)
-{
-    const ss_row_plan *plans = ss_cursor_row_plans(cursor, tried + 1);
-    double full_scan_cost = 0;
+    const sstore_cursor *cursor = self->cursor;
+    const ss_row_plan *plans = ss_cursor_row_plans(self->cursor, tried + 1);
+    double full_scan_cost = 0, probe_cost = 0;
     for (uint32_t i = 0; i < cursor->store->manifest.segment_count; i++) {
         if (ss_segment_removes(cursor->store->segments[i]))
             continue;
-        *spent += plans[i].full_scan ? plans[i].full_scan_cost : plans[i].probe_cost;
+        probe_cost += plans[i].full_scan ? plans[i].full_scan_cost : plans[i].probe_cost;
         full_scan_cost += plans[i].full_scan_cost;
     }
-    return *spent >= full_scan_cost ? max_distance : tried + 1;
+    self->spent += fmax(probe_cost, BLOCK_NS * (double)(cursor->steps.block_count - self->blocks));
+    self->blocks = cursor->steps.block_count;
+    return self->spent < full_scan_cost;
+}
+
+/* Find the nearest ones at any distance up to the maximum by full scans: one for the smallest distance, and one for all
+ * that have it. */
+static sstore_status scan_nearest(nearest *self, const uint64_t *fingerprint, uint32_t max_distance,
+                                  sstore_match_fn on_match, void *context, sstore_error *error)
+{
+    ss_record_sink sink = {.cursor = self->cursor, .on_match = on_match, .context = context};
+    self->limit = max_distance;
+    const sstore_status status = query_segments(self->cursor, fingerprint, max_distance, &self->limit, note_hit, self,
+                                                error);
+    if (status != SSTORE_OK && !(status == SSTORE_STOPPED && self->smallest == 0))
+        return status;
+    return self->smallest <= max_distance
+               ? query_segments(self->cursor, fingerprint, max_distance, &self->smallest, report_hit, &sink, error)
+               : SSTORE_OK;
 }
 
 sstore_status sstore_query_nearest_words(sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t max_distance,
                                          sstore_match_fn on_match, void *context, sstore_error *error)
 {
-    uint32_t smallest = UINT32_MAX; /* distance of a record that was found */
-    double spent = 0;               /* estimated nanoseconds */
+    nearest self = {.cursor = cursor, .smallest = UINT32_MAX};
     sstore_status status = check("sstore_query_nearest_words", cursor, fingerprint, max_distance, on_match != NULL,
                                  error);
     if (status != SSTORE_OK)
@@ -100,18 +138,18 @@ sstore_status sstore_query_nearest_words(sstore_cursor *cursor, const uint64_t *
         return sstore_query_nearest(cursor, *fingerprint, max_distance, on_match, context, error);
     uint32_t distance = ss_min_u32(max_distance, cursor->store->manifest.distance);
     ss_cursor_begin(cursor);
-    for (;; distance = next_distance(cursor, distance, max_distance, &spent)) {
-        /* If nothing was removed, the fingerprints tell the smallest distance, and no ids are looked up. */
-        status = cursor->store->removal_end == 0
-                     ? query_segments(cursor, fingerprint, distance, note_hit, &smallest, error)
-                     : query_records(cursor, fingerprint, distance, note_match, &smallest, error);
+    self.blocks = cursor->steps.block_count;
+    for (;; distance++) {
         /* A hit at distance 0 also stops the search. */
-        if (status != SSTORE_OK && !(status == SSTORE_STOPPED && smallest == 0))
+        status = query_segments(cursor, fingerprint, distance, NULL, note_hit, &self, error);
+        if (status != SSTORE_OK && !(status == SSTORE_STOPPED && self.smallest == 0))
             return status;
-        if (smallest <= distance)
-            return query_records(cursor, fingerprint, smallest, on_match, context, error);
+        if (self.smallest <= distance)
+            return query_records(cursor, fingerprint, self.smallest, on_match, context, error);
         if (distance == max_distance)
             return SSTORE_OK;
+        if (!may_try(&self, distance))
+            return scan_nearest(&self, fingerprint, max_distance, on_match, context, error);
     }
 }
 

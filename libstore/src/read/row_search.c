@@ -9,6 +9,7 @@
 
 #define STEPS_A_CANDIDATE 3u /* its rank and its id in the word index, and its fingerprint */
 #define MAX_WORD_HITS 512u   /* with more hits in a word, it is searched to the end */
+#define SLICE_WORDS 512u     /* of fingerprints that are tested at once, by a full scan */
 
 /* Steps to find the rank of a hit again, its ids, and both in all newer segments. */
 static void allow_hit(sstore_cursor *cursor)
@@ -95,11 +96,13 @@ typedef struct row_search {
     const ss_row_plan *plan;
     const uint64_t *query;
     uint32_t distance;
+    const uint32_t *limit;             /* the distance of a full scan: it may become smaller meanwhile */
     uint32_t word;                     /* whose index is searched */
     uint64_t candidates;               /* more of them would take longer than a full scan */
     uint64_t word_hits[MAX_WORD_HITS]; /* the ranks of the hits of the current word */
     uint32_t word_hit_count;
     bool is_rest; /* the full scan reports what the words have not found */
+    const ss_kernels *kernels;
     ss_row_hit hit;
     ss_row_hit_fn on_hit;
     void *context;
@@ -239,28 +242,43 @@ static bool is_found(const row_search *self)
     return first < self->word || i < self->word_hit_count;
 }
 
+/* Report a fingerprint of the block, unless the words have found it. */
+static sstore_status report_row(row_search *self, const uint64_t *row, uint64_t rank)
+{
+    ss_row_hit *hit = &self->hit;
+    const uint32_t words = self->segment->metadata.words;
+    ss_words_copy(hit->fingerprint, row, words);
+    hit->rank = rank;
+    hit->distance = ss_words_distance(row, self->query, words);
+    if (hit->distance > *self->limit || (self->is_rest && is_found(self)))
+        return SSTORE_OK;
+    allow_hit(self->cursor);
+    return self->on_hit(self->context, hit, self->error);
+}
+
 /* Test the fingerprints of the block in the slot. `before` is the last one of the block before. */
 static sstore_status scan_block(row_search *self, uint64_t number, const uint64_t *before)
 {
     const ss_checked_blocks *checked = &self->segment->tables[0].checked;
     const uint32_t count = ss_checked_rows_count(checked, number), words = checked->words;
-    const uint64_t capacity = ss_rows_capacity(self->segment->metadata.block_bytes, words);
-    const uint8_t *bytes = self->cursor->row_slot.bytes;
-    ss_row_hit *hit = &self->hit;
+    const uint64_t rank = number * ss_rows_capacity(self->segment->metadata.block_bytes, words);
+    uint64_t rows[SLICE_WORDS];
+    uint32_t hits[SLICE_WORDS / 2];
     bool is_checked = false;
     sstore_status status = SSTORE_OK;
-    for (uint32_t i = 0; status == SSTORE_OK && i < count; i++) {
-        if (SS_LIKELY(ss_rows_distance(bytes, i, words, self->query, self->distance) > self->distance))
+    for (uint32_t first = 0; first < count; first += SLICE_WORDS / words) {
+        const uint32_t together = ss_min_u32(SLICE_WORDS / words, count - first);
+        ss_rows_load_many(self->cursor->row_slot.bytes, first, together, words, rows);
+        const uint32_t found = self->kernels->near_rows(rows, together, words, self->query, *self->limit, hits);
+        if (SS_LIKELY(found == 0))
             continue;
         if (!is_checked)
             status = check_ascends(self, number, before);
         is_checked = true;
-        ss_rows_load(bytes, i, words, hit->fingerprint);
-        hit->rank = number * capacity + i;
-        hit->distance = ss_words_distance(hit->fingerprint, self->query, words);
-        allow_hit(self->cursor);
-        if (status == SSTORE_OK && !(self->is_rest && is_found(self)))
-            status = self->on_hit(self->context, hit, self->error);
+        for (uint32_t i = 0; status == SSTORE_OK && i < found; i++)
+            status = report_row(self, rows + (size_t)hits[i] * words, rank + first + hits[i]);
+        if (status != SSTORE_OK)
+            return status;
     }
     return status;
 }
@@ -273,6 +291,7 @@ static sstore_status scan_rows(row_search *self)
     ss_read_ahead ahead = ss_read_ahead_from(0, UINT64_MAX);
     uint64_t last[SSTORE_MAX_WORDS] = {0}, before[SSTORE_MAX_WORDS];
     sstore_status status = SSTORE_OK;
+    self->kernels = ss_kernels_best();
     for (uint64_t number = 0; status == SSTORE_OK && number < reader->header.block_count; number++) {
         ss_block_reader_ahead(reader, number, &ahead);
         ss_block_slot_prefetch(&cursor->row_slot, reader, number);
@@ -298,6 +317,7 @@ sstore_status ss_row_search_segment(sstore_cursor *cursor, uint32_t segment, con
                        .plan = plan,
                        .query = fingerprint,
                        .distance = distance,
+                       .limit = &distance,
                        .hit = {.segment = of, .segment_number = segment},
                        .on_hit = on_hit,
                        .context = context,
@@ -310,6 +330,21 @@ sstore_status ss_row_search_segment(sstore_cursor *cursor, uint32_t segment, con
         if (plan->radii[word] != SS_NO_PROBE)
             status = search_word(&self, word);
     return status == SSTORE_STOPPED && self.is_rest ? scan_rows(&self) : status;
+}
+
+sstore_status ss_row_search_scan(sstore_cursor *cursor, uint32_t segment, const uint64_t *fingerprint,
+                                 const uint32_t *limit, ss_row_hit_fn on_hit, void *context, sstore_error *error)
+{
+    const ss_segment *of = cursor->store->segments[segment];
+    row_search self = {.cursor = cursor,
+                       .segment = of,
+                       .query = fingerprint,
+                       .limit = limit,
+                       .hit = {.segment = of, .segment_number = segment},
+                       .on_hit = on_hit,
+                       .context = context,
+                       .error = error};
+    return scan_rows(&self);
 }
 
 /* ----- records ----- */
