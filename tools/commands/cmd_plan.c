@@ -100,34 +100,62 @@ static const char *range_text(char text[16], uint32_t min, uint32_t max)
     return text;
 }
 
-static void print_plan(const sstore_plan_estimate *plan, int name_width)
+/* What tells plans apart. On a terminal, sizes and times have a table of their own before what a query reads. */
+typedef enum plan_columns { PLAN_ALL, PLAN_COSTS, PLAN_WORK } plan_columns;
+
+static void print_plan(const sstore_plan_estimate *plan, int name_width, plan_columns columns)
 {
     char prefix[16], radius[16];
-    output_text("%c %-*s  %6" PRIu32 "  %6s  %6s  %10.2f  %8s  %9s", plan->is_chosen ? '*' : ' ', name_width,
-                plan->plan, plan->table_count, range_text(prefix, plan->min_prefix_bits, plan->max_prefix_bits),
-                range_text(radius, plan->min_radius, plan->max_radius), plan->bytes_per_record,
-                number_scaled(plan->total_bytes, byte_units).text,
-                number_scaled(plan->directory_bytes, byte_units).text);
-    if (plan->is_full_scan)
+    output_text("%c %-*s", plan->is_chosen ? '*' : ' ', name_width, plan->plan);
+    if (columns != PLAN_COSTS)
+        output_text("  %6" PRIu32 "  %6s  %6s", plan->table_count,
+                    range_text(prefix, plan->min_prefix_bits, plan->max_prefix_bits),
+                    range_text(radius, plan->min_radius, plan->max_radius));
+    if (columns != PLAN_WORK)
+        output_text("  %10.2f  %8s  %9s", plan->bytes_per_record, number_scaled(plan->total_bytes, byte_units).text,
+                    number_scaled(plan->directory_bytes, byte_units).text);
+    if (columns != PLAN_COSTS && plan->is_full_scan)
         output_text("  %9s", "full scan");
-    else
+    else if (columns != PLAN_COSTS)
         output_text("  %9.0f", plan->probe_count);
-    output_text("  %8.1f  %10.0f  %8s  %8s\n", plan->block_count, plan->candidate_count,
-                number_scaled(plan->warm_ns, time_units).text, number_scaled(plan->cold_ns, time_units).text);
+    if (columns != PLAN_COSTS)
+        output_text("  %8.1f  %10.0f", plan->block_count, plan->candidate_count);
+    if (columns != PLAN_WORK)
+        output_text("  %8s  %8s", number_scaled(plan->warm_ns, time_units).text,
+                    number_scaled(plan->cold_ns, time_units).text);
+    output_text("\n");
+}
+
+static void print_plans_table(const plan_list *plans, int width, plan_columns columns)
+{
+    output_text("  %-*s", width, "plan");
+    if (columns != PLAN_COSTS)
+        output_text("  %6s  %6s  %6s", "tables", "prefix", "radius");
+    if (columns != PLAN_WORK)
+        output_text("  %10s  %8s  %9s", "bytes each", "bytes", "directory");
+    if (columns != PLAN_COSTS)
+        output_text("  %9s  %8s  %10s", "probes", "blocks", "candidates");
+    if (columns != PLAN_WORK)
+        output_text("  %8s  %8s", "warm", "cold");
+    output_text("\n");
+    for (size_t i = 0; i < plans->count; i++)
+        print_plan(&plans->items[i], width, columns);
 }
 
 static void print_text(const plan_report *report)
 {
+    const plan_list *plans = &report->plans;
     int width = (int)strlen("plan"); /* of the longest name */
-    for (size_t i = 0; i < report->plans.count; i++)
-        width = (int)strlen(report->plans.items[i].plan) > width ? (int)strlen(report->plans.items[i].plan) : width;
-    output_text("  %-*s  %6s  %6s  %6s  %10s  %8s  %9s  %9s  %8s  %10s  %8s  %8s\n", width, "plan", "tables", "prefix",
-                "radius", "bytes each", "bytes", "directory", "probes", "blocks", "candidates", "warm", "cold");
-    for (size_t i = 0; i < report->plans.count; i++)
-        print_plan(&report->plans.items[i], width);
-    for (size_t i = 0; i < report->plans.count; i++)
-        if (report->plans.items[i].is_chosen)
-            output_text("\n* %s: %s.\n", report->plans.items[i].plan, report->plans.items[i].reason);
+    for (size_t i = 0; i < plans->count; i++)
+        width = (int)strlen(plans->items[i].plan) > width ? (int)strlen(plans->items[i].plan) : width;
+    print_plans_table(plans, width, output_is_terminal() ? PLAN_COSTS : PLAN_ALL);
+    if (output_is_terminal()) {
+        output_text("\nWhat a query reads\n");
+        print_plans_table(plans, width, PLAN_WORK);
+    }
+    for (size_t i = 0; i < plans->count; i++)
+        if (plans->items[i].is_chosen)
+            output_text("\n* %s: %s.\n", plans->items[i].plan, plans->items[i].reason);
 }
 
 /* ----- JSON ----- */

@@ -49,20 +49,33 @@ static void print_metadata(const sstore_statistics *metadata)
         output_text("segments          %" PRIu32 "\n", metadata->segment_count);
 }
 
-/* The segments, the oldest first, if there are several. */
+/* The segments, the oldest first, if there are several. On a terminal, folders and plans have a table of their own. */
 static void print_segments(const store_report *report)
 {
+    static const char names[] = "folder                plan\n";
+    const bool narrow = output_is_terminal();
     if (report->metadata.segment_count == 1)
         return;
     output_text("\nSegments, the oldest first\n");
-    output_text("%7s  %-8s  %12s  %12s  %14s  %-20s  %s\n", "segment", "kind", "records", "distinct", "bytes", "folder",
-                "plan");
+    output_text("%7s  %-8s  %12s  %12s  %14s%s", "segment", "kind", "records", "distinct", "bytes",
+                narrow ? "\n" : "  ");
+    if (!narrow)
+        output_text("%s", names);
     for (uint32_t i = 0; i < report->metadata.segment_count; i++) {
         const sstore_segment_statistics *segment = &report->segments[i].metadata;
-        output_text("%7" PRIu32 "  %-8s  %12" PRIu64 "  %12" PRIu64 "  %14" PRIu64 "  %-20s  %s\n", i,
+        output_text("%7" PRIu32 "  %-8s  %12" PRIu64 "  %12" PRIu64 "  %14" PRIu64, i,
                     segment->is_removal ? "removes" : "adds", segment->record_count, segment->distinct_count,
-                    segment->total_bytes, segment->folder, segment->plan);
+                    segment->total_bytes);
+        if (narrow)
+            output_text("\n");
+        else
+            output_text("  %-20s  %s\n", segment->folder, segment->plan);
     }
+    if (narrow)
+        output_text("\n%7s  %s", "segment", names);
+    for (uint32_t i = 0; narrow && i < report->metadata.segment_count; i++)
+        output_text("%7" PRIu32 "  %-20s  %s\n", i, report->segments[i].metadata.folder,
+                    report->segments[i].metadata.plan);
 }
 
 /* Bits per fingerprint; a table without fingerprints has none. */
@@ -74,14 +87,16 @@ static void print_bits(double bits)
         output_text("  %11s", "-");
 }
 
-/* `with_words`: also the word of the fingerprints that the table has. */
-static void print_table(uint32_t index, const sstore_table_statistics *table, bool with_words)
+/* The table's number, and `with_words` first the word of the fingerprints that it has. */
+static void print_number(uint32_t index, const sstore_table_statistics *table, bool with_words)
 {
     if (with_words)
         output_text("%4" PRIu32 "  ", table->word);
-    output_text("%5" PRIu32 "  %016" PRIx64 "  %6" PRIu32 "  %6" PRIu32 "  %10" PRIu64 "  %14" PRIu64 "  %12" PRIu64,
-                index, table->key_mask, table->prefix_bits, table->radius, table->block_count, table->file_bytes,
-                table->directory_bytes);
+    output_text("%5" PRIu32, index);
+}
+
+static void print_table_bits(const sstore_table_statistics *table)
+{
     print_bits(table->bits_per_fingerprint);
     print_bits(table->bound_bits_per_fingerprint);
     print_bits(table->elias_fano_bits_per_fingerprint);
@@ -89,14 +104,40 @@ static void print_table(uint32_t index, const sstore_table_statistics *table, bo
     output_text("\n");
 }
 
+#define BITS_NOTE "bits per fingerprint; bound is the entropy of the symbols + suffixes + column"
+#define BITS_HEADER "  %11s  %11s  %11s  %11s\n", "bits", "bound", "Elias-Fano", "Rice"
+
+/* On a terminal, the bits per fingerprint have a table of their own. */
 static void print_tables(const segment_report *segment, bool with_words)
 {
-    if (with_words)
-        output_text("%4s  ", "word");
-    output_text("%5s  %-16s  %6s  %6s  %10s  %14s  %12s  %11s  %11s  %11s  %11s\n", "table", "key mask", "prefix",
-                "radius", "blocks", "bytes", "directory", "bits", "bound", "Elias-Fano", "Rice");
-    for (uint32_t i = 0; i < segment->metadata.table_count; i++)
-        print_table(i, &segment->tables[i], with_words);
+    const bool narrow = output_is_terminal();
+    const int blocks = narrow ? 8 : 10, bytes = narrow ? 11 : 14, directory = narrow ? 9 : 12;
+    const char *number = with_words ? "word  table" : "table";
+    output_text("%s  %-16s  %6s  %6s  %*s  %*s  %*s", number, "key mask", "prefix", "radius", blocks, "blocks", bytes,
+                "bytes", directory, "directory");
+    if (narrow)
+        output_text("\n");
+    else
+        output_text(BITS_HEADER);
+    for (uint32_t i = 0; i < segment->metadata.table_count; i++) {
+        const sstore_table_statistics *table = &segment->tables[i];
+        print_number(i, table, with_words);
+        output_text("  %016" PRIx64 "  %6" PRIu32 "  %6" PRIu32 "  %*" PRIu64 "  %*" PRIu64 "  %*" PRIu64,
+                    table->key_mask, table->prefix_bits, table->radius, blocks, table->block_count, bytes,
+                    table->file_bytes, directory, table->directory_bytes);
+        if (narrow)
+            output_text("\n");
+        else
+            print_table_bits(table);
+    }
+    if (!narrow)
+        return;
+    output_text("\n" BITS_NOTE "\n%s", number);
+    output_text(BITS_HEADER);
+    for (uint32_t i = 0; i < segment->metadata.table_count; i++) {
+        print_number(i, &segment->tables[i], with_words);
+        print_table_bits(&segment->tables[i]);
+    }
 }
 
 /* The tables of every segment with records. A segment with removed records has only one. */
@@ -108,7 +149,7 @@ static void print_all_tables(const store_report *report)
         output_text("\nTables");
         if (report->metadata.segment_count != 1)
             output_text(" of segment %" PRIu32, i);
-        output_text(" (bits per fingerprint; bound is the entropy of the symbols + suffixes + column)\n");
+        output_text(output_is_terminal() ? "\n" : " (" BITS_NOTE ")\n");
         print_tables(&report->segments[i], is_wide(report));
     }
 }

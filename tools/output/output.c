@@ -160,9 +160,14 @@ static size_t put_column_name(const output_style *style, const char *name, size_
     return (size_t)written < size ? (size_t)written : size - 1;
 }
 
+bool output_is_terminal(void)
+{
+    return isatty(STDOUT_FILENO) != 0;
+}
+
 void output_head(output_style *style, header_mode mode, const char *columns)
 {
-    const bool is_terminal = isatty(STDOUT_FILENO) != 0;
+    const bool is_terminal = output_is_terminal();
     size_t used = 0;
     if (style->json && mode == HEADER_ALWAYS)
         message_usage_error("--header always has no effect with --json: leave one of them out");

@@ -69,6 +69,9 @@ bool output_component(const output_style *style, bool with_smallest, uint64_t sm
 /* "fingerprint<TAB>id". */
 bool output_record(const output_style *style, const uint64_t *fingerprint, uint64_t id);
 
+/* Is stdout a terminal? Tables for people then fit 80 columns. */
+bool output_is_terminal(void);
+
 bool output_flush(void);
 
 /* At the end of the process: flush. If any output was lost, print a message and exit with EXIT_FAILED. */

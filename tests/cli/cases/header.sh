@@ -46,6 +46,18 @@ terminal query -k 0 STORE 5
 sstore query STORE ff | sstore collect --header always
 printf '1\t2\n2\t3\n' >edges
 sstore clusters --edges edges --header always
+echo "--- tables of people fit 80 columns on a terminal"
+sstore add --quiet STORE <<<"5 7"
+sstore add --quiet WIDE <<<"$(printf '%032x' 5) 7"
+for command in "stat STORE" "stat WIDE" "plan -n 10M" "plan -n 10M --bits 256 -k 31"; do
+    terminal $command >narrow
+    sed -n '/^Segments/,/^$/p; /^Tables/,/^$/p; /key mask/,/^$/p; /Elias-Fano/,/^$/p; /^[ *] /{/: best balance/d;p}' narrow | sort -u | awk -v command="$command" \
+        'length > 79 { print "FAILED: " length " columns: " command ": " $0 }'
+    # Every number of the wide tables is in the narrow ones.
+    sstore $command | tr -s ' ()' '\n' | sort -u | comm -23 - <(tr -s ' ()' '\n' <narrow | sort -u)
+done
+sstore plan -n 10M | head -1
+terminal plan -n 10M | head -1
 echo "--- never before JSON"
 terminal query --json STORE ff | same - <(sstore query --json STORE ff)
 exits 2 sstore query --json --header always STORE ff 2>&1
