@@ -170,6 +170,24 @@ def test_repeated_ids(folder: pathlib.Path, rng: np.random.Generator) -> None:
         seen.publish()  # tells it once
 
 
+@pytest.mark.parametrize("words", [1, 4])
+def test_repeated_additions(folder: pathlib.Path, rng: np.random.Generator, words: int) -> None:
+    """An addition without ids that is repeated doubles the store."""
+    fps = rng.integers(0, 1 << 64, (2000, words), np.uint64)
+    sstore.build(folder / "a", fps[:1000], bits=64 * words)
+    sstore.add(folder / "a", fps[1000:])
+    with pytest.warns(sstore.DoubtWarning, match="again with new ids") as found:
+        assert sstore.add(folder / "a", fps[1000:]).added_count == 1000
+    assert found[0].filename == __file__
+    sstore.add(folder / "a", fps[1000:], np.arange(1000, 2000))
+    sstore.add(folder / "a", np.concatenate([fps[:100], fps[:100] ^ np.uint64(1)]))
+    sstore.add(folder / "a", fps[:1])  # one may well be there
+    sstore.build(folder / "b", fps, bits=64 * words, with_ids=False)
+    assert sstore.add(folder / "b", fps).added_count == 0
+    with pytest.warns(sstore.DoubtWarning, match="has no ids, so the given ones are ignored"):
+        sstore.add(folder / "b", fps[:2], [1, 2])
+
+
 # ----- rows that cannot be read -----
 
 GOOD = [5, 1 << 63, 7, 9]
@@ -235,7 +253,8 @@ def test_bad_rows(folder: pathlib.Path, name: str) -> None:
     assert found[0].filename == __file__
     assert records_of(folder / "a") == expected
     bad = sstore.BadRows()
-    assert sstore.add(folder / "a", column, skip_bad=bad).added_count == 4
+    with pytest.warns(sstore.DoubtWarning, match="again with new ids"):
+        assert sstore.add(folder / "a", column, skip_bad=bad).added_count == 4
     assert records_of(folder / "a")[4:] == [(expected[-1][0] + 1 + i, f) for i, f in expected]
     batch = store.query_batch(column, 0, skip_bad=bad)
     assert batch.query.tolist() == [i for i, _ in expected] and batch.query_count == 5

@@ -19,6 +19,7 @@ from sstore._store import Store, build_distance, copy_fields
 
 _MAX_SHARDS = (1 << 32) - 1
 _SLICE = 1 << 22  # records that are added between two checks for signals
+_COMPARED = 256  # fingerprints of an addition that are looked up, at most
 _CHECKED_IDS = 1 << 20  # ids of a build that are looked through for repeats, at most
 
 
@@ -438,7 +439,7 @@ def add(
 
     Args:
         ids: None: the records get the ids from the store's next id on, so a call that is repeated adds all of them
-            again. A store without ids ignores ids.
+            again, which a DoubtWarning tells. A store without ids ignores ids, with a warning.
         check_ids: count ids that other fingerprints have, in `conflict_count` of the result, and warn of them.
         plan: of the new segment; None: the store's, if it was built with a given one, otherwise chosen.
         recipe: if given, the store must have exactly this recipe.
@@ -465,23 +466,37 @@ def add(
         )
         bad = bad_rows_of(skip_bad)
         with _Writer(call, "sstore_builder", lib.sstore_builder_create_addition, path, options) as writer:
-            next_id = None if bad.max_bad == 0 else _next_id(path)
-            for piece in pieces(fingerprints, ids, writer.words, bad):
+            next_id, doubt = None, ""
+            for number, piece in enumerate(pieces(fingerprints, ids, writer.words, bad)):
+                if number == 0 and (bad.max_bad != 0 or piece.ids is not None or len(piece.fingerprints) > 1):
+                    next_id, doubt = _compare(path, piece)
                 id_part = piece.ids
-                if id_part is None and next_id is not None:
+                if id_part is None and next_id is not None and bad.max_bad != 0:
                     id_part = _numbered(piece, next_id)
                     next_id += piece.row_count
                 writer.give(lib.sstore_builder_add, piece.fingerprints, id_part)
             change = writer.finish()
     bad.tell()
+    if doubt:
+        warn(doubt, DoubtWarning)
     warn_of_conflicts(change)
     return change
 
 
-def _next_id(path: PathLike) -> Optional[int]:
-    """The id that the next record without one gets; None: the store has no ids. The caller holds the store's lock."""
+def _compare(path: PathLike, piece: Piece) -> tuple[Optional[int], str]:
+    """The next id of a store, None if it has no ids, and what is doubtful about an addition to it. The caller holds the
+    store's lock."""
     with Store(path, io="pread") as store:
-        return store.stat().next_id
+        if not store.has_ids:
+            return None, "the store has no ids, so the given ones are ignored" if piece.ids is not None else ""
+        next_id = store.stat().next_id
+        some = piece.fingerprints[:: len(piece.fingerprints) // _COMPARED + 1]
+        if piece.ids is not None or len(some) < 2 or not all(store.count(fingerprint, 0) for fingerprint in some):
+            return next_id, ""
+        return next_id, (
+            "the store had all added fingerprints, or all that were looked up, and has them again with new ids; a "
+            "call that is repeated with the same ids adds nothing"
+        )
 
 
 def remove(
