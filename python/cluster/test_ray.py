@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pathlib
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -197,8 +198,51 @@ def test_nulls(data: Data, tmp_path: pathlib.Path) -> None:
     assert sum(shard.record_count for shard in made.shards) == 4
     assert sstore.ray.query_shards(ds, str(tmp_path / "shards"), distance=0).count() == 4
     assert sstore.ray.scan(ds, ds, 0).count() == 4
-    with pytest.raises(Exception, match="null"):
-        sstore.ray.near_pairs(data.frame({"fingerprint": [1, 2], "id": pyarrow.array([1, None])})).take_all()
+
+
+def test_bad_rows(data: Data, tmp_path: pathlib.Path) -> None:
+    """Null ids, and fingerprints of another length, are errors at the call, or left out and reported."""
+    import sstore.ray
+
+    longs = [(1, 10), (1, None), (3, 11), (None, None), (1 << 40, None)]
+    wide = [(b"a" * 32, 10), (b"b" * 31, 12), (b"a" * 32, 11), (b"c" * 8, 13), (b"d" * 32, None)]
+    path = str(tmp_path / "shards")
+    for rows, kind, count, reasons in (
+        (longs, "int64", 2, {"the id of the fingerprint 1 is null", "the id of the fingerprint 1099511627776 is null"}),
+        (
+            wide,
+            "binary",
+            3,
+            {
+                *(
+                    f"id {n}: expected fingerprints of one length, 32 bytes like most, found {m}"
+                    for n, m in ((12, 31), (13, 8))
+                ),
+                f"the id of the fingerprint 0x{'64' * 32} is null",
+            },
+        ),
+    ):
+        columns = [pyarrow.array(column, name) for column, name in zip(zip(*rows), (kind, "int64"))]
+        table = pyarrow.table(dict(zip(("fingerprint", "id"), columns)))
+        ds, good = ray.data.from_arrow([table[:2], table[2:]]), ray.data.from_arrow(table[:1])
+        for call in (
+            lambda ds, **o: sstore.ray.near_pairs(ds, 3, partitions=2, **o),
+            lambda ds, **o: sstore.ray.deduplicate(ds, 0, partitions=2, **o),
+            lambda ds, **o: sstore.ray.scan(ds, good, **o),  # noqa: B023
+            lambda ds, **o: sstore.ray.build_shards(ds, path, 2, replace=True, **o),
+        ):
+            with pytest.raises(sstore.ArgumentError, match=rf"(null|like most).*bad rows: {count}; skip_bad=True"):
+                call(ds)
+            bad = sstore.BadRows()
+            found = call(ds, skip_bad=bad)
+            assert bad.count == count and {reason for _, reason in bad.rows} == reasons
+        assert sum(shard.record_count for shard in found.shards) == 2
+        bad = sstore.BadRows(keep=1)
+        assert sstore.ray.near_pairs(ds, 3, partitions=2, skip_bad=bad).count() == 1
+        assert bad.count == count and len(bad.rows) == 1
+        kept = sstore.ray.deduplicate(ds, 3, partitions=2, skip_bad=bad).take_all()
+        assert sorted(row["id"] or 0 for row in kept) == sorted(i or 0 for _, i in rows if i != 11)
+    assert sstore.ray.query_shards(ds.drop_columns(["id"]), path, distance=0, skip_bad=bad).count() == 2
 
 
 def test_repeated_and_null_ids(data: Data) -> None:
@@ -361,6 +405,15 @@ def test_example(ray_cluster: RayCluster, tmp_path: pathlib.Path) -> None:
     rows = pyarrow.parquet.read_table(tmp_path / "out").sort_by("key")
     assert rows["key"].to_pylist() == [*range(100, 160, 2), 160, 161, 162]
     assert rows["n"].to_pylist() == [*range(0, 60, 2), 60, 61, 62]
+    pyarrow.parquet.write_table(pyarrow.table({"key": [1, None], "text": ["a", "b"]}), tmp_path / "nulls.parquet")
+    for source, target, text in (
+        ("in.parquet", "out", "OUTPUT .*out: it exists"),
+        ("nulls.parquet", "new", "--id key: a document has none"),
+    ):
+        command = [*ran.args[:2], tmp_path / source, tmp_path / target, "--id", "key"]
+        environment = {**os.environ, "RAY_ADDRESS": ray_cluster.cluster.address}
+        wrong = subprocess.run(command, capture_output=True, text=True, env=environment)
+        assert wrong.returncode == 2 and re.search(text, wrong.stderr) and not (tmp_path / "new").exists()
 
 
 def test_object_storage(data: Data, run: Any, server: dict[str, Any]) -> None:

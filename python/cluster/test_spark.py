@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pathlib
+import re
 import signal
 import subprocess
 from collections.abc import Callable
@@ -199,8 +200,63 @@ def test_nulls(data: Data, tmp_path: pathlib.Path) -> None:
     assert sum(shard.record_count for shard in made.shards) == 4
     assert sstore.spark.query_shards(df, str(tmp_path / "shards"), distance=0).count() == 4
     assert sstore.spark.scan(df, df, 0).count() == 4
-    with pytest.raises(Exception, match="null"):
-        sstore.spark.near_pairs(data.session.createDataFrame([(1, None)], "fingerprint long, id long")).collect()
+
+
+def test_bad_rows(data: Data, tmp_path: pathlib.Path) -> None:
+    """Null ids, and fingerprints of another length, are errors at the call, or left out and reported."""
+    import sstore.spark
+
+    longs = [(1, 10), (1, None), (3, 11), (None, None), (1 << 40, None)]
+    wide = [(b"a" * 32, 10), (b"b" * 31, 12), (b"a" * 32, 11), (b"c" * 8, 13), (b"d" * 32, None)]
+    path = str(tmp_path / "shards")
+    for rows, kind, count, reasons in (
+        (longs, "long", 2, {"the id of the fingerprint 1 is null", "the id of the fingerprint 1099511627776 is null"}),
+        (
+            wide,
+            "binary",
+            3,
+            {
+                *(
+                    f"id {n}: expected fingerprints of one length, 32 bytes like most, found {m}"
+                    for n, m in ((12, 31), (13, 8))
+                ),
+                f"the id of the fingerprint 0x{'64' * 32} is null",
+            },
+        ),
+    ):
+        df = data.session.createDataFrame(rows, f"fingerprint {kind}, id long")
+        good = df.where("id in (10, 11)")
+        for call in (
+            lambda df, **o: sstore.spark.near_pairs(df, 3, partitions=2, **o),
+            lambda df, **o: sstore.spark.deduplicate(df, 0, partitions=2, **o),
+            lambda df, **o: sstore.spark.scan(df, good, **o),  # noqa: B023
+            lambda df, **o: sstore.spark.build_shards(df, path, 2, replace=True, **o),
+        ):
+            with pytest.raises(sstore.ArgumentError, match=rf"(null|like most).*bad rows: {count}; skip_bad=True"):
+                call(df)
+            with pytest.raises(sstore.ArgumentError, match="max_bad"):
+                call(df, skip_bad=sstore.BadRows(max_bad=1))
+            bad = sstore.BadRows()
+            found = call(df, skip_bad=bad)
+            assert bad.count == count and {reason for _, reason in bad.rows} == reasons
+            with pytest.warns(sstore.SkippedWarning, match=f"{count} bad rows were skipped"):
+                call(df, skip_bad=True)
+        assert sum(shard.record_count for shard in found.shards) == 2
+        bad = sstore.BadRows(keep=1)
+        assert sstore.spark.near_pairs(df, 3, partitions=2, skip_bad=bad).count() == 1
+        assert bad.count == count and len(bad.rows) == 1
+        kept = sstore.spark.deduplicate(df, 3, partitions=2, skip_bad=bad).collect()
+        assert sorted(row["id"] or 0 for row in kept) == sorted(i or 0 for _, i in rows if i != 11)
+    assert sstore.spark.query_shards(df.drop("id"), path, distance=0, skip_bad=bad).count() == 2
+
+
+def test_signed_types(data: Data) -> None:
+    """Integers of 32 bits are taken without a sign: so a bit of difference stays one bit."""
+    import sstore.spark
+
+    df = data.session.createDataFrame([(-(1 << 31), 1), (0, 2), (1, 3)], "fingerprint int, id long")
+    found = sstore.spark.near_pairs(df, 1, partitions=1).collect()
+    assert sorted((row["fingerprint"], row["other_fingerprint"]) for row in found) == [(0, 1), (0, 1 << 31)]
 
 
 def test_repeated_ids_and_odd_names(data: Data) -> None:
@@ -383,6 +439,14 @@ def test_example(spark_cluster: SparkCluster, data: Data, tmp_path: pathlib.Path
     rows = pandas.read_parquet(tmp_path / "out").sort_values("id")
     assert rows["id"].tolist() == [*range(100, 160, 2), 160, 161, 162]
     assert rows["n"].tolist() == [*range(0, 60, 2), 60, 61, 62]
+    data.session.createDataFrame([(1, "a"), (None, "b")], "id long, text string").write.parquet(str(tmp_path / "nulls"))
+    for source, target, text in (
+        ("in", "out", "OUTPUT .*out: it exists"),
+        ("nulls", "new", "--id id: a document has none"),
+    ):
+        command = [*ran.args[:4], tmp_path / source, tmp_path / target]
+        wrong = subprocess.run(command, capture_output=True, text=True, env=spark_cluster.environment)
+        assert wrong.returncode != 0 and re.search(text, wrong.stderr) and "mapInArrow" not in wrong.stderr
 
 
 def test_object_storage(data: Data, run: Any, server: dict[str, Any]) -> None:

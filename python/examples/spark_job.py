@@ -37,11 +37,16 @@ def main() -> None:
     parser.add_argument("--distance", type=int, default=3)
     given = parser.parse_args()
     spark = SparkSession.builder.appName("near-duplicates").getOrCreate()
+    output = spark._jvm.org.apache.hadoop.fs.Path(given.output)
+    if output.getFileSystem(spark._jsc.hadoopConfiguration()).exists(output):
+        parser.error(f"OUTPUT {given.output}: it exists; remove it, or name another folder")
     documents = spark.read.parquet(given.input)
     kind = dict(documents.dtypes).get(given.id)
     if kind not in ("bigint", "int", "smallint", "tinyint"):
         parser.error(f"--id {given.id}: expected a column of integers, found {kind or 'no such column'}")
     texts = documents.select(F.col(given.id).cast("long").alias("id"), F.coalesce(given.text, F.lit("")).alias("text"))
+    if documents.where(F.col(given.id).isNull()).limit(1).count() > 0:
+        parser.error(f"--id {given.id}: a document has none; monotonically_increasing_id() numbers them")
     records = texts.mapInArrow(fingerprint, "id long, fingerprint long").persist()
     kept = sstore.spark.deduplicate(records, given.distance).select(F.col("id").alias(given.id))
     documents.join(kept, given.id, "left_semi").write.parquet(given.output)

@@ -170,7 +170,7 @@ class Deduplicator:
         Raises:
             DamagedError, FileError, OutOfMemoryError, KeyboardInterrupt: some of the records were inserted; new_count
                 tells how many.
-            ArgumentError
+            ArgumentError, TypeError: nothing was inserted, but of a stream what came before.
         """
         found = self._insert(fingerprints, ids, None, skip_bad)
         return found.of_rows(found.is_new)

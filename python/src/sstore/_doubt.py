@@ -31,9 +31,10 @@ def warn(message: str, category: type[Warning]) -> None:
 
 
 class BadRow(NamedTuple):
-    """A row that was skipped: its number, from 0, in the input of its call; and why it cannot be read."""
+    """A row that was skipped: its number, from 0, in the input of its call, or None on a cluster; and why it cannot be
+    read."""
 
-    row: int
+    row: Optional[int]
     reason: str
 
 
@@ -72,21 +73,25 @@ class BadRows:
             return f"; more than {self.max_bad} rows are bad (max_bad)"
         return "; skip_bad=True skips such rows"
 
-    def add(self, row: int, reason: str, count: int = 1) -> None:
-        """Count a bad row, or several of which this is the first."""
+    def add(self, row: Optional[int], reason: str) -> None:
+        """Count a bad row."""
         if len(self.rows) < self.keep:
             self.rows.append(BadRow(row, reason))
-        self.count += count
+        self.count += 1
 
     def __repr__(self) -> str:
-        first = f"; the first: row {self.rows[0].row}: {self.rows[0].reason}" if self.rows else ""
-        return f"<sstore.BadRows: {self.count}{first}>"
+        return f"<sstore.BadRows: {self.count}{self._first()}>"
+
+    def _first(self) -> str:
+        if not self.rows:
+            return ""
+        row, reason = self.rows[0]
+        return f"; the first: {'' if row is None else f'row {row}: '}{reason}"
 
     def tell(self) -> None:
         """At the end of a call with skip_bad=True, warn of the rows."""
         if self._warns and self.count > 0:
-            first = self.rows[0]
-            warn(f"{self.count} bad rows were skipped; the first: row {first.row}: {first.reason}", SkippedWarning)
+            warn(f"{self.count} bad rows were skipped{self._first()}", SkippedWarning)
 
 
 SkipBad = Union[bool, BadRows]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Optional
@@ -13,6 +14,7 @@ import pyarrow as pa
 from sstore._arrays import MAX_WORDS, Words, words_of
 from sstore._call import count_of
 from sstore._columns import Pairs
+from sstore._doubt import BadRows
 from sstore._errors import ArgumentError
 from sstore._join import join_keys, join_records, lower_first
 from sstore._stream import StreamMatcher
@@ -61,6 +63,54 @@ def common_words(what: str, lengths: Iterable[Optional[int]]) -> Optional[int]:
             "are numbers, not bytes"
         )
     return found[0] // 8
+
+
+class Lengths:
+    """How many rows have fingerprints of a length, and ids that are null."""
+
+    def __init__(self, counts: Iterable[tuple[int, bool, int]]) -> None:
+        """Takes the bytes of a fingerprint, whether ids are null, and the number of such rows."""
+        self._counts: Counter[tuple[int, bool]] = Counter()
+        for size, is_null, count in counts:
+            self._counts[size, is_null] += count
+
+    def common(self) -> Optional[int]:
+        """The length that most rows with an id have, of those that fingerprints can have; None: there are no rows."""
+        found: Counter[int] = Counter()
+        for (size, is_null), count in self._counts.items():
+            found[size] += 0 if is_null else count
+        fitting = {size: count for size, count in found.items() if size % 8 == 0 and 1 < size // 8 <= MAX_WORDS}
+        chosen = fitting or found
+        return max(chosen, key=lambda size: (chosen[size], size)) if chosen else None
+
+    def bad_count(self, common: Optional[int]) -> int:
+        """The rows without an id, or of another length."""
+        return sum(count for (size, is_null), count in self._counts.items() if is_null or size != common)
+
+
+def report_bad(
+    what: str,
+    examples: Iterable[tuple[Any, Optional[int]]],
+    common: Optional[int],
+    count: int,
+    has_ids: bool,
+    bad: BadRows,
+) -> None:
+    """Report rows that cannot be read, of which some are given: fingerprint and id."""
+    left = count
+    for fingerprint, number in examples:
+        shown = f"0x{fingerprint.hex()}" if isinstance(fingerprint, (bytes, bytearray)) else str(fingerprint)
+        if has_ids and number is None:
+            reason = f"the id of the fingerprint {shown} is null"
+        else:
+            row = f"id {number}: " if has_ids else ""
+            reason = f"{row}expected fingerprints of one length, {common} bytes like most, found {len(fingerprint)}"
+        if not bad.has_room(count):
+            raise ArgumentError(f"{what}: {reason}; bad rows: {count}{bad.hint()}")
+        if left > 0 and len(bad.rows) < bad.keep:
+            bad.add(None, reason)
+            left -= 1
+    bad.count += left
 
 
 def check_words(what: str, words: Optional[int], expected: int) -> None:

@@ -6,9 +6,10 @@
     kept = sstore.ray.deduplicate(ds, distance=3)
 
 Fingerprints and ids are uint64 or int64, of which 64 bits are taken; results are uint64. Fingerprints of more than 64
-bits are binary, the most significant byte first, and all of one length; results have them as binary. Rows
-without a fingerprint are left out; an id must not be null. Workers need this package. Ray schedules, moves and repeats
-the tasks; each runs the library on its rows, on one processor.
+bits are binary, the most significant byte first, and all of one length; results have them as binary. Rows without a
+fingerprint are left out. A null id, or a fingerprint of another length than most, is an error at the call, before its
+work; with skip_bad such rows are left out, and reported: see sstore.BadRows, whose rows have no numbers here. Workers
+need this package. Ray schedules, moves and repeats the tasks; each runs the library on its rows, on one processor.
 
 A function reads its input several times, and must get the same rows each time: materialize what is computed at random.
 build_shards() works at the call. near_pairs() reads all fingerprints once at the call, clusters() and deduplicate()
@@ -30,6 +31,7 @@ from sstore import _tasks
 from sstore._arrays import MAX_WORDS, Words, empty
 from sstore._call import count_of, flag_of, number_of
 from sstore._columns import PAIR_COLUMNS, wide
+from sstore._doubt import SkipBad, bad_rows_of
 from sstore._errors import ArgumentError
 from sstore._join import components, shard_numbers
 from sstore._native import lib
@@ -96,21 +98,48 @@ def _is_binary(ds: Dataset) -> bool:
     return schema is not None and _is_binary_type(dict(zip(schema.names, schema.types)).get("fingerprint"))
 
 
-def _word_count(records: Dataset, is_binary: bool, what: str) -> Optional[int]:
-    """The words of the fingerprints; None if there are none. Of binary, it reads all lengths."""
-    if not is_binary:
-        return 1
+def _good(
+    records: Dataset, is_binary: bool, has_ids: bool, what: str, skip_bad: SkipBad = False
+) -> tuple[Dataset, Optional[int]]:
+    """The rows that can be read, and the words of the fingerprints; None if there are none. It reads all lengths of
+    binary, and which ids are null."""
+    if not is_binary and not has_ids:
+        return records, 1
+    bad = bad_rows_of(skip_bad)
+    keep = max(bad.keep, 1)
 
     def measure(batch: pa.Table) -> pa.Table:
-        lengths = pc.binary_length(batch.column("fingerprint").cast(pa.large_binary()))
-        return pa.table({"bytes": pc.unique(lengths).cast(pa.int64())})
+        lengths, nulls = _lengths(batch, is_binary, has_ids)
+        counted = pa.table({"bytes": lengths, "is_null": nulls}).group_by(["bytes", "is_null"])
+        types = {"bytes": pa.int64(), "is_null": pa.bool_(), "count_all": pa.int64()}
+        return counted.aggregate([([], "count_all")]).select(list(types)).cast(pa.schema(types))
 
-    found: set[int] = set()
-    for batch in _map(records.select_columns(["fingerprint"]), measure).iter_batches(
-        batch_format="pyarrow", batch_size=None
-    ):
-        found.update(batch.column("bytes").to_pylist() if "bytes" in batch.column_names else [])
-    return _tasks.common_words(what, found)
+    rows: list[Any] = []
+    for batch in _map(records, measure).iter_batches(batch_format="pyarrow", batch_size=None):
+        rows += batch.to_pylist() if "bytes" in batch.column_names else []
+    found = _tasks.Lengths((row["bytes"], row["is_null"], row["count_all"]) for row in rows)
+    common = found.common() if is_binary else 8
+
+    def bad_of(batch: pa.Table) -> Any:
+        lengths, nulls = _lengths(batch, is_binary, has_ids)
+        return pc.or_(nulls, pc.not_equal(lengths, common))
+
+    if found.bad_count(common) > 0:
+        first = _map(records, lambda batch: batch.filter(bad_of(batch)).slice(0, keep)).take(keep)
+        examples = [(row["fingerprint"], row.get("id")) for row in first]
+        _tasks.report_bad(what, examples, common, found.bad_count(common), has_ids, bad)
+        records = _map(records, lambda batch: batch.filter(pc.invert(bad_of(batch))))
+    bad.tell()
+    return records, _tasks.common_words(what, [common]) if is_binary else 1
+
+
+def _lengths(batch: pa.Table, is_binary: bool, has_ids: bool) -> tuple[Any, Any]:
+    """The bytes of each fingerprint, and whether the id is null."""
+    nothing = pa.array(np.zeros(len(batch), np.bool_))
+    sizes = pa.array(np.full(len(batch), 8))
+    if is_binary:
+        sizes = pc.binary_length(batch.column("fingerprint").cast(pa.large_binary()))
+    return sizes, pc.is_null(batch.column("id")) if has_ids else nothing
 
 
 def _distinct(fingerprints: Dataset) -> Words:
@@ -160,6 +189,7 @@ def build_shards(
     recipe: Optional[str] = None,
     replace: bool = False,
     memory: str = "1G",
+    skip_bad: SkipBad = False,
     storage_options: Optional[dict[str, Any]] = None,
 ) -> ShardManifest:
     """Build a store of each of several shards of a Dataset, and publish them together.
@@ -169,7 +199,8 @@ def build_shards(
     """
     records, has_ids = _records(ds, "build_shards")
     folder = SharedFolder(path, storage_options)
-    count = _word_count(records, _is_binary(ds), "build_shards") or 1
+    records, words_found = _good(records, _is_binary(ds), has_ids, "build_shards", skip_bad)
+    count = words_found or 1
     work = ShardBuild(folder, shards, distance, plan, recipe, memory, replace, has_ids, count)
     work.check()
     if not records.take(1):
@@ -194,6 +225,7 @@ def query_shards(
     *,
     distance: Optional[int] = None,
     max_broadcast: int = _tasks.MAX_BROADCAST,
+    skip_bad: SkipBad = False,
     storage_options: Optional[dict[str, Any]] = None,
 ) -> Dataset:
     """All records of all shards within a distance of each fingerprint of a Dataset, each once.
@@ -210,7 +242,8 @@ def query_shards(
     queries = records.materialize()
     count = queries.count()
     if count > 0:
-        _tasks.check_words("query_shards", _word_count(queries, _is_binary(ds), "query_shards"), manifest.words)
+        queries, words_found = _good(queries, _is_binary(ds), False, "query_shards", skip_bad)
+        _tasks.check_words("query_shards", words_found, manifest.words)
     nothing = _match_table() if manifest.words == 1 else _match_table(empty(manifest.words), empty(manifest.words))
     if count <= max_broadcast:
         wanted = _distinct(queries)
@@ -263,6 +296,7 @@ def near_pairs(
     spanning: bool = False,
     partitions: Optional[int] = None,
     max_key_records: Optional[int] = None,
+    skip_bad: SkipBad = False,
 ) -> Dataset:
     """Every pair of different records of a Dataset within a distance, once, without shards.
 
@@ -276,7 +310,8 @@ def near_pairs(
         raise ArgumentError(f'near_pairs: expected a column "id", found {", ".join(schema.names)}')
     partitions = None if partitions is None else count_of(partitions, "partitions", 1 << 31)
     flag_of(spanning, "spanning")
-    word_count = _word_count(records, _is_binary(ds), "near_pairs") or MAX_WORDS  # which allows any distance
+    records, words_found = _good(records, _is_binary(ds), has_ids, "near_pairs", skip_bad)
+    word_count = words_found or MAX_WORDS  # which allows any distance
     limit = _tasks.key_limit(max_key_records, word_count)
     distance = build_distance(distance, word_count)
 
@@ -391,6 +426,7 @@ def deduplicate(
     keep: Optional[str] = None,
     partitions: Optional[int] = None,
     max_local_edges: int = _tasks.MAX_LOCAL_EDGES,
+    skip_bad: SkipBad = False,
 ) -> Dataset:
     """The rows of a Dataset without near-duplicates: of each cluster one row is kept.
 
@@ -409,7 +445,8 @@ def deduplicate(
     for name in ("id", "id" if keep is None else keep):
         if name not in schema.names:
             raise ArgumentError(f'deduplicate: expected a column "{name}", found {", ".join(schema.names)}')
-    found = clusters(near_pairs(ds, distance, spanning=True, partitions=partitions), max_local_edges=max_local_edges)
+    pairs = near_pairs(ds, distance, spanning=True, partitions=partitions, skip_bad=skip_bad)
+    found = clusters(pairs, max_local_edges=max_local_edges)
     kind = schema.base_schema.field("id").type
     tasks = partitions or max(ds.count() // _tasks.ROWS, 1)
 
@@ -471,7 +508,7 @@ def _join_by_id(ds: Dataset, found: Dataset, tasks: int, is_matched: bool) -> Da
     return _by_task(both, tasks, select)
 
 
-def scan(ds: Dataset, queries: Dataset, distance: int = 3) -> Dataset:
+def scan(ds: Dataset, queries: Dataset, distance: int = 3, *, skip_bad: SkipBad = False) -> Dataset:
     """All records of a Dataset within a distance of queries, without a store.
 
     As sstore.spark.scan(), of Datasets.
@@ -483,9 +520,10 @@ def scan(ds: Dataset, queries: Dataset, distance: int = 3) -> Dataset:
     is_binary, has_queries = _is_binary(ds), asked.count() > 0
     if has_queries and ds.schema() is not None and is_binary != _is_binary(asked):
         raise TypeError("scan: expected fingerprints and queries both of numbers or both binary")
-    count = _word_count(asked, is_binary, "scan") if has_queries else None
+    count = _good(asked, is_binary, False, "scan")[1] if has_queries else None
     if count is not None:
-        _tasks.check_words("scan", _word_count(records, is_binary, "scan"), count)
+        records, words_found = _good(records, is_binary, has_ids, "scan", skip_bad)
+        _tasks.check_words("scan", words_found, count)
     distance = number_of(distance, "distance", (count or 1) * lib.SSTORE_MAX_BUILD_DISTANCE)
     if is_binary and count is None:
         return ray.data.from_arrow(_match_table(empty(2), empty(2)))

@@ -5,10 +5,12 @@
     pairs = sstore.spark.near_pairs(df, distance=3)  # df has the columns fingerprint, a long or binary, and id, a long
     kept = sstore.spark.deduplicate(df, distance=3)
 
-Fingerprints and ids are longs, as Spark has no unsigned ones: their 64 bits are taken. Fingerprints of more than 64
-bits are binary, the most significant byte first, and all of one length; results have them in the same form. Rows
-without a fingerprint are left out; an id must not be null. Workers need this package. Spark schedules, moves and
-repeats the tasks; each runs the library on its rows, on one processor.
+Fingerprints and ids are longs, as Spark has no unsigned ones: their 64 bits are taken. Integers of fewer bits are
+fingerprints without a sign. Fingerprints of more than 64 bits are binary, the most significant byte first, and all of
+one length; results have them in the same form. Rows without a fingerprint are left out. A null id, or a fingerprint of
+another length than most, is an error at the call, before its work; with skip_bad such rows are left out, and reported:
+see sstore.BadRows, whose rows have no numbers here. Workers need this package. Spark schedules, moves and repeats the
+tasks; each runs the library on its rows, on one processor.
 
 A function reads its input several times, and must get the same rows each time: persist what is computed at random.
 build_shards() works at the call. near_pairs() reads all fingerprints once at the call, clusters() and deduplicate()
@@ -29,6 +31,7 @@ import pyarrow as pa
 from sstore import _tasks
 from sstore._arrays import MAX_WORDS, Words
 from sstore._call import count_of, flag_of, number_of
+from sstore._doubt import SkipBad, bad_rows_of
 from sstore._errors import ArgumentError
 from sstore._join import components, shard_numbers
 from sstore._native import lib
@@ -116,6 +119,9 @@ def _records(df: DataFrame, what: str) -> tuple[DataFrame, bool]:
     _check_longs(df, what, *longs)
     names = ["fingerprint", "id"] if has_ids else ["fingerprint"]
     chosen = [F.col(name).cast("long").alias(name) if name in longs else F.col(name) for name in names]
+    if (bits := {"int": 32, "smallint": 16, "tinyint": 8}.get(dict(df.dtypes)["fingerprint"])) is not None:
+        unsigned = F.col("fingerprint").cast("long").bitwiseAND(F.lit((1 << bits) - 1))
+        chosen[0] = unsigned.alias("fingerprint")
     return df.select(*chosen).where("fingerprint is not null"), has_ids
 
 
@@ -124,15 +130,29 @@ def _is_binary(df: DataFrame) -> bool:
     return str(dict(df.dtypes)["fingerprint"]) == "binary"
 
 
-def _word_count(records: DataFrame, what: str) -> Optional[int]:
-    """The words of the fingerprints; None if there are none. Of binary, it reads all lengths."""
+def _good(records: DataFrame, what: str, skip_bad: SkipBad = False) -> tuple[DataFrame, Optional[int]]:
+    """The rows that can be read, and the words of the fingerprints; None if there are none. It reads all lengths of
+    binary, and which ids are null."""
     from pyspark.sql import functions as F
 
-    if not _is_binary(records):
-        return 1
-    length = F.length("fingerprint")
-    [row] = records.agg(F.min(length).alias("min"), F.max(length).alias("max")).collect()
-    return _tasks.common_words(what, (row["min"], row["max"]))
+    bad, is_binary = bad_rows_of(skip_bad), _is_binary(records)
+    has_ids = "id" in records.columns and records.schema["id"].nullable
+    length = F.length("fingerprint") if is_binary else F.lit(8)
+    is_null = F.col("id").isNull() if has_ids else F.lit(False)
+    if is_binary:
+        rows = records.groupBy(length.alias("bytes"), is_null.alias("is_null")).count().collect()
+    else:
+        rows = records.where(is_null).groupBy(length.alias("bytes"), is_null.alias("is_null")).count().collect()
+    found = _tasks.Lengths((row["bytes"], row["is_null"], row["count"]) for row in rows)
+    common = found.common() if is_binary else 8
+    if found.bad_count(common) > 0:
+        is_bad = is_null | (length != F.lit(common))
+        first = records.where(is_bad).limit(max(bad.keep, 1)).collect()
+        examples = [(row["fingerprint"], row["id"] if has_ids else None) for row in first]
+        _tasks.report_bad(what, examples, common, found.bad_count(common), has_ids, bad)
+        records = records.where(~is_bad)
+    bad.tell()
+    return records, _tasks.common_words(what, [common]) if is_binary else 1
 
 
 def _row_type(names: Iterable[str], count: int) -> np.dtype[Any]:
@@ -272,6 +292,7 @@ def build_shards(
     recipe: Optional[str] = None,
     replace: bool = False,
     memory: str = "1G",
+    skip_bad: SkipBad = False,
     storage_options: Optional[dict[str, Any]] = None,
 ) -> ShardManifest:
     """Build a store of each of several shards of a DataFrame, and publish them together.
@@ -287,6 +308,7 @@ def build_shards(
         distance, plan, recipe, memory: as sstore.build() takes them; the memory is that of one task.
         replace: replace the shards at the path, once the new ones are complete. The folders of the old ones are then
             removed, so queries that began before may fail.
+        skip_bad: leave out rows with a null id, or with a fingerprint of another length than most: as sstore.build().
         storage_options: for fsspec.
 
     Returns:
@@ -299,7 +321,8 @@ def build_shards(
     """
     records, has_ids = _records(df, "build_shards")
     folder = SharedFolder(path, storage_options)
-    count = _word_count(records, "build_shards") or 1
+    records, found_words = _good(records, "build_shards", skip_bad)
+    count = found_words or 1
     work = ShardBuild(folder, shards, distance, plan, recipe, memory, replace, has_ids, count)
     work.check()
     names = ["fingerprint", "id"] if has_ids else ["fingerprint"]
@@ -322,6 +345,7 @@ def query_shards(
     *,
     distance: Optional[int] = None,
     max_broadcast: int = _tasks.MAX_BROADCAST,
+    skip_bad: SkipBad = False,
     storage_options: Optional[dict[str, Any]] = None,
 ) -> DataFrame:
     """All records of all shards within a distance of each fingerprint of a DataFrame, each once.
@@ -336,6 +360,7 @@ def query_shards(
         path, storage_options: as build_shards() takes them. The shards are those published at the time of the call.
         distance: in bits, 0 to 64 for each word; None: that of the shards.
         max_broadcast: queries, of 8 bytes for each word.
+        skip_bad: leave out rows with a fingerprint of another length than most: as sstore.build().
 
     Returns:
         The columns query (the fingerprint that was looked for), fingerprint, id (null in shards without ids) and
@@ -373,7 +398,7 @@ def query_shards(
     number_of(max_broadcast, "max_broadcast", 1 << 63)
     queries = _persisted(records.select("fingerprint"))
     query_count = queries.count()
-    found_words = _word_count(queries, "query_shards")
+    queries, found_words = _good(queries, "query_shards", skip_bad)
     _tasks.check_words("query_shards", found_words, manifest.words)
     if query_count == 0:
         return spark.createDataFrame([], schema)
@@ -414,6 +439,7 @@ def near_pairs(
     spanning: bool = False,
     partitions: Optional[int] = None,
     max_key_records: Optional[int] = None,
+    skip_bad: SkipBad = False,
 ) -> DataFrame:
     """Every pair of different records of a DataFrame within a distance, once, without shards.
 
@@ -439,6 +465,7 @@ def near_pairs(
             about 2n / max_key_records times. None: a million, and of more than 64 bits eight million words, such as two
             million records of 256 bits. See sstore.join_records() for the memory and the disk that a join takes,
             beside the rows of the task.
+        skip_bad: leave out rows with a null id, or with a fingerprint of another length than most: as sstore.build().
 
     Returns:
         The columns fingerprint, id, other_fingerprint, other_id and distance. The record that is lower as unsigned
@@ -455,7 +482,8 @@ def near_pairs(
     flag_of(spanning, "spanning")
     partitions = None if partitions is None else count_of(partitions, "partitions", 1 << 31)
     spark, schema = df.sparkSession, _schema_of(_PAIR, _is_binary(df))
-    word_count = _word_count(records, "near_pairs") or MAX_WORDS  # which allows any distance, of no records
+    records, found_words = _good(records, "near_pairs", skip_bad)
+    word_count = found_words or MAX_WORDS  # which allows any distance, of no records
     limit = _tasks.key_limit(max_key_records, word_count)
     distance = build_distance(distance, word_count)
 
@@ -567,16 +595,18 @@ def deduplicate(
     keep: Optional[str] = None,
     partitions: Optional[int] = None,
     max_local_edges: int = _tasks.MAX_LOCAL_EDGES,
+    skip_bad: SkipBad = False,
 ) -> DataFrame:
     """The rows of a DataFrame without near-duplicates: of each cluster one row is kept.
 
     Args:
         df: with the columns fingerprint, a long or binary, and id, a long. All ids must be different. Rows without a
-            fingerprint are kept.
+            fingerprint are kept, and so are those that skip_bad leaves out of the comparison.
         distance: in bits, 0 to 16 for each word.
         keep: a column: of a cluster, the row with its smallest value is kept, and of several the one with the smallest
             id. Rows without a value come last. None: the id.
         partitions, max_local_edges: as near_pairs() and clusters() take them.
+        skip_bad: leave out rows with a null id, or with a fingerprint of another length than most: as sstore.build().
 
     Raises:
         ArgumentError, TypeError: of the DataFrame or another argument; also if an id is repeated.
@@ -585,9 +615,9 @@ def deduplicate(
     from pyspark.sql import functions as F
 
     _check_columns(df, "deduplicate", "id", *([keep] if keep is not None else []))
-    for row in df.groupBy("id").count().where("count > 1").limit(1).collect():
+    for row in df.groupBy("id").count().where("count > 1 and id is not null").limit(1).collect():
         raise ArgumentError(f"deduplicate: expected different ids, found the id {row['id']} {row['count']} times")
-    pairs = near_pairs(df, distance, spanning=True, partitions=partitions)
+    pairs = near_pairs(df, distance, spanning=True, partitions=partitions, skip_bad=skip_bad)
     found = clusters(pairs, max_local_edges=max_local_edges)
     members = found.join(df.select("id", F.col(_quoted("id" if keep is None else keep)).alias("order")), "id")
     order = F.struct(F.col("order").isNull().alias("is_null"), "order", "id")
@@ -596,7 +626,7 @@ def deduplicate(
     return df.join(dropped, "id", "left_anti").select(list(map(_quoted, df.columns)))
 
 
-def scan(df: DataFrame, queries: DataFrame, distance: int = 3) -> DataFrame:
+def scan(df: DataFrame, queries: DataFrame, distance: int = 3, *, skip_bad: SkipBad = False) -> DataFrame:
     """All records of a DataFrame within a distance of queries, without a store.
 
     The batch job of Manku, Jain and Das Sarma (WWW 2007), section 4.2: the queries are in the memory of each worker,
@@ -607,6 +637,7 @@ def scan(df: DataFrame, queries: DataFrame, distance: int = 3) -> DataFrame:
         queries: with the column fingerprint, of the same type; about 33 bytes of memory each for every worker, if it
             is a long. Equal ones are queried once.
         distance: in bits, 0 to 16 for each word.
+        skip_bad: leave out rows with a null id, or with a fingerprint of another length than most: as sstore.build().
 
     Returns:
         The columns query (the fingerprint that was looked for), fingerprint, id (null if there are none) and distance.
@@ -619,10 +650,11 @@ def scan(df: DataFrame, queries: DataFrame, distance: int = 3) -> DataFrame:
     if _is_binary(records) != _is_binary(wanted):
         raise TypeError("scan: expected fingerprints and queries both of longs or both binary")
     schema = _schema_of(_MATCH, _is_binary(records))
-    count = _word_count(wanted, "scan")
+    wanted, count = _good(wanted.select("fingerprint"), "scan")
     if count is None:
         return df.sparkSession.createDataFrame([], schema)
-    _tasks.check_words("scan", _word_count(records, "scan"), count)
+    records, found_words = _good(records, "scan", skip_bad)
+    _tasks.check_words("scan", found_words, count)
     distance = number_of(distance, "distance", count * lib.SSTORE_MAX_BUILD_DISTANCE)
     sent = df.sparkSession.sparkContext.broadcast(_tasks.distinct(_collected(wanted, "fingerprint")))
     name = uuid.uuid4().hex
