@@ -30,6 +30,7 @@ run_tests() { # environment, test
 
 python=$(find_python 3.11 | head -n 1)
 make_environment storage "$python"
+run_tests storage test_machines.py
 run_tests storage test_storage.py
 make_environment spark-3.5 "$python" "pyspark==3.5.*" pyarrow "pandas<3"
 run_tests spark-3.5 test_spark.py

@@ -24,6 +24,18 @@ def _free_port() -> int:
         return int(made.getsockname()[1])
 
 
+def _kill_if_busy(process: int, busy: Callable[[], list[int]]) -> bool:
+    """Kill a process if it is still busy while it stands still. On a machine under load a worker may have begun
+    something else since it was looked at, even an actor of Ray's own, which Ray does not start again."""
+    try:
+        os.kill(process, signal.SIGSTOP)
+        is_busy = process in busy()
+        os.kill(process, signal.SIGKILL if is_busy else signal.SIGCONT)
+    except ProcessLookupError:
+        return False
+    return is_busy
+
+
 def while_killing(work: Callable[[], Any], busy: Callable[[], list[int]]) -> Any:
     """The result of some work, during which one of the busy processes is killed."""
     killed: list[int] = []
@@ -31,9 +43,7 @@ def while_killing(work: Callable[[], Any], busy: Callable[[], list[int]]) -> Any
 
     def kill() -> None:
         while not ended.is_set() and not killed:
-            for process in busy()[:1]:
-                os.kill(process, signal.SIGKILL)
-                killed.append(process)
+            killed.extend(process for process in busy()[:1] if _kill_if_busy(process, busy))
             time.sleep(0.005)
 
     killer = threading.Thread(target=kill)
@@ -203,6 +213,17 @@ class SparkCluster:
         self.disk.remove()
 
 
+def _started(start: Callable[[], Any]) -> Any:
+    """What starts processes of Ray, which gives up after 30 seconds: on a machine under load, try again."""
+    for left in (2, 1, 0):
+        try:
+            return start()
+        except Exception as error:
+            if left == 0 or "timed out during startup" not in str(error):
+                raise
+    return None
+
+
 class RayCluster:
     """Nodes of one processor each, with processes of their own."""
 
@@ -212,9 +233,10 @@ class RayCluster:
 
         self.disk = Disk(folder / "disk", disk)
 
-        self.cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, **options})
+        head = {"num_cpus": 1, **options}
+        self.cluster = _started(lambda: Cluster(initialize_head=True, head_node_args=head))
         for _ in range(1, nodes):
-            self.cluster.add_node(num_cpus=1, **options)
+            _started(lambda: self.cluster.add_node(num_cpus=1, **options))
         environment = {"env_vars": self.disk.environment}
         ray.init(address=self.cluster.address, logging_level="ERROR", log_to_driver=False, runtime_env=environment)
         context = ray.data.DataContext.get_current()

@@ -384,7 +384,7 @@ def test_wide_fingerprints(data: Data, rng: np.random.Generator, tmp_path: pathl
             lambda: sstore.spark.build_shards(
                 df.selectExpr("substr(fingerprint, 1, 16 + id % 2) fingerprint"), path, 1
             ),
-            "16 to 17",
+            "16 bytes like most, found 17",
         ),
     ):
         with pytest.raises(sstore.ArgumentError, match=text):
