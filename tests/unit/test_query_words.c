@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "read/row_search.h"
 #include "support/random.h"
 #include "support/scratch.h"
 #include "support/use_store.h"
@@ -216,8 +217,23 @@ static int note_distance(void *context, const sstore_match *match)
     return 0;
 }
 
+/* Counts hits, and narrows the scan to nearer ones. */
+typedef struct narrowing {
+    uint32_t limit, count;
+} narrowing;
+
+static sstore_status narrow(void *context, const ss_row_hit *hit, sstore_error *error)
+{
+    narrowing *self = context;
+    (void)error;
+    assert_in_range(hit->distance, 1, self->limit);
+    self->limit = hit->distance - 1;
+    self->count++;
+    return SSTORE_OK;
+}
+
 /* The nearest of random fingerprints are far, and nearly all fingerprints are within the distance: the work is that of
- * a few full scans, and few records are looked up. */
+ * a few full scans, which report few of them. */
 static void test_nearest_work(void **state)
 {
     rng random = rng_seeded(run_seed + 10);
@@ -242,6 +258,13 @@ static void test_nearest_work(void **state)
         }
         assert_ok(sstore_query_nearest_words(cursor, query, 128, note_distance, &distance, &error), &error);
         assert_int_equal(distance, wanted);
+        narrowing scan = {.limit = 128};
+        ss_cursor_begin(cursor);
+        if (i > 0) { /* the first query is the removed fingerprint itself */
+            assert_ok(ss_row_search_scan(cursor, 0, query, &scan.limit, narrow, &scan, &error), &error);
+            assert_in_range(scan.limit, 0, wanted - 1);
+            assert_in_range(scan.count, 1, 40);
+        }
         assert_in_range(sstore_cursor_block_count(cursor) - before, 1, 10 * blocks);
     }
     sstore_cursor_free(cursor);
