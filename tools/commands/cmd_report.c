@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "commands/cmd.h"
+#include "commands/id_names.h"
 #include "input/interrupt.h"
 #include "output/whole_file.h"
 #include "report/sections.h"
@@ -12,6 +13,7 @@
 typedef struct arguments {
     task_arguments task;
     const char *output, *queries;
+    const char *id_table; /* or NULL */
     bool clusters;
     sstore_open_options open;
     input_options input;
@@ -24,6 +26,7 @@ static const command_option options[] = {
      OPTION_FIELD(arguments, queries), .common = true},
     {"clusters", 0, NULL, "also find the clusters, as 'sstore clusters' does", OPTION_FLAG,
      OPTION_FIELD(arguments, clusters), .common = true},
+    ID_TABLE_OPTION(arguments, id_table),
     {"memory", 0, "SIZE", "memory limit of --clusters, not counting the open store (default 1G)", OPTION_SIZE,
      OPTION_FIELD(arguments, task.options.memory_bytes)},
     {"tmp-dir", 0, "DIR", "folder for data of --clusters that does not fit in memory (default: TMPDIR or STORE)",
@@ -37,9 +40,9 @@ static const command_syntax syntax = {
                                      INPUT_OPTION_GROUP(offsetof(arguments, input)),
                                      {0}},
     .operands = "STORE",
-    .doc =
-        "Write a page of HTML with charts: the sizes of the parts of STORE, its tables, blocks and prefixes, and its "
-        "plan among the alternatives. The page needs no other files, runs no scripts and fetches nothing.",
+    .doc = "Write a page of HTML with charts: with --clusters the near-duplicates, then the sizes of the parts of "
+           "STORE, its tables, blocks and prefixes, and its "
+           "plan among the alternatives. The page needs no other files, runs no scripts and fetches nothing.",
     .examples = (const command_example[]){{"also time some queries, and find the clusters",
                                            "sstore report pages.store -o pages.html --queries new.txt --clusters"},
                                           {0}},
@@ -114,13 +117,15 @@ static int find_out(arguments *all, store_view *view, const sstore *store)
     return code == EXIT_DONE ? find_clusters(all, view, store) : code;
 }
 
-static int write_page(const arguments *all, const store_view *view)
+static int write_page(const arguments *all, const store_view *view, const id_names *names)
 {
     html page;
     html_begin(&page);
     store_page_write(&page, view);
     html_end(&page);
-    const int code = whole_file_write(all->output, page.bytes, page.size);
+    int code = id_names_exit_code(names, EXIT_DONE);
+    if (code == EXIT_DONE)
+        code = whole_file_write(all->output, page.bytes, page.size);
     html_free(&page);
     return code;
 }
@@ -129,8 +134,10 @@ int cmd_report(int argc, char **argv)
 {
     arguments all = {.task = TASK_ARGUMENTS_INIT, .open = SSTORE_OPEN_OPTIONS_INIT, .input = INPUT_OPTIONS_INIT};
     store_view view = STORE_VIEW_INIT;
-    sstore_statistics metadata;
+    sstore_statistics metadata = {.has_ids = 0};
     sstore *store = NULL;
+    id_names names = {.code = EXIT_DONE};
+    output_style style;
     view.path = operands_only_store(command_line_parse(&syntax, argc, argv, &all));
     if (all.output == NULL)
         message_usage_error("expected -o FILE, the page to write; - is standard output");
@@ -138,6 +145,10 @@ int cmd_report(int argc, char **argv)
     int code = queries == NULL ? EXIT_DONE : input_check_all(&queries, 1, &all.input);
     if (code == EXIT_DONE)
         code = store_open(view.path, &all.open, &store, &metadata);
+    style = (output_style){.has_ids = metadata.has_ids};
+    if (code == EXIT_DONE)
+        code = id_names_open(&names, all.id_table, view.path, &style);
+    view.names = style.names;
     if (code == EXIT_DONE) {
         task_begin_reading(&all.task);
         code = find_out(&all, &view, store);
@@ -149,7 +160,8 @@ int cmd_report(int argc, char **argv)
     }
     sstore_close(store);
     if (code == EXIT_DONE)
-        code = write_page(&all, &view);
+        code = write_page(&all, &view, &names);
+    id_names_close(&names);
     view_free(&view);
     return code;
 }

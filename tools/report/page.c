@@ -103,6 +103,16 @@ void page_table_end(html *page)
     html_markup(page, "</tbody>\n</table>\n</div>\n");
 }
 
+void page_fold_begin(html *page, const char *summary)
+{
+    html_markup(page, "</section>\n<details><summary>%s</summary>\n<section>\n", summary);
+}
+
+void page_fold_end(html *page)
+{
+    html_markup(page, "</section>\n</details>\n<section>\n");
+}
+
 void page_details_begin(html *page, const char *summary)
 {
     html_markup(page, "<details><summary>%s</summary>\n", summary);

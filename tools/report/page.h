@@ -38,6 +38,10 @@ void page_table_begin(html *page, const char *caption, const char *const *column
 void page_row(html *page, const char *const *cells, size_t count);
 void page_table_end(html *page);
 
+/* Begin and end sections that are closed until the summary is clicked. They stand between other sections. */
+void page_fold_begin(html *page, const char *summary);
+void page_fold_end(html *page);
+
 /* Begin and end a part that is closed until it is clicked. */
 void page_details_begin(html *page, const char *summary);
 void page_details_end(html *page);

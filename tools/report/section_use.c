@@ -141,29 +141,41 @@ static void write_cluster_sizes(html *page, const cluster_report *clusters, uint
 
 #define WORDS_A_LINE 4u
 
-static void write_example(html *page, const cluster_example *example, uint32_t words, bool has_ids)
+/* An id, or its name; an id without a name stays a number. */
+static void write_id(html *page, const store_view *view, uint64_t id)
+{
+    size_t length = 0;
+    const char *name = view->names != NULL ? view->names->find(view->names->context, id, &length) : NULL;
+    if (name != NULL)
+        html_text(page, name);
+    else if (view->stat.metadata.has_ids)
+        html_markup(page, "%" PRIu64, id); /* an id is a name: its digits are not grouped */
+    else
+        html_markup(page, "-");
+}
+
+static void write_example(html *page, const store_view *view, const cluster_example *example)
 {
     for (uint32_t i = 0; i < example->record_count; i++) {
         const sstore_cluster_record *record = &example->records[i];
-        char fingerprint[20 * SSTORE_MAX_WORDS + 20] = "<code>", id[32] = "-";
+        char fingerprint[20 * SSTORE_MAX_WORDS + 20] = "<code>";
         char hex[17], *end = fingerprint + strlen(fingerprint);
-        for (uint32_t j = 0; j < words; j++) {
+        for (uint32_t j = 0; j < view->words; j++) {
             end = stpcpy(end, j > 0 && j % WORDS_A_LINE == 0 ? "<br>" : "");
             end = stpcpy(end, output_hex_string(hex, example->words[i][j]));
         }
         stpcpy(end, "</code>");
-        if (has_ids)
-            snprintf(id, sizeof id, "%" PRIu64, record->id); /* an id is a name: its digits are not grouped */
-        page_row(page,
-                 (const char *const[]){i == 0 ? html_count(example->size).text : "", fingerprint, id,
-                                       html_count(record->distance).text},
-                 4);
+        html_markup(page, "<tr><th scope=\"row\">%s</th><td>%s</td><td>", i == 0 ? html_count(example->size).text : "",
+                    fingerprint);
+        write_id(page, view, record->id);
+        html_markup(page, "</td><td>%s</td></tr>\n", html_count(record->distance).text);
     }
 }
 
 void section_clusters(html *page, const store_view *view)
 {
-    static const char *const columns[] = {"records", "fingerprint", "id", "distance to the first"};
+    const char *const columns[] = {"records", "fingerprint", view->names != NULL ? "name" : "id",
+                                   "distance to the first"};
     const cluster_report *clusters = view->clusters;
     uint32_t bins = 0;
     if (clusters == NULL)
@@ -182,12 +194,12 @@ void section_clusters(html *page, const store_view *view)
         html_count(clusters->record_count - clusters->cluster_count).text);
     for (uint32_t i = 1; i < CLUSTER_BINS; i++)
         bins = clusters->bins[i] > 0 ? i : bins;
-    draw_clusters(page, clusters, bins);
-    write_cluster_sizes(page, clusters, bins);
     page_table_begin(page, "The largest clusters, with up to five records of each", columns, 4);
     for (uint32_t i = 0; i < CLUSTER_EXAMPLES; i++)
-        write_example(page, &clusters->examples[i], view->words, view->stat.metadata.has_ids);
+        write_example(page, view, &clusters->examples[i]);
     page_table_end(page);
+    draw_clusters(page, clusters, bins);
+    write_cluster_sizes(page, clusters, bins);
 }
 
 /* ----- segments ----- */

@@ -66,12 +66,28 @@ static const char *bytes_note(const sstore_statistics *store, char *note, size_t
     return note;
 }
 
+/* The answer that most readers look for. */
+static void write_near(html *page, const store_view *view)
+{
+    const cluster_report *clusters = view->clusters;
+    char note[200];
+    if (clusters == NULL) {
+        page_figure(page, "Near-duplicates", "-", "not looked for: --clusters finds them");
+        return;
+    }
+    snprintf(note, sizeof note, "could be removed, of %s in %s groups within %u bits",
+             html_count(clusters->record_count).text, html_count(clusters->cluster_count).text,
+             (unsigned)clusters->distance);
+    page_figure(page, "Near-duplicates", html_count(clusters->record_count - clusters->cluster_count).text, note);
+}
+
 static void write_figures(html *page, const store_view *view)
 {
     const sstore_statistics *store = &view->stat.metadata;
     const double records = (double)store->record_count;
     char note[120];
     page_figures_begin(page);
+    write_near(page, view);
     snprintf(note, sizeof note, "%s distinct", html_count(store->distinct_count).text);
     if (records >= 1e6)
         snprintf(note, sizeof note, "%s, %s distinct", html_count(store->record_count).text,
@@ -94,17 +110,19 @@ void store_page_write(html *page, const store_view *view)
 {
     begin(page, view);
     write_figures(page, view);
-    section_size(page, view);
+    section_clusters(page, view);
     section_queries(page, view);
+    section_size(page, view);
     if (view->stat.metadata.record_count > 0) {
         const own_plan own = own_plan_of(view);
         section_plans(page, &view->plans, view->words, &own);
     }
+    page_fold_begin(page, "How the store is made: tables, symbols, prefixes, blocks, segments");
     section_tables(page, view);
     section_symbols(page, view);
     section_crowd(page, view);
     section_fill(page, view);
-    section_clusters(page, view);
     section_segments(page, view);
+    page_fold_end(page);
     page_end(page);
 }

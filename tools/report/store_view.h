@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "output/output.h"
 #include "output/store_report.h"
 #include "sstore.h"
 
@@ -32,7 +33,7 @@ spread spread_of(double *values, size_t count);
 
 /* How full blocks are. The last block of a table, which ends with the table, counts only if it is the only one. */
 typedef struct fill_report {
-    uint64_t block_count; /* looked at */
+    uint64_t block_count;          /* looked at */
     double mean_used, min_used;    /* parts of their bytes */
     uint32_t min_count, max_count; /* fingerprints in a block */
     double mean_count;
@@ -98,7 +99,7 @@ typedef struct query_report {
 
 typedef struct cluster_example {
     uint64_t size;
-    uint32_t record_count; /* that are kept */
+    uint32_t record_count;                          /* that are kept */
     sstore_cluster_record records[EXAMPLE_RECORDS]; /* without their words */
     uint64_t words[EXAMPLE_RECORDS][SSTORE_MAX_WORDS];
 } cluster_example;
@@ -116,18 +117,19 @@ typedef struct cluster_report {
 typedef struct store_view {
     const char *path;
     store_report stat;
-    uint32_t words;         /* of a fingerprint */
-    uint32_t main_segment;  /* the largest that adds */
-    table_view *tables;     /* of it */
-    table_group *groups;    /* of these tables */
+    uint32_t words;        /* of a fingerprint */
+    uint32_t main_segment; /* the largest that adds */
+    table_view *tables;    /* of it */
+    table_group *groups;   /* of these tables */
     uint32_t table_count, group_count;
     uint32_t *block_counts; /* fingerprints of each block that was looked at, of all tables */
     size_t block_count_count;
-    uint64_t *sample;       /* of the fingerprints */
+    uint64_t *sample; /* of the fingerprints */
     size_t sample_count, looked_up_count;
     plan_list plans;
-    query_report *queries;    /* or NULL */
-    cluster_report *clusters; /* or NULL */
+    query_report *queries;     /* or NULL */
+    cluster_report *clusters;  /* or NULL */
+    const output_names *names; /* of ids; or NULL */
 } store_view;
 
 #define STORE_VIEW_INIT                                                                                                \

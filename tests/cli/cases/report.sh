@@ -48,6 +48,18 @@ grep -A5 'The largest clusters' text | grep -qxF "$(<largest)" || echo "FAILED: 
 sstore clusters STORE | awk -v largest="$(<largest)" '$1 == largest { print $2 }' | head -5 | while read -r fingerprint; do
     grep -qx "$fingerprint" text || echo "FAILED: $fingerprint is in the largest cluster"
 done
+# The page begins with the answer, and with names if there is a table.
+grep -A3 -x Near-duplicates text | sed 's/[0-9][0-9]*/N/g'
+[ "$(grep -A1 -x Near-duplicates text | tail -1)" = "$(sstore clusters --drop STORE | wc -l)" ] || echo "FAILED: another number"
+grep -o 'id="clusters"\|id="queries"\|id="size"\|<details><summary>How\|id="tables"' all.html
+sstore dump STORE | cut -f 2 | sort -nu | awk '{ print $1 "\t<name> " $1 }' | sstore names --from - names
+sstore report STORE -o named.html --clusters --id-table names
+sstore clusters STORE | awk -v largest="$(<largest)" '$1 == largest { print "&lt;name&gt; " $3 }' | head -5 | while read -r name; do
+    grep -qF "<td>$name</td>" named.html || echo "FAILED: $name is not there"
+done
+echo 1 | awk '{ print $1 "\tother" }' | sstore names --from - few
+exits 1 sstore report STORE -o few.html --clusters --id-table few 2>/dev/null
+absent few.html
 echo "--- what comes from elsewhere is text"
 name="<b onload='x'>&\"STORE"
 sstore build --quiet --recipe "</title><script>alert(1)</script> & \"q\" 'a' "$'\xe2\x80\xae' "$name" input
