@@ -49,6 +49,7 @@ TEXT = {
     "dec": str,
     "signed": lambda x: str(signed(x)),
     "base64": lambda x: base64.b64encode(in_bytes(x)).decode().rstrip("="),
+    "base32": lambda x: base64.b32encode(in_bytes(x)).decode().rstrip("="),
     "bin": lambda x: "".join(f"{word:064b}" for word in words(x)),
 }
 
@@ -71,7 +72,8 @@ def json_file(records, radix, columns, fingerprint="fingerprint", identifier="id
     def one(record):
         part = {"fingerprint": (fingerprint, TEXT[radix](record[0])),
                 "id": (identifier, None if record[1] is None else str(record[1]))}
-        return json.dumps(dict(part[c] for c in columns.split(",")), separators=(",", ":"), ensure_ascii=False)
+        stated = {} if radix == "hex" else {"radix": radix}
+        return json.dumps(dict(part[c] for c in columns.split(",")) | stated, separators=(",", ":"), ensure_ascii=False)
     return lines([one(r)] for r in records)
 
 
@@ -169,9 +171,12 @@ def check_every_form(records, plain):
             check_build(f"{form} {' '.join(options)} {without}", options + without, content, "input", expected)
             answer = dump(*options)
             expect(f"{form} {' '.join(options)} {without}: dump", answer.stdout == content, answer.stderr)
+            if form == "jsonl":
+                check_build(f"jsonl {radix} {columns} {without}: states its radix",
+                            ["--columns", columns, *extra, *without], content, "input", expected)
             count += 1
     for form, content, options, expected in (
-            ("npy", array_file(records, "fingerprint,id"), [], records),
+            ("npy", array_file(records, "fingerprint,id"), ["--bits", "64"], records),
             ("npy", array_file(plain, "fingerprint"), ["--no-ids"], plain),
             ("npy-bytes", bytes_file(plain), ["--no-ids"], plain)):
         check_build(form, options, content, "input.npy", expected)

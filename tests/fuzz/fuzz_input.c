@@ -1,9 +1,11 @@
 /*
  * fuzz_input.c - any bytes as an input in any format, compressed or not. In whatever batches and threads it is read,
  * the records, the exit code and the message are the same.
- *   1 byte: format, compression and width; 1 byte: how lines are read; then the input
+ *   1 byte: format, compression and width; 1 byte: how lines are read, and whether another byte says more about it;
+ *   then the input
  */
 #include "input/input.h"
+#include "input/input_value.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -76,6 +78,23 @@ static void check_same(const outcome *left, const outcome *right)
     FUZZ_CHECK(strcmp(left->message, right->message) == 0);
 }
 
+/* The forms of fingerprints that are rarer. */
+static void choose_forms(fuzz_input *input, input_options *options)
+{
+    static const char *const columns[] = {"fingerprint,fingerprint",
+                                          "id,fingerprint,fingerprint,fingerprint,fingerprint"};
+    line_fault fault;
+    const uint64_t forms = fuzz_take(input, 1);
+    options->lines.radix = (radix_form)(forms % (RADIX_SIGNED32 + 1));
+    options->lines.radix_given = (forms & 8) != 0;
+    options->lines.pads = (forms & 16) != 0;
+    options->lines.bits = options->lines.pads && (forms & 32) != 0 ? (uint32_t)(forms * 5 % 1024) + 1 : 0;
+    if ((forms & 64) != 0 && value_has_parts(options->lines.radix)) {
+        options->columns = columns[forms >> 7];
+        FUZZ_CHECK(line_format_set_columns(&options->lines, options->columns, &fault));
+    }
+}
+
 /* Returns the width that records must have, in words, or 0. */
 static uint32_t choose_options(fuzz_input *input, input_options *options)
 {
@@ -91,7 +110,9 @@ static uint32_t choose_options(fuzz_input *input, input_options *options)
     options->lines.ignore_ids = (lines & 2) != 0;
     if ((lines & 4) != 0)
         FUZZ_CHECK(line_format_set_columns(&options->lines, columns[lines / 8 % 4], &fault));
-    return widths[kind / 32 % 8];
+    if ((lines & 128) != 0)
+        choose_forms(input, options);
+    return options->lines.bits > 0 ? (options->lines.bits + 63) / 64 : widths[kind / 32 % 8];
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -116,7 +116,7 @@ static bool shows_width(form of, const records *what)
     case FORM_U64:
     case FORM_REC: return what->words == 1; /* which is assumed */
     case FORM_NPY:
-    case FORM_NPY_BIG: return what->words == 1 || (what->words == SSTORE_MAX_WORDS && what->has_ids);
+    case FORM_NPY_BIG: return what->has_ids ? what->words == SSTORE_MAX_WORDS : what->words == 1;
     default: return true;
     }
 }
@@ -305,11 +305,13 @@ static void test_unclear_widths_are_refused(void **state)
     for (uint32_t words = 2; words < SSTORE_MAX_WORDS; words++) {
         char expected[100];
         fill(&random, words, true, &what);
-        snprintf(expected, sizeof expected, "of %" PRIu32 " bits, or of %" PRIu32 " bits and ids: --bits says which",
+        snprintf(expected, sizeof expected, "of %" PRIu32 " bits, or of %" PRIu32 " bits and ids: --bits",
                  64 * (words + 1), 64 * words);
         check_refused(&random, write_file(FORM_NPY, RADIX_HEX, &what), FORM_NPY, RADIX_HEX, 0, expected);
         fill(&random, words, false, &what);
-        memset(what.fingerprints, 0, words * sizeof *what.fingerprints);
+        for (size_t i = 0; i < words * what.count; i++)
+            what.fingerprints[i] &= UINT64_C(0x1111111111111111);
+        what.fingerprints[0] |= 1;
         snprintf(expected, sizeof expected, "say --bits %" PRIu32, 64 * words);
         check_refused(&random, write_file(FORM_TEXT, RADIX_HEX, &what), FORM_TEXT, RADIX_HEX, 0, expected);
         check_read(&random, write_file(FORM_TEXT, RADIX_HEX, &what), FORM_TEXT, RADIX_HEX, words, &what);

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 
 #include "input/input_measure.h"
+#include "input/input_value.h"
 #include "input/interrupt.h"
 
 /* ----- operands ----- */
@@ -120,8 +121,14 @@ static const option_choice compressions[] = {{"auto", COMPRESSION_AUTO},
                                              {"gzip", COMPRESSION_GZIP},
                                              {"zstd", COMPRESSION_ZSTD},
                                              {0}};
-const option_choice radix_choices[] = {{"hex", RADIX_HEX},       {"dec", RADIX_DEC}, {"signed", RADIX_SIGNED},
-                                       {"base64", RADIX_BASE64}, {"bin", RADIX_BIN}, {0}};
+#define RADIX_CHOICES                                                                                                  \
+    {"hex", RADIX_HEX}, {"dec", RADIX_DEC}, {"signed", RADIX_SIGNED}, {"base64", RADIX_BASE64},                        \
+        {"base32", RADIX_BASE32},                                                                                      \
+    {                                                                                                                  \
+        "bin", RADIX_BIN                                                                                               \
+    }
+static const option_choice radix_choices[] = {RADIX_CHOICES, {"signed32", RADIX_SIGNED32}, {0}};
+const option_choice output_radix_choices[] = {RADIX_CHOICES, {0}};
 
 const command_option input_option_table[] = {
     {"format", 0, "FORMAT", "auto (default: by suffix, otherwise text), text, u64, rec, npy or jsonl", OPTION_CHOICE,
@@ -130,8 +137,13 @@ const command_option input_option_table[] = {
      OPTION_CHOICE, OPTION_FIELD(input_options, compression), .choices = compressions},
     {"columns", 0, "LIST", "the fields of a line of text, such as id,-,fingerprint; - skips a field", OPTION_TEXT,
      OPTION_FIELD(input_options, columns), .common = true},
-    {"radix", 0, "RADIX", "fingerprints in text are hex (default), dec or signed (either reads both), base64 or bin",
-     OPTION_CHOICE, OPTION_FIELD(input_options, lines.radix), .choices = radix_choices},
+    {"radix", 0, "RADIX",
+     "fingerprints in text are hex (default), dec or signed (either reads both), base64, base32, bin or signed32 (of "
+     "32 bits)",
+     OPTION_CHOICE, OPTION_FIELD(input_options, lines.radix), .choices = radix_choices,
+     .given = offsetof(input_options, radix_given)},
+    {"pad", 0, NULL, "fingerprints have any number of bits; fill them up with zeros at the end", OPTION_FLAG,
+     OPTION_FIELD(input_options, lines.pads)},
     {"fingerprint-field", 0, "KEY", "the key of a fingerprint in JSON Lines (default fingerprint)", OPTION_TEXT,
      OPTION_FIELD(input_options, lines.fingerprint_key)},
     {"id-field", 0, "KEY", "the key of an id in JSON Lines (default id)", OPTION_TEXT,
@@ -151,10 +163,13 @@ void check_json_keys(const char *fingerprint_key, const char *id_key)
         message_usage_error("--fingerprint-field and --id-field: expected two keys, found '%s' twice", id_key);
 }
 
-void check_bits_option(uint32_t bits)
+uint32_t take_bits_option(uint32_t bits, input_options *input)
 {
-    if (bits % 64 != 0)
-        message_usage_error("--bits: expected a multiple of 64 up to %u, found %" PRIu32, 64 * SSTORE_MAX_WORDS, bits);
+    if (bits % 64 != 0 && !input->lines.pads)
+        message_usage_error("--bits: expected a multiple of 64 up to %u, or --pad, found %" PRIu32,
+                            64 * SSTORE_MAX_WORDS, bits);
+    input->lines.bits = input->lines.pads ? bits : 0;
+    return (bits + 63) / 64 * 64;
 }
 
 int check_build_distance(uint32_t distance, uint32_t words)
@@ -180,6 +195,10 @@ void check_input_options(void *part)
     /* Only after all options are parsed: --ids changes the meaning of the list. */
     if (input->columns != NULL && !line_format_set_columns(&input->lines, input->columns, &fault))
         message_usage_error("--columns: %s", fault.reason);
+    if (input->lines.part_count > 1 && !value_has_parts(input->lines.radix))
+        message_usage_error("--columns: fingerprints in several columns are hex or decimal, not %s",
+                            radix_name(input->lines.radix));
+    input->lines.radix_given = input->radix_given != NULL;
 }
 
 /* ----- options of bad rows ----- */

@@ -78,13 +78,14 @@ extern const option_choice io_modes[];
 
 /* ----- options of input ----- */
 
-extern const option_choice radix_choices[]; /* of --radix */
+extern const option_choice output_radix_choices[]; /* of --radix for output */
 
 /* Check --fingerprint-field and --id-field; a wrong value is a usage error. */
 void check_json_keys(const char *fingerprint_key, const char *id_key);
 
-/* Check --bits, or 0 if it is not given; a wrong value is a usage error. */
-void check_bits_option(uint32_t bits);
+/* Check --bits, or 0 if it is not given; a wrong value is a usage error. Returns the bits that fingerprints have with
+ * those that --pad fills up. */
+uint32_t take_bits_option(uint32_t bits, input_options *input);
 
 /* The largest distance of a build. It depends on the words of the fingerprints, which may be known later. */
 #define MAX_BUILD_DISTANCE (SSTORE_MAX_BUILD_DISTANCE * SSTORE_MAX_WORDS)
@@ -92,8 +93,8 @@ void check_bits_option(uint32_t bits);
 /* Fail if the distance is too large for a store of fingerprints of so many words. Returns an exit code. */
 int check_build_distance(uint32_t distance, uint32_t words);
 
-/* --format, --compression, --columns, --radix and the keys of JSON: a group of options for the input_options at an
- * offset in the arguments. */
+/* --format, --compression, --columns, --radix, --pad and the keys of JSON: a group of options for the input_options at
+ * an offset in the arguments. */
 extern const command_option input_option_table[];
 void check_input_options(void *part);
 #define INPUT_OPTION_GROUP(offset)                                                                                     \

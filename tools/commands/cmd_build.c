@@ -343,7 +343,7 @@ static const command_option build_command_options[] = {
      OPTION_FIELD(store_arguments, task.options.distance), .max = MAX_BUILD_DISTANCE, .common = true},
     {"bits", 0, "N",
      "fingerprints have N bits, a multiple of 64 up to 1024 (default: as the input shows, otherwise 64)", OPTION_NUMBER,
-     OPTION_FIELD(store_arguments, bits), .min = 64, .max = 64 * SSTORE_MAX_WORDS, .common = true},
+     OPTION_FIELD(store_arguments, bits), .min = 1, .max = 64 * SSTORE_MAX_WORDS, .common = true},
     {"recipe", 0, "TEXT", "how the fingerprints were made; recorded in the store", OPTION_TEXT,
      OPTION_FIELD(store_arguments, task.options.recipe), .common = true},
     {"no-ids", 0, NULL, "make a store without ids; ignore ids in the input", OPTION_FLAG,
@@ -375,7 +375,7 @@ int cmd_build(int argc, char **argv)
     const sstore_build_options *made = &all.task.options;
     if (made->without_ids && all.first_id_given != NULL)
         message_usage_error("--first-id has no effect with --no-ids: leave one of them out");
-    check_bits_option(all.bits);
+    all.bits = take_bits_option(all.bits, &all.input);
     store_take_operands(&all, given);
     all.input.lines.ignore_ids = made->without_ids;
     return store_change_from_inputs(STORE_BUILD, &all);

@@ -35,8 +35,8 @@ static const command_option options[] = {
      OPTION_CHOICE, OPTION_FIELD(arguments, format), .choices = format_choices, .common = true},
     {"columns", 0, "LIST", "fingerprint,id (default), id,fingerprint or fingerprint", OPTION_CHOICE,
      OPTION_FIELD(arguments, columns), .choices = column_choices, .common = true},
-    {"radix", 0, "RADIX", "fingerprints in text are hex (default), dec, signed, base64 or bin", OPTION_CHOICE,
-     OPTION_FIELD(arguments, radix), .choices = radix_choices, .given = offsetof(arguments, radix_given),
+    {"radix", 0, "RADIX", "fingerprints in text are hex (default), dec, signed, base64, base32 or bin", OPTION_CHOICE,
+     OPTION_FIELD(arguments, radix), .choices = output_radix_choices, .given = offsetof(arguments, radix_given),
      .common = true},
     {"fingerprint-field", 0, "KEY", "the key of a fingerprint in jsonl (default fingerprint)", OPTION_TEXT,
      OPTION_FIELD(arguments, fingerprint_key)},
@@ -84,18 +84,6 @@ static void check_arguments(const arguments *all)
     if (all->header == HEADER_ALWAYS && all->format != DUMP_TEXT)
         message_usage_error("--header always has no effect with --format %s: leave one of them out", name);
     check_json_keys(all->fingerprint_key, all->id_key);
-}
-
-/* Wider fingerprints have no decimal numbers; and their pairs say how wide they are. */
-static int check_width(const arguments *all, record_style *style)
-{
-    if (all->format == DUMP_REC && style->words > 1)
-        style->recipe = "";
-    if (radix_has_words(all->radix, style->words))
-        return EXIT_DONE;
-    message_print("--radix: decimal numbers have 64 bits; the store's fingerprints have %u: use hex, base64 or bin",
-                  64 * style->words);
-    return EXIT_USAGE;
 }
 
 /* Choose what to print of each record. Returns an exit code. */
@@ -169,8 +157,8 @@ int cmd_dump(int argc, char **argv)
                           .words = metadata.fingerprint_bits / 64,
                           .radix = all.radix,
                           .has_ids = metadata.has_ids};
-    if (code == EXIT_DONE)
-        code = check_width(&all, &style);
+    if (all.format == DUMP_REC && style.words > 1)
+        style.recipe = ""; /* the pairs of wider fingerprints say how wide they are */
     if (code == EXIT_DONE)
         code = choose_parts(path, &all, &style);
     if (code == EXIT_DONE && !records_begin(&style, metadata.record_count))

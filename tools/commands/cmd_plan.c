@@ -31,7 +31,7 @@ static const command_option options[] = {
     {"distance", 'k', "K", "plan for queries within K bits, up to a quarter of the bits (default 3)", OPTION_NUMBER,
      OPTION_FIELD(arguments, plan.distance), .max = MAX_BUILD_DISTANCE, .common = true},
     {"bits", 0, "N", "fingerprints have N bits, a multiple of 64 up to 1024 (default: those of --sample, otherwise 64)",
-     OPTION_NUMBER, OPTION_FIELD(arguments, bits), .min = 64, .max = 64 * SSTORE_MAX_WORDS},
+     OPTION_NUMBER, OPTION_FIELD(arguments, bits), .min = 1, .max = 64 * SSTORE_MAX_WORDS},
     {"objective", 0, "WHAT", "how to choose a plan: size, balanced (default) or latency", OPTION_CHOICE,
      OPTION_FIELD(arguments, plan.objective), .choices = objectives, .common = true},
     {"max-bytes", 0, "SIZE", "choose among plans that take at most SIZE", OPTION_SIZE,
@@ -222,7 +222,7 @@ int cmd_plan(int argc, char **argv)
         message_usage_error("expected -n, the number of records, or --sample");
     if (all.html != NULL && all.json)
         message_usage_error("--html and --json cannot be combined");
-    check_bits_option(all.bits);
+    all.bits = take_bits_option(all.bits, &all.input);
     if (all.bits > 0)
         all.plan.fingerprint_bits = all.bits;
     int code = read_sample(&all, &sample);

@@ -11,6 +11,7 @@
 #include "commands/cmd.h"
 #include "commands/id_names.h"
 #include "input/input_measure.h"
+#include "input/input_value.h"
 
 typedef struct arguments {
     const char *store;
@@ -44,8 +45,8 @@ static const command_option options[] = {
      .min = 1, .max = UINT64_MAX, .common = true},
     {"json", 0, NULL, "print one JSON object per line", OPTION_JSON, OPTION_FIELD(arguments, json), .common = true},
     ID_TABLE_OPTION(arguments, id_table),
-    {"output-radix", 0, "RADIX", "print fingerprints as hex (default), dec, signed, base64 or bin", OPTION_CHOICE,
-     OPTION_FIELD(arguments, output_radix), .choices = radix_choices},
+    {"output-radix", 0, "RADIX", "print fingerprints as hex (default), dec, signed, base64, base32 or bin",
+     OPTION_CHOICE, OPTION_FIELD(arguments, output_radix), .choices = output_radix_choices},
     {"threads", 0, "N", "use N threads for operands and --input (default: all processors)", OPTION_NUMBER,
      OPTION_FIELD(arguments, threads), .max = 1024},
     {"io", 0, "MODE",
@@ -81,19 +82,28 @@ static bool reads_stdin(const arguments *all)
 }
 
 /* Read operands as fingerprints of `words` words, or of any width if that is 0. Wrong ones end the process with a usage
- * error. */
-static void read_operands(const arguments *all, uint32_t words, uint64_t *to)
+ * error. Returns an exit code. */
+static int read_operands(const arguments *all, uint32_t words, uint64_t *to)
 {
+    line_format format = all->format.lines;
+    format.words = words;
+    format.words_given = format.pads ? format.bits > 0 : true;
     for (int i = 0; i < all->fingerprints.count; i++) {
-        uint64_t any_width[SSTORE_MAX_WORDS] = {0};
+        line_record record;
         line_fault fault;
+        char recipe[VALUE_RECIPE_BYTES];
         const char *text = all->fingerprints.items[i];
         if (strcmp(text, "-") == 0)
             message_usage_error("expected either FINGERPRINT operands or '-', found both");
-        if (line_parse_fingerprint(all->format.lines.radix, words, text, strlen(text),
-                                   to != NULL ? to + (size_t)words * (size_t)i : any_width, &fault) == 0)
+        if (!value_parse(&format, text, strlen(text), &record, &fault))
             message_usage_error("%s%s", fault.reason, operand_hint(text));
+        if (to != NULL)
+            memcpy(to + (size_t)words * (size_t)i, record.fingerprint, words * sizeof *to);
+        if (to != NULL && record.kind != 0 &&
+            store_check_recipe(all->store, text, value_recipe(record.kind, recipe)) != EXIT_DONE)
+            return EXIT_FAILED;
     }
+    return EXIT_DONE;
 }
 
 /* Wrong arguments end the process with a usage error. */
@@ -103,7 +113,7 @@ static void check_arguments(const arguments *all)
     if (all->input != NULL && given->count > 0)
         message_usage_error("expected either FINGERPRINT operands or --input, found both");
     if (!reads_stdin(all))
-        read_operands(all, 0, NULL);
+        (void)read_operands(all, 0, NULL);
     if (all->explain && (all->input != NULL || given->count != 1 || reads_stdin(all)))
         message_usage_error("--explain needs exactly one FINGERPRINT operand");
     if (all->explain && (all->nearest || all->count || all->json || all->limit != UINT64_MAX))
@@ -156,9 +166,6 @@ static void check_width(const arguments *all, uint32_t words)
     const uint32_t max = SSTORE_MAX_DISTANCE * words;
     if (all->distance > max)
         message_usage_error("--distance: expected a number from 0 to %" PRIu32 ", found %" PRIu32, max, all->distance);
-    if (!radix_has_words(all->output_radix, words))
-        message_usage_error("--output-radix: decimal numbers have 64 bits; the store's fingerprints have %" PRIu32,
-                            64 * words);
 }
 
 /* Returns an exit code. Close the session in any case. */
@@ -183,8 +190,9 @@ static int open_session(query_session *session, const arguments *all)
                                                     : metadata.distance;
     session->operands = allocate_or_exit((size_t)all->fingerprints.count * session->words, sizeof *session->operands);
     if (!reads_stdin(all))
-        read_operands(all, session->words, session->operands);
-    code = id_names_open(&session->names, all->id_table, all->store, &session->style);
+        code = read_operands(all, session->words, session->operands);
+    if (code == EXIT_DONE)
+        code = id_names_open(&session->names, all->id_table, all->store, &session->style);
     if (code == EXIT_DONE && !all->explain)
         output_head(&session->style, all->header, all->count ? "query\tcount" : MATCH_COLUMNS);
     return code;

@@ -29,7 +29,7 @@ static const command_option options[] = {
     {"distance", 'k', "D", "find records within D bits, up to a quarter of the bits (default 3)", OPTION_NUMBER,
      OPTION_FIELD(arguments, distance), .max = MAX_BUILD_DISTANCE, .common = true},
     {"bits", 0, "N", "fingerprints have N bits, a multiple of 64 up to 1024 (default: as BATCH shows, otherwise 64)",
-     OPTION_NUMBER, OPTION_FIELD(arguments, bits), .min = 64, .max = 64 * SSTORE_MAX_WORDS},
+     OPTION_NUMBER, OPTION_FIELD(arguments, bits), .min = 1, .max = 64 * SSTORE_MAX_WORDS},
     {"no-ids", 0, NULL, "ignore the ids in FILEs, and print - instead", OPTION_FLAG,
      OPTION_FIELD(arguments, format.lines.ignore_ids), .common = true},
     {"threads", 0, "N", "use N threads (default: all processors); 1: also read input on the same thread", OPTION_NUMBER,
@@ -87,6 +87,9 @@ static int open_scan(const arguments *all, input_shape *shape, sstore_stream_mat
     sstore_stream_options stream = SSTORE_STREAM_OPTIONS_INIT;
     sstore_error error;
     format.lines.radix = all->format.lines.radix;
+    format.lines.radix_given = all->format.lines.radix_given;
+    format.lines.pads = all->format.lines.pads;
+    format.lines.bits = all->format.lines.bits;
     format.lines.fingerprint_key = all->format.lines.fingerprint_key;
     format.lines.ignore_ids = true;
     format.on_recipe = all->format.on_recipe;
@@ -217,14 +220,14 @@ static int close_stream(scan_stream *stream)
 }
 
 /* All FILEs must have ids or none, so that the matches can be collected. */
-static int scan_inputs(const arguments *all, uint32_t words, sstore_stream_matcher *scan)
+static int scan_inputs(const arguments *all, input_shape shape, sstore_stream_matcher *scan)
 {
     scan_stream stream;
-    input_shape shape = {.words = words};
+    shape.ids = INPUT_IDS_UNKNOWN;
     int code = open_stream(&stream, scan, all->threads != 1);
     input_measure_begin(all->inputs.items, all->inputs.count);
     stream.ignore_ids = all->format.lines.ignore_ids;
-    stream.style = (output_style){.has_ids = !stream.ignore_ids, .words = words};
+    stream.style = (output_style){.has_ids = !stream.ignore_ids, .words = shape.words};
     output_head(&stream.style, all->header, MATCH_COLUMNS);
     for (int i = 0; i < all->inputs.count && code == EXIT_DONE; i++) {
         code = input_read(all->inputs.items[i], &all->format, &shape, add_records, &stream);
@@ -245,8 +248,7 @@ int cmd_scan(int argc, char **argv)
     const operands given = command_line_parse(&syntax, argc, argv, &all);
     if (all.queries == NULL)
         message_usage_error("expected --queries BATCH");
-    check_bits_option(all.bits);
-    shape.words = all.bits / 64;
+    shape.words = take_bits_option(all.bits, &all.format) / 64;
     all.inputs = operands_as_inputs(given);
     for (int i = 0; i < all.inputs.count; i++)
         if (strcmp(all.queries, "-") == 0 && strcmp(all.inputs.items[i], "-") == 0)
@@ -261,7 +263,7 @@ int cmd_scan(int argc, char **argv)
     if (code == EXIT_DONE)
         code = open_scan(&all, &shape, &scan);
     if (code == EXIT_DONE)
-        code = scan_inputs(&all, shape.words, scan);
+        code = scan_inputs(&all, shape, scan);
     progress_end();
     code = end_inputs(&all.format, false, code);
     sstore_stream_matcher_free(scan);

@@ -25,8 +25,8 @@ static bool fail_key(document_batch *batch, document *of, const json_member *mem
                         : member->kind == MEMBER_NULL    ? "null"
                         : member->kind == MEMBER_STRING  ? "a string"
                         : member->kind == MEMBER_INTEGER ? "a number"
-                        : member->kind == MEMBER_BYTES   ? "an array"
-                                                         : member->text;
+                        : member->kind == MEMBER_OTHER   ? member->text
+                                                         : "an array";
     snprintf(reason, sizeof reason, "%.60s': expected %s, found %s%s%s", member->key, expected, found,
              member->kind == MEMBER_ABSENT ? "; the key is named by " : "",
              member->kind == MEMBER_ABSENT ? option : "");

@@ -175,8 +175,10 @@ int input_refuse(input_reader *reader, const bad_row *row)
 
 int input_settle_words(input_reader *reader, uint32_t words)
 {
-    if (reader->shape->words == 0)
+    if (reader->shape->words == 0) {
         reader->shape->words = reader->lines.words = words;
+        reader->shape->is_shown = true;
+    }
     if (reader->shape->words == words)
         return EXIT_DONE;
     (void)line_fault_of_width(&reader->source.fault, reader->shape->words, words);
@@ -340,6 +342,9 @@ int input_read(const char *path, const input_options *options, input_shape *shap
     consumer taker = {.on_batch = on_batch, .context = context, .options = options, .path = path};
     input_reader reader = {.path = path, .options = options, .lines = options->lines, .shape = shape};
     reader.lines.words = shape->words;
+    if (shape->bits > 0)
+        reader.lines.bits = shape->bits;
+    reader.lines.words_given = options->lines.pads ? options->lines.bits > 0 : shape->words > 0 && !shape->is_shown;
     int code = input_source_open(&reader.source, path);
     if (code != EXIT_DONE)
         return code;
@@ -371,6 +376,7 @@ int input_read_interactive(const input_options *options, input_shape *shape, inp
     one_by_one.ahead = false;
     if (options->bad_rows != NULL)
         options->bad_rows->are_told = true;
+    one_by_one.interactive = true;
     return input_read("-", &one_by_one, shape, on_record, context);
 }
 

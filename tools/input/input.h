@@ -42,28 +42,32 @@ typedef struct input_options {
     bool ahead;                /* parse and unpack in another thread, ahead of the consumer */
     input_recipe_fn on_recipe; /* NULL: recipes are ignored */
     void *recipe_context;
-    bad_rows bad;          /* its options; copies of these options use the same one: */
-    bad_rows *bad_rows;    /* NULL: a bad row ends the reading */
-    input_doubt own_doubt; /* in the same way */
-    input_doubt *doubt;    /* NULL: nothing is doubted */
+    bad_rows bad;            /* its options; copies of these options use the same one: */
+    bad_rows *bad_rows;      /* NULL: a bad row ends the reading */
+    input_doubt own_doubt;   /* in the same way */
+    input_doubt *doubt;      /* NULL: nothing is doubted */
+    const char *radix_given; /* --radix as it is written, or NULL */
+    bool interactive; /* the writer may wait for the answer to each record, so none is read before it is wanted */
 } input_options;
 
 #define INPUT_OPTIONS_INIT                                                                                             \
     {                                                                                                                  \
         INPUT_AUTO, COMPRESSION_AUTO, DECOMPRESS_MAX_WINDOW_BITS, NULL, LINE_FORMAT_INIT, INPUT_BATCH_RECORDS, true,   \
-            NULL, NULL, BAD_ROWS_INIT, NULL, {.strict = false}, NULL                                                   \
+            NULL, NULL, BAD_ROWS_INIT, NULL, {.strict = false}, NULL, NULL, false                                      \
     }
 
-/* What the records of all inputs have in common, perhaps from the beginning. Otherwise the first record decides. */
+/* What the records of all inputs have in common, perhaps from the beginning. Otherwise the first records decide. */
 typedef enum input_ids { INPUT_IDS_UNKNOWN, INPUT_IDS_PRESENT, INPUT_IDS_ABSENT } input_ids;
 typedef struct input_shape {
     input_ids ids;
     uint32_t words; /* of a fingerprint; 0: unknown */
+    bool is_shown;  /* the inputs show the words, which were not known before */
+    uint32_t bits;  /* of a fingerprint before --pad fills them up; 0: unknown */
 } input_shape;
 
 #define INPUT_SHAPE_INIT                                                                                               \
     {                                                                                                                  \
-        INPUT_IDS_UNKNOWN, 0                                                                                           \
+        INPUT_IDS_UNKNOWN, 0, false, 0                                                                                 \
     }
 
 /* Do records with ids, or without, agree with the earlier ones, if there are any? */

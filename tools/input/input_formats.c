@@ -13,6 +13,8 @@
 #include "input/digits.h"
 #include "input/input_hint.h"
 #include "input/input_json.h"
+#include "input/input_value.h"
+#include "input/input_width.h"
 #include "output/records.h"
 
 /* ----- what inputs state ----- */
@@ -44,45 +46,139 @@ static int take_recipe(input_reader *reader, const char *text, size_t length)
     return input_deliver(reader);
 }
 
-/* Take the columns that the input states, unless they were given. */
-static int take_columns(input_reader *reader, const char *text, size_t length)
+/* May a comment state the columns? */
+static bool takes_columns(const input_reader *reader)
 {
-    line_fault fault;
-    if (reader->options->columns != NULL || reader->lines.are_ids || reader->lines.are_edges)
-        return EXIT_DONE;
-    char *list = copy_text(text, length);
-    const bool right = list != NULL && line_format_set_columns(&reader->lines, list, &fault);
-    free(list);
-    return right ? EXIT_DONE : input_source_fail(&reader->source, 0, list != NULL ? fault.reason : "out of memory");
+    return reader->options->columns == NULL && !reader->lines.are_ids && !reader->lines.are_edges;
 }
+
+/* Files of the format FPS of cheminformatics say how many bits their fingerprints have. */
+#define BITS_COMMENT "#num_bits="
 
 /* A line that begins with # is a comment, which may state how the others were made. */
 static int take_comment(input_reader *reader, const char *line, size_t length)
 {
-    static const char recipe[] = RECORDS_RECIPE_COMMENT, columns[] = RECORDS_COLUMNS_COMMENT;
-    const size_t before_recipe = sizeof recipe - 1, before_columns = sizeof columns - 1;
+    static const char recipe[] = RECORDS_RECIPE_COMMENT, bits[] = BITS_COMMENT;
+    const size_t before_recipe = sizeof recipe - 1, before_bits = sizeof bits - 1;
+    line_fault fault;
+    uint64_t number;
     if (length > before_recipe && memcmp(line, recipe, before_recipe) == 0)
         return take_recipe(reader, line + before_recipe, length - before_recipe);
-    if (length > before_columns && memcmp(line, columns, before_columns) == 0)
-        return take_columns(reader, line + before_columns, length - before_columns);
+    if (takes_columns(reader) && !input_take_columns(&reader->lines, line, length, &fault) && fault.reason[0] != '\0')
+        return input_source_fail(&reader->source, 0, fault.reason);
+    if (length > before_bits && memcmp(line, bits, before_bits) == 0 &&
+        line_parse_id(line + before_bits, length - before_bits, &number, &fault) && number > 64 * SSTORE_MAX_WORDS)
+        return byte_stream_fail(&reader->source.fault,
+                                "its fingerprints have %" PRIu64 " bits, and those of a store at most %u", number,
+                                64 * SSTORE_MAX_WORDS);
     return EXIT_DONE;
 }
 
 /* ----- lines ----- */
 
-typedef bool (*line_parser)(const line_format *format, const char *line, size_t length, line_record *record_out,
-                            line_fault *fault);
+/* How much of an input is asked for its width: more only if that is not one record. */
+#define WIDTH_BYTES ((size_t)1 << 16)
+#define MAX_WIDTH_BYTES ((size_t)1 << 25)
 
-/* The first line tells the width of all. */
-static bool settle_line_words(input_reader *reader, const line_record *record, line_fault *fault)
+static void settle_width(input_reader *reader, const input_width *width)
+{
+    line_format *lines = &reader->lines;
+    const uint32_t words = (width->bits + 63) / 64;
+    if (lines->words == 0) {
+        reader->shape->words = lines->words = words;
+        reader->shape->is_shown = true;
+        lines->words_unsure = !width->is_sure;
+    }
+    if (lines->pads && lines->bits == 0 && lines->words == words)
+        reader->shape->bits = lines->bits = width->bits;
+}
+
+/* Is the width still to be found? */
+static bool lacks_width(const input_reader *reader)
+{
+    const line_format *lines = &reader->lines;
+    return !lines->are_ids && !lines->are_edges && (lines->words == 0 || (lines->pads && lines->bits == 0));
+}
+
+/* Find the width from the first lines, which are then read from the beginning. */
+static int find_width(input_reader *reader, line_parser parse)
+{
+    input_source *source = &reader->source;
+    int code = EXIT_DONE;
+    bool enough = reader->options->interactive || !lacks_width(reader);
+    for (size_t bytes = WIDTH_BYTES; code == EXIT_DONE && !enough; bytes *= 2) {
+        code = input_source_need(source, bytes);
+        if (code != EXIT_DONE)
+            break;
+        const input_width width = input_width_find(&reader->lines, parse, takes_columns(reader),
+                                                   source->buffer + source->begin, source->end - source->begin,
+                                                   source->at_end);
+        if (width.bits > 0)
+            settle_width(reader, &width);
+        enough = width.bits > 0 || source->at_end || bytes >= MAX_WIDTH_BYTES;
+    }
+    return code;
+}
+
+/* All fingerprints of an input are of one kind, if they say it. */
+static bool has_right_kind(const input_reader *reader, const line_record *record, line_fault *fault)
+{
+    const char kind = reader->lines.kind;
+    if (record->kind == kind || !reader->has_record)
+        return true;
+    if (record->kind != 0 && kind != 0)
+        return line_fault_set(fault, "expected a fingerprint of the kind '%c:', as in the lines before, found '%c:'",
+                              kind, record->kind);
+    return line_fault_set(fault, "expected %s in front of the fingerprint, as in the lines before, found '%c:'",
+                          kind != 0 ? "its kind" : "nothing", kind != 0 ? kind : record->kind);
+}
+
+/* A string of decimal digits is hex, and a number is decimal: an input that has both does not mean that. */
+static bool means_one_radix(const input_reader *reader, const line_record *record)
+{
+    return reader->lines.radix_given || !(record->value == LINE_VALUE_NUMBER   ? reader->has_digits
+                                          : record->value == LINE_VALUE_DIGITS ? reader->has_numbers
+                                                                               : false);
+}
+
+/* Does the record agree with those before it? */
+static bool agrees(const input_reader *reader, const line_record *record, line_fault *fault)
 {
     if (record->may_be_bits)
         return line_fault_set(fault,
                               "expected a fingerprint in hex, found only digits 0 and 1; --radix bin reads binary "
                               "digits; if they are hex digits, say --bits %" PRIu32,
                               64 * record->words);
-    reader->shape->words = reader->lines.words = record->words;
-    return true;
+    if (!means_one_radix(reader, record))
+        return line_fault_set(fault, "the input has fingerprints as numbers, which are decimal, and as strings of "
+                                     "decimal digits, which are hex: --radix dec reads both as decimal, --radix hex "
+                                     "the strings as hex");
+    return has_right_kind(reader, record, fault);
+}
+
+/* Note what the record says about all others. The recipe keeps the kind. */
+static int settle_line(input_reader *reader, const line_record *record)
+{
+    char recipe[VALUE_RECIPE_BYTES];
+    const bool is_first = !reader->has_record;
+    reader->has_record = true;
+    reader->has_numbers = reader->has_numbers || record->value == LINE_VALUE_NUMBER;
+    reader->has_digits = reader->has_digits || record->value == LINE_VALUE_DIGITS;
+    reader->lines.words_unsure = reader->lines.words_unsure && !record->decides;
+    if (lacks_width(reader))
+        settle_width(reader, &(input_width){record->bits, record->decides});
+    if (!is_first || record->kind == 0)
+        return EXIT_DONE;
+    reader->lines.kind = record->kind;
+    (void)value_recipe(record->kind, recipe);
+    return take_recipe(reader, recipe, strlen(recipe));
+}
+
+static bool is_blank(const char *line, size_t length)
+{
+    while (length > 0 && (line[length - 1] == ' ' || line[length - 1] == '\t'))
+        length--;
+    return length == 0;
 }
 
 /* The line cannot be read. */
@@ -107,6 +203,8 @@ static int take_line(input_reader *reader, const source_line *line, line_parser 
         return refuse_line(reader, line, LINE_TOO_LONG);
     const size_t bom_bytes = line->number == 1 ? input_hint_bom_bytes(line->text, length) : 0;
     if (!parse(&reader->lines, line->text + bom_bytes, length - bom_bytes, &record, &fault)) {
+        if (is_blank(line->text + bom_bytes, length - bom_bytes))
+            return EXIT_DONE;
         if (parse == line_parse && length > bom_bytes && line->text[bom_bytes] == '#')
             return take_comment(reader, line->text + bom_bytes, length - bom_bytes);
         hint = input_hint_of_line(line->text + bom_bytes, length - bom_bytes, line->number);
@@ -114,8 +212,11 @@ static int take_line(input_reader *reader, const source_line *line, line_parser 
             line_fault_set_hint(&fault, hint);
         return refuse_line(reader, line, fault.reason);
     }
-    if (reader->shape->words == 0 && !settle_line_words(reader, &record, &fault))
+    if (!agrees(reader, &record, &fault))
         return refuse_line(reader, line, fault.reason);
+    const int code = settle_line(reader, &record);
+    if (code != EXIT_DONE)
+        return code;
     if (input_ids_agree(&reader->shape->ids, record.has_id)) {
         record_batch *batch = reader->batch;
         memcpy(batch->fingerprints + record.words * batch->count, record.fingerprint,
@@ -157,7 +258,9 @@ static int take_runs(input_reader *reader, source_line *line)
 static int read_text(input_reader *reader)
 {
     source_line line = {.cuts = bad_rows_skip(reader->options->bad_rows)};
-    int code = take_runs(reader, &line);
+    int code = find_width(reader, line_parse);
+    if (code == EXIT_DONE)
+        code = take_runs(reader, &line);
     while (code == EXIT_DONE && source_line_next(&reader->source, &line, &code)) {
         code = take_line(reader, &line, line_parse);
         if (code == EXIT_DONE)
@@ -169,7 +272,7 @@ static int read_text(input_reader *reader)
 static int read_jsonl(input_reader *reader)
 {
     source_line line = {.cuts = bad_rows_skip(reader->options->bad_rows)};
-    int code = EXIT_DONE;
+    int code = find_width(reader, json_line_parse);
     while (code == EXIT_DONE && source_line_next(&reader->source, &line, &code))
         code = take_line(reader, &line, json_line_parse);
     return code;
@@ -177,12 +280,21 @@ static int read_jsonl(input_reader *reader)
 
 /* ----- words ----- */
 
-/* The layout of records in 64-bit words. */
+/* The layout of records in 64-bit words, or in smaller parts of fingerprints. */
+typedef enum layout_part {
+    PART_WORD,
+    PART_HALF,
+    PART_BYTE,
+    PART_BIT
+} layout_part; /* of 64, 32, 8 bits, or a bit in
+                                                                                      a byte */
 typedef struct word_layout {
     uint32_t words; /* of a fingerprint, the first of which comes first */
     bool big_endian;
-    bool has_ids;    /* a word with the id follows the fingerprint */
-    bool has_header; /* of pairs: another one after it would be of another file */
+    bool has_ids;     /* a word with the id follows the fingerprint */
+    bool has_header;  /* of pairs: another one after it would be of another file */
+    layout_part part; /* if these are smaller, there are no ids */
+    uint32_t columns; /* parts of a fingerprint, if they are smaller */
 } word_layout;
 
 static size_t record_words(const word_layout *layout)
@@ -192,7 +304,9 @@ static size_t record_words(const word_layout *layout)
 
 static size_t record_bytes(const word_layout *layout)
 {
-    return 8 * record_words(layout);
+    return layout->part == PART_WORD   ? 8 * record_words(layout)
+           : layout->part == PART_HALF ? 4 * (size_t)layout->columns
+                                       : layout->columns;
 }
 
 /* From each of `count` records of `step` words, copy the first `width` ones. */
@@ -216,6 +330,44 @@ static void copy_words(const char *from, size_t step, size_t width, bool big_end
         copy_columns(from, step, width, big_endian, to, count);
 }
 
+static bool are_bits(const char *bytes, size_t size)
+{
+    unsigned char all = 0;
+    for (size_t i = 0; i < size; i++)
+        all |= (unsigned char)bytes[i];
+    return all <= 1;
+}
+
+/* Read a fingerprint of smaller parts. */
+static void copy_parts(const char *from, const word_layout *layout, uint64_t *to)
+{
+    unsigned char bytes[8 * SSTORE_MAX_WORDS] = {0};
+    if (layout->part == PART_HALF) {
+        uint32_t half;
+        memcpy(&half, from, sizeof half);
+        *to = layout->big_endian ? be32toh(half) : le32toh(half);
+        return;
+    }
+    for (size_t i = 0; i < layout->columns; i++) {
+        const unsigned char byte = (unsigned char)from[i];
+        if (layout->part == PART_BYTE)
+            bytes[i] = byte;
+        else
+            bytes[i / 8] |= (unsigned char)(byte << (7 - i % 8));
+    }
+    copy_words((const char *)bytes, 1, 1, true, to, layout->words);
+}
+
+/* How many of the records are right: bits were read from bytes that are 0 and 1 so far. */
+static size_t count_right(const char *from, const word_layout *layout, size_t count)
+{
+    const size_t step = record_bytes(layout);
+    size_t right = 0;
+    while (right < count && (layout->part != PART_BIT || are_bits(from + step * right, step)))
+        right++;
+    return right;
+}
+
 /* Move at most `count` records from the source to the batch. Returns how many they were. */
 static size_t take_records(input_reader *reader, const word_layout *layout, size_t count)
 {
@@ -229,11 +381,17 @@ static size_t take_records(input_reader *reader, const word_layout *layout, size
     for (size_t i = 0; layout->has_header && i < count; i++)
         if (memcmp(from + 8 * step * i, RECORDS_MAGIC, RECORDS_MAGIC_BYTES) == 0)
             count = i;
-    copy_words(are_ids ? id : from, step, width, layout->big_endian, batch->fingerprints + width * batch->count, count);
+    if (layout->part == PART_WORD)
+        copy_words(are_ids ? id : from, step, width, layout->big_endian, batch->fingerprints + width * batch->count,
+                   count);
+    else
+        count = count_right(from, layout, count);
+    for (size_t i = 0; i < count && layout->part != PART_WORD; i++)
+        copy_parts(from + record_bytes(layout) * i, layout, batch->fingerprints + width * (batch->count + i));
     if (reader->shape->ids == INPUT_IDS_PRESENT)
         copy_words(id, step, 1, layout->big_endian, batch->ids + batch->count, count);
     batch->count += count;
-    input_source_take(&reader->source, 8 * step * count);
+    input_source_take(&reader->source, record_bytes(layout) * count);
     return count;
 }
 
@@ -306,6 +464,11 @@ static int read_words(input_reader *reader, const word_layout *layout, uint64_t 
         all_taken += taken;
         if (left != UINT64_MAX)
             left -= taken;
+        if (taken == 0)
+            return byte_stream_fail(&source->fault,
+                                    "its bytes were 0 and 1 so far, so single bits; at offset %" PRIu64
+                                    " a row has others: if all are bytes, --bits %" PRIu32 " says so",
+                                    source->offset, 8 * layout->columns);
         if (reader->batch->count == input_batch_room(reader))
             code = input_deliver(reader);
     }
@@ -329,7 +492,11 @@ static int read_words(input_reader *reader, const word_layout *layout, uint64_t 
 #define NO_DICT "the header is not a dict of 'descr', 'fortran_order' and 'shape'"
 #define NO_TUPLE "the shape is not a tuple of numbers"
 
-typedef enum npy_type { NPY_LITTLE_WORDS, NPY_BIG_WORDS, NPY_BYTES } npy_type;
+typedef struct npy_type {
+    const char *name;
+    layout_part part;
+    bool big_endian;
+} npy_type;
 
 typedef struct npy_header {
     unsigned keys; /* that are set: a bit for each of the table in parse_entry() */
@@ -385,26 +552,24 @@ static bool string_is(const char *text, size_t length, const char *word)
 
 static bool parse_type(npy_parser *parser, npy_header *header)
 {
-    /* Signed words are two's complement: programs without unsigned types store fingerprints in them. */
-    static const struct {
-        const char *name;
-        npy_type type;
-    } types[] = {{"<u8", NPY_LITTLE_WORDS},
-                 {"<i8", NPY_LITTLE_WORDS},
-                 {">u8", NPY_BIG_WORDS},
-                 {">i8", NPY_BIG_WORDS},
-                 {"|u1", NPY_BYTES}};
+    /* Signed numbers are two's complement: programs without unsigned types store fingerprints in them. */
+    static const npy_type types[] = {{"<u8", PART_WORD, false}, {"<i8", PART_WORD, false}, {">u8", PART_WORD, true},
+                                     {">i8", PART_WORD, true},  {"<u4", PART_HALF, false}, {"<i4", PART_HALF, false},
+                                     {">u4", PART_HALF, true},  {">i4", PART_HALF, true},  {"|u1", PART_BYTE, true},
+                                     {"|i1", PART_BYTE, true},  {"|b1", PART_BIT, true}};
     const char *text = parser->at;
     size_t length = 0;
     if (!take_string(parser, &text, &length))
         length = (size_t)(parser->end - text);
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
         if (string_is(text, length, types[i].name)) {
-            header->type = types[i].type;
+            header->type = types[i];
             return true;
         }
     }
-    return line_fault_found(parser->fault, "an array of type <u8, >u8, <i8, >i8 or |u1", text, length);
+    return line_fault_found(parser->fault,
+                            "an array of integers of 64 or 32 bits, of bytes or of booleans, such as <u8", text,
+                            length);
 }
 
 static bool parse_order(npy_parser *parser, npy_header *header)
@@ -478,56 +643,99 @@ static bool parse_header(npy_parser *parser, npy_header *header)
 
 #define NO_RECORDS "expected an array of shape (n,), or of shape (n, 2) for fingerprints and ids"
 
-/* Each row of a table of words is a fingerprint, or a fingerprint and an id: of `words` words, if that is known. */
-static bool check_word_columns(uint64_t columns, uint32_t words, word_layout *layout, line_fault *fault)
+/* What is known about an array of records. */
+typedef struct npy_known {
+    const line_format *lines;
+    bool has_columns; /* --columns was given */
+    uint32_t words;   /* of a fingerprint, or 0 */
+} npy_known;
+
+/* Each row of a table of words is a fingerprint, or a fingerprint and an id: as the known words or --columns say. */
+static bool check_word_columns(uint64_t columns, const npy_known *known, word_layout *layout, line_fault *fault)
 {
+    uint32_t words = known->words;
     if (columns < 2 || columns > SSTORE_MAX_WORDS + 1)
         return line_fault_set(fault, NO_RECORDS);
-    if (words == 0 && columns > 2 && columns <= SSTORE_MAX_WORDS)
+    if (words == 0 && known->has_columns && known->lines->columns[0] == LINE_COLUMN_FINGERPRINT)
+        words = (uint32_t)columns - (known->lines->column_count > 1 && known->lines->columns[1] == LINE_COLUMN_ID);
+    if (words == 0 && columns <= SSTORE_MAX_WORDS)
         return line_fault_set(fault,
                               "an array of shape (n, %" PRIu64 ") has fingerprints of %" PRIu64 " bits, or of %" PRIu64
-                              " bits and ids: --bits says which",
-                              columns, 64 * columns, 64 * (columns - 1));
+                              " bits and ids: --bits %" PRIu64 " or --bits %" PRIu64
+                              " says which, or --columns fingerprint or fingerprint,id",
+                              columns, 64 * columns, 64 * (columns - 1), 64 * columns, 64 * (columns - 1));
     if (words == 0)
         words = (uint32_t)columns - 1;
     if (columns != words && columns != words + 1)
         return line_fault_set(fault,
                               "expected fingerprints of %" PRIu32 " bits in an array of %" PRIu32
-                              " columns of words, or of %" PRIu32 " with ids, found %" PRIu64
-                              "; see --bits of 'sstore build'",
+                              " columns of words, or of %" PRIu32 " with ids, found %" PRIu64 "; " LINE_SEE_BITS,
                               64 * words, words, words + 1, columns);
     layout->words = words;
     layout->has_ids = columns != words;
     return true;
 }
 
-/* Each row of a table of bytes is a fingerprint: big-endian words, the first one of which is the most significant. */
-static bool check_byte_columns(uint64_t columns, word_layout *layout, line_fault *fault)
+/* Each row of a table of bytes or bits is a fingerprint: big-endian words, the first one of which is the most
+ * significant. */
+static bool check_small_columns(uint64_t columns, const npy_known *known, word_layout *layout, line_fault *fault)
 {
-    layout->words = (uint32_t)columns / 8;
-    return (columns > 0 && columns % 8 == 0 && columns <= 8 * SSTORE_MAX_WORDS) ||
-           line_fault_set(fault,
-                          "expected bytes of shape (n, 8), or (n, 8 * w) for fingerprints of w words of 64 bits");
+    const uint64_t bits = layout->part == PART_BYTE ? 8 * columns : columns;
+    if (columns == 0 || columns > 64 * SSTORE_MAX_WORDS || bits > 64 * SSTORE_MAX_WORDS ||
+        (bits % 64 != 0 && !known->lines->pads))
+        return line_fault_set(
+            fault,
+            layout->part == PART_BYTE
+                ? "expected bytes of shape (n, 8), or (n, 8 * w) for fingerprints of w words of 64 bits; --pad fills "
+                  "up "
+                  "other sizes up to 128"
+                : "expected booleans of shape (n, 64), or (n, 64 * w) for fingerprints of w words of 64 bits; --pad "
+                  "fills up other sizes up to 1024");
+    layout->words = (uint32_t)(bits + 63) / 64;
+    if (layout->part == PART_BYTE && bits % 64 == 0)
+        layout->part = PART_WORD; /* which are read faster */
+    return true;
 }
 
-/* If the array has the shape of records, set their number and layout. `words`: of a fingerprint, or 0. */
-static bool check_shape(const npy_header *header, uint32_t words, uint64_t *count_out, word_layout *layout_out,
-                        line_fault *fault)
+/* Are the rows of bytes single bits? So they are if no byte is more, unless the known words say otherwise. `bytes` are
+ * the first of the data. */
+static void find_bits(const npy_header *header, const npy_known *known, const char *bytes, size_t size,
+                      word_layout *layout)
 {
-    const bool is_table = header->dimensions == 2, are_bytes = header->type == NPY_BYTES;
-    const uint64_t columns = is_table ? header->shape[1] : 0;
+    const uint64_t columns = layout->columns;
+    const bool may_be = header->type.part == PART_BYTE && columns >= 64 && columns <= 64 * SSTORE_MAX_WORDS &&
+                        (columns % 64 == 0 || known->lines->pads);
+    const uint32_t as_bits = (uint32_t)(columns + 63) / 64, as_bytes = (uint32_t)(columns + 7) / 8;
+    if (may_be && known->words != as_bytes && (known->words == 0 || known->words == as_bits) && size > 0 &&
+        are_bits(bytes, size))
+        layout->part = PART_BIT;
+}
+
+/* If the array has the shape of records, set their number and layout. `bytes`: the first of the data. */
+static bool check_shape(const npy_header *header, const npy_known *known, const char *bytes, size_t size,
+                        uint64_t *count_out, word_layout *layout_out, line_fault *fault)
+{
+    const bool is_table = header->dimensions == 2, are_words = header->type.part == PART_WORD;
+    const bool are_small = header->type.part == PART_BYTE || header->type.part == PART_BIT;
+    const uint64_t columns = is_table ? header->shape[1] : are_small ? 0 : 1;
     *count_out = header->shape[0];
-    *layout_out = (word_layout){.words = 1, .big_endian = header->type != NPY_LITTLE_WORDS};
-    if (are_bytes && !check_byte_columns(columns, layout_out, fault))
-        return false;
-    if (!are_bytes && header->dimensions != 1 && !is_table)
+    *layout_out = (word_layout){.words = 1,
+                                .big_endian = header->type.big_endian,
+                                .part = header->type.part,
+                                .columns = columns <= 64 * SSTORE_MAX_WORDS ? (uint32_t)columns : UINT32_MAX};
+    if (!are_small && header->dimensions != 1 && !is_table)
         return line_fault_set(fault, NO_RECORDS);
-    if (!are_bytes && is_table && !check_word_columns(columns, words, layout_out, fault))
+    if (header->type.part == PART_HALF && is_table)
+        return line_fault_set(fault, "an array of 32-bit numbers has one for each fingerprint: expected shape (n,)");
+    find_bits(header, known, bytes, header->shape[0] > 0 ? size : 0, layout_out);
+    if (are_small && !check_small_columns(columns, known, layout_out, fault))
         return false;
     if (is_table && header->column_major)
         return line_fault_set(fault, "expected fortran_order False (in Python: numpy.ascontiguousarray(a))");
-    const size_t bytes = record_bytes(layout_out);
-    return header->shape[0] <= UINT64_MAX / (bytes > 16 ? bytes : 16) ||
+    if (are_words && is_table && !check_word_columns(columns, known, layout_out, fault))
+        return false;
+    const size_t row = record_bytes(layout_out);
+    return header->shape[0] <= UINT64_MAX / (row > 16 ? row : 16) ||
            line_fault_set(fault, "the shape has a number that is too large");
 }
 
@@ -548,13 +756,14 @@ static bool parse_preamble(const uint8_t *bytes, size_t available, size_t *heade
     return length <= MAX_HEADER_BYTES || line_fault_set(fault, "the header is too long for an array of fingerprints");
 }
 
-/* Parse the header's text. */
-static bool parse_text(const char *text, size_t length, uint32_t words, uint64_t *count_out, word_layout *layout_out,
-                       line_fault *fault)
+/* Parse the header's text, behind which data begins. */
+static bool parse_text(const char *text, size_t length, size_t available, const npy_known *known, uint64_t *count_out,
+                       word_layout *layout_out, line_fault *fault)
 {
     npy_header header = {0};
     npy_parser parser = {.at = text, .end = text + length, .fault = fault};
-    return parse_header(&parser, &header) && check_shape(&header, words, count_out, layout_out, fault);
+    return parse_header(&parser, &header) &&
+           check_shape(&header, known, text + length, available - length, count_out, layout_out, fault);
 }
 
 /* Bytes before the header's text. */
@@ -564,8 +773,10 @@ static size_t preamble_bytes(const uint8_t *preamble)
 }
 
 /* Read and take everything before the data. */
-static int take_header(input_source *source, uint32_t words, uint64_t *count_out, word_layout *layout_out)
+static int take_header(input_reader *reader, uint64_t *count_out, word_layout *layout_out)
 {
+    input_source *source = &reader->source;
+    const npy_known known = {&reader->lines, reader->options->columns != NULL, reader->shape->words};
     size_t length = 0;
     int code = input_source_need(source, PREAMBLE_BYTES);
     if (code != EXIT_DONE)
@@ -574,12 +785,13 @@ static int take_header(input_source *source, uint32_t words, uint64_t *count_out
     if (!parse_preamble(preamble, source->end - source->begin, &length, &source->fault))
         return EXIT_FAILED;
     input_source_take(source, preamble_bytes(preamble));
-    code = input_source_need(source, length);
+    code = input_source_need(source, length + WIDTH_BYTES);
     if (code != EXIT_DONE)
         return code;
     if (source->end - source->begin < length)
         return byte_stream_fail(&source->fault, "the file ends within its header");
-    if (!parse_text(source->buffer + source->begin, length, words, count_out, layout_out, &source->fault))
+    if (!parse_text(source->buffer + source->begin, length, source->end - source->begin, &known, count_out, layout_out,
+                    &source->fault))
         return EXIT_FAILED;
     input_source_take(source, length);
     return EXIT_DONE;
@@ -589,7 +801,7 @@ static int read_npy(input_reader *reader)
 {
     word_layout layout = {0};
     uint64_t count = 0;
-    int code = take_header(&reader->source, reader->shape->words, &count, &layout);
+    int code = take_header(reader, &count, &layout);
     return code != EXIT_DONE ? code : read_words(reader, &layout, count);
 }
 
@@ -684,15 +896,19 @@ static void expect_lines(const input_sample *from, const input_options *options,
 {
     const char *at = from->bytes, *end = from->bytes + from->size, *stop;
     line_format format = options->lines;
+    format.words = expected->words;
     uint64_t lines = 0;
+    if (format.words == 0) {
+        const input_width width = input_width_find(&format, parse, options->columns == NULL, at, from->size,
+                                                   from->size == from->file_bytes);
+        format.words = expected->words = (width.bits + 63) / 64;
+    }
     for (; (stop = memchr(at, '\n', (size_t)(end - at))) != NULL; at = stop + 1, lines++) {
         line_record record;
         line_fault fault;
         size_t length = (size_t)(stop - at) - (stop > at && stop[-1] == '\r');
-        format.words = expected->words;
         if (!parse(&format, at, length, &record, &fault))
             continue;
-        expected->words = record.words;
         if (record.has_id)
             note_id(expected, record.id);
     }
@@ -742,15 +958,16 @@ static void expect_rec(const input_sample *from, const input_options *options, i
 
 static void expect_npy(const input_sample *from, const input_options *options, input_expectation *expected)
 {
-    (void)options;
     const uint8_t *bytes = (const uint8_t *)from->bytes;
+    const npy_known known = {&options->lines, options->columns != NULL, expected->words};
     size_t length = 0;
     uint64_t count;
     word_layout layout;
     line_fault ignored;
     expected->assumes_words = expected->words == 0;
     if (!parse_preamble(bytes, from->size, &length, &ignored) || from->size < preamble_bytes(bytes) + length ||
-        !parse_text(from->bytes + preamble_bytes(bytes), length, expected->words, &count, &layout, &ignored))
+        !parse_text(from->bytes + preamble_bytes(bytes), length, from->size - preamble_bytes(bytes), &known, &count,
+                    &layout, &ignored))
         return;
     expect_words(from, preamble_bytes(bytes) + length, &layout, expected);
 }

@@ -17,8 +17,10 @@ typedef struct input_reader {
     input_format format; /* never INPUT_AUTO */
     const input_options *options;
     input_shape *shape;
-    line_format lines;   /* of options, with the width of the shape, or what the input states */
-    char *recipe;        /* that the input states, or NULL */
+    line_format lines;            /* of options, with the width of the shape, or what the input states */
+    char *recipe;                 /* that the input states, or NULL */
+    bool has_record;              /* a line was a record */
+    bool has_numbers, has_digits; /* there were such values of JSON: see line_record */
     record_batch *batch; /* being filled; has room for options->batch_records, and is never left full. Its number of
                             words is set when it is delivered */
     /* Takes the batch and replaces it by an empty one. Returns an exit code; other than 0 stops the reading. */

@@ -69,6 +69,7 @@ static bool is_prose(const char *line, size_t length)
 }
 
 #define UTF_16 "; this is UTF-16, which 'iconv -f UTF-16 -t UTF-8' converts"
+#define UTF_16_LE "; this is UTF-16, which 'iconv -f UTF-16LE -t UTF-8' converts"
 
 /* Files that are not text, by their first bytes. */
 static const struct kind {
@@ -95,6 +96,8 @@ const char *input_hint_of_line(const char *line, size_t length, uint64_t number)
     for (size_t i = 0; is_first && i < sizeof kinds / sizeof *kinds; i++)
         if (begins(line, length, kinds[i].begin))
             return kinds[i].hint;
+    if (length > 3 && line[0] != 0 && line[1] == 0 && line[2] != 0 && line[3] == 0)
+        return UTF_16_LE;
     if (is_prose(line, length))
         return "; if this is text, 'sstore fingerprint --lines' makes a fingerprint of each line";
     if (is_binary(line, length, is_first))

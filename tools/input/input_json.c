@@ -7,7 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "input/input_value.h"
 #include "output/json_plain.h"
+#include "output/records.h"
 
 #define WORD_BYTES 8u
 
@@ -35,40 +37,89 @@ static bool fail_absent(line_fault *fault, const char *expected, const json_memb
     return fail_at(fault, member);
 }
 
-/* The bytes of a fingerprint, which may be of any width if `words` is 0. Returns how many words they are, or 0. */
-static uint32_t take_bytes(const json_member *member, uint32_t words, uint64_t *fingerprint_out, line_fault *fault)
+/* The bits of an array that is a fingerprint, or 0. An array of numbers 0 and 1 has a bit in each, unless a known width
+ * says that they are bytes. */
+static size_t find_bits(const line_format *format, const json_member *member, bool *are_bits_out)
 {
-    const size_t found = member->length / WORD_BYTES;
-    if (member->length % WORD_BYTES != 0 || found == 0 || found > SSTORE_MAX_WORDS || (words != 0 && found != words)) {
-        (void)line_fault_set(fault, "expected a fingerprint of %u bytes, found an array of %zu",
-                             words > 1 ? WORD_BYTES * words : WORD_BYTES, member->length);
-        return 0;
-    }
-    memcpy(fingerprint_out, member->text, member->length);
-    for (size_t i = 0; i < found; i++)
-        fingerprint_out[i] = be64toh(fingerprint_out[i]);
-    return (uint32_t)found;
+    const size_t known = format->pads ? format->bits : 64 * (size_t)format->words, items = member->length;
+    *are_bits_out = member->kind == MEMBER_BITS &&
+                    (known > 0 ? items == known : items >= 64 && (format->pads || items % 64 == 0));
+    const size_t bits = *are_bits_out ? items : items <= MEMBER_MAX_BYTES ? 8 * items : 0;
+    const bool right = bits <= 64 * SSTORE_MAX_WORDS && (known > 0 ? bits == known : format->pads || bits % 64 == 0) &&
+                       (format->words == 0 || (bits + 63) / 64 == format->words);
+    return right ? bits : 0;
+}
+
+static bool take_array(const line_format *format, const json_member *member, line_record *record, line_fault *fault)
+{
+    uint64_t words[SSTORE_MAX_WORDS] = {0};
+    char *bytes = (char *)words;
+    bool are_bits;
+    const size_t bits = find_bits(format, member, &are_bits), items = member->length;
+    if (bits == 0)
+        return line_fault_set(fault, "expected a fingerprint of %u bytes, found an array of %zu%s",
+                              format->words > 1 ? WORD_BYTES * format->words : WORD_BYTES, items,
+                              format->pads || items > MEMBER_MAX_BYTES ? "" : "; --pad fills up other sizes");
+    if (are_bits || member->kind == MEMBER_BYTES)
+        memcpy(bytes, member->text, are_bits ? (items + 7) / 8 : items);
+    else
+        for (size_t i = 0; i < items; i++)
+            bytes[i] = (char)((unsigned char)member->text[i / 8] >> (7 - i % 8) & 1);
+    record->bits = (uint32_t)bits;
+    record->words = (uint32_t)(bits + 63) / 64;
+    record->decides = member->kind == MEMBER_BYTES;
+    for (size_t i = 0; i < record->words; i++)
+        record->fingerprint[i] = be64toh(words[i]);
+    return true;
+}
+
+/* Is it a string that may be a decimal number as well as hex? */
+static bool is_ambiguous(const line_format *format, const json_member *member)
+{
+    if (format->radix != RADIX_HEX || member->length == 0 || (member->text[0] == '0' && member->length > 1))
+        return false;
+    for (size_t i = 0; i < member->length; i++)
+        if (member->text[i] < '0' || member->text[i] > '9')
+            return false;
+    return true;
+}
+
+/* Numbers are decimal in any radix. */
+static bool take_number(const line_format *format, const json_member *member, line_record *record, line_fault *fault)
+{
+    line_format decimal = *format;
+    decimal.radix = format->radix == RADIX_SIGNED32 ? RADIX_SIGNED32 : RADIX_DEC;
+    record->value = LINE_VALUE_NUMBER;
+    return value_parse(&decimal, member->text, member->length, record, fault);
 }
 
 static bool take_fingerprint(const line_format *format, const json_member *member, line_record *record,
                              line_fault *fault)
 {
-    record->words = 0;
-    if (member->kind == MEMBER_ABSENT || member->kind == MEMBER_NULL)
+    bool right = false;
+    switch (member->kind) {
+    case MEMBER_ABSENT:
+    case MEMBER_NULL:
         return fail_absent(fault, "a fingerprint", member,
                            "; --fingerprint-field names its key; of texts, "
                            "'sstore fingerprint --jsonl' makes fingerprints");
-    if (member->kind == MEMBER_BYTES)
-        record->words = take_bytes(member, format->words, record->fingerprint, fault);
-    else if (member->kind == MEMBER_OTHER)
-        (void)line_fault_set(fault, "expected a fingerprint as a string, an integer or an array of %u bytes, found %s",
-                             format->words > 1 ? WORD_BYTES * format->words : WORD_BYTES, member->text);
-    else
-        record->words = line_parse_fingerprint(member->kind == MEMBER_INTEGER ? RADIX_DEC : format->radix,
-                                               format->words, member->text, member->length, record->fingerprint, fault);
-    record->may_be_bits = format->words == 0 && member->kind == MEMBER_STRING && format->radix == RADIX_HEX &&
-                          line_may_be_bits(record->fingerprint, record->words);
-    return record->words > 0 || fail_at(fault, member);
+    case MEMBER_BYTES:
+    case MEMBER_BITS: right = take_array(format, member, record, fault); break;
+    case MEMBER_INTEGER: right = take_number(format, member, record, fault); break;
+    case MEMBER_STRING:
+        right = value_parse(format, member->text, member->length, record, fault);
+        record->value = is_ambiguous(format, member) ? LINE_VALUE_DIGITS : LINE_VALUE_TEXT;
+        break;
+    case MEMBER_OTHER:
+        (void)line_fault_set(fault,
+                             "expected a fingerprint as a string, an integer or an array of %u bytes, found %s%s",
+                             format->words > 1 ? WORD_BYTES * format->words : WORD_BYTES, member->text,
+                             strcmp(member->text, JSON_REAL_NAME) == 0
+                                 ? ", which is exact only up to 2^53: write it as a string of digits"
+                                 : "");
+        break;
+    }
+    return right || fail_at(fault, member);
 }
 
 static bool take_id(const json_member *member, uint64_t *id_out, line_fault *fault)
@@ -78,7 +129,7 @@ static bool take_id(const json_member *member, uint64_t *id_out, line_fault *fau
         right = line_parse_id(member->text, member->length, id_out, fault);
     else
         right = line_fault_set(fault, "expected an id as an integer or a string of decimal digits, found %s",
-                               member->kind == MEMBER_BYTES ? "an array" : member->text);
+                               member->kind == MEMBER_OTHER ? member->text : "an array");
     return right || fail_at(fault, member);
 }
 
@@ -99,26 +150,51 @@ static bool take_members(const line_format *format, const json_member *fingerpri
     return !record_out->has_id || take_id(id, &record_out->id, fault);
 }
 
+/* The radix that a line of 'sstore dump' states, if it has one. A key of this name with something else is ignored. */
+static bool take_radix(const line_format *format, const json_member *member, radix_form *radix_out, line_fault *fault)
+{
+    char name[16] = "";
+    *radix_out = format->radix;
+    if (member->kind != MEMBER_STRING || member->length >= sizeof name)
+        return true;
+    memcpy(name, member->text, member->length);
+    if (!radix_of_name(name, radix_out) || !format->radix_given || *radix_out == format->radix)
+        return true;
+    return line_fault_set(fault, "key 'radix': the line is of radix '%s', not '%s'; leave out --radix", name,
+                          radix_name(format->radix));
+}
+
 bool json_line_parse(const line_format *format, const char *line, size_t length, line_record *record_out,
                      line_fault *fault)
 {
-    json_member members[2]; /* whose rooms are not zeroed */
+    json_member members[3]; /* whose rooms are not zeroed */
+    radix_form radix;
     char reason[JSON_REASON_BYTES], shown[4 * JSON_REASON_BYTES];
     members[0].key = format->fingerprint_key;
     members[1].key = format->id_key;
-    record_out->words = 1;
-    record_out->may_be_bits = false;
-    record_out->has_id = false;
-    record_out->id = 0;
+    members[2].key = RECORDS_RADIX_KEY;
+    const size_t count = strcmp(format->fingerprint_key, RECORDS_RADIX_KEY) == 0 ||
+                                 strcmp(format->id_key, RECORDS_RADIX_KEY) == 0
+                             ? 2
+                             : 3;
+    members[2].kind = MEMBER_ABSENT;
+    line_record_clear(record_out);
     if (length == 0)
         return line_fault_set(fault, "expected a JSON object, found an empty line");
     json_value *object = NULL;
-    if (!json_plain_read(line, length, members, 2, NULL) &&
-        (object = json_object_read(line, length, members, 2, reason)) == NULL) {
+    if (!json_plain_read(line, length, members, count, NULL) &&
+        (object = json_object_read(line, length, members, count, reason)) == NULL) {
         (void)sstore_escape(reason, strlen(reason), false, shown, sizeof shown);
         return line_fault_set(fault, "expected a JSON object: %s", shown);
     }
-    const bool right = take_members(format, &members[0], &members[1], record_out, fault);
+    bool right = take_radix(format, &members[2], &radix, fault);
+    if (right && radix == format->radix) {
+        right = take_members(format, &members[0], &members[1], record_out, fault);
+    } else if (right) {
+        line_format stated = *format;
+        stated.radix = radix;
+        right = take_members(&stated, &members[0], &members[1], record_out, fault);
+    }
     json_value_free(object);
     return right;
 }

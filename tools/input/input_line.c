@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "input/digits.h"
+#include "input/input_value.h"
 
 /* How much of a wrong field a message shows. */
 #define SHOWN_BYTES 40
@@ -73,171 +74,29 @@ static bool parse_decimal(const char *text, size_t length, uint64_t *value_out)
     return length > 0 && digits_read_any_decimal(text, length, value_out, &fits) == length && fits;
 }
 
-/* Is the text hex digits, all of one word or 16 of each? `text` may end right behind it. */
-static bool read_hex_words(const char *text, size_t length, uint64_t *words_out, uint32_t words)
-{
-    for (uint32_t i = 0; i < words; i++) {
-        char digits[DIGITS_READ_BYTES] = {0};
-        const size_t count = words == 1 ? length : HEX_DIGITS;
-        memcpy(digits, text + (size_t)HEX_DIGITS * i, count);
-        if (digits_read_hex(digits, &words_out[i]) != count)
-            return false;
-    }
-    return true;
-}
-
-/* These read a fingerprint of `words` words, or of any number of them if that is 0. They return how many it has, or 0
- * if it is something else. */
-
-static uint32_t read_hex(const field *source, uint64_t *words_out, uint32_t words)
-{
-    const char *text = source->text;
-    const size_t prefix = source->length > 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X') ? 2 : 0;
-    const uint32_t has = radix_words(RADIX_HEX, source->length - prefix);
-    if (has == 0 || (words != 0 && has != words))
-        return 0;
-    return read_hex_words(text + prefix, source->length - prefix, words_out, has) ? has : 0;
-}
-
-/* Negative numbers are two's complement: databases without unsigned types hold fingerprints like that. */
-static bool read_signed(const field *source, uint64_t *value_out)
-{
-    bool negative = source->length > 0 && source->text[0] == '-';
-    uint64_t value = 0;
-    if (!parse_decimal(source->text + negative, source->length - negative, &value) ||
-        (negative && value > UINT64_C(1) << 63))
-        return false;
-    *value_out = negative ? 0 - value : value;
-    return true;
-}
-
-static uint32_t read_fingerprint(radix_form form, const field *source, uint64_t *words_out, uint32_t words)
-{
-    const uint32_t has = radix_words(form, source->length);
-    bool right = false;
-    if (form == RADIX_HEX) /* whose prefix does not count */
-        return read_hex(source, words_out, words);
-    if (has == 0 || (words != 0 && has != words))
-        return 0;
-    switch (form) {
-    case RADIX_DEC:
-    case RADIX_SIGNED: right = read_signed(source, words_out); break;
-    case RADIX_BASE64: right = radix_read_base64(source->text, source->length, words_out, has); break;
-    case RADIX_BIN: right = radix_read_bin(source->text, source->length, words_out, has); break;
-    case RADIX_HEX: break;
-    }
-    return right ? has : 0;
-}
-
-#define EXPECTED_BYTES 128
-
-/* What a fingerprint is. Where any width is right, the usual one is named. */
-static const char *describe_fingerprint(radix_form form, uint32_t words, char to[EXPECTED_BYTES])
-{
-    switch (form) {
-    case RADIX_DEC:
-    case RADIX_SIGNED: return "a decimal fingerprint from -9223372036854775808 to 18446744073709551615";
-    case RADIX_BASE64:
-        if (words <= 1)
-            return "a fingerprint of eight bytes in base64 (11 characters, or 12 with a closing '=')";
-        (void)snprintf(to, EXPECTED_BYTES, "a fingerprint of %" PRIu32 " bytes in base64 (%zu characters)", 8 * words,
-                       RADIX_BASE64_CHARACTERS(words));
-        return to;
-    case RADIX_BIN:
-        (void)snprintf(to, EXPECTED_BYTES, "a fingerprint of %" PRIu32 " digits 0 and 1", words > 1 ? 64 * words : 64);
-        return to;
-    case RADIX_HEX: break;
-    }
-    if (words == 0)
-        return "a fingerprint of 1 to 16 hex digits, or of 16 for each 64 bits";
-    if (words == 1)
-        return "a fingerprint of 1 to 16 hex digits";
-    (void)snprintf(to, EXPECTED_BYTES, "a fingerprint of %" PRIu32 " hex digits", HEX_DIGITS * words);
-    return to;
-}
-
-#define SEE_BITS "see --bits of 'sstore build'"
-
 bool line_fault_of_width(line_fault *fault, uint32_t expected, uint32_t found)
 {
-    return line_fault_set(fault, "expected fingerprints of %" PRIu32 " bits, found %" PRIu32 " bits; " SEE_BITS,
+    return line_fault_set(fault, "expected fingerprints of %" PRIu32 " bits, found %" PRIu32 " bits; " LINE_SEE_BITS,
                           64 * expected, 64 * found);
 }
 
-/* If the text is a fingerprint of another width, the hint says which. */
-static bool find_width_hint(radix_form form, const field *source, uint32_t words, char hint[EXPECTED_BYTES])
+static bool is_hex(const field *source, uint32_t words)
 {
     uint64_t ignored[SSTORE_MAX_WORDS];
-    const uint32_t found = read_fingerprint(form, source, ignored, 0);
-    if (found > 0 && !radix_has_words(form, words))
-        (void)snprintf(hint, EXPECTED_BYTES, "; a decimal number has 64 bits, not %" PRIu32, 64 * words);
-    else if (found > 0)
-        (void)snprintf(hint, EXPECTED_BYTES, "; it seems to have %" PRIu32 " bits, not %" PRIu32 ": " SEE_BITS,
-                       64 * found, words > 1 ? 64 * words : 64);
-    return found > 0;
-}
-
-/* Whole bytes in hex, more than a word, but not whole words; and surely not a decimal number. */
-static bool are_odd_bytes(const field *source)
-{
-    bool has_letter = false;
-    if (source->length <= HEX_DIGITS || source->length % 2 != 0 || source->length > HEX_DIGITS * SSTORE_MAX_WORDS)
-        return false;
-    for (size_t i = 0; i < source->length; i++) {
-        if (memchr("0123456789abcdefABCDEF", source->text[i], 22) == NULL)
-            return false;
-        has_letter = has_letter || source->text[i] > '9';
-    }
-    return has_letter;
-}
-
-/* If the text is a fingerprint in another form, the hint names the option for it. */
-static const char *find_form_hint(radix_form form, const field *source, uint32_t words, char hint[EXPECTED_BYTES])
-{
-    static const struct {
-        radix_form form;
-        const char *hint;
-    } others[] = {/* strict ones first */
-                  {RADIX_BIN, "; --radix bin reads binary digits"},
-                  {RADIX_DEC, "; --radix dec reads decimal fingerprints"},
-                  {RADIX_HEX, "; --radix hex, the default, reads hex fingerprints"},
-                  {RADIX_BASE64, "; --radix base64 reads fingerprints in base64"}};
-    uint64_t ignored[SSTORE_MAX_WORDS];
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (read_fingerprint(others[i].form, source, ignored, words) > 0)
-            return others[i].hint;
-    if (form != RADIX_HEX || !are_odd_bytes(source))
-        return "";
-    (void)snprintf(hint, EXPECTED_BYTES,
-                   "; fill %zu bits up to a multiple of 64 with zeros at the end, which changes no distance",
-                   4 * source->length);
-    return hint;
-}
-
-static uint32_t parse_fingerprint(radix_form form, const field *source, uint64_t *words_out, uint32_t words,
-                                  line_fault *fault)
-{
-    char expected[EXPECTED_BYTES], hint[EXPECTED_BYTES];
-    const uint32_t has = read_fingerprint(form, source, words_out, words);
-    if (has > 0)
-        return has;
-    (void)fail_found(fault, describe_fingerprint(form, words, expected), source);
-    const bool is_width = find_width_hint(form, source, words, hint);
-    line_fault_set_hint(fault, is_width ? hint : find_form_hint(form, source, words > 0 ? words : 1, hint));
-    fault->has_sure_hint = is_width;
-    return 0;
+    line_fault unused;
+    return line_parse_hex(words, source->text, source->length, ignored, &unused) > 0;
 }
 
 /* The hints help with ids before fingerprints, and with the output of 'sstore fingerprint FILE...', which has paths in
  * the place of ids. */
 static bool parse_id(const line_format *format, const field *source, line_record *record, line_fault *fault)
 {
-    uint64_t ignored[SSTORE_MAX_WORDS];
-    record->has_id = !(source->length == 1 && source->text[0] == '-');
+    record->has_id = !(source->length == 1 && source->text[0] == '-') &&
+                     !(source->length == 0 && format->id_may_be_missing);
     if (!record->has_id || parse_decimal(source->text, source->length, &record->id))
         return true;
     return fail_with_hint(fault, "a decimal id up to 18446744073709551615, or '-'", source,
-                          source->length >= HEX_DIGITS && read_hex(source, ignored, format->words) > 0
+                          source->length >= HEX_DIGITS && is_hex(source, format->words)
                               ? "; --columns id,fingerprint reads lines that begin with the id"
                           : format->must_have_ids ? "; names are no ids: print these without --id-table"
                                                   : "; --columns fingerprint,- skips this field");
@@ -248,8 +107,7 @@ static bool parse_only_id(const line_format *format, const field *source, uint64
 {
     if (parse_decimal(source->text, source->length, id_out))
         return true;
-    uint64_t ignored[SSTORE_MAX_WORDS];
-    const bool may_be_fingerprint = format->id_may_be_missing && read_hex(source, ignored, 0) > 0;
+    const bool may_be_fingerprint = format->id_may_be_missing && is_hex(source, 0);
     return fail_with_hint(fault, "a decimal id up to 18446744073709551615", source,
                           may_be_fingerprint ? "; if the ids are in the second field, add --columns fingerprint,id"
                                              : "");
@@ -278,22 +136,40 @@ static bool next_field(field_reader *reader, field *field_out)
     reader->exhausted = stop == NULL;
     if (stop == NULL)
         stop = reader->end;
-    *field_out = (field){reader->at, (size_t)(stop - reader->at)};
+    const char *begin = reader->at, *end = stop;
     reader->at = stop + !reader->exhausted;
+    while (begin < end && *begin == ' ')
+        begin++;
+    while (begin < end && end[-1] == ' ')
+        end--;
+    *field_out = (field){begin, (size_t)(end - begin)};
     return true;
 }
 
+/* Take the rest of the line. False: it has a field that is not empty. */
+static bool rest_is_empty(field_reader *reader, field *field_out)
+{
+    while (next_field(reader, field_out))
+        if (field_out->length > 0)
+            return false;
+    return true;
+}
+
+/* The parts of a fingerprint, if it has several. */
+typedef struct part_list {
+    value_part items[VALUE_MAX_PARTS];
+    size_t count;
+} part_list;
+
 static bool parse_column(const line_format *format, line_column column, const field *source, line_record *record,
-                         line_fault *fault)
+                         part_list *parts, line_fault *fault)
 {
     if (column == LINE_COLUMN_FINGERPRINT && format->are_ids)
         return parse_only_id(format, source, &record->fingerprint[0], fault);
-    if (column == LINE_COLUMN_FINGERPRINT) {
-        record->words = parse_fingerprint(format->radix, source, record->fingerprint, format->words, fault);
-        record->may_be_bits = format->words == 0 && format->radix == RADIX_HEX &&
-                              line_may_be_bits(record->fingerprint, record->words);
-        return record->words > 0;
-    }
+    if (column == LINE_COLUMN_FINGERPRINT && format->part_count > 1)
+        return value_parse_part(format, source->text, source->length, &parts->items[parts->count++], fault);
+    if (column == LINE_COLUMN_FINGERPRINT)
+        return value_parse(format, source->text, source->length, record, fault);
     if (column == LINE_COLUMN_ID && format->are_ids) /* the columns are the default: the id may be either field */
         return fail_with_hint(fault, "no second field", source,
                               "; --columns id,- reads the first field, --columns fingerprint,id the second");
@@ -313,13 +189,18 @@ static bool parse_edge(const char *line, size_t length, line_record *record_out,
     return right || line_fault_found(fault, "two decimal numbers up to 18446744073709551615", line, length);
 }
 
+static bool join_parts(const line_format *format, const part_list *parts, line_record *record, line_fault *fault)
+{
+    return parts->count == 0 || value_join(format, parts->items, parts->count, record, fault);
+}
+
 bool line_parse(const line_format *format, const char *line, size_t length, line_record *record_out, line_fault *fault)
 {
     static const char *const names[] = {"a fingerprint", "an id or '-'", "a field to skip"};
-    record_out->words = 1;
-    record_out->may_be_bits = false;
-    record_out->has_id = false;
-    record_out->id = 0;
+    part_list parts;
+    uint64_t ignored;
+    parts.count = 0;
+    line_record_clear(record_out);
     if (format->are_edges)
         return parse_edge(line, length, record_out, fault);
     if (length == 0)
@@ -329,29 +210,35 @@ bool line_parse(const line_format *format, const char *line, size_t length, line
     for (size_t i = 0; i < format->column_count; i++) {
         line_column column = format->columns[i];
         if (column == LINE_COLUMN_SKIPPED && i + 1 == format->column_count)
-            return true;
+            return join_parts(format, &parts, record_out, fault);
         if (!next_field(&reader, &current))
             return (column == LINE_COLUMN_ID && format->id_may_be_missing) ||
                    line_fault_set(fault, "expected %s in field %zu, found the end of the line", names[column], i + 1);
-        if (!parse_column(format, column, &current, record_out, fault))
+        if (!parse_column(format, column, &current, record_out, &parts, fault))
             return false;
     }
-    return !next_field(&reader, &current) || fail_with_hint(fault, "the end of the line", &current,
-                                                            "; a - at the end of --columns skips the rest of a line");
+    if (!rest_is_empty(&reader, &current))
+        return fail_with_hint(fault, "the end of the line", &current,
+                              parse_decimal(current.text, current.length, &ignored)
+                                  ? "; a - at the end of --columns skips the rest of a line, and "
+                                    "id,fingerprint,fingerprint joins two columns"
+                                  : "; a - at the end of --columns skips the rest of a line");
+    return join_parts(format, &parts, record_out, fault);
 }
 
-uint32_t line_parse_fingerprint(radix_form form, uint32_t words, const char *text, size_t length,
-                                uint64_t *fingerprint_out, line_fault *fault)
+uint32_t line_parse_hex(uint32_t words, const char *text, size_t length, uint64_t *fingerprint_out, line_fault *fault)
 {
-    return parse_fingerprint(form, &(field){text, length}, fingerprint_out, words, fault);
-}
-
-bool line_may_be_bits(const uint64_t *fingerprint, uint32_t words)
-{
-    for (uint32_t i = 0; i < words; i++)
-        if ((fingerprint[i] & ~UINT64_C(0x1111111111111111)) != 0)
-            return false;
-    return words > 1;
+    line_format format = LINE_FORMAT_INIT;
+    line_record record;
+    format.words = words;
+    if (!value_parse(&format, text, length, &record, fault))
+        return 0;
+    if (record.kind != 0) {
+        (void)line_fault_found(fault, "hex digits alone", text, length);
+        return 0;
+    }
+    memcpy(fingerprint_out, record.fingerprint, record.words * sizeof *record.fingerprint);
+    return record.words;
 }
 
 bool line_parse_id(const char *text, size_t length, uint64_t *id_out, line_fault *fault)
@@ -377,7 +264,7 @@ static bool parse_column_name(const field *name, line_column *column_out)
 bool line_format_set_columns(line_format *format, const char *list, line_fault *fault)
 {
     field_reader reader = {.at = list, .end = list + strlen(list), .separator = ','};
-    size_t seen[3] = {0};
+    uint32_t seen[3] = {0};
     field name;
     format->column_count = 0;
     format->id_may_be_missing = false;
@@ -387,11 +274,14 @@ bool line_format_set_columns(line_format *format, const char *list, line_fault *
             return fail_found(fault, "a list of 'fingerprint', 'id' and '-'", &name);
         if (format->column_count == LINE_MAX_COLUMNS)
             return fail_found(fault, "at most 64 columns", &name);
-        if (column != LINE_COLUMN_SKIPPED && seen[column] > 0)
-            return fail_found(fault, "each of 'fingerprint' and 'id' once", &name);
+        if (column == LINE_COLUMN_ID && seen[column] > 0)
+            return line_fault_set(fault, "'id' is in the list twice");
+        if (column == LINE_COLUMN_FINGERPRINT && seen[column] == VALUE_MAX_PARTS)
+            return fail_found(fault, "at most 32 columns of a fingerprint", &name);
         seen[column]++;
         format->columns[format->column_count++] = column;
     }
+    format->part_count = seen[LINE_COLUMN_FINGERPRINT];
     const line_column needed = format->are_ids ? LINE_COLUMN_ID : LINE_COLUMN_FINGERPRINT;
     if (seen[needed] == 0)
         return fail_found(fault, format->are_ids ? "a list with 'id' in it" : "a list with 'fingerprint' in it",
@@ -419,7 +309,7 @@ static line_shape choose_shape(const line_format *format)
 {
     const line_column *columns = format->columns;
     if (format->are_ids || format->words == 0 || (format->words > 1 && format->radix != RADIX_HEX) ||
-        format->radix == RADIX_BASE64 || format->radix == RADIX_BIN)
+        format->radix > RADIX_SIGNED || format->pads || format->words_unsure || format->kind != 0)
         return SHAPE_OTHER;
     if (format->column_count == 1 && columns[0] == LINE_COLUMN_FINGERPRINT)
         return SHAPE_FINGERPRINT;

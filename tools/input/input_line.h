@@ -30,23 +30,50 @@ typedef struct line_format {
     bool are_ids;           /* the fingerprint column holds ids, decimal and unsigned */
     bool are_edges;         /* lines are two numbers, decimal and unsigned; the columns are the default ones */
     const char *fingerprint_key, *id_key; /* the keys of JSON objects */
-    bool must_have_ids;       /* without ids, lines would mean something else: no hint tells to skip them */
+    bool must_have_ids;                   /* without ids, lines would mean something else: no hint tells to skip them */
+    bool pads;           /* fingerprints have any number of bits; zeros at the end fill their last word */
+    uint32_t bits;       /* with `pads`: that all have; 0: any */
+    bool words_given;    /* the words are known, but not by other lines: leading zeros may be absent */
+    bool words_unsure;   /* the words are known by lines of zeros alone */
+    bool radix_given;    /* otherwise lines of JSON must not leave it open */
+    uint32_t part_count; /* the columns of a fingerprint, each with an equal part of its bits */
+    char kind;           /* the letter in front of the earlier fingerprints; or 0 */
 } line_format;
 
 /* A fingerprint, then optionally an id. */
 #define LINE_FORMAT_INIT                                                                                               \
     {                                                                                                                  \
         {LINE_COLUMN_FINGERPRINT, LINE_COLUMN_ID}, 2, true, RADIX_HEX, 0, false, false, false, "fingerprint", "id",    \
-            false                                                                                                      \
+            false, false, 0, false, false, false, 1, 0                                                                 \
     }
 
 typedef struct line_record {
     uint64_t fingerprint[SSTORE_MAX_WORDS]; /* or the first number of a line of numbers, one word */
     uint32_t words;                         /* of the fingerprint */
-    bool may_be_bits; /* if any width is right: it has several words by hex digits that are all 0 or 1 */
+    uint32_t bits;                          /* of the fingerprint: before --pad filled them up */
+    bool decides;                           /* if any width is right: no other width is possible */
+    bool may_be_bits; /* the same: it has several words by hex digits that are all 0 or 1, but not all 0 */
+    char kind;        /* the letter in front of the fingerprint, such as of "p:84ad7e0ad13e1a8b"; or 0 */
+    enum {
+        LINE_VALUE_TEXT,
+        LINE_VALUE_NUMBER,
+        LINE_VALUE_DIGITS
+    } value; /* of JSON: a number, or a string of digits
+                                                                           that may be decimal as well as hex */
     bool has_id;
     uint64_t id; /* 0 if there is none */
 } line_record;
+
+/* Set all but the words of the fingerprint to what a line says that has none. */
+static inline void line_record_clear(line_record *record)
+{
+    record->words = 1;
+    record->bits = 64;
+    record->decides = record->may_be_bits = record->has_id = false;
+    record->kind = 0;
+    record->value = LINE_VALUE_TEXT;
+    record->id = 0;
+}
 
 /* Why a line or another part of an input is malformed. */
 typedef struct line_fault {
@@ -71,19 +98,21 @@ void line_fault_set_hint(line_fault *fault, const char *hint);
  * needs no fingerprint. False: the list is wrong, and *fault says why. */
 bool line_format_set_columns(line_format *format, const char *list, line_fault *fault);
 
+/* Reads a line, as line_parse() does. */
+typedef bool (*line_parser)(const line_format *format, const char *line, size_t length, line_record *record_out,
+                            line_fault *fault);
+
 /*
  * Read a line of `length` bytes, any bytes, without its line end. False: the line is malformed, and *fault says what
  * was expected and what was found.
  */
 bool line_parse(const line_format *format, const char *line, size_t length, line_record *record_out, line_fault *fault);
 
-/* Read a fingerprint that stands alone, of `words` words, or of any number of them if that is 0. Returns how many words
- * it has; 0: the text is malformed, and *fault says what was expected and what was found. */
-uint32_t line_parse_fingerprint(radix_form form, uint32_t words, const char *text, size_t length,
-                                uint64_t *fingerprint_out, line_fault *fault);
+/* Read a fingerprint in hex digits that stands alone, of `words` words, or of any number of them if that is 0. Returns
+ * how many words it has; 0: the text is malformed, and *fault says what was expected and what was found. */
+uint32_t line_parse_hex(uint32_t words, const char *text, size_t length, uint64_t *fingerprint_out, line_fault *fault);
 
-/* Hardly a fingerprint in hex: it may be in binary digits. */
-bool line_may_be_bits(const uint64_t *fingerprint, uint32_t words);
+#define LINE_SEE_BITS "see --bits of 'sstore build'"
 
 /* Set the reason: a fingerprint has another number of words than expected. Returns false, for the caller to return. */
 bool line_fault_of_width(line_fault *fault, uint32_t expected, uint32_t found);

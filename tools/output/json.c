@@ -112,28 +112,43 @@ static void set_text(json_member *member, member_kind kind, const char *text, si
     member->length = length;
 }
 
+/* The number that an item of an array is, or -1000. */
+static json_int_t item_value(const json_t *item)
+{
+    return json_is_boolean(item) ? json_is_true(item) : json_is_integer(item) ? json_integer_value(item) : -1000;
+}
+
+/* Signed bytes, such as of Java, are two's complement. */
 static void set_array(json_member *member, const json_t *array)
 {
     const size_t count = json_array_size(array);
+    json_int_t least = 0, largest = 0;
+    bool has_booleans = false;
+    uint8_t bits[MEMBER_MAX_BYTES] = {0};
     for (size_t i = 0; i < count; i++) {
-        const json_t *item = json_array_get(array, i);
-        const json_int_t value = json_is_integer(item) ? json_integer_value(item) : -1;
-        if (value < 0 || value > 255) {
-            set_text(member, MEMBER_OTHER, "an array", strlen("an array"));
-            return;
-        }
+        const json_int_t value = item_value(json_array_get(array, i));
+        has_booleans = has_booleans || json_is_boolean(json_array_get(array, i));
+        least = value < least ? value : least;
+        largest = value > largest ? value : largest;
         if (i < sizeof member->room)
-            member->room[i] = (char)(unsigned char)value;
+            member->room[i] = (char)(unsigned char)(value & 255);
+        if (i < 8 * sizeof bits)
+            bits[i / 8] |= (uint8_t)((value & 1) << (7 - i % 8));
     }
-    set_text(member, MEMBER_BYTES, member->room, count);
+    const bool are_bits = least == 0 && largest <= 1;
+    if (least < -128 || largest > (least < 0 ? 127 : 255) || (has_booleans && (!are_bits || count % 64 != 0))) {
+        set_text(member, MEMBER_OTHER, "an array", strlen("an array"));
+        return;
+    }
+    if (are_bits)
+        memcpy(member->room, bits, sizeof bits);
+    set_text(member, are_bits ? MEMBER_BITS : MEMBER_BYTES, member->room, count);
 }
 
 static void set_member(json_member *member, json_t *value)
 {
-    static const char *const names[] = {[JSON_OBJECT] = "an object",
-                                        [JSON_REAL] = "a number with a fraction or an exponent",
-                                        [JSON_TRUE] = "true",
-                                        [JSON_FALSE] = "false"};
+    static const char *const names[] = {
+        [JSON_OBJECT] = "an object", [JSON_REAL] = JSON_REAL_NAME, [JSON_TRUE] = "true", [JSON_FALSE] = "false"};
     const json_t *wrapped = json_is_object(value) && json_object_size(value) == 1 ? json_object_get(value, "") : NULL;
     if (value == NULL || json_is_null(value))
         set_text(member, value == NULL ? MEMBER_ABSENT : MEMBER_NULL, "", 0);

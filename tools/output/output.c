@@ -131,14 +131,8 @@ static const char *json_id(const output_style *style, const id_text *id)
 
 static int fingerprint_width(const output_style *style)
 {
-    switch (style->radix) {
-    case RADIX_HEX: break;
-    case RADIX_DEC:
-    case RADIX_SIGNED: return DECIMAL_CHARACTERS;
-    case RADIX_BASE64: return (int)RADIX_BASE64_CHARACTERS(style->words);
-    case RADIX_BIN: return (int)(64 * style->words);
-    }
-    return (int)(16 * style->words);
+    const uint32_t bits = radix_digit_bits(style->radix);
+    return (int)(bits > 0 ? (64 * style->words + bits - 1) / bits : DECIMAL_CHARACTERS * style->words);
 }
 
 static bool has_numbers(const output_style *style, const char *column, size_t length)

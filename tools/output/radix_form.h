@@ -12,12 +12,18 @@
 #include "sstore.h"
 
 typedef enum radix_form {
-    RADIX_HEX,    /* 16 digits a word; of one word, input may have fewer */
-    RADIX_DEC,    /* unsigned; input may also be signed. Of one word only, as the next one */
-    RADIX_SIGNED, /* two's complement; input may also be unsigned */
-    RADIX_BASE64, /* of the bytes, the most significant first: 11 characters for one word; input may end with '=' */
-    RADIX_BIN     /* 64 digits 0 and 1 a word, the most significant first */
+    RADIX_HEX,     /* 16 digits a word; of one word, input may have fewer */
+    RADIX_DEC,     /* unsigned; input may also be signed */
+    RADIX_SIGNED,  /* two's complement; input may also be unsigned */
+    RADIX_BASE64,  /* of the bytes, the most significant first: 11 characters for one word; input may end with '=' */
+    RADIX_BIN,     /* 64 digits 0 and 1 a word, the most significant first */
+    RADIX_BASE32,  /* of the bytes, as base64: 13 characters for one word */
+    RADIX_SIGNED32 /* of input only: two's complement of 32 bits; input may also be unsigned */
 } radix_form;
+
+/* The name of a form, as options have it. */
+const char *radix_name(radix_form form);
+bool radix_of_name(const char *name, radix_form *form_out);
 
 #define RADIX_MAX_CHARACTERS (64 * SSTORE_MAX_WORDS)
 
@@ -33,8 +39,10 @@ const char *output_hex_string(char to[17], uint64_t value);
 /* Write a decimal number, at most 20 digits. Returns a pointer behind it. */
 char *output_decimal(char *to, uint64_t value);
 
-/* Can fingerprints of so many words be written in this form? */
-bool radix_has_words(radix_form form, uint32_t words);
+/* Numbers of several words, the most significant first. Multiply one, and add a term; false: it overflows. Or replace
+ * it by its two's complement. */
+bool radix_multiply(uint64_t *words, uint32_t count, uint64_t factor, uint64_t term);
+void radix_negate(uint64_t *words, uint32_t count);
 
 /* Write a fingerprint of `count` words, at most RADIX_MAX_CHARACTERS. Returns a pointer behind it. */
 char *radix_put(radix_form form, char *to, const uint64_t *words, uint32_t count);
@@ -42,17 +50,16 @@ char *radix_put(radix_form form, char *to, const uint64_t *words, uint32_t count
 /* The same, and a zero. Returns `to`. */
 const char *radix_string(radix_form form, char to[RADIX_MAX_CHARACTERS + 1], const uint64_t *words, uint32_t count);
 
-/* The number of words of a fingerprint whose text has `length` characters, or 0 if none has. A decimal number has one
- * word. */
-uint32_t radix_words(radix_form form, size_t length);
+/* The bits of a digit: 4 of hex, 1 of bin, 5 and 6 of base32 and base64; 0 for decimal numbers. */
+unsigned radix_digit_bits(radix_form form);
 
-/* Characters of a fingerprint of `count` words in base64, without and with '=' at its end. */
-#define RADIX_BASE64_CHARACTERS(count) ((32 * (size_t)(count) + 2) / 3)
-#define RADIX_BASE64_PADDED(count) ((8 * (size_t)(count) + 2) / 3 * 4)
-
-/* Read all of text[0, length) as `count` words in base64, of either alphabet, or in binary digits. False: it is
- * something else. */
-bool radix_read_base64(const char *text, size_t length, uint64_t *words, uint32_t count);
-bool radix_read_bin(const char *text, size_t length, uint64_t *words, uint32_t count);
+/*
+ * Read all of text[0, count), digits of a form that has bits for each, either alphabet of base64, and letters in either
+ * case in the other forms. Bit `first_bit` of the fingerprint is the highest one of the first digit. Bits before it,
+ * and from `end_bit` on, become 0; those of the last digit from `end_bit` on must be 0. Writes whole words, up to that
+ * of the last bit. False: it is something else.
+ */
+bool radix_read_digits(radix_form form, const char *text, size_t count, size_t first_bit, size_t end_bit,
+                       uint64_t *words);
 
 #endif

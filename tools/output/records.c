@@ -81,6 +81,15 @@ static bool print_line(const record_style *style, const plain_record *record)
     return output_bytes(line, (size_t)(end - line));
 }
 
+/* The radix that objects state, or NULL. */
+static const char *stated_radix(const record_style *style)
+{
+    bool is_stated = style->radix != RADIX_HEX;
+    for (size_t i = 0; i < style->part_count; i++)
+        is_stated = is_stated && strcmp(style->keys[i], RECORDS_RADIX_KEY) != 0;
+    return is_stated ? radix_name(style->radix) : NULL;
+}
+
 static bool print_object(const record_style *style, const plain_record *record)
 {
     char texts[2][RADIX_MAX_CHARACTERS + 1];
@@ -89,9 +98,11 @@ static bool print_object(const record_style *style, const plain_record *record)
         *put_part(style, style->parts[i], record, texts[i]) = '\0';
         values[i] = texts[i][0] != '\0' ? texts[i] : NULL;
     }
+    const char *radix = stated_radix(style);
     if (style->part_count == 1)
-        return output_json(json_value_make("{s:s?}", style->keys[0], values[0]));
-    return output_json(json_value_make("{s:s?, s:s?}", style->keys[0], values[0], style->keys[1], values[1]));
+        return output_json(json_value_make("{s:s?, s:s*}", style->keys[0], values[0], RECORDS_RADIX_KEY, radix));
+    return output_json(json_value_make("{s:s?, s:s?, s:s*}", style->keys[0], values[0], style->keys[1], values[1],
+                                       RECORDS_RADIX_KEY, radix));
 }
 
 static bool print_words(const record_style *style, const plain_record *record)

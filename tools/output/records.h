@@ -11,6 +11,9 @@
 #define RECORDS_RECIPE_COMMENT "# recipe: "
 #define RECORDS_COLUMNS_COMMENT "# columns: " /* and a list as of --columns */
 
+/* The key by which an object of JSON states how its fingerprint is written, if that is not hex. */
+#define RECORDS_RADIX_KEY "radix"
+
 /*
  * How words in pairs of fingerprint and id do: by a header as long as some pairs. It has a magic number of 8 bytes, in
  * the place of a fingerprint or of its first word; the length of the recipe, u32; the bits of a fingerprint, u32, of

@@ -157,9 +157,9 @@ static bool read_fingerprint(const request *self, const char *name, const char *
     uint64_t ignored[SSTORE_MAX_WORDS];
     line_fault fault, unused;
     const size_t length = strlen(text);
-    if (line_parse_fingerprint(RADIX_HEX, self->words, text, length, to, &fault) > 0)
+    if (line_parse_hex(self->words, text, length, to, &fault) > 0)
         return true;
-    const uint32_t found = line_parse_fingerprint(RADIX_HEX, 0, text, length, ignored, &unused);
+    const uint32_t found = line_parse_hex(0, text, length, ignored, &unused);
     if (found > 0)
         return reply_fail(reply_out, REPLY_BAD_REQUEST,
                           "%s: expected a fingerprint of %" PRIu32 " bits, found one of %" PRIu32 " bits", name,
@@ -291,7 +291,7 @@ static bool read_fingerprints(request *self, const json_value *list, reply *repl
         const char *text = json_value_string(value);
         uint64_t *to = self->fingerprints + i * self->words;
         line_fault fault;
-        if (text == NULL || line_parse_fingerprint(RADIX_HEX, self->words, text, strlen(text), to, &fault) == 0)
+        if (text == NULL || line_parse_hex(self->words, text, strlen(text), to, &fault) == 0)
             read = read_json_fingerprint(self, value, name_item("fingerprints", i, "").text, to, reply_out);
     }
     return read;

@@ -21,14 +21,14 @@ for format in txt rec npy u64; do
     zstd -qk all.$format
     expected=EXPECTED
     [ $format != u64 ] || expected=ORDINALS
-    try $expected all.$format.gz
-    try $expected all.$format.zst
-    try $expected --threads 1 all.$format.gz
-    try $expected --threads 1 all.$format.zst
+    try $expected --bits 64 all.$format.gz
+    try $expected --bits 64 all.$format.zst
+    try $expected --bits 64 --threads 1 all.$format.gz
+    try $expected --bits 64 --threads 1 all.$format.zst
 done
 cp all.npy.gz ALL.NPY.GZ
 cp all.u64.zst ALL.U64.ZST
-try EXPECTED ALL.NPY.GZ
+try EXPECTED --bits 64 ALL.NPY.GZ
 try ORDINALS ALL.U64.ZST
 cp all.txt.gz all.gz
 try EXPECTED all.gz
@@ -42,7 +42,7 @@ try EXPECTED odd-name
 try EXPECTED --format text odd-name
 echo "--- by --compression"
 try EXPECTED --format rec --compression gzip <all.rec.gz
-try EXPECTED --format npy --compression zstd - <all.npy.zst
+try EXPECTED --bits 64 --format npy --compression zstd - <all.npy.zst
 try ORDINALS --format u64 --compression zstd <all.u64.zst
 try EXPECTED --compression gzip odd-name
 try EXPECTED --compression auto odd-name

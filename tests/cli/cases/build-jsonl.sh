@@ -18,7 +18,7 @@ gzip <input.jsonl | exits 0 sstore build --quiet --format jsonl PIPED
 same_store STORE PIPED
 sstore query -k 0 --format jsonl --input input.jsonl STORE | cut -f 2- | cmp - <(sstore query -k 0 --format jsonl STORE - <input.jsonl | cut -f 2-)
 echo "--- without ids, and with others"
-printf '%s\n' '{"fingerprint":5}' '{"fingerprint":"6","id":null}' | exits 0 sstore build --quiet --format jsonl --first-id 7 NUMBERED
+printf '%s\n' '{"fingerprint":5}' '{"fingerprint":"6","id":null}' | exits 0 sstore build --quiet --format jsonl --radix hex --first-id 7 NUMBERED
 sstore dump NUMBERED
 exits 0 sstore build --quiet --columns fingerprint NONE input.jsonl
 sstore dump --columns id,fingerprint NONE | sed -n '1p;$p'
@@ -36,7 +36,6 @@ while IFS= read -r line; do
     absent MALFORMED
     ((++n))
 done <<'END'
-
 [1]
 84adfe2d13e12cb	1
 {"fingerprint":1,"id":1

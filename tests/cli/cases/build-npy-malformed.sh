@@ -36,7 +36,7 @@ header "{'descr' '<u8', 'fortran_order': False, 'shape': (2,), }"
 header "{'descr': '<u8' 'fortran_order': False, 'shape': (2,), }"
 header "{'descr': '<u8"
 echo "--- type"
-for type in '<i4' '<u4' '<f8' '|S8' 'u8' ''; do
+for type in '<i2' '<u2' '<f8' '|S8' 'u8' ''; do
     header "{'descr': '$type', 'fortran_order': False, 'shape': (2,), }"
 done
 header "{'descr': [('a', '<u8')], 'fortran_order': False, 'shape': (2,), }"

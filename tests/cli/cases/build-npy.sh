@@ -2,7 +2,7 @@
 build()
 {
     echo "--- $1"
-    exits 0 sstore build --quiet --force --allow-empty STORE input.npy && sstore dump STORE
+    exits 0 sstore build --quiet --force --allow-empty --bits 64 STORE input.npy && sstore dump STORE
 }
 words='0100000000000000efcdab8967452301'
 for version in 1 2 3; do
@@ -42,7 +42,7 @@ npy_header 1 "{'descr': '<u8', 'fortran_order': False, 'shape': (0, 2), }" >inpu
 build "no fingerprints and ids"
 mv input.npy INPUT.NPY
 echo "--- a suffix in capitals"
-exits 0 sstore build --quiet --force --allow-empty STORE INPUT.NPY
+exits 0 sstore build --quiet --force --allow-empty --bits 64 STORE INPUT.NPY
 { npy_header 1 "{'descr': '<u8', 'fortran_order': False, 'shape': (2,), }"; unhex <<<$words; } >input
 echo "--- from stdin"
 exits 0 sstore build --quiet --force --format npy STORE <input

@@ -23,7 +23,7 @@ try "ids first" ids-first
 seq 400 >numbers
 try "numbers of lines" numbers
 while read -r row; do printf "$row" | base64 -w 0; echo; done <right >text-in-base64
-try "base64 of hex text" --radix base64 text-in-base64
+try "base64 of hex text, as bytes" --bits 128 --radix base64 text-in-base64
 paste -d '' right right right right | tr -d '\n' | fold -w 64 | head -100 >wide
 try "hex as base64" --radix base64 wide
 paste -d '' right right right right | tr 0123456789abcdef ABCDEFGHIJKL2345 >base32
@@ -65,7 +65,7 @@ for radix in dec signed base64 bin; do
 done
 for format in u64 rec npy npy-bytes jsonl; do
     sstore dump --format $format STORE >dumped
-    sstore build --quiet --force --strict NEW --format ${format%-bytes} dumped
+    sstore build --quiet --force --strict --bits 64 NEW --format ${format%-bytes} dumped
 done
 sstore build --quiet --force --strict NEW sorted
 sed 's/^0*//' right | sstore build --quiet --force --strict NEW -

@@ -41,7 +41,7 @@ printf '\xef\xbb\xbfff 1\r\nfe 2\r\n' >bom
 cp bom bom2
 sstore build --quiet STORE bom bom2 && sstore dump STORE
 printf '\xef\xbb\xbfff\n' | sstore query -k 0 STORE
-printf '\xef\xbb\xbf' | exits 1 sstore query STORE
+printf '\xef\xbb\xbf' | exits 0 sstore query STORE
 echo "--- stores and files, and their order"
 echo ff >queries
 exits 1 sstore query queries 1

@@ -1,7 +1,7 @@
 # A malformed query line ends the program with its place; the queries before it are answered.
 printf '1 10\n2 20\n' | sstore build --quiet STORE
 exec 2>&1
-printf '1\n2\n\n1\n' >queries
+printf '1\n2\n\ny\n1\n' >queries
 printf '2\nx\n' | exits 1 sstore query -k 0 STORE
 exits 1 sstore query -k 0 STORE <queries
 echo "--- a file"

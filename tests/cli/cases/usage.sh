@@ -18,7 +18,7 @@ exits 2 sstore query --input queries STORE 1
 exits 2 sstore query STORE 1 -
 exits 2 sstore query STORE 1 xyz
 echo 1 >queries.txt && exits 2 sstore query STORE queries.txt
-exits 2 sstore query STORE 12345678901234567
+exits 2 sstore query STORE 1234567890123456g
 exits 2 sstore query STORE ''
 exits 2 sstore query --radix dec STORE ff
 absent STORE

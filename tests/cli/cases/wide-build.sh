@@ -56,7 +56,7 @@ echo "--- numbers of bits"
 for number in 0 1 63 100 1088 -64 many; do exits 2 sstore build --bits $number NEW wide; done
 absent NEW
 echo "--- what looks like binary digits"
-printf '%064d\n' 0 | exits 1 sstore build NEW
+printf '%064d\n' 0 1 | exits 1 sstore build NEW
 absent NEW
 printf '%064d\n' 0 | exits 0 sstore build --quiet --bits 256 ZEROS
 printf '%064d\n' 0 | exits 0 sstore build --quiet --radix bin BITS

@@ -64,9 +64,8 @@ for line in sys.stdin:
         same <(sort expected) <(sort found)
     done
 done
-echo "--- no numbers"
-exits 2 sstore dump --radix dec STORE
-exits 2 sstore dump --radix signed --format jsonl STORE
-echo 17 | exits 1 sstore build --radix dec --bits 128 DECIMAL
-echo '{"fingerprint": 17}' | exits 1 sstore build --format jsonl --bits 128 DECIMAL
-absent DECIMAL
+echo "--- small numbers"
+echo 17 | exits 0 sstore build --quiet --radix dec --bits 128 DECIMAL
+sstore dump DECIMAL
+echo '{"fingerprint": 17}' | exits 0 sstore build --quiet --force --format jsonl --bits 128 DECIMAL
+sstore dump DECIMAL

@@ -1,0 +1,328 @@
+#!/usr/bin/env python3
+"""Builds stores from fingerprints in the forms of many programs, and compares them with values computed here.
+
+    value_forms.py    prints the seed, FAILED lines, and a figure; exit 1 if something failed
+"""
+import base64
+import json
+import os
+import random
+import shutil
+import struct
+import subprocess
+import sys
+import uuid
+
+seed = int(os.environ.get("SSTORE_TEST_SEED", random.randrange(1 << 32)))
+numbers = random.Random(seed)
+tried = failed = 0
+
+
+def sstore(*arguments, given=None):
+    return subprocess.run(["sstore", *map(str, arguments)], input=given, capture_output=True, check=False)
+
+
+def text(rows):
+    return "".join(f"{row}\n" for row in rows).encode()
+
+
+def fail(what, *found):
+    global failed
+    failed += 1
+    print("FAILED:", what, *found)
+
+
+def build(content, options, name, store="STORE"):
+    shutil.rmtree(store, ignore_errors=True)
+    with open(name, "wb") as file:
+        file.write(content)
+    return sstore("build", "--quiet", *options, store, name)
+
+
+def reads(what, content, options, fingerprints, bits, ids=None, name="input"):
+    """The store has these fingerprints of so many bits, and these ids or the numbers from 0."""
+    global tried
+    tried += 1
+    answer = build(content, options, name)
+    if answer.returncode != 0:
+        return fail(what, options, "is refused:", answer.stderr.decode())
+    ids = range(len(fingerprints)) if ids is None else ids
+    expected = sorted((f"{value:0{bits // 4}x}", str(i)) for value, i in zip(fingerprints, ids, strict=True))
+    found = [tuple(line.split("\t")) for line in sstore("dump", "STORE").stdout.decode().splitlines()]
+    if sorted(found) != expected:
+        fail(what, options, "is read wrongly:", sorted(found)[:2], expected[:2])
+    return None
+
+
+def refuses(what, content, options, *words, name="input"):
+    """The build fails, and its message has all these words."""
+    global tried
+    tried += 1
+    answer = build(content, options, name)
+    message = answer.stderr.decode()
+    if answer.returncode not in (1, 2) or os.path.exists("STORE"):
+        fail(what, options, "is not refused")
+    for word in words:
+        if word not in message:
+            fail(what, options, f"does not say '{word}':", message)
+
+
+def some(bits, count=40):
+    """Random values, among them some with leading zeros, none of them less than a digit long."""
+    return [numbers.getrandbits(bits) >> numbers.choice((0, 0, 0, 1, 3, 9)) | 16 for _ in range(count)]
+
+
+def hexes(values, bits):
+    return [f"{value:0{bits // 4}x}" for value in values]
+
+
+def npy(kind, shape, data):
+    header = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}".encode()
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", 118) + header.ljust(117) + b"\n" + data
+
+
+WIDTHS = (64, 128, *numbers.sample(range(192, 1024, 64), 3), 1024)
+
+
+def check_widths():
+    """The width is that of the lines which can have no other."""
+    for bits in WIDTHS:
+        values = [value | 0xabc for value in some(bits)]
+        zeros = [0] * numbers.randint(1, 30) + values
+        reads("zeros first", text(hexes(zeros, bits)), [], zeros, bits)
+        reads("zeros alone", text(hexes([0, 0], bits)), ["--no-ids"], [0], bits, ["-"])
+        late = [0] * (1 + (1 << 17) // (bits // 4)) + values
+        reads("zeros up to behind the sample", text(hexes(late, bits)), [], late, bits)
+        refuses("binary digits after zeros", text(["0" * 64] * 5 + ["0" * 63 + "1"]), [], ":6:", "--radix bin")
+        if bits > 64:
+            short = "0" * (bits // 4 - 16) if numbers.randrange(2) else f"{numbers.getrandbits(60):015x}"
+            line = numbers.choice((1, 2, 30))
+            rows = hexes(values, bits)
+            rows.insert(line - 1, short)
+            refuses("one short row", text(rows), [], f"input:{line}:", f"{bits // 4} hex digits")
+            lost = [f"0x{value:x}" for value in values] + ["0x0", "0x" + "1" * 16]
+            reads("lost zeros after 0x", text(lost), ["--bits", bits], values + [0, int("1" * 16, 16)], bits)
+            odd = [value >> 4 | 1 << (bits - 8) for value in values]
+            reads("lost zeros", text(f"{value:x}" for value in odd), ["--bits", bits], odd, bits)
+            refuses("lost zeros", text(hexes(values, bits) + [f"{odd[0]:x}"]), [], ":41:", f"--bits {bits}")
+        decimals = [value | 1 << (bits - 1) for value in values] + [5, 0, 2 ** bits - 1]
+        reads("decimal", text(decimals), ["--radix", "dec"], decimals, bits)
+        reads("small decimal", text([7, *decimals]), ["--radix", "dec", "--bits", bits], [7, *decimals], bits)
+        reads("signed", text([-1, -2 ** (bits - 1), 2 ** (bits - 1)]), ["--radix", "signed", "--bits", bits, "--no-ids"],
+              [2 ** bits - 1, 2 ** (bits - 1)], bits, ["-", "-"])
+        refuses("too large", text([1, 2 ** bits]), ["--radix", "dec", "--bits", bits], ":2:", "decimal")
+        refuses("too small", text([1, -2 ** (bits - 1) - 1]), ["--radix", "dec", "--bits", bits], ":2:", "decimal")
+        integers = text(json.dumps({"fingerprint": value}) for value in decimals)
+        reads("JSON integers", integers, ["--format", "jsonl", "--bits", bits], decimals, bits)
+        binary = [f"0b{value:b}" for value in values]
+        reads("binary with lost zeros", text(binary), ["--radix", "bin", "--bits", bits], values, bits)
+    refuses("63 binary digits", text(["1" + "0" * 62]), ["--radix", "bin"], "--bits 64", "--pad")
+    reads("63 binary digits", text(["1" + "0" * 62]), ["--radix", "bin", "--bits", 64], [1 << 62], 64)
+
+
+def check_marks():
+    """What programs write around and between digits."""
+    for bits in (64, 128, 256, 576, 1024):
+        values = some(bits)
+        rows = hexes(values, bits)
+
+        def groups(row, size, mark):
+            return mark.join(row[i:i + size] for i in range(0, len(row), size))
+        for what, marked in (("bytea", [rf"\x{row}" for row in rows]), ("X''", [f"X'{row.upper()}'" for row in rows]),
+                             ("colons", [groups(row, 2, ":") for row in rows]),
+                             ("hyphens", [groups(row, 2, "-") for row in rows]),
+                             ("groups of 4", [groups(row, 4, ":") for row in rows]),
+                             ("kind", [f"p:{row}" for row in rows]), ("kind w", [f"w:{row}" for row in rows])):
+            reads(what, text(marked), [], values, bits)
+            reads(what + " and ids", text(f"{row}\t{i + 5}" for i, row in enumerate(marked)), [], values, bits,
+                  range(5, 5 + len(values)))
+        escaped = text(json.dumps({"fingerprint": rf"\x{row}"}) for row in rows)
+        reads("bytea in JSON", escaped, ["--format", "jsonl"], values, bits)
+    refuses("bytes that are missing", text([r"\x84ad7e0ad13e1a"]), [], "--pad")
+    refuses("two fingerprints", text(["84ad7e0ad13e1a8b-84ad7e0ad13e1a8b"]), [])
+    names = [uuid.UUID(int=numbers.getrandbits(128)) for _ in range(20)]
+    reads("UUIDs", text(names), [], [name.int for name in names], 128)
+    blank = b"\xef\xbb\xbf  84ad7e0ad13e1a8b 1 \n\n7d1b94a0c3f5e682\t2 \r\n \t \n 1\t 3\t\n\n"
+    reads("blanks", blank, [], [0x84ad7e0ad13e1a8b, 0x7d1b94a0c3f5e682, 1], 64, [1, 2, 3])
+    reads("empty ids", b"84ad7e0ad13e1a8b\t\n", [], [0x84ad7e0ad13e1a8b], 64)
+    refuses("UTF-16", "﻿84ad7e0ad13e1a8b\t1\n".encode("utf-16-le"), [], "UTF-16")
+    refuses("UTF-16 without a mark", "84ad7e0ad13e1a8b\n".encode("utf-16-le"), [], "UTF-16LE")
+    refuses("quoted CSV", b'"84ad7e0ad13e1a8b","1"\n', [], "tr -d", "tr ',;'")
+    refuses("a header", b"hash\tid\n84ad7e0ad13e1a8b\t1\n", [], "header")
+
+
+def check_kinds():
+    """A store keeps the kind of its fingerprints, and takes no others."""
+    build(b"p:99ee0f1f3d3d1f0e 1\np:99ee0f1f3d3d1f0c 2\n", [], "input", "KIND")
+    refuses("two kinds", b"p:99ee0f1f3d3d1f0e\np:99ee0f1f3d3d1f0c\nd:99ee0f1f3d3d1f0c\n", [], ":3:", "'p:'", "'d:'")
+    refuses("a kind behind none", b"99ee0f1f3d3d1f0e\np:99ee0f1f3d3d1f0c\n", [], ":2:", "'p:'")
+    refuses("none behind a kind", b"p:99ee0f1f3d3d1f0e\n99ee0f1f3d3d1f0c\n", [], ":2:", "'p:'")
+    for arguments, given, right in ((("add", "KIND"), b"p:01 3\n", True), (("add", "KIND"), b"d:01 3\n", False),
+                                    (("query", "KIND", "p:99ee0f1f3d3d1f0e"), None, True),
+                                    (("query", "KIND", "a:99ee0f1f3d3d1f0e"), None, False),
+                                    (("query", "KIND"), b"p:99ee0f1f3d3d1f0e\n", True),
+                                    (("query", "KIND"), b"d:99ee0f1f3d3d1f0e\n", False),
+                                    (("remove", "KIND"), b"d:99ee0f1f3d3d1f0e 1\n", False)):
+        answer = sstore(*arguments, given=given)
+        if (answer.returncode == 0) != right or (not right and b"goimagehash p:" not in answer.stderr):
+            fail("the kind of", arguments, answer)
+
+
+def check_columns():
+    """One fingerprint in several columns."""
+    for count, part in ((2, 32), (4, 32), (2, 64), (4, 64), (16, 64), (32, 32), (4, 16)):
+        bits = count * part
+        values = some(bits)
+        parts = [[value >> part * i & (1 << part) - 1 for i in reversed(range(count))] for value in values]
+        columns = ["--columns", "id" + ",fingerprint" * count, *(["--bits", 64] if part == 16 else [])]
+
+        def rows(form, parts=parts):
+            return text("\t".join([str(i), *map(form, row)]) for i, row in enumerate(parts))
+        reads("columns", rows(str), [*columns, "--radix", "dec"], values, bits)
+        reads("hex columns", rows(lambda p, part=part: f"{p:0{part // 4}x}"), columns, values, bits)
+        reads("signed columns", rows(lambda p, part=part: str(p - (p >> part - 1 << part))),
+              [*columns, "--radix", "signed"], values, bits)
+        if part == 32:
+            reads("signed32 columns", rows(lambda p: str(p - (p >> 31 << 32))), [*columns, "--radix", "signed32"], values,
+                  bits)
+    columns = ["--columns", "fingerprint,fingerprint,id", "--radix", "dec"]
+    refuses("a part that is too large", b"1 2 3\n5 4294967296 4\n", [*columns, "--bits", 64], ":2:", "32 bits")
+    refuses("base64 in columns", b"AA AA 1\n", ["--columns", "fingerprint,fingerprint,id", "--radix", "base64"], "base64")
+    refuses("three halves", b"1 2 3\n", ["--columns", "fingerprint,fingerprint,fingerprint", "--radix", "dec"],
+            "3 columns")
+
+
+def check_signed32():
+    values = some(32, 100) + [0, 1 << 31, (1 << 32) - 1]
+    signed = [value - (value >> 31 << 32) for value in values]
+    for what, rows in (("signed", signed), ("unsigned", values)):
+        reads(f"32 bits, {what}", text(rows), ["--radix", "signed32"], values, 64)
+        lines = text(json.dumps({"fingerprint": row}) for row in rows)
+        reads(f"32 bits in JSON, {what}", lines, ["--format", "jsonl", "--radix", "signed32"], values, 64)
+    for kind, form, rows in (("<i4", "<i", signed), (">i4", ">i", signed), ("<u4", "<I", values), (">u4", ">I", values),
+                             ("<i8", "<q", values)):
+        array = npy(kind, f"({len(rows)},)", b"".join(struct.pack(form, row) for row in rows))
+        reads(f"array {kind}", array, [], values, 64, name="input.npy")
+    for wrong in (1 << 32, -(1 << 31) - 1):
+        refuses("32 bits", text([1, wrong]), ["--radix", "signed32"], ":2:", "32 bits")
+
+
+def check_json():
+    values = some(64) + [1 << 63, (1 << 64) - 1]
+    signed = text(json.dumps({"fingerprint": [byte - (byte >> 7 << 8) for byte in value.to_bytes(8, "big")]})
+                  for value in values)
+    reads("signed bytes", signed, ["--format", "jsonl"], values, 64)
+    reads("integers", text(json.dumps({"fingerprint": value}) for value in values), ["--format", "jsonl"], values, 64)
+    refuses("bytes and signed bytes", b'{"fingerprint":[200,-1,0,0,0,0,0,0]}\n', ["--format", "jsonl"], "an array")
+    refuses("a double", b'{"fingerprint":9.589617806046755e18}\n', ["--format", "jsonl"], "2^53", "string")
+    both = b'{"fingerprint":2819559613,"id":1}\n{"fingerprint":"2819559613","id":2}\n'
+    refuses("a number and a string", both, ["--format", "jsonl"], ":2:", "--radix dec")
+    reads("a number and a string", both, ["--format", "jsonl", "--radix", "dec"], [2819559613] * 2, 64, [1, 2])
+    reads("a number and hex", both, ["--format", "jsonl", "--radix", "hex"], [2819559613, 0x2819559613], 64, [1, 2])
+    build(text(hexes(values, 64)), [], "input", "OWN")
+    for radix in ("hex", "dec", "signed", "base64", "base32", "bin"):
+        own = sstore("dump", "--format", "jsonl", "--radix", radix, "OWN").stdout
+        reads(f"its own dump in {radix}", own, [], values, 64, name="input.jsonl")
+        other = "dec" if radix != "dec" else "bin"
+        if radix != "hex":
+            refuses(f"a dump in {radix}", own, ["--radix", other], radix, other, name="input.jsonl")
+    for bits in (64, 128, 1024):
+        wide = some(bits)
+
+        def lists(form, wide=wide, bits=bits):
+            return text(json.dumps({"fingerprint": [form(value >> i & 1) for i in reversed(range(bits))]}) for value in wide)
+        reads("lists of bits", lists(int), ["--format", "jsonl"], wide, bits)
+        reads("lists of booleans", lists(bool), ["--format", "jsonl"], wide, bits)
+    flat = text(json.dumps({"fingerprint": row}) for row in ([0] * 64, [1] * 64, [7] * 64))
+    reads("bytes that look like bits", flat, ["--format", "jsonl"], [0, int("01" * 64, 16), int("07" * 64, 16)], 512)
+
+
+def check_arrays():
+    for bits in (64, 128, 256, 1024):
+        values = some(bits, 30)
+        single = b"".join(bytes(value >> i & 1 for i in reversed(range(bits))) for value in values)
+        for kind in ("|u1", "|b1", "|i1"):
+            reads(f"single bits, {kind}", npy(kind, f"(30, {bits})", single), [], values, bits, name="input.npy")
+        reads("single bits, the width is known", npy("|u1", f"(30, {bits})", single), ["--bits", bits], values, bits,
+              name="input.npy")
+        if bits <= 128:
+            taken = npy("|u1", f"(30, {bits})", single)
+            wide = [int.from_bytes(single[i:i + bits], "big") for i in range(0, len(single), bits)]
+            reads("bytes, by --bits", taken, ["--bits", 8 * bits], wide, 8 * bits, name="input.npy")
+            full = b"".join(value.to_bytes(bits, "big") for value in some(8 * bits, 30))
+            reads("bytes", npy("|u1", f"(30, {bits})", full), [],
+                  [int.from_bytes(full[i:i + bits], "big") for i in range(0, len(full), bits)], 8 * bits, name="input.npy")
+    late = bytes(64 * 30000) + bytes(63) + b"\2"
+    refuses("bytes behind bits", npy("|u1", "(30001, 64)", late), ["--no-ids"], "--bits 512", name="input.npy")
+    pairs = npy("<u8", "(2, 2)", struct.pack("<4Q", 1 << 63, 7, 5, 9))
+    refuses("(n, 2)", pairs, [], "--bits 128", "--bits 64", "--columns", name="input.npy")
+    for options in (["--bits", 64], ["--columns", "fingerprint,id"]):
+        reads("(n, 2) with ids", pairs, options, [1 << 63, 5], 64, [7, 9], name="input.npy")
+    for options in (["--bits", 128], ["--columns", "fingerprint"]):
+        reads("(n, 2) of 128 bits", pairs, options, [(1 << 127) + 7, (5 << 64) + 9], 128, name="input.npy")
+
+
+def check_sizes():
+    """--pad fills any number of bits up at the end."""
+    for size in (72, 166 + 2, 200, 1000, 1016, *(8 * numbers.randint(9, 127) for _ in range(2))):
+        if size % 64 == 0:
+            continue
+        bits = (size + 63) // 64 * 64
+        values = [value | 0xab << (size - 8) for value in some(size - 8)]
+        filled = [value << bits - size for value in values]
+        data = [value.to_bytes(size // 8, "big") for value in values]
+        for radix, rows in (("hex", hexes(values, size)), ("base64", [base64.b64encode(row).decode() for row in data]),
+                            ("base32", [base64.b32encode(row).decode().rstrip("=") for row in data]),
+                            ("bin", [f"{value:0{size}b}" for value in values])):
+            options = ["--radix", radix]
+            reads(f"{size} bits in {radix}", text(rows), [*options, "--pad"], filled, bits)
+            reads(f"{size} bits in {radix}", text(rows), [*options, "--pad", "--bits", size], filled, bits)
+            refuses(f"{size} bits in {radix}", text(rows), options, "--pad")
+            refuses(f"{size} bits in {radix}, one short", text(rows[:5] + [rows[5][:-8 if radix != "base64" else -4]]),
+                    [*options, "--pad"], ":6:")
+        lists = text(json.dumps({"fingerprint": list(row)}) for row in data)
+        reads(f"{size} bits in JSON", lists, ["--format", "jsonl", "--pad"], filled, bits)
+        array = npy("|u1", f"({len(data)}, {size // 8})", b"".join(data))
+        reads(f"{size} bits in an array", array, ["--pad"], filled, bits, name="input.npy")
+        refuses(f"{size} bits in an array", array, [], "--pad", name="input.npy")
+        build(text(hexes(values, size)), ["--pad"], "input", "PADDED")
+        found = sstore("query", "--pad", "-k", 0, "PADDED", hexes(values[:1], size)[0]).stdout.decode().split()
+        if found[:3] != [f"{filled[0]:0{bits // 4}x}"] * 2 + ["0"]:
+            fail("a padded query", size, found)
+    lost = [0xab << 64 | 7, 0xa << 60]
+    reads("72 bits with lost zeros", text(f"0x{value:x}" for value in lost), ["--pad", "--bits", 72],
+          [value << 56 for value in lost], 128)
+    fps = "eee65f53e9421ce50211670eae679f02e8d28a7902"
+    file = text(["#FPS1", "#num_bits=166", fps + "\tCHEMBL268177"])
+    refuses("FPS", file, ["--columns", "fingerprint,-"], "--pad")
+    for options in ([], ["--bits", 166]):
+        reads("FPS", file, ["--pad", "--columns", "fingerprint,-", *options], [int(fps, 16) << 24], 192)
+    for what, file in (("FPS of 2048 bits", text(["#FPS1", "#num_bits=2048", "3c" * 256 + "\tx"])),
+                       ("2048 bits", text(["3c" * 256]))):
+        refuses(what, file, [], "2048 bits", "1024")
+        refuses(what, file, ["--pad"], "2048 bits", "1024")
+
+
+def check_bases():
+    for bits in WIDTHS:
+        values = some(bits)
+        data = [value.to_bytes(bits // 8, "big") for value in values]
+        for encode in (base64.b32encode, lambda row: base64.b32encode(row).rstrip(b"="),
+                       lambda row: base64.b32encode(row).lower()):
+            reads("base32", b"".join(encode(row) + b"\n" for row in data), ["--radix", "base32"], values, bits)
+        twice = text(base64.b64encode(row.hex().encode()).decode() for row in data)
+        reads("hex in base64", twice, ["--radix", "base64"], values, bits)
+        if bits <= 512:
+            raw = [int.from_bytes(row.hex().encode(), "big") for row in data]
+            reads("hex in base64, as bytes", twice, ["--radix", "base64", "--bits", 2 * bits], raw, 2 * bits)
+        refuses("base64 for hex", text(base64.b64encode(b"\xff" + row[1:]).decode() for row in data), [], "--radix base64")
+    refuses("base32 for hex", text(["QSWX4CWRHYNIW==="]), [], "--radix base32")
+    refuses("base64 of odd size for hex", text([base64.b64encode(bytes(range(25))).decode()]), [], "--radix base64")
+
+
+print("seed", seed)
+for check in (check_widths, check_marks, check_kinds, check_columns, check_signed32, check_json, check_arrays,
+              check_sizes, check_bases):
+    check()
+print(f"figure: {tried} forms of fingerprints: {failed} failed")
+sys.exit(failed > 0)
