@@ -223,6 +223,29 @@ static void test_radii_are_minimal(void **state)
     testing_done();
 }
 
+/* Every plan of choices has radii at each distance. They are proved complete in few steps, and cover random patterns of
+ * as many bits. */
+static void test_every_choice_has_radii(void **state)
+{
+    static const char *const names[] = {"16",      "20",      "8c5",     "11c9",    "63c1",   "5c1/5c1",
+                                        "5c2/2c1", "2c1/8c1", "8c1/8c1", "3c1/5c1", "6c2/4c1"};
+    rng random = rng_seeded(run_seed + 6);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        for (uint32_t k = 0; k <= SSTORE_MAX_BUILD_DISTANCE; k++) {
+            ss_plan plan;
+            int32_t radii[SS_MAX_TABLES];
+            const char *reason = NULL;
+            ss_steps steps = {.left = SS_PROOF_STEPS};
+            testing_doing("plan %s at %u", names[i], k);
+            must_parse(names[i], k, &plan);
+            get_radii(&plan, radii);
+            assert_true(ss_plan_valid(&plan, &steps, &reason));
+            check_random_patterns(&plan, radii, k, &random);
+        }
+    }
+    testing_done();
+}
+
 /* ----- the search for an uncovered pattern ----- */
 
 /* Any tables over a few bits, so that all patterns of these can be tried. */
@@ -273,6 +296,37 @@ static void test_search_equals_brute_force(void **state)
         assert_int_equal(ss_plan_first_cover(&plan, radii, pattern), plan.table_count);
     }
     assert_in_range(found, trials / 10, trials - trials / 10); /* both answers were tested */
+    testing_done();
+}
+
+/* A radius is lowered to the smallest one that is complete, from `min` on, and to no other without a proof. */
+static void test_lowered_radii_equal_brute_force(void **state)
+{
+    rng random = rng_seeded(run_seed + 7);
+    uint32_t lowered = 0;
+    for (uint32_t i = 0; i < 6000; i++) {
+        ss_plan plan;
+        int32_t radii[SS_MAX_TABLES];
+        uint64_t bits;
+        make_small_plan(&random, &plan, radii, &bits);
+        const uint32_t distance = (uint32_t)rng_below(&random, 9);
+        const uint32_t table = (uint32_t)rng_below(&random, plan.table_count);
+        const int32_t min = rng_one_in(&random, 2) ? 0 : SS_NO_PROBE, before = radii[table];
+        ss_steps steps = {.left = rng_one_in(&random, 4) ? rng_below(&random, 20) : SS_RADII_STEPS};
+        testing_doing("small plan %u, seed %" PRIu64 ": table %u at %u", i, run_seed + 7, table, distance);
+        if (before < min || some_uncovered(&plan, radii, bits, distance))
+            continue;
+        const bool enough = steps.left == SS_RADII_STEPS;
+        ss_plan_lower_radius(&plan, radii, table, min, distance, &steps);
+        assert_in_range(radii[table] + 1, min + 1, before + 1);
+        assert_false(some_uncovered(&plan, radii, bits, distance));
+        lowered += radii[table] < before;
+        if (!enough || radii[table] == min)
+            continue;
+        radii[table]--;
+        assert_true(some_uncovered(&plan, radii, bits, distance));
+    }
+    assert_in_range(lowered, 100, 6000);
     testing_done();
 }
 
@@ -521,6 +575,8 @@ int main(void)
         cmocka_unit_test_teardown(test_disjoint_radii_add_up, testing_teardown),
         cmocka_unit_test_teardown(test_choose_radius_follows_the_formula, testing_teardown),
         cmocka_unit_test_teardown(test_radii_are_minimal, testing_teardown),
+        cmocka_unit_test_teardown(test_every_choice_has_radii, testing_teardown),
+        cmocka_unit_test_teardown(test_lowered_radii_equal_brute_force, testing_teardown),
         cmocka_unit_test_teardown(test_search_equals_brute_force, testing_teardown),
         cmocka_unit_test(test_first_cover_is_the_first),
         cmocka_unit_test(test_search_ends),

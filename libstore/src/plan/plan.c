@@ -74,18 +74,19 @@ static bool add_choices(ss_plan *plan, uint64_t bits, uint64_t outer, const choi
     }
 }
 
-/* Give all tables the smallest equal radius that is complete. Then lower single ones, the last first, while the plan
- * stays complete. For disjoint bit groups this makes the sum of (r + 1) = k + 1; the wider (first) ones get the larger
- * radii. */
-static void set_smallest_radii(ss_plan *plan, ss_steps *steps)
+/* Give all tables the smallest equal radius that can be proved complete within SS_PROOF_STEPS. Then lower single ones,
+ * the last first, while the plan stays complete. For disjoint bit groups this makes the sum of (r + 1) = k + 1; the
+ * wider (first) ones get the larger radii. It always succeeds: can_slip() alone proves radii that are large enough. */
+static void set_small_radii(ss_plan *plan)
 {
+    ss_steps steps = {.left = SS_PROOF_STEPS}, lowering = {.left = SS_RADII_STEPS};
     int32_t radii[SS_MAX_TABLES] = {0};
     uint64_t pattern;
-    while (ss_plan_find_uncovered(plan, radii, plan->distance, steps, &pattern))
+    for (; ss_plan_find_uncovered(plan, radii, plan->distance, &steps, &pattern); steps.left = SS_PROOF_STEPS)
         for (uint32_t i = 0; i < plan->table_count; i++)
             radii[i]++;
     for (uint32_t i = plan->table_count; i-- > 0;)
-        ss_plan_lower_radius(plan, radii, i, 0, plan->distance, steps);
+        ss_plan_lower_radius(plan, radii, i, 0, plan->distance, &lowering);
     for (uint32_t i = 0; i < plan->table_count; i++)
         plan->tables[i].radius = radii[i];
 }
@@ -197,15 +198,37 @@ static bool are_tables_valid(const ss_plan *plan, const char **reason)
     return plan->tables[0].key_mask == ss_high_mask(plan->tables[0].prefix_bits);
 }
 
+/* Names may be longer than a message. */
+#define SHOWN_BYTES 100
+#define SHOWN(name) SHOWN_BYTES, (name), strlen(name) > SHOWN_BYTES ? "..." : ""
+
 static sstore_status fail_name(const char *name, sstore_error *error)
 {
-    enum { SHOWN_BYTES = 100 };
     return ss_fail_argument(
         error,
         "there is no plan '%.*s%s'; use auto; 20, 16, 10, 4, 3, 2 or 1 (tables); BcC, a table for each choice of C of "
         "B bit groups, such as 5c2; BcC/BcC such as 4c1/4c1; or bits:radius,... such as 24:1,20:0,20:0 (at most 64 "
         "bits in all, at most %u tables); sstore_plan() compares plans",
-        SHOWN_BYTES, name, strlen(name) > SHOWN_BYTES ? "..." : "", SS_MAX_TABLES);
+        SHOWN(name), SS_MAX_TABLES);
+}
+
+/* `pattern` is uncovered; 0: neither it nor a proof was found. */
+static sstore_status fail_incomplete(const char *name, uint32_t distance, uint64_t pattern, sstore_error *error)
+{
+    if (pattern == 0)
+        return ss_fail_argument(error,
+                                "proving that the plan '%.*s%s' finds all pairs within distance %u takes too long; "
+                                "use fewer tables",
+                                SHOWN(name), distance);
+    return ss_fail_argument(error,
+                            "the plan '%.*s%s' would miss pairs within distance %u: no table covers two fingerprints "
+                            "that differ in the bits %016" PRIx64 "; raise a radius",
+                            SHOWN(name), distance, pattern);
+}
+
+bool ss_plan_has_radii(const char *name)
+{
+    return strchr(name, ':') != NULL;
 }
 
 sstore_status ss_plan_parse(const char *name, uint32_t distance, ss_plan *plan_out, sstore_error *error)
@@ -218,28 +241,15 @@ sstore_status ss_plan_parse(const char *name, uint32_t distance, ss_plan *plan_o
     *plan_out = (ss_plan){.distance = distance};
     if (!parse_choices(meaning, plan_out) && !parse_tables(meaning, plan_out, &has_radii))
         return fail_name(name, error);
-    ss_steps steps = {.left = SS_CALL_STEPS};
     if (!has_radii)
-        set_smallest_radii(plan_out, &steps);
-    if (steps.left == 0)
-        return ss_fail_argument(error,
-                                "finding radii for the plan '%s' at distance %u takes too long; write it with radii",
-                                name, distance);
+        set_small_radii(plan_out);
 
     uint64_t pattern;
-    const bool incomplete = ss_plan_find_uncovered(plan_out, NULL, distance, NULL, &pattern);
-    if (incomplete && pattern == 0)
-        return ss_fail_argument(
-            error, "proving that the plan '%s' finds all pairs within distance %u takes too long; use fewer tables",
-            name, distance);
-    if (incomplete)
-        return ss_fail_argument(error,
-                                "the plan '%s' would miss pairs within distance %u: no table covers two fingerprints "
-                                "that differ in the bits %016" PRIx64 "; raise a radius",
-                                name, distance, pattern);
+    if (has_radii && ss_plan_find_uncovered(plan_out, NULL, distance, NULL, &pattern))
+        return fail_incomplete(name, distance, pattern, error);
     const char *reason;
     if (!are_tables_valid(plan_out, &reason))
-        return ss_fail_argument(error, "the plan '%s' cannot be used: %s", name, reason);
+        return ss_fail_argument(error, "the plan '%.*s%s' cannot be used: %s", SHOWN(name), reason);
     return SSTORE_OK;
 }
 
@@ -264,7 +274,7 @@ bool ss_plan_same_tables(const ss_plan *a, const ss_plan *b)
 }
 
 /* Whether a name stands for this plan. Radii are computed only if the masks are equal. */
-static bool is_named(const ss_plan *plan, const char *name, ss_steps *steps)
+static bool is_named(const ss_plan *plan, const char *name)
 {
     ss_plan other = {.distance = plan->distance};
     if (!parse_choices(name, &other) || other.table_count != plan->table_count)
@@ -272,8 +282,8 @@ static bool is_named(const ss_plan *plan, const char *name, ss_steps *steps)
     for (uint32_t i = 0; i < plan->table_count; i++)
         if (other.tables[i].key_mask != plan->tables[i].key_mask)
             return false;
-    set_smallest_radii(&other, steps);
-    return steps->left > 0 && ss_plan_same_tables(plan, &other);
+    set_small_radii(&other);
+    return ss_plan_same_tables(plan, &other);
 }
 
 static bool are_disjoint_groups(const ss_plan *plan)
@@ -300,7 +310,6 @@ static uint32_t count_choices(choice level)
 /* Find the name of a plan. Plans of disjoint bit groups need none. */
 static bool find_name(const ss_plan *plan, char name[PLAN_NAME_BYTES])
 {
-    ss_steps steps = {.left = SS_CALL_STEPS};
     bool found = false;
     for (uint32_t groups = 2; !found && groups <= MAX_GROUPS; groups++)
         for (uint32_t chosen = 1; !found && chosen <= groups; chosen++) {
@@ -308,11 +317,11 @@ static bool find_name(const ss_plan *plan, char name[PLAN_NAME_BYTES])
                 continue;
             /* % 100 shows the compiler that it fits */
             snprintf(name, PLAN_NAME_BYTES, "%uc%u", groups % 100, chosen % 100);
-            found = is_named(plan, name, &steps);
+            found = is_named(plan, name);
         }
     if (!found && plan->table_count == 16) {
         snprintf(name, PLAN_NAME_BYTES, "4c1/4c1");
-        found = is_named(plan, name, &steps);
+        found = is_named(plan, name);
     }
     return found;
 }
@@ -372,7 +381,8 @@ void ss_permutation_init(ss_permutation *permutation, uint64_t key_mask)
  * Bits with the same tables are equivalent, so a pattern is a number of flips for each class of bits. A table does not
  * cover a pattern if more than `radius` of its flips are key bits. The search is branch and bound: it takes a table
  * that still covers the pattern, and tries to flip one more bit of each class in it. A class that was tried is closed
- * for later siblings, so every combination is visited once.
+ * for later siblings, so every combination is visited once. A branch also ends if its flips cannot meet the needs of
+ * the neediest tables together, even if each was spent on the class that most of them share.
  */
 
 typedef struct bit_class {
@@ -426,6 +436,29 @@ static uint32_t neediest_table(const search *self)
     return neediest;
 }
 
+/* Whether flips can meet the needs of all tables that need about as much as the neediest one, together. Each flip
+ * lowers their sum by the number of them that have its class. So the largest classes are taken first, with all their
+ * bits. */
+static bool can_slip(const search *self, int32_t largest_need, int32_t flips_left)
+{
+    uint32_t left[SS_MAX_TABLES + 1] = {0}; /* bits by the number of these tables that have them */
+    uint64_t needy = 0;
+    int32_t sum = 0;
+    for (uint32_t table = 0; table < self->table_count; table++)
+        if (self->need[table] > 0 && self->need[table] + 1 >= largest_need) {
+            needy |= UINT64_C(1) << table;
+            sum += self->need[table];
+        }
+    for (uint32_t i = 0; i < self->class_count; i++)
+        left[ss_popcount(self->classes[i].tables & needy)] += self->classes[i].left;
+    for (uint32_t tables = ss_popcount(needy); tables > 0 && flips_left > 0 && sum > 0; tables--) {
+        const int32_t flips = flips_left < (int32_t)left[tables] ? flips_left : (int32_t)left[tables];
+        sum -= flips * (int32_t)tables;
+        flips_left -= flips;
+    }
+    return sum <= 0;
+}
+
 static bool slip_through(search *self, int32_t flips_left)
 {
     uint32_t table = neediest_table(self);
@@ -433,7 +466,7 @@ static bool slip_through(search *self, int32_t flips_left)
         return true;
     if (!ss_steps_take(self->steps, 1))
         return false;
-    if (self->need[table] > flips_left)
+    if (self->need[table] > flips_left || !can_slip(self, self->need[table], flips_left))
         return false;
     uint32_t closed[SS_FINGERPRINT_BITS]; /* the value of `left` before */
     uint32_t tried = 0;
@@ -477,4 +510,25 @@ bool ss_plan_find_uncovered(const ss_plan *plan, const int32_t *radii, uint32_t 
             bits &= bits - 1;
         }
     return true;
+}
+
+void ss_plan_lower_radius(const ss_plan *plan, int32_t *radii, uint32_t table, int32_t min, uint32_t distance,
+                          ss_steps *steps)
+{
+    int32_t complete = radii[table];
+    radii[table] = min;
+    while (radii[table] < complete && steps->left > 0) {
+        ss_steps own = {.left = ss_min_u64(steps->left, SS_PROOF_STEPS)};
+        uint64_t pattern;
+        steps->left -= own.left;
+        const bool uncovered = ss_plan_find_uncovered(plan, radii, distance, &own, &pattern);
+        steps->left += own.left;
+        if (!uncovered)
+            complete = radii[table];
+        else if (own.left == 0) /* no proof */
+            break;
+        else /* no smaller radius covers the pattern, which no other table covers */
+            radii[table] = (int32_t)ss_popcount(pattern & plan->tables[table].key_mask);
+    }
+    radii[table] = complete;
 }

@@ -21,9 +21,14 @@
 #define SS_MAX_TABLES 64u
 #define SS_NO_PROBE (-1) /* the radius of a table that is not probed */
 
-/* A call's budget for proofs, names and radii of plans, for all segments together. Plans in use take some thousand
- * steps for a proof and a hundred thousand for radii. */
+/* A call's budget for proofs, names and radii of plans, for all segments together. A step takes a tenth of a
+ * microsecond, with many tables half of one. */
 #define SS_CALL_STEPS (UINT64_C(1) << 22)
+
+/* The budget of a proof, and of all proofs that find the radii of one plan, when radii are chosen. The named plans take
+ * up to 6,000 and 43,000. What these do not suffice for keeps larger radii. */
+#define SS_PROOF_STEPS (UINT64_C(1) << 14)
+#define SS_RADII_STEPS (UINT64_C(1) << 16)
 
 typedef struct ss_plan_table {
     uint64_t key_mask;    /* bit 0 of a fingerprint is the most significant one */
@@ -40,7 +45,7 @@ typedef struct ss_plan {
 /*
  * Make a plan from its name:
  *   "20", "16", "10", "4", "3", "2", "1"   6c3, 4c1/4c1, 5c2, 4c1; disjoint bit groups of 24+20+20, 32+32 and 64 bits
- *   "BcC", "BcC/BcC"                       choose, nested; as above, with the smallest complete radii
+ *   "BcC", "BcC/BcC"                       choose, nested; as above, with small radii that are complete
  *   "bits,bits,..."                        two or more disjoint bit groups with such radii; one number alone is refused
  *   "bits:radius,..."                      disjoint bit groups from bit 0 on, at most 64 bits in all
  *   "mask:radius,..."                      any tables, each mask 16 hex digits
@@ -49,11 +54,13 @@ typedef struct ss_plan {
  */
 sstore_status ss_plan_parse(const char *name, uint32_t distance, ss_plan *plan_out, sstore_error *error);
 
+/* Whether a plan's name gives radii. Every other plan has radii for each distance. */
+bool ss_plan_has_radii(const char *name);
+
 #define SS_PLAN_TEXT_BYTES 1536u /* maximum size of a plan's text, as in sstore_statistics */
 
-/* Write the plan's name, "BcC" or "BcC/BcC", or without one its bit groups or its masks, with their radii. Finding the
- * name takes at most SS_CALL_STEPS; a plan whose name takes more has none. Cuts text that does not fit. Returns the
- * full length, as snprintf does. */
+/* Write the plan's name, "BcC" or "BcC/BcC", or without one its bit groups or its masks, with their radii. Cuts text
+ * that does not fit. Returns the full length, as snprintf does. */
 size_t ss_plan_format(const ss_plan *plan, char *buffer, size_t size);
 
 /* Whether a plan is valid: 1 to SS_MAX_TABLES of them, radii within their prefixes, the leading bits as keys of table
@@ -71,19 +78,10 @@ bool ss_plan_same_tables(const ss_plan *a, const ss_plan *b);
 bool ss_plan_find_uncovered(const ss_plan *plan, const int32_t *radii, uint32_t distance, ss_steps *steps,
                             uint64_t *pattern_out);
 
-/* Lower the radius of one table as long as the radii are proved complete for `distance`, but not below `min`. */
-static inline void ss_plan_lower_radius(const ss_plan *plan, int32_t *radii, uint32_t table, int32_t min,
-                                        uint32_t distance, ss_steps *steps)
-{
-    uint64_t pattern;
-    while (radii[table] > min) {
-        radii[table]--;
-        if (ss_plan_find_uncovered(plan, radii, distance, steps, &pattern)) {
-            radii[table]++;
-            return;
-        }
-    }
-}
+/* Lower the radius of one table as far as the radii can be proved complete for `distance`, but not below `min`. A proof
+ * takes at most SS_PROOF_STEPS. */
+void ss_plan_lower_radius(const ss_plan *plan, int32_t *radii, uint32_t table, int32_t min, uint32_t distance,
+                          ss_steps *steps);
 
 /* The first table that covers the pattern under the radii; table_count if none does. */
 static inline uint32_t ss_plan_first_cover(const ss_plan *plan, const int32_t *radii, uint64_t pattern)

@@ -118,16 +118,19 @@ static uint64_t sum_tables(const ss_manifest_segment *part)
 /* Write a segment's plan, or the radii and plans of its word indexes. */
 static void format_plan(const ss_segment *segment, char *buffer, size_t size)
 {
+    const ss_plan *last = NULL;
+    char text[SS_PLAN_TEXT_BYTES]; /* of the last plan: most words have the same */
     size_t used = 0;
     buffer[0] = '\0';
     if (segment->metadata.words == 1)
         (void)ss_plan_format(&segment->metadata.plan, buffer, size);
     for (uint32_t i = 0; i < segment->index_count && used < size; i++) {
         const ss_manifest_segment *index = &segment->indexes[i]->metadata;
-        used += (size_t)snprintf(buffer + used, size - used, "%s%d=", i > 0 ? "; " : "",
-                                 ss_word_index_radius(index->kind));
-        if (used < size)
-            used += ss_plan_format(&index->plan, buffer + used, size - used);
+        if (last == NULL || last->distance != index->plan.distance || !ss_plan_same_tables(last, &index->plan))
+            (void)ss_plan_format(&index->plan, text, sizeof text);
+        last = &index->plan;
+        used += (size_t)snprintf(buffer + used, size - used, "%s%d=%s", i > 0 ? "; " : "",
+                                 ss_word_index_radius(index->kind), text);
     }
 }
 

@@ -59,7 +59,7 @@ static sstore_status set_word_plans(sstore_builder *builder, const char *name, s
     const sstore_status status = ss_plan_parse(name, needed, &builder->plan, error);
     if (status != SSTORE_OK)
         return status;
-    writer->max_radius = needed;
+    writer->max_radius = ss_plan_has_radii(name) ? needed : SSTORE_MAX_BUILD_DISTANCE;
     while (writer->max_radius < SSTORE_MAX_BUILD_DISTANCE &&
            ss_plan_parse(name, writer->max_radius + 1, &builder->plan, NULL) == SSTORE_OK)
         writer->max_radius++;

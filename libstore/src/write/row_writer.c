@@ -65,6 +65,7 @@ typedef struct row_run {
     ss_checked_blocks checked;
     uint32_t word;
     ss_sorter *sorter;
+    ss_plan plan; /* of the word, if it is given; often that of the next one too */
 } row_run;
 
 /* ----- memory ----- */
@@ -481,22 +482,23 @@ static void free_sorter(void *sorter)
 }
 
 /* Set the plan of the current word: that of a like segment, the given one, or none, so that it is chosen. */
-static sstore_status set_plan(const row_run *self, ss_segment_writer *writer, ss_plan *plan, sstore_error *error)
+static sstore_status set_plan(row_run *self, ss_segment_writer *writer, sstore_error *error)
 {
+    const bool is_known = self->plan.table_count > 0 && self->plan.distance == writer->distance;
     if (self->writer->like != NULL)
-        *plan = self->writer->like->indexes[self->word].plan;
+        self->plan = self->writer->like->indexes[self->word].plan;
     else if (self->writer->plan_name == NULL)
         return SSTORE_OK;
-    writer->plan = plan;
-    return self->writer->like != NULL ? SSTORE_OK
-                                      : ss_plan_parse(self->writer->plan_name, writer->distance, plan, error);
+    writer->plan = &self->plan;
+    return self->writer->like != NULL || is_known
+               ? SSTORE_OK
+               : ss_plan_parse(self->writer->plan_name, writer->distance, &self->plan, error);
 }
 
 /* Write the index of the current word, of this radius, into its folder. */
 static sstore_status write_index(row_run *self, int32_t radius, sstore_error *error)
 {
     ss_segment_writer writer = *self->writer;
-    ss_plan plan;
     ss_manifest_segment *index = &self->segment->indexes[self->word];
     char name[SS_NAME_CAPACITY];
     ss_dir dir = SS_DIR_NONE;
@@ -510,7 +512,7 @@ static sstore_status write_index(row_run *self, int32_t radius, sstore_error *er
     writer.begin_fraction = done_fraction(self, COUNT_NS + WRITE_NS, self->word);
     writer.end_fraction = done_fraction(self, COUNT_NS + WRITE_NS, self->word + 1);
     writer.dir = &dir;
-    sstore_status status = set_plan(self, &writer, &plan, error);
+    sstore_status status = set_plan(self, &writer, error);
     if (status == SSTORE_OK)
         status = ss_dir_make_at(self->writer->dir, name, error);
     if (status == SSTORE_OK)
