@@ -221,6 +221,26 @@ static void test_steps_are_bounded(void **state)
     testing_done();
 }
 
+/* To find radii takes no more steps than some scans last, for any plan and distance. */
+static void test_few_steps_for_few_fingerprints(void **state)
+{
+    static const char *const plans[] = {"16", "20", "10", "4", "5c1/5c1", "8c1/8c1"};
+    for (size_t i = 0; i < sizeof plans / sizeof *plans; i++)
+        for (uint32_t k = 1; k <= SSTORE_MAX_BUILD_DISTANCE; k += 5) {
+            const ss_plan plan = make_plan(plans[i], k);
+            for (uint32_t distance = 1; distance <= SSTORE_MAX_DISTANCE; distance++)
+                for (double count = 1; count <= 1e6; count *= 10) {
+                    const ss_cost_model model = {
+                        .fingerprint_count = count, .block_count = ceil(count / 700), .io = SSTORE_IO_MMAP};
+                    testing_doing("plan %s for %u, asked at %u, %.0f fingerprints", plans[i], k, distance, count);
+                    const ss_query_plan query = make_query_plan(&plan, distance, model, SSTORE_STRATEGY_AUTO);
+                    const double taken = (double)(SS_CALL_STEPS - steps.left);
+                    assert_true(taken <= fmax(1024, query.full_scan_cost / 4));
+                }
+        }
+    testing_done();
+}
+
 static void test_probe_counts(void **state)
 {
     assert_true(ss_probe_count(16, SS_NO_PROBE) == 0);
@@ -278,6 +298,7 @@ int main(void)
         cmocka_unit_test_teardown(test_any_tables, testing_teardown),
         cmocka_unit_test(test_search_that_gives_up),
         cmocka_unit_test_teardown(test_steps_are_bounded, testing_teardown),
+        cmocka_unit_test_teardown(test_few_steps_for_few_fingerprints, testing_teardown),
         cmocka_unit_test(test_probe_counts),
         cmocka_unit_test_teardown(test_range_bits, testing_teardown),
         cmocka_unit_test(test_ranges_are_decoded),

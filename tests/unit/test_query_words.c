@@ -1,11 +1,13 @@
 /*
- * test_query_words.c - queries of fingerprints of any width: arguments that are refused, and the forms of a call that
- * must agree: callbacks, columns, explanations.
+ * test_query_words.c - queries of fingerprints of any width: arguments that are refused, the forms of a call that must
+ * agree: callbacks, columns, explanations; and that a plan is made once.
  */
 #include <inttypes.h>
+#include <pthread.h>
 #include <string.h>
 
 #include "read/row_search.h"
+#include "store/cursor.h"
 #include "support/random.h"
 #include "support/scratch.h"
 #include "support/use_store.h"
@@ -301,6 +303,70 @@ static void test_refused_arguments(void **state)
     }
 }
 
+/* ----- plans of queries ----- */
+
+#define PLANNERS 4u
+
+/* The plans of one thread, and the steps that they took. */
+typedef struct planned {
+    const sstore *store;
+    uint64_t steps;
+    double costs[SSTORE_MAX_DISTANCE * 2 + 1];
+} planned;
+
+static void *plan_each_distance(void *context)
+{
+    planned *self = context;
+    sstore_cursor *cursor = store_must_cursor(self->store);
+    const uint32_t words = sstore_word_count(self->store);
+    for (uint32_t distance = 0; distance <= SSTORE_MAX_DISTANCE * words; distance++) {
+        ss_cursor_begin(cursor);
+        const uint64_t before = cursor->planning.left;
+        self->costs[distance] = words > 1 ? ss_cursor_row_plans(cursor, distance)->probe_cost
+                                          : ss_cursor_plans(cursor, distance)->probe_cost;
+        self->steps += before - cursor->planning.left;
+    }
+    sstore_cursor_free(cursor);
+    return NULL;
+}
+
+/* A store keeps the radii for each distance: other cursors and threads take them without a step. */
+static void test_plans_are_made_once(void **state)
+{
+    for (uint32_t words = 1; words <= 2; words++) {
+        sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+        pthread_t threads[PLANNERS];
+        planned all[PLANNERS + 1] = {{.steps = 0}};
+        rng random = rng_seeded(run_seed);
+        data_set set;
+        widened_words = words;
+        data_make(&random, DATA_UNIFORM, DATA_IDS, 4000, false, &set);
+        options.plan = "16";
+        options.distance = 12 * words + words - 1;
+        options.fingerprint_bits = 64 * words;
+        scratch_remove(scratch_path("planned"));
+        store_must_build(scratch_path("planned"), &options, &set);
+        sstore *store = store_must_open(scratch_path("planned"), SSTORE_IO_AUTO, SSTORE_STRATEGY_PROBE);
+        testing_doing("%u words", words);
+        for (uint32_t i = 0; i < PLANNERS; i++) {
+            all[i].store = store;
+            assert_int_equal(pthread_create(&threads[i], NULL, plan_each_distance, &all[i]), 0);
+        }
+        for (uint32_t i = 0; i < PLANNERS; i++)
+            assert_int_equal(pthread_join(threads[i], NULL), 0);
+        all[PLANNERS].store = store;
+        (void)plan_each_distance(&all[PLANNERS]);
+        assert_true(all[0].steps + all[1].steps + all[2].steps + all[3].steps > 0);
+        assert_int_equal(all[PLANNERS].steps, 0);
+        for (uint32_t i = 0; i < PLANNERS; i++)
+            assert_memory_equal(all[i].costs, all[PLANNERS].costs, sizeof all[i].costs);
+        sstore_close(store);
+        data_free(&set);
+        widened_words = 1;
+    }
+    testing_done();
+}
+
 int main(void)
 {
     rng_start_run();
@@ -310,6 +376,7 @@ int main(void)
         cmocka_unit_test_teardown(test_nearest_is_far, testing_teardown),
         cmocka_unit_test_teardown(test_nearest_work, testing_teardown),
         cmocka_unit_test_teardown(test_refused_arguments, testing_teardown),
+        cmocka_unit_test_teardown(test_plans_are_made_once, testing_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -199,6 +199,11 @@ static double expected_bits(const ss_skew *skew, double count)
 #define COMPARE_NS 4.0        /* compare one whose lower half is near */
 #define PROBE_LIMIT_NS 4e8    /* demanded probes may take this long */
 
+/* The steps of a search for radii. It is done once, for all queries at its distance while the store is open. */
+#define MIN_SEARCH_STEPS (UINT64_C(1) << 10)
+#define MAX_SEARCH_STEPS (UINT64_C(1) << 18)
+#define SEARCH_STEP_NS 4.0 /* of a full scan for each step, which takes about 100 */
+
 /* The uniform fingerprints that one probe may cover: testing them takes less time than more probes. */
 #define RANGE_FINGERPRINTS 64.0
 
@@ -423,13 +428,17 @@ void ss_query_plan_weigh(ss_query_plan *query_plan, const ss_plan *plan, const s
 void ss_query_plan_init(ss_query_plan *query_plan, const ss_plan *plan, uint32_t distance, const ss_cost_model *model,
                         ss_steps *steps)
 {
-    const derivation search = {
-        .plan = plan, .model = model, .distance = distance, .limit = probe_limit(model, distance), .steps = steps};
+    const double limit = probe_limit(model, distance), scan_steps = limit / SEARCH_STEP_NS;
+    const uint64_t most = scan_steps < (double)MAX_SEARCH_STEPS ? (uint64_t)scan_steps : MAX_SEARCH_STEPS;
+    const uint64_t given = ss_min_u64(steps->left, ss_max_u64(most, MIN_SEARCH_STEPS));
+    ss_steps own = {.left = given};
+    const derivation search = {.plan = plan, .model = model, .distance = distance, .limit = limit, .steps = &own};
     *query_plan = (ss_query_plan){.distance = distance, .complete = true, .exact = distance == 0};
     for (uint32_t i = 0; i < plan->table_count; i++)
         query_plan->radii[i] = distance > 0 ? plan->tables[i].radius : i == 0 ? 0 : SS_NO_PROBE;
     if (distance > 0 && distance != plan->distance)
         query_plan->complete = derive_radii(&search, query_plan->radii);
+    (void)ss_steps_take(steps, given - own.left);
     ss_query_plan_weigh(query_plan, plan, model);
 }
 

@@ -113,7 +113,8 @@ typedef struct ss_query_plan {
 
 /*
  * Choose how to query at `distance`: with the plan's radii at its own distance, otherwise with complete radii that are
- * found greedily by cost within the steps. A full scan is chosen if it is estimated to be cheaper, or if no radii were
+ * found greedily by cost within the steps. The search takes no more of them than some 30 full scans last, at least 2^10
+ * and at most 2^18: more would not pay. A full scan is chosen if it is estimated to be cheaper, or if no radii were
  * found. The model's strategy may demand one of the two. If it demands probes, a full scan is chosen only if these take
  * more than about 0.4 s.
  */

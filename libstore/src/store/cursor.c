@@ -8,6 +8,33 @@
 #define ALIKE 4                           /* the largest ratio of fingerprint counts */
 #define BUFFERS_BYTES ((size_t)256 << 10) /* of all open blocks, in pread mode */
 
+/* ----- radii of a segment, found once for each distance ----- */
+
+/* Take the radii that are known. False if there are none yet. */
+static bool recall(const ss_segment *segment, uint32_t distance, ss_query_plan *plan)
+{
+    const unsigned char planned = atomic_load_explicit(&segment->planned[distance], memory_order_acquire);
+    if (planned != SS_PLANNED && planned != SS_SCANNED)
+        return false;
+    *plan = (ss_query_plan){.distance = distance, .complete = planned == SS_PLANNED};
+    for (uint32_t i = 0; i < segment->table_count; i++)
+        plan->radii[i] = segment->tables[i].query_radii[distance];
+    ss_query_plan_weigh(plan, &segment->metadata.plan, &segment->costs);
+    return true;
+}
+
+/* Keep the radii for all threads, unless another one does so. */
+static void remember(ss_segment *segment, const ss_query_plan *plan)
+{
+    unsigned char expected = SS_NOT_PLANNED;
+    if (!atomic_compare_exchange_strong(&segment->planned[plan->distance], &expected, SS_BEING_PLANNED))
+        return;
+    for (uint32_t i = 0; i < segment->table_count; i++)
+        segment->tables[i].query_radii[plan->distance] = (int8_t)plan->radii[i];
+    atomic_store_explicit(&segment->planned[plan->distance], plan->complete ? SS_PLANNED : SS_SCANNED,
+                          memory_order_release);
+}
+
 /* Whether radii that were found for one segment suit another: complete for both, and about equally good. */
 static bool are_alike(const ss_segment *a, const ss_segment *b)
 {
@@ -16,20 +43,31 @@ static bool are_alike(const ss_segment *a, const ss_segment *b)
            other <= ALIKE * count;
 }
 
+/* Plan for a segment or a word index. `known` is another one with its plan for the same distance, or NULL. If the steps
+ * of the call end, nothing is kept: the next call has new ones. */
+static void plan_part(ss_segment *segment, uint32_t distance, const ss_segment *known, const ss_query_plan *known_plan,
+                      ss_steps *steps, ss_query_plan *plan)
+{
+    if (recall(segment, distance, plan))
+        return;
+    if (known != NULL && known_plan->distance == distance && are_alike(segment, known)) {
+        *plan = *known_plan;
+        ss_query_plan_weigh(plan, &segment->metadata.plan, &segment->costs);
+    } else {
+        ss_query_plan_init(plan, &segment->metadata.plan, distance, &segment->costs, steps);
+    }
+    if (!plan->exact && steps->left > 0)
+        remember(segment, plan);
+}
+
 void ss_plan_queries(const sstore *store, uint32_t distance, ss_steps *steps, ss_query_plan *plans_out)
 {
-    uint32_t last = UINT32_MAX; /* whose radii were searched for */
+    uint32_t last = UINT32_MAX;
     for (uint32_t i = 0; i < store->manifest.segment_count; i++) {
-        const ss_segment *segment = store->segments[i];
-        const ss_plan *plan = &segment->metadata.plan;
-        if (ss_segment_removes(segment))
+        if (ss_segment_removes(store->segments[i]))
             continue;
-        if (last != UINT32_MAX && are_alike(segment, store->segments[last])) {
-            plans_out[i] = plans_out[last];
-            ss_query_plan_weigh(&plans_out[i], plan, &segment->costs);
-            continue;
-        }
-        ss_query_plan_init(&plans_out[i], plan, distance, &segment->costs, steps);
+        plan_part(store->segments[i], distance, last != UINT32_MAX ? store->segments[last] : NULL,
+                  last != UINT32_MAX ? &plans_out[last] : NULL, steps, &plans_out[i]);
         last = i;
     }
 }
@@ -50,26 +88,28 @@ const ss_query_plan *ss_cursor_plans(sstore_cursor *cursor, uint32_t distance)
 #define ROW_WORD_NS 0.7
 #define MAX_PROBES_NS 4e8 /* of demanded probes */
 
+/* The words are planned until their probes cost as much as a full scan. */
 static void plan_rows(const sstore *store, const ss_segment *segment, uint32_t distance, ss_steps *steps,
                       ss_row_plan *plan)
 {
     const uint32_t words = segment->metadata.words;
     const sstore_strategy strategy = store->options.strategy;
-    plan->probe_cost = 0;
+    uint32_t last = UINT32_MAX;
     plan->full_scan_cost = (ROW_SCAN_NS + words * ROW_WORD_NS) * (double)segment->metadata.distinct_count;
+    plan->probe_cost = 0;
+    const double limit = strategy == SSTORE_STRATEGY_PROBE ? MAX_PROBES_NS : plan->full_scan_cost;
     for (uint32_t i = 0; i < words; i++)
         plan->radii[i] = ss_word_index_radius(segment->indexes[i]->metadata.kind);
     ss_radii_fit(plan->radii, words, distance);
-    for (uint32_t i = 0; i < words; i++) {
-        const ss_segment *index = segment->indexes[i];
+    for (uint32_t i = 0; i < words && plan->probe_cost < limit; i++) {
         if (plan->radii[i] == SS_NO_PROBE)
             continue;
-        ss_query_plan_init(&plan->words[i], &index->metadata.plan, (uint32_t)plan->radii[i], &index->costs, steps);
+        plan_part(segment->indexes[i], (uint32_t)plan->radii[i], last != UINT32_MAX ? segment->indexes[last] : NULL,
+                  last != UINT32_MAX ? &plan->words[last] : NULL, steps, &plan->words[i]);
         plan->probe_cost += plan->words[i].full_scan ? plan->words[i].full_scan_cost : plan->words[i].probe_cost;
+        last = i;
     }
-    plan->full_scan = strategy == SSTORE_STRATEGY_FULL_SCAN ||
-                      (strategy == SSTORE_STRATEGY_AUTO ? plan->probe_cost >= plan->full_scan_cost
-                                                        : plan->probe_cost >= MAX_PROBES_NS);
+    plan->full_scan = strategy == SSTORE_STRATEGY_FULL_SCAN || plan->probe_cost >= limit;
 }
 
 void ss_plan_row_queries(const sstore *store, uint32_t distance, ss_steps *steps, ss_row_plan *plans_out)

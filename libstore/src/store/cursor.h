@@ -68,8 +68,9 @@ typedef struct ss_seen {
 /* How a segment with word indexes is queried at some distance. */
 typedef struct ss_row_plan {
     int32_t radii[SSTORE_MAX_WORDS];       /* of the words */
-    bool full_scan;                        /* test all of table 0 instead */
-    double probe_cost, full_scan_cost;     /* estimated nanoseconds */
+    bool full_scan;                        /* test all of table 0 instead; then the words are not planned */
+    double probe_cost, full_scan_cost;     /* estimated nanoseconds; what is left out of the first when a full scan is
+                                              cheaper without it */
     ss_query_plan words[SSTORE_MAX_WORDS]; /* of the word indexes that are probed */
 } ss_row_plan;
 

@@ -1,6 +1,7 @@
 /*
  * segment.h - an open segment: its tables, id column and directory, and the key indexes. Immutable, so that cursors of
- * all threads and all handles of a store share it. Opening checks the files as far as possible without reading blocks.
+ * all threads and all handles of a store share it; only the radii for other distances are added when a query first
+ * needs them. Opening checks the files as far as possible without reading blocks.
  */
 #ifndef SS_SEGMENT_H
 #define SS_SEGMENT_H
@@ -55,12 +56,21 @@ uint64_t ss_key_index_find(const ss_key_index *index, uint64_t target);
 
 /* ===== segment ===== */
 
+/* What is known of the queries at some distance. It never changes once it is SS_PLANNED or SS_SCANNED. */
+typedef enum ss_planning {
+    SS_NOT_PLANNED,
+    SS_BEING_PLANNED, /* a thread is setting the radii */
+    SS_PLANNED,       /* its radii are known */
+    SS_SCANNED        /* there are no radii: all of table 0 is read */
+} ss_planning;
+
 typedef struct ss_table {
     ss_block_reader blocks;
     ss_key_index keys; /* each block's last fingerprint, permuted */
     ss_permutation permutation;
     ss_code code;
     ss_checked_blocks checked; /* of its fingerprints */
+    int8_t query_radii[SS_FINGERPRINT_BITS + 1]; /* at each distance that is SS_PLANNED */
 } ss_table; /* of whole fingerprints: without permutation and code; its keys are their first words */
 
 typedef struct ss_segment {
@@ -77,6 +87,7 @@ typedef struct ss_segment {
     ss_key_index ids_keys;   /* each block's last rank */
     ss_checked_blocks checked_ids;
     ss_cost_model costs;
+    atomic_uchar planned[SS_FINGERPRINT_BITS + 1]; /* an ss_planning for each distance of queries */
 } ss_segment;
 
 typedef void (*ss_file_problem_fn)(void *context, const sstore_error *problem);
