@@ -238,6 +238,31 @@ static void test_choices_at_3(void **state)
     assert_string_equal(choose(make_input(1e9, 3)), "32:1,32:1");
 }
 
+/* A small store takes the plan that is best for uniform data, though it looks at no sample and at fewer plans. */
+static void test_choices_of_small_stores(void **state)
+{
+    static uint64_t crowded[SS_SAMPLE_CAPACITY];
+    for (uint32_t k = 0; k <= SSTORE_MAX_BUILD_DISTANCE; k++)
+        for (double count = 1; count < SS_WEIGHED_MIN; count *= 3)
+            for (uint32_t i = 0; i < 8; i++) {
+                ss_planner_input input = make_input(count, k);
+                sstore_error error;
+                ss_sampler sampler;
+                ss_plan plan, wanted;
+                input.store.has_ids = i % 2 == 0;
+                input.store.block_bytes = i / 2 % 2 == 0 ? 4096 : 65536;
+                input.store.other_bytes = i / 4 == 0 ? 0 : 24 * count;
+                ss_sampler_init(&sampler, crowded);
+                for (uint64_t j = 0; j < 4000; j++)
+                    ss_sampler_add(&sampler, j);
+                testing_doing("%.0f fingerprints, k = %u, form %u", count, k, i);
+                assert_ok(ss_choose_plan(&input.store, k, &sampler, &plan, &error), &error);
+                assert_ok(ss_plan_parse(choose(input), k, &wanted, &error), &error);
+                assert_true(ss_plan_same_tables(&plan, &wanted));
+            }
+    testing_done();
+}
+
 static void test_choice_by_objective(void **state)
 {
     for (uint32_t k = 0; k <= SSTORE_MAX_BUILD_DISTANCE; k++) {
@@ -391,6 +416,7 @@ int main(void)
         cmocka_unit_test(test_useful_plans_trade),
         cmocka_unit_test(test_radii_only_add),
         cmocka_unit_test(test_choices_at_3),
+        cmocka_unit_test_teardown(test_choices_of_small_stores, testing_teardown),
         cmocka_unit_test(test_choice_by_objective),
         cmocka_unit_test(test_a_limit_is_kept),
         cmocka_unit_test_teardown(test_estimates_against_stores, testing_teardown),

@@ -222,7 +222,7 @@ static void choose(ss_planner *planner)
 bool ss_planner_init(ss_planner *planner, const ss_planner_input *input)
 {
     *planner = (ss_planner){.input = input};
-    if (!add_disjoint(planner) || !add_choices(planner) || !add_nested(planner))
+    if (!add_disjoint(planner) || (!input->only_disjoint && (!add_choices(planner) || !add_nested(planner))))
         return false;
     mark_useful(planner);
     choose(planner);
@@ -304,7 +304,13 @@ sstore_status ss_choose_plan(const ss_expected_store *store, uint32_t distance, 
                              sstore_error *error)
 {
     ss_planner planner = {.count = 0};
-    ss_planner_input input = {.store = *store, .distance = distance, .objective = SSTORE_OBJECTIVE_BALANCED};
+    const bool few = store->fingerprint_count < SS_WEIGHED_MIN;
+    ss_planner_input input = {.store = *store,
+                              .distance = distance,
+                              .objective = SSTORE_OBJECTIVE_BALANCED,
+                              .only_disjoint = few};
+    if (few)
+        sampler = NULL;
     if (sampler != NULL)
         ss_sampler_finish(sampler);
     sstore_status status = plan_with_sample(&planner, &input, sampler, error);

@@ -14,11 +14,17 @@
 /* Smaller stores are weighed as if they had so many fingerprints: their size hardly matters, and they may grow. */
 #define SS_WEIGHED_AT_MIN 1e6
 
+/* For fewer fingerprints, a build weighs only plans of disjoint bit groups, as for uniform data. To look at a sample
+ * and at all plans would take longer than to compare every two. A query of so few reads them all in the time of some
+ * probes, whatever their plan. */
+#define SS_WEIGHED_MIN 8192.0
+
 typedef struct ss_planner_input {
     ss_expected_store store;
     uint32_t distance; /* 0 to 16 */
     sstore_objective objective;
     uint64_t max_bytes; /* 0: no limit */
+    bool only_disjoint; /* list no other plans */
 } ss_planner_input;
 
 /* Check a distance, and a block size (0: the default one) that a store of fingerprints of so many words is to have.
@@ -47,7 +53,7 @@ void ss_planner_free(ss_planner *planner);
 
 /*
  * Choose the plan with the best balance for a store, whose `skew` is not set. The data are taken to be like the sample,
- * which this finishes, or uniform if it is NULL. MEMORY.
+ * which this finishes, or uniform if it is NULL, or if there are fewer than SS_WEIGHED_MIN fingerprints. MEMORY.
  */
 sstore_status ss_choose_plan(const ss_expected_store *store, uint32_t distance, ss_sampler *sampler, ss_plan *plan_out,
                              sstore_error *error);
