@@ -599,9 +599,11 @@ typedef struct sstore_change {
     uint32_t segment_count;      /* now */
     uint32_t segment_count_before;
     bool ids_checked;            /* see above */
+    uint64_t absent_count;       /* ids, or fingerprints without ids, to remove of which the store had no record. One
+                                    that was given again among very many may be counted again */
 } sstore_change;
 
-#define SSTORE_CHANGE_INIT {sizeof(sstore_change), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, false}
+#define SSTORE_CHANGE_INIT {sizeof(sstore_change), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, false, 0}
 
 /*
  * Options that several calls have
@@ -740,6 +742,10 @@ SSTORE_API void sstore_builder_abort(sstore_builder *builder);
 typedef struct sstore_remover sstore_remover;
 
 /* See "Options that several calls have". */
+/* Called for each id to remove of which the store has no record: ascending among those that are looked up together.
+ * Other than 0 stops the call with SSTORE_STOPPED. */
+typedef int (*sstore_absent_fn)(void *context, uint64_t id);
+
 typedef struct sstore_remove_options {
     size_t struct_size;
     uint32_t block_bytes;
@@ -750,9 +756,11 @@ typedef struct sstore_remove_options {
     uint64_t memory_bytes;
     sstore_progress_fn on_progress;
     void *progress_context;
+    sstore_absent_fn on_absent; /* or NULL */
+    void *absent_context;
 } sstore_remove_options;
 
-#define SSTORE_REMOVE_OPTIONS_INIT {sizeof(sstore_remove_options), 0, 0, false, NULL, NULL, 0, NULL, NULL}
+#define SSTORE_REMOVE_OPTIONS_INIT {sizeof(sstore_remove_options), 0, 0, false, NULL, NULL, 0, NULL, NULL, NULL, NULL}
 
 /* Begin to remove records from the store at `path`. sstore_remover_finish() publishes all removals together, as a
  * segment. Records that the store does not have are ignored. sstore_compact() then frees the space of the removed ones.

@@ -126,6 +126,48 @@ static void test_ids(void **state)
     finish(remover, DATA_ASSIGNED, 5, ALL & ~(1u << 2) & ~1u);
 }
 
+typedef struct absent_ids {
+    uint64_t items[8];
+    size_t count, stop_after;
+} absent_ids;
+
+static int note_absent(void *context, uint64_t id)
+{
+    absent_ids *self = context;
+    self->items[self->count++] = id;
+    return self->count > self->stop_after;
+}
+
+/* Ids and fingerprints without a record are counted, and ids are told. */
+static void test_absent_keys(void **state)
+{
+    const uint64_t some[] = {77, 2, 0, UINT64_MAX, 77, 5}, keys[] = {99, 10, 98};
+    absent_ids absent = {.stop_after = 8};
+    sstore_remove_options options = SSTORE_REMOVE_OPTIONS_INIT;
+    sstore_change change = SSTORE_CHANGE_INIT;
+    sstore_remover *remover;
+    sstore_error error = {.status = SSTORE_OK};
+    build(DATA_IDS);
+    options.on_absent = note_absent;
+    options.absent_context = &absent;
+    for (absent.stop_after = 0; absent.stop_after < 3; absent.stop_after += 2) {
+        absent.count = 0;
+        assert_ok(sstore_remover_create(path, &options, &remover, &error), &error);
+        assert_ok(sstore_remover_remove_ids(remover, some, 6, &error), &error);
+        assert_ok(sstore_remover_remove_fingerprints(remover, keys, 3, &error), &error);
+        const sstore_status status = sstore_remover_finish(remover, &change, &error);
+        assert_int_equal(status, absent.stop_after == 0 ? SSTORE_STOPPED : SSTORE_OK);
+    }
+    assert_int_equal(absent.count, 2); /* once each, ascending */
+    assert_true(absent.items[0] == 0 && absent.items[1] == 77);
+    assert_int_equal(change.absent_count, 4);
+    assert_int_equal(change.removed_count, 6);
+    assert_ok(sstore_remover_create(path, NULL, &remover, &error), &error);
+    assert_ok(sstore_remover_remove_ids(remover, some, 6, &error), &error);
+    assert_ok(sstore_remover_finish(remover, &change, &error), &error);
+    assert_int_equal(change.absent_count, 5);
+}
+
 /* All ways in one removal, and each way without records. */
 static void test_all_ways_in_one_removal(void **state)
 {
@@ -258,10 +300,15 @@ static void test_stopping(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_records),     cmocka_unit_test(test_fingerprints),
-        cmocka_unit_test(test_ids),         cmocka_unit_test(test_all_ways_in_one_removal),
-        cmocka_unit_test(test_without_ids), cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_abort),       cmocka_unit_test(test_stopping),
+        cmocka_unit_test(test_records),
+        cmocka_unit_test(test_fingerprints),
+        cmocka_unit_test(test_ids),
+        cmocka_unit_test(test_absent_keys),
+        cmocka_unit_test(test_all_ways_in_one_removal),
+        cmocka_unit_test(test_without_ids),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_abort),
+        cmocka_unit_test(test_stopping),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

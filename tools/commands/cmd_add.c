@@ -90,6 +90,8 @@ static int insert(void *context, const record_batch *batch)
     sstore_error error;
     if (interrupted())
         return interrupt_exit_code();
+    if (batch->has_ids && !job->before.has_ids)
+        input_doubt_say(job->all->store.input.doubt, STORE_DROPS_IDS, job->all->store.store);
     /* Publications between reports about the whole. */
     const double whole = input_measure_fraction() * INSERTING_PART;
     progress_part(whole, whole);

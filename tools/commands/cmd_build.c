@@ -4,6 +4,7 @@
 #include "commands/cmd_build.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -17,7 +18,9 @@
 typedef struct build_job {
     const char *path;
     task_arguments *task;
+    const store_arguments *arguments;
     store_change kind;
+    FILE *absent;            /* or NULL */
     sstore_builder *builder; /* NULL where records are removed */
     sstore_remover *remover;
     char *recipe;                          /* that the inputs of a build state, or NULL */
@@ -28,10 +31,21 @@ typedef struct build_job {
     double reading_part;
 } build_job;
 
+static int write_absent(void *context, uint64_t id)
+{
+    const build_job *job = context;
+    if (fprintf(job->absent, "%" PRIu64 "\n", id) > 0)
+        return 0;
+    message_errno(job->arguments->absent, "cannot write the file");
+    return 1;
+}
+
 static sstore_status begin(build_job *job, sstore_error *error)
 {
     const sstore_add_options add = task_add_options(job->task);
-    const sstore_remove_options remove = task_remove_options(job->task);
+    sstore_remove_options remove = task_remove_options(job->task);
+    remove.on_absent = job->absent != NULL ? write_absent : NULL;
+    remove.absent_context = job;
     if (job->kind == STORE_BUILD)
         return sstore_builder_create(job->path, &job->task->options, &job->builder, error);
     return job->kind == STORE_ADD ? sstore_builder_create_addition(job->path, &add, &job->builder, error)
@@ -87,12 +101,61 @@ static sstore_status give(build_job *job, const record_batch *batch, sstore_erro
                        : sstore_remover_remove_fingerprints(job->remover, fingerprints, batch->count, error);
 }
 
+#define SAMPLED 64u /* fingerprints that are looked up before an addition */
+
+static int count_match(void *context, const sstore_match *match)
+{
+    (void)match;
+    ++*(uint64_t *)context;
+    return 1; /* one is enough */
+}
+
+/* How many of some fingerprints, evenly from the batch, does the store have? */
+static uint64_t count_present(sstore *store, const record_batch *batch, size_t sampled)
+{
+    sstore_cursor *cursor;
+    uint64_t present = 0;
+    if (sstore_cursor_create(store, &cursor, NULL) != SSTORE_OK)
+        return 0;
+    for (size_t i = 0; i < sampled; i++) {
+        const uint64_t *fingerprint = batch->fingerprints + batch->words * (i * batch->count / sampled);
+        (void)sstore_query_words(cursor, fingerprint, 0, count_match, &present, NULL);
+    }
+    sstore_cursor_free(cursor);
+    return present;
+}
+
+void store_doubt_records(const store_arguments *arguments, const record_batch *batch)
+{
+    const size_t sampled = batch->count < SAMPLED ? batch->count : SAMPLED;
+    sstore_statistics metadata = {.struct_size = sizeof metadata};
+    sstore *store;
+    uint64_t present = 0;
+    if (sstore_open(arguments->store, NULL, &store, NULL) != SSTORE_OK)
+        return;
+    const bool is_read = sstore_stat(store, &metadata, NULL) == SSTORE_OK;
+    if (is_read && batch->has_ids && !metadata.has_ids)
+        input_doubt_say(arguments->input.doubt, STORE_DROPS_IDS, arguments->store);
+    if (is_read && !batch->has_ids && metadata.has_ids && batch->words == metadata.fingerprint_bits / 64)
+        present = count_present(store, batch, sampled);
+    if (present >= 3 && 4 * present >= 3 * sampled)
+        input_doubt_say(arguments->input.doubt,
+                        "%s: the store already has %" PRIu64 " of %zu fingerprints of the input that were looked up: "
+                        "records without ids are numbered anew, from %" PRIu64
+                        " on, so an input that is added once more "
+                        "doubles them; with ids, records that are there are not added again",
+                        arguments->store, present, sampled, metadata.next_id);
+    sstore_close(store);
+}
+
 static int add_batch(void *context, const record_batch *batch)
 {
     build_job *job = context;
     sstore_error error;
     if (interrupted())
         return interrupt_exit_code();
+    if (job->kind != STORE_BUILD && job->record_count == 0 && (batch->has_ids || job->kind == STORE_ADD))
+        store_doubt_records(job->arguments, batch);
     if (batch->has_ids && job->assigns_ids)
         return message_print(
             "--first-id cannot be used, since the input has ids: leave it out, or skip the ids of text "
@@ -171,7 +234,7 @@ static input_expectation expect_records(const store_arguments *arguments, uint32
     return all;
 }
 
-static void print_change(const char *path, bool added, const sstore_change *change)
+static void print_change(const char *path, bool added, const sstore_change *change, const char *absent_hint)
 {
     if (added)
         message_print("%s: added %" PRIu64 " of %" PRIu64 " records (%" PRIu64
@@ -183,6 +246,9 @@ static void print_change(const char *path, bool added, const sstore_change *chan
                       ", segments %" PRIu32,
                       path, change->removed_count, change->record_count + change->removed_count, change->record_count,
                       change->segment_count);
+    if (change->absent_count > 0)
+        message_print("%s: not in the store: %" PRIu64 " of %" PRIu64 " that were given%s", path, change->absent_count,
+                      change->given_count, absent_hint);
     if (change->segment_count >= MANY_SEGMENTS)
         message_print(
             "%s: every query reads all segments, so many make queries slow; 'sstore compact --tiered' merges them",
@@ -247,7 +313,8 @@ static int finish(build_job *job, const store_arguments *arguments)
     if (code != EXIT_DONE || task->quiet)
         return code;
     if (job->kind != STORE_BUILD) {
-        print_change(path, job->kind == STORE_ADD, &change);
+        print_change(path, job->kind == STORE_ADD, &change,
+                     job->kind == STORE_REMOVE_IDS && job->absent == NULL ? "; --absent lists these ids" : "");
         store_warn_of_ids(path, &change);
         return EXIT_DONE;
     }
@@ -312,6 +379,7 @@ int store_change_from_inputs(store_change kind, store_arguments *arguments)
     sstore_error error;
     build_job job = {.path = arguments->store,
                      .task = task,
+                     .arguments = arguments,
                      .kind = kind,
                      .assigns_ids = arguments->first_id_given != NULL,
                      .reading_part = READING_PART * arguments->part};
@@ -323,6 +391,8 @@ int store_change_from_inputs(store_change kind, store_arguments *arguments)
         code = assume_words(&task->options, expected.words);
     if (code != EXIT_DONE)
         return code;
+    if (arguments->absent != NULL && (job.absent = fopen(arguments->absent, "we")) == NULL)
+        return message_errno(arguments->absent, "cannot write the file");
     job.expected_count = expected.count;
     task_begin(task);
     task->options.expected_record_count = expected.count;
@@ -332,6 +402,8 @@ int store_change_from_inputs(store_change kind, store_arguments *arguments)
         return end(kind, arguments, status, &error);
     job.shape.words = required_words(&job, arguments);
     code = run(&job, arguments);
+    if (job.absent != NULL && fclose(job.absent) != 0 && code == EXIT_DONE)
+        code = message_errno(arguments->absent, "cannot write the file");
     free(job.recipe);
     return code;
 }
@@ -386,6 +458,8 @@ int cmd_build(int argc, char **argv)
 static const command_option remove_options[] = {
     {"ids", 0, NULL, "the input lists ids, in text decimal in the first field: remove all records with these ids",
      OPTION_FLAG, OPTION_FIELD(store_arguments, input.lines.are_ids), .common = true},
+    {"absent", 0, "FILE", "with --ids: list those that are not in STORE in FILE, a line for each", OPTION_TEXT,
+     OPTION_FIELD(store_arguments, absent)},
     {0},
 };
 static const command_syntax remove_syntax = {
@@ -409,5 +483,7 @@ int cmd_remove(int argc, char **argv)
     store_take_operands(&all, command_line_parse(&remove_syntax, argc, argv, &all));
     all.input.lines.ignore_ids = all.input.lines.are_ids;
     all.input.lines.must_have_ids = true;
+    if (all.absent != NULL && (!all.input.lines.are_ids || strcmp(all.absent, "-") == 0))
+        message_usage_error("--absent needs --ids, and the name of a file");
     return store_change_from_inputs(all.input.lines.are_ids ? STORE_REMOVE_IDS : STORE_REMOVE, &all);
 }

@@ -23,16 +23,28 @@ typedef struct store_arguments {
     input_options input;
     const char *first_id_given; /* the option, if it is */
     uint32_t bits;              /* of a fingerprint, if it is given; otherwise 0 */
+    const char *absent;         /* a file for ids to remove that are not in the store, or NULL */
     double part;                /* of the command's progress; another task may follow */
 } store_arguments;
 
-#define STORE_ARGUMENTS_INIT {.task = TASK_ARGUMENTS_INIT, .input = INPUT_OPTIONS_INIT, .part = 1}
+#define STORE_ARGUMENTS_INIT                                                                                           \
+    {                                                                                                                  \
+        .task = TASK_ARGUMENTS_INIT, .input = INPUT_OPTIONS_INIT, .part = 1                                            \
+    }
 
 /* Set the store and the inputs. */
 void store_take_operands(store_arguments *arguments, operands given);
 
 /* Check cheaply that all inputs can be read, and set how to read them. */
 int store_check_inputs(store_arguments *arguments);
+
+/* A doubt about the store of that name. */
+#define STORE_DROPS_IDS                                                                                                \
+    "%s: the store has no ids, so those of the input are dropped; --columns fingerprint,- leaves them out"
+
+/* Doubt records for a store: ids for one without ids, and records without ids that seem to be added once more. If the
+ * store cannot be read, there is no doubt: the change says what is wrong. */
+void store_doubt_records(const store_arguments *arguments, const record_batch *batch);
 
 /* Warn if ids of added records also belong to other fingerprints: if the lines of two files are both numbered from 0,
  * two documents get the same id. */

@@ -6,6 +6,7 @@
 #include "input/input_doubt.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -388,6 +389,16 @@ void input_doubt_note(input_doubt *self, const doubt_rows *rows)
         return;
     watch(&self->input, rows);
     watch(&self->all, rows);
+}
+
+void input_doubt_say(input_doubt *self, const char *format, ...)
+{
+    va_list arguments;
+    if (self == NULL || self->found[0] != '\0')
+        return;
+    va_start(arguments, format);
+    (void)vsnprintf(self->found, sizeof self->found, format, arguments);
+    va_end(arguments);
 }
 
 const char *input_doubt_end(input_doubt *self)

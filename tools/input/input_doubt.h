@@ -76,6 +76,9 @@ void input_doubt_begin(input_doubt *self, const char *name);
 
 void input_doubt_note(input_doubt *self, const doubt_rows *rows);
 
+/* Something else about the rows is doubtful: it counts if it is the first. */
+__attribute__((format(printf, 2, 3))) void input_doubt_say(input_doubt *self, const char *format, ...);
+
 /* All inputs are read. Returns the first doubt: the sign, what it likely means and what to do; or NULL. */
 const char *input_doubt_end(input_doubt *self);
 

@@ -12,7 +12,7 @@
 #include "store/record_iterator.h"
 #include "write/builder.h"
 
-#define KEY_BYTES 20u /* of a key of one word, including sorting and look-up */
+#define KEY_BYTES 21u /* of a key of one word, including sorting and look-up */
 #define KEYS_A_BUCKET 4u
 #define FOUND_TOGETHER 1024u
 
@@ -25,7 +25,10 @@ typedef struct key_set {
 struct sstore_remover {
     sstore_builder *builder;
     key_set fingerprints, ids;
-    uint32_t found_count;         /* records that are not in the builder yet */
+    uint32_t found_count;       /* records that are not in the builder yet */
+    uint64_t found_total;       /* of all */
+    sstore_absent_fn on_absent; /* or NULL */
+    void *absent_context;
     uint64_t *found_fingerprints; /* of FOUND_TOGETHER records */
     uint64_t found_ids[FOUND_TOGETHER];
 };
@@ -44,6 +47,7 @@ static sstore_status add_found(sstore_remover *remover, const uint64_t *fingerpr
     const uint32_t words = remover->fingerprints.words;
     ss_words_copy(remover->found_fingerprints + (size_t)remover->found_count * words, fingerprint, words);
     remover->found_ids[remover->found_count++] = id;
+    remover->found_total++;
     return remover->found_count == FOUND_TOGETHER ? give_found(remover, error) : SSTORE_OK;
 }
 
@@ -81,10 +85,13 @@ static sstore_status find_by_fingerprint(sstore_remover *remover, const key_set 
     const sstore *store = remover->builder->base.store;
     ss_membership membership;
     sstore_status status = ss_membership_open(&membership, store, false, NULL, error);
-    for (size_t i = 0; status == SSTORE_OK && i < set->count; i++)
+    for (size_t i = 0; status == SSTORE_OK && i < set->count; i++) {
+        const uint64_t before = remover->found_total;
         for (uint32_t j = 0; status == SSTORE_OK && j < store->manifest.segment_count; j++)
             if (!ss_segment_removes(store->segments[j]))
                 status = find_in_segment(remover, &membership, j, set->keys + i * set->words, error);
+        remover->builder->change.absent_count += remover->found_total == before;
+    }
     ss_membership_close(&membership);
     return status;
 }
@@ -97,6 +104,7 @@ typedef struct id_index {
     size_t count;
     uint32_t shift;
     uint32_t *begins;
+    bool *are_found;
 } id_index;
 
 static sstore_status open_id_index(id_index *index, const key_set *set, sstore_error *error)
@@ -109,8 +117,9 @@ static sstore_status open_id_index(id_index *index, const key_set *set, sstore_e
     const size_t buckets = (size_t)(last >> shift) + 1;
     *index = (id_index){.ids = set->keys, .count = set->count, .shift = shift};
     index->begins = ss_alloc(buckets + 1, sizeof *index->begins);
-    if (index->begins == NULL)
-        return ss_fail_memory(error, (buckets + 1) * sizeof *index->begins);
+    index->are_found = ss_alloc(set->count, sizeof *index->are_found);
+    if (index->begins == NULL || index->are_found == NULL)
+        return ss_fail_memory(error, (buckets + 1) * sizeof *index->begins + set->count);
     size_t bucket = 0;
     for (size_t i = 0; i < set->count; i++)
         for (; bucket <= set->keys[i] >> shift; bucket++)
@@ -120,13 +129,28 @@ static sstore_status open_id_index(id_index *index, const key_set *set, sstore_e
     return SSTORE_OK;
 }
 
-static bool has_id(const id_index *index, uint64_t id)
+static bool find_id(id_index *index, uint64_t id)
 {
     if (id > index->ids[index->count - 1])
         return false;
     const uint32_t *begin = &index->begins[id >> index->shift];
     const uint64_t at = ss_lower_bound(index->ids, begin[0], begin[1] - begin[0], id, ss_word_is_below);
-    return at < index->count && index->ids[at] == id;
+    const bool is_found = at < index->count && index->ids[at] == id;
+    if (is_found)
+        index->are_found[at] = true;
+    return is_found;
+}
+
+static sstore_status report_absent(sstore_remover *remover, const id_index *index)
+{
+    for (size_t i = 0; i < index->count; i++) {
+        if (index->are_found[i])
+            continue;
+        remover->builder->change.absent_count++;
+        if (remover->on_absent != NULL && remover->on_absent(remover->absent_context, index->ids[i]) != 0)
+            return SSTORE_STOPPED;
+    }
+    return SSTORE_OK;
 }
 
 /* The store is not ordered by ids, so all its records are read. */
@@ -141,11 +165,14 @@ static sstore_status find_by_id(sstore_remover *remover, const key_set *set, sst
         status = open_id_index(&index, set, error);
     while (status == SSTORE_OK && more) {
         status = ss_merge_iterator_next(&records, &record, &more, error);
-        if (status == SSTORE_OK && more && has_id(&index, record.id))
+        if (status == SSTORE_OK && more && find_id(&index, record.id))
             status = add_found(remover, ss_merge_iterator_fingerprint(&records, &record), record.id, error);
     }
     ss_merge_iterator_close(&records);
+    if (status == SSTORE_OK)
+        status = report_absent(remover, &index);
     ss_free(index.begins);
+    ss_free(index.are_found);
     return status;
 }
 
@@ -234,6 +261,8 @@ sstore_status sstore_remover_create(const char *path, const sstore_remove_option
         sstore_remover_abort(remover);
         return ss_fail_memory(error, FOUND_TOGETHER * words * sizeof *remover->found_fingerprints);
     }
+    remover->on_absent = from.on_absent;
+    remover->absent_context = from.absent_context;
     *remover_out = remover;
     return SSTORE_OK;
 }
