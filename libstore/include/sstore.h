@@ -298,9 +298,11 @@ SSTORE_API sstore_status sstore_query(sstore_cursor *cursor, uint64_t fingerprin
 SSTORE_API sstore_status sstore_query_words(sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t distance,
                                             sstore_match_fn on_match, void *context, sstore_error *error);
 
-/* The same, into columns. Fills them with the first `capacity` matches, and sets *count_out to the number of all
- * matches. If that is more than `capacity`, call it again with larger columns. If `columns` is NULL, matches are only
- * counted. Errors: as sstore_query(). */
+/* The same, into columns. Fills them with the first `capacity` matches by (distance, fingerprint, id), in this order,
+ * and sets *count_out to the number of all matches. So `capacity` limits what is read: of the ids of a fingerprint only
+ * the first ones, and their number. If there are more matches than wanted, call it again with larger columns. A column
+ * that is NULL does not count for the order. If `columns` is NULL, matches are only counted. Errors: as
+ * sstore_query(). */
 SSTORE_API sstore_status sstore_query_columns(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance,
                                               const sstore_match_columns *columns, size_t capacity, uint64_t *count_out,
                                               sstore_error *error);
@@ -335,9 +337,15 @@ typedef struct sstore_batch_options {
     void *progress_context;
     uint64_t *block_count; /* the number of blocks that the call reads is added to it; NULL: it is not wanted. An
                               iterator adds to it whenever it answers queries, until it is freed */
+    uint64_t limit;         /* report only the first matches of each query; 0: all. Of the ids of a fingerprint, no more
+                               are read */
+    uint64_t *match_counts; /* one a query: gets the number of all its matches, also beyond `limit`, before they are
+                               reported; NULL: not wanted. It must stay as long as an iterator */
+    uint64_t memory_bytes;  /* maximum without the open store and match_counts; 0: as stated below. Enforced from 64 MiB
+                               up */
 } sstore_batch_options;
 
-#define SSTORE_BATCH_OPTIONS_INIT {sizeof(sstore_batch_options), 0, NULL, NULL, NULL}
+#define SSTORE_BATCH_OPTIONS_INIT {sizeof(sstore_batch_options), 0, NULL, NULL, NULL, 0, NULL, 0}
 
 /*
  * Answer `count` queries on several threads. The matches come in the order of the queries, those of one query ascending
@@ -345,8 +353,11 @@ typedef struct sstore_batch_options {
  *
  * Queries are answered one by one, by passes over the tables, or by one full scan for all of them, whichever is
  * expected to take the least time. Memory, for any `count`: 32 bytes for each of up to 2^20 queries, 8 MiB a thread,
- * and 170 bytes for each of up to 2^21 matches. Only a single query with more matches takes more. With several words,
- * each word is also searched as such a batch of its own.
+ * and 170 bytes for each of up to 2^21 matches. A single query with more matches is answered in parts, each by another
+ * search. With several words, each word is also searched as such a batch of its own. With memory_bytes, fewer queries
+ * are answered together, on fewer threads.
+ *
+ * on_match may be NULL if there are match_counts: then matches are only counted.
  * Errors: as sstore_query(), and MEMORY.
  */
 SSTORE_API sstore_status sstore_query_batch(const sstore *store, const uint64_t *fingerprints, size_t count,
@@ -950,12 +961,14 @@ typedef struct sstore_dedup_options {
     uint64_t publish_every; /* publish after this many new records, or as many as fit in an eighth of the memory: of
                                512 MiB 1.5 to 2 million of 64 bits, or 0.2 to 0.4 million of 256; 0: only the latter;
                                UINT64_MAX: only at sstore_dedup_publish(), whatever memory that takes */
-    sstore_progress_fn on_progress;
+    sstore_progress_fn on_progress; /* of publications, and of the queries for many records at once */
     void *progress_context;
+    uint64_t limit; /* report only the first matches of each record; 0: all */
 } sstore_dedup_options;
 
-#define SSTORE_DEDUP_OPTIONS_INIT \
-    {sizeof(sstore_dedup_options), SSTORE_OWN_DISTANCE, 0, 0, false, false, false, NULL, NULL, NULL, 0, 0, NULL, NULL}
+#define SSTORE_DEDUP_OPTIONS_INIT                                                                                 \
+    {sizeof(sstore_dedup_options), SSTORE_OWN_DISTANCE, 0, 0, false, false, false, NULL, NULL, NULL, 0, 0, NULL, NULL, \
+     0}
 
 /* The answer for one given record. */
 typedef struct sstore_dedup_answer {
@@ -965,6 +978,7 @@ typedef struct sstore_dedup_answer {
     size_t match_count;
     bool is_new;                 /* it was inserted; there is no match */
     const uint64_t *words;       /* of the fingerprint */
+    uint64_t found_count;        /* of all records within the distance, also beyond the limit */
 } sstore_dedup_answer;
 
 /* Called for each record. If it stops the call, the records after this one were not processed. */

@@ -77,7 +77,7 @@ static int print_answer(void *context, const sstore_dedup_answer *answer)
     const new_job *job = context;
     if (answer->is_new)
         return !output_new_record(&job->style, answer->words, answer->id);
-    for (size_t i = 0; i < answer->match_count && i < job->all->limit; i++)
+    for (size_t i = 0; i < answer->match_count; i++)
         if (!output_match(&job->style, answer->words, &answer->matches[i]))
             return 1;
     return 0;
@@ -217,6 +217,7 @@ static int add_new(add_arguments *all)
     options.publish_every = all->publish_every;
     options.on_progress = from->on_progress;
     options.progress_context = from->progress_context;
+    options.limit = all->limit != UINT64_MAX ? all->limit : 0;
     if (!record_batch_init(&job.chunk, CHUNK_WORDS)) {
         message_print("out of memory");
         code = EXIT_FAILED;

@@ -1,8 +1,4 @@
-/*
- * cmd_query.c - sstore query: find the stored fingerprints near given ones.
- *
- * print_match() gets the matches in order of the queries, those of one query sorted.
- */
+/* cmd_query.c - sstore query: find the stored fingerprints near given ones. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,9 +23,12 @@ typedef struct arguments {
     radix_form output_radix;
     uint32_t threads;
     header_mode header;
+    uint64_t memory;
     progress_mode progress;
     input_options format;
 } arguments;
+
+#define FEW_MATCHES 1024u /* of a query that is answered by itself */
 
 static const command_option options[] = {
     {"distance", 'k', "D", "find records within D bits (default: the store's)", OPTION_NUMBER,
@@ -49,6 +48,8 @@ static const command_option options[] = {
      OPTION_CHOICE, OPTION_FIELD(arguments, output_radix), .choices = output_radix_choices},
     {"threads", 0, "N", "use N threads for operands and --input (default: all processors)", OPTION_NUMBER,
      OPTION_FIELD(arguments, threads), .max = 1024},
+    {"memory", 0, "SIZE", "memory limit, not counting the open store (default 512M; enforced from 64M up)", OPTION_SIZE,
+     OPTION_FIELD(arguments, memory)},
     {"io", 0, "MODE",
      "how to read blocks: mmap, pread, memory or auto (default: mmap if the store fits into half of the memory, "
      "otherwise pread)",
@@ -124,22 +125,6 @@ static void check_arguments(const arguments *all)
 
 /* ----- an open store, and the matches of a query ----- */
 
-/* A match, of 32 bytes: qsort() of glibc takes much longer for larger items. */
-typedef struct found_match {
-    uint64_t fingerprint, id; /* fingerprint: or its first word */
-    size_t place;             /* of the fingerprint among the words of the list */
-    uint32_t distance;
-} found_match;
-
-/* The matches of one query. */
-typedef struct match_list {
-    found_match *items;
-    size_t count, capacity;
-    uint64_t *words; /* of all fingerprints, if they have several */
-    size_t word_capacity;
-    uint32_t width; /* words of a fingerprint */
-} match_list;
-
 typedef struct query_session {
     const arguments *all;
     sstore *store;
@@ -148,16 +133,15 @@ typedef struct query_session {
     id_names names;
     uint32_t words; /* of a fingerprint */
     uint32_t distance;
-    match_list matches;    /* of one query, to be sorted */
-    uint64_t *operands;    /* the queries that operands are */
-    record_batch chunk;    /* queries to answer together */
-    double input_fraction; /* that is answered; negative: unknown */
+    sstore_match_columns few; /* of one query */
+    uint64_t *operands;       /* the queries that operands are */
+    record_batch chunk;       /* queries to answer together */
+    double input_fraction;    /* that is answered; negative: unknown */
 
-    /* The queries being answered, and the progress of printing. */
-    const uint64_t *queries;
-    uint64_t current;  /* the query whose matches are being printed */
-    uint64_t seen;     /* number of its matches so far */
-    uint64_t answered; /* number of queries before them */
+    const uint64_t *queries; /* that are being answered */
+    uint64_t answered;       /* number of queries before them */
+    uint64_t *counts;        /* of the matches of each, for --count */
+    size_t count_capacity;
 } query_session;
 
 /* What fits fingerprints of any width may not fit those of the store. */
@@ -179,7 +163,7 @@ static int open_session(query_session *session, const arguments *all)
         code = message_status(sstore_cursor_create(session->store, &session->cursor, &error), &error);
     if (code != EXIT_DONE)
         return code;
-    session->words = session->matches.width = metadata.fingerprint_bits / 64;
+    session->words = metadata.fingerprint_bits / 64;
     check_width(all, session->words);
     session->style = (output_style){.json = all->json,
                                     .has_ids = metadata.has_ids,
@@ -189,6 +173,10 @@ static int open_session(query_session *session, const arguments *all)
                         : all->nearest              ? SSTORE_MAX_DISTANCE * session->words
                                                     : metadata.distance;
     session->operands = allocate_or_exit((size_t)all->fingerprints.count * session->words, sizeof *session->operands);
+    session->few = (sstore_match_columns){sizeof session->few, NULL,
+                                          allocate_or_exit((size_t)FEW_MATCHES * session->words, sizeof(uint64_t)),
+                                          allocate_or_exit(FEW_MATCHES, sizeof(uint64_t)),
+                                          allocate_or_exit(FEW_MATCHES, sizeof(uint32_t))};
     if (!reads_stdin(all))
         code = read_operands(all, session->words, session->operands);
     if (code == EXIT_DONE)
@@ -200,8 +188,10 @@ static int open_session(query_session *session, const arguments *all)
 
 static void close_session(query_session *session)
 {
-    free(session->matches.items);
-    free(session->matches.words);
+    free(session->few.fingerprint);
+    free(session->few.id);
+    free(session->few.distance);
+    free(session->counts);
     free(session->operands);
     record_batch_free(&session->chunk);
     sstore_cursor_free(session->cursor);
@@ -209,100 +199,22 @@ static void close_session(query_session *session)
     id_names_close(&session->names);
 }
 
-static const uint64_t *words_of(const match_list *list, const found_match *match)
-{
-    return list->width > 1 ? list->words + list->width * match->place : &match->fingerprint;
-}
-
-/* Append a match to the list: a callback. Returns 1 if there is no memory. */
-static int keep_match(void *context, const sstore_match *match)
-{
-    match_list *list = context;
-    const size_t width = list->width, place = list->count;
-    if (!grow(&list->items, &list->capacity, place + 1, sizeof *list->items) ||
-        (width > 1 && !grow(&list->words, &list->word_capacity, width * (place + 1), sizeof *list->words)))
-        return 1;
-    if (width > 1)
-        memcpy(list->words + width * place, match->words, width * sizeof *match->words);
-    list->items[list->count++] = (found_match){match->fingerprint, match->id, place, match->distance};
-    return 0;
-}
-
-static int compare_matches(const void *left, const void *right, void *context)
-{
-    const match_list *list = context;
-    const found_match *a = left, *b = right;
-    if (a->distance != b->distance)
-        return a->distance < b->distance ? -1 : 1;
-    if (a->fingerprint != b->fingerprint)
-        return a->fingerprint < b->fingerprint ? -1 : 1;
-    for (uint32_t i = 1; i < list->width; i++) {
-        const uint64_t word = words_of(list, a)[i], other = words_of(list, b)[i];
-        if (word != other)
-            return word < other ? -1 : 1;
-    }
-    return (a->id > b->id) - (a->id < b->id);
-}
-
 /* ----- printing ----- */
-
-static const uint64_t *current_query(const query_session *session)
-{
-    return session->queries + session->words * session->current;
-}
-
-/* The queries before `until` have no more matches: print their counts, and go on to `until`. */
-static bool end_queries(query_session *session, uint64_t until)
-{
-    const uint64_t limit = session->all->limit;
-    for (; session->current < until; session->current++, session->seen = 0) {
-        const uint64_t count = session->seen < limit ? session->seen : limit;
-        if (session->all->count && !output_count(&session->style, current_query(session), count))
-            return false;
-    }
-    return true;
-}
 
 static int print_match(void *context, const sstore_match *match)
 {
-    query_session *session = context;
-    if (!end_queries(session, match->query_index))
-        return 1;
-    if (session->seen++ >= session->all->limit || session->all->count)
-        return 0;
-    return !output_match(&session->style, current_query(session), match);
+    const query_session *session = context;
+    return !output_match(&session->style, session->queries + session->words * match->query_index, match);
+}
+
+/* Print the number of matches of query `index`. */
+static bool print_count(const query_session *session, size_t index, uint64_t count)
+{
+    const uint64_t limit = session->all->limit;
+    return output_count(&session->style, session->queries + session->words * index, count < limit ? count : limit);
 }
 
 /* ----- finding ----- */
-
-static int answer_one(query_session *session, const uint64_t *query)
-{
-    sstore_error error;
-    match_list *matches = &session->matches;
-    matches->count = 0;
-    sstore_status status = session->all->nearest ? sstore_query_nearest_words(session->cursor, query, session->distance,
-                                                                              keep_match, matches, &error)
-                                                 : sstore_query_words(session->cursor, query, session->distance,
-                                                                      keep_match, matches, &error);
-    if (status == SSTORE_STOPPED)
-        message_print("out of memory for the matches of a query; try a smaller distance (-k)");
-    if (status != SSTORE_OK)
-        return message_status(status, &error);
-    if (matches->count > 1)
-        qsort_r(matches->items, matches->count, sizeof *matches->items, compare_matches, matches);
-    session->queries = query;
-    session->current = session->seen = 0;
-    for (size_t i = 0; i < matches->count; i++) {
-        const found_match *found = &matches->items[i];
-        const sstore_match match = {.fingerprint = found->fingerprint,
-                                    .id = found->id,
-                                    .distance = found->distance,
-                                    .words = words_of(matches, found)};
-        if (print_match(session, &match) != 0)
-            return EXIT_FAILED;
-    }
-    return end_queries(session, 1) ? EXIT_DONE : EXIT_FAILED;
-}
 
 static int report(void *context, const sstore_progress *progress)
 {
@@ -311,20 +223,67 @@ static int report(void *context, const sstore_progress *progress)
     return 0;
 }
 
-static int answer_batch(query_session *session, const uint64_t *queries, size_t count)
+static int answer_batch(query_session *session, const uint64_t *queries, size_t count, uint32_t distance)
 {
-    const sstore_batch_options batch = {.struct_size = sizeof batch,
-                                        .threads = session->all->threads,
-                                        .on_progress = report,
-                                        .progress_context = session};
+    const arguments *all = session->all;
+    sstore_batch_options batch = SSTORE_BATCH_OPTIONS_INIT;
     sstore_error error;
+    bool printed = true;
+    batch.threads = all->threads;
+    batch.on_progress = report;
+    batch.progress_context = session;
+    batch.memory_bytes = all->memory;
+    batch.limit = all->limit != UINT64_MAX ? all->limit : 0;
+    if (all->count) {
+        if (!grow(&session->counts, &session->count_capacity, count, sizeof *session->counts))
+            return message_print("out of memory");
+        batch.match_counts = session->counts;
+    }
     session->queries = queries;
-    session->current = session->seen = 0;
-    sstore_status status = sstore_query_batch(session->store, queries, count, session->distance, &batch, print_match,
-                                              session, &error);
+    sstore_status status = sstore_query_batch(session->store, queries, count, distance, &batch,
+                                              all->count ? NULL : print_match, session, &error);
     if (status != SSTORE_OK)
         return message_status(status, &error);
-    return end_queries(session, count) ? EXIT_DONE : EXIT_FAILED;
+    for (size_t i = 0; all->count && i < count && printed; i++)
+        printed = print_count(session, i, session->counts[i]);
+    return printed ? EXIT_DONE : EXIT_FAILED;
+}
+
+/* Print the first `count` matches of a query. */
+static int print_few(const query_session *session, uint64_t count)
+{
+    const sstore_match_columns *few = &session->few;
+    int stopped = 0;
+    for (uint64_t i = 0; i < count && stopped == 0; i++) {
+        const uint64_t *words = few->fingerprint + session->words * i;
+        const sstore_match match = {.fingerprint = *words,
+                                    .id = few->id[i],
+                                    .distance = few->distance[i],
+                                    .words = words};
+        stopped = print_match((void *)(uintptr_t)session, &match);
+    }
+    return stopped == 0 ? EXIT_DONE : EXIT_FAILED;
+}
+
+/* Answer a query by itself. Many matches are answered as those of a batch. */
+static int answer_one(query_session *session, const uint64_t *query)
+{
+    const arguments *all = session->all;
+    const uint64_t capacity = all->limit < FEW_MATCHES ? all->limit : FEW_MATCHES;
+    sstore_error error;
+    uint64_t count;
+    sstore_status status = (all->nearest ? sstore_query_nearest_words_columns
+                                         : sstore_query_words_columns)(session->cursor, query, session->distance,
+                                                                       all->count ? NULL : &session->few, capacity,
+                                                                       &count, &error);
+    if (status != SSTORE_OK)
+        return message_status(status, &error);
+    session->queries = query;
+    if (all->count)
+        return print_count(session, 0, count) ? EXIT_DONE : EXIT_FAILED;
+    if (count <= capacity || all->limit == capacity)
+        return print_few(session, count < capacity ? count : capacity);
+    return answer_batch(session, query, 1, all->nearest ? session->few.distance[0] : session->distance);
 }
 
 /* Answer queries in order. */
@@ -332,7 +291,7 @@ static int answer(query_session *session, const uint64_t *queries, size_t count)
 {
     int code = EXIT_DONE;
     if (!session->all->nearest)
-        code = answer_batch(session, queries, count);
+        code = answer_batch(session, queries, count, session->distance);
     for (size_t i = 0; session->all->nearest && i < count && code == EXIT_DONE; i++) {
         code = answer_one(session, queries + session->words * i);
         progress_show("answering", session->answered + i, 0, (double)i / (double)count);

@@ -61,7 +61,7 @@ bool ss_check_next(const char *function, bool is_usable, size_t capacity, size_t
 /* Their sizes in version 1, which never change. */
 enum {
     SS_OPEN_OPTIONS_SIZE_1 = 32,
-    SS_BATCH_OPTIONS_SIZE_1 = 40,
+    SS_BATCH_OPTIONS_SIZE_1 = 64,
     SS_MATCH_COLUMNS_SIZE_1 = 40,
     SS_RECORD_COLUMNS_SIZE_1 = 24,
     SS_TABLE_EXPLANATION_SIZE_1 = 104,
@@ -80,7 +80,7 @@ enum {
     SS_COMPACT_OPTIONS_SIZE_1 = 72,
     SS_VERIFY_OPTIONS_SIZE_1 = 24,
     SS_REINDEX_OPTIONS_SIZE_1 = 32,
-    SS_DEDUP_OPTIONS_SIZE_1 = 80,
+    SS_DEDUP_OPTIONS_SIZE_1 = 88,
     SS_JOIN_OPTIONS_SIZE_1 = 48,
     SS_CLUSTER_OPTIONS_SIZE_1 = 56,
     SS_PAIR_COLUMNS_SIZE_1 = 48,

@@ -203,8 +203,5 @@ void ss_ids_block_find(const ss_ids_block *block, uint64_t rank, uint32_t *begin
         return;
     }
     *begin_out = find_start(block, steps);
-    uint32_t end = *begin_out;
-    while (end < block->count && (end == *begin_out || !ss_ids_block_starts_rank(block, end)))
-        end++;
-    *end_out = end;
+    *end_out = *begin_out < block->count ? find_start(block, steps + 1) : block->count;
 }

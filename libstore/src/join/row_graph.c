@@ -112,8 +112,9 @@ sstore_status ss_row_graph_identify(ss_row_graph *graph, uint32_t worker, uint32
     sstore_status status = ss_row_graph_cursor(graph, worker, &cursor, error);
     if (status == SSTORE_OK && segment < store->removal_end) {
         ss_row_hit hit = {.segment = store->segments[segment], .segment_number = segment, .rank = rank};
+        const ss_record_sink first = {.cursor = cursor, .on_match = stop_at_first};
         ss_words_copy(hit.fingerprint, fingerprint, graph->words);
-        status = ss_row_search_report(cursor, &hit, 0, stop_at_first, NULL, error);
+        status = ss_row_search_report(&first, &hit, 0, error);
         *is_there_out = status == SSTORE_STOPPED;
         status = *is_there_out ? SSTORE_OK : status;
     }

@@ -1,7 +1,6 @@
 /* batch.c - forms rounds of queries, chooses how to answer each round, and returns the matches. */
 #include "read/batch.h"
 
-#include <limits.h>
 #include <math.h>
 
 #include "base/error.h"
@@ -12,6 +11,12 @@
 
 #define FIRST_CAPACITY 1024u /* of a worker's hits */
 #define TASK_QUERIES 64u     /* in a task, if queries are answered one by one */
+
+/* Bytes of memory for a thread, and for a query and a match of a round. */
+#define THREAD_BYTES ((uint64_t)8 << 20)
+#define QUERY_BYTES 32u
+#define MATCH_BYTES 170u
+#define MIN_MATCHES 4096u
 
 /* Nanoseconds to allocate, start threads and order the matches of queries that are answered together; measured by
  * bench_batch (bench/README.md). */
@@ -154,9 +159,15 @@ struct sstore_match_iterator {
     size_t count, next;   /* queries from `next` on are not in a round yet */
     uint64_t max_matches; /* at once, also of a single query; 0: the default */
     uint64_t left;        /* matches that may still be found */
+    uint64_t round_queries, round_matches;
+    uint64_t *match_counts; /* of all queries, or NULL */
     /* The other halves of rounds with too many hits, the next one last. */
     query_range pending[SS_ROUND_QUERY_BITS + 1];
     uint32_t pending_count;
+    /* The next pending query has too many matches for a round. So many were answered, and this one last. */
+    uint64_t part_count;
+    sstore_match part_last;
+    uint64_t part_words[SSTORE_MAX_WORDS];
     sstore_match *matches; /* of the current part of a round */
     size_t match_count, match_index;
     ss_progress progress;
@@ -184,12 +195,10 @@ static sstore_status find_hits(sstore_match_iterator *self, sstore_error *error)
     return status;
 }
 
-/* The maximum of the matches of so many queries. Those of wide fingerprints take more memory each. */
-static long long max_matches(const sstore_match_iterator *self, uint32_t count)
+/* The maximum of the matches of a round. */
+static long long max_matches(const sstore_match_iterator *self)
 {
-    const long long most = count > 1 ? SS_ROUND_MATCHES / ((self->batch.store->manifest.words + 3) / 4) : LLONG_MAX;
-    const uint64_t max = self->max_matches != 0 ? self->max_matches : (uint64_t)most;
-    return (long long)ss_min_u64(max, self->left);
+    return (long long)ss_min_u64(self->max_matches != 0 ? self->max_matches : self->round_matches, self->left);
 }
 
 /* Get the matches of some queries. STOPPED if they are too many. */
@@ -198,7 +207,8 @@ static sstore_status find_matches(sstore_match_iterator *self, query_range range
     ss_batch *batch = &self->batch;
     batch->fingerprints = self->fingerprints + range.first;
     batch->count = range.count;
-    batch->max_matches = max_matches(self, range.count);
+    batch->max_matches = max_matches(self);
+    batch->match_counts = self->match_counts != NULL ? self->match_counts + range.first : NULL;
     atomic_llong room = batch->max_matches;
     batch->room = &room;
     sstore_status status = find_hits(self, error);
@@ -219,8 +229,11 @@ static sstore_status find_row_matches(sstore_match_iterator *self, query_range r
                                .count = range.count,
                                .distance = batch->distance,
                                .threads = batch->threads,
-                               .max_matches = max_matches(self, range.count),
+                               .max_matches = max_matches(self),
                                .first_index = range.first,
+                               .limit = batch->limit,
+                               .counts_only = batch->counts_only,
+                               .match_counts = self->match_counts,
                                .block_count = batch->block_count,
                                .progress = batch->progress};
     ss_row_batch_matches found;
@@ -231,20 +244,132 @@ static sstore_status find_row_matches(sstore_match_iterator *self, query_range r
     return status;
 }
 
+/* ----- a query with too many matches for a round ----- */
+
+static int ask_progress(void *context)
+{
+    return ss_progress_add(context, 0, 0) != SSTORE_OK;
+}
+
+/* Allocate the columns of up to `capacity` matches. */
+static sstore_status open_columns(sstore_match_columns *to, size_t capacity, uint32_t words, sstore_error *error)
+{
+    *to = (sstore_match_columns){.fingerprint = ss_realloc(NULL, capacity, words * sizeof(uint64_t)),
+                                 .id = ss_realloc(NULL, capacity, sizeof(uint64_t)),
+                                 .distance = ss_realloc(NULL, capacity, sizeof(uint32_t))};
+    return to->fingerprint != NULL && to->id != NULL && to->distance != NULL
+               ? SSTORE_OK
+               : ss_fail_memory(error, capacity * ((words + 1) * sizeof(uint64_t) + sizeof(uint32_t)));
+}
+
+/* Select the next matches of query `index`. */
+static sstore_status select_part(sstore_match_iterator *self, size_t index, ss_selection *selection,
+                                 sstore_error *error)
+{
+    const uint64_t *fingerprint = self->fingerprints + index * selection->words;
+    const bool counts = self->match_counts != NULL && self->part_count == 0;
+    sstore_cursor *cursor;
+    sstore_status status = ss_batch_cursor(&self->batch, 0, &cursor, error);
+    if (status != SSTORE_OK)
+        return status;
+    const ss_record_sink sink = {.cursor = cursor,
+                                 .selection = selection,
+                                 .counts = counts ? &self->match_counts[index] : NULL};
+    sstore_cursor_set_stop(cursor, ask_progress, &self->progress);
+    ss_cursor_begin(cursor);
+    status = ss_query_records(&sink, fingerprint, self->batch.distance, error);
+    ss_selection_sort(selection);
+    return status;
+}
+
+/* Turn selected matches into those of the current part. The fingerprints become its rows. */
+static sstore_status take_part(sstore_match_iterator *self, size_t index, ss_selection *from, sstore_error *error)
+{
+    self->matches = ss_realloc(NULL, from->count, sizeof *self->matches);
+    if (self->matches == NULL)
+        return ss_fail_memory(error, from->count * sizeof *self->matches);
+    self->match_count = from->count;
+    self->rows = from->to.fingerprint;
+    from->to.fingerprint = NULL;
+    for (size_t i = 0; i < from->count; i++)
+        self->matches[i] = (sstore_match){.query_index = index,
+                                          .fingerprint = self->rows[i * from->words],
+                                          .id = from->to.id[i],
+                                          .distance = from->to.distance[i],
+                                          .words = self->rows + i * from->words};
+    return SSTORE_OK;
+}
+
+/* Get as many of the next matches of a query as a round may have. If there may be more, the query is pending again. */
+static sstore_status answer_part(sstore_match_iterator *self, query_range range, sstore_error *error)
+{
+    const uint64_t limit = self->batch.counts_only ? 0 : self->batch.limit == 0 ? UINT64_MAX : self->batch.limit;
+    ss_selection selection = {.words = self->batch.store->manifest.words,
+                              .capacity = (size_t)ss_min_u64(self->round_matches, limit - self->part_count),
+                              .after = self->part_count > 0 ? &self->part_last : NULL};
+    sstore_status status = open_columns(&selection.to, selection.capacity, selection.words, error);
+    if (status == SSTORE_OK)
+        status = select_part(self, range.first, &selection, error);
+    if (status == SSTORE_OK)
+        status = take_part(self, range.first, &selection, error);
+    reset_workers(&self->batch);
+    ss_free(selection.to.fingerprint);
+    ss_free(selection.to.id);
+    ss_free(selection.to.distance);
+    if (status != SSTORE_OK)
+        return status;
+    self->part_count += selection.count;
+    self->left -= ss_min_u64(selection.count, self->left);
+    if (self->left == 0)
+        return SSTORE_STOPPED;
+    if (selection.count < selection.capacity || self->part_count >= limit) {
+        self->part_count = 0;
+        return ss_progress_add(&self->progress, 0, 1);
+    }
+    self->part_last = self->matches[selection.count - 1];
+    ss_words_copy(self->part_words, self->part_last.words, selection.words);
+    self->part_last.words = self->part_words;
+    self->pending[self->pending_count++] = range;
+    return SSTORE_OK;
+}
+
+static void reset_counts(const sstore_match_iterator *self, query_range range)
+{
+    for (uint32_t i = 0; self->match_counts != NULL && i < range.count; i++)
+        self->match_counts[range.first + i] = 0;
+}
+
+/* Whether so few matches of a single query are wanted that they need not be collected first. */
+static bool is_small(const sstore_match_iterator *self, query_range range)
+{
+    const ss_batch *batch = &self->batch;
+    return range.count == 1 && self->max_matches == 0 &&
+           (batch->counts_only || (batch->limit > 0 && batch->limit <= MIN_MATCHES));
+}
+
 /* Get the matches of some queries. If they are too many, add both halves of the queries to the pending ones. */
 static sstore_status answer_range(sstore_match_iterator *self, query_range range, sstore_error *error)
 {
     const ss_batch *batch = &self->batch;
+    if (self->part_count > 0)
+        return answer_part(self, range, error);
+    reset_counts(self, range); /* an attempt to answer more queries may have left some */
+    if (is_small(self, range))
+        return answer_part(self, range, error);
     sstore_status status = batch->store->manifest.words > 1 ? find_row_matches(self, range, error)
                                                             : find_matches(self, range, error);
     if (status != SSTORE_OK && (status != SSTORE_STOPPED || atomic_load(&self->progress.stopped)))
         return status;
-    const uint64_t found = status == SSTORE_OK ? self->match_count : (uint64_t)max_matches(self, range.count);
+    const uint64_t found = status == SSTORE_OK ? self->match_count : (uint64_t)max_matches(self);
     self->left -= ss_min_u64(found, self->left);
     if (status == SSTORE_OK)
         return ss_progress_add(&self->progress, 0, range.count);
-    if (range.count == 1 || self->left == 0 || ss_batch_spend(batch, 0) != SSTORE_OK)
+    if ((range.count == 1 && self->max_matches != 0) || self->left == 0 || ss_batch_spend(batch, 0) != SSTORE_OK)
         return status;
+    if (range.count == 1) {
+        reset_counts(self, range);
+        return answer_part(self, range, error);
+    }
     const uint32_t half = range.count / 2;
     self->pending[self->pending_count++] = (query_range){.first = range.first + half, .count = range.count - half};
     self->pending[self->pending_count++] = (query_range){.first = range.first, .count = half};
@@ -267,7 +392,7 @@ static sstore_status answer_more(sstore_match_iterator *self, sstore_error *erro
     forget_matches(self);
     while (status == SSTORE_OK && self->match_count == 0 && (self->pending_count > 0 || self->next < self->count)) {
         query_range range = {.first = self->next,
-                             .count = (uint32_t)ss_min_u64(self->count - self->next, 1u << SS_ROUND_QUERY_BITS)};
+                             .count = (uint32_t)ss_min_u64(self->count - self->next, self->round_queries)};
         if (self->pending_count > 0)
             range = self->pending[--self->pending_count];
         else
@@ -287,6 +412,18 @@ static void close_iterator(sstore_match_iterator *self)
     ss_free(self->row_plans);
 }
 
+/* Choose how many queries and matches a round may have. Matches of wide fingerprints take more memory each. */
+static void choose_round(sstore_match_iterator *self, uint64_t memory_bytes)
+{
+    uint64_t matches = (uint64_t)SS_ROUND_MATCHES, queries = UINT64_C(1) << SS_ROUND_QUERY_BITS;
+    if (memory_bytes > 0) {
+        matches = ss_min_u64(matches, ss_max_u64(memory_bytes / 2 / MATCH_BYTES, MIN_MATCHES));
+        queries = ss_min_u64(queries, ss_max_u64(memory_bytes / 8 / QUERY_BYTES, MIN_MATCHES));
+    }
+    self->round_matches = matches / ((self->batch.store->manifest.words + 3) / 4);
+    self->round_queries = queries;
+}
+
 static sstore_status open_iterator(sstore_match_iterator *self, const sstore *store, const uint64_t *fingerprints,
                                    size_t count, uint32_t distance, const sstore_batch_options *options,
                                    sstore_error *error)
@@ -301,16 +438,24 @@ static sstore_status open_iterator(sstore_match_iterator *self, const sstore *st
     const sstore_status status = ss_take_options(&taken, sizeof taken, options, SS_BATCH_OPTIONS_SIZE_1, error);
     if (status != SSTORE_OK)
         return status;
-    const uint32_t threads = ss_pool_threads(taken.threads), segments = store->manifest.segment_count;
+    const uint32_t segments = store->manifest.segment_count;
+    const uint64_t max_threads = ss_max_u64(taken.memory_bytes / (4 * THREAD_BYTES), 1);
+    const uint32_t all_threads = ss_pool_threads(taken.threads);
+    const uint32_t threads = taken.memory_bytes == 0 ? all_threads : (uint32_t)ss_min_u64(all_threads, max_threads);
+    for (size_t i = 0; taken.match_counts != NULL && i < count; i++)
+        taken.match_counts[i] = 0;
     *self = (sstore_match_iterator){.batch = {.store = store,
                                               .distance = distance,
                                               .threads = threads,
                                               .block_count = taken.block_count,
+                                              .limit = taken.limit,
                                               .progress = &self->progress},
                                     .fingerprints = fingerprints,
                                     .count = segments > 0 ? count : 0,
                                     .left = UINT64_MAX,
+                                    .match_counts = taken.match_counts,
                                     .progress = {.report = taken.on_progress, .context = taken.progress_context}};
+    choose_round(self, taken.memory_bytes);
     ss_progress_begin(&self->progress, "answering", 0, count, 1);
     self->batch.workers = ss_alloc(threads, sizeof *self->batch.workers);
     self->plans = words == 1 ? ss_alloc(segments, sizeof *self->plans) : NULL;
@@ -329,9 +474,10 @@ sstore_status sstore_query_batch(const sstore *store, const uint64_t *fingerprin
                                  sstore_error *error)
 {
     sstore_match_iterator self = {.matches = NULL};
-    if (on_match == NULL)
-        return ss_fail_argument(error, "sstore_query_batch: on_match must not be NULL");
     sstore_status status = open_iterator(&self, store, fingerprints, count, distance, options, error);
+    self.batch.counts_only = on_match == NULL;
+    if (status == SSTORE_OK && on_match == NULL && self.match_counts == NULL)
+        status = ss_fail_argument(error, "sstore_query_batch: on_match or match_counts must not be NULL");
     if (status == SSTORE_OK)
         status = answer_more(&self, error);
     while (status == SSTORE_OK && self.match_count > 0) {

@@ -71,6 +71,9 @@ typedef struct ss_batch {
     ss_batch_worker *workers;  /* one a thread */
     uint64_t *block_count;     /* the blocks read are added to it; NULL: not wanted */
     long long max_matches;     /* of the round, and about its hits */
+    uint64_t limit;            /* on the matches of each query; 0: none */
+    bool counts_only;          /* no matches are wanted, only their numbers */
+    uint64_t *match_counts;    /* of each query, or NULL */
     atomic_llong *room;        /* how many more hits all workers may store; NULL: any number */
     atomic_llong *work;        /* how many nanoseconds, about, all workers may spend; NULL: any number */
     ss_progress *progress;     /* in queries; workers only ask it whether to stop */
@@ -101,7 +104,7 @@ double ss_batch_pass_cost(const ss_batch *batch, bool full_scan);
 /*
  * Turn the hits into matches, in the order of the queries, those of one query by (distance, fingerprint, id). The
  * caller frees *matches_out. The first query of the round has the index `first_index`. STOPPED if there are more than
- * batch->max_matches. If the status is not OK, there are no matches.
+ * batch->max_matches. If the status is not OK, there are no matches, and the counts are wrong.
  */
 sstore_status ss_batch_report(const ss_batch *batch, uint64_t first_index, sstore_match **matches_out,
                               size_t *count_out, sstore_error *error);

@@ -87,13 +87,18 @@ static sstore_status look_up_part(void *context, uint64_t task, uint32_t worker,
     const size_t end = self->hit_count * (task + 1) / self->part_count;
     sstore_cursor *cursor;
     sstore_status status = ss_batch_cursor(self->batch, worker, &cursor, error);
+    const ss_record_sink records = {.cursor = cursor,
+                                    .on_match = self->batch->counts_only ? NULL : add_match,
+                                    .context = &sink,
+                                    .limit = self->batch->limit,
+                                    .counts = self->batch->match_counts};
     for (size_t i = self->hit_count * task / self->part_count; status == SSTORE_OK && i < end;) {
         ss_hit hits[SS_HITS_TOGETHER];
         uint32_t count = 0;
         ss_cursor_renew(cursor);
         while (i < end && may_join(self, count, i))
             hits[count++] = hit_at(self, i++);
-        status = ss_report_records(cursor, hits, count, add_match, &sink, error);
+        status = ss_report_records(&records, hits, count, error);
         if (sink.list->out_of_memory)
             status = ss_fail_memory(error, 2 * sink.list->capacity * sizeof *sink.list->items);
     }
@@ -170,12 +175,28 @@ static sstore_status sort_matches(report *self, ss_triple **items_out, size_t *c
     return SSTORE_OK;
 }
 
+/* Keep only the first items of each query, at most `limit`. Returns their number. */
+static size_t cut_items(ss_triple *items, size_t count, uint64_t limit)
+{
+    uint64_t taken = 0;
+    size_t kept = 0;
+    for (size_t i = 0; limit > 0 && i < count; i++) {
+        const bool is_same = i > 0 && items[i].first >> DISTANCE_BITS == items[i - 1].first >> DISTANCE_BITS;
+        taken = is_same ? taken + 1 : 1;
+        if (taken <= limit)
+            items[kept++] = items[i];
+    }
+    return limit > 0 ? kept : count;
+}
+
 static sstore_status order_matches(report *self, uint64_t first_index, sstore_match **matches_out, size_t *count_out,
                                    sstore_error *error)
 {
     ss_triple *items = NULL;
     size_t count;
     sstore_status status = sort_matches(self, &items, &count, error);
+    if (status == SSTORE_OK)
+        count = cut_items(items, count, self->batch->limit);
     sstore_match *matches = status == SSTORE_OK ? ss_realloc(NULL, count, sizeof *matches) : NULL;
     if (status == SSTORE_OK && matches == NULL)
         status = ss_fail_memory(error, count * sizeof *matches);

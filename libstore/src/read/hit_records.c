@@ -74,42 +74,237 @@ static sstore_status find_ranks(sstore_cursor *cursor, ss_hit *hits, uint32_t co
     return status;
 }
 
-/* Report a record of a hit, unless a newer segment also has it: that one removes it, or reports it itself. */
-static sstore_status report_record(const ss_record_sink *sink, const ss_hit *hit, uint64_t id, sstore_error *error)
+/* ----- records that newer segments decide ----- */
+
+/* Whether a newer segment may have records of a hit: it removes them, or reports them itself. */
+static bool may_be_newer(const sstore_cursor *cursor, const ss_found *hit)
 {
-    const sstore_match match = {.query_index = hit->query,
-                                .fingerprint = hit->fingerprint,
-                                .id = id,
-                                .distance = hit->distance,
-                                .words = &hit->fingerprint};
-    if (SS_UNLIKELY(hit->maybe_in_newer || hit->segment_number < sink->cursor->store->removal_end)) {
+    return hit->maybe_in_newer || hit->segment_number < cursor->store->removal_end;
+}
+
+static sstore_status is_in_newer(sstore_cursor *cursor, const ss_found *hit, uint32_t segment, uint64_t id,
+                                 bool *newer_out, sstore_error *error)
+{
+    return ss_membership_in_newer(&cursor->newer, segment, hit->words, id, hit->maybe_in_newer, newer_out, error);
+}
+
+/* A newer segment that may have records of a hit, and their number there. */
+typedef struct newer_segment {
+    uint32_t number;
+    uint64_t rank, count;
+} newer_segment;
+
+/* Find the next newer segment after `number` that has the hit's fingerprint. False: there is none. */
+static bool next_newer(sstore_cursor *cursor, const ss_found *hit, newer_segment *at, sstore_status *status,
+                       sstore_error *error)
+{
+    const sstore *store = cursor->store;
+    const uint32_t end = hit->maybe_in_newer ? store->manifest.segment_count : store->removal_end;
+    while (*status == SSTORE_OK && ++at->number < end) {
+        ss_segment_lookup *lookup = &cursor->newer.lookups[at->number];
+        if (lookup->segment == NULL || (!hit->maybe_in_newer && !ss_segment_removes(lookup->segment)))
+            continue;
+        *status = ss_segment_lookup_rank(lookup, hit->words, &at->rank, error);
+        if (*status == SSTORE_OK && at->rank != SS_NO_RANK)
+            return true;
+    }
+    return false;
+}
+
+/* The steps of the reads that count_covered() makes of a segment's ids of a rank. */
+static void allow_ids(sstore_cursor *cursor, const ss_segment *segment, uint64_t rank)
+{
+    const ss_key_index *keys = &segment->ids_keys;
+    const uint64_t blocks = ss_key_index_find(keys, rank + 1) - ss_key_index_find(keys, rank) + 1;
+    cursor->steps.left += 2 * (blocks + 2) * (cursor->newer.lookup_count + UINT64_C(1));
+}
+
+/* Count the ids of a newer segment that the hit also has, but no segment that is newer still. `own` searches the hit's
+ * ids. */
+static sstore_status count_common(sstore_cursor *cursor, const ss_found *hit, const newer_segment *at, ss_rank_ids *own,
+                                  uint64_t *count, sstore_error *error)
+{
+    ss_rank_ids ids;
+    bool more;
+    ss_segment_lookup_ids(&cursor->newer.lookups[at->number], at->rank, &ids);
+    sstore_status status = ss_rank_ids_next(&ids, &more, error);
+    while (status == SSTORE_OK && more) {
+        for (uint32_t i = ids.begin; status == SSTORE_OK && i < ids.end; i++) {
+            uint64_t id;
+            bool newer = false, found = false;
+            status = ss_rank_ids_take(&ids, i, &id, error);
+            if (status == SSTORE_OK)
+                status = is_in_newer(cursor, hit, at->number, id, &newer, error);
+            if (status == SSTORE_OK && !newer)
+                status = ss_rank_ids_seek(own, id, &found, error);
+            *count += found;
+        }
+        if (status == SSTORE_OK)
+            status = ss_cursor_check_stop(cursor);
+        if (status == SSTORE_OK)
+            status = ss_rank_ids_next(&ids, &more, error);
+    }
+    return status;
+}
+
+/* Count the ids of a hit that newer segments also have: each of these is looked up among the hit's own. */
+static sstore_status count_covered(sstore_cursor *cursor, const ss_found *hit, ss_block_slot *slot, uint64_t *count_out,
+                                   sstore_error *error)
+{
+    newer_segment at = {.number = hit->segment_number};
+    sstore_status status = SSTORE_OK;
+    *count_out = 0;
+    while (next_newer(cursor, hit, &at, &status, error)) {
+        ss_rank_ids own;
+        allow_ids(cursor, hit->segment, hit->rank);
+        allow_ids(cursor, cursor->newer.lookups[at.number].segment, at.rank);
+        ss_rank_ids_init(&own, hit->segment, hit->rank, ss_key_index_find(&hit->segment->ids_keys, hit->rank), slot);
+        status = count_common(cursor, hit, &at, &own, count_out, error);
+    }
+    return status;
+}
+
+/* Count the records of a hit. The last count of each segment is kept: queries near each other have the same hits. */
+static sstore_status count_records(sstore_cursor *cursor, const ss_found *hit, ss_block_slot *slot, uint64_t *count_out,
+                                   sstore_error *error)
+{
+    ss_rank_count *last = &cursor->counts[hit->segment_number];
+    uint64_t own = last->count, covered = 0;
+    sstore_status status = SSTORE_OK;
+    if (!last->is_set || last->rank != hit->rank) {
+        status = ss_count_rank_ids(hit->segment, hit->rank, slot, &own, error);
+        if (status == SSTORE_OK && may_be_newer(cursor, hit))
+            status = count_covered(cursor, hit, slot, &covered, error);
+        if (status != SSTORE_OK)
+            return status;
+        own -= ss_min_u64(covered, own);
+        *last = (ss_rank_count){.is_set = true, .rank = hit->rank, .count = own};
+    }
+    *count_out = own;
+    return status;
+}
+
+/* ----- records ----- */
+
+/* The report of a hit's records. */
+typedef struct report {
+    const ss_record_sink *sink;
+    const ss_found *hit;
+    uint64_t from, wanted; /* at most so many ids, from that one on */
+    uint64_t reported;
+} report;
+
+static sstore_match match_of(const ss_found *hit, uint64_t id)
+{
+    return (sstore_match){.query_index = hit->query,
+                          .fingerprint = hit->words[0],
+                          .id = id,
+                          .distance = hit->distance,
+                          .words = hit->words};
+}
+
+/* Report a record, unless a newer segment decides it. */
+static sstore_status report_record(report *self, uint64_t id, sstore_error *error)
+{
+    const ss_record_sink *sink = self->sink;
+    const sstore_match match = match_of(self->hit, id);
+    if (SS_UNLIKELY(may_be_newer(sink->cursor, self->hit))) {
         bool is_newer;
-        sstore_status status = ss_membership_in_newer(&sink->cursor->newer, hit->segment_number, &hit->fingerprint, id,
-                                                      hit->maybe_in_newer, &is_newer, error);
+        const sstore_status status = is_in_newer(sink->cursor, self->hit, self->hit->segment_number, id, &is_newer,
+                                                 error);
         if (status != SSTORE_OK || is_newer)
             return status;
     }
-    return sink->on_match(sink->context, &match) == 0 ? SSTORE_OK : SSTORE_STOPPED;
+    if (self->reported++ == self->wanted)
+        return SSTORE_OK; /* it is only counted */
+    if (sink->selection == NULL)
+        return sink->on_match(sink->context, &match) == 0 ? SSTORE_OK : SSTORE_STOPPED;
+    if (!ss_selection_add(sink->selection, &match))
+        self->wanted = self->reported; /* the ids ascend */
+    return SSTORE_OK;
 }
 
-/* Report the ids of a hit, which begin in the slot's block and may continue in the next ones. */
-static sstore_status report_ids(const ss_record_sink *sink, const ss_hit *hit, ss_block_slot *slot, sstore_error *error)
+/* Report the ids of a hit, which begin in block `number` and may continue in the next ones. *all_out: none was left
+ * out. */
+static sstore_status report_ids(report *self, uint64_t number, ss_block_slot *slot, bool *all_out, sstore_error *error)
 {
     ss_rank_ids ids;
     bool more = true;
-    ss_rank_ids_init(&ids, hit->segment, hit->rank, slot->number, slot);
+    ss_rank_ids_init(&ids, self->hit->segment, self->hit->rank, number, slot);
     sstore_status status = ss_rank_ids_next(&ids, &more, error);
     while (status == SSTORE_OK && more) {
         for (uint32_t i = ids.begin; status == SSTORE_OK && i < ids.end; i++) {
             uint64_t id;
             status = ss_rank_ids_take(&ids, i, &id, error);
-            if (status == SSTORE_OK)
-                status = report_record(sink, hit, id, error);
+            if (status == SSTORE_OK && id >= self->from)
+                status = report_record(self, id, error);
+            if (SS_UNLIKELY(self->reported >= self->wanted))
+                return status;
         }
+        if (status == SSTORE_OK)
+            status = ss_cursor_check_stop(self->sink->cursor);
         if (status == SSTORE_OK)
             status = ss_rank_ids_next(&ids, &more, error);
     }
+    *all_out = status == SSTORE_OK;
     return status;
+}
+
+/* Set which records of a hit are wanted. */
+static void choose_records(report *self)
+{
+    ss_selection *selection = self->sink->selection;
+    const ss_found *hit = self->hit;
+    if (selection == NULL) {
+        self->wanted = self->sink->on_match == NULL ? 0 : self->sink->limit == 0 ? UINT64_MAX : self->sink->limit;
+        return;
+    }
+    const sstore_match first = match_of(hit, 0);
+    self->wanted = ss_selection_may_take(selection, &first) ? selection->capacity : 0;
+    if (!ss_selection_follows(selection, &first))
+        return;
+    self->from = selection->after->id + 1;
+    self->wanted = self->from == 0 || !hit->segment->metadata.has_ids ? 0 : self->wanted;
+}
+
+/* Report the wanted records. *all_out: none was left out. */
+static sstore_status report_wanted(report *self, ss_block_slot *slot, bool *all_out, sstore_error *error)
+{
+    const ss_segment *segment = self->hit->segment;
+    *all_out = !segment->metadata.has_ids;
+    if (*all_out)
+        return report_record(self, 0, error);
+    const uint64_t number = ss_key_index_find(&segment->ids_keys, self->hit->rank);
+    return number == segment->ids_keys.keys.count ? ss_fail_ids_missing(segment, self->hit->rank, error)
+                                                  : report_ids(self, number, slot, all_out, error);
+}
+
+sstore_status ss_report_found(const ss_record_sink *sink, const ss_found *hit, ss_block_slot *slot, sstore_error *error)
+{
+    report self = {.sink = sink, .hit = hit};
+    bool all = false;
+    sstore_status status = SSTORE_OK;
+    choose_records(&self);
+    if (self.wanted > 0 || (sink->counts != NULL && !hit->segment->metadata.has_ids))
+        status = report_wanted(&self, slot, &all, error);
+    if (status != SSTORE_OK || sink->counts == NULL)
+        return status;
+    if (!all)
+        status = count_records(sink->cursor, hit, slot, &self.reported, error);
+    __atomic_fetch_add(&sink->counts[hit->query], self.reported, __ATOMIC_RELAXED);
+    return status;
+}
+
+static sstore_status report_hit(const ss_record_sink *sink, const ss_hit *hit, ss_block_slot *slot, sstore_error *error)
+{
+    const ss_found found = {.segment = hit->segment,
+                            .segment_number = hit->segment_number,
+                            .distance = hit->distance,
+                            .query = hit->query,
+                            .rank = hit->rank,
+                            .words = &hit->fingerprint,
+                            .maybe_in_newer = hit->maybe_in_newer};
+    return ss_report_found(sink, &found, slot, error);
 }
 
 static sstore_status report_all_ids(const ss_record_sink *sink, const ss_hit *hits, uint32_t count, sstore_error *error)
@@ -130,23 +325,21 @@ static sstore_status report_all_ids(const ss_record_sink *sink, const ss_hit *hi
         /* A hit that shares the slot may have read later blocks into it; then this one prefetches again. */
         ss_block_slot_prefetch(slots[i], &hits[i].segment->ids,
                                ss_key_index_find(&hits[i].segment->ids_keys, hits[i].rank));
-        status = report_ids(sink, &hits[i], slots[i], error);
+        status = report_hit(sink, &hits[i], slots[i], error);
     }
     return status;
 }
 
-sstore_status ss_report_records(sstore_cursor *cursor, ss_hit *hits, uint32_t count, sstore_match_fn on_match,
-                                void *context, sstore_error *error)
+sstore_status ss_report_records(const ss_record_sink *sink, ss_hit *hits, uint32_t count, sstore_error *error)
 {
-    const ss_record_sink sink = {.cursor = cursor, .on_match = on_match, .context = context};
     const bool has_ids = count > 0 && hits->segment->metadata.has_ids;
     sstore_status status = SSTORE_OK;
     /* Newer segments are searched through their tables 0, so a hit of another table must also be in table 0. */
-    if (has_ids || cursor->store->several_add)
-        status = find_ranks(cursor, hits, count, error);
+    if (has_ids || sink->cursor->store->several_add)
+        status = find_ranks(sink->cursor, hits, count, error);
     if (has_ids)
-        return status == SSTORE_OK ? report_all_ids(&sink, hits, count, error) : status;
+        return status == SSTORE_OK ? report_all_ids(sink, hits, count, error) : status;
     for (uint32_t i = 0; status == SSTORE_OK && i < count; i++)
-        status = report_record(&sink, &hits[i], 0, error);
+        status = report_hit(sink, &hits[i], NULL, error);
     return status;
 }

@@ -25,9 +25,8 @@ sstore_status ss_query_segment(sstore_cursor *cursor, uint32_t segment, uint64_t
     return ss_search_run(&search);
 }
 
-/* Find every distinct fingerprint within the distance in all segments of records, the newest first. */
-static sstore_status query_segments(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance, ss_hit_fn on_hit,
-                                    void *context, sstore_error *error)
+sstore_status ss_query_segments(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance, ss_hit_fn on_hit,
+                                void *context, sstore_error *error)
 {
     const sstore *store = cursor->store;
     sstore_status status = SSTORE_OK;
@@ -44,7 +43,7 @@ static sstore_status report_found(const ss_record_sink *sink, sstore_error *erro
     sstore_cursor *cursor = sink->cursor;
     uint32_t count = cursor->found_count;
     cursor->found_count = 0;
-    return ss_report_records(cursor, cursor->found, count, sink->on_match, sink->context, error);
+    return ss_report_records(sink, cursor->found, count, error);
 }
 
 /* Add a fingerprint. Returns whether it may have been added before. */
@@ -68,17 +67,16 @@ static sstore_status add_hit(void *context, const ss_hit *hit, sstore_error *err
     return cursor->found_count == SS_HITS_TOGETHER ? report_found(sink, error) : SSTORE_OK;
 }
 
-/* Report all records within the distance. */
-static sstore_status query(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance, sstore_match_fn on_match,
-                           void *context, sstore_error *error)
+sstore_status ss_query_word_records(const ss_record_sink *sink, uint64_t fingerprint, uint32_t distance,
+                                    sstore_error *error)
 {
-    ss_record_sink sink = {.cursor = cursor, .on_match = on_match, .context = context};
+    sstore_cursor *cursor = sink->cursor;
+    ss_record_sink context = *sink;
     cursor->found_count = 0;
     if (cursor->seen.any)
         cursor->seen = (ss_seen){.any = false};
-    ss_cursor_renew(cursor);
-    sstore_status status = query_segments(cursor, fingerprint, distance, add_hit, &sink, error);
-    return status == SSTORE_OK && cursor->found_count > 0 ? report_found(&sink, error) : status;
+    const sstore_status status = ss_query_segments(cursor, fingerprint, distance, add_hit, &context, error);
+    return status == SSTORE_OK && cursor->found_count > 0 ? report_found(sink, error) : status;
 }
 
 /* Check the arguments of a call, whose name is for the error. */
@@ -86,7 +84,7 @@ static sstore_status check(const char *call, const sstore_cursor *cursor, bool h
                            sstore_error *error)
 {
     if (cursor == NULL || !has_callback)
-        return ss_fail_argument(error, "%s: cursor and callback must not be NULL", call);
+        return ss_fail_argument(error, "%s: cursor and callback or count_out must not be NULL", call);
     const uint32_t words = cursor->store->manifest.words;
     if (SS_UNLIKELY(words != 1))
         return ss_fail_argument(error, "%s: the store has fingerprints of %u bits; call %s_words()", call,
@@ -101,25 +99,42 @@ sstore_status sstore_query(sstore_cursor *cursor, uint64_t fingerprint, uint32_t
     const sstore_status status = check("sstore_query", cursor, on_match != NULL, distance, error);
     if (status != SSTORE_OK)
         return status;
+    const ss_record_sink sink = {.cursor = cursor, .on_match = on_match, .context = context};
     ss_cursor_begin(cursor);
-    return query(cursor, fingerprint, distance, on_match, context, error);
+    return ss_query_records(&sink, &fingerprint, distance, error);
 }
 
-static sstore_status note_distance(void *context, const ss_hit *hit, sstore_error *error)
+/* ----- the nearest ----- */
+
+/* Note a smaller distance. Returns whether none can be smaller. */
+static bool note_distance(uint32_t *smallest, uint32_t distance)
 {
-    uint32_t *smallest = context;
+    *smallest = ss_min_u32(*smallest, distance);
+    return *smallest == 0;
+}
+
+static sstore_status note_hit(void *context, const ss_hit *hit, sstore_error *error)
+{
     (void)error;
-    if (hit->distance < *smallest)
-        *smallest = hit->distance;
-    return *smallest == 0 ? SSTORE_STOPPED : SSTORE_OK;
+    return note_distance(context, hit->distance) ? SSTORE_STOPPED : SSTORE_OK;
 }
 
 static int note_match(void *context, const sstore_match *match)
 {
-    uint32_t *smallest = context;
-    if (match->distance < *smallest)
-        *smallest = match->distance;
-    return *smallest == 0;
+    return note_distance(context, match->distance);
+}
+
+/* Note the smallest distance of a record. If nothing was removed, the fingerprints tell it, and no ids are read. */
+static sstore_status find_smallest(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance, uint32_t *smallest,
+                                   sstore_error *error)
+{
+    const ss_record_sink sink = {.cursor = cursor, .on_match = note_match, .context = smallest, .limit = 1};
+    ss_cursor_renew(cursor);
+    const sstore_status status = cursor->store->removal_end > 0
+                                     ? ss_query_word_records(&sink, fingerprint, distance, error)
+                                     : ss_query_segments(cursor, fingerprint, distance, note_hit, smallest, error);
+    /* A hit at distance 0 also stops the search. */
+    return status == SSTORE_STOPPED && *smallest == 0 ? SSTORE_OK : status;
 }
 
 /* The distance to try after `tried` found nothing: one more, as long as all tries together cost less than a full scan;
@@ -137,109 +152,55 @@ static uint32_t next_distance(sstore_cursor *cursor, uint32_t tried, uint32_t ma
     return *spent >= full_scan_cost ? max_distance : tried + 1;
 }
 
-sstore_status sstore_query_nearest(sstore_cursor *cursor, uint64_t fingerprint, uint32_t max_distance,
-                                   sstore_match_fn on_match, void *context, sstore_error *error)
+sstore_status ss_query_nearest_word_records(const ss_record_sink *sink, uint64_t fingerprint, uint32_t max_distance,
+                                            sstore_error *error)
 {
+    sstore_cursor *cursor = sink->cursor;
     uint32_t smallest = UINT32_MAX; /* distance of a record that was found */
     double spent = 0;               /* estimated nanoseconds */
-    const sstore_status can_ask = check("sstore_query_nearest", cursor, on_match != NULL, max_distance, error);
-    if (can_ask != SSTORE_OK)
-        return can_ask;
     uint32_t distance = ss_min_u32(max_distance, cursor->store->manifest.distance);
-    ss_cursor_begin(cursor);
     for (;; distance = next_distance(cursor, distance, max_distance, &spent)) {
-        ss_cursor_renew(cursor);
-        /* If nothing was removed, the fingerprints tell the smallest distance, and no ids are looked up. */
-        const sstore_status status = cursor->store->removal_end == 0
-                                         ? query_segments(cursor, fingerprint, distance, note_distance, &smallest,
-                                                          error)
-                                         : query(cursor, fingerprint, distance, note_match, &smallest, error);
-        /* A hit at distance 0 also stops the search. */
-        if (status != SSTORE_OK && !(status == SSTORE_STOPPED && smallest == 0))
+        const sstore_status status = find_smallest(cursor, fingerprint, distance, &smallest, error);
+        if (status != SSTORE_OK)
             return status;
         if (smallest <= distance)
-            return query(cursor, fingerprint, smallest, on_match, context, error);
+            return ss_query_records(sink, &fingerprint, smallest, error);
         if (distance == max_distance)
             return SSTORE_OK;
     }
 }
 
+sstore_status sstore_query_nearest(sstore_cursor *cursor, uint64_t fingerprint, uint32_t max_distance,
+                                   sstore_match_fn on_match, void *context, sstore_error *error)
+{
+    const sstore_status status = check("sstore_query_nearest", cursor, on_match != NULL, max_distance, error);
+    if (status != SSTORE_OK)
+        return status;
+    const ss_record_sink sink = {.cursor = cursor, .on_match = on_match, .context = context};
+    ss_cursor_begin(cursor);
+    return ss_query_nearest_records(&sink, &fingerprint, max_distance, error);
+}
+
 /* ----- columns ----- */
-
-sstore_status ss_take_match_columns(sstore_match_columns *to, const sstore_match_columns *from, sstore_error *error)
-{
-    *to = (sstore_match_columns)SSTORE_MATCH_COLUMNS_INIT;
-    return ss_take_options(to, sizeof *to, from, SS_MATCH_COLUMNS_SIZE_1, error);
-}
-
-void ss_set_match(const sstore_match_columns *columns, size_t at, uint32_t words, const sstore_match *match)
-{
-    if (columns->query_index != NULL)
-        columns->query_index[at] = match->query_index;
-    if (columns->fingerprint != NULL && words == 1)
-        columns->fingerprint[at] = match->fingerprint;
-    else if (columns->fingerprint != NULL)
-        ss_words_copy(columns->fingerprint + at * words, match->words, words);
-    if (columns->id != NULL)
-        columns->id[at] = match->id;
-    if (columns->distance != NULL)
-        columns->distance[at] = match->distance;
-}
-
-typedef struct column_sink {
-    sstore_match_columns columns;
-    uint32_t words;
-    size_t capacity;
-    uint64_t count;
-} column_sink;
-
-static int set_match(void *context, const sstore_match *match)
-{
-    column_sink *sink = context;
-    if (sink->count < sink->capacity)
-        ss_set_match(&sink->columns, (size_t)sink->count, sink->words, match);
-    sink->count++;
-    return 0;
-}
-
-sstore_status ss_query_columns(ss_query_fn *run, sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t distance,
-                               const sstore_match_columns *columns, size_t capacity, uint64_t *count_out,
-                               sstore_error *error)
-{
-    if (cursor == NULL || count_out == NULL)
-        return ss_fail_argument(error, "a query into columns: cursor and count_out must not be NULL");
-    column_sink sink = {.words = cursor->store->manifest.words, .capacity = capacity};
-    sstore_status status = ss_take_match_columns(&sink.columns, columns, error);
-    if (status == SSTORE_OK)
-        status = run(cursor, fingerprint, distance, set_match, &sink, error);
-    *count_out = sink.count;
-    return status;
-}
-
-static sstore_status query_one(sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t distance,
-                               sstore_match_fn on_match, void *context, sstore_error *error)
-{
-    return sstore_query(cursor, *fingerprint, distance, on_match, context, error);
-}
-
-static sstore_status query_nearest_one(sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t max_distance,
-                                       sstore_match_fn on_match, void *context, sstore_error *error)
-{
-    return sstore_query_nearest(cursor, *fingerprint, max_distance, on_match, context, error);
-}
 
 sstore_status sstore_query_columns(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance,
                                    const sstore_match_columns *columns, size_t capacity, uint64_t *count_out,
                                    sstore_error *error)
 {
-    return ss_query_columns(query_one, cursor, &fingerprint, distance, columns, capacity, count_out, error);
+    const sstore_status status = check("sstore_query_columns", cursor, count_out != NULL, distance, error);
+    return status == SSTORE_OK
+               ? ss_query_columns(ss_query_records, cursor, &fingerprint, distance, columns, capacity, count_out, error)
+               : status;
 }
 
 sstore_status sstore_query_nearest_columns(sstore_cursor *cursor, uint64_t fingerprint, uint32_t max_distance,
                                            const sstore_match_columns *columns, size_t capacity, uint64_t *count_out,
                                            sstore_error *error)
 {
-    return ss_query_columns(query_nearest_one, cursor, &fingerprint, max_distance, columns, capacity, count_out, error);
+    const sstore_status status = check("sstore_query_nearest_columns", cursor, count_out != NULL, max_distance, error);
+    return status == SSTORE_OK ? ss_query_columns(ss_query_nearest_records, cursor, &fingerprint, max_distance, columns,
+                                                  capacity, count_out, error)
+                               : status;
 }
 
 /* ----- explanation ----- */

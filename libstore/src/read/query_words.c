@@ -1,4 +1,5 @@
-/* query_words.c - queries of one fingerprint in stores of any width. Those of 64 bits are left to query.c. */
+/* query_words.c - queries of one fingerprint in stores of any width: its records, and the nearest ones. The segments of
+ * 64-bit fingerprints are left to query.c. */
 #include <math.h>
 
 #include "base/error.h"
@@ -9,7 +10,7 @@ static sstore_status check(const char *call, const sstore_cursor *cursor, const 
                            uint32_t distance, bool has_callback, sstore_error *error)
 {
     if (cursor == NULL || fingerprint == NULL || !has_callback)
-        return ss_fail_argument(error, "%s: cursor, fingerprint and callback must not be NULL", call);
+        return ss_fail_argument(error, "%s: cursor, fingerprint, and callback or count_out, must not be NULL", call);
     const uint32_t max = SSTORE_MAX_DISTANCE * cursor->store->manifest.words;
     return distance <= max ? SSTORE_OK : ss_fail_argument(error, "%s: the distance must be at most %u", call, max);
 }
@@ -19,10 +20,11 @@ static bool has_rows(const sstore_cursor *cursor)
     return cursor->store->manifest.words > 1;
 }
 
+/* ----- records ----- */
+
 static sstore_status report_hit(void *context, const ss_row_hit *hit, sstore_error *error)
 {
-    const ss_record_sink *sink = context;
-    return ss_row_search_report(sink->cursor, hit, 0, sink->on_match, sink->context, error);
+    return ss_row_search_report(context, hit, 0, error);
 }
 
 /* Find every distinct fingerprint within the distance in all segments of records, the newest first. With a limit, test
@@ -32,7 +34,6 @@ static sstore_status query_segments(sstore_cursor *cursor, const uint64_t *finge
 {
     const sstore *store = cursor->store;
     sstore_status status = SSTORE_OK;
-    ss_cursor_renew(cursor);
     for (uint32_t i = store->manifest.segment_count; status == SSTORE_OK && i-- > 0;)
         if (!ss_segment_removes(store->segments[i]))
             status = limit == NULL ? ss_row_search_segment(cursor, i, fingerprint, distance, on_hit, context, error)
@@ -40,11 +41,14 @@ static sstore_status query_segments(sstore_cursor *cursor, const uint64_t *finge
     return status;
 }
 
-static sstore_status query_records(sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t distance,
-                                   sstore_match_fn on_match, void *context, sstore_error *error)
+sstore_status ss_query_records(const ss_record_sink *sink, const uint64_t *fingerprint, uint32_t distance,
+                               sstore_error *error)
 {
-    ss_record_sink sink = {.cursor = cursor, .on_match = on_match, .context = context};
-    return query_segments(cursor, fingerprint, distance, NULL, report_hit, &sink, error);
+    ss_record_sink context = *sink;
+    ss_cursor_renew(sink->cursor);
+    return has_rows(sink->cursor)
+               ? query_segments(sink->cursor, fingerprint, distance, NULL, report_hit, &context, error)
+               : ss_query_word_records(sink, *fingerprint, distance, error);
 }
 
 sstore_status sstore_query_words(sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t distance,
@@ -53,10 +57,9 @@ sstore_status sstore_query_words(sstore_cursor *cursor, const uint64_t *fingerpr
     const sstore_status status = check("sstore_query_words", cursor, fingerprint, distance, on_match != NULL, error);
     if (status != SSTORE_OK)
         return status;
-    if (!has_rows(cursor))
-        return sstore_query(cursor, *fingerprint, distance, on_match, context, error);
+    const ss_record_sink sink = {.cursor = cursor, .on_match = on_match, .context = context};
     ss_cursor_begin(cursor);
-    return query_records(cursor, fingerprint, distance, on_match, context, error);
+    return ss_query_records(&sink, fingerprint, distance, error);
 }
 
 /* ----- the nearest ----- */
@@ -84,7 +87,8 @@ static sstore_status note_hit(void *context, const ss_row_hit *hit, sstore_error
     nearest *self = context;
     if (hit->distance >= self->smallest)
         return SSTORE_OK;
-    const sstore_status status = ss_row_search_report(self->cursor, hit, 0, stop_at_first, NULL, error);
+    const ss_record_sink first = {.cursor = self->cursor, .on_match = stop_at_first};
+    const sstore_status status = ss_row_search_report(&first, hit, 0, error);
     if (status != SSTORE_STOPPED)
         return status;
     self->smallest = hit->distance;
@@ -112,62 +116,92 @@ static bool may_try(nearest *self, uint32_t tried)
 
 /* Find the nearest ones at any distance up to the maximum by full scans: one for the smallest distance, and one for all
  * that have it. */
-static sstore_status scan_nearest(nearest *self, const uint64_t *fingerprint, uint32_t max_distance,
-                                  sstore_match_fn on_match, void *context, sstore_error *error)
+static sstore_status scan_nearest(nearest *self, const ss_record_sink *sink, const uint64_t *fingerprint,
+                                  uint32_t max_distance, sstore_error *error)
 {
-    ss_record_sink sink = {.cursor = self->cursor, .on_match = on_match, .context = context};
+    ss_record_sink context = *sink;
     self->limit = max_distance;
     const sstore_status status = query_segments(self->cursor, fingerprint, max_distance, &self->limit, note_hit, self,
                                                 error);
     if (status != SSTORE_OK && !(status == SSTORE_STOPPED && self->smallest == 0))
         return status;
     return self->smallest <= max_distance
-               ? query_segments(self->cursor, fingerprint, max_distance, &self->smallest, report_hit, &sink, error)
+               ? query_segments(self->cursor, fingerprint, max_distance, &self->smallest, report_hit, &context, error)
                : SSTORE_OK;
+}
+
+sstore_status ss_query_nearest_records(const ss_record_sink *sink, const uint64_t *fingerprint, uint32_t max_distance,
+                                       sstore_error *error)
+{
+    sstore_cursor *cursor = sink->cursor;
+    nearest self = {.cursor = cursor, .smallest = UINT32_MAX, .blocks = cursor->steps.block_count};
+    if (!has_rows(cursor))
+        return ss_query_nearest_word_records(sink, *fingerprint, max_distance, error);
+    for (uint32_t distance = ss_min_u32(max_distance, cursor->store->manifest.distance);; distance++) {
+        ss_cursor_renew(cursor);
+        /* A hit at distance 0 also stops the search. */
+        const sstore_status status = query_segments(cursor, fingerprint, distance, NULL, note_hit, &self, error);
+        if (status != SSTORE_OK && !(status == SSTORE_STOPPED && self.smallest == 0))
+            return status;
+        if (self.smallest <= distance)
+            return ss_query_records(sink, fingerprint, self.smallest, error);
+        if (distance == max_distance)
+            return SSTORE_OK;
+        if (!may_try(&self, distance))
+            return scan_nearest(&self, sink, fingerprint, max_distance, error);
+    }
 }
 
 sstore_status sstore_query_nearest_words(sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t max_distance,
                                          sstore_match_fn on_match, void *context, sstore_error *error)
 {
-    nearest self = {.cursor = cursor, .smallest = UINT32_MAX};
-    sstore_status status = check("sstore_query_nearest_words", cursor, fingerprint, max_distance, on_match != NULL,
-                                 error);
+    const sstore_status status = check("sstore_query_nearest_words", cursor, fingerprint, max_distance,
+                                       on_match != NULL, error);
     if (status != SSTORE_OK)
         return status;
-    if (!has_rows(cursor))
-        return sstore_query_nearest(cursor, *fingerprint, max_distance, on_match, context, error);
-    uint32_t distance = ss_min_u32(max_distance, cursor->store->manifest.distance);
+    const ss_record_sink sink = {.cursor = cursor, .on_match = on_match, .context = context};
     ss_cursor_begin(cursor);
-    self.blocks = cursor->steps.block_count;
-    for (;; distance++) {
-        /* A hit at distance 0 also stops the search. */
-        status = query_segments(cursor, fingerprint, distance, NULL, note_hit, &self, error);
-        if (status != SSTORE_OK && !(status == SSTORE_STOPPED && self.smallest == 0))
-            return status;
-        if (self.smallest <= distance)
-            return query_records(cursor, fingerprint, self.smallest, on_match, context, error);
-        if (distance == max_distance)
-            return SSTORE_OK;
-        if (!may_try(&self, distance))
-            return scan_nearest(&self, fingerprint, max_distance, on_match, context, error);
-    }
+    return ss_query_nearest_records(&sink, fingerprint, max_distance, error);
 }
 
 /* ----- columns ----- */
+
+sstore_status ss_query_columns(ss_query_fn *run, sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t distance,
+                               const sstore_match_columns *columns, size_t capacity, uint64_t *count_out,
+                               sstore_error *error)
+{
+    ss_selection selection = {.words = cursor->store->manifest.words, .capacity = columns != NULL ? capacity : 0};
+    const ss_record_sink sink = {.cursor = cursor, .selection = &selection, .counts = count_out};
+    *count_out = 0;
+    sstore_status status = ss_take_match_columns(&selection.to, columns, error);
+    if (status != SSTORE_OK)
+        return status;
+    ss_cursor_begin(cursor);
+    status = run(&sink, fingerprint, distance, error);
+    ss_selection_sort(&selection);
+    return status;
+}
 
 sstore_status sstore_query_words_columns(sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t distance,
                                          const sstore_match_columns *columns, size_t capacity, uint64_t *count_out,
                                          sstore_error *error)
 {
-    return ss_query_columns(sstore_query_words, cursor, fingerprint, distance, columns, capacity, count_out, error);
+    const sstore_status status = check("sstore_query_words_columns", cursor, fingerprint, distance, count_out != NULL,
+                                       error);
+    return status == SSTORE_OK
+               ? ss_query_columns(ss_query_records, cursor, fingerprint, distance, columns, capacity, count_out, error)
+               : status;
 }
 
 sstore_status sstore_query_nearest_words_columns(sstore_cursor *cursor, const uint64_t *fingerprint,
                                                  uint32_t max_distance, const sstore_match_columns *columns,
                                                  size_t capacity, uint64_t *count_out, sstore_error *error)
 {
-    return ss_query_columns(sstore_query_nearest_words, cursor, fingerprint, max_distance, columns, capacity, count_out,
-                            error);
+    const sstore_status status = check("sstore_query_nearest_words_columns", cursor, fingerprint, max_distance,
+                                       count_out != NULL, error);
+    return status == SSTORE_OK ? ss_query_columns(ss_query_nearest_records, cursor, fingerprint, max_distance, columns,
+                                                  capacity, count_out, error)
+                               : status;
 }
 
 /* ----- explanation ----- */

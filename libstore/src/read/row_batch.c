@@ -429,6 +429,11 @@ static sstore_status look_up(void *context, uint64_t task, uint32_t index, sstor
     match_sink sink = {.of = self, .to = &self->parts[task], .error = error};
     sstore_cursor *cursor;
     sstore_status status = worker_cursor(self, index, &cursor, error);
+    const ss_record_sink records = {.cursor = cursor,
+                                    .on_match = batch->counts_only ? NULL : add_match,
+                                    .context = &sink,
+                                    .limit = batch->limit,
+                                    .counts = batch->match_counts};
     for (size_t i = begin; status == SSTORE_OK && i < end; i++) {
         const ss_row_batch_hit *from = &self->found.hits[i];
         ss_row_hit hit = {.segment = batch->store->segments[from->segment],
@@ -439,7 +444,7 @@ static sstore_status look_up(void *context, uint64_t task, uint32_t index, sstor
         hit.distance = ss_words_distance(hit.fingerprint, batch->fingerprints + (size_t)from->query * self->words,
                                          self->words);
         if (status == SSTORE_OK)
-            status = ss_row_search_report(cursor, &hit, batch->first_index + from->query, add_match, &sink, error);
+            status = ss_row_search_report(&records, &hit, batch->first_index + from->query, error);
         if (sink.status != SSTORE_OK)
             status = sink.status;
     }
@@ -525,6 +530,19 @@ static sstore_status order_matches(run *self, const ss_row_batch_matches *all, s
     return enough ? SSTORE_OK : ss_fail_memory(error, most * (sizeof *scratch + 2 * sizeof *keys));
 }
 
+/* Keep only the first matches of each query, at most `limit`. */
+static void cut_matches(ss_row_batch_matches *of, uint64_t limit)
+{
+    uint64_t taken = 0;
+    size_t kept = 0;
+    for (size_t i = 0; limit > 0 && i < of->count; i++) {
+        taken = i > 0 && of->matches[i].query_index == of->matches[i - 1].query_index ? taken + 1 : 1;
+        if (taken <= limit)
+            of->matches[kept++] = of->matches[i];
+    }
+    of->count = limit > 0 ? kept : of->count;
+}
+
 /* Take the matches of all parts, one after the other, and sort them. */
 static sstore_status gather_matches(run *self, ss_row_batch_matches *matches_out, sstore_error *error)
 {
@@ -551,6 +569,8 @@ static sstore_status gather_matches(run *self, ss_row_batch_matches *matches_out
         status = order_matches(self, matches_out, error);
     if (status != SSTORE_OK)
         ss_row_batch_matches_free(matches_out);
+    else
+        cut_matches(matches_out, self->batch->limit);
     return status;
 }
 

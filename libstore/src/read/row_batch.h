@@ -19,6 +19,9 @@ typedef struct ss_row_batch {
     long long max_matches;   /* of the round, and of its hits */
     uint64_t max_candidates; /* that one query may have in one word without all being compared; 0: any number */
     uint64_t first_index;    /* of the round's first query */
+    uint64_t limit;          /* on the matches of each query; 0: none */
+    bool counts_only;        /* no matches are wanted, only their numbers */
+    uint64_t *match_counts;  /* of each query, from index 0 on; or NULL */
     uint64_t *block_count;   /* the blocks read are added to it; NULL: not wanted */
     ss_progress *progress;   /* only asked whether to stop */
     /* For joins of a store with itself: */

@@ -158,7 +158,8 @@ static sstore_status look_up_words(row_search *self)
     sstore_cursor *cursor = self->cursor;
     const uint32_t count = cursor->found_count;
     cursor->found_count = 0;
-    const sstore_status status = ss_report_records(cursor, cursor->found, count, add_candidate, self, self->error);
+    const ss_record_sink sink = {.cursor = cursor, .on_match = add_candidate, .context = self};
+    const sstore_status status = ss_report_records(&sink, cursor->found, count, self->error);
     return self->status != SSTORE_OK ? self->status : status;
 }
 
@@ -349,58 +350,15 @@ sstore_status ss_row_search_scan(sstore_cursor *cursor, uint32_t segment, const 
 
 /* ----- records ----- */
 
-typedef struct row_report {
-    sstore_cursor *cursor;
-    const ss_row_hit *hit;
-    uint64_t query_index;
-    sstore_match_fn on_match;
-    void *context;
-} row_report;
-
-/* Report a record, unless a newer segment also has it: that one removes it, or reports it itself. */
-static sstore_status report_record(const row_report *self, uint64_t id, sstore_error *error)
+sstore_status ss_row_search_report(const ss_record_sink *sink, const ss_row_hit *hit, uint64_t query_index,
+                                   sstore_error *error)
 {
-    const ss_row_hit *hit = self->hit;
-    const sstore *store = self->cursor->store;
-    const sstore_match match = {.query_index = self->query_index,
-                                .fingerprint = hit->fingerprint[0],
-                                .id = id,
-                                .distance = hit->distance,
-                                .words = hit->fingerprint};
-    if (store->several_add || hit->segment_number < store->removal_end) {
-        bool is_newer;
-        const sstore_status status = ss_membership_in_newer(&self->cursor->newer, hit->segment_number, hit->fingerprint,
-                                                            id, store->several_add, &is_newer, error);
-        if (status != SSTORE_OK || is_newer)
-            return status;
-    }
-    return self->on_match(self->context, &match) == 0 ? SSTORE_OK : SSTORE_STOPPED;
-}
-
-sstore_status ss_row_search_report(sstore_cursor *cursor, const ss_row_hit *hit, uint64_t query_index,
-                                   sstore_match_fn on_match, void *context, sstore_error *error)
-{
-    const row_report self = {
-        .cursor = cursor, .hit = hit, .query_index = query_index, .on_match = on_match, .context = context};
-    const ss_segment *segment = hit->segment;
-    ss_rank_ids ids;
-    bool more = true;
-    if (!segment->metadata.has_ids)
-        return report_record(&self, 0, error);
-    const uint64_t number = ss_key_index_find(&segment->ids_keys, hit->rank);
-    if (number == segment->ids_keys.keys.count)
-        return ss_fail_ids_missing(segment, hit->rank, error);
-    ss_rank_ids_init(&ids, segment, hit->rank, number, &cursor->row_ids_slot);
-    sstore_status status = ss_rank_ids_next(&ids, &more, error);
-    while (status == SSTORE_OK && more) {
-        for (uint32_t i = ids.begin; status == SSTORE_OK && i < ids.end; i++) {
-            uint64_t id;
-            status = ss_rank_ids_take(&ids, i, &id, error);
-            if (status == SSTORE_OK)
-                status = report_record(&self, id, error);
-        }
-        if (status == SSTORE_OK)
-            status = ss_rank_ids_next(&ids, &more, error);
-    }
-    return status;
+    const ss_found found = {.segment = hit->segment,
+                            .segment_number = hit->segment_number,
+                            .distance = hit->distance,
+                            .query = query_index,
+                            .rank = hit->rank,
+                            .words = hit->fingerprint,
+                            .maybe_in_newer = sink->cursor->store->several_add};
+    return ss_report_found(sink, &found, &sink->cursor->row_ids_slot, error);
 }

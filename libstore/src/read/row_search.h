@@ -58,9 +58,8 @@ sstore_status ss_row_search_check_rank(const ss_segment *segment, const uint64_t
 /* Prefetch the fingerprint of a rank, if it is in memory. */
 void ss_row_search_prefetch(const ss_segment *segment, uint64_t rank);
 
-/* Report all records of a hit: all ids of its rank, or itself if the store has no ids, as far as no newer segment has
- * them. */
-sstore_status ss_row_search_report(sstore_cursor *cursor, const ss_row_hit *hit, uint64_t query_index,
-                                   sstore_match_fn on_match, void *context, sstore_error *error);
+/* Report the records of a hit, as ss_report_found(). */
+sstore_status ss_row_search_report(const ss_record_sink *sink, const ss_row_hit *hit, uint64_t query_index,
+                                   sstore_error *error);
 
 #endif

@@ -9,6 +9,7 @@
 #ifndef SS_SEARCH_H
 #define SS_SEARCH_H
 
+#include "read/selection.h"
 #include "store/cursor.h"
 
 /* Called once for every distinct fingerprint of a segment within the distance; a status other than OK ends the
@@ -51,17 +52,32 @@ double ss_search_cost(const ss_segment *segment, const ss_query_plan *plan, uint
 
 /* ----- hit_records.c ----- */
 
-/* The destination of the records of hits. */
+/* What is wanted of the records of hits. */
 typedef struct ss_record_sink {
     sstore_cursor *cursor;
-    sstore_match_fn on_match;
+    sstore_match_fn on_match; /* NULL: records are only counted */
     void *context;
+    ss_selection *selection; /* takes the matches instead, if not NULL */
+    uint64_t limit;          /* only the first records of each hit are wanted; 0: all */
+    uint64_t *counts;        /* one a query: the number of all records is added to it; NULL: not wanted */
 } ss_record_sink;
 
-/* Report the records of up to SS_HITS_TOGETHER hits: all ids of each, or itself if the store has no ids. Unknown
- * ranks are filled in. */
-sstore_status ss_report_records(sstore_cursor *cursor, ss_hit *hits, uint32_t count, sstore_match_fn on_match,
-                                void *context, sstore_error *error);
+/* A fingerprint of a segment, of any number of words, whose records are reported. */
+typedef struct ss_found {
+    const ss_segment *segment;
+    uint32_t segment_number, distance;
+    uint64_t query, rank;
+    const uint64_t *words;
+    bool maybe_in_newer; /* as in ss_hit */
+} ss_found;
+
+/* Report the records of a hit: all ids of its rank, or itself if the store has
+ * no ids; as far as no newer segment has them. The slot is for blocks of ids. */
+sstore_status ss_report_found(const ss_record_sink *sink, const ss_found *hit, ss_block_slot *slot,
+                              sstore_error *error);
+
+/* The same for up to SS_HITS_TOGETHER hits of one word. Unknown ranks are filled in. */
+sstore_status ss_report_records(const ss_record_sink *sink, ss_hit *hits, uint32_t count, sstore_error *error);
 
 /* ----- query.c ----- */
 
@@ -86,17 +102,30 @@ typedef struct ss_explained_part {
 sstore_status ss_explain_part(sstore_cursor *cursor, const ss_explained_part *part, sstore_explain_fn on_table,
                               void *context, sstore_error *error);
 
-/* A query of a fingerprint of any number of words. */
-typedef sstore_status ss_query_fn(sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t distance,
-                                  sstore_match_fn on_match, void *context, sstore_error *error);
+/* Find every distinct fingerprint within the distance in all segments of records, the newest first. */
+sstore_status ss_query_segments(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance, ss_hit_fn on_hit,
+                                void *context, sstore_error *error);
 
-/* Run a query into columns, as sstore_query_columns(). */
+/* Report the records within the distance, in a store of 64-bit fingerprints. */
+sstore_status ss_query_word_records(const ss_record_sink *sink, uint64_t fingerprint, uint32_t distance,
+                                    sstore_error *error);
+
+/* The same for those at the smallest distance up to a maximum. */
+sstore_status ss_query_nearest_word_records(const ss_record_sink *sink, uint64_t fingerprint, uint32_t max_distance,
+                                            sstore_error *error);
+
+/* ----- query_words.c ----- */
+
+/* Report the records that a query of a fingerprint asks for. */
+typedef sstore_status ss_query_fn(const ss_record_sink *sink, const uint64_t *fingerprint, uint32_t distance,
+                                  sstore_error *error);
+
+/* Those within the distance; and of these, those at the smallest distance. */
+ss_query_fn ss_query_records, ss_query_nearest_records;
+
+/* Run a query into columns, as sstore_query_columns(). `cursor` and `count_out` must not be NULL. */
 sstore_status ss_query_columns(ss_query_fn *run, sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t distance,
                                const sstore_match_columns *columns, size_t capacity, uint64_t *count_out,
                                sstore_error *error);
-
-/* Take the caller's columns; NULL stands for none. Errors as ss_take_options(). */
-sstore_status ss_take_match_columns(sstore_match_columns *to, const sstore_match_columns *from, sstore_error *error);
-void ss_set_match(const sstore_match_columns *columns, size_t at, uint32_t words, const sstore_match *match);
 
 #endif

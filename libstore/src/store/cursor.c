@@ -229,7 +229,7 @@ uint64_t ss_cursor_bytes(const ss_manifest *manifest, sstore_io io)
 {
     const uint32_t block_bytes = largest_block(manifest);
     const uint64_t blocks = choose_open_capacity(io, block_bytes) + slot_count(manifest);
-    return sizeof(sstore_cursor) + manifest->segment_count * plan_bytes(manifest) +
+    return sizeof(sstore_cursor) + manifest->segment_count * (plan_bytes(manifest) + sizeof(ss_rank_count)) +
            (io == SSTORE_IO_PREAD ? blocks * block_bytes : 0) + ss_membership_bytes(manifest, true, io);
 }
 
@@ -253,7 +253,8 @@ sstore_status sstore_cursor_create(const sstore *store, sstore_cursor **cursor_o
         cursor->row_plans = plans;
     else
         cursor->plans = plans;
-    if (plans == NULL || !allocate_buffers(cursor, block_bytes)) {
+    cursor->counts = ss_alloc(store->manifest.segment_count, sizeof *cursor->counts);
+    if (plans == NULL || cursor->counts == NULL || !allocate_buffers(cursor, block_bytes)) {
         sstore_cursor_free(cursor);
         return ss_fail_memory(error, BUFFERS_BYTES + SS_HITS_TOGETHER * (uint64_t)block_bytes);
     }
@@ -281,6 +282,7 @@ void sstore_cursor_free(sstore_cursor *cursor)
     if (cursor == NULL)
         return;
     ss_free(cursor->plans);
+    ss_free(cursor->counts);
     ss_free(cursor->row_plans);
     ss_free(cursor->buffers);
     ss_membership_close(&cursor->newer);

@@ -79,8 +79,15 @@ typedef struct ss_candidate {
     uint64_t word, rank;
 } ss_candidate;
 
+/* The number of records of a rank. */
+typedef struct ss_rank_count {
+    bool is_set;
+    uint64_t rank, count;
+} ss_rank_count;
+
 struct sstore_cursor {
     const sstore *store;
+    ss_rank_count *counts;      /* one a segment: of the rank that was counted last */
     ss_query_plan *plans;       /* one a segment, for planned_distance */
     ss_row_plan *row_plans;     /* the same in a store with word indexes */
     uint32_t planned_distance;  /* NOT_PLANNED at first */

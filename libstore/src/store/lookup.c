@@ -140,6 +140,20 @@ sstore_status ss_fail_ids_missing(const ss_segment *segment, uint64_t rank, ssto
                            (unsigned long long)rank);
 }
 
+/* Open a block of ids, and find those of the rank: begin == end if it has none. */
+static sstore_status open_ids(ss_rank_ids *ids, uint64_t number, sstore_error *error)
+{
+    ss_block_slot_prefetch(ids->slot, &ids->segment->ids, number);
+    sstore_status status = ss_block_slot_wait(ids->slot, error);
+    if (status == SSTORE_OK)
+        status = ss_checked_block_open_ids(&ids->segment->checked_ids, number, ids->slot->bytes, &ids->block, error);
+    if (status != SSTORE_OK)
+        return status;
+    ss_ids_block_find(&ids->block, ids->rank, &ids->begin, &ids->end);
+    ids->number = number;
+    return SSTORE_OK;
+}
+
 sstore_status ss_rank_ids_next(ss_rank_ids *ids, bool *more_out, sstore_error *error)
 {
     const ss_block_reader *reader = &ids->segment->ids;
@@ -149,17 +163,12 @@ sstore_status ss_rank_ids_next(ss_rank_ids *ids, bool *more_out, sstore_error *e
         return SSTORE_OK;
     if (number >= reader->header.block_count)
         return ss_fail_ids_missing(ids->segment, ids->rank, error);
-    ss_block_slot_prefetch(ids->slot, reader, number);
-    sstore_status status = ss_block_slot_wait(ids->slot, error);
-    if (status == SSTORE_OK)
-        status = ss_checked_block_open_ids(&ids->segment->checked_ids, number, ids->slot->bytes, &ids->block, error);
+    const sstore_status status = open_ids(ids, number, error);
     if (status != SSTORE_OK)
         return status;
-    ss_ids_block_find(&ids->block, ids->rank, &ids->begin, &ids->end);
     if (ids->begin == ids->end)
         return ss_block_reader_malformed(reader, number, "it does not have the rank that the directory names", error);
     ids->next_block = ids->end == ids->block.count && ids->block.continued ? number + 1 : UINT64_MAX;
-    ids->number = number;
     *more_out = true;
     return SSTORE_OK;
 }
@@ -168,6 +177,120 @@ sstore_status ss_rank_ids_take(ss_rank_ids *ids, uint32_t index, uint64_t *id_ou
 {
     return ss_checked_block_take_id(&ids->segment->checked_ids, ids->number, &ids->block, index, &ids->order, id_out,
                                     error);
+}
+
+/* ----- seeking ----- */
+
+SS_ALWAYS_INLINE bool id_is_below(const void *block, uint64_t index, uint64_t target)
+{
+    return ss_ids_block_id(block, (uint32_t)index) < target;
+}
+
+/* Whether all ids of the rank in the open block are below one. */
+static bool is_passed(const ss_rank_ids *ids, uint64_t id)
+{
+    return ids->begin < ids->end && ss_ids_block_id(&ids->block, ids->end - 1) < id;
+}
+
+/* Open the first block up to `last` that is not passed, or `last`. The open one is passed. */
+static sstore_status seek_block(ss_rank_ids *ids, uint64_t last, uint64_t id, sstore_error *error)
+{
+    uint64_t low = ids->number, high = low; /* blocks up to `low` are passed */
+    sstore_status status = SSTORE_OK;
+    for (uint64_t step = 1; status == SSTORE_OK && is_passed(ids, id) && high < last; step *= 2) {
+        low = high;
+        high = ss_min_u64(high + step, last);
+        status = open_ids(ids, high, error);
+    }
+    while (status == SSTORE_OK && high - low > 1) {
+        const uint64_t middle = low + (high - low) / 2;
+        status = open_ids(ids, middle, error);
+        if (is_passed(ids, id))
+            low = middle;
+        else
+            high = middle;
+    }
+    return status == SSTORE_OK && ids->number != high ? open_ids(ids, high, error) : status;
+}
+
+sstore_status ss_rank_ids_seek(ss_rank_ids *ids, uint64_t id, bool *found_out, sstore_error *error)
+{
+    const ss_key_index *keys = &ids->segment->ids_keys;
+    sstore_status status = SSTORE_OK;
+    *found_out = false;
+    if (ids->next_block != UINT64_MAX) {
+        status = ids->next_block < keys->keys.count ? open_ids(ids, ids->next_block, error)
+                                                    : ss_fail_ids_missing(ids->segment, ids->rank, error);
+        ids->next_block = UINT64_MAX;
+    }
+    if (status == SSTORE_OK && is_passed(ids, id))
+        status = seek_block(ids, ss_min_u64(ss_key_index_find(keys, ids->rank + 1), keys->keys.count - 1), id, error);
+    if (status != SSTORE_OK)
+        return status;
+    const uint32_t at = (uint32_t)ss_lower_bound(&ids->block, ids->begin, ids->end - ids->begin, id, id_is_below);
+    *found_out = at < ids->end && ss_ids_block_id(&ids->block, at) == id;
+    return SSTORE_OK;
+}
+
+/* ----- counting ----- */
+
+/* Add up the records of the blocks begin .. end - 1. */
+static sstore_status add_block_counts(ss_rank_ids *ids, uint64_t begin, uint64_t end, uint64_t *count,
+                                      sstore_error *error)
+{
+    sstore_status status = SSTORE_OK;
+    if (ids->slot->steps != NULL && begin < end)
+        ids->slot->steps->left += end - begin;
+    for (uint64_t i = begin; status == SSTORE_OK && i < end; i++) {
+        status = open_ids(ids, i, error);
+        if (status == SSTORE_OK)
+            *count += ids->block.count;
+    }
+    return status;
+}
+
+/* Add up the records of the rank in the blocks first .. last, which all have it, and those of the others in them. */
+static sstore_status count_at_ends(ss_rank_ids *ids, uint64_t first, uint64_t last, uint64_t *own, uint64_t *others,
+                                   sstore_error *error)
+{
+    sstore_status status = SSTORE_OK;
+    for (uint64_t number = first; status == SSTORE_OK; number = last) {
+        status = open_ids(ids, number, error);
+        if (status == SSTORE_OK) {
+            *own += ids->end - ids->begin;
+            *others += ids->block.count - (ids->end - ids->begin);
+        }
+        if (number == last)
+            break;
+    }
+    return status;
+}
+
+sstore_status ss_count_rank_ids(const ss_segment *segment, uint64_t rank, ss_block_slot *slot, uint64_t *count_out,
+                                sstore_error *error)
+{
+    const ss_key_index *keys = &segment->ids_keys;
+    const uint64_t blocks = keys->keys.count, first = ss_key_index_find(keys, rank);
+    if (first == blocks)
+        return ss_fail_ids_missing(segment, rank, error);
+    const uint64_t last = ss_min_u64(ss_key_index_find(keys, rank + 1), blocks - 1);
+    const uint64_t between = last - first > 1 ? last - first - 1 : 0, outside = blocks - (last - first + 1);
+    uint64_t own = 0, others = 0;
+    ss_rank_ids ids;
+    ss_rank_ids_init(&ids, segment, rank, first, slot);
+    sstore_status status = count_at_ends(&ids, first, last, &own, &others, error);
+    if (between <= outside) {
+        if (status == SSTORE_OK)
+            status = add_block_counts(&ids, first + 1, last, &own, error);
+        *count_out = own;
+        return status;
+    }
+    if (status == SSTORE_OK)
+        status = add_block_counts(&ids, 0, first, &others, error);
+    if (status == SSTORE_OK)
+        status = add_block_counts(&ids, last + 1, blocks, &others, error);
+    *count_out = segment->metadata.record_count - ss_min_u64(others, segment->metadata.record_count);
+    return status;
 }
 
 /* ===== lookup in a segment ===== */
@@ -210,11 +333,6 @@ void ss_segment_lookup_ids(ss_segment_lookup *lookup, uint64_t rank, ss_rank_ids
 {
     lookup->has_rank_ids = false;
     ss_rank_ids_init(ids_out, lookup->segment, rank, ss_key_index_find(&lookup->segment->ids_keys, rank), &lookup->ids);
-}
-
-SS_ALWAYS_INLINE bool id_is_below(const void *block, uint64_t index, uint64_t target)
-{
-    return ss_ids_block_id(block, (uint32_t)index) < target;
 }
 
 /* Whether the lookup's rank has an id. Ids ascend, also across blocks: so the search continues where the last one

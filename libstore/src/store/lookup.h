@@ -51,6 +51,16 @@ sstore_status ss_rank_ids_next(ss_rank_ids *ids, bool *more_out, sstore_error *e
  * DAMAGED, because lookups in ascending order would take far longer for such ids. */
 sstore_status ss_rank_ids_take(ss_rank_ids *ids, uint32_t index, uint64_t *id_out, sstore_error *error);
 
+/* Go on to the id, or to the next one of the rank, in few reads even if it is far ahead. The ids searched for must
+ * ascend from call to call, and nothing else may read on. If a malicious segment has ids that do not ascend, the answer
+ * may be wrong. */
+sstore_status ss_rank_ids_seek(ss_rank_ids *ids, uint64_t id, bool *found_out, sstore_error *error);
+
+/* Count the ids of a rank. Only its first and last block are searched. Of the blocks between, or if these are fewer, of
+ * all others, only the number of records is read. Adds the reads to the steps of the slot, if these are limited. */
+sstore_status ss_count_rank_ids(const ss_segment *segment, uint64_t rank, ss_block_slot *slot, uint64_t *count_out,
+                                sstore_error *error);
+
 /* Report that a rank has no ids. */
 sstore_status ss_fail_ids_missing(const ss_segment *segment, uint64_t rank, sstore_error *error);
 
@@ -60,13 +70,13 @@ sstore_status ss_fail_ids_missing(const ss_segment *segment, uint64_t rank, ssto
 typedef struct ss_segment_lookup {
     const ss_segment *segment; /* borrowed */
     bool has_ids;
-    ss_block_slot fingerprints, ids; /* blocks of table 0 and of ids */
+    ss_block_slot fingerprints, ids;        /* blocks of table 0 and of ids */
     uint64_t fingerprint[SSTORE_MAX_WORDS]; /* the last one looked up */
     uint64_t rank;                          /* its rank, or SS_NO_RANK */
-    bool any;                   /* a fingerprint was looked up */
-    ss_rank_ids rank_ids;       /* the position of the search among the ids of `rank` */
-    bool has_rank_ids, more;    /* rank_ids is of `rank`; it has a block */
-    uint64_t last_id;           /* the last one searched for */
+    bool any;                               /* a fingerprint was looked up */
+    ss_rank_ids rank_ids;                   /* the position of the search among the ids of `rank` */
+    bool has_rank_ids, more;                /* rank_ids is of `rank`; it has a block */
+    uint64_t last_id;                       /* the last one searched for */
     uint8_t *buffers;
 } ss_segment_lookup;
 

@@ -29,6 +29,7 @@ struct sstore_dedup {
     bool compacts;
     uint32_t distance;
     uint64_t max_index_bytes, conflict_bytes;
+    uint64_t limit; /* on the matches of a record; 0: none */
     ss_transaction transaction;
     sstore *store;             /* as of the last publication, unless it is stale */
     bool is_stale;             /* something was published, and the store could not be opened since */
@@ -40,6 +41,7 @@ struct sstore_dedup {
     size_t match_count, match_capacity, row_capacity;
     sstore_match *matches; /* of the current record */
     uint64_t *rows;        /* their fingerprints, if these have several words */
+    uint64_t *counts;      /* of the matches in the store of a round's records, if there is a limit */
 };
 
 static uint32_t words_of(const sstore_dedup *dedup)
@@ -127,6 +129,7 @@ sstore_status sstore_dedup_open(const char *path, const sstore_dedup_options *op
     *dedup = (sstore_dedup){.write = {SS_SHARED_OPTIONS(taken), .mode = SS_WRITE_EXTEND},
                             .publish_every = taken.publish_every,
                             .compacts = taken.compact,
+                            .limit = taken.limit,
                             .transaction = {.store = SS_DIR_NONE}};
     status = set_up(dedup, path, &taken, error);
     if (status == SSTORE_OK)
@@ -147,6 +150,7 @@ void sstore_dedup_close(sstore_dedup *dedup)
     ss_transaction_close(&dedup->transaction);
     ss_free(dedup->matches);
     ss_free(dedup->rows);
+    ss_free(dedup->counts);
     ss_free(dedup->plan);
     ss_free(dedup->tmp_dir);
     ss_free(dedup);
@@ -328,7 +332,7 @@ static sstore_status fail_match(const insertion *self)
                           2 * dedup->match_capacity * (sizeof *dedup->matches + words_of(dedup) * sizeof *dedup->rows));
 }
 
-/* Sort the matches of the current record, and set their words. */
+/* Sort the matches of the current record, set their words, and keep the first ones. */
 static void finish_matches(sstore_dedup *dedup)
 {
     uint32_t words = words_of(dedup);
@@ -338,6 +342,8 @@ static void finish_matches(sstore_dedup *dedup)
         dedup->matches[i].words = words == 1 ? &dedup->matches[i].fingerprint : dedup->rows + i * words;
     if (words > 1)
         qsort_r(dedup->matches, dedup->match_count, sizeof *dedup->matches, ss_compare_row_matches, &words);
+    if (dedup->limit > 0)
+        dedup->match_count = (size_t)ss_min_u64(dedup->match_count, dedup->limit);
 }
 
 /* Add a new record to the waiting ones; *id_out is its id. */
@@ -366,16 +372,20 @@ static sstore_status answer_next(insertion *self)
                                   .fingerprint = *fingerprint,
                                   .words = fingerprint,
                                   .id = self->ids != NULL ? self->ids[self->next] : 0};
+    const size_t stored = dedup->match_count;
     sstore_status status = ss_growing_index_find(dedup->waiting, fingerprint, dedup->distance, keep_match, dedup);
     if (status == SSTORE_STOPPED)
         return fail_match(self);
-    answer.matches = dedup->matches;
-    answer.match_count = dedup->match_count;
+    answer.found_count = dedup->match_count;
+    if (dedup->limit > 0)
+        answer.found_count += dedup->counts[self->next - self->begin] - stored;
     answer.is_new = dedup->match_count == 0;
     if (answer.is_new)
         status = insert(self, fingerprint, &answer.id);
     else
         finish_matches(dedup);
+    answer.matches = dedup->matches;
+    answer.match_count = dedup->match_count;
     dedup->match_count = 0;
     self->next++;
     if (status != SSTORE_OK)
@@ -407,20 +417,38 @@ static int take_store_match(void *context, const sstore_match *match)
     return self->status != SSTORE_OK;
 }
 
+/* Make room for the counts of a round. */
+static sstore_status grow_counts(sstore_dedup *dedup, size_t count, sstore_error *error)
+{
+    uint64_t *counts = ss_realloc(dedup->counts, count, sizeof *counts);
+    if (counts == NULL)
+        return ss_fail_memory(error, count * sizeof *counts);
+    dedup->counts = counts;
+    return SSTORE_OK;
+}
+
 static sstore_status answer_round(insertion *self)
 {
     sstore_dedup *dedup = self->dedup;
-    const sstore_batch_options options = {.struct_size = sizeof options, .threads = dedup->write.threads};
     const uint64_t *fingerprints = self->fingerprints + self->begin * words_of(dedup);
     const size_t count = self->end - self->begin;
+    sstore_status status = dedup->limit > 0 ? grow_counts(dedup, count, self->error) : SSTORE_OK;
+    if (status != SSTORE_OK)
+        return status;
+    const sstore_batch_options options = {.struct_size = sizeof options,
+                                          .threads = dedup->write.threads,
+                                          .on_progress = dedup->write.on_progress,
+                                          .progress_context = dedup->write.progress_context,
+                                          .limit = dedup->limit,
+                                          .match_counts = dedup->counts};
     dedup->match_count = 0;
-    sstore_status status = count == 1 ? sstore_query_words(dedup->cursor, fingerprints, dedup->distance,
-                                                           take_store_match, self, self->error)
-                                      : sstore_query_batch(dedup->store, fingerprints, count, dedup->distance, &options,
-                                                           take_store_match, self, self->error);
+    status = count == 1 && dedup->limit == 0
+                 ? sstore_query_words(dedup->cursor, fingerprints, dedup->distance, take_store_match, self, self->error)
+                 : sstore_query_batch(dedup->store, fingerprints, count, dedup->distance, &options, take_store_match,
+                                      self, self->error);
     if (status == SSTORE_OK)
         return answer_until(self, self->end);
-    return status == SSTORE_STOPPED ? self->status : status;
+    return status == SSTORE_STOPPED && self->status != SSTORE_OK ? self->status : status;
 }
 
 /* The number of records of a round, so that no more than the limit wait even if all are new. */

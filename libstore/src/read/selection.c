@@ -1,0 +1,155 @@
+#include "read/selection.h"
+
+#include "base/error.h"
+#include "base/words.h"
+
+/* ----- columns ----- */
+
+sstore_status ss_take_match_columns(sstore_match_columns *to, const sstore_match_columns *from, sstore_error *error)
+{
+    *to = (sstore_match_columns)SSTORE_MATCH_COLUMNS_INIT;
+    return ss_take_options(to, sizeof *to, from, SS_MATCH_COLUMNS_SIZE_1, error);
+}
+
+void ss_set_match(const sstore_match_columns *columns, size_t at, uint32_t words, const sstore_match *match)
+{
+    if (columns->query_index != NULL)
+        columns->query_index[at] = match->query_index;
+    if (columns->fingerprint != NULL && words == 1)
+        columns->fingerprint[at] = match->fingerprint;
+    else if (columns->fingerprint != NULL)
+        ss_words_copy(columns->fingerprint + at * words, match->words, words);
+    if (columns->id != NULL)
+        columns->id[at] = match->id;
+    if (columns->distance != NULL)
+        columns->distance[at] = match->distance;
+}
+
+static void swap_words(uint64_t *a, uint64_t *b, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const uint64_t other = a[i];
+        a[i] = b[i];
+        b[i] = other;
+    }
+}
+
+/* Exchange two rows. All are of one query, so its index stays. */
+static void swap_rows(const ss_selection *self, size_t a, size_t b)
+{
+    const sstore_match_columns *to = &self->to;
+    const size_t words = self->words;
+    if (to->fingerprint != NULL)
+        swap_words(to->fingerprint + a * words, to->fingerprint + b * words, self->words);
+    if (to->id != NULL)
+        swap_words(to->id + a, to->id + b, 1);
+    if (to->distance != NULL) {
+        const uint32_t other = to->distance[a];
+        to->distance[a] = to->distance[b];
+        to->distance[b] = other;
+    }
+}
+
+/* ----- order ----- */
+
+/* Compare matches by the wanted columns. Fingerprints of one word are read through `words`, too. */
+static int compare(const ss_selection *self, const sstore_match *a, const sstore_match *b)
+{
+    if (self->to.distance != NULL && a->distance != b->distance)
+        return a->distance < b->distance ? -1 : 1;
+    const int order = self->to.fingerprint != NULL ? ss_words_compare(a->words, b->words, self->words) : 0;
+    return order != 0 || self->to.id == NULL ? order : (a->id > b->id) - (a->id < b->id);
+}
+
+static sstore_match row_at(const ss_selection *self, size_t row)
+{
+    const sstore_match_columns *to = &self->to;
+    return (sstore_match){.words = to->fingerprint != NULL ? to->fingerprint + row * self->words : NULL,
+                          .id = to->id != NULL ? to->id[row] : 0,
+                          .distance = to->distance != NULL ? to->distance[row] : 0};
+}
+
+static int compare_rows(const ss_selection *self, size_t a, size_t b)
+{
+    const sstore_match left = row_at(self, a), right = row_at(self, b);
+    return compare(self, &left, &right);
+}
+
+/* Let the row sink in a heap of `count` rows. */
+static void sift_down(const ss_selection *self, size_t row, size_t count)
+{
+    for (size_t child; (child = 2 * row + 1) < count; row = child) {
+        if (child + 1 < count && compare_rows(self, child, child + 1) < 0)
+            child++;
+        if (compare_rows(self, row, child) >= 0)
+            return;
+        swap_rows(self, row, child);
+    }
+}
+
+static void make_heap(ss_selection *self)
+{
+    for (size_t row = self->is_heap ? 0 : self->count / 2; row-- > 0;)
+        sift_down(self, row, self->count);
+    self->is_heap = true;
+}
+
+/* Whether a match comes before the last row of a full selection. */
+static bool is_before_last(ss_selection *self, const sstore_match *match)
+{
+    if (self->capacity == 0)
+        return false;
+    make_heap(self);
+    const sstore_match last = row_at(self, 0);
+    return compare(self, match, &last) < 0;
+}
+
+/* ----- the public functions ----- */
+
+bool ss_selection_may_take(ss_selection *self, const sstore_match *match)
+{
+    const sstore_match *after = self->after;
+    if (after != NULL && match->distance < after->distance)
+        return false;
+    if (after != NULL && match->distance == after->distance &&
+        ss_words_compare(match->words, after->words, self->words) < 0)
+        return false;
+    return self->count < self->capacity || is_before_last(self, match);
+}
+
+bool ss_selection_follows(const ss_selection *self, const sstore_match *match)
+{
+    const sstore_match *after = self->after;
+    return after != NULL && match->distance == after->distance &&
+           ss_words_equal(match->words, after->words, self->words);
+}
+
+bool ss_selection_add(ss_selection *self, const sstore_match *match)
+{
+    if (self->after != NULL && compare(self, match, self->after) <= 0)
+        return true;
+    if (self->count < self->capacity) {
+        ss_set_match(&self->to, self->count++, self->words, match);
+        return true;
+    }
+    if (!is_before_last(self, match))
+        return false;
+    ss_set_match(&self->to, 0, self->words, match);
+    sift_down(self, 0, self->count);
+    return true;
+}
+
+void ss_selection_sort(ss_selection *self)
+{
+    size_t ordered = 1;
+    while (!self->is_heap && ordered < self->count && compare_rows(self, ordered - 1, ordered) <= 0)
+        ordered++;
+    if (!self->is_heap && ordered >= self->count)
+        return;
+    make_heap(self);
+    for (size_t count = self->count; count-- > 1;) {
+        swap_rows(self, 0, count);
+        sift_down(self, 0, count);
+    }
+    self->is_heap = false;
+}

@@ -1,0 +1,35 @@
+/*
+ * selection.h - the first matches, by (distance, fingerprint, id), of those that come in any order. The caller's
+ * columns are the only memory: once they are full, they are a heap whose first row is the last match. Columns that are
+ * not wanted do not count for the order.
+ */
+#ifndef SS_SELECTION_H
+#define SS_SELECTION_H
+
+#include "base/common.h"
+
+typedef struct ss_selection {
+    sstore_match_columns to;
+    uint32_t words;            /* of a fingerprint */
+    size_t capacity, count;    /* of rows */
+    const sstore_match *after; /* only matches behind this one are taken; NULL: all. Needs all columns */
+    bool is_heap;
+} ss_selection;
+
+/* Whether a match may be taken, or another one of its fingerprint with a higher id. */
+bool ss_selection_may_take(ss_selection *self, const sstore_match *match);
+
+/* Whether a match has the distance and the fingerprint of `after`. */
+bool ss_selection_follows(const ss_selection *self, const sstore_match *match);
+
+/* Take a match if it is among the first ones so far. False: neither it nor any match behind it can be. */
+bool ss_selection_add(ss_selection *self, const sstore_match *match);
+
+/* Sort the rows. */
+void ss_selection_sort(ss_selection *self);
+
+/* Take the caller's columns; NULL stands for none. Errors as ss_take_options(). */
+sstore_status ss_take_match_columns(sstore_match_columns *to, const sstore_match_columns *from, sstore_error *error);
+void ss_set_match(const sstore_match_columns *columns, size_t at, uint32_t words, const sstore_match *match);
+
+#endif

@@ -1,0 +1,538 @@
+/*
+ * test_hot_fingerprints.c - queries with a limit, and counts, in stores where a few fingerprints have most records:
+ * like brute force at every width, with several segments that add and remove, in every read mode; and how many blocks
+ * they read.
+ *
+ * A failing case prints its seed; SSTORE_TEST_SEED=<seed> SSTORE_TEST_CASES=1 runs that case first and alone.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/data.h"
+#include "support/scratch.h"
+#include "support/testing.h"
+
+#define CASES (testing_slow() ? 12u : 60u)
+#define MAX_FINGERPRINTS 24u
+#define IDS 9000u /* more than a round of little memory may have, which is 4,096 matches */
+#define QUERIES 6u
+
+/* ----- a case ----- */
+
+typedef struct test_case {
+    rng random;
+    char path[512];
+    uint32_t words, distance, count; /* count: of the fingerprints */
+    bool has_ids;
+    uint64_t fingerprints[MAX_FINGERPRINTS][SSTORE_MAX_WORDS]; /* ascending */
+    bool there[MAX_FINGERPRINTS][IDS];                         /* the records; without ids only id 0 */
+    uint64_t *columns, *ids;                                   /* of a change */
+    size_t change_count;
+} test_case;
+
+static int compare_words(const uint64_t *a, const uint64_t *b, uint32_t words)
+{
+    for (uint32_t i = 0; i < words; i++)
+        if (a[i] != b[i])
+            return a[i] < b[i] ? -1 : 1;
+    return 0;
+}
+
+static uint32_t distance_of(const uint64_t *a, const uint64_t *b, uint32_t words)
+{
+    uint32_t bits = 0;
+    for (uint32_t i = 0; i < words; i++)
+        bits += sstore_hamming_distance(a[i], b[i]);
+    return bits;
+}
+
+static void make_fingerprints(test_case *of)
+{
+    uint32_t made = 0;
+    for (uint32_t tries = 0; made < of->count && tries < 1000; tries++) {
+        uint64_t words[SSTORE_MAX_WORDS] = {0};
+        if (made > 0 && !rng_one_in(&of->random, 4)) {
+            memcpy(words, of->fingerprints[rng_below(&of->random, made)], sizeof words);
+            words[rng_below(&of->random, of->words)] ^= UINT64_C(1) << rng_below(&of->random, 64);
+        } else {
+            for (uint32_t i = 0; i < of->words; i++)
+                words[i] = rng_one_in(&of->random, 3) ? 0 : rng_next(&of->random);
+        }
+        uint32_t at = 0;
+        while (at < made && compare_words(of->fingerprints[at], words, of->words) < 0)
+            at++;
+        if (at < made && compare_words(of->fingerprints[at], words, of->words) == 0)
+            continue;
+        memmove(of->fingerprints[at + 1], of->fingerprints[at], (made - at) * sizeof *of->fingerprints);
+        memcpy(of->fingerprints[at], words, sizeof words);
+        made++;
+    }
+    of->count = made;
+}
+
+static void begin_case(test_case *of, uint64_t seed)
+{
+    static const uint32_t widths[] = {1, 1, 1, 2, 3, 4, 16};
+    memset(of, 0, sizeof *of);
+    of->random = rng_seeded(seed);
+    of->words = widths[rng_below(&of->random, sizeof widths / sizeof *widths)];
+    of->distance = (uint32_t)rng_below(&of->random, 4 * of->words);
+    of->has_ids = !rng_one_in(&of->random, 8);
+    of->count = (uint32_t)rng_between(&of->random, 1, MAX_FINGERPRINTS - 1);
+    make_fingerprints(of);
+    of->columns = calloc(2 * IDS, SSTORE_MAX_WORDS * sizeof *of->columns);
+    of->ids = calloc(2 * IDS, sizeof *of->ids);
+    snprintf(of->path, sizeof of->path, "%s/hot.store", scratch_folder());
+    testing_doing("case of seed %" PRIu64 ": %u words, %u fingerprints, %s ids", seed, of->words, of->count,
+                  of->has_ids ? "with" : "without");
+}
+
+static void end_case(test_case *of)
+{
+    free(of->columns);
+    free(of->ids);
+}
+
+/* ----- changes ----- */
+
+static void put_change(test_case *of, uint32_t fingerprint, uint64_t id)
+{
+    memcpy(of->columns + of->change_count * of->words, of->fingerprints[fingerprint], of->words * sizeof(uint64_t));
+    of->ids[of->change_count++] = id;
+}
+
+/* Choose records: a range of ids of a hot fingerprint, perhaps with gaps, and a few of others. */
+static void choose_change(test_case *of, bool there_only)
+{
+    const uint32_t hot = (uint32_t)rng_below(&of->random, of->count);
+    const uint64_t length = rng_one_in(&of->random, 3) ? rng_below(&of->random, IDS) : rng_below(&of->random, 300);
+    const uint64_t first = rng_below(&of->random, IDS - length), step = rng_between(&of->random, 1, 3);
+    of->change_count = 0;
+    for (uint64_t id = first; of->has_ids && id < first + length; id += step)
+        if (!there_only || of->there[hot][id])
+            put_change(of, hot, id);
+    for (uint64_t i = rng_between(&of->random, 1, 60); i > 0; i--)
+        put_change(of, (uint32_t)rng_below(&of->random, of->count),
+                   of->has_ids ? rng_below(&of->random, rng_one_in(&of->random, 2) ? IDS : 5) : 0);
+}
+
+static void note_change(test_case *of, bool there)
+{
+    for (size_t i = 0; i < of->change_count; i++)
+        for (uint32_t j = 0; j < of->count; j++)
+            if (compare_words(of->fingerprints[j], of->columns + i * of->words, of->words) == 0)
+                of->there[j][of->ids[i]] = there;
+}
+
+static void build(test_case *of)
+{
+    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_builder *builder;
+    sstore_error error;
+    options.fingerprint_bits = 64 * of->words;
+    options.distance = of->distance;
+    options.block_bytes = 256u << rng_below(&of->random, 4);
+    options.without_ids = !of->has_ids;
+    options.replace = true;
+    assert_ok(sstore_builder_create(of->path, &options, &builder, &error), &error);
+    choose_change(of, false);
+    assert_ok(sstore_builder_add(builder, of->columns, of->has_ids ? of->ids : NULL, of->change_count, &error), &error);
+    assert_ok(sstore_builder_finish(builder, NULL, &error), &error);
+    note_change(of, true);
+}
+
+static void add(test_case *of)
+{
+    sstore_builder *builder;
+    sstore_error error;
+    choose_change(of, false);
+    assert_ok(sstore_builder_create_addition(of->path, NULL, &builder, &error), &error);
+    assert_ok(sstore_builder_add(builder, of->columns, of->has_ids ? of->ids : NULL, of->change_count, &error), &error);
+    assert_ok(sstore_builder_finish(builder, NULL, &error), &error);
+    note_change(of, true);
+}
+
+static void remove_some(test_case *of)
+{
+    sstore_remover *remover;
+    sstore_error error;
+    choose_change(of, rng_one_in(&of->random, 2));
+    assert_ok(sstore_remover_create(of->path, NULL, &remover, &error), &error);
+    assert_ok(sstore_remover_remove(remover, of->columns, of->ids, of->change_count, &error), &error);
+    assert_ok(sstore_remover_finish(remover, NULL, &error), &error);
+    note_change(of, false);
+}
+
+/* ----- the right answers ----- */
+
+/* A match as a list has it. */
+typedef struct found {
+    uint32_t distance, fingerprint; /* fingerprint: its place in the case */
+    uint64_t id;
+} found;
+
+typedef struct answers {
+    found *items;
+    uint64_t count;
+} answers;
+
+static int compare_found(const void *left, const void *right)
+{
+    const found *a = left, *b = right;
+    if (a->distance != b->distance)
+        return a->distance < b->distance ? -1 : 1;
+    if (a->fingerprint != b->fingerprint)
+        return a->fingerprint < b->fingerprint ? -1 : 1;
+    return (a->id > b->id) - (a->id < b->id);
+}
+
+static answers search_all(const test_case *of, const uint64_t *query, uint32_t distance, bool nearest)
+{
+    answers all = {.items = calloc((size_t)of->count * IDS, sizeof *all.items)};
+    uint32_t smallest = UINT32_MAX;
+    assert_non_null(all.items);
+    for (uint32_t i = 0; i < of->count; i++) {
+        const uint32_t bits = distance_of(query, of->fingerprints[i], of->words);
+        for (uint64_t id = 0; bits <= distance && id < IDS; id++) {
+            if (!of->there[i][id])
+                continue;
+            all.items[all.count++] = (found){.distance = bits, .fingerprint = i, .id = id};
+            smallest = bits < smallest ? bits : smallest;
+        }
+    }
+    qsort(all.items, all.count, sizeof *all.items, compare_found);
+    for (uint64_t i = 0; nearest && i < all.count; i++)
+        if (all.items[i].distance > smallest)
+            all.count = i;
+    return all;
+}
+
+/* ----- comparisons ----- */
+
+typedef struct question {
+    uint64_t words[SSTORE_MAX_WORDS];
+    uint32_t distance;
+    uint64_t limit;
+} question;
+
+static question choose_question(test_case *of)
+{
+    question asked = {.distance = 0};
+    const uint32_t max = 64 * of->words;
+    memcpy(asked.words, of->fingerprints[rng_below(&of->random, of->count)], sizeof asked.words);
+    for (uint64_t flips = rng_below(&of->random, 3); flips > 0; flips--)
+        asked.words[rng_below(&of->random, of->words)] ^= UINT64_C(1) << rng_below(&of->random, 64);
+    asked.distance = (uint32_t)rng_below(&of->random, rng_one_in(&of->random, 4) ? max + 1 : 4);
+    return asked;
+}
+
+/* Up to a little more than all matches. */
+static uint64_t choose_limit(test_case *of, uint64_t count)
+{
+    return rng_below(&of->random, rng_one_in(&of->random, 2) ? 4 : count + 3);
+}
+
+/* Fill the columns that are wanted; the matches are ordered by these. */
+static void compare_columns(test_case *of, sstore_cursor *cursor, const question *asked)
+{
+    const bool nearest = rng_one_in(&of->random, 3);
+    answers wanted = search_all(of, asked->words, asked->distance, nearest);
+    const uint64_t capacity = choose_limit(of, wanted.count),
+                   filled = capacity < wanted.count ? capacity : wanted.count;
+    uint64_t *fingerprints = calloc(capacity + 1, of->words * sizeof *fingerprints),
+             *ids = calloc(capacity + 1, sizeof *ids), count;
+    uint32_t *distances = calloc(capacity + 1, sizeof *distances);
+    const bool all = !rng_one_in(&of->random, 4); /* otherwise the ids alone */
+    const sstore_match_columns to = {.struct_size = sizeof to,
+                                     .fingerprint = all ? fingerprints : NULL,
+                                     .id = ids,
+                                     .distance = all ? distances : NULL};
+    sstore_error error;
+    assert_ok((nearest ? sstore_query_nearest_words_columns : sstore_query_words_columns)(cursor, asked->words,
+                                                                                          asked->distance, &to,
+                                                                                          capacity, &count, &error),
+              &error);
+    assert_int_equal(count, wanted.count);
+    for (uint64_t i = 0; !all && i < wanted.count; i++)
+        wanted.items[i].distance = wanted.items[i].fingerprint = 0;
+    if (!all)
+        qsort(wanted.items, wanted.count, sizeof *wanted.items, compare_found);
+    for (uint64_t i = 0; i < filled; i++) {
+        const found *right = &wanted.items[i];
+        assert_int_equal(ids[i], right->id);
+        assert_int_equal(distances[i], right->distance);
+        assert_true(!all ||
+                    compare_words(fingerprints + i * of->words, of->fingerprints[right->fingerprint], of->words) == 0);
+    }
+    assert_int_equal(ids[filled], 0);
+    assert_ok((nearest ? sstore_query_nearest_words_columns
+                       : sstore_query_words_columns)(cursor, asked->words, asked->distance, NULL, 0, &count, &error),
+              &error);
+    assert_int_equal(count, wanted.count);
+    free(fingerprints);
+    free(ids);
+    free(distances);
+    free(wanted.items);
+}
+
+/* The destination of a batch's matches. */
+typedef struct batch_check {
+    const test_case *of;
+    answers wanted[QUERIES];
+    uint64_t seen[QUERIES], limit;
+    const uint64_t *counts;
+} batch_check;
+
+static int check_match(void *context, const sstore_match *match)
+{
+    batch_check *self = context;
+    const uint64_t query = match->query_index, at = self->seen[query]++;
+    assert_true(query < QUERIES && at < self->wanted[query].count);
+    const found *right = &self->wanted[query].items[at];
+    assert_int_equal(match->id, right->id);
+    assert_int_equal(match->distance, right->distance);
+    assert_int_equal(compare_words(match->words, self->of->fingerprints[right->fingerprint], self->of->words), 0);
+    for (uint64_t later = query + 1; later < QUERIES; later++)
+        assert_int_equal(self->seen[later], 0);
+    if (self->counts != NULL)
+        assert_int_equal(self->counts[query], self->wanted[query].count);
+    return 0;
+}
+
+static void compare_batch(test_case *of, const sstore *store)
+{
+    uint64_t queries[QUERIES * SSTORE_MAX_WORDS], counts[QUERIES], most = 0;
+    const size_t count = rng_one_in(&of->random, 3) ? 1 : QUERIES;
+    const bool only_count = rng_one_in(&of->random, 4), counted = only_count || rng_one_in(&of->random, 2);
+    sstore_batch_options options = SSTORE_BATCH_OPTIONS_INIT;
+    sstore_error error;
+    batch_check check = {.of = of};
+    const uint32_t distance = choose_question(of).distance;
+    for (size_t i = 0; i < count; i++) {
+        const question asked = choose_question(of);
+        memcpy(queries + i * of->words, asked.words, of->words * sizeof *queries);
+        check.wanted[i] = search_all(of, asked.words, distance, false);
+        most = check.wanted[i].count > most ? check.wanted[i].count : most;
+    }
+    options.threads = (uint32_t)rng_between(&of->random, 1, 3);
+    options.limit = rng_one_in(&of->random, 4) ? 0 : choose_limit(of, most);
+    options.memory_bytes = rng_one_in(&of->random, 2) ? 1 : 0;
+    options.match_counts = counted ? counts : NULL;
+    check.limit = options.limit == 0 ? UINT64_MAX : options.limit;
+    check.counts = options.match_counts;
+    assert_ok(sstore_query_batch(store, queries, count, distance, &options, only_count ? NULL : check_match, &check,
+                                 &error),
+              &error);
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t all = check.wanted[i].count;
+        assert_true(only_count || check.seen[i] == (all < check.limit ? all : check.limit));
+        assert_true(!counted || counts[i] == all);
+        free(check.wanted[i].items);
+    }
+}
+
+static void compare(test_case *of)
+{
+    sstore_open_options options = SSTORE_OPEN_OPTIONS_INIT;
+    sstore *store;
+    sstore_cursor *cursor;
+    sstore_error error;
+    options.io = (sstore_io)rng_below(&of->random, 4);
+    options.strategy = (sstore_strategy)rng_below(&of->random, 3);
+    assert_ok(sstore_open(of->path, &options, &store, &error), &error);
+    assert_ok(sstore_cursor_create(store, &cursor, &error), &error);
+    for (uint32_t i = 0; i < QUERIES; i++) {
+        const question asked = choose_question(of);
+        compare_columns(of, cursor, &asked);
+    }
+    compare_batch(of, store);
+    compare_batch(of, store);
+    sstore_cursor_free(cursor);
+    sstore_close(store);
+}
+
+/* ----- deduplication ----- */
+
+typedef struct dedup_check {
+    const test_case *of;
+    uint64_t limit, answered;
+    uint32_t distance;
+} dedup_check;
+
+/* No given record is new: each is a fingerprint of the store. */
+static int check_answer(void *context, const sstore_dedup_answer *answer)
+{
+    dedup_check *self = context;
+    answers wanted = search_all(self->of, answer->words, self->distance, false);
+    const uint64_t listed = wanted.count < self->limit ? wanted.count : self->limit;
+    assert_false(answer->is_new);
+    assert_int_equal(answer->found_count, wanted.count);
+    assert_int_equal(answer->match_count, listed);
+    for (uint64_t i = 0; i < listed; i++) {
+        const found *right = &wanted.items[i];
+        assert_int_equal(answer->matches[i].id, right->id);
+        assert_int_equal(answer->matches[i].distance, right->distance);
+        assert_int_equal(compare_words(answer->matches[i].words, self->of->fingerprints[right->fingerprint],
+                                       self->of->words),
+                         0);
+    }
+    self->answered++;
+    free(wanted.items);
+    return 0;
+}
+
+static bool has_records(const test_case *of, uint32_t fingerprint)
+{
+    return memchr(of->there[fingerprint], 1, IDS) != NULL;
+}
+
+static void compare_dedup(test_case *of)
+{
+    sstore_dedup_options options = SSTORE_DEDUP_OPTIONS_INIT;
+    dedup_check check = {.of = of, .limit = rng_one_in(&of->random, 4) ? 0 : rng_between(&of->random, 1, 10)};
+    sstore_dedup *dedup;
+    sstore_error error;
+    size_t given = 0;
+    check.distance = options.distance = (uint32_t)rng_below(&of->random, 4);
+    options.limit = check.limit;
+    check.limit = check.limit == 0 ? UINT64_MAX : check.limit;
+    for (uint32_t i = 0; i < of->count; i++)
+        if (has_records(of, i))
+            memcpy(of->columns + of->words * given++, of->fingerprints[i], of->words * sizeof *of->columns);
+    assert_ok(sstore_dedup_open(of->path, &options, &dedup, &error), &error);
+    assert_ok(sstore_dedup_insert(dedup, of->columns, NULL, given, NULL, check_answer, &check, &error), &error);
+    if (given > 0)
+        assert_ok(sstore_dedup_insert(dedup, of->columns, NULL, 1, NULL, check_answer, &check, &error), &error);
+    assert_int_equal(check.answered, given + (given > 0));
+    assert_int_equal(sstore_dedup_new_count(dedup), 0);
+    sstore_dedup_close(dedup);
+}
+
+static void test_random_stores(void **state)
+{
+    const uint64_t cases = testing_number("SSTORE_TEST_CASES", CASES);
+    uint64_t states = 0;
+    (void)state;
+    test_case *of = calloc(1, sizeof *of);
+    assert_non_null(of);
+    for (uint64_t i = 0; i < cases; i++) {
+        begin_case(of, run_seed + i);
+        build(of);
+        compare(of);
+        for (uint64_t step = rng_below(&of->random, 6); step > 0; step--, states++) {
+            if (rng_one_in(&of->random, 2))
+                add(of);
+            else
+                remove_some(of);
+            compare(of);
+        }
+        compare_dedup(of);
+        end_case(of);
+    }
+    free(of);
+    testing_figure("%" PRIu64 " stores with %" PRIu64
+                   " changes of hot fingerprints: limits and counts like brute force",
+                   cases, states);
+    testing_done();
+}
+
+/* ----- the blocks that are read ----- */
+
+#define EQUAL ((size_t)400000)
+#define FEW_BLOCKS 16u
+
+/* Build a store whose fingerprints are zero and, one in `others`, something else; and the same width. */
+static void build_equal(const char *path, uint32_t words, uint64_t others)
+{
+    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_builder *builder;
+    sstore_error error;
+    uint64_t *rows = calloc(EQUAL, words * sizeof *rows);
+    assert_non_null(rows);
+    for (size_t i = 0; others > 0 && i < EQUAL; i += others)
+        rows[i * words + words - 1] = rng_mix(i) | 1;
+    options.fingerprint_bits = 64 * words;
+    options.replace = true;
+    assert_ok(sstore_builder_create(path, &options, &builder, &error), &error);
+    assert_ok(sstore_builder_add(builder, rows, NULL, EQUAL, &error), &error);
+    assert_ok(sstore_builder_finish(builder, NULL, &error), &error);
+    free(rows);
+}
+
+/* Remove three records of the zeros, and add one twice. */
+static void change_equal(const char *path, uint32_t words)
+{
+    const uint64_t zeros[3 * SSTORE_MAX_WORDS] = {0}, removed[] = {0, 100000, EQUAL - 1}, added[] = {5};
+    sstore_remover *remover;
+    sstore_builder *builder;
+    sstore_error error;
+    (void)words;
+    assert_ok(sstore_remover_create(path, NULL, &remover, &error), &error);
+    assert_ok(sstore_remover_remove(remover, zeros, removed, 3, &error), &error);
+    assert_ok(sstore_remover_finish(remover, NULL, &error), &error);
+    assert_ok(sstore_builder_create_addition(path, NULL, &builder, &error), &error);
+    assert_ok(sstore_builder_add(builder, zeros, added, 1, &error), &error);
+    assert_ok(sstore_builder_finish(builder, NULL, &error), &error);
+}
+
+/* Query the zeros: the first record, the number of all, the nearest, and both in a batch. */
+static void check_blocks(const char *path, uint64_t wanted, uint64_t first, uint64_t max_blocks, sstore_io io)
+{
+    const uint64_t zeros[8 * SSTORE_MAX_WORDS] = {0};
+    uint64_t ids[1], count, counts[8], blocks = 0;
+    const sstore_match_columns to = {.struct_size = sizeof to, .id = ids};
+    sstore_batch_options options = SSTORE_BATCH_OPTIONS_INIT;
+    sstore_open_options how = SSTORE_OPEN_OPTIONS_INIT;
+    sstore_error error;
+    sstore *store;
+    sstore_cursor *cursor;
+    how.io = io;
+    assert_ok(sstore_open(path, &how, &store, &error), &error);
+    assert_ok(sstore_cursor_create(store, &cursor, &error), &error);
+    assert_ok(sstore_query_words_columns(cursor, zeros, 0, &to, 1, &count, &error), &error);
+    assert_int_equal(count, wanted);
+    assert_int_equal(ids[0], first);
+    assert_ok(sstore_query_nearest_words_columns(cursor, zeros, 3, &to, 1, &count, &error), &error);
+    assert_int_equal(count, wanted);
+    assert_in_range(sstore_cursor_block_count(cursor), 1, max_blocks);
+    options.threads = 1;
+    options.limit = 1;
+    options.match_counts = counts;
+    options.block_count = &blocks;
+    assert_ok(sstore_query_batch(store, zeros, 8, 0, &options, NULL, NULL, &error), &error);
+    for (int i = 0; i < 8; i++)
+        assert_int_equal(counts[i], wanted);
+    assert_in_range(blocks, 1, 8 * max_blocks);
+    sstore_cursor_free(cursor);
+    sstore_close(store);
+}
+
+static void test_few_blocks(void **state)
+{
+    static const uint32_t widths[] = {1, 2, 16};
+    char path[512];
+    (void)state;
+    snprintf(path, sizeof path, "%s/equal.store", scratch_folder());
+    for (size_t i = 0; i < sizeof widths / sizeof *widths; i++) {
+        for (sstore_io io = SSTORE_IO_PREAD; io <= SSTORE_IO_MEMORY; io++) {
+            testing_doing("%u words, read mode %d", widths[i], (int)io);
+            build_equal(path, widths[i], 0);
+            check_blocks(path, EQUAL, 0, FEW_BLOCKS, io);
+            change_equal(path, widths[i]);
+            check_blocks(path, EQUAL - 3, 1, 8 * FEW_BLOCKS, io);
+        }
+        build_equal(path, widths[i], 5);
+        check_blocks(path, EQUAL / 5 * 4, 1, EQUAL / 1000, SSTORE_IO_PREAD);
+    }
+    testing_done();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test_teardown(test_random_stores, testing_teardown),
+                                       cmocka_unit_test_teardown(test_few_blocks, testing_teardown)};
+    rng_start_run();
+    return cmocka_run_group_tests_name("hot fingerprints", tests, NULL, NULL);
+}
