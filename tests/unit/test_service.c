@@ -88,6 +88,38 @@ static void test_deadline(void **state)
         }
 }
 
+/* Offers obey the largest distance of queries. */
+static void test_offer_limits(void **state)
+{
+    fixture *self = *state;
+    service writing;
+    char *path = self->path;
+    const service_options options = {.open = SSTORE_OPEN_OPTIONS_INIT,
+                                     .max_matches = 1000,
+                                     .threads = 1,
+                                     .allows_writes = true,
+                                     .memory_bytes = UINT64_C(64) << 20};
+    assert_int_equal(service_open(&writing, &path, 1, &options), 0);
+    job of = {.request = {.route = ROUTE_OFFER, .store = 0, .words = 1, .has_distance = true, .distance = 16}};
+    assert_false(service_write(&writing, &of));
+    assert_int_equal(of.reply.status, REPLY_BAD_REQUEST);
+    assert_non_null(memmem(of.reply.body, of.reply.size, "up to distance 3, not 16", 24));
+    free_job(&of);
+    service_close(&writing);
+}
+
+/* A request without a path gets the others. */
+static void test_index(void **state)
+{
+    const fixture *self = *state;
+    job of = {.next = NULL};
+    assert_true(request_begin(&of.request, "GET", "/", NULL, NULL, &of.reply));
+    service_answer((service *)(uintptr_t)&self->of, &of);
+    assert_int_equal(of.reply.status, REPLY_OK);
+    assert_non_null(memmem(of.reply.body, of.reply.size, "/v1/query", 9));
+    free_job(&of);
+}
+
 /* Only few queries, which take microseconds, are for the threads of the network. */
 static void test_lanes(void **state)
 {
@@ -360,6 +392,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_deadline, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_lanes, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_offer_limits, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_index, set_up, tear_down),
         cmocka_unit_test_teardown(test_which_bodies_are_plain, testing_teardown),
         cmocka_unit_test(test_plain_bodies_equal_parsed_ones),
         cmocka_unit_test(test_queue),

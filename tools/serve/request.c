@@ -31,6 +31,7 @@ static const struct route_row {
     [ROUTE_REMOVE] = {"/v1/remove", "POST", false, true, BIT(STORE)},
     [ROUTE_STAT] = {"/v1/stat", "GET, HEAD", true, false, BIT(STORE)},
     [ROUTE_HEALTH] = {"/healthz", "GET, HEAD", true, false, 0},
+    [ROUTE_INDEX] = {"/", "GET, HEAD", true, false, 0},
     [ROUTE_METRICS] = {"/metrics", "GET, HEAD", true, false, 0},
     [ROUTE_UNKNOWN] = {.path = "other"},
 #undef BIT

@@ -15,6 +15,7 @@ typedef enum route {
     ROUTE_REMOVE,
     ROUTE_STAT,
     ROUTE_HEALTH,
+    ROUTE_INDEX,
     ROUTE_METRICS,
     ROUTE_UNKNOWN, /* any other path */
     ROUTE_COUNT

@@ -320,6 +320,15 @@ static void answer_metrics(service *self, job *of)
     free(values);
 }
 
+/* Name the paths, for somebody who looks with a browser. */
+static void answer_index(job *of)
+{
+    reply_literal(&of->reply, "{\"service\":\"sstore\",\"paths\":[");
+    for (route i = 0; i < ROUTE_UNKNOWN; i++)
+        reply_print(&of->reply, "%s\"%s\"", i > 0 ? "," : "", route_path(i));
+    reply_literal(&of->reply, "]}\n");
+}
+
 void service_answer(service *self, job *of)
 {
     of->reply.content_type = "application/json";
@@ -328,6 +337,7 @@ void service_answer(service *self, job *of)
     case ROUTE_NEAREST: answer_query(self, of); break;
     case ROUTE_STAT: answer_stat(self, of); break;
     case ROUTE_METRICS: answer_metrics(self, of); break;
+    case ROUTE_INDEX: answer_index(of); break;
     default: reply_literal(&of->reply, "{\"status\":\"ok\"}\n"); break;
     }
     if (of->reply.status == 0)
@@ -350,13 +360,28 @@ service_lane service_read(service *self, job *of, const char *body, size_t size)
     return few && atomic_load_explicit(&self->mean_ns, memory_order_relaxed) <= NOW_NS ? SERVICE_NOW : SERVICE_LATER;
 }
 
+/* An offer is also a query, with the same limit on its distance. */
+static bool limit_offer(service *self, request *of, uint32_t index, reply *reply_out)
+{
+    store_use use;
+    sstore_error error;
+    if (served_store_acquire(self->stores[index], false, &use, &error) != SSTORE_OK)
+        return reply_fail_with(reply_out, &error);
+    of->has_distance = choose_distance(self, of, store_use_statistics(&use), &of->distance, reply_out);
+    served_store_release(self->stores[index], &use);
+    return of->has_distance;
+}
+
 bool service_write(service *self, job *of)
 {
-    const request *asked = &of->request;
+    request *asked = &of->request;
     if (self->writers == NULL)
         return reply_fail(&of->reply, REPLY_FORBIDDEN, "this service only reads; the option --write allows writes");
     if (asked->store == REQUEST_ALL_STORES && self->names.count > 1)
         return reply_fail(&of->reply, REPLY_BAD_REQUEST, "store: this service has several stores; choose one");
-    return store_writer_push(self->writers[asked->store == REQUEST_ALL_STORES ? 0 : asked->store], of) ||
+    const uint32_t index = asked->store == REQUEST_ALL_STORES ? 0 : asked->store;
+    if (asked->route == ROUTE_OFFER && !limit_offer(self, asked, index, &of->reply))
+        return false;
+    return store_writer_push(self->writers[index], of) ||
            reply_fail(&of->reply, REPLY_BUSY, "too many requests wait to be written; try again later");
 }

@@ -30,7 +30,8 @@ struct store_writer {
 typedef struct job_run {
     job *first;
     size_t count;
-    bool is_refused; /* perhaps because of one job: nothing was written, and none has an answer */
+    bool is_refused;      /* perhaps because of one job: nothing was written, and none has an answer */
+    uint64_t deadline_ns; /* of the offer that is being looked up; 0: none */
 } job_run;
 
 /* ----- runs ----- */
@@ -301,6 +302,17 @@ static void remove_records(const store_writer *self, job_run *run)
 
 /* ----- offering ----- */
 
+static bool is_over(const job_run *run)
+{
+    return run->deadline_ns != 0 && time_coarse_ns() > run->deadline_ns;
+}
+
+static int check_time(void *context, const sstore_progress *progress)
+{
+    (void)progress;
+    return is_over(context);
+}
+
 static sstore_status begin_dedup(const store_writer *self, const job_run *run, void **handle_out, sstore_error *error)
 {
     sstore_dedup_options options = SSTORE_DEDUP_OPTIONS_INIT;
@@ -308,6 +320,8 @@ static sstore_status begin_dedup(const store_writer *self, const job_run *run, v
     options.memory_bytes = self->options.memory_bytes;
     options.threads = self->options.threads;
     options.publish_every = UINT64_MAX; /* all or nothing */
+    options.on_progress = check_time;
+    options.progress_context = (void *)(uintptr_t)run;
     if (run->first->request.has_distance)
         options.distance = run->first->request.distance;
     const sstore_status status = sstore_dedup_open(served_store_path(self->served), &options, &dedup, error);
@@ -318,6 +332,7 @@ static sstore_status begin_dedup(const store_writer *self, const job_run *run, v
 /* The answers of one job. */
 typedef struct offer_answers {
     job *of;
+    const job_run *run;
     match_list list; /* of the current record */
     uint64_t listed, max_listed;
     bool has_ids;
@@ -341,12 +356,15 @@ static int answer_offer(void *context, const sstore_dedup_answer *answer)
     }
     matches_print_list(&self->list, 0, self->list.count, NULL, to);
     reply_literal(to, "}");
-    return to->status != 0;
+    return to->status != 0 || is_over(self->run);
 }
 
-static sstore_status offer(const store_writer *self, sstore_dedup *dedup, bool has_ids, job *of, sstore_error *error)
+/* STOPPED: the time of the job is over. */
+static sstore_status offer(const store_writer *self, const job_run *run, sstore_dedup *dedup, bool has_ids, job *of,
+                           sstore_error *error)
 {
     offer_answers answers = {.of = of,
+                             .run = run,
                              .has_ids = has_ids,
                              .max_listed = self->options.max_matches,
                              .list = {.words = of->request.words, .max = UINT64_MAX, .has_ids = has_ids}};
@@ -355,19 +373,30 @@ static sstore_status offer(const store_writer *self, sstore_dedup *dedup, bool h
     sstore_status status = sstore_dedup_insert(dedup, asked->fingerprints, asked->ids, asked->count, NULL, answer_offer,
                                                &answers, error);
     reply_literal(&of->reply, "]}\n");
-    if (status == SSTORE_STOPPED || (status == SSTORE_OK && of->reply.status != 0))
+    if ((status == SSTORE_STOPPED && !is_over(run)) || (status == SSTORE_OK && of->reply.status != 0))
         status = error_no_memory(error);
     match_list_free(&answers.list);
     return status;
 }
 
-static sstore_status offer_all(const store_writer *self, const job_run *run, const store_use *base, sstore_dedup *dedup,
+static sstore_status offer_all(const store_writer *self, job_run *run, const store_use *base, sstore_dedup *dedup,
                                sstore_error *error)
 {
     sstore_status status = SSTORE_OK;
-    for (job *of = run->first; of != NULL && status == SSTORE_OK; of = of->next)
-        status = offer(self, dedup, store_use_statistics(base)->has_ids, of, error);
+    for (job *of = run->first; of != NULL && status == SSTORE_OK; of = of->next) {
+        run->deadline_ns = of->request.deadline_ns;
+        status = offer(self, run, dedup, store_use_statistics(base)->has_ids, of, error);
+    }
+    run->deadline_ns = 0;
     return status;
+}
+
+/* An offer took too long. The others of the run have not. */
+static void fail_late(job_run *run)
+{
+    run->is_refused = run->count > 1;
+    if (!run->is_refused)
+        reply_fail(&run->first->reply, REPLY_BUSY, "the time of the request is over; nothing of it was written");
 }
 
 static void write_offers(const store_writer *self, job_run *run)
@@ -380,7 +409,10 @@ static void write_offers(const store_writer *self, job_run *run)
         sstore_dedup_close(dedup);
         return;
     }
-    if (offer_all(self, run, &base, dedup, &error) != SSTORE_OK)
+    const sstore_status status = offer_all(self, run, &base, dedup, &error);
+    if (status == SSTORE_STOPPED)
+        fail_late(run);
+    else if (status != SSTORE_OK)
         fail_run(run, &error);
     else if (sstore_dedup_publish(dedup, &change, &error) != SSTORE_OK)
         fail_publication(run, base.store, &error);
