@@ -209,10 +209,63 @@ def test_wide_distances():
             if len(expected) <= 250:
                 assert results(service.get(f"/v1/query?fp={query:x}&k={distance}")) == [expected]
         service.get(f"/v1/query?fp={query:x}&k=64", status=422)
-        service.get(f"/v1/query?fp={query:x}&k=64&limit=1", status=422)
+        limited = service.get(f"/v1/query?fp={query:x}&k=64&limit=1")
+        assert results(limited) == [matches(records, query, 64)[:1]] and limited["results"][0]["match_count"] == 300
         far = RANDOM.getrandbits(64)
         everything = matches(records, far, 64)
         assert results(service.get(f"/v1/nearest?fp={far:x}")) == [[m for m in everything if m[0] == everything[0][0]]]
+
+
+def test_hot_queries():
+    """A query with too many matches fails alone, and none fails with a limit: of one or several stores, one by one or
+    together."""
+    max_matches = 100
+    hot = [(0, i) for i in range(300)] + [(1, i) for i in range(300, 330)]
+    stores = {"hot.store": hot + near_data(300), "other.store": [(0, 1000 + i) for i in range(40)] + near_data(300)}
+    for name, records in stores.items():
+        build(name, records)
+    for names in [["hot.store"], ["hot.store", "other.store"]]:
+        records = [record for name in names for record in stores[name]]
+        with Service(*names, "--max-matches", max_matches) as service:
+            for count in [1, 2, 16, 17, 60]:
+                queries = [0, *(near_query(records) for _ in range(count - 1))]
+                RANDOM.shuffle(queries)
+                for distance, route in [(0, "query"), (1, "query"), (3, "nearest")]:
+                    check_hot_queries(service, names, route, records, queries, distance, max_matches)
+
+
+def check_hot_queries(service, names, route, records, queries, distance, max_matches):
+    path = f"/v1/{route}?k={distance}"
+    expected = [matches(records, query, distance) for query in queries]
+    if route == "nearest":
+        expected = [[m for m in e if m[0] == e[0][0]] for e in expected]
+    for limit in [0, 1, 5, max_matches, 10**12]:
+        answer = service.post(f"{path}&limit={limit}", {"fingerprints": hexed(queries)})
+        assert [r["match_count"] for r in answer["results"]] == [len(e) for e in expected]
+        listed = results(answer)
+        for found, wanted in zip(listed, expected, strict=True):
+            assert found == wanted[: len(found)] and len(found) <= min(limit, max_matches)
+            assert len(found) >= min(limit, len(wanted), max(1, max_matches // len(queries)))
+        if len(names) * sum(min(limit, len(e)) for e in expected) <= max_matches:
+            assert listed == [e[:limit] for e in expected]
+        if limit > 0:
+            assert service.rows(f"{path}&limit={limit}", queries) == listed
+    # Without a limit, the matches of all queries fit together, or some queries fail.
+    status, body, _ = service.send("POST", path, {"fingerprints": hexed(queries)})
+    failed = 0
+    if status == 200:
+        answers = json.loads(body)["results"]
+        for answer, wanted in zip(answers, expected, strict=True):
+            if "error" in answer:
+                assert answer["error"].startswith(f"more than {max_matches} matches: ask for a limit"), answer
+                assert answer.keys() == {"query", "error"}
+                failed += 1
+            else:
+                assert results({"results": [answer]}) == [wanted] and answer["match_count"] == len(wanted)
+        assert failed < len(queries) and sum(len(r.get("matches", [])) for r in answers) <= max_matches
+    assert (status == 200) == any(len(e) <= max_matches for e in expected), (status, body[:200])
+    assert failed >= sum(len(e) > max_matches for e in expected) or status == 422
+    assert service.send("POST", path, b"".join(packed(query) for query in queries))[0] == (422 if failed or status == 422 else 200)
 
 
 def test_wide_stores():
@@ -940,7 +993,7 @@ def test_metrics():
         for _ in range(5):
             service.get(f"/v1/query?fp={records[0][0]:x}")
         service.get("/v1/query?fp=x", status=400)
-        assert "/v1/query" in str(service.get("/", status=404)), "GET / names the paths"
+        assert "/v1/query" in str(service.get("/nowhere", status=404)), "an error names the paths"
         service.post("/v1/query", {"fingerprints": hexed(f for f, _ in records)})
         assert service.get("/v1/stat")["stores"][0]["store"] == 'odd"name\\.store'
         metrics = service.metrics()

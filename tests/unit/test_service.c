@@ -108,6 +108,51 @@ static void test_offer_limits(void **state)
     service_close(&writing);
 }
 
+static bool body_has(const job *of, const char *text)
+{
+    return memmem(of->reply.body, of->reply.size, text, strlen(text)) != NULL;
+}
+
+/* A query with too many matches fails alone, and not at all if it has a limit, one by one and together. */
+static void test_hot_queries(void **state)
+{
+    fixture *self = *state;
+    enum { HOT = 30, MAX = 20 };
+    const uint64_t far = ~self->data.fingerprints[0];
+    uint64_t fingerprints[HOT], ids[HOT];
+    sstore_error error;
+    for (uint64_t i = 0; i < HOT; i++) {
+        fingerprints[i] = far;
+        ids[i] = 1000 + i;
+    }
+    assert_ok(store_add(self->path, NULL, fingerprints, ids, HOT, NULL, &error), &error);
+    service_refresh(&self->of);
+    self->of.options.max_matches = MAX;
+    for (size_t count = 1; count <= 40; count += 3) { /* the first one is hot, the others find nothing */
+        for (uint64_t limit = 0; limit <= 2 * MAX; limit += MAX / 2) {
+            service_lane lane;
+            job of = make_job(self, "/v1/query", count, &lane);
+            of.request.wants_binary = false;
+            of.request.has_distance = true;
+            of.request.limit = limit <= MAX ? limit : UINT64_MAX;
+            for (size_t i = 0; i < count; i++)
+                of.request.fingerprints[i] = i == 0 ? far : far ^ (UINT64_C(1) << i);
+            testing_doing("%zu queries, limit %" PRIu64, count, of.request.limit);
+            service_answer(&self->of, &of);
+            const bool fails = limit > MAX;
+            assert_int_equal(of.reply.status, fails && count == 1 ? REPLY_TOO_MANY : REPLY_OK);
+            assert_int_equal(body_has(&of, "\"error\":\"more than 20 matches: ask for a limit"), fails);
+            assert_int_equal(body_has(&of, "\"match_count\":30,"), !fails);
+            assert_int_equal(body_has(&of, "\"match_count\":0,\"matches\":[]}"), count > 1);
+            assert_int_equal(body_has(&of, "\"id\":\"1000\""), !fails && limit > 0);
+            assert_int_equal(body_has(&of, "\"id\":\"1009\""), !fails && limit >= MAX / 2);
+            assert_int_equal(body_has(&of, "\"id\":\"1010\""), !fails && limit == MAX);
+            free_job(&of);
+        }
+    }
+    testing_done();
+}
+
 /* A request without a path gets the others. */
 static void test_index(void **state)
 {
@@ -393,6 +438,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_deadline, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_lanes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_offer_limits, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_hot_queries, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_index, set_up, tear_down),
         cmocka_unit_test_teardown(test_which_bodies_are_plain, testing_teardown),
         cmocka_unit_test(test_plain_bodies_equal_parsed_ones),

@@ -46,7 +46,7 @@ static const command_option options[] = {
     {"max-distance", 0, "K", "answer up to distance K (default: each store's own)", OPTION_NUMBER,
      OPTION_FIELD(arguments, service.max_distance), .max = SSTORE_MAX_DISTANCE * SSTORE_MAX_WORDS,
      .given = offsetof(arguments, max_distance_given), .common = true},
-    {"max-matches", 0, "N", "refuse requests with more matches (default 100K)", OPTION_COUNT,
+    {"max-matches", 0, "N", "list at most N matches in an answer (default 100K)", OPTION_COUNT,
      OPTION_FIELD(arguments, service.max_matches)},
     {"max-body", 0, "SIZE", "refuse larger bodies of requests (default 8M)", OPTION_SIZE,
      OPTION_FIELD(arguments, http.max_body_bytes)},

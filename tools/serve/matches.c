@@ -5,6 +5,7 @@
 #include "serve/matches.h"
 
 #include <endian.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,7 +25,11 @@ static size_t item_bytes(const match_list *list)
 void match_list_free(match_list *list)
 {
     free(list->items);
+    free(list->queries);
+    free(list->found);
     list->items = NULL;
+    list->queries = NULL;
+    list->found = NULL;
 }
 
 const store_match *match_list_item(const match_list *list, size_t index)
@@ -40,15 +45,8 @@ int match_list_should_stop(void *context)
     return list->is_late;
 }
 
-int match_list_take(void *context, const sstore_match *match)
+static int append(match_list *list, const sstore_match *match)
 {
-    match_list *list = context;
-    if (list->count == list->max) {
-        list->is_full = true;
-        return 1;
-    }
-    if ((list->count + 1) % CHECKED_MATCHES == 0 && match_list_should_stop(list) != 0)
-        return 1;
     if (!grow(&list->items, &list->capacity, list->count + 1, item_bytes(list)))
         return 1;
     store_match *to = (void *)(list->items + list->count++ * item_bytes(list));
@@ -61,6 +59,63 @@ int match_list_take(void *context, const sstore_match *match)
     for (uint32_t i = 1; i < list->words; i++) /* they are valid only now */
         to->fingerprint[i] = match->words[i];
     return 0;
+}
+
+static bool is_time_over(match_list *list)
+{
+    return ++list->taken % CHECKED_MATCHES == 0 && match_list_should_stop(list) != 0;
+}
+
+int match_list_take(void *context, const sstore_match *match)
+{
+    match_list *list = context;
+    list->is_full = list->count == list->max;
+    return list->is_full || is_time_over(list) ? 1 : append(list, match);
+}
+
+/* Whether the list has no match of a query in the current store yet. */
+static bool is_first(const match_list *list, uint64_t query)
+{
+    const store_match *last = list->count > 0 ? match_list_item(list, list->count - 1) : NULL;
+    return last == NULL || last->query != query || last->store != list->store;
+}
+
+int match_list_take_counted(void *context, const sstore_match *match)
+{
+    match_list *list = context;
+    const uint64_t query = list->first_query + match->query_index;
+    query_count *of = &list->queries[query];
+    of->is_too_many |= is_first(list, query) && list->found[query] > list->max - list->count;
+    if (!of->is_too_many)
+        return match_list_take(list, match);
+    return is_time_over(list);
+}
+
+void match_list_share(match_list *list, size_t count)
+{
+    const uint64_t share = list->max / count > 0 ? list->max / count : 1;
+    memset(list->queries, 0, count * sizeof *list->queries);
+    list->limit = share < list->limit ? share : list->limit;
+    list->max = UINT64_MAX;
+    list->count = 0;
+    list->is_full = false;
+}
+
+void match_list_add_count(match_list *list, size_t query, uint64_t count, uint32_t distance)
+{
+    query_count *to = &list->queries[query];
+    if (count == 0 || (to->count > 0 && distance > to->distance))
+        return;
+    to->count = to->count > 0 && distance == to->distance ? to->count + count : count;
+    to->distance = distance;
+}
+
+uint64_t match_list_total(const match_list *list, size_t count)
+{
+    uint64_t total = 0;
+    for (size_t i = 0; i < count; i++)
+        total += list->queries[i].is_too_many ? 0 : list->queries[i].count;
+    return total;
 }
 
 static int compare(const void *left, const void *right, void *context)
@@ -87,9 +142,9 @@ void match_list_order(match_list *list, bool needed)
 
 /* ----- printing ----- */
 
-/* The matches of one query: `count` from `begin` on, of which `listed` are printed. */
+/* The matches of one query in the list: `listed` from `begin` on are printed. */
 typedef struct query_matches {
-    size_t begin, count, listed;
+    size_t begin, listed;
     size_t end; /* where those of the next query begin */
 } query_matches;
 
@@ -98,14 +153,16 @@ static query_matches matches_of(const match_list *list, size_t begin, uint64_t i
 {
     query_matches found = {.begin = begin};
     const bool nearest = of->route == ROUTE_NEAREST;
+    size_t count = 0;
     for (found.end = begin; found.end < list->count; found.end++) {
         const store_match *item = match_list_item(list, found.end);
         if (item->query != index)
             break;
         /* Each store has found its nearest ones. Those that are nearest in all stores come first. */
-        found.count += !nearest || item->distance == match_list_item(list, begin)->distance;
+        count += !nearest || item->distance == match_list_item(list, begin)->distance;
     }
-    found.listed = found.count < of->limit ? found.count : (size_t)of->limit;
+    const uint64_t limit = list->is_limited && list->limit < of->limit ? list->limit : of->limit;
+    found.listed = count < limit ? count : (size_t)limit;
     return found;
 }
 
@@ -163,6 +220,19 @@ void matches_print_list(const match_list *list, size_t begin, size_t count, char
     reply_literal(to, "]");
 }
 
+#define TOO_MANY "more than %" PRIu64 " matches: ask for a limit, a smaller k, or fewer fingerprints"
+
+static void print_query(const match_list *list, size_t index, const query_matches *found, char *const *names, reply *to)
+{
+    if (list->queries[index].is_too_many) {
+        reply_print(to, "\"error\":\"" TOO_MANY "\"}", list->max);
+        return;
+    }
+    reply_print(to, "\"match_count\":%" PRIu64 ",\"matches\":", list->queries[index].count);
+    matches_print_list(list, found->begin, found->listed, names, to);
+    reply_literal(to, "}");
+}
+
 static void print_json(const match_list *list, const request *of, char *const *names, reply *to)
 {
     size_t begin = 0;
@@ -176,11 +246,8 @@ static void print_json(const match_list *list, const request *of, char *const *n
             *at++ = ',';
         at = PUT(at, "{\"query\":\"");
         at = output_hex_words(at, of->fingerprints + i * of->words, of->words);
-        at = PUT(at, "\",\"match_count\":");
-        at = output_decimal(at, found.count);
-        reply_fill_end(to, PUT(at, ",\"matches\":"));
-        matches_print_list(list, found.begin, found.listed, names, to);
-        reply_literal(to, "}");
+        reply_fill_end(to, PUT(at, "\","));
+        print_query(list, i, &found, names, to);
         begin = found.end;
     }
     reply_literal(to, "]}\n");
@@ -210,7 +277,12 @@ static void print_binary(const match_list *list, const request *of, reply *to)
 
 void matches_print(const match_list *list, const request *of, char *const *names, reply *to)
 {
-    if (of->wants_binary)
+    size_t failed = 0;
+    for (size_t i = 0; i < of->count; i++)
+        failed += list->queries[i].is_too_many;
+    if (failed > 0 && (failed == of->count || of->wants_binary))
+        reply_fail(to, REPLY_TOO_MANY, TOO_MANY, list->max);
+    else if (of->wants_binary)
         print_binary(list, of, to);
     else
         print_json(list, of, names, to);

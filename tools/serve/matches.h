@@ -17,11 +17,23 @@ typedef struct store_match {
     uint64_t fingerprint[]; /* as many words as the list says */
 } store_match;
 
+/* What was found for one query, in all stores. */
+typedef struct query_count {
+    uint64_t count;    /* of all matches, also of those that are not in the list */
+    uint32_t distance; /* of the nearest ones, if only these are wanted; else 0 */
+    bool is_too_many;  /* the list has no room for them: the query has no answer */
+} query_count;
+
 typedef struct match_list {
     char *items; /* see match_list_item() */
     size_t count, capacity;
+    query_count *queries; /* of each query; NULL: not wanted */
+    uint64_t *found;      /* of each query of a batch: its matches in the current store, known before they come */
     uint32_t words;       /* of a fingerprint */
     uint64_t max;         /* matches */
+    bool is_limited;      /* a query may have only its first ones */
+    uint64_t limit;       /* on the matches of a query in a store, at least 1 */
+    uint64_t taken;       /* matches so far, also those that are not in the list */
     uint64_t deadline_ns; /* 0: none */
     uint64_t first_query; /* added to the index of each query */
     uint32_t store;       /* of the matches that come */
@@ -36,6 +48,18 @@ const store_match *match_list_item(const match_list *list, size_t index);
 /* Take a match: an sstore_match_fn whose context is the list. */
 int match_list_take(void *context, const sstore_match *match);
 
+/* The same for a batch with counts, whose matches come in order. Leaves out queries whose matches have no room. */
+int match_list_take_counted(void *context, const sstore_match *match);
+
+/* Begin again after the list was full, with room for some matches of each of `count` queries. */
+void match_list_share(match_list *list, size_t count);
+
+/* Add the matches that a query has in the current store, at `distance`. Of several stores, the nearest ones count. */
+void match_list_add_count(match_list *list, size_t query, uint64_t count, uint32_t distance);
+
+/* The number of all matches of `count` queries. */
+uint64_t match_list_total(const match_list *list, size_t count);
+
 /* Whether the deadline has passed: an sstore_stop_fn whose context is the list. */
 int match_list_should_stop(void *context);
 
@@ -43,7 +67,8 @@ int match_list_should_stop(void *context);
 void match_list_order(match_list *list, bool needed);
 
 /* Print the matches of all queries of the request, in its form and within its limit. `names` are those of the stores,
- * or NULL if there is only one. */
+ * or NULL if there is only one. A query with too many gets an error instead; if that is all, or in binary, the whole
+ * reply is one. */
 void matches_print(const match_list *list, const request *of, char *const *names, reply *to);
 
 /* Append a JSON list with `count` matches from `begin` on. */

@@ -139,16 +139,83 @@ static bool choose_distance(const service *self, const request *of, const sstore
 
 static bool finish_store(const match_list *list, sstore_status status, const sstore_error *error, reply *reply_out)
 {
-    if (status == SSTORE_OK)
+    if (status == SSTORE_OK || (status == SSTORE_STOPPED && list->is_full))
         return true;
     if (status != SSTORE_STOPPED)
         return reply_fail_with(reply_out, error);
     if (list->is_late)
         return reply_fail(reply_out, REPLY_BUSY, "the time of the request is over");
-    if (list->is_full)
-        return reply_fail(reply_out, REPLY_TOO_MANY,
-                          "more than %" PRIu64 " matches: ask for a smaller k or for fewer fingerprints", list->max);
     return reply_fail(reply_out, REPLY_FAILED, "out of memory");
+}
+
+/* Take all matches of a query, or none if there is no room for them. */
+static sstore_status query_all(const request *of, size_t index, uint32_t distance, sstore_cursor *cursor,
+                               match_list *list, sstore_error *error)
+{
+    const uint64_t *query = of->fingerprints + index * of->words;
+    const size_t before = list->count;
+    const bool nearest = of->route == ROUTE_NEAREST;
+    if (list->queries[index].is_too_many) /* in another store */
+        return SSTORE_OK;
+    const sstore_status status = nearest
+                                     ? sstore_query_nearest_words(cursor, query, distance, match_list_take, list, error)
+                                     : sstore_query_words(cursor, query, distance, match_list_take, list, error);
+    if (status == SSTORE_STOPPED && list->is_full) {
+        list->queries[index].is_too_many = true;
+        list->is_full = false;
+        list->count = before;
+        return SSTORE_OK;
+    }
+    if (list->count > before)
+        match_list_add_count(list, index, list->count - before, nearest ? match_list_item(list, before)->distance : 0);
+    return status;
+}
+
+/* Take the first matches of a query, through columns with room for as many as the list wants. */
+static sstore_status query_first(const request *of, size_t index, uint32_t distance, sstore_cursor *cursor,
+                                 const sstore_match_columns *columns, match_list *list, sstore_error *error)
+{
+    const size_t capacity = (size_t)list->limit;
+    const uint64_t *query = of->fingerprints + index * of->words;
+    const bool nearest = of->route == ROUTE_NEAREST;
+    uint64_t count;
+    sstore_status status = nearest
+                               ? sstore_query_nearest_words_columns(cursor, query, distance, columns, capacity, &count,
+                                                                    error)
+                               : sstore_query_words_columns(cursor, query, distance, columns, capacity, &count, error);
+    if (status != SSTORE_OK)
+        return status;
+    match_list_add_count(list, index, count, nearest ? columns->distance[0] : 0);
+    for (size_t i = 0; i < capacity && i < count && status == SSTORE_OK; i++) {
+        const uint64_t *words = columns->fingerprint + i * of->words;
+        const sstore_match match = {.fingerprint = *words,
+                                    .id = columns->id[i],
+                                    .distance = columns->distance[i],
+                                    .words = words};
+        status = match_list_take(list, &match) == 0 ? SSTORE_OK : SSTORE_STOPPED;
+    }
+    return status;
+}
+
+static sstore_status query_each(const request *of, uint32_t distance, const store_use *use, match_list *list,
+                                sstore_error *error)
+{
+    const size_t capacity = (size_t)list->limit;
+    uint64_t *memory = list->is_limited ? calloc(capacity, (of->words + 2) * sizeof *memory) : NULL;
+    sstore_match_columns columns = SSTORE_MATCH_COLUMNS_INIT;
+    sstore_status status = list->is_limited && memory == NULL ? error_no_memory(error) : SSTORE_OK;
+    if (memory != NULL) {
+        columns.fingerprint = memory;
+        columns.id = memory + capacity * of->words;
+        columns.distance = (void *)(columns.id + capacity);
+    }
+    for (size_t i = 0; i < of->count && status == SSTORE_OK; i++) {
+        list->first_query = i;
+        status = list->is_limited ? query_first(of, i, distance, use->cursor, &columns, list, error)
+                                  : query_all(of, i, distance, use->cursor, list, error);
+    }
+    free(memory);
+    return status;
 }
 
 /* Answer queries one by one. */
@@ -156,15 +223,8 @@ static sstore_status query_singly(service *self, const request *of, uint32_t dis
                                   match_list *list, sstore_error *error)
 {
     const uint64_t blocks = sstore_cursor_block_count(use->cursor), begin = time_now_ns();
-    sstore_status status = SSTORE_OK;
     sstore_cursor_set_stop(use->cursor, match_list_should_stop, list);
-    for (size_t i = 0; i < of->count && status == SSTORE_OK; i++) {
-        const uint64_t *query = of->fingerprints + i * of->words;
-        list->first_query = i;
-        status = of->route == ROUTE_NEAREST
-                     ? sstore_query_nearest_words(use->cursor, query, distance, match_list_take, list, error)
-                     : sstore_query_words(use->cursor, query, distance, match_list_take, list, error);
-    }
+    const sstore_status status = query_each(of, distance, use, list, error);
     metrics_add(&self->metrics.blocks, sstore_cursor_block_count(use->cursor) - blocks);
     if (of->count > 0) {
         const uint64_t mean = atomic_load_explicit(&self->mean_ns, memory_order_relaxed);
@@ -192,16 +252,26 @@ static sstore_status query_together(service *self, const request *of, uint32_t d
     options.block_count = &blocks;
     options.on_progress = check_time;
     options.progress_context = list;
+    options.limit = list->limit;
+    options.match_counts = list->found;
     list->first_query = 0;
     const sstore_status status = sstore_query_batch(use->store, of->fingerprints, of->count, distance, &options,
-                                                    match_list_take, list, error);
+                                                    list->is_limited ? match_list_take : match_list_take_counted, list,
+                                                    error);
+    for (size_t i = 0; i < of->count && status == SSTORE_OK; i++)
+        match_list_add_count(list, i, list->found[i], 0);
     metrics_add(&self->metrics.blocks, blocks);
     return status;
 }
 
+static bool is_singly(const request *of)
+{
+    return of->count <= NOW_QUERIES || of->route == ROUTE_NEAREST;
+}
+
 static bool find_in_store(service *self, const request *of, uint32_t index, match_list *list, reply *reply_out)
 {
-    const bool singly = of->count <= NOW_QUERIES || of->route == ROUTE_NEAREST;
+    const bool singly = is_singly(of);
     store_use use;
     sstore_error error;
     uint32_t distance;
@@ -219,19 +289,43 @@ static bool find_in_store(service *self, const request *of, uint32_t index, matc
     return found;
 }
 
+static bool find_in_stores(service *self, const request *of, match_list *list, reply *reply_out)
+{
+    const store_range range = stores_of(self, of);
+    bool found = true;
+    for (uint32_t i = range.begin; i < range.end && found && !list->is_full; i++)
+        found = find_in_store(self, of, i, list, reply_out);
+    return found;
+}
+
+/* Begin a list. Without a limit, a query has all its matches or fails. */
+static bool open_list(const service *self, const request *of, match_list *list, reply *reply_out)
+{
+    const uint64_t max = self->options.max_matches, limit = of->limit < max ? of->limit : max;
+    *list = (match_list){.words = of->words,
+                         .max = max,
+                         .is_limited = of->limit != UINT64_MAX,
+                         .limit = limit > 0 ? limit : 1,
+                         .queries = calloc(of->count + 1, sizeof *list->queries),
+                         .found = calloc(of->count + 1, sizeof *list->found),
+                         .deadline_ns = of->deadline_ns};
+    return (list->queries != NULL && list->found != NULL) || reply_fail(reply_out, REPLY_FAILED, "out of memory");
+}
+
 static void answer_query(service *self, job *of)
 {
     const request *asked = &of->request;
     const store_range range = stores_of(self, asked);
-    match_list list = {.words = asked->words, .max = self->options.max_matches, .deadline_ns = asked->deadline_ns};
-    bool found = true;
-    for (uint32_t i = range.begin; i < range.end && found; i++)
-        found = find_in_store(self, asked, i, &list, &of->reply);
+    match_list list;
+    bool found = open_list(self, asked, &list, &of->reply) && find_in_stores(self, asked, &list, &of->reply);
+    if (found && list.is_full) {
+        match_list_share(&list, asked->count);
+        found = find_in_stores(self, asked, &list, &of->reply);
+    }
     if (found) {
         metrics_add(&self->metrics.queries, asked->count);
-        metrics_add(&self->metrics.matches, list.count);
-        match_list_order(&list,
-                         range.end - range.begin > 1 || asked->count <= NOW_QUERIES || asked->route == ROUTE_NEAREST);
+        metrics_add(&self->metrics.matches, match_list_total(&list, asked->count));
+        match_list_order(&list, range.end - range.begin > 1 || is_singly(asked));
         matches_print(&list, asked, self->names.count > 1 ? self->names.items : NULL, &of->reply);
     }
     match_list_free(&list);
