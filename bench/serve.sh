@@ -42,7 +42,7 @@ if [ -n "$write" ]; then
   ( # adds 10,000 records a second, and compacts
     for ((i = 1; ; i++)); do
       bench_data uniform 10000 "$i" >"$work/new.u64"
-      sstore add --compact --quiet "$store" "$work/new.u64"
+      sstore add --quiet "$store" "$work/new.u64"
       sleep 1
     done
   ) &

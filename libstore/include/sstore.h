@@ -240,6 +240,7 @@ SSTORE_API uint64_t sstore_cursor_block_count(const sstore_cursor *cursor);
  *  - sstore_reindex(): "indexing" a table (table 0 with the ids)
  *  - joins: "permuting" and "comparing" fingerprints, once for each of some tables, "connecting" near fingerprints,
  *    "identifying" their records, and "reporting" them
+ *  - calls that write: "waiting" for another writer, with wait_ms
  */
 typedef struct sstore_progress {
     size_t struct_size;
@@ -635,6 +636,9 @@ typedef struct sstore_change {
  *    unknown, or any.
  *  - ignore_free_space: begin even if the disk seems too small.
  *  - on_progress: gets the progress of the call, or of the finish of a builder. NULL: no reports.
+ *  - wait_ms: only one call at a time can write to a store. If another one does, also in another process, wait so many
+ *    milliseconds for it, then fail with BUSY. 0: fail at once. UINT64_MAX: wait until it ends. While a call waits,
+ *    on_progress gets the phase "waiting", about 20 times a second, and can stop it (STOPPED).
  */
 typedef struct sstore_build_options {
     size_t struct_size;
@@ -654,10 +658,11 @@ typedef struct sstore_build_options {
     sstore_progress_fn on_progress;
     void *progress_context;
     uint32_t fingerprint_bits;      /* a multiple of 64 up to 1,024; default 64. The distance may be up to 16 a word */
+    uint64_t wait_ms;
 } sstore_build_options;
 
 #define SSTORE_BUILD_OPTIONS_INIT \
-    {sizeof(sstore_build_options), 3, 0, 0, false, false, false, NULL, NULL, NULL, 0, 0, 0, 0, NULL, NULL, 64}
+    {sizeof(sstore_build_options), 3, 0, 0, false, false, false, NULL, NULL, NULL, 0, 0, 0, 0, NULL, NULL, 64, 0}
 
 /* Begin a store at `path`. The folder is made; with `replace`, an existing store is locked against other writers, while
  * readers continue. An empty folder is used as it is. The builder writes into a new folder inside it, which readers do
@@ -685,17 +690,38 @@ typedef struct sstore_add_options {
     uint64_t expected_record_count, expected_max_id; /* as in sstore_build_options */
     sstore_progress_fn on_progress;
     void *progress_context;
+    bool no_compact; /* leave the segments of the store as they are: see "How changes keep a store compact" */
+    uint64_t wait_ms;
 } sstore_add_options;
 
 #define SSTORE_ADD_OPTIONS_INIT \
-    {sizeof(sstore_add_options), 0, 0, false, false, NULL, NULL, NULL, 0, 0, 0, NULL, NULL}
+    {sizeof(sstore_add_options), 0, 0, false, false, NULL, NULL, NULL, 0, 0, 0, NULL, NULL, false, 0}
 
-/* Begin to add records to the store at `path`. sstore_builder_finish() publishes them all together, as a segment of
- * their own. Readers that have the store open keep their state; sstore_open() and sstore_reopen() show the new one.
+/*
+ * How changes keep a store compact
+ *
+ * Every query reads all segments. So additions, removals and deduplication merge what they publish with the newest
+ * segments of the store, in one publication, unless no_compact is set:
+ *  - with those that have, together with the change, at most 16,384 words of fingerprints: 16,384 records of 64 bits,
+ *    or 1,024 of 1,024 bits; or, in a larger change, at most a quarter of its records. A store of so few records keeps
+ *    one segment, however many changes there are;
+ *  - with the next older ones, as long as each has at most four times as many records as the newer ones together, if
+ *    these are at least four segments (SSTORE_COMPACTION_TIERS).
+ * So a store of n records that grows by small changes has about 3 log4(n / 16,384) segments for 64 bits. Plan and radii
+ * of the merged segment are chosen for all its records.
+ *
+ * A call writes at most 4,194,304 words again, or 16 times as many records as it was given if those are more. A segment
+ * that is more than four times as large as all newer ones together is never written again. Only in a store of 64
+ * segments or more, a call may merge all segments that the tiers have.
+ */
+
+/* Begin to add records to the store at `path`. sstore_builder_finish() publishes them all together, merged with the
+ * store's newest segments or as a segment of their own. Readers that have the store open keep their state;
+ * sstore_open() and sstore_reopen() show the new one.
  * Records that the store already has are not added again. Records without ids get the ids from the store's next id on.
  * If nothing is new, nothing is written. Looking up records in the store takes memory: 8 bytes a block and some more,
  * up to half of memory_bytes. It also takes two file descriptors for each segment, in addition to those of
- * sstore_builder_create() and sstore_open(). Many small segments make queries slower: compact them (sstore_compact()).
+ * sstore_builder_create() and sstore_open().
  * Errors: as sstore_builder_create(); NOT_FOUND if there is no store; DAMAGED, UNSUPPORTED, RECIPE; BUSY if another
  * process is writing to it. */
 SSTORE_API sstore_status sstore_builder_create_addition(const char *path, const sstore_add_options *options,
@@ -769,12 +795,16 @@ typedef struct sstore_remove_options {
     void *progress_context;
     sstore_absent_fn on_absent; /* or NULL */
     void *absent_context;
+    bool no_compact; /* as in sstore_add_options */
+    uint64_t wait_ms;
 } sstore_remove_options;
 
-#define SSTORE_REMOVE_OPTIONS_INIT {sizeof(sstore_remove_options), 0, 0, false, NULL, NULL, 0, NULL, NULL, NULL, NULL}
+#define SSTORE_REMOVE_OPTIONS_INIT                                                                                     \
+    {sizeof(sstore_remove_options), 0, 0, false, NULL, NULL, 0, NULL, NULL, NULL, NULL, false, 0}
 
-/* Begin to remove records from the store at `path`. sstore_remover_finish() publishes all removals together, as a
- * segment. Records that the store does not have are ignored. sstore_compact() then frees the space of the removed ones.
+/* Begin to remove records from the store at `path`. sstore_remover_finish() publishes all removals together, merged
+ * with the store's newest segments or as a segment. Records that the store does not have are ignored. Removed records
+ * of segments that stay take space until sstore_compact().
  * The remover is freed by sstore_remover_finish() or sstore_remover_abort(). Memory, descriptors and errors: as
  * sstore_builder_create_addition(). */
 SSTORE_API sstore_status sstore_remover_create(const char *path, const sstore_remove_options *options,
@@ -815,9 +845,10 @@ typedef struct sstore_merge_options {
     uint64_t memory_bytes;
     sstore_progress_fn on_progress;
     void *progress_context;
+    uint64_t wait_ms;
 } sstore_merge_options;
 
-#define SSTORE_MERGE_OPTIONS_INIT {sizeof(sstore_merge_options), 0, 0, false, false, NULL, NULL, 0, NULL, NULL}
+#define SSTORE_MERGE_OPTIONS_INIT {sizeof(sstore_merge_options), 0, 0, false, false, NULL, NULL, 0, NULL, NULL, 0}
 
 /*
  * Merge the stores at input_paths, such as parts that several processes or machines built, into one store at `path`. It
@@ -869,10 +900,11 @@ typedef struct sstore_compact_options {
     uint64_t memory_bytes;
     sstore_progress_fn on_progress;
     void *progress_context;
+    uint64_t wait_ms;
 } sstore_compact_options;
 
 #define SSTORE_COMPACT_OPTIONS_INIT \
-    {sizeof(sstore_compact_options), SSTORE_COMPACTION_ALL, 0, 0, false, NULL, NULL, NULL, 0, NULL, NULL}
+    {sizeof(sstore_compact_options), SSTORE_COMPACTION_ALL, 0, 0, false, NULL, NULL, NULL, 0, NULL, NULL, 0}
 
 /*
  * Write one segment of several, without removed records, and publish the store with it. Readers that have the store
@@ -920,9 +952,10 @@ typedef struct sstore_reindex_options {
     bool all; /* rebuild all directories, also those that can be used */
     sstore_progress_fn on_progress;
     void *progress_context;
+    uint64_t wait_ms; /* see "Options that several calls have" */
 } sstore_reindex_options;
 
-#define SSTORE_REINDEX_OPTIONS_INIT {sizeof(sstore_reindex_options), false, NULL, NULL}
+#define SSTORE_REINDEX_OPTIONS_INIT {sizeof(sstore_reindex_options), false, NULL, NULL, 0}
 
 /*
  * Rebuild, from the block files, the directories that sstore_open() cannot use: directories that are lost or damaged,
@@ -951,7 +984,7 @@ typedef struct sstore_dedup_options {
     uint32_t distance; /* a record is new if none is within it: 0 to 16 a word, or SSTORE_OWN_DISTANCE, the default */
     uint32_t block_bytes;
     uint32_t threads;
-    bool compact;      /* compact by tiers after each publication */
+    bool no_compact;   /* as in sstore_add_options */
     bool check_ids;    /* as in sstore_add_options, for all publications together */
     bool ignore_free_space;
     const char *plan;  /* as in sstore_add_options */
@@ -964,11 +997,12 @@ typedef struct sstore_dedup_options {
     sstore_progress_fn on_progress; /* of publications, and of the queries for many records at once */
     void *progress_context;
     uint64_t limit; /* report only the first matches of each record; 0: all */
+    uint64_t wait_ms;
 } sstore_dedup_options;
 
-#define SSTORE_DEDUP_OPTIONS_INIT                                                                                 \
+#define SSTORE_DEDUP_OPTIONS_INIT                                                                                      \
     {sizeof(sstore_dedup_options), SSTORE_OWN_DISTANCE, 0, 0, false, false, false, NULL, NULL, NULL, 0, 0, NULL, NULL, \
-     0}
+     0, 0}
 
 /* The answer for one given record. */
 typedef struct sstore_dedup_answer {

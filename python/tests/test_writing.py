@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import errno
 import pathlib
 from typing import Any
@@ -49,10 +50,30 @@ def test_changes(folder: pathlib.Path, rng: np.random.Generator) -> None:
     sstore.build(folder / "b", [f for f, _ in records], [i for _, i in records])
     assert files(path) == files(folder / "b")
     for _ in range(5):
-        sstore.add(path, clustered(rng, 10))
+        sstore.add(path, clustered(rng, 10), compact=False)
     assert sstore.compact(path, tiered=True).segment_count == 2
+    for _ in range(5):
+        assert sstore.add(path, clustered(rng, 10)).segment_count <= 2
     with pytest.raises(TypeError):
         sstore.remove(path)
+
+
+def test_waiting(folder: pathlib.Path, rng: np.random.Generator) -> None:
+    path = folder / "a"
+    sstore.build(path, clustered(rng, 10))
+    with sstore.Deduplicator(path) as seen:
+        with pytest.raises(sstore.BusyError, match="set wait to wait"):
+            sstore.add(path, [1])
+        with pytest.raises(sstore.BusyError):
+            sstore.remove(path, [1], wait=0.05)
+        with pytest.raises(sstore.ArgumentError, match="wait: expected seconds"):
+            sstore.compact(path, wait=-1)
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            waiting = pool.submit(sstore.add, path, [1], wait=True)
+            with pytest.raises(concurrent.futures.TimeoutError):
+                waiting.result(timeout=0.1)
+            seen.close()
+            assert waiting.result().added_count == 1
 
 
 def test_builder(folder: pathlib.Path, rng: np.random.Generator) -> None:

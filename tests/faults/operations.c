@@ -52,7 +52,8 @@ static sstore_status replace(const operation *self, uint32_t threads, sstore_err
 static sstore_status add(const operation *self, uint32_t threads, sstore_error *error)
 {
     const sstore_build_options as_built = build_options(threads);
-    const sstore_add_options options = options_to_add(&as_built);
+    sstore_add_options options = options_to_add(&as_built);
+    options.no_compact = !self->merges;
     return store_add(self->path, &options, self->second.fingerprints, self->second.ids, self->second.count, NULL,
                      error);
 }
@@ -60,7 +61,8 @@ static sstore_status add(const operation *self, uint32_t threads, sstore_error *
 static sstore_status take_out(const operation *self, uint32_t threads, sstore_error *error)
 {
     const sstore_build_options as_built = build_options(threads);
-    const sstore_remove_options options = options_to_remove(&as_built);
+    sstore_remove_options options = options_to_remove(&as_built);
+    options.no_compact = !self->merges;
     return store_remove(self->path, &options, self->first.fingerprints, self->first.ids, REMOVED, NULL, error);
 }
 
@@ -102,6 +104,7 @@ static sstore_status take_in(const operation *self, uint32_t threads, sstore_err
     sstore_dedup_options options = options_to_dedup(&as_built);
     sstore_dedup *dedup;
     options.distance = 0;
+    options.no_compact = !self->merges;
     sstore_status status = sstore_dedup_open(self->path, &options, &dedup, error);
     if (status != SSTORE_OK)
         return status;
@@ -588,6 +591,9 @@ void operations_make(uint64_t seed, operation operations[OPERATION_COUNT])
         {.name = "compact", .run = compact, .writes = true},
         {.name = "reindex", .run = reindex, .writes = true, .mends = true},
         {.name = "dedup", .run = take_in, .writes = true},
+        {.name = "add-merged", .run = add, .writes = true, .merges = true},
+        {.name = "remove-merged", .run = take_out, .writes = true, .merges = true},
+        {.name = "dedup-merged", .run = take_in, .writes = true, .merges = true},
         {.name = "read", .run = read_by_pread},
         {.name = "read-memory", .run = read_into_memory},
         {.name = "join", .run = join_all},
@@ -609,6 +615,7 @@ void operations_make_wide(uint64_t seed, operation operations[WIDE_OPERATION_COU
         {.name = "compact-wide", .run = compact, .writes = true},
         {.name = "reindex-wide", .run = reindex, .writes = true, .mends = true},
         {.name = "dedup-wide", .run = take_in, .writes = true},
+        {.name = "add-merged-wide", .run = add, .writes = true, .merges = true},
         {.name = "read-wide", .run = read_and_match_stream},
         {.name = "read-memory-wide", .run = read_into_memory},
     };

@@ -23,6 +23,7 @@ struct operation {
     operation_fn run;
     bool writes;                       /* and the next one removes leftovers */
     bool mends;                        /* the store before it cannot be opened */
+    bool merges;                       /* with the segments of the store */
     char saved[OPERATIONS_PATH_BYTES]; /* the store before it; "": none */
     char path[OPERATIONS_PATH_BYTES];
     data_set first, second;            /* records in the store, and others */
@@ -33,12 +34,12 @@ struct operation {
 };
 
 /* Make the operations, with their stores in scratch folders. */
-#define OPERATION_COUNT 12u
+#define OPERATION_COUNT 15u
 void operations_make(uint64_t seed, operation operations[OPERATION_COUNT]);
 void operations_free(operation operations[OPERATION_COUNT]);
 
 /* Those of them that stores of several words have, on such a store. Until they are freed, widened_words is set. */
-#define WIDE_OPERATION_COUNT 9u
+#define WIDE_OPERATION_COUNT 10u
 void operations_make_wide(uint64_t seed, operation operations[WIDE_OPERATION_COUNT]);
 void operations_free_wide(operation operations[WIDE_OPERATION_COUNT]);
 

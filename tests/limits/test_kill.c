@@ -215,10 +215,12 @@ static data_set part_of(const changing *self, uint32_t part)
     return taken;
 }
 
-/* What is done in one step: a part is added or removed, or all segments are compacted, or the newest. */
+/* What is done in one step: a part is added or removed, and perhaps merged with the newest segments; or all segments
+ * are compacted, or the newest. */
 typedef struct step {
     enum work { ADD, REMOVE, COMPACT, COMPACT_TIERS } what;
     uint32_t part;
+    bool merges;
 } step;
 
 static bool run_step(const changing *self, step taken)
@@ -228,10 +230,11 @@ static bool run_step(const changing *self, step taken)
     const data_set part = part_of(self, taken.part);
     options.memory_bytes = 1 << 20;
     options.threads = 2;
-    const sstore_add_options add = options_to_add(&options);
-    const sstore_remove_options remove = options_to_remove(&options);
+    sstore_add_options add = options_to_add(&options);
+    sstore_remove_options remove = options_to_remove(&options);
     sstore_compact_options compact = options_to_compact(&options);
     compact.scope = taken.what == COMPACT_TIERS ? SSTORE_COMPACTION_TIERS : SSTORE_COMPACTION_ALL;
+    add.no_compact = remove.no_compact = !taken.merges;
     if (taken.what >= COMPACT)
         return sstore_compact(self->path, &compact, NULL, &error) == SSTORE_OK;
     const sstore_status status = taken.what == ADD ? store_add(self->path, &add, part.fingerprints, part.ids,
@@ -321,7 +324,9 @@ static void test_kill_changes(void **state)
     const data_set first = part_of(&self, 0);
     store_must_build(self.path, NULL, &first);
     for (uint64_t i = 0; i < kills; i++) {
-        const step taken = {.what = (enum work)rng_below(&random, 4), .part = (uint32_t)rng_below(&random, PARTS)};
+        const step taken = {.what = (enum work)rng_below(&random, 4),
+                            .part = (uint32_t)rng_below(&random, PARTS),
+                            .merges = rng_one_in(&random, 2)};
         const double seconds = self.usual * 1.5 * (double)rng_below(&random, 1000) / 1000;
         const uint32_t after = after_step(parts, taken);
         testing_doing("kill %" PRIu64 ", step %d of part %u, after %.3f s of about %.3f, seed %" PRIu64, i, taken.what,

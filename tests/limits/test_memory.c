@@ -109,7 +109,7 @@ static bool insert_wide(const char *path, uint32_t words, uint64_t count, uint32
     sstore_dedup *dedup;
     options.memory_bytes = MEMORY_BYTES;
     options.threads = threads;
-    options.compact = true;
+    options.no_compact = false;
     options.distance = words;
     bool done = build_wide(path, words, 0, threads) && must(sstore_dedup_open(path, &options, &dedup, &error), &error);
     for (uint64_t at = 0, piece; done && at < count; at += piece) {

@@ -165,6 +165,7 @@ static void add_some(living *self)
     const sstore_build_options as_built = make_options(self);
     sstore_add_options options = options_to_add(&as_built);
     options.check_ids = rng_one_in(&self->random, 2);
+    options.no_compact = rng_one_in(&self->random, 2);
     for (size_t i = 0; i < count; i++) {
         records[i] = pool_record(self);
         if (self->assigned)
@@ -222,7 +223,8 @@ static void remove_some(living *self)
     sstore_error error = {.status = SSTORE_OK};
     sstore_change change = {.struct_size = sizeof change};
     const sstore_build_options as_built = make_options(self);
-    const sstore_remove_options options = options_to_remove(&as_built);
+    sstore_remove_options options = options_to_remove(&as_built);
+    options.no_compact = rng_one_in(&self->random, 2);
     for (size_t i = 0; i < count; i++) {
         names[i] = pool_record(self);
         if (self->truth.count > 0 && rng_one_in(&self->random, 2))

@@ -189,7 +189,7 @@ static void run_case(taking *self, uint64_t number)
     if (rng_one_in(random, 2))
         options.distance = self->distance = (uint32_t)rng_below(random, 9);
     options.publish_every = rng_one_in(random, 2) ? rng_between(random, 1, 500) : 0;
-    options.compact = rng_one_in(random, 2);
+    options.no_compact = rng_one_in(random, 2);
     options.check_ids = rng_one_in(random, 2);
     testing_doing("case %" PRIu64 ": %s, %s, distance %u of %u, every %" PRIu64 ", seed %" PRIu64, number,
                   data_kind_name(self->pool.kind), data_ids_name(ids), self->distance, build.distance,

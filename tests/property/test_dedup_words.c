@@ -223,7 +223,7 @@ static sstore_dedup_options choose_options(taking *self)
                             : rng_one_in(random, 2) ? UINT64_MAX
                                                     : 0;
     options.memory_bytes = rng_one_in(random, 2) ? UINT64_C(1) << 20 : 0;
-    options.compact = rng_one_in(random, 2);
+    options.no_compact = rng_one_in(random, 2);
     options.check_ids = rng_one_in(random, 2);
     return options;
 }

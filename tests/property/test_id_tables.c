@@ -8,6 +8,7 @@
 
 #include "names/id_table_reader.h"
 #include "names/id_table_writer.h"
+#include "output/new_file.h"
 #include "support/random.h"
 #include "support/scratch.h"
 #include "support/testing.h"
@@ -203,9 +204,9 @@ static void test_writers(void **state)
     assert_status(id_table_writer_add(table, 5, "again", 5, &error), SSTORE_ERROR_ARGUMENT, &error);
     id_table_writer_free(table); /* not committed */
     assert_status(id_table_reader_open(path, &reader, &error), SSTORE_ERROR_NOT_FOUND, &error);
-    assert_false(scratch_exists(scratch_path("locked" ID_TABLE_NEW_SUFFIX)));
+    assert_false(scratch_exists(scratch_path("locked" NEW_FILE_SUFFIX)));
 
-    file_save(scratch_path("locked" ID_TABLE_NEW_SUFFIX), "left by a killed writer", 23);
+    file_save(scratch_path("locked" NEW_FILE_SUFFIX), "left by a killed writer", 23);
     assert_ok(id_table_writer_open(path, &table, &error), &error);
     assert_ok(id_table_writer_add(table, 5, "five", 4, &error), &error);
     assert_ok(id_table_writer_commit(table, &error), &error);

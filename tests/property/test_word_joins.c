@@ -51,7 +51,7 @@ static void write_rows(rng *random, const subject *to, const row_set *rows, bool
     options.replace = true;
     options.memory_bytes = UINT64_C(1) << 20;
     options.threads = (uint32_t)rng_between(random, 1, 2);
-    assert_ok(adds ? sstore_builder_create_addition(to->path, NULL, &builder, &error)
+    assert_ok(adds ? sstore_builder_create_addition(to->path, &add_apart, &builder, &error)
                    : sstore_builder_create(to->path, &options, &builder, &error),
               &error);
     assert_ok(sstore_builder_add(builder, given.fingerprints, to->has_ids ? given.ids : NULL, rows->count, &error),
@@ -66,7 +66,7 @@ static void remove_rows(rng *random, const subject *from, const row_set *rows)
     sstore_remover *remover;
     sstore_error error;
     row_columns given = row_columns_of(rows, from->maker.words);
-    assert_ok(sstore_remover_create(from->path, NULL, &remover, &error), &error);
+    assert_ok(sstore_remover_create(from->path, &remove_apart, &remover, &error), &error);
     assert_ok(from->has_ids && rng_one_in(random, 2)
                   ? sstore_remover_remove(remover, given.fingerprints, given.ids, rows->count, &error)
                   : sstore_remover_remove_fingerprints(remover, given.fingerprints, rows->count, &error),

@@ -107,7 +107,9 @@ static void add(test_case *of)
     sstore_error error;
     sstore_change change = SSTORE_CHANGE_INIT;
     const size_t before = of->truth.count;
-    assert_ok(sstore_builder_create_addition(of->path, NULL, &builder, &error), &error);
+    sstore_add_options options = SSTORE_ADD_OPTIONS_INIT;
+    options.no_compact = rng_one_in(&of->random, 2);
+    assert_ok(sstore_builder_create_addition(of->path, &options, &builder, &error), &error);
     assert_int_equal(sstore_builder_word_count(builder), of->words);
     add_rows(of, builder, rng_between(&of->random, 1, 200));
     assert_ok(sstore_builder_finish(builder, &change, &error), &error);
@@ -129,7 +131,9 @@ static void remove_some(test_case *of)
         row_set_put(&removed, &chosen);
     }
     row_columns keys = row_columns_of(&removed, of->words);
-    assert_ok(sstore_remover_create(of->path, NULL, &remover, &error), &error);
+    sstore_remove_options options = SSTORE_REMOVE_OPTIONS_INIT;
+    options.no_compact = rng_one_in(&of->random, 2);
+    assert_ok(sstore_remover_create(of->path, &options, &remover, &error), &error);
     assert_int_equal(sstore_remover_word_count(remover), of->words);
     if (way == 0)
         assert_ok(sstore_remover_remove(remover, keys.fingerprints, keys.ids, removed.count, &error), &error);

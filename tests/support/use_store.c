@@ -64,7 +64,7 @@ void store_must_build(const char *path, const sstore_build_options *options, con
 
 sstore_add_options options_to_add(const sstore_build_options *build)
 {
-    sstore_add_options options = SSTORE_ADD_OPTIONS_INIT;
+    sstore_add_options options = add_apart;
     options.block_bytes = build->block_bytes;
     options.threads = build->threads;
     options.ignore_free_space = build->ignore_free_space;
@@ -81,7 +81,7 @@ sstore_add_options options_to_add(const sstore_build_options *build)
 
 sstore_remove_options options_to_remove(const sstore_build_options *build)
 {
-    sstore_remove_options options = SSTORE_REMOVE_OPTIONS_INIT;
+    sstore_remove_options options = remove_apart;
     options.block_bytes = build->block_bytes;
     options.threads = build->threads;
     options.ignore_free_space = build->ignore_free_space;
@@ -125,7 +125,7 @@ sstore_compact_options options_to_compact(const sstore_build_options *build)
 
 sstore_dedup_options options_to_dedup(const sstore_build_options *build)
 {
-    sstore_dedup_options options = SSTORE_DEDUP_OPTIONS_INIT;
+    sstore_dedup_options options = dedup_apart;
     options.block_bytes = build->block_bytes;
     options.threads = build->threads;
     options.ignore_free_space = build->ignore_free_space;
@@ -155,7 +155,8 @@ sstore_status store_add(const char *path, const sstore_add_options *options, con
                         const uint64_t *ids, size_t count, sstore_change *change_out, sstore_error *error)
 {
     sstore_builder *builder;
-    sstore_status status = sstore_builder_create_addition(path, options, &builder, error);
+    sstore_status status = sstore_builder_create_addition(path, options != NULL ? options : &add_apart, &builder,
+                                                          error);
     if (status != SSTORE_OK)
         return status;
     status = add_records(builder, fingerprints, ids, count, error);
@@ -169,7 +170,7 @@ sstore_status store_remove(const char *path, const sstore_remove_options *option
                            const uint64_t *ids, size_t count, sstore_change *change_out, sstore_error *error)
 {
     sstore_remover *remover;
-    sstore_status status = sstore_remover_create(path, options, &remover, error);
+    sstore_status status = sstore_remover_create(path, options != NULL ? options : &remove_apart, &remover, error);
     if (status != SSTORE_OK)
         return status;
     const size_t room = widened_words == 1 ? count : WIDENED_ROOM;
@@ -188,8 +189,8 @@ sstore_status store_remove(const char *path, const sstore_remove_options *option
 sstore_status store_change(const char *path, bool removes, const uint64_t *fingerprints, const uint64_t *ids,
                            size_t count, sstore_error *error)
 {
-    sstore_add_options add = SSTORE_ADD_OPTIONS_INIT;
-    sstore_remove_options remove = SSTORE_REMOVE_OPTIONS_INIT;
+    sstore_add_options add = add_apart;
+    sstore_remove_options remove = remove_apart;
     add.memory_bytes = remove.memory_bytes = 1 << 20;
     add.threads = remove.threads = 1;
     return removes ? store_remove(path, &remove, fingerprints, ids, count, NULL, error)

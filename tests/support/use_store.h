@@ -19,7 +19,7 @@ sstore_status store_build(const char *path, const sstore_build_options *options,
 /* The same; whatever goes wrong fails the test. NULL options: small blocks, little memory. */
 void store_must_build(const char *path, const sstore_build_options *options, const data_set *set);
 
-/* The options of a build for other calls, as far as they have them. */
+/* The options of a build for other calls, as far as they have them. Changes are segments of their own. */
 sstore_add_options options_to_add(const sstore_build_options *build);
 sstore_remove_options options_to_remove(const sstore_build_options *build);
 sstore_merge_options options_to_merge(const sstore_build_options *build);
@@ -27,7 +27,8 @@ sstore_compact_options options_to_compact(const sstore_build_options *build);
 sstore_dedup_options options_to_dedup(const sstore_build_options *build);
 sstore_cluster_options options_to_cluster(const sstore_join_options *from, bool with_singles);
 
-/* Add `count` records to a store in one step, or remove them. `ids` and `change_out` may be NULL. */
+/* Add `count` records to a store in one step, or remove them. `ids` and `change_out` may be NULL. Without options, the
+ * change is a segment of its own. */
 sstore_status store_add(const char *path, const sstore_add_options *options, const uint64_t *fingerprints,
                         const uint64_t *ids, size_t count, sstore_change *change_out, sstore_error *error);
 /* Without ids: all records with these fingerprints. */

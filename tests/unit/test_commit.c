@@ -169,7 +169,7 @@ static void test_made_folder_goes_again(void **state)
 {
     ss_transaction place;
     sstore_error error = {.status = SSTORE_OK};
-    assert_ok(ss_transaction_open(&place, store_path(), SS_WRITE_NEW, &error), &error);
+    assert_ok(ss_transaction_open(&place, store_path(), SS_WRITE_NEW, NULL, &error), &error);
     assert_true(place.made_folder);
     assert_ok(ss_transaction_stage(&place, &error), &error);
     assert_int_equal(entries(SS_UNFINISHED_PREFIX), 1);
@@ -190,7 +190,7 @@ static void test_made_folder_goes_after_chdir(void **state)
         ss_transaction place;
         sstore_error error = {.status = SSTORE_OK};
         assert_int_equal(chdir(scratch_path("here")), 0);
-        assert_ok(ss_transaction_open(&place, paths[i], SS_WRITE_NEW, &error), &error);
+        assert_ok(ss_transaction_open(&place, paths[i], SS_WRITE_NEW, NULL, &error), &error);
         assert_int_equal(chdir(scratch_path("there")), 0);
         ss_transaction_close(&place);
         assert_false(scratch_exists(scratch_path("here/store")));
@@ -199,7 +199,7 @@ static void test_made_folder_goes_after_chdir(void **state)
     /* One that has another name now is not removed, and neither is what has its name. */
     ss_transaction place;
     sstore_error error = {.status = SSTORE_OK};
-    assert_ok(ss_transaction_open(&place, scratch_path("here/store"), SS_WRITE_NEW, &error), &error);
+    assert_ok(ss_transaction_open(&place, scratch_path("here/store"), SS_WRITE_NEW, NULL, &error), &error);
     assert_int_equal(rename(scratch_path("here/store"), scratch_path("here/moved")), 0);
     make_folder(scratch_path("here/store"));
     ss_transaction_close(&place);
@@ -216,7 +216,7 @@ static void test_existing_folder_stays(void **state)
     ss_transaction place;
     sstore_error error = {.status = SSTORE_OK};
     make_folder(store_path());
-    assert_ok(ss_transaction_open(&place, store_path(), SS_WRITE_NEW, &error), &error);
+    assert_ok(ss_transaction_open(&place, store_path(), SS_WRITE_NEW, NULL, &error), &error);
     assert_ok(ss_transaction_stage(&place, &error), &error);
     file_save(scratch_path("store/%s/table-00.blk", place.staged[0]->name), "unfinished", 10);
     ss_transaction_close(&place);
@@ -229,17 +229,17 @@ static void test_one_writer_at_a_time(void **state)
     sstore_error error = {.status = SSTORE_OK};
     data_set set = make_data(0);
     must_build(&set, false);
-    assert_ok(ss_transaction_open(&first, store_path(), SS_WRITE_REPLACE, &error), &error);
+    assert_ok(ss_transaction_open(&first, store_path(), SS_WRITE_REPLACE, NULL, &error), &error);
     assert_ok(ss_transaction_stage(&first, &error), &error);
     for (ss_write_mode mode = SS_WRITE_NEW; mode <= SS_WRITE_EXTEND; mode++) {
-        assert_status(ss_transaction_open(&second, store_path(), mode, &error), SSTORE_ERROR_BUSY, &error);
+        assert_status(ss_transaction_open(&second, store_path(), mode, NULL, &error), SSTORE_ERROR_BUSY, &error);
         assert_non_null(strstr(error.message, store_path()));
     }
     assert_int_equal(entries(SS_UNFINISHED_PREFIX), 1); /* the first one's is still there */
     assert_true(holds(&set));                           /* readers are not disturbed */
     ss_transaction_close(&first);
     check_only_a_store();
-    assert_ok(ss_transaction_open(&second, store_path(), SS_WRITE_REPLACE, &error), &error);
+    assert_ok(ss_transaction_open(&second, store_path(), SS_WRITE_REPLACE, NULL, &error), &error);
     ss_transaction_close(&second);
     assert_true(holds(&set));
     data_free(&set);
@@ -253,9 +253,9 @@ static void test_lock_of_another_program(void **state)
     make_folder(store_path());
     assert_ok(ss_dir_open(store_path(), &dir, &error), &error);
     assert_int_equal(flock(dir.fd, LOCK_EX), 0);
-    assert_status(ss_transaction_open(&place, store_path(), SS_WRITE_NEW, &error), SSTORE_ERROR_BUSY, &error);
+    assert_status(ss_transaction_open(&place, store_path(), SS_WRITE_NEW, NULL, &error), SSTORE_ERROR_BUSY, &error);
     ss_dir_close(&dir);
-    assert_ok(ss_transaction_open(&place, store_path(), SS_WRITE_NEW, &error), &error);
+    assert_ok(ss_transaction_open(&place, store_path(), SS_WRITE_NEW, NULL, &error), &error);
     ss_transaction_close(&place);
 }
 
@@ -282,7 +282,7 @@ static void test_unreadable_state_is_not_published(void **state)
     ss_manifest changed;
     sstore_error error;
     must_build(&set, false);
-    assert_ok(ss_transaction_open(&place, store_path(), SS_WRITE_EXTEND, &error), &error);
+    assert_ok(ss_transaction_open(&place, store_path(), SS_WRITE_EXTEND, NULL, &error), &error);
     assert_ok(ss_manifest_copy(&place.manifest, &changed, &error), &error);
     changed.distance = changed.segments[0].plan.distance = 16; /* its two tables are not complete for that */
     changed.segments[0].segment_id = ss_segment_id(&changed.segments[0]);
@@ -317,7 +317,8 @@ static void test_folder_with_strangers_is_refused(void **state)
             scratch_remove(store_path());
             make_folder(store_path());
             file_save(in_store(strangers[i]), "mine", 4);
-            assert_status(ss_transaction_open(&place, store_path(), replace ? SS_WRITE_REPLACE : SS_WRITE_NEW, &error),
+            assert_status(ss_transaction_open(&place, store_path(), replace ? SS_WRITE_REPLACE : SS_WRITE_NEW, NULL,
+                                              &error),
                           SSTORE_ERROR_EXISTS, &error);
             assert_non_null(strstr(error.message, strangers[i]));
             assert_int_equal(entries(""), 1);
@@ -342,7 +343,7 @@ static void test_folder_that_cannot_be_listed(void **state)
         testing_doing("a folder whose entry %" PRIu64 " cannot be read", entry);
         failing_entry = entry;
         entries_read = 0;
-        const sstore_status status = ss_transaction_open(&place, store_path(), SS_WRITE_REPLACE, &error);
+        const sstore_status status = ss_transaction_open(&place, store_path(), SS_WRITE_REPLACE, NULL, &error);
         failing_entry = 0;
         assert_true(status == SSTORE_ERROR_IO || status == SSTORE_ERROR_EXISTS);
         assert_true(scratch_exists(notes));
@@ -356,12 +357,13 @@ static void test_path_that_is_no_folder(void **state)
     sstore_error error = {.status = SSTORE_OK};
     file_save(store_path(), "mine", 4);
     for (int replace = 0; replace < 2; replace++) {
-        assert_status(ss_transaction_open(&place, store_path(), replace ? SS_WRITE_REPLACE : SS_WRITE_NEW, &error),
+        assert_status(ss_transaction_open(&place, store_path(), replace ? SS_WRITE_REPLACE : SS_WRITE_NEW, NULL,
+                                          &error),
                       SSTORE_ERROR_EXISTS, &error);
         assert_true(scratch_exists(store_path()));
     }
     const char *deep = scratch_path("not-there/store");
-    assert_status(ss_transaction_open(&place, deep, SS_WRITE_NEW, &error), SSTORE_ERROR_IO, &error);
+    assert_status(ss_transaction_open(&place, deep, SS_WRITE_NEW, NULL, &error), SSTORE_ERROR_IO, &error);
     assert_int_equal(error.system_errno, ENOENT);
 }
 
@@ -385,10 +387,10 @@ static void test_leftovers_beside_a_store(void **state)
     must_build(&set, false);
     make_leftovers();
     assert_true(holds(&set));
-    assert_status(ss_transaction_open(&place, store_path(), SS_WRITE_NEW, &error), SSTORE_ERROR_EXISTS, &error);
+    assert_status(ss_transaction_open(&place, store_path(), SS_WRITE_NEW, NULL, &error), SSTORE_ERROR_EXISTS, &error);
     assert_true(holds(&set));
     for (ss_write_mode mode = SS_WRITE_REPLACE; mode <= SS_WRITE_EXTEND; mode++) {
-        assert_ok(ss_transaction_open(&place, store_path(), mode, &error), &error);
+        assert_ok(ss_transaction_open(&place, store_path(), mode, NULL, &error), &error);
         ss_transaction_close(&place);
         assert_int_equal(entries(SS_UNFINISHED_PREFIX), 0);
         assert_int_equal(entries(SS_SEGMENT_PREFIX), 2); /* nothing was published */
@@ -410,7 +412,7 @@ static void test_leftovers_without_a_store(void **state)
     assert_int_equal(rename(in_store(SS_MANIFEST_NAME), in_store(SS_MANIFEST_NEW_NAME)), 0);
     make_folder(in_store("tmp-0000000000000001"));
     for (int round = 0; round < 2; round++) { /* a build that gives up meanwhile changes nothing */
-        assert_ok(ss_transaction_open(&place, store_path(), SS_WRITE_NEW, &error), &error);
+        assert_ok(ss_transaction_open(&place, store_path(), SS_WRITE_NEW, NULL, &error), &error);
         assert_ok(ss_transaction_stage(&place, &error), &error);
         ss_transaction_close(&place);
         assert_int_equal(entries(""), 2);
@@ -440,9 +442,10 @@ static void test_lost_manifest(void **state)
             file_save(in_store(SS_MANIFEST_NEW_NAME), "unfinished", 10);
         else if (kind == 2)
             file_save(in_store(SS_MANIFEST_NEW_NAME), manifest_of_third.data, manifest_of_third.size);
-        assert_status(ss_transaction_open(&place, store_path(), SS_WRITE_NEW, &error), SSTORE_ERROR_EXISTS, &error);
+        assert_status(ss_transaction_open(&place, store_path(), SS_WRITE_NEW, NULL, &error), SSTORE_ERROR_EXISTS,
+                      &error);
         assert_non_null(strstr(error.message, "lost its MANIFEST"));
-        assert_ok(ss_transaction_open(&place, store_path(), SS_WRITE_REPLACE, &error), &error);
+        assert_ok(ss_transaction_open(&place, store_path(), SS_WRITE_REPLACE, NULL, &error), &error);
         assert_ok(ss_transaction_stage(&place, &error), &error);
         ss_transaction_close(&place);
         file_save(in_store(SS_MANIFEST_NAME), manifest.data, manifest.size);
@@ -477,12 +480,13 @@ static void test_look_alikes_stay(void **state)
         const char *mine = scratch_path("store/%s/disk.blk", folders[i]);
         file_save(mine, "mine", 4);
         for (ss_write_mode mode = SS_WRITE_NEW; mode <= SS_WRITE_REPLACE; mode++)
-            assert_status(ss_transaction_open(&place, store_path(), mode, &error), SSTORE_ERROR_EXISTS, &error);
+            assert_status(ss_transaction_open(&place, store_path(), mode, NULL, &error), SSTORE_ERROR_EXISTS, &error);
         assert_true(scratch_exists(mine));
         if (i < 2)
             continue;
         file_save(in_store(SS_MANIFEST_NAME), "mine", 4); /* nor does a file of this name make it a store */
-        assert_status(ss_transaction_open(&place, store_path(), SS_WRITE_REPLACE, &error), SSTORE_ERROR_EXISTS, &error);
+        assert_status(ss_transaction_open(&place, store_path(), SS_WRITE_REPLACE, NULL, &error), SSTORE_ERROR_EXISTS,
+                      &error);
         assert_true(scratch_exists(mine) && scratch_exists(in_store(SS_MANIFEST_NAME)));
     }
     testing_done();
@@ -525,7 +529,7 @@ static void test_damaged_manifest_is_replaced(void **state)
     make_leftovers();
     file_bytes manifest = file_load(in_store(SS_MANIFEST_NAME));
     file_patch(in_store(SS_MANIFEST_NAME), 100, "damage", 6);
-    assert_ok(ss_transaction_open(&place, store_path(), SS_WRITE_REPLACE, &error), &error);
+    assert_ok(ss_transaction_open(&place, store_path(), SS_WRITE_REPLACE, NULL, &error), &error);
     ss_transaction_close(&place);
     file_save(in_store(SS_MANIFEST_NAME), manifest.data, manifest.size);
     assert_true(holds(&set));

@@ -25,8 +25,8 @@ static bool holds(const sstore_record *record)
 
 static sstore_change change_store(const char *path, bool removes, const sstore_record *records, size_t count)
 {
-    sstore_add_options add = SSTORE_ADD_OPTIONS_INIT;
-    sstore_remove_options remove = SSTORE_REMOVE_OPTIONS_INIT;
+    sstore_add_options add = add_apart;
+    sstore_remove_options remove = remove_apart;
     sstore_change change = {.struct_size = sizeof change};
     sstore_error error;
     uint64_t *fingerprints = test_calloc(count + 1, sizeof *fingerprints), *ids = test_calloc(count + 1, sizeof *ids);
@@ -142,7 +142,7 @@ static void test_dedup(void **state)
         assert_ok(sstore_builder_finish(builder, NULL, &error), &error);
         held_count = 0;
         options.distance = 0;
-        options.compact = i % 2 == 1;
+        options.no_compact = i % 2 == 0;
         options.check_ids = true;
         assert_ok(sstore_dedup_open(path, &options, &dedup, &error), &error);
         for (uint64_t steps = rng_between(&random, 1, 6); steps > 0; steps--) {

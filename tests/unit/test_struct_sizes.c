@@ -464,7 +464,7 @@ static sstore_status give_remove(void *to, sstore_error *error)
 {
     sstore_remover *remover;
     folder_copy(source, target);
-    assert_ok(sstore_remover_create(target, NULL, &remover, error), error);
+    assert_ok(sstore_remover_create(target, &remove_apart, &remover, error), error);
     assert_ok(sstore_remover_remove_ids(remover, data.ids, 1, error), error);
     const sstore_status status = sstore_remover_finish(remover, to, error);
     assert_int_equal(count_segments(), status == SSTORE_OK ? 2 : 1);
@@ -527,7 +527,7 @@ static sstore_status give_dedup(void *to, sstore_error *error)
     const uint64_t fingerprint = UINT64_C(0x0f0f0f0f0f0f0f0f), id = 1;
     sstore_dedup *dedup;
     folder_copy(source, target);
-    assert_ok(sstore_dedup_open(target, NULL, &dedup, error), error);
+    assert_ok(sstore_dedup_open(target, &dedup_apart, &dedup, error), error);
     assert_ok(sstore_dedup_insert(dedup, &fingerprint, &id, 1, NULL, NULL, NULL, error), error);
     assert_int_equal(sstore_dedup_pending_count(dedup), 1);
     const sstore_status status = sstore_dedup_publish(dedup, to, error);

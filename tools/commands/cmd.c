@@ -300,6 +300,12 @@ const command_option input_thread_options[] = {
     {0},
 };
 
+const command_option wait_options[] = {
+    {"wait", 0, "SECONDS", "while another process writes to the store, wait, at most SECONDS (default: fail at once)",
+     OPTION_SECONDS, OPTION_FIELD(task_arguments, options.wait_ms), .value_is_optional = true},
+    {0},
+};
+
 const command_option write_options[] = {
     {"memory", 0, "SIZE", "memory limit of the process (default 1G; enforced from 64M up)", OPTION_SIZE,
      OPTION_FIELD(task_arguments, options.memory_bytes)},
@@ -307,6 +313,12 @@ const command_option write_options[] = {
      OPTION_TEXT, OPTION_FIELD(task_arguments, options.tmp_dir)},
     {"ignore-free-space", 0, NULL, "start even if the disk seems too full", OPTION_FLAG,
      OPTION_FIELD(task_arguments, options.ignore_free_space)},
+    {0},
+};
+
+const command_option change_options[] = {
+    {"no-compact", 0, NULL, "do not merge the change with the small segments of STORE", OPTION_FLAG,
+     OPTION_FIELD(task_arguments, no_compact)},
     {0},
 };
 
@@ -359,6 +371,8 @@ sstore_add_options task_add_options(const task_arguments *arguments)
     options.memory_bytes = from->memory_bytes;
     options.expected_record_count = from->expected_record_count;
     options.expected_max_id = from->expected_max_id;
+    options.no_compact = arguments->no_compact;
+    options.wait_ms = from->wait_ms;
     options.on_progress = from->on_progress;
     options.progress_context = from->progress_context;
     return options;
@@ -368,6 +382,8 @@ sstore_remove_options task_remove_options(const task_arguments *arguments)
 {
     const sstore_build_options *from = &arguments->options;
     sstore_remove_options options = SSTORE_REMOVE_OPTIONS_INIT;
+    options.no_compact = arguments->no_compact;
+    options.wait_ms = from->wait_ms;
     options.threads = from->threads;
     options.ignore_free_space = from->ignore_free_space;
     options.tmp_dir = from->tmp_dir;
@@ -381,6 +397,7 @@ sstore_merge_options task_merge_options(const task_arguments *arguments)
 {
     const sstore_build_options *from = &arguments->options;
     sstore_merge_options options = SSTORE_MERGE_OPTIONS_INIT;
+    options.wait_ms = from->wait_ms;
     options.block_bytes = from->block_bytes;
     options.threads = from->threads;
     options.replace = from->replace;
@@ -398,6 +415,7 @@ sstore_compact_options task_compact_options(const task_arguments *arguments, sst
     const sstore_build_options *from = &arguments->options;
     sstore_compact_options options = SSTORE_COMPACT_OPTIONS_INIT;
     options.scope = scope;
+    options.wait_ms = from->wait_ms;
     options.block_bytes = from->block_bytes;
     options.threads = from->threads;
     options.ignore_free_space = from->ignore_free_space;

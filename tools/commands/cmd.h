@@ -154,21 +154,22 @@ typedef struct task_arguments {
     progress_mode progress;
     bool quiet;
     bool allow_empty; /* --force may replace a store even if there are no input records */
+    bool no_compact;
 } task_arguments;
 
 #define TASK_ARGUMENTS_INIT                                                                                            \
     {                                                                                                                  \
-        SSTORE_BUILD_OPTIONS_INIT, PROGRESS_AUTO, false, false                                                         \
+        SSTORE_BUILD_OPTIONS_INIT, PROGRESS_AUTO, false, false, false                                                  \
     }
 
 /*
  * Groups of options for the task_arguments at an offset in the arguments. RUN: progress and messages. THREAD: threads.
- * INPUT_THREAD: the same for commands that read input. The others include RUN. WRITE: for commands that write to a
- * store. SEGMENT: for commands that write a segment with a plan to an existing store. BUILD: for commands that make a
- * store.
+ * INPUT_THREAD: the same for commands that read input. WAIT: for other writers. CHANGE: for commands that change
+ * records of a store. The others include RUN. WRITE: for commands that write to a store. SEGMENT: for commands that
+ * write a segment with a plan to an existing store. BUILD: for commands that make a store.
  */
-extern const command_option run_options[], thread_options[], input_thread_options[], write_options[], segment_options[],
-    build_options[];
+extern const command_option run_options[], thread_options[], input_thread_options[], wait_options[], write_options[],
+    change_options[], segment_options[], build_options[];
 #define RUN_OPTION_GROUPS(offset)                                                                                      \
     PROGRESS_OPTION_GROUP((offset) + offsetof(task_arguments, progress)),                                              \
     {                                                                                                                  \
@@ -182,7 +183,16 @@ extern const command_option run_options[], thread_options[], input_thread_option
     {                                                                                                                  \
         input_thread_options, offset, NULL, NULL                                                                       \
     }
-#define WRITE_OPTION_GROUPS(offset) {write_options, offset, NULL, NULL}, RUN_OPTION_GROUPS(offset)
+#define WAIT_OPTION_GROUP(offset)                                                                                      \
+    {                                                                                                                  \
+        wait_options, offset, NULL, NULL                                                                               \
+    }
+#define WRITE_OPTION_GROUPS(offset)                                                                                    \
+    {write_options, offset, NULL, NULL}, WAIT_OPTION_GROUP(offset), RUN_OPTION_GROUPS(offset)
+#define CHANGE_OPTION_GROUP(offset)                                                                                    \
+    {                                                                                                                  \
+        change_options, offset, NULL, NULL                                                                             \
+    }
 #define SEGMENT_OPTION_GROUPS(offset) {segment_options, offset, NULL, NULL}, WRITE_OPTION_GROUPS(offset)
 #define BUILD_OPTION_GROUPS(offset) {build_options, offset, NULL, NULL}, WRITE_OPTION_GROUPS(offset)
 

@@ -21,7 +21,7 @@ typedef struct add_arguments {
     uint32_t distance;     /* or SSTORE_OWN_DISTANCE */
     uint64_t publish_every;
     uint64_t limit; /* on the printed matches of a record */
-    bool compact, json;
+    bool json;
 } add_arguments;
 
 #define OF_IF_NEW .given = offsetof(add_arguments, of_if_new)
@@ -39,13 +39,12 @@ static const command_option add_options[] = {
      OPTION_FIELD(add_arguments, limit), .min = 1, .max = UINT64_MAX, OF_IF_NEW, .common = true},
     {"json", 0, NULL, "with --if-new: print one JSON object per line", OPTION_JSON, OPTION_FIELD(add_arguments, json),
      OF_IF_NEW},
-    {"compact", 0, NULL, "afterwards do the same as 'sstore compact --tiered'", OPTION_FLAG,
-     OPTION_FIELD(add_arguments, compact), .common = true},
     {0},
 };
 static const command_syntax syntax = {
     .options = add_options,
-    .groups = (const option_group[]){SEGMENT_OPTION_GROUPS(offsetof(add_arguments, store.task)),
+    .groups = (const option_group[]){CHANGE_OPTION_GROUP(offsetof(add_arguments, store.task)),
+                                     SEGMENT_OPTION_GROUPS(offsetof(add_arguments, store.task)),
                                      INPUT_THREAD_OPTION_GROUP(offsetof(add_arguments, store.task)),
                                      INPUT_OPTION_GROUP(offsetof(add_arguments, store.input)),
                                      {0}},
@@ -53,7 +52,7 @@ static const command_syntax syntax = {
     .doc = "Add the records in all INPUTs, in the formats of 'sstore build', to STORE. Without INPUT, or with -, read "
            "standard input. Records that STORE already has are not added again. Readers see the new records as a whole "
            "at the end.",
-    .examples = (const command_example[]){{"add the records of a day", "sstore add --compact pages.store today.txt"},
+    .examples = (const command_example[]){{"add the records of a day", "sstore add pages.store today.txt"},
                                           {"ask for each page whether it was seen, and add it if not",
                                            "sstore add --if-new --limit 1 pages.store today.txt"},
                                           {0}},
@@ -170,6 +169,8 @@ static int insert_all(new_job *job)
         sstore_status status = sstore_dedup_publish(job->dedup, &job->change, &error);
         code = status == SSTORE_STOPPED ? task_end(path, "not all new records are in the store", status, &error)
                                         : task_end_write(&job->all->store.task, path, status, &error);
+        if (code != EXIT_DONE && job->change.added_count > 0)
+            message_print("%s: %" PRIu64 " new records were added before that", path, job->change.added_count);
     } else if (job->answers_now) {
         publish_after_failure(job, path);
     } else {
@@ -208,7 +209,8 @@ static int add_new(add_arguments *all)
     options.distance = all->distance;
     options.block_bytes = from->block_bytes;
     options.threads = from->threads;
-    options.compact = all->compact;
+    options.no_compact = all->store.task.no_compact;
+    options.wait_ms = from->wait_ms;
     options.check_ids = true;
     options.ignore_free_space = from->ignore_free_space;
     options.plan = from->plan;
@@ -221,10 +223,9 @@ static int add_new(add_arguments *all)
     if (!record_batch_init(&job.chunk, CHUNK_WORDS)) {
         message_print("out of memory");
         code = EXIT_FAILED;
-    } else if (sstore_dedup_open(path, &options, &job.dedup, &error) != SSTORE_OK) {
-        code = message_error(&error);
     } else {
-        code = insert_all(&job);
+        const sstore_status status = sstore_dedup_open(path, &options, &job.dedup, &error);
+        code = status == SSTORE_OK ? insert_all(&job) : task_end_write(&all->store.task, path, status, &error);
     }
     sstore_dedup_close(job.dedup);
     record_batch_free(&job.chunk);
@@ -240,16 +241,5 @@ int cmd_add(int argc, char **argv)
     store_take_operands(&all.store, given);
     if (all.if_new)
         return add_new(&all);
-    if (all.compact)
-        all.store.part = 0.5;
-    int code = store_change_from_inputs(STORE_ADD, &all.store);
-    if (code != EXIT_DONE || !all.compact)
-        return code;
-    progress_part(all.store.part, 1);
-    sstore_error error;
-    const sstore_compact_options options = task_compact_options(&all.store.task, SSTORE_COMPACTION_TIERS);
-    sstore_status status = sstore_compact(all.store.store, &options, NULL, &error);
-    if (status == SSTORE_STOPPED)
-        return task_end(all.store.store, "the records were added, but not compacted", status, &error);
-    return task_end_write(&all.store.task, all.store.store, status, &error);
+    return store_change_from_inputs(STORE_ADD, &all.store);
 }

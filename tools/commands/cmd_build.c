@@ -28,7 +28,6 @@ typedef struct build_job {
     uint64_t record_count, expected_count; /* expected: in all inputs; 0: unknown */
     uint64_t next_row;                     /* the row after the last record, if bad rows are skipped */
     bool assigns_ids;                      /* the arguments want it, so records must not have any */
-    double reading_part;
 } build_job;
 
 static int write_absent(void *context, uint64_t id)
@@ -166,7 +165,7 @@ static int add_batch(void *context, const record_batch *batch)
     if (give(job, batch, &error) != SSTORE_OK)
         return message_error(&error);
     job->record_count += batch->count;
-    progress_show_reading(job->record_count, job->expected_count, job->reading_part);
+    progress_show_reading(job->record_count, job->expected_count, READING_PART);
     return EXIT_DONE;
 }
 
@@ -195,7 +194,7 @@ static int read_inputs(build_job *job, const store_arguments *arguments)
     input_measure_begin(arguments->inputs.items, arguments->inputs.count);
     for (int i = 0; i < arguments->inputs.count && code == EXIT_DONE; i++)
         code = input_read(arguments->inputs.items[i], &options, &job->shape, add_batch, job);
-    progress_after_reading(job->reading_part, arguments->part);
+    progress_after_reading(READING_PART, 1);
     return code == EXIT_DONE && interrupted() ? interrupt_exit_code() : code;
 }
 
@@ -250,9 +249,8 @@ static void print_change(const char *path, bool added, const sstore_change *chan
         message_print("%s: not in the store: %" PRIu64 " of %" PRIu64 " that were given%s", path, change->absent_count,
                       change->given_count, absent_hint);
     if (change->segment_count >= MANY_SEGMENTS)
-        message_print(
-            "%s: every query reads all segments, so many make queries slow; 'sstore compact --tiered' merges them",
-            path);
+        message_print("%s: every query reads all segments, so many make queries slow; 'sstore compact' merges them",
+                      path);
 }
 
 void store_warn_of_ids(const char *path, const sstore_change *change)
@@ -381,8 +379,7 @@ int store_change_from_inputs(store_change kind, store_arguments *arguments)
                      .task = task,
                      .arguments = arguments,
                      .kind = kind,
-                     .assigns_ids = arguments->first_id_given != NULL,
-                     .reading_part = READING_PART * arguments->part};
+                     .assigns_ids = arguments->first_id_given != NULL};
     input_expectation expected = {0};
     int code = store_check_inputs(arguments);
     if (code == EXIT_DONE)
@@ -464,7 +461,8 @@ static const command_option remove_options[] = {
 };
 static const command_syntax remove_syntax = {
     .options = remove_options,
-    .groups = (const option_group[]){WRITE_OPTION_GROUPS(offsetof(store_arguments, task)),
+    .groups = (const option_group[]){CHANGE_OPTION_GROUP(offsetof(store_arguments, task)),
+                                     WRITE_OPTION_GROUPS(offsetof(store_arguments, task)),
                                      INPUT_THREAD_OPTION_GROUP(offsetof(store_arguments, task)),
                                      INPUT_OPTION_GROUP(offsetof(store_arguments, input)),
                                      {0}},

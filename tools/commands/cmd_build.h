@@ -24,12 +24,11 @@ typedef struct store_arguments {
     const char *first_id_given; /* the option, if it is */
     uint32_t bits;              /* of a fingerprint, if it is given; otherwise 0 */
     const char *absent;         /* a file for ids to remove that are not in the store, or NULL */
-    double part;                /* of the command's progress; another task may follow */
 } store_arguments;
 
 #define STORE_ARGUMENTS_INIT                                                                                           \
     {                                                                                                                  \
-        .task = TASK_ARGUMENTS_INIT, .input = INPUT_OPTIONS_INIT, .part = 1                                            \
+        .task = TASK_ARGUMENTS_INIT, .input = INPUT_OPTIONS_INIT                                                       \
     }
 
 /* Set the store and the inputs. */

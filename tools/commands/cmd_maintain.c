@@ -64,7 +64,9 @@ static const command_option reindex_options[] = {
 };
 static const command_syntax reindex_syntax = {
     .options = reindex_options,
-    .groups = (const option_group[]){RUN_OPTION_GROUPS(offsetof(arguments, task)), {0}},
+    .groups = (const option_group[]){WAIT_OPTION_GROUP(offsetof(arguments, task)),
+                                     RUN_OPTION_GROUPS(offsetof(arguments, task)),
+                                     {0}},
     .operands = "STORE",
     .doc =
         "Rebuild each directory (directory.mdb) of STORE that is lost, damaged or from another kind of machine, from "
@@ -84,6 +86,7 @@ int cmd_reindex(int argc, char **argv)
     const char *path = operands_only_store(command_line_parse(&reindex_syntax, argc, argv, &all));
     task_begin(&all.task);
     how.all = all.all;
+    how.wait_ms = all.task.options.wait_ms;
     how.on_progress = all.task.options.on_progress;
     how.progress_context = all.task.options.progress_context;
     sstore_status status = sstore_reindex(path, &how, &made_count, &error);
@@ -99,7 +102,14 @@ int cmd_reindex(int argc, char **argv)
 
 /* ----- sstore verify ----- */
 
+#define SHOWN_PROBLEMS 100u
+
+static const command_option verify_options[] = {
+    {"all", 0, NULL, "print all problems, not only the first 100", OPTION_FLAG, OPTION_FIELD(arguments, all)},
+    {0},
+};
 static const command_syntax verify_syntax = {
+    .options = verify_options,
     .groups = (const option_group[]){RUN_OPTION_GROUPS(offsetof(arguments, task)), {0}},
     .operands = "STORE",
     .doc = "Read and decode everything in STORE, and check that its tables, ids and directory agree. Each problem "
@@ -111,7 +121,7 @@ static const command_syntax verify_syntax = {
 
 /* The problems found so far. */
 typedef struct findings {
-    uint64_t count;
+    uint64_t count, max_shown;
     sstore_error first;
 } findings;
 
@@ -120,7 +130,8 @@ static int print_problem(void *context, const sstore_error *problem)
     findings *self = context;
     if (self->count++ == 0)
         self->first = *problem;
-    message_problem(problem);
+    if (self->count <= self->max_shown)
+        message_problem(problem);
     return 0;
 }
 
@@ -148,6 +159,7 @@ int cmd_verify(int argc, char **argv)
     findings found = {.count = 0};
     sstore_error error;
     const char *path = operands_only_store(command_line_parse(&verify_syntax, argc, argv, &all));
+    found.max_shown = all.all ? UINT64_MAX : SHOWN_PROBLEMS;
     task_begin_reading(&all.task);
     options.on_progress = all.task.options.on_progress;
     const sstore_status status = sstore_verify(path, &options, print_problem, &found, &error);
@@ -160,6 +172,9 @@ int cmd_verify(int argc, char **argv)
     /* The error repeats a printed problem, or is the reason why the search ended. */
     if (found.count == 0 || (!is_damaged && strcmp(error.message, found.first.message) != 0))
         return message_error(&error);
+    if (found.count > found.max_shown)
+        message_print("%s: %" PRIu64 " more problems are not shown; --all prints them", path,
+                      found.count - found.max_shown);
     message_print("%s: %s: %" PRIu64 " problem%s found%s", path, is_damaged ? "damaged" : "not completely readable",
                   found.count, found.count == 1 ? "" : "s",
                   is_damaged

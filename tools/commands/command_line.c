@@ -112,6 +112,7 @@ static uint64_t parse_value(const command_option *option, const char *written, c
     case OPTION_SIZE:
     case OPTION_COUNT: return parse_scaled(written, text, option->kind == OPTION_SIZE);
     case OPTION_CHOICE: return parse_choice(written, text, option->choices);
+    case OPTION_SECONDS: return *text == '\0' ? UINT64_MAX : 1000 * parse_number(written, text, 0, UINT32_MAX);
     case OPTION_JSON:
         if (!json_is_available())
             message_usage_error("%s: this sstore was built without the jansson library", written);

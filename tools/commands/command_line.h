@@ -12,13 +12,14 @@
 #include <stdint.h>
 
 typedef enum option_kind {
-    OPTION_FLAG,   /* takes no value; sets a bool */
-    OPTION_JSON,   /* the same; refused if sstore was built without JSON */
-    OPTION_TEXT,   /* a const char * */
-    OPTION_NUMBER, /* decimal, from `min` to `max` */
-    OPTION_SIZE,   /* at least 1: decimal, optionally followed by K, M, G, T, KiB, MiB, GiB or TiB (powers of 1024) */
-    OPTION_COUNT,  /* decimal, optionally followed by K, M, G or T (powers of 1000) */
-    OPTION_CHOICE  /* one of the names in `choices` */
+    OPTION_FLAG,    /* takes no value; sets a bool */
+    OPTION_JSON,    /* the same; refused if sstore was built without JSON */
+    OPTION_TEXT,    /* a const char * */
+    OPTION_NUMBER,  /* decimal, from `min` to `max` */
+    OPTION_SIZE,    /* at least 1: decimal, optionally followed by K, M, G, T, KiB, MiB, GiB or TiB (powers of 1024) */
+    OPTION_COUNT,   /* decimal, optionally followed by K, M, G or T (powers of 1000) */
+    OPTION_SECONDS, /* whole seconds, kept in milliseconds; without a value UINT64_MAX */
+    OPTION_CHOICE   /* one of the names in `choices` */
 } option_kind;
 
 typedef struct option_choice {

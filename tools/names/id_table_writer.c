@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,11 +13,11 @@
 #include "names/id_table_form.h"
 #include "names/id_table_reader.h"
 #include "output/messages.h"
+#include "output/new_file.h"
 
 struct id_table_writer {
-    char *path;              /* for messages */
-    char *target, *new_path; /* target: where links at `path` lead to */
-    int fd;                  /* of the new file, which is locked; -1: it is not there */
+    char *path; /* for messages */
+    new_file file;
     uint64_t offset;
     id_table_row *rows;
     size_t row_count, row_capacity;
@@ -43,44 +42,20 @@ static sstore_status no_memory(const id_table_writer *self, sstore_error *error)
 
 /* ----- the new file ----- */
 
-/* Does the name still lead to the file that is open? */
-static bool is_there(const id_table_writer *self)
+static sstore_status open_file(id_table_writer *self, sstore_error *error)
 {
-    struct stat own, there;
-    return fstat(self->fd, &own) == 0 && lstat(self->new_path, &there) == 0 && own.st_dev == there.st_dev &&
-           own.st_ino == there.st_ino;
-}
-
-/* Lock a file that has the name of the new one. Another writer may have put it in the table's place between open() and
- * flock(): then it is not ours, and we begin again. */
-static sstore_status lock_file(id_table_writer *self, sstore_error *error)
-{
-    for (;;) {
-        self->fd = open(self->new_path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
-        if (self->fd < 0)
-            return fail_writing(self, error);
-        int failed;
-        do
-            failed = flock(self->fd, LOCK_EX | LOCK_NB);
-        while (failed != 0 && errno == EINTR);
-        if (failed == 0 && is_there(self))
-            return SSTORE_OK;
-        const int number = errno;
-        (void)close(self->fd);
-        self->fd = -1;
-        errno = number;
-        if (failed != 0)
-            return errno == EWOULDBLOCK
-                       ? fail(self, error, SSTORE_ERROR_BUSY, "another process writes the id table; wait until it ends")
-                       : fail_writing(self, error);
-    }
+    if (new_file_open(&self->file, self->path, false))
+        return SSTORE_OK;
+    return errno == EWOULDBLOCK
+               ? fail(self, error, SSTORE_ERROR_BUSY, "another process writes the id table; wait until it ends")
+               : fail_writing(self, error);
 }
 
 static sstore_status write_all(id_table_writer *self, const void *data, size_t size, sstore_error *error)
 {
     const char *bytes = data;
     while (size > 0) {
-        const ssize_t written = pwrite(self->fd, bytes, size, (off_t)self->offset);
+        const ssize_t written = pwrite(self->file.fd, bytes, size, (off_t)self->offset);
         if (written < 0 && errno == EINTR)
             continue;
         if (written <= 0)
@@ -140,7 +115,7 @@ static sstore_status take_table(id_table_writer *self, id_table_reader *table, s
     const uint64_t count = id_table_reader_block_count(table);
     id_table_block block;
     sstore_status status = SSTORE_OK;
-    if (fchmod(self->fd, id_table_reader_mode(table)) != 0)
+    if (fchmod(self->file.fd, id_table_reader_mode(table)) != 0)
         return fail_writing(self, error);
     for (uint64_t i = 0; i < count && status == SSTORE_OK; i++) {
         status = id_table_reader_block(table, i, &block, error);
@@ -168,26 +143,12 @@ static sstore_status take_existing(id_table_writer *self, sstore_error *error)
 static sstore_status begin(id_table_writer *self, sstore_error *error)
 {
     uint8_t header[ID_TABLE_HEADER_BYTES];
-    const sstore_status status = lock_file(self, error);
+    const sstore_status status = open_file(self, error);
     if (status != SSTORE_OK)
         return status;
-    if (ftruncate(self->fd, 0) != 0)
-        return fail_writing(self, error);
     id_table_put_header(header);
     const sstore_status written = write_all(self, header, sizeof header, error);
     return written == SSTORE_OK ? take_existing(self, error) : written;
-}
-
-static bool set_paths(id_table_writer *self, const char *path)
-{
-    char *target = realpath(path, NULL);
-    self->path = strdup(path);
-    self->target = target != NULL ? target : strdup(path);
-    const size_t room = self->target != NULL ? strlen(self->target) + sizeof ID_TABLE_NEW_SUFFIX : 0;
-    self->new_path = room > 0 ? malloc(room) : NULL;
-    if (self->new_path != NULL)
-        snprintf(self->new_path, room, "%s" ID_TABLE_NEW_SUFFIX, self->target);
-    return self->path != NULL && self->new_path != NULL;
 }
 
 sstore_status id_table_writer_open(const char *path, id_table_writer **writer_out, sstore_error *error)
@@ -196,10 +157,11 @@ sstore_status id_table_writer_open(const char *path, id_table_writer **writer_ou
     *writer_out = NULL;
     if (self == NULL)
         return id_table_fail(error, SSTORE_ERROR_MEMORY, path, SSTORE_NO_OFFSET, "out of memory");
-    self->fd = -1;
-    const sstore_status status = set_paths(self, path) ? begin(self, error)
-                                                       : id_table_fail(error, SSTORE_ERROR_MEMORY, path,
-                                                                       SSTORE_NO_OFFSET, "out of memory");
+    self->file = NEW_FILE_NONE;
+    self->path = strdup(path);
+    const sstore_status status = self->path != NULL ? begin(self, error)
+                                                    : id_table_fail(error, SSTORE_ERROR_MEMORY, path, SSTORE_NO_OFFSET,
+                                                                    "out of memory");
     if (status == SSTORE_OK)
         *writer_out = self;
     else
@@ -283,11 +245,9 @@ sstore_status id_table_writer_commit(id_table_writer *self, sstore_error *error)
         status = write_index(self, error);
     if (status != SSTORE_OK)
         return status;
-    if (fsync(self->fd) != 0 || rename(self->new_path, self->target) != 0)
+    if (fsync(self->file.fd) != 0 || !new_file_commit(&self->file))
         return fail_writing(self, error);
-    (void)close(self->fd); /* unlocks it */
-    self->fd = -1;
-    return sync_folder(self->target)
+    return sync_folder(self->file.target)
                ? SSTORE_OK
                : fail(self, error, SSTORE_ERROR_IO, "the id table is complete, but its folder cannot be synced");
 }
@@ -296,14 +256,9 @@ void id_table_writer_free(id_table_writer *self)
 {
     if (self == NULL)
         return;
-    if (self->fd >= 0) {
-        (void)unlink(self->new_path); /* before it is unlocked */
-        (void)close(self->fd);
-    }
+    new_file_close(&self->file);
     id_table_encoder_free(&self->encoder);
     free(self->rows);
-    free(self->new_path);
-    free(self->target);
     free(self->path);
     free(self);
 }

@@ -17,8 +17,6 @@
 
 #include "sstore.h"
 
-#define ID_TABLE_NEW_SUFFIX ".sstore-new"
-
 typedef struct id_table_writer id_table_writer;
 
 /* Begin to write. If there is a table at `path`, or where a link there leads to, its entries are in the new one. */

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "output/messages.h"
+#include "output/new_file.h"
 #include "output/output.h"
 
 static bool write_all(int fd, const char *bytes, size_t size)
@@ -45,16 +46,11 @@ static mode_t new_file_mode(void)
 /* Write a new file beside `path`, with `mode`, and rename it. */
 static int replace_file(const char *path, mode_t mode, const char *bytes, size_t size)
 {
-    const size_t room = strlen(path) + sizeof ".XXXXXX";
-    char *name = allocate_or_exit(room, 1);
-    snprintf(name, room, "%s.XXXXXX", path);
-    const int fd = mkstemp(name);
-    int code = fill(fd, path, bytes, size);
-    if (code == EXIT_DONE && (chmod(name, mode) != 0 || rename(name, path) != 0))
-        code = message_errno(path, "cannot write the file");
-    if (code != EXIT_DONE && fd >= 0)
-        (void)unlink(name);
-    free(name);
+    new_file file;
+    const bool done = new_file_open(&file, path, true) && fchmod(file.fd, mode) == 0 &&
+                      write_all(file.fd, bytes, size) && new_file_commit(&file);
+    const int code = done ? EXIT_DONE : message_errno(path, "cannot write the file");
+    new_file_close(&file);
     return code;
 }
 
@@ -67,8 +63,5 @@ int whole_file_write(const char *path, const char *bytes, size_t size)
         return replace_file(path, new_file_mode(), bytes, size);
     if (!S_ISREG(existing.st_mode))
         return fill(open(path, O_WRONLY | O_CLOEXEC), path, bytes, size);
-    char *target = realpath(path, NULL);
-    const int code = replace_file(target != NULL ? target : path, existing.st_mode & 0777, bytes, size);
-    free(target);
-    return code;
+    return replace_file(path, existing.st_mode & 0777, bytes, size);
 }

@@ -21,7 +21,7 @@ typedef struct metrics {
     route_metrics routes[ROUTE_COUNT];
     atomic_ullong queries, matches, blocks;
     atomic_ullong added_records, removed_records;
-    atomic_ullong refresh_failures, compaction_failures;
+    atomic_ullong refresh_failures;
     atomic_uint connections, waiting_requests;
 } metrics;
 

@@ -432,23 +432,6 @@ static void refresh(const store_writer *self)
     metrics_add(&self->options.metrics->refresh_failures, 1);
 }
 
-/* Many small segments make queries slow. */
-static void compact(const store_writer *self)
-{
-    sstore_compact_options options = SSTORE_COMPACT_OPTIONS_INIT;
-    sstore_error error;
-    options.scope = SSTORE_COMPACTION_TIERS;
-    options.memory_bytes = self->options.memory_bytes;
-    options.threads = self->options.threads;
-    const sstore_status status = sstore_compact(served_store_path(self->served), &options, NULL, &error);
-    if (status == SSTORE_OK) {
-        refresh(self);
-    } else if (status != SSTORE_ERROR_BUSY) { /* another process writes: later */
-        message_problem(&error);
-        metrics_add(&self->options.metrics->compaction_failures, 1);
-    }
-}
-
 static void write_run(const store_writer *self, job_run *run)
 {
     switch (run->first->request.route) {
@@ -484,7 +467,6 @@ static void *write_jobs(void *context)
             else
                 end_run(&run);
         }
-        compact(self);
     }
     return NULL;
 }

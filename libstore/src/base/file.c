@@ -523,6 +523,8 @@ sstore_status ss_file_map_read(const ss_file *file, const uint8_t *map, uint64_t
 {
     if (ss_platform_populate(map + offset, size))
         return SSTORE_OK;
+    if (file->fd < 0)
+        return ss_fail(error, SSTORE_ERROR_IO, EIO, file->path, offset, "the file cannot be read, or was cut short");
     /* It failed, or the system cannot do this: a read fills the page cache, or gives the error. */
     uint8_t bytes[4096];
     sstore_status status = SSTORE_OK;

@@ -7,6 +7,8 @@
  * A problem is noted, and verification continues. A function fails only if verification must end, so it also uses
  * *error, which is never NULL here, for problems.
  */
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -20,12 +22,21 @@
 #define PROGRESS_RECORDS 4096u
 #define MAX_ATTEMPTS 10 /* at a store that writers replace meanwhile */
 
+/* Consecutive blocks that cannot be read, which are one problem: a lost part of a file may be millions of them. */
+typedef struct bad_blocks {
+    const ss_block_reader *reader; /* NULL: there are none */
+    uint64_t next;                 /* the block behind them */
+    uint64_t further_count;        /* behind the first one */
+    sstore_error first;
+} bad_blocks;
+
 typedef struct verification {
     sstore_problem_fn on_problem;
     void *context;
     ss_progress progress; /* in fingerprints and ids of files, and in records that are compared */
     bool stopped;         /* by on_problem, or since writers have replaced the store */
     uint64_t problem_count;
+    bad_blocks bad;
     sstore_error worst;   /* the first damage; as long as there is none, the first problem */
     sstore_error opening; /* why the current segment cannot be opened; no message: not known yet */
     uint64_t min_next_id; /* above all ids so far, if there are higher numbers: the minimum of a new id */
@@ -46,6 +57,36 @@ static void note_block(verification *self, const ss_block_reader *reader, uint64
     sstore_error problem;
     (void)ss_block_reader_malformed(reader, block, reason, &problem);
     note(self, &problem);
+}
+
+/* Note the bad blocks so far. */
+static void end_bad_blocks(verification *self)
+{
+    bad_blocks *bad = &self->bad;
+    char also[96];
+    if (bad->reader == NULL)
+        return;
+    bad->reader = NULL;
+    snprintf(also, sizeof also, "%" PRIu64 " block%s after it cannot be read either", bad->further_count,
+             bad->further_count == 1 ? "" : "s");
+    if (bad->further_count > 0)
+        ss_advise(&bad->first, also);
+    note(self, &bad->first);
+}
+
+/* A block cannot be read. STOPPED if the call must end. */
+static sstore_status note_bad_block(verification *self, const ss_block_reader *reader, uint64_t block,
+                                    const sstore_error *problem)
+{
+    bad_blocks *bad = &self->bad;
+    if (bad->reader == reader && bad->next == block && bad->first.status == problem->status) {
+        bad->further_count++;
+        bad->next++;
+    } else {
+        end_bad_blocks(self);
+        *bad = (bad_blocks){.reader = reader, .next = block + 1, .first = *problem};
+    }
+    return ss_progress_add(&self->progress, 0, 0);
 }
 
 static void note_file(verification *self, const char *path, const char *reason)
@@ -160,11 +201,12 @@ static sstore_status verify_table(verification *self, table_check *check, const 
             (table->checked.words == 1 ? check_block : check_rows)(self, check, block, iterator.bytes, values, count);
             status = ss_progress_add(&self->progress, 0, count);
         } else {
-            note(self, error);
+            status = note_bad_block(self, &table->blocks, block, error);
             check->complete = false;
             ss_block_check_skip(&check->blocks);
         }
     }
+    end_bad_blocks(self);
     ss_table_iterator_close(&iterator);
     ss_block_check_free(&check->blocks);
     if (status == SSTORE_OK && !self->stopped && check->complete)
@@ -225,13 +267,15 @@ static sstore_status verify_ids(verification *self, const ss_segment *segment, s
         const char *reason;
         if (ss_ids_iterator_next(&iterator, error) != SSTORE_OK ||
             ss_ids_iterator_check(&iterator, error) != SSTORE_OK) {
-            note(self, error);
+            status = note_bad_block(self, ids, number, error);
             ss_block_check_skip(&blocks);
-        } else if (!ss_block_check_ids(&blocks, &iterator.block, &reason)) {
-            note_block(self, ids, number, reason);
+            continue;
         }
+        if (!ss_block_check_ids(&blocks, &iterator.block, &reason))
+            note_block(self, ids, number, reason);
         status = ss_progress_add(&self->progress, 0, iterator.block.count);
     }
+    end_bad_blocks(self);
     if (status == SSTORE_OK && self->problem_count == problems_before &&
         !ss_ids_iterator_has_all(&iterator, segment->metadata.distinct_count, segment->metadata.record_count))
         note_file(self, ids->file.path, "the ids do not match the fingerprints of table 0");

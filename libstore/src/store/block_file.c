@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/platform.h"
 
 /* ===== names and numbers ===== */
 
@@ -201,6 +202,24 @@ static sstore_status load(ss_block_reader *reader, sstore_error *error)
     sstore_status status = ss_file_read_at(&reader->file, 0, bytes, reader->file_bytes, error);
     for (uint64_t block = 0; status == SSTORE_OK && block < reader->header.block_count; block++)
         status = check_block(reader, block, bytes + ss_block_offset(reader, block), error);
+    ss_file_release(&reader->file); /* nothing is read again */
+    return status;
+}
+
+/* A store of several words has many small files, and a process may have few descriptors. So a small mapped file is
+ * closed, if the system can read a mapped page without one. */
+#define SMALL_MAP_BYTES ((uint64_t)1 << 20)
+
+static sstore_status map(ss_block_reader *reader, sstore_error *error)
+{
+    reader->checked = ss_alloc(reader->header.block_count / 8 + 1, sizeof *reader->checked);
+    if (reader->checked == NULL)
+        return ss_fail_memory(error, reader->header.block_count / 8);
+    const sstore_status status = ss_file_map(&reader->file, reader->file_bytes, &reader->base, error);
+    ss_file_expect_random(&reader->file); /* sequential reads have ss_read_ahead */
+    if (status == SSTORE_OK && reader->file_bytes <= SMALL_MAP_BYTES &&
+        ss_platform_populate(reader->base, SS_HEADER_BYTES))
+        ss_file_release(&reader->file);
     return status;
 }
 
@@ -223,13 +242,10 @@ sstore_status ss_block_reader_open(ss_block_reader *reader, const ss_dir *dir, c
     status = check_header(reader, metadata, error);
     if (status == SSTORE_OK && io == SSTORE_IO_MEMORY)
         status = load(reader, error);
-    if (status == SSTORE_OK && io == SSTORE_IO_MMAP) {
-        reader->checked = ss_alloc(reader->header.block_count / 8 + 1, sizeof *reader->checked);
-        status = reader->checked != NULL ? ss_file_map(&reader->file, reader->file_bytes, &reader->base, error)
-                                         : ss_fail_memory(error, reader->header.block_count / 8);
-    }
-    if (io != SSTORE_IO_MEMORY)
-        ss_file_expect_random(&reader->file); /* sequential reads have ss_read_ahead */
+    if (status == SSTORE_OK && io == SSTORE_IO_MMAP)
+        status = map(reader, error);
+    if (io == SSTORE_IO_PREAD)
+        ss_file_expect_random(&reader->file);
     return status;
 }
 
@@ -254,8 +270,13 @@ static bool was_checked(const ss_block_reader *reader, uint64_t block)
 
 static sstore_status read_block(const ss_block_reader *reader, uint64_t block, uint8_t *buffer, sstore_error *error)
 {
-    const sstore_status status = ss_file_read_at(&reader->file, ss_block_offset(reader, block), buffer,
-                                                 reader->header.block_bytes, error);
+    const uint64_t offset = ss_block_offset(reader, block);
+    const uint32_t block_bytes = reader->header.block_bytes;
+    const bool is_closed = reader->file.fd < 0;
+    const sstore_status status = is_closed ? ss_file_map_read(&reader->file, reader->base, offset, block_bytes, error)
+                                           : ss_file_read_at(&reader->file, offset, buffer, block_bytes, error);
+    if (status == SSTORE_OK && is_closed)
+        memcpy(buffer, reader->base + offset, block_bytes);
     return status == SSTORE_OK ? check_block(reader, block, buffer, error) : status;
 }
 

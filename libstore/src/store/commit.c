@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -181,17 +182,56 @@ static sstore_status make_or_open_folder(ss_transaction *transaction, ss_write_m
     return status; /* NOT_FOUND: another writer created the folder and removed it again */
 }
 
+/* ----- waiting for another writer ----- */
+
+#define MAX_PAUSE_MS 50u /* between two attempts to lock */
+
+static uint64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+/* Report that the call waits. STOPPED if it shall end. */
+static sstore_status report_wait(const ss_writer_wait *wait)
+{
+    const sstore_progress now = {.struct_size = sizeof now, .phase = "waiting"};
+    return wait->on_progress != NULL && wait->on_progress(wait->context, &now) != 0 ? SSTORE_STOPPED : SSTORE_OK;
+}
+
+/* Lock an open folder, as soon as no other writer has it. A file system may not tell when that is, and a blocking call
+ * could not be stopped: so attempts have pauses between them. */
+static sstore_status lock_in_time(const ss_dir *store, const ss_writer_wait *wait, sstore_error *error)
+{
+    const uint64_t begin = now_ms(), ms = wait != NULL ? wait->ms : 0;
+    uint64_t pause = 1;
+    for (;;) {
+        const uint64_t waited = now_ms() - begin;
+        sstore_status status = ss_dir_lock(store,
+                                           "another process is writing to the store; set wait_ms to wait until it ends",
+                                           error);
+        if (status != SSTORE_ERROR_BUSY || waited >= ms)
+            return status;
+        if (report_wait(wait) != SSTORE_OK)
+            return SSTORE_STOPPED;
+        pause = ss_min_u64(pause, ms - waited);
+        nanosleep(&(struct timespec){.tv_nsec = (long)pause * 1000000}, NULL);
+        pause = ss_min_u64(2 * pause, MAX_PAUSE_MS);
+    }
+}
+
 /* Lock the folder. A writer that gives up may remove it between opening and locking: then try again. */
-static sstore_status lock_folder(ss_transaction *transaction, ss_write_mode mode, sstore_error *error)
+static sstore_status lock_folder(ss_transaction *transaction, ss_write_mode mode, const ss_writer_wait *wait,
+                                 sstore_error *error)
 {
     for (int attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
         sstore_status status = make_or_open_folder(transaction, mode, error);
         if (status == SSTORE_ERROR_NOT_FOUND && mode != SS_WRITE_EXTEND)
             continue;
         if (status == SSTORE_OK)
-            status = ss_dir_lock(&transaction->store, "another process is writing to the store; wait until it ends",
-                                 error);
-        if (status == SSTORE_ERROR_BUSY)
+            status = lock_in_time(&transaction->store, wait, error);
+        if (status == SSTORE_ERROR_BUSY || status == SSTORE_STOPPED)
             transaction->made_folder = false;
         if (status != SSTORE_OK || ss_dir_is_at(&transaction->store, transaction->path))
             return status;
@@ -316,13 +356,13 @@ static sstore_status check_contents(ss_transaction *transaction, bool replace, s
 }
 
 sstore_status ss_transaction_open(ss_transaction *transaction, const char *path, ss_write_mode mode,
-                                  sstore_error *error)
+                                  const ss_writer_wait *wait, sstore_error *error)
 {
     *transaction = (ss_transaction){.store = SS_DIR_NONE};
     transaction->path = ss_strdup(path);
     if (transaction->path == NULL)
         return ss_fail_memory(error, strlen(path));
-    sstore_status status = lock_folder(transaction, mode, error);
+    sstore_status status = lock_folder(transaction, mode, wait, error);
     if (status == SSTORE_OK)
         status = mode == SS_WRITE_EXTEND ? read_manifest(transaction, error)
                                          : check_contents(transaction, mode == SS_WRITE_REPLACE, error);
@@ -362,9 +402,12 @@ sstore_status ss_transaction_stage(ss_transaction *transaction, sstore_error *er
     return ss_dir_open_at(&transaction->store, segment->name, &segment->dir, error);
 }
 
-void ss_transaction_discard_last(ss_transaction *transaction)
+void ss_transaction_discard(ss_transaction *transaction, size_t number)
 {
-    ss_staged_segment *segment = transaction->staged[--transaction->staged_count];
+    ss_staged_segment *segment = transaction->staged[number];
+    transaction->staged_count--;
+    for (size_t i = number; i < transaction->staged_count; i++)
+        transaction->staged[i] = transaction->staged[i + 1];
     ss_dir_close(&segment->dir);
     remove_segment(&transaction->store, segment->name);
     ss_free(segment);
@@ -373,7 +416,7 @@ void ss_transaction_discard_last(ss_transaction *transaction)
 void ss_transaction_discard_all(ss_transaction *transaction)
 {
     while (transaction->staged_count > 0)
-        ss_transaction_discard_last(transaction);
+        ss_transaction_discard(transaction, transaction->staged_count - 1);
     if (transaction->wrote_manifest)
         remove_new_manifest(&transaction->store);
     transaction->wrote_manifest = false;
@@ -430,6 +473,7 @@ static void note_published(ss_transaction *transaction, ss_manifest *published)
     transaction->made_folder = false;
     transaction->had_manifest = true;
     transaction->wrote_manifest = false;
+    transaction->publication_count++;
 }
 
 sstore_status ss_transaction_commit(ss_transaction *transaction, ss_manifest *manifest, const uint32_t *fresh,

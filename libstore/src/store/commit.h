@@ -27,6 +27,7 @@ typedef struct ss_transaction {
     bool had_manifest;
     bool has_unpublished; /* no manifest, but the segment of a first build that was killed before publication */
     bool wrote_manifest;  /* MANIFEST.new, which is not published yet */
+    uint32_t publication_count; /* by this transaction */
     ss_dir store;     /* locked */
     ss_manifest manifest; /* the newest published one; zeroed in a new store */
     uint32_t staged_total; /* so far. Names are not reused, because the removal of a folder may have failed */
@@ -34,17 +35,24 @@ typedef struct ss_transaction {
     ss_staged_segment **staged; /* the pointers stay valid, so that a segment's folder may be borrowed */
 } ss_transaction;
 
+/* How long to wait for another writer, and whom to ask meanwhile whether to stop. */
+typedef struct ss_writer_wait {
+    uint64_t ms;                    /* UINT64_MAX: until it ends */
+    sstore_progress_fn on_progress; /* NULL: no reports */
+    void *context;
+} ss_writer_wait;
+
 /* Lock the folder at `path`, which is created unless the mode is EXTEND, and remove unfinished segments of killed
- * writers. EXISTS: a new store would replace something; NOT_FOUND: there is no store to extend; DAMAGED, UNSUPPORTED:
- * its manifest; BUSY: another writer has the lock. */
+ * writers. `wait` may be NULL: do not wait. EXISTS: a new store would replace something; NOT_FOUND: there is no store
+ * to extend; DAMAGED, UNSUPPORTED: its manifest; BUSY: another writer has the lock; STOPPED. */
 sstore_status ss_transaction_open(ss_transaction *transaction, const char *path, ss_write_mode mode,
-                                  sstore_error *error);
+                                  const ss_writer_wait *wait, sstore_error *error);
 
 /* Stage a segment in a folder that readers ignore: staged[staged_count - 1]. */
 sstore_status ss_transaction_stage(ss_transaction *transaction, sstore_error *error);
 
-/* Remove the segment that was staged last, or all staged segments. */
-void ss_transaction_discard_last(ss_transaction *transaction);
+/* Remove staged[number], or all staged segments. */
+void ss_transaction_discard(ss_transaction *transaction, size_t number);
 void ss_transaction_discard_all(ss_transaction *transaction);
 
 /* Publish a manifest, and remove files of the store that it does not name. The staged segments, in their order, are its

@@ -215,7 +215,11 @@ struct ss_directory {
     MDB_env *env;
     MDB_txn *txn; /* open as long as the directory: the file never changes */
     MDB_dbi dbi;
+    bool is_small;
 };
+
+/* A store of several words has many small directories, and a process may have few descriptors. */
+#define SMALL_BYTES 65536u
 
 /* Load the file into memory, and check its format, size and hash. */
 static sstore_status load_file(ss_directory *directory, const ss_dir *dir, uint32_t lmdb_format, uint64_t bytes,
@@ -249,6 +253,7 @@ sstore_status ss_directory_open(const ss_dir *dir, uint32_t lmdb_format, uint64_
     if (directory == NULL)
         return ss_fail_memory(error, sizeof *directory);
     directory->memory = SS_FILE_NONE;
+    directory->is_small = bytes <= SMALL_BYTES;
     const uint8_t *map = NULL;
     sstore_status status = load_file(directory, dir, lmdb_format, bytes, checksum, error);
     if (status == SSTORE_OK)
@@ -276,14 +281,27 @@ sstore_status ss_directory_open(const ss_dir *dir, uint32_t lmdb_format, uint64_
     return status;
 }
 
-void ss_directory_close(ss_directory *directory)
+static void close_lmdb(ss_directory *directory)
 {
-    if (directory == NULL)
-        return;
     if (directory->txn != NULL)
         mdb_txn_abort(directory->txn);
     if (directory->env != NULL)
         mdb_env_close(directory->env);
+    directory->txn = NULL;
+    directory->env = NULL;
+}
+
+void ss_directory_release(ss_directory *directory)
+{
+    if (directory->is_small)
+        close_lmdb(directory);
+}
+
+void ss_directory_close(ss_directory *directory)
+{
+    if (directory == NULL)
+        return;
+    close_lmdb(directory);
     ss_file_close(&directory->memory);
     ss_free(directory);
 }
@@ -293,8 +311,10 @@ sstore_status ss_directory_get(const ss_directory *directory, ss_array_kind kind
 {
     uint64_t chunk_count = (count + SS_CHUNK_KEYS - 1) / SS_CHUNK_KEYS;
     *array_out = (ss_array){.count = count, .chunks = ss_alloc(chunk_count, sizeof *array_out->chunks)};
-    if (array_out->chunks == NULL)
-        return ss_fail_memory(error, chunk_count * sizeof *array_out->chunks);
+    if (directory->is_small)
+        array_out->copy = ss_alloc(ss_min_u64(count, SMALL_BYTES / 8), sizeof(uint64_t));
+    if (array_out->chunks == NULL || (directory->is_small && array_out->copy == NULL))
+        return ss_fail_memory(error, chunk_count * sizeof *array_out->chunks + SMALL_BYTES);
     for (uint64_t chunk = 0; chunk < chunk_count; chunk++) {
         uint8_t name[KEY_BYTES];
         encode_key(name, kind, number, (uint32_t)chunk);
@@ -309,6 +329,8 @@ sstore_status ss_directory_get(const ss_directory *directory, ss_array_kind kind
                 "the directory has no entry of the right size for file %u, kind %d, chunk %llu; " SS_DIRECTORY_ADVICE,
                 number, (int)kind, (unsigned long long)chunk);
         array_out->chunks[chunk] = value.mv_data;
+        if (directory->is_small)
+            array_out->chunks[chunk] = memcpy(array_out->copy + 8 * chunk * SS_CHUNK_KEYS, value.mv_data, expected);
     }
     return SSTORE_OK;
 }
@@ -316,7 +338,9 @@ sstore_status ss_directory_get(const ss_directory *directory, ss_array_kind kind
 void ss_array_free(ss_array *array)
 {
     ss_free(array->chunks);
+    ss_free(array->copy);
     array->chunks = NULL;
+    array->copy = NULL;
 }
 
 bool ss_array_ascends(const ss_array *array, bool strictly)

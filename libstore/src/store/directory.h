@@ -66,6 +66,9 @@ sstore_status ss_directory_open(const ss_dir *dir, uint32_t lmdb_format, uint64_
                                 ss_directory **directory_out, sstore_error *error);
 void ss_directory_close(ss_directory *directory);
 
+/* All arrays were found: close the file of a small directory, whose arrays are copies. */
+void ss_directory_release(ss_directory *directory);
+
 /* Whether an error means that the file must be rebuilt: it is lost, damaged, another LMDB's, or unreadable (EIO). */
 bool ss_directory_is_lost(const sstore_error *error);
 
@@ -73,6 +76,7 @@ bool ss_directory_is_lost(const sstore_error *error);
 typedef struct ss_array {
     uint64_t count;
     const uint8_t **chunks; /* little-endian, unaligned */
+    uint8_t *copy;          /* of a small directory; NULL: the chunks are the directory's */
 } ss_array;
 
 /* Find an array, which must have `count` values. Free it also after a failure. DAMAGED, MEMORY. */

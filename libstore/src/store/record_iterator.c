@@ -205,6 +205,7 @@ static void rewind_segment(ss_segment_iterator *iterator)
     ss_ids_iterator_seek(&iterator->ids, 0);
     iterator->rank = 0;
     iterator->from_first = true;
+    iterator->sum = (ss_u128){0};
     iterator->ids_index = 0;
     iterator->id_order.any = false;
 }
@@ -382,6 +383,10 @@ static sstore_status check_end(const ss_segment_iterator *iterator, sstore_error
     if (iterator->from_first && iterator->has_ids && iterator->ids.record_count != segment->metadata.record_count)
         return ss_fail_damaged(error, segment->ids.file.path, SSTORE_NO_OFFSET,
                                "the number of ids differs from the manifest's");
+    if (iterator->sums && iterator->from_first && !ss_u128_equal(iterator->sum, segment->metadata.content_sum))
+        return ss_fail_damaged(error, segment->tables[0].blocks.file.path, SSTORE_NO_OFFSET,
+                               "the records do not match the manifest's content sum; sstore_verify() names what else "
+                               "is damaged");
     return SSTORE_OK;
 }
 
@@ -423,8 +428,8 @@ static inline uint64_t take_fingerprint(ss_segment_iterator *iterator)
     return *iterator->last;
 }
 
-sstore_status ss_segment_iterator_next(ss_segment_iterator *iterator, sstore_record *record_out, bool *more_out,
-                                       sstore_error *error)
+static sstore_status next_record(ss_segment_iterator *iterator, sstore_record *record_out, bool *more_out,
+                                 sstore_error *error)
 {
     if (SS_LIKELY(iterator->single_count > 0)) {
         record_out->fingerprint = take_fingerprint(iterator);
@@ -456,6 +461,19 @@ sstore_status ss_segment_iterator_next(ss_segment_iterator *iterator, sstore_rec
     return SSTORE_OK;
 }
 
+sstore_status ss_segment_iterator_next(ss_segment_iterator *iterator, sstore_record *record_out, bool *more_out,
+                                       sstore_error *error)
+{
+    const sstore_status status = next_record(iterator, record_out, more_out, error);
+    if (SS_LIKELY(!iterator->sums) || status != SSTORE_OK)
+        return status;
+    if (*more_out)
+        ss_content_add_words(&iterator->sum, iterator->has_ids, iterator->last, iterator->words, record_out->id);
+    else
+        iterator->sums = false; /* they are right */
+    return SSTORE_OK;
+}
+
 /* ===== records of stores ===== */
 
 void ss_merge_iterator_init(ss_merge_iterator *merge, uint32_t words, bool has_ids)
@@ -479,6 +497,7 @@ sstore_status ss_merge_iterator_add(ss_merge_iterator *merge, const sstore *stor
                                   .age = i,
                                   .is_removal = ss_segment_removes(store->segments[i])};
         status = ss_segment_iterator_open(&input->iterator, store->segments[i], merge->has_ids, error);
+        input->iterator.sums = merge->sums && merge->in_turn;
     }
     merge->store_count++;
     size_t *heap = ss_realloc(merge->heap, merge->input_count, sizeof *heap);
@@ -562,6 +581,7 @@ sstore_status ss_merge_iterator_rewind(ss_merge_iterator *merge, sstore_error *e
 sstore_status ss_merge_iterator_open(ss_merge_iterator *merge, const sstore *store, sstore_error *error)
 {
     ss_merge_iterator_init(merge, store->manifest.words, store->manifest.has_ids);
+    merge->sums = true;
     const sstore_status status = ss_merge_iterator_add(merge, store, 0, store->manifest.segment_count, error);
     return status == SSTORE_OK ? ss_merge_iterator_rewind(merge, error) : status;
 }

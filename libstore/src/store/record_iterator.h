@@ -85,6 +85,8 @@ typedef struct ss_segment_iterator {
     uint64_t ids_rank;    /* its rank */
     ss_id_order id_order; /* of the current fingerprint's ids */
     bool from_first;      /* reading began with the first record */
+    bool sums;            /* compare the records with the segment's content sum, the first time that all are read */
+    ss_u128 sum;          /* of the records so far */
 } ss_segment_iterator;
 
 sstore_status ss_segment_iterator_open(ss_segment_iterator *iterator, const ss_segment *segment, bool has_ids,
@@ -121,6 +123,7 @@ typedef struct ss_merge_iterator {
     bool removed;     /* return removed records, not added ones; for consecutive segments of one store */
     bool in_turn;     /* fingerprints are merged with ids: segments must add and remove each record in turn */
     bool from_oldest; /* the segments include the stores' oldest */
+    bool sums;        /* whoever reads all records of a segment learns whether they are those that were written */
     size_t input_count, capacity;
     ss_merge_input *inputs; /* one a segment */
     size_t *heap;           /* indices of unfinished inputs; the smallest record first, of equal ones the oldest */
@@ -133,7 +136,8 @@ typedef struct ss_merge_iterator {
 /* The path of a file that has the last record. */
 const char *ss_merge_iterator_file(const ss_merge_iterator *merge);
 
-/* Open an iterator before the first record of a store, which must stay open. Close it also after a failure. */
+/* Open an iterator before the first record of a store, which must stay open. Close it also after a failure. Reading all
+ * records checks the content sums of the segments. */
 sstore_status ss_merge_iterator_open(ss_merge_iterator *merge, const sstore *store, sstore_error *error);
 /* The same in steps: begin with no segments, add the segments first .. end - 1 of each store, then rewind or seek. */
 void ss_merge_iterator_init(ss_merge_iterator *merge, uint32_t words, bool has_ids);

@@ -182,6 +182,8 @@ static sstore_status open_files(ss_segment *segment, const ss_dir *dir, const ss
         status = open_ranks(segment, error);
     if (status == SSTORE_OK && metadata->has_ids)
         status = open_keys(segment, SS_IDS_NUMBER, error);
+    if (status == SSTORE_OK)
+        ss_directory_release(segment->directory);
     return status;
 }
 
@@ -202,11 +204,10 @@ sstore_status ss_segment_dir_open(const ss_dir *store, const ss_manifest_segment
     return status;
 }
 
-sstore_status ss_segment_open_part(const ss_dir *store, const ss_manifest_segment *metadata, uint32_t word,
-                                   const ss_segment_use *use, ss_segment **segment_out, sstore_error *error)
+/* Open a segment, or a word index, in its folder. */
+static sstore_status open_in(const ss_dir *dir, const ss_manifest_segment *part, const ss_segment_use *use,
+                             ss_segment **segment_out, sstore_error *error)
 {
-    const ss_manifest_segment *part = word == SS_NO_INDEX ? metadata : &metadata->indexes[word];
-    ss_dir dir = SS_DIR_NONE;
     ss_segment *segment = ss_alloc(1, sizeof *segment);
     *segment_out = segment;
     if (segment == NULL)
@@ -218,20 +219,37 @@ sstore_status ss_segment_open_part(const ss_dir *store, const ss_manifest_segmen
                                      .block_count = (double)part->tables[0].block_count,
                                      .io = use->io,
                                      .strategy = use->strategy};
+    const sstore_status status = open_files(segment, dir, use, error);
+    if (status != SSTORE_OK) {
+        ss_segment_release(segment);
+        *segment_out = NULL;
+    }
+    return status;
+}
+
+sstore_status ss_segment_open_part(const ss_dir *store, const ss_manifest_segment *metadata, uint32_t word,
+                                   const ss_segment_use *use, ss_segment **segment_out, sstore_error *error)
+{
+    const ss_manifest_segment *part = word == SS_NO_INDEX ? metadata : &metadata->indexes[word];
+    ss_dir dir;
+    *segment_out = NULL;
     sstore_status status = ss_segment_dir_open(store, metadata, word, &dir, error);
     if (status == SSTORE_OK)
-        status = open_files(segment, &dir, use, error);
+        status = open_in(&dir, part, use, segment_out, error);
     ss_dir_close(&dir);
     if (status == SSTORE_ERROR_NOT_FOUND && use->blocks_only) { /* the manifest names it, so it is lost */
         status = SSTORE_ERROR_DAMAGED;
         if (error != NULL)
             error->status = status;
     }
-    if (status != SSTORE_OK) {
-        ss_segment_release(segment);
-        *segment_out = NULL;
-    }
     return status;
+}
+
+sstore_status ss_segment_open_staged(const ss_dir *dir, const ss_manifest_segment *metadata, ss_segment **segment_out,
+                                     sstore_error *error)
+{
+    const ss_segment_use use = {.records_only = true, .io = SSTORE_IO_PREAD};
+    return open_in(dir, metadata, &use, segment_out, error);
 }
 
 sstore_status ss_segment_open(const ss_dir *store, const ss_manifest_segment *metadata, const ss_segment_use *use,

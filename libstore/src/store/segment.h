@@ -120,6 +120,10 @@ void ss_segment_release(ss_segment *segment);
 sstore_status ss_segment_open_part(const ss_dir *store, const ss_manifest_segment *metadata, uint32_t word,
                                    const ss_segment_use *use, ss_segment **segment_out, sstore_error *error);
 
+/* Open a segment that is staged in `dir` to read its records only; otherwise as ss_segment_open(). */
+sstore_status ss_segment_open_staged(const ss_dir *dir, const ss_manifest_segment *metadata, ss_segment **segment_out,
+                                     sstore_error *error);
+
 /* Open the folder of a segment, or of its word index. Errors as ss_dir_open_at(). */
 sstore_status ss_segment_dir_open(const ss_dir *store, const ss_manifest_segment *metadata, uint32_t word,
                                   ss_dir *dir_out, sstore_error *error);

@@ -252,6 +252,27 @@ sstore_status ss_store_open_in(const ss_dir *dir, ss_store_use use, sstore **sto
     return open_store(&how, store_out, error);
 }
 
+sstore_status ss_store_append_staged(sstore *store, const ss_dir *dir, const ss_manifest_segment *segment,
+                                     sstore_error *error)
+{
+    ss_manifest *manifest = &store->manifest;
+    const size_t count = (size_t)manifest->segment_count + 1;
+    ss_segment **segments = ss_realloc(store->segments, count, sizeof(ss_segment *));
+    if (segments != NULL)
+        store->segments = segments;
+    ss_manifest_segment *all = ss_realloc(manifest->segments, count, sizeof *all);
+    if (all != NULL)
+        manifest->segments = all;
+    if (segments == NULL || all == NULL)
+        return ss_fail_memory(error, count * sizeof *all);
+    all[count - 1] = *segment;
+    all[count - 1].indexes = NULL;
+    const sstore_status status = ss_segment_open_staged(dir, segment, &segments[count - 1], error);
+    if (status == SSTORE_OK)
+        manifest->segment_count++;
+    return status;
+}
+
 void sstore_close(sstore *store)
 {
     if (store == NULL)

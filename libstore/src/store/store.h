@@ -43,6 +43,10 @@ typedef enum ss_store_use {
 /* Open the store in an open folder, whose path may have changed. Errors as sstore_open(). */
 sstore_status ss_store_open_in(const ss_dir *dir, ss_store_use use, sstore **store_out, sstore_error *error);
 
+/* Add a staged segment, which lies in `dir`, to a store that is open for its records, as its newest one. */
+sstore_status ss_store_append_staged(sstore *store, const ss_dir *dir, const ss_manifest_segment *segment,
+                                     sstore_error *error);
+
 /* The maximum size of an open store and one cursor in bytes, without the allocator's overhead: copies of directories,
  * key indexes, and the memory of block files in the read mode. Computed from the manifest only. */
 uint64_t ss_store_memory_bytes(const ss_manifest *manifest, sstore_io io);

@@ -44,6 +44,52 @@ static sstore_status check_options(const ss_write_options *options, sstore_error
     return status;
 }
 
+/* Leave out the radii of a plan of bit groups, such as 22:2,21:1,21:1, so that it gets those that a word needs. */
+static void leave_out_radii(char *name)
+{
+    char *to = name;
+    if (strspn(name, "0123456789abcdef") == 16) /* masks, which need their radii */
+        return;
+    if (strncmp(name, "64:", 3) == 0) {
+        strcpy(name, "1");
+        return;
+    }
+    for (const char *from = name; *from != '\0'; from++) {
+        if (*from == ':')
+            from += 1 + strspn(from + 1, "0123456789-");
+        if ((*to++ = *from) == '\0')
+            return;
+    }
+    *to = '\0';
+}
+
+/* Whether the word indexes of a segment have the plans of this name. */
+static bool has_word_plans(const ss_manifest_segment *segment, const char *name)
+{
+    ss_plan plan;
+    bool has = true;
+    for (uint32_t i = 0; has && i < segment->words; i++)
+        has = ss_plan_parse(name, ss_word_index_distance(segment->indexes[i].kind), &plan, NULL) == SSTORE_OK &&
+              ss_plan_same_tables(&plan, &segment->indexes[i].plan);
+    return has;
+}
+
+/* The name of the plan that was given for the words of a store, which the manifest does not have: that of their
+ * indexes, without radii if these follow from it. */
+static void name_word_plan(const ss_manifest_segment *segment, char name[SS_PLAN_TEXT_BYTES])
+{
+    char general[SS_PLAN_TEXT_BYTES];
+    uint32_t widest = 0;
+    for (uint32_t i = 1; i < segment->words; i++)
+        if (ss_word_index_radius(segment->indexes[i].kind) > ss_word_index_radius(segment->indexes[widest].kind))
+            widest = i;
+    (void)ss_plan_format(&segment->indexes[widest].plan, name, SS_PLAN_TEXT_BYTES);
+    strcpy(general, name);
+    leave_out_radii(general);
+    if (has_word_plans(segment, general))
+        strcpy(name, general);
+}
+
 /* The same for fingerprints of several words. A plan serves each word. It is complete for some radius, which is the
  * largest that a word can have. */
 static sstore_status set_word_plans(sstore_builder *builder, const char *name, sstore_error *error)
@@ -51,11 +97,13 @@ static sstore_status set_word_plans(sstore_builder *builder, const char *name, s
     const ss_manifest *manifest = &builder->transaction->manifest;
     ss_segment_writer *writer = &builder->writer;
     const uint32_t needed = writer->distance / writer->words; /* at least one word has this radius */
-    if (name == NULL) {
-        if (builder->extends && manifest->plan_given && manifest->segment_count > 0)
-            writer->like = &manifest->segments[0];
-        return SSTORE_OK;
+    char of_store[SS_PLAN_TEXT_BYTES];
+    if (name == NULL && builder->extends && manifest->plan_given && manifest->segment_count > 0) {
+        name_word_plan(&manifest->segments[0], of_store);
+        name = of_store;
     }
+    if (name == NULL)
+        return SSTORE_OK;
     const sstore_status status = ss_plan_parse(name, needed, &builder->plan, error);
     if (status != SSTORE_OK)
         return status;
@@ -63,18 +111,20 @@ static sstore_status set_word_plans(sstore_builder *builder, const char *name, s
     while (writer->max_radius < SSTORE_MAX_BUILD_DISTANCE &&
            ss_plan_parse(name, writer->max_radius + 1, &builder->plan, NULL) == SSTORE_OK)
         writer->max_radius++;
+    ss_free(builder->plan_name);
     writer->plan_name = builder->plan_name = ss_strdup(name);
     return builder->plan_name != NULL ? SSTORE_OK : ss_fail_memory(error, strlen(name));
 }
 
-/* Set the plan, if it is given or follows from the store. Otherwise it is chosen from the records. */
-static sstore_status set_plan(sstore_builder *builder, const ss_write_options *options, sstore_error *error)
+sstore_status ss_builder_set_plan(sstore_builder *builder, ss_segment_kind kind, const char *name, sstore_error *error)
 {
     const ss_manifest *manifest = &builder->transaction->manifest;
-    const char *name = options->kind == SS_SEGMENT_REMOVES ? SS_REMOVAL_PLAN : options->plan;
+    if (kind == SS_SEGMENT_REMOVES)
+        name = SS_REMOVAL_PLAN;
     const bool is_given = name != NULL && strcmp(name, "auto") != 0;
+    builder->writer.plan = NULL;
     if (builder->writer.words > 1)
-        return options->kind == SS_SEGMENT_ADDS ? set_word_plans(builder, is_given ? name : NULL, error) : SSTORE_OK;
+        return kind == SS_SEGMENT_ADDS ? set_word_plans(builder, is_given ? name : NULL, error) : SSTORE_OK;
     if (is_given) {
         builder->writer.plan = &builder->plan;
         return ss_plan_parse(name, builder->writer.distance, &builder->plan, error);
@@ -101,7 +151,7 @@ static sstore_status take_from_store(sstore_builder *builder, const ss_write_opt
     builder->next_id = builder->base_next_id = manifest->next_id;
     if (options->block_bytes == 0 && manifest->segment_count > 0)
         builder->writer.block_bytes = manifest->segments[0].block_bytes;
-    return set_plan(builder, options, error);
+    return ss_builder_set_plan(builder, options->kind, options->plan, error);
 }
 
 sstore_status ss_builder_check_formats(const sstore_builder *builder, uint32_t count, sstore_error *error)
@@ -120,16 +170,17 @@ static sstore_status set_up(sstore_builder *builder, const char *path, const ss_
                             sstore_error *error)
 {
     const char *recipe = options->recipe != NULL ? options->recipe : "";
+    const ss_writer_wait wait = {options->wait_ms, options->on_progress, options->progress_context};
     sstore_status status = SSTORE_OK;
     builder->recipe = ss_strdup(recipe);
     if (builder->recipe == NULL)
         return ss_fail_memory(error, strlen(recipe));
     if (!builder->extends)
-        status = set_plan(builder, options, error);
+        status = ss_builder_set_plan(builder, options->kind, options->plan, error);
     if (status == SSTORE_OK && options->tmp_dir != NULL)
         status = ss_dir_open(options->tmp_dir, &builder->tmp_dir, error);
     if (status == SSTORE_OK && builder->transaction == &builder->own_transaction)
-        status = ss_transaction_open(builder->transaction, path, options->mode, error);
+        status = ss_transaction_open(builder->transaction, path, options->mode, &wait, error);
     if (status == SSTORE_OK)
         status = ss_transaction_stage(builder->transaction, error);
     if (status != SSTORE_OK)
@@ -153,6 +204,7 @@ sstore_status ss_builder_open(const char *path, ss_transaction *transaction, con
     builder->own_transaction.store = SS_DIR_NONE;
     builder->transaction = transaction != NULL ? transaction : &builder->own_transaction;
     builder->extends = options->mode == SS_WRITE_EXTEND;
+    builder->compacts = options->compacts;
     builder->progress.report = options->on_progress;
     builder->progress.context = options->progress_context;
     builder->next_id = !options->without_ids ? options->first_id : 0;
@@ -285,6 +337,7 @@ sstore_status sstore_builder_create_addition(const char *path, const sstore_add_
         .expected_record_count = from.expected_record_count,
         .expected_max_id = from.expected_max_id,
         .check_ids = from.check_ids,
+        .compacts = !from.no_compact,
     };
     return ss_builder_create(path, &taken, builder_out, error);
 }
@@ -311,8 +364,9 @@ sstore_status ss_builder_open_base(sstore_builder *builder, sstore_error *error)
     return status;
 }
 
-static void close_base(ss_builder_base *base)
+void ss_builder_close_base(sstore_builder *builder)
 {
+    ss_builder_base *base = &builder->base;
     for (uint32_t i = 0; i < base->count; i++)
         ss_membership_close(&base->memberships[i]);
     ss_free(base->memberships);
@@ -526,7 +580,7 @@ static void find_conflicts(sstore_builder *builder)
     builder->change.ids_checked = true;
     if (builder->change.added_count == 0 || !ss_id_conflicts_any(&builder->conflicts))
         return;
-    close_base(&builder->base); /* memory is reserved for one open store */
+    ss_builder_close_base(builder); /* memory is reserved for one open store */
     builder->change.ids_checked = false;
     if (ss_store_open_in(&builder->transaction->store, SS_STORE_RECORDS, &store, NULL) != SSTORE_OK)
         return;
@@ -534,26 +588,34 @@ static void find_conflicts(sstore_builder *builder)
     sstore_close(store);
 }
 
-/* Publish the segment. One that changes nothing is dropped. */
-static sstore_status publish(sstore_builder *builder, const ss_manifest_segment *segment, sstore_error *error)
+/* Write a segment of its own, and publish it, unless it changes nothing. */
+static sstore_status write_and_publish(sstore_builder *builder, const ss_sorted_pieces *records,
+                                       uint64_t *changed_count_out, sstore_error *error)
+{
+    const uint32_t place = builder->extends ? builder->transaction->manifest.segment_count : 0;
+    ss_manifest_segment segment;
+    sstore_status status = ss_row_writer_write(&builder->writer, records, &segment, error);
+    *changed_count_out = segment.record_count;
+    if (status == SSTORE_OK && (segment.record_count > 0 || !builder->extends))
+        status = ss_builder_publish(builder, place, place, &segment, 1, error);
+    ss_manifest_segment_free(&segment);
+    return status;
+}
+
+/* Fill in what the builder changed. */
+static void note_change(sstore_builder *builder, uint64_t changed_count)
 {
     ss_transaction *transaction = builder->transaction;
-    const uint32_t place = builder->extends ? transaction->manifest.segment_count : 0;
-    if (builder->extends && segment->record_count == 0) {
+    if (builder->extends && changed_count == 0) {
         ss_transaction_discard_all(transaction);
         ss_transaction_clean_up(transaction);
-    } else {
-        const sstore_status status = ss_builder_publish(builder, place, place, segment, 1, error);
-        if (status != SSTORE_OK)
-            return status;
     }
-    if (segment->kind == SS_SEGMENT_REMOVES)
-        builder->change.removed_count = segment->record_count;
+    if (builder->writer.kind == SS_SEGMENT_REMOVES)
+        builder->change.removed_count = changed_count;
     else
-        builder->change.added_count = segment->record_count;
+        builder->change.added_count = changed_count;
     ss_note_store(&builder->change, &transaction->manifest);
     find_conflicts(builder);
-    return SSTORE_OK;
 }
 
 /* ----- finishing ----- */
@@ -592,11 +654,14 @@ static sstore_status sort_records(sstore_builder *builder, ss_sorted_pieces *pie
 sstore_status ss_builder_finish_from(sstore_builder *builder, const ss_sorted_pieces *records,
                                      sstore_change *change_out, sstore_error *error)
 {
-    ss_manifest_segment segment;
-    sstore_status status = ss_row_writer_write(&builder->writer, records, &segment, error);
+    ss_segment_range merged = {0, 0};
+    uint64_t changed_count = 0;
+    if (builder->compacts && records->item_count > 0)
+        merged = ss_tiers_find(&builder->transaction->manifest, records->item_count);
+    sstore_status status = merged.first < merged.end ? ss_builder_merge(builder, records, merged, &changed_count, error)
+                                                     : write_and_publish(builder, records, &changed_count, error);
     if (status == SSTORE_OK)
-        status = publish(builder, &segment, error);
-    ss_manifest_segment_free(&segment);
+        note_change(builder, changed_count);
     if (status == SSTORE_OK && change_out != NULL)
         status = ss_give_result(change_out, &builder->change, sizeof builder->change, SS_CHANGE_SIZE_1, error);
     sstore_builder_abort(builder); /* after publication nothing is left to remove */
@@ -627,7 +692,7 @@ void sstore_builder_abort(sstore_builder *builder)
     if (builder == NULL)
         return;
     ss_sorter_free(builder->records);
-    close_base(&builder->base);
+    ss_builder_close_base(builder);
     ss_id_conflicts_free(&builder->conflicts);
     ss_chunk_pool_close(&builder->pool);
     ss_free(builder->first);

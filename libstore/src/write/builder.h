@@ -28,7 +28,9 @@ typedef struct ss_write_options {
     uint32_t words; /* of a fingerprint of a new store */
     uint32_t distance, block_bytes;
     uint32_t threads; /* never 0 */
+    uint64_t wait_ms; /* for another writer */
     bool without_ids, ignore_free_space, check_ids;
+    bool compacts; /* a change merges the newest segments as ss_tiers_find() says */
     sstore_progress_fn on_progress;
     void *progress_context;
     ss_write_mode mode;
@@ -39,7 +41,7 @@ typedef struct ss_write_options {
 #define SS_SHARED_OPTIONS(from)                                                                                        \
     .tmp_dir = (from).tmp_dir, .block_bytes = (from).block_bytes, .threads = ss_pool_threads((from).threads),          \
     .memory_bytes = ss_memory_or_default((from).memory_bytes), .ignore_free_space = (from).ignore_free_space,          \
-    .on_progress = (from).on_progress, .progress_context = (from).progress_context
+    .wait_ms = (from).wait_ms, .on_progress = (from).on_progress, .progress_context = (from).progress_context
 
 /* The store that a builder extends, open for look-ups. */
 typedef struct ss_builder_base {
@@ -60,7 +62,7 @@ struct sstore_builder {
     ss_progress progress;
     ss_chunk_pool pool;
     uint64_t reserved_bytes, max_reserved_bytes; /* of memory, for reading stores; and its maximum */
-    bool extends;
+    bool extends, compacts;
     ss_builder_base base;
     ss_sorter *records; /* NULL: all added records are still in `first` */
     uint64_t *first;    /* fingerprints of first_capacity records, then as many ids; NULL until there is a record */
@@ -99,6 +101,11 @@ sstore_status ss_builder_check_formats(const sstore_builder *builder, uint32_t c
 /* Open the extended store for look-ups, unless it is open. Errors as sstore_open(), and ARGUMENT if that takes too much
  * of the memory. */
 sstore_status ss_builder_open_base(sstore_builder *builder, sstore_error *error);
+void ss_builder_close_base(sstore_builder *builder);
+
+/* Set the plan of a segment of this kind that the builder writes next: the given one, that of the store if it was built
+ * with a given one, or none. ARGUMENT. */
+sstore_status ss_builder_set_plan(sstore_builder *builder, ss_segment_kind kind, const char *name, sstore_error *error);
 
 /* Add records whose ids are known; without ids these are not read. */
 sstore_status ss_builder_add_records(sstore_builder *builder, const uint64_t *fingerprints, const uint64_t *ids,
@@ -125,8 +132,18 @@ sstore_status ss_builder_check_space(const sstore_builder *builder, uint64_t rec
 
 /* ----- rewrite.c ----- */
 
-/* Compact the store at `path`; or, if `transaction` is not NULL, that one's. Errors as sstore_compact(). */
-sstore_status ss_compact(const char *path, ss_transaction *transaction, sstore_compaction scope,
-                         const ss_write_options *options, sstore_change *change_out, sstore_error *error);
+/* The segments first .. end - 1 of a store. */
+typedef struct ss_segment_range {
+    uint32_t first, end;
+} ss_segment_range;
+
+/* The newest segments that are worth merging, with a new one of `added_count` records if that is not 0, whose number is
+ * manifest->segment_count. Empty: none. */
+ss_segment_range ss_tiers_find(const ss_manifest *manifest, uint64_t added_count);
+
+/* Write these records, merge them with the segments of the range, the last of which they are, and publish the result.
+ * *changed_count_out is the number of records that change the store; if it is 0, nothing is published. */
+sstore_status ss_builder_merge(sstore_builder *builder, const ss_sorted_pieces *records, ss_segment_range range,
+                               uint64_t *changed_count_out, sstore_error *error);
 
 #endif

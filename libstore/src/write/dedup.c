@@ -26,13 +26,12 @@ struct sstore_dedup {
     ss_write_options write; /* without a recipe; its texts are the copies below */
     char *plan, *tmp_dir;
     uint64_t publish_every;
-    bool compacts;
     uint32_t distance;
     uint64_t max_index_bytes, conflict_bytes;
     uint64_t limit; /* on the matches of a record; 0: none */
     ss_transaction transaction;
     sstore *store;             /* as of the last publication, unless it is stale */
-    bool is_stale;             /* something was published, and the store could not be opened since */
+    bool is_stale;             /* something was published since */
     sstore_cursor *cursor;     /* for records that are inserted one by one */
     ss_growing_index *waiting; /* new records that are not published */
     uint64_t next_id, new_count;
@@ -87,7 +86,8 @@ static sstore_status set_up(sstore_dedup *dedup, const char *path, const sstore_
     dedup->write.tmp_dir = dedup->tmp_dir = options->tmp_dir != NULL ? ss_strdup(options->tmp_dir) : NULL;
     if ((options->plan != NULL && dedup->plan == NULL) || (options->tmp_dir != NULL && dedup->tmp_dir == NULL))
         return ss_fail_memory(error, 1);
-    sstore_status status = ss_transaction_open(transaction, path, SS_WRITE_EXTEND, error);
+    const ss_writer_wait wait = {dedup->write.wait_ms, dedup->write.on_progress, dedup->write.progress_context};
+    sstore_status status = ss_transaction_open(transaction, path, SS_WRITE_EXTEND, &wait, error);
     if (status != SSTORE_OK)
         return status;
     status = ss_manifest_check_recipe(manifest, transaction->path, options->recipe, NULL, error);
@@ -126,9 +126,8 @@ sstore_status sstore_dedup_open(const char *path, const sstore_dedup_options *op
     sstore_dedup *dedup = ss_alloc(1, sizeof *dedup);
     if (dedup == NULL)
         return ss_fail_memory(error, sizeof *dedup);
-    *dedup = (sstore_dedup){.write = {SS_SHARED_OPTIONS(taken), .mode = SS_WRITE_EXTEND},
+    *dedup = (sstore_dedup){.write = {SS_SHARED_OPTIONS(taken), .mode = SS_WRITE_EXTEND, .compacts = !taken.no_compact},
                             .publish_every = taken.publish_every,
-                            .compacts = taken.compact,
                             .limit = taken.limit,
                             .transaction = {.store = SS_DIR_NONE}};
     status = set_up(dedup, path, &taken, error);
@@ -210,12 +209,12 @@ static sstore_status publish_waiting(sstore_dedup *dedup, sstore_error *error)
 /* Publish the waiting records. Once published they no longer wait, even if a later step fails. */
 static sstore_status publish_and_forget(sstore_dedup *dedup, sstore_error *error)
 {
-    const uint32_t segments_before = dedup->transaction.manifest.segment_count;
+    const uint32_t published_before = dedup->transaction.publication_count;
     ss_growing_index *empty;
     sstore_status status = open_waiting(dedup, &empty, error);
     if (status == SSTORE_OK)
         status = publish_waiting(dedup, error);
-    if (dedup->transaction.manifest.segment_count > segments_before) {
+    if (dedup->transaction.publication_count > published_before) {
         ss_growing_index *published = dedup->waiting;
         dedup->waiting = empty;
         dedup->is_stale = true;
@@ -225,12 +224,17 @@ static sstore_status publish_and_forget(sstore_dedup *dedup, sstore_error *error
     return status;
 }
 
-/* Look for conflicts in what was just published, and add them to those found before. */
+/* Look for conflicts in what was just published, and add them to those found before. The records are published, so
+ * they are only counted as not looked up if the store cannot be opened. */
 static void find_conflicts(sstore_dedup *dedup, uint64_t next_id)
 {
     sstore_change *all = &dedup->change, latest = {.record_count = all->record_count};
     if (!ss_id_conflicts_any(&dedup->conflicts))
         return;
+    if (open_store(dedup, NULL) != SSTORE_OK) {
+        all->ids_checked = false;
+        return;
+    }
     ss_id_conflicts_find(&dedup->conflicts, dedup->store, next_id, &latest);
     if (latest.conflict_count > 0 && (all->conflict_count == 0 || latest.min_conflicting_id < all->min_conflicting_id))
         all->min_conflicting_id = latest.min_conflicting_id;
@@ -244,24 +248,18 @@ static void note_change(sstore_dedup *dedup)
     ss_note_store(&dedup->change, &dedup->transaction.manifest);
 }
 
+/* The store is opened again when the next records are looked up: nothing can fail after the publication. */
 static sstore_status publish(sstore_dedup *dedup, sstore_error *error)
 {
-    if (ss_growing_index_count(dedup->waiting) == 0)
+    if (ss_growing_index_count(dedup->waiting) == 0) {
+        ss_transaction_clean_up(&dedup->transaction); /* as any writer that changes nothing */
         return SSTORE_OK;
+    }
     const uint64_t next_id = dedup->transaction.manifest.next_id;
-    sstore_status status = publish_and_forget(dedup, error);
+    const sstore_status status = publish_and_forget(dedup, error);
     note_change(dedup);
-    if (status == SSTORE_OK && (!dedup->compacts || ss_id_conflicts_any(&dedup->conflicts)))
-        status = open_store(dedup, error);
     if (status == SSTORE_OK)
         find_conflicts(dedup, next_id);
-    if (status == SSTORE_OK && dedup->compacts) {
-        const ss_write_options options = remaining_options(dedup);
-        dedup->is_stale = true;
-        status = ss_compact(NULL, &dedup->transaction, SSTORE_COMPACTION_TIERS, &options, NULL, error);
-        if (status == SSTORE_OK)
-            status = open_store(dedup, error);
-    }
     return status;
 }
 
@@ -473,8 +471,10 @@ sstore_status sstore_dedup_insert(sstore_dedup *dedup, const uint64_t *fingerpri
                       .on_answer = on_answer,
                       .context = context,
                       .error = error};
-    sstore_status status = dedup->is_stale ? open_store(dedup, error) : SSTORE_OK;
+    sstore_status status = SSTORE_OK;
     while (status == SSTORE_OK && self.end < count) {
+        if (dedup->is_stale && (status = open_store(dedup, error)) != SSTORE_OK)
+            break;
         self.begin = self.end;
         self.end += round_size(dedup, count - self.begin);
         status = answer_round(&self);

@@ -300,7 +300,8 @@ sstore_status sstore_reindex(const char *path, const sstore_reindex_options *opt
         return status;
     self.progress.report = taken.on_progress;
     self.progress.context = taken.progress_context;
-    status = ss_transaction_open(&self.transaction, path, SS_WRITE_EXTEND, error);
+    const ss_writer_wait wait = {taken.wait_ms, taken.on_progress, taken.progress_context};
+    status = ss_transaction_open(&self.transaction, path, SS_WRITE_EXTEND, &wait, error);
     if (status == SSTORE_OK)
         status = ss_manifest_copy(&self.transaction.manifest, &self.manifest, error);
     if (status == SSTORE_OK)

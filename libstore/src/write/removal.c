@@ -241,7 +241,7 @@ sstore_status sstore_remover_create(const char *path, const sstore_remove_option
     if (status != SSTORE_OK)
         return status;
     const ss_write_options taken = {SS_SHARED_OPTIONS(from), .mode = SS_WRITE_EXTEND, .kind = SS_SEGMENT_REMOVES,
-                                    .recipe = from.recipe};
+                                    .recipe = from.recipe, .compacts = !from.no_compact};
     sstore_remover *remover = ss_alloc(1, sizeof *remover);
     if (remover == NULL)
         return ss_fail_memory(error, sizeof *remover);

@@ -208,6 +208,7 @@ static sstore_status open_inputs(inputs *from, const char *const *paths, size_t 
     }
     if (status == SSTORE_OK)
         ss_merge_iterator_init(&from->records, from->stores[0]->manifest.words, from->stores[0]->manifest.has_ids);
+    from->records.sums = true;
     for (size_t i = 0; status == SSTORE_OK && i < count; i++) {
         const ss_manifest *manifest = &from->stores[i]->manifest;
         from->record_count += ss_manifest_count(manifest).record_count;
@@ -290,48 +291,72 @@ sstore_status sstore_shard(const char *path, const char *input_path, uint32_t sh
 
 /*
  * Merges consecutive segments into one, without removed records. If they remove records of older segments, these
- * removals become a second segment.
+ * removals become a second segment. A change may be the newest of these segments; then nothing but the result is
+ * published.
  */
 
 #define TIER_RATIO 4u
-#define TIER_MIN 4u /* segments */
+#define TIER_MIN 4u             /* segments */
+#define SMALL_WORDS 16384u      /* a segment of so many takes hardly longer to write than one of a single record */
+#define SMALLER_RATIO 4u        /* nor does a change take much longer with a quarter of its records more */
+#define MERGED_WORDS (1u << 22) /* that any change may write again; or */
+#define MERGED_RATIO 16u        /* times as many as it has itself; */
+#define MANY_SEGMENTS 64u       /* with so many, as many as the tiers have */
 
-/* The segments first .. end - 1. */
-typedef struct segment_range {
-    uint32_t first, end;
-} segment_range;
+/* The records that a change of so many may write again, including its own. */
+static uint64_t max_merged(const ss_manifest *manifest, uint64_t added_count)
+{
+    if (added_count == 0 || manifest->segment_count >= MANY_SEGMENTS)
+        return UINT64_MAX;
+    return ss_max_u64(MERGED_WORDS / manifest->words, MERGED_RATIO * ss_min_u64(added_count, UINT32_MAX));
+}
+
+/* The records that a change of so many has together with small segments. */
+static uint64_t max_small(const ss_manifest *manifest, uint64_t added_count)
+{
+    const uint64_t with_smaller = added_count / SMALLER_RATIO * (SMALLER_RATIO + 1);
+    return added_count > 0 ? ss_max_u64(SMALL_WORDS / manifest->words, with_smaller) : 0;
+}
 
 /*
  * The newest segments, as long as the next older one has at most four times as many records as they have together; none
  * if that would be fewer than four segments. So a record is rewritten a few times whenever the store has grown
  * fourfold, and at most three segments have about the same size: a store of n records that grows by s at a time has
- * three times log4(n/s) segments. Source: the size-tiered rule of log-structured merge trees.
+ * three times log4(n/s) segments. Source: the size-tiered rule of log-structured merge trees. A change is also merged
+ * with small segments, whatever their number: so small changes do not make more segments than one.
  */
-static segment_range find_tiers(const ss_manifest *manifest)
+ss_segment_range ss_tiers_find(const ss_manifest *manifest, uint64_t added_count)
 {
-    segment_range range = {.first = manifest->segment_count, .end = manifest->segment_count};
-    uint64_t sum = 0;
-    while (range.first > 0) {
-        uint64_t count = manifest->segments[range.first - 1].record_count;
-        if (range.first < range.end && count / TIER_RATIO > sum)
+    const uint32_t end = manifest->segment_count + (added_count > 0);
+    const uint64_t max = max_merged(manifest, added_count), small = max_small(manifest, added_count);
+    uint32_t first = manifest->segment_count, small_first = end;
+    uint64_t sum = added_count;
+    while (first > 0) {
+        const uint64_t count = manifest->segments[first - 1].record_count;
+        if (first < end && sum + count > small && (count / TIER_RATIO > sum || sum + count > max))
             break;
         sum += count;
-        range.first--;
+        first--;
+        if (sum <= small)
+            small_first = first;
     }
-    return range.end - range.first < TIER_MIN ? (segment_range){0, 0} : range;
+    if (end - first < TIER_MIN)
+        first = small_first;
+    return first < end ? (ss_segment_range){first, end} : (ss_segment_range){0, 0};
 }
 
 /* The segments to compact. A single one is rewritten only if another plan or block size is wanted. */
-static segment_range choose_range(const ss_manifest *manifest, sstore_compaction scope, const ss_write_options *options)
+static ss_segment_range choose_range(const ss_manifest *manifest, sstore_compaction scope,
+                                     const ss_write_options *options)
 {
     const bool has_form = options->plan != NULL || options->block_bytes != 0;
     if (scope == SSTORE_COMPACTION_TIERS)
-        return find_tiers(manifest);
-    return (segment_range){0, manifest->segment_count > 1 || has_form ? manifest->segment_count : 0};
+        return ss_tiers_find(manifest, 0);
+    return (ss_segment_range){0, manifest->segment_count > 1 || has_form ? manifest->segment_count : 0};
 }
 
 /* The records that the range adds, or those that it removes: an upper bound, since some may cancel out. */
-static uint64_t count_max(const ss_manifest *manifest, segment_range range, ss_segment_kind kind)
+static uint64_t count_max(const ss_manifest *manifest, ss_segment_range range, ss_segment_kind kind)
 {
     uint64_t count = 0;
     for (uint32_t i = range.first; i < range.end; i++)
@@ -342,10 +367,10 @@ static uint64_t count_max(const ss_manifest *manifest, segment_range range, ss_s
 typedef struct compaction {
     sstore_builder *builder;
     sstore *store; /* open for its records */
-    segment_range range;
+    ss_segment_range range;
+    size_t first_staged; /* the first staged segment of the result */
     uint32_t made_count;
     ss_manifest_segment made[SS_MAX_MADE]; /* the result: 0 to SS_MAX_MADE segments */
-    ss_u128 sums[2];                       /* content sums of the records that the range adds and removes, as read */
 } compaction;
 
 /* Write a segment of the records that the range adds, or of those that it removes. An empty one is dropped, unless it
@@ -354,20 +379,22 @@ static sstore_status make_segment(compaction *self, ss_segment_kind kind, sstore
 {
     sstore_builder *builder = self->builder;
     ss_transaction *transaction = builder->transaction;
-    const ss_manifest *manifest = &transaction->manifest;
+    const ss_manifest *manifest = &self->store->manifest;
+    const size_t place = self->first_staged + self->made_count;
     const bool is_all = self->range.first == 0 && self->range.end == manifest->segment_count;
     ss_segment_writer writer = builder->writer;
     ss_manifest_segment *segment = &self->made[self->made_count];
     ss_merge_iterator records;
     ss_plan removal_plan;
     sstore_status status = SSTORE_OK;
-    if (transaction->staged_count == self->made_count) /* the builder has begun the first one */
+    if (transaction->staged_count == place) /* the builder has begun the first one */
         status = ss_transaction_stage(transaction, error);
     if (status != SSTORE_OK)
         return status;
-    writer.dir = &transaction->staged[self->made_count]->dir;
+    writer.dir = &transaction->staged[place]->dir;
     writer.kind = kind;
     ss_merge_iterator_init(&records, manifest->words, manifest->has_ids);
+    records.sums = true;
     if (kind == SS_SEGMENT_REMOVES) {
         writer.plan = &removal_plan;
         records.removed = true;
@@ -384,39 +411,37 @@ static sstore_status make_segment(compaction *self, ss_segment_kind kind, sstore
     ss_merge_iterator_close(&records);
     if (status != SSTORE_OK)
         return status;
-    self->sums[kind] = segment->content_sum;
     if (segment->record_count > 0 || (is_all && kind == SS_SEGMENT_ADDS)) {
         self->made_count++;
     } else {
-        ss_transaction_discard_last(transaction);
+        ss_transaction_discard(transaction, place);
         ss_manifest_segment_free(segment);
     }
     return SSTORE_OK;
 }
 
-/* Compare the records that were read with the manifest's content sums of the range. Its segments add and remove each
- * record in turn. So the sum of added minus remaining ones equals that of removed minus remaining removals. */
-static sstore_status check_sums(const compaction *self, sstore_error *error)
+/* Write the segments of the result. */
+static sstore_status make_segments(compaction *self, sstore_error *error)
 {
-    const ss_manifest *manifest = &self->builder->transaction->manifest;
-    ss_u128 added = self->sums[SS_SEGMENT_REMOVES], removed = self->sums[SS_SEGMENT_ADDS];
-    for (uint32_t i = self->range.first; i < self->range.end; i++) {
-        const ss_manifest_segment *segment = &manifest->segments[i];
-        ss_u128 *sum = segment->kind == SS_SEGMENT_REMOVES ? &removed : &added;
-        *sum = ss_u128_add(*sum, segment->content_sum);
-    }
-    if (ss_u128_equal(added, removed))
-        return SSTORE_OK;
-    return ss_fail_damaged(error, self->store->dir.path, SSTORE_NO_OFFSET,
-                           "the records do not match the manifest's content sums; the store was not changed; "
-                           "sstore_verify() names the damaged file");
+    sstore_status status = make_segment(self, SS_SEGMENT_ADDS, error);
+    if (status == SSTORE_OK && self->range.first > 0 &&
+        count_max(&self->store->manifest, self->range, SS_SEGMENT_REMOVES) > 0)
+        status = make_segment(self, SS_SEGMENT_REMOVES, error);
+    return status;
+}
+
+static void free_compaction(compaction *self)
+{
+    sstore_close(self->store);
+    for (uint32_t i = 0; i < SS_MAX_MADE; i++)
+        ss_manifest_segment_free(&self->made[i]);
 }
 
 static sstore_status run(compaction *self, const ss_write_options *options, sstore_error *error)
 {
     sstore_builder *builder = self->builder;
     const ss_manifest *manifest = &builder->transaction->manifest;
-    const segment_range range = self->range;
+    const ss_segment_range range = self->range;
     builder->in_order = true;
     sstore_status status = ss_builder_check_formats(builder, range.first, error);
     if (status == SSTORE_OK)
@@ -425,22 +450,61 @@ static sstore_status run(compaction *self, const ss_write_options *options, ssto
         status = ss_builder_prepare(builder, options, ss_merge_iterator_bytes(self->store, range.first, range.end),
                                     count_max(manifest, range, SS_SEGMENT_ADDS), error);
     if (status == SSTORE_OK)
-        status = make_segment(self, SS_SEGMENT_ADDS, error);
-    if (status == SSTORE_OK && range.first > 0 && count_max(manifest, range, SS_SEGMENT_REMOVES) > 0)
-        status = make_segment(self, SS_SEGMENT_REMOVES, error);
-    if (status == SSTORE_OK)
-        status = check_sums(self, error);
+        status = make_segments(self, error);
     if (status == SSTORE_OK)
         status = ss_builder_publish(builder, range.first, range.end, self->made, self->made_count, error);
-    sstore_close(self->store);
     return status;
 }
 
-sstore_status ss_compact(const char *path, ss_transaction *transaction, sstore_compaction scope,
-                         const ss_write_options *options, sstore_change *change_out, sstore_error *error)
+/* Write records in order, as a staged segment that nobody publishes. */
+static sstore_status stage_records(const sstore_builder *builder, const ss_sorted_pieces *records,
+                                   ss_manifest_segment *segment_out, sstore_error *error)
+{
+    ss_segment_writer writer = builder->writer;
+    ss_plan plan;
+    writer.records_only = true;
+    writer.plan = &plan;
+    const sstore_status status = writer.words > 1 ? SSTORE_OK
+                                                  : ss_plan_parse(SS_REMOVAL_PLAN, writer.distance, &plan, error);
+    return status == SSTORE_OK ? ss_row_writer_write(&writer, records, segment_out, error) : status;
+}
+
+sstore_status ss_builder_merge(sstore_builder *builder, const ss_sorted_pieces *records, ss_segment_range range,
+                               uint64_t *changed_count_out, sstore_error *error)
+{
+    ss_transaction *transaction = builder->transaction;
+    compaction self = {.builder = builder, .range = range, .first_staged = 1};
+    ss_manifest_segment change = {.record_count = 0};
+    sstore_status status = stage_records(builder, records, &change, error);
+    ss_builder_close_base(builder); /* memory is reserved for one open store */
+    *changed_count_out = change.record_count;
+    if (status == SSTORE_OK && change.record_count > 0) {
+        const ss_dir *dir = &transaction->staged[0]->dir;
+        status = ss_store_open_in(&transaction->store, SS_STORE_RECORDS, &self.store, error);
+        if (status == SSTORE_OK)
+            status = ss_store_append_staged(self.store, dir, &change, error);
+        if (status == SSTORE_OK && change.kind == SS_SEGMENT_REMOVES)
+            status = ss_builder_set_plan(builder, SS_SEGMENT_ADDS, NULL, error);
+        if (status == SSTORE_OK)
+            status = ss_builder_check_space(builder, count_max(&self.store->manifest, range, SS_SEGMENT_ADDS), 0,
+                                            error);
+        if (status == SSTORE_OK)
+            status = make_segments(&self, error);
+        if (status == SSTORE_OK) {
+            ss_transaction_discard(transaction, 0);
+            status = ss_builder_publish(builder, range.first, range.end - 1, self.made, self.made_count, error);
+        }
+    }
+    ss_manifest_segment_free(&change);
+    free_compaction(&self);
+    return status;
+}
+
+static sstore_status compact(const char *path, sstore_compaction scope, const ss_write_options *options,
+                             sstore_change *change_out, sstore_error *error)
 {
     compaction self = {.made_count = 0};
-    sstore_status status = ss_builder_open(path, transaction, options, &self.builder, error);
+    sstore_status status = ss_builder_open(path, NULL, options, &self.builder, error);
     if (status != SSTORE_OK)
         return status;
     sstore_builder *builder = self.builder;
@@ -453,8 +517,7 @@ sstore_status ss_compact(const char *path, ss_transaction *transaction, sstore_c
         ss_note_store(&builder->change, &builder->transaction->manifest);
         status = ss_give_result(change_out, &builder->change, sizeof builder->change, SS_CHANGE_SIZE_1, error);
     }
-    for (uint32_t i = 0; i < SS_MAX_MADE; i++)
-        ss_manifest_segment_free(&self.made[i]);
+    free_compaction(&self);
     sstore_builder_abort(builder);
     return status;
 }
@@ -474,5 +537,5 @@ sstore_status sstore_compact(const char *path, const sstore_compact_options *opt
         return ss_fail_argument(error, "sstore_compact: compaction %d does not exist", (int)taken.scope);
     const ss_write_options write = {SS_SHARED_OPTIONS(taken), .mode = SS_WRITE_EXTEND, .plan = taken.plan,
                                     .recipe = taken.recipe};
-    return ss_compact(path, NULL, taken.scope, &write, change_out, error);
+    return compact(path, taken.scope, &write, change_out, error);
 }

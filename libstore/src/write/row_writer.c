@@ -481,18 +481,14 @@ static void free_sorter(void *sorter)
     ss_sorter_free(sorter);
 }
 
-/* Set the plan of the current word: that of a like segment, the given one, or none, so that it is chosen. */
+/* Set the plan of the current word: the given one, or none, so that it is chosen. */
 static sstore_status set_plan(row_run *self, ss_segment_writer *writer, sstore_error *error)
 {
     const bool is_known = self->plan.table_count > 0 && self->plan.distance == writer->distance;
-    if (self->writer->like != NULL)
-        self->plan = self->writer->like->indexes[self->word].plan;
-    else if (self->writer->plan_name == NULL)
+    if (self->writer->plan_name == NULL)
         return SSTORE_OK;
     writer->plan = &self->plan;
-    return self->writer->like != NULL || is_known
-               ? SSTORE_OK
-               : ss_plan_parse(self->writer->plan_name, writer->distance, &self->plan, error);
+    return is_known ? SSTORE_OK : ss_plan_parse(self->writer->plan_name, writer->distance, &self->plan, error);
 }
 
 /* Write the index of the current word, of this radius, into its folder. */
@@ -536,10 +532,6 @@ static sstore_status write_index(row_run *self, int32_t radius, sstore_error *er
 static sstore_status set_radii(const row_run *self, int32_t *radii, sstore_error *error)
 {
     const ss_segment_writer *writer = self->writer;
-    for (uint32_t i = 0; writer->like != NULL && i < self->words; i++)
-        radii[i] = ss_word_index_radius(writer->like->indexes[i].kind);
-    if (writer->like != NULL)
-        return SSTORE_OK;
     return ss_radii_choose(self->sample, self->sample_count, self->words, writer->distance,
                            writer->plan_name != NULL ? writer->max_radius : SSTORE_MAX_BUILD_DISTANCE,
                            (double)self->segment->distinct_count, radii, error);
@@ -591,7 +583,7 @@ sstore_status ss_row_writer_write(const ss_segment_writer *writer, const ss_sort
     sstore_status status = write_table(&self, records, error);
     if (records->release != NULL)
         records->release(records->context); /* the word indexes use their memory */
-    if (status == SSTORE_OK && writer->kind == SS_SEGMENT_ADDS)
+    if (status == SSTORE_OK && writer->kind == SS_SEGMENT_ADDS && !writer->records_only)
         status = write_indexes(&self, error);
     ss_free(self.sample);
     return status;

@@ -54,9 +54,9 @@ typedef struct ss_segment_writer {
     const ss_plan *plan;   /* NULL: chosen from the fingerprints */
     double other_bytes;    /* of a word index: what else the store takes for each word; weighs in the choice */
     /* With several words, of the word indexes: */
-    const char *plan_name;           /* of each word's plan; NULL: chosen */
-    uint32_t max_radius;             /* that it is complete for */
-    const ss_manifest_segment *like; /* a segment whose radii and plans are taken instead; or NULL */
+    const char *plan_name; /* of each word's plan; NULL: chosen */
+    uint32_t max_radius;   /* that it is complete for */
+    bool records_only;     /* write no word indexes: the segment is only read in order */
     uint32_t distance;
     uint32_t block_bytes;
     ss_progress *progress;

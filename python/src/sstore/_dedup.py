@@ -11,14 +11,14 @@ import numpy as np
 import numpy.typing as npt
 
 from sstore._arrays import MAX_WORDS, ArrayLike, Words, empty, pointer, word_count
-from sstore._call import Call, PathLike, ProgressOption, Size, encode, result
+from sstore._call import Call, PathLike, ProgressOption, Size, encode, flag_of, result
 from sstore._columns import MATCH_COLUMNS, BatchMatches, Buffers, wide
 from sstore._doubt import SkipBad, bad_rows_of
 from sstore._errors import ArgumentError, NotFoundError
 from sstore._native import ffi, lib
 from sstore._rows import Piece, pieces
 from sstore._store import Store, build_distance_or_own
-from sstore._write import Change, build, change_of, shared_options, warn_of_conflicts
+from sstore._write import Change, Wait, build, change_of, shared_options, warn_of_conflicts
 
 _Flags = npt.NDArray[np.bool_]
 
@@ -76,7 +76,7 @@ class Deduplicator:
         distance: a record is new if none is within it, 0 to 16 bits for each word; None: the store's own.
         bits: of a fingerprint of a new store; None: 64. An existing store must have as many, if it is given.
         with_ids: of a new store. Given ids are ignored by a store without ids.
-        compact: keep the number of segments small: compact(tiered=True) after each publication.
+        compact: merge each publication with small segments of the store, as add() does.
         publish_every: publish after this many new records; None: as many as fit into an eighth of the memory.
         check_ids: count conflicts in the Change of publish(), as add() does, and warn of them.
         The other arguments are those of add().
@@ -104,6 +104,7 @@ class Deduplicator:
         tmp_dir: Optional[PathLike] = None,
         block_size: Optional[Size] = None,
         ignore_free_space: bool = False,
+        wait: Wait = 0,
         progress: ProgressOption = False,
     ) -> None:
         self._native: Optional[Any] = None
@@ -116,12 +117,12 @@ class Deduplicator:
         options = self._call.options(
             "sstore_dedup_options",
             distance=build_distance_or_own(distance, wanted or MAX_WORDS),
-            compact=compact,
+            no_compact=not flag_of(compact, "compact"),
             check_ids=check_ids,
             publish_every=0 if publish_every is None else publish_every,
             plan=plan,
             recipe=recipe,
-            **shared_options(memory, threads, tmp_dir, block_size, ignore_free_space),
+            **shared_options(memory, threads, tmp_dir, block_size, ignore_free_space, wait),
         )
         try:
             self._native = self._open(path, options)
@@ -137,6 +138,7 @@ class Deduplicator:
                 plan=plan or "auto",
                 recipe=recipe,
                 block_size=block_size,
+                wait=wait,
             )
             self._native = self._open(path, options)
         self._words = int(lib.sstore_dedup_word_count(self._native))

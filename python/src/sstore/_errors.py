@@ -119,8 +119,8 @@ _ADVICE = {
     "set replace to replace it": "replace=True replaces it",
     "set ignore_free_space": "set ignore_free_space=True",
     "raise memory_bytes": "raise memory",
-    "another process is writing to the store; wait until it ends": (
-        "another process, or an open object of this one, is writing to the store; wait until it ends, or close it"
+    "another process is writing to the store; set wait_ms to wait until it ends": (
+        "another process, or an open object of this one, is writing to the store; set wait to wait until it ends"
     ),
     "max_memory_bytes allows": "max_memory allows",
     "use the read mode pread": 'use io="pread"',

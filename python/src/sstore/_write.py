@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence, Sized
 from dataclasses import dataclass
-from typing import Any, Literal, Optional
+from typing import Any, Literal, Optional, Union
 
 import numpy as np
 
@@ -85,12 +85,26 @@ def _numbered(piece: Piece, first: int) -> Words:
     return piece.numbers().astype(np.uint64) + np.uint64(first)
 
 
+#: How long to wait for another writer: seconds, or True: until it ends.
+Wait = Union[float, bool]
+
+
+def wait_ms(wait: Wait) -> int:
+    """The time to wait, as the library takes it."""
+    if wait is True:
+        return 2**64 - 1
+    if not 0 <= wait < 2**32:
+        raise ArgumentError(f"wait: expected seconds, or True to wait until the other writer ends, found {wait!r}")
+    return round(1000 * wait)
+
+
 def shared_options(
     memory: Optional[Size],
     threads: int,
     tmp_dir: Optional[PathLike],
     block_size: Optional[Size],
     ignore_free_space: bool,
+    wait: Wait,
 ) -> dict[str, Any]:
     """Fields that the options of several calls have."""
     return {
@@ -99,6 +113,7 @@ def shared_options(
         "tmp_dir": None if tmp_dir is None else encode(tmp_dir),
         "block_bytes": size_of(block_size, "block_size"),
         "ignore_free_space": ignore_free_space,
+        "wait_ms": wait_ms(wait),
     }
 
 
@@ -190,6 +205,7 @@ class Builder:
         tmp_dir: Optional[PathLike] = None,
         block_size: Optional[Size] = None,
         ignore_free_space: bool = False,
+        wait: Wait = 0,
         expected_record_count: int = 0,
         skip_bad: SkipBad = False,
         progress: ProgressOption = False,
@@ -211,7 +227,7 @@ class Builder:
             recipe=recipe,
             replace=replace,
             expected_record_count=expected_record_count,
-            **shared_options(memory, threads, tmp_dir, block_size, ignore_free_space),
+            **shared_options(memory, threads, tmp_dir, block_size, ignore_free_space, wait),
         )
         self._writer: Optional[_Writer] = None
         self._closed = False
@@ -316,6 +332,7 @@ def build(
     block_size: Optional[Size] = None,
     ignore_free_space: bool = False,
     skip_bad: SkipBad = False,
+    wait: Wait = 0,
     progress: ProgressOption = False,
 ) -> Change:
     """Build a store.
@@ -382,6 +399,7 @@ def build(
         tmp_dir=tmp_dir,
         block_size=block_size,
         ignore_free_space=ignore_free_space,
+        wait=wait,
         expected_record_count=_length(fingerprints),
         skip_bad=bad,
         progress=progress,
@@ -422,6 +440,7 @@ def add(
     ids: Optional[ArrayLike] = None,
     *,
     check_ids: bool = True,
+    compact: bool = True,
     plan: Optional[str] = None,
     recipe: Optional[str] = None,
     memory: Optional[Size] = None,
@@ -430,21 +449,24 @@ def add(
     block_size: Optional[Size] = None,
     ignore_free_space: bool = False,
     skip_bad: SkipBad = False,
+    wait: Wait = 0,
     progress: ProgressOption = False,
 ) -> Change:
-    """Add records to a store, as a segment of their own. Records that it has are not added again.
+    """Add records to a store. Records that it has are not added again.
 
     A record is a fingerprint with its id. Open stores keep their state; open() and Store.reopen() show the new one.
-    Many small segments make queries slower: see compact().
 
     Args:
         ids: None: the records get the ids from the store's next id on, so a call that is repeated adds all of them
             again, which a DoubtWarning tells. A store without ids ignores ids, with a warning.
         check_ids: count ids that other fingerprints have, in `conflict_count` of the result, and warn of them.
-        plan: of the new segment; None: the store's, if it was built with a given one, otherwise chosen.
+        compact: merge the records with the newest segments of the store, as long as these are small or the tiers of
+            compact() say so, so that small additions do not make many segments. False: write a segment of their own.
+        plan: of the segment that is written; None: the store's, if it was built with a given one, otherwise chosen.
         recipe: if given, the store must have exactly this recipe.
         block_size: None: the store's own.
         tmp_dir: None: the store's folder.
+        wait: while another process writes to the store, wait so many seconds; True: until it ends.
         The other arguments are those of build().
 
     Returns:
@@ -452,7 +474,7 @@ def add(
 
     Raises:
         NotFoundError: there is no store at the path.
-        BusyError: another process is writing to it.
+        BusyError: another process is writing to it, and wait is over.
         RecipeError: the store has another recipe.
         DamagedError, UnsupportedError, ArgumentError, FileError, OutOfMemoryError
     """
@@ -460,9 +482,10 @@ def add(
         options = call.options(
             "sstore_add_options",
             check_ids=check_ids,
+            no_compact=not flag_of(compact, "compact"),
             plan=plan,
             recipe=recipe,
-            **shared_options(memory, threads, tmp_dir, block_size, ignore_free_space),
+            **shared_options(memory, threads, tmp_dir, block_size, ignore_free_space, wait),
         )
         bad = bad_rows_of(skip_bad)
         with _Writer(call, "sstore_builder", lib.sstore_builder_create_addition, path, options) as writer:
@@ -504,6 +527,7 @@ def remove(
     fingerprints: Optional[ArrayLike] = None,
     ids: Optional[ArrayLike] = None,
     *,
+    compact: bool = True,
     recipe: Optional[str] = None,
     memory: Optional[Size] = None,
     threads: int = 0,
@@ -511,6 +535,7 @@ def remove(
     block_size: Optional[Size] = None,
     ignore_free_space: bool = False,
     skip_bad: SkipBad = False,
+    wait: Wait = 0,
     progress: ProgressOption = False,
 ) -> Change:
     """Remove records from a store.
@@ -529,8 +554,9 @@ def remove(
     with Call(progress) as call:
         options = call.options(
             "sstore_remove_options",
+            no_compact=not flag_of(compact, "compact"),
             recipe=recipe,
-            **shared_options(memory, threads, tmp_dir, block_size, ignore_free_space),
+            **shared_options(memory, threads, tmp_dir, block_size, ignore_free_space, wait),
         )
         with _Writer(call, "sstore_remover", lib.sstore_remover_create, path, options) as writer:
             if fingerprints is None:
@@ -561,6 +587,7 @@ def merge(
     tmp_dir: Optional[PathLike] = None,
     block_size: Optional[Size] = None,
     ignore_free_space: bool = False,
+    wait: Wait = 0,
     progress: ProgressOption = False,
 ) -> Change:
     """Merge stores, such as parts that several machines built, into one at `path`. It holds each of their records once.
@@ -575,7 +602,7 @@ def merge(
             "sstore_merge_options",
             plan=plan,
             replace=replace,
-            **shared_options(memory, threads, tmp_dir, block_size, ignore_free_space),
+            **shared_options(memory, threads, tmp_dir, block_size, ignore_free_space, wait),
         )
         if isinstance(inputs, (str, bytes, os.PathLike)):
             raise TypeError("merge: expected several paths, found one")
@@ -602,6 +629,7 @@ def shard(
     tmp_dir: Optional[PathLike] = None,
     block_size: Optional[Size] = None,
     ignore_free_space: bool = False,
+    wait: Wait = 0,
     progress: ProgressOption = False,
 ) -> Change:
     """Write shard number `shard`, from 0, of `shard_count` of the store at `source` into a store at `path`.
@@ -614,7 +642,7 @@ def shard(
             "sstore_merge_options",
             plan=plan,
             replace=replace,
-            **shared_options(memory, threads, tmp_dir, block_size, ignore_free_space),
+            **shared_options(memory, threads, tmp_dir, block_size, ignore_free_space, wait),
         )
         change = result("sstore_change")
         call.check(
@@ -642,6 +670,7 @@ def compact(
     tmp_dir: Optional[PathLike] = None,
     block_size: Optional[Size] = None,
     ignore_free_space: bool = False,
+    wait: Wait = 0,
     progress: ProgressOption = False,
 ) -> Change:
     """Write one segment of all segments of a store, without removed records.
@@ -657,7 +686,7 @@ def compact(
             scope=lib.SSTORE_COMPACTION_TIERS if flag_of(tiered, "tiered") else lib.SSTORE_COMPACTION_ALL,
             plan=plan,
             recipe=recipe,
-            **shared_options(memory, threads, tmp_dir, block_size, ignore_free_space),
+            **shared_options(memory, threads, tmp_dir, block_size, ignore_free_space, wait),
         )
         change = result("sstore_change")
         call.check(lib.sstore_compact(encode(path), options, change, call.error))
@@ -688,7 +717,7 @@ def verify(path: PathLike, *, progress: ProgressOption = False) -> list[Error]:
         return call.items
 
 
-def reindex(path: PathLike, *, all: bool = False, progress: ProgressOption = False) -> int:
+def reindex(path: PathLike, *, all: bool = False, wait: Wait = 0, progress: ProgressOption = False) -> int:
     """Rebuild lost or damaged directories of a store from its tables; with all=True also intact ones.
 
     Returns:
@@ -700,7 +729,8 @@ def reindex(path: PathLike, *, all: bool = False, progress: ProgressOption = Fal
     """
     with Call(progress) as call:
         count = ffi.new("uint32_t *")
-        call.check(lib.sstore_reindex(encode(path), call.options("sstore_reindex_options", all=all), count, call.error))
+        options = call.options("sstore_reindex_options", all=all, wait_ms=wait_ms(wait))
+        call.check(lib.sstore_reindex(encode(path), options, count, call.error))
         return int(count[0])
 
 

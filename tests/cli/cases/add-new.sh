@@ -1,11 +1,11 @@
 # Have I seen this? Records are answered in the order of the input, also against what came before them.
 printf '0\t1\nff\t2\n' | sstore build --quiet STORE
 printf '1\t3\nf000\t4\nf001\t5\nfff000\t6\nf000\t4\n' >input
-exits 0 sstore add --if-new STORE input
+exits 0 sstore add --no-compact --if-new STORE input
 sstore dump STORE
 echo "--- line by line"
 mkfifo pipe answers
-sstore add --quiet --if-new --limit 1 STORE - <pipe >answers &
+sstore add --quiet --no-compact --if-new --limit 1 STORE - <pipe >answers &
 exec 3>pipe 4<answers
 for line in 'abc0000 10' 'abc0001 11' '7 12' 'f00001 13'; do
     echo "$line" >&3
@@ -17,7 +17,7 @@ exec 3>&-
 wait
 sstore dump STORE | wc -l
 echo "--- published all the time"
-sstore add --quiet --if-new --publish-every 2 --json STORE - <pipe >answers &
+sstore add --quiet --no-compact --if-new --publish-every 2 --json STORE - <pipe >answers &
 exec 3>pipe 4<answers
 for line in 1000000000000 1000000000001 2f00000000000 3ff0000000000; do
     echo "$line 9" >&3
@@ -30,12 +30,12 @@ wait
 sstore dump STORE | wc -l
 echo "--- a malformed line: what was answered holds, of a file nothing"
 { echo "5555555555555 20"; echo nonsense; } >bad
-exits 1 sstore add --if-new STORE bad
+exits 1 sstore add --no-compact --if-new STORE bad
 sstore dump STORE | wc -l
-exits 1 sstore add --if-new STORE - <bad
+exits 1 sstore add --no-compact --if-new STORE - <bad
 sstore dump STORE | wc -l
 echo "--- interrupted: so it does"
-sstore add --if-new STORE - <pipe >answers &
+sstore add --no-compact --if-new STORE - <pipe >answers &
 exec 3>pipe 4<answers
 echo "6666666666666 21" >&3
 read -r answer <&4
@@ -47,14 +47,14 @@ exec 3>&- 4<&-
 sstore dump STORE | grep -c 6666666666666
 echo "--- usage"
 exits 2 sstore add --publish-every 3 STORE input
-exits 2 sstore add --if-new --publish-every 0 STORE input
-exits 2 sstore add --if-new -k 17 STORE input
+exits 2 sstore add --no-compact --if-new --publish-every 0 STORE input
+exits 2 sstore add --no-compact --if-new -k 17 STORE input
 exits 2 sstore add --limit 1 STORE input
 echo "--- an id that belongs to another document"
-exits 0 sstore add --if-new STORE - <<<"7777777777777 9"
-exits 0 sstore add --if-new STORE - <<<"8888888888888 90"
+exits 0 sstore add --no-compact --if-new STORE - <<<"7777777777777 9"
+exits 0 sstore add --no-compact --if-new STORE - <<<"8888888888888 90"
 echo "--- compacted on the way"
-clustered 100 3 | sstore add --quiet --if-new --publish-every 5 --compact STORE - >/dev/null
-[ "$(sstore stat STORE | sed -n 's/^segments *//p')" -lt 15 ] && echo "few segments"
-fingerprints 30 7 | sstore add --quiet --compact STORE
+clustered 100 3 | sstore add --quiet --if-new --publish-every 5 STORE - >/dev/null
+[ "$(ls STORE | grep -c seg-)" -lt 15 ] && echo "few segments"
+fingerprints 30 7 | sstore add --quiet STORE
 sstore verify STORE | cut -d , -f 1

@@ -4,8 +4,8 @@ fingerprints 300 1 >input
 sstore build --quiet STORE input
 sstore build --quiet OTHER input
 cp -r STORE CHANGED
-echo "00000000000000ff 5001" | sstore add --quiet CHANGED
-head -n 3 input | sstore remove --quiet CHANGED
+echo "00000000000000ff 5001" | sstore add --no-compact --quiet CHANGED
+head -n 3 input | sstore remove --no-compact --quiet CHANGED
 cp CHANGED/MANIFEST before
 sstore compact --quiet CHANGED
 cp -r CHANGED KEPT
@@ -30,11 +30,11 @@ echo nonsense >malformed
 rm -r CHANGED
 cp -r OTHER CHANGED
 cp CHANGED/MANIFEST before
-echo "00000000000000ff 5001" | sstore add --quiet CHANGED
+echo "00000000000000ff 5001" | sstore add --no-compact --quiet CHANGED
 rm -r KEPT
 cp -r CHANGED KEPT
 cp before CHANGED/MANIFEST
-exits 1 sstore add --quiet CHANGED malformed
+exits 1 sstore add --no-compact --quiet CHANGED malformed
 exits 1 sstore build --quiet --force CHANGED malformed
 cp KEPT/MANIFEST CHANGED/MANIFEST
 same CHANGED KEPT

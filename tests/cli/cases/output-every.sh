@@ -10,7 +10,7 @@ sstore build --quiet STORE input
 sstore build --quiet OTHER input others
 sstore build --quiet MANY others
 while read -r record; do
-    sstore add --quiet MANY - <<<"$record" # segments, for a report that is longer than a stream's buffer
+    sstore add --quiet MANY - --no-compact <<<"$record" # segments, for a report that is longer than a stream's buffer
 done < <(head -12 input)
 sstore scan --queries others input others >matches
 seq 20000 | awk '{ print $1 "\t" $1 % 1000 }' >edges
@@ -42,7 +42,7 @@ forms()
     plan) printf '%s\n' '-n 10M' '-n 10M --json' '-n 10M --all' '-n 10M --all --json' '-n 10M --html -' ;;
     report) printf '%s\n' 'STORE -o -' 'STORE --output=-' '--clusters --queries=others STORE -o -' ;;
     stat) printf '%s\n' 'STORE' '--json STORE' 'MANY' '--json MANY' ;;
-    verify) printf '%s\n' 'STORE' ;;
+    verify) printf '%s\n' 'STORE' '--all STORE' ;;
     dump) printf '%s\n' 'STORE' '--format=text STORE' '--format=rec STORE' '--format=u64 STORE' '--format=jsonl STORE' '--format=npy STORE' '--format=npy-bytes STORE' ;;
     fingerprint) printf '%s\n' 'text' '--lines text' '--format rec text' '--recipe' '--weighted features' '--margins text' ;;
     idf) printf '%s\n' '- text' ;;

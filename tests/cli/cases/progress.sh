@@ -49,7 +49,7 @@ check remove STORE others
 echo "--- additions: reading, and everything after it"
 for how in --compact '--if-new --compact' '--if-new --publish-every=100'; do
     cp -r STORE NEW
-    sstore add $how --progress json NEW others 2>objects >/dev/null
+    sstore add --no-compact $how --progress json NEW others 2>objects >/dev/null
     grep -o '"fraction":[0-9.e-]*' objects | cut -d : -f 2 >fractions
     sort -g -c fractions
     for phase in reading writing; do
@@ -58,7 +58,7 @@ for how in --compact '--if-new --compact' '--if-new --publish-every=100'; do
     rm -r NEW
 done
 echo "--- an addition that leaves out all its records: they have been counted"
-sstore dump STORE | sstore add --progress json STORE - 2>&1 | grep '"counting"' | tail -n 1 | grep -o '"done":[0-9]*,"total":[0-9]*'
+sstore dump STORE | sstore add --no-compact --progress json STORE - 2>&1 | grep '"counting"' | tail -n 1 | grep -o '"done":[0-9]*,"total":[0-9]*'
 echo add >>checked
 for command in $(sstore --help | sed -n 's/^  \([a-z]*\)  .*/\1/p'); do
     sstore $command --usage | grep -q -e --progress || continue

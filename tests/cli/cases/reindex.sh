@@ -1,8 +1,8 @@
 # Directories that are lost or damaged are rebuilt from the block files; damage of these changes nothing.
 clustered 2000 71 | nl -w 1 | awk '{print $2, $1}' >input
 sstore build --quiet --block-size 256 STORE input
-fingerprints 500 72 | sstore add --quiet STORE
-head -n 100 input | sstore remove --quiet STORE
+fingerprints 500 72 | sstore add --no-compact --quiet STORE
+head -n 100 input | sstore remove --no-compact --quiet STORE
 cut -c 1-16 input | head -n 300 >queries
 sstore dump STORE >dump
 sstore query STORE --input queries >answers
@@ -27,7 +27,7 @@ echo "--- two are damaged"
 flip "$(directories | sed -n 2p)" 5000
 truncate -s 100 "$(directories | sed -n 3p)"
 exits 3 sstore stat STORE 2>/dev/null
-exits 3 sstore add --quiet STORE <<<'1 1' 2>/dev/null
+exits 3 sstore add --no-compact --quiet STORE <<<'1 1' 2>/dev/null
 sstore reindex STORE 2>&1
 answers
 echo "--- all of them"
@@ -36,7 +36,7 @@ answers
 sstore reindex --all --quiet STORE
 same <(sums STORE) <(sums WHOLE)
 echo "--- other commands go on"
-sstore add --quiet STORE <<<'1 1'
+sstore add --no-compact --quiet STORE <<<'1 1'
 sstore compact --quiet STORE
 sstore query -k 0 STORE 1
 echo "--- a block is damaged"

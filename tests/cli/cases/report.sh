@@ -76,8 +76,8 @@ for count in 0 1; do
     head -$count input | sstore build --quiet --no-ids SMALL$count -
     sstore report SMALL$count -o - --clusters --queries queries | grep -o 'The store has no records\|No record has a near-[a-z]*'
 done
-head -3 input | sstore add --quiet STORE -
-sstore remove --quiet STORE - <<<"$(head -1 input)"
+head -3 input | sstore add --no-compact --quiet STORE -
+sstore remove --no-compact --quiet STORE - <<<"$(head -1 input)"
 sstore report STORE -o - | page_text - | grep -x 'adds\|removes' | uniq -c
 echo "--- fingerprints of 256 bits"
 paste -d '' <(fingerprints 4000 1) <(fingerprints 4000 2) <(fingerprints 4000 3) <(fingerprints 4000 4) >wide

@@ -1,8 +1,8 @@
 # However much is damaged, of all segments everything is told.
 fingerprints 600 1 >input
 sstore build --quiet --block-size 512 STORE input
-fingerprints 300 2 | sstore add --quiet STORE
-head -n 100 input | sstore remove --quiet STORE
+fingerprints 300 2 | sstore add --no-compact --quiet STORE
+head -n 100 input | sstore remove --no-compact --quiet STORE
 shown()
 {
     exits 3 sstore verify STORE 2>&1 | sed 's/seg-[0-9a-f]*/SEGMENT/'

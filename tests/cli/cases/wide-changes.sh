@@ -21,20 +21,20 @@ for bits in 128 256; do
     python3 "$oracle" make $bits 300 2 >second
     sed -n '1~37p' first second | cut -f 1 >queries
     exits 0 sstore build --quiet --force -k 20 STORE first
-    exits 0 sstore add STORE second
-    exits 0 sstore add STORE <second
+    exits 0 sstore add --no-compact STORE second
+    exits 0 sstore add --no-compact STORE <second
     expect_records STORE first second
     echo "removed: records, fingerprints, ids"
     sed -n '2~7p' second >gone
-    exits 0 sstore remove STORE gone
+    exits 0 sstore remove --no-compact STORE gone
     grep -vxFf gone <(sort -u first second) >left
     expect_records STORE left
     sed -n '3~11p' left | cut -f 1 >gone
-    exits 0 sstore remove STORE gone
+    exits 0 sstore remove --no-compact STORE gone
     grep -vFf gone left >fewer
     expect_records STORE fewer
     sed -n '3~13p' fewer | cut -f 2 | sort -u >gone
-    exits 0 sstore remove --ids STORE gone
+    exits 0 sstore remove --no-compact --ids STORE gone
     awk 'NR == FNR {gone[$1]; next} !($2 in gone)' gone fewer >left
     expect_records STORE left
     exits 0 sstore compact STORE
@@ -58,16 +58,16 @@ done
 echo "--- compaction drops what was added and removed again"
 head -n 5 left >few
 exits 0 sstore build --quiet --force -k 20 FEW left
-exits 0 sstore remove --quiet FEW few
-exits 0 sstore add --quiet FEW <(head -n 1 few)
-exits 0 sstore remove --quiet FEW <(head -n 1 few)
+exits 0 sstore remove --no-compact --quiet FEW few
+exits 0 sstore add --no-compact --quiet FEW <(head -n 1 few)
+exits 0 sstore remove --no-compact --quiet FEW <(head -n 1 few)
 exits 0 sstore compact --quiet --tiered FEW
 tail -n +6 left >kept
 expect_records FEW kept
 echo "--- other widths"
 python3 "$oracle" make 128 20 3 >narrow
-exits 1 sstore add STORE narrow
-exits 1 sstore remove STORE narrow
+exits 1 sstore add --no-compact STORE narrow
+exits 1 sstore remove --no-compact STORE narrow
 exits 0 sstore build --quiet NARROW narrow
 exits 2 sstore merge MIXED STORE NARROW
 absent MIXED

@@ -1,0 +1,79 @@
+#include "output/new_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool set_paths(new_file *self, const char *path)
+{
+    char *target = realpath(path, NULL);
+    self->target = target != NULL ? target : strdup(path);
+    const size_t room = self->target != NULL ? strlen(self->target) + sizeof NEW_FILE_SUFFIX : 0;
+    self->path = room > 0 ? malloc(room) : NULL;
+    if (self->path != NULL)
+        snprintf(self->path, room, "%s" NEW_FILE_SUFFIX, self->target);
+    return self->path != NULL;
+}
+
+/* Does the name still lead to the file that is open? */
+static bool is_there(const new_file *self)
+{
+    struct stat own, there;
+    return fstat(self->fd, &own) == 0 && lstat(self->path, &there) == 0 && own.st_dev == there.st_dev &&
+           own.st_ino == there.st_ino;
+}
+
+static bool lock(int fd, bool waits)
+{
+    while (flock(fd, waits ? LOCK_EX : LOCK_EX | LOCK_NB) != 0)
+        if (errno != EINTR)
+            return false;
+    return true;
+}
+
+bool new_file_open(new_file *self, const char *path, bool waits)
+{
+    *self = NEW_FILE_NONE;
+    if (!set_paths(self, path))
+        return false;
+    /* Another writer may have put it in the target's place between open() and flock(): then it is not ours. */
+    for (;;) {
+        self->fd = open(self->path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
+        if (self->fd < 0)
+            return false;
+        const bool locked = lock(self->fd, waits);
+        if (locked && is_there(self))
+            return ftruncate(self->fd, 0) == 0;
+        const int number = errno;
+        (void)close(self->fd);
+        self->fd = -1;
+        errno = number;
+        if (!locked)
+            return false;
+    }
+}
+
+bool new_file_commit(new_file *self)
+{
+    if (rename(self->path, self->target) != 0)
+        return false;
+    const int fd = self->fd;
+    self->fd = -1;
+    return close(fd) == 0; /* unlocks it */
+}
+
+void new_file_close(new_file *self)
+{
+    if (self->fd >= 0) {
+        (void)unlink(self->path); /* before it is unlocked */
+        (void)close(self->fd);
+    }
+    free(self->path);
+    free(self->target);
+    *self = NEW_FILE_NONE;
+}
