@@ -1,6 +1,7 @@
 /* The parts of a service that its clients cannot reach at will: deadlines, lanes, queues, and states of a store in
  * use. */
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,26 @@
 #include "support/widened.h"
 
 #define RECORDS 400u
+
+/* What happens when the clock of deadlines is read for the at_read-th time. */
+static struct {
+    atomic_uint reads;
+    unsigned at_read; /* 0: nothing */
+    bool hour_passes; /* otherwise the service ends */
+    service *of;
+} event;
+
+uint64_t __real_time_coarse_ns(void);
+uint64_t __wrap_time_coarse_ns(void);
+
+uint64_t __wrap_time_coarse_ns(void)
+{
+    const unsigned read = atomic_fetch_add(&event.reads, 1) + 1;
+    const bool is_over = event.at_read > 0 && read >= event.at_read;
+    if (is_over && !event.hour_passes)
+        service_refuse_offers(event.of);
+    return __real_time_coarse_ns() + (is_over && event.hour_passes ? UINT64_C(3700000000000) : 0);
+}
 
 typedef struct fixture {
     data_set data;
@@ -88,18 +109,23 @@ static void test_deadline(void **state)
         }
 }
 
-/* Offers obey the largest distance of queries. */
-static void test_offer_limits(void **state)
+static void open_writing(fixture *self, service *writing)
 {
-    fixture *self = *state;
-    service writing;
     char *path = self->path;
     const service_options options = {.open = SSTORE_OPEN_OPTIONS_INIT,
                                      .max_matches = 1000,
                                      .threads = 1,
                                      .allows_writes = true,
                                      .memory_bytes = UINT64_C(64) << 20};
-    assert_int_equal(service_open(&writing, &path, 1, &options), 0);
+    assert_int_equal(service_open(writing, &path, 1, &options), 0);
+}
+
+/* Offers obey the largest distance of queries. */
+static void test_offer_limits(void **state)
+{
+    fixture *self = *state;
+    service writing;
+    open_writing(self, &writing);
     job of = {.request = {.route = ROUTE_OFFER, .store = 0, .words = 1, .has_distance = true, .distance = 16}};
     assert_false(service_write(&writing, &of));
     assert_int_equal(of.reply.status, REPLY_BAD_REQUEST);
@@ -111,6 +137,74 @@ static void test_offer_limits(void **state)
 static bool body_has(const job *of, const char *text)
 {
     return memmem(of->reply.body, of->reply.size, text, strlen(text)) != NULL;
+}
+
+static uint64_t count_records(served_store *served)
+{
+    store_use use;
+    assert_int_equal(served_store_acquire(served, false, &use, NULL), SSTORE_OK);
+    const uint64_t count = store_use_statistics(&use)->record_count;
+    served_store_release(served, &use);
+    return count;
+}
+
+static void note_done(job *of)
+{
+    (void)of;
+}
+
+/* Offer some records while the event comes at a reading of the clock. Returns whether they were written. */
+static bool offer_during_event(fixture *self, unsigned at_read, size_t count, bool hour_passes)
+{
+    service writing;
+    service_lane lane;
+    uint64_t rows[16];
+    open_writing(self, &writing);
+    event.of = &writing;
+    event.hour_passes = hour_passes;
+    for (uint64_t i = 0; i < count; i++) {
+        rows[2 * i] = htole64(~self->data.fingerprints[0] ^ (UINT64_C(0x10101010101) << (6 * i + hour_passes)));
+        rows[2 * i + 1] = htole64(5000 + i);
+    }
+    job of = {.done = note_done};
+    assert_true(request_begin(&of.request, "POST", "/v1/offer", "application/octet-stream", NULL, &of.reply));
+    of.request.deadline_ns = time_now_ns() + UINT64_C(3600000000000);
+    lane = service_read(&writing, &of, (const char *)rows, 2 * count * sizeof *rows);
+    assert_int_equal(lane, SERVICE_WRITE);
+    const uint64_t before = count_records(writing.stores[0]);
+    event.reads = 0;
+    event.at_read = at_read;
+    assert_true(service_write(&writing, &of));
+    store_writer_stop(writing.writers[0]); /* after its answer */
+    writing.writers[0] = NULL;
+    event.at_read = 0;
+    const bool written = of.reply.status == REPLY_OK;
+    const uint64_t after = count_records(writing.stores[0]);
+    if (!written) {
+        assert_int_equal(of.reply.status, REPLY_BUSY);
+        assert_true(body_has(&of, !hour_passes ? "the service ends; nothing of this request was written"
+                                  : at_read > 1
+                                      ? "the time of the request is over; nothing of this request was written"
+                                      : "the store was being written to for too long; nothing of this request"));
+    }
+    assert_int_equal(after - before, written ? count : 0);
+    free_job(&of);
+    service_close(&writing);
+    return written;
+}
+
+/* The end of an offer's time, or of the service, ends the offer wherever it is before it is written, and leaves nothing
+ * of it. */
+static void test_ended_offers(void **state)
+{
+    fixture *self = *state;
+    enum { COUNT = 5 };
+    for (int hour_passes = 0; hour_passes <= 1; hour_passes++) {
+        unsigned at_read = 1;
+        while (!offer_during_event(self, at_read, COUNT, hour_passes != 0))
+            at_read++;
+        assert_true(at_read > COUNT + 1); /* before them, and after each */
+    }
 }
 
 /* A query with too many matches fails alone, and not at all if it has a limit, one by one and together. */
@@ -354,15 +448,6 @@ static void test_queue(void **state)
     job_queue_destroy(&queue);
 }
 
-static uint64_t count_records(served_store *served)
-{
-    store_use use;
-    assert_int_equal(served_store_acquire(served, false, &use, NULL), SSTORE_OK);
-    const uint64_t count = store_use_statistics(&use)->record_count;
-    served_store_release(served, &use);
-    return count;
-}
-
 /* A state in use stays open and unchanged while newer ones come, and is closed at its last release. */
 static void test_states(void **state)
 {
@@ -438,6 +523,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_deadline, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_lanes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_offer_limits, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_ended_offers, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_hot_queries, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_index, set_up, tear_down),
         cmocka_unit_test_teardown(test_which_bodies_are_plain, testing_teardown),

@@ -533,6 +533,7 @@ void http_stop(http_server *server)
     wait_for_none(&server->exchanges, time_now_ns() + STOP_NS);
     /* Connections must not be suspended at the end. Jobs that wait to be written resume theirs when they are. */
     atomic_store(&server->refusing, true);
+    service_refuse_offers(server->service);
     stop_workers(server);
     server->worker_count = 0;
     wait_for_none(&server->suspended, UINT64_MAX);

@@ -95,6 +95,12 @@ void service_close(service *self)
     free(self->writers);
 }
 
+void service_refuse_offers(service *self)
+{
+    for (uint32_t i = 0; self->writers != NULL && i < self->names.count; i++)
+        store_writer_refuse_offers(self->writers[i]);
+}
+
 void service_refresh(service *self)
 {
     for (uint32_t i = 0; i < self->names.count; i++) {

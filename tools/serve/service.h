@@ -35,6 +35,9 @@ typedef struct service {
 int service_open(service *self, char *const *paths, uint32_t count, const service_options *options);
 void service_close(service *self);
 
+/* End all offers, since the service ends. Other writes do not take as long. */
+void service_refuse_offers(service *self);
+
 /* Open the newest states. Failures are counted, and each is printed once. One thread may call this. */
 void service_refresh(service *self);
 

@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -17,12 +18,14 @@
 
 #define BUSY_WAIT_NS 20000000 /* while another process writes to the store */
 #define ANSWER_BYTES 256u     /* the maximum for an addition */
-#define OFFER_BYTES 512u      /* of memory, for each word of a record that is offered */
+#define LATE "the time of the request is over"
+#define OFFER_BYTES 512u /* of memory, for each word of a record that is offered */
 
 struct store_writer {
     served_store *served;
     store_writer_options options;
     job_queue queue;
+    atomic_bool refuses_offers;
     pthread_t thread;
 };
 
@@ -30,8 +33,9 @@ struct store_writer {
 typedef struct job_run {
     job *first;
     size_t count;
-    bool is_refused;      /* perhaps because of one job: nothing was written, and none has an answer */
-    uint64_t deadline_ns; /* of the offer that is being looked up; 0: none */
+    bool is_refused; /* perhaps because of one job: nothing was written, and none has an answer */
+    const store_writer *by;
+    const job *offered; /* the offer that is being looked up */
 } job_run;
 
 /* ----- runs ----- */
@@ -49,7 +53,7 @@ static bool are_alike(const request *a, const request *b)
  * than fit, unless a single job has more. */
 static job_run take_run(const store_writer *self, job **list)
 {
-    job_run run = {.first = *list, .count = 1};
+    job_run run = {.first = *list, .count = 1, .by = self};
     job *last = run.first;
     const uint64_t max = last->request.route == ROUTE_OFFER
                              ? self->options.memory_bytes / (OFFER_BYTES * last->request.words)
@@ -101,21 +105,33 @@ static void fail_publication(job_run *run, const sstore *before, const sstore_er
         reply_fail(&of->reply, REPLY_FAILED, "%s; the records may have been written", error->message);
 }
 
+/* Why a job shall not be written any more: `late` if its time is over. NULL: it shall. */
+static const char *reason_to_drop(const store_writer *self, const job *of, const char *late)
+{
+    if (of->request.route == ROUTE_OFFER && atomic_load_explicit(&self->refuses_offers, memory_order_relaxed))
+        return "the service ends";
+    return time_coarse_ns() > of->request.deadline_ns ? late : NULL;
+}
+
+static void drop(job *of, const char *reason)
+{
+    reply_fail(&of->reply, REPLY_BUSY, "%s; nothing of this request was written", reason);
+}
+
 /* Answer the jobs whose time is over, without writing them. */
 static void drop_late(job_run *run)
 {
-    const uint64_t now = time_coarse_ns();
     job **link = &run->first;
     while (*link != NULL) {
         job *of = *link;
-        if (now <= of->request.deadline_ns) {
+        const char *reason = reason_to_drop(run->by, of, "the store was being written to for too long");
+        if (reason == NULL) {
             link = &of->next;
             continue;
         }
         *link = of->next;
         run->count--;
-        reply_fail(&of->reply, REPLY_BUSY,
-                   "the store was being written to for too long; nothing of this request was written");
+        drop(of, reason);
         end_job(of);
     }
 }
@@ -304,13 +320,22 @@ static void remove_records(const store_writer *self, job_run *run)
 
 static bool is_over(const job_run *run)
 {
-    return run->deadline_ns != 0 && time_coarse_ns() > run->deadline_ns;
+    return run->offered != NULL && reason_to_drop(run->by, run->offered, LATE) != NULL;
 }
 
 static int check_time(void *context, const sstore_progress *progress)
 {
     (void)progress;
     return is_over(context);
+}
+
+/* The number of matches to find for a record: 1, or as many as an answer may list. */
+static uint64_t wanted_matches(const store_writer *self, const job_run *run)
+{
+    uint64_t wanted = 1;
+    for (const job *of = run->first; of != NULL; of = of->next)
+        wanted = of->request.limit > wanted ? of->request.limit : wanted;
+    return wanted < self->options.max_matches ? wanted : self->options.max_matches;
 }
 
 static sstore_status begin_dedup(const store_writer *self, const job_run *run, void **handle_out, sstore_error *error)
@@ -322,6 +347,7 @@ static sstore_status begin_dedup(const store_writer *self, const job_run *run, v
     options.publish_every = UINT64_MAX; /* all or nothing */
     options.on_progress = check_time;
     options.progress_context = (void *)(uintptr_t)run;
+    options.limit = wanted_matches(self, run);
     if (run->first->request.has_distance)
         options.distance = run->first->request.distance;
     const sstore_status status = sstore_dedup_open(served_store_path(self->served), &options, &dedup, error);
@@ -345,9 +371,9 @@ static int answer_offer(void *context, const sstore_dedup_answer *answer)
     char fingerprint[RADIX_MAX_CHARACTERS + 1], id[40] = "null";
     if (self->has_ids && (answer->is_new || self->of->request.ids != NULL))
         snprintf(id, sizeof id, "\"%" PRIu64 "\"", answer->id);
-    reply_print(to, "%s{\"fingerprint\":\"%s\",\"new\":%s,\"id\":%s,\"match_count\":%zu,\"matches\":",
+    reply_print(to, "%s{\"fingerprint\":\"%s\",\"new\":%s,\"id\":%s,\"match_count\":%" PRIu64 ",\"matches\":",
                 answer->index > 0 ? "," : "", radix_string(RADIX_HEX, fingerprint, answer->words, self->list.words),
-                answer->is_new ? "true" : "false", id, answer->match_count);
+                answer->is_new ? "true" : "false", id, answer->found_count);
     self->list.count = 0;
     for (size_t i = 0; i < answer->match_count && i < self->of->request.limit && self->listed < self->max_listed; i++) {
         if (match_list_take(&self->list, &answer->matches[i]) != 0)
@@ -384,19 +410,20 @@ static sstore_status offer_all(const store_writer *self, job_run *run, const sto
 {
     sstore_status status = SSTORE_OK;
     for (job *of = run->first; of != NULL && status == SSTORE_OK; of = of->next) {
-        run->deadline_ns = of->request.deadline_ns;
+        run->offered = of;
         status = offer(self, run, dedup, store_use_statistics(base)->has_ids, of, error);
     }
-    run->deadline_ns = 0;
+    run->offered = NULL;
     return status;
 }
 
-/* An offer took too long. The others of the run have not. */
+/* An offer was ended. The others of the run have perhaps more time. */
 static void fail_late(job_run *run)
 {
+    const char *reason = reason_to_drop(run->by, run->first, LATE);
     run->is_refused = run->count > 1;
     if (!run->is_refused)
-        reply_fail(&run->first->reply, REPLY_BUSY, "the time of the request is over; nothing of it was written");
+        drop(run->first, reason != NULL ? reason : LATE);
 }
 
 static void write_offers(const store_writer *self, job_run *run)
@@ -446,7 +473,7 @@ static void write_run(const store_writer *self, job_run *run)
 static void write_singly(const store_writer *self, const job_run *run)
 {
     for (job *of = run->first, *next; of != NULL; of = next) {
-        job_run single = {.first = of, .count = 1};
+        job_run single = {.first = of, .count = 1, .by = self};
         next = of->next;
         of->next = NULL;
         reply_free(&of->reply);
@@ -490,6 +517,11 @@ store_writer *store_writer_start(served_store *served, const store_writer_option
     job_queue_destroy(&self->queue);
     free(self);
     return NULL;
+}
+
+void store_writer_refuse_offers(store_writer *writer)
+{
+    atomic_store(&writer->refuses_offers, true);
 }
 
 void store_writer_stop(store_writer *writer)

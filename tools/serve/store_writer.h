@@ -22,6 +22,10 @@ typedef struct store_writer_options {
 /* Start the thread. NULL: that failed. */
 store_writer *store_writer_start(served_store *served, const store_writer_options *options);
 
+/* End the offers that come, wait or are being looked up, which can take as long as their time allows. Nothing of them
+ * is written. */
+void store_writer_refuse_offers(store_writer *writer);
+
 /* Write what waits, and end the thread. NULL is allowed. */
 void store_writer_stop(store_writer *writer);
 
