@@ -12,13 +12,13 @@ check() # COMMAND...: its stderr is a pipe that nobody reads
 }
 check build --progress json --plan 4 STORE ../input
 check build --progress json --force STORE ../input
-check add --progress json STORE ../others
+check add --no-compact --progress json STORE ../others
 check remove --progress json STORE ../others
 check compact --progress json STORE
 check reindex --progress json STORE
 check merge --progress json MERGED STORE
 check shard --progress json --count 2 STORE part
-check add --if-new --progress json STORE ../others >/dev/null
+check add --no-compact --if-new --progress json STORE ../others >/dev/null
 for store in *; do
     sstore verify "$store" >/dev/null
     ls -A "$store" | sed 's/seg-[0-9a-f]*/seg-N/' | tr '\n' ' '

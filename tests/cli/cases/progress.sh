@@ -47,7 +47,7 @@ check reindex --all STORE
 check compact --block-size 8K STORE
 check remove STORE others
 echo "--- additions: reading, and everything after it"
-for how in --compact '--if-new --compact' '--if-new --publish-every=100'; do
+for how in '' --if-new '--if-new --publish-every=100'; do
     cp -r STORE NEW
     sstore add --no-compact $how --progress json NEW others 2>objects >/dev/null
     grep -o '"fraction":[0-9.e-]*' objects | cut -d : -f 2 >fractions
