@@ -778,11 +778,11 @@ SSTORE_API void sstore_builder_abort(sstore_builder *builder);
 
 typedef struct sstore_remover sstore_remover;
 
-/* See "Options that several calls have". */
 /* Called for each id to remove of which the store has no record: ascending among those that are looked up together.
  * Other than 0 stops the call with SSTORE_STOPPED. */
 typedef int (*sstore_absent_fn)(void *context, uint64_t id);
 
+/* See "Options that several calls have". */
 typedef struct sstore_remove_options {
     size_t struct_size;
     uint32_t block_bytes;
