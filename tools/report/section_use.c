@@ -165,17 +165,17 @@ static void write_example(html *page, const store_view *view, const cluster_exam
             end = stpcpy(end, output_hex_string(hex, example->words[i][j]));
         }
         stpcpy(end, "</code>");
-        html_markup(page, "<tr><th scope=\"row\">%s</th><td>%s</td><td>", i == 0 ? html_count(example->size).text : "",
-                    fingerprint);
+        html_markup(page, "<tr><th scope=\"row\">%s</th><td>%s</td><td>%s</td><td>",
+                    i == 0 ? html_count(example->size).text : "", fingerprint, html_count(record->distance).text);
         write_id(page, view, record->id);
-        html_markup(page, "</td><td>%s</td></tr>\n", html_count(record->distance).text);
+        html_markup(page, "</td></tr>\n");
     }
 }
 
 void section_clusters(html *page, const store_view *view)
 {
-    const char *const columns[] = {"records", "fingerprint", view->names != NULL ? "name" : "id",
-                                   "distance to the first"};
+    const char *const columns[] = {"records", "fingerprint", "distance to the first",
+                                   view->names != NULL ? "name" : "id"};
     const cluster_report *clusters = view->clusters;
     uint32_t bins = 0;
     if (clusters == NULL)
