@@ -62,12 +62,11 @@ static int reserve(sspy_answer *answer, uint64_t capacity)
 }
 
 static sstore_status ask(sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t distance, bool nearest,
-                         sspy_answer *answer)
+                         uint64_t capacity, sspy_answer *answer)
 {
     const sstore_match_columns columns = {sizeof columns, NULL, (uint64_t *)(void *)answer->columns[0],
                                           (uint64_t *)(void *)answer->columns[1],
                                           (uint32_t *)(void *)answer->columns[2]};
-    const uint64_t capacity = answer->capacity;
     if (answer->words == 1)
         return nearest ? sstore_query_nearest_columns(cursor, *fingerprint, distance, &columns, capacity,
                                                       &answer->count, &answer->error)
@@ -80,31 +79,34 @@ static sstore_status ask(sstore_cursor *cursor, const uint64_t *fingerprint, uin
 }
 
 int64_t sspy_query_words(sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t distance, bool nearest,
-                         sspy_answer *answer)
+                         uint64_t limit, sspy_answer *answer)
 {
+    const uint64_t max = limit > 0 ? limit : UINT64_MAX;
     uint64_t needed = MIN_CAPACITY;
     for (;;) {
         if (needed > answer->capacity) {
             if (reserve(answer, needed) != SSTORE_OK)
                 return -1;
         }
-        if (ask(cursor, fingerprint, distance, nearest, answer) != SSTORE_OK)
+        const uint64_t capacity = answer->capacity < max ? answer->capacity : max;
+        if (ask(cursor, fingerprint, distance, nearest, capacity, answer) != SSTORE_OK)
             return -1;
-        needed = answer->count;
-        if (needed <= answer->capacity)
+        needed = answer->count < max ? answer->count : max;
+        if (needed <= capacity)
             break;
     }
     char *to = answer->bytes;
     for (int i = 0; i < 3; i++) {
-        memcpy(to, answer->columns[i], answer->count * width_of(answer, i));
-        to += answer->count * width_of(answer, i);
+        memcpy(to, answer->columns[i], needed * width_of(answer, i));
+        to += needed * width_of(answer, i);
     }
-    return (int64_t)answer->count;
+    return (int64_t)needed;
 }
 
-int64_t sspy_query(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance, bool nearest, sspy_answer *answer)
+int64_t sspy_query(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance, bool nearest, uint64_t limit,
+                   sspy_answer *answer)
 {
-    return sspy_query_words(cursor, &fingerprint, distance, nearest, answer);
+    return sspy_query_words(cursor, &fingerprint, distance, nearest, limit, answer);
 }
 
 void sspy_answer_free(sspy_answer *answer)

@@ -57,6 +57,50 @@ def test_queries(folder: pathlib.Path, rng: np.random.Generator, io: Any) -> Non
                 assert (len(store.nearest(query, 1)) > 0) == (smallest <= 1)
 
 
+@pytest.mark.parametrize("words", [1, 4])
+def test_limits(folder: pathlib.Path, rng: np.random.Generator, words: int) -> None:
+    """The first matches by distance, fingerprint and id, also of a frequent fingerprint; more than a buffer has."""
+    fps = np.repeat(rng.integers(0, 1 << 64, (40, words), dtype=np.uint64), 10, axis=0)
+    fps[:300] = fps[0]
+    fps[100:200, -1] ^= np.uint64(5)
+    ids = rng.permutation(len(fps)).astype(np.uint64)
+    sstore.build(folder / "a", fps if words > 1 else fps[:, 0], ids, distance=3)
+
+    def expected(query: Any, near: int) -> list[tuple[int, list[int], int]]:
+        bits = np.unpackbits((fps ^ query).view(np.uint8), axis=1).sum(axis=1)
+        rows = zip(bits.tolist(), fps.tolist(), ids.tolist())
+        return sorted(row for row in rows if row[0] <= near)
+
+    def rows(found: sstore.Matches) -> list[tuple[int, list[int], int]]:
+        return list(zip(found.distance.tolist(), found.fingerprint.reshape(-1, words).tolist(), found.id.tolist()))
+
+    queries = np.concatenate([fps[[0, 150, 350]], rng.integers(0, 1 << 64, (2, words), dtype=np.uint64)])
+    taken = queries if words > 1 else queries[:, 0]
+    with sstore.open(folder / "a") as store:
+        for limit in (1, 2, 63, 64, 65, 150, 250, 301, 1 << 40, None):
+            for near in (0, 2, 3):
+                wanted = [expected(query, near)[:limit] for query in queries]
+                assert [rows(store.query(one, near, limit=limit)) for one in taken] == wanted
+                batch = store.query_batch(taken, near, limit=limit)
+                assert rows(batch) == [row for want in wanted for row in want]
+                assert np.diff(batch.offsets).tolist() == list(map(len, wanted))
+                pieces = store.iter_query_batch(taken, near, limit=limit, batch_size=70)
+                assert [row for piece in pieces for row in rows(piece)] == rows(batch)
+                assert [store.count(one, near) for one in taken] == [len(expected(q, near)) for q in queries]
+            for one, query in zip(taken, queries):
+                all_rows = expected(query, 64 * words)
+                nearest = [row for row in all_rows if row[0] == all_rows[0][0]]
+                assert rows(store.nearest(one, limit=limit)) == nearest[:limit]
+        for wrong in (0, -1, 1 << 64):
+            for call in (store.query, store.nearest):
+                with pytest.raises(sstore.ArgumentError, match="limit"):
+                    call(taken[0], limit=wrong)
+            with pytest.raises(sstore.ArgumentError, match="limit"):
+                store.query_batch(taken, limit=wrong)
+        with pytest.raises(TypeError, match="limit"):
+            store.query(taken[0], limit="1")  # type: ignore[arg-type]
+
+
 def test_queries_with_more_matches_than_a_buffer(folder: pathlib.Path) -> None:
     fps = np.full(5000, 7, np.uint64)
     sstore.build(folder / "a", fps)

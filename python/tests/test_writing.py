@@ -5,7 +5,8 @@ from __future__ import annotations
 import concurrent.futures
 import errno
 import pathlib
-from typing import Any
+import shutil
+from typing import Any, Optional
 
 import numpy as np
 import pytest
@@ -455,3 +456,34 @@ def test_find_all(rng: np.random.Generator) -> None:
     assert sstore.find_all(fps.tolist(), 6, 3) == expected
     with pytest.raises(ValueError):
         sstore.find_all([1], 3, 3)
+
+
+@pytest.mark.parametrize("limit", [1, 3, 500, None])
+def test_deduplicator_limit(folder: pathlib.Path, rng: np.random.Generator, limit: Optional[int]) -> None:
+    """offer_and_match() has the first matches of each record; what is new is the same with each limit."""
+    stored = np.concatenate([np.full(200, 7, np.uint64), clustered(rng, 500)])
+    ids = rng.permutation(len(stored)).astype(np.uint64)
+    offered = np.concatenate([[np.uint64(7), np.uint64(6)], clustered(rng, 100), stored[300:320], [np.uint64(7)]])
+    sstore.build(folder / "a", stored, ids, distance=3)
+    shutil.copytree(folder / "a", folder / "b")
+    all_fps, all_ids, expected_new, expected = stored, ids, [], []
+    for i, fingerprint in enumerate(offered):
+        found = brute_query(all_fps, all_ids, fingerprint, 3)
+        expected += [(i, *row) for row in found[:limit]]
+        expected_new.append(not found)
+        if not found:
+            all_fps = np.append(all_fps, fingerprint)
+            all_ids = np.append(all_ids, np.uint64(10_000 + i))
+    given = np.arange(10_000, 10_000 + len(offered), dtype=np.uint64)
+    with sstore.Deduplicator(folder / "a", limit=limit) as seen:
+        answers = seen.offer_and_match(offered, given)
+    matches = answers.matches
+    columns = (matches.query, matches.distance, matches.fingerprint, matches.id)
+    assert list(zip(*(column.tolist() for column in columns))) == expected
+    assert answers.is_new.tolist() == expected_new
+    with sstore.Deduplicator(folder / "b", limit=limit) as seen:
+        one_by_one = [bool(seen.offer([f], [i])[0]) for f, i in zip(offered[:50].tolist(), given[:50].tolist())]
+        assert one_by_one + seen.offer(offered[50:], given[50:]).tolist() == expected_new
+    for wrong in (0, -1):
+        with pytest.raises(sstore.ArgumentError, match="limit"):
+            sstore.Deduplicator(folder / "a", limit=wrong)

@@ -12,6 +12,7 @@
 
 #include "support/data.h"
 #include "support/scratch.h"
+#include "support/step_count.h"
 #include "support/testing.h"
 
 #define CASES (testing_slow() ? 12u : 60u)
@@ -509,6 +510,31 @@ static void check_blocks(const char *path, uint64_t wanted, uint64_t first, uint
     sstore_close(store);
 }
 
+static int take_nothing(void *context, const sstore_dedup_answer *answer)
+{
+    (void)context, (void)answer;
+    return 0;
+}
+
+/* The reads of blocks that inserting zeros takes, with answers or without. */
+static uint64_t count_dedup_reads(const char *path, sstore_dedup_fn on_answer)
+{
+    const uint64_t zeros[8 * SSTORE_MAX_WORDS] = {0};
+    sstore_dedup_options options = SSTORE_DEDUP_OPTIONS_INIT;
+    bool is_new[8];
+    sstore_dedup *dedup;
+    sstore_error error;
+    options.threads = 1;
+    assert_ok(sstore_dedup_open(path, &options, &dedup, &error), &error);
+    step_count_begin("inserting zeros");
+    assert_ok(sstore_dedup_insert(dedup, zeros, NULL, 8, is_new, on_answer, NULL, &error), &error);
+    const uint64_t reads = step_count_end().reads;
+    for (int i = 0; i < 8; i++)
+        assert_false(is_new[i]);
+    sstore_dedup_close(dedup);
+    return reads;
+}
+
 static void test_few_blocks(void **state)
 {
     static const uint32_t widths[] = {1, 2, 16};
@@ -520,6 +546,8 @@ static void test_few_blocks(void **state)
             testing_doing("%u words, read mode %d", widths[i], (int)io);
             build_equal(path, widths[i], 0);
             check_blocks(path, EQUAL, 0, FEW_BLOCKS, io);
+            assert_in_range(count_dedup_reads(path, NULL), 1, FEW_BLOCKS);
+            assert_true(count_dedup_reads(path, take_nothing) > FEW_BLOCKS);
             change_equal(path, widths[i]);
             check_blocks(path, EQUAL - 3, 1, 8 * FEW_BLOCKS, io);
         }

@@ -297,6 +297,7 @@ typedef struct insertion {
     sstore_dedup_fn on_answer;
     void *context;
     size_t begin, end, next; /* the round, and the first record that was not answered */
+    uint64_t limit;          /* on the matches of a record of this round; 0: none */
     sstore_status status;    /* the reason of a stop */
     sstore_error *error;
 } insertion;
@@ -331,7 +332,7 @@ static sstore_status fail_match(const insertion *self)
 }
 
 /* Sort the matches of the current record, set their words, and keep the first ones. */
-static void finish_matches(sstore_dedup *dedup)
+static void finish_matches(sstore_dedup *dedup, uint64_t limit)
 {
     uint32_t words = words_of(dedup);
     if (words == 1)
@@ -340,8 +341,8 @@ static void finish_matches(sstore_dedup *dedup)
         dedup->matches[i].words = words == 1 ? &dedup->matches[i].fingerprint : dedup->rows + i * words;
     if (words > 1)
         qsort_r(dedup->matches, dedup->match_count, sizeof *dedup->matches, ss_compare_row_matches, &words);
-    if (dedup->limit > 0)
-        dedup->match_count = (size_t)ss_min_u64(dedup->match_count, dedup->limit);
+    if (limit > 0)
+        dedup->match_count = (size_t)ss_min_u64(dedup->match_count, limit);
 }
 
 /* Add a new record to the waiting ones; *id_out is its id. */
@@ -375,13 +376,13 @@ static sstore_status answer_next(insertion *self)
     if (status == SSTORE_STOPPED)
         return fail_match(self);
     answer.found_count = dedup->match_count;
-    if (dedup->limit > 0)
+    if (self->limit > 0)
         answer.found_count += dedup->counts[self->next - self->begin] - stored;
     answer.is_new = dedup->match_count == 0;
     if (answer.is_new)
         status = insert(self, fingerprint, &answer.id);
     else
-        finish_matches(dedup);
+        finish_matches(dedup, self->limit);
     answer.matches = dedup->matches;
     answer.match_count = dedup->match_count;
     dedup->match_count = 0;
@@ -430,17 +431,19 @@ static sstore_status answer_round(insertion *self)
     sstore_dedup *dedup = self->dedup;
     const uint64_t *fingerprints = self->fingerprints + self->begin * words_of(dedup);
     const size_t count = self->end - self->begin;
-    sstore_status status = dedup->limit > 0 ? grow_counts(dedup, count, self->error) : SSTORE_OK;
+    /* Without answers, one match tells that a record is not new. A single record is looked up by the cursor. */
+    self->limit = self->on_answer == NULL && count > 1 ? 1 : dedup->limit;
+    sstore_status status = self->limit > 0 ? grow_counts(dedup, count, self->error) : SSTORE_OK;
     if (status != SSTORE_OK)
         return status;
     const sstore_batch_options options = {.struct_size = sizeof options,
                                           .threads = dedup->write.threads,
                                           .on_progress = dedup->write.on_progress,
                                           .progress_context = dedup->write.progress_context,
-                                          .limit = dedup->limit,
-                                          .match_counts = dedup->counts};
+                                          .limit = self->limit,
+                                          .match_counts = self->limit > 0 ? dedup->counts : NULL};
     dedup->match_count = 0;
-    status = count == 1 && dedup->limit == 0
+    status = count == 1 && self->limit == 0
                  ? sstore_query_words(dedup->cursor, fingerprints, dedup->distance, take_store_match, self, self->error)
                  : sstore_query_batch(dedup->store, fingerprints, count, dedup->distance, &options, take_store_match,
                                       self, self->error);

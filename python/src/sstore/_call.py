@@ -93,6 +93,11 @@ def count_of(value: Any, what: str, largest: int = (1 << 64) - 1) -> int:
     return number
 
 
+def limit_of(limit: Optional[int]) -> int:
+    """A limit on matches as the library takes it: 0 is none."""
+    return 0 if limit is None else count_of(limit, "limit")
+
+
 def rows_of(batch_size: int) -> int:
     """The rows of a batch: at least 1."""
     return count_of(batch_size, "batch_size")

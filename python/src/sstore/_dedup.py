@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sstore._arrays import MAX_WORDS, ArrayLike, Words, empty, pointer, word_count
-from sstore._call import Call, PathLike, ProgressOption, Size, encode, flag_of, result
+from sstore._call import Call, PathLike, ProgressOption, Size, encode, flag_of, limit_of, result
 from sstore._columns import MATCH_COLUMNS, BatchMatches, Buffers, wide
 from sstore._doubt import SkipBad, bad_rows_of
 from sstore._errors import ArgumentError, NotFoundError
@@ -78,6 +78,8 @@ class Deduplicator:
         with_ids: of a new store. Given ids are ignored by a store without ids.
         compact: merge each publication with small segments of the store, as add() does.
         publish_every: publish after this many new records; None: as many as fit into an eighth of the memory.
+        limit: of the matches of a record, offer_and_match() finds only the first ones, at least 1; None: all. Of a
+            fingerprint with many ids, no more are read. offer() reads no more than one.
         check_ids: count conflicts in the Change of publish(), as add() does, and warn of them.
         The other arguments are those of add().
 
@@ -96,6 +98,7 @@ class Deduplicator:
         with_ids: bool = True,
         compact: bool = True,
         publish_every: Optional[int] = None,
+        limit: Optional[int] = None,
         check_ids: bool = True,
         plan: Optional[str] = None,
         recipe: Optional[str] = None,
@@ -120,6 +123,7 @@ class Deduplicator:
             no_compact=not flag_of(compact, "compact"),
             check_ids=check_ids,
             publish_every=0 if publish_every is None else publish_every,
+            limit=limit_of(limit),
             plan=plan,
             recipe=recipe,
             **shared_options(memory, threads, tmp_dir, block_size, ignore_free_space, wait),

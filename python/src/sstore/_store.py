@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sstore._arrays import ArrayLike, Fingerprint, int_of, one, pointer, word
-from sstore._call import Call, Collector, PathLike, ProgressOption, Size, encode, number_of, result, size_of
+from sstore._call import Call, Collector, PathLike, ProgressOption, Size, encode, limit_of, number_of, result, size_of
 from sstore._columns import (
     CLUSTER_COLUMNS,
     MATCH_COLUMNS,
@@ -378,13 +378,13 @@ class Store:
         except IndexError:
             return _Cursor(self._open(), self._words), cursors
 
-    def _query_wide(self, fingerprint: Fingerprint, distance: int, nearest: bool) -> Matches:
+    def _query_wide(self, fingerprint: Fingerprint, distance: int, nearest: bool, limit: int) -> Matches:
         """As _query(), also for fingerprints that are no int, and of any width."""
         largest, name = self._words * lib.SSTORE_MAX_DISTANCE, "max_distance" if nearest else "distance"
         value, distance = one(fingerprint, "fingerprint", self._words), number_of(distance, name, largest)
         cursor, cursors = self._take_cursor()
         answer = cursor.answer
-        count = lib.sspy_query_words(cursor.native, pointer(value), distance, nearest, answer)
+        count = lib.sspy_query_words(cursor.native, pointer(value), distance, nearest, limit, answer)
         if count < 0:
             error = error_of(ffi.addressof(answer, "error"))
             cursor.capacity = 0  # the memory may have moved
@@ -396,23 +396,23 @@ class Store:
         cursors.append(cursor)
         return QueryMatches(data, count, self._has_ids, self._words)
 
-    def _query(self, fingerprint: Fingerprint, distance: int, nearest: bool) -> Matches:
+    def _query(self, fingerprint: Fingerprint, distance: int, nearest: bool, limit: int) -> Matches:
         cursors = self._cursors  # as _take_cursor(), which would take a tenth of the time that this adds to the C call
         try:
             cursor = cursors.pop()
         except IndexError:
             if self._words != 1:
-                return self._query_wide(fingerprint, distance, nearest)
+                return self._query_wide(fingerprint, distance, nearest, limit)
             cursor = _Cursor(self._open(), 1)
         answer = cursor.answer
         try:
             if type(fingerprint) is not int or type(distance) is not int:
                 fingerprint, distance = int_of(fingerprint), operator.index(distance)
-            count = lib.sspy_query(cursor.native, fingerprint, distance, nearest, answer)
+            count = lib.sspy_query(cursor.native, fingerprint, distance, nearest, limit, answer)
         except (OverflowError, TypeError) as wrong:
             cursors.append(cursor)
             if isinstance(fingerprint, (bytes, np.ndarray)):
-                return self._query_wide(fingerprint, distance, nearest)
+                return self._query_wide(fingerprint, distance, nearest, limit)
             if isinstance(wrong, TypeError):
                 found = type(fingerprint).__name__, type(distance).__name__
                 raise TypeError(
@@ -420,7 +420,7 @@ class Store:
                     "query_batch() takes several fingerprints"
                 ) from None
             number_of(distance, "max_distance" if nearest else "distance", lib.SSTORE_MAX_DISTANCE)
-            return self._query(word(fingerprint, "fingerprint"), distance, nearest)
+            return self._query(word(fingerprint, "fingerprint"), distance, nearest, limit)
         if count >= 0:
             if count > cursor.capacity:
                 cursor.see()
@@ -438,14 +438,18 @@ class Store:
         largest = self._words * lib.SSTORE_MAX_DISTANCE
         return self._distance if distance is None else number_of(distance, "distance", largest)
 
-    def query(self, fingerprint: Fingerprint, distance: Optional[int] = None) -> Matches:
-        """All records within a distance of a fingerprint, each once, in no particular order.
+    def query(
+        self, fingerprint: Fingerprint, distance: Optional[int] = None, *, limit: Optional[int] = None
+    ) -> Matches:
+        """The records within a distance of a fingerprint, each once, ascending by distance, fingerprint and id.
 
         Args:
             fingerprint: an int of as many bits as the store's fingerprints have; a negative one is taken as two's
                 complement. Or an array of shape (words,) of 64-bit integers, the most significant word first. Or bytes,
                 the most significant first: bytes, or an array of uint8 of shape (8 * words,).
             distance: in bits, 0 to 64 for each word; None: the store's own.
+            limit: only the first ones, at least 1; None: all. Of a fingerprint with many ids, no more are read.
+                count() tells how many there are.
 
         Returns:
             The columns fingerprint (uint64), id (uint64; in a store with ids) and distance (uint32), each of shape
@@ -454,18 +458,20 @@ class Store:
             The arrays are read-only.
 
         Raises:
-            ArgumentError: the distance or the fingerprint is out of range, or the store is closed.
+            ArgumentError: the distance, the fingerprint or the limit is out of range, or the store is closed.
             FileError, DamagedError: a block cannot be read, or is damaged.
         """
-        return self._query(fingerprint, self._distance if distance is None else distance, False)
+        return self._query(fingerprint, self._distance if distance is None else distance, False, limit_of(limit))
 
-    def nearest(self, fingerprint: Fingerprint, max_distance: Optional[int] = None) -> Matches:
-        """All records at the smallest distance from a fingerprint at which there are any, up to max_distance.
+    def nearest(
+        self, fingerprint: Fingerprint, max_distance: Optional[int] = None, *, limit: Optional[int] = None
+    ) -> Matches:
+        """The records at the smallest distance from a fingerprint at which there are any, up to max_distance.
 
-        The columns and the errors are those of query(). max_distance None: at any distance, so every store with records
-        has a match.
+        The limit, the columns and the errors are those of query(). max_distance None: at any distance, so every store
+        with records has a match.
         """
-        return self._query(fingerprint, self.bits if max_distance is None else max_distance, True)
+        return self._query(fingerprint, self.bits if max_distance is None else max_distance, True, limit_of(limit))
 
     def count(self, fingerprint: Fingerprint, distance: Optional[int] = None) -> int:
         """The number of records within a distance of a fingerprint. Arguments and errors are those of query()."""
@@ -484,6 +490,7 @@ class Store:
         self,
         fingerprints: ArrayLike,
         distance: Optional[int],
+        limit: Optional[int],
         threads: int,
         skip_bad: SkipBad,
         progress: ProgressOption,
@@ -502,7 +509,7 @@ class Store:
             data,
             len(queries),
             self._own_or(distance),
-            call.options("sstore_batch_options", threads=threads),
+            call.options("sstore_batch_options", threads=threads, limit=limit_of(limit)),
             keep=(native, data),
         )
 
@@ -523,16 +530,18 @@ class Store:
         fingerprints: ArrayLike,
         distance: Optional[int] = None,
         *,
+        limit: Optional[int] = None,
         threads: int = 0,
         skip_bad: SkipBad = False,
         progress: ProgressOption = False,
     ) -> BatchMatches:
-        """All records within a distance of each of many fingerprints.
+        """The records within a distance of each of many fingerprints.
 
         Args:
             fingerprints: n of them, as build() takes them: an array of integers of shape (n,), or with several words
                 (n, words), a sequence of int or of bytes, or Arrow data.
             distance: in bits, 0 to 64 for each word; None: the store's own.
+            limit: only the first records of each fingerprint, at least 1; None: all. No more ids are read.
             threads: 0: all that the process may use.
             skip_bad: as build() takes it. Rows that are skipped have no matches.
             progress: True: a bar, if tqdm is installed; or a function that gets a Progress a few times a second.
@@ -543,24 +552,27 @@ class Store:
             where those of each query are.
 
         Raises:
-            ArgumentError: the distance or a fingerprint is out of range, or the store is closed.
+            ArgumentError: the distance, a fingerprint or the limit is out of range, or the store is closed.
             FileError, DamagedError: a block cannot be read, or is damaged.
             OutOfMemoryError: the matches do not fit in memory; iter_query_batch() then serves.
         """
-        return self._match_results(fingerprints, distance, threads, skip_bad, progress).all()
+        return self._match_results(fingerprints, distance, limit, threads, skip_bad, progress).all()
 
     def iter_query_batch(
         self,
         fingerprints: ArrayLike,
         distance: Optional[int] = None,
         *,
+        limit: Optional[int] = None,
         batch_size: int = _BATCH_SIZE,
         threads: int = 0,
         skip_bad: SkipBad = False,
         progress: ProgressOption = False,
     ) -> Batches[BatchMatches]:
         """The same as query_batch(), in batches of batch_size rows; the last one may have fewer."""
-        return Batches(lambda: self._match_results(fingerprints, distance, threads, skip_bad, progress), batch_size)
+        return Batches(
+            lambda: self._match_results(fingerprints, distance, limit, threads, skip_bad, progress), batch_size
+        )
 
     def explain(self, fingerprint: Fingerprint, distance: Optional[int] = None) -> list[TableExplanation]:
         """What a query reads in each table, and what it was expected to read. The arguments are those of query()."""
