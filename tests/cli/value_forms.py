@@ -312,10 +312,12 @@ def check_bases():
             reads("base32", b"".join(encode(row) + b"\n" for row in data), ["--radix", "base32"], values, bits)
         twice = text(base64.b64encode(row.hex().encode()).decode() for row in data)
         reads("hex in base64", twice, ["--radix", "base64"], values, bits)
+        refuses("hex in base64 for hex", twice, [], "--radix base64")
         if bits <= 512:
             raw = [int.from_bytes(row.hex().encode(), "big") for row in data]
             reads("hex in base64, as bytes", twice, ["--radix", "base64", "--bits", 2 * bits], raw, 2 * bits)
         refuses("base64 for hex", text(base64.b64encode(b"\xff" + row[1:]).decode() for row in data), [], "--radix base64")
+    refuses("binary digits that would be hex", text(["10" * 120]), ["--radix", "bin"], "--pad")
     refuses("base32 for hex", text(["QSWX4CWRHYNIW==="]), [], "--radix base32")
     refuses("base64 of odd size for hex", text([base64.b64encode(bytes(range(25))).decode()]), [], "--radix base64")
 

@@ -26,14 +26,12 @@ static void note_batch(input_doubt *doubt, const rows *all, size_t from, size_t 
     batch.fingerprints = all->fingerprints + batch.words * from;
     batch.ids = all->how.ids != NULL ? all->ids + from : NULL;
     batch.count = count;
-    batch.first_short = 0;
+    batch.shorts = (line_shorts){.count = 0};
     for (size_t i = from; i < from + count; i++) {
         if (!all->are_short[i])
             continue;
         const uint32_t missing = (uint32_t)__builtin_clzll(batch.fingerprints[batch.words * (i - from)] | 1) / 4;
-        if (batch.short_count++ == 0)
-            batch.first_short = i + 1;
-        batch.most_missing = missing > batch.most_missing ? missing : batch.most_missing;
+        line_shorts_add(&batch.shorts, &(line_shorts){1, 4 * missing, i + 1}, 0);
     }
     input_doubt_note(doubt, &batch);
 }

@@ -139,6 +139,7 @@ static size_t check(sample *of, size_t max)
     char *text = (char *)memory.high + memory.size - of->size;
     memcpy(text, of->text, of->size);
     line_run run = line_run_parse(&of->format, of->with_ids, text, of->size, fingerprints, ids, max);
+    line_shorts shorts = {.count = 0};
     size_t at = 0;
     assert_true(run.count <= max);
     for (size_t i = 0; i < run.count; i++) {
@@ -149,9 +150,14 @@ static size_t check(sample *of, size_t max)
         assert_memory_equal(fingerprints + words * i, record.fingerprint, words * sizeof *fingerprints);
         if (of->with_ids)
             assert_int_equal(ids[i], record.id);
+        if (record.missing_bits > 0)
+            line_shorts_add(&shorts, &(line_shorts){1, record.missing_bits, i}, 0);
         at += taken;
     }
     assert_int_equal(run.bytes, at);
+    assert_int_equal(run.shorts.count, shorts.count);
+    assert_int_equal(run.shorts.first, shorts.first);
+    assert_int_equal(run.shorts.most_missing, shorts.most_missing);
     return run.count;
 }
 

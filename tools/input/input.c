@@ -123,8 +123,8 @@ int input_check_all(char *const *paths, int count, const input_options *options)
 
 /* ----- reading ----- */
 
-/* Numbers of ids and edges may be anything. */
-static void doubt(const input_reader *reader)
+/* Numbers of ids and edges may be anything. Numbers of JSON are decimal in any radix. */
+static void doubt(input_reader *reader)
 {
     const record_batch *batch = reader->batch;
     const line_format *lines = &reader->lines;
@@ -134,7 +134,10 @@ static void doubt(const input_reader *reader)
                                                                .count = batch->count,
                                                                .words = batch->words,
                                                                .is_text = input_formats[reader->format].has_lines,
-                                                               .radix = lines->radix});
+                                                               .radix = reader->has_numbers ? RADIX_DEC : lines->radix,
+                                                               .radix_given = lines->radix_given,
+                                                               .shorts = reader->shorts});
+    reader->shorts = (line_shorts){.count = 0};
 }
 
 int input_deliver(input_reader *reader)

@@ -56,7 +56,8 @@ typedef struct input_options {
             NULL, NULL, BAD_ROWS_INIT, NULL, {.strict = false}, NULL, NULL, false                                      \
     }
 
-/* What the records of all inputs have in common, perhaps from the beginning. Otherwise the first records decide. */
+/* What the records of all inputs have in common, perhaps from the beginning. Otherwise the first records decide:
+ * of lines as input_width_find() says. */
 typedef enum input_ids { INPUT_IDS_UNKNOWN, INPUT_IDS_PRESENT, INPUT_IDS_ABSENT } input_ids;
 typedef struct input_shape {
     input_ids ids;

@@ -235,17 +235,22 @@ static bool is_id_order(const sign_watch *self)
     return self->count >= 4 && __builtin_popcountll(self->id_bits) >= 2;
 }
 
+static bool are_rare(const line_shorts *shorts, uint64_t count)
+{
+    return shorts->count == 1 ? count > 2 : 64 * shorts->count <= count;
+}
+
 /*
  * Who writes leading zeros writes no short rows: more rows begin with the digit 0 than are short. Or rows are so short
- * that none would be, of so many: a random one has d digits less with 16^-d.
+ * that none would be, of so many: a random one has d bits less with 2^-d.
  */
 static bool is_short(const sign_watch *self)
 {
     double likelihood = (double)self->count;
-    for (uint32_t i = 0; i < self->most_missing; i++)
-        likelihood /= 16;
-    const bool are_rare = self->short_count == 1 ? self->count > 2 : 64 * self->short_count <= self->count;
-    return self->short_count > 0 && are_rare && (self->pads || likelihood < 1e-5);
+    const line_shorts *shorts = &self->shorts;
+    for (uint32_t i = 0; i < shorts->most_missing; i++)
+        likelihood /= 2;
+    return shorts->count > 0 && are_rare(shorts, self->count) && (self->pads || likelihood < 1e-5);
 }
 
 /* ----- the signs ----- */
@@ -294,18 +299,19 @@ static const struct sign {
 
 static void describe_short(const sign_watch *self, char *to, size_t size)
 {
+    const bool is_one = self->shorts.count == 1;
     (void)snprintf(to, size,
-                   "%" PRIu64 " of the fingerprints of %" PRIu64
-                   " rows have fewer digits than the others, first in line "
-                   "%" PRIu64 ", and would get zeros in front: a row seems to be cut short",
-                   self->short_count, self->count, self->first_short);
+                   "of %" PRIu64 " fingerprints, %zu %s fewer digits than the others (%sline %" PRIu64
+                   "), so %s zeros in front: a row seems to be cut short; correct it, or write the zeros",
+                   self->count, self->shorts.count, is_one ? "has" : "have", is_one ? "" : "first ", self->shorts.first,
+                   is_one ? "it gets" : "they get");
 }
 
-/* Write the first sign that is shown. */
+/* Write the first sign that is shown. Of several inputs, each may write leading zeros or not. */
 static void find(const sign_watch *self, const char *name, char *to, size_t size)
 {
     const size_t begin = name == NULL ? 0 : (size_t)snprintf(to, size, "%.200s: ", name);
-    for (input_sign i = 0; i < SIGN_COUNT; i++) {
+    for (input_sign i = 0; i < (name != NULL ? SIGN_COUNT : SIGN_SHORT); i++) {
         if ((self->against & 1u << i) != 0 || self->count == 0 || !signs[i].is_shown(self))
             continue;
         if (i == SIGN_SHORT)
@@ -332,17 +338,15 @@ static void watch_row(sign_watch *self, const doubt_row *row)
 /* Of whose digits are there fewer than of the others? Those that begin with the digit 0 either have it or are short. */
 static void watch_lengths(sign_watch *self, const doubt_rows *rows)
 {
+    const size_t looked_at = self->pads || !are_rare(&rows->shorts, rows->count) ? 0 : rows->count;
     size_t zero_count = 0;
-    for (size_t i = 0; i < rows->count && !self->pads; i++) {
+    for (size_t i = 0; i < looked_at; i++) {
         const uint64_t first = rows->fingerprints[rows->words * i];
-        zero_count += first >> 60 == 0 && (first != 0 || rows->words > 1);
+        zero_count += first >> (64 - radix_digit_bits(rows->radix)) == 0 && (first != 0 || rows->words > 1);
     }
-    self->pads = self->pads || zero_count > rows->short_count;
-    if (rows->short_count > 0 && self->short_count == 0)
-        self->first_short = rows->first_short;
-    self->short_count += rows->short_count;
-    if (rows->most_missing > self->most_missing)
-        self->most_missing = rows->most_missing;
+    self->pads = self->pads || zero_count > rows->shorts.count;
+    if (rows->shorts.count > 0)
+        line_shorts_add(&self->shorts, &rows->shorts, 0);
 }
 
 static void watch(sign_watch *self, const doubt_rows *rows)
@@ -361,7 +365,7 @@ static void watch(sign_watch *self, const doubt_rows *rows)
                   &(doubt_row){now, done > 0 ? now - words : self->previous, self->has_ids ? rows->ids[done] : 0});
     }
     self->count += rows->count - done;
-    if (rows->is_text && rows->radix == RADIX_HEX)
+    if (rows->is_text && (rows->radix == RADIX_HEX || rows->radix == RADIX_BIN))
         watch_lengths(self, rows);
     if (rows->count > 0)
         memcpy(self->previous, rows->fingerprints + words * (rows->count - 1), words * sizeof *self->previous);

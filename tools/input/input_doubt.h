@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "input/input_line.h"
 #include "output/radix_form.h"
 #include "sstore.h"
 
@@ -39,10 +40,8 @@ typedef struct doubt_rows {
     uint32_t words;
     bool is_text; /* of lines of text or JSON in this radix; otherwise of binary numbers */
     radix_form radix;
-    bool radix_given;      /* then it is beyond doubt */
-    size_t short_count;    /* rows other than zero with fewer hex digits than words * 16 */
-    uint32_t most_missing; /* digits in one of them */
-    uint64_t first_short;  /* the line of the first one */
+    bool radix_given;   /* then it is beyond doubt */
+    line_shorts shorts; /* by lines of the input */
 } doubt_rows;
 
 /* What some rows have in common. */
@@ -59,9 +58,8 @@ typedef struct sign_watch {
     bool falls;
     uint64_t negative_count, low_bits; /* of 32-bit numbers */
     uint64_t id_bits;
-    uint64_t short_count, first_short;
-    uint32_t most_missing;
-    bool pads; /* some row begins with the digit 0 */
+    line_shorts shorts;
+    bool pads; /* some row begins with the digit 0, so that leading zeros are written */
 } sign_watch;
 
 typedef struct input_doubt {

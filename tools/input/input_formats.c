@@ -84,6 +84,7 @@ static void settle_width(input_reader *reader, const input_width *width)
 {
     line_format *lines = &reader->lines;
     const uint32_t words = (width->bits + 63) / 64;
+    (void)input_ids_agree(&reader->shape->ids, width->has_ids);
     if (lines->words == 0) {
         reader->shape->words = lines->words = words;
         reader->shape->is_shown = true;
@@ -100,12 +101,20 @@ static bool lacks_width(const input_reader *reader)
     return !lines->are_ids && !lines->are_edges && (lines->words == 0 || (lines->pads && lines->bits == 0));
 }
 
-/* Find the width from the first lines, which are then read from the beginning. */
+/* Is the width still to be found, or whether there are ids? */
+static bool lacks_shape(const input_reader *reader)
+{
+    const line_format *lines = &reader->lines;
+    const bool may_have_ids = !lines->are_ids && !lines->are_edges && !lines->ignore_ids;
+    return lacks_width(reader) || (may_have_ids && reader->shape->ids == INPUT_IDS_UNKNOWN);
+}
+
+/* Find both from the first lines, which are then read from the beginning. */
 static int find_width(input_reader *reader, line_parser parse)
 {
     input_source *source = &reader->source;
     int code = EXIT_DONE;
-    bool enough = reader->options->interactive || !lacks_width(reader);
+    bool enough = reader->options->interactive || !lacks_shape(reader);
     for (size_t bytes = WIDTH_BYTES; code == EXIT_DONE && !enough; bytes *= 2) {
         code = input_source_need(source, bytes);
         if (code != EXIT_DONE)
@@ -166,7 +175,7 @@ static int settle_line(input_reader *reader, const line_record *record)
     reader->has_digits = reader->has_digits || record->value == LINE_VALUE_DIGITS;
     reader->lines.words_unsure = reader->lines.words_unsure && !record->decides;
     if (lacks_width(reader))
-        settle_width(reader, &(input_width){record->bits, record->decides});
+        settle_width(reader, &(input_width){record->bits, record->decides, record->has_id});
     if (!is_first || record->kind == 0)
         return EXIT_DONE;
     reader->lines.kind = record->kind;
@@ -222,12 +231,14 @@ static int take_line(input_reader *reader, const source_line *line, line_parser 
         memcpy(batch->fingerprints + record.words * batch->count, record.fingerprint,
                record.words * sizeof *record.fingerprint);
         batch->ids[batch->count] = record.id;
+        if (record.missing_bits > 0)
+            line_shorts_add(&reader->shorts, &(line_shorts){1, record.missing_bits, line->number}, 0);
         return ++batch->count < input_batch_room(reader) ? EXIT_DONE : input_deliver(reader);
     }
     return refuse_line(reader, line,
                        record.has_id
-                           ? "expected no id, as in the lines before, found one (--columns fingerprint,- skips ids)"
-                           : "expected an id, as in the lines before, found none (--columns fingerprint,- skips ids)");
+                           ? "expected no id, as in the other lines, found one (--columns fingerprint,- skips ids)"
+                           : "expected an id, as in the other lines, found none (--columns fingerprint,- skips ids)");
 }
 
 /* Take the lines of common shapes up to the first other line, hundreds at a time, without the general parser. */
@@ -247,6 +258,8 @@ static int take_runs(input_reader *reader, source_line *line)
         if (run.count == 0)
             break;
         input_source_take(source, run.bytes);
+        if (run.shorts.count > 0)
+            line_shorts_add(&reader->shorts, &run.shorts, line->number + 1);
         line->number += run.count;
         batch->count += run.count;
         if (run.count == room)

@@ -331,12 +331,15 @@ static inline const char *take_hex_words(const char *at, uint32_t words, uint64_
     return at;
 }
 
-static inline const char *take_fingerprint(radix_form form, uint32_t words, const char *at, uint64_t *value_out)
+/* Sets *missing_out, which is 0, if hex digits are absent. */
+static inline const char *take_fingerprint(radix_form form, uint32_t words, const char *at, uint64_t *value_out,
+                                           size_t *missing_out)
 {
     if (words > 1)
         return take_hex_words(at, words, value_out);
     if (form == RADIX_HEX) {
         size_t count = digits_read_hex(at, value_out);
+        *missing_out = HEX_DIGITS - count;
         return count > 0 ? at + count : NULL;
     }
     bool negative = *at == '-';
@@ -390,13 +393,13 @@ static inline const char *take_id_before(const line_format *format, const char *
 }
 
 static inline const char *take_line(const line_format *format, line_shape shape, uint32_t words, const char *at,
-                                    uint64_t *fingerprint_out, uint64_t *id_out)
+                                    uint64_t *fingerprint_out, uint64_t *id_out, size_t *missing_out)
 {
     if (shape == SHAPE_ID_FINGERPRINT)
         at = take_id_before(format, at, id_out);
     if (at != NULL)
         at = format->are_edges ? take_id(at, fingerprint_out)
-                               : take_fingerprint(format->radix, words, at, fingerprint_out);
+                               : take_fingerprint(format->radix, words, at, fingerprint_out, missing_out);
     if (at != NULL)
         at = shape == SHAPE_FINGERPRINT_ID ? take_id_behind(format, at, id_out) : take_end(at);
     return at;
@@ -407,13 +410,16 @@ static inline __attribute__((always_inline)) line_run parse_run(const line_forma
                                                                 uint32_t words, const char *text, size_t size,
                                                                 uint64_t *fingerprints, uint64_t *ids, size_t max_count)
 {
-    line_run run = {0, 0};
+    line_run run = {.count = 0};
     while (run.count < max_count && size - run.bytes >= MAX_COMMON_BYTES(words)) {
         const char *line = text + run.bytes;
+        size_t missing = 0;
         const char *next = take_line(format, shape, words, line, &fingerprints[words * run.count],
-                                     ids != NULL ? &ids[run.count] : NULL);
+                                     ids != NULL ? &ids[run.count] : NULL, &missing);
         if (next == NULL)
             break;
+        if (missing > 0 && fingerprints[words * run.count] != 0)
+            line_shorts_add(&run.shorts, &(line_shorts){1, 4 * (uint32_t)missing, run.count}, 0);
         run.count++;
         run.bytes += (size_t)(next - line);
     }
@@ -425,7 +431,7 @@ line_run line_run_parse(const line_format *format, bool with_ids, const char *te
 {
     const line_shape shape = choose_shape(format);
     if (shape == SHAPE_OTHER || (with_ids && (shape == SHAPE_FINGERPRINT || format->ignore_ids)))
-        return (line_run){0, 0};
+        return (line_run){.count = 0};
     if (!with_ids)
         ids = NULL;
     return format->words == 1 ? parse_run(format, shape, 1, text, size, fingerprints, ids, max_count)

@@ -47,13 +47,31 @@ typedef struct line_format {
             false, false, 0, false, false, false, 1, 0                                                                 \
     }
 
+/* Fingerprints other than zero that have fewer digits than the others may have: leading zeros are absent. */
+typedef struct line_shorts {
+    size_t count;
+    uint32_t most_missing; /* bits in one of them */
+    uint64_t first;        /* the number of its line or row */
+} line_shorts;
+
+/* `later` comes after what was noted so far, with numbers from `offset` on. */
+static inline void line_shorts_add(line_shorts *self, const line_shorts *later, uint64_t offset)
+{
+    if (self->count == 0)
+        self->first = later->first + offset;
+    if (later->most_missing > self->most_missing)
+        self->most_missing = later->most_missing;
+    self->count += later->count;
+}
+
 typedef struct line_record {
     uint64_t fingerprint[SSTORE_MAX_WORDS]; /* or the first number of a line of numbers, one word */
     uint32_t words;                         /* of the fingerprint */
     uint32_t bits;                          /* of the fingerprint: before --pad filled them up */
     bool decides;                           /* if any width is right: no other width is possible */
-    bool may_be_bits; /* the same: it has several words by hex digits that are all 0 or 1, but not all 0 */
-    char kind;        /* the letter in front of the fingerprint, such as of "p:84ad7e0ad13e1a8b"; or 0 */
+    bool may_be_bits;      /* the same: it has several words by hex digits that are all 0 or 1, but not all 0 */
+    char kind;             /* the letter in front of the fingerprint, such as of "p:84ad7e0ad13e1a8b"; or 0 */
+    uint32_t missing_bits; /* those of digits that are absent in front, unless the fingerprint is zero */
     enum {
         LINE_VALUE_TEXT,
         LINE_VALUE_NUMBER,
@@ -71,6 +89,7 @@ static inline void line_record_clear(line_record *record)
     record->bits = 64;
     record->decides = record->may_be_bits = record->has_id = false;
     record->kind = 0;
+    record->missing_bits = 0;
     record->value = LINE_VALUE_TEXT;
     record->id = 0;
 }
@@ -121,8 +140,9 @@ bool line_fault_of_width(line_fault *fault, uint32_t expected, uint32_t found);
 bool line_parse_id(const char *text, size_t length, uint64_t *id_out, line_fault *fault);
 
 typedef struct line_run {
-    size_t count; /* number of lines read */
-    size_t bytes; /* their length with line ends */
+    size_t count;       /* number of lines read */
+    size_t bytes;       /* their length with line ends */
+    line_shorts shorts; /* among them, counted from 0 */
 } line_run;
 
 /*

@@ -215,6 +215,7 @@ static bool read_digits(const line_format *format, radix_form form, const char *
     record->words = words;
     record->bits = format->pads ? (uint32_t)bits : WORD_BITS * words;
     record->kind = found.kind;
+    record->missing_bits = zero || found.bits >= bits ? 0 : (uint32_t)(bits - found.bits);
     record->decides = !zero && !only_bits && (found.bits >= WORD_BITS || format->pads);
     record->may_be_bits = only_bits && !zero && (format->words == 0 || format->words_unsure);
     return true;
@@ -315,6 +316,7 @@ static bool read_signed32(const line_format *format, const char *text, size_t le
 bool value_read(const line_format *format, const char *text, size_t length, line_record *record)
 {
     record->kind = 0;
+    record->missing_bits = 0;
     record->decides = record->may_be_bits = false;
     switch (format->radix) {
     case RADIX_DEC:
@@ -474,7 +476,8 @@ bool value_parse(const line_format *format, const char *text, size_t length, lin
     if (value_read(format, text, length, record))
         return true;
     (void)line_fault_found(fault, describe_fingerprint(format, expected), text, length);
-    const bool is_hex = read_digits(format, RADIX_HEX, text, length, record); /* which looks like base64 */
+    const bool is_hex = format->radix != RADIX_BIN &&
+                        read_digits(format, RADIX_HEX, text, length, record); /* which looks like base64 */
     const bool is_sure = find_width_hint(format, text, length, hint) ||
                          (!is_hex && find_size_hint(format, text, length, hint));
     line_fault_set_hint(fault, is_sure ? hint : find_form_hint(format, text, length));

@@ -1,6 +1,6 @@
 /*
  * input_width.c - each line has a vote for its width. The votes of lines that can have another width only count if
- * there are no others.
+ * there are no others. It also has a vote for ids.
  */
 #include "input/input_width.h"
 
@@ -14,6 +14,8 @@
 typedef struct width_votes {
     uint32_t sure[MAX_BITS + 1], unsure[MAX_BITS + 1]; /* lines, by the bits of their fingerprints */
     uint32_t first_sure, first_unsure;                 /* which wins if two have as many */
+    uint32_t by_id[2];                                 /* without, with one */
+    bool first_has_id;
 } width_votes;
 
 bool input_take_columns(line_format *format, const char *line, size_t length, line_fault *fault)
@@ -37,6 +39,9 @@ static void vote(width_votes *votes, const line_record *record)
     (record->decides ? votes->sure : votes->unsure)[record->bits]++;
     if (*first == 0)
         *first = record->bits;
+    if (votes->by_id[0] + votes->by_id[1] == 0)
+        votes->first_has_id = record->has_id;
+    votes->by_id[record->has_id]++;
 }
 
 static uint32_t winner(const uint32_t votes[MAX_BITS + 1], uint32_t first)
@@ -69,5 +74,5 @@ input_width input_width_find(const line_format *format, line_parser parse, bool 
     }
     const bool is_sure = votes.first_sure > 0;
     return (input_width){is_sure ? winner(votes.sure, votes.first_sure) : winner(votes.unsure, votes.first_unsure),
-                         is_sure};
+                         is_sure, votes.by_id[1] + votes.first_has_id > votes.by_id[0]};
 }

@@ -1,5 +1,5 @@
 /*
- * input_width.h - finds out from the first lines of an input how wide its fingerprints are.
+ * input_width.h - finds out from the first lines of an input how wide its fingerprints are, and whether they have ids.
  */
 #ifndef INPUT_WIDTH_H
 #define INPUT_WIDTH_H
@@ -9,6 +9,7 @@
 typedef struct input_width {
     uint32_t bits; /* of a fingerprint before --pad fills them up; 0: no line is a record */
     bool is_sure;  /* a line decides it; otherwise they are all zeros or short, which have the width of the most */
+    bool has_ids;  /* most lines have; if as many have none, the first one decides */
 } input_width;
 
 /*

@@ -32,6 +32,18 @@ sed 's/./0&/g; s/[0-7]/0/g; s/[8-9a-f]/1/g' right >bits
 try "bits in bytes" --bits 128 bits
 numbers_of "/ 4000 * 4000" >rounded
 try "rounded numbers" --radix dec rounded
+sed 's/-*\(.*\)/{"fingerprint": \1}/' rounded >rounded.jsonl
+try "rounded numbers of JSON" rounded.jsonl
+printf '%s\t%s\n' 84ad7e0ad13e1a8b 1 84ad7e0ad13 2 7d1b94a0c3f5e682 3 0 4 >short
+try "a short row" short
+sed '5s/.*/0/; 200s/....$//; 300s/.$//' right >short
+try "some short rows" short
+sed 's/.*/{"fingerprint": "&"}/' short >short.jsonl
+try "some short rows of JSON" short.jsonl
+paste -d '' right right | sed '200s/.....$//' >short
+try "a short row of 128 bits" --bits 128 short
+sed 's/0/0000/g; s/1/0001/g; s/[2-9a-d]/0110/g; s/e/1110/g; s/f/1111/g; 200s/.$//' right >short
+try "a short row of binary digits" --radix bin --bits 64 short
 { cat right; echo "zz"; } >one-bad
 exits 0 sstore build --quiet --force STORE one-bad --skip-bad --strict
 { head -3 right; sed 's/^/z/' right; } >most-bad
@@ -56,6 +68,11 @@ exits 1 sstore remove --strict STORE numbers >printed
 exits 0 sstore remove --quiet STORE numbers
 exits 0 sstore remove --quiet --ids STORE numbers
 echo "--- no doubt"
+printf '%s\n' ff ff00 fe >few
+sstore build --quiet --force --strict STORE right few
+for radix in hex dec; do
+    sstore build --quiet --force --strict STORE decimal --radix $radix
+done
 sort right >sorted
 sstore build --quiet --force --strict STORE right
 sstore dump STORE >dumped

@@ -25,6 +25,29 @@ sstore build --force --quiet --skip-bad=kept STORE input
 sed "s/^/kept: /" kept
 cut -f 4- kept | cut -d ' ' -f 1 | cut -f 1 | sstore add STORE
 sstore dump STORE
+echo "--- a first row that differs from the others"
+pair=84ad7e0ad13e1a8b84ad7e0ad13e1a8c
+first() # ROW OTHER...
+{
+    printf '%s\n' "$@" >input
+    exits 1 sstore build NEW input
+    exits 0 sstore build --force --quiet --skip-bad NEW input
+    sstore dump NEW
+    sstore build --force --quiet NEW - <<<1
+    exits 1 sstore add NEW input
+    rm -r NEW
+}
+first "84ad7e0ad13e1a8b${tab}7" 84ad7e0ad13e1a8c 84ad7e0ad13e1a8d
+first 84ad7e0ad13e1a8b "84ad7e0ad13e1a8c 8" "84ad7e0ad13e1a8d 9"
+first 84ad7e0ad13e1a8b "84ad7e0ad13e1a8c 8" 84ad7e0ad13e1a8d
+first 84ad7e0ad13e1a8b "84ad7e0ad13e1a8c 8"
+first 84ad7e0ad13e1a8b $pair ${pair}
+echo "--- blank lines and comments use up no number, bad rows do"
+printf '%s\n' 84ad7e0ad13e1a8b "" "# a comment" zz "$tab " 84ad7e0ad13e1a8c >input
+sstore build --quiet --skip-bad BLANK input
+sstore dump BLANK
+grep -v zz input | sstore build --force --quiet BLANK
+sstore dump BLANK
 echo "--- ids of a store that grows"
 printf '%s\n' zz 84ad7e0ad13e1a8e | sstore add --quiet --skip-bad STORE
 sstore dump STORE
