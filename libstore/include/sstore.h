@@ -1244,8 +1244,8 @@ typedef struct sstore_components_options {
     uint32_t threads;      /* 0: all that the process may use */
     uint64_t memory_bytes; /* what the call may take; 0: 1 GiB. The limit is enforced from 64 MiB up. Smaller values
                               (minimum 8 MiB) may be exceeded */
-    const char *tmp_dir;   /* for edges that do not fit in memory, 16 bytes each; NULL: the folder that TMPDIR names, or
-                              without it the working folder */
+    const char *tmp_dir;   /* for edges that do not fit in memory, up to some 100 bytes each; NULL: the folder that
+                              TMPDIR names, or without it the working folder */
     sstore_progress_fn on_progress; /* of the first sstore_components_next() */
     void *progress_context;
 } sstore_components_options;
@@ -1265,8 +1265,7 @@ SSTORE_API sstore_status sstore_components_add(sstore_components *components, co
 
 /* Fill the columns, either of which may be NULL, with the next nodes, ascending, and with the smallest node of the
  * component of each. Otherwise as sstore_match_iterator_next(). The first call finds the components. Errors: ARGUMENT,
- * MEMORY, IO, STOPPED. Source: Kiveris, Lattanzi, Mirrokni, Rastogi and Vassilvitskii, "Connected Components in
- * MapReduce and Beyond" (SOCC 2014). */
+ * MEMORY, IO, STOPPED. Source: Sibeyn, "External Connected Components" (SWAT 2004), for many nodes at once. */
 SSTORE_API sstore_status sstore_components_next(sstore_components *components, uint64_t *nodes, uint64_t *smallest,
                                                 size_t capacity, size_t *count_out, sstore_error *error);
 

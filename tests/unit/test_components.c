@@ -1,5 +1,5 @@
-/* Connected components must equal those of union-find: graphs of all shapes, in memory and spilled, on one thread
- * and several. */
+/* Connected components must equal those of union-find: graphs of all shapes, in memory, spilled and in ranges, on one
+ * thread and several. What ranges post to each other must stay in proportion to the edges. */
 #include "join/components.h"
 
 #include <inttypes.h>
@@ -17,13 +17,14 @@ typedef enum shape {
     SHAPE_FOREST,   /* a node has an edge to an earlier one, or none */
     SHAPE_RANDOM,   /* about as many edges as nodes */
     SHAPE_LOOPS,    /* nodes with an edge only to themselves, and some to others */
+    SHAPE_BAND,     /* four edges a node, to earlier nodes of nearby numbers */
     SHAPE_COUNT
 } shape;
 
 /* The number of a node: itself, or any. */
 static uint64_t node_at(shape kind, uint64_t seed, uint64_t i)
 {
-    return kind == SHAPE_PATH ? i : rng_mix(seed + i);
+    return kind == SHAPE_PATH || kind == SHAPE_BAND ? i : rng_mix(seed + i);
 }
 
 static void make_edge(rng *random, shape kind, uint64_t seed, uint64_t i, uint64_t count, pair_list *edges)
@@ -42,6 +43,10 @@ static void make_edge(rng *random, shape kind, uint64_t seed, uint64_t i, uint64
     case SHAPE_RANDOM:
         pair_list_add(edges, node_at(kind, seed, rng_below(random, count)),
                       node_at(kind, seed, rng_below(random, count)));
+        break;
+    case SHAPE_BAND:
+        for (int edge = 0; edge < 4; edge++)
+            pair_list_add(edges, node, i - rng_below(random, ss_min_u64(i, 2000) + 1));
         break;
     case SHAPE_LOOPS:
         pair_list_add(edges, node, rng_one_in(random, 3) ? node_at(kind, seed, rng_below(random, count)) : node);
@@ -99,7 +104,7 @@ static void take_all(ss_components *components, pair_list *got)
     }
 }
 
-static void check(const pair_list *edges, uint32_t threads, uint64_t memory_bytes)
+static void check(const pair_list *edges, uint32_t threads, uint64_t memory_bytes, size_t *most_ranges)
 {
     pair_list got = {NULL, 0, 0}, wanted = {NULL, 0, 0};
     ss_dir dir;
@@ -111,9 +116,12 @@ static void check(const pair_list *edges, uint32_t threads, uint64_t memory_byte
     adding all = {edges, components};
     assert_ok(ss_pool_run(threads, PARTS, add_part, &all, &error), &error);
     assert_ok(ss_components_finish(components, &progress, 1, &error), &error);
-    assert_in_range(progress.now.table, 0, 60); /* star steps */
     take_all(components, &got);
     pair_list_roots(edges, &wanted);
+    const ss_components_work work = ss_components_count_work(components);
+    assert_in_range(work.posted, 0, 4 * edges->count);
+    assert_in_range(work.ranges, edges->count > 0, memory_bytes >= 1 << 26 ? 1 : 1 + wanted.count / 512);
+    *most_ranges = work.ranges > *most_ranges ? work.ranges : *most_ranges;
     assert_true(pair_list_equal(&got, &wanted)); /* in order */
     ss_components_free(components);
     pair_list_free(&got);
@@ -125,6 +133,7 @@ static void test_shapes(void **state)
 {
     rng random = rng_seeded(run_seed);
     const uint64_t cases = testing_number("SSTORE_TEST_CASES", 6) * SHAPE_COUNT;
+    size_t most_ranges = 0;
     for (uint64_t i = 0; i < cases; i++) {
         const shape kind = (shape)(i % SHAPE_COUNT);
         const uint64_t max = testing_slow() ? 20000 : 60000;
@@ -134,10 +143,11 @@ static void test_shapes(void **state)
         pair_list edges = make_edges(&random, kind, count);
         testing_doing("shape %d, %" PRIu64 " nodes, %zu edges, %u threads, %" PRIu64 " bytes, seed %" PRIu64, (int)kind,
                       count, edges.count, threads, memory, run_seed);
-        check(&edges, threads, memory);
+        check(&edges, threads, memory, &most_ranges);
         pair_list_free(&edges);
     }
     testing_done();
+    testing_figure("%zu ranges at most", most_ranges);
 }
 
 static int stop(void *context, const sstore_progress *progress)

@@ -2,12 +2,13 @@
  * components.h - the connected components of a graph of any size, within a fixed memory, on several threads: every node
  * that has an edge, with its root, the smallest node of its component.
  *
- * If all nodes fit in memory, union-find takes two passes over the edges. If not, large-star and small-star steps
- * alternate (Kiveris, Lattanzi, Mirrokni, Rastogi and Vassilvitskii, "Connected Components in MapReduce and Beyond",
- * SOCC 2014). In a large-star step every node connects its larger neighbours with the smallest of its neighbours and
- * itself, in a small-star step its smaller ones and itself. Neither changes the components. Each takes a sort of the
- * edges and a pass over them. After one to three dozen steps a pair of steps changes nothing: then each node has one
- * edge, to its root.
+ * If all nodes fit in memory, union-find takes two passes over the sorted edges. If not, they are divided into ranges
+ * that do, which are removed one by one, the highest first (the node reduction of Sibeyn, "External Connected
+ * Components", SWAT 2004, for many nodes at once). Union-find connects the nodes of a range. If a component has nodes
+ * below it, then edges between the smallest of these and the others replace the range; they are posted to the ranges
+ * of the others. Each edge that a range takes posts one at most, and none if those posted before connect its nodes. In
+ * all, two or three times as many edges are posted as were added (the test has seen no more on 64 ranges). Then the
+ * lowest range has roots, and the others, from there on, get the root of the smallest node of each component.
  */
 #ifndef SS_COMPONENTS_H
 #define SS_COMPONENTS_H
@@ -31,7 +32,7 @@ sstore_status ss_components_add(ss_components *components, uint32_t writer, cons
                                 size_t count, sstore_error *error);
 
 /* Find the components of all edges. No edge can be added after this. The progress advances from its end_fraction to
- * this one, and its `table` is the number of star steps so far: 0 if all nodes fit in memory. IO, MEMORY, STOPPED. */
+ * this one. IO, MEMORY, STOPPED. */
 sstore_status ss_components_finish(ss_components *components, ss_progress *progress, double end_fraction,
                                    sstore_error *error);
 
@@ -39,5 +40,13 @@ sstore_status ss_components_finish(ss_components *components, ss_progress *progr
  * end. IO. */
 sstore_status ss_components_next(ss_components *components, sstore_record *node_out, bool *more_out,
                                  sstore_error *error);
+
+typedef struct ss_components_work {
+    size_t ranges;   /* 1 if all nodes fit in memory */
+    uint64_t posted; /* edges, questions and answers, of 24 bytes each */
+} ss_components_work;
+
+/* What was done so far. */
+ss_components_work ss_components_count_work(const ss_components *components);
 
 #endif
