@@ -278,8 +278,8 @@ def test_threads(folder: pathlib.Path, rng: np.random.Generator) -> None:
 def test_statistics_and_explanation(folder: pathlib.Path, rng: np.random.Generator) -> None:
     fps = clustered(rng, 3000)
     sstore.build(folder / "a", fps, plan="5c2", recipe="mine", block_size=1024)
-    sstore.add(folder / "a", [1, 2, 3], recipe="mine")
-    sstore.remove(folder / "a", [1])
+    sstore.add(folder / "a", [1, 2, 3], recipe="mine", compact=False)
+    sstore.remove(folder / "a", [1], compact=False)
     with sstore.open(folder / "a") as store:
         found = store.stat()
         assert found.record_count == len(store) == 3002 and found.next_id == 3003 and found.recipe == "mine"
