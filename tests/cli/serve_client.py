@@ -443,7 +443,8 @@ def test_refused_requests():
     with Service("small.store", "--max-body", 1000) as service:
         refused = [
             ("GET", "/v1/nothing", None, 404),
-            ("GET", "/", None, 404),
+            ("GET", "/nothing", None, 404),
+            ("POST", "/", "{}", 405),
             ("PUT", "/v1/query", "{}", 405),
             ("POST", "/v1/stat", "{}", 405),
             ("GET", "/v1/records", None, 405),
@@ -497,6 +498,7 @@ def test_refused_requests():
         connection.request("POST", "/v1/query", iter([b"x" * 600] * 3), {"Content-Type": "application/octet-stream"})
         assert connection.getresponse().status == 413
         assert service.get("/healthz") == {"status": "ok"}
+        assert "/v1/query" in service.get("/")["paths"]
 
 
 def raw(service, data):

@@ -40,7 +40,8 @@ forms()
                             '--id-table=table STORE' '--id-table=table --edges edges' ;;
     join) printf '%s\n' 'STORE OTHER' '--json STORE OTHER' '--id-table=table --other-id-table=table STORE OTHER' ;;
     plan) printf '%s\n' '-n 10M' '-n 10M --json' '-n 10M --all' '-n 10M --all --json' '-n 10M --html -' ;;
-    report) printf '%s\n' 'STORE -o -' 'STORE --output=-' '--clusters --queries=others STORE -o -' ;;
+    report) printf '%s\n' 'STORE -o -' 'STORE --output=-' '--clusters --queries=others STORE -o -' \
+                          '--clusters --id-table=table STORE -o -' ;;
     stat) printf '%s\n' 'STORE' '--json STORE' 'MANY' '--json MANY' ;;
     verify) printf '%s\n' 'STORE' '--all STORE' ;;
     dump) printf '%s\n' 'STORE' '--format=text STORE' '--format=rec STORE' '--format=u64 STORE' '--format=jsonl STORE' '--format=npy STORE' '--format=npy-bytes STORE' ;;
