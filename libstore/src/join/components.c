@@ -115,7 +115,7 @@ static void flatten(node_forest *forest)
 #define WORKERS_DIVISOR 8u  /* pieces of the workers take 1/8 of memory */
 #define POSTED_DIVISOR 8u   /* what is posted between ranges takes 1/8 of the memory of a forest */
 #define FILTERED_DIVISOR 2u /* the filter has half as many nodes as a range */
-#define NODE_BYTES 36u      /* in the forest of a range and the filter, at most, with some waste in pages */
+#define NODE_BYTES 40u      /* in the forest of a range and the filter, at most, with some waste in pages */
 #define MIN_PIECE ((uint64_t)1024)
 
 /* The nodes of a piece. */
