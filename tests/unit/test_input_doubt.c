@@ -250,7 +250,7 @@ static void test_wrong_rows(void **state)
         {make_text, "are readable text", 10},
         {make_hex_characters, "only hex digits", 1},
         {make_base32, "characters of base32", 1},
-        {make_counting, "count on", 40},
+        {make_counting, "small steps", 40},
         {make_decimal, "no hex digit above 9", 12},
         {make_signed, "--radix signed32", 30},
         {make_rounded, "are rounded", 150},

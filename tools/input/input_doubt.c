@@ -274,10 +274,11 @@ static const struct sign {
                         "have only hex digits: they seem to be hex, read as base64; leave out "
                         "--radix base64"},
     [SIGN_BASE32] = {watch_base32, is_base32, "have only characters of base32: they seem to be base32, read as base64"},
-    [SIGN_COUNTING] = {watch_counting, is_counting,
-                       "count on: they seem to be ids or numbers of lines; --columns says which field is "
-                       "the fingerprint, such as --columns id,fingerprint, and --radix dec reads decimal "
-                       "ones"},
+    [SIGN_COUNTING] =
+        {watch_counting, is_counting,
+         "rise or fall by small steps: they seem to be ids or line numbers; --columns says which field is "
+         "the fingerprint, such as --columns id,fingerprint, and --radix dec reads decimal "
+         "ones"},
     [SIGN_NO_LETTER] = {watch_no_letter, is_no_letter,
                         "have no hex digit above 9: they seem to be decimal, read as hex; --radix dec reads "
                         "decimal numbers, and --radix hex says that these are hex"},

@@ -52,7 +52,7 @@ static void swap_rows(const ss_selection *self, size_t a, size_t b)
 
 /* ----- order ----- */
 
-/* Compare matches by the wanted columns. Fingerprints of one word are read through `words`, too. */
+/* Compare matches by the wanted columns. Fingerprints of one word are also read through `words`. */
 static int compare(const ss_selection *self, const sstore_match *a, const sstore_match *b)
 {
     if (self->to.distance != NULL && a->distance != b->distance)
