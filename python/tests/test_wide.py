@@ -45,7 +45,7 @@ def test_queries(folder: pathlib.Path, rng: np.random.Generator, case: int) -> N
     fps = skewed(rng, int(rng.integers(1, 1500)), words)
     ids = rng.permutation(len(fps)).astype(np.uint64)
     distance = int(rng.integers(0, min(16 * words, 40) + 1))
-    change = sstore.build(folder / "a", fps, ids, distance=distance)
+    change = sstore.build(folder / "a", fps, ids, distance=distance, bits=64 * words)
     assert change.record_count == len(fps)
     queries = np.concatenate([fps[: 10 + case], skewed(rng, 5, words)])
     with sstore.open(folder / "a", io=("auto", "pread", "mmap", "memory")[case % 4]) as store:
@@ -146,8 +146,9 @@ def test_inputs(folder: pathlib.Path, rng: np.random.Generator) -> None:
     ):
         sstore.build(folder / "a", form, bits=64 * words, replace=True)
         assert records_of(folder / "a") == expected
-    for form in (fps[:0], data[:0], fixed[:0], lists[:0], pyarrow.table({"fingerprint": fixed[:0]})):
-        sstore.build(folder / "a", form, bits=64 * words if form is fps[:0] else None, replace=True)
+    sstore.build(folder / "a", fps[:0], bits=64 * words, replace=True)
+    for form in (data[:0], fixed[:0], lists[:0], pyarrow.table({"fingerprint": fixed[:0]})):
+        sstore.build(folder / "a", form, replace=True)
         with sstore.open(folder / "a") as store:
             assert store.words == words and len(store) == 0 and store.records().fingerprint.shape == (0, words)
     short = [b"\x01\x02\x03\x04\x05\x06\x07\x08", b"12345678"]
@@ -317,7 +318,7 @@ def test_changes(folder: pathlib.Path, rng: np.random.Generator, case: int) -> N
 def test_without_ids(folder: pathlib.Path, rng: np.random.Generator) -> None:
     words = random_words(rng)
     fps = skewed(rng, 400, words)
-    sstore.build(folder / "a", fps, with_ids=False, distance=5)
+    sstore.build(folder / "a", fps, with_ids=False, distance=5, bits=64 * words)
     distinct = sorted({*numbers(fps)})
     with sstore.open(folder / "a") as store:
         assert numbers(store.records().fingerprint) == distinct and "id" not in store.query(fps[0])
@@ -373,7 +374,7 @@ def test_results(folder: pathlib.Path, rng: np.random.Generator) -> None:
     pandas, duckdb = pytest.importorskip("pandas"), pytest.importorskip("duckdb")
     words = random_words(rng)
     fps = skewed(rng, 500, words)
-    sstore.build(folder / "a", fps, distance=8)
+    sstore.build(folder / "a", fps, distance=8, bits=64 * words)
     store = sstore.open(folder / "a")
     tables: list[sstore.Columns] = [
         store.records(),
@@ -455,6 +456,7 @@ def test_joins_of_tables(rng: np.random.Generator) -> None:
     """A table of Arrow, in chunks, has ids of its own."""
     pyarrow = pytest.importorskip("pyarrow")
     fps, ids = skewed(rng, 200, 4), rng.permutation(200).astype(np.uint64)
+    fps[1], fps[60] = fps[0] ^ np.uint64(1), fps[0] ^ np.uint64(2)  # a pair on one side, and pairs of both
     column = pyarrow.array([row.tobytes() for row in bytes_of(fps)], pyarrow.binary(32))
     whole = pyarrow.table({"fingerprint": column, "id": ids})
     table = pyarrow.concat_tables([whole[:50], whole[50:50], whole[50:]])

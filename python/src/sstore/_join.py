@@ -19,7 +19,7 @@ from sstore._errors import ArgumentError
 from sstore._native import ffi, lib
 from sstore._rows import pieces, words
 from sstore._store import Store, build_distance
-from sstore._write import build
+from sstore._write import Builder
 
 _BATCH_SIZE = 1 << 20
 _WAITING = 2  # batches of pairs that are made ahead
@@ -240,7 +240,8 @@ def _join_stores(sides: list[_Records], distance: int, spanning: bool, batch_siz
         for number, (fingerprints, ids) in enumerate(sides):
             path = f"{folder}/{number}"
             bits = 64 * words_of(fingerprints)
-            build(path, fingerprints, ids, distance=distance, bits=bits, with_ids=ids is not None, threads=1)
+            with Builder(path, distance=distance, bits=bits, with_ids=ids is not None, threads=1) as builder:
+                builder.add(fingerprints, ids)
             stores.append(opened.enter_context(Store(path)))
         options: dict[str, Any] = {"threads": 1, "batch_size": batch_size, "tmp_dir": folder}
         if spanning:

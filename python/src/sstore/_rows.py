@@ -156,10 +156,17 @@ def _report(columns: Sequence[_Column], first: int, bad: Optional[BadRows]) -> O
 # ----- columns -----
 
 
+def _array_of(values: Any) -> npt.NDArray[Any]:
+    """An array of a column. Integers of pandas with nulls stay integers: some versions make floats of them."""
+    array = np.asarray(values)
+    is_lossy = array.dtype.kind == "f" and getattr(getattr(values, "dtype", None), "kind", "f") in "iu"
+    return np.asarray(values, dtype=np.object_) if is_lossy else array
+
+
 def _of_items(values: Any, name: str, count: Optional[int], bad: Optional[BadRows]) -> _Column:
     """A column of an array or a sequence."""
     if hasattr(values, "__array__") and not isinstance(values, (list, tuple)):
-        array = values if isinstance(values, np.ndarray) else np.asarray(values)
+        array = values if isinstance(values, np.ndarray) else _array_of(values)
         items_of: Any = None
         masks: Any = np.ma  # not typed in all versions
         if isinstance(array, np.ma.MaskedArray) and masks.is_masked(array):
