@@ -318,6 +318,7 @@ def check_bases():
             reads("hex in base64, as bytes", twice, ["--radix", "base64", "--bits", 2 * bits], raw, 2 * bits)
         refuses("base64 for hex", text(base64.b64encode(b"\xff" + row[1:]).decode() for row in data), [], "--radix base64")
     refuses("binary digits that would be hex", text(["10" * 120]), ["--radix", "bin"], "--pad")
+    refuses("base64 without a digit", text(["/+JL/RZOjvc="]), [], "--radix base64")
     refuses("base32 for hex", text(["QSWX4CWRHYNIW==="]), [], "--radix base32")
     refuses("base64 of odd size for hex", text([base64.b64encode(bytes(range(25))).decode()]), [], "--radix base64")
 

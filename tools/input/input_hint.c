@@ -37,12 +37,12 @@ static bool is_binary(const char *line, size_t length, bool is_first)
     return false;
 }
 
-/* Words without any digit, and not hex. */
+/* Words without any digit, not hex, and not filled up as base64 and base32 are. */
 static bool is_header(const char *line, size_t length)
 {
     bool is_word = false;
     for (size_t i = 0; i < length; i++) {
-        if (isdigit((unsigned char)line[i]))
+        if (isdigit((unsigned char)line[i]) || line[i] == '=')
             return false;
         is_word = is_word || (isalpha((unsigned char)line[i]) && !isxdigit((unsigned char)line[i]));
     }

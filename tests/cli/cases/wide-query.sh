@@ -57,10 +57,13 @@ head -3 input | cut -c 1-64 >narrow
 exits 1 sstore query STORE <narrow 2>&1
 exits 2 sstore query STORE $(head -1 narrow) 2>&1
 exits 2 sstore query -k 1025 STORE $(head -1 queries) 2>&1
-exits 2 sstore query --output-radix dec STORE $(head -1 queries) 2>&1
+exits 0 sstore query --output-radix dec -k 0 STORE $(sed -n 1p input | cut -f 1) | python3 -c '
+import sys
+print([int(number) == int(sys.argv[1], 16) for number in input().split("\t")[:2]])' "$(sed -n 1p input | cut -f 1)"
 exits 0 sstore build --quiet --force STORE narrow
 exits 2 sstore query -k 257 STORE $(head -1 narrow) 2>&1
-echo 1 | exits 1 sstore query STORE 2>&1
+echo "--- lost leading zeros"
+echo 1 | exits 0 sstore query -k 256 --limit 1 STORE | cut -f 1
 echo "--- explained"
 sstore query --explain STORE $(head -1 narrow) | sed -n '1p; $p' | cut -c 1-22,120-
 sstore query --explain -k 256 STORE $(head -1 narrow) | sed -n "2p; s/, which.*//p"
