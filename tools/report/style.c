@@ -44,7 +44,7 @@ const char style_text[] =
     "vertical-align:top}th:first-child{text-align:left}thead th{color:var(--soft);font-weight:500;white-space:normal;"
     "vertical-align:bottom}tbody th{font-weight:500}"
     "code{font:.92em ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;overflow-wrap:anywhere}"
-    "#clusters .scroll:first-of-type :is(th,td):last-child{text-align:left;white-space:normal;overflow-wrap:anywhere}"
+    "#clusters .scroll:first-of-type :is(th,td):last-child{text-align:left}"
     "details{margin:.6rem 0}summary{cursor:pointer;color:var(--a)}"
     "footer{margin-top:3rem;color:var(--soft);font-size:.85rem}"
     "@media(max-width:40rem){body{padding:1.25rem 1rem 2rem}.plot{width:calc(100% - 4.25rem);margin-left:2.9rem;"
@@ -57,4 +57,4 @@ const char style_text[] =
     "figure,.plot,tr,dl div{break-inside:avoid}h2,h3{break-after:avoid}section[id]{border:0}}";
 
 /* The hash; if it is wrong, the test cli.report prints the right one. */
-const char style_hash[] = "CUjZ3n0bp1lFR+jPAVLv57EgIDmaexjU6pMV8ao1ZVQ=";
+const char style_hash[] = "dHN6kiRNpEhcgQFwsFNLMZMtegrDMAiRIPo/WEkq4cs=";
