@@ -177,11 +177,17 @@ static sstore_status query_all(const request *of, size_t index, uint32_t distanc
     return status;
 }
 
-/* Take the first matches of a query, through columns with room for as many as the list wants. */
+/* The matches of a query that are asked of a store: at least one, which tells the smallest distance. */
+static size_t wanted_matches(const match_list *list)
+{
+    return list->limit > 0 ? (size_t)list->limit : 1;
+}
+
+/* Take the first matches of a query, through columns with room for as many as are asked of a store. */
 static sstore_status query_first(const request *of, size_t index, uint32_t distance, sstore_cursor *cursor,
                                  const sstore_match_columns *columns, match_list *list, sstore_error *error)
 {
-    const size_t capacity = (size_t)list->limit;
+    const size_t capacity = wanted_matches(list);
     const uint64_t *query = of->fingerprints + index * of->words;
     const bool nearest = of->route == ROUTE_NEAREST;
     uint64_t count;
@@ -191,7 +197,7 @@ static sstore_status query_first(const request *of, size_t index, uint32_t dista
                                : sstore_query_words_columns(cursor, query, distance, columns, capacity, &count, error);
     if (status != SSTORE_OK)
         return status;
-    match_list_add_count(list, index, count, nearest ? columns->distance[0] : 0);
+    match_list_add_count(list, index, count, nearest && count > 0 ? columns->distance[0] : 0);
     for (size_t i = 0; i < capacity && i < count && status == SSTORE_OK; i++) {
         const uint64_t *words = columns->fingerprint + i * of->words;
         const sstore_match match = {.fingerprint = *words,
@@ -206,7 +212,7 @@ static sstore_status query_first(const request *of, size_t index, uint32_t dista
 static sstore_status query_each(const request *of, uint32_t distance, const store_use *use, match_list *list,
                                 sstore_error *error)
 {
-    const size_t capacity = (size_t)list->limit;
+    const size_t capacity = wanted_matches(list);
     uint64_t *memory = list->is_limited ? calloc(capacity, (of->words + 2) * sizeof *memory) : NULL;
     sstore_match_columns columns = SSTORE_MATCH_COLUMNS_INIT;
     sstore_status status = list->is_limited && memory == NULL ? error_no_memory(error) : SSTORE_OK;
@@ -217,8 +223,8 @@ static sstore_status query_each(const request *of, uint32_t distance, const stor
     }
     for (size_t i = 0; i < of->count && status == SSTORE_OK; i++) {
         list->first_query = i;
-        status = list->is_limited ? query_first(of, i, distance, use->cursor, &columns, list, error)
-                                  : query_all(of, i, distance, use->cursor, list, error);
+        status = memory != NULL ? query_first(of, i, distance, use->cursor, &columns, list, error)
+                                : query_all(of, i, distance, use->cursor, list, error);
     }
     free(memory);
     return status;

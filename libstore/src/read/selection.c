@@ -1,5 +1,7 @@
 #include "read/selection.h"
 
+#include <assert.h>
+
 #include "base/error.h"
 #include "base/words.h"
 
@@ -57,6 +59,7 @@ static int compare(const ss_selection *self, const sstore_match *a, const sstore
 {
     if (self->to.distance != NULL && a->distance != b->distance)
         return a->distance < b->distance ? -1 : 1;
+    assert(self->to.fingerprint == NULL || (a->words != NULL && b->words != NULL));
     const int order = self->to.fingerprint != NULL ? ss_words_compare(a->words, b->words, self->words) : 0;
     return order != 0 || self->to.id == NULL ? order : (a->id > b->id) - (a->id < b->id);
 }
