@@ -222,13 +222,16 @@ def test_hot_queries():
     max_matches = 100
     hot = [(0, i) for i in range(300)] + [(1, i) for i in range(300, 330)]
     stores = {"hot.store": hot + near_data(300), "other.store": [(0, 1000 + i) for i in range(40)] + near_data(300)}
+    apart = 0xF0F0 << 32  # its nearest records in the stores are not equally near
+    stores["hot.store"] += [(apart ^ 3, 5000), (apart ^ 3, 5001)]
+    stores["other.store"].append((apart ^ 1, 5002))
     for name, records in stores.items():
         build(name, records)
     for names in [["hot.store"], ["hot.store", "other.store"]]:
         records = [record for name in names for record in stores[name]]
         with Service(*names, "--max-matches", max_matches) as service:
             for count in [1, 2, 16, 17, 60]:
-                queries = [0, *(near_query(records) for _ in range(count - 1))]
+                queries = [0, apart, *(near_query(records) for _ in range(count))][:count]
                 RANDOM.shuffle(queries)
                 for distance, route in [(0, "query"), (1, "query"), (3, "nearest")]:
                     check_hot_queries(service, names, route, records, queries, distance, max_matches)

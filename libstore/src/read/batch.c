@@ -1,6 +1,7 @@
 /* batch.c - forms rounds of queries, chooses how to answer each round, and returns the matches. */
 #include "read/batch.h"
 
+#include <assert.h>
 #include <math.h>
 
 #include "base/error.h"
@@ -484,6 +485,7 @@ sstore_status sstore_query_batch(const sstore *store, const uint64_t *fingerprin
         for (size_t i = 0; status == SSTORE_OK && i < self.match_count; i++) {
             if (self.rows == NULL)
                 self.matches[i].words = &self.matches[i].fingerprint;
+            assert(on_match != NULL); /* otherwise matches are only counted */
             status = on_match(context, &self.matches[i]) == 0 ? SSTORE_OK : SSTORE_STOPPED;
         }
         if (status == SSTORE_OK)

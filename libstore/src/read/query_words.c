@@ -9,8 +9,10 @@
 static sstore_status check(const char *call, const sstore_cursor *cursor, const uint64_t *fingerprint,
                            uint32_t distance, bool has_callback, sstore_error *error)
 {
-    if (cursor == NULL || fingerprint == NULL || !has_callback)
-        return ss_fail_argument(error, "%s: cursor, fingerprint, and callback or count_out, must not be NULL", call);
+    if (cursor == NULL || fingerprint == NULL || !has_callback) {
+        (void)ss_fail_argument(error, "%s: cursor, fingerprint, and callback or count_out, must not be NULL", call);
+        return SSTORE_ERROR_ARGUMENT;
+    }
     const uint32_t max = SSTORE_MAX_DISTANCE * cursor->store->manifest.words;
     return distance <= max ? SSTORE_OK : ss_fail_argument(error, "%s: the distance must be at most %u", call, max);
 }

@@ -273,6 +273,7 @@ static sstore_status read_block(const ss_block_reader *reader, uint64_t block, u
     const uint64_t offset = ss_block_offset(reader, block);
     const uint32_t block_bytes = reader->header.block_bytes;
     const bool is_closed = reader->file.fd < 0;
+    assert(!is_closed || reader->base != NULL);
     const sstore_status status = is_closed ? ss_file_map_read(&reader->file, reader->base, offset, block_bytes, error)
                                            : ss_file_read_at(&reader->file, offset, buffer, block_bytes, error);
     if (status == SSTORE_OK && is_closed)

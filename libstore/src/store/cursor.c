@@ -30,7 +30,7 @@ static void remember(ss_segment *segment, const ss_query_plan *plan)
     if (!atomic_compare_exchange_strong(&segment->planned[plan->distance], &expected, SS_BEING_PLANNED))
         return;
     for (uint32_t i = 0; i < segment->table_count; i++)
-        segment->tables[i].query_radii[plan->distance] = (int8_t)plan->radii[i];
+        segment->tables[i].query_radii[plan->distance] = (int16_t)plan->radii[i];
     atomic_store_explicit(&segment->planned[plan->distance], plan->complete ? SS_PLANNED : SS_SCANNED,
                           memory_order_release);
 }

@@ -70,7 +70,7 @@ typedef struct ss_table {
     ss_permutation permutation;
     ss_code code;
     ss_checked_blocks checked; /* of its fingerprints */
-    int8_t query_radii[SS_FINGERPRINT_BITS + 1]; /* at each distance that is SS_PLANNED */
+    int16_t query_radii[SS_FINGERPRINT_BITS + 1]; /* at each distance that is SS_PLANNED */
 } ss_table; /* of whole fingerprints: without permutation and code; its keys are their first words */
 
 typedef struct ss_segment {

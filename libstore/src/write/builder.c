@@ -51,7 +51,8 @@ static void leave_out_radii(char *name)
     if (strspn(name, "0123456789abcdef") == 16) /* masks, which need their radii */
         return;
     if (strncmp(name, "64:", 3) == 0) {
-        strcpy(name, "1");
+        name[0] = '1';
+        name[1] = '\0';
         return;
     }
     for (const char *from = name; *from != '\0'; from++) {
@@ -84,10 +85,10 @@ static void name_word_plan(const ss_manifest_segment *segment, char name[SS_PLAN
         if (ss_word_index_radius(segment->indexes[i].kind) > ss_word_index_radius(segment->indexes[widest].kind))
             widest = i;
     (void)ss_plan_format(&segment->indexes[widest].plan, name, SS_PLAN_TEXT_BYTES);
-    strcpy(general, name);
+    memcpy(general, name, sizeof general);
     leave_out_radii(general);
     if (has_word_plans(segment, general))
-        strcpy(name, general);
+        memcpy(name, general, sizeof general);
 }
 
 /* The same for fingerprints of several words. A plan serves each word. It is complete for some radius, which is the
