@@ -77,7 +77,8 @@ static void check_distances(const session *self, const matches *got, uint32_t di
     }
 }
 
-/* The same query into columns, which hold the first of its sorted matches. It reads fewer ids, so it may miss damage. */
+/* The same query into columns, which hold the first of its sorted matches. It reads fewer ids, so it may miss
+ * damage. */
 static void query_columns(const session *self, uint64_t fingerprint, uint32_t distance, sstore_status wanted_status,
                           matches *wanted)
 {

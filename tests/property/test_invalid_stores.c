@@ -300,6 +300,7 @@ static void assert_not_read(const char *path)
     const sstore_merge_options to_merge = options_to_merge(&as_built);
     sstore_add_options to_add = options_to_add(&as_built);
     sstore_error error;
+    const char *const input_path = path;
     char *copy = strdup(scratch_path("copy-of-it"));
     sstore *store = store_must_open(path, SSTORE_IO_PREAD, SSTORE_STRATEGY_AUTO);
     to_add.no_compact = false;
@@ -308,7 +309,7 @@ static void assert_not_read(const char *path)
                   &error);
     assert_status(sstore_merge(copy, &path, 1, &to_merge, NULL, &error), SSTORE_ERROR_DAMAGED, &error);
     for (uint32_t i = 0; i < 3; i++)
-        assert_status(sstore_shard(copy, path, i, 3, &to_merge, NULL, &error), SSTORE_ERROR_DAMAGED, &error);
+        assert_status(sstore_shard(copy, input_path, i, 3, &to_merge, NULL, &error), SSTORE_ERROR_DAMAGED, &error);
     assert_false(scratch_exists(copy));
     assert_status(sstore_each_record(store, ignore_record, NULL, &error), SSTORE_ERROR_DAMAGED, &error);
     sstore_close(store);

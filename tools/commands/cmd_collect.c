@@ -207,5 +207,6 @@ int cmd_collect(int argc, char **argv)
     id_names_close(&names);
     progress_end();
     sstore_collection_free(reader.collection);
+    reader.bad = NULL; /* it is of this call, and the reader is static */
     return code;
 }

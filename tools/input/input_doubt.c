@@ -363,7 +363,7 @@ static void watch(sign_watch *self, const doubt_rows *rows)
     for (; done < rows->count && self->against != WATCHED_SIGNS; done++) {
         const uint64_t *now = rows->fingerprints + words * done;
         watch_row(self,
-                  &(doubt_row){now, done > 0 ? now - words : self->previous, self->has_ids ? rows->ids[done] : 0});
+                  &(doubt_row){now, done > 0 ? now - words : self->previous, rows->ids != NULL ? rows->ids[done] : 0});
     }
     self->count += rows->count - done;
     if (rows->is_text && (rows->radix == RADIX_HEX || rows->radix == RADIX_BIN))

@@ -4,6 +4,7 @@
  */
 #include "input/input_value.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -86,7 +87,7 @@ static bool take_groups(digits *from, char room[MAX_DIGITS])
     const size_t size = mark != NULL ? (size_t)(mark - from->text) : 0;
     const bool uuid = is_uuid(from->text, from->count);
     size_t count = 0;
-    if ((!uuid && size != 2 && size != 4 && size != 8) || from->count > MAX_DIGITS)
+    if (mark == NULL || (!uuid && size != 2 && size != 4 && size != 8) || from->count > MAX_DIGITS)
         return false;
     for (size_t i = 0; i < from->count; i++) {
         if (from->text[i] != *mark)
@@ -516,6 +517,7 @@ bool value_parse_part(const line_format *format, const char *text, size_t length
 static unsigned part_bits(const line_format *format, const value_part *parts, size_t count)
 {
     bool is_wide = false;
+    assert(count > 0);
     for (size_t i = 0; i < count; i++)
         is_wide = is_wide || parts[i].is_wide;
     const size_t bits = format->words > 0 ? WORD_BITS * format->words / count : is_wide ? WORD_BITS : WORD_BITS / 2;
