@@ -103,7 +103,7 @@ def test_two_columns(folder: pathlib.Path, rng: np.random.Generator) -> None:
 @pytest.mark.parametrize("size", [1, 2, 4])
 def test_signed_types(folder: pathlib.Path, rng: np.random.Generator, size: int) -> None:
     """Numbers of less than 64 bits with a sign are the same as those without."""
-    unsigned = rng.integers(0, 1 << 8 * size, 50, dtype=f"u{size}")
+    unsigned = rng.integers(0, 1 << 8 * size, 50).astype(f"u{size}")
     signed = unsigned.view(f"i{size}")
     expected = list(enumerate(unsigned.tolist()))
     forms: list[Any] = [signed, list(signed), pyarrow.array(signed), polars.Series(signed), pandas.Series(signed)]

@@ -416,7 +416,8 @@ def nulls_of_view(view: Any) -> npt.NDArray[np.bool_]:
     if view.null_count == 0:
         return np.zeros(len(view), np.bool_)
     bits = np.unpackbits(np.frombuffer(view.buffer(0), np.uint8), bitorder="little").astype(np.bool_)
-    return np.logical_not(bits[view.offset : view.offset + len(view)])
+    nulls: npt.NDArray[np.bool_] = np.logical_not(bits[view.offset : view.offset + len(view)])
+    return nulls
 
 
 def rows_of_view(view: Any, schema: Any) -> list[Any]:

@@ -170,7 +170,7 @@ def _of_items(values: Any, name: str, count: Optional[int], bad: Optional[BadRow
         items_of: Any = None
         masks: Any = np.ma  # not typed in all versions
         if isinstance(array, np.ma.MaskedArray) and masks.is_masked(array):
-            mask: Any = np.ma.getmaskarray(array).reshape(len(array), -1).any(axis=1)
+            mask: Any = masks.getmaskarray(array).reshape(len(array), -1).any(axis=1)
             rows: Any = np.asarray(array)
             items_of = lambda: [None if is_masked else row for row, is_masked in zip(rows, mask)]  # noqa: E731
         elif array.dtype == np.object_ and array.ndim == 1:
