@@ -107,7 +107,7 @@ static uint64_t parse_choice(const char *written, const char *text, const option
 
 static uint64_t parse_value(const command_option *option, const char *written, const char *text)
 {
-    assert(text != NULL || option->kind == OPTION_FLAG);
+    assert(text != NULL || option->kind == OPTION_FLAG || option->kind == OPTION_JSON);
     switch (option->kind) {
     case OPTION_NUMBER: return parse_number(written, text, option->min, option->max);
     case OPTION_SIZE:

@@ -425,14 +425,19 @@ void ss_query_plan_weigh(ss_query_plan *query_plan, const ss_plan *plan, const s
                             model->strategy == SSTORE_STRATEGY_FULL_SCAN;
 }
 
+uint64_t ss_search_steps(const ss_cost_model *model, uint32_t distance)
+{
+    const double steps = probe_limit(model, distance) / SEARCH_STEP_NS;
+    return steps < (double)MAX_SEARCH_STEPS ? ss_max_u64((uint64_t)steps, MIN_SEARCH_STEPS) : MAX_SEARCH_STEPS;
+}
+
 void ss_query_plan_init(ss_query_plan *query_plan, const ss_plan *plan, uint32_t distance, const ss_cost_model *model,
                         ss_steps *steps)
 {
-    const double limit = probe_limit(model, distance), scan_steps = limit / SEARCH_STEP_NS;
-    const uint64_t most = scan_steps < (double)MAX_SEARCH_STEPS ? (uint64_t)scan_steps : MAX_SEARCH_STEPS;
-    const uint64_t given = ss_min_u64(steps->left, ss_max_u64(most, MIN_SEARCH_STEPS));
+    const uint64_t given = ss_min_u64(steps->left, ss_search_steps(model, distance));
     ss_steps own = {.left = given};
-    const derivation search = {.plan = plan, .model = model, .distance = distance, .limit = limit, .steps = &own};
+    const derivation search = {
+        .plan = plan, .model = model, .distance = distance, .limit = probe_limit(model, distance), .steps = &own};
     *query_plan = (ss_query_plan){.distance = distance, .complete = true, .exact = distance == 0};
     for (uint32_t i = 0; i < plan->table_count; i++)
         query_plan->radii[i] = distance > 0 ? plan->tables[i].radius : i == 0 ? 0 : SS_NO_PROBE;

@@ -88,7 +88,7 @@ double ss_uniform_bits(double count);
 typedef struct ss_cost_model {
     double fingerprint_count; /* distinct ones, in each table */
     double block_count;       /* of each table */
-    sstore_io io; /* not AUTO */
+    sstore_io io;             /* not AUTO */
     sstore_strategy strategy;
 } ss_cost_model;
 
@@ -113,13 +113,16 @@ typedef struct ss_query_plan {
 
 /*
  * Choose how to query at `distance`: with the plan's radii at its own distance, otherwise with complete radii that are
- * found greedily by cost within the steps. The search takes no more of them than some 30 full scans last, at least 2^10
- * and at most 2^18: more would not pay. A full scan is chosen if it is estimated to be cheaper, or if no radii were
+ * found greedily by cost within the steps, and no more than ss_search_steps(). A full scan is chosen if it is estimated to be cheaper, or if no radii were
  * found. The model's strategy may demand one of the two. If it demands probes, a full scan is chosen only if these take
  * more than about 0.4 s.
  */
 void ss_query_plan_init(ss_query_plan *query_plan, const ss_plan *plan, uint32_t distance, const ss_cost_model *model,
                         ss_steps *steps);
+
+/* The steps that a search for radii may take: as many as some 30 full scans last, at least 2^10 and at most 2^18. More
+ * would not pay. */
+uint64_t ss_search_steps(const ss_cost_model *model, uint32_t distance);
 
 /* Choose between the probes of given radii and a full scan. For a query plan of another segment with the same
  * tables. */

@@ -24,7 +24,10 @@ for line in 1000000000000 1000000000001 2f00000000000 3ff0000000000; do
     read -r answer <&4
     echo "$answer"
 done
-until [ "$(sstore dump STORE | wc -l)" = 8 ]; do sleep 0.01; done
+until [ "$(sstore dump STORE | wc -l)" = 8 ]; do
+    kill -0 $! || break # it ended
+    sleep 0.01
+done
 exec 3>&-
 wait
 sstore dump STORE | wc -l
