@@ -16,7 +16,7 @@
 #include "input/handover.h"
 #include "input/input_formats.h"
 #include "input/input_hint.h"
-#include "input/input_source.h"
+#include "input/input_reader.h"
 #include "output/json.h"
 #include "output/records.h"
 
@@ -123,71 +123,6 @@ int input_check_all(char *const *paths, int count, const input_options *options)
 
 /* ----- reading ----- */
 
-/* Numbers of ids and edges may be anything. Numbers of JSON are decimal in any radix. */
-static void doubt(input_reader *reader)
-{
-    const record_batch *batch = reader->batch;
-    const line_format *lines = &reader->lines;
-    if (!lines->are_ids && !lines->are_edges)
-        input_doubt_note(reader->options->doubt, &(doubt_rows){.fingerprints = batch->fingerprints,
-                                                               .ids = record_batch_ids(batch),
-                                                               .count = batch->count,
-                                                               .words = batch->words,
-                                                               .is_text = input_formats[reader->format].has_lines,
-                                                               .radix = reader->has_numbers ? RADIX_DEC : lines->radix,
-                                                               .radix_given = lines->radix_given,
-                                                               .shorts = reader->shorts});
-    reader->shorts = (line_shorts){.count = 0};
-}
-
-int input_deliver(input_reader *reader)
-{
-    if (reader->batch->count == 0 && reader->batch->recipe == NULL)
-        return EXIT_DONE;
-    input_number_rows(reader);
-    reader->numbered = 0;
-    reader->batch->has_ids = reader->shape->ids == INPUT_IDS_PRESENT;
-    reader->batch->has_rows = !reader->batch->has_ids && bad_rows_skip(reader->options->bad_rows);
-    reader->batch->words = input_batch_words(reader);
-    doubt(reader);
-    return reader->hand_on(reader->context, &reader->batch);
-}
-
-void input_number_rows(input_reader *reader)
-{
-    bad_rows *bad = reader->options->bad_rows;
-    if (!bad_rows_skip(bad))
-        return;
-    const uint64_t next = bad->good_count + bad->bad_count;
-    for (size_t i = reader->numbered; i < reader->batch->count && reader->shape->ids != INPUT_IDS_PRESENT; i++)
-        reader->batch->ids[i] = next + (i - reader->numbered);
-    bad_rows_note_good(bad, reader->batch->count - reader->numbered);
-    reader->numbered = reader->batch->count;
-}
-
-int input_refuse(input_reader *reader, const bad_row *row)
-{
-    input_number_rows(reader);
-    if (bad_rows_take(reader->options->bad_rows, row, &reader->source.fault)) {
-        reader->source.fault.reason[0] = '\0';
-        reader->source.line = 0;
-        return EXIT_DONE;
-    }
-    return EXIT_FAILED;
-}
-
-int input_settle_words(input_reader *reader, uint32_t words)
-{
-    if (reader->shape->words == 0) {
-        reader->shape->words = reader->lines.words = words;
-        reader->shape->is_shown = true;
-    }
-    if (reader->shape->words == words)
-        return EXIT_DONE;
-    (void)line_fault_of_width(&reader->source.fault, reader->shape->words, words);
-    return EXIT_FAILED;
-}
-
 /* The compression for a known format: the first bytes of numbers cannot tell, since numbers may have any value. */
 static compression settle_compression(const char *path, const input_options *options, input_format format)
 {
@@ -217,7 +152,7 @@ static int read_source(input_reader *reader)
     int code = input_source_unpack(&reader->source, settle_compression(reader->path, reader->options, format));
     if (code == EXIT_DONE)
         code = look_for_header(reader, &format);
-    reader->format = format;
+    reader->has_lines = input_formats[format].has_lines;
     input_doubt_begin(reader->options->doubt, reader->path);
     if (code == EXIT_DONE)
         code = input_formats[format].read(reader);

@@ -1,0 +1,300 @@
+/*
+ * format_lines.c - reads records from lines of text or JSON.
+ */
+#include "input/input_formats.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "input/input_hint.h"
+#include "input/input_json.h"
+#include "input/input_value.h"
+#include "input/input_width.h"
+#include "output/records.h"
+
+/* ----- comments ----- */
+
+/* May a comment state the columns? */
+static bool takes_columns(const input_reader *reader)
+{
+    return reader->options->columns == NULL && !reader->lines.are_ids && !reader->lines.are_edges;
+}
+
+/* Files of the format FPS of cheminformatics say how many bits their fingerprints have. */
+#define BITS_COMMENT "#num_bits="
+
+/* A line that begins with # is a comment, which may state how the others were made. */
+static int take_comment(input_reader *reader, const char *line, size_t length)
+{
+    static const char recipe[] = RECORDS_RECIPE_COMMENT, bits[] = BITS_COMMENT;
+    const size_t before_recipe = sizeof recipe - 1, before_bits = sizeof bits - 1;
+    line_fault fault;
+    uint64_t number;
+    if (length > before_recipe && memcmp(line, recipe, before_recipe) == 0)
+        return input_take_recipe(reader, line + before_recipe, length - before_recipe);
+    if (takes_columns(reader) && !input_take_columns(&reader->lines, line, length, &fault) && fault.reason[0] != '\0')
+        return input_source_fail(&reader->source, 0, fault.reason);
+    if (length > before_bits && memcmp(line, bits, before_bits) == 0 &&
+        line_parse_id(line + before_bits, length - before_bits, &number, &fault) && number > 64 * SSTORE_MAX_WORDS)
+        return byte_stream_fail(&reader->source.fault,
+                                "its fingerprints have %" PRIu64 " bits, and those of a store at most %u", number,
+                                64 * SSTORE_MAX_WORDS);
+    return EXIT_DONE;
+}
+
+/* ----- the width ----- */
+
+/* An input is asked for more than a sample only if that is not one record. */
+#define MAX_WIDTH_BYTES ((size_t)1 << 25)
+
+static void settle_width(input_reader *reader, const input_width *width)
+{
+    line_format *lines = &reader->lines;
+    const uint32_t words = (width->bits + 63) / 64;
+    (void)input_ids_agree(&reader->shape->ids, width->has_ids);
+    if (lines->words == 0) {
+        reader->shape->words = lines->words = words;
+        reader->shape->is_shown = true;
+        lines->words_unsure = !width->is_sure;
+    }
+    if (lines->pads && lines->bits == 0 && lines->words == words)
+        reader->shape->bits = lines->bits = width->bits;
+}
+
+/* Is the width still to be found? */
+static bool lacks_width(const input_reader *reader)
+{
+    const line_format *lines = &reader->lines;
+    return !lines->are_ids && !lines->are_edges && (lines->words == 0 || (lines->pads && lines->bits == 0));
+}
+
+/* Is the width still to be found, or whether there are ids? */
+static bool lacks_shape(const input_reader *reader)
+{
+    const line_format *lines = &reader->lines;
+    const bool may_have_ids = !lines->are_ids && !lines->are_edges && !lines->ignore_ids;
+    return lacks_width(reader) || (may_have_ids && reader->shape->ids == INPUT_IDS_UNKNOWN);
+}
+
+/* Find both from the first lines, which are then read from the beginning. */
+static int find_width(input_reader *reader, line_parser parse)
+{
+    input_source *source = &reader->source;
+    int code = EXIT_DONE;
+    bool enough = reader->options->interactive || !lacks_shape(reader);
+    for (size_t bytes = INPUT_SAMPLE_BYTES; code == EXIT_DONE && !enough; bytes *= 2) {
+        code = input_source_need(source, bytes);
+        if (code != EXIT_DONE)
+            break;
+        const input_width width = input_width_find(&reader->lines, parse, takes_columns(reader),
+                                                   source->buffer + source->begin, source->end - source->begin,
+                                                   source->at_end);
+        if (width.bits > 0)
+            settle_width(reader, &width);
+        enough = width.bits > 0 || source->at_end || bytes >= MAX_WIDTH_BYTES;
+    }
+    return code;
+}
+
+/* ----- lines ----- */
+
+/* All fingerprints of an input are of one kind, if they say it. */
+static bool has_right_kind(const input_reader *reader, const line_record *record, line_fault *fault)
+{
+    const char kind = reader->lines.kind;
+    if (record->kind == kind || !reader->has_record)
+        return true;
+    if (record->kind != 0 && kind != 0)
+        return line_fault_set(fault, "expected a fingerprint of the kind '%c:', as in the lines before, found '%c:'",
+                              kind, record->kind);
+    return line_fault_set(fault, "expected %s in front of the fingerprint, as in the lines before, found '%c:'",
+                          kind != 0 ? "its kind" : "nothing", kind != 0 ? kind : record->kind);
+}
+
+/* A string of decimal digits is hex, and a number is decimal: an input that has both does not mean that. */
+static bool means_one_radix(const input_reader *reader, const line_record *record)
+{
+    return reader->lines.radix_given || !(record->value == LINE_VALUE_NUMBER   ? reader->has_digits
+                                          : record->value == LINE_VALUE_DIGITS ? reader->has_numbers
+                                                                               : false);
+}
+
+/* Does the record agree with those before it? */
+static bool agrees(const input_reader *reader, const line_record *record, line_fault *fault)
+{
+    if (record->may_be_bits)
+        return line_fault_set(fault,
+                              "expected a fingerprint in hex, found only digits 0 and 1; --radix bin reads binary "
+                              "digits; if they are hex digits, say --bits %" PRIu32,
+                              64 * record->words);
+    if (!means_one_radix(reader, record))
+        return line_fault_set(fault, "the input has fingerprints as numbers, which are decimal, and as strings of "
+                                     "decimal digits, which are hex: --radix dec reads both as decimal, --radix hex "
+                                     "the strings as hex");
+    return has_right_kind(reader, record, fault);
+}
+
+/* Note what the record says about all others. The recipe keeps the kind. */
+static int settle_line(input_reader *reader, const line_record *record)
+{
+    char recipe[VALUE_RECIPE_BYTES];
+    const bool is_first = !reader->has_record;
+    reader->has_record = true;
+    reader->has_numbers = reader->has_numbers || record->value == LINE_VALUE_NUMBER;
+    reader->has_digits = reader->has_digits || record->value == LINE_VALUE_DIGITS;
+    reader->lines.words_unsure = reader->lines.words_unsure && !record->decides;
+    if (lacks_width(reader))
+        settle_width(reader, &(input_width){record->bits, record->decides, record->has_id});
+    if (!is_first || record->kind == 0)
+        return EXIT_DONE;
+    reader->lines.kind = record->kind;
+    (void)value_recipe(record->kind, recipe);
+    return input_take_recipe(reader, recipe, strlen(recipe));
+}
+
+static bool is_blank(const char *line, size_t length)
+{
+    while (length > 0 && (line[length - 1] == ' ' || line[length - 1] == '\t'))
+        length--;
+    return length == 0;
+}
+
+/* The line cannot be read. */
+static int refuse_line(input_reader *reader, const source_line *line, const char *reason)
+{
+    const bad_row row = {.input = reader->path,
+                         .number = line->number,
+                         .text = line->text,
+                         .length = source_line_length(line),
+                         .count = 1};
+    (void)input_source_fail(&reader->source, line->number, reason);
+    return input_refuse(reader, &row);
+}
+
+static int take_line(input_reader *reader, const source_line *line, line_parser parse)
+{
+    line_record record;
+    line_fault fault;
+    const char *hint;
+    const size_t length = source_line_length(line);
+    if (line->is_cut)
+        return refuse_line(reader, line, LINE_TOO_LONG);
+    const size_t bom_bytes = line->number == 1 ? input_hint_bom_bytes(line->text, length) : 0;
+    if (!parse(&reader->lines, line->text + bom_bytes, length - bom_bytes, &record, &fault)) {
+        if (is_blank(line->text + bom_bytes, length - bom_bytes))
+            return EXIT_DONE;
+        if (parse == line_parse && length > bom_bytes && line->text[bom_bytes] == '#')
+            return take_comment(reader, line->text + bom_bytes, length - bom_bytes);
+        hint = input_hint_of_line(line->text + bom_bytes, length - bom_bytes, line->number);
+        if (parse == line_parse && hint != NULL && !fault.has_sure_hint)
+            line_fault_set_hint(&fault, hint);
+        return refuse_line(reader, line, fault.reason);
+    }
+    if (!agrees(reader, &record, &fault))
+        return refuse_line(reader, line, fault.reason);
+    const int code = settle_line(reader, &record);
+    if (code != EXIT_DONE)
+        return code;
+    if (input_ids_agree(&reader->shape->ids, record.has_id)) {
+        record_batch *batch = reader->batch;
+        memcpy(batch->fingerprints + record.words * batch->count, record.fingerprint,
+               record.words * sizeof *record.fingerprint);
+        batch->ids[batch->count] = record.id;
+        if (record.missing_bits > 0)
+            line_shorts_add(&reader->shorts, &(line_shorts){1, record.missing_bits, line->number}, 0);
+        return ++batch->count < input_batch_room(reader) ? EXIT_DONE : input_deliver(reader);
+    }
+    return refuse_line(reader, line,
+                       record.has_id
+                           ? "expected no id, as in the other lines, found one (--columns fingerprint,- skips ids)"
+                           : "expected an id, as in the other lines, found none (--columns fingerprint,- skips ids)");
+}
+
+/* Take the lines of common shapes up to the first other line, hundreds at a time, without the general parser. */
+static int take_runs(input_reader *reader, source_line *line)
+{
+    const line_format *format = &reader->lines;
+    input_source *source = &reader->source;
+    int code = EXIT_DONE;
+    input_source_take(source, line->taken);
+    line->taken = 0;
+    while (code == EXIT_DONE && reader->shape->ids != INPUT_IDS_UNKNOWN) {
+        record_batch *batch = reader->batch;
+        const size_t words = input_batch_words(reader), room = input_batch_room(reader) - batch->count;
+        line_run run = line_run_parse(format, reader->shape->ids == INPUT_IDS_PRESENT, source->buffer + source->begin,
+                                      source->end - source->begin, batch->fingerprints + words * batch->count,
+                                      batch->ids + batch->count, room);
+        if (run.count == 0)
+            break;
+        input_source_take(source, run.bytes);
+        if (run.shorts.count > 0)
+            line_shorts_add(&reader->shorts, &run.shorts, line->number + 1);
+        line->number += run.count;
+        batch->count += run.count;
+        if (run.count == room)
+            code = input_deliver(reader);
+    }
+    return code;
+}
+
+int format_text_read(input_reader *reader)
+{
+    source_line line = {.cuts = bad_rows_skip(reader->options->bad_rows)};
+    int code = find_width(reader, line_parse);
+    if (code == EXIT_DONE)
+        code = take_runs(reader, &line);
+    while (code == EXIT_DONE && source_line_next(&reader->source, &line, &code)) {
+        code = take_line(reader, &line, line_parse);
+        if (code == EXIT_DONE)
+            code = take_runs(reader, &line);
+    }
+    return code;
+}
+
+int format_jsonl_read(input_reader *reader)
+{
+    source_line line = {.cuts = bad_rows_skip(reader->options->bad_rows)};
+    int code = find_width(reader, json_line_parse);
+    while (code == EXIT_DONE && source_line_next(&reader->source, &line, &code))
+        code = take_line(reader, &line, json_line_parse);
+    return code;
+}
+
+/* ----- estimating ----- */
+
+/* Extrapolate from the first lines. Malformed lines are reported later, when they are read. */
+static void expect_lines(const input_sample *from, const input_options *options, line_parser parse,
+                         input_expectation *expected)
+{
+    const char *at = from->bytes, *end = from->bytes + from->size, *stop;
+    line_format format = options->lines;
+    format.words = expected->words;
+    uint64_t lines = 0;
+    if (format.words == 0) {
+        const input_width width = input_width_find(&format, parse, options->columns == NULL, at, from->size,
+                                                   from->size == from->file_bytes);
+        format.words = expected->words = (width.bits + 63) / 64;
+    }
+    for (; (stop = memchr(at, '\n', (size_t)(end - at))) != NULL; at = stop + 1, lines++) {
+        line_record record;
+        line_fault fault;
+        size_t length = (size_t)(stop - at) - (stop > at && stop[-1] == '\r');
+        if (!parse(&format, at, length, &record, &fault))
+            continue;
+        if (record.has_id)
+            input_expect_id(expected, record.id);
+    }
+    double taken = (double)(at - from->bytes);
+    expected->count = lines > 0 ? (uint64_t)((double)from->file_bytes / taken * (double)lines) : from->size > 0;
+}
+
+void format_text_expect(const input_sample *from, const input_options *options, input_expectation *expected)
+{
+    expect_lines(from, options, line_parse, expected);
+}
+
+void format_jsonl_expect(const input_sample *from, const input_options *options, input_expectation *expected)
+{
+    expect_lines(from, options, json_line_parse, expected);
+}

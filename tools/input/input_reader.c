@@ -1,0 +1,99 @@
+/*
+ * input_reader.c - the batch that a reader fills: handing it on, the numbers of its rows, and what holds for all of
+ * them. A row is either good and in a batch, or refused.
+ */
+#include "input/input_reader.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Numbers of ids and edges may be anything. Numbers of JSON are decimal in any radix. */
+static void doubt(input_reader *reader)
+{
+    const record_batch *batch = reader->batch;
+    const line_format *lines = &reader->lines;
+    if (!lines->are_ids && !lines->are_edges)
+        input_doubt_note(reader->options->doubt, &(doubt_rows){.fingerprints = batch->fingerprints,
+                                                               .ids = record_batch_ids(batch),
+                                                               .count = batch->count,
+                                                               .words = batch->words,
+                                                               .is_text = reader->has_lines,
+                                                               .radix = reader->has_numbers ? RADIX_DEC : lines->radix,
+                                                               .radix_given = lines->radix_given,
+                                                               .shorts = reader->shorts});
+    reader->shorts = (line_shorts){.count = 0};
+}
+
+int input_deliver(input_reader *reader)
+{
+    if (reader->batch->count == 0 && reader->batch->recipe == NULL)
+        return EXIT_DONE;
+    input_number_rows(reader);
+    reader->numbered = 0;
+    reader->batch->has_ids = reader->shape->ids == INPUT_IDS_PRESENT;
+    reader->batch->has_rows = !reader->batch->has_ids && bad_rows_skip(reader->options->bad_rows);
+    reader->batch->words = input_batch_words(reader);
+    doubt(reader);
+    return reader->hand_on(reader->context, &reader->batch);
+}
+
+void input_number_rows(input_reader *reader)
+{
+    bad_rows *bad = reader->options->bad_rows;
+    if (!bad_rows_skip(bad))
+        return;
+    const uint64_t next = bad->good_count + bad->bad_count;
+    for (size_t i = reader->numbered; i < reader->batch->count && reader->shape->ids != INPUT_IDS_PRESENT; i++)
+        reader->batch->ids[i] = next + (i - reader->numbered);
+    bad_rows_note_good(bad, reader->batch->count - reader->numbered);
+    reader->numbered = reader->batch->count;
+}
+
+int input_refuse(input_reader *reader, const bad_row *row)
+{
+    input_number_rows(reader);
+    if (bad_rows_take(reader->options->bad_rows, row, &reader->source.fault)) {
+        reader->source.fault.reason[0] = '\0';
+        reader->source.line = 0;
+        return EXIT_DONE;
+    }
+    return EXIT_FAILED;
+}
+
+int input_settle_words(input_reader *reader, uint32_t words)
+{
+    if (reader->shape->words == 0) {
+        reader->shape->words = reader->lines.words = words;
+        reader->shape->is_shown = true;
+    }
+    if (reader->shape->words == words)
+        return EXIT_DONE;
+    (void)line_fault_of_width(&reader->source.fault, reader->shape->words, words);
+    return EXIT_FAILED;
+}
+
+/* A copy of some bytes, as a string. */
+static char *copy_text(const char *text, size_t length)
+{
+    char *copy = malloc(length + 1);
+    if (copy == NULL)
+        return NULL;
+    memcpy(copy, text, length);
+    copy[length] = '\0';
+    return copy;
+}
+
+int input_take_recipe(input_reader *reader, const char *text, size_t length)
+{
+    const char *earlier = reader->recipe;
+    if (earlier != NULL && (strlen(earlier) != length || memcmp(earlier, text, length) != 0))
+        return byte_stream_fail(&reader->source.fault, "it states two recipes: '%s' and '%.*s'", earlier, (int)length,
+                                text);
+    if (earlier != NULL)
+        return EXIT_DONE;
+    reader->recipe = copy_text(text, length);
+    if (reader->recipe == NULL)
+        return input_source_fail(&reader->source, 0, "out of memory");
+    reader->batch->recipe = reader->recipe;
+    return input_deliver(reader);
+}
