@@ -121,6 +121,8 @@ static int take_line(match_reader *reader, input_source *source, const source_li
 {
     match_line parsed;
     line_fault fault;
+    if (source_line_is_blank(line))
+        return EXIT_DONE;
     if (line->is_cut)
         (void)line_fault_set(&fault, LINE_TOO_LONG);
     if (line->is_cut || !match_line_parse(line->text, source_line_length(line), &parsed, &fault))

@@ -147,7 +147,7 @@ static int take_line(id_table_writer *table, input_source *source, const source_
     uint64_t id;
     line_fault fault;
     sstore_error error;
-    if (length > 0 && line->text[0] == '#')
+    if (source_line_is_blank(line) || line->text[0] == '#')
         return EXIT_DONE;
     if (tab == NULL)
         return input_source_fail(source, line->number, "expected an id, a tab and a name, found no tab");

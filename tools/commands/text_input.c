@@ -151,7 +151,7 @@ static int read_list(const char *path, line_taker take, sstore_lexicon *lexicon)
     code = input_source_unpack(&source, COMPRESSION_AUTO);
     while (code == EXIT_DONE && source_line_next(&source, &line, &code)) {
         const size_t length = source_line_length(&line);
-        if (length > 0 && line.text[0] != '#' && !take(lexicon, line.text, length, &error))
+        if (!source_line_is_blank(&line) && line.text[0] != '#' && !take(lexicon, line.text, length, &error))
             code = input_source_fail(&source, line.number, error.message);
     }
     input_source_report(&source);

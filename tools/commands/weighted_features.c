@@ -78,10 +78,7 @@ static int take_line(weighted_document *of, input_source *source, const source_l
 {
     const char *text = line->text;
     const size_t length = source_line_length(line);
-    size_t first = 0;
-    while (first < length && (text[first] == ' ' || text[first] == '\t'))
-        first++;
-    if (first == length) /* blank */
+    if (source_line_is_blank(line))
         return end_document(of, source, output);
     const char *tab = memrchr(text, '\t', length);
     if (tab == NULL)

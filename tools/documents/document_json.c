@@ -58,8 +58,7 @@ bool document_json_read(document_batch *batch, document *of, const document_form
     if (!json_plain_read(line, of->length, members, count, batch->decoded)) {
         text_out->object = json_object_read(line, of->length, members, count, reason);
         if (text_out->object == NULL)
-            return of->length == 0 ? fail(batch, of, "expected a JSON object, found an empty line", "")
-                                   : fail(batch, of, "expected a JSON object: ", reason);
+            return fail(batch, of, "expected a JSON object: ", reason);
     }
     if (text->kind != MEMBER_STRING && text->kind != MEMBER_NULL)
         return fail_key(batch, of, text, "a string", "--text-field");

@@ -117,6 +117,13 @@ static bool open_next(document_reader *self, document_batch *batch)
 
 /* ----- documents ----- */
 
+/* The next document has the next number. */
+static void use_number(document_reader *self)
+{
+    self->are_ids_used_up = self->are_ids_used_up || self->next_id == UINT64_MAX;
+    self->next_id++;
+}
+
 /* Number a document. */
 static bool add(document_reader *self, document_batch *batch, const char *text, size_t length, uint64_t line)
 {
@@ -128,8 +135,7 @@ static bool add(document_reader *self, document_batch *batch, const char *text, 
     added->line = line;
     added->name = self->form.unit == DOCUMENT_FILES ? added->input : NULL;
     added->id = self->next_id;
-    self->are_ids_used_up = self->next_id == UINT64_MAX;
-    self->next_id++;
+    use_number(self);
     return true;
 }
 
@@ -144,8 +150,12 @@ static bool must_wait(const document_reader *self)
 static bool take_line(document_reader *self, document_batch *batch)
 {
     int code;
-    if (source_line_next(&self->source, &self->line, &code))
-        return add(self, batch, self->line.text, self->line.length, self->line.number);
+    if (source_line_next(&self->source, &self->line, &code)) {
+        if (self->form.unit != DOCUMENT_JSONL || !source_line_is_blank(&self->line))
+            return add(self, batch, self->line.text, self->line.length, self->line.number);
+        use_number(self); /* so that numbers are those of lines */
+        return true;
+    }
     if (code != EXIT_DONE)
         return fail(self, batch, code);
     close_input(self);

@@ -153,13 +153,6 @@ static int settle_line(input_reader *reader, const line_record *record)
     return input_take_recipe(reader, recipe, strlen(recipe));
 }
 
-static bool is_blank(const char *line, size_t length)
-{
-    while (length > 0 && (line[length - 1] == ' ' || line[length - 1] == '\t'))
-        length--;
-    return length == 0;
-}
-
 /* The line cannot be read. */
 static int refuse_line(input_reader *reader, const source_line *line, const char *reason)
 {
@@ -182,7 +175,7 @@ static int take_line(input_reader *reader, const source_line *line, line_parser 
         return refuse_line(reader, line, LINE_TOO_LONG);
     const size_t bom_bytes = line->number == 1 ? input_hint_bom_bytes(line->text, length) : 0;
     if (!parse(&reader->lines, line->text + bom_bytes, length - bom_bytes, &record, &fault)) {
-        if (is_blank(line->text + bom_bytes, length - bom_bytes))
+        if (source_line_is_blank(line))
             return EXIT_DONE;
         if (parse == line_parse && length > bom_bytes && line->text[bom_bytes] == '#')
             return take_comment(reader, line->text + bom_bytes, length - bom_bytes);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "input/input_hint.h"
 #include "output/messages.h"
 #include "output/output.h"
 
@@ -173,6 +174,15 @@ bool source_line_next(input_source *source, source_line *line, int *code_out)
         }
     }
     return false;
+}
+
+bool source_line_is_blank(const source_line *line)
+{
+    const size_t length = source_line_length(line);
+    size_t at = line->number == 1 ? input_hint_bom_bytes(line->text, length) : 0;
+    while (at < length && (line->text[at] == ' ' || line->text[at] == '\t'))
+        at++;
+    return at == length;
 }
 
 void input_source_report(const input_source *source)

@@ -86,6 +86,9 @@ static inline size_t source_line_length(const source_line *line)
     return line->length > 0 && line->text[line->length - 1] == '\r' ? line->length - 1 : line->length;
 }
 
+/* Has the line nothing but blanks? Such a line is no row. */
+bool source_line_is_blank(const source_line *line);
+
 /* If the source has failed, print "sstore: FILE: reason" or "sstore: FILE:LINE: reason" to stderr. */
 void input_source_report(const input_source *source);
 

@@ -114,8 +114,8 @@ typedef struct ss_query_plan {
 /*
  * Choose how to query at `distance`: with the plan's radii at its own distance, otherwise with complete radii that are
  * found greedily by cost within the steps, and no more than ss_search_steps(). A full scan is chosen if it is estimated
- * to be cheaper, or if no radii were found. The model's strategy may demand one of the two. If it demands probes, a full
- * scan is chosen only if these take more than about 0.4 s.
+ * to be cheaper, or if no radii were found. The model's strategy may demand one of the two. If it demands probes, a
+ * full scan is chosen only if these take more than about 0.4 s.
  */
 void ss_query_plan_init(ss_query_plan *query_plan, const ss_plan *plan, uint32_t distance, const ss_cost_model *model,
                         ss_steps *steps);

@@ -70,12 +70,21 @@ printf '{"text":"caf\\u00e9 \\"au lait\\"\\n\\ud83d\\ude00\\tau\\/lait","id":"\\
 printf 'caf\303\251 "au lait"\n\360\237\230\200\tau/lait' | sstore fingerprint --no-header
 exits 0 sstore fingerprint --no-header --jsonl --first-id 5 documents 2>/dev/null | tail -1
 echo "--- wrong lines, after the documents before them"
-for line in '{"text":1}' '{"txt":""}' '{"text":["a"]}' '{"text":"a"' '"text"' '{"text":"a","text":"b"}' '' "{\"text\":\"\\udc00\"}"; do
+for line in '{"text":1}' '{"txt":""}' '{"text":["a"]}' '{"text":"a"' '"text"' '{"text":"a","text":"b"}' "{\"text\":\"\\udc00\"}"; do
     (sed -n 1p documents; printf '%s\n' "$line") | exits 1 sstore fingerprint --no-header --jsonl 2>&1
 done
 printf '{"text":"a","id":-1}\n' | exits 1 sstore fingerprint --no-header --jsonl --id-field id 2>&1
 printf '{"text":"a","id":null}\n' | exits 1 sstore fingerprint --no-header --jsonl --id-field id 2>&1
 printf '{"text":"a","id":"a\\u0000b"}\n' | exits 1 sstore fingerprint --no-header --jsonl --id-field id 2>&1
+echo "--- blank lines are passed over, and the numbers of documents are still those of lines"
+(printf '\n \t\n'; sed -n 1,2p documents; printf '\r\n'; sed -n 5p documents; printf ' \n\n') >blanks
+exits 0 sstore fingerprint --no-header --jsonl --skipped list blanks 2>&1
+cat list
+exits 0 sstore fingerprint --no-header --jsonl --id-field id blanks
+printf '\xef\xbb\xbf\n' | exits 0 sstore fingerprint --no-header --jsonl 2>&1
+printf '\n{"text":"a"}\n\n' | exits 0 sstore fingerprint --no-header --jsonl --first-id 18446744073709551614 2>&1
+printf '{"text":"a"}\n\n{"text":"a"}\n' | exits 1 sstore fingerprint --no-header --jsonl --first-id 18446744073709551614 2>&1 | tail -1
+printf '{"text":"a"}\n\n\n{"text":"a"}\n' | exits 1 sstore fingerprint --no-header --jsonl --first-id 18446744073709551614 2>&1 | tail -1
 echo "--- options that do not go together"
 exits 2 sstore fingerprint --no-header --jsonl --lines documents 2>&1 | head -1
 exits 2 sstore fingerprint --text-field a documents 2>&1 | head -1

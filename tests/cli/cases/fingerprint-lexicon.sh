@@ -68,7 +68,6 @@ exits 1 sstore idf texts stop
 exits 1 sstore fingerprint --lines --skipped ./texts texts
 cmp texts before
 exits 0 sstore idf --lines --shingle 1 table texts
-printf '{"text":"a"}\n\n' | exits 1 sstore fingerprint --jsonl
 mkdir folder
 exits 1 sstore fingerprint folder
 exits 1 sstore idf new folder

@@ -91,7 +91,8 @@ printf '%s\n' 1 - 2 >gone
 exits 0 sstore remove --ids --skip-bad=kept NEW gone
 cat kept
 echo "--- scans, both sides"
-exits 0 sstore scan -k 0 --skip-bad=kept --queries queries input
+exits 0 sstore scan -k 0 --skip-bad=kept --queries queries input >matches
+sort matches
 cat kept
 echo "--- matches, edges, a sample, a page"
 sstore scan -k 8 --skip-bad --queries queries input >matches
@@ -134,7 +135,7 @@ wc -c <kept
 sstore dump STORE
 exits 1 sstore build --quiet --force STORE long
 echo "--- documents"
-printf '%s\n' '{"text":"the cat sat"}' '{"text":7}' '' '{"text":"a \u0064og ran"}' '{"text":' >documents
+printf '%s\n' '{"text":"the cat sat"}' '{"text":7}' x '{"text":"a \u0064og ran"}' '{"text":' >documents
 exits 1 sstore fingerprint --jsonl --no-header documents
 exits 0 sstore fingerprint --jsonl --no-header --skip-bad=kept documents
 cat kept
