@@ -66,11 +66,39 @@ static bool is_time_over(match_list *list)
     return ++list->taken % CHECKED_MATCHES == 0 && match_list_should_stop(list) != 0;
 }
 
+int match_list_take_anyway(match_list *list, const sstore_match *match)
+{
+    return is_time_over(list) ? 1 : append(list, match);
+}
+
 int match_list_take(void *context, const sstore_match *match)
 {
     match_list *list = context;
     list->is_full = list->count == list->max;
-    return list->is_full || is_time_over(list) ? 1 : append(list, match);
+    return list->is_full ? 1 : match_list_take_anyway(list, match);
+}
+
+void match_list_begin_query(match_list *list, size_t query)
+{
+    list->first_query = query;
+    list->query_begin = list->count;
+}
+
+void match_list_drop_farther(match_list *list, uint32_t distance)
+{
+    query_count *of = &list->queries[list->first_query];
+    if (of->distance > distance) {
+        list->count = list->query_begin;
+        of->count = 0;
+        of->is_too_many = false;
+    }
+    of->distance = distance;
+}
+
+int match_list_take_nearest(void *context, const sstore_match *match)
+{
+    match_list_drop_farther(context, match->distance);
+    return match_list_take(context, match);
 }
 
 /* Whether the list has no match of a query in the current store yet. */
@@ -99,15 +127,6 @@ void match_list_share(match_list *list, size_t count)
     list->max = UINT64_MAX;
     list->count = 0;
     list->is_full = false;
-}
-
-void match_list_add_count(match_list *list, size_t query, uint64_t count, uint32_t distance)
-{
-    query_count *to = &list->queries[query];
-    if (count == 0 || (to->count > 0 && distance > to->distance))
-        return;
-    to->count = to->count > 0 && distance == to->distance ? to->count + count : count;
-    to->distance = distance;
 }
 
 uint64_t match_list_total(const match_list *list, size_t count)
@@ -151,17 +170,11 @@ typedef struct query_matches {
 /* Take the matches of query `index` from the list, from `begin` on. */
 static query_matches matches_of(const match_list *list, size_t begin, uint64_t index, const request *of)
 {
-    query_matches found = {.begin = begin};
-    const bool nearest = of->route == ROUTE_NEAREST;
-    size_t count = 0;
-    for (found.end = begin; found.end < list->count; found.end++) {
-        const store_match *item = match_list_item(list, found.end);
-        if (item->query != index)
-            break;
-        /* Each store has found its nearest ones. Those that are nearest in all stores come first. */
-        count += !nearest || item->distance == match_list_item(list, begin)->distance;
-    }
+    query_matches found = {.begin = begin, .end = begin};
     const uint64_t limit = list->is_limited && list->limit < of->limit ? list->limit : of->limit;
+    while (found.end < list->count && match_list_item(list, found.end)->query == index)
+        found.end++;
+    const size_t count = found.end - begin;
     found.listed = count < limit ? count : (size_t)limit;
     return found;
 }

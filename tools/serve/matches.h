@@ -20,7 +20,7 @@ typedef struct store_match {
 /* What was found for one query, in all stores. */
 typedef struct query_count {
     uint64_t count;    /* of all matches, also of those that are not in the list */
-    uint32_t distance; /* of the nearest ones, if only these are wanted; else 0 */
+    uint32_t distance; /* of the nearest ones, if only these are wanted: the count and the list have no others */
     bool is_too_many;  /* the list has no room for them: the query has no answer */
 } query_count;
 
@@ -36,6 +36,7 @@ typedef struct match_list {
     uint64_t taken;       /* matches so far, also those that are not in the list */
     uint64_t deadline_ns; /* 0: none */
     uint64_t first_query; /* added to the index of each query */
+    size_t query_begin;   /* the first match of the current query, if queries are answered one by one */
     uint32_t store;       /* of the matches that come */
     bool has_ids;
     bool is_full, is_late; /* why a call was stopped; neither: there was no memory */
@@ -45,17 +46,26 @@ void match_list_free(match_list *list);
 
 const store_match *match_list_item(const match_list *list, size_t index);
 
+/* Begin with the matches of a query that is answered alone, in one store after the other. */
+void match_list_begin_query(match_list *list, size_t query);
+
 /* Take a match: an sstore_match_fn whose context is the list. */
 int match_list_take(void *context, const sstore_match *match);
+
+/* The same, also beyond the maximum: another store may have nearer ones. */
+int match_list_take_anyway(match_list *list, const sstore_match *match);
+
+/* The same for a query that is answered alone and wants only the nearest matches: drops those that are farther. */
+int match_list_take_nearest(void *context, const sstore_match *match);
+
+/* The nearest matches of the current query are at `distance`: drop those that another store has farther away. */
+void match_list_drop_farther(match_list *list, uint32_t distance);
 
 /* The same for a batch with counts, whose matches come in order. Leaves out queries whose matches have no room. */
 int match_list_take_counted(void *context, const sstore_match *match);
 
 /* Begin again after the list was full, with room for some matches of each of `count` queries. */
 void match_list_share(match_list *list, size_t count);
-
-/* Add the matches that a query has in the current store, at `distance`. Of several stores, the nearest ones count. */
-void match_list_add_count(match_list *list, size_t query, uint64_t count, uint32_t distance);
 
 /* The number of all matches of `count` queries. */
 uint64_t match_list_total(const match_list *list, size_t count);

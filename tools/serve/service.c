@@ -154,27 +154,48 @@ static bool finish_store(const match_list *list, sstore_status status, const sst
     return reply_fail(reply_out, REPLY_FAILED, "out of memory");
 }
 
+/* A store that answers a request, and its distance. */
+typedef struct asked_store {
+    store_use use;
+    uint32_t index, distance;
+} asked_store;
+
+static bool ask_store(service *self, const request *of, uint32_t index, bool with_cursor, asked_store *store_out,
+                      reply *reply_out)
+{
+    sstore_error error;
+    served_store *served = self->stores[index];
+    *store_out = (asked_store){.index = index};
+    if (served_store_acquire(served, with_cursor, &store_out->use, &error) != SSTORE_OK)
+        return reply_fail_with(reply_out, &error);
+    if (choose_distance(self, of, store_use_statistics(&store_out->use), &store_out->distance, reply_out))
+        return true;
+    served_store_release(served, &store_out->use);
+    return false;
+}
+
+static void begin_store(match_list *list, const asked_store *from)
+{
+    list->store = from->index;
+    list->has_ids = store_use_statistics(&from->use)->has_ids;
+}
+
 /* Take all matches of a query, or none if there is no room for them. */
-static sstore_status query_all(const request *of, size_t index, uint32_t distance, sstore_cursor *cursor,
+static sstore_status query_all(const request *of, const uint64_t *query, uint32_t distance, sstore_cursor *cursor,
                                match_list *list, sstore_error *error)
 {
-    const uint64_t *query = of->fingerprints + index * of->words;
-    const size_t before = list->count;
-    const bool nearest = of->route == ROUTE_NEAREST;
-    if (list->queries[index].is_too_many) /* in another store */
-        return SSTORE_OK;
-    const sstore_status status = nearest
-                                     ? sstore_query_nearest_words(cursor, query, distance, match_list_take, list, error)
+    query_count *found = &list->queries[list->first_query];
+    const sstore_status status = of->route == ROUTE_NEAREST
+                                     ? sstore_query_nearest_words(cursor, query, distance, match_list_take_nearest,
+                                                                  list, error)
                                      : sstore_query_words(cursor, query, distance, match_list_take, list, error);
-    if (status == SSTORE_STOPPED && list->is_full) {
-        list->queries[index].is_too_many = true;
-        list->is_full = false;
-        list->count = before;
-        return SSTORE_OK;
-    }
-    if (list->count > before)
-        match_list_add_count(list, index, list->count - before, nearest ? match_list_item(list, before)->distance : 0);
-    return status;
+    found->count = list->count - list->query_begin;
+    if (status != SSTORE_STOPPED || !list->is_full)
+        return status;
+    found->is_too_many = true;
+    list->is_full = false;
+    list->count = list->query_begin;
+    return SSTORE_OK;
 }
 
 /* The matches of a query that are asked of a store: at least one, which tells the smallest distance. */
@@ -184,32 +205,53 @@ static size_t wanted_matches(const match_list *list)
 }
 
 /* Take the first matches of a query, through columns with room for as many as are asked of a store. */
-static sstore_status query_first(const request *of, size_t index, uint32_t distance, sstore_cursor *cursor,
+static sstore_status query_first(const request *of, const uint64_t *query, uint32_t distance, sstore_cursor *cursor,
                                  const sstore_match_columns *columns, match_list *list, sstore_error *error)
 {
     const size_t capacity = wanted_matches(list);
-    const uint64_t *query = of->fingerprints + index * of->words;
     const bool nearest = of->route == ROUTE_NEAREST;
     uint64_t count;
     sstore_status status = nearest
                                ? sstore_query_nearest_words_columns(cursor, query, distance, columns, capacity, &count,
                                                                     error)
                                : sstore_query_words_columns(cursor, query, distance, columns, capacity, &count, error);
-    if (status != SSTORE_OK)
+    if (status != SSTORE_OK || count == 0)
         return status;
-    match_list_add_count(list, index, count, nearest && count > 0 ? columns->distance[0] : 0);
+    query_count *found = &list->queries[list->first_query];
+    if (nearest)
+        match_list_drop_farther(list, columns->distance[0]);
+    found->count += count;
     for (size_t i = 0; i < capacity && i < count && status == SSTORE_OK; i++) {
         const uint64_t *words = columns->fingerprint + i * of->words;
         const sstore_match match = {.fingerprint = *words,
                                     .id = columns->id[i],
                                     .distance = columns->distance[i],
                                     .words = words};
-        status = match_list_take(list, &match) == 0 ? SSTORE_OK : SSTORE_STOPPED;
+        status = match_list_take_anyway(list, &match) == 0 ? SSTORE_OK : SSTORE_STOPPED;
     }
     return status;
 }
 
-static sstore_status query_each(const request *of, uint32_t distance, const store_use *use, match_list *list,
+/* Search a store for what could still be an answer to the current query. Of the nearest records, those are that are as
+ * near as what other stores have found, or nearer than what has no room. */
+static sstore_status query_store(const request *of, const asked_store *from, const sstore_match_columns *columns,
+                                 match_list *list, sstore_error *error)
+{
+    const query_count *found = &list->queries[list->first_query];
+    const uint64_t *query = of->fingerprints + list->first_query * of->words;
+    uint32_t distance = from->distance;
+    if (found->is_too_many && (of->route != ROUTE_NEAREST || found->distance == 0))
+        return SSTORE_OK;
+    if (of->route == ROUTE_NEAREST && (found->count > 0 || found->is_too_many)) {
+        const uint32_t useful = found->distance - found->is_too_many;
+        distance = useful < distance ? useful : distance;
+    }
+    begin_store(list, from);
+    return columns->id != NULL ? query_first(of, query, distance, from->use.cursor, columns, list, error)
+                               : query_all(of, query, distance, from->use.cursor, list, error);
+}
+
+static sstore_status query_each(const request *of, const asked_store *stores, uint32_t store_count, match_list *list,
                                 sstore_error *error)
 {
     const size_t capacity = wanted_matches(list);
@@ -222,22 +264,33 @@ static sstore_status query_each(const request *of, uint32_t distance, const stor
         columns.distance = (void *)(columns.id + capacity);
     }
     for (size_t i = 0; i < of->count && status == SSTORE_OK; i++) {
-        list->first_query = i;
-        status = memory != NULL ? query_first(of, i, distance, use->cursor, &columns, list, error)
-                                : query_all(of, i, distance, use->cursor, list, error);
+        match_list_begin_query(list, i);
+        for (uint32_t j = 0; j < store_count && status == SSTORE_OK; j++)
+            status = query_store(of, &stores[j], &columns, list, error);
+        list->is_full |= list->count > list->max;
+        status = list->is_full && status == SSTORE_OK ? SSTORE_STOPPED : status;
     }
     free(memory);
     return status;
 }
 
-/* Answer queries one by one. */
-static sstore_status query_singly(service *self, const request *of, uint32_t distance, const store_use *use,
+static uint64_t count_blocks(const asked_store *stores, uint32_t count)
+{
+    uint64_t blocks = 0;
+    for (uint32_t i = 0; i < count; i++)
+        blocks += sstore_cursor_block_count(stores[i].use.cursor);
+    return blocks;
+}
+
+/* Answer queries one by one, each in all stores. */
+static sstore_status query_singly(service *self, const request *of, const asked_store *stores, uint32_t store_count,
                                   match_list *list, sstore_error *error)
 {
-    const uint64_t blocks = sstore_cursor_block_count(use->cursor), begin = time_now_ns();
-    sstore_cursor_set_stop(use->cursor, match_list_should_stop, list);
-    const sstore_status status = query_each(of, distance, use, list, error);
-    metrics_add(&self->metrics.blocks, sstore_cursor_block_count(use->cursor) - blocks);
+    const uint64_t blocks = count_blocks(stores, store_count), begin = time_now_ns();
+    for (uint32_t i = 0; i < store_count; i++)
+        sstore_cursor_set_stop(stores[i].use.cursor, match_list_should_stop, list);
+    const sstore_status status = query_each(of, stores, store_count, list, error);
+    metrics_add(&self->metrics.blocks, count_blocks(stores, store_count) - blocks);
     if (of->count > 0) {
         const uint64_t mean = atomic_load_explicit(&self->mean_ns, memory_order_relaxed);
         const uint64_t now = (time_now_ns() - begin) / of->count;
@@ -255,8 +308,8 @@ static int check_time(void *context, const sstore_progress *progress)
 /* Fewer queries than these are answered on one thread: starting others would take longer. */
 #define MANY_QUERIES 10000u
 
-static sstore_status query_together(service *self, const request *of, uint32_t distance, const store_use *use,
-                                    match_list *list, sstore_error *error)
+static sstore_status query_together(service *self, const request *of, const asked_store *from, match_list *list,
+                                    sstore_error *error)
 {
     uint64_t blocks = 0;
     sstore_batch_options options = SSTORE_BATCH_OPTIONS_INIT;
@@ -266,12 +319,14 @@ static sstore_status query_together(service *self, const request *of, uint32_t d
     options.progress_context = list;
     options.limit = list->limit;
     options.match_counts = list->found;
+    begin_store(list, from);
     list->first_query = 0;
-    const sstore_status status = sstore_query_batch(use->store, of->fingerprints, of->count, distance, &options,
+    const sstore_status status = sstore_query_batch(from->use.store, of->fingerprints, of->count, from->distance,
+                                                    &options,
                                                     list->is_limited ? match_list_take : match_list_take_counted, list,
                                                     error);
     for (size_t i = 0; i < of->count && status == SSTORE_OK; i++)
-        match_list_add_count(list, i, list->found[i], 0);
+        list->queries[i].count += list->found[i];
     metrics_add(&self->metrics.blocks, blocks);
     return status;
 }
@@ -281,33 +336,44 @@ static bool is_singly(const request *of)
     return of->count <= NOW_QUERIES || of->route == ROUTE_NEAREST;
 }
 
-static bool find_in_store(service *self, const request *of, uint32_t index, match_list *list, reply *reply_out)
+/* Answer all queries together, in one store after the other. */
+static bool find_together(service *self, const request *of, match_list *list, reply *reply_out)
 {
-    const bool singly = is_singly(of);
-    store_use use;
-    sstore_error error;
-    uint32_t distance;
-    if (served_store_acquire(self->stores[index], singly, &use, &error) != SSTORE_OK)
-        return reply_fail_with(reply_out, &error);
-    bool found = choose_distance(self, of, store_use_statistics(&use), &distance, reply_out);
-    if (found) {
-        list->store = index;
-        list->has_ids = store_use_statistics(&use)->has_ids;
-        const sstore_status status = singly ? query_singly(self, of, distance, &use, list, &error)
-                                            : query_together(self, of, distance, &use, list, &error);
-        found = finish_store(list, status, &error, reply_out);
+    const store_range range = stores_of(self, of);
+    bool found = true;
+    for (uint32_t i = range.begin; i < range.end && found && !list->is_full; i++) {
+        asked_store from;
+        sstore_error error;
+        if (!ask_store(self, of, i, false, &from, reply_out))
+            return false;
+        found = finish_store(list, query_together(self, of, &from, list, &error), &error, reply_out);
+        served_store_release(self->stores[i], &from.use);
     }
-    served_store_release(self->stores[index], &use);
+    return found;
+}
+
+static bool find_singly(service *self, const request *of, match_list *list, reply *reply_out)
+{
+    const store_range range = stores_of(self, of);
+    uint32_t count = 0;
+    sstore_error error;
+    asked_store *stores = calloc(range.end - range.begin, sizeof *stores);
+    bool found = stores != NULL || reply_fail(reply_out, REPLY_FAILED, "out of memory");
+    for (uint32_t i = range.begin; i < range.end && found; i++) {
+        found = ask_store(self, of, i, true, &stores[count], reply_out);
+        count += found;
+    }
+    if (found)
+        found = finish_store(list, query_singly(self, of, stores, count, list, &error), &error, reply_out);
+    while (count-- > 0)
+        served_store_release(self->stores[stores[count].index], &stores[count].use);
+    free(stores);
     return found;
 }
 
 static bool find_in_stores(service *self, const request *of, match_list *list, reply *reply_out)
 {
-    const store_range range = stores_of(self, of);
-    bool found = true;
-    for (uint32_t i = range.begin; i < range.end && found && !list->is_full; i++)
-        found = find_in_store(self, of, i, list, reply_out);
-    return found;
+    return is_singly(of) ? find_singly(self, of, list, reply_out) : find_together(self, of, list, reply_out);
 }
 
 /* Begin a list. Without a limit, a query has all its matches or fails. */
