@@ -125,7 +125,11 @@ class Service:
         status, answer, response = self.send("POST", path, b"".join(packed(query, bits) for query in queries))
         assert status == 200 and response.getheader("Content-Type") == "application/octet-stream", answer
         found = [[] for _ in queries]
-        for index, *words, identifier, distance, _ in struct.iter_unpack(f"<Q{bits // 64}QQII", answer):
+        for index, *words, identifier, distance, store in struct.iter_unpack(f"<Q{bits // 64}QQII", answer):
+            if distance == 2**32 - 1:  # the query has no answer, for this reason
+                assert store == 2**32 - 1 and found[index] == [] and words == [queries[index]]
+                found[index] = identifier
+                continue
             found[index].append((distance, int("".join(f"{word:016x}" for word in words), 16), identifier))
         return found
 
@@ -298,7 +302,11 @@ def check_hot_queries(service, names, route, records, queries, distance, max_mat
         assert failed < len(queries) and sum(len(r.get("matches", [])) for r in answers) <= max_matches
     assert (status == 200) == any(len(e) <= max_matches for e in expected), (status, body[:200])
     assert failed >= sum(len(e) > max_matches for e in expected) or status == 422
-    assert service.send("POST", path, b"".join(packed(query) for query in queries))[0] == (422 if failed or status == 422 else 200)
+    # In binary, the same queries fail.
+    if status == 200:
+        assert service.rows(path, queries) == [1 if "error" in a else w for a, w in zip(answers, expected, strict=True)]
+    else:
+        assert service.send("POST", path, b"".join(packed(query) for query in queries))[0] == 422
 
 
 def test_wide_stores():
@@ -469,6 +477,89 @@ def test_several_stores():
         assert [s["store"] for s in service.get("/v1/stat")["stores"]] == ["a.store", "b.store"]
         assert [s["stat"]["records"] for s in service.get("/v1/stat?store=b.store")["stores"]] == [300]
         service.get("/v1/query?fp=1&store=c.store", status=404)
+
+
+BAD_FINGERPRINTS = ["xyz", "", "84adfe2d13e12cf00", 7, None, [], {}, "\u00e4" * 80, "12 34"]
+BAD_RECORDS = [1, "ff", {}, {"fingerprint": "x"}, {"fingerprint": "1", "id": -1}, {"fingerprint": "1", "id": "z"},
+               {"fingerprint": "1", "id": 1, "other": 1}, {"id": 3}, {"fingerprint": "1", "id": 2**64},
+               {"fingerprint": "1"}]  # the others have ids
+
+
+def mixed(good, bad):
+    """Good and malformed rows in any order: all, and the places of each kind."""
+    rows = [(row, True) for row in good] + [(RANDOM.choice(bad), False) for _ in range(RANDOM.randrange(1, 250))]
+    RANDOM.shuffle(rows)
+    places = [[i for i, (_, is_good) in enumerate(rows) if is_good == kind] for kind in (True, False)]
+    return [row for row, _ in rows], *places
+
+
+def check_skipped(answer, rows, bad, name):
+    """The reply counts all rows that were skipped, and lists the first ones with reasons and texts."""
+    assert answer["bad_count"] == len(bad) and [b["index"] for b in answer["bad"]] == bad[:100]
+    for listed in answer["bad"]:
+        row = rows[listed["index"]]
+        text = row if isinstance(row, str) else json.dumps(row, separators=(",", ":"))
+        assert listed.keys() == {"index", "error", "text"} and listed["error"].startswith(f"{name}[{listed['index']}]"), listed
+        assert listed["text"][:20] == text[:20] and len(listed["text"]) <= 400, listed
+
+
+def test_skipped_rows():
+    """With skip_bad or max_bad, malformed rows are left out and listed; the others are answered, and know their places."""
+    records = near_data(300)
+    build("skip.store", records)
+    with Service("skip.store", "--write", "--max-matches", "1M") as service:
+        for count in [1, 5, 200]:
+            queries = [near_query(records) for _ in range(count)]
+            expected = [matches(records, query, 3) for query in queries]
+            rows, good, bad = mixed(hexed(queries), BAD_FINGERPRINTS)
+            expected = [matches(records, int(rows[i], 16), 3) for i in good]
+            given = {"fingerprints": rows}
+            service.post("/v1/query", given, status=400)
+            for path, more in [("/v1/query?skip_bad=1", {}), ("/v1/query?skip_bad", {}), ("/v1/query", {"skip_bad": True}),
+                               ("/v1/query?max_bad=250", {}), ("/v1/nearest", {"max_bad": len(bad)})]:
+                answer = service.post(path, given | more)
+                check_skipped(answer, rows, bad, "fingerprints")
+                assert [r["index"] for r in answer["results"]] == good
+                wanted = [[m for m in e if m[0] == e[0][0]] for e in expected] if "nearest" in path else expected
+                assert results(answer) == wanted
+            status, body, _ = service.send("POST", "/v1/query?skip_bad=1", given, Accept="application/octet-stream")
+            found = [[] for _ in rows]
+            for index, fingerprint, identifier, distance, _ in struct.iter_unpack("<QQQII", body):
+                found[index].append((distance, fingerprint, identifier))
+            assert [found[i] for i in good] == expected and all(found[i] == [(2**32 - 1, 0, 2)] for i in bad)
+            refused = service.post("/v1/query", given | {"max_bad": len(bad) - 1}, status=400)["error"]
+            assert refused.endswith(f"more than {len(bad) - 1} rows are bad, which max_bad allows"), refused
+            service.post("/v1/query?skip_bad=0", given, status=400)
+            service.post("/v1/query", given | {"skip_bad": False}, status=400)
+        # Rows that are all malformed are of another form than expected. Nothing malformed: nothing is listed.
+        refused = service.post("/v1/query?skip_bad=1", {"fingerprints": ["x", "y"]}, status=400)["error"]
+        assert refused.startswith("fingerprints[0]") and refused.endswith("none of 2 rows can be read"), refused
+        assert service.post("/v1/query?skip_bad=1", {"fingerprints": []}) == {"results": [], "bad_count": 0, "bad": []}
+        answer = service.post("/v1/query?skip_bad=1&k=0", {"fingerprints": ["ff"]})
+        assert answer["bad_count"] == 0 and answer["results"][0]["index"] == 0
+        for path, more in [("skip_bad=2", {}), ("max_bad=x", {}), ("", {"skip_bad": 1}), ("", {"max_bad": True}),
+                           ("skip_bad=1", {"skip_bad": True})]:
+            service.post(f"/v1/query?{path}", {"fingerprints": ["ff"]} | more, status=400)
+
+        stored = set(records)
+        for route in ["records", "offer", "remove", "records"]:
+            fresh = [(RANDOM.getrandbits(64), RANDOM.getrandbits(64)) for _ in range(30)]
+            changed = RANDOM.sample(sorted(stored), 30) if route == "remove" else fresh
+            given = [{"fingerprint": f"{f:x}", "id": RANDOM.choice([i, str(i)])} for f, i in changed]
+            rows, good, bad = mixed(given, BAD_RECORDS)
+            first = rows.index(rows[good[0]])  # a record without an id must not decide for all
+            rows[:first] = [1] * first
+            service.post(f"/v1/{route}", {"records": rows}, status=400)
+            answer = service.post(f"/v1/{route}?skip_bad=1", {"records": rows})
+            check_skipped(answer, rows, bad, "records")
+            stored = stored - set(changed) if route == "remove" else stored | set(changed)
+            if route == "offer":
+                assert [r["index"] for r in answer["results"]] == good and all(r["new"] for r in answer["results"])
+                assert [r["fingerprint"] for r in answer["results"]] == [f"{int(rows[i]['fingerprint'], 16):016x}" for i in good]
+            else:
+                assert (answer["given_count"], answer["record_count"]) == (30, len(stored)), answer
+    dumped = [line.split("\t") for line in sstore("dump", "skip.store").stdout.splitlines()]
+    assert {(int(f, 16), int(i)) for f, i in dumped} == stored
 
 
 def test_refused_requests():

@@ -11,6 +11,7 @@
 
 #ifdef SSTORE_HAVE_JANSSON
 
+#include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdarg.h>
@@ -145,11 +146,18 @@ static void set_array(json_member *member, const json_t *array)
     set_text(member, are_bits ? MEMBER_BITS : MEMBER_BYTES, member->room, count);
 }
 
+/* The digits of an integer that was wrapped; or NULL. */
+static const json_t *unwrapped(const json_t *value)
+{
+    const json_t *digits = json_object_size(value) == 1 ? json_object_get(value, "") : NULL;
+    return json_is_string(digits) ? digits : NULL;
+}
+
 static void set_member(json_member *member, json_t *value)
 {
     static const char *const names[] = {
         [JSON_OBJECT] = "an object", [JSON_REAL] = JSON_REAL_NAME, [JSON_TRUE] = "true", [JSON_FALSE] = "false"};
-    const json_t *wrapped = json_is_object(value) && json_object_size(value) == 1 ? json_object_get(value, "") : NULL;
+    const json_t *wrapped = unwrapped(value);
     if (value == NULL || json_is_null(value))
         set_text(member, value == NULL ? MEMBER_ABSENT : MEMBER_NULL, "", 0);
     else if (json_is_string(value))
@@ -159,7 +167,7 @@ static void set_member(json_member *member, json_t *value)
                  (size_t)snprintf(member->room, sizeof member->room, "%" PRId64, (int64_t)json_integer_value(value)));
     else if (json_is_array(value))
         set_array(member, value);
-    else if (json_is_string(wrapped))
+    else if (wrapped != NULL)
         set_text(member, MEMBER_INTEGER, json_string_value(wrapped), json_string_length(wrapped));
     else
         set_text(member, MEMBER_OTHER, names[json_typeof(value)], strlen(names[json_typeof(value)]));
@@ -218,6 +226,11 @@ json_value *json_value_read(const char *text, size_t size, char reason[JSON_REAS
 {
     json_error_t error;
     json_t *value = json_loadb(text, size, JSON_REJECT_DUPLICATES, &error);
+    size_t copy_size;
+    char *copy = value == NULL ? wrap_long_integers(text, size, &copy_size) : NULL;
+    if (copy != NULL)
+        value = json_loadb(copy, copy_size, JSON_REJECT_DUPLICATES, &error);
+    free(copy);
     if (value == NULL)
         snprintf(reason, JSON_REASON_BYTES, "line %d, column %d: %s", error.line, error.column, error.text);
     return value;
@@ -262,12 +275,46 @@ const char *json_value_string(const json_value *value)
     return json_string_value(value);
 }
 
+typedef struct beginning {
+    char *to;
+    size_t size, used;
+} beginning;
+
+/* Returns -1 when it is full, which ends the dump. */
+static int append_beginning(const char *text, size_t length, void *context)
+{
+    beginning *self = context;
+    const size_t room = self->size - self->used, taken = length < room ? length : room;
+    memcpy(self->to + self->used, text, taken);
+    self->used += taken;
+    return taken == length ? 0 : -1;
+}
+
+size_t json_value_begin(const json_value *value, char *to, size_t size)
+{
+    beginning self = {.to = to, .size = size};
+    if (json_is_string(value))
+        append_beginning(json_string_value(value), json_string_length(value), &self);
+    else
+        json_dump_callback(value, append_beginning, &self, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(6));
+    return self.used;
+}
+
+bool json_value_truth(const json_value *value, bool *truth_out)
+{
+    *truth_out = json_is_true(value);
+    return json_is_boolean(value);
+}
+
 bool json_value_whole(const json_value *value, uint64_t *number_out)
 {
-    if (!json_is_integer(value) || json_integer_value(value) < 0)
-        return false;
-    *number_out = (uint64_t)json_integer_value(value);
-    return true;
+    const char *digits = json_string_value(unwrapped(value));
+    char *end = NULL;
+    errno = 0;
+    *number_out = digits != NULL ? strtoull(digits, &end, 10) : (uint64_t)json_integer_value(value);
+    if (digits != NULL)
+        return digits[0] >= '0' && digits[0] <= '9' && *end == '\0' && errno == 0;
+    return json_is_integer(value) && json_integer_value(value) >= 0;
 }
 
 #else
@@ -354,6 +401,18 @@ const char *json_value_string(const json_value *value)
 {
     (void)value;
     return NULL;
+}
+
+size_t json_value_begin(const json_value *value, char *to, size_t size)
+{
+    (void)value, (void)to, (void)size;
+    return 0;
+}
+
+bool json_value_truth(const json_value *value, bool *truth_out)
+{
+    (void)value, (void)truth_out;
+    return false;
 }
 
 bool json_value_whole(const json_value *value, uint64_t *number_out)

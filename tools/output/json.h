@@ -82,7 +82,14 @@ const json_value *json_value_item(const json_value *list, size_t index);
 /* The text of a string, which has no zero in it; or NULL. */
 const char *json_value_string(const json_value *value);
 
-/* Set a whole number from 0 to 2^63 - 1. False: the value is something else. */
+/* Write the beginning of a value: of a string its text, of any other value JSON. Returns how many bytes it wrote, which
+ * may end within a character. */
+size_t json_value_begin(const json_value *value, char *to, size_t size);
+
+/* Set true or false. False: the value is something else. */
+bool json_value_truth(const json_value *value, bool *truth_out);
+
+/* Set a whole number from 0 to 2^64 - 1. False: the value is something else. */
 bool json_value_whole(const json_value *value, uint64_t *number_out);
 
 /* Can the text be part of a JSON text? It must be UTF-8. */

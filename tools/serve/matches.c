@@ -257,35 +257,70 @@ static void print_json(const match_list *list, const request *of, char *const *n
             return;
         if (i > 0)
             *at++ = ',';
-        at = PUT(at, "{\"query\":\"");
+        *at++ = '{';
+        reply_fill_end(to, at);
+        skipped_rows_print_place(&of->skipped, i, to);
+        if ((at = reply_fill_begin(to, MAX_MATCH_BYTES + MAX_WORD_BYTES * of->words)) == NULL)
+            return;
+        at = PUT(at, "\"query\":\"");
         at = output_hex_words(at, of->fingerprints + i * of->words, of->words);
         reply_fill_end(to, PUT(at, "\","));
         print_query(list, i, &found, names, to);
         begin = found.end;
     }
-    reply_literal(to, "]}\n");
+    reply_literal(to, "]");
+    skipped_rows_print(&of->skipped, to);
+    reply_literal(to, "}\n");
 }
 
 /* A row is little-endian: 8 bytes for each of the query's index, the words of the fingerprint, and the id, and 4 bytes
  * for each of the distance and the store's index. */
+static void print_row(size_t index, const uint64_t *fingerprint, uint32_t words, uint64_t id, uint32_t distance,
+                      uint32_t store, reply *to)
+{
+    uint64_t row[SSTORE_MAX_WORDS + 3], *at = row;
+    *at++ = htole64(index);
+    for (uint32_t i = 0; i < words; i++)
+        *at++ = htole64(fingerprint[i]);
+    *at++ = htole64(id);
+    *at++ = htole64(distance | (uint64_t)store << 32);
+    reply_append(to, (const char *)row, (size_t)((char *)at - (char *)row));
+}
+
+/* Why a query has no answer: the id of its row, whose distance is none. */
+enum { WITHOUT_ROOM = 1, MALFORMED = 2 };
+
+static void print_failure(size_t index, const uint64_t *query, uint32_t words, uint64_t reason, reply *to)
+{
+    print_row(index, query, words, reason, UINT32_MAX, UINT32_MAX, to);
+}
+
+/* Rows for the malformed queries from place `begin` of the request on. */
+static void print_malformed(size_t begin, size_t end, uint32_t words, reply *to)
+{
+    static const uint64_t none[SSTORE_MAX_WORDS];
+    for (size_t i = begin; i < end; i++)
+        print_failure(i, none, words, MALFORMED, to);
+}
+
 static void print_binary(const match_list *list, const request *of, reply *to)
 {
-    size_t begin = 0;
+    size_t begin = 0, next = 0;
     to->content_type = "application/octet-stream";
     for (size_t i = 0; i < of->count; i++) {
         const query_matches found = matches_of(list, begin, i, of);
+        const size_t place = skipped_rows_place(&of->skipped, i);
+        print_malformed(next, place, of->words, to);
+        if (list->queries[i].is_too_many)
+            print_failure(place, of->fingerprints + i * of->words, of->words, WITHOUT_ROOM, to);
         for (size_t j = 0; j < found.listed; j++) {
             const store_match *item = match_list_item(list, found.begin + j);
-            uint64_t row[SSTORE_MAX_WORDS + 3], *at = row;
-            *at++ = htole64(i);
-            for (uint32_t k = 0; k < of->words; k++)
-                *at++ = htole64(item->fingerprint[k]);
-            *at++ = htole64(item->id);
-            *at++ = htole64(item->distance | (uint64_t)item->store << 32);
-            reply_append(to, (const char *)row, (size_t)((char *)at - (char *)row));
+            print_row(place, item->fingerprint, of->words, item->id, item->distance, item->store, to);
         }
         begin = found.end;
+        next = place + 1;
     }
+    print_malformed(next, of->count + of->skipped.count, of->words, to);
 }
 
 void matches_print(const match_list *list, const request *of, char *const *names, reply *to)
@@ -293,7 +328,7 @@ void matches_print(const match_list *list, const request *of, char *const *names
     size_t failed = 0;
     for (size_t i = 0; i < of->count; i++)
         failed += list->queries[i].is_too_many;
-    if (failed > 0 && (failed == of->count || of->wants_binary))
+    if (failed > 0 && failed == of->count)
         reply_fail(to, REPLY_TOO_MANY, TOO_MANY, list->max);
     else if (of->wants_binary)
         print_binary(list, of, to);

@@ -24,20 +24,22 @@ static const struct route_row {
     unsigned arguments; /* a bit for each argument of the query string */
 } routes[ROUTE_COUNT] = {
 #define BIT(argument) (1u << ARGUMENT_##argument)
-    [ROUTE_QUERY] = {"/v1/query", "GET, HEAD, POST", true, true, BIT(FP) | BIT(K) | BIT(LIMIT) | BIT(STORE)},
-    [ROUTE_NEAREST] = {"/v1/nearest", "GET, HEAD, POST", true, true, BIT(FP) | BIT(K) | BIT(LIMIT) | BIT(STORE)},
-    [ROUTE_RECORDS] = {"/v1/records", "POST", false, true, BIT(STORE)},
-    [ROUTE_OFFER] = {"/v1/offer", "POST", false, true, BIT(K) | BIT(LIMIT) | BIT(STORE)},
-    [ROUTE_REMOVE] = {"/v1/remove", "POST", false, true, BIT(STORE)},
+#define ROWS_BITS (BIT(STORE) | BIT(SKIP_BAD) | BIT(MAX_BAD))
+    [ROUTE_QUERY] = {"/v1/query", "GET, HEAD, POST", true, true, BIT(FP) | BIT(K) | BIT(LIMIT) | ROWS_BITS},
+    [ROUTE_NEAREST] = {"/v1/nearest", "GET, HEAD, POST", true, true, BIT(FP) | BIT(K) | BIT(LIMIT) | ROWS_BITS},
+    [ROUTE_RECORDS] = {"/v1/records", "POST", false, true, ROWS_BITS},
+    [ROUTE_OFFER] = {"/v1/offer", "POST", false, true, BIT(K) | BIT(LIMIT) | ROWS_BITS},
+    [ROUTE_REMOVE] = {"/v1/remove", "POST", false, true, ROWS_BITS},
     [ROUTE_STAT] = {"/v1/stat", "GET, HEAD", true, false, BIT(STORE)},
     [ROUTE_HEALTH] = {"/healthz", "GET, HEAD", true, false, 0},
     [ROUTE_INDEX] = {"/", "GET, HEAD", true, false, 0},
     [ROUTE_METRICS] = {"/metrics", "GET, HEAD", true, false, 0},
     [ROUTE_UNKNOWN] = {.path = "other"},
+#undef ROWS_BITS
 #undef BIT
 };
 
-static const char *const argument_names[ARGUMENT_COUNT] = {"fp", "k", "limit", "store"};
+static const char *const argument_names[ARGUMENT_COUNT] = {"fp", "k", "limit", "store", "skip_bad", "max_bad"};
 
 const char *route_path(route of)
 {
@@ -79,7 +81,8 @@ bool request_begin(request *self, const char *method, const char *path, const ch
 {
     const bool is_get = strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
     const bool is_post = strcmp(method, "POST") == 0;
-    *self = (request){.route = ROUTE_QUERY, .limit = UINT64_MAX, .store = REQUEST_ALL_STORES};
+    *self =
+        (request){.route = ROUTE_QUERY, .limit = UINT64_MAX, .store = REQUEST_ALL_STORES, .skipped.max = UINT64_MAX};
     while (self->route < ROUTE_UNKNOWN && strcmp(path, routes[self->route].path) != 0)
         self->route++;
     if (self->route == ROUTE_UNKNOWN)
@@ -116,11 +119,6 @@ bool request_is_safe_host(const char *host)
 
 /* ----- settings ----- */
 
-static bool fail_value(reply *reply_out, const char *name, const char *expected, const char *found)
-{
-    return reply_fail(reply_out, REPLY_BAD_REQUEST, "%s: expected %s, found '%.100s'", name, expected, found);
-}
-
 static bool set_distance(request *self, uint64_t value, reply *reply_out)
 {
     const uint32_t max = SSTORE_MAX_DISTANCE * self->words;
@@ -142,31 +140,35 @@ static bool set_store(request *self, const char *name, const store_names *stores
     return reply_fail(reply_out, REPLY_NOT_FOUND, "store: there is no store '%.100s'; /v1/stat lists all", name);
 }
 
-static bool read_whole(const char *name, const char *text, uint64_t *value_out, reply *reply_out)
+static bool fail_fault(reply *reply_out, const line_fault *fault)
+{
+    return reply_fail(reply_out, REPLY_BAD_REQUEST, "%s", fault->reason);
+}
+
+static bool read_whole(const char *name, const char *text, uint64_t *value_out, line_fault *fault)
 {
     line_record record;
-    line_fault fault;
+    line_fault unused;
     const line_format format = {.columns = {LINE_COLUMN_FINGERPRINT}, .column_count = 1, .are_ids = true};
-    if (!line_parse(&format, text, strlen(text), &record, &fault))
-        return fail_value(reply_out, name, "a whole number", text);
+    if (!line_parse(&format, text, strlen(text), &record, &unused))
+        return line_fault_set(fault, "%s: expected a whole number, found '%.100s'", name, text);
     *value_out = record.fingerprint[0];
     return true;
 }
 
-static bool read_fingerprint(const request *self, const char *name, const char *text, uint64_t *to, reply *reply_out)
+static bool read_fingerprint(const request *self, const char *name, const char *text, uint64_t *to, line_fault *fault)
 {
     uint64_t ignored[SSTORE_MAX_WORDS];
-    line_fault fault, unused;
+    line_fault cause, unused;
     const size_t length = strlen(text);
-    if (line_parse_hex(self->words, text, length, to, &fault) > 0)
+    if (line_parse_hex(self->words, text, length, to, &cause) > 0)
         return true;
     const uint32_t found = line_parse_hex(0, text, length, ignored, &unused);
     if (found > 0)
-        return reply_fail(reply_out, REPLY_BAD_REQUEST,
-                          "%s: expected a fingerprint of %" PRIu32 " bits, found one of %" PRIu32 " bits", name,
-                          64 * self->words, 64 * found);
+        return line_fault_set(fault, "%s: expected a fingerprint of %" PRIu32 " bits, found one of %" PRIu32 " bits",
+                              name, 64 * self->words, 64 * found);
     /* The hint names options of commands. */
-    return reply_fail(reply_out, REPLY_BAD_REQUEST, "%s: %.*s", name, (int)fault.hint_at, fault.reason);
+    return line_fault_set(fault, "%s: %.*s", name, (int)cause.hint_at, cause.reason);
 }
 
 static bool fail_twice(const char *name, reply *reply_out)
@@ -190,14 +192,35 @@ bool request_take_argument(request *self, const char *name, const char *value, r
     return true;
 }
 
+/* Read a whole number, if the argument is given. */
+static bool read_number(const request *self, request_argument argument, uint64_t *value_out, reply *reply_out)
+{
+    line_fault fault;
+    const char *text = self->arguments[argument];
+    return text == NULL || read_whole(argument_names[argument], text, value_out, &fault) ||
+           fail_fault(reply_out, &fault);
+}
+
+static bool read_skipping(request *self, reply *reply_out)
+{
+    const char *text = self->arguments[ARGUMENT_SKIP_BAD];
+    if (!read_number(self, ARGUMENT_MAX_BAD, &self->skipped.max, reply_out))
+        return false;
+    self->skipped.is_on = self->arguments[ARGUMENT_MAX_BAD] != NULL;
+    if (text == NULL || strcmp(text, "0") == 0 || strcmp(text, "false") == 0)
+        return true;
+    self->skipped.is_on = true;
+    return text[0] == '\0' || strcmp(text, "1") == 0 || strcmp(text, "true") == 0 ||
+           reply_fail(reply_out, REPLY_BAD_REQUEST, "skip_bad: expected 1 or 0, found '%.100s'", text);
+}
+
 static bool read_arguments(request *self, const store_names *stores, reply *reply_out)
 {
     const char *const *given = self->arguments;
     uint64_t distance = 0;
-    if (given[ARGUMENT_K] != NULL &&
-        !(read_whole("k", given[ARGUMENT_K], &distance, reply_out) && set_distance(self, distance, reply_out)))
-        return false;
-    if (given[ARGUMENT_LIMIT] != NULL && !read_whole("limit", given[ARGUMENT_LIMIT], &self->limit, reply_out))
+    if (!read_number(self, ARGUMENT_K, &distance, reply_out) ||
+        (given[ARGUMENT_K] != NULL && !set_distance(self, distance, reply_out)) ||
+        !read_number(self, ARGUMENT_LIMIT, &self->limit, reply_out) || !read_skipping(self, reply_out))
         return false;
     return given[ARGUMENT_STORE] == NULL || set_store(self, given[ARGUMENT_STORE], stores, reply_out);
 }
@@ -205,20 +228,21 @@ static bool read_arguments(request *self, const store_names *stores, reply *repl
 static bool read_single(request *self, reply *reply_out)
 {
     const char *text = self->arguments[ARGUMENT_FP];
+    line_fault fault;
     if (text == NULL)
         return reply_fail(reply_out, REPLY_BAD_REQUEST,
                           "expected a parameter fp, a fingerprint of %" PRIu32 " bits in hexadecimal digits",
                           64 * self->words);
     self->fingerprints = self->single;
     self->count = 1;
-    return read_fingerprint(self, "fp", text, self->single, reply_out);
+    return read_fingerprint(self, "fp", text, self->single, &fault) || fail_fault(reply_out, &fault);
 }
 
 /* ----- bodies ----- */
 
+/* Make room for so many rows. */
 static bool allocate(request *self, size_t count, bool with_ids, reply *reply_out)
 {
-    self->count = count;
     self->fingerprints = malloc((count + 1) * self->words * sizeof *self->fingerprints);
     self->ids = with_ids ? malloc((count + 1) * sizeof *self->ids) : NULL;
     if (self->fingerprints == NULL || (with_ids && self->ids == NULL))
@@ -243,6 +267,7 @@ static bool read_binary(request *self, bool with_ids, const char *body, size_t s
                           row, 64 * words, with_ids ? " and ids" : "");
     if (!allocate(self, size / row, with_ids, reply_out))
         return false;
+    self->count = size / row;
     for (size_t i = 0; i < self->count; i++) {
         for (size_t j = 0; j < words; j++)
             self->fingerprints[i * words + j] = load_word(body + i * row + 8 * j);
@@ -264,75 +289,109 @@ static item_name name_item(const char *list, size_t index, const char *key)
 }
 
 static bool read_json_fingerprint(const request *self, const json_value *value, const char *name, uint64_t *to,
-                                  reply *reply_out)
+                                  line_fault *fault)
 {
     const char *text = json_value_string(value);
     if (text == NULL)
-        return reply_fail(reply_out, REPLY_BAD_REQUEST,
-                          "%s: expected a string, a fingerprint of %" PRIu32 " bits in hexadecimal digits", name,
-                          64 * self->words);
-    return read_fingerprint(self, name, text, to, reply_out);
+        return line_fault_set(fault, "%s: expected a string, a fingerprint of %" PRIu32 " bits in hexadecimal digits",
+                              name, 64 * self->words);
+    return read_fingerprint(self, name, text, to, fault);
 }
 
-static bool read_json_id(const json_value *value, const char *name, uint64_t *to, reply *reply_out)
+static bool read_json_id(const json_value *value, const char *name, uint64_t *to, line_fault *fault)
 {
     const char *text = json_value_string(value);
     if (text != NULL)
-        return read_whole(name, text, to, reply_out);
-    if (json_value_whole(value, to))
-        return true;
-    return reply_fail(reply_out, REPLY_BAD_REQUEST, "%s: expected an id, a whole number or a string with one", name);
+        return read_whole(name, text, to, fault);
+    return json_value_whole(value, to) ||
+           line_fault_set(fault, "%s: expected an id, a whole number or a string with one", name);
 }
 
-static bool read_fingerprints(request *self, const json_value *list, reply *reply_out)
+/* Reads the row at a place of a list as the next one of the request. */
+typedef bool (*row_fn)(request *self, const json_value *row, size_t place, line_fault *fault);
+
+static bool read_fingerprint_row(request *self, const json_value *row, size_t place, line_fault *fault)
 {
-    bool read = allocate(self, json_value_count(list), false, reply_out);
-    for (size_t i = 0; read && i < self->count; i++) {
-        const json_value *value = json_value_item(list, i);
-        const char *text = json_value_string(value);
-        uint64_t *to = self->fingerprints + i * self->words;
-        line_fault fault;
-        if (text == NULL || line_parse_hex(self->words, text, strlen(text), to, &fault) == 0)
-            read = read_json_fingerprint(self, value, name_item("fingerprints", i, "").text, to, reply_out);
-    }
-    return read;
+    const char *text = json_value_string(row);
+    uint64_t *to = self->fingerprints + self->count * self->words;
+    return (text != NULL && line_parse_hex(self->words, text, strlen(text), to, fault) > 0) ||
+           read_json_fingerprint(self, row, name_item("fingerprints", place, "").text, to, fault);
 }
 
-static bool read_records(request *self, const json_value *list, reply *reply_out)
+/* The first row decides whether all have ids. */
+static bool read_record_row(request *self, const json_value *row, size_t place, line_fault *fault)
 {
     static const char *const keys[] = {"fingerprint", "id", NULL};
-    const bool with_ids = json_value_member(json_value_item(list, 0), "id") != NULL;
-    bool read = allocate(self, json_value_count(list), with_ids, reply_out);
-    for (size_t i = 0; read && i < self->count; i++) {
-        const json_value *record = json_value_item(list, i), *id = json_value_member(record, "id");
-        const char *unknown = json_value_unknown_key(record, keys);
-        if (unknown != NULL)
-            return reply_fail(reply_out, REPLY_BAD_REQUEST, "%s: unknown key '%.100s'",
-                              name_item("records", i, "").text, unknown);
-        if ((id != NULL) != with_ids)
-            return reply_fail(reply_out, REPLY_BAD_REQUEST, "records[%zu]: either all records have an id, or none", i);
-        read = read_json_fingerprint(self, json_value_member(record, "fingerprint"),
-                                     name_item("records", i, ".fingerprint").text, self->fingerprints + i * self->words,
-                                     reply_out) &&
-               (!with_ids || read_json_id(id, name_item("records", i, ".id").text, &self->ids[i], reply_out));
+    const json_value *id = json_value_member(row, "id");
+    const char *unknown = json_value_unknown_key(row, keys);
+    if (unknown != NULL)
+        return line_fault_set(fault, "%s: unknown key '%.100s'", name_item("records", place, "").text, unknown);
+    if (!read_json_fingerprint(self, json_value_member(row, "fingerprint"),
+                               name_item("records", place, ".fingerprint").text,
+                               self->fingerprints + self->count * self->words, fault) ||
+        (id != NULL && !read_json_id(id, name_item("records", place, ".id").text, &self->ids[self->count], fault)))
+        return false;
+    self->has_ids = self->count == 0 ? id != NULL : self->has_ids;
+    return (id != NULL) == self->has_ids ||
+           line_fault_set(fault, "records[%zu]: either all records have an id, or none", place);
+}
+
+static bool read_rows(request *self, bool writes, const json_value *list, reply *reply_out)
+{
+    const row_fn read = writes ? read_record_row : read_fingerprint_row;
+    const size_t count = json_value_count(list);
+    line_fault fault, first;
+    if (!allocate(self, count, writes, reply_out))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        if (read(self, json_value_item(list, i), i, &fault)) {
+            skipped_rows_keep(&self->skipped, self->count++, i);
+            continue;
+        }
+        first = self->skipped.count == 0 ? fault : first;
+        if (!skipped_rows_take(&self->skipped, i, count, json_value_item(list, i), &fault, reply_out))
+            return false;
     }
-    return read;
+    /* Then the whole request is of another form than expected. */
+    if (self->count == 0 && count > 0)
+        return reply_fail(reply_out, REPLY_BAD_REQUEST, "%s; none of %zu rows can be read", first.reason, count);
+    if (!self->has_ids) {
+        free(self->ids);
+        self->ids = NULL;
+    }
+    return true;
+}
+
+/* Set a whole number, if the object has it. */
+static bool take_number(const json_value *object, const char *key, uint64_t *value_out, reply *reply_out)
+{
+    const json_value *value = json_value_member(object, key);
+    return value == NULL || json_value_whole(value, value_out) ||
+           reply_fail(reply_out, REPLY_BAD_REQUEST, "%s: expected a whole number", key);
+}
+
+static bool take_skipping(request *self, const json_value *object, reply *reply_out)
+{
+    const json_value *skips = json_value_member(object, "skip_bad");
+    bool is_on = json_value_member(object, "max_bad") != NULL;
+    if (!take_number(object, "max_bad", &self->skipped.max, reply_out))
+        return false;
+    if (!is_on && skips != NULL && !json_value_truth(skips, &is_on))
+        return reply_fail(reply_out, REPLY_BAD_REQUEST, "skip_bad: expected true or false");
+    self->skipped.is_on |= is_on;
+    return true;
 }
 
 static bool read_json_settings(request *self, const json_value *object, const store_names *stores, reply *reply_out)
 {
-    const json_value *k = json_value_member(object, "k"), *limit = json_value_member(object, "limit"),
-                     *store = json_value_member(object, "store");
+    const json_value *k = json_value_member(object, "k"), *store = json_value_member(object, "store");
     uint64_t distance;
-    for (request_argument i = ARGUMENT_K; i <= ARGUMENT_STORE; i++)
+    for (request_argument i = ARGUMENT_K; i < ARGUMENT_COUNT; i++)
         if (self->arguments[i] != NULL && json_value_member(object, argument_names[i]) != NULL)
             return fail_twice(argument_names[i], reply_out);
-    if (k != NULL && !json_value_whole(k, &distance))
-        return reply_fail(reply_out, REPLY_BAD_REQUEST, "k: expected a whole number");
-    if (k != NULL && !set_distance(self, distance, reply_out))
+    if (!take_number(object, "k", &distance, reply_out) || (k != NULL && !set_distance(self, distance, reply_out)) ||
+        !take_number(object, "limit", &self->limit, reply_out) || !take_skipping(self, object, reply_out))
         return false;
-    if (limit != NULL && !json_value_whole(limit, &self->limit))
-        return reply_fail(reply_out, REPLY_BAD_REQUEST, "limit: expected a whole number");
     if (store == NULL)
         return true;
     if (json_value_string(store) == NULL)
@@ -343,9 +402,9 @@ static bool read_json_settings(request *self, const json_value *object, const st
 static bool read_object(request *self, bool writes, const json_value *object, const store_names *stores,
                         reply *reply_out)
 {
-    static const char *const query_keys[] = {"fingerprints", "k", "limit", "store", NULL};
-    static const char *const offer_keys[] = {"records", "k", "limit", "store", NULL};
-    static const char *const record_keys[] = {"records", "store", NULL};
+    static const char *const query_keys[] = {"fingerprints", "store", "skip_bad", "max_bad", "k", "limit", NULL};
+    static const char *const offer_keys[] = {"records", "store", "skip_bad", "max_bad", "k", "limit", NULL};
+    static const char *const record_keys[] = {"records", "store", "skip_bad", "max_bad", NULL};
     const char *const *keys = !writes ? query_keys : self->route == ROUTE_OFFER ? offer_keys : record_keys;
     const json_value *list = json_value_member(object, keys[0]);
     const char *unknown = json_value_unknown_key(object, keys);
@@ -355,7 +414,7 @@ static bool read_object(request *self, bool writes, const json_value *object, co
         return reply_fail(reply_out, REPLY_BAD_REQUEST, "expected an object with a list '%s'", keys[0]);
     if (!read_json_settings(self, object, stores, reply_out))
         return false;
-    return writes ? read_records(self, list, reply_out) : read_fingerprints(self, list, reply_out);
+    return read_rows(self, writes, list, reply_out);
 }
 
 /* Take what a plain query has. */
@@ -408,5 +467,6 @@ void request_free(request *self)
     if (self->fingerprints != self->single)
         free(self->fingerprints);
     free(self->ids);
+    skipped_rows_free(&self->skipped);
     self->fingerprints = self->ids = NULL;
 }

@@ -5,7 +5,7 @@
 #ifndef REQUEST_H
 #define REQUEST_H
 
-#include "serve/reply.h"
+#include "serve/skipped_rows.h"
 
 typedef enum route {
     ROUTE_QUERY,
@@ -32,6 +32,8 @@ typedef enum request_argument {
     ARGUMENT_K,
     ARGUMENT_LIMIT,
     ARGUMENT_STORE,
+    ARGUMENT_SKIP_BAD,
+    ARGUMENT_MAX_BAD,
     ARGUMENT_COUNT
 } request_argument;
 
@@ -47,8 +49,10 @@ typedef struct request {
     /* Set by request_read(): */
     uint32_t words; /* of a fingerprint */
     uint64_t *fingerprints;
-    uint64_t *ids; /* NULL: none were given */
-    size_t count;
+    uint64_t *ids;                     /* NULL: none were given */
+    bool has_ids;                      /* of records in JSON: the first one has an id */
+    size_t count;                      /* of the rows that are not skipped */
+    skipped_rows skipped;              /* malformed ones */
     uint64_t single[SSTORE_MAX_WORDS]; /* the room of a single fingerprint */
     uint32_t distance;
     bool has_distance; /* otherwise `distance` is not set */

@@ -199,7 +199,7 @@ static sstore_status begin_addition(const store_writer *self, const job_run *run
 static bool has_answer_room(const job_run *run)
 {
     for (job *of = run->first; of != NULL; of = of->next)
-        if (reply_fill_begin(&of->reply, ANSWER_BYTES) == NULL)
+        if (reply_fill_begin(&of->reply, ANSWER_BYTES + of->request.skipped.listed.size) == NULL)
             return false;
     return true;
 }
@@ -214,9 +214,10 @@ static void answer_additions(const job_run *run, const sstore_statistics *base, 
             snprintf(first_id, sizeof first_id, "\"%" PRIu64 "\"", next_id);
         next_id += of->request.count;
         reply_print(&of->reply,
-                    "{\"given_count\":%zu,\"first_id\":%s,\"record_count\":%" PRIu64 ",\"segment_count\":%" PRIu32
-                    "}\n",
+                    "{\"given_count\":%zu,\"first_id\":%s,\"record_count\":%" PRIu64 ",\"segment_count\":%" PRIu32,
                     of->request.count, first_id, change->record_count, change->segment_count);
+        skipped_rows_print(&of->request.skipped, &of->reply);
+        reply_literal(&of->reply, "}\n");
     }
 }
 
@@ -293,9 +294,12 @@ static void publish_removals(const store_writer *self, job_run *run, const store
         return;
     }
     metrics_add(&self->options.metrics->removed_records, change.removed_count);
-    for (job *of = run->first; of != NULL; of = of->next)
-        reply_print(&of->reply, "{\"given_count\":%zu,\"record_count\":%" PRIu64 ",\"segment_count\":%" PRIu32 "}\n",
+    for (job *of = run->first; of != NULL; of = of->next) {
+        reply_print(&of->reply, "{\"given_count\":%zu,\"record_count\":%" PRIu64 ",\"segment_count\":%" PRIu32,
                     of->request.count, change.record_count, change.segment_count);
+        skipped_rows_print(&of->request.skipped, &of->reply);
+        reply_literal(&of->reply, "}\n");
+    }
 }
 
 static void remove_records(const store_writer *self, job_run *run)
@@ -371,8 +375,10 @@ static int answer_offer(void *context, const sstore_dedup_answer *answer)
     char fingerprint[RADIX_MAX_CHARACTERS + 1], id[40] = "null";
     if (self->has_ids && (answer->is_new || self->of->request.ids != NULL))
         snprintf(id, sizeof id, "\"%" PRIu64 "\"", answer->id);
-    reply_print(to, "%s{\"fingerprint\":\"%s\",\"new\":%s,\"id\":%s,\"match_count\":%" PRIu64 ",\"matches\":",
-                answer->index > 0 ? "," : "", radix_string(RADIX_HEX, fingerprint, answer->words, self->list.words),
+    reply_print(to, answer->index > 0 ? ",{" : "{");
+    skipped_rows_print_place(&self->of->request.skipped, answer->index, to);
+    reply_print(to, "\"fingerprint\":\"%s\",\"new\":%s,\"id\":%s,\"match_count\":%" PRIu64 ",\"matches\":",
+                radix_string(RADIX_HEX, fingerprint, answer->words, self->list.words),
                 answer->is_new ? "true" : "false", id, answer->found_count);
     self->list.count = 0;
     for (size_t i = 0; i < answer->match_count && i < self->of->request.limit && self->listed < self->max_listed; i++) {
@@ -398,7 +404,9 @@ static sstore_status offer(const store_writer *self, const job_run *run, sstore_
     reply_literal(&of->reply, "{\"results\":[");
     sstore_status status = sstore_dedup_insert(dedup, asked->fingerprints, asked->ids, asked->count, NULL, answer_offer,
                                                &answers, error);
-    reply_literal(&of->reply, "]}\n");
+    reply_literal(&of->reply, "]");
+    skipped_rows_print(&asked->skipped, &of->reply);
+    reply_literal(&of->reply, "}\n");
     if ((status == SSTORE_STOPPED && !is_over(run)) || (status == SSTORE_OK && of->reply.status != 0))
         status = error_no_memory(error);
     match_list_free(&answers.list);
