@@ -56,6 +56,10 @@ static void put_digits(FILE *to, radix_form radix, const uint64_t *words, uint32
     static const char base64[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     for (uint32_t i = 0; i < count && radix == RADIX_HEX; i++)
         fprintf(to, "%016" PRIx64, words[i]);
+    if (radix == RADIX_DEC)
+        fprintf(to, "%" PRIu64, words[0]);
+    if (radix == RADIX_SIGNED)
+        fprintf(to, "%" PRId64, (int64_t)words[0]);
     for (size_t i = 0; i < 64 * (size_t)count && radix == RADIX_BIN; i++)
         putc('0' + (int)(words[i / 64] >> (63 - i % 64) & 1), to);
     for (size_t i = 0; i < 64 * (size_t)count && radix == RADIX_BASE64; i += 6) {
@@ -275,6 +279,76 @@ static void test_every_width_in_every_format(void **state)
     testing_done();
 }
 
+static int ignore(void *context, const record_batch *batch)
+{
+    uint64_t *count = context;
+    *count += batch->count;
+    return 0;
+}
+
+/* Fingerprints as programs make them: each random or near an earlier one, perhaps zero; ids that count, or random
+ * ones. */
+static void fill_right(rng *random, uint32_t words, bool has_ids, records *out)
+{
+    const bool ids_count = rng_one_in(random, 2);
+    const uint64_t first_id = rng_below(random, 1000), centres = rng_between(random, 1, MAX_RECORDS);
+    *out = (records){.words = words, .has_ids = has_ids, .count = rng_between(random, 1, MAX_RECORDS)};
+    for (size_t i = 0; i < out->count; i++) {
+        uint64_t *now = out->fingerprints + words * i;
+        const uint64_t *centre = out->fingerprints + words * (i < centres ? 0 : rng_below(random, centres));
+        const bool is_zero = rng_one_in(random, 50);
+        for (uint32_t j = 0; j < words; j++)
+            now[j] = is_zero          ? 0
+                     : i < centres    ? rng_next(random)
+                     : centre[j] == 0 ? 0
+                                      : rng_flip(random, centre[j], (uint32_t)rng_below(random, 4));
+        out->ids[i] = ids_count ? first_id + i : rng_next(random) >> rng_below(random, 32);
+    }
+}
+
+/* Is anything doubted in an input, read as it was meant? */
+static bool is_doubted(rng *random, const char *path, form of, radix_form radix, const records *what)
+{
+    static input_doubt doubt;
+    input_shape shape = {.words = what->words};
+    input_options options = INPUT_OPTIONS_INIT;
+    uint64_t count = 0;
+    choose_options(random, of, radix, &options);
+    doubt = (input_doubt){.strict = false};
+    options.doubt = &doubt;
+    assert_int_equal(input_read(path, &options, &shape, ignore, &count), 0);
+    assert_int_equal(count, what->count);
+    const char *found = input_doubt_end(&doubt);
+    if (found != NULL)
+        print_message("%s, %" PRIu32 " words, radix %d, %zu rows: %s\n", forms[of].name, what->words, (int)radix,
+                      what->count, found);
+    return found != NULL;
+}
+
+static void test_right_inputs_are_not_doubted(void **state)
+{
+    static records what;
+    static const radix_form narrow[] = {RADIX_HEX, RADIX_BASE64, RADIX_BIN, RADIX_DEC, RADIX_SIGNED};
+    const uint64_t cases = testing_number("SSTORE_TEST_CASES", 3000);
+    rng random = rng_seeded(run_seed);
+    uint64_t doubts = 0;
+    for (uint64_t i = 0; i < cases; i++) {
+        const form of = (form)rng_below(&random, FORM_COUNT);
+        const uint32_t words = rng_one_in(&random, 2) ? 1 : (uint32_t)rng_between(&random, 2, SSTORE_MAX_WORDS);
+        const bool has_ids = !forms[of].can_lack_ids || (forms[of].can_have_ids && rng_one_in(&random, 2));
+        const radix_form radix = words == 1 && (of == FORM_TEXT || of == FORM_JSONL) ? narrow[rng_below(&random, 5)]
+                                                                                     : choose_radix(&random, of);
+        if (forms[of].format == INPUT_JSONL && !json_is_available())
+            continue;
+        testing_doing("case %" PRIu64, i);
+        fill_right(&random, words, has_ids, &what);
+        doubts += is_doubted(&random, write_file(of, radix, &what), of, radix, &what);
+    }
+    testing_figure("right inputs in files %" PRIu64 ", of which doubted %" PRIu64, cases, doubts);
+    assert_true(doubts <= 1 + cases / 20000);
+    testing_done();
+}
+
 /* A width other than that of the store, the option or the records before. */
 static void test_other_widths_are_refused(void **state)
 {
@@ -324,6 +398,7 @@ int main(void)
     rng_start_run();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_every_width_in_every_format, testing_teardown),
+        cmocka_unit_test_teardown(test_right_inputs_are_not_doubted, testing_teardown),
         cmocka_unit_test_teardown(test_other_widths_are_refused, testing_teardown),
         cmocka_unit_test_teardown(test_unclear_widths_are_refused, testing_teardown),
     };

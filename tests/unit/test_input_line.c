@@ -151,13 +151,14 @@ static size_t check(sample *of, size_t max)
         if (of->with_ids)
             assert_int_equal(ids[i], record.id);
         if (record.missing_bits > 0)
-            line_shorts_add(&shorts, &(line_shorts){1, record.missing_bits, i}, 0);
+            line_shorts_note(&shorts, record.missing_bits, i);
         at += taken;
     }
     assert_int_equal(run.bytes, at);
     assert_int_equal(run.shorts.count, shorts.count);
     assert_int_equal(run.shorts.first, shorts.first);
     assert_int_equal(run.shorts.most_missing, shorts.most_missing);
+    assert_int_equal(run.shorts.any_missing, shorts.any_missing);
     return run.count;
 }
 

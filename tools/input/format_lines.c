@@ -195,7 +195,7 @@ static int take_line(input_reader *reader, const source_line *line, line_parser 
                record.words * sizeof *record.fingerprint);
         batch->ids[batch->count] = record.id;
         if (record.missing_bits > 0)
-            line_shorts_add(&reader->shorts, &(line_shorts){1, record.missing_bits, line->number}, 0);
+            line_shorts_note(&reader->shorts, record.missing_bits, line->number);
         return ++batch->count < input_batch_room(reader) ? EXIT_DONE : input_deliver(reader);
     }
     return refuse_line(reader, line,

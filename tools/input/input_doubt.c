@@ -241,16 +241,29 @@ static bool are_rare(const line_shorts *shorts, uint64_t count)
 }
 
 /*
+ * Some programs leave out bytes 0 in front, and write the digit 0 of other bytes: all short rows lack whole bytes, and
+ * no other row begins with such a byte. Of 16 rows with the digit 0, one is then short, give or take. Of too few rows,
+ * none may begin with that byte by chance, and then a row is doubted that may be right.
+ */
+static bool leaves_out_bytes(const sign_watch *self)
+{
+    const size_t short_count = self->shorts.count;
+    return self->radix == RADIX_HEX && self->shorts.any_missing % 8 == 0 && self->zero_bytes == 0 &&
+           self->zero_digits + 15 * short_count >= 45 && self->zero_digits <= 45 * (short_count + 1);
+}
+
+/*
  * Who writes leading zeros writes no short rows: more rows begin with the digit 0 than are short. Or rows are so short
  * that none would be, of so many: a random one has d bits less with 2^-d.
  */
 static bool is_short(const sign_watch *self)
 {
+    const bool pads = self->zero_digits > 0 && !leaves_out_bytes(self);
     double likelihood = (double)self->count;
     const line_shorts *shorts = &self->shorts;
     for (uint32_t i = 0; i < shorts->most_missing; i++)
         likelihood /= 2;
-    return shorts->count > 0 && are_rare(shorts, self->count) && (self->pads || likelihood < 1e-5);
+    return shorts->count > 0 && are_rare(shorts, self->count) && (pads || likelihood < 1e-5);
 }
 
 /* ----- the signs ----- */
@@ -336,16 +349,33 @@ static void watch_row(sign_watch *self, const doubt_row *row)
     self->count++;
 }
 
+static bool is_zero(const uint64_t *words, uint32_t count)
+{
+    uint64_t all = 0;
+    for (uint32_t i = 0; i < count; i++)
+        all |= words[i];
+    return all == 0;
+}
+
+static size_t left_after(size_t count, size_t taken)
+{
+    return count > taken ? count - taken : 0;
+}
+
 /* Of whose digits are there fewer than of the others? Those that begin with the digit 0 either have it or are short. */
 static void watch_lengths(sign_watch *self, const doubt_rows *rows)
 {
-    const size_t looked_at = self->pads || !are_rare(&rows->shorts, rows->count) ? 0 : rows->count;
-    size_t zero_count = 0;
+    const size_t looked_at = self->zero_bytes > 0 ? 0 : rows->count; /* more would tell nothing new */
+    size_t digits = 0, bytes = 0;
     for (size_t i = 0; i < looked_at; i++) {
-        const uint64_t first = rows->fingerprints[rows->words * i];
-        zero_count += first >> (64 - radix_digit_bits(rows->radix)) == 0 && (first != 0 || rows->words > 1);
+        const uint64_t *now = rows->fingerprints + rows->words * i;
+        if (now[0] >> (64 - radix_digit_bits(rows->radix)) != 0 || (now[0] == 0 && is_zero(now, rows->words)))
+            continue;
+        digits++;
+        bytes += now[0] >> 56 == 0;
     }
-    self->pads = self->pads || zero_count > rows->shorts.count;
+    self->zero_digits += left_after(digits, rows->shorts.count);
+    self->zero_bytes += left_after(bytes, rows->shorts.count);
     if (rows->shorts.count > 0)
         line_shorts_add(&self->shorts, &rows->shorts, 0);
 }

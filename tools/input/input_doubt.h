@@ -59,7 +59,7 @@ typedef struct sign_watch {
     uint64_t negative_count, low_bits; /* of 32-bit numbers */
     uint64_t id_bits;
     line_shorts shorts;
-    bool pads; /* some row begins with the digit 0, so that leading zeros are written */
+    size_t zero_digits, zero_bytes; /* full rows that begin with the digit 0, with a byte 0 */
 } sign_watch;
 
 typedef struct input_doubt {

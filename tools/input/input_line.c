@@ -419,7 +419,7 @@ static inline __attribute__((always_inline)) line_run parse_run(const line_forma
         if (next == NULL)
             break;
         if (missing > 0 && fingerprints[words * run.count] != 0)
-            line_shorts_add(&run.shorts, &(line_shorts){1, 4 * (uint32_t)missing, run.count}, 0);
+            line_shorts_note(&run.shorts, 4 * (uint32_t)missing, run.count);
         run.count++;
         run.bytes += (size_t)(next - line);
     }
