@@ -22,6 +22,7 @@ typedef struct add_arguments {
     uint64_t publish_every;
     uint64_t limit; /* on the printed matches of a record */
     bool json;
+    header_mode header;
 } add_arguments;
 
 #define OF_IF_NEW .given = offsetof(add_arguments, of_if_new)
@@ -47,6 +48,7 @@ static const command_syntax syntax = {
                                      SEGMENT_OPTION_GROUPS(offsetof(add_arguments, store.task)),
                                      INPUT_THREAD_OPTION_GROUP(offsetof(add_arguments, store.task)),
                                      INPUT_OPTION_GROUP(offsetof(add_arguments, store.input)),
+                                     HEADER_OPTION_GROUP(offsetof(add_arguments, header)),
                                      {0}},
     .operands = "STORE [INPUT...]",
     .doc = "Add the records in all INPUTs, in the formats of 'sstore build', to STORE. Without INPUT, or with -, read "
@@ -206,6 +208,7 @@ static int add_new(add_arguments *all)
     job.style = (output_style){.json = all->json,
                                .has_ids = job.before.has_ids,
                                .words = job.before.fingerprint_bits / 64};
+    output_head(&job.style, all->header, MATCH_COLUMNS);
     options.distance = all->distance;
     options.block_bytes = from->block_bytes;
     options.threads = from->threads;
@@ -238,6 +241,8 @@ int cmd_add(int argc, char **argv)
     const operands given = command_line_parse(&syntax, argc, argv, &all);
     if (!all.if_new && all.of_if_new != NULL)
         message_usage_error("%s needs --if-new", all.of_if_new);
+    if (!all.if_new && all.header != HEADER_AUTO)
+        message_usage_error("--header needs --if-new, which prints a line for each record");
     store_take_operands(&all.store, given);
     if (all.if_new)
         return add_new(&all);

@@ -26,6 +26,7 @@ typedef struct arguments {
     bad_rows bad;
     bool weighted, recipe, no_header, margins;
     fingerprint_format format;
+    header_mode header;
     progress_mode progress;
     uint64_t first_id;
     const char *id_table, *skipped; /* paths, or NULL */
@@ -82,6 +83,7 @@ static const command_syntax syntax = {
     .groups = (const option_group[]){TEXT_OPTION_GROUP(offsetof(arguments, text)),
                                      {options, 0, NULL, NULL},
                                      BAD_ROW_OPTION_GROUP(offsetof(arguments, bad)),
+                                     HEADER_OPTION_GROUP(offsetof(arguments, header)),
                                      PROGRESS_OPTION_GROUP(offsetof(arguments, progress)),
                                      {0}},
     .operands = "[FILE...]\n--weighted [FILE...]\n--recipe",
@@ -97,8 +99,9 @@ static void check_weighted(const arguments *all)
     const text_input *text = &all->text;
     if (text->lines || text->jsonl || text->recursive || text->threads > 0 || text->form_given != NULL ||
         text->text_given != NULL || all->output_given != NULL || bad_rows_skip(&all->bad))
-        message_usage_error("--weighted can only be combined with --bits, --hash, --first-id and --progress: its input "
-                            "already lists the features");
+        message_usage_error(
+            "--weighted can only be combined with --bits, --hash, --first-id, --header and --progress: its "
+            "input already lists the features");
     if (all->recipe)
         message_usage_error(
             "--recipe is not possible with --weighted: sstore does not know how the features were made");
@@ -123,6 +126,8 @@ static void check_arguments(arguments *all, const operands *given)
         message_usage_error("--levels needs --idf");
     if (all->skipped != NULL && strcmp(all->skipped, "-") == 0)
         message_usage_error("--skipped: expected the name of a file, found '-'");
+    if (all->header == HEADER_ALWAYS && all->format != FINGERPRINT_TEXT)
+        message_usage_error("--header always needs --format text");
     if (all->margins && all->format != FINGERPRINT_TEXT)
         message_usage_error("--margins needs --format text");
     if (all->id_table != NULL && (all->text.lines || (all->text.jsonl && all->text.form.id_key == NULL)))
@@ -133,6 +138,8 @@ static void check_arguments(arguments *all, const operands *given)
         message_usage_error("--skipped and --id-table must be different files");
     if (all->recipe && all->id_table != NULL)
         message_usage_error("--recipe reads no documents, so --id-table is not possible");
+    if (all->recipe && all->header != HEADER_AUTO)
+        message_usage_error("--recipe prints no rows, so --header is not possible");
     if (all->recipe && given->count > 0)
         message_usage_error("--recipe reads no FILE, found '%s'", given->items[0]);
 }
@@ -205,17 +212,28 @@ static bool has_names(const arguments *all)
     return all->text.form.unit == DOCUMENT_FILES || all->text.form.id_key != NULL;
 }
 
-/* Print the recipe, so that a store keeps it. */
-static bool print_head(const text_job *job)
+/* Print the recipe and the columns, so that a store keeps it and 'build' reads them. */
+static bool print_comments(const text_job *job)
 {
     const arguments *all = job->all;
-    if (all->format == FINGERPRINT_REC)
-        return records_begin(&job->rec_style, 0);
-    if (all->no_header)
-        return true;
     return output_text("%s%s\n", RECORDS_RECIPE_COMMENT, job->recipe) &&
            (!(has_names(all) || all->margins) || output_text("%sfingerprint,id%s%s\n", RECORDS_COLUMNS_COMMENT,
                                                              has_names(all) ? ",-" : "", all->margins ? ",-" : ""));
+}
+
+static bool print_head(const text_job *job)
+{
+    const arguments *all = job->all;
+    output_style lines = {.words = (uint32_t)fingerprint_bits(job) / 64};
+    char columns[64];
+    if (all->format == FINGERPRINT_REC)
+        return records_begin(&job->rec_style, 0);
+    if (!all->no_header && !print_comments(job))
+        return false;
+    (void)snprintf(columns, sizeof columns, "fingerprint\tid%s%s", has_names(all) ? "\tname" : "",
+                   all->margins ? "\tmargins" : "");
+    output_head(&lines, all->header, columns);
+    return true;
 }
 
 /* Print a tab and the `count` margins, separated by commas. */
@@ -442,7 +460,7 @@ static int fingerprint_inputs(arguments *all, const operands *inputs)
         return print_recipe(&all->text.options);
     progress_begin(all->progress);
     input_measure_begin(inputs->items, inputs->count);
-    return all->weighted ? fingerprint_weighted_features(inputs, all->first_id, &all->text.options)
+    return all->weighted ? fingerprint_weighted_features(inputs, all->first_id, &all->text.options, all->header)
                          : fingerprint_texts(all, inputs);
 }
 

@@ -16,6 +16,7 @@
 
 typedef struct arguments {
     const char *from;
+    header_mode header;
     progress_mode progress;
 } arguments;
 
@@ -26,7 +27,9 @@ static const command_option options[] = {
 };
 static const command_syntax syntax = {
     .options = options,
-    .groups = (const option_group[]){PROGRESS_OPTION_GROUP(offsetof(arguments, progress)), {0}},
+    .groups = (const option_group[]){HEADER_OPTION_GROUP(offsetof(arguments, header)),
+                                     PROGRESS_OPTION_GROUP(offsetof(arguments, progress)),
+                                     {0}},
     .operands = "TABLE [ID...]\n--from=FILE TABLE",
     .doc = "Print the names of each ID, or check TABLE and print all of it, as lines of id and name. "
            "'sstore fingerprint --id-table' makes such tables.",
@@ -97,14 +100,16 @@ static int print_names(const char *path, id_table_reader *table, const operands 
     return EXIT_DONE;
 }
 
-static int show(const char *path, const operands *ids)
+static int show(const char *path, const operands *ids, header_mode header)
 {
+    output_style lines = {.json = false};
     id_table_reader *table;
     sstore_error error;
     for (int i = 0; i < ids->count; i++)
         (void)parse_id_operand(ids->items[i]); /* before anything is printed */
     if (id_table_reader_open(path, &table, &error) != SSTORE_OK)
         return message_error(&error);
+    output_head(&lines, header, "id\tname");
     const int code = ids->count > 0 ? print_names(path, table, ids) : print_all(table);
     id_table_reader_close(table);
     return code;
@@ -212,10 +217,12 @@ int cmd_names(int argc, char **argv)
         message_usage_error("expected a TABLE");
     const char *path = *given.items++;
     given.count--;
+    if (all.from != NULL && all.header != HEADER_AUTO)
+        message_usage_error("--from prints no rows, so --header is not possible");
     if (all.from != NULL && given.count > 0)
         message_usage_error("expected either ID operands or --from, found both");
     progress_begin(all.progress);
-    const int code = all.from != NULL ? make(path, all.from) : show(path, &given);
+    const int code = all.from != NULL ? make(path, all.from) : show(path, &given, all.header);
     progress_end();
     return code;
 }

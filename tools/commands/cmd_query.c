@@ -371,32 +371,35 @@ static void print_expected(int width, double value)
     output_text("  %*.*f", width, value < 9.95 ? 1 : 0, value);
 }
 
-static void print_counts(const sstore_table_explanation *of)
+/* The counts behind the radius of a table, and below them what was expected, behind the key mask. */
+static void print_counts(const sstore_table_explanation *of, bool with_words, const char *key_mask)
 {
-    output_text("  %8" PRIu64, of->probe_count);
-    print_expected(15, of->expected_block_count);
-    output_text("  %11" PRIu64, of->block_count);
-    print_expected(19, of->expected_candidate_count);
-    output_text("  %15" PRIu64 "  %8" PRIu64 "\n", of->candidate_count, of->found_count);
+    output_text("  %8" PRIu64 "  %8" PRIu64 "  %10" PRIu64 "  %5" PRIu64 "\n", of->probe_count, of->block_count,
+                of->candidate_count, of->found_count);
+    output_text("%*s%-25s  expected", with_words ? 14 : 8, "", key_mask);
+    print_expected(8, of->expected_block_count);
+    print_expected(10, of->expected_candidate_count);
+    output_text("\n");
 }
 
 static void print_table(const sstore_table_explanation *table, bool with_words)
 {
-    char radius[16];
-    snprintf(radius, sizeof radius, "%" PRId32, table->radius);
+    char radius[16], key_mask[32];
     output_text("%7" PRIu32 "  ", table->segment);
     if (table->word == UINT32_MAX) {
-        output_text("%4s  %5s  %-16s  %6s  %9s", "all", "-", "-", "-", "full scan");
-        print_counts(table);
+        output_text("%4s  %5s  %6s  %9s", "all", "-", "-", "full scan");
+        print_counts(table, with_words, "");
         return;
     }
     if (with_words)
         output_text("%4" PRIu32 "  ", table->word);
-    output_text("%5" PRIu32 "  %016" PRIx64 "  %6" PRIu32 "  %9s", table->table, table->key_mask, table->prefix_bits,
+    snprintf(radius, sizeof radius, "%" PRId32, table->radius);
+    snprintf(key_mask, sizeof key_mask, "key mask %016" PRIx64, table->key_mask);
+    output_text("%5" PRIu32 "  %6" PRIu32 "  %9s", table->table, table->prefix_bits,
                 table->is_full_scan ? "full scan"
                 : table->radius < 0 ? "-"
                                     : radius);
-    print_counts(table);
+    print_counts(table, with_words, key_mask);
 }
 
 static void add_to_total(explanation *to, const sstore_table_explanation *table)
@@ -428,12 +431,11 @@ static int print_and_add(void *context, const sstore_table_explanation *table)
 static void print_total(const explanation *of)
 {
     const sstore_table_explanation *total = &of->total;
-    output_text("%7s  %s%5" PRIu64 "  %-16s  %6s  %9s", "total", of->with_words ? "      " : "", of->tables, "", "",
-                "");
-    print_counts(total);
+    output_text("%7s  %s%5" PRIu64 "  %6s  %9s", "total", of->with_words ? "      " : "", of->tables, "", "");
+    print_counts(total, of->with_words, "");
     if (total->is_full_scan)
-        output_text("\nUsed a full scan, which takes about %.0f us; the probes for this distance would take %.0f us or "
-                    "more.\n",
+        output_text("\nUsed a full scan, which takes about %.0f us.\n"
+                    "The probes for this distance would take %.0f us or more.\n",
                     total->full_scan_ns / 1e3, total->probe_ns / 1e3);
     else
         output_text("\nUsed probes, which take about %.0f us; a full scan takes about %.0f us.\n",
@@ -445,9 +447,8 @@ static int explain(query_session *session, const uint64_t *query)
 {
     sstore_error error;
     explanation all = {.segment = UINT32_MAX, .with_words = session->words > 1};
-    output_text("%7s  %s%5s  %-16s  %6s  %9s  %8s  %15s  %11s  %19s  %15s  %8s\n", "segment",
-                all.with_words ? "word  " : "", "table", "key mask", "prefix", "radius", "probes", "blocks expected",
-                "blocks read", "candidates expected", "candidates read", "found");
+    output_text("%7s  %s%5s  %6s  %9s  %8s  %8s  %10s  %5s\n", "segment", all.with_words ? "word  " : "", "table",
+                "prefix", "radius", "probes", "blocks", "candidates", "found");
     if (sstore_explain_words(session->cursor, query, session->distance, print_and_add, &all, &error) != SSTORE_OK)
         return message_error(&error);
     print_total(&all);

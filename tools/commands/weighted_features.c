@@ -119,12 +119,15 @@ static int read_weighted(const char *path, weighted_output *output)
     return code;
 }
 
-int fingerprint_weighted_features(const operands *inputs, uint64_t first_id, const sstore_text_options *options)
+int fingerprint_weighted_features(const operands *inputs, uint64_t first_id, const sstore_text_options *options,
+                                  header_mode header)
 {
     weighted_output output = {.hash = options->hash,
                               .fingerprint_bits = options->fingerprint_bits,
                               .next_id = first_id};
+    output_style lines = {.words = options->fingerprint_bits / 64};
     int code = EXIT_DONE;
+    output_head(&lines, header, "fingerprint\tid");
     for (int i = 0; i < inputs->count && code == EXIT_DONE; i++)
         code = read_weighted(inputs->items[i], &output);
     progress_end();

@@ -137,6 +137,8 @@ static int fingerprint_width(const output_style *style)
 
 static bool has_numbers(const output_style *style, const char *column, size_t length)
 {
+    if (strncmp(column, "name", length) == 0 || strncmp(column, "margins", length) == 0)
+        return false;
     const bool is_id = memmem(column, length, "id", 2) != NULL;
     return !is_id || (style->has_ids && style->names == NULL);
 }
@@ -249,6 +251,14 @@ static void put_fingerprint(const output_style *style, line *to, const uint64_t 
     *to->end++ = '\t';
 }
 
+static void put_word(line *to, const char *word, int width, bool before)
+{
+    char *begin = to->end;
+    to->end = stpcpy(to->end, word);
+    fill_field(to, begin, width, before);
+    *to->end++ = '\t';
+}
+
 static bool line_end(line *self)
 {
     line_flush(self);
@@ -287,7 +297,6 @@ int output_scan_match(void *style, const sstore_stream_match *match)
 
 bool output_new_record(const output_style *style, const uint64_t *query, uint64_t id)
 {
-    static const char words[] = "new\t-\t";
     id_text shown;
     char hex[RADIX_MAX_CHARACTERS + 1];
     line to;
@@ -299,8 +308,8 @@ bool output_new_record(const output_style *style, const uint64_t *query, uint64_
                                            json_id(style, &shown)));
     line_begin(style, &to);
     put_fingerprint(style, &to, query);
-    memcpy(to.end, words, sizeof words - 1);
-    to.end += sizeof words - 1;
+    put_word(&to, "new", to.fingerprint_width, false);
+    put_word(&to, "-", to.number_width, true);
     put_id(&to, &shown, '\n');
     return line_end(&to);
 }

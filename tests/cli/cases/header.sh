@@ -8,6 +8,8 @@ sstore build --quiet OTHER records
 sstore build --quiet --no-ids NOIDS <<<'ff'
 sstore build --quiet WIDE <<<"$(printf '%032x' 255) 5"
 sed 's/.*\t//' records | sort -n | awk '{ print $1 "\tname " $1 }' | sstore names --from - table
+printf '{"text":"%s","name":"page %s"}\n' "some text" 1 "other words" 2 >objects
+printf '%s\t%d\n' some 1 text 2 >weights
 terminal() { script -qec "sstore $*" /dev/null </dev/null | tr -d '\r' | sed -E $'s/\x1b\\[K//g'; }
 while read -r command; do
     echo "--- $command"
@@ -38,7 +40,20 @@ clusters STORE --id-table table
 dump STORE
 dump STORE --columns id,fingerprint
 scan --queries queries records
+fingerprint --no-header --lines queries
+fingerprint --no-header --jsonl --id-field name objects
+fingerprint --no-header --bits 128 --margins --lines queries
+fingerprint --weighted weights
+names table
+names table 20
 END
+echo "--- below the recipe, which is for programs"
+sstore fingerprint --lines --header always queries | sed 1s/unicode=.*//
+echo "--- answers of a store that changes"
+for how in always never; do
+    cp -r STORE COPY && printf '%s\n' "ff 7" "ffffffff 8" | sstore add --quiet --if-new --header $how COPY && rm -r COPY
+done
+cp -r STORE COPY && printf '%s\n' "ff 7" "ffffffff 8" >two && terminal add --quiet --if-new COPY two
 echo "--- without results"
 sstore query -k 0 STORE 5 --header always
 sstore pairs -k 0 STORE --header always
@@ -62,3 +77,8 @@ echo "--- never before JSON"
 terminal query --json STORE ff | same - <(sstore query --json STORE ff)
 exits 2 sstore query --json --header always STORE ff 2>&1
 exits 2 sstore dump --format jsonl --header always STORE 2>&1
+exits 2 sstore add --if-new --json --header always STORE two 2>&1
+exits 2 sstore add --header always STORE two 2>&1
+exits 2 sstore fingerprint --format rec --header always queries 2>&1
+exits 2 sstore fingerprint --recipe --header always 2>&1
+exits 2 sstore names --from queries --header always table 2>&1
