@@ -147,13 +147,15 @@ static uint64_t load_starts(const ss_ids_block *block, uint32_t at)
     return ss_load_le64(block->starts + at / 8) & ss_low_mask(ss_min_u32(block->count - at, 64));
 }
 
-/* The index of the first record whose rank is first_rank + steps; count if there is none. */
-static uint32_t find_start(const ss_ids_block *block, uint64_t steps)
+/* The first record whose rank is `steps` above that of record `from`, the first one of its rank; count if there is
+ * none. */
+static uint32_t find_start(const ss_ids_block *block, uint32_t from, uint64_t steps)
 {
     if (steps == 0)
-        return 0;
-    for (uint32_t at = 0; at < block->count; at += 64) {
-        uint64_t bits = load_starts(block, at);
+        return from;
+    uint64_t passed = ss_low_mask(from % 64 + 1);
+    for (uint32_t at = from / 64 * 64; at < block->count; at += 64, passed = 0) {
+        uint64_t bits = load_starts(block, at) & ~passed;
         uint32_t ones = ss_popcount(bits);
         if (steps > ones) {
             steps -= ones;
@@ -191,17 +193,23 @@ uint32_t ss_ids_block_singles(const ss_ids_block *block, uint32_t first)
     return block->count - first;
 }
 
-void ss_ids_block_find(const ss_ids_block *block, uint64_t rank, uint32_t *begin_out, uint32_t *end_out)
+void ss_ids_block_find_from(const ss_ids_block *block, uint64_t from_rank, uint32_t from, uint64_t rank,
+                            uint32_t *begin_out, uint32_t *end_out)
 {
     *begin_out = *end_out = block->count;
-    if (rank < block->first_rank)
+    if (rank < from_rank)
         return;
-    uint64_t steps = rank - block->first_rank;
+    const uint64_t steps = rank - from_rank;
     if (block->starts == NULL) {
-        *begin_out = (uint32_t)ss_min_u64(steps, block->count);
+        *begin_out = (uint32_t)ss_min_u64(from + ss_min_u64(steps, block->count), block->count);
         *end_out = (uint32_t)ss_min_u64(*begin_out + UINT64_C(1), block->count);
         return;
     }
-    *begin_out = find_start(block, steps);
-    *end_out = *begin_out < block->count ? find_start(block, steps + 1) : block->count;
+    *begin_out = find_start(block, from, steps);
+    *end_out = *begin_out < block->count ? find_start(block, *begin_out, 1) : block->count;
+}
+
+void ss_ids_block_find(const ss_ids_block *block, uint64_t rank, uint32_t *begin_out, uint32_t *end_out)
+{
+    ss_ids_block_find_from(block, block->first_rank, 0, rank, begin_out, end_out);
 }

@@ -45,8 +45,8 @@ typedef struct ss_ids_block {
     const uint8_t *starts; /* a bit for each record: it has another rank than the one before. NULL: all have */
     uint32_t count, width;
     uint64_t first_rank, min;
-    bool continued;        /* the last rank has more records in the next block */
-    uint32_t ids_bit;      /* where the packed ids begin */
+    bool continued;   /* the last rank has more records in the next block */
+    uint32_t ids_bit; /* where the packed ids begin */
 } ss_ids_block;
 
 bool ss_ids_block_open(ss_ids_block *block, const uint8_t *bytes, uint32_t block_bytes, const char **reason);
@@ -74,5 +74,9 @@ uint32_t ss_ids_block_singles(const ss_ids_block *block, uint32_t first);
 
 /* The records of `rank` within the block: *begin_out to *end_out - 1. Empty if there are none. */
 void ss_ids_block_find(const ss_ids_block *block, uint64_t rank, uint32_t *begin_out, uint32_t *end_out);
+
+/* The same from record `from` on, which is the first one of rank `from_rank`. */
+void ss_ids_block_find_from(const ss_ids_block *block, uint64_t from_rank, uint32_t from, uint64_t rank,
+                            uint32_t *begin_out, uint32_t *end_out);
 
 #endif

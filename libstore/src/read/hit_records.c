@@ -155,26 +155,26 @@ static sstore_status count_covered(sstore_cursor *cursor, const ss_found *hit, s
     sstore_status status = SSTORE_OK;
     *count_out = 0;
     while (next_newer(cursor, hit, &at, &status, error)) {
-        ss_rank_ids own;
+        ss_rank_ids own = {.segment = NULL};
         allow_ids(cursor, hit->segment, hit->rank);
         allow_ids(cursor, cursor->newer.lookups[at.number].segment, at.rank);
-        ss_rank_ids_init(&own, hit->segment, hit->rank, ss_key_index_find(&hit->segment->ids_keys, hit->rank), slot);
+        ss_rank_ids_begin(&own, hit->segment, hit->rank, ss_key_index_find(&hit->segment->ids_keys, hit->rank), slot);
         status = count_common(cursor, hit, &at, &own, count_out, error);
     }
     return status;
 }
 
 /* Count the records of a hit. The last count of each segment is kept: queries near each other have the same hits. */
-static sstore_status count_records(sstore_cursor *cursor, const ss_found *hit, ss_block_slot *slot, uint64_t *count_out,
+static sstore_status count_records(sstore_cursor *cursor, const ss_found *hit, ss_rank_ids *ids, uint64_t *count_out,
                                    sstore_error *error)
 {
     ss_rank_count *last = &cursor->counts[hit->segment_number];
     uint64_t own = last->count, covered = 0;
     sstore_status status = SSTORE_OK;
     if (!last->is_set || last->rank != hit->rank) {
-        status = ss_count_rank_ids(hit->segment, hit->rank, slot, &own, error);
+        status = ss_rank_ids_count(ids, hit->segment, hit->rank, ids->slot, &own, error);
         if (status == SSTORE_OK && may_be_newer(cursor, hit))
-            status = count_covered(cursor, hit, slot, &covered, error);
+            status = count_covered(cursor, hit, ids->slot, &covered, error);
         if (status != SSTORE_OK)
             return status;
         own -= ss_min_u64(covered, own);
@@ -226,16 +226,15 @@ static sstore_status report_record(report *self, uint64_t id, sstore_error *erro
 
 /* Report the ids of a hit, which begin in block `number` and may continue in the next ones. *all_out: none was left
  * out. */
-static sstore_status report_ids(report *self, uint64_t number, ss_block_slot *slot, bool *all_out, sstore_error *error)
+static sstore_status report_ids(report *self, uint64_t number, ss_rank_ids *ids, bool *all_out, sstore_error *error)
 {
-    ss_rank_ids ids;
     bool more = true;
-    ss_rank_ids_init(&ids, self->hit->segment, self->hit->rank, number, slot);
-    sstore_status status = ss_rank_ids_next(&ids, &more, error);
+    ss_rank_ids_begin(ids, self->hit->segment, self->hit->rank, number, ids->slot);
+    sstore_status status = ss_rank_ids_next(ids, &more, error);
     while (status == SSTORE_OK && more) {
-        for (uint32_t i = ids.begin; status == SSTORE_OK && i < ids.end; i++) {
+        for (uint32_t i = ids->begin; status == SSTORE_OK && i < ids->end; i++) {
             uint64_t id;
-            status = ss_rank_ids_take(&ids, i, &id, error);
+            status = ss_rank_ids_take(ids, i, &id, error);
             if (status == SSTORE_OK && id >= self->from)
                 status = report_record(self, id, error);
             if (SS_UNLIKELY(self->reported >= self->wanted))
@@ -244,7 +243,7 @@ static sstore_status report_ids(report *self, uint64_t number, ss_block_slot *sl
         if (status == SSTORE_OK)
             status = ss_cursor_check_stop(self->sink->cursor);
         if (status == SSTORE_OK)
-            status = ss_rank_ids_next(&ids, &more, error);
+            status = ss_rank_ids_next(ids, &more, error);
     }
     *all_out = status == SSTORE_OK;
     return status;
@@ -268,7 +267,7 @@ static void choose_records(report *self)
 }
 
 /* Report the wanted records. *all_out: none was left out. */
-static sstore_status report_wanted(report *self, ss_block_slot *slot, bool *all_out, sstore_error *error)
+static sstore_status report_wanted(report *self, ss_rank_ids *ids, bool *all_out, sstore_error *error)
 {
     const ss_segment *segment = self->hit->segment;
     *all_out = !segment->metadata.has_ids;
@@ -276,21 +275,21 @@ static sstore_status report_wanted(report *self, ss_block_slot *slot, bool *all_
         return report_record(self, 0, error);
     const uint64_t number = ss_key_index_find(&segment->ids_keys, self->hit->rank);
     return number == segment->ids_keys.keys.count ? ss_fail_ids_missing(segment, self->hit->rank, error)
-                                                  : report_ids(self, number, slot, all_out, error);
+                                                  : report_ids(self, number, ids, all_out, error);
 }
 
-sstore_status ss_report_found(const ss_record_sink *sink, const ss_found *hit, ss_block_slot *slot, sstore_error *error)
+sstore_status ss_report_found(const ss_record_sink *sink, const ss_found *hit, ss_rank_ids *ids, sstore_error *error)
 {
     report self = {.sink = sink, .hit = hit};
     bool all = false;
     sstore_status status = SSTORE_OK;
     choose_records(&self);
     if (self.wanted > 0 || (sink->counts != NULL && !hit->segment->metadata.has_ids))
-        status = report_wanted(&self, slot, &all, error);
+        status = report_wanted(&self, ids, &all, error);
     if (status != SSTORE_OK || sink->counts == NULL)
         return status;
     if (!all)
-        status = count_records(sink->cursor, hit, slot, &self.reported, error);
+        status = count_records(sink->cursor, hit, ids, &self.reported, error);
     __atomic_fetch_add(&sink->counts[hit->query], self.reported, __ATOMIC_RELAXED);
     return status;
 }
@@ -304,7 +303,8 @@ static sstore_status report_hit(const ss_record_sink *sink, const ss_hit *hit, s
                             .rank = hit->rank,
                             .words = &hit->fingerprint,
                             .maybe_in_newer = hit->maybe_in_newer};
-    return ss_report_found(sink, &found, slot, error);
+    sink->cursor->rank_ids.slot = slot;
+    return ss_report_found(sink, &found, &sink->cursor->rank_ids, error);
 }
 
 static sstore_status report_all_ids(const ss_record_sink *sink, const ss_hit *hits, uint32_t count, sstore_error *error)

@@ -360,5 +360,6 @@ sstore_status ss_row_search_report(const ss_record_sink *sink, const ss_row_hit 
                             .rank = hit->rank,
                             .words = hit->fingerprint,
                             .maybe_in_newer = sink->cursor->store->several_add};
-    return ss_report_found(sink, &found, &sink->cursor->row_ids_slot, error);
+    sink->cursor->row_rank_ids.slot = &sink->cursor->row_ids_slot;
+    return ss_report_found(sink, &found, &sink->cursor->row_rank_ids, error);
 }

@@ -71,10 +71,10 @@ typedef struct ss_found {
     bool maybe_in_newer; /* as in ss_hit */
 } ss_found;
 
-/* Report the records of a hit: all ids of its rank, or itself if the store has
- * no ids; as far as no newer segment has them. The slot is for blocks of ids. */
-sstore_status ss_report_found(const ss_record_sink *sink, const ss_found *hit, ss_block_slot *slot,
-                              sstore_error *error);
+/* Report the records of a hit: all ids of its rank, or itself if the store has no ids; as far as no newer segment has
+ * them. They are read through the slot of `ids`, which keeps the last block open. So `ids` must not be those of a hit
+ * whose records are being reported. */
+sstore_status ss_report_found(const ss_record_sink *sink, const ss_found *hit, ss_rank_ids *ids, sstore_error *error);
 
 /* The same for up to SS_HITS_TOGETHER hits of one word. Unknown ranks are filled in. */
 sstore_status ss_report_records(const ss_record_sink *sink, ss_hit *hits, uint32_t count, sstore_error *error);

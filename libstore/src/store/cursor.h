@@ -115,6 +115,7 @@ struct sstore_cursor {
     uint32_t candidate_count;
     ss_candidate candidates[SS_HITS_TOGETHER]; /* not confirmed yet */
     ss_block_slot row_slot, row_ids_slot;      /* of table 0 and the ids of a segment with word indexes */
+    ss_rank_ids rank_ids, row_rank_ids;        /* of the last hit of one word, and of several */
     ss_membership newer;                       /* to leave out records that newer segments also have */
     ss_seen seen;                              /* hits of the query in newer segments */
 };

@@ -128,10 +128,16 @@ sstore_status ss_count_rows_below(const ss_segment *segment, const uint64_t *fin
     return find_from(segment, fingerprint, slot, count_out, &found, error);
 }
 
-void ss_rank_ids_init(ss_rank_ids *ids, const ss_segment *segment, uint64_t rank, uint64_t first_block,
-                      ss_block_slot *slot)
+void ss_rank_ids_begin(ss_rank_ids *ids, const ss_segment *segment, uint64_t rank, uint64_t first_block,
+                       ss_block_slot *slot)
 {
-    *ids = (ss_rank_ids){.segment = segment, .rank = rank, .slot = slot, .next_block = first_block};
+    if (ids->segment != segment)
+        ids->block.bytes = NULL;
+    ids->segment = segment;
+    ids->rank = rank;
+    ids->slot = slot;
+    ids->next_block = first_block;
+    ids->order.any = false;
 }
 
 sstore_status ss_fail_ids_missing(const ss_segment *segment, uint64_t rank, sstore_error *error)
@@ -140,17 +146,34 @@ sstore_status ss_fail_ids_missing(const ss_segment *segment, uint64_t rank, ssto
                            (unsigned long long)rank);
 }
 
+/* Open the slot's block of ids, unless it is open. */
+static sstore_status open_block(ss_rank_ids *ids, uint64_t number, sstore_error *error)
+{
+    if (SS_LIKELY(ids->block.bytes == ids->slot->bytes && ids->number == number))
+        return SSTORE_OK;
+    const sstore_status status = ss_checked_block_open_ids(&ids->segment->checked_ids, number, ids->slot->bytes,
+                                                           &ids->block, error);
+    if (status != SSTORE_OK)
+        ids->block.bytes = NULL;
+    ids->number = number;
+    ids->begin = 0;
+    ids->found = ids->block.first_rank;
+    return status;
+}
+
 /* Open a block of ids, and find those of the rank: begin == end if it has none. */
 static sstore_status open_ids(ss_rank_ids *ids, uint64_t number, sstore_error *error)
 {
     ss_block_slot_prefetch(ids->slot, &ids->segment->ids, number);
     sstore_status status = ss_block_slot_wait(ids->slot, error);
     if (status == SSTORE_OK)
-        status = ss_checked_block_open_ids(&ids->segment->checked_ids, number, ids->slot->bytes, &ids->block, error);
+        status = open_block(ids, number, error);
     if (status != SSTORE_OK)
         return status;
-    ss_ids_block_find(&ids->block, ids->rank, &ids->begin, &ids->end);
-    ids->number = number;
+    const bool goes_on = ids->rank >= ids->found && ids->begin < ids->block.count;
+    ss_ids_block_find_from(&ids->block, goes_on ? ids->found : ids->block.first_rank, goes_on ? ids->begin : 0,
+                           ids->rank, &ids->begin, &ids->end);
+    ids->found = ids->rank;
     return SSTORE_OK;
 }
 
@@ -266,8 +289,8 @@ static sstore_status count_at_ends(ss_rank_ids *ids, uint64_t first, uint64_t la
     return status;
 }
 
-sstore_status ss_count_rank_ids(const ss_segment *segment, uint64_t rank, ss_block_slot *slot, uint64_t *count_out,
-                                sstore_error *error)
+sstore_status ss_rank_ids_count(ss_rank_ids *ids, const ss_segment *segment, uint64_t rank, ss_block_slot *slot,
+                                uint64_t *count_out, sstore_error *error)
 {
     const ss_key_index *keys = &segment->ids_keys;
     const uint64_t blocks = keys->keys.count, first = ss_key_index_find(keys, rank);
@@ -276,19 +299,18 @@ sstore_status ss_count_rank_ids(const ss_segment *segment, uint64_t rank, ss_blo
     const uint64_t last = ss_min_u64(ss_key_index_find(keys, rank + 1), blocks - 1);
     const uint64_t between = last - first > 1 ? last - first - 1 : 0, outside = blocks - (last - first + 1);
     uint64_t own = 0, others = 0;
-    ss_rank_ids ids;
-    ss_rank_ids_init(&ids, segment, rank, first, slot);
-    sstore_status status = count_at_ends(&ids, first, last, &own, &others, error);
+    ss_rank_ids_begin(ids, segment, rank, first, slot);
+    sstore_status status = count_at_ends(ids, first, last, &own, &others, error);
     if (between <= outside) {
         if (status == SSTORE_OK)
-            status = add_block_counts(&ids, first + 1, last, &own, error);
+            status = add_block_counts(ids, first + 1, last, &own, error);
         *count_out = own;
         return status;
     }
     if (status == SSTORE_OK)
-        status = add_block_counts(&ids, 0, first, &others, error);
+        status = add_block_counts(ids, 0, first, &others, error);
     if (status == SSTORE_OK)
-        status = add_block_counts(&ids, last + 1, blocks, &others, error);
+        status = add_block_counts(ids, last + 1, blocks, &others, error);
     *count_out = segment->metadata.record_count - ss_min_u64(others, segment->metadata.record_count);
     return status;
 }
@@ -332,7 +354,9 @@ sstore_status ss_segment_lookup_rank(ss_segment_lookup *lookup, const uint64_t *
 void ss_segment_lookup_ids(ss_segment_lookup *lookup, uint64_t rank, ss_rank_ids *ids_out)
 {
     lookup->has_rank_ids = false;
-    ss_rank_ids_init(ids_out, lookup->segment, rank, ss_key_index_find(&lookup->segment->ids_keys, rank), &lookup->ids);
+    *ids_out = (ss_rank_ids){.segment = NULL};
+    const uint64_t first_block = ss_key_index_find(&lookup->segment->ids_keys, rank);
+    ss_rank_ids_begin(ids_out, lookup->segment, rank, first_block, &lookup->ids);
 }
 
 /* Whether the lookup's rank has an id. Ids ascend, also across blocks: so the search continues where the last one

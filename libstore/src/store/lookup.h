@@ -34,15 +34,17 @@ typedef struct ss_rank_ids {
     uint64_t rank;
     ss_block_slot *slot; /* for blocks of ids; borrowed */
     uint64_t next_block; /* where they continue; UINT64_MAX at the end */
-    ss_ids_block block;
+    ss_ids_block block;  /* open if its bytes are not NULL */
     uint64_t number;     /* of the block */
+    uint64_t found;      /* the rank that was searched last in the block */
     uint32_t begin, end; /* the block's records begin to end - 1 have the rank */
     ss_id_order order;
 } ss_rank_ids;
 
-/* Begin with block `first_block`, which has the first ids of the rank. */
-void ss_rank_ids_init(ss_rank_ids *ids, const ss_segment *segment, uint64_t rank, uint64_t first_block,
-                      ss_block_slot *slot);
+/* Begin with block `first_block`, which has the first ids of the rank. `ids` is zeroed, or was used for another rank:
+ * then a block that is still open is not opened again, and ranks that ascend are found at once. */
+void ss_rank_ids_begin(ss_rank_ids *ids, const ss_segment *segment, uint64_t rank, uint64_t first_block,
+                       ss_block_slot *slot);
 
 /* Get the block with the next ids, which ascend; *more_out is false if there are none. */
 sstore_status ss_rank_ids_next(ss_rank_ids *ids, bool *more_out, sstore_error *error);
@@ -56,10 +58,11 @@ sstore_status ss_rank_ids_take(ss_rank_ids *ids, uint32_t index, uint64_t *id_ou
  * may be wrong. */
 sstore_status ss_rank_ids_seek(ss_rank_ids *ids, uint64_t id, bool *found_out, sstore_error *error);
 
-/* Count the ids of a rank. Only its first and last block are searched. Of the blocks between, or if these are fewer, of
- * all others, only the number of records is read. Adds the reads to the steps of the slot, if these are limited. */
-sstore_status ss_count_rank_ids(const ss_segment *segment, uint64_t rank, ss_block_slot *slot, uint64_t *count_out,
-                                sstore_error *error);
+/* Count the ids of a rank. `ids` is as for ss_rank_ids_begin(). Only the first and the last block of the rank are
+ * searched. Of the blocks between, or if these are fewer, of all others, only the number of records is read. Adds the
+ * reads to the steps of the slot, if these are limited. */
+sstore_status ss_rank_ids_count(ss_rank_ids *ids, const ss_segment *segment, uint64_t rank, ss_block_slot *slot,
+                                uint64_t *count_out, sstore_error *error);
 
 /* Report that a rank has no ids. */
 sstore_status ss_fail_ids_missing(const ss_segment *segment, uint64_t rank, sstore_error *error);
