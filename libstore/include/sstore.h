@@ -353,7 +353,7 @@ typedef struct sstore_batch_options {
  * by (distance, fingerprint, id). `query_index` is the index in `fingerprints`.
  *
  * Queries are answered one by one, by passes over the tables, or by one full scan for all of them, whichever is
- * expected to take the least time. Memory, for any `count`: 32 bytes for each of up to 2^20 queries, 8 MiB a thread,
+ * expected to take the least time. Memory, for any `count`: 40 bytes for each of up to 2^20 queries, 8 MiB a thread,
  * and 170 bytes for each of up to 2^21 matches. A single query with more matches is answered in parts, each by another
  * search. With several words, each word is also searched as such a batch of its own. With memory_bytes, fewer queries
  * are answered together, on fewer threads.

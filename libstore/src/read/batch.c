@@ -15,7 +15,7 @@
 
 /* Bytes of memory for a thread, and for a query and a match of a round. */
 #define THREAD_BYTES ((uint64_t)8 << 20)
-#define QUERY_BYTES 32u
+#define QUERY_BYTES 40u
 #define MATCH_BYTES 170u
 #define MIN_MATCHES 4096u
 
@@ -26,9 +26,23 @@
 
 /* ----- workers ----- */
 
+/* Whether a hit need not be stored. Then it is counted. */
+static bool is_skipped(const ss_batch *batch, const ss_batch_hit *hit)
+{
+    const uint32_t distance = ss_popcount(hit->fingerprint ^ batch->fingerprints[hit->query]);
+    const bool is_kept = (int32_t)distance <= ss_first_hits_bound(&batch->first, hit->query, batch->distance);
+    if (is_kept)
+        ss_first_hits_keep(&batch->first, hit->query, distance);
+    else
+        ss_first_hits_skip(&batch->first, hit->query, 1);
+    return !is_kept;
+}
+
 sstore_status ss_batch_add_hit(const ss_batch *batch, uint32_t worker, ss_batch_hit hit, sstore_error *error)
 {
     ss_batch_worker *self = &batch->workers[worker];
+    if (batch->first.skips && is_skipped(batch, &hit))
+        return SSTORE_OK;
     if (self->count == self->capacity) {
         const long long more = self->capacity == 0 ? FIRST_CAPACITY : (long long)self->capacity;
         if (batch->room != NULL && atomic_fetch_sub_explicit(batch->room, more, memory_order_relaxed) < more)
@@ -187,6 +201,8 @@ static sstore_status find_hits(sstore_match_iterator *self, sstore_error *error)
         batch->segment_index = i;
         batch->segment = store->segments[i];
         batch->plan = &self->plans[i];
+        if (batch->counts_only || batch->limit > 0)
+            ss_first_hits_begin(&batch->first, store, i);
         double cost;
         const way chosen = choose_way(batch, &cost);
         status = chosen == ONE_BY_ONE ? ss_pool_run(batch->threads, (batch->count + TASK_QUERIES - 1) / TASK_QUERIES,
@@ -212,7 +228,11 @@ static sstore_status find_matches(sstore_match_iterator *self, query_range range
     batch->match_counts = self->match_counts != NULL ? self->match_counts + range.first : NULL;
     atomic_llong room = batch->max_matches;
     batch->room = &room;
-    sstore_status status = find_hits(self, error);
+    sstore_status status = ss_first_hits_open(&batch->first, range.count, batch->counts_only ? 0 : batch->limit,
+                                              batch->match_counts, error);
+    if (status == SSTORE_OK)
+        status = find_hits(self, error);
+    ss_first_hits_close(&batch->first);
     if (status == SSTORE_OK)
         status = ss_batch_report(batch, range.first, &self->matches, &self->match_count, error);
     reset_workers(batch);

@@ -16,6 +16,7 @@
 
 #include "base/tasks.h"
 #include "base/words.h"
+#include "read/first_hits.h"
 #include "store/cursor.h"
 
 /* Compare two matches by (distance, fingerprint, id), for qsort(): the order in which a query's matches are
@@ -74,12 +75,14 @@ typedef struct ss_batch {
     uint64_t limit;            /* on the matches of each query; 0: none */
     bool counts_only;          /* no matches are wanted, only their numbers */
     uint64_t *match_counts;    /* of each query, or NULL */
+    ss_first_hits first;       /* tells which hits need not be stored */
     atomic_llong *room;        /* how many more hits all workers may store; NULL: any number */
     atomic_llong *work;        /* how many nanoseconds, about, all workers may spend; NULL: any number */
     ss_progress *progress;     /* in queries; workers only ask it whether to stop */
 } ss_batch;
 
-/* Append a hit in the current segment, whose index need not be set. STOPPED if there are too many; MEMORY. */
+/* Append a hit in the current segment, whose index need not be set, unless it need not be stored. STOPPED if there are
+ * too many; MEMORY. */
 sstore_status ss_batch_add_hit(const ss_batch *batch, uint32_t worker, ss_batch_hit hit, sstore_error *error);
 
 /* Count work that was done, in estimated nanoseconds. STOPPED if that is more than the batch may spend. */

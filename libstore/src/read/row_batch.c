@@ -57,6 +57,7 @@ typedef struct run {
     uint64_t candidates_left; /* of the segment; with more, comparing all takes less time */
     bool is_limited;          /* so is `work`, */
     atomic_llong work;        /* the nanoseconds, about, that may still be spent to find them */
+    ss_first_hits first;      /* tells which hits need not be stored, when all are compared */
     /* While records are looked up: */
     ss_row_batch_hits found; /* sorted by query, segment and rank */
     match_part *parts;       /* of the matches, in the order of the hits */
@@ -85,16 +86,16 @@ static void close_workers(const run *self)
     ss_free(self->workers);
 }
 
-/* Take room for one more. */
-static bool take_room(run *self)
+/* Take room for some more. */
+static bool take_room(run *self, size_t count)
 {
-    return atomic_fetch_sub_explicit(&self->room, 1, memory_order_relaxed) > 0;
+    return atomic_fetch_sub_explicit(&self->room, (long long)count, memory_order_relaxed) >= (long long)count;
 }
 
 static sstore_status add_hit(run *self, uint32_t index, uint32_t query, uint64_t rank, sstore_error *error)
 {
     worker *of = &self->workers[index];
-    if (!take_room(self))
+    if (!take_room(self, 1))
         return SSTORE_STOPPED;
     ss_row_batch_hit *hits = ss_grow(of->hits, of->hit_count, &of->hit_capacity, FIRST_CAPACITY, sizeof *hits);
     if (hits == NULL)
@@ -293,6 +294,25 @@ static sstore_status add_near(run *self, uint32_t index, uint32_t query, row_sli
     return status == SSTORE_OK ? add_hit(self, index, query, rank, error) : status;
 }
 
+/* Choose which of the `found` hits of a query are kept: all, or those that are not only counted and may be among its
+ * first ones. Returns their number. */
+static uint32_t choose_hits(const run *self, const row_slice *slice, uint32_t query, uint32_t found, uint32_t *hits)
+{
+    const ss_row_batch *batch = self->batch;
+    const uint64_t *fingerprint = batch->fingerprints + (size_t)query * self->words;
+    if (!self->first.skips || found == 0)
+        return found;
+    const int32_t bound = ss_first_hits_bound(&self->first, query, batch->distance);
+    uint32_t kept = bound < 0 ? 0 : found;
+    if (bound >= 0 && (uint32_t)bound < batch->distance)
+        kept = self->kernels->near_rows(slice->rows, slice->count, self->words, fingerprint, (uint32_t)bound, hits);
+    ss_first_hits_skip(&self->first, query, found - kept);
+    for (uint32_t i = 0; i < kept; i++)
+        ss_first_hits_keep(&self->first, query,
+                           ss_words_distance(slice->rows + (size_t)hits[i] * self->words, fingerprint, self->words));
+    return kept;
+}
+
 /* Test the queries `begin` to `end` - 1 against some fingerprints. */
 static sstore_status test_slice(run *self, uint32_t index, row_slice *slice, uint32_t begin, uint32_t end,
                                 ss_block_slot *slot, sstore_error *error)
@@ -305,7 +325,8 @@ static sstore_status test_slice(run *self, uint32_t index, row_slice *slice, uin
         const uint32_t found = self->kernels->near_rows(slice->rows, slice->count, self->words,
                                                         batch->fingerprints + (size_t)query * self->words,
                                                         batch->distance, hits);
-        for (uint32_t i = 0; status == SSTORE_OK && i < found; i++)
+        const uint32_t kept = choose_hits(self, slice, query, found, hits);
+        for (uint32_t i = 0; status == SSTORE_OK && i < kept; i++)
             status = add_near(self, index, query, slice, hits[i], slot, error);
     }
     return status;
@@ -398,7 +419,7 @@ static int add_match(void *context, const sstore_match *match)
     match_part *to = sink->to;
     const uint32_t words = sink->of->words;
     size_t capacity = to->capacity;
-    if (!take_room(sink->of)) {
+    if (!take_room(sink->of, 1)) {
         sink->status = SSTORE_STOPPED;
         return 1;
     }
@@ -605,6 +626,8 @@ static sstore_status scan_segment(run *self, sstore_error *error)
         self->room += (long long)(of->hit_count - of->hits_before);
         of->hit_count = of->hits_before;
     }
+    if (batch->counts_only || batch->limit > 0)
+        ss_first_hits_begin(&self->first, batch->store, self->segment);
     return ss_pool_run(batch->threads, (blocks + TASK_BLOCKS - 1) / TASK_BLOCKS, scan_blocks, self, error);
 }
 
@@ -687,12 +710,17 @@ static sstore_status find_in_segments(run *self, sstore_error *error)
     self->queries = ss_realloc(NULL, count, sizeof *self->queries);
     self->candidate_query = ss_realloc(NULL, CANDIDATES, sizeof *self->candidate_query);
     self->candidates = ss_realloc(NULL, CANDIDATES, sizeof *self->candidates);
-    sstore_status status = SSTORE_OK;
+    sstore_status status = ss_first_hits_open(&self->first, count, self->batch->counts_only ? 0 : self->batch->limit,
+                                              self->batch->match_counts != NULL
+                                                  ? self->batch->match_counts + self->batch->first_index
+                                                  : NULL,
+                                              error);
     if (self->queries == NULL || self->candidate_query == NULL || self->candidates == NULL)
         status = ss_fail_memory(error, count * sizeof *self->queries + CANDIDATES * 3 * sizeof(uint64_t));
     for (self->segment = 0; status == SSTORE_OK && self->segment < store->manifest.segment_count; self->segment++)
         if (!ss_segment_removes(store->segments[self->segment]))
             status = find_in_segment(self, error);
+    ss_first_hits_close(&self->first);
     ss_free(self->queries);
     ss_free(self->candidate_query);
     ss_free(self->candidates);

@@ -1,0 +1,63 @@
+#include "read/first_hits.h"
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "store/segment.h"
+
+/* A bound, and the hits kept below it since it was set, packed into 64 bits: the bound + 1 (0: none is set), the
+ * largest distance of these hits, and their number. */
+#define DISTANCE_BITS 12u
+#define DISTANCE_MASK ((UINT64_C(1) << DISTANCE_BITS) - 1)
+#define COUNT_SHIFT (2 * DISTANCE_BITS)
+
+static uint64_t pack(uint64_t end, uint64_t largest, uint64_t count)
+{
+    return end | largest << DISTANCE_BITS | count << COUNT_SHIFT;
+}
+
+sstore_status ss_first_hits_open(ss_first_hits *first, uint32_t count, uint64_t limit, uint64_t *counts,
+                                 sstore_error *error)
+{
+    *first = (ss_first_hits){.limit = limit, .count = count, .counts = counts};
+    if (limit == 0)
+        return SSTORE_OK;
+    first->bounds = ss_alloc(count, sizeof *first->bounds);
+    return first->bounds != NULL ? SSTORE_OK : ss_fail_memory(error, count * sizeof *first->bounds);
+}
+
+void ss_first_hits_close(ss_first_hits *first)
+{
+    ss_free(first->bounds);
+    *first = (ss_first_hits){.limit = 0};
+}
+
+/* A hit that is counted here must be one record, which no newer segment decides. One that is only left out may be in a
+ * newer segment that adds it again: so the hits of each segment are numbered anew. */
+void ss_first_hits_begin(ss_first_hits *first, const sstore *store, uint32_t segment)
+{
+    const ss_manifest_segment *of = &store->manifest.segments[segment];
+    const bool is_one_record = !store->manifest.has_ids || of->record_count == of->distinct_count;
+    first->skips = first->counts != NULL ? is_one_record && segment + 1 == store->manifest.segment_count
+                                         : first->bounds != NULL && segment >= store->removal_end;
+    for (uint32_t i = 0; first->bounds != NULL && i < first->count; i++)
+        atomic_store(&first->bounds[i], atomic_load(&first->bounds[i]) & DISTANCE_MASK);
+}
+
+int32_t ss_first_hits_bound(const ss_first_hits *first, uint32_t query, uint32_t max)
+{
+    if (first->bounds == NULL)
+        return -1;
+    const uint64_t end = atomic_load_explicit(&first->bounds[query], memory_order_relaxed) & DISTANCE_MASK;
+    return end == 0 ? (int32_t)max : (int32_t)ss_min_u64(end - 1, max);
+}
+
+void ss_first_hits_keep(const ss_first_hits *first, uint32_t query, uint32_t distance)
+{
+    const uint64_t state = atomic_load_explicit(&first->bounds[query], memory_order_relaxed);
+    const uint64_t end = state & DISTANCE_MASK, count = (state >> COUNT_SHIFT) + 1;
+    const uint64_t largest = ss_max_u64(state >> DISTANCE_BITS & DISTANCE_MASK, distance);
+    if (end != 0 && distance + 1 >= end)
+        return; /* it is not below the bound */
+    const uint64_t next = count < first->limit ? pack(end, largest, count) : pack(largest + 1, 0, 0);
+    atomic_store_explicit(&first->bounds[query], next, memory_order_relaxed);
+}

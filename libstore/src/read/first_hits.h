@@ -1,0 +1,47 @@
+/*
+ * first_hits.h - which hits of a batch need no look-up: those that are only counted, if each is one record, and those
+ * behind the first ones of their query, if only so many matches of each query are wanted.
+ *
+ * For each query there is a bound: enough hits at or below that distance are kept, so those above it are not among the
+ * first matches. Threads share the bounds without locks. One may undo what another has just noted. Then the bound stays
+ * higher for longer, which is right as well.
+ */
+#ifndef SS_FIRST_HITS_H
+#define SS_FIRST_HITS_H
+
+#include <stdatomic.h>
+
+#include "store/store.h"
+
+/* Begins zeroed: then all hits are kept. */
+typedef struct ss_first_hits {
+    uint64_t limit;        /* on the matches of each query; 0: none are wanted */
+    atomic_ullong *bounds; /* one a query; NULL without a limit */
+    uint32_t count;        /* of the queries */
+    uint64_t *counts;      /* of their matches; NULL: not wanted */
+    bool skips;            /* hits in the current segment may be skipped */
+} ss_first_hits;
+
+/* Begin a round. `limit` on the matches of each query; 0: they are only counted. MEMORY. */
+sstore_status ss_first_hits_open(ss_first_hits *first, uint32_t count, uint64_t limit, uint64_t *counts,
+                                 sstore_error *error);
+/* A zeroed one is allowed. */
+void ss_first_hits_close(ss_first_hits *first);
+
+/* Begin with a segment, and set whether hits in it may be skipped. */
+void ss_first_hits_begin(ss_first_hits *first, const sstore *store, uint32_t segment);
+
+/* The largest distance of hits that a query still needs, -1 if none; `max` if there is no bound yet. */
+int32_t ss_first_hits_bound(const ss_first_hits *first, uint32_t query, uint32_t max);
+
+/* Note that a hit is kept, at a distance that the query still needs. */
+void ss_first_hits_keep(const ss_first_hits *first, uint32_t query, uint32_t distance);
+
+/* Note that so many hits are skipped: they are counted. */
+static inline void ss_first_hits_skip(const ss_first_hits *first, uint32_t query, uint64_t count)
+{
+    if (first->counts != NULL && count > 0)
+        __atomic_fetch_add(&first->counts[query], count, __ATOMIC_RELAXED);
+}
+
+#endif
