@@ -89,6 +89,7 @@ def make_pages() -> list[pathlib.Path]:
         report(build("twenty", 2000, "--plan", "20"), *measured),
         report(build("exact", 500, "-k", "0"), *measured),
         report(build("far", 500, "-k", "16"), "--clusters"),
+        report(build("sampled", 500, "-k", "16"), "--clusters=sample"),
         report(build("hostile <b>&'\" " + "x" * 60, 100, "--recipe", HOSTILE), *measured),
     ]
     added = fingerprints(3000)

@@ -14,7 +14,7 @@ typedef struct arguments {
     task_arguments task;
     const char *output, *queries;
     const char *id_table; /* or NULL */
-    bool clusters;
+    const char *clusters; /* "" or which; or NULL */
     sstore_open_options open;
     input_options input;
 } arguments;
@@ -24,8 +24,11 @@ static const command_option options[] = {
      OPTION_FIELD(arguments, output), .common = true},
     {"queries", 0, "FILE", "also time the queries in FILE, in the formats of 'sstore build'", OPTION_TEXT,
      OPTION_FIELD(arguments, queries), .common = true},
-    {"clusters", 0, NULL, "also find the clusters, as 'sstore clusters' does", OPTION_FLAG,
-     OPTION_FIELD(arguments, clusters), .common = true},
+    {"clusters", 0, "WHICH",
+     "all (default up to about a million records): find all near-duplicates, as 'sstore clusters' does; sample: look "
+     "at "
+     "some records only",
+     OPTION_TEXT, OPTION_FIELD(arguments, clusters), .value_is_optional = true, .common = true},
     ID_TABLE_OPTION(arguments, id_table),
     {"memory", 0, "SIZE", "memory limit of --clusters, not counting the open store (default 1G)", OPTION_SIZE,
      OPTION_FIELD(arguments, task.options.memory_bytes)},
@@ -40,9 +43,10 @@ static const command_syntax syntax = {
                                      INPUT_OPTION_GROUP(offsetof(arguments, input)),
                                      {0}},
     .operands = "STORE",
-    .doc = "Write a page of HTML with charts: with --clusters the near-duplicates, then the sizes of the parts of "
-           "STORE, its tables, blocks and prefixes, and its "
-           "plan among the alternatives. The page needs no other files, runs no scripts and fetches nothing.",
+    .doc = "Write a page of HTML with charts: the near-duplicates, then the sizes of the parts of STORE, its tables, "
+           "blocks "
+           "and prefixes, and its plan among the alternatives. The page needs no other files, runs no scripts and "
+           "fetches nothing.",
     .examples = (const command_example[]){{"also time some queries, and find the clusters",
                                            "sstore report pages.store -o pages.html --queries new.txt --clusters"},
                                           {0}},
@@ -75,6 +79,15 @@ static int time_queries(arguments *all, store_view *view, const sstore *store)
     return code;
 }
 
+/* Without the option, comparing all must not take longer than the rest of the report. */
+#define MAX_COMPARED 1000000.0
+
+static bool finds_all(const arguments *all, const store_view *view)
+{
+    const double words = view->words, records = (double)view->stat.metadata.record_count;
+    return all->clusters != NULL ? strcmp(all->clusters, "sample") != 0 : records * words * words <= MAX_COMPARED;
+}
+
 static int find_clusters(const arguments *all, store_view *view, const sstore *store)
 {
     const sstore_build_options *task = &all->task.options;
@@ -85,11 +98,11 @@ static int find_clusters(const arguments *all, store_view *view, const sstore *s
                                             .tmp_dir = task->tmp_dir,
                                             .on_progress = task->on_progress};
     sstore_error error;
-    if (!all->clusters)
-        return EXIT_DONE;
     view->clusters = allocate_or_exit(1, sizeof *view->clusters);
     view->clusters->distance = view->stat.metadata.distance;
     view->clusters->words = view->words;
+    if (!finds_all(all, view))
+        return view_sample_near(view, store, show_progress);
     return message_status(sstore_clusters(store, &cluster, view_take_cluster, view->clusters, &error), &error);
 }
 
@@ -97,8 +110,8 @@ static int find_clusters(const arguments *all, store_view *view, const sstore *s
  * long. */
 static int find_out(arguments *all, store_view *view, const sstore *store)
 {
-    const double own_part = all->clusters ? 0.3 : 1;
     int code = view_read_metadata(view, store);
+    const double own_part = code == EXIT_DONE && finds_all(all, view) ? 0.3 : 0.8;
     progress_part(0, own_part * 0.2);
     if (code == EXIT_DONE)
         code = view_read_blocks(view, store, show_progress);
@@ -141,6 +154,9 @@ int cmd_report(int argc, char **argv)
     view.path = operands_only_store(command_line_parse(&syntax, argc, argv, &all));
     if (all.output == NULL)
         message_usage_error("expected -o FILE, the page to write; - is standard output");
+    if (all.clusters != NULL && strcmp(all.clusters, "") != 0 && strcmp(all.clusters, "all") != 0 &&
+        strcmp(all.clusters, "sample") != 0)
+        message_usage_error("--clusters: expected 'all' or 'sample', found '%s'", all.clusters);
     char *queries = (char *)(uintptr_t)all.queries;
     int code = queries == NULL ? EXIT_DONE : input_check_all(&queries, 1, &all.input);
     if (code == EXIT_DONE)

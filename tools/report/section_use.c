@@ -172,15 +172,39 @@ static void write_example(html *page, const store_view *view, const cluster_exam
     }
 }
 
-void section_clusters(html *page, const store_view *view)
+static void write_examples(html *page, const store_view *view, const char *title)
 {
     const char *const columns[] = {"records", "fingerprint", "distance to the first",
                                    view->names != NULL ? "name" : "id"};
+    page_table_begin(page, title, columns, 4);
+    for (uint32_t i = 0; i < CLUSTER_EXAMPLES; i++)
+        write_example(page, view, &view->clusters->examples[i]);
+    page_table_end(page);
+}
+
+static void write_sampled_clusters(html *page, const store_view *view)
+{
+    const cluster_report *clusters = view->clusters;
+    html_markup(
+        page,
+        "<p>The store is large, so only %s of its fingerprints, taken at random, were compared with all records: "
+        "%s of them have another record within %u bits. <code>sstore report --clusters</code> finds all, and "
+        "<code>sstore clusters</code> lists them.</p>\n",
+        html_count(clusters->sampled_count).text,
+        clusters->near_count > 0 ? html_count(clusters->near_count).text : "none", (unsigned)clusters->distance);
+    if (clusters->near_count > 0)
+        write_examples(page, view, "Those with the most records around them, and up to five of these");
+}
+
+void section_clusters(html *page, const store_view *view)
+{
     const cluster_report *clusters = view->clusters;
     uint32_t bins = 0;
-    if (clusters == NULL)
+    page_section(page, "clusters", clusters->is_sample ? "Near-duplicates in a sample" : "Clusters of near-duplicates");
+    if (clusters->is_sample) {
+        write_sampled_clusters(page, view);
         return;
-    page_section(page, "clusters", "Clusters of near-duplicates");
+    }
     if (clusters->cluster_count == 0) {
         html_markup(page, "<p>No record has a near-duplicate within distance %u.</p>\n", (unsigned)clusters->distance);
         return;
@@ -194,10 +218,7 @@ void section_clusters(html *page, const store_view *view)
         html_count(clusters->record_count - clusters->cluster_count).text);
     for (uint32_t i = 1; i < CLUSTER_BINS; i++)
         bins = clusters->bins[i] > 0 ? i : bins;
-    page_table_begin(page, "The largest clusters, with up to five records of each", columns, 4);
-    for (uint32_t i = 0; i < CLUSTER_EXAMPLES; i++)
-        write_example(page, view, &clusters->examples[i]);
-    page_table_end(page);
+    write_examples(page, view, "The largest clusters, with up to five records of each");
     draw_clusters(page, clusters, bins);
     write_cluster_sizes(page, clusters, bins);
 }

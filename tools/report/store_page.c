@@ -71,8 +71,13 @@ static void write_near(html *page, const store_view *view)
 {
     const cluster_report *clusters = view->clusters;
     char note[200];
-    if (clusters == NULL) {
-        page_figure(page, "Near-duplicates", "-", "not looked for: --clusters finds them");
+    if (clusters->is_sample) {
+        const double sampled = clusters->sampled_count > 0 ? (double)clusters->sampled_count : 1;
+        snprintf(note, sizeof note, "of %s sampled fingerprints have one within %u bits; --clusters finds all",
+                 html_count(clusters->sampled_count).text, (unsigned)clusters->distance);
+        page_figure(page, "Near-duplicates",
+                    clusters->near_count > 0 ? html_percent((double)clusters->near_count / sampled).text : "none seen",
+                    note);
         return;
     }
     snprintf(note, sizeof note, "could be removed, of %s in %s groups within %u bits",

@@ -110,6 +110,10 @@ typedef struct cluster_report {
     cluster_example examples[CLUSTER_EXAMPLES]; /* the largest, descending */
     uint32_t current; /* the example that the last record's cluster is; CLUSTER_EXAMPLES: none */
     uint32_t distance, words;
+    /* Of a large store, only this sample of fingerprints was compared with all, and the examples are the records around
+     * some of them. The numbers of clusters then mean nothing. */
+    bool is_sample;
+    uint64_t sampled_count, near_count; /* near_count: of these fingerprints, have near-duplicates */
 } cluster_report;
 
 /* ----- all ----- */
@@ -128,7 +132,7 @@ typedef struct store_view {
     size_t sample_count, looked_up_count;
     plan_list plans;
     query_report *queries;     /* or NULL */
-    cluster_report *clusters;  /* or NULL */
+    cluster_report *clusters;
     const output_names *names; /* of ids; or NULL */
 } store_view;
 
@@ -145,6 +149,9 @@ int view_measure_crowds(store_view *view, view_progress_fn on_progress); /* afte
 int view_make_plans(store_view *view);
 int view_time_queries(store_view *view, const sstore *store, const uint64_t *queries, size_t count,
                       view_progress_fn on_progress);
+
+/* Look for near-duplicates of fingerprints of the sample, within some seconds. */
+int view_sample_near(store_view *view, const sstore *store, view_progress_fn on_progress);
 
 /* A callback of sstore_clusters(); the context is a cluster_report. */
 int view_take_cluster(void *context, const sstore_cluster_record *record);

@@ -60,6 +60,28 @@ done
 echo 1 | awk '{ print $1 "\tother" }' | sstore names --from - few
 exits 1 sstore report STORE -o few.html --clusters --id-table few 2>/dev/null
 absent few.html
+echo "--- of a store of up to about a million records, also without --clusters; or from a sample"
+sstore report STORE -o unasked.html
+sstore report STORE -o all.html --clusters=all
+cmp unasked.html all.html
+clustered 700 8 | awk '{ print $1 "\t" NR }' | sstore build --quiet -k 5 SAMPLED
+sstore dump SAMPLED | cut -f 1 | sort -u >distinct
+sstore query --count SAMPLED --input distinct | awk '$2 > 1' >near
+sstore report SAMPLED -o sampled.html --clusters=sample
+page_text sampled.html >text
+grep -qF "of $(wc -l <distinct) sampled fingerprints have one within 5 bits" text || echo "FAILED: another sample"
+grep -qF "$(wc -l <near) of them have another record within 5 bits" text || echo "FAILED: not $(wc -l <near) of them"
+sed -n '/^Those with the most/,$p' text | grep -xE '[0-9a-f]{16}' | sort -u | comm -23 - distinct
+sed -n '/^Those with the most/,$p' text | grep -cxE '[0-9a-f]{16}' | awk '{ print ($1 >= 10 && $1 <= 25 ? "examples" : "FAILED: " $1) }'
+sstore dump SAMPLED | awk '{ print $2 "\tname " $2 }' | sort -n | sstore names --from - own-names
+sstore report SAMPLED -o - --clusters=sample --id-table own-names | grep -c '<td>name [0-9]*</td>' | awk '{ print ($1 >= 10 ? "names" : "FAILED: " $1) }'
+head -500 distinct | sstore remove --quiet --no-compact SAMPLED
+sstore report SAMPLED -o - --clusters=sample | page_text - | grep -qF "of $(($(wc -l <distinct) - 500)) sampled" || echo "FAILED: removed ones are counted"
+for count in 0 1; do
+    head -$count input | sstore build --quiet --no-ids FEW$count -
+    sstore report FEW$count -o - --clusters=sample | page_text - | grep -A2 -x Near-duplicates
+done
+exits 2 sstore report STORE -o new.html --clusters=some 2>&1
 echo "--- what comes from elsewhere is text"
 name="<b onload='x'>&\"STORE"
 sstore build --quiet --recipe "</title><script>alert(1)</script> & \"q\" 'a' "$'\xe2\x80\xae' "$name" input
