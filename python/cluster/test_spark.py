@@ -446,7 +446,8 @@ def test_example(spark_cluster: SparkCluster, data: Data, tmp_path: pathlib.Path
     ):
         command = [*ran.args[:4], tmp_path / source, tmp_path / target]
         wrong = subprocess.run(command, capture_output=True, text=True, env=spark_cluster.environment)
-        assert wrong.returncode != 0 and re.search(text, wrong.stderr) and "mapInArrow" not in wrong.stderr
+        said = wrong.stdout + wrong.stderr  # spark-submit joins what the job prints
+        assert wrong.returncode != 0 and re.search(text, said) and "mapInArrow" not in said
 
 
 def test_object_storage(data: Data, run: Any, server: dict[str, Any]) -> None:
