@@ -214,6 +214,62 @@ static void same_rows(sqlite3 *db, const char *left, const char *right)
 #define BY_HAMMING                                                                                                     \
     "SELECT number, id, fingerprint, hamming(fp, fingerprint) AS distance FROM queries, records WHERE distance <= %d"
 
+/* The first column of all rows, each followed by a space, to be freed. With a limit, the rows behind it are dropped here
+ * and not by SQLite. */
+static char *listed(sqlite3 *db, const char *sql, int64_t limit, int64_t offset)
+{
+    sqlite3_stmt *statement = prepare(db, sql);
+    sqlite3_str *text = sqlite3_str_new(db);
+    for (int64_t row = 0; sqlite3_step(statement) == SQLITE_ROW; row++)
+        if (row >= offset && (limit < 0 || row - offset < limit))
+            sqlite3_str_appendf(text, "%s ", sqlite3_column_text(statement, 0));
+    sqlite3_str_appendf(text, "%d", sqlite3_finalize(statement));
+    return sqlite3_str_finish(text);
+}
+
+/* A limit leaves the first rows, whatever else the statement has. */
+static void check_limits(sqlite3 *db, const char *path, uint32_t distance)
+{
+    static const char *const forms[] = {
+        "SELECT id FROM sstore_query(%Q, (SELECT form FROM queries WHERE number = 0), %d)",
+        "SELECT id FROM sstore_query(%Q, (SELECT form FROM queries WHERE number = 0), %d) ORDER BY distance",
+        "SELECT id FROM sstore_query(%Q, (SELECT form FROM queries WHERE number = 0), %d) ORDER BY distance DESC, id",
+        "SELECT id FROM sstore_query(%Q, (SELECT form FROM queries WHERE number = 0), %d) WHERE distance > 0",
+        "SELECT id FROM sstore_query(%Q, (SELECT form FROM queries WHERE number = 0), %d) WHERE id %% 2 = 1",
+        "SELECT id FROM sstore_query(%Q, (SELECT form FROM queries WHERE number = 0), %d) WHERE id = 1 OR distance = 1",
+        "SELECT id FROM sstore_query(%Q, (SELECT form FROM queries WHERE number = 0), %d) WHERE distance IN (1, 2)",
+        "SELECT DISTINCT distance FROM sstore_query(%Q, (SELECT form FROM queries WHERE number = 0), %d)",
+        "SELECT count(*) FROM sstore_query(%Q, (SELECT form FROM queries WHERE number = 0), %d) GROUP BY distance",
+        "SELECT sum(id & 7) OVER (ORDER BY id) FROM sstore_query(%Q, (SELECT form FROM queries WHERE number = 0), %d)",
+        "SELECT id FROM (SELECT id FROM sstore_query(%Q, (SELECT form FROM queries WHERE number = 0), %d)) WHERE id > "
+        "9",
+        "SELECT id FROM sstore_query(%Q) WHERE query IN (SELECT fp FROM queries) AND k = %d",
+        "SELECT id FROM queries, sstore_query(%Q, form, %d)",
+        "SELECT id FROM queries, sstore_query(%Q, form, %d) ORDER BY distance, number, id",
+        "SELECT id FROM queries LEFT JOIN sstore_query(%Q, form, %d)",
+        "SELECT number FROM queries WHERE fp IN (SELECT fingerprint FROM sstore_query(%Q, form, %d) WHERE distance < "
+        "2)",
+        "SELECT id FROM sstore_query(%Q, (SELECT form FROM queries WHERE number = 2), %d) UNION ALL SELECT id FROM "
+        "records",
+        "SELECT id FROM records UNION ALL SELECT id FROM sstore_query(%Q, (SELECT fp FROM queries), %d)",
+        "SELECT id FROM sstore_nearest(%Q, (SELECT form FROM queries WHERE number = 1), %d)",
+    };
+    static const int64_t limits[][2] = {{0, 0}, {1, 0}, {2, 1}, {3, 40}, {100, 3}, {-1, 2}, {INT64_MAX, INT64_MAX}};
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+        for (size_t j = 0; j < sizeof limits / sizeof *limits; j++) {
+            char *all = sqlite3_mprintf(forms[i], path, distance);
+            char *some = sqlite3_mprintf("%s LIMIT %lld OFFSET %lld", all, (long long)limits[j][0],
+                                         (long long)limits[j][1]);
+            char *expected = listed(db, all, limits[j][0], limits[j][1]), *found = listed(db, some, -1, 0);
+            testing_doing("%s", some);
+            assert_string_equal(found, expected);
+            sqlite3_free(all);
+            sqlite3_free(some);
+            sqlite3_free(expected);
+            sqlite3_free(found);
+        }
+}
+
 /* All three functions against comparisons of every query with every record. */
 static void check_functions(sqlite3 *db, const char *path, uint32_t built, uint32_t distance)
 {
@@ -243,6 +299,7 @@ static void check_functions(sqlite3 *db, const char *path, uint32_t built, uint3
             same_rows(db, functions[i], slowly);
         sqlite3_free(functions[i]);
     }
+    check_limits(db, path, distance);
     same_rows(db, nearest, nearest_slowly);
     same_rows(db, outer, outer_slowly);
     sqlite3_free(slowly);
@@ -634,6 +691,28 @@ static void test_interruption(void **state)
 }
 
 /* A query of too many matches ends with an error of SQLite's, and the next one works. */
+/* A limit also bounds the memory and the work of a query of a frequent fingerprint. */
+static void test_limit_of_frequent(void **state)
+{
+    enum { COPIES = 50000 };
+    static const char *const orders[] = {"", "ORDER BY distance"};
+    data_set set = {.id_kind = DATA_ASSIGNED, .count = COPIES, .fingerprints = test_calloc(COPIES, 8)};
+    const char *path = scratch_path("frequent");
+    sqlite3 *db = connect_loaded();
+    (void)state;
+    write_store(path, &set, 1, 3, false);
+    assert_int_equal(number(db, "SELECT count(*) FROM sstore_query(%Q, 0, 0) LIMIT 1", path), COPIES);
+    for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
+        sqlite3_memory_highwater(1);
+        const sqlite3_int64 before = sqlite3_memory_used();
+        assert_int_equal(number(db, "SELECT id FROM sstore_query(%Q, 1, 1) %s LIMIT 1 OFFSET 5", path, orders[i]), 5);
+        assert_true(sqlite3_memory_highwater(0) - before < COPIES * 8);
+    }
+    disconnect(db);
+    test_free(set.fingerprints);
+    testing_done();
+}
+
 static void test_memory(void **state)
 {
     sqlite3 *db = connect_loaded();
@@ -665,6 +744,7 @@ int main(void)
         cmocka_unit_test_teardown(test_errors, testing_teardown),
         cmocka_unit_test_teardown(test_damage, testing_teardown),
         cmocka_unit_test_teardown(test_interruption, testing_teardown),
+        cmocka_unit_test_teardown(test_limit_of_frequent, testing_teardown),
         cmocka_unit_test_teardown(test_memory, testing_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -287,6 +287,51 @@ static int disconnect_table(sqlite3_vtab *table)
     return SQLITE_OK;
 }
 
+/* SQLite 3.38 and later tells the limit of a statement that reads this table alone and has no condition that it does
+ * not tell. */
+#ifndef SQLITE_INDEX_CONSTRAINT_LIMIT
+#define SQLITE_INDEX_CONSTRAINT_LIMIT 73
+#define SQLITE_INDEX_CONSTRAINT_OFFSET 74
+#endif
+
+/* The number of a plan: of its arguments, and whether the limit and the offset follow them. */
+#define PLAN_ARGUMENTS 3
+#define PLAN_HAS_LIMIT 4
+#define PLAN_HAS_OFFSET 8
+
+static bool is_limit(const struct sqlite3_index_constraint *constraint)
+{
+    return constraint->op == SQLITE_INDEX_CONSTRAINT_LIMIT || constraint->op == SQLITE_INDEX_CONSTRAINT_OFFSET;
+}
+
+/* Matches come by distance. */
+static bool has_order(const sqlite3_index_info *info)
+{
+    return info->nOrderBy == 0 ||
+           (info->nOrderBy == 1 && info->aOrderBy[0].iColumn == COLUMN_DISTANCE && !info->aOrderBy[0].desc);
+}
+
+/* Take the limit and the offset as arguments, if all other conditions are arguments too, so that the first rows are
+ * enough. SQLite still applies both. */
+static void take_limit(sqlite3_index_info *info)
+{
+    const int given = info->idxNum;
+    int places[2] = {-1, -1}, count = 0; /* of the limit and the offset */
+    for (int i = 0; i < info->nConstraint; i++)
+        if (is_limit(&info->aConstraint[i]) && info->aConstraint[i].usable) {
+            places[info->aConstraint[i].op == SQLITE_INDEX_CONSTRAINT_OFFSET] = i;
+            count++;
+        }
+    if (places[0] < 0 || given + count != info->nConstraint)
+        return;
+    info->aConstraintUsage[places[0]].argvIndex = given + 1;
+    info->idxNum |= PLAN_HAS_LIMIT;
+    if (places[1] >= 0) {
+        info->aConstraintUsage[places[1]].argvIndex = given + 2;
+        info->idxNum |= PLAN_HAS_OFFSET;
+    }
+}
+
 /*
  * All arguments must be known before the first row, so plans in which one is not are refused: in a join, SQLite then
  * puts the table that it comes from first.
@@ -308,11 +353,14 @@ static int choose_plan(sqlite3_vtab *table, sqlite3_index_info *info)
         info->aConstraintUsage[places[i]].argvIndex = ++given;
         info->aConstraintUsage[places[i]].omit = 1;
     }
-    if (given < needed_arguments(kind))
-        return fail(table, kind == KIND_RECORDS ? "expected the path of a store"
-                                                : "expected the path of a store and a fingerprint");
+    /* A plan without them is only for one of several conditions with OR, or fails at its first row. */
+    const bool is_whole = given >= needed_arguments(kind);
     info->idxNum = given;
-    info->estimatedCost = kind == KIND_RECORDS ? 1e6 : 100;
+    if (is_whole && kind != KIND_RECORDS && has_order(info)) {
+        info->orderByConsumed = info->nOrderBy > 0;
+        take_limit(info);
+    }
+    info->estimatedCost = !is_whole ? 1e300 : kind == KIND_RECORDS ? 1e6 : 100;
     info->estimatedRows = kind == KIND_RECORDS ? 1000000 : 10;
     return SQLITE_OK;
 }
@@ -477,8 +525,26 @@ static int make_room(function_cursor *cursor, uint64_t capacity)
     return SQLITE_OK;
 }
 
-/* Run a query into the arrays, again with larger ones if they are too small. */
-static int find_matches(function_cursor *cursor, const uint64_t *query, uint32_t distance)
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* How many rows are needed. `values` has the limit and the offset, as the plan says. */
+static uint64_t needed_rows(int plan, sqlite3_value **values)
+{
+    if (!(plan & PLAN_HAS_LIMIT) || sqlite3_value_type(values[0]) != SQLITE_INTEGER)
+        return UINT64_MAX;
+    const sqlite3_int64 limit = sqlite3_value_int64(values[0]);
+    const sqlite3_int64 offset = plan & PLAN_HAS_OFFSET ? sqlite3_value_int64(values[1]) : 0;
+    if (limit < 0) /* none */
+        return UINT64_MAX;
+    const uint64_t rows = (uint64_t)limit + (offset > 0 ? (uint64_t)offset : 0);
+    return rows > 0 ? rows : 1;
+}
+
+/* Run a query into the arrays, again with larger ones if they are too small for as many rows as are needed. */
+static int find_matches(function_cursor *cursor, const uint64_t *query, uint32_t distance, uint64_t needed)
 {
     const table_function *function = function_of(cursor);
     sstore_cursor *search = cursor->store->cursor;
@@ -486,26 +552,27 @@ static int find_matches(function_cursor *cursor, const uint64_t *query, uint32_t
     sstore_status status = SSTORE_OK;
     sstore_error error;
     uint64_t count = FIRST_CAPACITY;
+    size_t capacity = 0;
     int code;
     sstore_cursor_set_stop(search, is_interrupted, &stop);
     do {
-        code = make_room(cursor, count);
+        code = make_room(cursor, smaller(count, needed));
         if (code != SQLITE_OK)
             break;
+        capacity = (size_t)smaller(cursor->capacity, needed);
         const sstore_match_columns columns = {.struct_size = sizeof columns,
                                               .fingerprint = cursor->fingerprints,
                                               .id = cursor->ids,
                                               .distance = cursor->distances};
         status = function->kind == KIND_NEAREST
-                     ? sstore_query_nearest_words_columns(search, query, distance, &columns, cursor->capacity, &count,
-                                                          &error)
-                     : sstore_query_words_columns(search, query, distance, &columns, cursor->capacity, &count, &error);
-    } while (status == SSTORE_OK && count > cursor->capacity);
+                     ? sstore_query_nearest_words_columns(search, query, distance, &columns, capacity, &count, &error)
+                     : sstore_query_words_columns(search, query, distance, &columns, capacity, &count, &error);
+    } while (status == SSTORE_OK && smaller(count, needed) > capacity);
     sstore_cursor_set_stop(search, NULL, NULL);
     sqlite3_finalize(stop.statement);
     if (code == SQLITE_OK && status != SSTORE_OK)
         code = fail_status(cursor->base.pVtab, status, &error);
-    cursor->count = code == SQLITE_OK ? (size_t)count : 0;
+    cursor->count = code == SQLITE_OK ? (size_t)smaller(count, needed) : 0;
     return code;
 }
 
@@ -534,24 +601,29 @@ static int begin_records(function_cursor *cursor)
 }
 
 /* Begin a call with these arguments. A fingerprint that is NULL has no matches. */
-static int begin_call(sqlite3_vtab_cursor *base, int count, const char *text, int value_count, sqlite3_value **values)
+static int begin_call(sqlite3_vtab_cursor *base, int plan, const char *text, int value_count, sqlite3_value **values)
 {
     function_cursor *cursor = (function_cursor *)base;
     const function_kind kind = function_of(cursor)->kind;
     fingerprint query;
     uint32_t distance = 0;
-    (void)count, (void)text;
+    const int arguments = plan & PLAN_ARGUMENTS;
+    (void)value_count, (void)text;
     end_call(cursor);
+    if (arguments < needed_arguments(kind))
+        return fail(base->pVtab, kind == KIND_RECORDS ? "expected the path of a store"
+                                                      : "expected the path of a store and a fingerprint");
     int code = take_store(cursor, values[0]);
     if (code == SQLITE_OK)
-        code = keep_arguments(cursor, value_count, values);
+        code = keep_arguments(cursor, arguments, values);
     if (code != SQLITE_OK || kind == KIND_RECORDS)
         return code != SQLITE_OK ? code : begin_records(cursor);
-    code = take_distance(cursor, value_count > 2 ? values[2] : NULL, &distance);
+    code = take_distance(cursor, arguments > 2 ? values[2] : NULL, &distance);
     if (code != SQLITE_OK || sqlite3_value_type(values[1]) == SQLITE_NULL)
         return code;
     code = take_query(cursor, values[1], &query);
-    return code == SQLITE_OK ? find_matches(cursor, query.words, distance) : code;
+    return code == SQLITE_OK ? find_matches(cursor, query.words, distance, needed_rows(plan, values + arguments))
+                             : code;
 }
 
 static int go_to_next(sqlite3_vtab_cursor *base)
