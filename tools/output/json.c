@@ -8,6 +8,7 @@
 #include "output/json.h"
 
 #include <stddef.h>
+#include <stdio.h>
 
 #ifdef SSTORE_HAVE_JANSSON
 
@@ -15,7 +16,6 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
