@@ -426,13 +426,33 @@ static sstore_status grow_counts(sstore_dedup *dedup, size_t count, sstore_error
     return SSTORE_OK;
 }
 
+/* Look up the only record of a round, by the cursor: its first match, or all. */
+static sstore_status look_up_one(insertion *self, const uint64_t *fingerprint)
+{
+    sstore_dedup *dedup = self->dedup;
+    if (self->limit != 1)
+        return sstore_query_words(dedup->cursor, fingerprint, dedup->distance, take_store_match, self, self->error);
+    uint64_t words[SSTORE_MAX_WORDS] = {0};
+    sstore_match match = {.words = words};
+    const sstore_match_columns columns = {.struct_size = sizeof columns,
+                                          .fingerprint = words,
+                                          .id = &match.id,
+                                          .distance = &match.distance};
+    const sstore_status status = sstore_query_words_columns(dedup->cursor, fingerprint, dedup->distance, &columns, 1,
+                                                            dedup->counts, self->error);
+    if (status != SSTORE_OK || dedup->counts[0] == 0)
+        return status;
+    match.fingerprint = words[0];
+    return take_store_match(self, &match) == 0 ? SSTORE_OK : SSTORE_STOPPED;
+}
+
 static sstore_status answer_round(insertion *self)
 {
     sstore_dedup *dedup = self->dedup;
     const uint64_t *fingerprints = self->fingerprints + self->begin * words_of(dedup);
     const size_t count = self->end - self->begin;
-    /* Without answers, one match tells that a record is not new. A single record is looked up by the cursor. */
-    self->limit = self->on_answer == NULL && count > 1 ? 1 : dedup->limit;
+    /* Without answers, one match tells that a record is not new. */
+    self->limit = self->on_answer == NULL ? 1 : dedup->limit;
     sstore_status status = self->limit > 0 ? grow_counts(dedup, count, self->error) : SSTORE_OK;
     if (status != SSTORE_OK)
         return status;
@@ -443,10 +463,9 @@ static sstore_status answer_round(insertion *self)
                                           .limit = self->limit,
                                           .match_counts = self->limit > 0 ? dedup->counts : NULL};
     dedup->match_count = 0;
-    status = count == 1 && self->limit == 0
-                 ? sstore_query_words(dedup->cursor, fingerprints, dedup->distance, take_store_match, self, self->error)
-                 : sstore_query_batch(dedup->store, fingerprints, count, dedup->distance, &options, take_store_match,
-                                      self, self->error);
+    status = count == 1 && self->limit <= 1 ? look_up_one(self, fingerprints)
+                                            : sstore_query_batch(dedup->store, fingerprints, count, dedup->distance,
+                                                                 &options, take_store_match, self, self->error);
     if (status == SSTORE_OK)
         return answer_until(self, self->end);
     return status == SSTORE_STOPPED && self->status != SSTORE_OK ? self->status : status;
