@@ -134,7 +134,8 @@ typedef struct sstore_cursor sstore_cursor;
 /*
  * How blocks are read. All modes give the same answers.
  *  - PREAD: each block is read by pread() and checked whenever it is read (a cursor may keep a few). A disk fault is
- *    always an error code.
+ *    always an error code. Small files of word indexes are closed, and the system copies their blocks from a map, with
+ *    the same checks and errors: a store of many words has more files than a process may open.
  *  - MMAP: files are mapped. A block is read and checked before its first use; later changes are not noticed. If a
  *    block cannot be read then, the call fails. One risk remains: if a file is cut short after its block was read, or
  *    the system took back the block's memory and the disk then fails, the next access to that block ends the process
@@ -178,10 +179,10 @@ typedef struct sstore_open_options {
  *  - MEMORY: the same as PREAD, and all block files.
  *
  * Each segment also takes about 20 KiB, and a file descriptor for each table, for the ids and for the directory. With
- * more than 64 bits, each word index of a segment (one a word, unless the segment only removes) takes the same. The
- * store's folder takes one more. Opening takes two more. If the process may not open as many, the call fails with IO
- * and EMFILE. The directory is copied into a memfd, which counts against RLIMIT_FSIZE; if it does not fit, the call
- * fails with IO and EFBIG. The copy is opened by /proc/self/fd, so /proc must be mounted.
+ * more than 64 bits, each word index of a segment (one a word, unless the segment only removes) takes the same, but
+ * for files below 1 MiB. The store's folder takes one more. Opening takes two more. If the process may not open as
+ * many, the call fails with IO and EMFILE. The directory is copied into a memfd, which counts against RLIMIT_FSIZE; if
+ * it does not fit, the call fails with IO and EFBIG. The copy is opened by /proc/self/fd, so /proc must be mounted.
  *
  * A store may be malicious, with correct checksums. Its answers may then be wrong, but no call accesses memory out of
  * bounds, and no call reports a record twice. No call takes more memory than 8 MiB and eight bytes for each byte of the

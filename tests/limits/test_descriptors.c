@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "support/process.h"
@@ -131,7 +132,15 @@ static sstore_status build_wide(const char *path, bool replace, sstore_error *er
     return store_build(path, &options, &few, 0, error);
 }
 
-/* The same of a store of several words: also those of the word indexes. */
+/* Can the system copy mapped pages, so that files need not stay open? An emulator may not. */
+static bool copies_maps(void)
+{
+    char from = 1, into = 0;
+    const struct iovec remote = {.iov_base = &from, .iov_len = 1}, local = {.iov_base = &into, .iov_len = 1};
+    return process_vm_readv(getpid(), &local, 1, &remote, 1, 0) == 1;
+}
+
+/* The same of a store of several words: none of those of the word indexes, which are small. */
 static void test_open_stores_of_words(void **state)
 {
     char path[256];
@@ -148,7 +157,7 @@ static void test_open_stores_of_words(void **state)
     assert_ok(store_change(path, true, many.fingerprints, many.ids, 20, &error), &error);
     file_list files = file_list_make(path, "");
     for (size_t i = 0; i < files.count; i++)
-        needed += strstr(files.names[i], ".blk") != NULL;
+        needed += strstr(files.names[i], ".blk") != NULL && (strstr(files.names[i], "word-") == NULL || !copies_maps());
     for (sstore_io io = SSTORE_IO_PREAD; io <= SSTORE_IO_MEMORY; io++)
         check_open(path, io == SSTORE_IO_PREAD ? needed : 1, io);
     file_list_free(&files);

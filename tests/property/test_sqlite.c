@@ -214,8 +214,8 @@ static void same_rows(sqlite3 *db, const char *left, const char *right)
 #define BY_HAMMING                                                                                                     \
     "SELECT number, id, fingerprint, hamming(fp, fingerprint) AS distance FROM queries, records WHERE distance <= %d"
 
-/* The first column of all rows, each followed by a space, to be freed. With a limit, the rows behind it are dropped here
- * and not by SQLite. */
+/* The first column of all rows, each followed by a space, to be freed. With a limit, the rows behind it are dropped
+ * here and not by SQLite. */
 static char *listed(sqlite3 *db, const char *sql, int64_t limit, int64_t offset)
 {
     sqlite3_stmt *statement = prepare(db, sql);

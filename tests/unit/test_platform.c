@@ -123,6 +123,23 @@ static void test_populate(void **state)
     close(fd);
 }
 
+/* A part that is no longer in the file is an error, and no signal. */
+static void test_copying_of_maps(void **state)
+{
+    const int fd = open_file("file");
+    uint8_t copy[100], byte = 0;
+    uint8_t *map = mmap(NULL, BYTES, PROT_READ, MAP_SHARED, fd, 0);
+    assert_ptr_not_equal(map, MAP_FAILED);
+    if (ss_platform_copy_mapped(&byte, 1, copy)) { /* not of every emulator */
+        assert_true(ss_platform_copy_mapped(map + 5000, sizeof copy, copy));
+        assert_memory_equal(copy, content + 5000, sizeof copy);
+        assert_int_equal(ftruncate(fd, 0), 0);
+        assert_false(ss_platform_copy_mapped(map + 5000, sizeof copy, copy));
+    }
+    munmap(map, BYTES);
+    close(fd);
+}
+
 static void test_processors_and_memory(void **state)
 {
     assert_true(ss_platform_processors() >= 1);
@@ -141,6 +158,7 @@ int main(void)
         cmocka_unit_test_teardown(test_unnamed_files, testing_teardown),
         cmocka_unit_test_teardown(test_hints_change_nothing, testing_teardown),
         cmocka_unit_test_teardown(test_populate, testing_teardown),
+        cmocka_unit_test_teardown(test_copying_of_maps, testing_teardown),
         cmocka_unit_test_teardown(test_processors_and_memory, testing_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -518,13 +518,24 @@ sstore_status ss_file_map(const ss_file *file, uint64_t size, const uint8_t **ma
     return SSTORE_OK;
 }
 
+static sstore_status fail_closed(const ss_file *file, uint64_t offset, sstore_error *error)
+{
+    return ss_fail(error, SSTORE_ERROR_IO, EIO, file->path, offset, "the file cannot be read, or was cut short");
+}
+
+sstore_status ss_file_map_copy(const ss_file *file, const uint8_t *map, uint64_t offset, void *buffer, size_t size,
+                               sstore_error *error)
+{
+    return ss_platform_copy_mapped(map + offset, size, buffer) ? SSTORE_OK : fail_closed(file, offset, error);
+}
+
 sstore_status ss_file_map_read(const ss_file *file, const uint8_t *map, uint64_t offset, size_t size,
                                sstore_error *error)
 {
     if (ss_platform_populate(map + offset, size))
         return SSTORE_OK;
     if (file->fd < 0)
-        return ss_fail(error, SSTORE_ERROR_IO, EIO, file->path, offset, "the file cannot be read, or was cut short");
+        return fail_closed(file, offset, error);
     /* It failed, or the system cannot do this: a read fills the page cache, or gives the error. */
     uint8_t bytes[4096];
     sstore_status status = SSTORE_OK;

@@ -128,6 +128,10 @@ sstore_status ss_file_map(const ss_file *file, uint64_t size, const uint8_t **ma
  * when it is touched. DAMAGED if the file ends before it. */
 sstore_status ss_file_map_read(const ss_file *file, const uint8_t *map, uint64_t offset, size_t size,
                                sstore_error *error);
+/* Copy a part of a map whose file was closed, with the same errors as a read. */
+sstore_status ss_file_map_copy(const ss_file *file, const uint8_t *map, uint64_t offset, void *buffer, size_t size,
+                               sstore_error *error);
+
 void ss_unmap(const uint8_t *map, uint64_t size);
 /* Copy a file of `size` bytes into memory, as a sealed file. *hash_out is the XXH3-128 of its bytes. */
 sstore_status ss_file_load_sealed(const ss_file *file, uint64_t size, ss_file *memory_out, struct ss_u128 *hash_out,

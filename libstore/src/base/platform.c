@@ -137,6 +137,13 @@ bool ss_platform_populate(const uint8_t *part, size_t size)
 #endif
 }
 
+bool ss_platform_copy_mapped(const uint8_t *part, size_t size, void *to)
+{
+    const struct iovec from = {.iov_base = (void *)(uintptr_t)part, .iov_len = size};
+    const struct iovec into = {.iov_base = to, .iov_len = size};
+    return process_vm_readv(getpid(), &into, 1, &from, 1, 0) == (ssize_t)size;
+}
+
 void ss_platform_will_need(int fd, uint64_t offset, uint64_t size)
 {
     (void)posix_fadvise(fd, (off_t)offset, (off_t)size, POSIX_FADV_WILLNEED);

@@ -36,6 +36,9 @@ bool ss_platform_sync_file_system(int fd);
 bool ss_platform_read_cached(int fd, uint64_t offset, void *buffer, size_t size);
 /* Read the pages of a map from the disk. False if this failed or is not supported: the pages may not be readable. */
 bool ss_platform_populate(const uint8_t *part, size_t size);
+/* Copy a part of a map, and read its pages from the disk if need be. False, and no signal, if this failed or is not
+ * supported. */
+bool ss_platform_copy_mapped(const uint8_t *part, size_t size, void *to);
 
 /* Begin to read a part into the page cache. */
 void ss_platform_will_need(int fd, uint64_t offset, uint64_t size);

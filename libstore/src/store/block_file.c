@@ -249,8 +249,25 @@ sstore_status ss_block_reader_open(ss_block_reader *reader, const ss_dir *dir, c
     return status;
 }
 
+void ss_block_reader_close_file(ss_block_reader *reader)
+{
+    uint8_t header[SS_HEADER_BYTES];
+    if (reader->io != SSTORE_IO_PREAD || reader->file_bytes > SMALL_MAP_BYTES ||
+        ss_file_map(&reader->file, reader->file_bytes, &reader->closed_map, NULL) != SSTORE_OK)
+        return;
+    if (ss_platform_copy_mapped(reader->closed_map, sizeof header, header)) {
+        reader->can_try = false;
+        ss_file_release(&reader->file);
+    } else {
+        ss_unmap(reader->closed_map, reader->file_bytes);
+        reader->closed_map = NULL;
+    }
+}
+
 void ss_block_reader_close(ss_block_reader *reader)
 {
+    ss_unmap(reader->closed_map, reader->file_bytes);
+    reader->closed_map = NULL;
     if (reader->io == SSTORE_IO_MMAP)
         ss_unmap(reader->base, reader->file_bytes);
     else
@@ -272,12 +289,17 @@ static sstore_status read_block(const ss_block_reader *reader, uint64_t block, u
 {
     const uint64_t offset = ss_block_offset(reader, block);
     const uint32_t block_bytes = reader->header.block_bytes;
-    const bool is_closed = reader->file.fd < 0;
-    assert(!is_closed || reader->base != NULL);
-    const sstore_status status = is_closed ? ss_file_map_read(&reader->file, reader->base, offset, block_bytes, error)
-                                           : ss_file_read_at(&reader->file, offset, buffer, block_bytes, error);
-    if (status == SSTORE_OK && is_closed)
-        memcpy(buffer, reader->base + offset, block_bytes);
+    sstore_status status;
+    if (reader->closed_map != NULL) {
+        status = ss_file_map_copy(&reader->file, reader->closed_map, offset, buffer, block_bytes, error);
+    } else if (reader->file.fd >= 0) {
+        status = ss_file_read_at(&reader->file, offset, buffer, block_bytes, error);
+    } else {
+        assert(reader->base != NULL);
+        status = ss_file_map_read(&reader->file, reader->base, offset, block_bytes, error);
+        if (status == SSTORE_OK)
+            memcpy(buffer, reader->base + offset, block_bytes);
+    }
     return status == SSTORE_OK ? check_block(reader, block, buffer, error) : status;
 }
 
@@ -317,6 +339,8 @@ bool ss_block_reader_prefetch(const ss_block_reader *reader, uint64_t block, uin
     const uint32_t block_bytes = reader->header.block_bytes;
     if (reader->base == NULL && reader->can_try && ss_file_try_read(&reader->file, offset, buffer, block_bytes))
         return true;
+    if (reader->closed_map != NULL)
+        return false;
     if (reader->base == NULL || !was_checked(reader, block)) {
         ss_file_will_need(&reader->file, offset, block_bytes);
     } else if (reader->header.number == SS_IDS_NUMBER) {
@@ -341,7 +365,7 @@ void ss_block_reader_prefetch_bytes(const ss_block_reader *reader, uint64_t bloc
 void ss_block_reader_ahead(const ss_block_reader *reader, uint64_t block, ss_read_ahead *ahead)
 {
     const uint64_t max = AHEAD_BYTES / reader->header.block_bytes;
-    if (reader->io == SSTORE_IO_MEMORY || block + ahead->step < ahead->prefetched)
+    if (reader->file.fd < 0 || block + ahead->step < ahead->prefetched)
         return;
     ahead->step = ahead->step == 0 ? max / FIRST_DIVISOR : ss_min_u64(2 * ahead->step, max);
     uint64_t from = ss_max_u64(ahead->prefetched, block);

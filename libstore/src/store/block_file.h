@@ -30,7 +30,7 @@
 #define SS_WORD_INDEX_PREFIX "word-"
 #define SS_NAME_CAPACITY 32u /* of the names above, with digits */
 
-#define SS_HEADER_BYTES 4096u         /* of a block file; so blocks begin at a page boundary */
+#define SS_HEADER_BYTES 4096u              /* of a block file; so blocks begin at a page boundary */
 #define SS_IDS_NUMBER UINT32_C(0xffffffff) /* the id column's number among the block files */
 #define SS_MAX_BLOCK_COUNT (UINT64_C(1) << 40)
 #define SS_MAX_RECIPE_BYTES 4096u
@@ -48,15 +48,15 @@ void ss_block_file_name(char name[SS_NAME_CAPACITY], uint32_t number);
 
 typedef struct ss_block_header {
     ss_u128 segment_id;
-    uint32_t number;           /* of the table, or SS_IDS_NUMBER */
-    uint32_t words;            /* of a fingerprint. If there are several, they are in the column of table 0 entirely */
-    uint32_t table_count;      /* of the segment; with distance and radius, enough to rebuild a lost manifest */
+    uint32_t number;      /* of the table, or SS_IDS_NUMBER */
+    uint32_t words;       /* of a fingerprint. If there are several, they are in the column of table 0 entirely */
+    uint32_t table_count; /* of the segment; with distance and radius, enough to rebuild a lost manifest */
     uint32_t distance;
-    uint32_t radius;           /* 0 in the id column */
+    uint32_t radius; /* 0 in the id column */
     uint32_t block_bytes;
     uint64_t block_count;
-    uint64_t item_count;       /* fingerprints, or records in the id column */
-    uint64_t key_mask;         /* 0 in the id column */
+    uint64_t item_count; /* fingerprints, or records in the id column */
+    uint64_t key_mask;   /* 0 in the id column */
     uint8_t code_lengths[SS_SYMBOL_COUNT];
     /* Of all neighbours in the table, also across blocks: how many first differ at each bit, and in how many the
      * difference of the two numbers has a 1 at each bit. */
@@ -77,8 +77,8 @@ uint64_t ss_block_file_key(const ss_block_header *header);
 ss_u128 ss_block_header_encode(const ss_block_header *header, uint8_t bytes[SS_HEADER_BYTES]);
 
 /* Decode a header, and check its checksum, version, ranges and code. `file` is for errors. DAMAGED, UNSUPPORTED. */
-sstore_status ss_block_header_decode(const uint8_t bytes[SS_HEADER_BYTES], const char *file,
-                                     ss_block_header *header, ss_u128 *checksum_out, sstore_error *error);
+sstore_status ss_block_header_decode(const uint8_t bytes[SS_HEADER_BYTES], const char *file, ss_block_header *header,
+                                     ss_u128 *checksum_out, sstore_error *error);
 
 /* ===== reader ===== */
 
@@ -87,8 +87,9 @@ typedef struct ss_block_reader {
     ss_file file;
     ss_block_header header;
     uint64_t file_key;
-    sstore_io io; /* not AUTO */
-    const uint8_t *base; /* of the map or the loaded file, header included; NULL in pread mode */
+    sstore_io io;              /* not AUTO */
+    const uint8_t *base;       /* of the map or the loaded file, header included; NULL in pread mode */
+    const uint8_t *closed_map; /* of a file in pread mode that is closed: ss_block_reader_close_file(); else NULL */
     uint64_t file_bytes;
     atomic_uchar *checked; /* a bit for each block, in mmap mode */
     bool can_try;          /* in pread mode: the file system can read cached blocks without waiting */
@@ -108,6 +109,8 @@ typedef struct ss_block_file_metadata {
  * checked. DAMAGED, UNSUPPORTED, IO, MEMORY, NOT_FOUND. */
 sstore_status ss_block_reader_open(ss_block_reader *reader, const ss_dir *dir, const ss_block_file_metadata *metadata,
                                    sstore_io io, sstore_error *error);
+/* Close the file in pread mode, if it is small and the system can copy blocks of a map safely: then it does that. */
+void ss_block_reader_close_file(ss_block_reader *reader);
 /* A zeroed reader is allowed. */
 void ss_block_reader_close(ss_block_reader *reader);
 

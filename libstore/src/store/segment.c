@@ -77,16 +77,18 @@ static ss_block_reader *block_file(ss_segment *segment, uint32_t number)
 }
 
 /* Open a block file, and check its header against the manifest. */
-static sstore_status open_blocks(ss_segment *segment, const ss_dir *dir, uint32_t number, sstore_io io,
+static sstore_status open_blocks(ss_segment *segment, const ss_dir *dir, uint32_t number, const ss_segment_use *use,
                                  sstore_error *error)
 {
     const ss_manifest_segment *metadata = &segment->metadata;
     const ss_block_file_metadata file = ss_manifest_file_metadata(metadata, number);
     const ss_block_reader *blocks = block_file(segment, number);
     const ss_block_header *header = &blocks->header;
-    const sstore_status status = ss_block_reader_open(block_file(segment, number), dir, &file, io, error);
+    const sstore_status status = ss_block_reader_open(block_file(segment, number), dir, &file, use->io, error);
     if (status != SSTORE_OK)
         return status;
+    if (use->few_files)
+        ss_block_reader_close_file(block_file(segment, number));
     bool fits = header->table_count == metadata->plan.table_count && header->distance == metadata->plan.distance;
     const bool has_code = number != SS_IDS_NUMBER && metadata->words == 1;
     for (uint32_t h = 0; !has_code && h < SS_SYMBOL_COUNT; h++)
@@ -160,7 +162,7 @@ static sstore_status open_files(ss_segment *segment, const ss_dir *dir, const ss
     for (uint32_t i = 0; status == SSTORE_OK && i < file_count; i++) {
         const uint32_t number = i < table_count ? i : SS_IDS_NUMBER;
         sstore_error problem;
-        status = open_blocks(segment, dir, number, use->io, &problem);
+        status = open_blocks(segment, dir, number, use, &problem);
         if (status != SSTORE_OK && use->on_problem != NULL && ss_is_of_one_file(&problem)) { /* leave it out */
             ss_block_reader_close(block_file(segment, number));
             *block_file(segment, number) = (ss_block_reader){.file = SS_FILE_NONE};
@@ -234,8 +236,10 @@ sstore_status ss_segment_open_part(const ss_dir *store, const ss_manifest_segmen
     ss_dir dir;
     *segment_out = NULL;
     sstore_status status = ss_segment_dir_open(store, metadata, word, &dir, error);
+    ss_segment_use part_use = *use;
+    part_use.few_files = word != SS_NO_INDEX;
     if (status == SSTORE_OK)
-        status = open_in(&dir, part, use, segment_out, error);
+        status = open_in(&dir, part, &part_use, segment_out, error);
     ss_dir_close(&dir);
     if (status == SSTORE_ERROR_NOT_FOUND && use->blocks_only) { /* the manifest names it, so it is lost */
         status = SSTORE_ERROR_DAMAGED;

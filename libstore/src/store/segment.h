@@ -69,7 +69,7 @@ typedef struct ss_table {
     ss_key_index keys; /* each block's last fingerprint, permuted */
     ss_permutation permutation;
     ss_code code;
-    ss_checked_blocks checked; /* of its fingerprints */
+    ss_checked_blocks checked;                    /* of its fingerprints */
     int16_t query_radii[SS_FINGERPRINT_BITS + 1]; /* at each distance that is SS_PLANNED */
 } ss_table; /* of whole fingerprints: without permutation and code; its keys are their first words */
 
@@ -82,9 +82,9 @@ typedef struct ss_segment {
     ss_directory *directory;
     uint32_t table_count; /* open ones */
     ss_table *tables;
-    ss_array ranks;          /* the first rank of each block of table 0 */
-    ss_block_reader ids;     /* like ids_keys, only in a store with ids */
-    ss_key_index ids_keys;   /* each block's last rank */
+    ss_array ranks;        /* the first rank of each block of table 0 */
+    ss_block_reader ids;   /* like ids_keys, only in a store with ids */
+    ss_key_index ids_keys; /* each block's last rank */
     ss_checked_blocks checked_ids;
     ss_cost_model costs;
     atomic_uchar planned[SS_FINGERPRINT_BITS + 1]; /* an ss_planning for each distance of queries */
@@ -94,14 +94,15 @@ typedef void (*ss_file_problem_fn)(void *context, const sstore_error *problem);
 
 /* How to open a segment. */
 typedef struct ss_segment_use {
-    bool records_only; /* only table 0 and the ids, to read all records in order with two files and little memory */
-    bool blocks_only;  /* only the block files, without the directory; one that is missing is DAMAGED */
-    bool without_indexes;          /* no word indexes */
+    bool records_only;    /* only table 0 and the ids, to read all records in order with two files and little memory */
+    bool blocks_only;     /* only the block files, without the directory; one that is missing is DAMAGED */
+    bool without_indexes; /* no word indexes */
     ss_file_problem_fn on_problem; /* with blocks_only: reports each block file that cannot be opened, which then has no
                                       blocks, and each folder of a word index; NULL: opening fails */
     void *context;                 /* of on_problem */
-    sstore_io io; /* not AUTO */
+    sstore_io io;                  /* not AUTO */
     sstore_strategy strategy;
+    bool few_files; /* set for word indexes, which have many files: the small ones do not stay open */
 } ss_segment_use;
 
 /* Open a segment of the store in `store`, described by its part of the manifest. Errors as sstore_open(). */
