@@ -306,7 +306,7 @@ static void test_blocks(void **state)
     char path[512];
     (void)state;
     snprintf(path, sizeof path, "%s/near.store", scratch_folder());
-    for (size_t i = 0; i < 2 * sizeof widths / sizeof *widths; i += 2) {
+    for (size_t i = 0; i < 2 * sizeof widths / sizeof *widths; i++) {
         sstore_open_options how = SSTORE_OPEN_OPTIONS_INIT;
         sstore_batch_options options = SSTORE_BATCH_OPTIONS_INIT;
         sstore_statistics statistics = SSTORE_STATISTICS_INIT;

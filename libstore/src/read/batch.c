@@ -29,13 +29,16 @@
 /* Whether a hit need not be stored. Then it is counted. */
 static bool is_skipped(const ss_batch *batch, const ss_batch_hit *hit)
 {
+    const ss_first_hits *first = &batch->first;
     const uint32_t distance = ss_popcount(hit->fingerprint ^ batch->fingerprints[hit->query]);
-    const bool is_kept = (int32_t)distance <= ss_first_hits_bound(&batch->first, hit->query, batch->distance);
-    if (is_kept)
-        ss_first_hits_keep(&batch->first, hit->query, distance);
-    else
-        ss_first_hits_skip(&batch->first, hit->query, 1);
-    return !is_kept;
+    const bool may_skip = first->records == NULL || hit->rank != SS_NO_RANK;
+    if (may_skip && (int32_t)distance > ss_first_hits_bound(first, hit->query, batch->distance)) {
+        ss_first_hits_skip(first, hit->query, ss_first_hits_records(first, hit->rank));
+        return true;
+    }
+    if (first->bounds != NULL)
+        ss_first_hits_keep(first, hit->query, distance);
+    return false;
 }
 
 sstore_status ss_batch_add_hit(const ss_batch *batch, uint32_t worker, ss_batch_hit hit, sstore_error *error)
@@ -189,6 +192,17 @@ struct sstore_match_iterator {
     sstore_status status; /* of an earlier call */
 };
 
+/* Choose which hits in the current segment need not be stored. */
+static sstore_status begin_skipping(ss_batch *batch, bool is_full_scan, sstore_error *error)
+{
+    sstore_cursor *cursor = NULL;
+    if (!batch->counts_only && batch->limit == 0)
+        return SSTORE_OK;
+    const sstore_status status = is_full_scan ? ss_batch_cursor(batch, 0, &cursor, error) : SSTORE_OK;
+    return status == SSTORE_OK ? ss_first_hits_begin(&batch->first, cursor, batch->store, batch->segment_index, error)
+                               : status;
+}
+
 /* Find the hits in all segments of records. */
 static sstore_status find_hits(sstore_match_iterator *self, sstore_error *error)
 {
@@ -201,10 +215,11 @@ static sstore_status find_hits(sstore_match_iterator *self, sstore_error *error)
         batch->segment_index = i;
         batch->segment = store->segments[i];
         batch->plan = &self->plans[i];
-        if (batch->counts_only || batch->limit > 0)
-            ss_first_hits_begin(&batch->first, store, i);
         double cost;
         const way chosen = choose_way(batch, &cost);
+        status = begin_skipping(batch, chosen == FULL_SCAN, error);
+        if (status != SSTORE_OK)
+            return status;
         status = chosen == ONE_BY_ONE ? ss_pool_run(batch->threads, (batch->count + TASK_QUERIES - 1) / TASK_QUERIES,
                                                     query_one_by_one, batch, error)
                                       : ss_batch_pass(batch, chosen == FULL_SCAN, error);

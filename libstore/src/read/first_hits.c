@@ -2,13 +2,16 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "store/segment.h"
+#include "store/lookup.h"
 
 /* A bound, and the hits kept below it since it was set, packed into 64 bits: the bound + 1 (0: none is set), the
  * largest distance of these hits, and their number. */
 #define DISTANCE_BITS 12u
 #define DISTANCE_MASK ((UINT64_C(1) << DISTANCE_BITS) - 1)
 #define COUNT_SHIFT (2 * DISTANCE_BITS)
+
+#define MAX_RECORDS (UINT64_C(1) << 20) /* of a segment whose ranks' records are counted, */
+#define RECORDS_A_QUERY UINT64_C(4096)  /* and for each query: so that takes less time than a full scan */
 
 static uint64_t pack(uint64_t end, uint64_t largest, uint64_t count)
 {
@@ -28,19 +31,42 @@ sstore_status ss_first_hits_open(ss_first_hits *first, uint32_t count, uint64_t 
 void ss_first_hits_close(ss_first_hits *first)
 {
     ss_free(first->bounds);
+    ss_free(first->records);
     *first = (ss_first_hits){.limit = 0};
 }
 
-/* A hit that is counted here must be one record, which no newer segment decides. One that is only left out may be in a
- * newer segment that adds it again: so the hits of each segment are numbered anew. */
-void ss_first_hits_begin(ss_first_hits *first, const sstore *store, uint32_t segment)
+/* Count the records of each rank. */
+static sstore_status count_records(ss_first_hits *first, sstore_cursor *cursor, const ss_segment *segment,
+                                   sstore_error *error)
+{
+    const uint64_t count = segment->metadata.distinct_count;
+    ss_block_slot *slot = segment->metadata.words == 1 ? &cursor->slots[0] : &cursor->row_ids_slot;
+    first->records = ss_alloc(count, sizeof *first->records);
+    if (first->records == NULL)
+        return ss_fail_memory(error, count * sizeof *first->records);
+    ss_cursor_renew(cursor);
+    cursor->steps.left += segment->ids.header.block_count;
+    return ss_count_ids(segment, slot, first->records, error);
+}
+
+/* A hit that is counted here is not decided by a newer segment. One that is only left out may be in a newer segment that
+ * adds it again: so the hits of each segment are numbered anew. */
+sstore_status ss_first_hits_begin(ss_first_hits *first, sstore_cursor *cursor, const sstore *store, uint32_t segment,
+                                  sstore_error *error)
 {
     const ss_manifest_segment *of = &store->manifest.segments[segment];
     const bool is_one_record = !store->manifest.has_ids || of->record_count == of->distinct_count;
-    first->skips = first->counts != NULL ? is_one_record && segment + 1 == store->manifest.segment_count
-                                         : first->bounds != NULL && segment >= store->removal_end;
+    const bool is_small = of->record_count <= ss_min_u64(first->count * RECORDS_A_QUERY, MAX_RECORDS);
+    ss_free(first->records);
+    first->records = NULL;
     for (uint32_t i = 0; first->bounds != NULL && i < first->count; i++)
         atomic_store(&first->bounds[i], atomic_load(&first->bounds[i]) & DISTANCE_MASK);
+    if (first->counts == NULL) {
+        first->skips = segment >= store->removal_end;
+        return SSTORE_OK;
+    }
+    first->skips = segment + 1 == store->manifest.segment_count && (is_one_record || (cursor != NULL && is_small));
+    return first->skips && !is_one_record ? count_records(first, cursor, store->segments[segment], error) : SSTORE_OK;
 }
 
 int32_t ss_first_hits_bound(const ss_first_hits *first, uint32_t query, uint32_t max)

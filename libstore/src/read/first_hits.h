@@ -1,5 +1,5 @@
 /*
- * first_hits.h - which hits of a batch need no look-up: those that are only counted, if each is one record, and those
+ * first_hits.h - which hits of a batch need no look-up: those that are only counted, and those
  * behind the first ones of their query, if only so many matches of each query are wanted.
  *
  * For each query there is a bound: enough hits at or below that distance are kept, so those above it are not among the
@@ -11,7 +11,7 @@
 
 #include <stdatomic.h>
 
-#include "store/store.h"
+#include "store/cursor.h"
 
 /* Begins zeroed: then all hits are kept. */
 typedef struct ss_first_hits {
@@ -19,7 +19,8 @@ typedef struct ss_first_hits {
     atomic_ullong *bounds; /* one a query; NULL without a limit */
     uint32_t count;        /* of the queries */
     uint64_t *counts;      /* of their matches; NULL: not wanted */
-    bool skips;            /* hits in the current segment may be skipped */
+    bool skips;            /* hits in the current segment may be skipped, */
+    uint32_t *records; /* if their rank has a number of records here; NULL: each rank has one, or it does not count */
 } ss_first_hits;
 
 /* Begin a round. `limit` on the matches of each query; 0: they are only counted. MEMORY. */
@@ -28,8 +29,11 @@ sstore_status ss_first_hits_open(ss_first_hits *first, uint32_t count, uint64_t 
 /* A zeroed one is allowed. */
 void ss_first_hits_close(ss_first_hits *first);
 
-/* Begin with a segment, and set whether hits in it may be skipped. */
-void ss_first_hits_begin(ss_first_hits *first, const sstore *store, uint32_t segment);
+/* Begin with a segment, and set whether hits in it may be skipped. `cursor` is one of the store. If it is not NULL, the
+ * records of all ranks may be counted first, unless that took long in comparison with a full scan. Errors: MEMORY, IO,
+ * DAMAGED. */
+sstore_status ss_first_hits_begin(ss_first_hits *first, sstore_cursor *cursor, const sstore *store, uint32_t segment,
+                                  sstore_error *error);
 
 /* The largest distance of hits that a query still needs, -1 if none; `max` if there is no bound yet. */
 int32_t ss_first_hits_bound(const ss_first_hits *first, uint32_t query, uint32_t max);
@@ -37,11 +41,17 @@ int32_t ss_first_hits_bound(const ss_first_hits *first, uint32_t query, uint32_t
 /* Note that a hit is kept, at a distance that the query still needs. */
 void ss_first_hits_keep(const ss_first_hits *first, uint32_t query, uint32_t distance);
 
-/* Note that so many hits are skipped: they are counted. */
-static inline void ss_first_hits_skip(const ss_first_hits *first, uint32_t query, uint64_t count)
+/* The number of records that are counted if a hit of a rank is skipped. */
+static inline uint64_t ss_first_hits_records(const ss_first_hits *first, uint64_t rank)
 {
-    if (first->counts != NULL && count > 0)
-        __atomic_fetch_add(&first->counts[query], count, __ATOMIC_RELAXED);
+    return first->records == NULL ? 1 : first->records[rank];
+}
+
+/* Note that hits with so many records are skipped: they are counted. */
+static inline void ss_first_hits_skip(const ss_first_hits *first, uint32_t query, uint64_t records)
+{
+    if (first->counts != NULL && records > 0)
+        __atomic_fetch_add(&first->counts[query], records, __ATOMIC_RELAXED);
 }
 
 #endif

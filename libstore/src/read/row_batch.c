@@ -294,6 +294,15 @@ static sstore_status add_near(run *self, uint32_t index, uint32_t query, row_sli
     return status == SSTORE_OK ? add_hit(self, index, query, rank, error) : status;
 }
 
+/* The number of records of some hits in a slice. */
+static uint64_t count_records(const run *self, const row_slice *slice, uint32_t count, const uint32_t *hits)
+{
+    uint64_t records = 0;
+    for (uint32_t i = 0; self->first.records != NULL && i < count; i++)
+        records += ss_first_hits_records(&self->first, slice->rank + hits[i]);
+    return self->first.records != NULL ? records : count;
+}
+
 /* Choose which of the `found` hits of a query are kept: all, or those that are not only counted and may be among its
  * first ones. Returns their number. */
 static uint32_t choose_hits(const run *self, const row_slice *slice, uint32_t query, uint32_t found, uint32_t *hits)
@@ -304,9 +313,11 @@ static uint32_t choose_hits(const run *self, const row_slice *slice, uint32_t qu
         return found;
     const int32_t bound = ss_first_hits_bound(&self->first, query, batch->distance);
     uint32_t kept = bound < 0 ? 0 : found;
+    uint64_t skipped = count_records(self, slice, found, hits);
     if (bound >= 0 && (uint32_t)bound < batch->distance)
         kept = self->kernels->near_rows(slice->rows, slice->count, self->words, fingerprint, (uint32_t)bound, hits);
-    ss_first_hits_skip(&self->first, query, found - kept);
+    skipped -= count_records(self, slice, kept, hits);
+    ss_first_hits_skip(&self->first, query, skipped);
     for (uint32_t i = 0; i < kept; i++)
         ss_first_hits_keep(&self->first, query,
                            ss_words_distance(slice->rows + (size_t)hits[i] * self->words, fingerprint, self->words));
@@ -621,13 +632,19 @@ static sstore_status scan_segment(run *self, sstore_error *error)
 {
     const ss_row_batch *batch = self->batch;
     const uint64_t blocks = batch->store->manifest.segments[self->segment].tables[0].block_count;
+    sstore_cursor *cursor = NULL;
     for (uint32_t i = 0; i < batch->threads; i++) {
         worker *of = &self->workers[i];
         self->room += (long long)(of->hit_count - of->hits_before);
         of->hit_count = of->hits_before;
     }
+    sstore_status status = SSTORE_OK;
     if (batch->counts_only || batch->limit > 0)
-        ss_first_hits_begin(&self->first, batch->store, self->segment);
+        status = worker_cursor(self, 0, &cursor, error);
+    if (cursor != NULL && status == SSTORE_OK)
+        status = ss_first_hits_begin(&self->first, cursor, batch->store, self->segment, error);
+    if (status != SSTORE_OK)
+        return status;
     return ss_pool_run(batch->threads, (blocks + TASK_BLOCKS - 1) / TASK_BLOCKS, scan_blocks, self, error);
 }
 

@@ -315,6 +315,24 @@ sstore_status ss_rank_ids_count(ss_rank_ids *ids, const ss_segment *segment, uin
     return status;
 }
 
+sstore_status ss_count_ids(const ss_segment *segment, ss_block_slot *slot, uint32_t *counts, sstore_error *error)
+{
+    const uint64_t blocks = segment->ids.header.block_count, ranks = segment->metadata.distinct_count;
+    ss_rank_ids ids = {.segment = segment, .slot = slot};
+    sstore_status status = SSTORE_OK;
+    for (uint64_t number = 0; status == SSTORE_OK && number < blocks; number++) {
+        status = open_ids(&ids, number, error);
+        uint64_t rank = ids.block.first_rank;
+        for (uint32_t i = 0; status == SSTORE_OK && i < ids.block.count; i++) {
+            rank += ss_ids_block_starts_rank(&ids.block, i);
+            if (SS_UNLIKELY(rank >= ranks))
+                return ss_block_reader_malformed(&segment->ids, number, SS_OTHER_LAST_RANK, error);
+            counts[rank]++;
+        }
+    }
+    return status;
+}
+
 /* ===== lookup in a segment ===== */
 
 /* Blocks are read into buffers only in pread mode. */

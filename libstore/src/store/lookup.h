@@ -64,6 +64,9 @@ sstore_status ss_rank_ids_seek(ss_rank_ids *ids, uint64_t id, bool *found_out, s
 sstore_status ss_rank_ids_count(ss_rank_ids *ids, const ss_segment *segment, uint64_t rank, ss_block_slot *slot,
                                 uint64_t *count_out, sstore_error *error);
 
+/* Count the ids of every rank of a segment: counts[rank], zeroed before. Reads all blocks of ids through the slot. */
+sstore_status ss_count_ids(const ss_segment *segment, ss_block_slot *slot, uint32_t *counts, sstore_error *error);
+
 /* Report that a rank has no ids. */
 sstore_status ss_fail_ids_missing(const ss_segment *segment, uint64_t rank, sstore_error *error);
 
