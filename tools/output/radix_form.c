@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define HEX_DIGITS 16u /* of a word */
+#define DECIMAL_DIGITS 20u
 #define BITS 64u
 
 /* ----- plain numbers ----- */
@@ -44,14 +45,12 @@ const char *output_hex_string(char to[17], uint64_t value)
 
 char *output_decimal(char *to, uint64_t value)
 {
-    char digits[20];
-    size_t first = sizeof digits;
-    do {
-        digits[--first] = (char)('0' + value % 10);
-        value /= 10;
-    } while (value > 0);
-    memcpy(to, digits + first, sizeof digits - first);
-    return to + (sizeof digits - first);
+    uint32_t count = 1;
+    for (uint64_t power = 10; count < DECIMAL_DIGITS && value >= power; power *= 10)
+        count++;
+    for (uint32_t i = count; i-- > 0; value /= 10)
+        to[i] = (char)('0' + value % 10);
+    return to + count;
 }
 
 /* ----- numbers of several words ----- */

@@ -201,6 +201,29 @@ static sstore_status find_near(slice_worker *self, const sstore_record *query, c
     }
 }
 
+/* In a full scan, count the near fingerprints of a group between first and last that need not be stored, and keep the
+ * others. */
+static void skip_hits(slice_worker *self, const sstore_record *query, const slice_block *in, uint64_t first,
+                      uint64_t last)
+{
+    const ss_batch *batch = self->pass->batch;
+    ss_near *near = &self->near;
+    const int32_t bound = ss_first_hits_bound(&batch->first, (uint32_t)query->id, batch->distance);
+    uint64_t records = 0, left = near->mask;
+    for (uint64_t mask = near->mask; mask != 0; mask &= mask - 1) {
+        const uint32_t i = (uint32_t)__builtin_ctzll(mask);
+        const uint64_t value = near->values[i];
+        const bool is_kept = (int32_t)ss_popcount(value ^ query->fingerprint) <= bound;
+        if (is_kept)
+            continue;
+        left &= ~(UINT64_C(1) << i);
+        if (value >= first && value <= last)
+            records += ss_first_hits_records(&batch->first, in->rank + near->group * SS_GROUP_SIZE + i);
+    }
+    near->mask = left;
+    ss_first_hits_skip(&batch->first, (uint32_t)query->id, records);
+}
+
 /* Test groups of a block, and report the matches between first and last. */
 static sstore_status test_groups(slice_worker *self, const sstore_record *query, const slice_block *in, uint64_t first,
                                  uint64_t last)
@@ -210,6 +233,8 @@ static sstore_status test_groups(slice_worker *self, const sstore_record *query,
         sstore_status status = find_near(self, query, in);
         if (status != SSTORE_OK || SS_LIKELY(near->group == near->end))
             return status;
+        if (self->pass->is_full_scan && self->pass->batch->first.skips)
+            skip_hits(self, query, in, first, last);
         for (uint64_t mask = near->mask; mask != 0; mask &= mask - 1) {
             const uint32_t i = (uint32_t)__builtin_ctzll(mask);
             const uint64_t value = near->values[i];

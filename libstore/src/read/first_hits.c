@@ -49,8 +49,8 @@ static sstore_status count_records(ss_first_hits *first, sstore_cursor *cursor, 
     return ss_count_ids(segment, slot, first->records, error);
 }
 
-/* A hit that is counted here is not decided by a newer segment. One that is only left out may be in a newer segment that
- * adds it again: so the hits of each segment are numbered anew. */
+/* A hit that is counted here is not decided by a newer segment. One that is only left out may be in a newer segment
+ * that adds it again: so the hits of each segment are numbered anew. */
 sstore_status ss_first_hits_begin(ss_first_hits *first, sstore_cursor *cursor, const sstore *store, uint32_t segment,
                                   sstore_error *error)
 {
