@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Builds stores from fingerprints in the forms of many programs, and compares them with values computed here.
 
-    value_forms.py    prints the seed, FAILED lines, and a figure; exit 1 if something failed
+    value_forms.py [CHECK...]    prints the seed, FAILED lines, and a figure; exit 1 if something failed
 """
 import base64
 import json
@@ -262,6 +262,88 @@ def check_arrays():
         reads("(n, 2) of 128 bits", pairs, options, [(1 << 127) + 7, (5 << 64) + 9], 128, name="input.npy")
 
 
+def words(form, rows):
+    """Rows of numbers, as they are stored."""
+    return b"".join(struct.pack(form, number) for row in rows for number in row)
+
+
+def check_array_columns():
+    """What is in which column of an array, or of pairs, is as --columns says. Rows of 0 and 1 are bits in any type."""
+    values, ids = some(64, 30), [numbers.getrandbits(40) for _ in range(30)]
+    pairs, swapped = [*zip(values, ids)], [*zip(ids, values)]
+    for kind, form in (("<u8", "<Q"), (">u8", ">Q")):
+        array = npy(kind, "(30, 2)", words(form, swapped))
+        for options in ([], ["--bits", 64]):
+            reads("ids first", array, [*options, "--columns", "id,fingerprint"], values, 64, ids, name="input.npy")
+            reads("skipped", array, [*options, "--columns", "-,fingerprint"], values, 64, name="input.npy")
+        reads("the rest is skipped", npy(kind, "(30, 2)", words(form, pairs)), ["--columns", "fingerprint,-"], values, 64,
+              name="input.npy")
+        three = npy(kind, "(30, 3)", words(form, [(i, v, v ^ 1) for i, v in swapped]))
+        for columns in ("id,fingerprint", "id,fingerprint,fingerprint"):
+            reads("ids first, 128 bits", three, ["--columns", columns], [v << 64 | v ^ 1 for v in values], 128, ids,
+                  name="input.npy")
+        refuses("too many columns", array, ["--columns", "id,fingerprint,-,-"], "--columns", name="input.npy")
+        refuses("fingerprints apart", three, ["--columns", "fingerprint,id,fingerprint"], "neighbours", name="input.npy")
+        for order in ("True", "False"):
+            one = npy(kind, "(30, 1)", words(form, [[v] for v in values])).replace(b"False", f"{order:5}".encode())
+            reads("one column", one, [], values, 64, name="input.npy")
+    reads("pairs", words("<Q", swapped), ["--columns", "id,fingerprint"], values, 64, ids, name="input.rec")
+    reads("pairs whose ids are skipped", words("<Q", pairs), ["--columns", "fingerprint,-"], values, 64, name="input.rec")
+    refuses("pairs of one column", words("<Q", pairs), ["--columns", "fingerprint"], "--columns", name="input.rec")
+    refuses("words of two columns", words("<Q", pairs), ["--columns", "id,fingerprint"], "--columns", name="input.u64")
+    halves = [(v >> 32, v & 0xffffffff) for v in values]
+    small, few = [v >> 32 for v in values], [i & 0x7fffffff for i in ids]
+    for kind, form in (("<u4", "<I"), (">u4", ">I")):
+        array = npy(kind, "(30, 2)", words(form, halves))
+        for options in ([], ["--bits", 64]):
+            refuses("(n, 2) of 32 bits", array, options, "--columns fingerprint ", "--columns fingerprint,id",
+                    name="input.npy")
+            reads("halves", array, [*options, "--columns", "fingerprint"], values, 64, name="input.npy")
+            reads("halves", array, [*options, "--columns", "fingerprint,fingerprint"], values, 64, name="input.npy")
+            reads("halves and ids", npy(kind, "(30, 2)", words(form, zip(small, few))),
+                  [*options, "--columns", "fingerprint,id"], small, 64, few, name="input.npy")
+        reads("four halves", npy(kind, "(30, 4)", words(form, [a + a for a in halves])), [],
+              [v << 64 | v for v in values], 128, name="input.npy")
+    quarters = npy("<u2", "(30, 4)", words("<H", [[v >> shift & 0xffff for shift in (48, 32, 16, 0)] for v in values]))
+    reads("quarters", quarters, [], values, 64, name="input.npy")
+    for bits in (64, 192, 1024):
+        wide = some(bits, 30)
+        rows = [[v >> i & 1 for i in reversed(range(bits))] for v in wide]
+        for kind, form in (("<i2", "<h"), (">i2", ">h"), ("<i4", "<i"), ("<i8", "<q"), (">u8", ">Q"), ("<f2", "<e"),
+                           ("<f4", "<f"), (">f8", ">d")):
+            for options in ([], ["--bits", bits]):
+                reads("bits", npy(kind, f"(30, {bits})", words(form, rows)), options, wide, bits, name="input.npy")
+            odd = npy(kind, f"(30, {bits})", words(form, [*rows[:-1], [2, *rows[-1][1:]]]))
+            if bits > 64 and form[1] != "h":
+                refuses("no bits", odd, [], "found" if form[1] in "efd" else "shape", name="input.npy")
+    square = [[v >> i & 1 for i in reversed(range(64))] for v in values]
+    for kind in ("|b1", "|u1", "<i8", "<f4"):
+        form = {"|b1": "B", "|u1": "B", "<i8": "<q", "<f4": "<f"}[kind]
+        reads("squares of bits", npy(kind, "(30, 8, 8)", words(form, square)), [], values, 64, name="input.npy")
+    refuses("pictures", npy("|u1", "(30, 8, 8)", words("B", [[v] * 64 for v in range(30)])), [], "reshape",
+            name="input.npy")
+    for size in (63, 166):
+        odd = some(size, 30)
+        rows = [[v >> i & 1 for i in reversed(range(size))] for v in odd]
+        for options in (["--pad", "--bits", size], *([["--pad"]] if size > 64 else [])):
+            reads("an odd number of bits", npy("|u1", f"(30, {size})", words("B", rows)), options,
+                  [v << -size % 64 for v in odd], size + -size % 64, name="input.npy")
+    refuses("floats", npy("<f8", "(30,)", words("<d", [[v] for v in values])), [], "floats", name="input.npy")
+    refuses("2048 bits", npy("|u1", "(30, 256)", bytes([7]) * 7680), [], "1024", name="input.npy")
+
+
+def check_binary_signed32():
+    values = some(32, 30) + [1 << 31, (1 << 32) - 1]
+    signed = [v - (v >> 31 << 32) for v in values]
+    for rows in (values, signed):
+        data = b"".join((v & (1 << 64) - 1).to_bytes(8, "little") for v in rows)
+        for name, content in (("input.u64", data), ("input.npy", npy("<i8", "(32,)", data))):
+            reads("32 bits", content, ["--radix", "signed32", "--strict"], values, 64, name=name)
+            long = content[:-8] + struct.pack("<Q", 1 << 40)
+            refuses("more than 32 bits", long, ["--radix", "signed32"], "32 bits", f"{len(long) - 8}", name=name)
+            reads("more than 32 bits", long, ["--radix", "signed32", "--skip-bad"], values[:-1], 64, name=name)
+
+
 def check_sizes():
     """--pad fills any number of bits up at the end."""
     for size in (72, 166 + 2, 200, 1000, 1016, *(8 * numbers.randint(9, 127) for _ in range(2))):
@@ -325,7 +407,8 @@ def check_bases():
 
 print("seed", seed)
 for check in (check_widths, check_marks, check_kinds, check_columns, check_signed32, check_json, check_arrays,
-              check_sizes, check_bases):
-    check()
+              check_array_columns, check_binary_signed32, check_sizes, check_bases):
+    if len(sys.argv) == 1 or check.__name__ in sys.argv[1:]:
+        check()
 print(f"figure: {tried} forms of fingerprints: {failed} failed")
 sys.exit(failed > 0)

@@ -15,10 +15,21 @@ static uint32_t assumed_words(uint32_t known)
     return known > 0 ? known : 1;
 }
 
+/* Place fingerprint and id as --columns says. */
+static int choose_columns(input_reader *reader, word_layout *layout)
+{
+    return reader->options->columns == NULL ||
+                   word_layout_choose(layout, &reader->lines, layout->words, &reader->source.fault)
+               ? EXIT_DONE
+               : EXIT_FAILED;
+}
+
 int format_u64_read(input_reader *reader)
 {
     const uint32_t words = reader->lines.are_ids ? 1 : assumed_words(reader->shape->words);
-    return word_layout_read(reader, &(word_layout){.words = words}, UINT64_MAX);
+    word_layout layout = word_layout_make(words, false);
+    const int code = choose_columns(reader, &layout);
+    return code != EXIT_DONE ? code : word_layout_read(reader, &layout, UINT64_MAX);
 }
 
 /* What the header of pairs says (output/records.h). */
@@ -69,8 +80,8 @@ static int take_pairs_header(input_reader *reader, word_layout *layout)
         return code;
     if (source->end - source->begin < header.bytes)
         return byte_stream_fail(&source->fault, "the file ends within its header");
+    *layout = word_layout_make(header.words, true);
     layout->has_header = true;
-    layout->words = header.words;
     if (header.recipe_bytes > 0)
         code = input_take_recipe(reader, source->buffer + source->begin + RECORDS_HEADER_BYTES, header.recipe_bytes);
     input_source_take(source, header.bytes);
@@ -79,8 +90,10 @@ static int take_pairs_header(input_reader *reader, word_layout *layout)
 
 int format_rec_read(input_reader *reader)
 {
-    word_layout layout = {.words = assumed_words(reader->shape->words), .has_ids = true};
-    const int code = take_pairs_header(reader, &layout);
+    word_layout layout = word_layout_make(assumed_words(reader->shape->words), true);
+    int code = take_pairs_header(reader, &layout);
+    if (code == EXIT_DONE)
+        code = choose_columns(reader, &layout);
     return code != EXIT_DONE ? code : word_layout_read(reader, &layout, UINT64_MAX);
 }
 
@@ -88,15 +101,18 @@ void format_u64_expect(const input_sample *from, const input_options *options, i
 {
     (void)options;
     expected->assumes_words = expected->words == 0;
-    word_layout_expect(from, 0, &(word_layout){.words = assumed_words(expected->words)}, expected);
+    const word_layout layout = word_layout_make(assumed_words(expected->words), false);
+    word_layout_expect(from, 0, &layout, expected);
 }
 
 void format_rec_expect(const input_sample *from, const input_options *options, input_expectation *expected)
 {
-    (void)options;
     line_fault ignored;
     pairs_header header = {.words = assumed_words(expected->words)};
     expected->assumes_words = expected->words == 0 && !has_pairs_header(from->bytes, from->size);
-    if (!has_pairs_header(from->bytes, from->size) || parse_pairs_header(from->bytes, &header, &ignored))
-        word_layout_expect(from, header.bytes, &(word_layout){.words = header.words, .has_ids = true}, expected);
+    if (has_pairs_header(from->bytes, from->size) && !parse_pairs_header(from->bytes, &header, &ignored))
+        return;
+    word_layout layout = word_layout_make(header.words, true);
+    if (options->columns == NULL || word_layout_choose(&layout, &options->lines, layout.words, &ignored))
+        word_layout_expect(from, header.bytes, &layout, expected);
 }

@@ -16,8 +16,8 @@
 #define NO_TUPLE "the shape is not a tuple of numbers"
 
 typedef struct npy_type {
-    const char *name;
-    layout_part part;
+    char kind; /* as NumPy names it: 'u', 'i', 'b' or 'f' */
+    uint32_t bytes;
     bool big_endian;
 } npy_type;
 
@@ -76,22 +76,19 @@ static bool string_is(const char *text, size_t length, const char *word)
 static bool parse_type(npy_parser *parser, npy_header *header)
 {
     /* Signed numbers are two's complement: programs without unsigned types store fingerprints in them. */
-    static const npy_type types[] = {{"<u8", PART_WORD, false}, {"<i8", PART_WORD, false}, {">u8", PART_WORD, true},
-                                     {">i8", PART_WORD, true},  {"<u4", PART_HALF, false}, {"<i4", PART_HALF, false},
-                                     {">u4", PART_HALF, true},  {">i4", PART_HALF, true},  {"|u1", PART_BYTE, true},
-                                     {"|i1", PART_BYTE, true},  {"|b1", PART_BIT, true}};
+    static const char *const names[] = {"u1", "u2", "u4", "u8", "i1", "i2", "i4", "i8", "b1", "f2", "f4", "f8"};
     const char *text = parser->at;
     size_t length = 0;
     if (!take_string(parser, &text, &length))
         length = (size_t)(parser->end - text);
-    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
-        if (string_is(text, length, types[i].name)) {
-            header->type = types[i];
+    for (size_t i = 0; length == 3 && i < sizeof names / sizeof *names; i++) {
+        if (memcmp(text + 1, names[i], 2) == 0 && memchr(names[i][1] == '1' ? "|" : "<>", text[0], 2) != NULL) {
+            header->type = (npy_type){names[i][0], (uint32_t)(names[i][1] - '0'), text[0] == '>'};
             return true;
         }
     }
     return line_fault_found(parser->fault,
-                            "an array of integers of 64 or 32 bits, of bytes or of booleans, such as <u8", text,
+                            "an array of integers, of booleans, or of numbers 0 and 1, such as of the type <u8", text,
                             length);
 }
 
@@ -164,94 +161,169 @@ static bool parse_header(npy_parser *parser, npy_header *header)
     return header->keys == 7 || line_fault_set(parser->fault, NO_DICT);
 }
 
-#define NO_RECORDS "expected an array of shape (n,), or of shape (n, 2) for fingerprints and ids"
+/* ----- the shape ----- */
 
-/* Each row of a table of words is a fingerprint, or a fingerprint and an id: as the known words or --columns say. */
-static bool check_word_columns(uint64_t columns, const npy_known *known, word_layout *layout, line_fault *fault)
+#define MAX_BITS (64u * SSTORE_MAX_WORDS)
+#define AT_MOST "; fingerprints have at most 1024 bits"
+#define PAD "; --pad fills up other sizes"
+
+/* Each row is a fingerprint, or a fingerprint and an id: as --columns or the known words say. */
+static bool check_word_columns(const npy_known *known, word_layout *layout, line_fault *fault)
 {
+    const uint32_t columns = layout->columns;
     uint32_t words = known->words;
-    if (columns < 2 || columns > SSTORE_MAX_WORDS + 1)
-        return line_fault_set(fault, NO_RECORDS);
-    if (words == 0 && known->has_columns && known->lines->columns[0] == LINE_COLUMN_FINGERPRINT)
-        words = (uint32_t)columns - (known->lines->column_count > 1 && known->lines->columns[1] == LINE_COLUMN_ID);
-    if (words == 0 && columns <= SSTORE_MAX_WORDS)
+    if (columns == 0 || columns > SSTORE_MAX_WORDS + 1)
         return line_fault_set(fault,
-                              "an array of shape (n, %" PRIu64 ") has fingerprints of %" PRIu64 " bits, or of %" PRIu64
-                              " bits and ids: --bits %" PRIu64 " or --bits %" PRIu64
-                              " says which, or --columns fingerprint or fingerprint,id",
+                              "expected an array of shape (n,), or of shape (n, w) or (n, w + 1) for fingerprints "
+                              "of w words of 64 bits, w up to 16, without or with ids");
+    if (columns == 1)
+        words = 1;
+    else if (words == 0 && columns <= SSTORE_MAX_WORDS)
+        return line_fault_set(fault,
+                              "an array of shape (n, %" PRIu32 ") has fingerprints of %" PRIu32 " bits, or of %" PRIu32
+                              " bits and ids: --bits %" PRIu32 " or --bits %" PRIu32
+                              " says which, or --columns fingerprint or --columns fingerprint,id",
                               columns, 64 * columns, 64 * (columns - 1), 64 * columns, 64 * (columns - 1));
-    if (words == 0)
-        words = (uint32_t)columns - 1;
+    else if (words == 0)
+        words = columns - 1;
     if (columns != words && columns != words + 1)
         return line_fault_set(fault,
                               "expected fingerprints of %" PRIu32 " bits in an array of %" PRIu32
-                              " columns of words, or of %" PRIu32 " with ids, found %" PRIu64 "; " LINE_SEE_BITS,
+                              " columns of words, or of %" PRIu32 " with ids, found %" PRIu32 "; " LINE_SEE_BITS,
                               64 * words, words, words + 1, columns);
-    layout->words = words;
+    layout->parts = words;
     layout->has_ids = columns != words;
+    layout->id_at = words;
     return true;
 }
 
-/* Each row of a table of bytes or bits is a fingerprint: big-endian words, the first one of which is the most
- * significant. */
-static bool check_small_columns(uint64_t columns, const npy_known *known, word_layout *layout, line_fault *fault)
+/* The numbers of 32 bits in a row may be one fingerprint. Two may also be a fingerprint and its id. */
+static bool check_half_columns(word_layout *layout, line_fault *fault)
 {
-    const uint64_t bits = layout->part == PART_BYTE ? 8 * columns : columns;
-    if (columns == 0 || columns > 64 * SSTORE_MAX_WORDS || bits > 64 * SSTORE_MAX_WORDS ||
-        (bits % 64 != 0 && !known->lines->pads))
-        return line_fault_set(
-            fault,
-            layout->part == PART_BYTE
-                ? "expected bytes of shape (n, 8), or (n, 8 * w) for fingerprints of w words of 64 bits; --pad fills "
-                  "up "
-                  "other sizes up to 128"
-                : "expected booleans of shape (n, 64), or (n, 64 * w) for fingerprints of w words of 64 bits; --pad "
-                  "fills up other sizes up to 1024");
+    if (layout->columns != 2)
+        return true;
+    return line_fault_set(fault, "an array of shape (n, 2) of numbers of 32 bits has fingerprints of 64 bits, or of 32 "
+                                 "bits and ids: --columns fingerprint or --columns fingerprint,id says which");
+}
+
+/* Set the words of a fingerprint of parts or bits. */
+static bool check_parts(const npy_known *known, word_layout *layout, line_fault *fault)
+{
+    const uint32_t part = layout->form == FORM_BITS ? 1 : 8 * layout->item_bytes;
+    const uint64_t bits = (uint64_t)part * layout->parts;
+    const bool is_number = layout->form == FORM_PARTS && layout->parts == 1 && layout->item_bytes > 1;
+    const uint32_t known_bits = known->lines->pads ? known->lines->bits : 0;
+    if (bits == 0 || bits > MAX_BITS || (bits % 64 != 0 && !is_number && !known->lines->pads))
+        return line_fault_set(fault,
+                              "expected an array of shape (n, %" PRIu32 "), or (n, %" PRIu32
+                              " * w) for fingerprints of w words of 64 bits, found (n, %" PRIu32 "), so %" PRIu64
+                              " bits%s",
+                              64 / part, 64 / part, layout->parts, bits, bits > MAX_BITS ? AT_MOST : PAD);
+    if (known_bits > 0 && bits != known_bits)
+        return line_fault_set(fault,
+                              "expected fingerprints of %" PRIu32 " bits, found %" PRIu64 " bits; " LINE_SEE_BITS,
+                              known_bits, bits);
     layout->words = (uint32_t)(bits + 63) / 64;
-    if (layout->part == PART_BYTE && bits % 64 == 0)
-        layout->part = PART_WORD; /* which are read faster */
     return true;
 }
 
-/* Are the rows of bytes single bits? So they are if no byte is more, unless the known words say otherwise. `bytes` are
- * the first of the data. */
-static void find_bits(const npy_header *header, const npy_known *known, const char *bytes, size_t size,
-                      word_layout *layout)
+/* Are the numbers of a row single bits? So they are if no number is more than 1, unless the known width says
+ * otherwise. `bytes` are the first of the data. */
+static bool find_bits(const npy_known *known, const char *bytes, size_t size, const word_layout *layout)
 {
-    const uint64_t columns = layout->columns;
-    const bool may_be = header->type.part == PART_BYTE && columns >= 64 && columns <= 64 * SSTORE_MAX_WORDS &&
-                        (columns % 64 == 0 || known->lines->pads);
-    const uint32_t as_bits = (uint32_t)(columns + 63) / 64, as_bytes = (uint32_t)(columns + 7) / 8;
-    if (may_be && known->words != as_bytes && (known->words == 0 || known->words == as_bits) && size > 0 &&
-        words_are_bits(bytes, size))
-        layout->part = PART_BIT;
+    const uint32_t columns = layout->columns, known_bits = known->lines->pads ? known->lines->bits : 0;
+    const uint64_t as_parts = (uint64_t)columns * layout->item_bytes;
+    const uint32_t as_bits = (columns + 63) / 64;
+    if (known_bits > 0 ? known_bits != columns : columns < 64 || (columns % 64 != 0 && !known->lines->pads))
+        return false;
+    if (known->words > 0 && known_bits == 0 && (known->words != as_bits || known->words == (as_parts + 7) / 8))
+        return false;
+    return columns <= MAX_BITS && size > 0 && word_layout_is_bits(layout, bytes, size);
+}
+
+/* The bits of the number 1. */
+static uint64_t find_one(const npy_type *type)
+{
+    return type->kind != 'f'  ? 1
+           : type->bytes == 8 ? UINT64_C(0x3ff0000000000000)
+           : type->bytes == 4 ? 0x3f800000
+                              : 0x3c00;
+}
+
+/* Bytes in whole words are read faster as these. */
+static void join_bytes(word_layout *layout)
+{
+    if (layout->item_bytes != 1 || layout->form != FORM_PARTS || layout->columns % 8 != 0)
+        return;
+    layout->form = FORM_WORDS;
+    layout->item_bytes = 8;
+    layout->big_endian = true;
+    layout->columns = layout->parts = layout->words;
+}
+
+/* What a row has, if it is not bits. */
+static bool check_numbers(const npy_header *header, const npy_known *known, word_layout *layout, line_fault *fault)
+{
+    layout->form = layout->item_bytes == 8 ? FORM_WORDS : FORM_PARTS;
+    if (header->type.kind == 'f')
+        return line_fault_set(fault, "expected integers, or numbers 0 and 1 in 64 columns or a multiple, found floats, "
+                                     "which lose digits: write a.astype('uint64') before they are floats");
+    if (header->dimensions > 2)
+        return line_fault_set(fault,
+                              "expected an array of one or two dimensions, found %zu; a.reshape(len(a), -1) makes "
+                              "a row of each fingerprint",
+                              header->dimensions);
+    if (header->dimensions == 1 && layout->item_bytes == 1)
+        return line_fault_set(fault, "expected bytes of shape (n, 8), or (n, 8 * w) for fingerprints of w words of 64 "
+                                     "bits, found shape (n,)");
+    if (known->has_columns && layout->item_bytes > 1) {
+        if (!word_layout_choose(layout, known->lines, known->words, fault))
+            return false;
+    } else if (layout->item_bytes == 8) {
+        if (!check_word_columns(known, layout, fault))
+            return false;
+    } else if (layout->item_bytes == 4 && !check_half_columns(layout, fault)) {
+        return false;
+    }
+    return check_parts(known, layout, fault);
+}
+
+/* Set how many numbers a row has, of all dimensions but the first. */
+static bool take_columns(const npy_header *header, word_layout *layout, line_fault *fault)
+{
+    uint64_t columns = 1;
+    if (header->dimensions == 0)
+        return line_fault_set(fault, "expected an array of shape (n,) or (n, columns), found a single number");
+    for (size_t i = 1; i < header->dimensions; i++)
+        if (__builtin_mul_overflow(columns, header->shape[i], &columns) || columns > UINT32_MAX)
+            return line_fault_set(fault, "the shape has a number that is too large");
+    if (header->dimensions > 1 && header->column_major && columns > 1)
+        return line_fault_set(fault, "expected fortran_order False (in Python: numpy.ascontiguousarray(a))");
+    *layout = word_layout_make(1, false);
+    layout->big_endian = header->type.big_endian;
+    layout->item_bytes = header->type.bytes;
+    layout->one = find_one(&header->type);
+    layout->columns = layout->parts = (uint32_t)columns;
+    return true;
 }
 
 /* If the array has the shape of records, set their number and layout. `bytes`: the first of the data. */
 static bool check_shape(const npy_header *header, const npy_known *known, const char *bytes, size_t size,
                         uint64_t *count_out, word_layout *layout_out, line_fault *fault)
 {
-    const bool is_table = header->dimensions == 2, are_words = header->type.part == PART_WORD;
-    const bool are_small = header->type.part == PART_BYTE || header->type.part == PART_BIT;
-    const uint64_t columns = is_table ? header->shape[1] : are_small ? 0 : 1;
+    if (!take_columns(header, layout_out, fault))
+        return false;
     *count_out = header->shape[0];
-    *layout_out = (word_layout){.words = 1,
-                                .big_endian = header->type.big_endian,
-                                .part = header->type.part,
-                                .columns = columns <= 64 * SSTORE_MAX_WORDS ? (uint32_t)columns : UINT32_MAX};
-    if (!are_small && header->dimensions != 1 && !is_table)
-        return line_fault_set(fault, NO_RECORDS);
-    if (header->type.part == PART_HALF && is_table)
-        return line_fault_set(fault, "an array of 32-bit numbers has one for each fingerprint: expected shape (n,)");
-    find_bits(header, known, bytes, header->shape[0] > 0 ? size : 0, layout_out);
-    if (are_small && !check_small_columns(columns, known, layout_out, fault))
+    const uint64_t row = word_layout_bytes(layout_out);
+    const uint64_t rows = *count_out < size / (row > 0 ? row : 1) ? *count_out : size / (row > 0 ? row : 1);
+    const bool are_bits = header->dimensions > 1 && !known->lines->are_ids &&
+                          (header->type.kind == 'b' || find_bits(known, bytes, rows * row, layout_out));
+    if (are_bits)
+        layout_out->form = FORM_BITS;
+    if (are_bits ? !check_parts(known, layout_out, fault) : !check_numbers(header, known, layout_out, fault))
         return false;
-    if (is_table && header->column_major)
-        return line_fault_set(fault, "expected fortran_order False (in Python: numpy.ascontiguousarray(a))");
-    if (are_words && is_table && !check_word_columns(columns, known, layout_out, fault))
-        return false;
-    const size_t row = word_layout_bytes(layout_out);
-    return header->shape[0] <= UINT64_MAX / (row > 16 ? row : 16) ||
+    join_bytes(layout_out);
+    return *count_out <= UINT64_MAX / (row > 16 ? row : 16) ||
            line_fault_set(fault, "the shape has a number that is too large");
 }
 
