@@ -439,7 +439,8 @@ int task_end(const char *path, const char *stopped, sstore_status status, const 
     progress_end();
     if (status != SSTORE_STOPPED)
         return message_status(status, error);
-    message_print("%s: interrupted; %s", path, stopped);
+    if (message_is_taken())
+        message_print("%s: interrupted; %s", path, stopped);
     return interrupt_exit_code();
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "commands/cmd.h"
+#include "input/interrupt.h"
 
 typedef struct arguments {
     task_arguments task;
@@ -130,7 +131,7 @@ static int print_problem(void *context, const sstore_error *problem)
     findings *self = context;
     if (self->count++ == 0)
         self->first = *problem;
-    if (self->count <= self->max_shown)
+    if (self->count <= self->max_shown && !interrupted()) /* nobody may read it */
         message_problem(problem);
     return 0;
 }

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,8 @@
 #include <unistd.h>
 
 #include "output/progress.h"
+
+#define LAST_MESSAGE_MS 1000
 
 __attribute__((format(printf, 1, 0))) static void print_message(const char *format, va_list arguments)
 {
@@ -30,6 +33,12 @@ int message_print(const char *format, ...)
     print_message(format, arguments);
     va_end(arguments);
     return EXIT_FAILED;
+}
+
+bool message_is_taken(void)
+{
+    struct pollfd errors = {.fd = STDERR_FILENO, .events = POLLOUT};
+    return poll(&errors, 1, LAST_MESSAGE_MS) != 0;
 }
 
 /* What to do about a failed call of the system, as the end of a message. */

@@ -17,6 +17,9 @@ enum {
     EXIT_DAMAGED = 3
 };
 
+/* Does stderr take a message, within a second? A pipe that nobody reads must not keep an interrupted command. */
+bool message_is_taken(void);
+
 /* Print "sstore: ", the message and a newline. Returns EXIT_FAILED, for the caller to return. */
 __attribute__((format(printf, 1, 2))) int message_print(const char *format, ...);
 
