@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -79,18 +80,53 @@ int store_read_metadata(const char *path, sstore_statistics *metadata_out)
     return code;
 }
 
+#define PADDED " bits, padded"
+
+const char *store_padded_recipe(uint32_t bits, const char *recipe, char to[STORE_PADDED_RECIPE_BYTES])
+{
+    (void)snprintf(to, STORE_PADDED_RECIPE_BYTES, "%" PRIu32 PADDED "%s%s", bits, recipe[0] != '\0' ? "; " : "",
+                   recipe);
+    return to;
+}
+
+/* The bits that such a recipe says, or 0. *rest_out: the recipe without them. */
+static uint32_t padded_bits(const char *recipe, const char **rest_out)
+{
+    char *end;
+    const unsigned long bits = strtoul(recipe, &end, 10);
+    *rest_out = recipe;
+    if (strncmp(end, PADDED, strlen(PADDED)) != 0 || bits == 0 || bits > 64 * SSTORE_MAX_WORDS)
+        return 0;
+    *rest_out = end + strlen(PADDED);
+    *rest_out += strncmp(*rest_out, "; ", 2) == 0 ? 2 : 0;
+    return (uint32_t)bits;
+}
+
+void store_expect_padding(const char *recipe, line_format *lines, input_shape *shape)
+{
+    const char *ignored;
+    const uint32_t bits = padded_bits(recipe, &ignored);
+    if (bits == 0 || (bits + 63) / 64 != shape->words)
+        return;
+    lines->pads = true;
+    shape->bits = bits;
+}
+
 int store_check_recipe(const char *path, const char *input, const char *recipe)
 {
     sstore_statistics metadata;
     char shown[sizeof metadata.recipe]; /* as the metadata shows recipes */
+    const char *own, *stated;
     const int code = store_read_metadata(path, &metadata);
     if (code != EXIT_DONE)
         return code;
     (void)sstore_escape(recipe, strlen(recipe), false, shown, sizeof shown);
-    if (metadata.recipe[0] == '\0' || strcmp(shown, metadata.recipe) == 0)
+    (void)padded_bits(metadata.recipe, &own);
+    (void)padded_bits(shown, &stated);
+    if (own[0] == '\0' || strcmp(stated, own) == 0)
         return EXIT_DONE;
-    return message_print("%s: the input was made by the recipe '%s', but the store %s by '%s'", input, shown, path,
-                         metadata.recipe);
+    return message_print("%s: the input was made by the recipe '%s', but the store %s by '%s'", input, stated, path,
+                         own);
 }
 
 static int check_recipe(void *store, const char *input, const char *recipe)

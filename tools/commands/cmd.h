@@ -11,6 +11,7 @@
 #include "output/messages.h"
 #include "output/output.h"
 #include "output/progress.h"
+#include "output/records.h"
 
 /*
  * Each runs one command and returns the exit code of the process. argv[0] is "sstore", which begins getopt's messages.
@@ -72,6 +73,14 @@ int store_check_recipe(const char *path, const char *input, const char *recipe);
 
 /* Have inputs that are read with these options checked in this way. */
 void store_expect_recipe(input_options *options, const char *path);
+
+/* The recipe of a store with --pad says how many bits its fingerprints have. This makes such a recipe of another one,
+ * which may be empty. Returns `to`. */
+#define STORE_PADDED_RECIPE_BYTES (RECORDS_MAX_RECIPE + 32)
+const char *store_padded_recipe(uint32_t bits, const char *recipe, char to[STORE_PADDED_RECIPE_BYTES]);
+
+/* If the recipe says so, inputs for the store have that many bits, which are filled up without being asked. */
+void store_expect_padding(const char *recipe, line_format *lines, input_shape *shape);
 
 /* The choices of --io: values of sstore_io. */
 extern const option_choice io_modes[];

@@ -64,6 +64,7 @@ static const command_syntax syntax = {
 
 typedef struct new_job {
     const add_arguments *all;
+    input_options format;
     sstore_dedup *dedup;
     output_style style;
     bool answers_now; /* the writer of the input may be waiting for the answers */
@@ -124,12 +125,10 @@ static int add_to_chunk(void *context, const record_batch *batch)
 /* Text from stdin is answered record by record, since its writer may be waiting for the answer. */
 static int insert_input(new_job *job, const char *input, input_shape *shape)
 {
-    input_options format = job->all->store.input;
-    store_expect_recipe(&format, job->all->store.store);
-    job->answers_now = input_is_interactive(input, &format);
+    job->answers_now = input_is_interactive(input, &job->format);
     if (job->answers_now)
-        return input_read_interactive(&format, shape, insert, job);
-    int code = input_read(input, &format, shape, add_to_chunk, job);
+        return input_read_interactive(&job->format, shape, insert, job);
+    int code = input_read(input, &job->format, shape, add_to_chunk, job);
     return code == EXIT_DONE ? insert_chunk(job) : code;
 }
 
@@ -137,6 +136,7 @@ static int insert_inputs(new_job *job)
 {
     const operands *inputs = &job->all->store.inputs;
     input_shape shape = {.words = job->style.words};
+    store_expect_padding(job->before.recipe, &job->format.lines, &shape);
     int code = EXIT_DONE;
     input_measure_begin(inputs->items, inputs->count);
     for (int i = 0; i < inputs->count && code == EXIT_DONE; i++)
@@ -209,6 +209,8 @@ static int add_new(add_arguments *all)
                                .has_ids = job.before.has_ids,
                                .words = job.before.fingerprint_bits / 64};
     output_head(&job.style, all->header, MATCH_COLUMNS);
+    job.format = all->store.input;
+    store_expect_recipe(&job.format, path);
     options.distance = all->distance;
     options.block_bytes = from->block_bytes;
     options.threads = from->threads;

@@ -24,6 +24,8 @@ typedef struct build_job {
     sstore_builder *builder; /* NULL where records are removed */
     sstore_remover *remover;
     char *recipe;                          /* that the inputs of a build state, or NULL */
+    uint32_t padded_bits;                  /* that the recipe of a new store says, or 0 */
+    sstore_statistics metadata;            /* of a store that is changed */
     input_shape shape;                     /* of the records; of a build, its width may be known later */
     uint64_t record_count, expected_count; /* expected: in all inputs; 0: unknown */
     uint64_t next_row;                     /* the row after the last record, if bad rows are skipped */
@@ -51,24 +53,46 @@ static sstore_status begin(build_job *job, sstore_error *error)
                                   : sstore_remover_create(job->path, &remove, &job->remover, error);
 }
 
+/* State the recipe of the records of a new store. Returns an exit code. */
+static int state_recipe(build_job *job, const char *recipe)
+{
+    char padded[STORE_PADDED_RECIPE_BYTES];
+    sstore_error error;
+    if (job->padded_bits > 0)
+        recipe = store_padded_recipe(job->padded_bits, recipe, padded);
+    return message_status(sstore_builder_set_recipe(job->builder, recipe, &error), &error);
+}
+
+/* The bits of the fingerprints that --pad fills up, or 0. */
+static uint32_t find_padded_bits(const build_job *job)
+{
+    const line_format *lines = &job->arguments->input.lines;
+    const uint32_t bits = job->shape.bits > 0 ? job->shape.bits : lines->bits;
+    return lines->pads && bits % 64 != 0 ? bits : 0;
+}
+
 /* A build begins before its records are there, so that what makes it impossible is found at once. If the first ones
  * have another width than was assumed, it begins again. */
 static int settle_words(build_job *job, uint32_t words)
 {
     sstore_build_options *options = &job->task->options;
     sstore_error error;
-    if (job->kind != STORE_BUILD || options->fingerprint_bits == 64 * words)
+    const uint32_t padded = find_padded_bits(job);
+    if (job->kind != STORE_BUILD || (options->fingerprint_bits == 64 * words && job->padded_bits == padded))
         return EXIT_DONE;
+    const char *given = options->recipe, *recipe = job->recipe != NULL ? job->recipe : given != NULL ? given : "";
     sstore_builder_abort(job->builder);
     job->builder = NULL;
+    job->padded_bits = padded;
     options->fingerprint_bits = 64 * words;
-    const int code = check_build_distance(options->distance, words);
-    if (code != EXIT_DONE)
-        return code;
-    if (begin(job, &error) != SSTORE_OK ||
-        (job->recipe != NULL && sstore_builder_set_recipe(job->builder, job->recipe, &error) != SSTORE_OK))
-        return message_error(&error);
-    return EXIT_DONE;
+    options->recipe = NULL;
+    int code = check_build_distance(options->distance, words);
+    if (code == EXIT_DONE)
+        code = message_status(begin(job, &error), &error);
+    if (code == EXIT_DONE && (recipe[0] != '\0' || padded > 0))
+        code = state_recipe(job, recipe);
+    options->recipe = given;
+    return code;
 }
 
 /* Give records without ids to the library, which numbers them by their rows: skipped ones use up their numbers. */
@@ -173,11 +197,9 @@ static int add_batch(void *context, const record_batch *batch)
 static int take_recipe(void *context, const char *path, const char *recipe)
 {
     build_job *job = context;
-    sstore_error error;
-    if (job->builder == NULL)
+    if (job->kind != STORE_BUILD)
         return store_check_recipe(job->path, path, recipe);
-    if (sstore_builder_set_recipe(job->builder, recipe, &error) != SSTORE_OK) {
-        message_error(&error);
+    if (state_recipe(job, recipe) != EXIT_DONE) {
         return message_print("%s: the input was made by this recipe: '%s'", path, recipe);
     }
     if (job->recipe == NULL)
@@ -325,15 +347,14 @@ static int finish(build_job *job, const store_arguments *arguments)
 }
 
 /* What the inputs have, for a store that may say how wide their fingerprints are. Returns an exit code. */
-static int find_expectation(store_change kind, const store_arguments *arguments, input_expectation *expected_out)
+static int find_expectation(build_job *job, const store_arguments *arguments, input_expectation *expected_out)
 {
-    sstore_statistics metadata;
     *expected_out = expect_records(arguments, arguments->bits / 64);
-    if (kind != STORE_ADD || !expected_out->assumes_words)
+    if (job->kind == STORE_BUILD)
         return EXIT_DONE;
-    const int code = store_read_metadata(arguments->store, &metadata);
-    if (code == EXIT_DONE)
-        *expected_out = expect_records(arguments, metadata.fingerprint_bits / 64);
+    const int code = store_read_metadata(arguments->store, &job->metadata);
+    if (code == EXIT_DONE && job->kind == STORE_ADD && expected_out->assumes_words)
+        *expected_out = expect_records(arguments, job->metadata.fingerprint_bits / 64);
     return code;
 }
 
@@ -383,7 +404,7 @@ int store_change_from_inputs(store_change kind, store_arguments *arguments)
     input_expectation expected = {0};
     int code = store_check_inputs(arguments);
     if (code == EXIT_DONE)
-        code = find_expectation(kind, arguments, &expected);
+        code = find_expectation(&job, arguments, &expected);
     if (code == EXIT_DONE && kind == STORE_BUILD)
         code = assume_words(&task->options, expected.words);
     if (code != EXIT_DONE)
@@ -398,6 +419,8 @@ int store_change_from_inputs(store_change kind, store_arguments *arguments)
     if (status != SSTORE_OK)
         return end(kind, arguments, status, &error);
     job.shape.words = required_words(&job, arguments);
+    if (kind != STORE_BUILD)
+        store_expect_padding(job.metadata.recipe, &arguments->input.lines, &job.shape);
     code = run(&job, arguments);
     if (job.absent != NULL && fclose(job.absent) != 0 && code == EXIT_DONE)
         code = message_errno(arguments->absent, "cannot write the file");

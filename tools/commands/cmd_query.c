@@ -82,13 +82,15 @@ static bool reads_stdin(const arguments *all)
     return all->input == NULL && (given->count == 0 || (given->count == 1 && strcmp(given->items[0], "-") == 0));
 }
 
-/* Read operands as fingerprints of `words` words, or of any width if that is 0. Wrong ones end the process with a usage
- * error. Returns an exit code. */
-static int read_operands(const arguments *all, uint32_t words, uint64_t *to)
+/* Read operands as fingerprints of this shape, or of any number of bits if it has no words. Wrong ones end the process
+ * with a usage error. Returns an exit code. */
+static int read_operands(const arguments *all, const input_shape *shape, line_format format, uint64_t *to)
 {
-    line_format format = all->format.lines;
-    format.words = words;
+    const uint32_t words = format.words = shape->words;
     format.words_given = format.pads ? format.bits > 0 : true;
+    format.bits = shape->bits > 0 ? shape->bits : format.bits;
+    line_format any = format;
+    any.pads = true;
     for (int i = 0; i < all->fingerprints.count; i++) {
         line_record record;
         line_fault fault;
@@ -96,6 +98,8 @@ static int read_operands(const arguments *all, uint32_t words, uint64_t *to)
         const char *text = all->fingerprints.items[i];
         if (strcmp(text, "-") == 0)
             message_usage_error("expected either FINGERPRINT operands or '-', found both");
+        if (words == 0 && value_read(&any, text, strlen(text), &record))
+            continue;
         if (!value_parse(&format, text, strlen(text), &record, &fault))
             message_usage_error("%s%s", fault.reason, operand_hint(text));
         if (to != NULL)
@@ -114,7 +118,7 @@ static void check_arguments(const arguments *all)
     if (all->input != NULL && given->count > 0)
         message_usage_error("expected either FINGERPRINT operands or --input, found both");
     if (!reads_stdin(all))
-        (void)read_operands(all, 0, NULL);
+        (void)read_operands(all, &(input_shape){.words = 0}, all->format.lines, NULL);
     if (all->explain && (all->input != NULL || given->count != 1 || reads_stdin(all)))
         message_usage_error("--explain needs exactly one FINGERPRINT operand");
     if (all->explain && (all->nearest || all->count || all->json || all->limit != UINT64_MAX))
@@ -127,6 +131,8 @@ static void check_arguments(const arguments *all)
 
 typedef struct query_session {
     const arguments *all;
+    input_options format;
+    input_shape shape; /* of queries */
     sstore *store;
     sstore_cursor *cursor;
     output_style style;
@@ -157,13 +163,15 @@ static int open_session(query_session *session, const arguments *all)
 {
     sstore_error error;
     sstore_statistics metadata;
-    *session = (query_session){.all = all};
+    *session = (query_session){.all = all, .format = all->format};
     int code = store_open(all->store, &all->open, &session->store, &metadata);
     if (code == EXIT_DONE)
         code = message_status(sstore_cursor_create(session->store, &session->cursor, &error), &error);
     if (code != EXIT_DONE)
         return code;
-    session->words = metadata.fingerprint_bits / 64;
+    session->words = session->shape.words = metadata.fingerprint_bits / 64;
+    store_expect_padding(metadata.recipe, &session->format.lines, &session->shape);
+    store_expect_recipe(&session->format, all->store);
     check_width(all, session->words);
     session->style = (output_style){.json = all->json,
                                     .has_ids = metadata.has_ids,
@@ -178,7 +186,7 @@ static int open_session(query_session *session, const arguments *all)
                                           allocate_or_exit(FEW_MATCHES, sizeof(uint64_t)),
                                           allocate_or_exit(FEW_MATCHES, sizeof(uint32_t))};
     if (!reads_stdin(all))
-        code = read_operands(all, session->words, session->operands);
+        code = read_operands(all, &session->shape, session->format.lines, session->operands);
     if (code == EXIT_DONE)
         code = id_names_open(&session->names, all->id_table, all->store, &session->style);
     if (code == EXIT_DONE && !all->explain)
@@ -340,20 +348,18 @@ static int answer_input(query_session *session, const arguments *all)
     char *path = all->input != NULL ? (char *)(uintptr_t)all->input : (char[]){"-"};
     input_measure_begin(&path, 1);
     session->input_fraction = input_measure_fraction();
-    input_shape shape = {.words = session->words};
-    input_options format = all->format;
-    store_expect_recipe(&format, all->store);
-    int code = bad_rows_open(format.bad_rows, &path, 1);
+    const input_options *format = &session->format;
+    int code = bad_rows_open(format->bad_rows, &path, 1);
     if (code != EXIT_DONE)
         return code;
-    if (all->input == NULL && input_is_interactive(path, &format))
-        return end_inputs(&format, false, input_read_interactive(&format, &shape, answer_now, session));
+    if (all->input == NULL && input_is_interactive(path, format))
+        return end_inputs(format, false, input_read_interactive(format, &session->shape, answer_now, session));
     if (!record_batch_init(&session->chunk, CHUNK_WORDS))
         return message_print("out of memory");
-    code = input_read(path, &format, &shape, add_to_chunk, session);
+    code = input_read(path, format, &session->shape, add_to_chunk, session);
     /* The queries before a malformed line are answered, the same as from stdin. */
     int close_code = answer_chunk(session);
-    return end_inputs(&format, false, code != EXIT_DONE ? code : close_code);
+    return end_inputs(format, false, code != EXIT_DONE ? code : close_code);
 }
 
 /* ----- explaining a query ----- */

@@ -68,6 +68,7 @@ static int time_queries(arguments *all, store_view *view, const sstore *store)
         return EXIT_DONE;
     all->input.lines.ignore_ids = true;
     store_expect_recipe(&all->input, view->path);
+    store_expect_padding(view->stat.metadata.recipe, &all->input.lines, &shape);
     char *path = (char *)(uintptr_t)all->queries;
     int code = bad_rows_open(&all->input.bad, &path, 1);
     if (code == EXIT_DONE)

@@ -158,8 +158,10 @@ static bool digits_fit(const line_format *format, const digits *found, size_t bi
     const bool is_base = found->form == RADIX_BASE64 || found->form == RADIX_BASE32;
     if (found->bits == 0 || bits == 0 || bits > MAX_BITS)
         return false;
-    if (found->bits >= bits) /* a last digit or byte may have more */
-        return found->bits == bits || (format->pads && found->bits - bits < 8 && round_up(bits) >= found->bits);
+    if (found->bits >= bits) /* a last digit or byte may have more, or the zeros are written */
+        return found->bits == bits ||
+               (format->pads &&
+                (found->bits == round_up(bits) || ((is_base || bits % 4 != 0) && found->bits <= (bits + 7) / 8 * 8)));
     if (is_base || found->is_whole)
         return false;
     if (found->form == RADIX_HEX && bits == WORD_BITS && !format->pads)
@@ -209,7 +211,10 @@ static bool read_digits(const line_format *format, radix_form form, const char *
     const bool is_plain = form == RADIX_HEX && !format->pads && (words == 1 || found.bits == bits);
     if (is_plain ? !read_hex_words(found.text, found.count, record->fingerprint, words)
                  : !radix_read_digits(form, found.text, found.count, bits > found.bits ? bits - found.bits : 0,
-                                      bits > found.bits ? bits : found.bits, record->fingerprint))
+                                      bits > found.bits       ? bits
+                                      : found.bits - bits < 8 ? found.bits
+                                                              : (bits + 7) / 8 * 8,
+                                      record->fingerprint))
         return false;
     const bool zero = is_zero(record->fingerprint, words), wide_hex = form == RADIX_HEX && words > 1 && !format->pads;
     const bool only_bits = wide_hex && !found.is_number && !found.is_whole && has_only_bits(record->fingerprint, words);
