@@ -704,16 +704,15 @@ typedef struct sstore_add_options {
  * Every query reads all segments. So additions, removals and deduplication merge what they publish with the newest
  * segments of the store, in one publication, unless no_compact is set:
  *  - with those that have, together with the change, at most 16,384 words of fingerprints: 16,384 records of 64 bits,
- *    or 1,024 of 1,024 bits; or, in a larger change, at most a quarter of its records. A store of so few records keeps
- *    one segment, however many changes there are;
- *  - with the next older ones, as long as each has at most four times as many records as the newer ones together, if
- *    these are at least four segments (SSTORE_COMPACTION_TIERS).
+ *    or 1,024 of 1,024 bits. A store of so few records keeps one segment, however many changes there are. A larger
+ *    change is merged with those that have at most a quarter of its records together;
+ *  - with the next older ones, as long as each has at most four times as many records as the newer ones together, if at
+ *    least four segments, the change included, then become one (SSTORE_COMPACTION_TIERS).
  * So a store of n records that grows by small changes has about 3 log4(n / 16,384) segments for 64 bits. Plan and radii
  * of the merged segment are chosen for all its records.
  *
- * A call writes at most 4,194,304 words again, or 16 times as many records as it was given if those are more. A segment
- * that is more than four times as large as all newer ones together is never written again. Only in a store of 64
- * segments or more, a call may merge all segments that the tiers have.
+ * A call writes at most 4,194,304 words, or 16 times as many records as it was given if those are more. This bound does
+ * not hold in a store of 64 segments or more.
  */
 
 /* Begin to add records to the store at `path`. sstore_builder_finish() publishes them all together, merged with the
