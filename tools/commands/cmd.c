@@ -178,14 +178,14 @@ const command_option input_option_table[] = {
      "32 bits)",
      OPTION_CHOICE, OPTION_FIELD(input_options, lines.radix), .choices = radix_choices,
      .given = offsetof(input_options, radix_given)},
-    {"pad", 0, NULL, "fingerprints have any number of bits; fill them up with zeros at the end", OPTION_FLAG,
+    {"pad", 0, NULL, "fill fingerprints up to a multiple of 64 bits, with zeros at the end", OPTION_FLAG,
      OPTION_FIELD(input_options, lines.pads)},
     {"fingerprint-field", 0, "KEY", "the key of a fingerprint in JSON Lines (default fingerprint)", OPTION_TEXT,
      OPTION_FIELD(input_options, lines.fingerprint_key)},
     {"id-field", 0, "KEY", "the key of an id in JSON Lines (default id)", OPTION_TEXT,
      OPTION_FIELD(input_options, lines.id_key)},
-    {"strict", 0, NULL, "fail, and change nothing, where rows likely mean something else than was read", OPTION_FLAG,
-     OPTION_FIELD(input_options, own_doubt.strict)},
+    {"strict", 0, NULL, "fail, and change nothing, if rows seem to mean something else (default: only warn)",
+     OPTION_FLAG, OPTION_FIELD(input_options, own_doubt.strict)},
     {0},
 };
 
@@ -242,8 +242,8 @@ void check_input_options(void *part)
 const command_option bad_row_options[] = {
     {"skip-bad", 0, "FILE", "go on without rows that cannot be read; keep them in FILE with the reasons", OPTION_TEXT,
      OPTION_FIELD(bad_rows, path), .value_is_optional = true},
-    {"max-bad", 0, "N", "the same, but fail if there are more than N", OPTION_NUMBER, OPTION_FIELD(bad_rows, max),
-     .max = UINT64_MAX},
+    {"max-bad", 0, "N", "as --skip-bad, but fail if more than N rows cannot be read", OPTION_NUMBER,
+     OPTION_FIELD(bad_rows, max), .max = UINT64_MAX},
     {0},
 };
 
@@ -262,7 +262,7 @@ static const option_choice header_modes[] = {{"auto", HEADER_AUTO},
                                              {0}};
 
 const command_option header_options[] = {
-    {"header", 0, "WHEN", "a line of column names: auto (default: on a terminal), always or never", OPTION_CHOICE,
+    {"header", 0, "WHEN", "print column names: auto (default: on a terminal), always or never", OPTION_CHOICE,
      .bytes = sizeof(header_mode), .choices = header_modes},
     {0},
 };
@@ -337,8 +337,9 @@ const command_option input_thread_options[] = {
 };
 
 const command_option wait_options[] = {
-    {"wait", 0, "SECONDS", "while another process writes to the store, wait, at most SECONDS (default: fail at once)",
-     OPTION_SECONDS, OPTION_FIELD(task_arguments, options.wait_ms), .value_is_optional = true},
+    {"wait", 0, "SECONDS",
+     "if another process writes to the store, wait for it, at most SECONDS (default: fail at once)", OPTION_SECONDS,
+     OPTION_FIELD(task_arguments, options.wait_ms), .value_is_optional = true},
     {0},
 };
 

@@ -47,8 +47,8 @@ static const command_syntax syntax = {
     .groups = (const option_group[]){CHANGE_OPTION_GROUP(offsetof(add_arguments, store.task)),
                                      SEGMENT_OPTION_GROUPS(offsetof(add_arguments, store.task)),
                                      INPUT_THREAD_OPTION_GROUP(offsetof(add_arguments, store.task)),
-                                     INPUT_OPTION_GROUP(offsetof(add_arguments, store.input)),
                                      HEADER_OPTION_GROUP(offsetof(add_arguments, header)),
+                                     INPUT_OPTION_GROUP(offsetof(add_arguments, store.input)),
                                      {0}},
     .operands = "STORE [INPUT...]",
     .doc = "Add the records in all INPUTs, in the formats of 'sstore build', to STORE. Without INPUT, or with -, read "
