@@ -301,10 +301,9 @@ SSTORE_API sstore_status sstore_query_words(sstore_cursor *cursor, const uint64_
                                             sstore_match_fn on_match, void *context, sstore_error *error);
 
 /* The same, into columns. Fills them with the first `capacity` matches by (distance, fingerprint, id), in this order,
- * and sets *count_out to the number of all matches. So `capacity` limits what is read: of the ids of a fingerprint only
- * the first ones, and their number. If there are more matches than wanted, call it again with larger columns. A column
- * that is NULL does not count for the order. If `columns` is NULL, matches are only counted. Errors: as
- * sstore_query(). */
+ * and sets *count_out to the number of all matches. So `capacity` also limits the work: of a fingerprint with many ids,
+ * only the first ones are read, and the others are counted. To get all matches, call it again with larger columns. The
+ * order ignores columns that are NULL. If `columns` is NULL, matches are only counted. Errors: as sstore_query(). */
 SSTORE_API sstore_status sstore_query_columns(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance,
                                               const sstore_match_columns *columns, size_t capacity, uint64_t *count_out,
                                               sstore_error *error);
@@ -339,12 +338,12 @@ typedef struct sstore_batch_options {
     void *progress_context;
     uint64_t *block_count; /* the number of blocks that the call reads is added to it; NULL: it is not wanted. An
                               iterator adds to it whenever it answers queries, until it is freed */
-    uint64_t limit;         /* report only the first matches of each query; 0: all. Of the ids of a fingerprint, no more
-                               are read */
-    uint64_t *match_counts; /* one a query: gets the number of all its matches, also beyond `limit`, before they are
-                               reported; NULL: not wanted. It must stay as long as an iterator */
-    uint64_t memory_bytes;  /* maximum without the open store and match_counts; 0: as stated below. Enforced from 64 MiB
-                               up */
+    uint64_t limit;         /* report at most so many matches of each query, the first ones; 0: all. Of the ids of a
+                               fingerprint, no more are read */
+    uint64_t *match_counts; /* an element for each query: gets the number of all its matches, also beyond `limit`,
+                               before they are reported. NULL: not wanted. It must outlive an iterator */
+    uint64_t memory_bytes;  /* limit of memory, without the open store and match_counts; 0: as stated below. Enforced
+                               from 64 MiB up */
 } sstore_batch_options;
 
 #define SSTORE_BATCH_OPTIONS_INIT {sizeof(sstore_batch_options), 0, NULL, NULL, NULL, 0, NULL, 0}
@@ -359,7 +358,7 @@ typedef struct sstore_batch_options {
  * search. With several words, each word is also searched as such a batch of its own. With memory_bytes, fewer queries
  * are answered together, on fewer threads.
  *
- * on_match may be NULL if there are match_counts: then matches are only counted.
+ * on_match may be NULL if match_counts is not: then matches are only counted.
  * Errors: as sstore_query(), and MEMORY.
  */
 SSTORE_API sstore_status sstore_query_batch(const sstore *store, const uint64_t *fingerprints, size_t count,
@@ -612,8 +611,8 @@ typedef struct sstore_change {
     uint32_t segment_count;      /* now */
     uint32_t segment_count_before;
     bool ids_checked;            /* see above */
-    uint64_t absent_count;       /* ids, or fingerprints without ids, to remove of which the store had no record. One
-                                    that was given again among very many may be counted again */
+    uint64_t absent_count;       /* of a removal: given ids, or fingerprints without ids, of which the store had no
+                                    record. Among very many, a repeated one may be counted more than once */
 } sstore_change;
 
 #define SSTORE_CHANGE_INIT {sizeof(sstore_change), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, false, 0}
@@ -760,8 +759,8 @@ SSTORE_API sstore_status sstore_builder_set_recipe(sstore_builder *builder, cons
 SSTORE_API sstore_status sstore_builder_add(sstore_builder *builder, const uint64_t *fingerprints,
                                             const uint64_t *ids, size_t count, sstore_error *error);
 
-/* Leave out `count` numbers before the records of the next call without ids: the caller skipped rows of its input, and
- * the ids of the others shall stay the numbers of their rows. Does nothing in a store without ids. Errors: ARGUMENT. */
+/* Leave out the next `count` ids that records without ids would get. So a caller that skips rows of its input can keep
+ * the numbers of the other rows as their ids. Does nothing in a store without ids. Errors: ARGUMENT. */
 SSTORE_API sstore_status sstore_builder_skip_ids(sstore_builder *builder, uint64_t count, sstore_error *error);
 
 /* Sort, encode, write and publish the records, durably: once this returns SSTORE_OK, the store survives a power cut. On
@@ -778,8 +777,8 @@ SSTORE_API void sstore_builder_abort(sstore_builder *builder);
 
 typedef struct sstore_remover sstore_remover;
 
-/* Called for each id to remove of which the store has no record: ascending among those that are looked up together.
- * Other than 0 stops the call with SSTORE_STOPPED. */
+/* Called for each id to remove of which the store has no record. The ids ascend among those that are looked up
+ * together. Returns 0 to continue; anything else stops the call with STOPPED. */
 typedef int (*sstore_absent_fn)(void *context, uint64_t id);
 
 /* See "Options that several calls have". */
@@ -996,7 +995,7 @@ typedef struct sstore_dedup_options {
                                UINT64_MAX: only at sstore_dedup_publish(), whatever memory that takes */
     sstore_progress_fn on_progress; /* of publications, and of the queries for many records at once */
     void *progress_context;
-    uint64_t limit; /* report only the first matches of each record; 0: all */
+    uint64_t limit; /* report at most so many matches of each record, the first ones; 0: all */
     uint64_t wait_ms;
 } sstore_dedup_options;
 
@@ -1012,7 +1011,7 @@ typedef struct sstore_dedup_answer {
     size_t match_count;
     bool is_new;                 /* it was inserted; there is no match */
     const uint64_t *words;       /* of the fingerprint */
-    uint64_t found_count;        /* of all records within the distance, also beyond the limit */
+    uint64_t found_count;        /* the number of all records within the distance, also beyond the limit */
 } sstore_dedup_answer;
 
 /* Called for each record. If it stops the call, the records after this one were not processed. */
@@ -1030,19 +1029,18 @@ SSTORE_API sstore_status sstore_dedup_open(const char *path, const sstore_dedup_
  * read. is_new_out, if not NULL, has `count` elements. on_answer may be NULL. A call with many records takes less time
  * for each: they are answered as by sstore_query_batch(), with as much memory.
  *
- * New records wait in memory. sstore_dedup_publish() publishes them as one segment, or this call does, as publish_every
- * says.
+ * New records wait in memory. sstore_dedup_publish() publishes them together, or this call does, as publish_every says.
  * Errors: ARGUMENT, MEMORY, IO, DAMAGED; STOPPED. After an error, the answers that on_answer got are right.
  */
 SSTORE_API sstore_status sstore_dedup_insert(sstore_dedup *dedup, const uint64_t *fingerprints, const uint64_t *ids,
                                             size_t count, bool *is_new_out, sstore_dedup_fn on_answer, void *context,
                                             sstore_error *error);
 
-/* Publish the waiting records, durably, and compact if the options say so. Does nothing if none wait. On failure,
- * sstore_dedup_pending_count() tells what happened: either the records still wait and the store is unchanged, or none
- * wait, they were published, and a later step failed. Either way more records can be inserted. `change_out`, which may
- * be NULL, gets the sum of all publications so far, also on failure.
- * Errors: as sstore_builder_finish(), sstore_compact() and sstore_reopen(). */
+/* Publish the waiting records, durably, merged with the store's newest segments or as a segment of their own. Does
+ * nothing if none wait. On failure, sstore_dedup_pending_count() tells what happened: either the records still wait and
+ * the store is unchanged, or none wait: they were published, but may not survive a power cut. Either way more records
+ * can be inserted. `change_out`, which may be NULL, gets the sum of all publications so far, also on failure.
+ * Errors: as sstore_builder_finish() and sstore_compact(). */
 SSTORE_API sstore_status sstore_dedup_publish(sstore_dedup *dedup, sstore_change *change_out, sstore_error *error);
 
 /* The words of a fingerprint of the store: 1 to 16. `dedup` must not be NULL. */

@@ -7,7 +7,7 @@
  * Components", SWAT 2004, for many nodes at once). Union-find connects the nodes of a range. If a component has nodes
  * below it, then edges between the smallest of these and the others replace the range; they are posted to the ranges
  * of the others. Each edge that a range takes posts one at most, and none if those posted before connect its nodes. In
- * all, two or three times as many edges are posted as were added (the test has seen no more on 64 ranges). Then the
+ * all, two or three times as many edges are posted as were added (measured with up to 64 ranges). Then the
  * lowest range has roots, and the others, from there on, get the root of the smallest node of each component.
  */
 #ifndef SS_COMPONENTS_H

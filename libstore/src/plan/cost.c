@@ -202,7 +202,7 @@ static double expected_bits(const ss_skew *skew, double count)
 /* The steps of a search for radii. It is done once, for all queries at its distance while the store is open. */
 #define MIN_SEARCH_STEPS (UINT64_C(1) << 10)
 #define MAX_SEARCH_STEPS (UINT64_C(1) << 18)
-#define SEARCH_STEP_NS 4.0 /* of a full scan for each step, which takes about 100 */
+#define SEARCH_STEP_NS 4.0 /* nanoseconds of a full scan that allow a step; a step itself takes about 100 */
 
 /* The uniform fingerprints that one probe may cover: testing them takes less time than more probes. */
 #define RANGE_FINGERPRINTS 64.0

@@ -21,12 +21,12 @@
 #define SS_MAX_TABLES 64u
 #define SS_NO_PROBE (-1) /* the radius of a table that is not probed */
 
-/* A call's budget for proofs, names and radii of plans, for all segments together. A step takes a tenth of a
+/* A call's budget for proofs and radii of plans, for all segments together. A step takes a tenth of a
  * microsecond, with many tables half of one. */
 #define SS_CALL_STEPS (UINT64_C(1) << 22)
 
 /* The budget of a proof, and of all proofs that find the radii of one plan, when radii are chosen. The named plans take
- * up to 6,000 and 43,000. What these do not suffice for keeps larger radii. */
+ * up to 6,000 and 43,000. A plan that needs more keeps larger radii than necessary. */
 #define SS_PROOF_STEPS (UINT64_C(1) << 14)
 #define SS_RADII_STEPS (UINT64_C(1) << 16)
 
