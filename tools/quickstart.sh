@@ -209,7 +209,7 @@ Next, a file of your own with a document in each line, without its near-copies:
   sstore clusters --drop docs.store > drop.tsv
   awk 'FILENAME == "drop.tsv" { drop[\$2]; next } !(FNR - 1 in drop)' drop.tsv docs.txt > unique.txt
 
-For JSON Lines, use --jsonl in the place of --lines. 'sstore --help' lists all commands, and docs/tutorial.md goes on from here.
+For JSON Lines, use --jsonl instead of --lines. 'sstore --help' lists all commands, and docs/tutorial.md goes on from here.
 END
 }
 

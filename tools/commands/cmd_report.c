@@ -25,9 +25,8 @@ static const command_option options[] = {
     {"queries", 0, "FILE", "also time the queries in FILE, in the formats of 'sstore build'", OPTION_TEXT,
      OPTION_FIELD(arguments, queries), .common = true},
     {"clusters", 0, "WHICH",
-     "all (default up to about a million records): find all near-duplicates, as 'sstore clusters' does; sample: look "
-     "at "
-     "some records only",
+     "all (default up to about a million records of 64 bits): find all near-duplicates, as 'sstore clusters' does; "
+     "sample: look at some records only",
      OPTION_TEXT, OPTION_FIELD(arguments, clusters), .value_is_optional = true, .common = true},
     ID_TABLE_OPTION(arguments, id_table),
     {"memory", 0, "SIZE", "memory limit of --clusters, not counting the open store (default 1G)", OPTION_SIZE,
@@ -44,9 +43,8 @@ static const command_syntax syntax = {
                                      {0}},
     .operands = "STORE",
     .doc = "Write a page of HTML with charts: the near-duplicates, then the sizes of the parts of STORE, its tables, "
-           "blocks "
-           "and prefixes, and its plan among the alternatives. The page needs no other files, runs no scripts and "
-           "fetches nothing.",
+           "blocks and prefixes, and its plan among the alternatives. The page needs no other files, runs no scripts "
+           "and fetches nothing.",
     .examples = (const command_example[]){{"also time some queries, and find the clusters",
                                            "sstore report pages.store -o pages.html --queries new.txt --clusters"},
                                           {0}},
