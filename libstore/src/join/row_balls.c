@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/words.h"
+#include "codec/kernels.h"
 #include "codec/rows.h"
 #include "join/row_iterator.h"
 #include "store/record_iterator.h"
@@ -13,6 +14,7 @@
 #define MAX_DISTANCE (SSTORE_MAX_WORDS * SS_WORD_BITS)
 #define TESTS_TOGETHER (1u << 20) /* between two questions whether to stop */
 #define FIRST_PASS UINT32_MAX
+#define SLICE 256u /* fingerprints that are compared with the centre at once */
 
 /* The memory of one thread. */
 struct ss_row_balls_worker {
@@ -111,19 +113,42 @@ static sstore_status compare_with_members(ss_row_balls *self, const place *at, s
                                            : status;
 }
 
+/* Take a fingerprint within the distance and the ring around the centre. */
 static sstore_status take_row(ss_row_balls *self, place *at, sstore_error *error)
 {
     const uint32_t distance = self->graph->call->distance;
     at->distance = ss_words_distance(at->row, self->centre, self->graph->words);
     if (self->radius == FIRST_PASS && at->distance <= distance)
         return take_near(self, at, error);
-    const uint32_t ring = self->radius == FIRST_PASS ? distance : self->radius;
-    if (SS_LIKELY(at->distance <= distance || at->distance > distance + ring) || is_known(self, at))
+    if (at->distance <= distance || is_known(self, at))
         return SSTORE_OK;
     if (self->radius != FIRST_PASS)
         return compare_with_members(self, at, error);
     self->workers[at->worker].ring[at->distance]++;
     return SSTORE_OK;
+}
+
+/* Take those of `count` fingerprints that are within the distance and the ring. `at` is the place of the first one, and
+ * becomes that behind the last. */
+static sstore_status take_rows(ss_row_balls *self, const uint64_t *rows, uint32_t count, place *at, sstore_error *error)
+{
+    const uint32_t words = self->graph->words, distance = self->graph->call->distance;
+    const uint32_t reach = distance + (self->radius == FIRST_PASS ? distance : self->radius);
+    const uint64_t rank = at->rank;
+    uint32_t hits[SLICE];
+    sstore_status status = SSTORE_OK;
+    for (uint32_t first = 0; status == SSTORE_OK && first < count; first += SLICE) {
+        const uint64_t *slice = rows + (size_t)first * words;
+        const uint32_t found = ss_kernels_best()->near_rows(slice, ss_min_u32(SLICE, count - first), words,
+                                                            self->centre, reach, hits);
+        for (uint32_t i = 0; status == SSTORE_OK && i < found; i++) {
+            at->row = slice + (size_t)hits[i] * words;
+            at->rank = rank + first + hits[i];
+            status = take_row(self, at, error);
+        }
+    }
+    at->rank = rank + count;
+    return status;
 }
 
 static sstore_status pass_blocks(void *context, uint64_t task, uint32_t worker, sstore_error *error)
@@ -139,10 +164,8 @@ static sstore_status pass_blocks(void *context, uint64_t task, uint32_t worker, 
     ss_table_iterator_seek(&iterator, task * TASK_BLOCKS, (task + 1) * TASK_BLOCKS);
     while (status == SSTORE_OK && count > 0) {
         status = ss_table_iterator_next(&iterator, &rows, &count, error);
-        for (uint32_t i = 0; status == SSTORE_OK && i < count; i++, at.rank++) {
-            at.row = rows + (size_t)i * words;
-            status = take_row(self, &at, error);
-        }
+        if (status == SSTORE_OK)
+            status = take_rows(self, rows, count, &at, error);
     }
     ss_table_iterator_close(&iterator);
     return status == SSTORE_OK ? ss_progress_add(&self->graph->call->progress, worker, 0) : status;
