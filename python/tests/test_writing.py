@@ -487,3 +487,20 @@ def test_deduplicator_limit(folder: pathlib.Path, rng: np.random.Generator, limi
     for wrong in (0, -1):
         with pytest.raises(sstore.ArgumentError, match="limit"):
             sstore.Deduplicator(folder / "a", limit=wrong)
+
+
+def test_damaged_segment(folder: pathlib.Path) -> None:
+    """A change that cannot be merged with an older segment is published alone, with a warning."""
+    sstore.build(folder / "a", np.arange(0, 3000 << 40, 1 << 40, dtype=np.uint64))
+    (damaged,) = (folder / "a").glob("seg-*/ids.blk")
+    content = bytearray(damaged.read_bytes())
+    content[len(content) * 3 // 4] ^= 1
+    damaged.write_bytes(content)
+    with pytest.warns(RuntimeWarning, match="ids.blk is damaged"):
+        change = sstore.add(folder / "a", [3], [70_001])
+    assert change.damaged_file == str(damaged) and (change.added_count, change.segment_count) == (1, 2)
+    with pytest.warns(RuntimeWarning, match="ids.blk is damaged"):
+        with sstore.Deduplicator(folder / "a", distance=0) as seen:
+            assert seen.offer([5]).tolist() == [True]
+    assert sstore.open(folder / "a").query(3, 0).id.tolist() == [70_001]
+    assert sstore.add(folder / "a", [3], [70_001]).damaged_file == ""

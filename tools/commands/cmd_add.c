@@ -181,6 +181,7 @@ static int insert_all(new_job *job)
             message_print("%s: interrupted; new records that were not yet published are not in the store", path);
         return code;
     }
+    message_unmerged(path, &job->change);
     if (!job->all->store.task.quiet) {
         message_print("%s: added %" PRIu64 " of %" PRIu64 " records; records %" PRIu64 ", segments %" PRIu32, path,
                       job->change.added_count, job->record_count, job->change.record_count, job->change.segment_count);

@@ -330,6 +330,7 @@ static int finish(build_job *job, const store_arguments *arguments)
     sstore_status status = job->builder != NULL ? sstore_builder_finish(job->builder, &change, &error)
                                                 : sstore_remover_finish(job->remover, &change, &error);
     int code = end(job->kind, arguments, status, &error);
+    message_unmerged(path, &change);
     if (code != EXIT_DONE || task->quiet)
         return code;
     if (job->kind != STORE_BUILD) {

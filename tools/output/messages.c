@@ -103,6 +103,14 @@ int message_status(sstore_status status, const sstore_error *error)
     return status == SSTORE_STOPPED ? EXIT_FAILED : message_error(error);
 }
 
+void message_unmerged(const char *path, const sstore_change *change)
+{
+    if (change->damaged_file[0] != '\0')
+        message_print("%s: warning: %s is damaged, so the change is a segment of its own, not merged with older ones; "
+                      "'sstore verify' tells more",
+                      path, change->damaged_file);
+}
+
 sstore_status error_no_memory(sstore_error *error)
 {
     *error = (sstore_error){.status = SSTORE_ERROR_MEMORY, .offset = SSTORE_NO_OFFSET, .message = "out of memory"};

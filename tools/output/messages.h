@@ -36,6 +36,9 @@ int message_error(const sstore_error *error);
  * its failure has been or will be reported. */
 int message_status(sstore_status status, const sstore_error *error);
 
+/* Warn of a damaged file because of which a change was not merged, if there is one. */
+void message_unmerged(const char *path, const sstore_change *change);
+
 /* Fill the error that the library's calls give without memory. Returns its status. */
 sstore_status error_no_memory(sstore_error *error);
 

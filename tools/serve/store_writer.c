@@ -237,6 +237,7 @@ static void publish_additions(const store_writer *self, job_run *run, const stor
         fail_publication(run, base->store, &error);
         return;
     }
+    message_unmerged(served_store_path(self->served), &change);
     metrics_add(&self->options.metrics->added_records, change.added_count);
     answer_additions(run, store_use_statistics(base), &change);
 }
@@ -293,6 +294,7 @@ static void publish_removals(const store_writer *self, job_run *run, const store
         fail_publication(run, base->store, &error);
         return;
     }
+    message_unmerged(served_store_path(self->served), &change);
     metrics_add(&self->options.metrics->removed_records, change.removed_count);
     for (job *of = run->first; of != NULL; of = of->next) {
         reply_print(&of->reply, "{\"given_count\":%zu,\"record_count\":%" PRIu64 ",\"segment_count\":%" PRIu32,
@@ -451,6 +453,7 @@ static void write_offers(const store_writer *self, job_run *run)
         fail_run(run, &error);
     else if (sstore_dedup_publish(dedup, &change, &error) != SSTORE_OK)
         fail_publication(run, base.store, &error);
+    message_unmerged(served_store_path(self->served), &change);
     metrics_add(&self->options.metrics->added_records, change.added_count);
     sstore_dedup_close(dedup);
     served_store_release(self->served, &base);

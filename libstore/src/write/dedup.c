@@ -200,9 +200,14 @@ static sstore_status publish_waiting(sstore_dedup *dedup, sstore_error *error)
     status = ss_builder_prepare(builder, &options, 0, 0, error);
     if (status == SSTORE_OK)
         status = ss_growing_index_each(dedup->waiting, add_waiting, builder, error);
-    if (status == SSTORE_OK)
-        return sstore_builder_finish(builder, NULL, error);
-    sstore_builder_abort(builder);
+    if (status != SSTORE_OK) {
+        sstore_builder_abort(builder);
+        return status;
+    }
+    sstore_change change = SSTORE_CHANGE_INIT;
+    status = sstore_builder_finish(builder, &change, error);
+    if (change.damaged_file[0] != '\0')
+        memcpy(dedup->change.damaged_file, change.damaged_file, sizeof change.damaged_file);
     return status;
 }
 

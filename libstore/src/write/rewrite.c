@@ -430,11 +430,37 @@ static sstore_status make_segments(compaction *self, sstore_error *error)
     return status;
 }
 
+static void forget_segments(compaction *self)
+{
+    for (uint32_t i = 0; i < SS_MAX_MADE; i++)
+        ss_manifest_segment_free(&self->made[i]);
+    self->made_count = 0;
+}
+
+/* Write the change merged with the range; or alone, as the newest segment, if an older one is damaged: then it shall
+ * not be lost. */
+static sstore_status merge_change(compaction *self, sstore_error *error)
+{
+    sstore_change *change = &self->builder->change;
+    ss_transaction *transaction = self->builder->transaction;
+    sstore_error problem;
+    sstore_status status = make_segments(self, &problem);
+    if (status == SSTORE_OK)
+        return SSTORE_OK;
+    if (status != SSTORE_ERROR_DAMAGED)
+        return ss_fail_as(error, &problem);
+    while (transaction->staged_count > self->first_staged)
+        ss_transaction_discard(transaction, transaction->staged_count - 1);
+    forget_segments(self);
+    memcpy(change->damaged_file, problem.file, sizeof change->damaged_file);
+    self->range.first = self->range.end - 1;
+    return make_segments(self, error);
+}
+
 static void free_compaction(compaction *self)
 {
     sstore_close(self->store);
-    for (uint32_t i = 0; i < SS_MAX_MADE; i++)
-        ss_manifest_segment_free(&self->made[i]);
+    forget_segments(self);
 }
 
 static sstore_status run(compaction *self, const ss_write_options *options, sstore_error *error)
@@ -489,10 +515,10 @@ sstore_status ss_builder_merge(sstore_builder *builder, const ss_sorted_pieces *
             status = ss_builder_check_space(builder, count_max(&self.store->manifest, range, SS_SEGMENT_ADDS), 0,
                                             error);
         if (status == SSTORE_OK)
-            status = make_segments(&self, error);
+            status = merge_change(&self, error);
         if (status == SSTORE_OK) {
             ss_transaction_discard(transaction, 0);
-            status = ss_builder_publish(builder, range.first, range.end - 1, self.made, self.made_count, error);
+            status = ss_builder_publish(builder, self.range.first, range.end - 1, self.made, self.made_count, error);
         }
     }
     ss_manifest_segment_free(&change);

@@ -37,6 +37,8 @@ class Change:
         conflict_count: with check_ids, ids of added records that another record of the store also has, with another
             fingerprint. If ids_checked is false, there may be more.
         min_conflicting_id: the smallest of these ids.
+        damaged_file: of an older segment, or "": the change was to be merged with it, and was published as a segment of
+            its own instead, with a RuntimeWarning. verify() tells more.
     """
 
     given_count: int
@@ -50,10 +52,17 @@ class Change:
     conflict_count: int
     min_conflicting_id: int
     ids_checked: bool
+    damaged_file: str
 
 
 def change_of(native: Any) -> Change:
     made: Change = copy_fields(Change, native)
+    if made.damaged_file:
+        warn(
+            f"{made.damaged_file} is damaged, so the change is a segment of its own, not merged with older ones; "
+            "verify() tells more",
+            RuntimeWarning,
+        )
     return made
 
 
