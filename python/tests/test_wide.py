@@ -180,7 +180,7 @@ def test_inputs(folder: pathlib.Path, rng: np.random.Generator) -> None:
     ],
 )
 def test_wrong_shapes(folder: pathlib.Path, wrong: Any, reason: str) -> None:
-    sstore.build(folder / "a", np.zeros((2, 4), np.uint64))
+    sstore.build(folder / "a", np.zeros((2, 4), np.uint64), bits=256)
     store = sstore.open(folder / "a")
     for call in (
         lambda: sstore.add(folder / "a", wrong),
@@ -196,7 +196,7 @@ def test_wrong_shapes(folder: pathlib.Path, wrong: Any, reason: str) -> None:
 def test_wrong_arrow_data(folder: pathlib.Path) -> None:
     pyarrow = pytest.importorskip("pyarrow")
     polars = pytest.importorskip("polars")
-    sstore.build(folder / "a", np.zeros((2, 4), np.uint64))
+    sstore.build(folder / "a", np.zeros((2, 4), np.uint64), bits=256)
     wide = pyarrow.array([bytes(32), None], pyarrow.binary(32))
     with_null = pyarrow.FixedSizeListArray.from_arrays(pyarrow.array([1, None, 3, 4], "uint64"), 4)
     for wrong, reason in (
@@ -231,7 +231,7 @@ def test_many_zeros_are_no_bits(folder: pathlib.Path) -> None:
 
 
 def test_wrong_queries(folder: pathlib.Path) -> None:
-    sstore.build(folder / "wide", np.zeros((2, 4), np.uint64))
+    sstore.build(folder / "wide", np.zeros((2, 4), np.uint64), bits=256)
     sstore.build(folder / "narrow", [1, 2])
     wide, narrow = sstore.open(folder / "wide"), sstore.open(folder / "narrow")
     shape = r"\(4,\) of 64-bit integers or \(32,\) of uint8"
@@ -309,7 +309,7 @@ def test_changes(folder: pathlib.Path, rng: np.random.Generator, case: int) -> N
         assert parts[-1] == [sorted(truth)[i] for i in chosen.tolist()]
     sstore.merge(folder / "merged", [folder / "0", folder / "1", folder / "2"])
     assert sorted(truth) == records_of(folder / "merged")
-    sstore.build(folder / "other", np.zeros((1, 1 + words % 16), np.uint64), distance=0)
+    sstore.build(folder / "other", np.zeros((1, 1 + words % 16), np.uint64), distance=0, bits=64 + 64 * (words % 16))
     with pytest.raises(ValueError):
         sstore.merge(folder / "mixed", [path, folder / "other"])
     assert not (folder / "mixed").exists()
@@ -326,13 +326,36 @@ def test_without_ids(folder: pathlib.Path, rng: np.random.Generator) -> None:
     assert sstore.remove(folder / "a", fps[:1]).removed_count == 1
 
 
+def test_columns_of_words(folder: pathlib.Path, rng: np.random.Generator) -> None:
+    """As in .npy files, only the caller knows whether the last column of an array of words has ids."""
+    for columns in range(2, 17):
+        array = rng.integers(0, 1 << 63, (5, columns), dtype=np.uint64)
+        found = rf"shape \(n, {columns}\) .* {64 * columns} bits, or of {64 * columns - 64} bits and ids: bits="
+        for refused in (array, array.astype(np.int64), array[:0]):
+            with pytest.raises(sstore.ArgumentError, match=found):
+                sstore.build(folder / "a", refused)
+        with pytest.raises(sstore.ArgumentError, match=found):
+            sstore.Builder(folder / "a").add(array)
+        for bits, width, ids in (
+            (64 * columns, columns, range(5)),
+            (64 * columns - 64, columns - 1, array[:, -1].tolist()),
+        ):
+            sstore.build(folder / "b", array, bits=bits, distance=0, replace=True)
+            assert records_of(folder / "b") == sorted(zip(numbers(array[:, :width]), ids))
+        sstore.build(folder / "b", array, np.arange(5), distance=0, replace=True)  # given ids leave no doubt
+        assert sstore.open(folder / "b").bits == 64 * columns
+    array = rng.integers(0, 1 << 63, (5, 17), dtype=np.uint64)
+    sstore.build(folder / "b", array, distance=0, replace=True)
+    assert records_of(folder / "b") == sorted(zip(numbers(array[:, :16]), array[:, 16].tolist()))
+
+
 def test_builders(folder: pathlib.Path, rng: np.random.Generator) -> None:
     fps = skewed(rng, 300, 4)
     expected = sorted(zip(numbers(fps), range(300)))
     for number_, options in enumerate(({}, {"bits": 256}, {"distance": 31}, {"distance": 31, "bits": 256})):
         path = folder / str(number_)
         with sstore.Builder(path, **options) as builder:  # type: ignore[arg-type]
-            builder.add(fps[:100])
+            builder.add(fps[:100] if "bits" in options else bytes_of(fps[:100]))
             builder.add(bytes_of(fps[100:]))
             with pytest.raises(ValueError, match=r"shape \(n, 4\) .* found \(3,\)"):
                 builder.add([1, 2, 3] if "bits" in options and False else np.zeros(3, np.uint64))
@@ -358,14 +381,14 @@ def test_builders(folder: pathlib.Path, rng: np.random.Generator) -> None:
     with pytest.raises(ValueError, match="distance: expected 0 to 16, found 17"):
         sstore.Builder(folder / "e", distance=17).finish()
     with pytest.raises(ValueError, match="distance: expected 0 to 64, found 65"):
-        sstore.build(folder / "e", fps, distance=65)
+        sstore.build(folder / "e", fps, distance=65, bits=256)
     assert not (folder / "e").exists()
     sstore.build(folder / "a", [1])
     with pytest.raises(sstore.ExistsError):
-        sstore.build(folder / "a", fps)
-    sstore.build(folder / "a", fps, replace=True)
+        sstore.build(folder / "a", fps, bits=256)
+    sstore.build(folder / "a", fps, replace=True, bits=256)
     assert records_of(folder / "a") == expected
-    sstore.build(folder / "planned", fps, distance=31, plan="22,21,21")
+    sstore.build(folder / "planned", fps, distance=31, plan="22,21,21", bits=256)
     assert records_of(folder / "planned") == expected and "22" in sstore.open(folder / "planned").stat().plan
 
 

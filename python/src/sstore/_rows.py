@@ -304,12 +304,15 @@ def _parted(fingerprints: Any, count: Optional[int]) -> tuple[Any, Optional[Any]
     array = fingerprints
     if not isinstance(array, np.ndarray) or array.ndim != 2 or array.dtype.kind not in "iu" or array.itemsize < 8:
         return array, None
-    if count is None and array.shape[1] == 2:
+    columns = array.shape[1]
+    if count is None and 2 <= columns <= MAX_WORDS:
         raise ArgumentError(
-            "fingerprints: an array of shape (n, 2) has fingerprints of 128 bits, or of 64 bits and ids: bits=128 or "
-            "bits=64 says which; or give fingerprints=array[:, 0], ids=array[:, 1]"
+            f"fingerprints: an array of shape (n, {columns}) has fingerprints of {64 * columns} bits, or of "
+            f"{64 * columns - 64} bits and ids: bits={64 * columns} or bits={64 * columns - 64} says which; or give "
+            "fingerprints=array[:, :-1], ids=array[:, -1]"
         )
-    if count is None or array.shape[1] != count + 1:
+    count = MAX_WORDS if count is None else count
+    if columns != count + 1:
         return array, None
     return array[:, :count], array[:, count]
 
