@@ -21,7 +21,10 @@ typedef struct text_input {
     char *idf_table;
 } text_input;
 
-#define TEXT_INPUT_INIT {.options = SSTORE_TEXT_OPTIONS_INIT, .form = {.text_key = "text"}}
+#define TEXT_INPUT_INIT                                                                                                \
+    {                                                                                                                  \
+        .options = SSTORE_TEXT_OPTIONS_INIT, .form = {.text_key = "text" }                                             \
+    }
 
 extern const command_option text_options[];
 void check_text_options(void *part);

@@ -9,13 +9,12 @@
 #include "documents/file_list.h"
 #include "input/input_source.h"
 
-#define NO_ID_LEFT                                                                                                     \
-    "there is no id left for the next document after 18446744073709551615; give a lower --first-id"
+#define NO_ID_LEFT "there is no id left for the next document after 18446744073709551615; give a lower --first-id"
 
 typedef struct document_reader {
     document_form form;
     file_list files;
-    uint64_t next_id;        /* the number of the next document */
+    uint64_t next_id; /* the number of the next document */
 
     bool are_ids_used_up, is_open, may_wait; /* the input may be a pipe whose writer waits for answers */
     char *path;                              /* of the input */

@@ -139,8 +139,7 @@ static json_value *sizes_value(const store_report *report)
                            part_value(report, metadata->ranks_bytes), "ids", part_value(report, metadata->ids_bytes),
                            "directory", part_value(report, metadata->directory_bytes), "manifest",
                            part_value(report, metadata->manifest_bytes), "total",
-                           part_value(report, metadata->total_bytes), "raw_bytes",
-                           (long long)raw_bytes);
+                           part_value(report, metadata->total_bytes), "raw_bytes", (long long)raw_bytes);
 }
 
 json_value *store_report_value(const store_report *report)

@@ -28,7 +28,7 @@ chart_axis chart_log(double min, double max, chart_format format);
 
 /* What a chart shows. Texts are written as they are. */
 typedef struct chart_words {
-    const char *id;    /* unique in the page */
+    const char *id; /* unique in the page */
     const char *title, *description;
     const char *across; /* what the axis across shows; NULL: nothing */
 } chart_words;

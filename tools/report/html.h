@@ -32,11 +32,11 @@ void html_text(html *page, const char *text);
 
 /* ----- numbers in HTML: narrow spaces that do not break, between thousands and before units ----- */
 
-number_text html_count(uint64_t value);  /* "12 345 678" */
-number_text html_bytes(double bytes);    /* "1.23 GB" */
-number_text html_time(double ns);        /* "1.23 µs" */
-number_text html_rounded(double value);  /* three digits, as "1.23 M" from 100,000 on */
-number_text html_percent(double part);   /* of 1: "12.3 %" */
+number_text html_count(uint64_t value); /* "12 345 678" */
+number_text html_bytes(double bytes);   /* "1.23 GB" */
+number_text html_time(double ns);       /* "1.23 µs" */
+number_text html_rounded(double value); /* three digits, as "1.23 M" from 100,000 on */
+number_text html_percent(double part);  /* of 1: "12.3 %" */
 number_text html_tick(double value);    /* as short as possible, with the prefix of a unit: "1 K", "0.1" */
 number_text html_time_tick(double ns);
 number_text html_fixed(double value, int decimals); /* "-" if it is not finite */

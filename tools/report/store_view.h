@@ -131,7 +131,7 @@ typedef struct store_view {
     uint64_t *sample; /* of the fingerprints */
     size_t sample_count, looked_up_count;
     plan_list plans;
-    query_report *queries;     /* or NULL */
+    query_report *queries; /* or NULL */
     cluster_report *clusters;
     const output_names *names; /* of ids; or NULL */
 } store_view;

@@ -8,7 +8,7 @@
 #include "serve/service.h"
 
 typedef struct http_options {
-    uint32_t threads;         /* of the network; requests that take longer have others */
+    uint32_t threads; /* of the network; requests that take longer have others */
     uint32_t max_connections;
     uint64_t max_body_bytes;
     uint32_t timeout_seconds; /* for a request, for reading its answer, and for a connection without one */

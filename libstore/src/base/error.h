@@ -13,8 +13,7 @@ sstore_status ss_fail(sstore_error *error, sstore_status status, int system_errn
                       const char *format, ...) SS_PRINTF(6, 7);
 
 /* Short forms; the format and its arguments come last. */
-#define ss_fail_argument(error, ...)                                                                                   \
-    ss_fail(error, SSTORE_ERROR_ARGUMENT, 0, NULL, SSTORE_NO_OFFSET, __VA_ARGS__)
+#define ss_fail_argument(error, ...) ss_fail(error, SSTORE_ERROR_ARGUMENT, 0, NULL, SSTORE_NO_OFFSET, __VA_ARGS__)
 #define ss_fail_damaged(error, file, offset, ...) ss_fail(error, SSTORE_ERROR_DAMAGED, 0, file, offset, __VA_ARGS__)
 
 /* Report a refused allocation. The status is a constant here, so that analysers know that the caller stops. */

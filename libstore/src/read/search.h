@@ -94,7 +94,7 @@ typedef struct ss_explained_part {
     const ss_query_plan *plan; /* not read if the part is left out */
     uint64_t fingerprint;
     uint32_t distance;
-    bool is_left_out; /* it is not searched */
+    bool is_left_out;                /* it is not searched */
     const ss_row_plan *segment_plan; /* of a word index: that of its segment, whose times are reported */
 } ss_explained_part;
 

@@ -18,7 +18,7 @@
 /* The blocks of a file, and the metadata to check them with. All borrowed. */
 typedef struct ss_checked_blocks {
     const ss_block_reader *reader;
-    uint32_t words;       /* of a fingerprint; if there are several, only iterators and lookups read the blocks */
+    uint32_t words; /* of a fingerprint; if there are several, only iterators and lookups read the blocks */
     const ss_code *code;
     const ss_array *keys;  /* each block's last fingerprint, or last rank; NULL if the directory is not open */
     const ss_array *ranks; /* each block's first rank; NULL if the directory is not open, or not of table 0 */

@@ -41,8 +41,8 @@ ss_index_layout ss_index_choose_layout(uint32_t width, uint32_t count, uint32_t 
 
 /* About the nanoseconds of a search if the values are skewed. `differences`: the bits in which two values differ, for a
  * sample of pairs. */
-double ss_index_skewed_ns(const ss_index_layout *layout, uint32_t count, uint32_t distance,
-                          const uint64_t *differences, size_t difference_count);
+double ss_index_skewed_ns(const ss_index_layout *layout, uint32_t count, uint32_t distance, const uint64_t *differences,
+                          size_t difference_count);
 
 /* Immutable once it is open: any number of threads may search it. */
 typedef struct ss_fingerprint_index {

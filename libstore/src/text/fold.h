@@ -58,8 +58,7 @@ ss_point ss_point_describe(uint32_t code);
 
 static inline ss_point ss_point_look(uint32_t code)
 {
-    const ss_point kept = code < SS_KEPT_POINTS ? atomic_load_explicit(&ss_kept_points[code], memory_order_relaxed)
-                                                : 0;
+    const ss_point kept = code < SS_KEPT_POINTS ? atomic_load_explicit(&ss_kept_points[code], memory_order_relaxed) : 0;
     return SS_LIKELY(kept != 0) ? kept : ss_point_describe(code);
 }
 

@@ -54,8 +54,8 @@ typedef struct ss_builder_base {
 struct sstore_builder {
     ss_transaction *transaction; /* its own, or borrowed */
     ss_transaction own_transaction;
-    ss_dir tmp_dir; /* SS_DIR_NONE: spill in the segment's own folder */
-    ss_plan plan;   /* writer.plan, unless that is NULL */
+    ss_dir tmp_dir;  /* SS_DIR_NONE: spill in the segment's own folder */
+    ss_plan plan;    /* writer.plan, unless that is NULL */
     char *plan_name; /* writer.plan_name */
     char *recipe;
     ss_segment_writer writer;

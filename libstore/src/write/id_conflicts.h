@@ -45,7 +45,6 @@ static inline bool ss_id_conflicts_any(const ss_id_conflicts *conflicts)
  * Look the suspects up in `store`, whose newest segment was just added, and forget them. `next_id` is that before the
  * addition. Fills conflict_count, min_conflicting_id and ids_checked. Unreadable segments count as not checked.
  */
-void ss_id_conflicts_find(ss_id_conflicts *conflicts, const sstore *store, uint64_t next_id,
-                          sstore_change *change);
+void ss_id_conflicts_find(ss_id_conflicts *conflicts, const sstore *store, uint64_t next_id, sstore_change *change);
 
 #endif
