@@ -405,9 +405,108 @@ def check_bases():
     refuses("base64 of odd size for hex", text([base64.b64encode(bytes(range(25))).decode()]), [], "--radix base64")
 
 
+def piped(command, content):
+    """What a shell command makes of it."""
+    return subprocess.run(["bash", "-c", command], input=content, capture_output=True, check=True).stdout
+
+
+def check_remedies():
+    """A message that names a remedy is right if the remedy works."""
+    values = [v | 1 << 63 for v in some(64, 30)]
+    rows, signed, small = hexes(values, 64), [v - (1 << 64) for v in values], [v >> 32 for v in values]
+    for what, given, named, command, options in (
+            ("Hive", [f"{r}\x01{i}" for i, r in enumerate(rows)], r"tr '\001' '\t'", r"tr '\001' '\t'", []),
+            ("bars", [f"{r}|{i}" for i, r in enumerate(rows)], r"tr '|' '\t'", r"tr '|' '\t'", []),
+            ("COPY", ["COPY t (a, b) FROM stdin;", *(rf"\\x{r}" + f"\t{i}" for i, r in enumerate(rows)), r"\."],
+             r"sed -n '/^COPY /,/^\\\.$/{//!p;}'", r"sed -n '/^COPY /,/^\\\.$/{//!p;}'", []),
+            ("zeros at the end", [r + "\0" for r in rows], r"tr -d '\000'", r"tr -d '\000'", []),
+            ("a wide space", [f"{r}\u00a0{i}" for i, r in enumerate(rows)], "sed", "sed 's/\u00a0/ /g'", []),
+            ("a wide minus", [f"\u2212{-v}" for v in signed], "sed", "sed 's/\u2212/-/g'", ["--radix", "dec"]),
+            ("ids first", [f"{i}\t{base64.b64encode(v.to_bytes(8, 'big')).decode()}" for i, v in enumerate(values)],
+             "--columns id,fingerprint", "cat", ["--radix", "base64", "--columns", "id,fingerprint"])):
+        before = options if "--columns" not in options else options[:-2]
+        refuses(what, text(given), before, named)
+        reads(what, piped(command, text(given)), options, values, 64)
+    refuses("the end of DOS", text(rows) + b"\x1a", [], ":31:", r"tr -d '\032'")
+    refuses("UTF-16BE", rows[0].encode("utf-16-be"), [], "iconv -f UTF-16BE -t UTF-8")
+    for what, line in (("a table", "+----+----+"), ("a table of psql", " id | hash "), ("a row", "| 1 | ab |")):
+        refuses(what, text([line]), [], "mysql -B -N", "psql -At")
+    refuses("SQL", text(["INSERT INTO t VALUES(1,'ab');"]), [], "sqlite3 -tabs")
+    long = [f"ffffffff{v:08x}" for v in small]
+    refuses("hex with a sign", text(long), ["--radix", "signed32"], r"sed 's/ffffffff\(........\)/\1/'")
+    reads("hex with a sign", piped(r"sed 's/ffffffff\(........\)/\1/'", text(long)), [], small, 64)
+    for bits in (65, 160, 216, 280):
+        wide, full = some(bits, 20), bits + -bits % 64
+        wide = [v | 1 << (bits - 1) for v in wide]
+        refuses("decimal", text(wide), ["--radix", "dec"], f"--bits {full}")
+        refuses("decimal", text(wide[:1]), [], "--radix dec")
+        reads("decimal", text(wide), ["--radix", "dec", "--bits", full], wide, full)
+    one = [*rows[:7], "1" + rows[7], *rows[8:]]
+    refuses("one row that is too long", text(one), [], ":8:", "68 bits", "--skip-bad")
+    reads("one row that is too long", text(one), ["--skip-bad"], values[:7] + values[8:], 64, [*range(7), *range(8, 30)])
+    for null in ("NULL", r"\N", "NaN", "None", "<NA>"):
+        for after in (rows[:5], rows):
+            given = text([*after, null, rows[9]])
+            refuses("null", given, [], f":{len(after) + 1}:", "--skip-bad")
+            reads("null", given, ["--skip-bad"], [*values[:len(after)], values[9]], 64, [*range(len(after)), len(after) + 1])
+    for null in ('{"fingerprint":null}', '{"other":3}'):
+        given = text([f'{{"fingerprint":"{rows[0]}"}}', null])
+        refuses("null in JSON", given, [], ":2:", "--skip-bad", name="input.jsonl")
+        reads("null in JSON", given, ["--skip-bad"], values[:1], 64, name="input.jsonl")
+    for double in ("1.7485029721327974e+19", "17485029721327974.0", "-1.5e18"):
+        refuses("a double", text([double]), [], "2^53")
+    reads("two backslashes", text(rf"\\x{r}" + "\t\\N" for r in rows) + b"\\.\n", [], values, 64)
+    for what, form in (("quotes", "'{}'"), ("bytea as text", r"'\x{}'"), ("E''", r"E'\\x{}'"), ("C", "0x{}ULL"),
+                       ("Java", "0x{}L")):
+        reads(what, text(form.format(r) for r in rows), [], values, 64)
+    reads("underscores", text(r[:4] + "_" + r[4:] for r in rows), [], values, 64)
+    reads("underscores", text(f"{v:_b}" for v in values), ["--radix", "bin"], values, 64)
+    reads("plus", text(f"+{v}" for v in values), ["--radix", "dec"], values, 64)
+    names = [uuid.UUID(int=numbers.getrandbits(128)) for _ in range(20)]
+    reads("UUIDs in braces", text(f"{{{name}}}" for name in names), [], [name.int for name in names], 128)
+    refuses("none behind kinds", text(["p:" + rows[0], "p:" + rows[1], rows[2]]), [], ":3:", "found none")
+    refuses("a kind between none", text([rows[0], "p:" + rows[1], rows[2]]), [], ":2:", "found 'p:'")
+    reads("a first row of another kind", text(["d:" + rows[0], *("p:" + r for r in rows[1:])]), ["--skip-bad"], values[1:],
+          64, range(1, 30))
+    refuses("digits in base64", text([base64.b64encode(b"01" * 32).decode()]), ["--radix", "base64"], "--radix bin")
+    refuses("2048 bits in base64", text([base64.b64encode(bytes([200] * 256)).decode()]), ["--radix", "base64"],
+            "2048 bits", "1024")
+
+
+def check_other_hashes():
+    """Digests whose distance is another one."""
+    tlsh = f"{numbers.getrandbits(280):070X}"
+    for options in ([], ["--radix", "base64"], ["--radix", "base64", "--pad"]):
+        refuses("TLSH", text(["T1" + tlsh] * 3), options, "TLSH", "Hamming")
+    refuses("old TLSH", text([tlsh]), [], "TLSH")
+    for line, name in (("24:kHpwwAbC+d/x:aBcDeFgH", "ssdeep"), ("ssdeep,1.1--blocksize:hash:hash,filename", "ssdeep"),
+                       ("sdbf:03:4:name:12:sha1:256:5:7ff:160:1:20:AAAA", "sdhash")):
+        refuses(name, text([line]), [], name, "Hamming")
+
+
+def check_json_arrays():
+    values, ids = some(64, 300), [numbers.getrandbits(63) for _ in range(300)]
+    rows = [{"id": i, "text": 'a "b",] {\\', "more": [{"x": [1, {}]}], "fingerprint": v} for i, v in zip(ids, values)]
+    for indent in (None, 0, 2):
+        for before in ("", "\ufeff", " \n\n"):
+            array = (before + json.dumps(rows, indent=indent)).encode()
+            reads("an array of JSON", array, ["--format", "jsonl"], values, 64, ids)
+        apart = "\n".join(json.dumps(row, indent=indent) for row in rows).encode()
+        reads("objects over lines", apart, ["--format", "jsonl"], values, 64, ids)
+    refuses("an array of JSON", json.dumps(rows).encode(), [], "--format jsonl")
+    refuses("an array without an end", json.dumps(rows).encode()[:-1], ["--format", "jsonl"], "ends within")
+    row = json.dumps(rows[0])
+    for wrong, line in ((f"[{row},]", 2), (f"[{row},,{row}]", 2), (f"[,{row}]", 1), (f"[{row} {row}]", 1),
+                        (f"[{row}] {row}", 1), (f"[{row},1]", 2), (f"[[{row}]]", 1)):
+        refuses("no array of objects", wrong.encode(), ["--format", "jsonl"], f":{line}:")
+    bad = json.dumps([rows[0], {"fingerprint": None}, rows[1]], indent=1).encode()
+    reads("an array with a null", bad, ["--format", "jsonl", "--skip-bad"], values[:2], 64, ids[:2])
+
+
 print("seed", seed)
 for check in (check_widths, check_marks, check_kinds, check_columns, check_signed32, check_json, check_arrays,
-              check_array_columns, check_binary_signed32, check_sizes, check_bases):
+              check_array_columns, check_binary_signed32, check_sizes, check_bases, check_remedies, check_other_hashes,
+              check_json_arrays):
     if len(sys.argv) == 1 or check.__name__ in sys.argv[1:]:
         check()
 print(f"figure: {tried} forms of fingerprints: {failed} failed")

@@ -320,6 +320,14 @@ static int end(store_change kind, const store_arguments *arguments, sstore_statu
                                : task_end_write(&arguments->task, arguments->store, status, error);
 }
 
+/* What to do about records that a removal did not find. */
+static const char *absent_hint(const build_job *job, const sstore_change *change)
+{
+    if (job->kind == STORE_REMOVE_IDS)
+        return job->absent == NULL ? "; --absent lists these ids" : "";
+    return change->absent_count == change->given_count ? "; --ids removes by ids" : "";
+}
+
 /* Publish the change, and print a summary. */
 static int finish(build_job *job, const store_arguments *arguments)
 {
@@ -334,13 +342,13 @@ static int finish(build_job *job, const store_arguments *arguments)
     if (code != EXIT_DONE || task->quiet)
         return code;
     if (job->kind != STORE_BUILD) {
-        print_change(path, job->kind == STORE_ADD, &change,
-                     job->kind == STORE_REMOVE_IDS && job->absent == NULL ? "; --absent lists these ids" : "");
+        print_change(path, job->kind == STORE_ADD, &change, absent_hint(job, &change));
         store_warn_of_ids(path, &change);
         return EXIT_DONE;
     }
     if (change.given_count == 0 && !task->allow_empty)
-        message_print("%s: warning: there were no input records", path);
+        message_print("%s: warning: there were no input records%s", path,
+                      job->shape.comment_count > 0 ? "; lines that begin with # are comments" : "");
     if (change.given_count > change.added_count)
         message_print("%s: %" PRIu64 " of %" PRIu64 " input records were repeated", path,
                       change.given_count - change.added_count, change.given_count);

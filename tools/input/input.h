@@ -64,11 +64,12 @@ typedef struct input_shape {
     uint32_t words; /* of a fingerprint; 0: unknown */
     bool is_shown;  /* the inputs show the words, which were not known before */
     uint32_t bits;  /* of a fingerprint before --pad fills them up; 0: unknown */
+    uint64_t comment_count;
 } input_shape;
 
 #define INPUT_SHAPE_INIT                                                                                               \
     {                                                                                                                  \
-        INPUT_IDS_UNKNOWN, 0, false, 0                                                                                 \
+        INPUT_IDS_UNKNOWN, 0, false, 0, 0                                                                              \
     }
 
 /* Do records with ids, or without, agree with the earlier ones, if there are any? */

@@ -88,34 +88,198 @@ static const struct kind {
     {"PK\x03\x04", "; this is a ZIP file, which 'unzip -p' unpacks"},
 };
 
+/* ----- lines ----- */
+
+typedef struct line_view {
+    const char *text;
+    size_t length;
+    bool is_first;
+} line_view;
+
+static bool has(const line_view *line, char byte)
+{
+    return memchr(line->text, byte, line->length) != NULL;
+}
+
+static bool has_text(const line_view *line, const char *part)
+{
+    return memmem(line->text, line->length, part, strlen(part)) != NULL;
+}
+
+static bool starts(const line_view *line, const char *with)
+{
+    return begins(line->text, line->length, with);
+}
+
+static bool ends_with(const line_view *line, char byte)
+{
+    return line->length > 0 && line->text[line->length - 1] == byte;
+}
+
+static bool is_utf_16_le(const line_view *line)
+{
+    const char *text = line->text;
+    return line->length > 3 && text[0] != 0 && text[1] == 0 && text[2] != 0 && text[3] == 0;
+}
+
+static bool is_utf_16_be(const line_view *line)
+{
+    const char *text = line->text;
+    return line->length > 3 && text[0] == 0 && text[1] != 0 && text[2] == 0 && text[3] != 0;
+}
+
+/* Is the line text but for this byte? */
+static bool has_only(const line_view *line, char byte)
+{
+    bool found = false;
+    for (size_t i = 0; i < line->length; i++) {
+        const bool is_it = line->text[i] == byte;
+        if (!is_it && line->text[i] != '\t' && (line->text[i] < ' ' || line->text[i] > '~'))
+            return false;
+        found = found || is_it;
+    }
+    return found;
+}
+
+static bool is_hive(const line_view *line)
+{
+    return has_only(line, '\x01') && line->length > 2;
+}
+
+static bool is_end_of_dos(const line_view *line)
+{
+    return has_only(line, '\x1a') && ends_with(line, '\x1a');
+}
+
+static bool ends_with_zero(const line_view *line)
+{
+    return has_only(line, '\0') && ends_with(line, '\0') && line->length > 1;
+}
+
+static bool is_minus(const line_view *line)
+{
+    return starts(line, "\xe2\x88\x92");
+}
+
+static bool is_wide_space(const line_view *line)
+{
+    return has_text(line, "\xc2\xa0");
+}
+
+static bool is_text(const line_view *line)
+{
+    return is_prose(line->text, line->length) && !starts(line, "COPY ") && !starts(line, "INSERT ");
+}
+
+static bool is_data(const line_view *line)
+{
+    return is_binary(line->text, line->length, line->is_first);
+}
+
+static bool is_array(const line_view *line)
+{
+    return line->is_first && starts(line, "[");
+}
+
+static bool is_json(const line_view *line)
+{
+    return starts(line, "{");
+}
+
+static bool is_copy(const line_view *line)
+{
+    return starts(line, "COPY ");
+}
+
+static bool is_insert(const line_view *line)
+{
+    return starts(line, "INSERT ") || starts(line, "PRAGMA ") || starts(line, "BEGIN TRANSACTION");
+}
+
+static bool is_drawn(const line_view *line)
+{
+    return starts(line, "+-") || starts(line, "| ") || starts(line, "--+") || has_text(line, "-+-") ||
+           has_text(line, " | ") || has_text(line, "\xe2\x94\x82") || has_text(line, "\xe2\x94\x80");
+}
+
+static bool is_ssdeep_header(const line_view *line)
+{
+    return starts(line, "ssdeep,");
+}
+
+static bool is_separated(const line_view *line)
+{
+    return has(line, ',') || has(line, ';');
+}
+
+static bool is_csv_header(const line_view *line)
+{
+    return line->is_first && is_header(line->text, line->length) && is_separated(line);
+}
+
+static bool is_plain_header(const line_view *line)
+{
+    return line->is_first && is_header(line->text, line->length);
+}
+
+static bool is_quoted_csv(const line_view *line)
+{
+    return is_separated(line) && has(line, '"');
+}
+
+static bool has_bars(const line_view *line)
+{
+    return has(line, '|');
+}
+
+static bool has_quotes(const line_view *line)
+{
+    return has(line, '"');
+}
+
+/* What a line looks like, and what to do. The first one that fits is it. */
+static const struct line_look {
+    bool (*is)(const line_view *line);
+    const char *hint;
+} line_looks[] = {
+    {is_utf_16_le, UTF_16_LE},
+    {is_utf_16_be, "; this is UTF-16, which 'iconv -f UTF-16BE -t UTF-8' converts"},
+    {is_hive, "; if the byte \\x01 separates fields, as in files of Hive, \"tr '\\001' '\\t'\" separates them by tabs"},
+    {is_end_of_dos, "; the byte \\x1a ends files of DOS: \"tr -d '\\032'\" leaves it out"},
+    {ends_with_zero, "; \"tr -d '\\000'\" leaves bytes \\x00 out"},
+    {is_minus, "; this minus is of print: \"sed 's/\xe2\x88\x92/-/g'\" makes it one of numbers"},
+    {is_wide_space, "; this space is of print: \"sed 's/\xc2\xa0/ /g'\" makes it one that separates fields"},
+    {is_copy, "; this is SQL of PostgreSQL, whose rows \"sed -n '/^COPY /,/^\\\\\\.$/{//!p;}'\" prints"},
+    {is_insert, "; this is SQL: of a database of SQLite, 'sqlite3 -tabs FILE \"SELECT ...\"' makes lines"},
+    {is_drawn,
+     "; this is a table for people: 'mysql -B -N', \"psql -At -F $'\\t'\" and 'sqlite3 -tabs' write rows with "
+     "tabs"},
+    {is_text, "; if this is text, 'sstore fingerprint --lines' makes a fingerprint of each line"},
+    {is_data, "; this is not text; --format u64, rec or npy reads binary data"},
+    {is_array, "; if this is an array of JSON objects, --format jsonl reads it"},
+    {is_json, "; this is JSON, which --format jsonl reads"},
+    {is_ssdeep_header, "; this is of ssdeep, whose distance is not Hamming's: no store of sstore can search it"},
+    {is_csv_header,
+     "; this is the header of a CSV file: 'tail -n +2' leaves it out, and \"tr ',;' '\\t'\" separates fields "
+     "by tabs"},
+    {is_plain_header, "; if this is a header, 'tail -n +2' leaves it out"},
+    {is_quoted_csv, "; this is CSV with quotes: \"tr -d '\\\"' | tr ',;' '\\t'\" converts it if no field contains a "
+                    "separator"},
+    {is_separated, "; fields are separated by tabs or spaces; \"tr ',;' '\\t'\" converts CSV without quotes"},
+    {has_bars, "; fields are separated by tabs or spaces; \"tr '|' '\\t'\" converts those between bars"},
+    {has_quotes, "; leave out the quotes, such as with \"tr -d '\\\"'\""},
+};
+
 const char *input_hint_of_line(const char *line, size_t length, uint64_t number)
 {
-    const bool is_first = number == 1;
-    length = length < MAX_BYTES ? length : MAX_BYTES;
-    const bool is_separated = memchr(line, ',', length) != NULL || memchr(line, ';', length) != NULL;
-    for (size_t i = 0; is_first && i < sizeof kinds / sizeof *kinds; i++)
-        if (begins(line, length, kinds[i].begin))
+    const line_view view = {line, length < MAX_BYTES ? length : MAX_BYTES, number == 1};
+    for (size_t i = 0; view.is_first && i < sizeof kinds / sizeof *kinds; i++)
+        if (starts(&view, kinds[i].begin))
             return kinds[i].hint;
-    if (length > 3 && line[0] != 0 && line[1] == 0 && line[2] != 0 && line[3] == 0)
-        return UTF_16_LE;
-    if (is_prose(line, length))
-        return "; if this is text, 'sstore fingerprint --lines' makes a fingerprint of each line";
-    if (is_binary(line, length, is_first))
-        return "; this is not text; --format u64, rec or npy reads binary data";
-    if (is_first && length > 0 && line[0] == '[')
-        return "; if this is an array of JSON, \"jq -c '.[]'\" makes lines of it, which --format jsonl reads";
-    if (length > 0 && line[0] == '{')
-        return "; this is JSON, which --format jsonl reads";
-    if (is_first && is_header(line, length))
-        return is_separated ? "; this is the header of a CSV file: 'tail -n +2' leaves it out, and \"tr ',;' '\\t'\" "
-                              "separates fields by tabs"
-                            : "; if this is a header, 'tail -n +2' leaves it out";
-    if (is_separated && memchr(line, '"', length) != NULL)
-        return "; this is CSV with quotes: \"tr -d '\\\"' | tr ',;' '\\t'\" converts it if no field contains a "
-               "separator";
-    if (is_separated)
-        return "; fields are separated by tabs or spaces; \"tr ',;' '\\t'\" converts CSV without quotes";
-    return memchr(line, '"', length) != NULL ? "; leave out the quotes, such as with \"tr -d '\\\"'\"" : NULL;
+    for (size_t i = 0; i < sizeof line_looks / sizeof *line_looks; i++)
+        if (line_looks[i].is(&view))
+            return line_looks[i].hint;
+    return NULL;
 }
 
 const char *input_hint_of_folder(int fd)

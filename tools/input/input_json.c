@@ -34,7 +34,9 @@ static bool fail_absent(line_fault *fault, const char *expected, const json_memb
 {
     (void)line_fault_set(fault, "expected %s, found %s%s", expected,
                          member->kind == MEMBER_ABSENT ? "no such key" : "null", hint);
-    return fail_at(fault, member);
+    (void)fail_at(fault, member);
+    fault->hint_at -= strlen(hint);
+    return false;
 }
 
 /* The bits of an array that is a fingerprint, or 0. An array of numbers 0 and 1 has a bit in each, unless a known width
@@ -100,9 +102,12 @@ static bool take_fingerprint(const line_format *format, const json_member *membe
     switch (member->kind) {
     case MEMBER_ABSENT:
     case MEMBER_NULL:
-        return fail_absent(fault, "a fingerprint", member,
-                           "; --fingerprint-field names its key; of texts, "
-                           "'sstore fingerprint --jsonl' makes fingerprints");
+        (void)fail_absent(fault, "a fingerprint", member,
+                          member->kind == MEMBER_NULL ? LINE_SEE_SKIP_BAD
+                                                      : "; --fingerprint-field names its key; of texts, "
+                                                        "'sstore fingerprint --jsonl' makes fingerprints");
+        fault->is_null = true;
+        return false;
     case MEMBER_BYTES:
     case MEMBER_BITS: right = take_array(format, member, record, fault); break;
     case MEMBER_INTEGER: right = take_number(format, member, record, fault); break;

@@ -15,6 +15,7 @@
 /* How much of a wrong field a message shows. */
 #define SHOWN_BYTES 40
 #define HEX_DIGITS 16u /* of a word */
+#define LINE_SEE_ID_FIRST "; --columns id,fingerprint reads lines that begin with the id"
 
 typedef struct field {
     const char *text;
@@ -36,7 +37,7 @@ bool line_fault_set(line_fault *fault, const char *format, ...)
     vsnprintf(fault->reason, sizeof fault->reason, format, arguments);
     va_end(arguments);
     fault->hint_at = strlen(fault->reason);
-    fault->has_sure_hint = false;
+    fault->has_sure_hint = fault->is_null = false;
     return false;
 }
 
@@ -91,13 +92,13 @@ static bool is_hex(const field *source, uint32_t words)
  * the place of ids. */
 static bool parse_id(const line_format *format, const field *source, line_record *record, line_fault *fault)
 {
-    record->has_id = !(source->length == 1 && source->text[0] == '-') &&
+    const bool is_null = source->length == 2 && memcmp(source->text, "\\N", 2) == 0; /* of COPY of PostgreSQL */
+    record->has_id = !is_null && !(source->length == 1 && source->text[0] == '-') &&
                      !(source->length == 0 && format->id_may_be_missing);
     if (!record->has_id || parse_decimal(source->text, source->length, &record->id))
         return true;
     return fail_with_hint(fault, "a decimal id up to 18446744073709551615, or '-'", source,
-                          source->length >= HEX_DIGITS && is_hex(source, format->words)
-                              ? "; --columns id,fingerprint reads lines that begin with the id"
+                          source->length >= HEX_DIGITS && is_hex(source, format->words) ? LINE_SEE_ID_FIRST
                           : format->must_have_ids ? "; names are no ids: print these without --id-table"
                                                   : "; --columns fingerprint,- skips this field");
 }
@@ -178,6 +179,19 @@ static bool parse_column(const line_format *format, line_column column, const fi
     return true;
 }
 
+/* The line does not begin with a fingerprint: does it begin with its id? */
+static void look_for_id(const line_format *format, const field *first, field_reader *reader, line_fault *fault)
+{
+    line_record ignored;
+    field second;
+    uint64_t id;
+    if (format->id_may_be_missing && !format->are_ids && parse_decimal(first->text, first->length, &id) &&
+        next_field(reader, &second) && value_read(format, second.text, second.length, &ignored)) {
+        line_fault_set_hint(fault, LINE_SEE_ID_FIRST);
+        fault->has_sure_hint = true;
+    }
+}
+
 static bool parse_edge(const char *line, size_t length, line_record *record_out, line_fault *fault)
 {
     field_reader reader = read_fields(line, length);
@@ -214,8 +228,11 @@ bool line_parse(const line_format *format, const char *line, size_t length, line
         if (!next_field(&reader, &current))
             return (column == LINE_COLUMN_ID && format->id_may_be_missing) ||
                    line_fault_set(fault, "expected %s in field %zu, found the end of the line", names[column], i + 1);
-        if (!parse_column(format, column, &current, record_out, &parts, fault))
+        if (!parse_column(format, column, &current, record_out, &parts, fault)) {
+            if (i == 0)
+                look_for_id(format, &current, &reader, fault);
             return false;
+        }
     }
     if (!rest_is_empty(&reader, &current))
         return fail_with_hint(fault, "the end of the line", &current,

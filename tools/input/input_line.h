@@ -107,6 +107,7 @@ typedef struct line_fault {
     char reason[400];
     size_t hint_at;     /* of a line: where a hint begins, or the end */
     bool has_sure_hint; /* which no guess should replace */
+    bool is_null;       /* there is no value where a fingerprint should be */
 } line_fault;
 
 /* Set the reason as printf() does. Returns false, for the caller to return. */
@@ -139,6 +140,7 @@ bool line_parse(const line_format *format, const char *line, size_t length, line
  * how many words it has; 0: the text is malformed, and *fault says what was expected and what was found. */
 uint32_t line_parse_hex(uint32_t words, const char *text, size_t length, uint64_t *fingerprint_out, line_fault *fault);
 
+#define LINE_SEE_SKIP_BAD "; --skip-bad leaves out rows without a fingerprint"
 #define LINE_SEE_BITS "see --bits of 'sstore build'"
 
 /* Set the reason: a fingerprint has another number of words than expected. Returns false, for the caller to return. */

@@ -7,10 +7,12 @@
 
 #include "input/input.h"
 #include "input/input_source.h"
+#include "input/json_rows.h"
 #include "output/messages.h"
 
 typedef struct input_reader {
     input_source source;
+    json_rows rows; /* of JSON, if they are not lines */
     const char *path;
     bool has_lines; /* of text, by its format */
     const input_options *options;
@@ -18,6 +20,7 @@ typedef struct input_reader {
     line_format lines;            /* of options, with the width of the shape, or what the input states */
     char *recipe;                 /* that the input states, or NULL */
     bool has_record;              /* a line was a record */
+    bool has_kind;                /* the first lines show the kind of their fingerprints, or that they have none */
     bool has_numbers, has_digits; /* there were such values of JSON: see line_record */
     record_batch *batch; /* being filled; has room for options->batch_records, and is never left full. Its number of
                             words is set when it is delivered */

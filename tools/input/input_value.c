@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "input/digits.h"
+#include "input/value_looks.h"
 
 #define HEX_DIGITS 16u /* of a word */
 #define WORD_BITS 64u
@@ -54,6 +55,56 @@ static bool take_quotes(digits *from, char letter)
     from->text += 2;
     from->count -= 3;
     return true;
+}
+
+/* Take the signs of bytes in PostgreSQL, such as \x84ad, with another backslash as COPY writes it; also as a literal. */
+static bool take_bytea(digits *from)
+{
+    digits rest = *from;
+    if (rest.count > 3 && rest.text[0] == '\'' && rest.text[rest.count - 1] == '\'') {
+        rest.text++;
+        rest.count -= 2;
+    } else {
+        (void)take_quotes(&rest, 'e');
+    }
+    if (rest.count > 3 && rest.text[0] == '\\' && rest.text[1] == '\\') {
+        rest.text++;
+        rest.count--;
+    }
+    if (!take_prefix(&rest, '\\', 'x'))
+        return false;
+    *from = rest;
+    return true;
+}
+
+/* Take the quotes of a string, and the braces of a UUID. */
+static void take_pair(digits *from)
+{
+    const char first = from->text[0], last = from->count > 2 ? from->text[from->count - 1] : 0;
+    if ((first != '\'' || last != '\'') && (first != '{' || last != '}' || from->count != 38))
+        return;
+    from->text++;
+    from->count -= 2;
+}
+
+/* Take the end of a number of C or Java, such as of 0x84ULL. */
+static void take_suffix(digits *from)
+{
+    while (from->count > 1 && strchr("uUlL", from->text[from->count - 1]) != NULL)
+        from->count--;
+}
+
+/* Take the underscores between digits out. */
+static void take_underscores(digits *from, char room[MAX_DIGITS])
+{
+    size_t count = 0;
+    if (from->count > MAX_DIGITS || from->text[0] == '_' || memchr(from->text, '_', from->count) == NULL)
+        return;
+    for (size_t i = 0; i < from->count; i++)
+        if (from->text[i] != '_')
+            room[count++] = from->text[i];
+    from->text = room;
+    from->count = count;
 }
 
 /* The kind of a hash of goimagehash: by average, difference, perception or wavelets. */
@@ -118,12 +169,21 @@ static digits find_digits(radix_form form, const char *text, size_t length, char
     digits found = {.form = form, .text = text, .count = length};
     const unsigned size = radix_digit_bits(form);
     if (form == RADIX_HEX) {
-        take_kind(&found);
-        found.is_number = take_prefix(&found, '0', 'x');
-        found.is_whole = take_prefix(&found, '\\', 'x') || take_quotes(&found, 'x') || take_groups(&found, room);
+        found.is_whole = take_bytea(&found) || take_quotes(&found, 'x');
+        if (!found.is_whole) {
+            take_pair(&found);
+            take_kind(&found);
+            found.is_number = take_prefix(&found, '0', 'x');
+            if (found.is_number)
+                take_suffix(&found);
+            take_underscores(&found, room);
+            found.is_whole = take_groups(&found, room);
+        }
     } else if (form == RADIX_BIN) {
-        found.is_number = take_prefix(&found, '0', 'b');
         found.is_whole = take_quotes(&found, 'b');
+        take_pair(&found);
+        found.is_number = take_prefix(&found, '0', 'b');
+        take_underscores(&found, room);
     } else {
         take_padding(&found);
     }
@@ -277,9 +337,9 @@ static bool negate(uint64_t *words, uint32_t count)
 static bool read_number(const line_format *format, const char *text, size_t length, line_record *record)
 {
     uint64_t room[SSTORE_MAX_WORDS];
-    const bool negative = length > 1 && text[0] == '-';
+    const bool negative = length > 1 && text[0] == '-', has_sign = negative || (length > 1 && text[0] == '+');
     const uint32_t most = format->words > 0 ? format->words : SSTORE_MAX_WORDS;
-    if (length == 0 || !read_decimal(text + negative, length - negative, room, most))
+    if (length == 0 || !read_decimal(text + has_sign, length - has_sign, room, most))
         return false;
     uint32_t first = 0;
     while (format->words == 0 && first < most - 1 && room[first] == 0)
@@ -329,6 +389,8 @@ bool value_read(const line_format *format, const char *text, size_t length, line
     case RADIX_SIGNED: return read_number(format, text, length, record);
     case RADIX_SIGNED32: return read_signed32(format, text, length, record);
     case RADIX_BASE64:
+        if (value_is_tlsh(text, length))
+            return false;
         if (read_hex_in_base64(format, text, length, record))
             return true;
         break;
@@ -367,7 +429,8 @@ static const char *describe_fingerprint(const line_format *format, char to[EXPEC
         return to;
     }
     if (radix_digit_bits(format->radix) == 0)
-        return "a decimal fingerprint from -9223372036854775808 to 18446744073709551615";
+        return words == 1 ? "a decimal fingerprint from -9223372036854775808 to 18446744073709551615"
+                          : "a decimal fingerprint";
     if (format->pads && format->bits > 0)
         return describe_digits(format->radix, format->bits, to);
     if (format->radix == RADIX_HEX && (format->pads || words == 0))
@@ -378,6 +441,29 @@ static const char *describe_fingerprint(const line_format *format, char to[EXPEC
     if (format->radix == RADIX_BASE64 && words <= 1)
         return "a fingerprint of eight bytes in base64 (11 characters, or 12 with a closing '=')";
     return describe_digits(format->radix, WORD_BITS * (words > 0 ? words : 1), to);
+}
+
+/* Is the width that of other rows, and no option? */
+static bool is_learned(const line_format *format)
+{
+    return format->words > 0 && !format->words_given && !format->pads;
+}
+
+#define SKIP_IT ": --skip-bad leaves this one out"
+
+/* The bits of a decimal number, in words; 0: it is none, or too large. */
+static uint32_t find_number_bits(const line_format *format, const char *text, size_t length)
+{
+    line_record record;
+    line_format any = *format;
+    if (radix_digit_bits(any.radix) != 0 || any.radix == RADIX_SIGNED32)
+        return 0;
+    any.words = any.bits = 0;
+    any.words_given = true;
+    for (any.words = 1; any.words <= SSTORE_MAX_WORDS; any.words++)
+        if (read_number(&any, text, length, &record))
+            return WORD_BITS * any.words;
+    return 0;
 }
 
 /* If the text is a fingerprint of another width, the hint says which. */
@@ -395,9 +481,28 @@ static bool find_width_hint(const line_format *format, const char *text, size_t 
                                                                : WORD_BITS;
     if (is_number && format->radix == RADIX_SIGNED32)
         return false;
+    if (is_learned(format)) {
+        (void)snprintf(hint, EXPECTED_BYTES, "; it has %" PRIu32 " bits, and other rows have %" PRIu32 "%s", other.bits,
+                       expected, SKIP_IT);
+        return true;
+    }
     (void)snprintf(hint, EXPECTED_BYTES, "; it %s %" PRIu32 " bits, not %" PRIu32 ": " LINE_SEE_BITS,
                    is_number ? "needs" : "seems to have", other.bits, expected);
     return true;
+}
+
+/* Are there digits of the form alone? */
+static bool has_digits_alone(const digits *found)
+{
+    uint64_t words[SSTORE_MAX_WORDS];
+    const size_t piece = MAX_BITS / 8;
+    bool right = found->count > 0;
+    for (size_t at = 0; right && at < found->count; at += piece) {
+        const size_t count = found->count - at < piece ? found->count - at : piece;
+        right = radix_read_digits(found->form, found->text + at, count, 0, count * radix_digit_bits(found->form),
+                                  words);
+    }
+    return right;
 }
 
 /* Digits alone, of which one is a letter: surely no decimal number. */
@@ -423,12 +528,17 @@ static bool find_size_hint(const line_format *format, const char *text, size_t l
     const digits found = find_digits(format->radix, text, length, room);
     const unsigned size = radix_digit_bits(format->radix);
     const bool is_hex_form = format->radix == RADIX_HEX;
+    if (is_learned(format) && format->words == 1 && found.count * size > WORD_BITS && has_digits_alone(&found)) {
+        (void)snprintf(hint, EXPECTED_BYTES, "; it has %zu bits, and other rows have 64" SKIP_IT, found.count * size);
+        return true;
+    }
     if (is_hex_form && (found.count * size <= WORD_BITS || !is_surely_hex(&found)) && !found.is_whole)
         return false;
     if (found.count * size > MAX_BITS + 6) {
-        (void)snprintf(hint, EXPECTED_BYTES, "; it has %zu bits, and fingerprints have at most %u", found.count * size,
-                       MAX_BITS);
-        return is_hex_form || format->radix == RADIX_BIN;
+        const size_t bits = found.count * size;
+        (void)snprintf(hint, EXPECTED_BYTES, "; it has %zu bits, and fingerprints have at most %u",
+                       size < 5 ? bits : bits / 8 * 8, MAX_BITS);
+        return has_digits_alone(&found);
     }
     filled.words_given = true;
     padded.pads = true;
@@ -448,6 +558,8 @@ static bool find_size_hint(const line_format *format, const char *text, size_t l
 /* If the text is a fingerprint in another form, the hint names the option for it. */
 static const char *find_form_hint(const line_format *format, const char *text, size_t length)
 {
+    if (format->radix == RADIX_SIGNED32 && length == HEX_DIGITS && memcmp(text, "ffffffff", 8) == 0)
+        return "; \"sed 's/ffffffff\\(........\\)/\\1/'\" takes the sign off hex, which is read without --radix";
     static const struct {
         radix_form form;
         size_t pads_from; /* characters: fewer are too often something else */
@@ -476,18 +588,38 @@ static const char *find_form_hint(const line_format *format, const char *text, s
     return "";
 }
 
+/* If a decimal number has more bits than are read without an option, the hint names it. */
+static bool find_number_hint(const line_format *format, const char *text, size_t length, char hint[EXPECTED_BYTES])
+{
+    line_format decimal = *format;
+    const bool is_decimal = radix_digit_bits(format->radix) == 0;
+    if (!is_decimal && (format->radix != RADIX_HEX || length <= HEX_DIGITS))
+        return false;
+    decimal.radix = is_decimal ? format->radix : RADIX_DEC;
+    const uint32_t bits = format->words == 0 ? find_number_bits(&decimal, text, length) : 0;
+    if (bits <= WORD_BITS)
+        return false;
+    (void)snprintf(hint, EXPECTED_BYTES,
+                   is_decimal ? "; --bits %" PRIu32 " of 'sstore build', or more, reads it"
+                              : "; --radix dec --bits %" PRIu32 ", or more, reads decimal fingerprints",
+                   bits);
+    return true;
+}
+
 bool value_parse(const line_format *format, const char *text, size_t length, line_record *record, line_fault *fault)
 {
     char expected[EXPECTED_BYTES], hint[EXPECTED_BYTES];
     if (value_read(format, text, length, record))
         return true;
     (void)line_fault_found(fault, describe_fingerprint(format, expected), text, length);
+    const char *look = value_look(text, length);
     const bool is_hex = format->radix != RADIX_BIN &&
                         read_digits(format, RADIX_HEX, text, length, record); /* which looks like base64 */
-    const bool is_sure = find_width_hint(format, text, length, hint) ||
-                         (!is_hex && find_size_hint(format, text, length, hint));
-    line_fault_set_hint(fault, is_sure ? hint : find_form_hint(format, text, length));
-    fault->has_sure_hint = is_sure;
+    const bool is_sure = look == NULL && (find_width_hint(format, text, length, hint) ||
+                                          (!is_hex && find_size_hint(format, text, length, hint)) ||
+                                          find_number_hint(format, text, length, hint));
+    line_fault_set_hint(fault, look != NULL ? look : is_sure ? hint : find_form_hint(format, text, length));
+    fault->has_sure_hint = look != NULL || is_sure;
     return false;
 }
 

@@ -16,6 +16,8 @@ typedef struct width_votes {
     uint32_t first_sure, first_unsure;                 /* which wins if two have as many */
     uint32_t by_id[2];                                 /* without, with one */
     bool first_has_id;
+    uint32_t by_kind[128]; /* by the letter */
+    char first_kind;
 } width_votes;
 
 bool input_take_columns(line_format *format, const char *line, size_t length, line_fault *fault)
@@ -39,8 +41,11 @@ static void vote(width_votes *votes, const line_record *record)
     (record->decides ? votes->sure : votes->unsure)[record->bits]++;
     if (*first == 0)
         *first = record->bits;
-    if (votes->by_id[0] + votes->by_id[1] == 0)
+    if (votes->by_id[0] + votes->by_id[1] == 0) {
         votes->first_has_id = record->has_id;
+        votes->first_kind = record->kind;
+    }
+    votes->by_kind[record->kind & 127]++;
     votes->by_id[record->has_id]++;
 }
 
@@ -49,6 +54,14 @@ static uint32_t winner(const uint32_t votes[MAX_BITS + 1], uint32_t first)
     uint32_t best = first;
     for (uint32_t bits = 1; bits <= MAX_BITS; bits++)
         best = votes[bits] > votes[best] ? bits : best;
+    return best;
+}
+
+static char kind_of_most(const width_votes *votes)
+{
+    char best = votes->first_kind;
+    for (int kind = 0; kind < 128; kind++)
+        best = votes->by_kind[kind] > votes->by_kind[best & 127] ? (char)kind : best;
     return best;
 }
 
@@ -74,5 +87,5 @@ input_width input_width_find(const line_format *format, line_parser parse, bool 
     }
     const bool is_sure = votes.first_sure > 0;
     return (input_width){is_sure ? winner(votes.sure, votes.first_sure) : winner(votes.unsure, votes.first_unsure),
-                         is_sure, votes.by_id[1] + votes.first_has_id > votes.by_id[0]};
+                         is_sure, votes.by_id[1] + votes.first_has_id > votes.by_id[0], kind_of_most(&votes)};
 }

@@ -10,6 +10,7 @@ typedef struct input_width {
     uint32_t bits; /* of a fingerprint before --pad fills them up; 0: no line is a record */
     bool is_sure;  /* a line decides it; otherwise they are all zeros or short, which have the width of the most */
     bool has_ids;  /* most lines have; if as many have none, the first one decides */
+    char kind;     /* the same: the letter in front of fingerprints, or 0 */
 } input_width;
 
 /*

@@ -7,7 +7,7 @@ sstore dump STORE
 sstore query -k 0 --radix dec STORE -- -2 18446744073709551614 12
 printf '%s\n' 10 -1 | sstore query -k 0 --radix dec STORE
 echo "--- malformed"
-for line in 18446744073709551616 -9223372036854775809 ff 0x10 - -- +1 1.5 99999999999999999999999; do
+for line in 18446744073709551616 -9223372036854775809 ff 0x10 - -- ++1 1.5 99999999999999999999999; do
     echo "$line" | exits 1 sstore build --radix dec OTHER
     absent OTHER
 done
