@@ -96,8 +96,43 @@ def test_two_columns(folder: pathlib.Path, rng: np.random.Generator) -> None:
     wide = np.concatenate([rng.integers(0, 1 << 64, (100, 4), np.uint64), ids[:, None]], axis=1)
     sstore.build(folder / "b", wide, bits=256, replace=True)
     assert [i for i, _ in records_of(folder / "b")] == sorted(ids.tolist())
-    with pytest.raises(sstore.ArgumentError, match="one number of uint32 for each fingerprint"):
+    with pytest.raises(sstore.ArgumentError, match="halves of 64 bits, or fingerprints and ids"):
         sstore.build(folder / "c", both.astype(np.int32))
+
+
+def test_parts(folder: pathlib.Path, rng: np.random.Generator) -> None:
+    """Smaller numbers in a row are parts of a fingerprint, in any order of bytes, as in a `.npy` file."""
+    for words, kind in ((1, "u2"), (2, "u2"), (2, "u4"), (1, "i2"), (3, "i4")):
+        fps = rng.integers(0, 1 << 64, (40, words), np.uint64)
+        parts = fps.astype(">u8").view(f">{kind}")
+        for order in "<>":
+            sstore.build(folder / "a", parts.astype(f"{order}{kind}"), replace=True)
+            with sstore.open(folder / "a") as store:
+                assert store.query_batch(fps if words > 1 else fps[:, 0], 0).id.tolist() == list(range(40))
+    halves = fps[:, :1].astype("<u8").view("<u4")
+    for bits in (None, 64):
+        with pytest.raises(sstore.ArgumentError, match="halves of 64 bits, or fingerprints and ids"):
+            sstore.build(folder / "b", halves, bits=bits)
+    for count in (3, 5):
+        with pytest.raises(sstore.ArgumentError, match=f"of uint{16}"):
+            sstore.build(folder / "b", np.full((3, count), 7, np.uint16))
+
+
+@pytest.mark.parametrize("kind", ["u1", "i2", "u4", "i8", "f2", "f4", "f8", "?"])
+def test_bits_of_any_type(folder: pathlib.Path, rng: np.random.Generator, kind: str) -> None:
+    """Numbers 0 and 1 are bits in any type, also in squares, and in lists of lists."""
+    bits = rng.integers(0, 2, (30, 64))
+    expected = np.packbits(bits.astype(bool), axis=1).view(">u8").reshape(-1).tolist()
+    array = bits.astype(kind)
+    for form in (array, array.reshape(30, 8, 8), list(array), array.tolist(), array.reshape(30, 8, 8).tolist()):
+        sstore.build(folder / "a", form, replace=True)
+        assert [f for _, f in records_of(folder / "a")] == expected
+        with sstore.open(folder / "a") as store:
+            assert 3 in store.query(array[3], 0).id.tolist()
+    if kind[0] == "f":
+        array[7, 7] = 0.5
+        with pytest.raises(TypeError, match="float"):
+            sstore.build(folder / "b", array)
 
 
 @pytest.mark.parametrize("size", [1, 2, 4])

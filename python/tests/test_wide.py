@@ -169,7 +169,7 @@ def test_inputs(folder: pathlib.Path, rng: np.random.Generator) -> None:
         (np.zeros((3, 128), np.bool_), r"single bits in 256 columns, found an array of shape \(3, 128\)"),
         (np.full((3, 256), 2), r"shape \(n, 4\) .*, found \(3, 256\)"),
         (np.full((3, 256), 2, np.uint8), r"shape \(n, 4\) .*, found \(3, 256\) of uint8"),
-        (np.zeros((3, 4), np.int32), "one number of uint32 for each fingerprint"),
+        (np.zeros((3, 4), np.int32), r"shape \(n, 4\) .*, found \(3, 4\) of uint32"),
         (np.zeros((3, 4)), "float64"),
         ([b"12345678"], "expected 32 bytes for each fingerprint, found 8"),
         ([bytes(32), 5], "expected bytes like the others, found int"),

@@ -112,9 +112,23 @@ def _bits_of(array: npt.NDArray[Any], name: str, count: Optional[int]) -> Option
         wanted = f"64 to {64 * MAX_WORDS} columns in steps of 64" if count is None else f"{64 * count} columns"
         raise ArgumentError(f"{name}: expected single bits in {wanted}, found an array of shape {array.shape}")
     if array.dtype != np.bool_:
-        if array[:16].max() > 1 or array.min() < 0 or array.max() > 1:
+        if array[:16].max() > 1 or not bool(((array == 0) | (array == 1)).all()):
             return None
     return np.packbits(array.reshape(len(array), -1).astype(np.bool_), axis=1)
+
+
+def _of_parts(array: npt.NDArray[Any], name: str, count: Optional[int]) -> Words:
+    """Of an array of smaller numbers: those of a row are equal parts of a fingerprint, the highest first."""
+    size, width = array.dtype.itemsize, array.shape[1]
+    if size == 4 and width == 2:
+        raise ArgumentError(
+            f"{name}: an array of shape (n, 2) of uint32 may be halves of 64 bits, or fingerprints and ids: give "
+            "a[:, 0].astype(numpy.uint64) << 32 | a[:, 1], or a[:, 0] and the ids a[:, 1]"
+        )
+    words, rest = divmod(size * width, 8)
+    if rest != 0 or not 1 <= words <= MAX_WORDS or count not in (None, words):
+        raise _wrong_shape(name, count, f"{array.shape} of {array.dtype}")
+    return _of_bytes(np.ascontiguousarray(array.astype(f">u{size}")).view(np.uint8))
 
 
 def of_numpy(array: npt.NDArray[Any], name: str, count: Optional[int]) -> Words:
@@ -126,23 +140,19 @@ def of_numpy(array: npt.NDArray[Any], name: str, count: Optional[int]) -> Words:
     is_number = name in NUMBERS
     if array.dtype.kind == "i" and array.dtype.itemsize < 8 and not is_number:
         array = array.view(f"{array.dtype.byteorder}u{array.dtype.itemsize}")  # as Java and SQL have unsigned numbers
-    if array.dtype.kind in "biu" and array.ndim > 1 and not is_number and len(array) > 0:
+    if array.dtype.kind in "biuf" and array.ndim > 1 and not is_number and len(array) > 0:
         bits = _bits_of(array, name, count)
         if bits is not None:
             return _of_bytes(bits)
     if array.ndim not in (1, 2):
         raise _wrong_shape(name, count, str(array.shape))
     width = 1 if array.ndim == 1 else array.shape[1]
-    if array.dtype == np.uint8 and width > 1:
-        if width % 8 != 0 or not 1 <= width // 8 <= MAX_WORDS or count not in (None, width // 8):
-            raise _wrong_shape(name, count, f"{array.shape} of uint8")
-        return _of_bytes(array)
+    if array.dtype.kind == "u" and array.dtype.itemsize < 8 and width > 1 and not is_number:
+        return _of_parts(array, name, count)
     if array.dtype == np.object_ and array.ndim == 1 and array.size > 0:
         return of_sequence(array.tolist(), name, count)
     if not 1 <= width <= MAX_WORDS or count not in (None, width):
         raise _wrong_shape(name, count, str(array.shape))
-    if width > 1 and array.dtype.kind in "iu" and array.dtype.itemsize < 8:
-        raise ArgumentError(f"{name}: expected one number of {array.dtype} for each fingerprint, found {array.shape}")
     if array.dtype.kind not in "iu":
         if array.size > 0 or array.dtype.kind not in "fO":
             missing: Any = np.flatnonzero(np.isnan(array)) if array.dtype.kind == "f" and array.ndim == 1 else ()
@@ -210,7 +220,7 @@ def _of_lists(items: Sequence[Any], name: str, count: Optional[int]) -> Words:
     """Lists of the bits of one fingerprint each. Numbers in lists may be bytes or words."""
     if all(isinstance(item, (list, tuple)) and len(item) == len(items[0]) for item in items):
         array = np.array(items)
-        if array.ndim == 2 and array.dtype.kind in "biu" and array.shape[1] > 0:
+        if array.ndim > 1 and array.dtype.kind in "biuf" and array.size > 0:
             bits = _bits_of(array, name, count)
             if bits is not None:
                 return _of_bytes(bits)
@@ -255,7 +265,7 @@ def of_sequence(values: Any, name: str, count: Optional[int]) -> Words:
 
 def one(value: Any, name: str, count: Optional[int]) -> Words:
     """A single fingerprint, as an array of its words: of an int, of bytes, or of an array of words or of bytes."""
-    if isinstance(value, np.ndarray) and value.dtype.kind in "biu" and value.size > 0:
+    if isinstance(value, np.ndarray) and value.dtype.kind in "biuf" and value.size > 0:
         bits = _bits_of(value.reshape(1, -1), name, count) if value.ndim > 0 else None
         if bits is not None:
             return _of_bytes(bits).reshape(-1)
