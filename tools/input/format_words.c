@@ -118,6 +118,11 @@ static inline uint64_t read_number(const char *from, const word_layout *layout)
 bool word_layout_is_bits(const word_layout *layout, const char *bytes, size_t size)
 {
     bool right = true;
+    unsigned char all = 0;
+    for (size_t i = 0; layout->item_bytes == 1 && i < size; i++) /* of most arrays, many at a time */
+        all |= (unsigned char)bytes[i];
+    if (layout->item_bytes == 1)
+        return all <= 1;
     for (size_t at = 0; at + layout->item_bytes <= size; at += layout->item_bytes) {
         const uint64_t number = read_number(bytes + at, layout);
         right = right && (number == 0 || number == layout->one);
@@ -125,11 +130,24 @@ bool word_layout_is_bits(const word_layout *layout, const char *bytes, size_t si
     return right;
 }
 
+/* Read a fingerprint of bytes that are bits. */
+static void pack_bits(const char *from, const word_layout *layout, uint64_t *to)
+{
+    unsigned char bytes[8 * SSTORE_MAX_WORDS] = {0};
+    for (uint32_t i = 0; i < layout->parts; i++)
+        bytes[i / 8] |= (unsigned char)((unsigned char)from[i] << (7 - i % 8));
+    copy_words((const char *)bytes, 1, 1, true, to, layout->words);
+}
+
 /* Read a fingerprint of parts or bits. What fills only a part of a word is its highest bits, but a single number is
  * the word. */
 static void copy_parts(const char *from, const word_layout *layout, uint64_t *to)
 {
     const uint32_t bits = layout->form == FORM_BITS ? 1 : 8 * layout->item_bytes;
+    if (layout->form == FORM_BITS && layout->item_bytes == 1) {
+        pack_bits(from, layout, to);
+        return;
+    }
     memset(to, 0, layout->words * sizeof *to);
     if (layout->parts == 1 && layout->item_bytes > 1) {
         *to = read_number(from, layout);

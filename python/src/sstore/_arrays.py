@@ -151,8 +151,6 @@ def of_numpy(array: npt.NDArray[Any], name: str, count: Optional[int]) -> Words:
         return _of_parts(array, name, count)
     if array.dtype == np.object_ and array.ndim == 1 and array.size > 0:
         return of_sequence(array.tolist(), name, count)
-    if not 1 <= width <= MAX_WORDS or count not in (None, width):
-        raise _wrong_shape(name, count, str(array.shape))
     if array.dtype.kind not in "iu":
         if array.size > 0 or array.dtype.kind not in "fO":
             missing: Any = np.flatnonzero(np.isnan(array)) if array.dtype.kind == "f" and array.ndim == 1 else ()
@@ -160,6 +158,8 @@ def of_numpy(array: npt.NDArray[Any], name: str, count: Optional[int]) -> Words:
             hint = where + _HINTS.get(array.dtype.kind, "")
             raise TypeError(f"{name}: expected 64-bit integers, found {array.dtype}{hint}")
         array = array.astype(np.uint64)
+    if not 1 <= width <= MAX_WORDS or count not in (None, width):
+        raise _wrong_shape(name, count, str(array.shape))
     if array.dtype.kind == "i" and array.dtype.itemsize < 8 and bool((array < 0).any()):
         raise ArgumentError(f"{name}: found a negative value of {array.dtype}; int64 is taken as 64 bits")
     array = np.ascontiguousarray(array.reshape(-1) if width == 1 else array)
