@@ -57,7 +57,7 @@ static bool take_quotes(digits *from, char letter)
     return true;
 }
 
-/* Take the signs of bytes in PostgreSQL, such as \x84ad, with another backslash as COPY writes it; also as a literal. */
+/* Take the mark of bytes in PostgreSQL, such as \x84ad, with another backslash as COPY writes it, or as a literal. */
 static bool take_bytea(digits *from)
 {
     digits rest = *from;

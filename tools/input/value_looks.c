@@ -15,7 +15,7 @@ static bool is_null(const char *text, size_t length)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strlen(names[i]) == length && strncasecmp(names[i], text, length) == 0)
             return true;
-    return length == 0;
+    return false;
 }
 
 static bool are_hex(const char *text, size_t length)
