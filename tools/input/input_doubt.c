@@ -1,14 +1,20 @@
 /*
- * input_doubt.c - watches signs. A sign has a function that says whether a row speaks against it, and one that says
- * whether there are enough rows: so many that random fingerprints would hardly have the sign. Near copies of one row
- * tell nothing new, so what counts is the first row, and then only what changes from a row to the next one.
+ * input_doubt.c - watches signs. For each row, a sign has a function that says whether the row speaks against it, and
+ * otherwise how unlikely that is in a random row: in hundredths of a bit, so 100 for a chance of one half. These are
+ * added up, and the sign is shown from ENOUGH on. Near copies of one row tell little new, so only bits count that
+ * change from a row to the next one, or that no row had before; of the first row, those that are set. So sparse rows
+ * tell little.
  */
 #include "input/input_doubt.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+#define ENOUGH 1600 /* 2^-16 */
+#define AGAINST (-1)
 
 #define BYTES(value) ((value)*UINT64_C(0x0101010101010101))
 #define DIGITS(value) ((value)*UINT64_C(0x1111111111111111))
@@ -17,21 +23,24 @@
 typedef struct doubt_row {
     const uint64_t *now, *before;
     uint64_t id;
+    uint32_t changed_bits; /* from one to the other */
 } doubt_row;
 
 /* ----- parts of words ----- */
 
+static int count_bits(uint64_t word)
+{
+    return __builtin_popcountll(word);
+}
+
+static uint32_t bit_length(uint64_t word)
+{
+    return word != 0 ? 64 - (uint32_t)__builtin_clzll(word) : 0;
+}
+
 static bool is_hex_digit(unsigned byte)
 {
     return (byte >= '0' && byte <= '9') || ((byte | 0x20u) >= 'a' && (byte | 0x20u) <= 'f');
-}
-
-static bool has_bytes(const uint64_t *words, uint32_t count, bool (*is_right)(unsigned byte))
-{
-    for (uint32_t i = 0; i < 8 * count; i++)
-        if (!is_right(words[i / 8] >> (56 - i % 8 * 8) & 0xff))
-            return false;
-    return true;
 }
 
 static bool is_printable(unsigned byte)
@@ -39,18 +48,38 @@ static bool is_printable(unsigned byte)
     return byte >= ' ' && byte <= '~';
 }
 
-/* All whole characters in base64 that stand for the words, as numbers of 6 bits. */
-static bool has_characters(const uint64_t *words, uint32_t count, bool (*is_right)(unsigned character))
+static unsigned byte_at(const uint64_t *words, uint32_t i)
 {
-    for (uint32_t at = 0; at + 6 <= 64 * count; at += 6) {
+    return words[i / 8] >> (56 - i % 8 * 8) & 0xff;
+}
+
+/* Are all whole bytes right, but for the end of a line? Returns how many are; 0: not all. */
+static uint32_t count_bytes(const sign_watch *self, const uint64_t *words, bool (*is_right)(unsigned byte))
+{
+    uint32_t count = self->own_bits / 8;
+    if (count > 1 && byte_at(words, count - 1) == '\n')
+        count--;
+    if (count > 1 && byte_at(words, count - 1) == '\r')
+        count--;
+    for (uint32_t i = 0; i < count; i++)
+        if (!is_right(byte_at(words, i)))
+            return 0;
+    return count;
+}
+
+/* Are all whole characters in base64 right, as numbers of 6 bits? Returns how many there are; 0: not all are. */
+static uint32_t count_characters(const sign_watch *self, const uint64_t *words, bool (*is_right)(unsigned character))
+{
+    uint32_t at = 0;
+    for (; at + 6 <= self->own_bits; at += 6) {
         const uint32_t shift = at % 64;
         uint64_t bits = words[at / 64] << shift;
         if (shift > 58)
             bits |= words[at / 64 + 1] >> (64 - shift);
         if (!is_right((unsigned)(bits >> 58)))
-            return false;
+            return 0;
     }
-    return true;
+    return at / 6;
 }
 
 static bool is_hex_character(unsigned character) /* 0-9, a-f, A-F */
@@ -76,51 +105,95 @@ static uint64_t decimal_of(uint64_t word) /* the number whose decimal digits are
     return value;
 }
 
-static uint64_t count_changes(const sign_watch *self, const doubt_row *row, uint32_t bits)
+/* The bits that no row had before. */
+static int count_new_bits(const sign_watch *self, const doubt_row *row)
 {
-    uint64_t count = 0;
-    for (uint32_t i = 0; i < self->words; i++) {
-        uint64_t change = row->now[i] ^ row->before[i];
-        for (uint32_t step = 1; step < bits; step *= 2)
-            change |= change >> step;
-        count += (uint64_t)__builtin_popcountll(change & (bits == 8 ? BYTES(1u) : DIGITS(1u)));
-    }
+    int count = 0;
+    for (uint32_t i = 0; i < self->words; i++)
+        count += count_bits(row->now[i] & ~self->bits[i]);
     return count;
 }
 
-/* ----- does a row speak for the sign? ----- */
-
-static bool watch_bits(sign_watch *self, const doubt_row *row)
+/* Is each set bit one of a part of the words, such as the lowest bits of bytes? */
+static bool has_only(const sign_watch *self, const doubt_row *row, uint64_t part)
 {
+    uint64_t others = 0;
     for (uint32_t i = 0; i < self->words; i++)
-        if ((row->now[i] & ~BYTES(1u)) != 0)
-            return false;
-    return true;
+        others |= row->now[i] & ~part;
+    return others == 0;
 }
 
-static bool watch_hex_bytes(sign_watch *self, const doubt_row *row)
+/* ----- does a row speak against the sign, or how much for it? ----- */
+
+static int watch_bits(sign_watch *self, const doubt_row *row) /* one bit of 8 */
 {
-    return has_bytes(row->now, self->words, is_hex_digit);
+    return has_only(self, row, BYTES(1u)) ? 300 * count_new_bits(self, row) : AGAINST;
 }
 
-static bool watch_text(sign_watch *self, const doubt_row *row)
+/* Bytes 0 and 255, or 1 and 255. Of random bytes, those beside another one count. */
+static int watch_two_values(sign_watch *self, const doubt_row *row)
 {
-    self->changed_bytes += self->count > 0 ? count_changes(self, row, 8) : 0;
-    return has_bytes(row->now, self->words, is_printable);
+    int steps = 0;
+    for (uint32_t i = 0; i < self->words; i++) {
+        const uint64_t low = row->now[i] & BYTES(1u), high = row->now[i] >> 1 & BYTES(0x7fu);
+        if (high != (high & BYTES(1u)) * 0x7f)
+            return AGAINST;
+        self->are_not_zero |= low != (high & BYTES(1u));
+        self->are_not_one |= low != BYTES(1u);
+        steps += count_bits((high ^ high << 8) & BYTES(1u) & ~UINT64_C(0xff));
+    }
+    return self->words < 2 || (self->are_not_zero && self->are_not_one) ? AGAINST
+           : row->changed_bits > 0                                      ? 50 * steps
+                                                                        : 0;
 }
 
-static bool watch_hex_characters(sign_watch *self, const doubt_row *row)
+static int watch_halves(sign_watch *self, const doubt_row *row) /* one bit of 2 */
 {
-    return self->radix == RADIX_BASE64 && has_characters(row->now, self->words, is_hex_character);
+    self->are_not_16 |= !has_only(self, row, UINT64_C(0x0000ffff0000ffff));
+    const bool is_right = self->words > 1 && (!self->are_not_16 || has_only(self, row, UINT32_MAX));
+    return is_right ? 100 * count_new_bits(self, row) : AGAINST;
 }
 
-static bool watch_base32(sign_watch *self, const doubt_row *row)
+/* A random byte: 2^-3.5; if a bit changed: 2^-0.8. */
+static int watch_hex_bytes(sign_watch *self, const doubt_row *row)
 {
-    return self->radix == RADIX_BASE64 && has_characters(row->now, self->words, is_base32_character);
+    const uint32_t count = count_bytes(self, row->now, is_hex_digit);
+    return count == 0 ? AGAINST : self->count == 0 ? 354 * (int)count : 50 * ((int)row->changed_bits + 7) / 8;
 }
 
-/* Numbers that are far apart are no ids in a row. */
-static bool watch_counting(sign_watch *self, const doubt_row *row)
+/* A random byte: 2^-1.4; if a bit changed: 2^-0.5. */
+static int watch_text(sign_watch *self, const doubt_row *row)
+{
+    const uint32_t count = count_bytes(self, row->now, is_printable);
+    return count == 0 ? AGAINST : self->count == 0 ? 140 * (int)count : 20 * (int)row->changed_bits;
+}
+
+/* Have about as many bits changed as there are in random rows? */
+static bool is_balanced(const sign_watch *self, const doubt_row *row)
+{
+    return 4 * row->changed_bits >= self->own_bits && 4 * row->changed_bits <= 3 * self->own_bits;
+}
+
+/* A random character: 2^-1.5. */
+static int watch_hex_characters(sign_watch *self, const doubt_row *row)
+{
+    const uint32_t count = self->radix == RADIX_BASE64 && self->words > 1
+                               ? count_characters(self, row->now, is_hex_character)
+                               : 0;
+    return count == 0 ? AGAINST : is_balanced(self, row) ? 140 * (int)count : 10 * (int)row->changed_bits;
+}
+
+/* A random character: 2^-1. */
+static int watch_base32(sign_watch *self, const doubt_row *row)
+{
+    const uint32_t count = self->radix == RADIX_BASE64 && self->words > 2
+                               ? count_characters(self, row->now, is_base32_character)
+                               : 0;
+    return count == 0 ? AGAINST : is_balanced(self, row) ? 90 * (int)count : 5 * (int)row->changed_bits;
+}
+
+/* Numbers that are far apart are no ids in a row. How much their order tells depends on their range: end_counting(). */
+static int watch_counting(sign_watch *self, const doubt_row *row)
 {
     const uint64_t now = row->now[0], before = row->before[0];
     if (self->count == 0)
@@ -128,116 +201,145 @@ static bool watch_counting(sign_watch *self, const doubt_row *row)
     if (self->count > 0 && self->changed_rows == 0)
         self->falls = now < before;
     self->changed_rows += self->count > 0 && now != before;
+    self->changed_bits += self->count > 0 ? row->changed_bits : 0;
     const uint64_t distance = self->falls ? self->first - now : now - self->first;
-    return self->words == 1 && (self->count == 0 || (self->falls ? now <= before : now >= before)) &&
-           distance < UINT64_C(1) << 48;
+    const bool is_right = self->words == 1 && distance < UINT64_C(1) << 48 &&
+                          (self->count == 0 || (self->falls ? now <= before : now >= before));
+    return is_right ? 0 : AGAINST;
 }
 
-static bool watch_no_letter(sign_watch *self, const doubt_row *row)
+/* A digit of two bits is no letter with 2^-0.6, one of three bits with 2^-2, whatever the share of set bits is. */
+static int watch_no_letter(sign_watch *self, const doubt_row *row)
 {
-    self->changed_digits += self->count > 0 ? count_changes(self, row, 4) : 0;
-    return self->words == 1 && self->is_text && self->radix == RADIX_HEX && !has_letter(row->now[0]);
+    const uint64_t now = row->now[0], change = now ^ row->before[0];
+    if (self->words > 1 || !self->is_text || self->radix != RADIX_HEX || has_letter(now))
+        return AGAINST;
+    const uint64_t changed = (change | change >> 1 | change >> 2 | change >> 3) & DIGITS(1u);
+    const uint64_t three = now & now >> 1 & now >> 2 & changed; /* 7 */
+    const uint64_t pairs = (now & now >> 1) | (now >> 1 & now >> 2) | (now & now >> 2) | (now & now >> 3);
+    return 58 * count_bits(pairs & changed & ~three) + 200 * count_bits(three);
 }
 
-static bool watch_32_bits(sign_watch *self, const doubt_row *row)
+/* A bit of a number that is not negative, or one that is not set in another one, is one of the lowest 32. */
+static int watch_32_bits(sign_watch *self, const doubt_row *row)
 {
     const int64_t number = (int64_t)row->now[0];
     if (self->words > 1 || number < INT32_MIN || number > UINT32_MAX)
-        return false;
+        return AGAINST;
+    const uint64_t low = (uint64_t)(number < 0 ? ~number : number), new_bits = low & ~self->low_bits;
     self->negative_count += number < 0;
-    self->low_bits |= (uint64_t)(number < 0 ? ~number : number);
+    self->low_bits |= low;
+    return 100 * count_bits(new_bits);
+}
+
+/* A double has 53 bits, and is printed with 17 digits and zeros. Numbers whose last bits are zero for another reason
+ * have fewer of the 53. */
+static bool is_rounded_number(sign_watch *self, uint64_t number)
+{
+    const uint32_t lost = bit_length(number) - 53;
+    const uint64_t unit = UINT64_C(1) << lost;
+    const bool is_double = (number & (unit - 1)) == 0;
+    const uint64_t last = number >= UINT64_C(10000000000000000000) ? 1000 : 100;
+    if (!is_double && (!self->is_text || number % last != 0))
+        return false;
+    self->full_count += !is_double || (number & unit) != 0;
     return true;
 }
 
-/* Doubles of this size are multiples of 128, and are printed with 17 digits and zeros. */
-static bool watch_rounded(sign_watch *self, const doubt_row *row)
+/* A random bit is not among the last ones with 2^-0.2. */
+static int watch_rounded(sign_watch *self, const doubt_row *row)
 {
-    const uint64_t now = row->now[0], negative = 0 - now, large = UINT64_C(1000000000000000000);
-    const bool is_large = now > large && negative > large;
-    self->rounded_count += is_large && now != row->before[0];
-    return self->words == 1 && self->is_text && (self->radix == RADIX_DEC || self->radix == RADIX_SIGNED) &&
-           (!is_large || now % 100 == 0 || negative % 100 == 0 || now % 128 == 0);
+    const uint64_t now = row->now[0], negative = 0 - now;
+    if (self->words > 1 || (self->is_text && self->radix != RADIX_DEC && self->radix != RADIX_SIGNED))
+        return AGAINST;
+    if (bit_length(now) <= 60 || bit_length(negative) <= 60)
+        return 0;
+    self->large_count++;
+    return is_rounded_number(self, now) || (self->is_text && is_rounded_number(self, negative))
+               ? (is_balanced(self, row) ? 20 : 10) * (int)row->changed_bits
+               : AGAINST;
 }
 
-static bool watch_id_order(sign_watch *self, const doubt_row *row)
+static int watch_swapped(sign_watch *self, const doubt_row *row) /* a bit is one of 28 of 64 */
 {
+    const bool is_large = row->id >> 53 != 0;
+    if (self->words > 1 || !self->has_ids || row->now[0] >> 28 != 0)
+        return AGAINST;
+    self->small_ids += !is_large;
+    return is_large ? 119 * count_new_bits(self, row) : 0;
+}
+
+static int watch_id_order(sign_watch *self, const doubt_row *row)
+{
+    if (!self->has_ids || self->is_text || (row->id & 0xffffffffff) != 0)
+        return AGAINST;
     self->id_bits |= row->id;
-    return self->has_ids && !self->is_text && (row->id & 0xffffffffff) == 0;
+    return self->count > 0 && row->id != self->previous_id ? 500 : 0;
 }
 
-/* ----- are there enough rows? ----- */
-
-static uint64_t count_bits(const sign_watch *self)
+/* Ids that few rows share, and that do not go up: those of a document of several fingerprints would. */
+static int watch_repeated_ids(sign_watch *self, const doubt_row *row)
 {
-    uint64_t set = 0;
-    for (uint32_t i = 0; i < self->words; i++)
-        set += (uint64_t)__builtin_popcountll(self->bits[i]);
-    return set;
+    if (self->count == 0)
+        self->min_id = self->max_id = row->id;
+    self->min_id = row->id < self->min_id ? row->id : self->min_id;
+    self->max_id = row->id > self->max_id ? row->id : self->max_id;
+    if (!self->has_ids || self->max_id - self->min_id >= 128)
+        return AGAINST;
+    self->id_set[row->id / 64 % 2] |= UINT64_C(1) << row->id % 64;
+    self->ids_fall |= self->count > 0 && row->id < self->previous_id;
+    self->id_rows += row->changed_bits > 0;
+    return 0;
 }
 
-static bool is_bits(const sign_watch *self)
-{
-    const uint64_t set = count_bits(self);
-    return self->words > 1 ? set >= 2 * self->words : set >= 6 && self->count >= 8;
-}
+/* ----- what only the end tells: more evidence, or AGAINST ----- */
 
-static bool is_hex_bytes(const sign_watch *self) /* a random word: 2^-28 */
-{
-    return self->count > 0;
-}
-
-/* A random byte: 2^-1.4; one of which a bit changed: 2^-0.5. */
-static bool is_text(const sign_watch *self)
-{
-    return 22 * self->words + self->changed_bytes >= 48;
-}
-
-static bool is_hex_characters(const sign_watch *self) /* a random character: 2^-1.5 */
-{
-    return self->words > 1 && count_bits(self) >= 8 * self->words;
-}
-
-static bool is_base32(const sign_watch *self) /* a random character: 2^-1 */
-{
-    return self->words > 2 && count_bits(self) >= 8 * self->words;
-}
-
-/* n numbers between 0 and 16 n. */
-static bool is_counting(const sign_watch *self)
+/* Numbers in order that all begin with the same bits, such as times; or n numbers between 0 and 16 n. */
+static int end_counting(const sign_watch *self)
 {
     uint64_t first = self->first, last = self->previous[0];
     if ((self->against & 1u << SIGN_NO_LETTER) == 0) {
         first = decimal_of(first);
         last = decimal_of(last);
     }
-    return self->count >= 16 && self->changed_rows >= self->count / 2 &&
-           (self->falls ? first - last : last - first) < 16 * self->count;
+    const uint64_t low = first < last ? first : last, high = first < last ? last : first;
+    const uint32_t length = bit_length(high), range = bit_length(low ^ high);
+    const bool is_dense = self->count >= 16 && high - low < 16 * self->count;
+    const bool has_head = self->changed_rows >= 8 && range + 4 <= length && range <= 44 && range > 0;
+    if (self->changed_rows < self->count / 2 || (!is_dense && !has_head))
+        return AGAINST;
+    return is_dense ? ENOUGH : (int)fmin(100 * (double)self->changed_bits * log2((double)length / range), ENOUGH);
 }
 
-/* A digit of a random row: 2^-0.7, of which there may be eight only; one of which a bit changed: 2^-0.4. */
-static bool is_no_letter(const sign_watch *self)
+static int end_no_letter(const sign_watch *self)
 {
-    return self->changed_digits >= 40;
+    return self->count >= 3 ? 0 : AGAINST; /* 7777777777777777 */
 }
 
-static bool is_32_bits(const sign_watch *self) /* a random row: 2^-31 */
+static int end_32_bits(const sign_watch *self)
 {
-    return self->count >= 4 && self->negative_count > 0 && __builtin_popcountll(self->low_bits) >= 16;
+    return self->negative_count > 0 ? 0 : AGAINST;
 }
 
-static bool is_rounded(const sign_watch *self) /* a random row: 2^-5; if a bit changed: 2^-0.16 */
+static int end_rounded(const sign_watch *self)
 {
-    return self->rounded_count >= 100;
+    return self->full_count >= 2 && 3 * self->full_count >= self->large_count ? 0 : AGAINST;
 }
 
-static bool is_id_order(const sign_watch *self)
+static int end_swapped(const sign_watch *self)
 {
-    return self->count >= 4 && __builtin_popcountll(self->id_bits) >= 2;
+    return 16 * self->small_ids <= self->count ? 0 : AGAINST;
 }
 
-static bool are_rare(const line_shorts *shorts, uint64_t count)
+static int end_id_order(const sign_watch *self)
 {
-    return shorts->count == 1 ? count > 2 : 64 * shorts->count <= count;
+    return count_bits(self->id_bits) >= 2 ? 0 : AGAINST;
+}
+
+static int end_repeated_ids(const sign_watch *self)
+{
+    const uint64_t ids = (uint64_t)(count_bits(self->id_set[0]) + count_bits(self->id_set[1]));
+    return self->id_rows >= 16 && self->id_rows >= 4 * ids && (ids == 1 || self->ids_fall) ? ENOUGH : AGAINST;
 }
 
 /*
@@ -252,73 +354,126 @@ static bool leaves_out_bytes(const sign_watch *self)
            self->zero_digits + 15 * short_count >= 45 && self->zero_digits <= 45 * (short_count + 1);
 }
 
-/*
- * Who writes leading zeros writes no short rows: more rows begin with the digit 0 than are short. Or rows are so short
- * that none would be, of so many: a random one has d bits less with 2^-d.
- */
-static bool is_short(const sign_watch *self)
+/* Who writes leading zeros writes no short rows: more rows begin with the digit 0 than are short. */
+static bool is_short_by_style(const sign_watch *self)
 {
-    const bool pads = self->zero_digits > 0 && !leaves_out_bytes(self);
-    double likelihood = (double)self->count;
     const line_shorts *shorts = &self->shorts;
-    for (uint32_t i = 0; i < shorts->most_missing; i++)
-        likelihood /= 2;
-    return shorts->count > 0 && are_rare(shorts, self->count) && (pads || likelihood < 1e-5);
+    const bool are_rare = shorts->count == 1 ? self->count > 2 : 64 * shorts->count <= self->count;
+    return shorts->count > 0 && are_rare && self->zero_digits > 0 && !leaves_out_bytes(self);
+}
+
+/*
+ * Among n random rows, c have at least m zeros in front, each with 2^-um, if a bit is zero with 2^-u. These are c of n:
+ * there are less than (en/c)^c such choices. Only rows that are no near copies of each other count.
+ */
+static int end_short(const sign_watch *self)
+{
+    const double share = (double)self->sampled_ones / (double)(self->sampled_bits + 1);
+    const bool has_digits = radix_digit_bits(self->radix) != 0;
+    const double bit = -log2(has_digits ? fmax(1 - share, 0.5) : fmax(1 - share, share)); /* or leading ones */
+    double best = 0;
+    if (is_short_by_style(self))
+        return ENOUGH;
+    if (self->full_rows == 0 && self->words == 1 && self->radix != RADIX_BIN)
+        return AGAINST; /* small numbers */
+    for (uint32_t i = 0; i < self->few_count; i++) {
+        double count = 0;
+        for (uint32_t j = 0; j < self->few_count; j++)
+            count += self->few_zeros[j] >= self->few_zeros[i];
+        const double sides = has_digits ? 0 : count;
+        const double choices = sides + count * log2((double)self->count / count) + (count > 1 ? 1.5 * count + 3 : 0);
+        best = fmax(best, count * bit * self->few_zeros[i] - choices);
+    }
+    return (int)fmin(100 * best, ENOUGH);
 }
 
 /* ----- the signs ----- */
 
 /* The most telling ones first. A text follows "the fingerprints (N)". */
 static const struct sign {
-    bool (*watch)(sign_watch *self, const doubt_row *row);
-    bool (*is_shown)(const sign_watch *self);
+    int (*watch)(sign_watch *self, const doubt_row *row);
+    int (*end)(const sign_watch *self); /* or NULL */
     const char *text;
 } signs[SIGN_COUNT] = {
-    [SIGN_BITS] = {watch_bits, is_bits,
+    [SIGN_BITS] = {watch_bits, NULL,
                    "have only bytes 0 and 1: they seem to be single bits, read as 8 times as many; pack 8 "
                    "bits into a byte, as numpy.packbits() does"},
-    [SIGN_HEX_BYTES] = {watch_hex_bytes, is_hex_bytes,
+    [SIGN_TWO_VALUES] = {watch_two_values, NULL,
+                         "have only bytes of two values, such as 0 and 255 or 1 and -1: they seem to be single bits, "
+                         "read as 8 times as many; pack 8 bits into a byte, as numpy.packbits(a == 1, axis=1) does"},
+    [SIGN_HALVES] =
+        {watch_halves, NULL,
+         "have only zeros in the upper half of each part: they seem to be bytes or numbers of 16 or 32 bits "
+         "that were read as numbers of twice as many and more; join them without the zeros"},
+    [SIGN_HEX_BYTES] = {watch_hex_bytes, NULL,
                         "are hex digits in ASCII, byte by byte: they seem to be hex that was encoded once "
                         "more, such as in base64; decode it first"},
-    [SIGN_TEXT] = {watch_text, is_text,
+    [SIGN_TEXT] = {watch_text, NULL,
                    "are readable text, byte by byte: they seem to be text that was encoded, such as in "
                    "base64; decode it first"},
-    [SIGN_HEX_CHARS] = {watch_hex_characters, is_hex_characters,
+    [SIGN_HEX_CHARS] = {watch_hex_characters, NULL,
                         "have only hex digits: they seem to be hex, read as base64; leave out "
                         "--radix base64"},
-    [SIGN_BASE32] = {watch_base32, is_base32, "have only characters of base32: they seem to be base32, read as base64"},
+    [SIGN_BASE32] = {watch_base32, NULL, "have only characters of base32: they seem to be base32, read as base64"},
+    [SIGN_SWAPPED] = {watch_swapped, end_swapped,
+                      "are small, but their ids are not: they seem to be in each other's place; --columns says which "
+                      "field is the fingerprint, such as --columns id,fingerprint, and --fingerprint-field and "
+                      "--id-field name the keys of JSON"},
     [SIGN_COUNTING] =
-        {watch_counting, is_counting,
-         "rise or fall by small steps: they seem to be ids or line numbers; --columns says which field is "
+        {watch_counting, end_counting,
+         "rise or fall by small steps: they seem to be ids, times or line numbers; --columns says which field is "
          "the fingerprint, such as --columns id,fingerprint, and --radix dec reads decimal "
          "ones"},
-    [SIGN_NO_LETTER] = {watch_no_letter, is_no_letter,
+    [SIGN_NO_LETTER] = {watch_no_letter, end_no_letter,
                         "have no hex digit above 9: they seem to be decimal, read as hex; --radix dec reads "
                         "decimal numbers, and --radix hex says that these are hex"},
-    [SIGN_32_BITS] = {watch_32_bits, is_32_bits,
+    [SIGN_32_BITS] = {watch_32_bits, end_32_bits,
                       "are numbers of 32 bits, some of them negative: those have 32 more bits that are 1, "
                       "so they are far from all others, and from the same bits as an unsigned number; "
                       "--radix signed32 reads both alike"},
-    [SIGN_ROUNDED] = {watch_rounded, is_rounded,
+    [SIGN_ROUNDED] = {watch_rounded, end_rounded,
                       "are rounded: they seem to have passed through a program that holds numbers as "
                       "doubles, such as JavaScript or a spreadsheet, and have lost their last bits; write "
                       "them as strings"},
-    [SIGN_ID_ORDER] = {watch_id_order, is_id_order,
+    [SIGN_ID_ORDER] = {watch_id_order, end_id_order,
                        "have ids whose low 40 bits are all zero: the numbers seem to be big-endian, and are "
                        "read as little-endian"},
-    [SIGN_SHORT] = {NULL, is_short, NULL},
+    [SIGN_REPEATED_IDS] = {watch_repeated_ids, end_repeated_ids,
+                           "share few ids, in no order: the ids seem to be something else, such as a quality; "
+                           "--columns says which field is the id, and - skips a field"},
+    [SIGN_SHORT] = {NULL, end_short, NULL},
 };
 
 #define WATCHED_SIGNS ((UINT32_C(1) << SIGN_SHORT) - 1) /* row by row */
 
 static void describe_short(const sign_watch *self, char *to, size_t size)
 {
-    const bool is_one = self->shorts.count == 1;
-    (void)snprintf(to, size,
-                   "of %" PRIu64 " fingerprints, %zu %s fewer digits than the others (%sline %" PRIu64
-                   "), so %s zeros in front: a row seems to be cut short; correct it, or write the zeros",
-                   self->count, self->shorts.count, is_one ? "has" : "have", is_one ? "" : "first ", self->shorts.first,
-                   is_one ? "it gets" : "they get");
+    const size_t count = self->shorts.count;
+    const bool is_one = count == 1;
+    if (count == 0)
+        (void)snprintf(to, size,
+                       "some of the fingerprints (%" PRIu64
+                       ") have far fewer digits than the others: a row seems to be "
+                       "cut short; correct it",
+                       self->count);
+    else if (count == self->count)
+        (void)snprintf(to, size,
+                       "the fingerprints (%" PRIu64 ") have fewer digits than those of %" PRIu32 " bits, so they get "
+                       "zeros in front: they seem to have another size; if zeros in front are absent, write them",
+                       self->count, 64 * self->words);
+    else
+        (void)snprintf(to, size,
+                       "of %" PRIu64 " fingerprints, %zu %s fewer digits than the others (%sline %" PRIu64
+                       "), so %s zeros in front: a row seems to be cut short; correct it, or write the zeros",
+                       self->count, count, is_one ? "has" : "have", is_one ? "" : "first ", self->shorts.first,
+                       is_one ? "it gets" : "they get");
+}
+
+static bool is_shown(const sign_watch *self, input_sign sign)
+{
+    const int more = signs[sign].end != NULL ? signs[sign].end(self) : 0;
+    return (self->against & 1u << sign) == 0 && self->count > 0 && more != AGAINST &&
+           self->evidence[sign] + (uint64_t)more >= ENOUGH;
 }
 
 /* Write the first sign that is shown. Of several inputs, each may write leading zeros or not. */
@@ -326,7 +481,7 @@ static void find(const sign_watch *self, const char *name, char *to, size_t size
 {
     const size_t begin = name == NULL ? 0 : (size_t)snprintf(to, size, "%.200s: ", name);
     for (input_sign i = 0; i < (name != NULL ? SIGN_COUNT : SIGN_SHORT); i++) {
-        if ((self->against & 1u << i) != 0 || self->count == 0 || !signs[i].is_shown(self))
+        if (!is_shown(self, i))
             continue;
         if (i == SIGN_SHORT)
             describe_short(self, to + begin, size - begin);
@@ -341,20 +496,22 @@ static void watch_row(sign_watch *self, const doubt_row *row)
 {
     for (uint32_t left = WATCHED_SIGNS & ~self->against; left != 0; left &= left - 1) {
         const unsigned sign = (unsigned)__builtin_ctz(left);
-        if (!signs[sign].watch(self, row))
-            self->against |= 1u << sign;
+        const int evidence = signs[sign].watch(self, row);
+        self->against |= (evidence == AGAINST ? 1u : 0u) << sign;
+        self->evidence[sign] += evidence == AGAINST ? 0 : (uint64_t)evidence;
     }
     for (uint32_t i = 0; i < self->words; i++)
         self->bits[i] |= row->now[i];
+    self->previous_id = row->id;
     self->count++;
 }
 
-static bool is_zero(const uint64_t *words, uint32_t count)
+static uint32_t count_all(const uint64_t *left, const uint64_t *right, uint32_t words)
 {
-    uint64_t all = 0;
-    for (uint32_t i = 0; i < count; i++)
-        all |= words[i];
-    return all == 0;
+    int count = 0;
+    for (uint32_t i = 0; i < words; i++)
+        count += count_bits(left[i] ^ right[i]);
+    return (uint32_t)count;
 }
 
 static size_t left_after(size_t count, size_t taken)
@@ -362,22 +519,87 @@ static size_t left_after(size_t count, size_t taken)
     return count > taken ? count - taken : 0;
 }
 
-/* Of whose digits are there fewer than of the others? Those that begin with the digit 0 either have it or are short. */
+/* The bits in front of the first one that is set. Of decimal numbers, also of the negative one. */
+static uint32_t count_zeros(const sign_watch *self, const uint64_t *row)
+{
+    uint32_t zeros = 0, i = 0;
+    for (; i < self->words && row[i] == 0; i++)
+        zeros += 64;
+    if (i == self->words)
+        return zeros;
+    const uint32_t length = bit_length(row[i]), of_negative = bit_length(0 - row[i]);
+    const bool is_number = radix_digit_bits(self->radix) == 0 && self->words == 1;
+    return zeros + 64 - (is_number && of_negative < length ? of_negative : length);
+}
+
+static const uint64_t no_words[SSTORE_MAX_WORDS];
+
+/* Keep a row with zeros in front, unless it is a near copy of one that is kept, or of zero. */
+static void keep_few(sign_watch *self, const uint64_t *row, uint32_t zeros)
+{
+    const uint32_t rest = 64 * self->words - zeros;
+    if (self->few_count == DOUBT_FEW)
+        return;
+    const uint64_t last = row[self->words - 1], low = rest < bit_length(last) ? 0 - last : last;
+    for (uint32_t i = 0; i < self->few_count; i++)
+        if (3u * (uint32_t)count_bits(low ^ self->few_low[i]) < (rest < 64 ? rest : 64))
+            return;
+    const uint32_t ones = self->words > 1 ? count_all(row, no_words, self->words) : (uint32_t)count_bits(low);
+    if (ones < 4 || 4 * ones < rest)
+        return;
+    self->few_low[self->few_count] = low;
+    self->few_zeros[self->few_count++] = zeros;
+    self->sampled_bits += rest;
+    self->sampled_ones += ones;
+}
+
+#define SAMPLED_ROWS 1000u /* of an input, to know the share of set bits */
+
+/* A row has no zeros in front. */
+static void watch_full(sign_watch *self, const uint64_t *row)
+{
+    if (self->full_rows++ >= SAMPLED_ROWS)
+        return;
+    self->sampled_bits += 64 * self->words;
+    self->sampled_ones += count_all(row, no_words, self->words);
+}
+
+/* Which rows have more zeros in front than is likely, and do those of text have their digits? Those that begin with the
+ * digit 0 either have it or are short. */
 static void watch_lengths(sign_watch *self, const doubt_rows *rows)
 {
-    const size_t looked_at = self->zero_bytes > 0 ? 0 : rows->count; /* more would tell nothing new */
+    const bool has_digits = radix_digit_bits(rows->radix) != 0;
+    const unsigned size = has_digits ? radix_digit_bits(rows->radix) : 8;
+    const bool looks = !has_digits || rows->shorts.count > 0 || self->zero_bytes == 0;
     size_t digits = 0, bytes = 0;
-    for (size_t i = 0; i < looked_at; i++) {
+    for (size_t i = 0; i < rows->count && looks; i++) {
         const uint64_t *now = rows->fingerprints + rows->words * i;
-        if (now[0] >> (64 - radix_digit_bits(rows->radix)) != 0 || (now[0] == 0 && is_zero(now, rows->words)))
+        const uint64_t head = now[0] >> (64 - size);
+        if (head != 0 && (has_digits || head != 0xff)) {
+            watch_full(self, now);
+            continue;
+        }
+        const uint32_t zeros = count_zeros(self, now);
+        if (zeros == 64 * rows->words)
             continue;
         digits++;
         bytes += now[0] >> 56 == 0;
+        if ((!has_digits || rows->shorts.count > 0) && zeros >= 4)
+            keep_few(self, now, zeros);
     }
+    if (!has_digits)
+        return;
     self->zero_digits += left_after(digits, rows->shorts.count);
     self->zero_bytes += left_after(bytes, rows->shorts.count);
     if (rows->shorts.count > 0)
         line_shorts_add(&self->shorts, &rows->shorts, 0);
+}
+
+/* Do the rows tell how many digits they have? */
+static bool has_lengths(const doubt_rows *rows)
+{
+    const bool is_number = radix_digit_bits(rows->radix) == 0;
+    return rows->is_text && (rows->radix == RADIX_HEX || rows->radix == RADIX_BIN || (is_number && rows->words == 1));
 }
 
 static void watch(sign_watch *self, const doubt_rows *rows)
@@ -388,16 +610,15 @@ static void watch(sign_watch *self, const doubt_rows *rows)
     self->is_text = rows->is_text;
     self->radix = rows->radix;
     self->has_ids = rows->ids != NULL;
+    self->own_bits = rows->bits > 0 ? rows->bits : 64 * words;
     if (rows->radix_given)
         self->against |= 1u << SIGN_NO_LETTER;
     for (; done < rows->count && self->against != WATCHED_SIGNS; done++) {
-        const uint64_t *now = rows->fingerprints + words * done;
+        const uint64_t *now = rows->fingerprints + words * done, *before = done > 0 ? now - words : self->previous;
         watch_row(self,
-                  &(doubt_row){now, done > 0 ? now - words : self->previous, rows->ids != NULL ? rows->ids[done] : 0});
+                  &(doubt_row){now, before, rows->ids != NULL ? rows->ids[done] : 0, count_all(now, before, words)});
     }
     self->count += rows->count - done;
-    if (rows->is_text && (rows->radix == RADIX_HEX || rows->radix == RADIX_BIN))
-        watch_lengths(self, rows);
     if (rows->count > 0)
         memcpy(self->previous, rows->fingerprints + words * (rows->count - 1), words * sizeof *self->previous);
 }
@@ -424,6 +645,8 @@ void input_doubt_note(input_doubt *self, const doubt_rows *rows)
         return;
     watch(&self->input, rows);
     watch(&self->all, rows);
+    if (has_lengths(rows))
+        watch_lengths(&self->input, rows);
 }
 
 void input_doubt_say(input_doubt *self, const char *format, ...)

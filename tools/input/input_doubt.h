@@ -3,8 +3,8 @@
  * fingerprints, text in base64, and so on. While an input is read, each sign is watched until a row speaks against it;
  * uniform data do so within a few rows. One thread at a time uses it.
  *
- * Each sign that stays has a likelihood below about 1e-6 in random fingerprints, also if they are near copies of
- * a single one: input_doubt.c says for each how it is bounded.
+ * Each sign that stays has a likelihood below about 2^-16 in random fingerprints, also if they are sparse, or near
+ * copies of a single one: input_doubt.c says for each how it is bounded.
  */
 #ifndef INPUT_DOUBT_H
 #define INPUT_DOUBT_H
@@ -18,17 +18,21 @@
 #include "sstore.h"
 
 typedef enum input_sign {
-    SIGN_BITS,      /* each byte is 0 or 1 */
-    SIGN_HEX_BYTES, /* each byte is a hex digit in ASCII */
-    SIGN_TEXT,      /* each byte is printable */
-    SIGN_HEX_CHARS, /* base64 that consists of hex digits */
-    SIGN_BASE32,    /* base64 that consists of characters of base32 */
-    SIGN_COUNTING,  /* the fingerprints count up or down */
-    SIGN_NO_LETTER, /* hex without a letter */
-    SIGN_32_BITS,   /* numbers of 32 bits, some negative */
-    SIGN_ROUNDED,   /* large decimal numbers, all rounded */
-    SIGN_ID_ORDER,  /* ids whose low bytes are all zero */
-    SIGN_SHORT,     /* few rows with fewer digits than the others */
+    SIGN_BITS,         /* each byte is 0 or 1 */
+    SIGN_TWO_VALUES,   /* each byte is 0 or 255, or 1 or -1 */
+    SIGN_HALVES,       /* each part of 32 or 64 bits has only zeros in its upper half */
+    SIGN_HEX_BYTES,    /* each byte is a hex digit in ASCII */
+    SIGN_TEXT,         /* each byte is printable */
+    SIGN_HEX_CHARS,    /* base64 that consists of hex digits */
+    SIGN_BASE32,       /* base64 that consists of characters of base32 */
+    SIGN_SWAPPED,      /* fingerprints that are small, of ids that are large */
+    SIGN_COUNTING,     /* the fingerprints count up or down, or are times in order */
+    SIGN_NO_LETTER,    /* hex without a letter */
+    SIGN_32_BITS,      /* numbers of 32 bits, some negative */
+    SIGN_ROUNDED,      /* large numbers, all rounded */
+    SIGN_ID_ORDER,     /* ids whose low bytes are all zero */
+    SIGN_REPEATED_IDS, /* few ids of many rows */
+    SIGN_SHORT,        /* rows with fewer digits than the others */
     SIGN_COUNT
 } input_sign;
 
@@ -38,28 +42,39 @@ typedef struct doubt_rows {
     const uint64_t *ids;          /* or NULL */
     size_t count;
     uint32_t words;
-    bool is_text; /* of lines of text or JSON in this radix; otherwise of binary numbers */
+    uint32_t bits; /* before --pad filled them up; 0: 64 of each word */
+    bool is_text;  /* of lines of text or JSON in this radix; otherwise of binary numbers */
     radix_form radix;
     bool radix_given;   /* then it is beyond doubt */
     line_shorts shorts; /* by lines of the input */
 } doubt_rows;
 
+#define DOUBT_FEW 16u
+
 /* What some rows have in common. */
 typedef struct sign_watch {
-    uint32_t against; /* a bit for each sign that a row speaks against */
-    uint32_t words;
-    uint64_t count; /* of rows */
+    uint32_t against;         /* a bit for each sign that a row speaks against */
+    uint32_t words, own_bits; /* of a fingerprint; own: before --pad */
+    uint64_t count;           /* of rows */
     bool has_ids, is_text;
     radix_form radix;
+    uint64_t evidence[SIGN_COUNT];                               /* in hundredths of a bit */
     uint64_t previous[SSTORE_MAX_WORDS], bits[SSTORE_MAX_WORDS]; /* of the last row; that any row has */
-    uint64_t changed_rows, changed_bytes, changed_digits;        /* from a row to the next one; digits: of hex */
-    uint64_t rounded_count;                                      /* of different large numbers in a row */
-    uint64_t first;
+    uint64_t previous_id;
+    uint64_t first, changed_rows, changed_bits; /* the first number in order; from a row to the next one */
     bool falls;
-    uint64_t negative_count, low_bits; /* of 32-bit numbers */
-    uint64_t id_bits;
+    bool are_not_zero, are_not_one, are_not_16; /* bytes 0 and 1 beside 255; numbers of 16 bits */
+    uint64_t negative_count, low_bits;          /* of 32-bit numbers */
+    uint64_t large_count, full_count;           /* of large numbers; of those that have a double's last bit */
+    uint64_t small_ids, id_bits;
+    uint64_t min_id, max_id, id_set[2], id_rows; /* the rows that differ from the one before */
+    bool ids_fall;
     line_shorts shorts;
     size_t zero_digits, zero_bytes; /* full rows that begin with the digit 0, with a byte 0 */
+    size_t full_rows;               /* that do not begin with a digit 0; decimal: with a byte 0 */
+    uint64_t sampled_bits, sampled_ones;
+    uint64_t few_low[DOUBT_FEW]; /* the last words of rows with many zeros in front */
+    uint32_t few_zeros[DOUBT_FEW], few_count;
 } sign_watch;
 
 typedef struct input_doubt {

@@ -50,9 +50,8 @@ typedef struct line_format {
 /* Fingerprints other than zero that have fewer digits than the others may have: leading zeros are absent. */
 typedef struct line_shorts {
     size_t count;
-    uint32_t most_missing; /* bits in one of them */
-    uint32_t any_missing;  /* the or of these numbers: a multiple of 8 if all lack whole bytes */
-    uint64_t first;        /* the number of its line or row */
+    uint32_t any_missing; /* the or of the bits that each lacks: a multiple of 8 if all lack whole bytes */
+    uint64_t first;       /* the number of its line or row */
 } line_shorts;
 
 /* `later` comes after what was noted so far, with numbers from `offset` on. */
@@ -60,8 +59,6 @@ static inline void line_shorts_add(line_shorts *self, const line_shorts *later, 
 {
     if (self->count == 0)
         self->first = later->first + offset;
-    if (later->most_missing > self->most_missing)
-        self->most_missing = later->most_missing;
     self->any_missing |= later->any_missing;
     self->count += later->count;
 }
@@ -69,7 +66,7 @@ static inline void line_shorts_add(line_shorts *self, const line_shorts *later, 
 /* One more of them. */
 static inline void line_shorts_note(line_shorts *self, uint32_t missing_bits, uint64_t number)
 {
-    line_shorts_add(self, &(line_shorts){1, missing_bits, missing_bits, number}, 0);
+    line_shorts_add(self, &(line_shorts){1, missing_bits, number}, 0);
 }
 
 typedef struct line_record {

@@ -17,6 +17,7 @@ static void doubt(input_reader *reader)
                                                                .ids = record_batch_ids(batch),
                                                                .count = batch->count,
                                                                .words = batch->words,
+                                                               .bits = lines->pads ? lines->bits : 0,
                                                                .is_text = reader->has_lines,
                                                                .radix = reader->has_numbers ? RADIX_DEC : lines->radix,
                                                                .radix_given = lines->radix_given,

@@ -49,6 +49,62 @@ exits 0 sstore build --quiet --force STORE one-bad --skip-bad --strict
 { head -3 right; sed 's/^/z/' right; } >most-bad
 exits 0 sstore build --force STORE most-bad --skip-bad
 exits 1 sstore build --force STORE most-bad --skip-bad --strict
+python3 -c '
+import base64, random
+random.seed(83)
+bits = random.getrandbits
+def write(name, rows):
+    with open(name, "w") as file:
+        file.writelines(f"{row}\n" for row in rows)
+def encoded(form, size):
+    return [base64.b64encode((form % bits(size)).encode()).decode() for _ in range(9)]
+full = ["%016x" % (bits(63) | 1 << 63) for _ in range(60)]
+write("halves", (row[:7] if i % 7 == 2 else row for i, row in enumerate(full)))
+write("one-cut-number", (str(int(row, 16))[: 7 if i == 8 else 20] for i, row in enumerate(full)))
+write("wide-rows", ("%064x" % bits(256) for _ in range(20)))
+write("narrow-rows", ("%040x" % bits(160) for _ in range(20)))
+write("narrow-bits", (format(bits(60), "060b") for _ in range(20)))
+write("swapped", ("%d\t%d" % (random.randrange(1, 900000), bits(64)) for _ in range(25)))
+write("times", (1650000000 + 91 * i + random.randrange(80) for i in range(40)))
+write("few-decimal", (random.randrange(10**15, 10**16) for _ in range(4)))
+write("few-signed", (-bits(31) for _ in range(4)))
+write("doubles", (int(float(bits(63) | 1 << 63)) for _ in range(12)))
+write("true-zeros", (bits(48) << 16 for _ in range(200)))
+write("qualities", ("%016x\t%d" % (bits(64), random.choice((99, 80, 91))) for _ in range(40)))
+write("columns", ("%d\t%d\t%d\t%d" % (bits(16), bits(16), bits(16), bits(16)) for _ in range(9)))
+write("text-0x", encoded("0x%016x", 64))
+write("text-line", encoded("%016x\n", 64))
+write("text-60", encoded("%015x", 60))
+write("text-decimal", encoded("%020d", 64))
+for name, low, high in (("signs", 1, 255), ("black-white", 0, 255)):
+    with open(name + ".npy", "wb") as file:
+        head = str({"descr": "|u1", "fortran_order": False, "shape": (20, 64)}).ljust(117) + "\n"
+        file.write(b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head.encode())
+        file.write(bytes(random.choice((low, high)) for _ in range(20 * 64)))
+'
+try "many short rows" halves
+try "a short number" --radix dec one-cut-number
+try "ids and fingerprints swapped" --radix dec swapped
+try "times" --radix dec times
+try "four decimal numbers" few-decimal
+try "four signed numbers" --radix dec few-signed
+try "doubles" --radix dec doubles
+try "a quality as id" qualities
+try "parts of columns" --radix dec --columns fingerprint,fingerprint,fingerprint,fingerprint --bits 128 columns
+for form in 0x line 60 decimal; do
+    try "text in base64, padded: $form" --radix base64 --pad "text-$form"
+done
+try "bytes 1 and -1" signs.npy
+try "bytes 0 and 255" black-white.npy
+exits 0 sstore build --quiet --force --strict --radix dec STORE true-zeros
+echo "--- rows that all lack digits of the store's fingerprints"
+sstore build --quiet --force STORE wide-rows
+exits 1 sstore add --strict STORE narrow-rows
+exits 1 sstore query --strict --count --input narrow-rows STORE >printed
+exits 1 sstore remove --strict STORE narrow-rows
+sstore query STORE 1
+sstore build --quiet --force STORE right
+exits 1 sstore add --strict --radix bin STORE narrow-bits
 echo "--- other commands"
 sstore build --quiet --force STORE right
 exits 0 sstore query -k 0 --input decimal STORE >printed
