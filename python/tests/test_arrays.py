@@ -90,7 +90,7 @@ def test_inputs(folder: pathlib.Path, rng: np.random.Generator) -> None:
     ("wrong", "reason"),
     [
         (np.zeros(3), "float64"),
-        (np.zeros((3, 17), np.uint64), "with 1 to 16 words, found .3, 17."),
+        (np.zeros((3, 18), np.uint64), "with 1 to 16 words, found .3, 18."),
         (np.zeros((3, 12), np.uint8), "found .3, 12. of uint8"),
         (np.zeros((3, 1, 1), np.uint64), "shape"),
         (np.array(["a"]), "integers"),

@@ -147,7 +147,7 @@ def of_numpy(array: npt.NDArray[Any], name: str, count: Optional[int]) -> Words:
     if array.ndim not in (1, 2):
         raise _wrong_shape(name, count, str(array.shape))
     width = 1 if array.ndim == 1 else array.shape[1]
-    if array.dtype.kind == "u" and array.dtype.itemsize < 8 and width > 1 and not is_number:
+    if array.dtype.kind == "u" and array.dtype.itemsize < (2 if is_number else 8) and width > 1:
         return _of_parts(array, name, count)
     if array.dtype == np.object_ and array.ndim == 1 and array.size > 0:
         return of_sequence(array.tolist(), name, count)
