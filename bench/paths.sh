@@ -17,6 +17,6 @@ fi
 
 for list in "${lists[@]}"; do
   /usr/lib/apt/apt-helper cat-file "$list"
-done | sed 's/[[:space:]]\+[^[:space:]]*$//' | "$sstore" fingerprint --no-header --lines --features chars |
+done | sed 's/[[:space:]]\+[^[:space:]]*$//' | "$sstore" fingerprint --no-comments --lines --features chars |
   "$bench_data" hex >"$out.part"
 mv "$out.part" "$out"

@@ -85,7 +85,7 @@ def write_documents(path: pathlib.Path, texts: list[str]) -> None:
 
 def answers(sstore: pathlib.Path, path: pathlib.Path, options: Options) -> list[tuple[int, int]]:
     """Number and fingerprint of each document of a file that has features; others get none."""
-    command = [sstore, "fingerprint", "--jsonl", "--no-header", *options, path]
+    command = [sstore, "fingerprint", "--jsonl", "--no-comments", *options, path]
     lines = subprocess.run(command, check=True, capture_output=True).stdout.splitlines()
     return [(int(line.split(b"\t")[1]), int(line.split(b"\t")[0], 16)) for line in lines]
 

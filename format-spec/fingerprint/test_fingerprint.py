@@ -97,7 +97,7 @@ def by_command(sstore: str, texts: list[bytes], kind: str, n: int, weights: str,
         paths = [f"{folder}/{i}" for i in range(len(texts))]
         for path, text in zip(paths, texts):
             pathlib.Path(path).write_bytes(text)
-        command = [sstore, "fingerprint", "--no-header", "--binary", "--features", kind, "--shingle", str(n)]
+        command = [sstore, "fingerprint", "--no-comments", "--binary", "--features", kind, "--shingle", str(n)]
         command += ["--weights", weights, *hash_options(by), *more, *paths]
         printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     found = {int(number): made for made, number, _ in (line.split("\t", 2) for line in printed.splitlines())}

@@ -22,7 +22,7 @@ TEXTS = ["the quick brown fox", "", "ÀÉÎ straße Ωmega", "你好世界 hello
 def of_command(texts: list[str], *options: str, without: int = 0) -> list[int]:
     """`without`: what a text without features has."""
     ran = subprocess.run(
-        [COMMAND, "fingerprint", "--no-header", "--lines", *options],
+        [COMMAND, "fingerprint", "--no-comments", "--lines", *options],
         input="\n".join(texts),
         capture_output=True,
         text=True,

@@ -24,7 +24,7 @@ typedef enum fingerprint_format { FINGERPRINT_TEXT, FINGERPRINT_REC } fingerprin
 typedef struct arguments {
     text_input text;
     bad_rows bad;
-    bool weighted, recipe, no_header, margins;
+    bool weighted, recipe, no_comments, margins;
     fingerprint_format format;
     header_mode header;
     progress_mode progress;
@@ -69,8 +69,8 @@ static const command_option options[] = {
      OPTION_FIELD(arguments, id_table), .given = offsetof(arguments, output_given), .common = true},
     {"format", 0, "FORMAT", "text (default); rec: binary numbers, which sstore build reads fastest", OPTION_CHOICE,
      OPTION_FIELD(arguments, format), .choices = output_formats, .given = offsetof(arguments, output_given)},
-    {"no-header", 0, NULL, "leave out the comments, or the header of rec, that state recipe and columns", OPTION_FLAG,
-     OPTION_FIELD(arguments, no_header)},
+    {"no-comments", 0, NULL, "leave out the comments, or the header of rec, that state recipe and columns", OPTION_FLAG,
+     OPTION_FIELD(arguments, no_comments)},
     {"margins", 0, NULL, "also print by how much each bit is decided, from -1 to 1, the first bit first", OPTION_FLAG,
      OPTION_FIELD(arguments, margins), .given = offsetof(arguments, output_given)},
     {"skipped", 0, "FILE", "list documents without features, and files left out, in FILE: ids and names", OPTION_TEXT,
@@ -228,7 +228,7 @@ static bool print_head(const text_job *job)
     char columns[64];
     if (all->format == FINGERPRINT_REC)
         return records_begin(&job->rec_style, 0);
-    if (!all->no_header && !print_comments(job))
+    if (!all->no_comments && !print_comments(job))
         return false;
     (void)snprintf(columns, sizeof columns, "fingerprint\tid%s%s", has_names(all) ? "\tname" : "",
                    all->margins ? "\tmargins" : "");
@@ -440,7 +440,7 @@ static int fingerprint_texts(arguments *all, const operands *inputs)
                       .part_count = 2}};
     job.work.context = &job;
     (void)sstore_text_recipe(&text->options, job.recipe, sizeof job.recipe);
-    job.rec_style.recipe = all->no_header ? NULL : job.recipe;
+    job.rec_style.recipe = all->no_comments ? NULL : job.recipe;
     return run(&job);
 }
 

@@ -1,12 +1,12 @@
 # Two files whose lines are numbered from 0 give two documents one id: add says how many records were there already, and warns.
 printf 'the cat sat\non the mat\nand slept\n' >docs
 printf 'the cat sat\nwe all scream\nfor ice cream\nin summer\n' >more
-sstore fingerprint --no-header --lines docs >docs.tsv
+sstore fingerprint --no-comments --lines docs >docs.tsv
 sstore build --quiet STORE docs.tsv
 cp -r STORE COPY
 cp -r STORE THIRD
 echo "--- as it should be"
-sstore fingerprint --no-header --lines --first-id "$(wc -l <docs.tsv)" more >more.tsv
+sstore fingerprint --no-comments --lines --first-id "$(wc -l <docs.tsv)" more >more.tsv
 exits 0 sstore add --no-compact STORE more.tsv 2>&1
 sstore dump STORE | sort -k 2n
 echo "--- both from 0: equal lines with equal numbers are one record, and others share an id"

@@ -6,8 +6,8 @@ printf '{"text":"Hello","id":"x"}\n' >json
 echo "--- text"
 exits 0 sstore fingerprint --lines --bits 128 texts | plain
 exits 0 sstore fingerprint --lines --hash java128 --weights frequency texts | plain
-exits 0 sstore fingerprint --no-header --bits 128 a
-exits 0 sstore fingerprint --no-header --bits 128 --jsonl --id-field id json
+exits 0 sstore fingerprint --no-comments --bits 128 a
+exits 0 sstore fingerprint --no-comments --bits 128 --jsonl --id-field id json
 sstore fingerprint --recipe --bits 128 | plain
 sstore fingerprint --recipe --hash java128 --bits 128 | plain
 echo "--- 64 bits are the default"
@@ -17,7 +17,7 @@ sstore fingerprint --lines --bits 64 --format rec texts 2>messages | cmp - <(sst
 echo "--- the header of binary records has the bits, the records are words"
 for bits in 64 128; do
     sstore fingerprint --lines --bits $bits --format rec texts >texts.rec
-    sstore fingerprint --lines --bits $bits --format rec --no-header texts >words.rec
+    sstore fingerprint --lines --bits $bits --format rec --no-comments texts >words.rec
     head -c 16 texts.rec | od -A n -t x1
     tail -c +17 texts.rec | tr '\0' '\n' | head -n 1 | plain
     tail -c $(stat -c %s words.rec) texts.rec | cmp - words.rec
@@ -26,12 +26,12 @@ for bits in 64 128; do
 done
 echo "--- the signs of margins are the bits; with java128, 0 gives a 1"
 signs() { # LEAST OPTION...; LEAST: what gives a 1
-    sstore fingerprint --no-header --lines --margins --weights frequency "${@:2}" pairs | awk -F '[\t,]' -v least="$1" '{
+    sstore fingerprint --no-comments --lines --margins --weights frequency "${@:2}" pairs | awk -F '[\t,]' -v least="$1" '{
         digits = ""
         for (i = 3; i <= NF; i += 4)
             digits = digits sprintf("%x", 8 * ($i >= least) + 4 * ($(i+1) >= least) + 2 * ($(i+2) >= least) + ($(i+3) >= least))
         print digits "\t" $2
-    }' | cmp - <(sstore fingerprint --no-header --lines --weights frequency "${@:2}" pairs)
+    }' | cmp - <(sstore fingerprint --no-comments --lines --weights frequency "${@:2}" pairs)
 }
 printf 'one two\ncat cat sat sat\na b c cat\n' >pairs
 signs 0.001 --bits 128
@@ -48,7 +48,7 @@ done
 printf 'cat\t3\nsat\t1\n' | sstore fingerprint --weighted --hash java128
 echo 'plain words are its tokens, such as these 17 words are' >words
 tr -s ' \n' '\n' <words | sed 's/$/\t1/' | sstore fingerprint --weighted --hash java128 |
-    cmp - <(sstore fingerprint --no-header --lines --hash java128 --weights frequency words)
+    cmp - <(sstore fingerprint --no-comments --lines --hash java128 --weights frequency words)
 echo "--- refused"
 exits 2 sstore fingerprint --bits 96 texts
 exits 2 sstore fingerprint --hash java texts

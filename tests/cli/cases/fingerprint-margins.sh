@@ -8,7 +8,7 @@ printf '{"text":"one word","id":"x"}\n' >json
 exits 0 sstore fingerprint --margins a | cut -f 1-3 | plain
 sstore fingerprint --margins --jsonl --id-field id json | plain
 echo "--- their signs are the bits, and a store takes them"
-sstore fingerprint --no-header --lines --shingle 1 --margins texts | awk -F '[\t,]' '{
+sstore fingerprint --no-comments --lines --shingle 1 --margins texts | awk -F '[\t,]' '{
   bits = ""
   for (i = 3; i <= NF; i++) bits = bits ($i > 0 ? 1 : 0)
   print $2 "\t" bits

@@ -1,5 +1,5 @@
 # Words found by ICU; without ICU, the reason.
-one() { sstore fingerprint --no-header "$@" | cut -f 1; }
+one() { sstore fingerprint --no-comments "$@" | cut -f 1; }
 printf '我的电脑' >chinese
 printf 'my computer' >english
 if sstore fingerprint --recipe --segment icu >recipe 2>reason; then

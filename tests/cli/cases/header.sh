@@ -40,9 +40,9 @@ clusters STORE --id-table table
 dump STORE
 dump STORE --columns id,fingerprint
 scan --queries queries records
-fingerprint --no-header --lines queries
-fingerprint --no-header --jsonl --id-field name objects
-fingerprint --no-header --bits 128 --margins --lines queries
+fingerprint --no-comments --lines queries
+fingerprint --no-comments --jsonl --id-field name objects
+fingerprint --no-comments --bits 128 --margins --lines queries
 fingerprint --weighted weights
 names table
 names table 20

@@ -77,9 +77,9 @@ exits 1 sstore add text queries
 cat text
 echo "--- many documents in a file that is taken as one"
 yes "{\"text\":\"$text\"}" | head -3 >docs.jsonl
-exits 0 sstore fingerprint --no-header docs.jsonl
-exits 0 sstore fingerprint --no-header <docs.jsonl
-exits 0 sstore fingerprint --no-header --jsonl docs.jsonl
+exits 0 sstore fingerprint --no-comments docs.jsonl
+exits 0 sstore fingerprint --no-comments <docs.jsonl
+exits 0 sstore fingerprint --no-comments --jsonl docs.jsonl
 yes "$text" | head -1000 >lines
-exits 0 sstore fingerprint --no-header lines
-exits 0 sstore fingerprint --no-header lines text
+exits 0 sstore fingerprint --no-comments lines
+exits 0 sstore fingerprint --no-comments lines text

@@ -33,40 +33,40 @@ exits 0 sstore clusters --id-table names --edges edges
 exits 0 sstore clusters --id-table names --edges edges --json
 exits 0 sstore clusters --id-table names --edges edges --drop
 echo "--- more documents: numbers go on after the largest id"
-exits 0 sstore fingerprint --no-header --id-table names $folder/b $folder/d
-exits 0 sstore fingerprint --no-header --id-table names --first-id 100 $folder/c
-exits 0 sstore fingerprint --no-header --id-table names - <$folder/c
+exits 0 sstore fingerprint --no-comments --id-table names $folder/b $folder/d
+exits 0 sstore fingerprint --no-comments --id-table names --first-id 100 $folder/c
+exits 0 sstore fingerprint --no-comments --id-table names - <$folder/c
 sstore names names | tail -4
 exits 2 sstore fingerprint --id-table names --first-id 101 $folder/c 2>&1
-exits 0 sstore fingerprint --no-header --id-table first --first-id 7 $folder/c
+exits 0 sstore fingerprint --no-comments --id-table first --first-id 7 $folder/c
 sstore names first
 echo "--- .rec, in one go with the build"
 sstore fingerprint --recursive --id-table piped --format rec $folder 2>/dev/null | exits 0 sstore build --quiet --format rec rec.store -
 exits 0 sstore query --id-table piped -k 0 rec.store $cat | tail -1
 echo "--- JSON Lines"
 printf '{"text":"the cat sat on the mat","url":"http://example.org/%s"}\n' 1 2 3 >pages.jsonl
-exits 0 sstore fingerprint --no-header --jsonl --id-field url --id-table pages pages.jsonl
+exits 0 sstore fingerprint --no-comments --jsonl --id-field url --id-table pages pages.jsonl
 sstore names pages
-printf '{"text":"a","id":5}\n' | exits 1 sstore fingerprint --no-header --jsonl --id-field id --id-table numbers 2>&1
+printf '{"text":"a","id":5}\n' | exits 1 sstore fingerprint --no-comments --jsonl --id-field id --id-table numbers 2>&1
 absent numbers
 echo "--- a failure leaves the old table"
 cp names before
 gzip -c $folder/a | head -c 30 >cut.gz
-exits 1 sstore fingerprint --no-header --threads 1 --id-table names $folder/a cut.gz 2>&1
-exits 1 sstore fingerprint --no-header --id-table names $folder/a absent 2>&1
-exits 1 sstore fingerprint --no-header --id-table names $folder/a 2>&1 >/dev/full
+exits 1 sstore fingerprint --no-comments --threads 1 --id-table names $folder/a cut.gz 2>&1
+exits 1 sstore fingerprint --no-comments --id-table names $folder/a absent 2>&1
+exits 1 sstore fingerprint --no-comments --id-table names $folder/a 2>&1 >/dev/full
 exec 4> >(:) # a pipe that nobody reads
 wait $!
-exits 1 sstore fingerprint --no-header --id-table names $folder/a 2>&1 >&4
+exits 1 sstore fingerprint --no-comments --id-table names $folder/a 2>&1 >&4
 exec 4>&-
-exits 1 sstore fingerprint --no-header --id-table absent/names $folder/a 2>&1
+exits 1 sstore fingerprint --no-comments --id-table absent/names $folder/a 2>&1
 same names before
 absent names.sstore-new
 head -c -1 names >damaged
-exits 3 sstore fingerprint --no-header --id-table damaged $folder/a 2>&1
+exits 3 sstore fingerprint --no-comments --id-table damaged $folder/a 2>&1
 echo "--- a signal"
 mkfifo questions
-sstore fingerprint --no-header --id-table names questions 2>messages &
+sstore fingerprint --no-comments --id-table names questions 2>messages &
 exec 4>questions
 handles_term $!
 kill -TERM $!

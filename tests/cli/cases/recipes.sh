@@ -9,9 +9,9 @@ recipe_of() { sstore stat "$1" | sed -n 's/^recipe *//p' | short; }
 echo "--- what fingerprint prints"
 sstore fingerprint --lines lines | short
 sstore fingerprint file lines | short
-sstore fingerprint --no-header file
+sstore fingerprint --no-comments file
 sstore fingerprint --format rec --lines lines >lines.rec
-sstore fingerprint --format rec --no-header --lines lines >plain.rec
+sstore fingerprint --format rec --no-comments --lines lines >plain.rec
 head -c 8 lines.rec | od -A n -t x1
 tail -c 32 lines.rec | cmp - plain.rec
 echo $(($(stat -c %s lines.rec) % 16))

@@ -136,14 +136,14 @@ sstore dump STORE
 exits 1 sstore build --quiet --force STORE long
 echo "--- documents"
 printf '%s\n' '{"text":"the cat sat"}' '{"text":7}' x '{"text":"a \u0064og ran"}' '{"text":' >documents
-exits 1 sstore fingerprint --jsonl --no-header documents
-exits 0 sstore fingerprint --jsonl --no-header --skip-bad=kept documents
+exits 1 sstore fingerprint --jsonl --no-comments documents
+exits 0 sstore fingerprint --jsonl --no-comments --skip-bad=kept documents
 cat kept
-exits 0 sstore fingerprint --jsonl --margins --no-header --max-bad=3 documents | wc -l
-exits 1 sstore fingerprint --jsonl --no-header --max-bad=2 documents
+exits 0 sstore fingerprint --jsonl --margins --no-comments --max-bad=3 documents | wc -l
+exits 1 sstore fingerprint --jsonl --no-comments --max-bad=2 documents
 exits 0 sstore idf --jsonl --skip-bad table documents
 printf '%s\n' '{"text":"the cat","id":"a"}' '{"text":"the cat","id":1}' '{"text":"the dog","id":"b"}' >named
-exits 1 sstore fingerprint --jsonl --id-field id --no-header named
-exits 0 sstore fingerprint --jsonl --id-field id --no-header --skip-bad=kept named
+exits 1 sstore fingerprint --jsonl --id-field id --no-comments named
+exits 0 sstore fingerprint --jsonl --id-field id --no-comments --skip-bad=kept named
 cat kept
 exits 2 sstore fingerprint --weighted --skip-bad named
