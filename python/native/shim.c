@@ -212,6 +212,16 @@ static int keep_match(void *context, const sstore_stream_match *match)
     return 0;
 }
 
+int sspy_keep_absent(void *context, uint64_t id)
+{
+    sspy_columns *columns = context;
+    if (!grow(columns, 1))
+        return 1;
+    *(uint64_t *)next_place(columns, 0) = id;
+    columns->count++;
+    return 0;
+}
+
 /* Where the answers of a deduplication go. */
 typedef struct dedup_target {
     uint64_t first_index;

@@ -66,6 +66,9 @@ int sspy_fill(sspy_kind kind, void *iterator, sspy_columns *columns, uint64_t ma
 /* Feed a stream matcher, and append the matches: query, fingerprint, id, distance. */
 int sspy_stream_feed(sstore_stream_matcher *matcher, const uint64_t *fingerprints, const uint64_t *ids, size_t count,
                      sspy_columns *columns, sstore_error *error);
+/* An sstore_absent_fn: appends the id to the first column of `context`, an sspy_columns. Stops the call only if memory is
+ * out. */
+int sspy_keep_absent(void *context, uint64_t id);
 /* Insert records that are new. `is_new` has `count` elements. If `columns` is not NULL, `new_ids` also has as many, and
  * gets the ids of new records, and the matches of the others are appended: query (`first_index` plus the index of the
  * record), fingerprint, id, distance. */

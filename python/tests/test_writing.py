@@ -59,6 +59,42 @@ def test_changes(folder: pathlib.Path, rng: np.random.Generator) -> None:
         sstore.remove(path)
 
 
+@pytest.mark.parametrize("count", [0, 1, 5000, 3_000_000])  # the last ones are looked up in several parts
+def test_absent_ids(folder: pathlib.Path, rng: np.random.Generator, count: int) -> None:
+    path = folder / "a"
+    fps = clustered(rng, 5000)
+    known = rng.choice(1 << 33, 5000, replace=False).astype(np.uint64)
+    sstore.build(path, fps, known)
+    wanted = np.concatenate([rng.integers(0, 1 << 33, count, np.uint64), rng.choice(known, 1000)])
+    wanted[0] = 2**64 - 1
+    rng.shuffle(wanted)
+    absent = np.setdiff1d(wanted, known)
+    change = sstore.remove(path, ids=wanted, list_absent=True, memory="64M")
+    assert change.removed_count == len(np.intersect1d(wanted, known))
+    assert change.absent_ids is not None and change.absent_ids.dtype == np.uint64
+    assert change.absent_count == len(change.absent_ids) >= len(absent)
+    assert np.array_equal(np.unique(change.absent_ids), absent)
+    again = sstore.remove(path, ids=wanted, list_absent=True)
+    assert again.removed_count == 0 and np.array_equal(np.unique(again.absent_ids), np.unique(wanted))
+
+
+def test_absent_records(folder: pathlib.Path, rng: np.random.Generator) -> None:
+    path = folder / "a"
+    sstore.build(path, [1, 1, 2, 3], [0, 1, 2, 3])
+    change = sstore.remove(path, [1, 7, 8])
+    assert (change.removed_count, change.absent_count, change.absent_ids) == (2, 2, None)
+    assert sstore.remove(path, ids=[0, 2]).absent_count == 1
+    assert sstore.add(path, [5], [5]).absent_count == 0
+    with pytest.raises(sstore.ArgumentError, match="list_absent"):
+        sstore.remove(path, [3], [3], list_absent=True)
+    wrong: Any = 1
+    with pytest.raises(TypeError, match="list_absent"):
+        sstore.remove(path, ids=[3], list_absent=wrong)
+    assert len(sstore.Store(path)) == 2
+    sstore.build(folder / "wide", np.ones((2, 3), np.uint64), [0, 1])
+    assert sstore.remove(folder / "wide", ids=[0, 9], list_absent=True).absent_ids == [9]
+
+
 def test_waiting(folder: pathlib.Path, rng: np.random.Generator) -> None:
     path = folder / "a"
     sstore.build(path, clustered(rng, 10))

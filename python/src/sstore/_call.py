@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Callable, Optional, TypeVar, Union
 
 import numpy as np
 
-from sstore._errors import ArgumentError, error_of, text
+from sstore._errors import ArgumentError, OutOfMemoryError, error_of, text
 from sstore._native import ffi, lib
 
 if TYPE_CHECKING:
@@ -209,9 +209,9 @@ class Call:
         """Raise what a status tells, if it is not OK."""
         if status == lib.SSTORE_OK:
             return
-        if status == lib.SSTORE_STOPPED and self.exception is not None:
+        if status == lib.SSTORE_STOPPED:  # a callback in C, which keeps no exception, stops a call only if memory is out
             exception, self.exception = self.exception, None
-            raise exception
+            raise exception or OutOfMemoryError("out of memory")
         raise error_of(self.error)
 
     def create(

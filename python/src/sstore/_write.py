@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence, Sized
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, Optional, Union
 
 import numpy as np
 
 from sstore._arrays import MAX_WORDS, ArrayLike, Words, empty, fitted, is_arrow, pointer, word_count, words_of
 from sstore._call import Call, Collector, PathLike, ProgressOption, Size, encode, flag_of, number_of, result, size_of
+from sstore._columns import Buffers
 from sstore._doubt import DoubtWarning, SkipBad, bad_rows_of, warn
 from sstore._errors import ArgumentError, Error, error_of, message_of
 from sstore._native import ffi, lib
@@ -37,6 +38,10 @@ class Change:
         conflict_count: with check_ids, ids of added records that another record of the store also has, with another
             fingerprint. If ids_checked is false, there may be more.
         min_conflicting_id: the smallest of these ids.
+        absent_count: of a removal, given ids, or fingerprints without ids, of which the store had no record. Among very
+            many, a repeated one may be counted more than once.
+        absent_ids: with list_absent, the ids that absent_count counts: uint64, shape (absent_count,), ascending among
+            those that were looked up together; otherwise None.
         damaged_file: of an older segment, or "": the change was to be merged with it, and was published as a segment of
             its own instead, with a RuntimeWarning. verify() tells more.
     """
@@ -53,10 +58,12 @@ class Change:
     min_conflicting_id: int
     ids_checked: bool
     damaged_file: str
+    absent_count: int
+    absent_ids: Optional[Words] = field(compare=False)
 
 
-def change_of(native: Any) -> Change:
-    made: Change = copy_fields(Change, native)
+def change_of(native: Any, absent_ids: Optional[Words] = None) -> Change:
+    made: Change = copy_fields(Change, native, absent_ids=absent_ids)
     if made.damaged_file:
         warn(
             f"{made.damaged_file} is damaged, so the change is a segment of its own, not merged with older ones; "
@@ -160,13 +167,13 @@ class _Writer:
             with self._call.lock:
                 self._call.check(add(self._use(), pointer(part), pointer(id_part), len(part), self._call.error))
 
-    def finish(self) -> Change:
+    def finish(self, absent: Optional[Buffers] = None) -> Change:
         change = result("sstore_change")
         with self._call.lock:
             native, self._native = self._use(), None
             ffi.gc(native, None)  # finish() frees it
             self._call.check(self._finish_native(native, change, self._call.error))
-        return change_of(change)
+        return change_of(change, None if absent is None else absent.take()["id"])
 
     def abort(self) -> None:
         with self._call.lock:
@@ -536,6 +543,7 @@ def remove(
     fingerprints: Optional[ArrayLike] = None,
     ids: Optional[ArrayLike] = None,
     *,
+    list_absent: bool = False,
     compact: bool = True,
     recipe: Optional[str] = None,
     memory: Optional[Size] = None,
@@ -554,15 +562,24 @@ def remove(
     compact() frees their space. The other arguments and the errors are those of add(). ids alone are an ArgumentError
     if the store has no ids.
 
+    Args:
+        list_absent: with ids alone: the Change lists those of which the store has no record. The list takes 8 bytes for
+            each, beside `memory`.
+
     Returns:
-        The Change: how many records were removed.
+        The Change: how many records were removed, and how many of the given ids or fingerprints the store did not have.
     """
     if fingerprints is None and ids is None:
         raise TypeError("remove: expected fingerprints, ids or both")
+    if flag_of(list_absent, "list_absent") and fingerprints is not None:
+        raise ArgumentError("list_absent: only ids that are given without fingerprints are listed")
+    absent = Buffers({"id": "u8"}) if list_absent else None
     bad = bad_rows_of(skip_bad)
     with Call(progress) as call:
         options = call.options(
             "sstore_remove_options",
+            on_absent=None if absent is None else ffi.addressof(lib, "sspy_keep_absent"),
+            absent_context=None if absent is None else absent.native,
             no_compact=not flag_of(compact, "compact"),
             recipe=recipe,
             **shared_options(memory, threads, tmp_dir, block_size, ignore_free_space, wait),
@@ -580,7 +597,7 @@ def remove(
                         )
                     else:
                         writer.give(lib.sstore_remover_remove, part, id_part)
-            change = writer.finish()
+            change = writer.finish(absent)
     bad.tell()
     return change
 
