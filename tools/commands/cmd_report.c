@@ -10,15 +10,18 @@
 #include "output/whole_file.h"
 #include "report/sections.h"
 
+typedef enum cluster_search { CLUSTERS_BY_SIZE, CLUSTERS_ALL, CLUSTERS_SAMPLE } cluster_search;
+
 typedef struct arguments {
     task_arguments task;
     const char *output, *queries;
     const char *id_table; /* or NULL */
-    const char *clusters; /* "" or which; or NULL */
+    cluster_search clusters;
     sstore_open_options open;
     input_options input;
 } arguments;
 
+static const option_choice cluster_searches[] = {{"all", CLUSTERS_ALL}, {"sample", CLUSTERS_SAMPLE}, {0}};
 static const command_option options[] = {
     {"output", 'o', "FILE", "write the page to FILE, which is replaced if it exists; - is standard output", OPTION_TEXT,
      OPTION_FIELD(arguments, output), .common = true},
@@ -27,7 +30,8 @@ static const command_option options[] = {
     {"clusters", 0, "WHICH",
      "all (default up to about a million records of 64 bits): find all near-duplicates, as 'sstore clusters' does; "
      "sample: look at some records only",
-     OPTION_TEXT, OPTION_FIELD(arguments, clusters), .value_is_optional = true, .common = true},
+     OPTION_CHOICE, OPTION_FIELD(arguments, clusters), .choices = cluster_searches, .value_is_optional = true,
+     .common = true},
     ID_TABLE_OPTION(arguments, id_table),
     {"memory", 0, "SIZE", "memory limit of --clusters, not counting the open store (default 1G)", OPTION_SIZE,
      OPTION_FIELD(arguments, task.options.memory_bytes)},
@@ -84,7 +88,7 @@ static int time_queries(arguments *all, store_view *view, const sstore *store)
 static bool finds_all(const arguments *all, const store_view *view)
 {
     const double words = view->words, records = (double)view->stat.metadata.record_count;
-    return all->clusters != NULL ? strcmp(all->clusters, "sample") != 0 : records * words * words <= MAX_COMPARED;
+    return all->clusters == CLUSTERS_BY_SIZE ? records * words * words <= MAX_COMPARED : all->clusters == CLUSTERS_ALL;
 }
 
 static int find_clusters(const arguments *all, store_view *view, const sstore *store)
@@ -153,9 +157,6 @@ int cmd_report(int argc, char **argv)
     view.path = operands_only_store(command_line_parse(&syntax, argc, argv, &all));
     if (all.output == NULL)
         message_usage_error("expected -o FILE, the page to write; - is standard output");
-    if (all.clusters != NULL && strcmp(all.clusters, "") != 0 && strcmp(all.clusters, "all") != 0 &&
-        strcmp(all.clusters, "sample") != 0)
-        message_usage_error("--clusters: expected 'all' or 'sample', found '%s'", all.clusters);
     char *queries = (char *)(uintptr_t)all.queries;
     int code = queries == NULL ? EXIT_DONE : input_check_all(&queries, 1, &all.input);
     if (code == EXIT_DONE)

@@ -141,7 +141,7 @@ static void take_option(const struct target *target, const char *text)
     const command_option *option = target->option;
     const char *written = target->written;
     if (text == NULL && option->value_is_optional)
-        text = "";
+        text = option->kind == OPTION_CHOICE ? option->choices->name : "";
     const uint64_t value = parse_value(option, written, text);
     if (option->kind == OPTION_TEXT)
         memcpy(target->part + option->offset, &text, sizeof text);

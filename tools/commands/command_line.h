@@ -38,7 +38,7 @@ typedef struct command_option {
     uint64_t min, max;
     const option_choice *choices;
     size_t given;           /* offset of a const char * that is set to the option as messages show it; 0: none */
-    bool value_is_optional; /* of OPTION_TEXT: without it, the text is "" */
+    bool value_is_optional; /* without it, a text is "", and a choice the first one */
     bool common;            /* shown by --help also if all options do not fit on a screen; --help=all shows them */
 } command_option;
 

@@ -159,7 +159,8 @@ def option_part(tables, option):
     heading += f"Fl -{option['name']}"
     choices = option["choices"].split()
     if choices:
-        heading += " Cm " + " | ".join(choices)
+        named = "Cm " + " | ".join(choices)
+        heading += f" Ns Op = Ns {named}" if option["value"].startswith("[") else f" {named}"
     elif option["value"].startswith("["):
         heading += f" Ns Op = Ns Ar {option['value'].strip('[]').lower()}"
     elif option["value"]:
