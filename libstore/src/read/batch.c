@@ -571,9 +571,9 @@ sstore_status sstore_match_iterator_next(sstore_match_iterator *iterator, const 
 }
 
 void ss_match_iterator_limit(sstore_match_iterator *iterator, uint64_t max_at_once, uint64_t max_in_all,
-                             atomic_llong *work)
+                             atomic_llong *budget_ns)
 {
-    iterator->batch.work = work;
+    iterator->batch.budget_ns = budget_ns;
     iterator->max_matches = max_at_once;
     iterator->left = max_in_all;
 }

@@ -77,7 +77,7 @@ typedef struct ss_batch {
     uint64_t *match_counts;    /* of each query, or NULL */
     ss_first_hits first;       /* tells which hits need not be stored */
     atomic_llong *room;        /* how many more hits all workers may store; NULL: any number */
-    atomic_llong *work;        /* how many nanoseconds, about, all workers may spend; NULL: any number */
+    atomic_llong *budget_ns;   /* how many nanoseconds, about, all workers may spend; NULL: any number */
     ss_progress *progress;     /* in queries; workers only ask it whether to stop */
 } ss_batch;
 
@@ -88,9 +88,9 @@ sstore_status ss_batch_add_hit(const ss_batch *batch, uint32_t worker, ss_batch_
 /* Count work that was done, in estimated nanoseconds. STOPPED if that is more than the batch may spend. */
 static inline sstore_status ss_batch_spend(const ss_batch *batch, uint64_t ns)
 {
-    if (batch->work == NULL)
+    if (batch->budget_ns == NULL)
         return SSTORE_OK;
-    const long long left = atomic_fetch_sub_explicit(batch->work, (long long)ns, memory_order_relaxed);
+    const long long left = atomic_fetch_sub_explicit(batch->budget_ns, (long long)ns, memory_order_relaxed);
     return left > (long long)ns ? SSTORE_OK : SSTORE_STOPPED;
 }
 
@@ -116,10 +116,10 @@ sstore_status ss_batch_report(const ss_batch *batch, uint64_t first_index, sstor
 double ss_batch_cost(const ss_batch *batch);
 
 /* Limit an iterator: it has at most `max_at_once` matches at once (0: as many as without this call), finds about
- * `max_in_all` at most, also counting those of rounds that it repeats, and spends about `*work` nanoseconds (NULL: any
- * number), which are counted down. If a single query has more matches, or one of the other limits is reached, the next
- * call for matches returns STOPPED. */
+ * `max_in_all` at most, also counting those of rounds that it repeats, and spends about `*budget_ns` nanoseconds
+ * (NULL: any number), which are counted down. If a single query has more matches, or one of the other limits is
+ * reached, the next call for matches returns STOPPED. */
 void ss_match_iterator_limit(sstore_match_iterator *iterator, uint64_t max_at_once, uint64_t max_in_all,
-                             atomic_llong *work);
+                             atomic_llong *budget_ns);
 
 #endif

@@ -56,7 +56,7 @@ typedef struct run {
     size_t candidate_count;
     uint64_t candidates_left; /* of the segment; with more, comparing all takes less time */
     bool is_limited;          /* so is `work`, */
-    atomic_llong work;        /* the nanoseconds, about, that may still be spent to find them */
+    atomic_llong budget_ns;   /* the nanoseconds, about, that may still be spent to find them */
     ss_first_hits first;      /* tells which hits need not be stored, when all are compared */
     /* While records are looked up: */
     ss_row_batch_hits found; /* sorted by query, segment and rank */
@@ -207,7 +207,7 @@ static sstore_status search_index(run *self, sstore_error *error)
         status = sstore_match_iterator_create(&index, self->queries, batch->count, radius, &options, &found, error);
     if (status == SSTORE_OK)
         ss_match_iterator_limit(found, batch->max_candidates, self->candidates_left,
-                                self->is_limited ? &self->work : NULL);
+                                self->is_limited ? &self->budget_ns : NULL);
     self->candidate_count = 1;
     while (status == SSTORE_OK && self->candidate_count > 0) {
         status = sstore_match_iterator_next(found, &columns, CANDIDATES, &self->candidate_count, error);
@@ -702,7 +702,7 @@ static sstore_status find_in_segment(run *self, sstore_error *error)
     const double all_ns = compare_all_ns(self);
     const bool scans = plan->full_scan || (may_choose && search_ns(self) >= all_ns);
     self->is_limited = may_choose;
-    self->work = (long long)fmin(all_ns, 1e18);
+    self->budget_ns = (long long)fmin(all_ns, 1e18);
     self->candidates_left = scans ? 0 : may_choose ? 1 + (uint64_t)(all_ns / CANDIDATE_NS) : UINT64_MAX;
     for (self->word = 0; status == SSTORE_OK && self->candidates_left > 0 && self->word < self->words; self->word++)
         if (plan->radii[self->word] != SS_NO_PROBE)
