@@ -142,7 +142,7 @@ attempt() { # what it is, command...
 # README's installation by pip, and then its example with that command.
 try_pip() {
   local lines
-  lines=$(sed -n '/^With pip/,/^Or as packages/{/^```/d; /^[A-Z]/d; s/^sudo //; p}' README.md)
+  lines=$(sed -n '/<!-- pip: /,/^```$/{/^```/d; /<!-- pip: /d; s/^sudo //; p}' README.md)
   try "README's installation by pip, and its example" "set -e; apt-get update -q; rm -rf env
     ${lines//apt-get install/apt-get install -y -q --no-install-recommends}
     bash tests/page.sh README.md env/bin/sstore; deactivate; rm -r env"
