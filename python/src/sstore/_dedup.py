@@ -174,9 +174,10 @@ class Deduplicator:
             Whether each record was new: bool, shape (n,). Rows that were skipped were not.
 
         Raises:
-            DamagedError, FileError, OutOfMemoryError, KeyboardInterrupt: some of the records were inserted; new_count
-                tells how many.
-            ArgumentError, TypeError: nothing was inserted, but of a stream what came before.
+            DamagedError, FileError, OutOfMemoryError, KeyboardInterrupt: some records were inserted; new_count says how
+                many in all.
+            ArgumentError, TypeError: a record cannot be read. Nothing of an array or a sequence was inserted. Of an
+                Arrow stream, the batches before that record were.
         """
         found = self._insert(fingerprints, ids, None, skip_bad)
         return found.of_rows(found.is_new)

@@ -196,6 +196,10 @@ def build_shards(
 
     As sstore.spark.build_shards(), of a Dataset. But a task holds the rows of its shard in memory, 24 bytes each, and a
     copy: choose shards of tens of millions of records.
+
+    Args:
+        skip_bad: leave out rows with a null id, or with a fingerprint of another length than most: as sstore.build().
+        The other arguments are those of the Spark function.
     """
     records, has_ids = _records(ds, "build_shards")
     folder = SharedFolder(path, storage_options)
@@ -231,6 +235,10 @@ def query_shards(
     """All records of all shards within a distance of each fingerprint of a Dataset, each once.
 
     As sstore.spark.query_shards(), of a Dataset. Workers keep the stores open between tasks.
+
+    Args:
+        skip_bad: leave out rows with a fingerprint of another length than most: as sstore.build().
+        The other arguments are those of the Spark function.
     """
     import ray
 
@@ -301,6 +309,10 @@ def near_pairs(
     """Every pair of different records of a Dataset within a distance, once, without shards.
 
     As sstore.spark.near_pairs(), of a Dataset.
+
+    Args:
+        skip_bad: leave out rows with a null id, or with a fingerprint of another length than most: as sstore.build().
+        The other arguments are those of the Spark function.
     """
     import ray
 
@@ -431,6 +443,10 @@ def deduplicate(
     """The rows of a Dataset without near-duplicates: of each cluster one row is kept.
 
     As sstore.spark.deduplicate(), of a Dataset. A repeated id is an error when the result is read.
+
+    Args:
+        skip_bad: leave out rows with a null id, or with a fingerprint of another length than most: as sstore.build().
+        The other arguments are those of the Spark function.
     """
     import ray
 
@@ -512,6 +528,10 @@ def scan(ds: Dataset, queries: Dataset, distance: int = 3, *, skip_bad: SkipBad 
     """All records of a Dataset within a distance of queries, without a store.
 
     As sstore.spark.scan(), of Datasets.
+
+    Args:
+        skip_bad: leave out rows with a null id, or with a fingerprint of another length than most: as sstore.build().
+        The other arguments are those of the Spark function.
     """
     import ray
 
