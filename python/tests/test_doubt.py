@@ -345,8 +345,10 @@ def test_max_bad(folder: pathlib.Path, rng: np.random.Generator) -> None:
         found = store.query(query)
         given = sorted(zip(found.distance.tolist(), found.fingerprint.tolist(), found.id.tolist()))
         assert given == brute_query(kept, ids, np.uint64(query), 3)
-    with pytest.raises(TypeError, match=rf"row {rows[59]}: null; more than 59 rows are bad \(max_bad\)"):
-        sstore.build(folder / "b", fps, skip_bad=sstore.BadRows(max_bad=59))
+    for most, limit in ((59, "59 rows"), (1, "1 row")):
+        message = f"row {rows[most]}: null; more than the {limit} that max_bad allows cannot be read"
+        with pytest.raises(TypeError, match=message):
+            sstore.build(folder / "b", fps, skip_bad=sstore.BadRows(max_bad=most))
     assert not (folder / "b").exists()
     with pytest.raises(TypeError, match="skip_bad: expected bool or BadRows, found str"):
         sstore.build(folder / "b", fps, skip_bad="yes")  # type: ignore[arg-type]

@@ -99,7 +99,7 @@ def test_waiting(folder: pathlib.Path, rng: np.random.Generator) -> None:
     path = folder / "a"
     sstore.build(path, clustered(rng, 10))
     with sstore.Deduplicator(path) as seen:
-        with pytest.raises(sstore.BusyError, match="set wait to wait"):
+        with pytest.raises(sstore.BusyError, match="wait=True waits until it ends"):
             sstore.add(path, [1])
         with pytest.raises(sstore.BusyError):
             sstore.remove(path, [1], wait=0.05)

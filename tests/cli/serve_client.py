@@ -528,7 +528,7 @@ def test_skipped_rows():
                 found[index].append((distance, fingerprint, identifier))
             assert [found[i] for i in good] == expected and all(found[i] == [(2**32 - 1, 0, 2)] for i in bad)
             refused = service.post("/v1/query", given | {"max_bad": len(bad) - 1}, status=400)["error"]
-            assert refused.endswith(f"more than {len(bad) - 1} rows are bad, which max_bad allows"), refused
+            assert refused.endswith(f"more than the {len(bad) - 1} row{'s' * (len(bad) != 2)} that max_bad allows cannot be read"), refused
             service.post("/v1/query?skip_bad=0", given, status=400)
             service.post("/v1/query", given | {"skip_bad": False}, status=400)
         # Rows that are all malformed are of another form than expected. Nothing malformed: nothing is listed.

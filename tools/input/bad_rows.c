@@ -63,7 +63,7 @@ static bool keep(const bad_rows *self, const bad_row *row, const char *reason)
     FILE *to = self->file;
     return write_escaped(to, row->input, strlen(row->input)) && fprintf(to, "%" PRIu64 "\t", row->number) > 0 &&
            write_escaped(to, reason, strlen(reason)) && write_row(to, row) && putc('\n', to) != EOF &&
-           (!self->are_told || fflush(to) == 0);
+           (!self->reports_each || fflush(to) == 0);
 }
 
 static void note_first(char to[640], const bad_row *row, const char *reason)
@@ -78,13 +78,13 @@ bool bad_rows_take(bad_rows *self, const bad_row *row, line_fault *fault)
     if (!bad_rows_skip(self))
         return false;
     if (row->count > self->max - self->bad_count)
-        return line_fault_set(fault, "%s; more than %" PRIu64 " rows are bad, which --max-bad allows", reason.reason,
-                              self->max);
+        return line_fault_set(fault, "%s; more than the %" PRIu64 " row%s that --max-bad allows cannot be read",
+                              reason.reason, self->max, self->max == 1 ? "" : "s");
     self->bad_count += row->count;
     self->input_bad += row->count;
     note_first(self->first, row, reason.reason);
     note_first(self->input_first, row, reason.reason);
-    if (self->are_told)
+    if (self->reports_each)
         message_print("%s:%" PRIu64 ": %s; skipped", row->input, row->number, reason.reason);
     if (self->file != NULL && !keep(self, row, reason.reason))
         return line_fault_set(fault, "cannot write the bad row to %s: %s", self->path, strerror(errno));

@@ -13,9 +13,9 @@
 #include "input/input_line.h"
 
 typedef struct bad_rows {
-    const char *path; /* option: a file to keep them in; "": only count them; NULL: the first one ends the command */
-    uint64_t max;     /* option: the maximum of bad rows, which are then skipped; UINT64_MAX: not given */
-    bool are_told;    /* report each at once, since the writer of the input waits for answers */
+    const char *path;  /* option: a file to keep them in; "": only count them; NULL: the first one ends the command */
+    uint64_t max;      /* option: the maximum of bad rows, which are then skipped; UINT64_MAX: not given */
+    bool reports_each; /* at once, since the writer of the input waits for answers */
     FILE *file;
     uint64_t bad_count, good_count;
     uint64_t input_bad, input_good;    /* of the input that is being read */

@@ -313,7 +313,7 @@ int input_read_interactive(const input_options *options, input_shape *shape, inp
     one_by_one.batch_records = 1;
     one_by_one.ahead = false;
     if (options->bad_rows != NULL)
-        options->bad_rows->are_told = true;
+        options->bad_rows->reports_each = true;
     one_by_one.interactive = true;
     return input_read("-", &one_by_one, shape, on_record, context);
 }

@@ -90,7 +90,7 @@ void match_list_drop_farther(match_list *list, uint32_t distance)
     if (of->distance > distance) {
         list->count = list->query_begin;
         of->count = 0;
-        of->is_too_many = false;
+        of->has_no_answer = false;
     }
     of->distance = distance;
 }
@@ -113,8 +113,8 @@ int match_list_take_counted(void *context, const sstore_match *match)
     match_list *list = context;
     const uint64_t query = list->first_query + match->query_index;
     query_count *of = &list->queries[query];
-    of->is_too_many |= is_first(list, query) && list->found[query] > list->max - list->count;
-    if (!of->is_too_many)
+    of->has_no_answer |= is_first(list, query) && list->found[query] > list->max - list->count;
+    if (!of->has_no_answer)
         return match_list_take(list, match);
     return is_time_over(list);
 }
@@ -133,7 +133,7 @@ uint64_t match_list_total(const match_list *list, size_t count)
 {
     uint64_t total = 0;
     for (size_t i = 0; i < count; i++)
-        total += list->queries[i].is_too_many ? 0 : list->queries[i].count;
+        total += list->queries[i].has_no_answer ? 0 : list->queries[i].count;
     return total;
 }
 
@@ -237,7 +237,7 @@ void matches_print_list(const match_list *list, size_t begin, size_t count, char
 
 static void print_query(const match_list *list, size_t index, const query_matches *found, char *const *names, reply *to)
 {
-    if (list->queries[index].is_too_many) {
+    if (list->queries[index].has_no_answer) {
         reply_print(to, "\"error\":\"" TOO_MANY "\"}", list->max);
         return;
     }
@@ -311,7 +311,7 @@ static void print_binary(const match_list *list, const request *of, reply *to)
         const query_matches found = matches_of(list, begin, i, of);
         const size_t place = skipped_rows_place(&of->skipped, i);
         print_malformed(next, place, of->words, to);
-        if (list->queries[i].is_too_many)
+        if (list->queries[i].has_no_answer)
             print_failure(place, of->fingerprints + i * of->words, of->words, WITHOUT_ROOM, to);
         for (size_t j = 0; j < found.listed; j++) {
             const store_match *item = match_list_item(list, found.begin + j);
@@ -327,7 +327,7 @@ void matches_print(const match_list *list, const request *of, char *const *names
 {
     size_t failed = 0;
     for (size_t i = 0; i < of->count; i++)
-        failed += list->queries[i].is_too_many;
+        failed += list->queries[i].has_no_answer;
     if (failed > 0 && failed == of->count)
         reply_fail(to, REPLY_TOO_MANY, TOO_MANY, list->max);
     else if (of->wants_binary)

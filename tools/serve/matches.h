@@ -19,9 +19,9 @@ typedef struct store_match {
 
 /* What was found for one query, in all stores. */
 typedef struct query_count {
-    uint64_t count;    /* of all matches, also of those that are not in the list */
-    uint32_t distance; /* of the nearest ones, if only these are wanted: the count and the list have no others */
-    bool is_too_many;  /* the list has no room for them: the query has no answer */
+    uint64_t count;     /* of all matches, also of those that are not in the list */
+    uint32_t distance;  /* of the nearest ones, if only these are wanted: the count and the list have no others */
+    bool has_no_answer; /* the list has no room for the matches */
 } query_count;
 
 typedef struct match_list {

@@ -192,7 +192,7 @@ static sstore_status query_all(const request *of, const uint64_t *query, uint32_
     found->count = list->count - list->query_begin;
     if (status != SSTORE_STOPPED || !list->is_full)
         return status;
-    found->is_too_many = true;
+    found->has_no_answer = true;
     list->is_full = false;
     list->count = list->query_begin;
     return SSTORE_OK;
@@ -240,10 +240,10 @@ static sstore_status query_store(const request *of, const asked_store *from, con
     const query_count *found = &list->queries[list->first_query];
     const uint64_t *query = of->fingerprints + list->first_query * of->words;
     uint32_t distance = from->distance;
-    if (found->is_too_many && (of->route != ROUTE_NEAREST || found->distance == 0))
+    if (found->has_no_answer && (of->route != ROUTE_NEAREST || found->distance == 0))
         return SSTORE_OK;
-    if (of->route == ROUTE_NEAREST && (found->count > 0 || found->is_too_many)) {
-        const uint32_t useful = found->distance - found->is_too_many;
+    if (of->route == ROUTE_NEAREST && (found->count > 0 || found->has_no_answer)) {
+        const uint32_t useful = found->distance - found->has_no_answer;
         distance = useful < distance ? useful : distance;
     }
     begin_store(list, from);

@@ -47,8 +47,9 @@ bool skipped_rows_take(skipped_rows *self, size_t place, size_t count, const jso
     if (!self->is_on)
         return reply_fail(reply_out, REPLY_BAD_REQUEST, "%s", fault->reason);
     if (self->count == self->max)
-        return reply_fail(reply_out, REPLY_BAD_REQUEST, "%s; more than %" PRIu64 " rows are bad, which max_bad allows",
-                          fault->reason, self->max);
+        return reply_fail(reply_out, REPLY_BAD_REQUEST,
+                          "%s; more than the %" PRIu64 " row%s that max_bad allows cannot be read", fault->reason,
+                          self->max, self->max == 1 ? "" : "s");
     if ((self->rows == NULL && !note_places(self, place, count)) ||
         (self->count < LISTED_ROWS && !list(self, place, row, fault)))
         return reply_fail(reply_out, REPLY_FAILED, "out of memory");

@@ -209,7 +209,8 @@ class Call:
         """Raise what a status tells, if it is not OK."""
         if status == lib.SSTORE_OK:
             return
-        if status == lib.SSTORE_STOPPED:  # a callback in C, which keeps no exception, stops a call only if memory is out
+        if status == lib.SSTORE_STOPPED:
+            # A callback in C keeps no exception. It stops a call only if memory is out.
             exception, self.exception = self.exception, None
             raise exception or OutOfMemoryError("out of memory")
         raise error_of(self.error)

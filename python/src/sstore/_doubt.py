@@ -68,9 +68,10 @@ class BadRows:
         return self.max_bad is None or self.count + count <= self.max_bad
 
     def hint(self) -> str:
-        """What to do about a row more than may be bad."""
+        """The end of the error about the first bad row for which there is no room: the limit, or how to skip rows."""
         if self.max_bad:
-            return f"; more than {self.max_bad} rows are bad (max_bad)"
+            rows = "row" if self.max_bad == 1 else "rows"
+            return f"; more than the {self.max_bad} {rows} that max_bad allows cannot be read"
         return "; skip_bad=True skips such rows"
 
     def add(self, row: Optional[int], reason: str) -> None:

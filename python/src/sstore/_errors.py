@@ -120,7 +120,7 @@ _ADVICE = {
     "set ignore_free_space": "set ignore_free_space=True",
     "raise memory_bytes": "raise memory",
     "another process is writing to the store; set wait_ms to wait until it ends": (
-        "another process, or an open object of this one, is writing to the store; set wait to wait until it ends"
+        "another process, or an open object of this one, is writing to the store; wait=True waits until it ends"
     ),
     "max_memory_bytes allows": "max_memory allows",
     "use the read mode pread": 'use io="pread"',

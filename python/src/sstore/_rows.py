@@ -97,7 +97,11 @@ def _common_words(items: Sequence[Any]) -> int:
 
 
 def _readable(items: Sequence[Any], begin: int, name: str, count: int) -> Iterator[tuple[int, Any]]:
-    """The numbers of first rows, and arrays of what can be read from there, or why this row cannot."""
+    """Divide items into runs that can be read, and single ones that cannot.
+
+    Yields the number of a run's first row, which is `begin` for the first of `items`, and its array; or the number of a
+    row that cannot be read, and its error.
+    """
     try:
         yield begin, of_sequence(items, name, count)
     except (ArgumentError, TypeError) as error:
@@ -234,9 +238,9 @@ def _warn_of_sign(fingerprints: Words) -> None:
     head, values = (array.view(np.int64) for array in (fingerprints[:64], fingerprints))
     if np.all(head >> 32 == head >> 63) and np.any(values < -1) and np.all(values >> 32 == values >> 63):
         warn(
-            "all fingerprints are within 32 bits and some are negative, so they are probably signed 32-bit values, "
-            "taken as 64 bits; numpy.asarray(values).astype(numpy.uint32) has their 32 bits, .view(numpy.uint64) says "
-            "that 64 are meant",
+            "these are probably signed 32-bit values: all fit into 32 bits, and some are negative. They were taken as "
+            "64 bits. If 32 bits are meant, give numpy.asarray(values).astype(numpy.uint32). If 64 are meant, give "
+            "numpy.asarray(values).view(numpy.uint64).",
             DoubtWarning,
         )
 
