@@ -106,6 +106,7 @@ void store_expect_padding(const char *recipe, line_format *lines, input_shape *s
 {
     const char *ignored;
     const uint32_t bits = padded_bits(recipe, &ignored);
+    lines->is_for_store = true;
     if (bits == 0 || (bits + 63) / 64 != shape->words)
         return;
     lines->pads = true;

@@ -79,7 +79,7 @@ void store_expect_recipe(input_options *options, const char *path);
 #define STORE_PADDED_RECIPE_BYTES (RECORDS_MAX_RECIPE + 32)
 const char *store_padded_recipe(uint32_t bits, const char *recipe, char to[STORE_PADDED_RECIPE_BYTES]);
 
-/* If the recipe says so, inputs for the store have that many bits, which are filled up without being asked. */
+/* Inputs are for a store. If its recipe says so, they have that many bits, which are filled up without being asked. */
 void store_expect_padding(const char *recipe, line_format *lines, input_shape *shape);
 
 /* The choices of --io: values of sstore_io. */

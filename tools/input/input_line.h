@@ -38,13 +38,14 @@ typedef struct line_format {
     bool radix_given;    /* otherwise lines of JSON must not leave it open */
     uint32_t part_count; /* the columns of a fingerprint, each with an equal part of its bits */
     char kind;           /* the letter in front of the earlier fingerprints; or 0 */
+    bool is_for_store;   /* a store decides how many bits fingerprints have */
 } line_format;
 
 /* A fingerprint, then optionally an id. */
 #define LINE_FORMAT_INIT                                                                                               \
     {                                                                                                                  \
         {LINE_COLUMN_FINGERPRINT, LINE_COLUMN_ID}, 2, true, RADIX_HEX, 0, false, false, false, "fingerprint", "id",    \
-            false, false, 0, false, false, false, 1, 0                                                                 \
+            false, false, 0, false, false, false, 1, 0, false                                                          \
     }
 
 /* Fingerprints other than zero that have fewer digits than the others may have: leading zeros are absent. */

@@ -486,8 +486,11 @@ static bool find_width_hint(const line_format *format, const char *text, size_t 
                        expected, SKIP_IT);
         return true;
     }
-    (void)snprintf(hint, EXPECTED_BYTES, "; it %s %" PRIu32 " bits, not %" PRIu32 ": " LINE_SEE_BITS,
-                   is_number ? "needs" : "seems to have", other.bits, expected);
+    const char *verb = is_number ? "needs" : "seems to have";
+    (void)snprintf(hint, EXPECTED_BYTES,
+                   format->is_for_store ? "; it %s %" PRIu32 " bits, and the store has %" PRIu32
+                                        : "; it %s %" PRIu32 " bits, not %" PRIu32 ": " LINE_SEE_BITS,
+                   verb, other.bits, expected);
     return true;
 }
 
