@@ -578,8 +578,8 @@ def remove(
     with Call(progress) as call:
         options = call.options(
             "sstore_remove_options",
-            on_absent=None if absent is None else ffi.addressof(lib, "sspy_keep_absent"),
-            absent_context=None if absent is None else absent.native,
+            on_absent=ffi.NULL if absent is None else ffi.addressof(lib, "sspy_keep_absent"),
+            absent_context=ffi.NULL if absent is None else absent.native,
             no_compact=not flag_of(compact, "compact"),
             recipe=recipe,
             **shared_options(memory, threads, tmp_dir, block_size, ignore_free_space, wait),
