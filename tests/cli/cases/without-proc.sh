@@ -25,6 +25,6 @@ expect "opening the directory" sstore query STORE 1
 expect "opening the directory" sstore verify STORE
 expect "creating the directory" sstore build --quiet NEW input
 expect "creating the directory" sstore build --quiet --force STORE input
-expect "creating the directory" sstore add --quiet STORE input
+expect "opening the directory" sstore add --quiet STORE input
 absent NEW
 same STORE COPY
