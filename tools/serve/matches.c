@@ -119,14 +119,27 @@ int match_list_take_counted(void *context, const sstore_match *match)
     return is_time_over(list);
 }
 
+void match_list_empty(match_list *list, size_t count)
+{
+    memset(list->queries, 0, count * sizeof *list->queries);
+    list->count = 0;
+    list->is_full = false;
+}
+
 void match_list_share(match_list *list, size_t count)
 {
     const uint64_t share = list->max / count > 0 ? list->max / count : 1;
-    memset(list->queries, 0, count * sizeof *list->queries);
+    match_list_empty(list, count);
     list->limit = share < list->limit ? share : list->limit;
     list->max = UINT64_MAX;
-    list->count = 0;
-    list->is_full = false;
+}
+
+bool match_list_has_room(const match_list *list, size_t count)
+{
+    bool has_room = !list->is_full;
+    for (size_t i = 0; i < count && has_room; i++)
+        has_room = !list->queries[i].has_no_answer;
+    return has_room;
 }
 
 uint64_t match_list_total(const match_list *list, size_t count)
@@ -153,10 +166,24 @@ static int compare(const void *left, const void *right, void *context)
     return (a->store > b->store) - (a->store < b->store);
 }
 
+static void order_from(match_list *list, size_t begin)
+{
+    if (list->count > begin + 1)
+        qsort_r(list->items + begin * item_bytes(list), list->count - begin, item_bytes(list), compare, list);
+}
+
 void match_list_order(match_list *list, bool needed)
 {
-    if (needed && list->count > 1)
-        qsort_r(list->items, list->count, item_bytes(list), compare, list);
+    if (needed)
+        order_from(list, 0);
+}
+
+void match_list_cut(match_list *list)
+{
+    if (list->count - list->query_begin <= list->limit)
+        return;
+    order_from(list, list->query_begin);
+    list->count = list->query_begin + (size_t)list->limit;
 }
 
 /* ----- printing ----- */

@@ -64,6 +64,15 @@ void match_list_drop_farther(match_list *list, uint32_t distance);
 /* The same for a batch with counts, whose matches come in order. Leaves out queries whose matches have no room. */
 int match_list_take_counted(void *context, const sstore_match *match);
 
+/* Begin again with `count` queries. */
+void match_list_empty(match_list *list, size_t count);
+
+/* Whether all matches of `count` queries are in the list. */
+bool match_list_has_room(const match_list *list, size_t count);
+
+/* Keep the first matches of the current query in all stores, no more than the limit. */
+void match_list_cut(match_list *list);
+
 /* Begin again after the list was full, with room for some matches of each of `count` queries. */
 void match_list_share(match_list *list, size_t count);
 

@@ -267,6 +267,8 @@ static sstore_status query_each(const request *of, const asked_store *stores, ui
         match_list_begin_query(list, i);
         for (uint32_t j = 0; j < store_count && status == SSTORE_OK; j++)
             status = query_store(of, &stores[j], &columns, list, error);
+        if (list->is_limited && store_count > 1)
+            match_list_cut(list);
         list->is_full |= list->count > list->max;
         status = list->is_full && status == SSTORE_OK ? SSTORE_STOPPED : status;
     }
@@ -371,9 +373,19 @@ static bool find_singly(service *self, const request *of, match_list *list, repl
     return found;
 }
 
+/* Of several stores, only queries that are answered one by one show which of them have room, or how much of their lists
+ * is within the limit. */
 static bool find_in_stores(service *self, const request *of, match_list *list, reply *reply_out)
 {
-    return is_singly(of) ? find_singly(self, of, list, reply_out) : find_together(self, of, list, reply_out);
+    const store_range range = stores_of(self, of);
+    if (is_singly(of))
+        return find_singly(self, of, list, reply_out);
+    if (!find_together(self, of, list, reply_out))
+        return false;
+    if (range.end - range.begin == 1 || match_list_has_room(list, of->count))
+        return true;
+    match_list_empty(list, of->count);
+    return find_singly(self, of, list, reply_out);
 }
 
 /* Begin a list. Without a limit, a query has all its matches or fails. */
