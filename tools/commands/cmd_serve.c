@@ -210,7 +210,7 @@ static int open_and_serve(const operands *stores, arguments *all)
 static int open_and_serve(const operands *stores, arguments *all)
 {
     (void)stores, (void)all;
-    return message_print("this sstore was built without the libmicrohttpd library");
+    return message_print("this sstore was built without the libmicrohttpd library; that of the packages has it");
 }
 
 #endif
