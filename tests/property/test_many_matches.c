@@ -12,6 +12,7 @@
 #include "support/data.h"
 #include "support/scratch.h"
 #include "support/testing.h"
+#include "support/use_store.h"
 
 #define CASES (testing_slow() ? 20u : 150u)
 #define MAX_RECORDS 1500u
@@ -246,12 +247,9 @@ static void compare_batch(test_case *of, const sstore *store)
 
 static void compare(test_case *of)
 {
-    sstore_open_options options = SSTORE_OPEN_OPTIONS_INIT;
-    sstore *store;
-    sstore_error error;
-    options.io = (sstore_io)rng_below(&of->random, 4);
-    options.strategy = (sstore_strategy)rng_below(&of->random, 3);
-    assert_ok(sstore_open(of->path, &options, &store, &error), &error);
+    const sstore_io io = (sstore_io)rng_below(&of->random, 4);
+    const sstore_strategy strategy = (sstore_strategy)rng_below(&of->random, 3);
+    sstore *store = store_must_open(of->path, io, strategy);
     for (int i = 0; i < 4; i++)
         compare_batch(of, store);
     sstore_close(store);

@@ -12,6 +12,7 @@
 #include "support/row_set.h"
 #include "support/scratch.h"
 #include "support/testing.h"
+#include "support/use_store.h"
 
 #ifdef NDEBUG
 #define CASES 80u
@@ -369,12 +370,10 @@ static void compare_sample(test_case *of, const sstore *store)
 
 static void compare(test_case *of)
 {
-    sstore_open_options options = SSTORE_OPEN_OPTIONS_INIT;
-    sstore *store;
+    const sstore_io io = (sstore_io)rng_below(&of->random, 4);
+    const sstore_strategy strategy = (sstore_strategy)rng_below(&of->random, 3);
+    sstore *store = store_must_open(of->path, io, strategy);
     sstore_error error;
-    options.io = (sstore_io)rng_below(&of->random, 4);
-    options.strategy = (sstore_strategy)rng_below(&of->random, 3);
-    assert_ok(sstore_open(of->path, &options, &store, &error), &error);
     assert_int_equal(sstore_word_count(store), of->words);
     compare_all_records(of, store);
     compare_single_queries(of, store);

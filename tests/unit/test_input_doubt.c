@@ -349,7 +349,7 @@ static void make_short(rng *random, rows *out)
     out->are_short[at] = true;
 }
 
-/* Some rows of decimal numbers were cut, too. */
+/* Among decimal numbers, some were cut. */
 static void make_short_decimal(rng *random, rows *out)
 {
     out->how.radix = RADIX_DEC;

@@ -424,8 +424,8 @@ static sstore_status connect_ranges(ss_components *self, sstore_error *error)
     sstore_status status = SSTORE_OK;
     for (self->range = self->range_count; status == SSTORE_OK && self->range > 0;) {
         node_range *range = &self->ranges[--self->range];
-        if (self->range_count >
-            1) /* empty it, since this range's nodes are removed, and edges to them no longer connect others */
+        /* Empty the filter: the nodes of this range are removed, so edges to them no longer connect others. */
+        if (self->range_count > 1)
             ss_edge_filter_expect(&self->filter, self->filter.slot_count);
         status = connect_pieces(self, range, error);
         if (status == SSTORE_OK && self->range_count > 1)

@@ -1,6 +1,6 @@
 /*
- * first_hits.h - which hits of a batch need no look-up: those that are only counted, and those
- * behind the first ones of their query, if only so many matches of each query are wanted.
+ * first_hits.h - which hits of a batch need no look-up: those that are only counted, and, if each query wants only its
+ * first matches, those behind them.
  *
  * For each query there is a bound: enough hits at or below that distance are kept, so those above it are not among the
  * first matches. Threads share the bounds without locks. One may undo what another has just noted. Then the bound stays

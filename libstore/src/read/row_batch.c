@@ -55,7 +55,7 @@ typedef struct run {
     ss_candidate *candidates;
     size_t candidate_count;
     uint64_t candidates_left; /* of the segment; with more, comparing all takes less time */
-    bool is_limited;          /* so is `work`, */
+    bool is_limited;          /* so is the budget, */
     atomic_llong budget_ns;   /* the nanoseconds, about, that may still be spent to find them */
     ss_first_hits first;      /* tells which hits need not be stored, when all are compared */
     /* While records are looked up: */
@@ -86,16 +86,16 @@ static void close_workers(const run *self)
     ss_free(self->workers);
 }
 
-/* Take room for some more. */
-static bool take_room(run *self, size_t count)
+/* Take room for one more. */
+static bool take_room(run *self)
 {
-    return atomic_fetch_sub_explicit(&self->room, (long long)count, memory_order_relaxed) >= (long long)count;
+    return atomic_fetch_sub_explicit(&self->room, 1, memory_order_relaxed) > 0;
 }
 
 static sstore_status add_hit(run *self, uint32_t index, uint32_t query, uint64_t rank, sstore_error *error)
 {
     worker *of = &self->workers[index];
-    if (!take_room(self, 1))
+    if (!take_room(self))
         return SSTORE_STOPPED;
     ss_row_batch_hit *hits = ss_grow(of->hits, of->hit_count, &of->hit_capacity, FIRST_CAPACITY, sizeof *hits);
     if (hits == NULL)
@@ -430,7 +430,7 @@ static int add_match(void *context, const sstore_match *match)
     match_part *to = sink->to;
     const uint32_t words = sink->of->words;
     size_t capacity = to->capacity;
-    if (!take_room(sink->of, 1)) {
+    if (!take_room(sink->of)) {
         sink->status = SSTORE_STOPPED;
         return 1;
     }
