@@ -334,6 +334,19 @@ static bool negate(uint64_t *words, uint32_t count)
 }
 
 /* Negative numbers are two's complement: databases without unsigned types hold fingerprints like that. */
+/* Move a number of `bits` bits to the front of its words, as --pad does with digits. False if it has more bits. */
+static bool pad_number(uint64_t *number, uint32_t words, uint32_t bits)
+{
+    const uint32_t zeros = WORD_BITS * words - bits;
+    if (zeros == 0)
+        return true;
+    if (number[0] >> (WORD_BITS - zeros) != 0)
+        return false;
+    for (uint32_t i = 0; i < words; i++)
+        number[i] = number[i] << zeros | (i + 1 < words ? number[i + 1] >> (WORD_BITS - zeros) : 0);
+    return true;
+}
+
 static bool read_number(const line_format *format, const char *text, size_t length, line_record *record)
 {
     uint64_t room[SSTORE_MAX_WORDS];
@@ -350,6 +363,10 @@ static bool read_number(const line_format *format, const char *text, size_t leng
     if (format->words == 0 && record->words > 1 && !record->decides)
         return false;
     memcpy(record->fingerprint, room + first, record->words * sizeof *room);
+    if (format->pads && format->words > 0 && format->bits > 0) {
+        record->bits = format->bits;
+        return !negative && pad_number(record->fingerprint, record->words, format->bits);
+    }
     return !negative || negate(record->fingerprint, record->words);
 }
 
@@ -424,14 +441,16 @@ static const char *describe_fingerprint(const line_format *format, char to[EXPEC
     const uint32_t words = format->words;
     if (format->radix == RADIX_SIGNED32)
         return "a decimal fingerprint of 32 bits, from -2147483648 to 4294967295";
-    if (radix_digit_bits(format->radix) == 0 && words > 1) {
-        (void)snprintf(to, EXPECTED_BYTES, "a decimal fingerprint of %" PRIu32 " bits", WORD_BITS * words);
+    const bool is_number = radix_digit_bits(format->radix) == 0, is_padded = format->pads && format->bits > 0;
+    if (is_number && (words > 1 || is_padded)) {
+        (void)snprintf(to, EXPECTED_BYTES, "a decimal fingerprint of %" PRIu32 " bits%s",
+                       is_padded ? format->bits : WORD_BITS * words, is_padded ? " that is not negative" : "");
         return to;
     }
-    if (radix_digit_bits(format->radix) == 0)
+    if (is_number)
         return words == 1 ? "a decimal fingerprint from -9223372036854775808 to 18446744073709551615"
                           : "a decimal fingerprint";
-    if (format->pads && format->bits > 0)
+    if (is_padded)
         return describe_digits(format->radix, format->bits, to);
     if (format->radix == RADIX_HEX && (format->pads || words == 0))
         return format->pads ? "a fingerprint of hex digits"
@@ -479,7 +498,7 @@ static bool find_width_hint(const line_format *format, const char *text, size_t 
     const uint32_t expected = format->pads && format->bits > 0 ? format->bits
                               : format->words > 1              ? WORD_BITS * format->words
                                                                : WORD_BITS;
-    if (is_number && format->radix == RADIX_SIGNED32)
+    if (format->radix == RADIX_SIGNED32 || (is_number && format->pads && text[0] == '-'))
         return false;
     if (is_learned(format)) {
         (void)snprintf(hint, EXPECTED_BYTES, "; it has %" PRIu32 " bits, and other rows have %" PRIu32 "%s", other.bits,

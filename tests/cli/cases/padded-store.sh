@@ -44,3 +44,17 @@ hex_rows 30 42 9 | sed 's/.$/0/' >fps
 sstore build --quiet --force --pad --bits 166 STORE fps
 sstore stat STORE | grep recipe
 sstore query --count --input fps STORE | cut -f 2 | uniq
+echo "--- decimal numbers, in text and JSON"
+hex_rows 30 42 10 >rows
+python3 -c 'for line in open("rows"): print(int(line, 16))' >numbers
+sed 's/.*/{"fingerprint": &}/' numbers >numbers.jsonl
+sstore build --quiet --force --pad STORE rows
+sstore query --count -k 0 --radix dec --input numbers STORE | cut -f 2 | uniq
+sstore query --count -k 0 --radix dec --input numbers.jsonl STORE | cut -f 2 | uniq
+sstore query -k 0 --radix dec STORE "$(head -1 numbers)" | wc -l
+sstore add --if-new --radix dec STORE numbers | grep -c new
+sstore build --quiet --pad --bits 168 --radix dec NUMBERS numbers
+cmp <(sstore dump STORE) <(sstore dump NUMBERS)
+sstore stat NUMBERS | grep recipe
+exits 1 sstore add --radix dec STORE - <<<374144419156711147060143317175368453031918731001856 # 2^168
+exits 1 sstore add --radix dec STORE - <<<-1
