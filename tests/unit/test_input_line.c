@@ -138,7 +138,8 @@ static size_t check(sample *of, size_t max)
     const uint32_t words = of->format.words;
     char *text = (char *)memory.high + memory.size - of->size;
     memcpy(text, of->text, of->size);
-    line_run run = line_run_parse(&of->format, of->with_ids, text, of->size, fingerprints, ids, max);
+    line_run run;
+    line_run_parse(&of->format, of->with_ids, text, of->size, fingerprints, ids, max, &run);
     line_shorts shorts = {.count = 0};
     size_t at = 0;
     assert_true(run.count <= max);

@@ -236,9 +236,10 @@ static int take_runs(input_reader *reader, source_line *line)
     while (code == EXIT_DONE && reader->shape->ids != INPUT_IDS_UNKNOWN) {
         record_batch *batch = reader->batch;
         const size_t words = input_batch_words(reader), room = input_batch_room(reader) - batch->count;
-        line_run run = line_run_parse(format, reader->shape->ids == INPUT_IDS_PRESENT, source->buffer + source->begin,
-                                      source->end - source->begin, batch->fingerprints + words * batch->count,
-                                      batch->ids + batch->count, room);
+        line_run run;
+        line_run_parse(format, reader->shape->ids == INPUT_IDS_PRESENT, source->buffer + source->begin,
+                       source->end - source->begin, batch->fingerprints + words * batch->count,
+                       batch->ids + batch->count, room, &run);
         if (run.count == 0)
             break;
         input_source_take(source, run.bytes);

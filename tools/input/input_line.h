@@ -159,8 +159,8 @@ typedef struct line_run {
  * ids[]; then every line must have an id, otherwise none. Ends before the first line that does not fit or is malformed,
  * or that begins in the last bytes of the text. If the format leaves the number of words open, no line is read.
  */
-line_run line_run_parse(const line_format *format, bool with_ids, const char *text, size_t size, uint64_t *fingerprints,
-                        uint64_t *ids, size_t max_count);
+void line_run_parse(const line_format *format, bool with_ids, const char *text, size_t size, uint64_t *fingerprints,
+                    uint64_t *ids, size_t max_count, line_run *run_out);
 
 typedef struct match_line {
     uint64_t query[SSTORE_MAX_WORDS], fingerprint[SSTORE_MAX_WORDS];

@@ -360,7 +360,9 @@ static bool find_singly(service *self, const request *of, match_list *list, repl
     uint32_t count = 0;
     sstore_error error;
     asked_store *stores = calloc(range.end - range.begin, sizeof *stores);
-    bool found = stores != NULL || reply_fail(reply_out, REPLY_FAILED, "out of memory");
+    if (stores == NULL)
+        return reply_fail(reply_out, REPLY_FAILED, "out of memory");
+    bool found = true;
     for (uint32_t i = range.begin; i < range.end && found; i++) {
         found = ask_store(self, of, i, true, &stores[count], reply_out);
         count += found;

@@ -6,6 +6,7 @@ import random, sys
 random.seed(int(sys.argv[3]))
 for _ in range(int(sys.argv[1])):
     print("%0*x" % (int(sys.argv[2]), random.getrandbits(4 * int(sys.argv[2]))))' "$@"; }
+hex_lines() { od -An -v -tx1 -w21 | tr -d ' '; } # of 21 bytes
 for digits in 9 42 250; do
     hex_rows 30 $digits 7 >rows
     hex_rows 5 $digits 8 >others
@@ -30,9 +31,9 @@ sstore build --quiet --force --pad --radix base64 --recipe 'my words' STORE base
 sstore stat STORE | grep recipe
 sstore query --radix base64 --count --input base64 STORE | cut -f 2 | uniq
 sstore query --radix base64 STORE "$(head -1 base64)" | wc -l
-base64 -d base64 | xxd -p -c 21 | sed 's/.*/{"fingerprint": "&"}/' >rows.jsonl
+base64 -d base64 | hex_lines | sed 's/.*/{"fingerprint": "&"}/' >rows.jsonl
 sstore query --count --input rows.jsonl STORE | cut -f 2 | uniq
-{ echo "# recipe: my words"; base64 -d base64 | xxd -p -c 21; } >hex
+{ echo "# recipe: my words"; base64 -d base64 | hex_lines; } >hex
 sstore add --quiet STORE hex
 sed 's/my/your/' hex >other
 exits 1 sstore add STORE other
