@@ -241,16 +241,13 @@ static void check_limits(sqlite3 *db, const char *path, uint32_t distance)
         "SELECT DISTINCT distance FROM sstore_query(%Q, (SELECT form FROM queries WHERE number = 0), %d)",
         "SELECT count(*) FROM sstore_query(%Q, (SELECT form FROM queries WHERE number = 0), %d) GROUP BY distance",
         "SELECT sum(id & 7) OVER (ORDER BY id) FROM sstore_query(%Q, (SELECT form FROM queries WHERE number = 0), %d)",
-        "SELECT id FROM (SELECT id FROM sstore_query(%Q, (SELECT form FROM queries WHERE number = 0), %d)) WHERE id > "
-        "9",
+        "SELECT id FROM (SELECT id FROM sstore_query(%Q, (SELECT form FROM queries LIMIT 1), %d)) WHERE id > 9",
         "SELECT id FROM sstore_query(%Q) WHERE query IN (SELECT fp FROM queries) AND k = %d",
         "SELECT id FROM queries, sstore_query(%Q, form, %d)",
         "SELECT id FROM queries, sstore_query(%Q, form, %d) ORDER BY distance, number, id",
         "SELECT id FROM queries LEFT JOIN sstore_query(%Q, form, %d)",
-        "SELECT number FROM queries WHERE fp IN (SELECT fingerprint FROM sstore_query(%Q, form, %d) WHERE distance < "
-        "2)",
-        "SELECT id FROM sstore_query(%Q, (SELECT form FROM queries WHERE number = 2), %d) UNION ALL SELECT id FROM "
-        "records",
+        "SELECT fp FROM queries WHERE fp IN (SELECT fingerprint FROM sstore_query(%Q, form, %d) WHERE distance < 2)",
+        "SELECT id FROM sstore_query(%Q, (SELECT form FROM queries LIMIT 1), %d) UNION ALL SELECT id FROM records",
         "SELECT id FROM records UNION ALL SELECT id FROM sstore_query(%Q, (SELECT fp FROM queries), %d)",
         "SELECT id FROM sstore_nearest(%Q, (SELECT form FROM queries WHERE number = 1), %d)",
     };

@@ -338,8 +338,8 @@ static int end_id_order(const sign_watch *self)
 
 static int end_repeated_ids(const sign_watch *self)
 {
-    const uint64_t ids = (uint64_t)(count_bits(self->id_set[0]) + count_bits(self->id_set[1]));
-    return self->id_rows >= 16 && self->id_rows >= 4 * ids && (ids == 1 || self->ids_fall) ? ENOUGH : AGAINST;
+    const uint32_t ids = (uint32_t)(count_bits(self->id_set[0]) + count_bits(self->id_set[1]));
+    return self->id_rows >= 16 && self->id_rows >= 4u * ids && (ids == 1 || self->ids_fall) ? ENOUGH : AGAINST;
 }
 
 /*

@@ -4,6 +4,7 @@
  */
 #include "input/npy_header.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -213,6 +214,7 @@ static bool check_parts(const npy_known *known, word_layout *layout, line_fault 
     const uint64_t bits = (uint64_t)part * layout->parts;
     const bool is_number = layout->form == FORM_PARTS && layout->parts == 1 && layout->item_bytes > 1;
     const uint32_t known_bits = known->lines->pads ? known->lines->bits : 0;
+    assert(part > 0);
     if (bits == 0 || bits > MAX_BITS || (bits % 64 != 0 && !is_number && !known->lines->pads))
         return line_fault_set(fault,
                               "expected an array of shape (n, %" PRIu32 "), or (n, %" PRIu32
