@@ -1092,6 +1092,35 @@ def test_sockets():
     passed.close()
 
 
+def test_start():
+    """A socket that is there takes connections, and from then on signals end the service as later."""
+    build("start.store", near_data(50))
+    command = ["sstore", "serve", "--quiet", "--listen", "unix:start", "start.store"]
+    for turn in range(60):
+        process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+        while not os.path.exists("start"):
+            assert process.poll() is None, process.communicate()
+        if turn % 2 == 0:
+            connection = UnixConnection("start")
+            connection.request("GET", "/healthz")
+            assert connection.getresponse().status == 200
+            connection.close()
+        process.send_signal(signal.SIGTERM if turn % 4 < 2 else signal.SIGINT)
+        rest = process.communicate()[1]
+        assert process.returncode == 0 and rest == "", (turn, process.returncode, rest)
+        assert not [name for name in os.listdir() if name.startswith("start") and name != "start.store"], os.listdir()
+
+    # Nor do they end it otherwise before: here it waits for its token. SIGHUP does not end it.
+    os.mkfifo("token.pipe")
+    for number in (signal.SIGTERM, signal.SIGINT):
+        process = subprocess.Popen([*command, "--token-file", "token.pipe"], stderr=subprocess.PIPE, text=True)
+        with open("token.pipe", "w"):
+            process.send_signal(signal.SIGHUP)
+            process.send_signal(number)
+            rest = process.communicate()[1]
+        assert process.returncode == 0 and rest == "", (process.returncode, rest)
+
+
 def test_few_files():
     """Clients leave the store the files that it needs."""
     build("files.store", near_data(50))

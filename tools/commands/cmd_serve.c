@@ -150,21 +150,42 @@ static void limit_connections(arguments *all)
         all->http.max_connections = (uint32_t)(limit.rlim_cur / 2);
 }
 
+/* ----- signals ----- */
+
+static void end_at_once(int number)
+{
+    (void)number;
+    _exit(EXIT_DONE);
+}
+
+/* Until there is a socket, nothing has to be cleaned up. */
+static void take_early_signals(void)
+{
+    (void)signal(SIGPIPE, SIG_IGN);
+    (void)signal(SIGHUP, SIG_IGN);
+    (void)signal(SIGINT, end_at_once);
+    (void)signal(SIGTERM, end_at_once);
+}
+
+/* Keep signals for run(), which alone takes them: all threads inherit this. */
+static void keep_signals(sigset_t *signals_out)
+{
+    sigemptyset(signals_out);
+    sigaddset(signals_out, SIGINT);
+    sigaddset(signals_out, SIGTERM);
+    sigaddset(signals_out, SIGHUP);
+    pthread_sigmask(SIG_BLOCK, signals_out, NULL);
+}
+
 static int serve(service *of, arguments *all)
 {
     listener at;
     sigset_t signals;
+    keep_signals(&signals);
     const int code = open_listener(all, &at);
     if (code != EXIT_DONE)
         return code;
     all->http.checks_host = all->http.token == NULL && !all->no_token && !at.is_unix;
-    /* All threads inherit this: run() alone takes these signals. */
-    sigemptyset(&signals);
-    sigaddset(&signals, SIGINT);
-    sigaddset(&signals, SIGTERM);
-    sigaddset(&signals, SIGHUP);
-    pthread_sigmask(SIG_BLOCK, &signals, NULL);
-    (void)signal(SIGPIPE, SIG_IGN);
     http_server *server = http_start(of, at.fd, &all->http);
     if (server != NULL) {
         if (!all->quiet)
@@ -188,6 +209,7 @@ static void check_width(const arguments *all, uint32_t words)
 static int open_and_serve(const operands *stores, arguments *all)
 {
     service of;
+    take_early_signals();
     if (all->http.threads == 0)
         all->http.threads = processor_count();
     all->service.threads = all->http.threads;

@@ -20,6 +20,7 @@
 #define WAITING_CLIENTS 1024 /* until they are accepted */
 #define FIRST_PASSED_FD 3    /* sd_listen_fds(3) */
 #define UNIX_MODE 0660
+#define MAX_OWN_NAME_BYTES 8u /* a full stop and the number of a process */
 
 static bool is_loopback(const struct sockaddr *address)
 {
@@ -41,7 +42,8 @@ static void describe(listener *of)
     of->is_local = is_loopback(address);
     of->is_unix = address->sa_family == AF_UNIX;
     if (address->sa_family == AF_UNIX)
-        snprintf(of->name, sizeof of->name, "unix:%s", ((const struct sockaddr_un *)(const void *)address)->sun_path);
+        snprintf(of->name, sizeof of->name, "unix:%s",
+                 of->unix_path != NULL ? of->unix_path : ((const struct sockaddr_un *)(const void *)address)->sun_path);
     else if (getnameinfo(address, size, host, sizeof host, port, sizeof port, NI_NUMERICHOST | NI_NUMERICSERV) == 0)
         snprintf(of->name, sizeof of->name, address->sa_family == AF_INET6 ? "http://[%s]:%s" : "http://%s:%s", host,
                  port);
@@ -79,18 +81,36 @@ static uint64_t inode_of(const char *path)
     return lstat(path, &status) == 0 ? status.st_ino : 0;
 }
 
+/* Who sees the path may connect at once: so a socket gets it only when it listens. Until then it has a name of this
+ * process. */
+static bool listen_at(int fd, const struct sockaddr_un *address)
+{
+    struct sockaddr_un own = *address;
+    const size_t length = strlen(own.sun_path);
+    (void)snprintf(own.sun_path + length, sizeof own.sun_path - length, ".%ld", (long)getpid());
+    remove_stale(&own);
+    const mode_t before = umask(0777 & ~UNIX_MODE);
+    const bool bound = bind(fd, (const struct sockaddr *)&own, sizeof own) == 0;
+    (void)umask(before);
+    if (!bound)
+        return false;
+    const bool named = listen(fd, WAITING_CLIENTS) == 0 && link(own.sun_path, address->sun_path) == 0;
+    const int number = errno == EEXIST ? EADDRINUSE : errno;
+    (void)unlink(own.sun_path);
+    errno = number;
+    return named;
+}
+
 static int open_unix(const char *path, listener *out)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    if (path[0] == '\0' || strlen(path) >= sizeof address.sun_path)
-        message_usage_error("--listen: expected a path of 1 to %zu bytes after 'unix:'", sizeof address.sun_path - 1);
+    const size_t max_bytes = sizeof address.sun_path - 1 - MAX_OWN_NAME_BYTES;
+    if (path[0] == '\0' || strlen(path) > max_bytes)
+        message_usage_error("--listen: expected a path of 1 to %zu bytes after 'unix:'", max_bytes);
     memcpy(address.sun_path, path, strlen(path));
     remove_stale(&address);
     const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    const mode_t before = umask(0777 & ~UNIX_MODE);
-    const bool bound = fd >= 0 && bind(fd, (const struct sockaddr *)&address, sizeof address) == 0;
-    (void)umask(before);
-    if (!bound || listen(fd, WAITING_CLIENTS) != 0)
+    if (fd < 0 || !listen_at(fd, &address))
         return fail(path, fd, "cannot listen");
     *out = (listener){.fd = fd, .unix_path = strdup(path), .unix_inode = inode_of(path)};
     return EXIT_DONE;
