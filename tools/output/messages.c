@@ -69,6 +69,8 @@ static const struct translation {
      "this is not a store, which is a folder; 'sstore build STORE FILE' makes one of a file"},
     {"set replace to replace it", "--force replaces it"},
     {"set wait_ms to wait until it ends", "--wait waits until it ends"},
+    {"after wait_ms; a larger wait_ms waits longer",
+     "after the time of --wait; without SECONDS, it waits until it ends"},
     {"set ignore_free_space", "use --ignore-free-space"},
     {"set tmp_dir to another folder", "use another --tmp-dir"},
     {"raise memory_bytes", "raise --memory"},

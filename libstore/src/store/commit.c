@@ -185,6 +185,8 @@ static sstore_status make_or_open_folder(ss_transaction *transaction, ss_write_m
 /* ----- waiting for another writer ----- */
 
 #define MAX_PAUSE_MS 50u /* between two attempts to lock */
+#define BUSY "another process is writing to the store; set wait_ms to wait until it ends"
+#define STILL_BUSY "another process is still writing to the store after wait_ms; a larger wait_ms waits longer"
 
 static uint64_t now_ms(void)
 {
@@ -208,9 +210,7 @@ static sstore_status lock_in_time(const ss_dir *store, const ss_writer_wait *wai
     uint64_t pause = 1;
     for (;;) {
         const uint64_t waited = now_ms() - begin;
-        sstore_status status = ss_dir_lock(store,
-                                           "another process is writing to the store; set wait_ms to wait until it ends",
-                                           error);
+        sstore_status status = ss_dir_lock(store, ms == 0 ? BUSY : STILL_BUSY, error);
         if (status != SSTORE_ERROR_BUSY || waited >= ms)
             return status;
         if (report_wait(wait) != SSTORE_OK)

@@ -122,6 +122,10 @@ _ADVICE = {
     "another process is writing to the store; set wait_ms to wait until it ends": (
         "another process, or an open object of this one, is writing to the store; wait=True waits until it ends"
     ),
+    "another process is still writing to the store after wait_ms; a larger wait_ms waits longer": (
+        "another process, or an open object of this one, is still writing to the store after the given wait; "
+        "wait=True waits until it ends"
+    ),
     "max_memory_bytes allows": "max_memory allows",
     "use the read mode pread": 'use io="pread"',
 }
