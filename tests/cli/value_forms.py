@@ -379,10 +379,19 @@ def check_sizes():
     refuses("FPS", file, ["--columns", "fingerprint,-"], "--pad")
     for options in ([], ["--bits", 166]):
         reads("FPS", file, ["--pad", "--columns", "fingerprint,-", *options], [int(fps, 16) << 24], 192)
+    for said in (159, 177):
+        wrong = file.replace(b"166", str(said).encode())
+        refuses("FPS with other bits", wrong, ["--pad", "--columns", "fingerprint,-"], "168 bits", f"num_bits={said}")
     for what, file in (("FPS of 2048 bits", text(["#FPS1", "#num_bits=2048", "3c" * 256 + "\tx"])),
                        ("2048 bits", text(["3c" * 256]))):
         refuses(what, file, [], "2048 bits", "1024")
         refuses(what, file, ["--pad"], "2048 bits", "1024")
+
+
+def check_packed():
+    array = npy("<u8", "(3,)", bytes(24))
+    for kind in ("u64", "rec"):
+        refuses("an array as words", array, ["--format", kind], "--format npy")
 
 
 def check_bases():
@@ -505,7 +514,7 @@ def check_json_arrays():
 
 print("seed", seed)
 for check in (check_widths, check_marks, check_kinds, check_columns, check_signed32, check_json, check_arrays,
-              check_array_columns, check_binary_signed32, check_sizes, check_bases, check_remedies, check_other_hashes,
+              check_array_columns, check_binary_signed32, check_sizes, check_packed, check_bases, check_remedies, check_other_hashes,
               check_json_arrays):
     if len(sys.argv) == 1 or check.__name__ in sys.argv[1:]:
         check()

@@ -192,6 +192,15 @@ static void make_bits(rng *random, rows *out)
         out->fingerprints[i] = rng_next(random) & UINT64_C(0x0101010101010101);
 }
 
+/* A wrong row among them. */
+static void make_most_bits(rng *random, rows *out)
+{
+    make_bits(random, out);
+    uint64_t *row = out->fingerprints + out->how.words * rng_below(random, out->count);
+    for (size_t i = 0; i < out->how.words; i++)
+        row[i] *= 255;
+}
+
 static void make_bytes(rng *random, rows *out, const char *alphabet)
 {
     const size_t size = strlen(alphabet);
@@ -242,6 +251,18 @@ static void make_counting(rng *random, rows *out)
     for (size_t i = 0; i < out->count; i++, number += rng_between(random, 1, 9)) {
         const size_t at = falls ? out->count - 1 - i : i;
         out->fingerprints[at] = decimal ? in_hex(number) : number;
+    }
+}
+
+/* The numbers from 1 on in any order, perhaps twice. */
+static void make_shuffled(rng *random, rows *out)
+{
+    const bool decimal = rng_one_in(random, 2);
+    const size_t different = rng_one_in(random, 2) ? out->count : (out->count + 1) / 2;
+    for (size_t i = 0; i < out->count; i++) {
+        const size_t other = rng_below(random, i + 1);
+        out->fingerprints[i] = out->fingerprints[other];
+        out->fingerprints[other] = decimal ? in_hex(i % different + 1) : i % different + 1;
     }
 }
 
@@ -307,6 +328,26 @@ static void make_swapped(rng *random, rows *out)
     for (size_t i = 0; i < out->count; i++) {
         out->fingerprints[i] = rng_below(random, 1000000);
         out->ids[i] = rng_next(random);
+    }
+}
+
+/* What 'uniq -c' prints before decimal fingerprints. */
+static void make_counts(rng *random, rows *out)
+{
+    make_swapped(random, out);
+    for (size_t i = 0; i < out->count; i++)
+        out->fingerprints[i] = rng_one_in(random, 2) ? 1 : rng_between(random, 2, 9);
+}
+
+/* Doubles of random numbers, with or without a sign. */
+static void make_doubles(rng *random, rows *out)
+{
+    const bool has_sign = rng_one_in(random, 2);
+    out->how.is_text = false;
+    for (size_t i = 0; i < out->count; i++) {
+        const uint64_t number = rng_next(random);
+        const double value = has_sign ? (double)(int64_t)number : (double)number;
+        memcpy(&out->fingerprints[i], &value, sizeof value);
     }
 }
 
@@ -394,11 +435,13 @@ static void test_wrong_rows(void **state)
         size_t enough; /* rows */
     } kinds[] = {
         {make_bits, "only bytes 0 and 1", 4},
+        {make_most_bits, "only bytes 0 and 1", 4},
         {make_hex_bytes, "are hex digits in ASCII", 1},
         {make_text, "are readable text", 10},
         {make_hex_characters, "only hex digits", 1},
         {make_base32, "characters of base32", 1},
-        {make_counting, "small steps", 40},
+        {make_counting, "close to each other", 40},
+        {make_shuffled, "close to each other", 24},
         {make_decimal, "no hex digit above 9", 9},
         {make_signed, "--radix signed32", 16},
         {make_rounded, "are rounded", 9},
@@ -406,7 +449,9 @@ static void test_wrong_rows(void **state)
         {make_two_values, "of two values", 4},
         {make_halves, "in the upper half", 4},
         {make_swapped, "in each other's place", 8},
-        {make_times, "ids, times or line numbers", 40},
+        {make_counts, "in each other's place", 16},
+        {make_doubles, "are doubles, as bits", 8},
+        {make_times, "ids, counts, times or line numbers", 40},
         {make_qualities, "share few ids", 60},
         {make_short_decimal, "far fewer digits", 40},
         {make_many_short, "fewer digits than the others", 15},

@@ -21,8 +21,24 @@ static bool takes_columns(const input_reader *reader)
     return reader->options->columns == NULL && !reader->lines.are_ids && !reader->lines.are_edges;
 }
 
-/* Files of the format FPS of cheminformatics say how many bits their fingerprints have. */
+/* Files of the format FPS of cheminformatics say how many bits their fingerprints have, which are whole bytes. */
 #define BITS_COMMENT "#num_bits="
+
+static int check_bits(input_reader *reader, uint64_t bits)
+{
+    const line_format *lines = &reader->lines;
+    const uint64_t found = lines->pads ? lines->bits : 64 * (uint64_t)lines->words;
+    if (bits > 64 * SSTORE_MAX_WORDS)
+        return byte_stream_fail(&reader->source.fault,
+                                "its fingerprints have %" PRIu64 " bits, and those of a store at most %u", bits,
+                                64 * SSTORE_MAX_WORDS);
+    if (lines->words_given || found == 0 || (bits + 7) / 8 == (found + 7) / 8)
+        return EXIT_DONE;
+    return byte_stream_fail(&reader->source.fault,
+                            "its fingerprints have %" PRIu64 " bits, but " BITS_COMMENT "%" PRIu64
+                            " says otherwise: correct one of them",
+                            found, bits);
+}
 
 /* A line that begins with # is a comment, which may state how the others were made. */
 static int take_comment(input_reader *reader, const char *line, size_t length)
@@ -37,10 +53,8 @@ static int take_comment(input_reader *reader, const char *line, size_t length)
     if (takes_columns(reader) && !input_take_columns(&reader->lines, line, length, &fault) && fault.reason[0] != '\0')
         return input_source_fail(&reader->source, 0, fault.reason);
     if (length > before_bits && memcmp(line, bits, before_bits) == 0 &&
-        line_parse_id(line + before_bits, length - before_bits, &number, &fault) && number > 64 * SSTORE_MAX_WORDS)
-        return byte_stream_fail(&reader->source.fault,
-                                "its fingerprints have %" PRIu64 " bits, and those of a store at most %u", number,
-                                64 * SSTORE_MAX_WORDS);
+        line_parse_id(line + before_bits, length - before_bits, &number, &fault))
+        return check_bits(reader, number);
     return EXIT_DONE;
 }
 

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "input/format_words.h"
+#include "input/npy_header.h"
 #include "output/records.h"
 
 /* The words of fingerprints in a format that does not tell it. */
@@ -24,11 +24,24 @@ static int choose_columns(input_reader *reader, word_layout *layout)
                : EXIT_FAILED;
 }
 
+/* Refuse an array of NumPy, whose header would be words. */
+static int refuse_array(input_reader *reader)
+{
+    input_source *source = &reader->source;
+    const int code = input_source_need(source, NPY_MAGIC_BYTES);
+    if (code == EXIT_DONE && source->end - source->begin >= NPY_MAGIC_BYTES &&
+        memcmp(source->buffer + source->begin, NPY_MAGIC, NPY_MAGIC_BYTES) == 0)
+        return byte_stream_fail(&source->fault, "this is a NumPy array, which --format npy reads");
+    return code;
+}
+
 int format_u64_read(input_reader *reader)
 {
     const uint32_t words = reader->lines.are_ids ? 1 : assumed_words(reader->shape->words);
     word_layout layout = word_layout_make(words, false);
-    const int code = choose_columns(reader, &layout);
+    int code = refuse_array(reader);
+    if (code == EXIT_DONE)
+        code = choose_columns(reader, &layout);
     return code != EXIT_DONE ? code : word_layout_read(reader, &layout, UINT64_MAX);
 }
 
@@ -91,7 +104,9 @@ static int take_pairs_header(input_reader *reader, word_layout *layout)
 int format_rec_read(input_reader *reader)
 {
     word_layout layout = word_layout_make(assumed_words(reader->shape->words), true);
-    int code = take_pairs_header(reader, &layout);
+    int code = refuse_array(reader);
+    if (code == EXIT_DONE)
+        code = take_pairs_header(reader, &layout);
     if (code == EXIT_DONE)
         code = choose_columns(reader, &layout);
     return code != EXIT_DONE ? code : word_layout_read(reader, &layout, UINT64_MAX);

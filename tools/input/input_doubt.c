@@ -125,9 +125,12 @@ static bool has_only(const sign_watch *self, const doubt_row *row, uint64_t part
 
 /* ----- does a row speak against the sign, or how much for it? ----- */
 
-static int watch_bits(sign_watch *self, const doubt_row *row) /* one bit of 8 */
+/* One bit of 8. Few rows may be wrong, of which random rows have all. */
+static int watch_bits(sign_watch *self, const doubt_row *row)
 {
-    return has_only(self, row, BYTES(1u)) ? 300 * count_new_bits(self, row) : AGAINST;
+    if (has_only(self, row, BYTES(1u)))
+        return 300 * count_new_bits(self, row);
+    return ++self->other_rows > 1 && 16 * self->other_rows > self->count ? AGAINST : 0;
 }
 
 /* Bytes 0 and 255, or 1 and 255. Of random bytes, those beside another one count. */
@@ -192,20 +195,19 @@ static int watch_base32(sign_watch *self, const doubt_row *row)
     return count == 0 ? AGAINST : is_balanced(self, row) ? 90 * (int)count : 5 * (int)row->changed_bits;
 }
 
-/* Numbers that are far apart are no ids in a row. How much their order tells depends on their range: end_counting(). */
+/* Numbers that are far apart are no ids. How much their order and range tell is only known at the end. */
 static int watch_counting(sign_watch *self, const doubt_row *row)
 {
     const uint64_t now = row->now[0], before = row->before[0];
-    if (self->count == 0)
-        self->first = now;
-    if (self->count > 0 && self->changed_rows == 0)
-        self->falls = now < before;
-    self->changed_rows += self->count > 0 && now != before;
-    self->changed_bits += self->count > 0 ? row->changed_bits : 0;
-    const uint64_t distance = self->falls ? self->first - now : now - self->first;
-    const bool is_right = self->words == 1 && distance < UINT64_C(1) << 48 &&
-                          (self->count == 0 || (self->falls ? now <= before : now >= before));
-    return is_right ? 0 : AGAINST;
+    const bool is_first = self->count == 0;
+    self->low = is_first || now < self->low ? now : self->low;
+    self->high = now > self->high ? now : self->high;
+    self->rises |= !is_first && now > before;
+    self->falls |= !is_first && now < before;
+    self->changed_rows += !is_first && now != before;
+    self->changed_bits += is_first ? 0 : row->changed_bits;
+    self->last_digits |= UINT64_C(1) << now % 64;
+    return self->words == 1 && self->high - self->low < UINT64_C(1) << 48 ? 0 : AGAINST;
 }
 
 /* A digit of two bits is no letter with 2^-0.6, one of three bits with 2^-2, whatever the share of set bits is. */
@@ -260,13 +262,27 @@ static int watch_rounded(sign_watch *self, const doubt_row *row)
                : AGAINST;
 }
 
-static int watch_swapped(sign_watch *self, const doubt_row *row) /* a bit is one of 28 of 64 */
+/* How much it tells that the fingerprints are small depends on the largest one. */
+static int watch_swapped(sign_watch *self, const doubt_row *row)
 {
     const bool is_large = row->id >> 53 != 0;
     if (self->words > 1 || !self->has_ids || row->now[0] >> 28 != 0)
         return AGAINST;
     self->small_ids += !is_large;
-    return is_large ? 119 * count_new_bits(self, row) : 0;
+    self->swapped_bits += row->changed_bits;
+    return 0;
+}
+
+/* Doubles of large numbers, as words: of a random row, an exponent has this range with 2^-5.9. */
+static int watch_doubles(sign_watch *self, const doubt_row *row)
+{
+    const uint64_t exponent = row->now[0] >> 52 & 0x7ff;
+    if (row->now[0] == 0)
+        return 0;
+    if (self->words > 1 || self->is_text || exponent < 0x41d || exponent > 0x43e)
+        return AGAINST;
+    self->large_doubles += exponent >= 0x43d;
+    return (is_balanced(self, row) ? 18 : 9) * (int)row->changed_bits;
 }
 
 static int watch_id_order(sign_watch *self, const doubt_row *row)
@@ -294,21 +310,29 @@ static int watch_repeated_ids(sign_watch *self, const doubt_row *row)
 
 /* ----- what only the end tells: more evidence, or AGAINST ----- */
 
-/* Numbers in order that all begin with the same bits, such as times; or n numbers between 0 and 16 n. */
+/* The evidence of so many changed bits, if all are among the lowest ones of a number, of which any number is right. */
+static int weigh_low_bits(uint64_t changed_bits, uint32_t length, uint32_t low_bits)
+{
+    return (int)fmin(fmax(100 * (double)changed_bits * log2((double)length / low_bits) - 600, 0), ENOUGH);
+}
+
+/* Numbers in order that all begin with the same bits, such as times; or n numbers between 0 and 16 n. Those that repeat
+ * must be some of them. */
 static int end_counting(const sign_watch *self)
 {
-    uint64_t first = self->first, last = self->previous[0];
+    uint64_t low = self->low, high = self->high;
     if ((self->against & 1u << SIGN_NO_LETTER) == 0) {
-        first = decimal_of(first);
-        last = decimal_of(last);
+        low = decimal_of(low);
+        high = decimal_of(high);
     }
-    const uint64_t low = first < last ? first : last, high = first < last ? last : first;
+    const bool is_ordered = !self->rises || !self->falls;
     const uint32_t length = bit_length(high), range = bit_length(low ^ high);
-    const bool is_dense = self->count >= 16 && high - low < 16 * self->count;
-    const bool has_head = self->changed_rows >= 8 && range + 4 <= length && range <= 44 && range > 0;
+    const bool is_dense = self->count >= 16 && high - low < 16 * self->count &&
+                          (is_ordered || count_bits(self->last_digits) >= 12);
+    const bool has_head = is_ordered && self->changed_rows >= 8 && range + 4 <= length && range <= 44 && range > 0;
     if (self->changed_rows < self->count / 2 || (!is_dense && !has_head))
         return AGAINST;
-    return is_dense ? ENOUGH : (int)fmin(100 * (double)self->changed_bits * log2((double)length / range), ENOUGH);
+    return is_dense ? ENOUGH : weigh_low_bits(self->changed_bits, length, range);
 }
 
 static int end_no_letter(const sign_watch *self)
@@ -328,7 +352,15 @@ static int end_rounded(const sign_watch *self)
 
 static int end_swapped(const sign_watch *self)
 {
-    return 16 * self->small_ids <= self->count ? 0 : AGAINST;
+    const uint32_t range = bit_length(self->bits[0]);
+    const int evidence = range > 0 ? weigh_low_bits(self->swapped_bits, 64, range) : 0;
+    return 16 * self->small_ids <= self->count ? evidence : AGAINST;
+}
+
+/* Of random numbers, half and more have one of the two largest exponents. */
+static int end_doubles(const sign_watch *self)
+{
+    return 4 * self->large_doubles >= self->count ? 0 : AGAINST;
 }
 
 static int end_id_order(const sign_watch *self)
@@ -395,9 +427,10 @@ static const struct sign {
     int (*end)(const sign_watch *self); /* or NULL */
     const char *text;
 } signs[SIGN_COUNT] = {
-    [SIGN_BITS] = {watch_bits, NULL,
-                   "have only bytes 0 and 1: they seem to be single bits, read as 8 times as many; pack 8 "
-                   "bits into a byte, as numpy.packbits() does"},
+    [SIGN_BITS] =
+        {watch_bits, NULL,
+         "have only bytes 0 and 1, all or nearly all: they seem to be single bits, read as 8 times as many; pack 8 "
+         "bits into a byte, as numpy.packbits() does"},
     [SIGN_TWO_VALUES] = {watch_two_values, NULL,
                          "have only bytes of two values, such as 0 and 255 or 1 and -1: they seem to be single bits, "
                          "read as 8 times as many; pack 8 bits into a byte, as numpy.packbits(a == 1, axis=1) does"},
@@ -419,11 +452,11 @@ static const struct sign {
                       "are small, but their ids are not: they seem to be in each other's place; --columns says which "
                       "field is the fingerprint, such as --columns id,fingerprint, and --fingerprint-field and "
                       "--id-field name the keys of JSON"},
-    [SIGN_COUNTING] =
-        {watch_counting, end_counting,
-         "rise or fall by small steps: they seem to be ids, times or line numbers; --columns says which field is "
-         "the fingerprint, such as --columns id,fingerprint, and --radix dec reads decimal "
-         "ones"},
+    [SIGN_COUNTING] = {watch_counting, end_counting,
+                       "are numbers close to each other: they seem to be ids, counts, times or line numbers; --columns "
+                       "says which field is "
+                       "the fingerprint, such as --columns id,fingerprint, and --radix dec reads decimal "
+                       "ones"},
     [SIGN_NO_LETTER] = {watch_no_letter, end_no_letter,
                         "have no hex digit above 9: they seem to be decimal, read as hex; --radix dec reads "
                         "decimal numbers, and --radix hex says that these are hex"},
@@ -435,6 +468,9 @@ static const struct sign {
                       "are rounded: they seem to have passed through a program that holds numbers as "
                       "doubles, such as JavaScript or a spreadsheet, and have lost their last bits; write "
                       "them as strings"},
+    [SIGN_DOUBLES] = {watch_doubles, end_doubles,
+                      "are doubles, as bits: near numbers have other bits; write integers where they are made, in "
+                      "NumPy with the type uint64"},
     [SIGN_ID_ORDER] = {watch_id_order, end_id_order,
                        "have ids whose low 40 bits are all zero: the numbers seem to be big-endian, and are "
                        "read as little-endian"},

@@ -26,10 +26,11 @@ typedef enum input_sign {
     SIGN_HEX_CHARS,    /* base64 that consists of hex digits */
     SIGN_BASE32,       /* base64 that consists of characters of base32 */
     SIGN_SWAPPED,      /* fingerprints that are small, of ids that are large */
-    SIGN_COUNTING,     /* the fingerprints count up or down, or are times in order */
+    SIGN_COUNTING,     /* the fingerprints are close to each other, or are times in order */
     SIGN_NO_LETTER,    /* hex without a letter */
     SIGN_32_BITS,      /* numbers of 32 bits, some negative */
     SIGN_ROUNDED,      /* large numbers, all rounded */
+    SIGN_DOUBLES,      /* words that are doubles of large numbers */
     SIGN_ID_ORDER,     /* ids whose low bytes are all zero */
     SIGN_REPEATED_IDS, /* few ids of many rows */
     SIGN_SHORT,        /* rows with fewer digits than the others */
@@ -61,12 +62,15 @@ typedef struct sign_watch {
     uint64_t evidence[SIGN_COUNT];                               /* in hundredths of a bit */
     uint64_t previous[SSTORE_MAX_WORDS], bits[SSTORE_MAX_WORDS]; /* of the last row; that any row has */
     uint64_t previous_id;
-    uint64_t first, changed_rows, changed_bits; /* the first number in order; from a row to the next one */
-    bool falls;
+    uint64_t other_rows;                 /* that have not only bytes 0 and 1 */
+    uint64_t low, high, last_digits;     /* of the numbers; last: a bit for each remainder by 64 */
+    uint64_t changed_rows, changed_bits; /* from a row to the next one */
+    bool rises, falls;
     bool are_not_zero, are_not_one, are_not_16; /* bytes 0 and 1 beside 255; numbers of 16 bits */
     uint64_t negative_count, low_bits;          /* of 32-bit numbers */
     uint64_t large_count, full_count;           /* of large numbers; of those that have a double's last bit */
-    uint64_t small_ids, id_bits;
+    uint64_t small_ids, id_bits, swapped_bits;  /* swapped: that changed, of small fingerprints */
+    uint64_t large_doubles;
     uint64_t min_id, max_id, id_set[2], id_rows; /* the rows that differ from the one before */
     bool ids_fall;
     line_shorts shorts;

@@ -331,7 +331,7 @@ static bool check_shape(const npy_header *header, const npy_known *known, const 
 
 bool npy_preamble_parse(const uint8_t *bytes, size_t available, size_t *header_bytes_out, line_fault *fault)
 {
-    if (available < 6 || memcmp(bytes, "\x93NUMPY", 6) != 0)
+    if (available < NPY_MAGIC_BYTES || memcmp(bytes, NPY_MAGIC, NPY_MAGIC_BYTES) != 0)
         return line_fault_set(fault, available == 0 ? "expected a .npy file, but the input is empty"
                                                     : "this is not a .npy file");
     if (available < NPY_PREAMBLE_BYTES)

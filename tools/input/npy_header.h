@@ -6,6 +6,9 @@
 
 #include "input/format_words.h"
 
+#define NPY_MAGIC "\x93NUMPY"
+#define NPY_MAGIC_BYTES 6u
+
 /* Magic, version and the header's length. In version 1.0 the length takes two bytes less, but the header follows. */
 #define NPY_PREAMBLE_BYTES 12
 

@@ -50,8 +50,9 @@ exits 0 sstore build --quiet --force STORE one-bad --skip-bad --strict
 exits 0 sstore build --force STORE most-bad --skip-bad
 exits 1 sstore build --force STORE most-bad --skip-bad --strict
 python3 -c '
-import base64, random
+import base64, random, struct
 random.seed(83)
+numbers = random.Random(84)
 bits = random.getrandbits
 def write(name, rows):
     with open(name, "w") as file:
@@ -66,10 +67,14 @@ write("narrow-rows", ("%040x" % bits(160) for _ in range(20)))
 write("narrow-bits", (format(bits(60), "060b") for _ in range(20)))
 write("swapped", ("%d\t%d" % (random.randrange(1, 900000), bits(64)) for _ in range(25)))
 write("times", (1650000000 + 91 * i + random.randrange(80) for i in range(40)))
+write("shuffled", numbers.sample(range(1, 201), 200))
+write("twice", 2 * list(range(1, 16)))
+write("counts", ("%7d %d" % (numbers.choice((1, 1, 2, 3)), bits(64)) for _ in range(30)))
 write("few-decimal", (random.randrange(10**15, 10**16) for _ in range(4)))
 write("few-signed", (-bits(31) for _ in range(4)))
 write("doubles", (int(float(bits(63) | 1 << 63)) for _ in range(12)))
 write("true-zeros", (bits(48) << 16 for _ in range(200)))
+write("true-halves", (numbers.getrandbits(32) << 32 for _ in range(200)))
 write("qualities", ("%016x\t%d" % (bits(64), random.choice((99, 80, 91))) for _ in range(40)))
 write("columns", ("%d\t%d\t%d\t%d" % (bits(16), bits(16), bits(16), bits(16)) for _ in range(9)))
 write("text-0x", encoded("0x%016x", 64))
@@ -81,6 +86,11 @@ for name, low, high in (("signs", 1, 255), ("black-white", 0, 255)):
         head = str({"descr": "|u1", "fortran_order": False, "shape": (20, 64)}).ljust(117) + "\n"
         file.write(b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head.encode())
         file.write(bytes(random.choice((low, high)) for _ in range(20 * 64)))
+with open("mixed.npy", "wb") as file:
+    file.write(b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head.encode())
+    file.write(bytes(numbers.choice((0, 255 if i // 64 == 7 else 1)) for i in range(20 * 64)))
+with open("doubles.u64", "wb") as file:
+    file.write(b"".join(struct.pack("<d", numbers.getrandbits(64)) for _ in range(12)))
 '
 try "many short rows" halves
 try "a short number" --radix dec one-cut-number
@@ -90,13 +100,19 @@ try "four decimal numbers" few-decimal
 try "four signed numbers" --radix dec few-signed
 try "doubles" --radix dec doubles
 try "a quality as id" qualities
+try "shuffled numbers" shuffled
+try "ids twice" --radix dec twice
+try "counts of uniq" --radix dec counts
+try "doubles as words" doubles.u64
 try "parts of columns" --radix dec --columns fingerprint,fingerprint,fingerprint,fingerprint --bits 128 columns
 for form in 0x line 60 decimal; do
     try "text in base64, padded: $form" --radix base64 --pad "text-$form"
 done
 try "bytes 1 and -1" signs.npy
 try "bytes 0 and 255" black-white.npy
+try "a row of 255 among 0 and 1" mixed.npy
 exits 0 sstore build --quiet --force --strict --radix dec STORE true-zeros
+exits 0 sstore build --quiet --force --strict --radix dec STORE true-halves
 echo "--- rows that all lack digits of the store's fingerprints"
 sstore build --quiet --force STORE wide-rows
 exits 1 sstore add --strict STORE narrow-rows
