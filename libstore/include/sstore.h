@@ -611,8 +611,8 @@ typedef struct sstore_change {
     uint32_t segment_count;      /* now */
     uint32_t segment_count_before;
     bool ids_checked;            /* see above */
-    uint64_t absent_count;       /* of a removal: given ids, or fingerprints without ids, of which the store had no
-                                    record. Among very many, a repeated one may be counted more than once */
+    uint64_t absent_count;       /* of a removal: given records, ids, or fingerprints without ids, of which the store
+                                    had no record. Among very many, a repeated one may be counted more than once */
     char damaged_file[512];      /* of an older segment, or "": the change was to be merged with it, and was published
                                     as a segment of its own instead. Not escaped. sstore_verify() tells more */
 } sstore_change;

@@ -166,6 +166,13 @@ static void test_absent_keys(void **state)
     assert_ok(sstore_remover_remove_ids(remover, some, 6, &error), &error);
     assert_ok(sstore_remover_finish(remover, &change, &error), &error);
     assert_int_equal(change.absent_count, 5);
+    /* Records, of which two are there with other ids, one of them twice. */
+    const uint64_t given[] = {10, 11, 10, 12}, given_ids[] = {999, 999, 999, 998};
+    assert_ok(sstore_remover_create(path, NULL, &remover, &error), &error);
+    assert_ok(sstore_remover_remove(remover, given, given_ids, 4, &error), &error);
+    assert_ok(sstore_remover_finish(remover, &change, &error), &error);
+    assert_int_equal(change.absent_count, 3);
+    assert_int_equal(change.removed_count, 0);
 }
 
 /* All ways in one removal, and each way without records. */

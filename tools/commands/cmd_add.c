@@ -182,12 +182,11 @@ static int insert_all(new_job *job)
         return code;
     }
     message_unmerged(path, &job->change);
-    if (!job->all->store.task.quiet) {
+    if (!job->all->store.task.quiet)
         message_print("%s: added %" PRIu64 " of %" PRIu64 " records; records %" PRIu64 ", segments %" PRIu32, path,
                       job->change.added_count, job->record_count, job->change.record_count, job->change.segment_count);
-        store_warn_of_ids(path, &job->change);
-    }
-    return code;
+    const int doubt_code = store_warn_of_ids(&job->all->store, &job->change);
+    return code != EXIT_DONE ? code : doubt_code;
 }
 
 /* Insert the new records of all inputs. */

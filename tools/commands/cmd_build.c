@@ -43,8 +43,9 @@ static int write_absent(void *context, uint64_t id)
 
 static sstore_status begin(build_job *job, sstore_error *error)
 {
-    const sstore_add_options add = task_add_options(job->task);
+    sstore_add_options add = task_add_options(job->task);
     sstore_remove_options remove = task_remove_options(job->task);
+    add.check_ids = add.check_ids || job->arguments->input.own_doubt.strict;
     remove.on_absent = job->absent != NULL ? write_absent : NULL;
     remove.absent_context = job;
     if (job->kind == STORE_BUILD)
@@ -275,14 +276,18 @@ static void print_change(const char *path, bool added, const sstore_change *chan
                       path);
 }
 
-void store_warn_of_ids(const char *path, const sstore_change *change)
+int store_warn_of_ids(const store_arguments *arguments, const sstore_change *change)
 {
-    if (change->conflict_count == 0)
-        return;
-    message_print("%s: warning: ids of added records that also belong to another fingerprint: %s%" PRIu64
+    const bool is_error = arguments->input.own_doubt.strict;
+    if (change->conflict_count == 0 || (arguments->task.quiet && !is_error))
+        return EXIT_DONE;
+    message_print("%s: %sids of added records that also belong to another fingerprint: %s%" PRIu64
                   ", such as id %" PRIu64
-                  "; different documents need different ids, see --first-id and --id-table of 'sstore fingerprint'",
-                  path, change->ids_checked ? "" : "at least ", change->conflict_count, change->min_conflicting_id);
+                  "; different documents need different ids, see --first-id and --id-table of 'sstore fingerprint'%s",
+                  arguments->store, is_error ? "" : "warning: ", change->ids_checked ? "" : "at least ",
+                  change->conflict_count, change->min_conflicting_id,
+                  is_error ? " (--strict makes this an error, but the records were added)" : "");
+    return is_error ? EXIT_FAILED : EXIT_DONE;
 }
 
 void store_take_operands(store_arguments *arguments, operands given)
@@ -325,7 +330,8 @@ static const char *absent_hint(const build_job *job, const sstore_change *change
 {
     if (job->kind == STORE_REMOVE_IDS)
         return job->absent == NULL ? "; --absent lists these ids" : "";
-    return change->absent_count == change->given_count ? "; --ids removes by ids" : "";
+    return change->absent_count == change->given_count && job->shape.ids != INPUT_IDS_PRESENT ? "; --ids removes by ids"
+                                                                                              : "";
 }
 
 /* Publish the change, and print a summary. */
@@ -339,13 +345,12 @@ static int finish(build_job *job, const store_arguments *arguments)
                                                 : sstore_remover_finish(job->remover, &change, &error);
     int code = end(job->kind, arguments, status, &error);
     message_unmerged(path, &change);
-    if (code != EXIT_DONE || task->quiet)
-        return code;
-    if (job->kind != STORE_BUILD) {
+    if (code == EXIT_DONE && job->kind != STORE_BUILD && !task->quiet)
         print_change(path, job->kind == STORE_ADD, &change, absent_hint(job, &change));
-        store_warn_of_ids(path, &change);
-        return EXIT_DONE;
-    }
+    if (code == EXIT_DONE && job->kind == STORE_ADD)
+        return store_warn_of_ids(arguments, &change);
+    if (code != EXIT_DONE || task->quiet || job->kind != STORE_BUILD)
+        return code;
     if (change.given_count == 0 && !task->allow_empty)
         message_print("%s: warning: there were no input records%s", path,
                       job->shape.comment_count > 0 ? "; lines that begin with # are comments" : "");

@@ -396,6 +396,7 @@ static sstore_status keep_changes(void *context, void *items, size_t *count, sst
         ss_words_move(to + kept * item_words, item, item_words);
         kept += present == removes;
     }
+    atomic_fetch_add(&builder->unchanged_count, *count - kept);
     *count = kept;
     atomic_store(&base->is_taken[own], false);
     return status;
@@ -611,10 +612,12 @@ static void note_change(sstore_builder *builder, uint64_t changed_count)
         ss_transaction_discard_all(transaction);
         ss_transaction_clean_up(transaction);
     }
-    if (builder->writer.kind == SS_SEGMENT_REMOVES)
+    if (builder->writer.kind == SS_SEGMENT_REMOVES) {
         builder->change.removed_count = changed_count;
-    else
+        builder->change.absent_count += builder->unchanged_count;
+    } else {
         builder->change.added_count = changed_count;
+    }
     ss_note_store(&builder->change, &transaction->manifest);
     find_conflicts(builder);
 }

@@ -64,8 +64,9 @@ struct sstore_builder {
     uint64_t reserved_bytes, max_reserved_bytes; /* of memory, for reading stores; and its maximum */
     bool extends, compacts;
     ss_builder_base base;
-    ss_sorter *records; /* NULL: all added records are still in `first` */
-    uint64_t *first;    /* fingerprints of first_capacity records, then as many ids; NULL until there is a record */
+    _Atomic uint64_t unchanged_count; /* of given records that are there already, or of those to remove that are not */
+    ss_sorter *records;               /* NULL: all added records are still in `first` */
+    uint64_t *first; /* fingerprints of first_capacity records, then as many ids; NULL until there is a record */
     size_t first_count;
     bool ids_given;                 /* with the records so far */
     uint64_t next_id, base_next_id; /* now, and before the first record */

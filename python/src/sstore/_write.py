@@ -38,8 +38,8 @@ class Change:
         conflict_count: with check_ids, ids of added records that another record of the store also has, with another
             fingerprint. If ids_checked is false, there may be more.
         min_conflicting_id: the smallest of these ids.
-        absent_count: of a removal, given ids, or fingerprints without ids, of which the store had no record. Among very
-            many, a repeated one may be counted more than once.
+        absent_count: of a removal, given records, ids, or fingerprints without ids, of which the store had no record.
+            Among very many, a repeated one may be counted more than once.
         absent_ids: with list_absent, the ids that absent_count counts: uint64, shape (absent_count,), ascending among
             those that were looked up together; otherwise None.
         damaged_file: of an older segment, or "": the change was to be merged with it, and was published as a segment of

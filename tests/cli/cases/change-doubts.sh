@@ -41,3 +41,19 @@ exits 2 sstore remove --ids --absent - STORE ids
 exits 1 sstore remove --ids --absent none/gone STORE ids
 exits 1 sstore remove --ids --absent /dev/full STORE ids
 sstore verify STORE
+echo "--- records with ids that are not in the store"
+sstore build --quiet PAIRS - <<<"$(head -3 with-ids)"
+{ head -2 with-ids; head -3 with-ids | sed 's/$/7/'; } >some
+exits 0 sstore remove PAIRS some
+exits 0 sstore remove PAIRS some
+exits 0 sstore remove --quiet PAIRS some
+echo "--- ids that also belong to another fingerprint"
+fingerprints 200 95 | paste - <(seq 200) >same-ids
+sstore build --quiet FIRST with-ids
+exits 1 sstore add --strict FIRST same-ids
+sstore build --quiet --force FIRST with-ids
+exits 1 sstore add --strict --quiet FIRST same-ids
+sstore build --quiet --force FIRST with-ids
+exits 1 sstore add --if-new --strict FIRST same-ids >answers
+exits 0 sstore add --if-new --strict FIRST same-ids >answers
+exits 0 sstore add --strict FIRST same-ids
