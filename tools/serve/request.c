@@ -348,7 +348,8 @@ static bool read_rows(request *self, bool writes, const json_value *list, reply 
             skipped_rows_keep(&self->skipped, self->count++, i);
             continue;
         }
-        first = self->skipped.count == 0 ? fault : first;
+        if (self->skipped.count == 0)
+            first = fault;
         if (!skipped_rows_take(&self->skipped, i, count, json_value_item(list, i), &fault, reply_out))
             return false;
     }

@@ -3,6 +3,7 @@
  */
 #include "serve/service.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -359,6 +360,7 @@ static bool find_singly(service *self, const request *of, match_list *list, repl
     const store_range range = stores_of(self, of);
     uint32_t count = 0;
     sstore_error error;
+    assert(range.end > range.begin);
     asked_store *stores = calloc(range.end - range.begin, sizeof *stores);
     if (stores == NULL)
         return reply_fail(reply_out, REPLY_FAILED, "out of memory");

@@ -26,12 +26,12 @@ static bool note_places(skipped_rows *self, size_t place, size_t count)
 
 static bool list(skipped_rows *self, size_t place, const json_value *row, const line_fault *fault)
 {
-    char raw[TEXT_BYTES], text[ESCAPED_BYTES(sizeof raw)], reason[ESCAPED_BYTES(sizeof fault->reason)];
+    char begin[TEXT_BYTES], shown[ESCAPED_BYTES(sizeof begin)], reason[ESCAPED_BYTES(sizeof fault->reason)];
     /* JSON has to be UTF-8, and both may have any bytes. */
-    sstore_escape(raw, json_value_begin(row, raw, sizeof raw), false, text, sizeof text);
+    sstore_escape(begin, json_value_begin(row, begin, sizeof begin), false, shown, sizeof shown);
     sstore_escape(fault->reason, strlen(fault->reason), false, reason, sizeof reason);
     char *item = json_value_text(
-        json_value_make("{s:I, s:s, s:s}", "index", (long long)place, "error", reason, "text", text));
+        json_value_make("{s:I, s:s, s:s}", "index", (long long)place, "error", reason, "text", shown));
     if (item == NULL)
         return false;
     if (self->listed.size > 0)
