@@ -195,7 +195,7 @@ int main(int argc, char **argv)
     fill_standard_descriptors();
     /* A write beyond the limit of file sizes then fails with an error, which is reported. */
     (void)signal(SIGXFSZ, SIG_IGN);
-    if (atexit(output_close) != 0)
+    if (on_exit(output_close, NULL) != 0)
         return EXIT_FAILED;
     if (argc < 2) {
         print_help(stderr);

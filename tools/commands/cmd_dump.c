@@ -58,16 +58,17 @@ static const command_syntax syntax = {
 static const struct {
     const char *name;
     record_format format;
-    dump_columns columns; /* by default */
-    bool has_lines;       /* takes --radix, and has a sign for a missing id */
-    bool has_choice;      /* of columns */
+    dump_columns columns;     /* by default */
+    bool has_lines;           /* takes --radix, and has a sign for a missing id */
+    bool has_choice;          /* of columns */
+    const char *failure_mark; /* an array says how many rows it has */
 } formats[] = {
-    [DUMP_TEXT] = {"text", RECORDS_TEXT, FINGERPRINT_ID, true, true},
-    [DUMP_JSONL] = {"jsonl", RECORDS_JSONL, FINGERPRINT_ID, true, true},
-    [DUMP_REC] = {"rec", RECORDS_WORDS, FINGERPRINT_ID, false, false},
-    [DUMP_U64] = {"u64", RECORDS_WORDS, ONLY_FINGERPRINT, false, false},
-    [DUMP_NPY] = {"npy", RECORDS_NPY, FINGERPRINT_ID, false, true},
-    [DUMP_NPY_BYTES] = {"npy-bytes", RECORDS_NPY_BYTES, ONLY_FINGERPRINT, false, false},
+    [DUMP_TEXT] = {"text", RECORDS_TEXT, FINGERPRINT_ID, true, true, OUTPUT_FAILURE_LINE},
+    [DUMP_JSONL] = {"jsonl", RECORDS_JSONL, FINGERPRINT_ID, true, true, OUTPUT_FAILURE_LINE},
+    [DUMP_REC] = {"rec", RECORDS_WORDS, FINGERPRINT_ID, false, false, OUTPUT_FAILURE_BYTES},
+    [DUMP_U64] = {"u64", RECORDS_WORDS, ONLY_FINGERPRINT, false, false, OUTPUT_FAILURE_BYTES},
+    [DUMP_NPY] = {"npy", RECORDS_NPY, FINGERPRINT_ID, false, true, NULL},
+    [DUMP_NPY_BYTES] = {"npy-bytes", RECORDS_NPY_BYTES, ONLY_FINGERPRINT, false, false, NULL},
 };
 
 static void check_arguments(const arguments *all)
@@ -150,7 +151,9 @@ int cmd_dump(int argc, char **argv)
     arguments all = {.fingerprint_key = "fingerprint", .id_key = "id"};
     sstore *store;
     sstore_statistics metadata;
+    output_set_failure_mark(OUTPUT_FAILURE_LINE);
     const char *path = operands_only_store(command_line_parse(&syntax, argc, argv, &all));
+    output_set_failure_mark(formats[all.format].failure_mark);
     check_arguments(&all);
     int code = store_open(path, NULL, &store, &metadata);
     record_style style = {.format = formats[all.format].format,

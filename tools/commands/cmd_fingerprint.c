@@ -467,7 +467,10 @@ static int fingerprint_inputs(arguments *all, const operands *inputs)
 int cmd_fingerprint(int argc, char **argv)
 {
     arguments all = {.text = TEXT_INPUT_INIT, .bad = BAD_ROWS_INIT};
+    output_set_failure_mark(OUTPUT_FAILURE_LINE);
     const operands given = command_line_parse(&syntax, argc, argv, &all);
+    if (all.format == FINGERPRINT_REC)
+        output_set_failure_mark(OUTPUT_FAILURE_BYTES);
     check_arguments(&all, &given);
     const operands inputs = operands_as_inputs(given);
     const int code = fingerprint_inputs(&all, &inputs);

@@ -210,6 +210,8 @@ static int take_line(input_reader *reader, const source_line *line, line_parser 
     if (!parse(&reader->lines, line->text + bom_bytes, length - bom_bytes, &record, &fault)) {
         if (source_line_is_blank(line) || is_end_of_copy(line))
             return EXIT_DONE;
+        if (input_source_is_failure(&reader->source, line))
+            return EXIT_FAILED;
         if (parse == line_parse && length > bom_bytes && line->text[bom_bytes] == '#')
             return take_comment(reader, line->text + bom_bytes, length - bom_bytes);
         hint = input_hint_of_line(line->text + bom_bytes, length - bom_bytes, line->number);

@@ -261,6 +261,8 @@ static int check_end(input_reader *reader, const word_layout *layout, uint64_t t
     if (left == 0 && odd > 0)
         return byte_stream_fail(&source->fault, "expected the end of the file at %s %" PRIu64 ", found more bytes",
                                 offset, source->offset);
+    if (left == UINT64_MAX && input_source_rest_is_failure(source))
+        return EXIT_FAILED;
     if (left == UINT64_MAX && odd > 0) {
         (void)line_fault_set(&source->fault,
                              "expected %zu bytes for each %s, found only %zu at %s %" PRIu64

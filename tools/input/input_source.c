@@ -176,6 +176,30 @@ bool source_line_next(input_source *source, source_line *line, int *code_out)
     return false;
 }
 
+/* Do the bytes say that what wrote the input failed? A line comes without its newline. */
+static bool is_failure(input_source *source, const char *text, size_t length, const char *mark, size_t mark_length,
+                       uint64_t number)
+{
+    if (length != mark_length || memcmp(text, mark, length) != 0)
+        return false;
+    (void)input_source_fail(source, number,
+                            "the command that wrote this input failed, so rows are missing; its "
+                            "message says why");
+    return true;
+}
+
+bool input_source_is_failure(input_source *source, const source_line *line)
+{
+    static const char mark[] = OUTPUT_FAILURE_LINE;
+    return is_failure(source, line->text, source_line_length(line), mark, sizeof mark - 2, line->number);
+}
+
+bool input_source_rest_is_failure(input_source *source)
+{
+    static const char mark[] = OUTPUT_FAILURE_BYTES;
+    return is_failure(source, source->buffer + source->begin, source->end - source->begin, mark, sizeof mark - 1, 0);
+}
+
 bool source_line_is_blank(const source_line *line)
 {
     const size_t length = source_line_length(line);

@@ -86,6 +86,12 @@ static inline size_t source_line_length(const source_line *line)
     return line->length > 0 && line->text[line->length - 1] == '\r' ? line->length - 1 : line->length;
 }
 
+/* Does the line say that what wrote the input failed? Then that is the source's fault. */
+bool input_source_is_failure(input_source *source, const source_line *line);
+
+/* The same of the bytes that are left at the end of words. */
+bool input_source_rest_is_failure(input_source *source);
+
 /* Has the line nothing but blanks? Such a line is no row. */
 bool source_line_is_blank(const source_line *line);
 

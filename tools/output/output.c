@@ -69,8 +69,19 @@ bool output_flush(void)
     return succeeded(fflush_unlocked(stdout) == 0);
 }
 
-void output_close(void)
+/* What stdout ends with if the process fails, or NULL. */
+static const char *failure_mark;
+
+void output_set_failure_mark(const char *mark)
 {
+    failure_mark = mark;
+}
+
+void output_close(int code, void *unused)
+{
+    (void)unused;
+    if (code != 0 && failure_mark != NULL && first_failure == 0 && !output_is_terminal())
+        (void)output_bytes(failure_mark, strlen(failure_mark));
     bool lost = !output_flush() || ferror(stdout) != 0;
     /* Some network file systems report errors only when the file is closed. */
     if (!lost && succeeded(fclose(stdout) == 0))

@@ -74,8 +74,16 @@ bool output_is_terminal(void);
 
 bool output_flush(void);
 
-/* At the end of the process: flush. If any output was lost, print a message and exit with EXIT_FAILED. */
-void output_close(void);
+/* If the process fails, end its output with these bytes, unless stdout is a terminal: no command takes such rows, so in
+ * a pipeline a part is not taken for all. NULL: there is no such end. */
+void output_set_failure_mark(const char *mark);
+
+#define OUTPUT_FAILURE_LINE "# failed: these are not all rows\n" /* in text */
+#define OUTPUT_FAILURE_BYTES "failed\n"                          /* in words: no whole one */
+
+/* At the end of the process, with that exit code: flush. If any output was lost, print a message and exit with
+ * EXIT_FAILED. A handler of on_exit(). */
+void output_close(int code, void *unused);
 
 bool output_bytes(const char *bytes, size_t size);
 
