@@ -610,12 +610,20 @@ static const char *find_form_hint(const line_format *format, const char *text, s
     return "";
 }
 
+static bool has_bits_alone(const char *text, size_t length)
+{
+    size_t count = 0;
+    while (count < length && (text[count] == '0' || text[count] == '1'))
+        count++;
+    return count == length;
+}
+
 /* If a decimal number has more bits than are read without an option, the hint names it. */
 static bool find_number_hint(const line_format *format, const char *text, size_t length, char hint[EXPECTED_BYTES])
 {
     line_format decimal = *format;
     const bool is_decimal = radix_digit_bits(format->radix) == 0;
-    if (!is_decimal && (format->radix != RADIX_HEX || length <= HEX_DIGITS))
+    if (!is_decimal && (format->radix != RADIX_HEX || length <= HEX_DIGITS || has_bits_alone(text, length)))
         return false;
     decimal.radix = is_decimal ? format->radix : RADIX_DEC;
     const uint32_t bits = format->words == 0 ? find_number_bits(&decimal, text, length) : 0;

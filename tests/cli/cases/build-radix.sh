@@ -29,6 +29,8 @@ for line in 0 "$(printf '1%.0s' {1..63})" "$(printf '1%.0s' {1..65})" "$(printf 
     echo "$line" | exits 1 sstore build --radix bin OTHER
     absent OTHER
 done
+printf '1%.0s' {1..63} | exits 1 sstore build OTHER
+absent OTHER
 echo "--- hex is the default, and may be asked for"
 echo 10 | sstore build --quiet --radix hex HEX
 sstore dump HEX
