@@ -459,6 +459,64 @@ def test_widths():
     assert all("64 bits" in line for line in messages), messages
 
 
+def test_padded_stores():
+    """Fingerprints whose bits --pad filled up: of their own size, or with the zeros, and never with something else."""
+    for bits in [36, 168, 1000]:
+        rest = -bits % 64
+        records = {(f << rest, i) for f, i in near_data(150, bits)}
+        text = "".join(f"{f >> rest:0{bits // 4}x}\t{i}\n" for f, i in records)
+        sstore("build", "--quiet", "--force", "--pad", "padded.store", "-", input=text)
+        with Service("padded.store", "--write") as service:
+            check_padded(service, records, bits, rest)
+        found = {(int(line.split()[0], 16), int(line.split()[1])) for line in sstore("dump", "padded.store").stdout.splitlines()}
+        assert found == records
+        sstore("add", "--quiet", "padded.store", "-", input=text)  # what was written can be read
+        sstore("query", "--count", "--input", "-", "padded.store", input=sstore("dump", "padded.store").stdout)
+    build("full.store", near_data(9, 1024), bits=1024)
+    mixed = subprocess.run(["sstore", "serve", "padded.store", "full.store"], capture_output=True, text=True)
+    assert mixed.returncode == 1 and "1024 bits, those of the stores before it 1000" in mixed.stderr, mixed
+
+
+def check_padded(service, records, bits, rest):
+    full, own = bits + rest, bits // 4
+    def short(fingerprint):
+        return f"{fingerprint >> rest:0{own}x}"
+
+    queries = [near_query(sorted(records), full) >> rest << rest for _ in range(30)]
+    expected = [matches(records, query, 3) for query in queries]
+    for forms in [[short(query) for query in queries], [f"{query:0{full // 4}x}" for query in queries]]:
+        assert results(service.post("/v1/query", {"fingerprints": forms})) == expected
+        assert results(service.get(f"/v1/query?fp={forms[0]}")) == expected[:1]
+        assert results(service.get(f"/v1/nearest?fp={forms[0]}")) == [[m for m in expected[0] if m[0] == expected[0][0][0]]]
+    assert service.rows("/v1/query", queries, full) == expected
+
+    new = [(RANDOM.getrandbits(bits) << rest, 10**6 + i) for i in range(40)]
+    given = [{"fingerprint": short(f) if i % 2 else f"{f:0{full // 4}x}", "id": i} for f, i in new]
+    service.post("/v1/records", {"records": given[:10]})
+    service.post("/v1/records", b"".join(packed(f, full) + struct.pack("<Q", i) for f, i in new[10:20]))
+    assert all(result["new"] for result in service.post("/v1/offer", {"records": given[20:], "k": 0})["results"])
+    records.update(new)
+    service.post("/v1/remove", {"records": given[:5]})
+    records.difference_update(new[:5])
+
+    # A bit behind the others would be one in which they can differ.
+    odd = new[0][0] | 1 << RANDOM.randrange(rest)
+    wrong = [f"{odd:0{full // 4}x}", "1" * (own - 1), "1" * (own + 1)]
+    for form in wrong:
+        for path, key in [("/v1/records", "records"), ("/v1/offer", "records"), ("/v1/remove", "records"), ("/v1/query", "fingerprints")]:
+            rows = [{"fingerprint": form, "id": 1} if key == "records" else form]
+            error = service.post(path, {key: rows}, status=400)["error"]
+            assert f"expected a fingerprint of {own} hex digits" in error or f"of {bits} bits" in error, error
+        assert "error" in service.get(f"/v1/query?fp={form}", status=400)
+    for path in ["/v1/records", "/v1/offer", "/v1/remove"]:
+        good = packed(new[0][0], full) + struct.pack("<Q", 1)
+        answer = service.post(path, good + packed(odd, full) + struct.pack("<Q", 1), status=400)
+        assert answer["error"] == f"row 1: expected zeros behind the {bits} bits of a fingerprint", answer
+    assert "zeros behind" in service.post("/v1/query", packed(odd, full), status=400)["error"]
+    answer = service.post("/v1/records", {"records": [given[20], {"fingerprint": wrong[0], "id": 3}], "skip_bad": True})
+    assert answer["bad_count"] == 1, answer
+
+
 def test_several_stores():
     records = near_data(600)
     parts = {"a": records[::2], "b": records[1::2]}

@@ -513,7 +513,7 @@ static void test_other_width(void **state)
         assert_ok(served_store_refresh(served, &error), &error);
         assert_int_equal(count_records(served), before);
     }
-    assert_int_equal(served_store_word_count(served), 1);
+    assert_int_equal(served_store_bits(served), 64);
     scratch_remove(aside);
 }
 

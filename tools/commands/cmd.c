@@ -14,6 +14,7 @@
 #include "input/input_measure.h"
 #include "input/input_value.h"
 #include "input/interrupt.h"
+#include "input/padding.h"
 
 /* ----- operands ----- */
 
@@ -80,34 +81,18 @@ int store_read_metadata(const char *path, sstore_statistics *metadata_out)
     return code;
 }
 
-#define PADDED " bits, padded"
-
 const char *store_padded_recipe(uint32_t bits, const char *recipe, char to[STORE_PADDED_RECIPE_BYTES])
 {
-    (void)snprintf(to, STORE_PADDED_RECIPE_BYTES, "%" PRIu32 PADDED "%s%s", bits, recipe[0] != '\0' ? "; " : "",
+    (void)snprintf(to, STORE_PADDED_RECIPE_BYTES, "%" PRIu32 PADDED_RECIPE "%s%s", bits, recipe[0] != '\0' ? "; " : "",
                    recipe);
     return to;
 }
 
-/* The bits that such a recipe says, or 0. *rest_out: the recipe without them. */
-static uint32_t padded_bits(const char *recipe, const char **rest_out)
-{
-    char *end;
-    const unsigned long bits = strtoul(recipe, &end, 10);
-    *rest_out = recipe;
-    if (strncmp(end, PADDED, strlen(PADDED)) != 0 || bits == 0 || bits > 64 * SSTORE_MAX_WORDS)
-        return 0;
-    *rest_out = end + strlen(PADDED);
-    *rest_out += strncmp(*rest_out, "; ", 2) == 0 ? 2 : 0;
-    return (uint32_t)bits;
-}
-
 void store_expect_padding(const char *recipe, line_format *lines, input_shape *shape)
 {
-    const char *ignored;
-    const uint32_t bits = padded_bits(recipe, &ignored);
+    const uint32_t bits = padding_own_bits(recipe, shape->words);
     lines->is_for_store = true;
-    if (bits == 0 || (bits + 63) / 64 != shape->words)
+    if (bits == 64 * shape->words)
         return;
     lines->pads = true;
     shape->bits = bits;
@@ -122,8 +107,8 @@ int store_check_recipe(const char *path, const char *input, const char *recipe)
     if (code != EXIT_DONE)
         return code;
     (void)sstore_escape(recipe, strlen(recipe), false, shown, sizeof shown);
-    (void)padded_bits(metadata.recipe, &own);
-    (void)padded_bits(shown, &stated);
+    (void)padding_of_recipe(metadata.recipe, &own);
+    (void)padding_of_recipe(shown, &stated);
     if (own[0] == '\0' || strcmp(stated, own) == 0)
         return EXIT_DONE;
     return message_print("%s: the input was made by the recipe '%s', but the store %s by '%s'", input, stated, path,

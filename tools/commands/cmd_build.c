@@ -3,6 +3,7 @@
  */
 #include "commands/cmd_build.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,6 +82,7 @@ static int settle_words(build_job *job, uint32_t words)
     const uint32_t padded = find_padded_bits(job);
     if (job->kind != STORE_BUILD || (options->fingerprint_bits == 64 * words && job->padded_bits == padded))
         return EXIT_DONE;
+    assert(job->record_count == 0); /* or these would be lost */
     const char *given = options->recipe, *recipe = job->recipe != NULL ? job->recipe : given != NULL ? given : "";
     sstore_builder_abort(job->builder);
     job->builder = NULL;

@@ -220,7 +220,7 @@ static int open_and_serve(const operands *stores, arguments *all)
     all->http.token = all->token_file != NULL ? all->token : NULL;
     code = service_open(&of, stores->items, (uint32_t)stores->count, &all->service);
     if (code == EXIT_DONE) {
-        check_width(all, of.words);
+        check_width(all, (of.bits + 63) / 64);
         code = serve(&of, all);
     }
     service_close(&of);

@@ -11,6 +11,7 @@
 #include "input/input_json.h"
 #include "input/input_value.h"
 #include "input/input_width.h"
+#include "input/padding.h"
 #include "output/records.h"
 
 /* ----- comments ----- */
@@ -141,6 +142,12 @@ static bool means_one_radix(const input_reader *reader, const line_record *recor
                                                                                : false);
 }
 
+/* Has it zeros behind its own bits, if these are known? */
+static bool has_padding(const line_format *lines, const line_record *record)
+{
+    return !lines->pads || lines->are_ids || lines->are_edges || padding_is_zero(record->fingerprint, lines->bits);
+}
+
 /* Does the record agree with those before it? */
 static bool agrees(const input_reader *reader, const line_record *record, line_fault *fault)
 {
@@ -155,6 +162,8 @@ static bool agrees(const input_reader *reader, const line_record *record, line_f
                               "expected a fingerprint in hex, found only digits 0 and 1; --radix bin reads binary "
                               "digits; if they are hex digits, say --bits %" PRIu32,
                               64 * record->words);
+    if (!has_padding(&reader->lines, record))
+        return line_fault_set(fault, "expected " PADDING_EXPECTED, reader->lines.bits);
     if (!means_one_radix(reader, record))
         return line_fault_set(fault, "the input has fingerprints as numbers, which are decimal, and as strings of "
                                      "decimal digits, which are hex: --radix dec reads both as decimal, --radix hex "

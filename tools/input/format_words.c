@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "input/padding.h"
 #include "output/records.h"
 
 word_layout word_layout_make(uint32_t words, bool has_ids)
@@ -206,6 +207,18 @@ static size_t cut_signs(uint64_t *words, size_t count)
     return count;
 }
 
+/* How many of the fingerprints have zeros behind their own bits? */
+static size_t count_padded(const input_reader *reader, const uint64_t *fingerprints, size_t count)
+{
+    const line_format *lines = &reader->lines;
+    size_t right = 0;
+    if (!lines->pads || lines->are_ids || lines->are_edges)
+        return count;
+    while (right < count && padding_is_zero(fingerprints + right * reader->shape->words, lines->bits))
+        right++;
+    return right;
+}
+
 /* Move at most `count` records from the source to the batch, up to the first one that is wrong. Returns how many they
  * were. */
 static size_t take_records(input_reader *reader, const word_layout *layout, size_t count)
@@ -233,6 +246,7 @@ static size_t take_records(input_reader *reader, const word_layout *layout, size
     }
     if (are_signed32(reader))
         count = cut_signs(batch->fingerprints + batch->count, count);
+    count = count_padded(reader, batch->fingerprints + width * batch->count, count);
     batch->count += count;
     input_source_take(&reader->source, bytes * count);
     return count;
@@ -294,10 +308,14 @@ static int refuse_record(input_reader *reader, const word_layout *layout, uint64
                                 "its numbers were 0 and 1 so far, so single bits; at offset %" PRIu64
                                 " a row has others%s",
                                 source->offset, hint);
-    (void)line_fault_set(&source->fault,
-                         "expected a number of 32 bits, from -2147483648 to 4294967295, at offset %" PRIu64
-                         ", as --radix signed32 says",
-                         source->offset);
+    if (are_signed32(reader))
+        (void)line_fault_set(&source->fault,
+                             "expected a number of 32 bits, from -2147483648 to 4294967295, at offset %" PRIu64
+                             ", as --radix signed32 says",
+                             source->offset);
+    else
+        (void)line_fault_set(&source->fault, "expected " PADDING_EXPECTED ", at offset %" PRIu64, reader->lines.bits,
+                             source->offset);
     const bad_row row = {.input = reader->path,
                          .number = *taken + 1,
                          .text = source->buffer + source->begin,
@@ -311,6 +329,14 @@ static int refuse_record(input_reader *reader, const word_layout *layout, uint64
     return code;
 }
 
+/* The bits of a fingerprint of parts or bits. A single number is a word. */
+static uint32_t own_bits(const word_layout *layout)
+{
+    return layout->form == FORM_BITS                         ? layout->parts
+           : layout->form == FORM_PARTS && layout->parts > 1 ? 8 * layout->item_bytes * layout->parts
+                                                             : 64 * layout->words;
+}
+
 int word_layout_read(input_reader *reader, const word_layout *layout, uint64_t count)
 {
     input_source *source = &reader->source;
@@ -318,7 +344,7 @@ int word_layout_read(input_reader *reader, const word_layout *layout, uint64_t c
     uint64_t left = count, all_taken = 0;
     int code = EXIT_DONE;
     const bool are_ids = reader->lines.are_ids && !layout->has_ids && layout->words == 1; /* words alone */
-    if (!are_ids && input_settle_words(reader, layout->words) != EXIT_DONE)
+    if (!are_ids && input_settle_words(reader, layout->words, own_bits(layout)) != EXIT_DONE)
         return EXIT_FAILED;
     if (are_signed32(reader) && layout->words > 1)
         return byte_stream_fail(&source->fault,

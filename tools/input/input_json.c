@@ -4,10 +4,12 @@
 #include "input/input_json.h"
 
 #include <endian.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "input/input_value.h"
+#include "input/padding.h"
 #include "output/json_plain.h"
 #include "output/records.h"
 
@@ -39,17 +41,34 @@ static bool fail_absent(line_fault *fault, const char *expected, const json_memb
     return false;
 }
 
+/* The bits that all fingerprints have, or 0. */
+static uint32_t known_bits(const line_format *format)
+{
+    return format->pads ? format->bits : 64 * format->words;
+}
+
+/* How many bytes a fingerprint has, as messages say it. */
+static uint32_t expected_bytes(const line_format *format)
+{
+    const uint32_t known = known_bits(format);
+    return known > 0 ? (known + 7) / 8 : WORD_BYTES;
+}
+
 /* The bits of an array that is a fingerprint, or 0. An array of numbers 0 and 1 has a bit in each, unless a known width
  * says that they are bytes. */
 static size_t find_bits(const line_format *format, const json_member *member, bool *are_bits_out)
 {
-    const size_t known = format->pads ? format->bits : 64 * (size_t)format->words, items = member->length;
+    const uint32_t known = known_bits(format);
+    const size_t items = member->length;
     *are_bits_out = member->kind == MEMBER_BITS &&
                     (known > 0 ? items == known : items >= 64 && (format->pads || items % 64 == 0));
     const size_t bits = *are_bits_out ? items : items <= MEMBER_MAX_BYTES ? 8 * items : 0;
-    const bool right = bits <= 64 * SSTORE_MAX_WORDS && (known > 0 ? bits == known : format->pads || bits % 64 == 0) &&
-                       (format->words == 0 || (bits + 63) / 64 == format->words);
-    return right ? bits : 0;
+    if (known > 0)
+        return padding_fits(bits, known) ? known : 0;
+    return bits <= 64 * SSTORE_MAX_WORDS && (format->pads || bits % 64 == 0) &&
+                   (format->words == 0 || (bits + 63) / 64 == format->words)
+               ? bits
+               : 0;
 }
 
 static bool take_array(const line_format *format, const json_member *member, line_record *record, line_fault *fault)
@@ -59,8 +78,8 @@ static bool take_array(const line_format *format, const json_member *member, lin
     bool are_bits;
     const size_t bits = find_bits(format, member, &are_bits), items = member->length;
     if (bits == 0)
-        return line_fault_set(fault, "expected a fingerprint of %u bytes, found an array of %zu%s",
-                              format->words > 1 ? WORD_BYTES * format->words : WORD_BYTES, items,
+        return line_fault_set(fault, "expected a fingerprint of %" PRIu32 " bytes, found an array of %zu%s",
+                              expected_bytes(format), items,
                               format->pads || items > MEMBER_MAX_BYTES ? "" : "; --pad fills up other sizes");
     if (are_bits || member->kind == MEMBER_BYTES)
         memcpy(bytes, member->text, are_bits ? (items + 7) / 8 : items);
@@ -117,8 +136,9 @@ static bool take_fingerprint(const line_format *format, const json_member *membe
         break;
     case MEMBER_OTHER:
         (void)line_fault_set(fault,
-                             "expected a fingerprint as a string, an integer or an array of %u bytes, found %s%s",
-                             format->words > 1 ? WORD_BYTES * format->words : WORD_BYTES, member->text,
+                             "expected a fingerprint as a string, an integer or an array of %" PRIu32
+                             " bytes, found %s%s",
+                             expected_bytes(format), member->text,
                              strcmp(member->text, JSON_REAL_NAME) == 0
                                  ? ", which is exact only up to 2^53: write it as a string of digits"
                                  : "");

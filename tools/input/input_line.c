@@ -85,7 +85,7 @@ static bool is_hex(const field *source, uint32_t words)
 {
     uint64_t ignored[SSTORE_MAX_WORDS];
     line_fault unused;
-    return line_parse_hex(words, source->text, source->length, ignored, &unused) > 0;
+    return line_parse_hex(64 * words, source->text, source->length, ignored, &unused) > 0;
 }
 
 /* The hints help with ids before fingerprints, and with the output of 'sstore fingerprint FILE...', which has paths in
@@ -243,11 +243,13 @@ bool line_parse(const line_format *format, const char *line, size_t length, line
     return join_parts(format, &parts, record_out, fault);
 }
 
-uint32_t line_parse_hex(uint32_t words, const char *text, size_t length, uint64_t *fingerprint_out, line_fault *fault)
+uint32_t line_parse_hex(uint32_t bits, const char *text, size_t length, uint64_t *fingerprint_out, line_fault *fault)
 {
     line_format format = LINE_FORMAT_INIT;
     line_record record;
-    format.words = words;
+    format.words = (bits + 63) / 64;
+    format.pads = bits % 64 != 0;
+    format.bits = bits;
     if (!value_parse(&format, text, length, &record, fault))
         return 0;
     if (record.kind != 0) {

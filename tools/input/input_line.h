@@ -134,9 +134,10 @@ typedef bool (*line_parser)(const line_format *format, const char *line, size_t 
  */
 bool line_parse(const line_format *format, const char *line, size_t length, line_record *record_out, line_fault *fault);
 
-/* Read a fingerprint in hex digits that stands alone, of `words` words, or of any number of them if that is 0. Returns
- * how many words it has; 0: the text is malformed, and *fault says what was expected and what was found. */
-uint32_t line_parse_hex(uint32_t words, const char *text, size_t length, uint64_t *fingerprint_out, line_fault *fault);
+/* Read a fingerprint in hex digits that stands alone, of `bits` bits, behind which there may be zeros; 0: of any number
+ * of words. Returns how many words it has; 0: the text is malformed, and *fault says what was expected and what was
+ * found. */
+uint32_t line_parse_hex(uint32_t bits, const char *text, size_t length, uint64_t *fingerprint_out, line_fault *fault);
 
 #define LINE_SEE_SKIP_BAD "; --skip-bad leaves out rows without a fingerprint"
 #define LINE_SEE_BITS "see --bits of 'sstore build'"

@@ -61,12 +61,15 @@ int input_refuse(input_reader *reader, const bad_row *row)
     return EXIT_FAILED;
 }
 
-int input_settle_words(input_reader *reader, uint32_t words)
+int input_settle_words(input_reader *reader, uint32_t words, uint32_t own_bits)
 {
+    line_format *lines = &reader->lines;
     if (reader->shape->words == 0) {
-        reader->shape->words = reader->lines.words = words;
+        reader->shape->words = lines->words = words;
         reader->shape->is_shown = true;
     }
+    if (lines->pads && lines->bits == 0)
+        reader->shape->bits = lines->bits = own_bits;
     if (reader->shape->words == words)
         return EXIT_DONE;
     (void)line_fault_of_width(&reader->source.fault, reader->shape->words, words);

@@ -40,8 +40,9 @@ void input_number_rows(input_reader *reader);
 /* A row cannot be read, for the reason that is the source's fault. Returns EXIT_DONE if it is skipped. */
 int input_refuse(input_reader *reader, const bad_row *row);
 
-/* Set the number of words of the fingerprints that follow, or see that it is that of the earlier ones. */
-int input_settle_words(input_reader *reader, uint32_t words);
+/* Set the number of words of the fingerprints that follow, or see that it is that of the earlier ones. `own_bits`: of a
+ * fingerprint, before --pad fills them up. */
+int input_settle_words(input_reader *reader, uint32_t words, uint32_t own_bits);
 
 /* Take the recipe that the input states: the only one, also of several files in a row. */
 int input_take_recipe(input_reader *reader, const char *text, size_t length);

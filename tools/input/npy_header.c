@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "input/digits.h"
+#include "input/padding.h"
 
 /* NumPy itself refuses headers above 10,000 bytes. Only a small shape is accepted here. */
 #define MAX_HEADER_BYTES 65536u
@@ -221,7 +222,7 @@ static bool check_parts(const npy_known *known, word_layout *layout, line_fault 
                               " * w) for fingerprints of w words of 64 bits, found (n, %" PRIu32 "), so %" PRIu64
                               " bits%s",
                               64 / part, 64 / part, layout->parts, bits, bits > MAX_BITS ? AT_MOST : PAD);
-    if (known_bits > 0 && bits != known_bits)
+    if (known_bits > 0 && !padding_fits(bits, known_bits))
         return line_fault_set(fault,
                               "expected fingerprints of %" PRIu32 " bits, found %" PRIu64 " bits; " LINE_SEE_BITS,
                               known_bits, bits);

@@ -35,7 +35,7 @@ static bool take_fingerprint(json_scan *self, uint32_t words, uint64_t *fingerpr
     if (self->at == self->end || *self->at != '"')
         return false;
     const char *const text = self->at + 1, *const quote = memchr(text, '"', (size_t)(self->end - text));
-    if (quote == NULL || line_parse_hex(words, text, (size_t)(quote - text), fingerprint_out, &fault) == 0)
+    if (quote == NULL || line_parse_hex(64 * words, text, (size_t)(quote - text), fingerprint_out, &fault) == 0)
         return false;
     self->at = quote + 1;
     json_scan_space(self);

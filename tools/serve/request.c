@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "input/input_line.h"
+#include "input/padding.h"
 #include "output/json.h"
 #include "serve/plain_query.h"
 
@@ -161,12 +162,12 @@ static bool read_fingerprint(const request *self, const char *name, const char *
     uint64_t ignored[SSTORE_MAX_WORDS];
     line_fault cause, unused;
     const size_t length = strlen(text);
-    if (line_parse_hex(self->words, text, length, to, &cause) > 0)
+    if (line_parse_hex(self->bits, text, length, to, &cause) > 0)
         return true;
     const uint32_t found = line_parse_hex(0, text, length, ignored, &unused);
     if (found > 0)
         return line_fault_set(fault, "%s: expected a fingerprint of %" PRIu32 " bits, found one of %" PRIu32 " bits",
-                              name, 64 * self->words, 64 * found);
+                              name, self->bits, 64 * found);
     /* The hint names options of commands. */
     return line_fault_set(fault, "%s: %.*s", name, (int)cause.hint_at, cause.reason);
 }
@@ -232,7 +233,7 @@ static bool read_single(request *self, reply *reply_out)
     if (text == NULL)
         return reply_fail(reply_out, REPLY_BAD_REQUEST,
                           "expected a parameter fp, a fingerprint of %" PRIu32 " bits in hexadecimal digits",
-                          64 * self->words);
+                          self->bits);
     self->fingerprints = self->single;
     self->count = 1;
     return read_fingerprint(self, "fp", text, self->single, &fault) || fail_fault(reply_out, &fault);
@@ -271,6 +272,8 @@ static bool read_binary(request *self, bool with_ids, const char *body, size_t s
     for (size_t i = 0; i < self->count; i++) {
         for (size_t j = 0; j < words; j++)
             self->fingerprints[i * words + j] = load_word(body + i * row + 8 * j);
+        if (!padding_is_zero(self->fingerprints + i * words, self->bits))
+            return reply_fail(reply_out, REPLY_BAD_REQUEST, "row %zu: expected " PADDING_EXPECTED, i, self->bits);
         if (with_ids)
             self->ids[i] = load_word(body + i * row + 8 * words);
     }
@@ -294,7 +297,7 @@ static bool read_json_fingerprint(const request *self, const json_value *value, 
     const char *text = json_value_string(value);
     if (text == NULL)
         return line_fault_set(fault, "%s: expected a string, a fingerprint of %" PRIu32 " bits in hexadecimal digits",
-                              name, 64 * self->words);
+                              name, self->bits);
     return read_fingerprint(self, name, text, to, fault);
 }
 
@@ -314,7 +317,7 @@ static bool read_fingerprint_row(request *self, const json_value *row, size_t pl
 {
     const char *text = json_value_string(row);
     uint64_t *to = self->fingerprints + self->count * self->words;
-    return (text != NULL && line_parse_hex(self->words, text, strlen(text), to, fault) > 0) ||
+    return (text != NULL && line_parse_hex(self->bits, text, strlen(text), to, fault) > 0) ||
            read_json_fingerprint(self, row, name_item("fingerprints", place, "").text, to, fault);
 }
 
@@ -437,7 +440,7 @@ static bool read_json(request *self, bool writes, const char *body, size_t size,
 {
     char reason[JSON_REASON_BYTES];
     plain_query plain;
-    if (!writes && size > 0 && plain_query_read(&plain, self->words, body, size))
+    if (!writes && size > 0 && self->bits % 64 == 0 && plain_query_read(&plain, self->words, body, size))
         return take_plain(self, &plain, reply_out);
     json_value *object = json_value_read(size > 0 ? body : "", size, reason);
     if (object == NULL)
@@ -447,11 +450,12 @@ static bool read_json(request *self, bool writes, const char *body, size_t size,
     return read;
 }
 
-bool request_read(request *self, const char *body, size_t size, const store_names *stores, uint32_t words,
+bool request_read(request *self, const char *body, size_t size, const store_names *stores, uint32_t bits,
                   reply *reply_out)
 {
     const bool writes = route_writes(self->route);
-    self->words = words;
+    self->bits = bits;
+    self->words = (bits + 63) / 64;
     if (!read_arguments(self, stores, reply_out))
         return false;
     if (self->has_body && self->arguments[ARGUMENT_FP] != NULL)

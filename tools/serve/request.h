@@ -47,7 +47,7 @@ typedef struct request {
     const char *arguments[ARGUMENT_COUNT]; /* of the query string, not owned; NULL: not given */
 
     /* Set by request_read(): */
-    uint32_t words; /* of a fingerprint */
+    uint32_t bits, words; /* of a fingerprint; bits: without the zeros that fill the last word */
     uint64_t *fingerprints;
     uint64_t *ids;                     /* NULL: none were given */
     bool has_ids;                      /* of records in JSON: the first one has an id */
@@ -76,8 +76,8 @@ bool request_begin(request *self, const char *method, const char *path, const ch
 /* Take an argument of the query string. It must stay until the request is freed; `value` may be NULL. */
 bool request_take_argument(request *self, const char *name, const char *value, reply *reply_out);
 
-/* Read the arguments and the body. All stores have fingerprints of `words` words. */
-bool request_read(request *self, const char *body, size_t size, const store_names *stores, uint32_t words,
+/* Read the arguments and the body. All stores have fingerprints of `bits` bits. */
+bool request_read(request *self, const char *body, size_t size, const store_names *stores, uint32_t bits,
                   reply *reply_out);
 
 void request_free(request *self);

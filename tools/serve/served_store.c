@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "input/padding.h"
 #include "output/messages.h"
 
 struct pooled_cursor {
@@ -34,7 +35,7 @@ typedef struct folder_id {
 struct served_store {
     char *path;
     sstore_open_options options;
-    uint32_t words;             /* of a fingerprint; 0: not yet known */
+    uint32_t bits;              /* of a fingerprint; 0: not yet known */
     folder_id folder;           /* at the path, when the newest state was opened */
     pthread_mutex_t refreshing; /* one refresh at a time */
     pthread_mutex_t lock;       /* of `newest`, and of all states but their stores */
@@ -56,17 +57,22 @@ static void close_state(served_store *served, store_state *state)
     atomic_fetch_sub(&served->open_count, 1);
 }
 
-/* Requests that wait were read for the width of the states before. */
-static sstore_status check_words(const served_store *served, const sstore *store, sstore_error *error)
+static uint32_t bits_of(const sstore_statistics *statistics)
 {
-    const uint32_t words = sstore_word_count(store);
-    if (served->words == 0 || words == served->words)
+    return padding_own_bits(statistics->recipe, statistics->fingerprint_bits / 64);
+}
+
+/* Requests that wait were read for the width of the states before. */
+static sstore_status check_bits(const served_store *served, const sstore_statistics *statistics, sstore_error *error)
+{
+    const uint32_t bits = bits_of(statistics);
+    if (served->bits == 0 || bits == served->bits)
         return SSTORE_OK;
     *error = (sstore_error){.status = SSTORE_ERROR_UNSUPPORTED, .offset = SSTORE_NO_OFFSET};
     (void)snprintf(error->message, sizeof error->message,
                    "%.512s: its fingerprints have %" PRIu32 " bits, and had %" PRIu32
                    " when the service began; restart the service",
-                   served->path, 64 * words, 64 * served->words);
+                   served->path, bits, served->bits);
     return error->status;
 }
 
@@ -80,9 +86,9 @@ static sstore_status make_state(served_store *served, sstore *store, uint64_t ge
         return error_no_memory(error);
     }
     *state = (store_state){.store = store, .statistics = SSTORE_STATISTICS_INIT, .generation = generation, .users = 1};
-    sstore_status status = check_words(served, store, error);
+    sstore_status status = sstore_stat(store, &state->statistics, error);
     if (status == SSTORE_OK)
-        status = sstore_stat(store, &state->statistics, error);
+        status = check_bits(served, &state->statistics, error);
     if (status != SSTORE_OK) {
         free(state);
         sstore_close(store);
@@ -142,7 +148,7 @@ sstore_status served_store_open(const char *path, const sstore_open_options *opt
         served_store_close(served);
         return status;
     }
-    served->words = sstore_word_count(served->newest->store);
+    served->bits = bits_of(&served->newest->statistics);
     *served_out = served;
     return SSTORE_OK;
 }
@@ -249,9 +255,9 @@ const char *served_store_path(const served_store *served)
     return served->path;
 }
 
-uint32_t served_store_word_count(const served_store *served)
+uint32_t served_store_bits(const served_store *served)
 {
-    return served->words;
+    return served->bits;
 }
 
 const sstore_statistics *store_use_statistics(const store_use *use)

@@ -35,14 +35,14 @@ sstore_status served_store_acquire(served_store *served, bool with_cursor, store
 void served_store_release(served_store *served, store_use *use);
 
 /* Open the newest state, if another one was published, or if the path leads to another store. After a failure the old
- * one stays in use. It is a failure if the words of a fingerprint are not as many as before. Any thread may call
+ * one stays in use. It is a failure if the bits of a fingerprint are not as many as before. Any thread may call
  * this. */
 sstore_status served_store_refresh(served_store *served, sstore_error *error);
 
 const char *served_store_path(const served_store *served);
 
-/* The words of a fingerprint, which no refresh changes. */
-uint32_t served_store_word_count(const served_store *served);
+/* The bits of a fingerprint, which no refresh changes; without those that --pad fills up. */
+uint32_t served_store_bits(const served_store *served);
 
 /* The statistics of the state in use, and its number: 1 for the first one. */
 const sstore_statistics *store_use_statistics(const store_use *use);

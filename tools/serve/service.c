@@ -48,12 +48,12 @@ static int open_store(service *self, uint32_t index, const char *path)
     char **names = self->names.items;
     if (served_store_open(path, &self->options.open, &self->stores[index], &error) != SSTORE_OK)
         return message_error(&error);
-    const uint32_t words = served_store_word_count(self->stores[index]);
-    if (index > 0 && words != self->words)
+    const uint32_t bits = served_store_bits(self->stores[index]);
+    if (index > 0 && bits != self->bits)
         return message_print("%s: its fingerprints have %" PRIu32 " bits, those of the stores before it %" PRIu32
                              "; a service's stores have the same width",
-                             path, 64 * words, 64 * self->words);
-    self->words = words;
+                             path, bits, self->bits);
+    self->bits = bits;
     if ((names[index] = name_of(path)) == NULL)
         return message_print("out of memory");
     for (uint32_t i = 0; i < index; i++)
@@ -537,7 +537,7 @@ void service_answer(service *self, job *of)
 service_lane service_read(service *self, job *of, const char *body, size_t size)
 {
     request *asked = &of->request;
-    if (!request_read(asked, body, size, &self->names, self->words, &of->reply))
+    if (!request_read(asked, body, size, &self->names, self->bits, &of->reply))
         return SERVICE_NOW;
     if (route_writes(asked->route))
         return SERVICE_WRITE;

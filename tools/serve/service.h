@@ -22,7 +22,7 @@ typedef struct service_options {
 typedef struct service {
     service_options options;
     store_names names;
-    uint32_t words;         /* of a fingerprint of each store */
+    uint32_t bits;          /* of a fingerprint of each store, without those that --pad fills up */
     served_store **stores;  /* names.count of them */
     store_writer **writers; /* as many, or NULL */
     sstore_error *failures; /* of each store: the last refresh, to report a failure once */
