@@ -51,11 +51,21 @@ operands operands_as_inputs(operands given)
     return given.count > 0 ? given : (operands){standard_input, 1};
 }
 
+/* Several words, or one of letters that are not hex. */
+static bool looks_like_text(const char *operand)
+{
+    return strchr(operand, ' ') != NULL ||
+           (strpbrk(operand, "0123456789/.-_") == NULL && operand[strspn(operand, "abcdefABCDEF")] != '\0');
+}
+
 const char *operand_hint(const char *path)
 {
     struct stat info;
     if (stat(path, &info) != 0)
-        return "";
+        return looks_like_text(path)
+                   ? "; if this is text, 'echo TEXT | sstore fingerprint --lines | sstore query STORE -' "
+                     "looks for it"
+                   : "";
     return S_ISDIR(info.st_mode) ? "; the STORE is the first operand" : "; --input reads fingerprints from a file";
 }
 
@@ -226,8 +236,8 @@ void check_input_options(void *part)
 /* ----- options of bad rows ----- */
 
 const command_option bad_row_options[] = {
-    {"skip-bad", 0, "FILE", "go on without rows that cannot be read; keep them in FILE with the reasons", OPTION_TEXT,
-     OPTION_FIELD(bad_rows, path), .value_is_optional = true},
+    {"skip-bad", 0, "FILE", "leave out unreadable rows, and keep them in FILE", OPTION_TEXT,
+     OPTION_FIELD(bad_rows, path), .value_is_optional = true, .common = true},
     {"max-bad", 0, "N", "as --skip-bad, but fail if more than N rows cannot be read", OPTION_NUMBER,
      OPTION_FIELD(bad_rows, max), .max = UINT64_MAX},
     {0},

@@ -452,7 +452,7 @@ static const command_option build_command_options[] = {
     {"bits", 0, "N",
      "fingerprints have N bits, a multiple of 64 up to 1024 (default: as the input shows, otherwise 64)", OPTION_NUMBER,
      OPTION_FIELD(store_arguments, bits), .min = 1, .max = 64 * SSTORE_MAX_WORDS, .common = true},
-    {"recipe", 0, "TEXT", "how the fingerprints were made; recorded in the store", OPTION_TEXT,
+    {"recipe", 0, "TEXT", "how the fingerprints were made; kept in the store", OPTION_TEXT,
      OPTION_FIELD(store_arguments, task.options.recipe), .common = true},
     {"no-ids", 0, NULL, "make a store without ids; ignore ids in the input", OPTION_FLAG,
      OPTION_FIELD(store_arguments, task.options.without_ids), .common = true},

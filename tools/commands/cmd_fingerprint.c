@@ -12,6 +12,7 @@
 #include "commands/weighted_features.h"
 #include "documents/document_work.h"
 #include "input/digits.h"
+#include "input/input_hint.h"
 #include "input/input_measure.h"
 #include "input/interrupt.h"
 #include "names/id_table_writer.h"
@@ -60,7 +61,8 @@ static const command_option options[] = {
      "how features are hashed: xxh3 (default); java128: as by the Java program SimHash, with 128 bits", OPTION_CHOICE,
      OPTION_FIELD(arguments, text.options.hash), .choices = hashes},
     {"id-field", 0, "KEY", "the JSON key of the id, a whole number or a name (default: documents are numbered)",
-     OPTION_TEXT, OPTION_FIELD(arguments, text.form.id_key), .given = offsetof(arguments, text.json_given)},
+     OPTION_TEXT, OPTION_FIELD(arguments, text.form.id_key), .given = offsetof(arguments, text.json_given),
+     .common = true},
     {"weighted", 0, NULL, "read lines of feature, tab and weight; a blank line ends a document", OPTION_FLAG,
      OPTION_FIELD(arguments, weighted), .common = true},
     {"first-id", 0, "N", "the id of the first document (default 0)", OPTION_NUMBER, OPTION_FIELD(arguments, first_id),
@@ -328,7 +330,11 @@ static int give_documents(void *context, document_worker *worker)
 static void report_shape(const text_job *job)
 {
     const char *path = job->work.reader.files.operands[0];
-    if (job->has_objects)
+    if (job->all->text.form.unit != DOCUMENT_JSONL && name_has_suffix(path, strlen(path), ".csv"))
+        message_print("%s: taken as text, with its header and all columns; " INPUT_CSV_TO_JSON "%s makes JSON Lines, "
+                      "which --jsonl reads",
+                      path, path);
+    else if (job->has_objects)
         message_print("%s: taken as one document; --jsonl takes a document from the JSON object of each line", path);
     else if (job->has_lines && job->document_count == 1)
         message_print("%s: taken as one document; --lines takes each of its lines as one", path);

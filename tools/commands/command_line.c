@@ -330,6 +330,16 @@ static error_t parse_key(int key, char *text, struct argp_state *state)
 
 /* ----- messages ----- */
 
+/* Is it an option of how texts come, which a command of fingerprints does not have? */
+static bool is_of_texts(const char *word)
+{
+    static const char *const names[] = {"lines", "jsonl", "text-field", "recursive", "markup", "shingle"};
+    bool found = false;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        found = found || strcmp(word, names[i]) == 0;
+    return found;
+}
+
 /* What getopt's message about an option leaves open: a similar option, or how to give a negative number. */
 static const char *add_advice(const parser *self, const char *message, char advice[80])
 {
@@ -339,6 +349,8 @@ static const char *add_advice(const parser *self, const char *message, char advi
     suggestion meant = {.word = word};
     if (sscanf(message, "sstore: unrecognized option '--%31[^'=]", word) != 1)
         return "";
+    if (is_of_texts(word))
+        return "; it is one of 'sstore fingerprint', which makes fingerprints of texts for 'sstore build'";
     for (const struct argp_option *row = self->rows; row->name != NULL || row->key != 0 || row->doc != NULL; row++)
         if (row->name != NULL)
             suggestion_consider(&meant, row->name);

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "input/input_hint.h"
+
 #define LOOKED_AT 4096u
 #define MANY_LINES 1000u
 
@@ -15,8 +17,9 @@ const char *document_form_doubt(const char *bytes, size_t size)
         size = LOOKED_AT;
     for (size_t i = 0; i < size; i++)
         zeros[i % 2] += bytes[i] == '\0';
-    if (zeros[0] + zeros[1] == 0)
-        return NULL;
+    const char *other = input_hint_of_no_text(bytes, size, zeros[0] + zeros[1] > 0);
+    if (zeros[0] + zeros[1] == 0 || other != NULL)
+        return other;
     /* Most text has code points below 256 in every second byte. */
     const size_t more = zeros[0] > zeros[1] ? zeros[0] : zeros[1], fewer = zeros[0] + zeros[1] - more;
     return more > size / 8 && fewer < more / 8 ? utf16

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "input/input_hint.h"
 #include "input/input_line.h"
 #include "output/json_plain.h"
 #include "output/messages.h"
@@ -14,6 +15,20 @@ static bool fail(document_batch *batch, document *of, const char *what, const ch
     char shown[4 * JSON_REASON_BYTES];
     (void)sstore_escape(reason, strlen(reason), false, shown, sizeof shown);
     document_fault(batch, of, "%s%s", what, shown);
+    return false;
+}
+
+/* The line has no JSON object. If the first one does not even begin as one, the file is of another kind. */
+static bool fail_object(document_batch *batch, document *of, const char *line, size_t length, const char *reason)
+{
+    char shown[4 * JSON_REASON_BYTES];
+    const bool is_other = of->line == 1 && length > 0 && line[0] != '{' && line[0] != '[';
+    const bool is_csv = is_other && memchr(line, ',', length) != NULL;
+    (void)sstore_escape(reason, strlen(reason), false, shown, sizeof shown);
+    document_fault(batch, of, "expected a JSON object: %s%s", shown,
+                   is_csv     ? "; if this is CSV, " INPUT_CSV_TO_JSON "FILE makes JSON Lines"
+                   : is_other ? "; --lines takes each line as a document"
+                              : "");
     return false;
 }
 
@@ -51,14 +66,16 @@ bool document_json_read(document_batch *batch, document *of, const document_form
     const size_t count = form->id_key != NULL ? 2 : 1;
     const json_member *text = &members[0];
     char reason[JSON_REASON_BYTES];
-    const char *const line = batch->bytes + of->begin;
+    const size_t bom_bytes = of->line == 1 ? input_hint_bom_bytes(batch->bytes + of->begin, of->length) : 0;
+    const char *const line = batch->bytes + of->begin + bom_bytes;
+    const size_t length = of->length - bom_bytes;
     *text_out = (document_text){.object = NULL};
-    if (!grow(&batch->decoded, &batch->decoded_capacity, of->length + 1, 1))
+    if (!grow(&batch->decoded, &batch->decoded_capacity, length + 1, 1))
         return fail(batch, of, "", "out of memory");
-    if (!json_plain_read(line, of->length, members, count, batch->decoded)) {
-        text_out->object = json_object_read(line, of->length, members, count, reason);
+    if (!json_plain_read(line, length, members, count, batch->decoded)) {
+        text_out->object = json_object_read(line, length, members, count, reason);
         if (text_out->object == NULL)
-            return fail(batch, of, "expected a JSON object: ", reason);
+            return fail_object(batch, of, line, length, reason);
     }
     if (text->kind != MEMBER_STRING && text->kind != MEMBER_NULL)
         return fail_key(batch, of, text, "a string", "--text-field");

@@ -60,7 +60,12 @@ static bool prepare(document_reader *self, document_batch *batch, bool was_found
                             ? document_form_doubt(source->buffer + source->begin, source->end - source->begin)
                             : NULL;
     *skip_out = doubt != NULL && was_found;
-    return doubt == NULL || *skip_out || fail_because(self, batch, doubt);
+    if (doubt != NULL)
+        return *skip_out || fail_because(self, batch, doubt);
+    self->rows = (json_rows){.depth = 0};
+    if (self->form.unit == DOCUMENT_JSONL)
+        code = json_rows_begin(&self->rows, source);
+    return code == EXIT_DONE || fail(self, batch, code);
 }
 
 /* Append a document of the input. NULL: there is no memory, which is the batch's failure. */

@@ -8,6 +8,7 @@
 #include "documents/document_form.h"
 #include "documents/file_list.h"
 #include "input/input_source.h"
+#include "input/json_rows.h"
 
 #define NO_ID_LEFT "there is no id left for the next document after 18446744073709551615; give a lower --first-id"
 
@@ -19,6 +20,7 @@ typedef struct document_reader {
     bool are_ids_used_up, is_open, may_wait; /* the input may be a pipe whose writer waits for answers */
     char *path;                              /* of the input */
     input_source source;
+    json_rows rows; /* of the source, if it has JSON */
     source_line line;
 } document_reader;
 

@@ -56,11 +56,13 @@ static bool find(const document_work *work, document_worker *self, document *of,
     return false;
 }
 
-/* The document has a fault, which is the batch's failure. */
-static bool end_at(document_batch *batch, const document *of)
+/* The document has a fault, which is the batch's failure. The fault of a first line is probably that of all. */
+static bool end_at(const document_work *work, document_batch *batch, const document *of)
 {
+    const bool may_skip = !bad_rows_skip(work->bad) && of->line > 1;
     batch->code = EXIT_FAILED;
-    document_batch_explain(batch, "%s:%" PRIu64 ": %s", of->input, of->line, of->fault);
+    document_batch_explain(batch, "%s:%" PRIu64 ": %s%s", of->input, of->line, of->fault,
+                           may_skip ? "; --skip-bad leaves out such lines" : "");
     return false;
 }
 
@@ -74,7 +76,7 @@ static bool work_on_document(const document_work *work, document_worker *self, d
         return find(work, self, of, self->batch.bytes + of->begin, of->length);
     const bool done = document_json_read(&self->batch, of, form, &text)
                           ? find(work, self, of, text.text, text.length)
-                          : bad_rows_skip(work->bad) || end_at(&self->batch, of);
+                          : bad_rows_skip(work->bad) || end_at(work, &self->batch, of);
     json_value_free(text.object);
     return done;
 }
@@ -111,7 +113,7 @@ static bool skip(document_work *work, document_batch *batch, document *of)
     if (bad_rows_take(work->bad, &row, &fault))
         return true;
     document_fault(batch, of, "%s", fault.reason);
-    return end_at(batch, of);
+    return end_at(work, batch, of);
 }
 
 /* Take the documents with a fault out of the batch, or end it before the first one. */

@@ -104,7 +104,11 @@ static int check(const char *path, const input_options *options)
         return EXIT_DONE;
     /* Not by opening it: the writer of a named pipe would see its only reader come and go. */
     if (stat(path, &info) != 0 || access(path, R_OK) != 0)
-        return message_errno(path, "cannot open");
+        return errno == ENOENT && input_hint_is_number(path)
+                   ? message_print("%s: there is no such file; records and ids come in files, or as in "
+                                   "'echo 7 | sstore remove --ids STORE -'",
+                                   path)
+                   : message_errno(path, "cannot open");
     if (!S_ISDIR(info.st_mode))
         return EXIT_DONE;
     const int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

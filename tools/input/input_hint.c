@@ -69,23 +69,28 @@ static bool is_prose(const char *line, size_t length)
 }
 
 #define UTF_16 "; this is UTF-16, which 'iconv -f UTF-16 -t UTF-8' converts"
+#define PARQUET "; this is a Parquet file, of which duckdb -c \"" COPY_TO_JSON "\" makes JSON Lines"
+#define COPY_TO_JSON "COPY (FROM 'FILE') TO '/dev/stdout' (FORMAT json)"
 #define UTF_16_LE "; this is UTF-16, which 'iconv -f UTF-16LE -t UTF-8' converts"
 
 /* Files that are not text, by their first bytes. */
 static const struct kind {
     const char *begin, *hint;
+    bool has_texts; /* the remedy is the same where texts are expected */
+    bool may_lack_zeros;
 } kinds[] = {
-    {"\xff\xfe", UTF_16},
-    {"\xfe\xff", UTF_16},
-    {"\x93NUMPY", "; this is a NumPy array, which --format npy reads"},
-    {"BZh", "; this is a file of bzip2, which 'bzip2 -dc' unpacks"},
-    {"\3757zXZ", "; this is a file of xz, which 'xz -dc' unpacks"},
-    {"\x04\x22\x4d\x18", "; this is a file of LZ4, which 'lz4 -dc' unpacks"},
-    {"PAR1",
-     "; this is a Parquet file: write its columns as lines, such as with DuckDB, or give them to Python's sstore"},
-    {"ARROW1", "; this is an Arrow file: write its columns as lines, or give them to Python's sstore"},
-    {"SQLite format 3", "; this is a database of SQLite, of which 'sqlite3 -tabs FILE \"SELECT ...\"' makes lines"},
-    {"PK\x03\x04", "; this is a ZIP file, which 'unzip -p' unpacks"},
+    {"\xff\xfe", UTF_16, false, true},
+    {"\xfe\xff", UTF_16, false, true},
+    {"\x93NUMPY", "; this is a NumPy array, which --format npy reads", false, false},
+    {"BZh", "; this is a file of bzip2, which 'bzip2 -dc' unpacks", true, false},
+    {"\3757zXZ", "; this is a file of xz, which 'xz -dc' unpacks", true, false},
+    {"\x04\x22\x4d\x18", "; this is a file of LZ4, which 'lz4 -dc' unpacks", true, false},
+    {"PAR1", PARQUET, true, false},
+    {"ARROW1", "; this is an Arrow file: write its columns as lines, or give them to Python's sstore", true, false},
+    {"SQLite format 3", "; this is a database of SQLite, of which 'sqlite3 -tabs FILE \"SELECT ...\"' makes lines",
+     true, false},
+    {"%PDF-", "; this is a PDF file, of which 'pdftotext FILE -' makes text", true, true},
+    {"PK\x03\x04", "; this is a ZIP file, which 'unzip -p' unpacks", true, false},
 };
 
 /* ----- lines ----- */
@@ -282,10 +287,23 @@ const char *input_hint_of_line(const char *line, size_t length, uint64_t number)
     return NULL;
 }
 
+const char *input_hint_of_no_text(const char *bytes, size_t length, bool has_zeros)
+{
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (kinds[i].has_texts && (has_zeros || kinds[i].may_lack_zeros) && begins(bytes, length, kinds[i].begin))
+            return kinds[i].hint + 2; /* without "; " */
+    return NULL;
+}
+
+bool input_hint_is_number(const char *path)
+{
+    return path[0] != '\0' && path[strspn(path, "0123456789abcdefABCDEF")] == '\0';
+}
+
 const char *input_hint_of_folder(int fd)
 {
     return faccessat(fd, "MANIFEST", F_OK, 0) == 0
-               ? "it is a store, not an input; the STORE is the first operand, and 'sstore dump' prints its records"
+               ? "it is a store, where an input is expected; 'sstore dump' prints its records"
                : "it is a folder";
 }
 

@@ -4,11 +4,16 @@
 #ifndef INPUT_HINT_H
 #define INPUT_HINT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #define INPUT_BOM "\xef\xbb\xbf" /* UTF-8's byte order mark, which some programs write before the first line */
 #define INPUT_BOM_BYTES (sizeof INPUT_BOM - 1)
+
+/* A command for shells that makes JSON Lines of CSV with a header. */
+#define INPUT_CSV_TO_JSON                                                                                              \
+    "python3 -c \"import csv,json,sys;[print(json.dumps(row)) for row in csv.DictReader(sys.stdin)]\" <"
 
 /* Does a text begin with it? Then INPUT_BOM_BYTES, otherwise 0. */
 size_t input_hint_bom_bytes(const char *text, size_t length);
@@ -16,6 +21,13 @@ size_t input_hint_bom_bytes(const char *text, size_t length);
 /* What a malformed line seems to be, and the remedy, as the end of a message; NULL if it looks like a usual line.
  * `number` is that of the line, from 1. */
 const char *input_hint_of_line(const char *line, size_t length, uint64_t number);
+
+/* The same, without a beginning, of a file of which texts are expected, by its first bytes, which may have zeros; NULL
+ * if they are of no such file. */
+const char *input_hint_of_no_text(const char *bytes, size_t length, bool has_zeros);
+
+/* May a name, of which there is no file, be meant as a fingerprint or id? */
+bool input_hint_is_number(const char *path);
 
 /* The reason why a folder, which `fd` has open, is no input, and the remedy. */
 const char *input_hint_of_folder(int fd);

@@ -78,9 +78,10 @@ static sstore_status open_file(id_table_reader *self, uint64_t *size_out, sstore
         return fail(self, error, SSTORE_ERROR_IO, SSTORE_NO_OFFSET, "cannot read the id table");
     self->mode = info.st_mode & 0777;
     *size_out = (uint64_t)info.st_size;
-    return S_ISREG(info.st_mode) ? SSTORE_OK
-                                 : fail(self, error, SSTORE_ERROR_UNSUPPORTED, SSTORE_NO_OFFSET,
-                                        "this is no regular file, so it is no id table");
+    return S_ISREG(info.st_mode)
+               ? SSTORE_OK
+               : fail(self, error, SSTORE_ERROR_UNSUPPORTED, SSTORE_NO_OFFSET,
+                      "this is no regular file, so it is no id table, which 'sstore fingerprint --id-table' makes");
 }
 
 static sstore_status read_ends(id_table_reader *self, uint64_t size, sstore_error *error)

@@ -66,7 +66,8 @@ static const struct translation {
     {"sstore_reindex()", "'sstore reindex'"},
     {"sstore_verify()", "'sstore verify'"},
     {"this is not a store: a store is a folder",
-     "this is not a store, which is a folder; 'sstore build STORE FILE' makes one of a file"},
+     "this is not a store, which is a folder; 'sstore build STORE FILE' makes one of fingerprints, and "
+     "'sstore fingerprint' makes these of texts"},
     {"set replace to replace it", "--force replaces it"},
     {"set wait_ms to wait until it ends", "--wait waits until it ends"},
     {"after wait_ms; a larger wait_ms waits longer",
