@@ -223,6 +223,29 @@ static void test_radii_are_minimal(void **state)
     testing_done();
 }
 
+/* The radii of the plan 16 are known in advance. The search finds the same: equal ones first, of which each is lowered,
+ * the last first. */
+static void test_known_radii(void **state)
+{
+    for (uint32_t k = 0; k <= SSTORE_MAX_BUILD_DISTANCE; k++) {
+        ss_plan plan;
+        int32_t radii[SS_MAX_TABLES] = {0};
+        uint64_t pattern;
+        ss_steps steps = {.left = SS_PROOF_STEPS}, lowering = {.left = SS_RADII_STEPS};
+        testing_doing("plan 16 at %u", k);
+        must_parse("16", k, &plan);
+        for (; ss_plan_find_uncovered(&plan, radii, k, &steps, &pattern); steps.left = SS_PROOF_STEPS)
+            for (uint32_t i = 0; i < plan.table_count; i++)
+                radii[i]++;
+        for (uint32_t i = plan.table_count; i-- > 0;)
+            ss_plan_lower_radius(&plan, radii, i, 0, k, &lowering);
+        for (uint32_t i = 0; i < plan.table_count; i++)
+            assert_int_equal(plan.tables[i].radius, radii[i]);
+        assert_true(lowering.left > 0);
+    }
+    testing_done();
+}
+
 /* Every plan of choices has radii at each distance. They are proved complete in few steps, and cover random patterns of
  * as many bits. */
 static void test_every_choice_has_radii(void **state)
@@ -575,6 +598,7 @@ int main(void)
         cmocka_unit_test_teardown(test_disjoint_radii_add_up, testing_teardown),
         cmocka_unit_test_teardown(test_choose_radius_follows_the_formula, testing_teardown),
         cmocka_unit_test_teardown(test_radii_are_minimal, testing_teardown),
+        cmocka_unit_test_teardown(test_known_radii, testing_teardown),
         cmocka_unit_test_teardown(test_every_choice_has_radii, testing_teardown),
         cmocka_unit_test_teardown(test_lowered_radii_equal_brute_force, testing_teardown),
         cmocka_unit_test_teardown(test_search_equals_brute_force, testing_teardown),

@@ -74,14 +74,29 @@ static bool add_choices(ss_plan *plan, uint64_t bits, uint64_t outer, const choi
     }
 }
 
+/* The radii that set_small_radii() finds for NESTED_NAME, by distance: a digit each. The search takes milliseconds, and
+ * a store of 16 words may need several for each call. */
+#define NESTED_NAME "4c1/4c1"
+static const char *const nested_radii[] = {"0000000000000000", "0000000000000000", "0000000000000000",
+                                           "0000000000000000", "1111001100000000", "0022221000000000",
+                                           "0022020220000000", "2212200222202200", "0033030330000000",
+                                           "3333333300030000", "0044040440000000", "0044040444304000",
+                                           "0055050550000000", "5545000555500000", "5555555505555400",
+                                           "6666000666500000", "0077070770000000"};
+
 /* Give all tables the smallest equal radius that can be proved complete within SS_PROOF_STEPS. Then lower single ones,
  * the last first, while the plan stays complete. For disjoint bit groups this makes the sum of (r + 1) = k + 1; the
  * wider (first) ones get the larger radii. It always succeeds: can_slip() alone proves radii that are large enough. */
-static void set_small_radii(ss_plan *plan)
+static void set_small_radii(ss_plan *plan, const char *name)
 {
     ss_steps steps = {.left = SS_PROOF_STEPS}, lowering = {.left = SS_RADII_STEPS};
     int32_t radii[SS_MAX_TABLES] = {0};
     uint64_t pattern;
+    const bool is_known = strcmp(name, NESTED_NAME) == 0 && plan->distance <= SSTORE_MAX_BUILD_DISTANCE;
+    for (uint32_t i = 0; is_known && i < plan->table_count; i++)
+        plan->tables[i].radius = nested_radii[plan->distance][i] - '0';
+    if (is_known)
+        return;
     for (; ss_plan_find_uncovered(plan, radii, plan->distance, &steps, &pattern); steps.left = SS_PROOF_STEPS)
         for (uint32_t i = 0; i < plan->table_count; i++)
             radii[i]++;
@@ -168,8 +183,8 @@ static bool parse_tables(const char *name, ss_plan *plan, bool *has_radii)
 /* The short names: numbers of tables. */
 static const struct {
     const char *name, *meaning;
-} named_plans[] = {{"20", "6c3"},     {"16", "4c1/4c1"}, {"10", "5c2"}, {"4", "4c1"},
-                   {"3", "24,20,20"}, {"2", "32,32"},    {"1", "64"}};
+} named_plans[] = {{"20", "6c3"},     {"16", NESTED_NAME}, {"10", "5c2"}, {"4", "4c1"},
+                   {"3", "24,20,20"}, {"2", "32,32"},      {"1", "64"}};
 
 /* The meaning of a named plan, or the name itself if it is written out; NULL for any other number. */
 static const char *meaning_of(const char *name)
@@ -242,7 +257,7 @@ sstore_status ss_plan_parse(const char *name, uint32_t distance, ss_plan *plan_o
     if (!parse_choices(meaning, plan_out) && !parse_tables(meaning, plan_out, &has_radii))
         return fail_name(name, error);
     if (!has_radii)
-        set_small_radii(plan_out);
+        set_small_radii(plan_out, meaning);
 
     uint64_t pattern;
     if (has_radii && ss_plan_find_uncovered(plan_out, NULL, distance, NULL, &pattern))
@@ -282,7 +297,7 @@ static bool is_named(const ss_plan *plan, const char *name)
     for (uint32_t i = 0; i < plan->table_count; i++)
         if (other.tables[i].key_mask != plan->tables[i].key_mask)
             return false;
-    set_small_radii(&other);
+    set_small_radii(&other, name);
     return ss_plan_same_tables(plan, &other);
 }
 
@@ -320,7 +335,7 @@ static bool find_name(const ss_plan *plan, char name[PLAN_NAME_BYTES])
             found = is_named(plan, name);
         }
     if (!found && plan->table_count == 16) {
-        snprintf(name, PLAN_NAME_BYTES, "4c1/4c1");
+        snprintf(name, PLAN_NAME_BYTES, NESTED_NAME);
         found = is_named(plan, name);
     }
     return found;
@@ -392,10 +407,14 @@ typedef struct bit_class {
     uint32_t flipped;
 } bit_class;
 
+/* A table's need are the flips that the pattern needs until the table does not cover it. */
+#define MAX_NEED SS_FINGERPRINT_BITS
+
 typedef struct search {
-    uint32_t class_count, table_count;
+    uint32_t class_count;
     bit_class classes[SS_FINGERPRINT_BITS];
-    int32_t need[SS_MAX_TABLES]; /* flips that the pattern needs until the table does not cover it; <= 0: none */
+    uint64_t needing[MAX_NEED + 1]; /* the set of tables of each need; those without need are in none */
+    uint32_t largest_need;
     ss_steps *steps;
 } search;
 
@@ -418,70 +437,83 @@ static void classify_bits(search *self, const ss_plan *plan)
     }
 }
 
-static void flip(search *self, bit_class *class, int32_t count)
+/* Flip a bit of a class: its tables need one flip less. Returns the set of those that needed one. */
+static uint64_t flip(search *self, bit_class *class)
 {
-    class->left -= (uint32_t)count;
-    class->flipped += (uint32_t)count;
-    for (uint64_t tables = class->tables; tables != 0; tables &= tables - 1)
-        self->need[__builtin_ctzll(tables)] -= count;
+    const uint64_t met = self->needing[1] & class->tables;
+    class->left--;
+    class->flipped++;
+    self->needing[1] ^= met;
+    for (uint32_t need = 2; need <= self->largest_need; need++) {
+        const uint64_t moved = self->needing[need] & class->tables;
+        self->needing[need] ^= moved;
+        self->needing[need - 1] |= moved;
+    }
+    return met;
 }
 
-/* The table that needs most flips, where a branch ends soonest. */
-static uint32_t neediest_table(const search *self)
+/* Undo the flip that returned `met`, when the largest need was `largest_need`. */
+static void flip_back(search *self, bit_class *class, uint64_t met, uint32_t largest_need)
 {
-    uint32_t neediest = 0;
-    for (uint32_t table = 1; table < self->table_count; table++)
-        if (self->need[table] > self->need[neediest])
-            neediest = table;
-    return neediest;
+    class->left++;
+    class->flipped--;
+    self->largest_need = largest_need;
+    for (uint32_t need = largest_need; need > 1; need--) {
+        const uint64_t moved = self->needing[need - 1] & class->tables;
+        self->needing[need - 1] ^= moved;
+        self->needing[need] |= moved;
+    }
+    self->needing[1] |= met;
 }
 
-/* Whether flips can meet the needs of all tables that need about as much as the neediest one, together. Each flip
+/* Whether flips can meet the needs of all tables that need about as much as the neediest ones, together. Each flip
  * lowers their sum by the number of them that have its class. So the largest classes are taken first, with all their
  * bits. */
-static bool can_slip(const search *self, int32_t largest_need, int32_t flips_left)
+static bool can_slip(const search *self, uint32_t flips_left)
 {
-    uint32_t left[SS_MAX_TABLES + 1] = {0}; /* bits by the number of these tables that have them */
-    uint64_t needy = 0;
-    int32_t sum = 0;
-    for (uint32_t table = 0; table < self->table_count; table++)
-        if (self->need[table] > 0 && self->need[table] + 1 >= largest_need) {
-            needy |= UINT64_C(1) << table;
-            sum += self->need[table];
-        }
+    const uint32_t need = self->largest_need;
+    const uint64_t needy = self->needing[need] | self->needing[need - 1];
+    const uint32_t count = ss_popcount(needy);
+    uint32_t sum = (need - 1) * count + ss_popcount(self->needing[need]);
+    uint32_t left[SS_MAX_TABLES + 1]; /* bits by the number of these tables that have them */
+    if (sum > flips_left * count)
+        return false;
+    memset(left, 0, (count + 1) * sizeof *left);
     for (uint32_t i = 0; i < self->class_count; i++)
-        left[ss_popcount(self->classes[i].tables & needy)] += self->classes[i].left;
-    for (uint32_t tables = ss_popcount(needy); tables > 0 && flips_left > 0 && sum > 0; tables--) {
-        const int32_t flips = flips_left < (int32_t)left[tables] ? flips_left : (int32_t)left[tables];
-        sum -= flips * (int32_t)tables;
+        if (self->classes[i].left > 0)
+            left[ss_popcount(self->classes[i].tables & needy)] += self->classes[i].left;
+    for (uint32_t tables = count; tables > 0 && flips_left > 0 && sum > 0; tables--) {
+        const uint32_t flips = ss_min_u32(flips_left, left[tables]);
+        sum -= ss_min_u32(sum, flips * tables);
         flips_left -= flips;
     }
-    return sum <= 0;
+    return sum == 0;
 }
 
-static bool slip_through(search *self, int32_t flips_left)
+static bool slip_through(search *self, uint32_t flips_left)
 {
-    uint32_t table = neediest_table(self);
-    if (self->need[table] <= 0)
-        return true;
+    while (self->needing[self->largest_need] == 0)
+        if (--self->largest_need == 0)
+            return true;
+    const uint32_t largest_need = self->largest_need;
     if (!ss_steps_take(self->steps, 1))
         return false;
-    if (self->need[table] > flips_left || !can_slip(self, self->need[table], flips_left))
+    if (largest_need > flips_left || !can_slip(self, flips_left))
         return false;
+    /* A branch ends soonest at a table that needs most flips. */
+    const uint64_t neediest = self->needing[largest_need] & -self->needing[largest_need];
     uint32_t closed[SS_FINGERPRINT_BITS]; /* the value of `left` before */
     uint32_t tried = 0;
-    bool found = false;
-    for (; tried < self->class_count && !found; tried++) {
+    for (; tried < self->class_count; tried++) {
         bit_class *class = &self->classes[tried];
-        if ((class->tables >> table & 1) && class->left > 0) {
-            flip(self, class, 1);
-            found = slip_through(self, flips_left - 1);
-            if (found)
+        if ((class->tables & neediest) != 0 && class->left > 0) {
+            const uint64_t met = flip(self, class);
+            if (slip_through(self, flips_left - 1))
                 return true; /* with the flips in place */
-            flip(self, class, -1);
+            flip_back(self, class, met, largest_need);
         }
         closed[tried] = class->left;
-        if (class->tables >> table & 1)
+        if ((class->tables & neediest) != 0)
             class->left = 0;
     }
     for (uint32_t i = 0; i < tried; i++)
@@ -493,16 +525,17 @@ bool ss_plan_find_uncovered(const ss_plan *plan, const int32_t *radii, uint32_t 
                             uint64_t *pattern_out)
 {
     ss_steps own_steps = {.left = SS_CALL_STEPS};
-    search self = {.table_count = plan->table_count, .steps = steps != NULL ? steps : &own_steps};
+    search self = {.largest_need = MAX_NEED, .steps = steps != NULL ? steps : &own_steps};
     *pattern_out = 0;
     for (uint32_t table = 0; table < plan->table_count; table++) {
         const int32_t radius = radii != NULL ? radii[table] : plan->tables[table].radius;
         if (radius >= (int32_t)plan->tables[table].prefix_bits)
             return false; /* covers everything */
-        self.need[table] = radius + 1;
+        if (radius != SS_NO_PROBE)
+            self.needing[radius + 1] |= UINT64_C(1) << table;
     }
     classify_bits(&self, plan);
-    if (!slip_through(&self, (int32_t)distance))
+    if (!slip_through(&self, distance))
         return self.steps->left == 0;
     for (uint32_t i = 0; i < self.class_count; i++)
         for (uint64_t bits = self.classes[i].bits; self.classes[i].flipped > 0; self.classes[i].flipped--) {
