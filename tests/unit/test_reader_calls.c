@@ -13,6 +13,7 @@
 #include "support/scratch.h"
 #include "support/testing.h"
 #include "support/use_store.h"
+#include "support/widened.h"
 
 #define RECORDS 300u
 #define RECIPE "test-recipe 1"
@@ -733,6 +734,70 @@ static void test_memory_limit(void **state)
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
+/* ----- what opening leaves to later calls ----- */
+
+static uint32_t tables_ready_to_decode(const ss_segment *segment)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < segment->table_count; i++)
+        count += atomic_load(&segment->tables[i].code.can_decode);
+    for (uint32_t i = 0; i < segment->index_count; i++)
+        count += tables_ready_to_decode(segment->indexes[i]);
+    return count;
+}
+
+/* A table's code is made ready to decode when a query first reads one of its blocks; so is the text of a plan. */
+static void test_work_is_left_to_later_calls(void **state)
+{
+    const fixture *self = *state;
+    const ss_segment *segment = self->store->segments[0];
+    sstore_statistics first = SSTORE_STATISTICS_INIT, second = SSTORE_STATISTICS_INIT;
+    sstore *scanning = store_must_open(self->path, SSTORE_IO_MMAP, SSTORE_STRATEGY_FULL_SCAN);
+    sstore_cursor *cursor = store_must_cursor(scanning);
+    uint64_t match_count;
+    assert_int_equal(tables_ready_to_decode(scanning->segments[0]), 0);
+    assert_ok(sstore_query_columns(cursor, self->data.fingerprints[0], 3, NULL, 0, &match_count, NULL), NULL);
+    assert_int_equal(tables_ready_to_decode(scanning->segments[0]), 1);
+    sstore_cursor_free(cursor);
+    sstore_close(scanning);
+    assert_null(atomic_load(&segment->plan_text));
+    assert_ok(sstore_stat(self->store, &first, NULL), NULL);
+    const char *kept = atomic_load(&segment->plan_text);
+    assert_string_equal(kept, first.plan);
+    assert_ok(sstore_stat(self->store, &second, NULL), NULL);
+    assert_string_equal(first.plan, second.plan);
+    assert_ptr_equal(atomic_load(&segment->plan_text), kept);
+}
+
+/* The text of the plans of words: each as ss_plan_format() writes it, also if several have the same. */
+static void test_plans_of_words(void **state)
+{
+    const fixture *self = *state;
+    char path[256], expected[SS_PLAN_TEXT_BYTES] = "";
+    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_statistics facts = SSTORE_STATISTICS_INIT;
+    size_t used = 0;
+    snprintf(path, sizeof path, "%s", scratch_path("wide"));
+    options.distance = 29;
+    options.plan = "6c3";
+    widened_words = 3;
+    store_must_build(path, &options, &self->data);
+    widened_words = 1;
+    sstore *store = store_must_open(path, SSTORE_IO_PREAD, SSTORE_STRATEGY_AUTO);
+    const ss_segment *segment = store->segments[0];
+    assert_int_equal(segment->index_count, 3);
+    for (uint32_t i = 0; i < segment->index_count; i++) {
+        const ss_manifest_segment *index = &segment->indexes[i]->metadata;
+        used += (size_t)snprintf(expected + used, sizeof expected - used, "%s%d=", i > 0 ? "; " : "",
+                                 ss_word_index_radius(index->kind));
+        used += ss_plan_format(&index->plan, expected + used, sizeof expected - used);
+    }
+    assert_ok(sstore_stat(store, &facts, NULL), NULL);
+    assert_string_equal(facts.plan, expected);
+    sstore_close(store);
+    scratch_remove(path);
+}
+
 /* ----- words ----- */
 
 static void test_names_of_statuses(void **state)
@@ -848,6 +913,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_auto_mode, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_memory_limit, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_skipped_ids, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_work_is_left_to_later_calls, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_plans_of_words, set_up, tear_down),
         cmocka_unit_test(test_names_of_statuses),
         cmocka_unit_test(test_long_path),
         cmocka_unit_test_setup_teardown(test_path_ends_with_a_slash, set_up, tear_down),

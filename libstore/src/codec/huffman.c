@@ -97,10 +97,13 @@ bool ss_huffman_valid(const uint8_t lengths[SS_SYMBOL_COUNT], const char **reaso
     return symbols == 0 || (symbols == 1 && last == 1) || (symbols > 1 && space == 1u << SS_MAX_CODE_BITS);
 }
 
-/* Assign the canonical codes, reversed. */
-static void assign_codes(ss_code *code)
+void ss_code_assign(ss_code *code, const uint8_t lengths[SS_SYMBOL_COUNT])
 {
     uint32_t next = 0;
+    code->kernels = ss_kernels_best();
+    atomic_init(&code->can_decode, false);
+    memset(code->codes, 0, sizeof code->codes);
+    memcpy(code->lengths, lengths, sizeof code->lengths);
     for (uint32_t length = 1; length <= SS_MAX_CODE_BITS; length++, next <<= 1)
         for (uint32_t h = 0; h < SS_SYMBOL_COUNT; h++) {
             if (code->lengths[h] != length)
@@ -128,20 +131,23 @@ static ss_lookup make_lookup(const uint8_t single[1u << SS_MAX_CODE_BITS], const
     return all | symbols << 8 | used;
 }
 
-void ss_code_init(ss_code *code, const uint8_t lengths[SS_SYMBOL_COUNT])
+void ss_code_fill(ss_code *code)
 {
     uint8_t single[1u << SS_MAX_CODE_BITS];
-    code->kernels = ss_kernels_best();
-    memset(code->codes, 0, sizeof code->codes);
-    memcpy(code->lengths, lengths, sizeof code->lengths);
-    assign_codes(code);
     memset(single, SS_SYMBOL_COUNT, sizeof single);
     for (uint32_t h = 0; h < SS_SYMBOL_COUNT; h++)
-        if (lengths[h] != 0)
-            for (uint32_t bits = code->codes[h]; bits < sizeof single; bits += 1u << lengths[h])
+        if (code->lengths[h] != 0)
+            for (uint32_t bits = code->codes[h]; bits < sizeof single; bits += 1u << code->lengths[h])
                 single[bits] = (uint8_t)h;
     for (uint32_t bits = 0; bits < sizeof single; bits++)
         code->lookup[bits] = make_lookup(single, code, bits);
+    atomic_store_explicit(&code->can_decode, true, memory_order_release);
+}
+
+void ss_code_init(ss_code *code, const uint8_t lengths[SS_SYMBOL_COUNT])
+{
+    ss_code_assign(code, lengths);
+    ss_code_fill(code);
 }
 
 /* ===== counting a table ===== */

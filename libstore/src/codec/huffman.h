@@ -10,6 +10,8 @@
 #ifndef SS_HUFFMAN_H
 #define SS_HUFFMAN_H
 
+#include <stdatomic.h>
+
 #include "base/bitcount.h"
 #include "base/common.h"
 #include "codec/bits.h"
@@ -33,6 +35,7 @@ typedef struct ss_code {
     const ss_kernels *kernels;        /* ss_kernels_best() except in tests */
     uint8_t lengths[SS_SYMBOL_COUNT]; /* 0: h has no code */
     uint16_t codes[SS_SYMBOL_COUNT];  /* reversed */
+    atomic_bool can_decode;           /* the look-up table is filled */
     ss_lookup lookup[1u << SS_MAX_CODE_BITS];
 } ss_code;
 
@@ -45,7 +48,11 @@ void ss_huffman_lengths(const uint64_t counts[SS_SYMBOL_COUNT], uint8_t lengths[
 /* Whether the lengths make a complete code, or are one length of 1, or none. On false, *reason says why. */
 bool ss_huffman_valid(const uint8_t lengths[SS_SYMBOL_COUNT], const char **reason);
 
-/* Build codes and the look-up table from valid lengths. */
+/* Build codes from valid lengths: enough to encode. */
+void ss_code_assign(ss_code *code, const uint8_t lengths[SS_SYMBOL_COUNT]);
+/* Fill the look-up table, which takes a hundred times longer. One thread at a time; others may see can_decode. */
+void ss_code_fill(ss_code *code);
+/* Both. */
 void ss_code_init(ss_code *code, const uint8_t lengths[SS_SYMBOL_COUNT]);
 
 /* ===== counting a table ===== */

@@ -70,6 +70,12 @@ bool ss_plan_valid(const ss_plan *plan, ss_steps *steps, const char **reason);
 /* Whether two plans have the same tables. */
 bool ss_plan_same_tables(const ss_plan *a, const ss_plan *b);
 
+/* Whether they also are for the same distance. */
+static inline bool ss_plan_same(const ss_plan *a, const ss_plan *b)
+{
+    return a->distance == b->distance && ss_plan_same_tables(a, b);
+}
+
 /*
  * Look for an error pattern of at most `distance` bits that no table covers under `radii` (one for each table; NULL:
  * the plan's own). Returns false if the radii are proved complete, else true and the pattern. If the steps (NULL:

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "store/store.h"
 
 /* Bits of all steps of a table: the entropy of the symbols, the suffixes and the lower halves. */
@@ -21,15 +22,12 @@ static double bound_bits(const ss_block_header *header)
 }
 
 /* Bits that Rice coding of the gaps takes with the best parameter b: b low bits, the remaining bits of the gap in
- * unary, and a stop bit. The sum of (gap >> b) over all gaps follows exactly from the counts of gaps with a 1 at each
- * bit. */
+ * unary, and a stop bit. The sum of (gap >> b) over all gaps follows from the counts of gaps with a 1 at each bit. */
 static double rice_bits(const ss_block_header *header)
 {
-    double count = (double)header->item_count - 1, best = INFINITY;
-    for (uint32_t b = 0; b < SS_FINGERPRINT_BITS; b++) {
-        double unary = 0;
-        for (uint32_t bit = b; bit < SS_FINGERPRINT_BITS; bit++)
-            unary += (double)header->gap_bit_counts[63 - bit] * ldexp(1.0, (int)(bit - b));
+    double count = (double)header->item_count - 1, best = INFINITY, unary = 0;
+    for (uint32_t b = SS_FINGERPRINT_BITS; b-- > 0;) {
+        unary = 2 * unary + (double)header->gap_bit_counts[63 - b];
         best = fmin(best, unary + count * (b + 1));
     }
     return best;
@@ -115,23 +113,49 @@ static uint64_t sum_tables(const ss_manifest_segment *part)
     return bytes;
 }
 
-/* Write a segment's plan, or the radii and plans of its word indexes. */
-static void format_plan(const ss_segment *segment, char *buffer, size_t size)
+/* The first word index of a segment that has the plan of index `i`. */
+static uint32_t first_with_plan(const ss_segment *segment, uint32_t i)
 {
-    const ss_plan *last = NULL;
-    char text[SS_PLAN_TEXT_BYTES]; /* of the last plan: most words have the same */
-    size_t used = 0;
-    buffer[0] = '\0';
-    if (segment->metadata.words == 1)
-        (void)ss_plan_format(&segment->metadata.plan, buffer, size);
+    uint32_t first = 0;
+    while (!ss_plan_same(&segment->indexes[first]->metadata.plan, &segment->indexes[i]->metadata.plan))
+        first++;
+    return first;
+}
+
+/* Write the radii and plans of a segment's word indexes. Finding a plan's name takes long, so it is found once. */
+static void format_word_plans(const ss_segment *segment, char *buffer, size_t size)
+{
+    size_t begins[SSTORE_MAX_WORDS], lengths[SSTORE_MAX_WORDS], used = 0;
     for (uint32_t i = 0; i < segment->index_count && used < size; i++) {
         const ss_manifest_segment *index = &segment->indexes[i]->metadata;
-        if (last == NULL || last->distance != index->plan.distance || !ss_plan_same_tables(last, &index->plan))
-            (void)ss_plan_format(&index->plan, text, sizeof text);
-        last = &index->plan;
-        used += (size_t)snprintf(buffer + used, size - used, "%s%d=%s", i > 0 ? "; " : "",
-                                 ss_word_index_radius(index->kind), text);
+        const uint32_t known = first_with_plan(segment, i);
+        used += (size_t)snprintf(buffer + used, size - used, "%s%d=", i > 0 ? "; " : "",
+                                 ss_word_index_radius(index->kind));
+        if (used >= size)
+            return;
+        begins[i] = used;
+        lengths[i] = known < i ? lengths[known] : ss_plan_format(&index->plan, buffer + used, size - used);
+        if (known < i)
+            memmove(buffer + used, buffer + begins[known], ss_min_u64(lengths[i], size - used));
+        used += lengths[i];
+        buffer[ss_min_u64(used, size - 1)] = '\0';
     }
+}
+
+/* Write a segment's plan, and keep the text for the next call. */
+static void format_plan(ss_segment *segment, char *buffer, size_t size)
+{
+    char *known = atomic_load_explicit(&segment->plan_text, memory_order_acquire);
+    buffer[0] = '\0';
+    if (known != NULL)
+        snprintf(buffer, size, "%s", known);
+    else if (segment->metadata.words == 1)
+        (void)ss_plan_format(&segment->metadata.plan, buffer, size);
+    else
+        format_word_plans(segment, buffer, size);
+    char *kept = known == NULL ? ss_strdup(buffer) : NULL;
+    if (kept != NULL && !atomic_compare_exchange_strong(&segment->plan_text, &known, kept))
+        ss_free(kept); /* another thread was faster */
 }
 
 /* Fill in all but the plan's text. */
@@ -195,7 +219,7 @@ sstore_status sstore_stat(const sstore *store, sstore_statistics *statistics_out
         .memory_bytes = ss_store_memory_bytes(manifest, store->options.io),
         .total_bytes = ss_manifest_total_bytes(manifest),
     };
-    const ss_segment *planned = NULL; /* the largest segment that adds */
+    ss_segment *planned = NULL; /* the largest segment that adds */
     uint64_t largest = 0;
     for (uint32_t i = 0; i < manifest->segment_count; i++) {
         sstore_segment_statistics segment;

@@ -24,10 +24,21 @@ static bool begins_too_low(const ss_block *block, uint64_t key)
     return block->first <= ss_upper(key) && ss_block_first(block) <= key;
 }
 
+/* Many files of a store of several words are never read, so their codes are not made ready before. */
+static void fill_code(const ss_checked_blocks *checked)
+{
+    pthread_mutex_lock(checked->filling);
+    if (!atomic_load_explicit(&checked->code->can_decode, memory_order_relaxed))
+        ss_code_fill(checked->code);
+    pthread_mutex_unlock(checked->filling);
+}
+
 sstore_status ss_checked_block_open(const ss_checked_blocks *checked, uint64_t number, const uint8_t *bytes,
                                     ss_block *block_out, sstore_error *error)
 {
     const char *reason;
+    if (SS_UNLIKELY(!atomic_load_explicit(&checked->code->can_decode, memory_order_acquire)))
+        fill_code(checked);
     if (SS_UNLIKELY(!ss_block_open(block_out, bytes, checked->reader->header.block_bytes, checked->code, &reason)))
         return fail(checked, number, reason, error);
     if (checked->ranks != NULL && SS_UNLIKELY(!count_fits(checked, number, block_out->count)))

@@ -103,9 +103,12 @@ static sstore_status open_blocks(ss_segment *segment, const ss_dir *dir, uint32_
                 header->key_mask == plan->key_mask;
         if (has_code) {
             ss_permutation_init(&table->permutation, plan->key_mask);
-            ss_code_init(&table->code, header->code_lengths);
+            ss_code_assign(&table->code, header->code_lengths);
         }
-        table->checked = (ss_checked_blocks){.reader = blocks, .words = metadata->words, .code = &table->code};
+        table->checked = (ss_checked_blocks){.reader = blocks,
+                                             .words = metadata->words,
+                                             .code = &table->code,
+                                             .filling = &segment->filling};
     }
     return fits ? SSTORE_OK : ss_fail_damaged(error, blocks->file.path, 0, "the header contradicts the manifest");
 }
@@ -155,7 +158,8 @@ static sstore_status open_files(ss_segment *segment, const ss_dir *dir, const ss
     const uint32_t table_count = use->records_only ? 1 : metadata->plan.table_count;
     const uint32_t file_count = table_count + (metadata->has_ids ? 1 : 0);
     sstore_status status = SSTORE_OK;
-    segment->tables = ss_alloc(table_count, sizeof *segment->tables);
+    segment->tables = ss_alloc_sparse(table_count *
+                                      sizeof *segment->tables); /* most of it codes, which few tables need */
     if (segment->tables == NULL)
         return ss_fail_memory(error, table_count * sizeof *segment->tables);
     segment->table_count = table_count;
@@ -215,6 +219,8 @@ static sstore_status open_in(const ss_dir *dir, const ss_manifest_segment *part,
     if (segment == NULL)
         return ss_fail_memory(error, sizeof *segment);
     atomic_init(&segment->reference_count, 1);
+    atomic_init(&segment->plan_text, NULL);
+    pthread_mutex_init(&segment->filling, NULL);
     segment->metadata = *part;
     segment->metadata.indexes = NULL;
     segment->costs = (ss_cost_model){.fingerprint_count = (double)part->distinct_count,
@@ -307,6 +313,8 @@ void ss_segment_release(ss_segment *segment)
     ss_block_reader_close(&segment->ids);
     ss_key_index_free(&segment->ids_keys);
     ss_directory_close(segment->directory);
+    ss_free(atomic_load(&segment->plan_text));
+    pthread_mutex_destroy(&segment->filling);
     ss_free(segment);
 }
 

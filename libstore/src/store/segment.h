@@ -1,11 +1,12 @@
 /*
  * segment.h - an open segment: its tables, id column and directory, and the key indexes. Immutable, so that cursors of
- * all threads and all handles of a store share it; only the radii for other distances are added when a query first
- * needs them. Opening checks the files as far as possible without reading blocks.
+ * all threads and all handles of a store share it; only codes are made ready to decode, and the radii for other
+ * distances added, when a query first needs them. Opening checks the files as far as possible without reading blocks.
  */
 #ifndef SS_SEGMENT_H
 #define SS_SEGMENT_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 
 #include "plan/cost.h"
@@ -87,6 +88,8 @@ typedef struct ss_segment {
     ss_key_index ids_keys; /* each block's last rank */
     ss_checked_blocks checked_ids;
     ss_cost_model costs;
+    _Atomic(char *) plan_text;                     /* as in statistics; owned, NULL until it is first wanted */
+    pthread_mutex_t filling;                       /* of a table's code: checked_block.h */
     atomic_uchar planned[SS_FINGERPRINT_BITS + 1]; /* an ss_planning for each distance of queries */
 } ss_segment;
 

@@ -69,9 +69,13 @@ static bool has_word_plans(const ss_manifest_segment *segment, const char *name)
 {
     ss_plan plan;
     bool has = true;
-    for (uint32_t i = 0; has && i < segment->words; i++)
-        has = ss_plan_parse(name, ss_word_index_distance(segment->indexes[i].kind), &plan, NULL) == SSTORE_OK &&
-              ss_plan_same_tables(&plan, &segment->indexes[i].plan);
+    for (uint32_t i = 0; has && i < segment->words; i++) {
+        const ss_plan *own = &segment->indexes[i].plan;
+        uint32_t known = 0; /* the first that has this plan: making one takes long */
+        while (!ss_plan_same(&segment->indexes[known].plan, own))
+            known++;
+        has = known < i || (ss_plan_parse(name, own->distance, &plan, NULL) == SSTORE_OK && ss_plan_same(&plan, own));
+    }
     return has;
 }
 

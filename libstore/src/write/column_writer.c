@@ -50,7 +50,7 @@ sstore_status ss_column_writer_open(ss_column_writer *writer, const ss_dir *dir,
         return ss_fail_memory(error, sizeof *writer->code + (uint64_t)max * (sizeof *writer->carried + 1));
     if (!of_ids) {
         set_code(&header, segment, metadata);
-        ss_code_init(writer->code, header.code_lengths);
+        ss_code_assign(writer->code, header.code_lengths);
     }
     return ss_block_writer_open(&writer->file, dir, &header, error);
 }

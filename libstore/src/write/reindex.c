@@ -91,7 +91,6 @@ static sstore_status write_table(reindexing *self, const ss_table *table, uint32
                                  ss_directory_writer *directory, sstore_error *error)
 {
     const uint32_t words = table->checked.words;
-    const ss_checked_blocks checked = {.reader = &table->blocks, .words = words, .code = &table->code};
     ss_table_iterator iterator;
     ss_array_writer keys, ranks;
     const uint64_t *values;
@@ -99,7 +98,7 @@ static sstore_status write_table(reindexing *self, const ss_table *table, uint32
     uint32_t count = 0;
     ss_array_writer_init(&keys, directory, SS_ARRAY_KEYS, number);
     ss_array_writer_init(&ranks, directory, SS_ARRAY_RANKS, number);
-    sstore_status status = ss_table_iterator_open(&iterator, &checked, error);
+    sstore_status status = ss_table_iterator_open(&iterator, &table->checked, error);
     while (status == SSTORE_OK) {
         status = ss_table_iterator_next(&iterator, &values, &count, error);
         if (status != SSTORE_OK || count == 0)
