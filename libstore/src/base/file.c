@@ -26,6 +26,7 @@
 #define MAX_PARTS 1024u                /* the system takes no more at once */
 #define MAX_TRANSFER ((size_t)1 << 30) /* Linux moves at most 2 GiB - 4 KiB in one call */
 #define MAX_NAME_ATTEMPTS 100u
+#define READ_AROUND_BYTES 65536u /* Linux reads about as many around a page of a map */
 
 static sstore_status fail_io(sstore_error *error, const char *path, uint64_t offset, const char *what)
 {
@@ -287,6 +288,7 @@ sstore_status ss_file_open_at(const ss_dir *dir, const char *name, ss_file *file
         status = fail_io(error, file_out->path, SSTORE_NO_OFFSET, "open");
     else if (!S_ISREG(info.st_mode)) /* also a socket, which cannot be opened: ENXIO */
         status = ss_fail_damaged(error, file_out->path, SSTORE_NO_OFFSET, "is not a regular file");
+    file_out->opened_bytes = (uint64_t)info.st_size;
     if (status != SSTORE_OK)
         ss_file_close(file_out);
     return status;
@@ -337,7 +339,6 @@ sstore_status ss_file_copy(const ss_file *from, const ss_file *to, uint64_t size
 sstore_status ss_file_link_or_copy(const ss_dir *from, const ss_dir *to, const char *name, sstore_error *error)
 {
     ss_file file = SS_FILE_NONE, copy = SS_FILE_NONE;
-    uint64_t size = 0;
     ss_u128 hash;
     const bool linked = linkat(from->fd, name, to->fd, name, 0) == 0;
     if (!linked && !is_without_links(errno))
@@ -347,9 +348,7 @@ sstore_status ss_file_link_or_copy(const ss_dir *from, const ss_dir *to, const c
     if (status == SSTORE_OK && !linked)
         status = ss_file_create_at(to, name, &copy, error);
     if (status == SSTORE_OK && !linked)
-        status = ss_file_size(&file, &size, error);
-    if (status == SSTORE_OK && !linked)
-        status = ss_file_copy(&file, &copy, size, &hash, error);
+        status = ss_file_copy(&file, &copy, file.opened_bytes, &hash, error);
     if (status == SSTORE_OK) /* also after a link: the file's writer may not have synced it */
         status = ss_file_sync(linked ? &file : &copy, error);
     ss_file_close(&copy);
@@ -513,7 +512,8 @@ sstore_status ss_file_map(const ss_file *file, uint64_t size, const uint8_t **ma
     void *map = mmap(NULL, size, PROT_READ, MAP_SHARED, file->fd, 0);
     if (map == MAP_FAILED)
         return fail_io(error, file->path, SSTORE_NO_OFFSET, "mmap");
-    (void)posix_madvise(map, size, POSIX_MADV_RANDOM);
+    if (size > READ_AROUND_BYTES) /* a smaller one is read at once */
+        (void)posix_madvise(map, size, POSIX_MADV_RANDOM);
     *map_out = map;
     return SSTORE_OK;
 }

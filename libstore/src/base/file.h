@@ -20,6 +20,7 @@ typedef struct ss_dir {
 typedef struct ss_file {
     int fd;
     char *path;
+    uint64_t opened_bytes; /* the size when ss_file_open_at() opened it */
 } ss_file;
 
 #define SS_DIR_NONE ((ss_dir){.fd = -1, .path = NULL})

@@ -216,10 +216,11 @@ static sstore_status map(ss_block_reader *reader, sstore_error *error)
     if (reader->checked == NULL)
         return ss_fail_memory(error, reader->header.block_count / 8);
     const sstore_status status = ss_file_map(&reader->file, reader->file_bytes, &reader->base, error);
-    ss_file_expect_random(&reader->file); /* sequential reads have ss_read_ahead */
     if (status == SSTORE_OK && reader->file_bytes <= SMALL_MAP_BYTES &&
         ss_platform_populate(reader->base, SS_HEADER_BYTES))
         ss_file_release(&reader->file);
+    else
+        ss_file_expect_random(&reader->file); /* sequential reads have ss_read_ahead */
     return status;
 }
 
@@ -231,10 +232,9 @@ sstore_status ss_block_reader_open(ss_block_reader *reader, const ss_dir *dir, c
     *reader = (ss_block_reader){.file = SS_FILE_NONE, .io = io};
     ss_block_file_name(name, metadata->number);
     sstore_status status = ss_file_open_at(dir, name, &reader->file, error);
-    if (status == SSTORE_OK)
-        status = ss_file_size(&reader->file, &reader->file_bytes, error);
     if (status != SSTORE_OK)
         return status;
+    reader->file_bytes = reader->file.opened_bytes;
     if (reader->file_bytes != expected)
         return ss_fail_damaged(error, reader->file.path, ss_min_u64(reader->file_bytes, expected),
                                "the file has %llu bytes instead of %llu", (unsigned long long)reader->file_bytes,

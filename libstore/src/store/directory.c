@@ -226,16 +226,13 @@ static sstore_status load_file(ss_directory *directory, const ss_dir *dir, uint3
                                ss_u128 checksum, sstore_error *error)
 {
     ss_file file = SS_FILE_NONE;
-    uint64_t actual_bytes;
     ss_u128 actual;
     sstore_status status = ss_file_open_at(dir, SS_DIRECTORY_NAME, &file, error);
     if (status == SSTORE_OK)
         status = ss_directory_check_format(lmdb_format, file.path, error);
-    if (status == SSTORE_OK)
-        status = ss_file_size(&file, &actual_bytes, error);
-    if (status == SSTORE_OK && actual_bytes != bytes)
-        status = ss_fail_damaged(error, file.path, ss_min_u64(actual_bytes, bytes),
-                                 "the file has %llu bytes instead of %llu", (unsigned long long)actual_bytes,
+    if (status == SSTORE_OK && file.opened_bytes != bytes)
+        status = ss_fail_damaged(error, file.path, ss_min_u64(file.opened_bytes, bytes),
+                                 "the file has %llu bytes instead of %llu", (unsigned long long)file.opened_bytes,
                                  (unsigned long long)bytes);
     if (status == SSTORE_OK)
         status = ss_file_load_sealed(&file, bytes, &directory->memory, &actual, error);
