@@ -9,7 +9,7 @@
 #include "support/scratch.h"
 #include "support/testing.h"
 
-#define BLOCK_BYTES 512u
+#define BLOCK_BYTES 2048u
 #define CONTENT_BYTES (BLOCK_BYTES - SS_BLOCK_TRAILER_BYTES)
 #define BLOCK_COUNT 7u
 #define TABLE_NUMBER 3u
@@ -244,6 +244,32 @@ static void test_other_blocks_stay_readable(void **state)
     file_free(made);
 }
 
+/* A small file is copied instead of mapped, and closed. Its blocks are checked when they are read, as in a map. */
+static void test_small_files_are_copied(void **state)
+{
+    rng random = rng_seeded(run_seed + 13);
+    for (uint32_t block_count = 1; block_count <= BLOCK_COUNT; block_count++) {
+        block_file *made = file_make(&random, TABLE_NUMBER, block_count);
+        const bool is_small = made->whole.size <= 16384;
+        const uint8_t changed = (uint8_t)~made->whole.data[SS_HEADER_BYTES];
+        ss_block_reader reader;
+        uint8_t buffer[BLOCK_BYTES];
+        const uint8_t *got;
+        sstore_error error;
+        testing_doing("%u blocks", block_count);
+        file_patch(made->path, SS_HEADER_BYTES, &changed, 1);
+        assert_ok(ss_block_reader_open(&reader, &made->dir, &made->facts, SSTORE_IO_MMAP, &error), &error);
+        assert_int_equal(reader.io, is_small ? SSTORE_IO_MEMORY : SSTORE_IO_MMAP);
+        assert_true(!is_small || (reader.file.fd < 0 && truncate(made->path, 0) == 0));
+        assert_status(ss_block_reader_get(&reader, 0, buffer, &got, &error), SSTORE_ERROR_DAMAGED, &error);
+        for (uint32_t block = 1; block < block_count; block++)
+            assert_ok(ss_block_reader_get_once(&reader, block, buffer, &got, &error), &error);
+        ss_block_reader_close(&reader);
+        file_free(made);
+    }
+    testing_done();
+}
+
 static void test_blocks_in_wrong_places(void **state)
 {
     rng random = rng_seeded(run_seed + 6);
@@ -422,6 +448,7 @@ int main(void)
         cmocka_unit_test_teardown(test_every_changed_byte_is_seen, testing_teardown),
         cmocka_unit_test(test_damage_is_located),
         cmocka_unit_test(test_other_blocks_stay_readable),
+        cmocka_unit_test_teardown(test_small_files_are_copied, testing_teardown),
         cmocka_unit_test_teardown(test_blocks_in_wrong_places, testing_teardown),
         cmocka_unit_test(test_block_of_another_code),
         cmocka_unit_test(test_salt_depends_on_the_place),

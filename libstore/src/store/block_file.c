@@ -170,7 +170,11 @@ static sstore_status check_header(ss_block_reader *reader, const ss_block_file_m
 {
     uint8_t bytes[SS_HEADER_BYTES];
     ss_u128 checksum;
-    sstore_status status = ss_file_read_at(&reader->file, 0, bytes, sizeof bytes, error);
+    sstore_status status = SSTORE_OK;
+    if (reader->base != NULL)
+        memcpy(bytes, reader->base, sizeof bytes);
+    else
+        status = ss_file_read_at(&reader->file, 0, bytes, sizeof bytes, error);
     if (status == SSTORE_OK)
         status = ss_block_header_decode(bytes, reader->file.path, &reader->header, &checksum, error);
     if (status != SSTORE_OK)
@@ -199,11 +203,24 @@ static sstore_status load(ss_block_reader *reader, sstore_error *error)
     if (bytes == NULL)
         return ss_fail_memory(error, reader->file_bytes);
     reader->base = bytes;
-    sstore_status status = ss_file_read_at(&reader->file, 0, bytes, reader->file_bytes, error);
-    for (uint64_t block = 0; status == SSTORE_OK && block < reader->header.block_count; block++)
-        status = check_block(reader, block, bytes + ss_block_offset(reader, block), error);
+    reader->io = SSTORE_IO_MEMORY;
+    const sstore_status status = ss_file_read_at(&reader->file, 0, bytes, reader->file_bytes, error);
     ss_file_release(&reader->file); /* nothing is read again */
     return status;
+}
+
+static sstore_status check_blocks(const ss_block_reader *reader, sstore_error *error)
+{
+    sstore_status status = SSTORE_OK;
+    for (uint64_t block = 0; status == SSTORE_OK && block < reader->header.block_count; block++)
+        status = check_block(reader, block, reader->base + ss_block_offset(reader, block), error);
+    return status;
+}
+
+static sstore_status expect_checks(ss_block_reader *reader, sstore_error *error)
+{
+    reader->checked = ss_alloc(reader->header.block_count / 8 + 1, sizeof *reader->checked);
+    return reader->checked != NULL ? SSTORE_OK : ss_fail_memory(error, reader->header.block_count / 8);
 }
 
 /* A store of several words has many small files, and a process may have few descriptors. So a small mapped file is
@@ -212,9 +229,6 @@ static sstore_status load(ss_block_reader *reader, sstore_error *error)
 
 static sstore_status map(ss_block_reader *reader, sstore_error *error)
 {
-    reader->checked = ss_alloc(reader->header.block_count / 8 + 1, sizeof *reader->checked);
-    if (reader->checked == NULL)
-        return ss_fail_memory(error, reader->header.block_count / 8);
     const sstore_status status = ss_file_map(&reader->file, reader->file_bytes, &reader->base, error);
     if (status == SSTORE_OK && reader->file_bytes <= SMALL_MAP_BYTES &&
         ss_platform_populate(reader->base, SS_HEADER_BYTES))
@@ -239,10 +253,15 @@ sstore_status ss_block_reader_open(ss_block_reader *reader, const ss_dir *dir, c
         return ss_fail_damaged(error, reader->file.path, ss_min_u64(reader->file_bytes, expected),
                                "the file has %llu bytes instead of %llu", (unsigned long long)reader->file_bytes,
                                (unsigned long long)expected);
-    status = check_header(reader, metadata, error);
-    if (status == SSTORE_OK && io == SSTORE_IO_MEMORY)
+    if (io == SSTORE_IO_MEMORY || ss_block_file_is_copied(expected, io))
         status = load(reader, error);
+    if (status == SSTORE_OK)
+        status = check_header(reader, metadata, error);
+    if (status == SSTORE_OK && io == SSTORE_IO_MEMORY)
+        status = check_blocks(reader, error);
     if (status == SSTORE_OK && io == SSTORE_IO_MMAP)
+        status = expect_checks(reader, error);
+    if (status == SSTORE_OK && reader->io == SSTORE_IO_MMAP)
         status = map(reader, error);
     if (io == SSTORE_IO_PREAD)
         ss_file_expect_random(&reader->file);
@@ -325,7 +344,9 @@ sstore_status ss_block_reader_get(const ss_block_reader *reader, uint64_t block,
     /* Several threads may check the same block, which is harmless. */
     if (was_checked(reader, block))
         return SSTORE_OK;
-    sstore_status status = ss_file_map_read(&reader->file, reader->base, offset, reader->header.block_bytes, error);
+    sstore_status status = SSTORE_OK;
+    if (reader->io == SSTORE_IO_MMAP)
+        status = ss_file_map_read(&reader->file, reader->base, offset, reader->header.block_bytes, error);
     if (status == SSTORE_OK)
         status = check_block(reader, block, *bytes_out, error);
     if (status == SSTORE_OK)

@@ -87,11 +87,11 @@ typedef struct ss_block_reader {
     ss_file file;
     ss_block_header header;
     uint64_t file_key;
-    sstore_io io;              /* not AUTO */
+    sstore_io io;              /* not AUTO; MEMORY also if ss_block_file_is_copied() */
     const uint8_t *base;       /* of the map or the loaded file, header included; NULL in pread mode */
     const uint8_t *closed_map; /* of a file in pread mode that is closed: ss_block_reader_close_file(); else NULL */
     uint64_t file_bytes;
-    atomic_uchar *checked; /* a bit for each block, in mmap mode */
+    atomic_uchar *checked; /* a bit for each block, if it was opened in mmap mode */
     bool can_try;          /* in pread mode: the file system can read cached blocks without waiting */
 } ss_block_reader;
 
@@ -104,6 +104,12 @@ typedef struct ss_block_file_metadata {
     uint64_t block_count;
     ss_u128 header_checksum;
 } ss_block_file_metadata;
+
+/* Whether a file of this size is read into memory in mmap mode, which takes less time than mapping it. */
+static inline bool ss_block_file_is_copied(uint64_t bytes, sstore_io io)
+{
+    return io == SSTORE_IO_MMAP && bytes <= 4 * SS_HEADER_BYTES;
+}
 
 /* Open a block file, and check its size and header against the metadata. In memory mode all blocks are read and
  * checked. DAMAGED, UNSUPPORTED, IO, MEMORY, NOT_FOUND. */

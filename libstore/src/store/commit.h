@@ -25,12 +25,12 @@ typedef struct ss_transaction {
     char *path;       /* of the store */
     bool made_folder; /* the transaction made it, and removes it unless something is published */
     bool had_manifest;
-    bool has_unpublished; /* no manifest, but the segment of a first build that was killed before publication */
-    bool wrote_manifest;  /* MANIFEST.new, which is not published yet */
+    bool has_unpublished;       /* no manifest, but the segment of a first build that was killed before publication */
+    bool wrote_manifest;        /* MANIFEST.new, which is not published yet */
     uint32_t publication_count; /* by this transaction */
-    ss_dir store;     /* locked */
-    ss_manifest manifest; /* the newest published one; zeroed in a new store */
-    uint32_t staged_total; /* so far. Names are not reused, because the removal of a folder may have failed */
+    ss_dir store;               /* locked */
+    ss_manifest manifest;       /* the newest published one; zeroed in a new store */
+    uint32_t staged_total;      /* so far. Names are not reused, because the removal of a folder may have failed */
     size_t staged_count, staged_capacity;
     ss_staged_segment **staged; /* the pointers stay valid, so that a segment's folder may be borrowed */
 } ss_transaction;
@@ -59,7 +59,7 @@ void ss_transaction_discard_all(ss_transaction *transaction);
  * segments fresh[0], fresh[1] and so on, whose folder numbers are set here; the others must be segments of the store.
  * Once it is published, transaction->manifest is a copy of it, even if syncing the folder then fails. */
 sstore_status ss_transaction_commit(ss_transaction *transaction, ss_manifest *manifest, const uint32_t *fresh,
-                                   sstore_error *error);
+                                    sstore_error *error);
 
 /* Remove files that the published manifest does not name, as publication does. No segment may be staged. */
 void ss_transaction_clean_up(const ss_transaction *transaction);

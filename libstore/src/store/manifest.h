@@ -14,9 +14,9 @@
 /* Writers add only records that are not in the store, and remove only records that are. So segments that have a record
  * add and remove it in turn, the oldest one adds it, and the newest one decides whether it is in the store. */
 typedef enum ss_segment_kind {
-    SS_SEGMENT_ADDS = 0,    /* its records were added to the store */
-    SS_SEGMENT_REMOVES = 1, /* its records were removed from the store */
-    SS_SEGMENT_WORD_INDEX = 2  /* it is a word index: see ss_word_index_kind() */
+    SS_SEGMENT_ADDS = 0,      /* its records were added to the store */
+    SS_SEGMENT_REMOVES = 1,   /* its records were removed from the store */
+    SS_SEGMENT_WORD_INDEX = 2 /* it is a word index: see ss_word_index_kind() */
 } ss_segment_kind;
 
 /*
@@ -55,15 +55,15 @@ typedef struct ss_manifest_segment {
     bool has_ids;           /* the store has, or it is a word index */
     uint64_t folder_number; /* the folder is seg-<16 hex digits of it> */
     uint64_t record_count, distinct_count;
-    ss_u128 content_sum;    /* of its records; see ss_content_add() */
-    uint32_t block_bytes;   /* of all its block files */
+    ss_u128 content_sum;  /* of its records; see ss_content_add() */
+    uint32_t block_bytes; /* of all its block files */
     uint64_t directory_bytes;
     ss_u128 directory_checksum;
-    uint32_t writer;        /* of the block files: SS_WRITER of some version */
-    uint32_t lmdb_format;   /* of the directory's file; see ss_directory_lmdb_format() */
-    ss_plan plan;           /* its distance is the store's */
+    uint32_t writer;      /* of the block files: SS_WRITER of some version */
+    uint32_t lmdb_format; /* of the directory's file; see ss_directory_lmdb_format() */
+    ss_plan plan;         /* its distance is the store's */
     ss_manifest_file tables[SS_MAX_TABLES];
-    ss_manifest_file ids;   /* zero in a store without ids */
+    ss_manifest_file ids;                /* zero in a store without ids */
     struct ss_manifest_segment *indexes; /* one a word; NULL: it has none. Owned by the manifest */
 } ss_manifest_segment;
 

@@ -17,7 +17,7 @@
 typedef struct ss_table_iterator {
     const ss_checked_blocks *checked; /* borrowed */
     uint64_t next_block, end_block;
-    bool has_last; /* the previous block was decoded */
+    bool has_last;                   /* the previous block was decoded */
     uint64_t last[SSTORE_MAX_WORDS]; /* its last fingerprint */
     ss_read_ahead ahead;
     const uint8_t *bytes; /* of the current block */
@@ -36,7 +36,7 @@ void ss_table_iterator_close(ss_table_iterator *iterator);
  * each, ascend strictly, also across blocks, and are valid until the next call. After a damaged block the next call
  * continues with the block after it. */
 sstore_status ss_table_iterator_next(ss_table_iterator *iterator, const uint64_t **values_out, uint32_t *count_out,
-                                   sstore_error *error);
+                                     sstore_error *error);
 
 /* ===== blocks of an id column ===== */
 
@@ -79,7 +79,7 @@ typedef struct ss_segment_iterator {
     const uint64_t *last;   /* the fingerprint of the last record; valid until the next call */
     uint32_t value_count, value_index;
     uint32_t single_count; /* records from the current one on with a fingerprint each, which do not end a block */
-    uint64_t rank; /* of values[value_index] */
+    uint64_t rank;         /* of values[value_index] */
     ss_ids_iterator ids;
     uint32_t ids_index;   /* of the next record in the current block of ids */
     uint64_t ids_rank;    /* its rank */
@@ -90,7 +90,7 @@ typedef struct ss_segment_iterator {
 } ss_segment_iterator;
 
 sstore_status ss_segment_iterator_open(ss_segment_iterator *iterator, const ss_segment *segment, bool has_ids,
-                                    sstore_error *error);
+                                       sstore_error *error);
 void ss_segment_iterator_close(ss_segment_iterator *iterator);
 
 /* Skip some of the next records that are the only ones of their fingerprints in the segment. Returns how many. */
@@ -129,7 +129,7 @@ typedef struct ss_merge_iterator {
     size_t *heap;           /* indices of unfinished inputs; the smallest record first, of equal ones the oldest */
     size_t heap_count;
     uint32_t store_count;
-    const ss_merge_input *from; /* an input that had the last record; NULL at first */
+    const ss_merge_input *from;      /* an input that had the last record; NULL at first */
     uint64_t last[SSTORE_MAX_WORDS]; /* the fingerprint of the last record, if there are several words */
 } ss_merge_iterator;
 
@@ -142,7 +142,7 @@ sstore_status ss_merge_iterator_open(ss_merge_iterator *merge, const sstore *sto
 /* The same in steps: begin with no segments, add the segments first .. end - 1 of each store, then rewind or seek. */
 void ss_merge_iterator_init(ss_merge_iterator *merge, uint32_t words, bool has_ids);
 sstore_status ss_merge_iterator_add(ss_merge_iterator *merge, const sstore *store, uint32_t first, uint32_t end,
-                                  sstore_error *error);
+                                    sstore_error *error);
 /* The memory for reading the segments first .. end - 1 of a store, including the open segments. */
 uint64_t ss_merge_iterator_bytes(const sstore *store, uint32_t first, uint32_t end);
 /* Go before the first record. */
@@ -156,7 +156,7 @@ sstore_status ss_merge_iterator_seek_words(ss_merge_iterator *merge, const uint6
 sstore_status ss_merge_iterator_skip(ss_merge_iterator *merge, uint64_t fingerprint, sstore_error *error);
 /* Get the next record; *more_out is false at the end. The records ascend strictly. */
 sstore_status ss_merge_iterator_next(ss_merge_iterator *merge, sstore_record *record_out, bool *more_out,
-                                   sstore_error *error);
+                                     sstore_error *error);
 /* All words of the fingerprint of the record that was returned last. */
 static inline const uint64_t *ss_merge_iterator_fingerprint(const ss_merge_iterator *merge, const sstore_record *record)
 {

@@ -14,9 +14,9 @@
 /* The memory of a block file. In mmap mode it is a bit for each block; the system can take mapped pages back. */
 static uint64_t block_file_bytes(uint64_t block_count, uint32_t block_bytes, sstore_io io)
 {
-    if (io == SSTORE_IO_MEMORY)
-        return SS_HEADER_BYTES + block_count * block_bytes;
-    return io == SSTORE_IO_MMAP ? block_count / 8 + 1 : 0;
+    const uint64_t bytes = SS_HEADER_BYTES + block_count * block_bytes;
+    const uint64_t checked_bytes = io == SSTORE_IO_MMAP ? block_count / 8 + 1 : 0;
+    return checked_bytes + (io == SSTORE_IO_MEMORY || ss_block_file_is_copied(bytes, io) ? bytes : 0);
 }
 
 /* A segment, or one of its word indexes. */

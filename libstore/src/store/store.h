@@ -13,11 +13,11 @@ struct sstore {
     ss_dir dir;
     ss_manifest manifest;
     sstore_open_options options; /* without the recipe, which is the caller's */
-    bool records_only;    /* opened by ss_store_open_records() */
-    bool without_indexes; /* opened by ss_store_open_in() for look-ups: there are no word indexes */
-    ss_segment **segments;     /* manifest.segment_count of them, the oldest first */
-    uint32_t removal_end;      /* no segment from this one on removes records; 0: none does */
-    bool several_add;          /* several segments add records */
+    bool records_only;           /* opened by ss_store_open_records() */
+    bool without_indexes;        /* opened by ss_store_open_in() for look-ups: there are no word indexes */
+    ss_segment **segments;       /* manifest.segment_count of them, the oldest first */
+    uint32_t removal_end;        /* no segment from this one on removes records; 0: none does */
+    bool several_add;            /* several segments add records */
 };
 
 /* A table by its number: those of the word indexes are numbered from word 0 on. */
