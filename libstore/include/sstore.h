@@ -749,9 +749,9 @@ SSTORE_API sstore_status sstore_builder_needs(const sstore_builder *builder, uin
                                               sstore_build_needs *needs_out, sstore_error *error);
 
 /* State how the records were made, as `recipe` in the options does, at any time before the finish: for callers that
- * learn it from their input. A new store keeps it; a store that is added to keeps its own, or none. Errors: ARGUMENT
- * (no text, or too long), MEMORY; RECIPE if the store that is added to has another one, or the options or an earlier
- * call said another one. After an error only sstore_builder_abort() is allowed. */
+ * learn it from their input. A new store keeps it, and one that has neither records nor a recipe; another one keeps
+ * its own, or none. Errors: ARGUMENT (no text, or too long), MEMORY; RECIPE if the store that is added to has another
+ * one, or the options or an earlier call said another one. After an error only sstore_builder_abort() is allowed. */
 SSTORE_API sstore_status sstore_builder_set_recipe(sstore_builder *builder, const char *recipe, sstore_error *error);
 
 /* Add `count` records, in any order and with repeats: an identical (fingerprint, id) pair is stored once. If `ids` is

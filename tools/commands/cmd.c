@@ -93,8 +93,10 @@ int store_read_metadata(const char *path, sstore_statistics *metadata_out)
 
 const char *store_padded_recipe(uint32_t bits, const char *recipe, char to[STORE_PADDED_RECIPE_BYTES])
 {
-    (void)snprintf(to, STORE_PADDED_RECIPE_BYTES, "%" PRIu32 PADDED_RECIPE "%s%s", bits, recipe[0] != '\0' ? "; " : "",
-                   recipe);
+    const char *rest;
+    (void)padding_of_recipe(recipe, &rest);
+    (void)snprintf(to, STORE_PADDED_RECIPE_BYTES, "%" PRIu32 PADDED_RECIPE "%s%s", bits, rest[0] != '\0' ? "; " : "",
+                   rest);
     return to;
 }
 
@@ -108,7 +110,7 @@ void store_expect_padding(const char *recipe, line_format *lines, input_shape *s
     shape->bits = bits;
 }
 
-int store_check_recipe(const char *path, const char *input, const char *recipe)
+int store_check_recipe(const char *path, input_doubt *doubt, const char *input, const char *recipe)
 {
     sstore_statistics metadata;
     char shown[sizeof metadata.recipe]; /* as the metadata shows recipes */
@@ -119,15 +121,20 @@ int store_check_recipe(const char *path, const char *input, const char *recipe)
     (void)sstore_escape(recipe, strlen(recipe), false, shown, sizeof shown);
     (void)padding_of_recipe(metadata.recipe, &own);
     (void)padding_of_recipe(shown, &stated);
+    if (own[0] == '\0' && metadata.record_count > 0 && value_is_recipe(stated))
+        input_doubt_say(doubt,
+                        "%s: the fingerprints are of the kind '%s', but the store %s does not say its own, so they may "
+                        "be of another one; if not, dump it and build it with --recipe '%s'",
+                        input, stated, path, stated);
     if (own[0] == '\0' || strcmp(stated, own) == 0)
         return EXIT_DONE;
     return message_print("%s: the input was made by the recipe '%s', but the store %s by '%s'", input, stated, path,
                          own);
 }
 
-static int check_recipe(void *store, const char *input, const char *recipe)
+static int check_recipe(void *store, input_doubt *doubt, const char *input, const char *recipe)
 {
-    return store_check_recipe(store, input, recipe);
+    return store_check_recipe(store, doubt, input, recipe);
 }
 
 void store_expect_recipe(input_options *options, const char *path)

@@ -68,8 +68,9 @@ int store_open(const char *path, const sstore_open_options *options, sstore **st
 /* Read the metadata of the store at `path`. Returns an exit code. */
 int store_read_metadata(const char *path, sstore_statistics *metadata_out);
 
-/* Fail unless an input's recipe is that of the store, or the store has none. Returns an exit code. */
-int store_check_recipe(const char *path, const char *input, const char *recipe);
+/* Fail unless an input's recipe is that of the store, or the store has none. If the recipe is a kind of fingerprints,
+ * that is a doubt. Returns an exit code. */
+int store_check_recipe(const char *path, input_doubt *doubt, const char *input, const char *recipe);
 
 /* Have inputs that are read with these options checked in this way. */
 void store_expect_recipe(input_options *options, const char *path);

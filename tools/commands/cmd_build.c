@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 
 #include "input/input_measure.h"
+#include "input/input_value.h"
 #include "input/interrupt.h"
 
 #define LARGE_BYTES 1000000000u /* of disk space: only larger builds announce their needs */
@@ -197,14 +198,21 @@ static int add_batch(void *context, const record_batch *batch)
 }
 
 /* An input states the recipe of its records. */
-static int take_recipe(void *context, const char *path, const char *recipe)
+static int take_recipe(void *context, input_doubt *doubt, const char *path, const char *recipe)
 {
     build_job *job = context;
-    if (job->kind != STORE_BUILD)
-        return store_check_recipe(job->path, path, recipe);
-    if (state_recipe(job, recipe) != EXIT_DONE) {
-        return message_print("%s: the input was made by this recipe: '%s'", path, recipe);
+    const char *given = job->task->options.recipe;
+    if (job->kind != STORE_BUILD) {
+        const int code = store_check_recipe(job->path, doubt, path, recipe);
+        const bool is_first = job->kind == STORE_ADD && job->metadata.record_count == 0 && job->metadata.recipe[0] == 0;
+        return code == EXIT_DONE && is_first ? state_recipe(job, recipe) : code;
     }
+    if (given != NULL && strcmp(given, recipe) != 0)
+        return message_print("%s: the input was made by the recipe '%s', but --recipe says '%s': leave it out%s", path,
+                             recipe, given,
+                             value_is_recipe(recipe) ? ", or the kinds, such as with \"sed 's/[adpw]:'//\"" : "");
+    if (state_recipe(job, recipe) != EXIT_DONE)
+        return message_print("%s: the input was made by this recipe: '%s'", path, recipe);
     if (job->recipe == NULL)
         job->recipe = strdup(recipe);
     return job->recipe != NULL ? EXIT_DONE : message_print("out of memory");

@@ -3,6 +3,8 @@
  */
 #include "commands/cmd.h"
 
+#include <string.h>
+
 #include "output/records.h"
 
 typedef enum dump_format { DUMP_TEXT, DUMP_JSONL, DUMP_REC, DUMP_U64, DUMP_NPY, DUMP_NPY_BYTES } dump_format;
@@ -14,6 +16,7 @@ typedef struct arguments {
     radix_form radix;
     const char *fingerprint_key, *id_key;
     const char *radix_given;
+    bool no_comments;
     header_mode header;
     progress_mode progress;
 } arguments;
@@ -40,6 +43,8 @@ static const command_option options[] = {
      .common = true},
     {"fingerprint-field", 0, "KEY", "the key of a fingerprint in jsonl (default fingerprint)", OPTION_TEXT,
      OPTION_FIELD(arguments, fingerprint_key)},
+    {"no-comments", 0, NULL, "leave out the recipe, which text states in a comment, and jsonl in the first object",
+     OPTION_FLAG, OPTION_FIELD(arguments, no_comments)},
     {"id-field", 0, "KEY", "the key of an id in jsonl (default id)", OPTION_TEXT, OPTION_FIELD(arguments, id_key)},
     {0},
 };
@@ -110,6 +115,15 @@ static int choose_parts(const char *path, const arguments *all, record_style *st
     return EXIT_DONE;
 }
 
+/* The recipe, if the metadata have it as it is, and whole; or NULL. */
+static const char *find_recipe(const sstore_statistics *metadata)
+{
+    const size_t length = strlen(metadata->recipe);
+    return length > 0 && length + 1 < sizeof metadata->recipe && strchr(metadata->recipe, '\\') == NULL
+               ? metadata->recipe
+               : NULL;
+}
+
 /* Head lines of text. */
 static void print_head(const arguments *all, const record_style *style)
 {
@@ -124,7 +138,7 @@ static void print_head(const arguments *all, const record_style *style)
 #define PIECE_RECORDS ((size_t)4096)
 
 /* Print all records, piece by piece. */
-static int print_records(const sstore *store, const record_style *style, uint64_t total)
+static int print_records(const sstore *store, record_style *style, uint64_t total)
 {
     static uint64_t fingerprints[PIECE_RECORDS * SSTORE_MAX_WORDS], ids[PIECE_RECORDS];
     const sstore_record_columns columns = {.struct_size = sizeof columns, .fingerprint = fingerprints, .id = ids};
@@ -135,9 +149,11 @@ static int print_records(const sstore *store, const record_style *style, uint64_
     sstore_status status = sstore_record_iterator_create(store, &records, &error);
     while (status == SSTORE_OK && count > 0) {
         status = sstore_record_iterator_next(records, &columns, PIECE_RECORDS, &count, &error);
-        for (size_t i = 0; i < count && status != SSTORE_STOPPED; i++)
+        for (size_t i = 0; i < count && status != SSTORE_STOPPED; i++) {
             if (!records_print(style, fingerprints + style->words * i, ids[i]))
                 status = SSTORE_STOPPED;
+            style->recipe = NULL; /* the first record has it */
+        }
         printed += count;
         if (count > 0)
             progress_show("printing", printed, total, (double)printed / (double)total);
@@ -162,6 +178,8 @@ int cmd_dump(int argc, char **argv)
                           .has_ids = metadata.has_ids};
     if (all.format == DUMP_REC && style.words > 1)
         style.recipe = ""; /* the pairs of wider fingerprints say how wide they are */
+    else if (formats[all.format].has_lines && !all.no_comments)
+        style.recipe = find_recipe(&metadata);
     if (code == EXIT_DONE)
         code = choose_parts(path, &all, &style);
     if (code == EXIT_DONE && !records_begin(&style, metadata.record_count))

@@ -105,7 +105,7 @@ static int read_operands(const arguments *all, const input_shape *shape, line_fo
         if (to != NULL)
             memcpy(to + (size_t)words * (size_t)i, record.fingerprint, words * sizeof *to);
         if (to != NULL && record.kind != 0 &&
-            store_check_recipe(all->store, text, value_recipe(record.kind, recipe)) != EXIT_DONE)
+            store_check_recipe(all->store, all->format.doubt, text, value_recipe(record.kind, recipe)) != EXIT_DONE)
             return EXIT_FAILED;
     }
     return EXIT_DONE;
@@ -477,7 +477,7 @@ int cmd_query(int argc, char **argv)
     else if (code == EXIT_DONE && (all.input != NULL || reads_stdin(&all)))
         code = answer_input(&session, &all);
     else if (code == EXIT_DONE)
-        code = answer(&session, session.operands, (size_t)all.fingerprints.count);
+        code = end_inputs(&session.format, false, answer(&session, session.operands, (size_t)all.fingerprints.count));
     code = id_names_exit_code(&session.names, code);
     progress_end();
     close_session(&session);

@@ -62,8 +62,9 @@ typedef struct stated_recipe {
 } stated_recipe;
 
 /* Fail if an input states another recipe than those before it: an input_recipe_fn. */
-static int compare_recipe(void *context, const char *path, const char *recipe)
+static int compare_recipe(void *context, input_doubt *doubt, const char *path, const char *recipe)
 {
+    (void)doubt;
     stated_recipe *first = context;
     char shown[sizeof first->text];
     (void)sstore_escape(recipe, strlen(recipe), false, shown, sizeof shown);
@@ -224,6 +225,7 @@ static int scan_inputs(const arguments *all, input_shape shape, sstore_stream_ma
 {
     scan_stream stream;
     shape.ids = INPUT_IDS_UNKNOWN;
+    shape.has_kind = false;
     int code = open_stream(&stream, scan, all->threads != 1);
     input_measure_begin(all->inputs.items, all->inputs.count);
     stream.ignore_ids = all->format.lines.ignore_ids;

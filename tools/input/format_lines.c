@@ -49,8 +49,10 @@ static int take_comment(input_reader *reader, const char *line, size_t length)
     line_fault fault;
     uint64_t number;
     reader->shape->comment_count++;
-    if (length > before_recipe && memcmp(line, recipe, before_recipe) == 0)
+    if (length > before_recipe && memcmp(line, recipe, before_recipe) == 0) {
+        reader->states_recipe = true;
         return input_take_recipe(reader, line + before_recipe, length - before_recipe);
+    }
     if (takes_columns(reader) && !input_take_columns(&reader->lines, line, length, &fault) && fault.reason[0] != '\0')
         return input_source_fail(&reader->source, 0, fault.reason);
     if (length > before_bits && memcmp(line, bits, before_bits) == 0 &&
@@ -69,8 +71,8 @@ static void settle_width(input_reader *reader, const input_width *width)
     line_format *lines = &reader->lines;
     const uint32_t words = (width->bits + 63) / 64;
     (void)input_ids_agree(&reader->shape->ids, width->has_ids);
-    if (!reader->has_record && !reader->options->interactive) {
-        reader->has_kind = true;
+    if (reader->kind_of == NULL && !reader->options->interactive) {
+        reader->kind_of = "most lines";
         lines->kind = width->kind;
     }
     if (lines->words == 0) {
@@ -124,14 +126,15 @@ static int find_width(input_reader *reader, line_parser parse)
 static bool has_right_kind(const input_reader *reader, const line_record *record, line_fault *fault)
 {
     const char kind = reader->lines.kind;
-    if (record->kind == kind || !(reader->has_record || reader->has_kind))
+    const bool states_recipe = reader->states_recipe || record->recipe[0] != '\0';
+    if (record->kind == kind || reader->kind_of == NULL || (record->kind == 0 && states_recipe))
         return true;
     if (kind != 0)
         return line_fault_set(fault, "expected a fingerprint of the kind '%c:', as in %s, found %s%c%s", kind,
-                              reader->has_kind ? "most lines" : "the lines before", record->kind != 0 ? "'" : "non",
-                              record->kind != 0 ? record->kind : 'e', record->kind != 0 ? ":'" : "");
-    return line_fault_set(fault, "expected nothing in front of the fingerprint, as in %s, found '%c:'",
-                          reader->has_kind ? "most lines" : "the lines before", record->kind);
+                              reader->kind_of, record->kind != 0 ? "'" : "non", record->kind != 0 ? record->kind : 'e',
+                              record->kind != 0 ? ":'" : "");
+    return line_fault_set(fault, "expected nothing in front of the fingerprint, as in %s, found '%c:'", reader->kind_of,
+                          record->kind);
 }
 
 /* A string of decimal digits is hex, and a number is decimal: an input that has both does not mean that. */
@@ -182,6 +185,11 @@ static int settle_line(input_reader *reader, const line_record *record)
     reader->lines.words_unsure = reader->lines.words_unsure && !record->decides;
     if (lacks_width(reader))
         settle_width(reader, &(input_width){record->bits, record->decides, record->has_id, record->kind});
+    if (reader->kind_of == NULL)
+        reader->kind_of = "the lines before";
+    reader->states_recipe = reader->states_recipe || record->recipe[0] != '\0';
+    if (record->recipe[0] != '\0')
+        return input_take_recipe(reader, record->recipe, strlen(record->recipe));
     if (!is_first || record->kind == 0)
         return EXIT_DONE;
     reader->lines.kind = record->kind;

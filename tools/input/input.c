@@ -180,7 +180,8 @@ typedef struct consumer {
 static int consume(consumer *taker, record_batch *batch)
 {
     if (batch->recipe != NULL && taker->options->on_recipe != NULL)
-        taker->code = taker->options->on_recipe(taker->options->recipe_context, taker->path, batch->recipe);
+        taker->code = taker->options->on_recipe(taker->options->recipe_context, taker->options->doubt, taker->path,
+                                                batch->recipe);
     if (taker->code == EXIT_DONE && batch->count > 0)
         taker->code = taker->on_batch(taker->context, batch);
     batch->count = 0;
@@ -278,12 +279,22 @@ static bool read_ahead_of(input_reader *reader, consumer *taker, int *code_out)
     return started;
 }
 
+static void keep_kind(const input_reader *reader)
+{
+    if (reader->kind_of == NULL || reader->states_recipe)
+        return;
+    reader->shape->has_kind = true;
+    reader->shape->kind = reader->lines.kind;
+}
+
 int input_read(const char *path, const input_options *options, input_shape *shape, input_batch_fn on_batch,
                void *context)
 {
     consumer taker = {.on_batch = on_batch, .context = context, .options = options, .path = path};
     input_reader reader = {.path = path, .options = options, .lines = options->lines, .shape = shape};
     reader.lines.words = shape->words;
+    reader.lines.kind = shape->kind;
+    reader.kind_of = shape->has_kind ? "the earlier inputs" : NULL;
     if (shape->bits > 0)
         reader.lines.bits = shape->bits;
     reader.lines.words_given = options->lines.pads ? options->lines.bits > 0 : shape->words > 0 && !shape->is_shown;
@@ -301,6 +312,7 @@ int input_read(const char *path, const input_options *options, input_shape *shap
         input_source_report(&reader.source);
     if (code == EXIT_DONE && taker.code == EXIT_DONE)
         code = bad_rows_end_input(options->bad_rows);
+    keep_kind(&reader);
     input_source_close(&reader.source);
     free(reader.recipe);
     return taker.code != EXIT_DONE ? taker.code : code;

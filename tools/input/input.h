@@ -29,8 +29,9 @@ typedef enum input_format {
     INPUT_FORMAT_COUNT
 } input_format;
 
-/* Takes the recipe of the records that follow. Returns an exit code; other than 0 stops the reading. */
-typedef int (*input_recipe_fn)(void *context, const char *path, const char *recipe);
+/* Takes the recipe of the records that follow, and may doubt it. Returns an exit code; other than 0 stops the reading.
+ */
+typedef int (*input_recipe_fn)(void *context, input_doubt *doubt, const char *path, const char *recipe);
 
 typedef struct input_options {
     input_format format;
@@ -65,11 +66,13 @@ typedef struct input_shape {
     bool is_shown;  /* the inputs show the words, which were not known before */
     uint32_t bits;  /* of a fingerprint before --pad fills them up; 0: unknown */
     uint64_t comment_count;
+    bool has_kind; /* of text, the inputs show the kind of the fingerprints (see line_record), or that they have none */
+    char kind;
 } input_shape;
 
 #define INPUT_SHAPE_INIT                                                                                               \
     {                                                                                                                  \
-        INPUT_IDS_UNKNOWN, 0, false, 0, 0                                                                              \
+        INPUT_IDS_UNKNOWN, 0, false, 0, 0, false, 0                                                                    \
     }
 
 /* Do records with ids, or without, agree with the earlier ones, if there are any? */

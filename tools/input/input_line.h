@@ -70,6 +70,8 @@ static inline void line_shorts_note(line_shorts *self, uint32_t missing_bits, ui
     line_shorts_add(self, &(line_shorts){1, missing_bits, number}, 0);
 }
 
+#define LINE_RECIPE_BYTES 512 /* longer ones are not stated */
+
 typedef struct line_record {
     uint64_t fingerprint[SSTORE_MAX_WORDS]; /* or the first number of a line of numbers, one word */
     uint32_t words;                         /* of the fingerprint */
@@ -85,7 +87,8 @@ typedef struct line_record {
     } value; /* of JSON: a number, or a string of digits
                                                                            that may be decimal as well as hex */
     bool has_id;
-    uint64_t id; /* 0 if there is none */
+    uint64_t id;                    /* 0 if there is none */
+    char recipe[LINE_RECIPE_BYTES]; /* that the line states, or "" */
 } line_record;
 
 /* Set all but the words of the fingerprint to what a line says that has none. */
@@ -98,6 +101,7 @@ static inline void line_record_clear(line_record *record)
     record->missing_bits = 0;
     record->value = LINE_VALUE_TEXT;
     record->id = 0;
+    record->recipe[0] = '\0';
 }
 
 /* Why a line or another part of an input is malformed. */

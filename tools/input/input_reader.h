@@ -19,8 +19,9 @@ typedef struct input_reader {
     input_shape *shape;
     line_format lines;            /* of options, with the width of the shape, or what the input states */
     char *recipe;                 /* that the input states, or NULL */
+    bool states_recipe;           /* so fingerprints need not say their kind */
     bool has_record;              /* a line was a record */
-    bool has_kind;                /* the first lines show the kind of their fingerprints, or that they have none */
+    const char *kind_of;          /* the lines that show the kind, or that there is none; or NULL */
     bool has_numbers, has_digits; /* there were such values of JSON: see line_record */
     record_batch *batch; /* being filled; has room for options->batch_records, and is never left full. Its number of
                             words is set when it is delivered */

@@ -117,10 +117,17 @@ static void take_kind(digits *from)
     from->count -= 2;
 }
 
+#define KIND_RECIPE "goimagehash "
+
 const char *value_recipe(char kind, char to[VALUE_RECIPE_BYTES])
 {
-    (void)snprintf(to, VALUE_RECIPE_BYTES, "goimagehash %c:", kind);
+    (void)snprintf(to, VALUE_RECIPE_BYTES, KIND_RECIPE "%c:", kind);
     return to;
+}
+
+bool value_is_recipe(const char *recipe)
+{
+    return strncmp(recipe, KIND_RECIPE, strlen(KIND_RECIPE)) == 0;
 }
 
 /* The lengths of a UUID's groups. */

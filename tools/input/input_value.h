@@ -16,6 +16,9 @@ bool value_parse(const line_format *format, const char *text, size_t length, lin
 #define VALUE_RECIPE_BYTES 16
 const char *value_recipe(char kind, char to[VALUE_RECIPE_BYTES]);
 
+/* Is it such a recipe? */
+bool value_is_recipe(const char *recipe);
+
 /* A fingerprint of several columns: each is a number, with an equal part of the bits, the highest first. */
 #define VALUE_MAX_PARTS 32u
 

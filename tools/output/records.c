@@ -37,6 +37,8 @@ bool records_begin(const record_style *style, uint64_t count)
 {
     if (style->format == RECORDS_WORDS && style->recipe != NULL)
         return print_pairs_header(style->recipe, style->words);
+    if (style->format == RECORDS_TEXT && style->recipe != NULL)
+        return output_text("%s%s\n", RECORDS_RECIPE_COMMENT, style->recipe);
     if (style->format != RECORDS_NPY && style->format != RECORDS_NPY_BYTES)
         return true;
     char header[NPY_HEADER_BYTES + 1], columns[16] = "";
@@ -100,9 +102,10 @@ static bool print_object(const record_style *style, const plain_record *record)
     }
     const char *radix = stated_radix(style);
     if (style->part_count == 1)
-        return output_json(json_value_make("{s:s?, s:s*}", style->keys[0], values[0], RECORDS_RADIX_KEY, radix));
-    return output_json(json_value_make("{s:s?, s:s?, s:s*}", style->keys[0], values[0], style->keys[1], values[1],
-                                       RECORDS_RADIX_KEY, radix));
+        return output_json(json_value_make("{s:s?, s:s*, s:s*}", style->keys[0], values[0], RECORDS_RADIX_KEY, radix,
+                                           RECORDS_RECIPE_KEY, style->recipe));
+    return output_json(json_value_make("{s:s?, s:s?, s:s*, s:s*}", style->keys[0], values[0], style->keys[1], values[1],
+                                       RECORDS_RADIX_KEY, radix, RECORDS_RECIPE_KEY, style->recipe));
 }
 
 static bool print_words(const record_style *style, const plain_record *record)

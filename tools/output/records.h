@@ -13,6 +13,7 @@
 
 /* The key by which an object of JSON states how its fingerprint is written, if that is not hex. */
 #define RECORDS_RADIX_KEY "radix"
+#define RECORDS_RECIPE_KEY "fingerprint_recipe" /* of the first object: its recipe, and that of the others */
 
 /*
  * How words in pairs of fingerprint and id do: by a header as long as some pairs. It has a magic number of 8 bytes, in
@@ -49,7 +50,8 @@ typedef struct record_style {
     record_part parts[2]; /* of a record, in the order of their output */
     size_t part_count;
     const char *keys[2]; /* of the parts in JSON */
-    const char *recipe;  /* that a header of pairs states, or ""; NULL: there is no header */
+    const char *recipe;  /* that a comment, a header of pairs, or the next object states. NULL: none does, and pairs
+                            have no header */
 } record_style;
 
 /* Print what comes before the records, of which there are `count`. Returns as the functions of output.h. */

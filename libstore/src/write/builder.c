@@ -488,10 +488,11 @@ sstore_status sstore_builder_set_recipe(sstore_builder *builder, const char *rec
     const char *path = builder->transaction->path;
     const ss_manifest new_store = {.recipe = builder->recipe};
     const ss_manifest *store = builder->extends ? &builder->transaction->manifest : &new_store;
-    if (builder->extends && store->recipe[0] == '\0')
+    const bool is_open = store->recipe[0] == '\0' && builder->recipe[0] == '\0';
+    if (builder->extends && store->recipe[0] == '\0' && ss_manifest_count(store).record_count > 0)
         return SSTORE_OK;
-    if (builder->extends || builder->recipe[0] != '\0')
-        return ss_manifest_check_recipe(store, path, recipe, NULL, error);
+    if (!is_open)
+        return ss_manifest_check_recipe(store->recipe[0] != '\0' ? store : &new_store, path, recipe, NULL, error);
     char *copy = ss_strdup(recipe);
     if (copy == NULL)
         return ss_fail_memory(error, strlen(recipe));
@@ -546,6 +547,8 @@ sstore_status ss_builder_publish(const sstore_builder *builder, uint32_t first, 
                                    .plan_given = builder->writer.plan != NULL || builder->plan_name != NULL,
                                    .recipe = builder->recipe};
     ss_manifest manifest = builder->extends ? *before : new_store;
+    if (builder->recipe[0] != '\0')
+        manifest.recipe = builder->recipe;
     const uint32_t newer = manifest.segment_count - end;
     uint32_t fresh[SS_MAX_MADE];
     manifest.next_id = builder->next_id;

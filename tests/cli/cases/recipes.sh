@@ -19,7 +19,7 @@ echo "--- what stores keep"
 sstore fingerprint --lines lines | exits 0 sstore build --quiet STORE
 recipe_of STORE
 sstore fingerprint file lines | exits 0 sstore build --quiet NAMED # the names are skipped
-sstore dump NAMED
+sstore dump NAMED | short
 exits 0 sstore build --quiet REC lines.rec
 recipe_of REC
 diff -r STORE REC && echo equal
@@ -44,7 +44,7 @@ cat lines.rec lines.rec | exits 1 sstore build JOINED - 2>&1
 cat lines.rec plain.rec | exits 0 sstore build --quiet JOINED && diff -r JOINED REC && echo equal
 echo "--- other columns than stated"
 sstore fingerprint file lines | exits 0 sstore build --quiet --columns fingerprint,-,- NUMBERED
-sstore dump NUMBERED
+sstore dump NUMBERED | short
 (echo '# columns: id,fingerprint'; echo '7 ff') | exits 1 sstore build --quiet --columns fingerprint,id OTHER 2>&1
 (echo '# columns: id,fingerprint'; echo '7 ff') | exits 0 sstore build --quiet OWN && sstore dump OWN
 (echo '# columns: id,name'; echo '7 ff') | exits 1 sstore build --quiet BAD 2>&1
