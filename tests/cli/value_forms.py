@@ -493,6 +493,32 @@ def check_other_hashes():
         refuses(name, text([line]), [], name, "Hamming")
 
 
+def check_json_parts():
+    """Arrays whose numbers are words, text of bytes, or single bits."""
+    def lines(rows):
+        return text(json.dumps({"fingerprint": row}) for row in rows)
+    options = ["--format", "jsonl"]
+    for count, each in ((2, 32), (2, 64), (4, 32), (4, 64), (3, 64), (1, 64)):
+        bits = count * each
+        values = [numbers.getrandbits(bits) | 1 << (bits - 1) for _ in range(40)]
+        parts = [[value >> (each * i) & ((1 << each) - 1) for i in reversed(range(count))] for value in values]
+        reads("words in JSON", lines(parts), options, values, bits)
+        signed = [[part - (1 << each) if part >> (each - 1) else part for part in row] for row in parts]
+        reads("signed words in JSON", lines(signed), options, values, bits)
+    for bits in WIDTHS:
+        values = some(bits)
+        spelled = [[f"{byte:02x}" for byte in value.to_bytes(bits // 8, "big")] for value in values]
+        reads("bytes as text in JSON", lines(spelled), options, values, bits)
+        digits = [[int(digit) for digit in f"{value:0{bits}b}"] for value in values]
+        for what, rows in (("nested bits", [[row[i:i + 8] for i in range(0, bits, 8)] for row in digits]),
+                           ("bits as doubles", [[float(digit) for digit in row] for row in digits])):
+            reads(what, lines(rows), options, values, bits)
+    for row in ([40000, 2, 3, 4], [1 << 20] * 5, [[1, 0], [1]], [[7] * 8] * 8, [0.5] * 64, ["zz"] * 8, ["123"] * 8, [None],
+                [1.0, 255.0] * 4, [{}] * 8, [[[1, 0]] * 4] * 8, [1 << 65, 2], [-1 << 63, 1 << 64]):
+        refuses("another array", lines([row]), options, ":1:")
+    refuses("another array", lines([[0.5] * 64]), options, "a string of hex digits")
+
+
 def check_json_arrays():
     values, ids = some(64, 300), [numbers.getrandbits(63) for _ in range(300)]
     rows = [{"id": i, "text": 'a "b",] {\\', "more": [{"x": [1, {}]}], "fingerprint": v} for i, v in zip(ids, values)]
@@ -515,7 +541,7 @@ def check_json_arrays():
 print("seed", seed)
 for check in (check_widths, check_marks, check_kinds, check_columns, check_signed32, check_json, check_arrays,
               check_array_columns, check_binary_signed32, check_sizes, check_packed, check_bases, check_remedies, check_other_hashes,
-              check_json_arrays):
+              check_json_parts, check_json_arrays):
     if len(sys.argv) == 1 or check.__name__ in sys.argv[1:]:
         check()
 print(f"figure: {tried} forms of fingerprints: {failed} failed")

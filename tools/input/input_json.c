@@ -94,6 +94,25 @@ static bool take_array(const line_format *format, const json_member *member, lin
     return true;
 }
 
+/* Integers, each with an equal part of the bits, the highest first. */
+static bool take_parts(const line_format *format, const json_member *member, line_record *record, line_fault *fault)
+{
+    line_format decimal = *format;
+    value_part parts[VALUE_MAX_PARTS];
+    size_t count = 0;
+    decimal.radix = RADIX_DEC;
+    for (const char *at = member->text, *end = at + member->length, *stop; at < end; at = stop + 1) {
+        stop = memchr(at, ',', (size_t)(end - at));
+        stop = stop != NULL ? stop : end;
+        if (count == VALUE_MAX_PARTS || format->pads)
+            return line_fault_set(fault, "expected a fingerprint of %s, found an array of other integers",
+                                  format->pads ? "bytes or bits" : "at most 32 parts");
+        if (!value_parse_part(&decimal, at, (size_t)(stop - at), &parts[count++], fault))
+            return false;
+    }
+    return value_join(&decimal, parts, count, record, fault);
+}
+
 /* Is it a string that may be a decimal number as well as hex? */
 static bool is_ambiguous(const line_format *format, const json_member *member)
 {
@@ -129,6 +148,7 @@ static bool take_fingerprint(const line_format *format, const json_member *membe
         return false;
     case MEMBER_BYTES:
     case MEMBER_BITS: right = take_array(format, member, record, fault); break;
+    case MEMBER_PARTS: right = take_parts(format, member, record, fault); break;
     case MEMBER_INTEGER: right = take_number(format, member, record, fault); break;
     case MEMBER_STRING:
         right = value_parse(format, member->text, member->length, record, fault);
@@ -141,6 +161,8 @@ static bool take_fingerprint(const line_format *format, const json_member *membe
                              expected_bytes(format), member->text,
                              strcmp(member->text, JSON_REAL_NAME) == 0
                                  ? ", which is exact only up to 2^53: write it as a string of digits"
+                             : strcmp(member->text, JSON_ARRAY_NAME) == 0
+                                 ? ": write the fingerprint as a string of hex digits"
                                  : "");
         break;
     }

@@ -12,6 +12,7 @@
 
 #ifdef SSTORE_HAVE_JANSSON
 
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
@@ -113,37 +114,42 @@ static void set_text(json_member *member, member_kind kind, const char *text, si
     member->length = length;
 }
 
-/* The number that an item of an array is, or -1000. */
+#define NO_VALUE (-1000)
+#define MAX_PARTS 4u /* of more numbers it is not clear whether they are parts */
+
+/* The number that an item of an array is: also of two hex digits; or NO_VALUE. */
 static json_int_t item_value(const json_t *item)
 {
-    return json_is_boolean(item) ? json_is_true(item) : json_is_integer(item) ? json_integer_value(item) : -1000;
+    char *end;
+    const char *digits = json_string_length(item) == 2 ? json_string_value(item) : "";
+    const double real = json_real_value(item);
+    const bool is_hex = isxdigit((unsigned char)digits[0]) && isxdigit((unsigned char)digits[1]);
+    return json_is_boolean(item)                            ? json_is_true(item)
+           : json_is_integer(item)                          ? json_integer_value(item)
+           : json_is_real(item) && (real == 0 || real == 1) ? (json_int_t)real
+           : is_hex                                         ? strtol(digits, &end, 16)
+                                                            : NO_VALUE;
 }
 
-/* Signed bytes, such as of Java, are two's complement. */
-static void set_array(json_member *member, const json_t *array)
+/* An array, perhaps of arrays of the same length, item by item. */
+typedef struct item_list {
+    const json_t *array;
+    size_t each, count; /* each: in an inner array; 0: there are none */
+} item_list;
+
+static item_list list_items(const json_t *array)
 {
-    const size_t count = json_array_size(array);
-    json_int_t least = 0, largest = 0;
-    bool has_booleans = false;
-    uint8_t bits[MEMBER_MAX_BYTES] = {0};
-    for (size_t i = 0; i < count; i++) {
-        const json_int_t value = item_value(json_array_get(array, i));
-        has_booleans = has_booleans || json_is_boolean(json_array_get(array, i));
-        least = value < least ? value : least;
-        largest = value > largest ? value : largest;
-        if (i < sizeof member->room)
-            member->room[i] = (char)(unsigned char)(value & 255);
-        if (i < 8 * sizeof bits)
-            bits[i / 8] |= (uint8_t)((value & 1) << (7 - i % 8));
-    }
-    const bool are_bits = least == 0 && largest <= 1;
-    if (least < -128 || largest > (least < 0 ? 127 : 255) || (has_booleans && (!are_bits || count % 64 != 0))) {
-        set_text(member, MEMBER_OTHER, "an array", strlen("an array"));
-        return;
-    }
-    if (are_bits)
-        memcpy(member->room, bits, sizeof bits);
-    set_text(member, are_bits ? MEMBER_BITS : MEMBER_BYTES, member->room, count);
+    const size_t each = json_array_size(json_array_get(array, 0)), count = json_array_size(array);
+    return (item_list){array, each, each > 0 ? each * count : count};
+}
+
+/* NULL: an inner array has another length. */
+static const json_t *item_at(const item_list *list, size_t i)
+{
+    const json_t *inner = list->each > 0 ? json_array_get(list->array, i / list->each) : NULL;
+    return list->each == 0                        ? json_array_get(list->array, i)
+           : json_array_size(inner) == list->each ? json_array_get(inner, i % list->each)
+                                                  : NULL;
 }
 
 /* The digits of an integer that was wrapped; or NULL. */
@@ -151,6 +157,58 @@ static const json_t *unwrapped(const json_t *value)
 {
     const json_t *digits = json_object_size(value) == 1 ? json_object_get(value, "") : NULL;
     return json_is_string(digits) ? digits : NULL;
+}
+
+/* Few integers, as decimal numbers with commas between them. */
+static bool set_parts(json_member *member, const json_t *array)
+{
+    size_t length = 0;
+    for (size_t i = 0; i < json_array_size(array); i++) {
+        const json_t *item = json_array_get(array, i), *wrapped = unwrapped(item);
+        char number[32] = "";
+        if (json_is_integer(item))
+            snprintf(number, sizeof number, "%" PRId64, (int64_t)json_integer_value(item));
+        const char *digits = wrapped != NULL ? json_string_value(wrapped) : number;
+        const size_t size = strlen(digits) + (i > 0);
+        if (digits[0] == '\0' || length + size >= sizeof member->room)
+            return false;
+        snprintf(member->room + length, sizeof member->room - length, "%s%s", i > 0 ? "," : "", digits);
+        length += size;
+    }
+    set_text(member, MEMBER_PARTS, member->room, length);
+    return true;
+}
+
+/* Signed bytes, such as of Java, are two's complement. */
+static void set_array(json_member *member, const json_t *array)
+{
+    const item_list list = list_items(array);
+    json_int_t least = 0, largest = 0;
+    bool has_bits = list.each > 0, has_text = false, has_wrapped = false;
+    uint8_t bits[MEMBER_MAX_BYTES] = {0};
+    for (size_t i = 0; i < list.count; i++) {
+        const json_t *item = item_at(&list, i);
+        const json_int_t value = item_value(item);
+        has_bits = has_bits || json_is_boolean(item) || json_is_real(item);
+        has_text = has_text || json_is_string(item);
+        has_wrapped = has_wrapped || unwrapped(item) != NULL;
+        least = value < least ? value : least;
+        largest = value > largest ? value : largest;
+        if (i < sizeof member->room)
+            member->room[i] = (char)(unsigned char)(value & 255);
+        if (i < 8 * sizeof bits)
+            bits[i / 8] |= (uint8_t)((value & 1) << (7 - i % 8));
+    }
+    const bool are_bits = least == 0 && largest <= 1 && !has_text;
+    if (least < -128 || largest > (least < 0 ? 127 : 255) || (has_bits && (!are_bits || list.count % 64 != 0))) {
+        const bool are_wide = least < INT16_MIN || largest > UINT16_MAX || has_wrapped;
+        if (!are_wide || list.count > MAX_PARTS || !set_parts(member, array))
+            set_text(member, MEMBER_OTHER, JSON_ARRAY_NAME, strlen(JSON_ARRAY_NAME));
+        return;
+    }
+    if (are_bits)
+        memcpy(member->room, bits, sizeof bits);
+    set_text(member, are_bits ? MEMBER_BITS : MEMBER_BYTES, member->room, list.count);
 }
 
 static void set_member(json_member *member, json_t *value)
