@@ -29,7 +29,7 @@ work=$(mktemp -d)
 trap 'kill $(jobs -p) 2>/dev/null; wait; rm -rf "$work"' EXIT
 
 # 100,000 queries, half of them fingerprints of the store.
-sstore dump "$store" | awk -v step="$(($(sstore stat "$store" | awk '/^records/ { print $2 }') / 50000))" \
+sstore dump --no-comments "$store" | awk -v step="$(($(sstore stat "$store" | awk '/^records/ { print $2 }') / 50000))" \
   'NR % step == 0 && ++count <= 50000 { print $1 }' >"$work/hits"
 bench_data uniform 50000 987654 | od -An -v -tx8 -w8 | tr -d ' ' >"$work/misses"
 paste -d '\n' "$work/hits" "$work/misses" | shuf --random-source="$work/misses" >"$work/queries"

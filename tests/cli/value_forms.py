@@ -48,7 +48,7 @@ def reads(what, content, options, fingerprints, bits, ids=None, name="input"):
         return fail(what, options, "is refused:", answer.stderr.decode())
     ids = range(len(fingerprints)) if ids is None else ids
     expected = sorted((f"{value:0{bits // 4}x}", str(i)) for value, i in zip(fingerprints, ids, strict=True))
-    found = [tuple(line.split("\t")) for line in sstore("dump", "STORE").stdout.decode().splitlines()]
+    found = [tuple(line.split("\t")) for line in sstore("dump", "--no-comments", "STORE").stdout.decode().splitlines()]
     if sorted(found) != expected:
         fail(what, options, "is read wrongly:", sorted(found)[:2], expected[:2])
     return None
@@ -453,6 +453,28 @@ def check_remedies():
     one = [*rows[:7], "1" + rows[7], *rows[8:]]
     refuses("one row that is too long", text(one), [], ":8:", "68 bits", "--skip-bad")
     reads("one row that is too long", text(one), ["--skip-bad"], values[:7] + values[8:], 64, [*range(7), *range(8, 30)])
+    refuses("lines of \\r", ("\r".join(rows) + "\r").encode(), [], r"tr '\r' '\n'")
+    reads("lines of \\r", piped(r"tr '\r' '\n'", ("\r".join(rows) + "\r").encode()), [], values, 64)
+    for name in ("phash", "P", "sha256"):
+        command = "sed 's/[A-Za-z][A-Za-z0-9]*://'"
+        named = text(f"{name}:{r}" for r in rows)
+        refuses("a name", named, [], command)
+        reads("a name", piped(command, named), [], values, 64)
+    mixed = [v if v >> 63 == 0 else v - (1 << 64) for v in [*values, *(v >> 1 for v in values)]]
+    reads("hex() of signed numbers", text(map(hex, mixed)), [], [v % (1 << 64) for v in mixed], 64)
+    refuses("hex() of a wide number", text([hex(-1 - (1 << 64))]), [], "hex digits")
+    refuses("hex() of a number that is too large", text([hex(-1 - (1 << 63))]), [], "hex digits")
+    reads("ids as doubles", text(f"{r}\t{i}.0" for i, r in enumerate(rows)), [], values, 64)
+    refuses("ids that are no integers", text([rows[0] + "\t1.5"]), [], "decimal id")
+    refuses("ids that doubles may have rounded", text([rows[0] + "\t9007199254740993.0"]), [], "decimal id")
+    half = [v & 0x7fffffff for v in small]
+    extended = text(f"{v % (1 << 64):016x}" for v in (-1 - v if i % 2 else v for i, v in enumerate(half)))
+    warned = sstore("build", "--force", "STORE", "-", given=extended).stderr.decode()
+    command = r"sed 's/ffffffff\(........\)/\1/'"
+    if command not in warned:
+        fail("extended signs", warned)
+    cut = [-1 - v & 0xffffffff if i % 2 else v for i, v in enumerate(half)]
+    reads("extended signs", piped(command, extended), ["--strict"], cut, 64)
     for null in ("NULL", r"\N", "NaN", "None", "<NA>"):
         for after in (rows[:5], rows):
             given = text([*after, null, rows[9]])

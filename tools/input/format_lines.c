@@ -77,7 +77,7 @@ static void settle_width(input_reader *reader, const input_width *width)
     }
     if (lines->words == 0) {
         reader->shape->words = lines->words = words;
-        reader->shape->is_shown = true;
+        reader->shape->shown_by = "other rows";
         lines->words_unsure = !width->is_sure;
     }
     if (lines->pads && lines->bits == 0 && lines->words == words)

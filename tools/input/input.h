@@ -62,9 +62,9 @@ typedef struct input_options {
 typedef enum input_ids { INPUT_IDS_UNKNOWN, INPUT_IDS_PRESENT, INPUT_IDS_ABSENT } input_ids;
 typedef struct input_shape {
     input_ids ids;
-    uint32_t words; /* of a fingerprint; 0: unknown */
-    bool is_shown;  /* the inputs show the words, which were not known before */
-    uint32_t bits;  /* of a fingerprint before --pad fills them up; 0: unknown */
+    uint32_t words;       /* of a fingerprint; 0: unknown */
+    const char *shown_by; /* what shows the words, if that is no option and no store; for messages */
+    uint32_t bits;        /* of a fingerprint before --pad fills them up; 0: unknown */
     uint64_t comment_count;
     bool has_kind; /* of text, the inputs show the kind of the fingerprints (see line_record), or that they have none */
     char kind;
@@ -72,7 +72,7 @@ typedef struct input_shape {
 
 #define INPUT_SHAPE_INIT                                                                                               \
     {                                                                                                                  \
-        INPUT_IDS_UNKNOWN, 0, false, 0, 0, false, 0                                                                    \
+        INPUT_IDS_UNKNOWN, 0, NULL, 0, 0, false, 0                                                                     \
     }
 
 /* Do records with ids, or without, agree with the earlier ones, if there are any? */

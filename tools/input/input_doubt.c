@@ -454,16 +454,16 @@ static const struct sign {
                       "--id-field name the keys of JSON"},
     [SIGN_COUNTING] = {watch_counting, end_counting,
                        "are numbers close to each other: they seem to be ids, counts, times or line numbers; --columns "
-                       "says which field is "
-                       "the fingerprint, such as --columns id,fingerprint, and --radix dec reads decimal "
-                       "ones"},
+                       "says which field is the fingerprint, such as --columns id,fingerprint, --fingerprint-field "
+                       "which key of JSON, and --radix dec reads decimal ones"},
     [SIGN_NO_LETTER] = {watch_no_letter, end_no_letter,
                         "have no hex digit above 9: they seem to be decimal, read as hex; --radix dec reads "
                         "decimal numbers, and --radix hex says that these are hex"},
     [SIGN_32_BITS] = {watch_32_bits, end_32_bits,
                       "are numbers of 32 bits, some of them negative: those have 32 more bits that are 1, "
                       "so they are far from all others, and from the same bits as an unsigned number; "
-                      "--radix signed32 reads both alike"},
+                      "--radix signed32 reads both alike if they are decimal or binary, and of hex, "
+                      "\"sed 's/ffffffff\\(........\\)/\\1/'\" takes off what a negative one has in front"},
     [SIGN_ROUNDED] = {watch_rounded, end_rounded,
                       "are rounded: they seem to have passed through a program that holds numbers as "
                       "doubles, such as JavaScript or a spreadsheet, and have lost their last bits; write "

@@ -151,6 +151,12 @@ static bool is_hive(const line_view *line)
     return has_only(line, '\x01') && line->length > 2;
 }
 
+/* Do lines end with the byte \r alone? */
+static bool has_old_ends(const line_view *line)
+{
+    return has_only(line, '\r') && has_only(&(line_view){line->text, line->length - 1, line->is_first}, '\r');
+}
+
 static bool is_end_of_dos(const line_view *line)
 {
     return has_only(line, '\x1a') && ends_with(line, '\x1a');
@@ -250,6 +256,7 @@ static const struct line_look {
     {is_utf_16_le, UTF_16_LE},
     {is_utf_16_be, "; this is UTF-16, which 'iconv -f UTF-16BE -t UTF-8' converts"},
     {is_hive, "; if the byte \\x01 separates fields, as in files of Hive, \"tr '\\001' '\\t'\" separates them by tabs"},
+    {has_old_ends, "; if the byte \\r alone ends lines, \"tr '\\r' '\\n'\" converts them"},
     {is_end_of_dos, "; the byte \\x1a ends files of DOS: \"tr -d '\\032'\" leaves it out"},
     {ends_with_zero, "; \"tr -d '\\000'\" leaves bytes \\x00 out"},
     {is_minus, "; this minus is of print: \"sed 's/\xe2\x88\x92/-/g'\" makes it one of numbers"},

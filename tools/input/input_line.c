@@ -75,10 +75,12 @@ static bool parse_decimal(const char *text, size_t length, uint64_t *value_out)
     return length > 0 && digits_read_any_decimal(text, length, value_out, &fits) == length && fits;
 }
 
-bool line_fault_of_width(line_fault *fault, uint32_t expected, uint32_t found)
+/* An id; also as a double, as programs write it that have no integers beside null: they are exact up to 2^53. */
+static bool parse_id_value(const char *text, size_t length, uint64_t *value_out)
 {
-    return line_fault_set(fault, "expected fingerprints of %" PRIu32 " bits, found %" PRIu32 " bits; " LINE_SEE_BITS,
-                          64 * expected, 64 * found);
+    if (length <= 2 || memcmp(text + length - 2, ".0", 2) != 0)
+        return parse_decimal(text, length, value_out);
+    return parse_decimal(text, length - 2, value_out) && *value_out <= UINT64_C(1) << 53;
 }
 
 static bool is_hex(const field *source, uint32_t words)
@@ -95,7 +97,7 @@ static bool parse_id(const line_format *format, const field *source, line_record
     const bool is_null = source->length == 2 && memcmp(source->text, "\\N", 2) == 0; /* of COPY of PostgreSQL */
     record->has_id = !is_null && !(source->length == 1 && source->text[0] == '-') &&
                      !(source->length == 0 && format->id_may_be_missing);
-    if (!record->has_id || parse_decimal(source->text, source->length, &record->id))
+    if (!record->has_id || parse_id_value(source->text, source->length, &record->id))
         return true;
     return fail_with_hint(fault, "a decimal id up to 18446744073709551615, or '-'", source,
                           source->length >= HEX_DIGITS && is_hex(source, format->words) ? LINE_SEE_ID_FIRST
@@ -106,7 +108,7 @@ static bool parse_id(const line_format *format, const field *source, line_record
 /* A line of ids. The hint helps with lines of fingerprint and id that were given without --columns. */
 static bool parse_only_id(const line_format *format, const field *source, uint64_t *id_out, line_fault *fault)
 {
-    if (parse_decimal(source->text, source->length, id_out))
+    if (parse_id_value(source->text, source->length, id_out))
         return true;
     const bool may_be_fingerprint = format->id_may_be_missing && is_hex(source, 0);
     return fail_with_hint(fault, "a decimal id up to 18446744073709551615", source,

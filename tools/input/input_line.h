@@ -31,21 +31,22 @@ typedef struct line_format {
     bool are_edges;         /* lines are two numbers, decimal and unsigned; the columns are the default ones */
     const char *fingerprint_key, *id_key; /* the keys of JSON objects */
     bool must_have_ids;                   /* without ids, lines would mean something else: no hint tells to skip them */
-    bool pads;           /* fingerprints have any number of bits; zeros at the end fill their last word */
-    uint32_t bits;       /* with `pads`: that all have; 0: any */
-    bool words_given;    /* the words are known, but not by other lines: leading zeros may be absent */
-    bool words_unsure;   /* the words are known by lines of zeros alone */
-    bool radix_given;    /* otherwise lines of JSON must not leave it open */
-    uint32_t part_count; /* the columns of a fingerprint, each with an equal part of its bits */
-    char kind;           /* the letter in front of the earlier fingerprints; or 0 */
-    bool is_for_store;   /* a store decides how many bits fingerprints have */
+    bool pads;            /* fingerprints have any number of bits; zeros at the end fill their last word */
+    uint32_t bits;        /* with `pads`: that all have; 0: any */
+    bool words_given;     /* the words are known, but not by other lines: leading zeros may be absent */
+    bool words_unsure;    /* the words are known by lines of zeros alone */
+    bool radix_given;     /* otherwise lines of JSON must not leave it open */
+    uint32_t part_count;  /* the columns of a fingerprint, each with an equal part of its bits */
+    char kind;            /* the letter in front of the earlier fingerprints; or 0 */
+    bool is_for_store;    /* a store decides how many bits fingerprints have */
+    const char *words_of; /* what shows the words, for messages; NULL: other rows */
 } line_format;
 
 /* A fingerprint, then optionally an id. */
 #define LINE_FORMAT_INIT                                                                                               \
     {                                                                                                                  \
         {LINE_COLUMN_FINGERPRINT, LINE_COLUMN_ID}, 2, true, RADIX_HEX, 0, false, false, false, "fingerprint", "id",    \
-            false, false, 0, false, false, false, 1, 0, false                                                          \
+            false, false, 0, false, false, false, 1, 0, false, NULL                                                    \
     }
 
 /* Fingerprints other than zero that have fewer digits than the others may have: leading zeros are absent. */
@@ -145,9 +146,6 @@ uint32_t line_parse_hex(uint32_t bits, const char *text, size_t length, uint64_t
 
 #define LINE_SEE_SKIP_BAD "; --skip-bad leaves out rows without a fingerprint"
 #define LINE_SEE_BITS "see --bits of 'sstore build'"
-
-/* Set the reason: a fingerprint has another number of words than expected. Returns false, for the caller to return. */
-bool line_fault_of_width(line_fault *fault, uint32_t expected, uint32_t found);
 
 /* Read a decimal id that stands alone. Returns as line_parse(). */
 bool line_parse_id(const char *text, size_t length, uint64_t *id_out, line_fault *fault);

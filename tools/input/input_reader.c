@@ -4,6 +4,7 @@
  */
 #include "input/input_reader.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,14 +67,17 @@ int input_settle_words(input_reader *reader, uint32_t words, uint32_t own_bits)
     line_format *lines = &reader->lines;
     if (reader->shape->words == 0) {
         reader->shape->words = lines->words = words;
-        reader->shape->is_shown = true;
+        reader->shape->shown_by = "other rows";
     }
     if (lines->pads && lines->bits == 0)
         reader->shape->bits = lines->bits = own_bits;
     if (reader->shape->words == words)
         return EXIT_DONE;
-    (void)line_fault_of_width(&reader->source.fault, reader->shape->words, words);
-    return EXIT_FAILED;
+    const char *shown_by = reader->shape->shown_by;
+    return byte_stream_fail(&reader->source.fault,
+                            "expected fingerprints of %" PRIu32 " bits%s%s%s, found %" PRIu32 " bits; " LINE_SEE_BITS,
+                            64 * reader->shape->words, shown_by != NULL ? ", as " : "",
+                            shown_by != NULL ? shown_by : "", shown_by != NULL ? " have" : "", 64 * words);
 }
 
 /* A copy of some bytes, as a string. */

@@ -403,6 +403,16 @@ static bool read_signed32(const line_format *format, const char *text, size_t le
     return true;
 }
 
+/* What hex() of Python makes of a negative number of 64 bits, such as -0x7b5281f52ec1e575. */
+static bool read_negative_hex(const line_format *format, const char *text, size_t length, line_record *record)
+{
+    if (length < 4 || text[0] != '-' || text[1] != '0' || (text[2] | 0x20) != 'x' || format->pads ||
+        !read_digits(format, RADIX_HEX, text + 1, length - 1, record) || record->words != 1)
+        return false;
+    record->missing_bits = 0;
+    return negate(record->fingerprint, 1);
+}
+
 bool value_read(const line_format *format, const char *text, size_t length, line_record *record)
 {
     record->kind = 0;
@@ -419,6 +429,9 @@ bool value_read(const line_format *format, const char *text, size_t length, line
             return true;
         break;
     case RADIX_HEX:
+        if (read_negative_hex(format, text, length, record))
+            return true;
+        break;
     case RADIX_BASE32:
     case RADIX_BIN: break;
     }
@@ -477,6 +490,12 @@ static bool is_learned(const line_format *format)
 
 #define SKIP_IT ": --skip-bad leaves this one out"
 
+/* What shows the width. */
+static const char *words_of(const line_format *format)
+{
+    return format->words_of != NULL ? format->words_of : "other rows";
+}
+
 /* The bits of a decimal number, in words; 0: it is none, or too large. */
 static uint32_t find_number_bits(const line_format *format, const char *text, size_t length)
 {
@@ -508,8 +527,8 @@ static bool find_width_hint(const line_format *format, const char *text, size_t 
     if (format->radix == RADIX_SIGNED32 || (is_number && format->pads && text[0] == '-'))
         return false;
     if (is_learned(format)) {
-        (void)snprintf(hint, EXPECTED_BYTES, "; it has %" PRIu32 " bits, and other rows have %" PRIu32 "%s", other.bits,
-                       expected, SKIP_IT);
+        (void)snprintf(hint, EXPECTED_BYTES, "; it has %" PRIu32 " bits, and %s have %" PRIu32 SKIP_IT, other.bits,
+                       words_of(format), expected);
         return true;
     }
     const char *verb = is_number ? "needs" : "seems to have";
@@ -558,7 +577,8 @@ static bool find_size_hint(const line_format *format, const char *text, size_t l
     const unsigned size = radix_digit_bits(format->radix);
     const bool is_hex_form = format->radix == RADIX_HEX;
     if (is_learned(format) && format->words == 1 && found.count * size > WORD_BITS && has_digits_alone(&found)) {
-        (void)snprintf(hint, EXPECTED_BYTES, "; it has %zu bits, and other rows have 64" SKIP_IT, found.count * size);
+        (void)snprintf(hint, EXPECTED_BYTES, "; it has %zu bits, and %s have 64" SKIP_IT, found.count * size,
+                       words_of(format));
         return true;
     }
     if (is_hex_form && (found.count * size <= WORD_BITS || !is_surely_hex(&found)) && !found.is_whole)

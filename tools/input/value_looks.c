@@ -54,6 +54,17 @@ static bool is_sdhash(const char *text, size_t length)
     return length > 5 && (memcmp(text, "sdbf:", 5) == 0 || memcmp(text, "sdbf-", 5) == 0);
 }
 
+/* A name, a colon and hex digits; but for a kind, which is read. */
+static bool has_name(const char *text, size_t length)
+{
+    size_t at = 0;
+    while (at < length && isalnum((unsigned char)text[at]))
+        at++;
+    const bool is_kind = at == 1 && strchr("adpw", text[0]) != NULL;
+    return at > 0 && isalpha((unsigned char)text[0]) && !is_kind && length - at > 4 && text[at] == ':' &&
+           are_hex(text + at + 1, length - at - 1);
+}
+
 /* Digits with a point or an exponent. */
 static bool is_double(const char *text, size_t length)
 {
@@ -79,6 +90,7 @@ static const struct look {
     {is_old_tlsh, "; if this is TLSH, its distance is not Hamming's; otherwise --pad fills its 280 bits up"},
     {is_ssdeep, "; this is ssdeep" NOT_HAMMING},
     {is_sdhash, "; this is sdhash" NOT_HAMMING},
+    {has_name, "; if there is a name in front of hex digits, \"sed 's/[A-Za-z][A-Za-z0-9]*://'\" takes it off"},
     {is_double,
      "; this is a double, which is exact only up to 2^53: write an integer or a string where the numbers are "
      "made, in pandas with the type UInt64"},

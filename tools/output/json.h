@@ -36,11 +36,12 @@ typedef enum member_kind {
                        bytes */
     MEMBER_BITS,    /* an array, perhaps of arrays, of numbers 0 and 1, or of booleans; the text is a byte for each
                        eight, the highest bit first */
-    MEMBER_PARTS,   /* an array of up to four integers of more than 16 bits; the text is these, with commas between them */
+    MEMBER_PARTS,   /* an array of up to four integers of more than 16 bits; the text is these, with commas between
+                       them */
     MEMBER_OTHER    /* the text says what it is */
 } member_kind;
 
-#define JSON_ARRAY_NAME "another array"
+#define JSON_ARRAY_NAME "an array of other values"
 #define JSON_REAL_NAME "a number with a fraction or an exponent" /* the text of MEMBER_OTHER that is one */
 
 #define MEMBER_MAX_BYTES 128 /* of a longer array only the length, of items, is valid */

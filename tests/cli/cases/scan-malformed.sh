@@ -46,3 +46,11 @@ exits 1 sstore collect cut.gz
 echo "--- a line that is too long, unpacked"
 { cat with; head -c 17000000 /dev/zero; } | gzip >long.gz
 exits 1 sstore collect long.gz
+echo "--- another width than that of the queries"
+echo 84ad7e0ad13e1a8b >narrow
+echo 84ad7e0ad13e1a8b84ad7e0ad13e1a8b >wide
+exits 1 sstore scan --queries narrow wide
+exits 1 sstore scan --queries wide narrow
+exits 1 sstore build TWO narrow wide
+head -c 64 /dev/zero >zeros.u64
+printf 1 | exits 1 sstore build TWO wide zeros.u64 -
