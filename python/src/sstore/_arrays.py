@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import operator
+import os
+import re
 from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Any, Optional, Protocol, Union
 
@@ -64,6 +66,50 @@ def word_count(bits: int) -> int:
     return width // 64
 
 
+class Padded(int):
+    """The words of fingerprints that have `own_bits` bits, and behind them zeros that fill the last word."""
+
+    own_bits: int
+
+    @property
+    def own_bytes(self) -> int:
+        """The bytes of a fingerprint without those that are only zeros."""
+        return (self.own_bits + 7) // 8
+
+
+def words_by_recipe(count: Optional[int], recipe: object) -> Optional[int]:
+    """The words of fingerprints of a store: its recipe says whether `sstore build --pad` filled them up."""
+    found = re.match(r"(\d+) bits, padded(; |$)", os.fsdecode(recipe) if isinstance(recipe, (str, bytes)) else "")
+    bits = int(found[1]) if found is not None else 0
+    words = -(-bits // 64)
+    if bits % 64 == 0 or words > MAX_WORDS or count not in (None, words):
+        return count
+    made = Padded(words)
+    made.own_bits = bits
+    return made
+
+
+def _filled(array: npt.NDArray[np.uint8], count: Optional[int]) -> npt.NDArray[np.uint8]:
+    """Bytes of fingerprints, with the zeros behind those that have only their own."""
+    if not isinstance(count, Padded) or array.shape[1] != count.own_bytes:
+        return array
+    return np.pad(array, ((0, 0), (0, 8 * count - count.own_bytes)))
+
+
+def with_padding(array: Words, name: str, count: Optional[int]) -> Words:
+    """The array, if there are zeros behind the bits of its fingerprints. Where digits do not show the end of these, any
+    of the last byte may be set."""
+    if isinstance(count, Padded):
+        bits = count.own_bits if count.own_bits % 4 == 0 else 8 * count.own_bytes
+        last = array if array.ndim == 1 and count == 1 else array[..., -1]
+        if bool((last & np.uint64((1 << 64 * count - bits) - 1)).any()):
+            raise ArgumentError(
+                f"{name}: expected zeros behind the {count.own_bits} bits of a fingerprint; an int has them in its "
+                f"last {64 * count - bits} bits"
+            )
+    return array
+
+
 def words_of(array: Words) -> int:
     """The words of each fingerprint of an array."""
     return 1 if array.ndim == 1 else int(array.shape[1])
@@ -106,6 +152,9 @@ def _bits_of(array: npt.NDArray[Any], name: str, count: Optional[int]) -> Option
     Numbers are bits if all are 0 or 1, and there are as many columns as a fingerprint has bits: 64, 128 and so on.
     """
     size = array[:1].size
+    if isinstance(count, Padded) and size == count.own_bits and array.ndim > 1:
+        if bool(((array == 0) | (array == 1)).all()):
+            return _filled(np.packbits(array.reshape(len(array), -1).astype(np.bool_), axis=1), count)
     if array.dtype != np.bool_ and (size % 64 != 0 or size == 0 or count not in (None, size // 64)):
         return None
     if array.ndim < 2 or size % 64 != 0 or not 1 <= size // 64 <= MAX_WORDS or count not in (None, size // 64):
@@ -138,6 +187,8 @@ def of_numpy(array: npt.NDArray[Any], name: str, count: Optional[int]) -> Words:
         raise ArgumentError(f"{name}: found masked values")
     array = np.asarray(array)
     is_number = name in NUMBERS
+    if array.dtype.kind in "iu" and array.dtype.itemsize == 1 and array.ndim == 2:
+        array = _filled(array.view(np.uint8), count)
     if array.dtype.kind == "i" and array.dtype.itemsize < 8 and not is_number:
         array = array.view(f"{array.dtype.byteorder}u{array.dtype.itemsize}")  # as Java and SQL have unsigned numbers
     if array.dtype.kind in "biuf" and array.ndim > 1 and not is_number and len(array) > 0:
@@ -197,6 +248,8 @@ def _of_byte_strings(items: Sequence[Any], name: str, count: Optional[int]) -> W
         if not isinstance(item, bytes):
             raise TypeError(f"{name}: expected bytes like the others, found {type(item).__name__}")
     size = len(items[0]) if count is None else 8 * count
+    if isinstance(count, Padded):
+        items = [item.ljust(size, b"\0") if len(item) == count.own_bytes else item for item in items]
     if size % 8 != 0 or not 1 <= size // 8 <= MAX_WORDS:
         raise ArgumentError(f"{name}: expected bytes of a length of 8 to {8 * MAX_WORDS} in steps of 8, found {size}")
     other = next((item for item in items if len(item) != size), None)
@@ -264,6 +317,11 @@ def of_sequence(values: Any, name: str, count: Optional[int]) -> Words:
 
 
 def one(value: Any, name: str, count: Optional[int]) -> Words:
+    """A single fingerprint, as an array of its words, with zeros behind its own bits."""
+    return with_padding(_one(value, name, count), name, count)
+
+
+def _one(value: Any, name: str, count: Optional[int]) -> Words:
     """A single fingerprint, as an array of its words: of an int, of bytes, or of an array of words or of bytes."""
     if isinstance(value, np.ndarray) and value.dtype.kind in "biuf" and value.size > 0:
         bits = _bits_of(value.reshape(1, -1), name, count) if value.ndim > 0 else None
@@ -381,7 +439,7 @@ def of_view(view: Any, schema: Any, name: str, owner: object, count: Optional[in
             width = 8 * (count or 1) if size is None else size
             return of_numpy(np.empty((0, width), np.uint8), name, count)
         values = _arrow_bytes(view, kind, name, owner)
-        if values.shape[1] < 8:
+        if values.shape[1] < 8 and not isinstance(count, Padded):
             raise _wrong_shape(name, count, f"Arrow data of {values.shape[1]} bytes each")
         return of_numpy(values, name, count)
     if is_list:

@@ -18,7 +18,7 @@ from sstore._errors import ArgumentError, NotFoundError
 from sstore._native import ffi, lib
 from sstore._rows import Piece, pieces
 from sstore._store import Store, build_distance_or_own
-from sstore._write import Change, Wait, build, change_of, shared_options, warn_of_conflicts
+from sstore._write import Change, Wait, build, change_of, shared_options, warn_of_conflicts, words_at
 
 _Flags = npt.NDArray[np.bool_]
 
@@ -145,7 +145,7 @@ class Deduplicator:
                 wait=wait,
             )
             self._native = self._open(path, options)
-        self._words = int(lib.sstore_dedup_word_count(self._native))
+        self._words = words_at(path)
         if wanted is not None and wanted != self._words:
             self._native = None
             raise ArgumentError(f"bits: the store has fingerprints of {64 * self._words} bits, not of {bits}")

@@ -17,6 +17,7 @@ from sstore._arrays import (
     MAX_WORDS,
     NUMBERS,
     ArrayLike,
+    Padded,
     Words,
     arrow_chunks,
     arrow_stream,
@@ -27,6 +28,7 @@ from sstore._arrays import (
     of_view,
     one,
     rows_of_view,
+    with_padding,
     words_of,
 )
 from sstore._doubt import BadRows, DoubtWarning, warn
@@ -103,7 +105,7 @@ def _readable(items: Sequence[Any], begin: int, name: str, count: int) -> Iterat
     row that cannot be read, and its error.
     """
     try:
-        yield begin, of_sequence(items, name, count)
+        yield begin, with_padding(of_sequence(items, name, count), name, count)
     except (ArgumentError, TypeError) as error:
         if len(items) == 1:
             yield begin, error
@@ -123,7 +125,7 @@ def _column(
 ) -> _Column:
     """Read a column: at once by `read`, or of the items by row. More bad rows than are allowed are not looked for."""
     try:
-        values = read()
+        values = with_padding(read(), name, count)
         return _Column(name, values, len(values), {})
     except (ArgumentError, TypeError) as error:
         if items_of is None or not isinstance(error, recoverable):
@@ -179,6 +181,8 @@ def _of_items(values: Any, name: str, count: Optional[int], bad: Optional[BadRow
             items_of = lambda: [None if is_masked else row for row, is_masked in zip(rows, mask)]  # noqa: E731
         elif array.dtype == np.object_ and array.ndim == 1:
             items_of = array.tolist
+        elif isinstance(count, Padded):
+            items_of = lambda: list(array)  # noqa: E731
         return _column(name, count, bad, lambda: of_numpy(array, name, count), items_of)
     if isinstance(values, Sequence) and not isinstance(values, (str, bytes, bytearray)):
         return _column(name, count, bad, lambda: of_sequence(values, name, count), lambda: list(values))
@@ -262,7 +266,7 @@ def _of_one(values: Any, name: str, count: Optional[int], bad: Optional[BadRows]
             raise ArgumentError(
                 f'{name}: expected an array, or a table with a column "{wanted}", found {_names(chunk)}'
             )
-        if len(column.values) > 0:
+        if count is None and len(column.values) > 0:
             count = words_of(column.values)
         yield column, first
         first += column.row_count
@@ -372,7 +376,7 @@ def _pieces_of(stream: Any, count: Optional[int], bad: Optional[BadRows]) -> Ite
                 raise ArgumentError(f'fingerprints: expected a column "fingerprint", found {_names(chunk)}')
             columns = [column for column in found if column is not None]
         piece = _piece(columns, first, bad)
-        if len(piece.fingerprints) > 0:
+        if count is None and len(piece.fingerprints) > 0:
             count = words_of(piece.fingerprints)
         yield piece
         first += piece.row_count

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, Optional, Union
 import numpy as np
 import numpy.typing as npt
 
-from sstore._arrays import ArrayLike, Fingerprint, int_of, one, pointer, word
+from sstore._arrays import ArrayLike, Fingerprint, Padded, int_of, one, pointer, word, words_by_recipe
 from sstore._call import Call, Collector, PathLike, ProgressOption, Size, encode, limit_of, number_of, result, size_of
 from sstore._columns import (
     CLUSTER_COLUMNS,
@@ -258,7 +258,10 @@ class Store:
         found = self._statistics()
         self._has_ids = bool(found.has_ids)
         self._distance = int(found.distance)
-        self._words = int(lib.sstore_word_count(_native))
+        count = words_by_recipe(int(lib.sstore_word_count(_native)), text(found.recipe))
+        assert count is not None
+        self._words = count
+        self._is_plain = count == 1 and not isinstance(count, Padded)  # any number of 64 bits is a fingerprint
 
     # ----- opening and closing -----
 
@@ -330,7 +333,7 @@ class Store:
     @property
     def words(self) -> int:
         """The words of 64 bits of a fingerprint, 1 to 16. Arrays of several words have the shape (n, words)."""
-        return self._words
+        return int(self._words)
 
     def __len__(self) -> int:
         return int(self._statistics().record_count)
@@ -372,7 +375,7 @@ class Store:
 
     def _take_cursor(self) -> tuple[_Cursor, list[_Cursor]]:
         """Take a cursor from the pool, and the pool to which it is appended afterwards. close() makes another pool."""
-        cursors = self._cursors if self._words == 1 else self._wide_cursors
+        cursors = self._cursors if self._is_plain else self._wide_cursors
         try:
             return cursors.pop(), cursors
         except IndexError:
@@ -401,7 +404,7 @@ class Store:
         try:
             cursor = cursors.pop()
         except IndexError:
-            if self._words != 1:
+            if not self._is_plain:
                 return self._query_wide(fingerprint, distance, nearest, limit)
             cursor = _Cursor(self._open(), 1)
         answer = cursor.answer
@@ -446,7 +449,9 @@ class Store:
         Args:
             fingerprint: an int of as many bits as the store's fingerprints have; a negative one is taken as two's
                 complement. Or an array of shape (words,) of 64-bit integers, the most significant word first. Or bytes,
-                the most significant first: bytes, or an array of uint8 of shape (8 * words,).
+                the most significant first: bytes, or an array of uint8 of shape (8 * words,). In a store that
+                `sstore build --pad` made, all these have zeros behind the bits that a fingerprint had; bytes, and
+                arrays of bytes or of single bits, can be without the zeros.
             distance: in bits, 0 to 64 for each word; None: the store's own.
             limit: only the first ones, at least 1; None: all. Of a fingerprint with many ids, no more are read.
                 count() tells how many there are.

@@ -9,7 +9,18 @@ from typing import Any, Literal, Optional, Union
 
 import numpy as np
 
-from sstore._arrays import MAX_WORDS, ArrayLike, Words, empty, fitted, is_arrow, pointer, word_count, words_of
+from sstore._arrays import (
+    MAX_WORDS,
+    ArrayLike,
+    Words,
+    empty,
+    fitted,
+    is_arrow,
+    pointer,
+    word_count,
+    words_by_recipe,
+    words_of,
+)
 from sstore._call import Call, Collector, PathLike, ProgressOption, Size, encode, flag_of, number_of, result, size_of
 from sstore._columns import Buffers
 from sstore._doubt import DoubtWarning, SkipBad, bad_rows_of, warn
@@ -140,19 +151,12 @@ class _Writer:
         finish, abort = getattr(lib, kind + "_finish"), getattr(lib, kind + "_abort")
         self._call = call
         self._finish_native = finish
-        self._count_words = getattr(lib, kind + "_word_count")
         self._native: Optional[Any] = call.create(kind, abort, create, encode(path), options, own=True)
 
     @property
     def closed(self) -> bool:
         """Whether it was finished or given up."""
         return self._native is None
-
-    @property
-    def words(self) -> int:
-        """The words of a fingerprint of the store."""
-        with self._call.lock:
-            return int(self._count_words(self._use()))
 
     def _use(self) -> Any:
         self._call.check_usable()
@@ -232,7 +236,7 @@ class Builder:
         self._path = path
         self._with_ids = with_ids
         self._call = Call(progress)
-        self._words = None if bits is None else word_count(bits)
+        self._words = words_by_recipe(None if bits is None else word_count(bits), recipe)
         self._distance = build_distance(distance, self._words or MAX_WORDS)
         self._options = self._call.options(
             "sstore_build_options",
@@ -399,7 +403,8 @@ def build(
     _check_ids(ids, with_ids)
     bad, given = bad_rows_of(skip_bad), None
     if not is_arrow(fingerprints):
-        given = next(pieces(fingerprints, ids, None if bits is None else word_count(bits), bad))
+        count = words_by_recipe(None if bits is None else word_count(bits), recipe)
+        given = next(pieces(fingerprints, ids, count, bad))
         bits = 64 * words_of(given.fingerprints)
     with Builder(
         path,
@@ -506,7 +511,7 @@ def add(
         bad = bad_rows_of(skip_bad)
         with _Writer(call, "sstore_builder", lib.sstore_builder_create_addition, path, options) as writer:
             next_id, doubt = None, ""
-            for number, piece in enumerate(pieces(fingerprints, ids, writer.words, bad)):
+            for number, piece in enumerate(pieces(fingerprints, ids, words_at(path), bad)):
                 if number == 0 and (bad.max_bad != 0 or piece.ids is not None or len(piece.fingerprints) > 1):
                     next_id, doubt = _compare(path, piece)
                 id_part = piece.ids
@@ -520,6 +525,12 @@ def add(
         warn(doubt, DoubtWarning)
     warn_of_conflicts(change)
     return change
+
+
+def words_at(path: PathLike) -> int:
+    """The words of the fingerprints of a store, which tell its readers how many bits these have."""
+    with Store(path, io="pread") as store:
+        return store._words
 
 
 def _compare(path: PathLike, piece: Piece) -> tuple[Optional[int], str]:
@@ -590,7 +601,7 @@ def remove(
                 given = taken(ids, "ids", 1, bad).fingerprints
                 writer.give(lambda r, i, _, n, e: lib.sstore_remover_remove_ids(r, i, n, e), given, None)
             else:
-                for part, id_part, _, _ in pieces(fingerprints, ids, writer.words, bad):
+                for part, id_part, _, _ in pieces(fingerprints, ids, words_at(path), bad):
                     if id_part is None:
                         writer.give(
                             lambda r, f, _, n, e: lib.sstore_remover_remove_fingerprints(r, f, n, e), part, None
