@@ -101,7 +101,7 @@ def test_waiting(folder: pathlib.Path, rng: np.random.Generator) -> None:
     with sstore.Deduplicator(path) as seen:
         with pytest.raises(sstore.BusyError, match="wait=True waits until it ends"):
             sstore.add(path, [1])
-        with pytest.raises(sstore.BusyError, match="still writing.*after the given wait; wait=True waits until it ends"):
+        with pytest.raises(sstore.BusyError, match="still writing.*after the given wait; wait=True"):
             sstore.remove(path, [1], wait=0.05)
         with pytest.raises(sstore.ArgumentError, match="wait: expected seconds"):
             sstore.compact(path, wait=-1)
