@@ -4,6 +4,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "input/input_doubt.h"
+
 #define REPORT_NS 100000000 /* between two reports */
 #define MIN_CAPACITY 64u    /* matches of a query */
 #define FILL_ROWS 65536u    /* that are asked for together */
@@ -383,4 +385,25 @@ int sspy_fingerprint_texts(const char *data, const int64_t *offsets, size_t begi
     }
     sstore_fingerprinter_free(fingerprinter);
     return (int)status;
+}
+
+/* ----- doubts ----- */
+
+/* Those of texts are absent: arrays have no digits. */
+static const char *const signs[SIGN_COUNT + 1] = {
+    [SIGN_BITS] = "bits",           [SIGN_TWO_VALUES] = "two values", [SIGN_HALVES] = "halves",
+    [SIGN_HEX_BYTES] = "hex bytes", [SIGN_TEXT] = "text",             [SIGN_SWAPPED] = "swapped",
+    [SIGN_COUNTING] = "counting",   [SIGN_32_BITS] = "32 bits",       [SIGN_ROUNDED] = "rounded",
+    [SIGN_DOUBLES] = "doubles",     [SIGN_ID_ORDER] = "id order",     [SIGN_REPEATED_IDS] = "repeated ids",
+};
+
+const char *sspy_sign(const uint64_t *fingerprints, const uint64_t *ids, size_t count, uint32_t words, uint32_t own_bits)
+{
+    input_doubt doubt = {.name = NULL};
+    input_doubt_note(&doubt, &(doubt_rows){.fingerprints = fingerprints,
+                                           .ids = ids,
+                                           .count = count,
+                                           .words = words,
+                                           .bits = own_bits});
+    return signs[input_doubt_sign(&doubt)];
 }

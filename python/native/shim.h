@@ -133,4 +133,10 @@ typedef struct sspy_stream_state {
 int sspy_fingerprint_texts(const char *data, const int64_t *offsets, size_t begin, size_t end,
                            const sstore_text_options *options, uint64_t *fingerprints, sstore_error *error);
 
+/* ----- doubts ----- */
+
+/* The sign that rows mean something else, by which the command doubts them too (core/tools/input/input_doubt.h); NULL:
+ * there is none. `ids` may be NULL. Fingerprints of `words` words have `own_bits` bits, and zeros behind them. */
+const char *sspy_sign(const uint64_t *fingerprints, const uint64_t *ids, size_t count, uint32_t words, uint32_t own_bits);
+
 #endif

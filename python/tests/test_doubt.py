@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pathlib
+import re
 import warnings
 from collections.abc import Iterator
 from typing import Any
@@ -62,10 +63,12 @@ def test_single_bits(folder: pathlib.Path, rng: np.random.Generator, words: int)
 
 def test_bytes_are_not_bits(folder: pathlib.Path, rng: np.random.Generator) -> None:
     data = rng.integers(0, 2, (10, 64), dtype=np.uint8)
-    sstore.build(folder / "a", data, bits=512)  # says that they are bytes
+    with pytest.warns(sstore.DoubtWarning, match="probably single bits"):
+        sstore.build(folder / "a", data, bits=512)  # says that they are bytes
     assert sstore.open(folder / "a").bits == 512
     data[9, 63] = 2
-    assert sstore.build(folder / "a", data, replace=True).record_count == 10
+    with pytest.warns(sstore.DoubtWarning, match="probably single bits"):
+        assert sstore.build(folder / "a", data, replace=True).record_count == 10
     assert sstore.open(folder / "a").bits == 512
     with pytest.raises(sstore.ArgumentError, match=r"shape \(n,\).*found \(10, 64\) of uint8"):
         sstore.build(folder / "b", data, bits=64)
@@ -138,6 +141,8 @@ def test_bits_of_any_type(folder: pathlib.Path, rng: np.random.Generator, kind: 
 @pytest.mark.parametrize("size", [1, 2, 4])
 def test_signed_types(folder: pathlib.Path, rng: np.random.Generator, size: int) -> None:
     """Numbers of less than 64 bits with a sign are the same as those without."""
+    if size == 1:
+        warnings.simplefilter("ignore", sstore.DoubtWarning)  # such numbers seem to be counts
     unsigned = rng.integers(0, 1 << 8 * size, 50).astype(f"u{size}")
     signed = unsigned.view(f"i{size}")
     expected = list(enumerate(unsigned.tolist()))
@@ -180,6 +185,79 @@ def test_signed_32_bits(folder: pathlib.Path, rng: np.random.Generator) -> None:
         store.query(-1)
     for certain in (values << 2, np.append(values, 1 << 40), np.abs(values), values[values > 0], np.array([-1, 5])):
         sstore.build(folder / "a", certain, replace=True)
+
+
+def signs_of(rng: np.random.Generator) -> dict[str, tuple[Any, Any, str]]:
+    """Fingerprints and ids that mean something else: by what the warning says."""
+    count = 200
+    random, ids = rng.integers(0, 1 << 64, count, np.uint64), np.arange(count, dtype=np.uint64)
+    bits = rng.integers(0, 2, (count, 24), dtype=np.uint8)
+    texts = [f"{int(number):016x}" for number in random]
+    words = np.frombuffer("".join(rng.choice(list("abcdefghijklmnopqrstuvwxyz "), 32 * count)).encode(), np.uint8)
+    small, large = rng.integers(0, 1000, count, np.uint64), rng.integers(1 << 40, 1 << 63, count, np.uint64)
+    return {
+        "bits": (bits, None, "single bits.*packbits"),
+        "two values": (255 * bits, None, "two values.*packbits"),
+        "1 and -1": (2 * bits.astype(np.int8) - 1, None, "two values"),
+        "bytes as words": (rng.integers(0, 256, (count, 4), np.uint64), None, "upper half of each part"),
+        "hex": ([text.encode() for text in texts], None, "hex digits in ASCII.*fromhex"),
+        "readable": (words.reshape(-1, 32), None, "readable text"),
+        "swapped": (small, large, "each other's place"),
+        "ids": (ids, None, "numbers close to each other"),
+        "shuffled": (rng.permutation(ids), None, "numbers close to each other"),
+        "shuffled list": (rng.permutation(ids).tolist(), None, "numbers close to each other"),
+        "times": (np.sort(rng.integers(1700000000, 1700100000, count, np.uint64)), None, "times"),
+        "32 bits": (rng.integers(-(1 << 31), 1 << 31, count), None, "signed 32-bit"),
+        "rounded": (random.astype(np.float64).astype(object).tolist(), None, "rounded"),
+        "doubles": (rng.integers(1 << 60, 1 << 63, count).astype(np.float64).view(np.uint64), None, "floats, as bits"),
+        "id order": (random, ids.byteswap(), "wrong order.*byteswap"),
+        "repeated ids": (random, rng.integers(0, 5, count, np.uint64), "share few ids"),
+    }
+
+
+@pytest.mark.parametrize("name", signs_of(np.random.default_rng(1)))
+def test_signs(folder: pathlib.Path, rng: np.random.Generator, name: str) -> None:
+    """The signs of the command, of which arrays show most."""
+    fingerprints, ids, text = signs_of(rng)[name]
+    if name == "rounded":
+        fingerprints = [int(number) % (1 << 64) for number in fingerprints]
+    width = {"bytes as words": 256}.get(name)
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always", sstore.DoubtWarning)
+        sstore.build(folder / "a", fingerprints, ids, bits=width)
+    told = [str(one.message) for one in found if str(one.message).startswith("the fingerprints (200) ")]
+    assert len(told) == 1 and re.search(text, told[0]), [str(one.message) for one in found]
+    assert all(one.filename == __file__ for one in found)
+    with sstore.open(folder / "a") as store, sstore.Deduplicator(folder / "b", 0, bits=store.bits) as seen:
+        if ids is None:
+            for call in (store.query_batch, seen.offer, sstore.StreamMatcher([1], bits=64).feed):
+                if call is not store.query_batch and call is not seen.offer and store.bits > 64:
+                    continue
+                with pytest.warns(sstore.DoubtWarning, match=text):
+                    call(fingerprints)
+    with pytest.raises(sstore.DoubtWarning, match=text):  # an error, by which nothing is built
+        sstore.build(folder / "c", fingerprints, ids, bits=width)
+    assert not (folder / "c").exists()
+
+
+@pytest.mark.parametrize("words", [1, 2, 5])
+def test_no_signs(folder: pathlib.Path, rng: np.random.Generator, words: int) -> None:
+    """Fingerprints as they are: few and many, near copies of each other, sparse, with ids in any order."""
+    for count in (1, 2, 3, 10, 300):
+        for kind in range(4):
+            if kind == 0:
+                array = rng.integers(0, 1 << 64, (count, words), np.uint64)
+            elif kind == 1:  # near copies of one
+                array = np.repeat(rng.integers(0, 1 << 64, (1, words), np.uint64), count, 0)
+                array ^= np.uint64(1) << rng.integers(0, 64, (count, words), np.uint64)
+            elif kind == 2:  # an eighth of the bits
+                array = np.bitwise_and.reduce([rng.integers(0, 1 << 64, (count, words), np.uint64) for _ in range(3)])
+            else:
+                array = np.sort(rng.integers(0, 1 << 64, (count, words), np.uint64), 0)
+            form = array[:, 0] if words == 1 else array
+            for ids in (None, np.arange(count), rng.permutation(count), rng.integers(1 << 40, 1 << 50, count)):
+                sstore.build(folder / "a", form, ids, bits=64 * words, replace=True)
+            sstore.build(folder / "a", list(form), bits=64 * words, replace=True)
 
 
 def test_repeated_ids(folder: pathlib.Path, rng: np.random.Generator) -> None:

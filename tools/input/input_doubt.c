@@ -512,20 +512,26 @@ static bool is_shown(const sign_watch *self, input_sign sign)
            self->evidence[sign] + (uint64_t)more >= ENOUGH;
 }
 
+/* The first sign before `end` that is shown, or `end`. */
+static input_sign first_shown(const sign_watch *self, input_sign end)
+{
+    input_sign i = 0;
+    while (i < end && !is_shown(self, i))
+        i++;
+    return i;
+}
+
 /* Write the first sign that is shown. Of several inputs, each may write leading zeros or not. */
 static void find(const sign_watch *self, const char *name, char *to, size_t size)
 {
     const size_t begin = name == NULL ? 0 : (size_t)snprintf(to, size, "%.200s: ", name);
-    for (input_sign i = 0; i < (name != NULL ? SIGN_COUNT : SIGN_SHORT); i++) {
-        if (!is_shown(self, i))
-            continue;
-        if (i == SIGN_SHORT)
-            describe_short(self, to + begin, size - begin);
-        else
-            (void)snprintf(to + begin, size - begin, "the fingerprints (%" PRIu64 ") %s", self->count, signs[i].text);
-        return;
-    }
-    to[0] = '\0';
+    const input_sign end = name != NULL ? SIGN_COUNT : SIGN_SHORT, sign = first_shown(self, end);
+    if (sign == end)
+        to[0] = '\0';
+    else if (sign == SIGN_SHORT)
+        describe_short(self, to + begin, size - begin);
+    else
+        (void)snprintf(to + begin, size - begin, "the fingerprints (%" PRIu64 ") %s", self->count, signs[sign].text);
 }
 
 static void watch_row(sign_watch *self, const doubt_row *row)
@@ -703,4 +709,10 @@ const char *input_doubt_end(input_doubt *self)
     if (self->found[0] == '\0')
         find(&self->all, NULL, self->found, sizeof self->found);
     return self->found[0] != '\0' ? self->found : NULL;
+}
+
+input_sign input_doubt_sign(const input_doubt *self)
+{
+    const input_sign sign = first_shown(&self->all, SIGN_SHORT);
+    return sign == SIGN_SHORT ? SIGN_COUNT : sign;
 }

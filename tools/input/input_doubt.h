@@ -99,4 +99,7 @@ __attribute__((format(printf, 2, 3))) void input_doubt_say(input_doubt *self, co
 /* All inputs are read. Returns the first doubt: the sign, what it likely means and what to do; or NULL. */
 const char *input_doubt_end(input_doubt *self);
 
+/* The first sign of all rows so far, or SIGN_COUNT: for Python, which has texts of its own. */
+input_sign input_doubt_sign(const input_doubt *self);
+
 #endif

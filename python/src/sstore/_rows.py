@@ -27,12 +27,14 @@ from sstore._arrays import (
     of_sequence,
     of_view,
     one,
+    pointer,
     rows_of_view,
     with_padding,
     words_of,
 )
 from sstore._doubt import BadRows, DoubtWarning, warn
 from sstore._errors import ArgumentError
+from sstore._native import ffi, lib
 
 _RowNumbers = npt.NDArray[np.int64]
 _FINGERPRINT = ("fingerprint", "fingerprints")
@@ -235,18 +237,35 @@ def _words_of_schema(schema: Any) -> int:
 # ----- inputs -----
 
 
-def _warn_of_sign(fingerprints: Words) -> None:
-    """Doubt numbers below 2^32 of which some are negative: 32-bit values, which other programs have without a sign."""
-    if fingerprints.ndim > 1:
-        return
-    head, values = (array.view(np.int64) for array in (fingerprints[:64], fingerprints))
-    if np.all(head >> 32 == head >> 63) and np.any(values < -1) and np.all(values >> 32 == values >> 63):
-        warn(
-            "these are probably signed 32-bit values: all fit into 32 bits, and some are negative. They were taken as "
-            "64 bits. If 32 bits are meant, give numpy.asarray(values).astype(numpy.uint32). If 64 are meant, give "
-            "numpy.asarray(values).view(numpy.uint64).",
-            DoubtWarning,
-        )
+# What the signs of input_doubt.h mean, and what to do.
+_SIGNS = {
+    "bits": "have only bytes 0 and 1, or nearly: they are probably single bits, read as 8 times as many; "
+    "numpy.packbits(array, axis=1) makes bytes of them",
+    "two values": "have only bytes of two values, such as 0 and 255 or 1 and -1: they are probably single bits, read "
+    "as 8 times as many; numpy.packbits(array == 1, axis=1) makes bytes of them",
+    "halves": "have only zeros in the upper half of each part: they are probably bytes or numbers of 16 or 32 bits, "
+    "read as numbers of twice as many or more; give them with their own type, such as array.astype(numpy.uint8)",
+    "hex bytes": "are hex digits in ASCII, byte by byte; bytes.fromhex(text) decodes them",
+    "text": "are readable text, byte by byte: they are probably encoded, such as in base64; decode them first",
+    "swapped": "are small, but their ids are not: they are probably in each other's place; the fingerprints come first",
+    "counting": "are numbers close to each other: they are probably ids, counts, times or line numbers",
+    "32 bits": "are probably signed 32-bit values: all fit into 32 bits, and some are negative. They were taken as 64 "
+    "bits; numpy.asarray(values).astype(numpy.uint32) has their 32 bits",
+    "rounded": "are rounded: they were probably held as floats, which lose the last bits; read the column as integers",
+    "doubles": "are floats, as bits, so near numbers have other bits; make integers where they are made",
+    "id order": "have ids whose low 40 bits are all zero: the bytes are probably in the wrong order; array.byteswap() "
+    "turns them round",
+    "repeated ids": "share few ids, in no order: the ids are probably something else, such as a quality",
+}
+
+
+def _warn_of_sign(fingerprints: Words, ids: Optional[Words], count: Optional[int]) -> None:
+    """Doubt rows that probably mean something else, as the command does."""
+    own_bits = count.own_bits if isinstance(count, Padded) else 0
+    sign = lib.sspy_sign(pointer(fingerprints), pointer(ids), len(fingerprints), words_of(fingerprints), own_bits)
+    text = _SIGNS.get(ffi.string(sign).decode() if sign != ffi.NULL else "")
+    if text is not None:
+        warn(f"the fingerprints ({len(fingerprints)}) {text}", DoubtWarning)
 
 
 def _of_one(values: Any, name: str, count: Optional[int], bad: Optional[BadRows]) -> Iterator[tuple[_Column, int]]:
@@ -295,7 +314,7 @@ def taken(values: Any, name: str, count: Optional[int], bad: Optional[BadRows]) 
     column = _whole(values, name, count, bad)
     rows = _report([column], 0, bad)
     if name not in NUMBERS:
-        _warn_of_sign(column.values)
+        _warn_of_sign(column.values, None, count)
     return Piece(column.values, None, rows, column.row_count)
 
 
@@ -344,7 +363,7 @@ def pieces(
                 raise ArgumentError(
                     f"ids: expected as many as fingerprints, found {columns[1].row_count} and {columns[0].row_count}"
                 )
-        yield _piece(columns, 0, bad)
+        yield _piece(columns, 0, count, bad)
         return
     with arrow_stream(fingerprints, "fingerprints") as stream:
         # Also of a stream without rows. Binary without a fixed size tells its width with the first row.
@@ -353,11 +372,12 @@ def pieces(
         yield from _pieces_of(stream, count, bad)
 
 
-def _piece(columns: Sequence[_Column], first: int, bad: Optional[BadRows]) -> Piece:
+def _piece(columns: Sequence[_Column], first: int, count: Optional[int], bad: Optional[BadRows]) -> Piece:
     rows = _report(columns, first, bad)
     made = [column.of(rows) for column in columns]
-    _warn_of_sign(made[0])
-    return Piece(made[0], made[1] if len(made) > 1 else None, rows, columns[0].row_count)
+    id_part = made[1] if len(made) > 1 else None
+    _warn_of_sign(made[0], id_part, count)
+    return Piece(made[0], id_part, rows, columns[0].row_count)
 
 
 def _pieces_of(stream: Any, count: Optional[int], bad: Optional[BadRows]) -> Iterator[Piece]:
@@ -375,7 +395,7 @@ def _pieces_of(stream: Any, count: Optional[int], bad: Optional[BadRows]) -> Ite
             if found[0] is None:
                 raise ArgumentError(f'fingerprints: expected a column "fingerprint", found {_names(chunk)}')
             columns = [column for column in found if column is not None]
-        piece = _piece(columns, first, bad)
+        piece = _piece(columns, first, count, bad)
         if count is None and len(piece.fingerprints) > 0:
             count = words_of(piece.fingerprints)
         yield piece
