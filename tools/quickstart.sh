@@ -17,7 +17,8 @@ packages=(build-essential cmake ninja-build pkg-config liblmdb-dev libxxhash-dev
 build=build/quickstart
 sstore=$build/tools/sstore
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+alive=
+trap '[[ -z $alive ]] || kill "$alive" 2>/dev/null; rm -rf "$work"' EXIT
 
 fail() { # message
   printf 'quickstart: %s\n' "$1" >&2
@@ -26,12 +27,13 @@ fail() { # message
 
 # Runs a command, and shows its output only if it fails. Meanwhile, a dot every three seconds shows that it runs.
 quietly() {
-  local alive status=0
-  (while sleep 3; do printf .; done) &
+  local status=0
+  (while sleep 3 && kill -0 $$ 2>/dev/null; do printf .; done) &
   alive=$!
   "$@" >"$work/log" 2>&1 || status=$?
   kill "$alive" 2>/dev/null
   wait "$alive" 2>/dev/null || true
+  alive=
   ((status != 0)) || return 0
   printf '\n'
   cat "$work/log" >&2

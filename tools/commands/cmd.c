@@ -244,7 +244,7 @@ void check_input_options(void *part)
 
 const command_option bad_row_options[] = {
     {"skip-bad", 0, "FILE", "leave out unreadable rows, and keep them in FILE", OPTION_TEXT,
-     OPTION_FIELD(bad_rows, path), .value_is_optional = true, .common = true},
+     OPTION_FIELD(bad_rows, path), .value_is_optional = true},
     {"max-bad", 0, "N", "as --skip-bad, but fail if more than N rows cannot be read", OPTION_NUMBER,
      OPTION_FIELD(bad_rows, max), .max = UINT64_MAX},
     {0},

@@ -89,7 +89,11 @@ static int end(const arguments *all, const char *path, sstore_status status, con
     return task_end_write(&all->task, path, status, error);
 }
 
-#define PAIR_COLUMNS "fingerprint\tid\tother_fingerprint\tother_id\tdistance"
+static const char *pair_columns(const output_style *right)
+{
+    return right->names == NULL ? "fingerprint\tid\tother_fingerprint\tother_id\tdistance"
+                                : "fingerprint\tid\tother_fingerprint\tother_name\tdistance";
+}
 
 /* How the two records of a pair are printed. */
 typedef struct pair_styles {
@@ -127,7 +131,7 @@ int cmd_pairs(int argc, char **argv)
     int code = open_store(path, all.id_table, &all, &store, &styles.left, &names);
     if (code == EXIT_DONE) {
         const sstore_join_options how = begin(&all);
-        output_head(&styles.left, all.header, PAIR_COLUMNS);
+        output_head(&styles.left, all.header, pair_columns(&styles.left));
         styles.right = styles.left;
         sstore_status status = sstore_pairs(store, &how, print_pair, &styles, &error);
         code = id_names_exit_code(&names, end(&all, path, status, &error));
@@ -164,7 +168,7 @@ int cmd_join(int argc, char **argv)
     if (code == EXIT_DONE)
         code = open_store(given.items[1], all.other_id_table, &all, &right, &styles.right, &other_names);
     if (code == EXIT_DONE) {
-        output_head(&styles.left, all.header, PAIR_COLUMNS);
+        output_head(&styles.left, all.header, pair_columns(&styles.right));
         styles.right.aligned = styles.left.aligned;
         const sstore_join_options how = begin(&all);
         sstore_status status = sstore_join(left, right, &how, print_pair, &styles, &error);

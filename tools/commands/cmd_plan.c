@@ -100,13 +100,27 @@ static const char *range_text(char text[16], uint32_t min, uint32_t max)
     return text;
 }
 
+#define NAME_WIDTH_ON_TERMINAL 20 /* so that both tables fit 80 columns */
+
 /* What tells plans apart. On a terminal, sizes and times have a table of their own before what a query reads. */
 typedef enum plan_columns { PLAN_ALL, PLAN_COSTS, PLAN_WORK } plan_columns;
+
+/* How much of a name fits into so many columns: all of it, or up to a comma. */
+static int name_part(const char *name, int width)
+{
+    const int length = (int)strlen(name);
+    int part = width;
+    while (length > width && part > 0 && name[part - 1] != ',')
+        part--;
+    return length > width && part > 0 ? part : length;
+}
 
 static void print_plan(const sstore_plan_estimate *plan, int name_width, plan_columns columns)
 {
     char prefix[16], radius[16];
-    output_text("%c %-*s", plan->is_chosen ? '*' : ' ', name_width, plan->plan);
+    const char *name = plan->plan;
+    int part = name_part(name, name_width);
+    output_text("%c %-*.*s", plan->is_chosen ? '*' : ' ', name_width, part, name);
     if (columns != PLAN_COSTS)
         output_text("  %6" PRIu32 "  %6s  %6s", plan->table_count,
                     range_text(prefix, plan->min_prefix_bits, plan->max_prefix_bits),
@@ -124,6 +138,10 @@ static void print_plan(const sstore_plan_estimate *plan, int name_width, plan_co
         output_text("  %8s  %8s", number_scaled(plan->warm_ns, time_units).text,
                     number_scaled(plan->cold_ns, time_units).text);
     output_text("\n");
+    for (name += part; *name != '\0'; name += part) {
+        part = name_part(name, name_width);
+        output_text("  %.*s\n", part, name);
+    }
 }
 
 static void print_plans_table(const plan_list *plans, int width, plan_columns columns)
@@ -148,6 +166,8 @@ static void print_text(const plan_report *report)
     int width = (int)strlen("plan"); /* of the longest name */
     for (size_t i = 0; i < plans->count; i++)
         width = (int)strlen(plans->items[i].plan) > width ? (int)strlen(plans->items[i].plan) : width;
+    if (output_is_terminal() && width > NAME_WIDTH_ON_TERMINAL)
+        width = NAME_WIDTH_ON_TERMINAL;
     print_plans_table(plans, width, output_is_terminal() ? PLAN_COSTS : PLAN_ALL);
     if (output_is_terminal()) {
         output_text("\nWhat a query reads\n");

@@ -238,13 +238,21 @@ static FILE *open_text(char **text_out, size_t *length_out)
     exit(EXIT_FAILED);
 }
 
+/* Does the help show the row where not all fit? */
+static bool is_common(const parser *self, size_t index)
+{
+    const command_option *option = self->targets[index].option;
+    const char *also = self->syntax->also_common;
+    return option != NULL && (option->common || (also != NULL && strcmp(option->name, also) == 0));
+}
+
 /* Returns the help of all options, or of the common ones, to be freed. */
 static char *make_help(const parser *self, struct argp_state *state, bool is_long)
 {
     struct argp_option rows[sizeof self->rows / sizeof *self->rows];
     size_t count = 0, length;
     for (size_t i = 0; i < self->count; i++)
-        if (is_long || (self->targets[i].option != NULL && self->targets[i].option->common))
+        if (is_long || is_common(self, i))
             rows[count++] = self->rows[i];
     for (const struct argp_option *row = &self->rows[self->count]; row->name != NULL || row->key != 0; row++)
         if (is_long || row->key == 'h')
@@ -275,6 +283,22 @@ static size_t count_lines(const char *text)
     return count;
 }
 
+/* Take out lines of spaces, which argp leaves behind a row that just fits. */
+static void drop_empty_rows(char *text)
+{
+    char *to = text;
+    for (char *line = text, *end; *line != '\0'; line = end) {
+        const size_t spaces = strspn(line, " ");
+        end = line + strcspn(line, "\n");
+        end += *end == '\n';
+        if (spaces > 0 && line[spaces] == '\n')
+            continue;
+        memmove(to, line, (size_t)(end - line));
+        to += end - line;
+    }
+    *to = '\0';
+}
+
 /* Print the help of all options if they are wanted or fit on a screen, otherwise of the common ones. */
 static void print_help(const parser *self, struct argp_state *state, bool all)
 {
@@ -283,6 +307,7 @@ static void print_help(const parser *self, struct argp_state *state, bool all)
         free(text);
         text = make_help(self, state, false);
     }
+    drop_empty_rows(text);
     output_text("%s", text);
     free(text);
 }

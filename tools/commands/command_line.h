@@ -66,6 +66,7 @@ typedef struct command_syntax {
     const char *operands;          /* one line for each form; NULL if none are allowed */
     const char *doc;               /* what the command does */
     const command_example *examples;
+    const char *also_common; /* an option of a shared table that --help always shows; or NULL */
     const char *notes; /* about options that --help does not show; or NULL */
 } command_syntax;
 

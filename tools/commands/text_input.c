@@ -15,10 +15,10 @@ static const option_choice segmentations[] = {{"pairs", SSTORE_SEGMENTATION_PAIR
                                               {"icu", SSTORE_SEGMENTATION_ICU},
                                               {0}};
 const command_option text_options[] = {
-    {"features", 0, "KIND", "words (default): words, or sequences of them; chars: sequences of characters",
-     OPTION_CHOICE, OPTION_FIELD(text_input, options.kind), .choices = kinds, .given = offsetof(text_input, text_given),
+    {"features", 0, "KIND", "words (default), or chars: sequences of characters", OPTION_CHOICE,
+     OPTION_FIELD(text_input, options.kind), .choices = kinds, .given = offsetof(text_input, text_given),
      .common = true},
-    {"shingle", 0, "N", "the length of a feature, 1 to 64 (default 1 word or 4 characters)", OPTION_NUMBER,
+    {"shingle", 0, "N", "a feature has N words (default 1) or characters (4)", OPTION_NUMBER,
      OPTION_FIELD(text_input, options.shingle), .min = 1, .max = 64, .given = offsetof(text_input, text_given),
      .common = true},
     {"stop-words", 0, "FILE", "leave out the words of FILE, one in each line, before features are made", OPTION_TEXT,

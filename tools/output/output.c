@@ -148,7 +148,7 @@ static int fingerprint_width(const output_style *style)
 
 static bool has_numbers(const output_style *style, const char *column, size_t length)
 {
-    if (strncmp(column, "name", length) == 0 || strncmp(column, "margins", length) == 0)
+    if (memmem(column, length, "name", 4) != NULL || strncmp(column, "margins", length) == 0)
         return false;
     const bool is_id = memmem(column, length, "id", 2) != NULL;
     return !is_id || (style->has_ids && style->names == NULL);
@@ -184,7 +184,9 @@ void output_head(output_style *style, header_mode mode, const char *columns)
         return;
     for (const char *name = columns; *name != '\0';) {
         const size_t length = strcspn(name, "\t");
-        used += put_column_name(style, name, length, header + used, sizeof header - used - 1);
+        const bool is_id = length == 2 && memcmp(name, "id", length) == 0;
+        used += put_column_name(style, is_id && style->names != NULL ? "name" : name,
+                                is_id && style->names != NULL ? 4 : length, header + used, sizeof header - used - 1);
         name += length + (name[length] == '\t');
         header[used++] = *name == '\0' ? '\n' : '\t';
     }

@@ -41,7 +41,8 @@ typedef struct output_style {
 } output_style;
 
 /* Print the names of the columns, with tabs between them, as the first line of what is printed in this style; on a
- * terminal only once there are results. With HEADER_ALWAYS and JSON, the process ends with a usage error. */
+ * terminal only once there are results. An "id" that is a name is headed "name". With HEADER_ALWAYS and JSON, the
+ * process ends with a usage error. */
 void output_head(output_style *style, header_mode mode, const char *columns);
 
 /* "query<TAB>fingerprint<TAB>distance<TAB>id", or an object with these keys. */

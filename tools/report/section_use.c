@@ -211,10 +211,10 @@ void section_clusters(html *page, const store_view *view)
     }
     html_markup(
         page,
-        "<p>%s of %s records are in %s clusters: each record differs from another one of its cluster in at most "
+        "<p>%s of %s records are in %s cluster%s: each record differs from another one of its cluster in at most "
         "%u bits. One record of each cluster can stay, and %s can be removed.</p>\n",
         html_count(clusters->record_count).text, html_count(view->stat.metadata.record_count).text,
-        html_count(clusters->cluster_count).text, (unsigned)clusters->distance,
+        html_count(clusters->cluster_count).text, clusters->cluster_count == 1 ? "" : "s", (unsigned)clusters->distance,
         html_count(clusters->record_count - clusters->cluster_count).text);
     for (uint32_t i = 1; i < CLUSTER_BINS; i++)
         bins = clusters->bins[i] > 0 ? i : bins;

@@ -271,8 +271,8 @@ static void write_reason(const ss_planner *planner, char *buffer, size_t size)
     if (input->max_bytes != 0)
         snprintf(limit, sizeof limit, "; within %.4g GB", (double)input->max_bytes / 1e9);
     if (input->store.fingerprint_count < SS_WEIGHED_AT_MIN)
-        snprintf(growth, sizeof growth, "; weighed as a store of %.0f, since a small one may grow", SS_WEIGHED_AT_MIN);
-    snprintf(buffer, size, "%s%s%s%s%s", why, against_smallest, against_fastest, limit, growth);
+        snprintf(growth, sizeof growth, "if the store grows to %.0f records, ", SS_WEIGHED_AT_MIN);
+    snprintf(buffer, size, "%s%s%s%s%s", growth, why, against_smallest, against_fastest, limit);
 }
 
 /* ===== choosing ===== */

@@ -42,3 +42,5 @@ exits 0 sstore plan --sample wide -k 32 --json | grep -o '"records":20,"fingerpr
 exits 2 sstore plan --sample wide -k 33 2>&1
 exits 1 sstore plan --sample wide --bits 64 2>&1
 exits 2 sstore plan -n 5 --bits 65 2>&1
+echo "--- a small store is planned for what it may grow to, which the reason says before it compares"
+sstore plan -n 200 | tail -1

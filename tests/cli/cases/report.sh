@@ -187,3 +187,6 @@ wait $!
 echo "exit $?"
 grep -v '^{' signalled
 ls | grep -c signal.html || true
+echo "--- one cluster"
+printf '%s\n' 'ff 1' 'fe 2' 'f0f0f0f0 3' | sstore build --quiet ONE
+sstore report ONE -o - | grep -o 'are in 1 clusters\?:'
