@@ -418,22 +418,31 @@ typedef struct search {
     ss_steps *steps;
 } search;
 
+/* Split all bits by the key bits of each table, and order the classes by their first bits. */
 static void classify_bits(search *self, const ss_plan *plan)
 {
-    for (uint64_t bit = UINT64_C(1) << 63; bit != 0; bit >>= 1) {
-        uint64_t tables = 0;
-        uint32_t i = 0;
-        for (uint32_t table = 0; table < plan->table_count; table++)
-            if (plan->tables[table].key_mask & bit)
-                tables |= UINT64_C(1) << table;
-        if (tables == 0)
+    bit_class *classes = self->classes;
+    uint32_t count = 1;
+    classes[0].bits = ~UINT64_C(0);
+    for (uint32_t table = 0; table < plan->table_count; table++)
+        for (uint32_t i = count; i-- > 0;) {
+            const uint64_t outside = classes[i].bits & ~plan->tables[table].key_mask;
+            if (outside == classes[i].bits)
+                continue;
+            if (outside != 0)
+                classes[count++] = (bit_class){.tables = classes[i].tables, .bits = outside};
+            classes[i].bits ^= outside;
+            classes[i].tables |= UINT64_C(1) << table;
+        }
+    for (uint32_t i = 0; i < count; i++) {
+        bit_class class = classes[i];
+        if (class.tables == 0)
             continue;
-        while (i < self->class_count && self->classes[i].tables != tables)
-            i++;
-        if (i == self->class_count)
-            self->classes[self->class_count++] = (bit_class){.tables = tables};
-        self->classes[i].bits |= bit;
-        self->classes[i].left++;
+        class.left = ss_popcount(class.bits);
+        uint32_t at = self->class_count++;
+        for (; at > 0 && classes[at - 1].bits < class.bits; at--)
+            classes[at] = classes[at - 1];
+        classes[at] = class;
     }
 }
 
