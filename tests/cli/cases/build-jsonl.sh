@@ -16,7 +16,8 @@ exits 0 sstore build --quiet NAMED packed.jsonl.gz
 same_store STORE NAMED
 gzip <input.jsonl | exits 0 sstore build --quiet --format jsonl PIPED
 same_store STORE PIPED
-sstore query -k 0 --format jsonl --input input.jsonl STORE | cut -f 2- | cmp - <(sstore query -k 0 --format jsonl STORE - <input.jsonl | cut -f 2-)
+sstore query -k 0 --format jsonl --input input.jsonl STORE | cut -f 2- >answers
+sstore query -k 0 --format jsonl STORE - <input.jsonl | cut -f 2- | cmp - answers
 echo "--- without ids, and with others"
 printf '%s\n' '{"fingerprint":5}' '{"fingerprint":"6","id":null}' | exits 0 sstore build --quiet --format jsonl --radix hex --first-id 7 NUMBERED
 sstore dump NUMBERED
