@@ -180,6 +180,7 @@ static int settle_line(input_reader *reader, const line_record *record)
     char recipe[VALUE_RECIPE_BYTES];
     const bool is_first = !reader->has_record;
     reader->has_record = true;
+    reader->lines.takes_recipe = false;
     reader->has_numbers = reader->has_numbers || record->value == LINE_VALUE_NUMBER;
     reader->has_digits = reader->has_digits || record->value == LINE_VALUE_DIGITS;
     reader->lines.words_unsure = reader->lines.words_unsure && !record->decides;

@@ -214,28 +214,19 @@ static bool take_radix(const line_format *format, const json_member *member, rad
 /* The recipe that the first line of 'sstore dump' states, if it has one. */
 static void take_recipe(const json_member *member, char to[LINE_RECIPE_BYTES])
 {
-    if (member == NULL || member->kind != MEMBER_STRING || member->length >= LINE_RECIPE_BYTES)
+    if (member->kind != MEMBER_STRING || member->length >= LINE_RECIPE_BYTES)
         return;
     memcpy(to, member->text, member->length);
     to[member->length] = '\0';
 }
 
-/* Let members[count] be of a key, unless the fingerprint or the id has it. Returns how many members there are. */
-static size_t add_key(const line_format *format, const char *key, json_member *members, size_t count)
+/* Let the next member be of a key, unless the fingerprint or the id has it. */
+static json_member *add_key(const line_format *format, const char *key, json_member *members, size_t *count)
 {
     if (strcmp(format->fingerprint_key, key) == 0 || strcmp(format->id_key, key) == 0)
-        return count;
-    members[count].key = key;
-    return count + 1;
-}
-
-/* The member that was added, or NULL. */
-static const json_member *find_key(const json_member *members, size_t count, const char *key)
-{
-    for (size_t i = 2; i < count; i++)
-        if (members[i].key == key)
-            return &members[i];
-    return NULL;
+        return NULL;
+    members[*count].key = key;
+    return &members[(*count)++];
 }
 
 bool json_line_parse(const line_format *format, const char *line, size_t length, line_record *record_out,
@@ -246,7 +237,9 @@ bool json_line_parse(const line_format *format, const char *line, size_t length,
     char reason[JSON_REASON_BYTES], shown[4 * JSON_REASON_BYTES];
     members[0].key = format->fingerprint_key;
     members[1].key = format->id_key;
-    const size_t count = add_key(format, RECORDS_RECIPE_KEY, members, add_key(format, RECORDS_RADIX_KEY, members, 2));
+    size_t count = 2;
+    const json_member *radix_member = add_key(format, RECORDS_RADIX_KEY, members, &count);
+    const json_member *recipe = format->takes_recipe ? add_key(format, RECORDS_RECIPE_KEY, members, &count) : NULL;
     line_record_clear(record_out);
     if (length == 0)
         return line_fault_set(fault, "expected a JSON object, found an empty line");
@@ -256,8 +249,9 @@ bool json_line_parse(const line_format *format, const char *line, size_t length,
         (void)sstore_escape(reason, strlen(reason), false, shown, sizeof shown);
         return line_fault_set(fault, "expected a JSON object: %s", shown);
     }
-    bool right = take_radix(format, find_key(members, count, RECORDS_RADIX_KEY), &radix, fault);
-    take_recipe(find_key(members, count, RECORDS_RECIPE_KEY), record_out->recipe);
+    bool right = take_radix(format, radix_member, &radix, fault);
+    if (recipe != NULL)
+        take_recipe(recipe, record_out->recipe);
     if (right && radix == format->radix) {
         right = take_members(format, &members[0], &members[1], record_out, fault);
     } else if (right) {

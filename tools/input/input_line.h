@@ -40,13 +40,14 @@ typedef struct line_format {
     char kind;            /* the letter in front of the earlier fingerprints; or 0 */
     bool is_for_store;    /* a store decides how many bits fingerprints have */
     const char *words_of; /* what shows the words, for messages; NULL: other rows */
+    bool takes_recipe;    /* an object may state its recipe, as the first one does */
 } line_format;
 
 /* A fingerprint, then optionally an id. */
 #define LINE_FORMAT_INIT                                                                                               \
     {                                                                                                                  \
         {LINE_COLUMN_FINGERPRINT, LINE_COLUMN_ID}, 2, true, RADIX_HEX, 0, false, false, false, "fingerprint", "id",    \
-            false, false, 0, false, false, false, 1, 0, false, NULL                                                    \
+            false, false, 0, false, false, false, 1, 0, false, NULL, true                                              \
     }
 
 /* Fingerprints other than zero that have fewer digits than the others may have: leading zeros are absent. */
