@@ -84,7 +84,7 @@ exits 1 sstore reindex --wait=1 STORE 2>&1
 exits 2 sstore add --wait=soon STORE records 2>&1
 exec 4< <(exec 3>&-; sstore build --quiet --force --wait STORE records 2>&1; echo "built: exit $?")
 sstore add --wait STORE records 2>interrupted &
-sleep 0.2
+until grep -q '^SigCgt:.*[4-7c-f]...$' /proc/$!/status; do sleep 0.01; done # 0x4000: SIGTERM is caught
 kill -TERM $!
 wait $!
 echo "exit $?"
