@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "input/padding.h"
 #include "output/records.h"
 
 typedef enum dump_format { DUMP_TEXT, DUMP_JSONL, DUMP_REC, DUMP_U64, DUMP_NPY, DUMP_NPY_BYTES } dump_format;
@@ -176,10 +177,11 @@ int cmd_dump(int argc, char **argv)
                           .words = metadata.fingerprint_bits / 64,
                           .radix = all.radix,
                           .has_ids = metadata.has_ids};
-    if (all.format == DUMP_REC && style.words > 1)
-        style.recipe = ""; /* the pairs of wider fingerprints say how wide they are */
-    else if (formats[all.format].has_lines && !all.no_comments)
+    const bool is_padded = padding_own_bits(metadata.recipe, style.words) != metadata.fingerprint_bits;
+    if (!all.no_comments && (formats[all.format].has_lines || (all.format == DUMP_REC && is_padded)))
         style.recipe = find_recipe(&metadata);
+    else if (all.format == DUMP_REC && style.words > 1)
+        style.recipe = ""; /* the pairs of wider fingerprints say how wide they are */
     if (code == EXIT_DONE)
         code = choose_parts(path, &all, &style);
     if (code == EXIT_DONE && !records_begin(&style, metadata.record_count))

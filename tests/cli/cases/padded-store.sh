@@ -116,3 +116,15 @@ sstore dump --format rec WIDE >wide.rec
 sed 's/$/\t7/' rows >rows.id
 exits 1 sstore build --quiet --force --pad NEW wide.rec rows.id
 exits 1 sstore build --quiet --force --pad NEW rows.id wide.rec
+echo "--- what dump prints is built as it was"
+sstore build --quiet --pad PADDED rows
+head -5 rows | cut -c 1-9 | sstore build --quiet --pad --recipe mine PADDED36
+for store in PADDED PADDED36; do
+    for format in text jsonl rec; do
+        sstore dump --format $format $store >dump.$format
+        rm -rf NEW
+        sstore build --quiet NEW dump.$format
+        sstore stat NEW | grep recipe
+        diff -r NEW $store
+    done
+done
