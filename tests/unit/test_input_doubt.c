@@ -450,7 +450,7 @@ static void test_wrong_rows(void **state)
         {make_halves, "in the upper half", 4},
         {make_swapped, "in each other's place", 8},
         {make_counts, "in each other's place", 16},
-        {make_doubles, "are doubles, as bits", 8},
+        {make_doubles, "are doubles, as bits", 40},
         {make_times, "ids, counts, times or line numbers", 40},
         {make_qualities, "share few ids", 60},
         {make_short_decimal, "far fewer digits", 40},

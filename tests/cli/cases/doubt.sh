@@ -91,6 +91,8 @@ with open("mixed.npy", "wb") as file:
     file.write(bytes(numbers.choice((0, 255 if i // 64 == 7 else 1)) for i in range(20 * 64)))
 with open("doubles.u64", "wb") as file:
     file.write(b"".join(struct.pack("<d", numbers.getrandbits(64)) for _ in range(12)))
+with open("shard.u64", "wb") as file:
+    file.write(b"".join(struct.pack("<Q", 0x43d << 52 | numbers.getrandbits(52)) for _ in range(200)))
 '
 try "many short rows" halves
 try "a short number" --radix dec one-cut-number
@@ -113,6 +115,7 @@ try "bytes 0 and 255" black-white.npy
 try "a row of 255 among 0 and 1" mixed.npy
 exits 0 sstore build --quiet --force --strict --radix dec STORE true-zeros
 exits 0 sstore build --quiet --force --strict --radix dec STORE true-halves
+exits 0 sstore build --quiet --force --strict STORE shard.u64
 echo "--- rows that all lack digits of the store's fingerprints"
 sstore build --quiet --force STORE wide-rows
 exits 1 sstore add --strict STORE narrow-rows
