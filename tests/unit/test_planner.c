@@ -403,6 +403,27 @@ static void test_sizes_against_stores(void **state)
     testing_done();
 }
 
+/* What the planner computes once for all plans is what each estimate would compute. */
+static void test_estimates_share_what_they_have_in_common(void **state)
+{
+    static const double counts[] = {0, 20, 8000, 3e6};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        const ss_planner_input input = make_input(counts[i], 9);
+        ss_planner planner;
+        assert_true(ss_planner_init(&planner, &input));
+        for (size_t j = 0; j < planner.count; j++) {
+            ss_plan_cost alone;
+            testing_doing("%.0f records, plan %s", counts[i], planner.plans[j].name);
+            ss_plan_cost_init(&alone, &planner.plans[j].plan, &input.store);
+            const ss_plan_cost *shared = &planner.plans[j].cost;
+            assert_true(alone.total_bytes == shared->total_bytes && alone.warm_ns == shared->warm_ns &&
+                        alone.cold_ns == shared->cold_ns);
+        }
+        ss_planner_free(&planner);
+    }
+    testing_done();
+}
+
 int main(void)
 {
     rng_start_run();
@@ -421,6 +442,7 @@ int main(void)
         cmocka_unit_test(test_a_limit_is_kept),
         cmocka_unit_test_teardown(test_estimates_against_stores, testing_teardown),
         cmocka_unit_test_teardown(test_sizes_against_stores, testing_teardown),
+        cmocka_unit_test_teardown(test_estimates_share_what_they_have_in_common, testing_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -165,8 +165,7 @@ static double count_saved_bits(const ss_skew *skew, uint64_t limit)
     return ss_uniform_bits(count) - code_bits(h_counts);
 }
 
-/* ss_uniform_bits() for data like the sample (NULL: uniform). */
-static double expected_bits(const ss_skew *skew, double count)
+double ss_expected_bits(const ss_skew *skew, double count)
 {
     double uniform = ss_uniform_bits(count);
     if (skew == NULL)
@@ -507,7 +506,8 @@ static void add_probes(ss_plan_cost *cost, const ss_plan *plan, const ss_expecte
 
 void ss_plan_cost_init(ss_plan_cost *cost, const ss_plan *plan, const ss_expected_store *store)
 {
-    const double in_block = count_in_block(store, expected_bits(store->skew, store->fingerprint_count));
+    const double bits = store->bits > 0 ? store->bits : ss_expected_bits(store->skew, store->fingerprint_count);
+    const double in_block = count_in_block(store, bits);
     const double blocks = ceil(store->fingerprint_count / in_block), ids_blocks = count_ids_blocks(store);
     const double tables = plan->table_count;
     const ss_cost_model model = {.fingerprint_count = store->fingerprint_count,

@@ -82,6 +82,9 @@ void ss_skew_measure(const ss_skew *skew, uint64_t key_mask, bool flips, double 
 /* Bits of codes and suffixes for each fingerprint in a table of `count` uniform ones. */
 double ss_uniform_bits(double count);
 
+/* The same for data like the sample (NULL: uniform). */
+double ss_expected_bits(const ss_skew *skew, double count);
+
 /* ===== costs of queries ===== */
 
 /* The properties of a segment and of its reader that the costs depend on. */
@@ -165,6 +168,7 @@ typedef struct ss_expected_store {
     uint32_t block_bytes;
     double other_bytes;  /* of the store beside what is estimated: of a word index, the part of the others */
     const ss_skew *skew; /* NULL: uniform data */
+    double bits;         /* ss_expected_bits() of these, which takes long to compute; 0: not known */
 } ss_expected_store;
 
 /* The size of a store, and the cost of one query at the plan's own distance without a match. */

@@ -33,6 +33,7 @@ static bool is_known(const ss_planner *planner, const ss_plan *plan)
 static bool add_plan(ss_planner *planner, const char *name)
 {
     ss_expected_store store = planner->input->store;
+    store.bits = planner->bits;
     const double weighed_count = fmax(store.fingerprint_count, SS_WEIGHED_AT_MIN);
     ss_plan plan;
     if (ss_plan_parse(name, planner->input->distance, &plan, NULL) != SSTORE_OK)
@@ -58,6 +59,7 @@ static bool add_plan(ss_planner *planner, const char *name)
         store.record_count *= SS_WEIGHED_AT_MIN / fmax(1, store.fingerprint_count);
         store.other_bytes *= SS_WEIGHED_AT_MIN / fmax(1, store.fingerprint_count);
         store.fingerprint_count = SS_WEIGHED_AT_MIN;
+        store.bits = planner->weighed_bits;
         ss_plan_cost_init(&added->weighed, &plan, &store);
     }
     return true;
@@ -221,7 +223,11 @@ static void choose(ss_planner *planner)
 
 bool ss_planner_init(ss_planner *planner, const ss_planner_input *input)
 {
-    *planner = (ss_planner){.input = input};
+    const ss_expected_store *store = &input->store;
+    *planner = (ss_planner){.input = input, .bits = ss_expected_bits(store->skew, store->fingerprint_count)};
+    planner->weighed_bits = store->fingerprint_count < SS_WEIGHED_AT_MIN
+                                ? ss_expected_bits(store->skew, SS_WEIGHED_AT_MIN)
+                                : planner->bits;
     if (!add_disjoint(planner) || (!input->only_disjoint && (!add_choices(planner) || !add_nested(planner))))
         return false;
     mark_useful(planner);

@@ -42,6 +42,7 @@ typedef struct ss_planned {
 
 typedef struct ss_planner {
     const ss_planner_input *input; /* borrowed */
+    double bits, weighed_bits;     /* ss_expected_bits() of the store, and of one that is weighed */
     size_t count, capacity;
     ss_planned *plans; /* ascending by tables, and so by bytes; distinct; ss_plan_parse() has proved each complete */
     size_t choice;     /* index of the chosen one; count if none is small enough */
