@@ -25,9 +25,9 @@ import chromium  # noqa: E402
 MAX_BYTES = 150_000
 # Name, width of the window, dark, the first and the last part of the page, and the height at most.
 PICTURES = [
-    ("report", 1000, False, "header", "#size", 2000),
+    ("report", 1000, False, "header", "#clusters", 1000),
     ("report-queries", 1000, True, "#queries", "#queries", 2000),
-    ("report-phone", 390, True, "header", "#size", 844),
+    ("report-phone", 390, True, "header", "#clusters", 844),
     ("report-plans", 1000, False, "#plans", "#plans", 2000),
 ]
 MARGIN = 16
