@@ -36,11 +36,12 @@ static bool fail_key(document_batch *batch, document *of, const json_member *mem
                      const char *option)
 {
     char reason[JSON_REASON_BYTES];
+    const bool is_named = member->kind == MEMBER_OTHER && strcmp(member->text, JSON_ARRAY_NAME) != 0;
     const char *found = member->kind == MEMBER_ABSENT    ? "no such key"
                         : member->kind == MEMBER_NULL    ? "null"
                         : member->kind == MEMBER_STRING  ? "a string"
                         : member->kind == MEMBER_INTEGER ? "a number"
-                        : member->kind == MEMBER_OTHER   ? member->text
+                        : is_named                       ? member->text
                                                          : "an array";
     snprintf(reason, sizeof reason, "%.60s': expected %s, found %s%s%s", member->key, expected, found,
              member->kind == MEMBER_ABSENT ? "; the key is named by " : "",
