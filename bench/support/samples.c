@@ -5,7 +5,7 @@
 static int compare_doubles(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
+    return x < y ? -1 : x > y;
 }
 
 double bench_median(double *values, size_t count)

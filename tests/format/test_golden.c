@@ -61,7 +61,7 @@ static int compare_rows(const void *left, const void *right)
     for (size_t i = 0; i < SSTORE_MAX_WORDS; i++)
         if (a->words[i] != b->words[i])
             return a->words[i] < b->words[i] ? -1 : 1;
-    return (a->id > b->id) - (a->id < b->id);
+    return a->id < b->id ? -1 : a->id > b->id;
 }
 
 static void assert_same_rows(const row_list *got, const row_list *wanted)

@@ -186,7 +186,7 @@ static int compare_found(const void *left, const void *right)
         return a->distance < b->distance ? -1 : 1;
     if (a->fingerprint != b->fingerprint)
         return a->fingerprint < b->fingerprint ? -1 : 1;
-    return (a->id > b->id) - (a->id < b->id);
+    return a->id < b->id ? -1 : a->id > b->id;
 }
 
 static answers search_all(const test_case *of, const uint64_t *query, uint32_t distance, bool nearest)

@@ -127,7 +127,7 @@ static int compare_members(const void *left, const void *right)
         return a->root < b->root ? -1 : 1;
     if (a->record.id != b->record.id)
         return a->record.id < b->record.id ? -1 : 1;
-    return (a->record.fingerprint > b->record.fingerprint) - (a->record.fingerprint < b->record.fingerprint);
+    return a->record.fingerprint < b->record.fingerprint ? -1 : a->record.fingerprint > b->record.fingerprint;
 }
 
 /* All clusters, in the order in which they are reported. */

@@ -48,7 +48,7 @@ static int compare_by_words(const void *left, const void *right)
     for (uint32_t i = 0; i < SSTORE_MAX_WORDS; i++)
         if (a->words[i] != b->words[i])
             return a->words[i] < b->words[i] ? -1 : 1;
-    return (a->id > b->id) - (a->id < b->id);
+    return a->id < b->id ? -1 : a->id > b->id;
 }
 
 /* A fingerprint a few bits from the centre. */
@@ -180,7 +180,7 @@ static int compare_found(const void *left, const void *right)
     const found *a = left, *b = right;
     if (a->distance != b->distance)
         return a->distance < b->distance ? -1 : 1;
-    return (a->place > b->place) - (a->place < b->place);
+    return a->place < b->place ? -1 : a->place > b->place;
 }
 
 typedef struct batch_check {

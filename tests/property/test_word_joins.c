@@ -261,7 +261,7 @@ static int compare_members(const void *left, const void *right)
         return a->root < b->root ? -1 : 1;
     if (x->id != y->id)
         return x->id < y->id ? -1 : 1;
-    return (a->record > b->record) - (a->record < b->record);
+    return a->record < b->record ? -1 : a->record > b->record;
 }
 
 typedef struct cluster_check {

@@ -134,7 +134,7 @@ uint64_t data_query(rng *random, const data_set *set, uint32_t distance)
 int compare_numbers(const void *left, const void *right)
 {
     const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-    return (a > b) - (a < b);
+    return a < b ? -1 : a > b;
 }
 
 int compare_records(const void *left, const void *right)

@@ -29,7 +29,7 @@ int rows_compare(const void *left, const void *right)
 {
     const row *a = left, *b = right;
     const int order = row_words_compare(a->words, b->words);
-    return order != 0 ? order : (a->id > b->id) - (a->id < b->id);
+    return order != 0 ? order : a->id < b->id ? -1 : a->id > b->id;
 }
 
 void row_set_sort(row_set *set)

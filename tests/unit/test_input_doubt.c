@@ -56,7 +56,7 @@ static const char *find(rng *random, const rows *all)
 static int compare_words(const void *left, const void *right)
 {
     const uint64_t *a = left, *b = right;
-    return (*a > *b) - (*a < *b);
+    return *a < *b ? -1 : *a > *b;
 }
 
 /* A simhash of three random features, whose bits are those of two of them; or any bits. */

@@ -20,7 +20,7 @@
 static int compare_doubles(const void *left, const void *right)
 {
     const double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
+    return a < b ? -1 : a > b;
 }
 
 spread spread_of(double *values, size_t count)

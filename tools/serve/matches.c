@@ -163,7 +163,7 @@ static int compare(const void *left, const void *right, void *context)
             return a->fingerprint[i] < b->fingerprint[i] ? -1 : 1;
     if (a->id != b->id)
         return a->id < b->id ? -1 : 1;
-    return (a->store > b->store) - (a->store < b->store);
+    return a->store < b->store ? -1 : a->store > b->store;
 }
 
 static void order_from(match_list *list, size_t begin)

@@ -75,6 +75,12 @@ static inline uint64_t ss_min_u64(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
+/* As for qsort(). Not (a > b) - (a < b), which gcc 12 for aarch64 sometimes compiles as if the numbers had signs. */
+static inline int ss_compare_u64(uint64_t a, uint64_t b)
+{
+    return a < b ? -1 : a > b;
+}
+
 static inline uint64_t ss_max_u64(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;

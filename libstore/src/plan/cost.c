@@ -42,7 +42,7 @@ void ss_sampler_join(ss_sampler *sampler, const ss_sampler *other)
 static int compare_fingerprints(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
+    return ss_compare_u64(x, y);
 }
 
 double ss_sampler_finish(ss_sampler *sampler)

@@ -28,7 +28,7 @@ static inline int ss_compare_matches(const void *left, const void *right)
         return a->distance < b->distance ? -1 : 1;
     if (a->fingerprint != b->fingerprint)
         return a->fingerprint < b->fingerprint ? -1 : 1;
-    return (a->id > b->id) - (a->id < b->id);
+    return ss_compare_u64(a->id, b->id);
 }
 
 /* The same for matches of several words, for qsort_r(): `context` points to their number, a uint32_t. */
@@ -39,7 +39,7 @@ static inline int ss_compare_row_matches(const void *left, const void *right, vo
     if (a->distance != b->distance)
         return a->distance < b->distance ? -1 : 1;
     const int order = ss_words_compare(a->words, b->words, *words);
-    return order != 0 ? order : (a->id > b->id) - (a->id < b->id);
+    return order != 0 ? order : ss_compare_u64(a->id, b->id);
 }
 
 #define SS_ROUND_QUERY_BITS 20u               /* a round has at most 2^20 queries */

@@ -510,7 +510,7 @@ static int compare_matches(const void *left, const void *right, void *context)
     const sstore_match *a = left, *b = right;
     const uint32_t *words = context;
     const int order = ss_words_compare(a->words, b->words, *words);
-    return order != 0 ? order : (a->id > b->id) - (a->id < b->id);
+    return order != 0 ? order : ss_compare_u64(a->id, b->id);
 }
 
 /* Sort the matches of a query by (fingerprint, id), as those of one segment are already, and then by distance unless

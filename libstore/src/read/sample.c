@@ -110,7 +110,7 @@ static uint64_t count_added(const ss_segment *segment)
 static int compare_places(const void *left, const void *right)
 {
     const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-    return (a > b) - (a < b);
+    return ss_compare_u64(a, b);
 }
 
 /* Set places[0 .. result - 1] to different numbers below `total`, ascending: all of them, or `capacity` random ones

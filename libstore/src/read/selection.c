@@ -61,7 +61,7 @@ static int compare(const ss_selection *self, const sstore_match *a, const sstore
         return a->distance < b->distance ? -1 : 1;
     assert(self->to.fingerprint == NULL || (a->words != NULL && b->words != NULL));
     const int order = self->to.fingerprint != NULL ? ss_words_compare(a->words, b->words, self->words) : 0;
-    return order != 0 || self->to.id == NULL ? order : (a->id > b->id) - (a->id < b->id);
+    return order != 0 || self->to.id == NULL ? order : ss_compare_u64(a->id, b->id);
 }
 
 static sstore_match row_at(const ss_selection *self, size_t row)

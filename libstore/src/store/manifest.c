@@ -531,7 +531,7 @@ static sstore_status decode_segment(input *from, const ss_manifest *manifest, ss
 static int compare_numbers(const void *a, const void *b)
 {
     const uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
-    return (left > right) - (left < right);
+    return ss_compare_u64(left, right);
 }
 
 /* Check that no two segments have the same folder. */

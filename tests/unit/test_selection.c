@@ -1,0 +1,94 @@
+/* The first matches, of any that come in any order, for each choice of columns: like sorting them all. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "read/selection.h"
+#include "support/random.h"
+#include "support/testing.h"
+
+#define MAX_MATCHES 200u
+#define MAX_WORDS 2u
+
+typedef struct sample {
+    uint32_t words;
+    size_t count;
+    uint64_t fingerprints[MAX_MATCHES][MAX_WORDS];
+    sstore_match matches[MAX_MATCHES]; /* what the columns do not show is 0 in them */
+} sample;
+
+/* Small ones, so that some are equal, and ones of all 64 bits. */
+static uint64_t number_make(rng *random)
+{
+    return rng_one_in(random, 2) ? rng_below(random, 4) : rng_next(random);
+}
+
+static void sample_make(rng *random, bool with_fingerprints, bool with_ids, bool with_distances, sample *of)
+{
+    memset(of, 0, sizeof *of);
+    of->words = 1 + (uint32_t)rng_below(random, MAX_WORDS);
+    of->count = (size_t)rng_below(random, MAX_MATCHES + 1);
+    for (size_t i = 0; i < of->count; i++) {
+        for (uint32_t word = 0; with_fingerprints && word < of->words; word++)
+            of->fingerprints[i][word] = number_make(random);
+        of->matches[i] = (sstore_match){.fingerprint = of->fingerprints[i][0],
+                                        .id = with_ids ? number_make(random) : 0,
+                                        .distance = with_distances ? (uint32_t)rng_below(random, 3) : 0,
+                                        .words = of->fingerprints[i]};
+    }
+}
+
+static int compare_matches(const void *left, const void *right)
+{
+    const sstore_match *a = left, *b = right;
+    const uint64_t of_a[] = {a->distance, a->words[0], a->words[1], a->id};
+    const uint64_t of_b[] = {b->distance, b->words[0], b->words[1], b->id};
+    for (size_t i = 0; i < sizeof of_a / sizeof *of_a; i++)
+        if (of_a[i] != of_b[i])
+            return of_a[i] < of_b[i] ? -1 : 1;
+    return 0;
+}
+
+static void check(rng *random, unsigned columns)
+{
+    static sample of;
+    uint64_t fingerprints[MAX_MATCHES * MAX_WORDS], ids[MAX_MATCHES];
+    uint32_t distances[MAX_MATCHES];
+    sample_make(random, columns & 1, columns & 2, columns & 4, &of);
+    ss_selection selection = {.to = SSTORE_MATCH_COLUMNS_INIT,
+                              .words = of.words,
+                              .capacity = (size_t)rng_below(random, MAX_MATCHES + 1)};
+    selection.to.fingerprint = columns & 1 ? fingerprints : NULL;
+    selection.to.id = columns & 2 ? ids : NULL;
+    selection.to.distance = columns & 4 ? distances : NULL;
+    for (size_t i = 0; i < of.count; i++)
+        if (ss_selection_may_take(&selection, &of.matches[i]))
+            ss_selection_add(&selection, &of.matches[i]);
+    ss_selection_sort(&selection);
+    qsort(of.matches, of.count, sizeof *of.matches, compare_matches);
+    assert_int_equal(selection.count, of.count < selection.capacity ? of.count : selection.capacity);
+    for (size_t i = 0; i < selection.count; i++) {
+        const sstore_match *match = &of.matches[i];
+        if (columns & 1)
+            assert_memory_equal(fingerprints + i * of.words, match->words, of.words * sizeof *match->words);
+        assert_true(!(columns & 2) || ids[i] == match->id);
+        assert_true(!(columns & 4) || distances[i] == match->distance);
+    }
+}
+
+static void test_first_matches(void **state)
+{
+    rng random = rng_seeded(run_seed);
+    for (unsigned round = 0; round < 500; round++)
+        for (unsigned columns = 0; columns < 8; columns++) {
+            testing_doing("round %u, columns %u", round, columns);
+            check(&random, columns);
+        }
+    testing_done();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test_teardown(test_first_matches, testing_teardown)};
+    rng_start_run();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
