@@ -127,7 +127,9 @@ def test_bits_of_any_type(folder: pathlib.Path, rng: np.random.Generator, kind: 
     bits = rng.integers(0, 2, (30, 64))
     expected = np.packbits(bits.astype(bool), axis=1).view(">u8").reshape(-1).tolist()
     array = bits.astype(kind)
-    for form in (array, array.reshape(30, 8, 8), list(array), array.tolist(), array.reshape(30, 8, 8).tolist()):
+    squares = array.reshape(30, 8, 8)
+    forms: list[Any] = [array, squares, list(array), array.tolist(), squares.tolist()]
+    for form in forms:
         sstore.build(folder / "a", form, replace=True)
         assert [f for _, f in records_of(folder / "a")] == expected
         with sstore.open(folder / "a") as store:

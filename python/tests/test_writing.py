@@ -75,7 +75,8 @@ def test_absent_ids(folder: pathlib.Path, rng: np.random.Generator, count: int) 
     assert change.absent_count == len(change.absent_ids) >= len(absent)
     assert np.array_equal(np.unique(change.absent_ids), absent)
     again = sstore.remove(path, ids=wanted, list_absent=True)
-    assert again.removed_count == 0 and np.array_equal(np.unique(again.absent_ids), np.unique(wanted))
+    assert again.removed_count == 0 and again.absent_ids is not None
+    assert np.array_equal(np.unique(again.absent_ids), np.unique(wanted))
 
 
 def test_absent_records(folder: pathlib.Path, rng: np.random.Generator) -> None:
@@ -367,7 +368,7 @@ def test_reports_of_a_failed_deduplication(folder: pathlib.Path, rng: np.random.
     with pytest.raises(RuntimeError, match="stop"):
         with sstore.Deduplicator(folder / "a", 0, progress=fail) as seen:
             seen.offer(rng.integers(0, 1 << 64, 200000, dtype=np.uint64))
-    assert len(reports) == 1 and reports[0] < 1
+    assert len(reports) == 1 and 0 <= reports[0] <= 1
     assert len(contents(folder / "a")) == 0
 
 
