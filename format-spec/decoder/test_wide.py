@@ -254,7 +254,7 @@ class StoreTest(unittest.TestCase):
     def check_command(self, case: Case, asked: list[tuple[int, int]]) -> None:
         bits = case.options.fingerprint_bits
         run("verify", "--quiet", self.path)
-        self.assertEqual(run("dump", self.path).stdout, "".join(decoder.dump_lines(str(self.path))))
+        self.assertEqual(run("dump", "--no-comments", self.path).stdout, "".join(decoder.dump_lines(str(self.path))))
         for query, distance in asked:
             text = text_of(query, bits)
             wanted = [f"{text}\t{text_of(found, bits)}\t{d}\t{id_text(number)}\n" for d, found, number in case.answer(query, distance)]

@@ -148,13 +148,9 @@ static bool fail_fault(reply *reply_out, const line_fault *fault)
 
 static bool read_whole(const char *name, const char *text, uint64_t *value_out, line_fault *fault)
 {
-    line_record record;
     line_fault unused;
-    const line_format format = {.columns = {LINE_COLUMN_FINGERPRINT}, .column_count = 1, .are_ids = true};
-    if (!line_parse(&format, text, strlen(text), &record, &unused))
-        return line_fault_set(fault, "%s: expected a whole number, found '%.100s'", name, text);
-    *value_out = record.fingerprint[0];
-    return true;
+    return line_parse_id(text, strlen(text), value_out, &unused) ||
+           line_fault_set(fault, "%s: expected a whole number, found '%.100s'", name, text);
 }
 
 static bool read_fingerprint(const request *self, const char *name, const char *text, uint64_t *to, line_fault *fault)
