@@ -468,13 +468,23 @@ def test_padded_stores():
         sstore("build", "--quiet", "--force", "--pad", "padded.store", "-", input=text)
         with Service("padded.store", "--write") as service:
             check_padded(service, records, bits, rest)
-        found = {(int(line.split()[0], 16), int(line.split()[1])) for line in sstore("dump", "--no-comments", "padded.store").stdout.splitlines()}
+        dumped = sstore("dump", "--no-comments", "padded.store").stdout.splitlines()
+        found = {(int(line.split()[0], 16), int(line.split()[1])) for line in dumped}
         assert found == records
         sstore("add", "--quiet", "padded.store", "-", input=text)  # what was written can be read
         sstore("query", "--count", "--input", "-", "padded.store", input=sstore("dump", "padded.store").stdout)
+    service = Service("padded.store", "--write", "--refresh", 86400)
+    sstore("build", "--quiet", "--force", "--pad", "padded.store", "-", input="0" * 249 + "\t1\n")
+    for path in ["/v1/records", "/v1/offer", "/v1/remove"]:
+        answer = service.post(path, {"records": [{"fingerprint": "1" * 250, "id": 5}]}, status=500)
+        assert "'996 bits, padded'" in answer["error"], answer
+    service.process.send_signal(signal.SIGINT)
+    messages = service.process.communicate(timeout=60)[1].splitlines()
+    assert service.process.returncode == 0 and len(messages) == 3, messages
+    assert sstore("dump", "--no-comments", "padded.store").stdout == "0" * 256 + "\t1\n"
     build("full.store", near_data(9, 1024), bits=1024)
     mixed = subprocess.run(["sstore", "serve", "padded.store", "full.store"], capture_output=True, text=True)
-    assert mixed.returncode == 1 and "1024 bits, those of the stores before it 1000" in mixed.stderr, mixed
+    assert mixed.returncode == 1 and "1024 bits, those of the stores before it 996" in mixed.stderr, mixed
 
 
 def check_padded(service, records, bits, rest):

@@ -435,7 +435,8 @@ bool ss_file_try_read(const ss_file *file, uint64_t offset, void *buffer, size_t
 
 void ss_file_will_need(const ss_file *file, uint64_t offset, uint64_t size)
 {
-    ss_platform_will_need(file->fd, offset, size);
+    if (file->fd >= 0)
+        ss_platform_will_need(file->fd, offset, size);
 }
 
 void ss_file_expect_random(const ss_file *file)
