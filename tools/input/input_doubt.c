@@ -435,10 +435,10 @@ static const struct sign {
     [SIGN_TWO_VALUES] = {watch_two_values, NULL,
                          "have only bytes of two values, such as 0 and 255 or 1 and -1: they seem to be single bits, "
                          "read as 8 times as many; pack 8 bits into a byte, as numpy.packbits(a == 1, axis=1) does"},
-    [SIGN_HALVES] =
-        {watch_halves, NULL,
-         "have only zeros in the upper half of each part: they seem to be bytes or numbers of 16 or 32 bits "
-         "that were read as numbers of twice as many and more; join them without the zeros"},
+    [SIGN_HALVES] = {watch_halves, NULL,
+                     "have only zeros in the upper half of every 32 or 64 bits: they seem to be smaller numbers that "
+                     "were stored in a "
+                     "wider type; write them in their own type"},
     [SIGN_HEX_BYTES] = {watch_hex_bytes, NULL,
                         "are hex digits in ASCII, byte by byte: they seem to be hex that was encoded once "
                         "more, such as in base64; decode it first"},
@@ -450,7 +450,7 @@ static const struct sign {
                         "--radix base64"},
     [SIGN_BASE32] = {watch_base32, NULL, "have only characters of base32: they seem to be base32, read as base64"},
     [SIGN_SWAPPED] = {watch_swapped, end_swapped,
-                      "are small, but their ids are not: they seem to be in each other's place; --columns says which "
+                      "are small, but their ids are large: fingerprint and id seem to be swapped; --columns says which "
                       "field is the fingerprint, such as --columns id,fingerprint, and --fingerprint-field and "
                       "--id-field name the keys of JSON"},
     [SIGN_COUNTING] = {watch_counting, end_counting,
@@ -460,23 +460,25 @@ static const struct sign {
     [SIGN_NO_LETTER] = {watch_no_letter, end_no_letter,
                         "have no hex digit above 9: they seem to be decimal, read as hex; --radix dec reads "
                         "decimal numbers, and --radix hex says that these are hex"},
-    [SIGN_32_BITS] = {watch_32_bits, end_32_bits,
-                      "are numbers of 32 bits, some of them negative: those have 32 more bits that are 1, "
-                      "so they are far from all others, and from the same bits as an unsigned number; "
-                      "--radix signed32 reads both alike if they are decimal or binary, and of hex, "
-                      "\"sed 's/ffffffff\\(........\\)/\\1/'\" takes off what a negative one has in front"},
+    [SIGN_32_BITS] =
+        {watch_32_bits, end_32_bits,
+         "are numbers of 32 bits, some of them negative. As 64-bit numbers, negative ones begin with 32 more "
+         "bits 1, so they are far from all others and from their unsigned form; --radix signed32 reads "
+         "both forms of decimal or binary numbers alike; for hex, "
+         "\"sed 's/ffffffff\\(........\\)/\\1/'\" removes these bits"},
     [SIGN_ROUNDED] = {watch_rounded, end_rounded,
                       "are rounded: they seem to have passed through a program that holds numbers as "
                       "doubles, such as JavaScript or a spreadsheet, and have lost their last bits; write "
                       "them as strings"},
-    [SIGN_DOUBLES] = {watch_doubles, end_doubles,
-                      "are doubles, as bits: near numbers have other bits; write integers where they are made, in "
-                      "NumPy with the type uint64"},
+    [SIGN_DOUBLES] =
+        {watch_doubles, end_doubles,
+         "are the bits of floating-point numbers (doubles), and these say nothing about a Hamming distance; "
+         "convert them to integers where they are made, in NumPy to uint64"},
     [SIGN_ID_ORDER] = {watch_id_order, end_id_order,
                        "have ids whose low 40 bits are all zero: the numbers seem to be big-endian, and are "
                        "read as little-endian"},
     [SIGN_REPEATED_IDS] = {watch_repeated_ids, end_repeated_ids,
-                           "share few ids, in no order: the ids seem to be something else, such as a quality; "
+                           "share few ids, in no order: the ids seem to be another column, such as a quality; "
                            "--columns says which field is the id, and - skips a field"},
     [SIGN_SHORT] = {NULL, end_short, NULL},
 };
@@ -495,13 +497,14 @@ static void describe_short(const sign_watch *self, char *to, size_t size)
                        self->count);
     else if (count == self->count)
         (void)snprintf(to, size,
-                       "the fingerprints (%" PRIu64 ") have fewer digits than those of %" PRIu32 " bits, so they get "
-                       "zeros in front: they seem to have another size; if zeros in front are absent, write them",
+                       "the fingerprints (%" PRIu64 ") have fewer digits than %" PRIu32
+                       " bits need, so leading zeros were "
+                       "assumed: they seem to have another size; if only leading zeros are missing, write them",
                        self->count, 64 * self->words);
     else
         (void)snprintf(to, size,
                        "of %" PRIu64 " fingerprints, %zu %s fewer digits than the others (%sline %" PRIu64
-                       "), so %s zeros in front: a row seems to be cut short; correct it, or write the zeros",
+                       "), so %s leading zeros: a row seems to be cut short; correct it, or write the zeros",
                        self->count, count, is_one ? "has" : "have", is_one ? "" : "first ", self->shorts.first,
                        is_one ? "it gets" : "they get");
 }

@@ -243,19 +243,20 @@ _SIGNS = {
     "numpy.packbits(array, axis=1) makes bytes of them",
     "two values": "have only bytes of two values, such as 0 and 255 or 1 and -1: they are probably single bits, read "
     "as 8 times as many; numpy.packbits(array == 1, axis=1) makes bytes of them",
-    "halves": "have only zeros in the upper half of each part: they are probably bytes or numbers of 16 or 32 bits, "
-    "read as numbers of twice as many or more; give them with their own type, such as array.astype(numpy.uint8)",
+    "halves": "have only zeros in the upper half of every 32 or 64 bits: they are probably smaller numbers in a wider "
+    "type; convert them, such as with array.astype(numpy.uint8)",
     "hex bytes": "are hex digits in ASCII, byte by byte; bytes.fromhex(text) decodes them",
     "text": "are readable text, byte by byte: they are probably encoded, such as in base64; decode them first",
-    "swapped": "are small, but their ids are not: they are probably in each other's place; the fingerprints come first",
+    "swapped": "are small, but their ids are large: fingerprints and ids are probably swapped; the fingerprints come first",
     "counting": "are numbers close to each other: they are probably ids, counts, times or line numbers",
     "32 bits": "are probably signed 32-bit values: all fit into 32 bits, and some are negative. They were taken as 64 "
     "bits; numpy.asarray(values).astype(numpy.uint32) has their 32 bits",
     "rounded": "are rounded: they were probably held as floats, which lose the last bits; read the column as integers",
-    "doubles": "are floats, as bits, so near numbers have other bits; make integers where they are made",
+    "doubles": "are the bits of floating-point numbers (doubles), and these say nothing about a Hamming distance; "
+    "convert them to integers where they are made, to numpy.uint64",
     "id order": "have ids whose low 40 bits are all zero: the bytes are probably in the wrong order; array.byteswap() "
     "turns them round",
-    "repeated ids": "share few ids, in no order: the ids are probably something else, such as a quality",
+    "repeated ids": "share few ids, in no order: the ids are probably another column, such as a quality",
 }
 
 
