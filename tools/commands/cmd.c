@@ -187,8 +187,8 @@ const command_option input_option_table[] = {
      OPTION_FIELD(input_options, lines.fingerprint_key)},
     {"id-field", 0, "KEY", "the key of an id in JSON Lines (default id)", OPTION_TEXT,
      OPTION_FIELD(input_options, lines.id_key)},
-    {"strict", 0, NULL, "fail, and change nothing, if rows seem to mean something else (default: only warn)",
-     OPTION_FLAG, OPTION_FIELD(input_options, own_doubt.strict)},
+    {"strict", 0, NULL, "fail if rows seem to mean something else (default: only warn)", OPTION_FLAG,
+     OPTION_FIELD(input_options, own_doubt.strict)},
     {0},
 };
 
@@ -341,8 +341,9 @@ const command_option input_thread_options[] = {
 
 const command_option wait_options[] = {
     {"wait", 0, "SECONDS",
-     "if another process writes to the store, wait for it, at most SECONDS (default: fail at once)", OPTION_SECONDS,
-     OPTION_FIELD(task_arguments, options.wait_ms), .value_is_optional = true},
+     "wait until no other process writes to the store, at most SECONDS (default: do not wait; without SECONDS: no "
+     "limit)",
+     OPTION_SECONDS, OPTION_FIELD(task_arguments, options.wait_ms), .value_is_optional = true},
     {0},
 };
 
@@ -357,7 +358,7 @@ const command_option write_options[] = {
 };
 
 const command_option change_options[] = {
-    {"no-compact", 0, NULL, "do not merge the change with the small segments of STORE", OPTION_FLAG,
+    {"no-compact", 0, NULL, "write the change as a segment of its own; do not merge it with others", OPTION_FLAG,
      OPTION_FIELD(task_arguments, no_compact)},
     {0},
 };

@@ -33,7 +33,7 @@ const command_option text_options[] = {
      OPTION_FIELD(text_input, lines), .common = true},
     {"jsonl", 0, NULL, "each line is a JSON object with a document", OPTION_FLAG, OPTION_FIELD(text_input, jsonl),
      .common = true},
-    {"text-field", 0, "KEY", "the JSON key of the text (default text); a.b: b in a", OPTION_TEXT,
+    {"text-field", 0, "KEY", "the JSON key of the text (default text); a.b: key b of object a", OPTION_TEXT,
      OPTION_FIELD(text_input, form.text_key), .given = offsetof(text_input, json_given), .common = true},
     {"recursive", 0, NULL, "read all files in folders, but for those that are no text", OPTION_FLAG,
      OPTION_FIELD(text_input, recursive)},
