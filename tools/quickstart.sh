@@ -209,7 +209,7 @@ Next, a file of your own with a document in each line, without its near-copies:
   sstore fingerprint --lines docs.txt | sstore build -k 5 docs.store
   sstore clusters docs.store
   sstore clusters --drop docs.store > drop.tsv
-  awk 'FILENAME == "drop.tsv" { drop[\$2]; next } !(FNR - 1 in drop)' drop.tsv docs.txt > unique.txt
+  awk 'BEGIN { while ((getline < "/dev/stdin") > 0) drop[\$2] } !(NR - 1 in drop)' docs.txt < drop.tsv > unique.txt
 
 For JSON Lines, use --jsonl instead of --lines. 'sstore --help' lists all commands, and docs/tutorial.md goes on from here.
 END
