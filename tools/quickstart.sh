@@ -193,10 +193,11 @@ show_groups() {
 show_totals() {
   local texts copies groups bytes
   texts=$(wc -l <"$work/texts")
-  copies=$(awk -F '\t' '{ n++; if (NR == 1 || NR == begin + size) { begin = NR; size = $1; groups++ } } END { print n - groups, groups + 0 }' "$work/clusters")
+  copies=$(awk -F '\t' '{ n++; if (NR == 1 || NR == begin + size) { begin = NR; size = $1; groups++ } } END { print n + 0, groups + 0 }' "$work/clusters")
   groups=${copies#* } copies=${copies% *}
   bytes=$(find "$work/store" -type f -printf '%s\n' | awk '{ sum += $1 } END { print sum }')
-  printf '\nOf %s %s, %s are near-copies of another one, in %s groups.\n' "$texts" "$what" "$copies" "$groups"
+  printf '\nOf %s %s, %s have near-copies, in %s groups; %s of them can be removed.\n' \
+    "$texts" "$what" "$copies" "$groups" $((copies - groups))
   printf 'The store has %s bytes. Everything took %s seconds.\n' "$bytes" "$SECONDS"
 }
 
