@@ -16,6 +16,7 @@
 #define SHOWN_BYTES 40
 #define HEX_DIGITS 16u /* of a word */
 #define LINE_SEE_ID_FIRST "; --columns id,fingerprint reads lines that begin with the id"
+#define LINE_SEE_DECIMAL_LAST "; --radix dec --columns id,fingerprint reads an id and a decimal fingerprint"
 
 typedef struct field {
     const char *text;
@@ -90,6 +91,32 @@ static bool is_hex(const field *source, uint32_t words)
     return line_parse_hex(64 * words, source->text, source->length, ignored, &unused) > 0;
 }
 
+/* May this be an id that was read as a fingerprint? Few fingerprints are as small. */
+static bool may_be_id(const line_record *record)
+{
+    return record->words == 1 && record->fingerprint[0] >> 48 == 0;
+}
+
+/* Is it a number, but negative? */
+static bool is_negative(const field *source)
+{
+    uint64_t ignored;
+    return source->length > 1 && source->text[0] == '-' &&
+           parse_decimal(source->text + 1, source->length - 1, &ignored);
+}
+
+/* What helps if a field is no id. The default columns may be wrong: then ids, or names, come before fingerprints. */
+static const char *find_id_hint(const line_format *format, const field *source, const line_record *record)
+{
+    if (format->id_may_be_missing && is_negative(source) &&
+        (may_be_id(record) || value_is_wide_decimal(source->text, source->length)))
+        return LINE_SEE_DECIMAL_LAST;
+    if (source->length >= HEX_DIGITS && is_hex(source, format->words))
+        return LINE_SEE_ID_FIRST;
+    return format->must_have_ids ? "; names are no ids: print these without --id-table"
+                                 : "; --columns fingerprint,- skips this field";
+}
+
 /* The hints help with ids before fingerprints, and with the output of 'sstore fingerprint FILE...', which has paths in
  * the place of ids. */
 static bool parse_id(const line_format *format, const field *source, line_record *record, line_fault *fault)
@@ -100,9 +127,7 @@ static bool parse_id(const line_format *format, const field *source, line_record
     if (!record->has_id || parse_id_value(source->text, source->length, &record->id))
         return true;
     return fail_with_hint(fault, "a decimal id up to 18446744073709551615, or '-'", source,
-                          source->length >= HEX_DIGITS && is_hex(source, format->words) ? LINE_SEE_ID_FIRST
-                          : format->must_have_ids ? "; names are no ids: print these without --id-table"
-                                                  : "; --columns fingerprint,- skips this field");
+                          find_id_hint(format, source, record));
 }
 
 /* A line of ids. The hint helps with lines of fingerprint and id that were given without --columns. */
@@ -181,17 +206,25 @@ static bool parse_column(const line_format *format, line_column column, const fi
     return true;
 }
 
-/* The line does not begin with a fingerprint: does it begin with its id? */
+/* The line does not begin with a fingerprint: does it begin with its id? An id of as many digits as a decimal
+ * fingerprint is the fingerprint itself if another number follows. */
 static void look_for_id(const line_format *format, const field *first, field_reader *reader, line_fault *fault)
 {
     line_record ignored;
     field second;
-    uint64_t id;
-    if (format->id_may_be_missing && !format->are_ids && parse_decimal(first->text, first->length, &id) &&
-        next_field(reader, &second) && value_read(format, second.text, second.length, &ignored)) {
+    uint64_t id, number;
+    if (!format->id_may_be_missing || format->are_ids || !parse_decimal(first->text, first->length, &id) ||
+        !next_field(reader, &second))
+        return;
+    const bool is_decimal = value_is_wide_decimal(first->text, first->length) &&
+                            parse_decimal(second.text, second.length, &number);
+    if (is_negative(&second))
+        line_fault_set_hint(fault, LINE_SEE_DECIMAL_LAST);
+    else if (!is_decimal && value_read(format, second.text, second.length, &ignored))
         line_fault_set_hint(fault, LINE_SEE_ID_FIRST);
-        fault->has_sure_hint = true;
-    }
+    else
+        return;
+    fault->has_sure_hint = true;
 }
 
 static bool parse_edge(const char *line, size_t length, line_record *record_out, line_fault *fault)

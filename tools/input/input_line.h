@@ -146,6 +146,7 @@ bool line_parse(const line_format *format, const char *line, size_t length, line
 uint32_t line_parse_hex(uint32_t bits, const char *text, size_t length, uint64_t *fingerprint_out, line_fault *fault);
 
 #define LINE_SEE_SKIP_BAD "; --skip-bad leaves out rows without a fingerprint"
+#define LINE_SEE_DECIMAL "; --radix dec reads decimal fingerprints"
 #define LINE_SEE_BITS "see --bits of 'sstore build'"
 
 /* Read a decimal id that stands alone. Returns as line_parse(). */

@@ -616,7 +616,7 @@ static const char *find_form_hint(const line_format *format, const char *text, s
     } others[] = {/* strict ones first */
                   {RADIX_BIN, 32, "; --radix bin reads binary digits"},
                   {RADIX_SIGNED32, SIZE_MAX, "; --radix dec reads decimal fingerprints, signed32 those of 32 bits"},
-                  {RADIX_DEC, SIZE_MAX, "; --radix dec reads decimal fingerprints"},
+                  {RADIX_DEC, SIZE_MAX, LINE_SEE_DECIMAL},
                   {RADIX_HEX, SIZE_MAX, "; --radix hex, the default, reads hex fingerprints"},
                   {RADIX_BASE32, SIZE_MAX, "; --radix base32 reads fingerprints in base32"},
                   {RADIX_BASE64, 22, "; --radix base64 reads fingerprints in base64"}};
@@ -635,6 +635,26 @@ static const char *find_form_hint(const line_format *format, const char *text, s
             return others[i].hint;
     }
     return "";
+}
+
+bool value_is_wide_decimal(const char *text, size_t length)
+{
+    line_record record;
+    const line_format decimal = {.radix = RADIX_DEC, .words = 1};
+    return length > HEX_DIGITS && text[0] != '+' && read_number(&decimal, text, length, &record);
+}
+
+/* If the text is a decimal number of 64 bits with more digits than hex has, most rows can be decimal, although those
+ * with few digits are read as hex. */
+static bool find_decimal_hint(const line_format *format, const char *text, size_t length, char hint[EXPECTED_BYTES])
+{
+    const bool is_learned_word = is_learned(format) && format->words == 1;
+    if (format->radix != RADIX_HEX || format->radix_given || (format->words > 0 && !is_learned_word) ||
+        !value_is_wide_decimal(text, length))
+        return false;
+    (void)snprintf(hint, EXPECTED_BYTES, LINE_SEE_DECIMAL "%s",
+                   is_learned_word ? "; if the others are hex, --skip-bad leaves this one out" : "");
+    return true;
 }
 
 static bool has_bits_alone(const char *text, size_t length)
@@ -672,7 +692,8 @@ bool value_parse(const line_format *format, const char *text, size_t length, lin
     const char *look = value_look(text, length);
     const bool is_hex = format->radix != RADIX_BIN &&
                         read_digits(format, RADIX_HEX, text, length, record); /* which looks like base64 */
-    const bool is_sure = look == NULL && (find_width_hint(format, text, length, hint) ||
+    const bool is_sure = look == NULL && (find_decimal_hint(format, text, length, hint) ||
+                                          find_width_hint(format, text, length, hint) ||
                                           (!is_hex && find_size_hint(format, text, length, hint)) ||
                                           find_number_hint(format, text, length, hint));
     line_fault_set_hint(fault, look != NULL ? look : is_sure ? hint : find_form_hint(format, text, length));

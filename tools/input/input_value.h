@@ -12,6 +12,9 @@ bool value_read(const line_format *format, const char *text, size_t length, line
 /* The same; *fault then says what was expected and what was found, with a hint if it looks like a known form. */
 bool value_parse(const line_format *format, const char *text, size_t length, line_record *record, line_fault *fault);
 
+/* Is it a decimal number of 64 bits, perhaps negative, that is longer than one in hex? */
+bool value_is_wide_decimal(const char *text, size_t length);
+
 /* The recipe of fingerprints of a kind. Returns `to`. */
 #define VALUE_RECIPE_BYTES 16
 const char *value_recipe(char kind, char to[VALUE_RECIPE_BYTES]);

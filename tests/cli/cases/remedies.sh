@@ -1,0 +1,40 @@
+# Inputs whose fields mean something else than the default says: the message leads to an option that reads them, and
+# never to one that stores something else.
+exec 2>&1
+tab=$'\t'
+try() # NAME [OPTION...]: an input on stdin that build refuses
+{
+    echo "--- $1"
+    exits 1 sstore build "${@:2}" STORE
+    absent STORE
+}
+read_by() # OPTION...: an input on stdin that build then reads
+{
+    exits 0 sstore build --quiet --force "$@" STORE
+    sstore dump "${dump[@]}" STORE
+    rm -rf STORE
+}
+dump=()
+decimals() { printf '%s\n' 9120176390958531057 -1234567890123456789 123456789012345; }
+decimals | try "decimal fingerprints, of which one can be hex"
+decimals | sed '1!G;h;$!d' | try "the same, reversed"
+decimals | jq -R '{fingerprint: .}' -c | try "the same in JSON" --format jsonl
+{ decimals; awk 'BEGIN { for (i = 1; i < 2000; i++) print "9" i % 7 "0176390958531" 100 + i % 900 }'; } | try "thousands"
+decimals | try "hex, as it was said" --radix hex
+{ fingerprints 3 7; echo 9120176390958531057; } | try "a decimal number below hex"
+printf '%s\n' 84ad7e0ad13e1a8b84ad7e0ad13e1a8c 9120176390958531057 | try "one below hex of 128 bits"
+printf '%s\n' 9120176390958531057 | try "one for a store of 64 bits" --bits 64
+pairs() { printf '%s\n' "9120176390958531057${tab}1" "8120176390958531057${tab}2"; }
+pairs | try "decimal fingerprints with ids"
+printf '%s\n' "1234567890123456789${tab}84ad7e0ad13e1a8b" | try "long ids in front of hex"
+printf '%s\n' "1234567890123456789${tab}-1234567890123456789" | try "long ids in front of negative fingerprints"
+negative() { printf '%s\n' "1${tab}9120176390958531057" "2${tab}-8120176390958531057"; }
+negative | try "negative fingerprints behind ids"
+negative | try "the same as decimal" --radix dec
+printf '%s\n' "1${tab}812017639" "2${tab}-812017639" | try "negative fingerprints of 32 bits"
+printf '%s\n' "84ad7e0ad13e1a8b${tab}-5" | try "a negative id"
+echo "--- the remedies"
+dump=(--radix signed)
+decimals | read_by --radix dec
+pairs | read_by --radix dec
+negative | read_by --radix dec --columns id,fingerprint
