@@ -129,10 +129,12 @@ static bool has_right_kind(const input_reader *reader, const line_record *record
     const bool states_recipe = reader->states_recipe || record->recipe[0] != '\0';
     if (record->kind == kind || reader->kind_of == NULL || (record->kind == 0 && states_recipe))
         return true;
+    if (kind != 0 && record->kind != 0)
+        return line_fault_set(fault, "expected a fingerprint of the kind '%c:', as in %s, found '%c:'", kind,
+                              reader->kind_of, record->kind);
     if (kind != 0)
-        return line_fault_set(fault, "expected a fingerprint of the kind '%c:', as in %s, found %s%c%s", kind,
-                              reader->kind_of, record->kind != 0 ? "'" : "non", record->kind != 0 ? record->kind : 'e',
-                              record->kind != 0 ? ":'" : "");
+        return line_fault_set(fault, "expected a fingerprint of the kind '%c:', as in %s, found none", kind,
+                              reader->kind_of);
     return line_fault_set(fault, "expected nothing in front of the fingerprint, as in %s, found '%c:'", reader->kind_of,
                           record->kind);
 }

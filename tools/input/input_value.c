@@ -340,7 +340,6 @@ static bool negate(uint64_t *words, uint32_t count)
     return fits;
 }
 
-/* Negative numbers are two's complement: databases without unsigned types hold fingerprints like that. */
 /* Move a number of `bits` bits to the front of its words, as --pad does with digits. False if it has more bits. */
 static bool pad_number(uint64_t *number, uint32_t words, uint32_t bits)
 {
@@ -354,6 +353,7 @@ static bool pad_number(uint64_t *number, uint32_t words, uint32_t bits)
     return true;
 }
 
+/* Read a decimal number. A negative one is two's complement: databases without unsigned types hold fingerprints so. */
 static bool read_number(const line_format *format, const char *text, size_t length, line_record *record)
 {
     uint64_t room[SSTORE_MAX_WORDS];
