@@ -389,7 +389,7 @@ int sspy_fingerprint_texts(const char *data, const int64_t *offsets, size_t begi
 
 /* ----- doubts ----- */
 
-/* Those of texts are absent: arrays have no digits. */
+/* Signs of digits in text (no letter, base64, short rows) have no name: arrays cannot show them. */
 static const char *const signs[SIGN_COUNT + 1] = {
     [SIGN_BITS] = "bits",           [SIGN_TWO_VALUES] = "two values", [SIGN_HALVES] = "halves",
     [SIGN_HEX_BYTES] = "hex bytes", [SIGN_TEXT] = "text",             [SIGN_SWAPPED] = "swapped",

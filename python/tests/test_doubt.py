@@ -13,6 +13,7 @@ import pytest
 from brute import brute_query, clustered
 
 import sstore
+from sstore._rows import _SIGNS
 
 pyarrow = pytest.importorskip("pyarrow")
 polars = pytest.importorskip("polars")
@@ -260,6 +261,13 @@ def test_no_signs(folder: pathlib.Path, rng: np.random.Generator, words: int) ->
             for ids in (None, np.arange(count), rng.permutation(count), rng.integers(1 << 40, 1 << 50, count)):
                 sstore.build(folder / "a", form, ids, bits=64 * words, replace=True)
             sstore.build(folder / "a", list(form), bits=64 * words, replace=True)
+
+
+def test_every_sign_has_a_text() -> None:
+    shim = (pathlib.Path(__file__).parents[1] / "native" / "shim.c").read_text()
+    names = re.findall(r'\[SIGN_\w+\] = "([^"]+)"', shim)
+    assert len(names) == len(set(names)) == 12
+    assert set(names) == set(_SIGNS)
 
 
 def test_repeated_ids(folder: pathlib.Path, rng: np.random.Generator) -> None:

@@ -237,7 +237,7 @@ def _words_of_schema(schema: Any) -> int:
 # ----- inputs -----
 
 
-# What the signs of input_doubt.h mean, and what to do.
+# What the signs of input_doubt.h mean, and what to do, by their names in shim.c.
 _SIGNS = {
     "bits": "have only bytes 0 and 1, or nearly: they are probably single bits, read as 8 times as many; "
     "numpy.packbits(array, axis=1) makes bytes of them",
@@ -264,9 +264,8 @@ def _warn_of_sign(fingerprints: Words, ids: Optional[Words], count: Optional[int
     """Doubt rows that probably mean something else, as the command does."""
     own_bits = count.own_bits if isinstance(count, Padded) else 0
     sign = lib.sspy_sign(pointer(fingerprints), pointer(ids), len(fingerprints), words_of(fingerprints), own_bits)
-    text = _SIGNS.get(ffi.string(sign).decode() if sign != ffi.NULL else "")
-    if text is not None:
-        warn(f"the fingerprints ({len(fingerprints)}) {text}", DoubtWarning)
+    if sign != ffi.NULL:
+        warn(f"the fingerprints ({len(fingerprints)}) {_SIGNS[ffi.string(sign).decode()]}", DoubtWarning)
 
 
 def _of_one(values: Any, name: str, count: Optional[int], bad: Optional[BadRows]) -> Iterator[tuple[_Column, int]]:
