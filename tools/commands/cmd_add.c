@@ -185,7 +185,7 @@ static int insert_all(new_job *job)
     if (!job->all->store.task.quiet)
         message_print("%s: added %" PRIu64 " of %" PRIu64 " records; records %" PRIu64 ", segments %" PRIu32, path,
                       job->change.added_count, job->record_count, job->change.record_count, job->change.segment_count);
-    const int doubt_code = store_warn_of_ids(&job->all->store, &job->change);
+    const int doubt_code = store_end_ids(&job->all->store, &job->change);
     return code != EXIT_DONE ? code : doubt_code;
 }
 

@@ -15,7 +15,7 @@
 #include "input/interrupt.h"
 
 #define LARGE_BYTES 1000000000u /* of disk space: only larger builds announce their needs */
-#define MANY_SEGMENTS 32u
+#define WARNED_SEGMENTS 32u     /* a change that leaves so many segments says how to merge them */
 
 typedef struct build_job {
     const char *path;
@@ -281,12 +281,12 @@ static void print_change(const char *path, bool added, const sstore_change *chan
     if (change->absent_count > 0)
         message_print("%s: not in the store: %" PRIu64 " of %" PRIu64 " that were given%s", path, change->absent_count,
                       change->given_count, absent_hint);
-    if (change->segment_count >= MANY_SEGMENTS)
+    if (change->segment_count >= WARNED_SEGMENTS)
         message_print("%s: every query reads all segments, so many make queries slow; 'sstore compact' merges them",
                       path);
 }
 
-int store_warn_of_ids(const store_arguments *arguments, const sstore_change *change)
+int store_end_ids(const store_arguments *arguments, const sstore_change *change)
 {
     const bool is_error = arguments->input.own_doubt.strict;
     if (change->conflict_count == 0 || (arguments->task.quiet && !is_error))
@@ -358,7 +358,7 @@ static int finish(build_job *job, const store_arguments *arguments)
     if (code == EXIT_DONE && job->kind != STORE_BUILD && !task->quiet)
         print_change(path, job->kind == STORE_ADD, &change, absent_hint(job, &change));
     if (code == EXIT_DONE && job->kind == STORE_ADD)
-        return store_warn_of_ids(arguments, &change);
+        return store_end_ids(arguments, &change);
     if (code != EXIT_DONE || task->quiet || job->kind != STORE_BUILD)
         return code;
     if (change.given_count == 0 && !task->allow_empty)

@@ -45,9 +45,9 @@ int store_check_inputs(store_arguments *arguments);
  * store cannot be read, there is no doubt: the change says what is wrong. */
 void store_doubt_records(const store_arguments *arguments, const record_batch *batch);
 
-/* Warn if ids of added records also belong to other fingerprints: if the lines of two files are both numbered from 0,
- * two documents get the same id. With --strict this fails, though only the change tells. Returns an exit code. */
-int store_warn_of_ids(const store_arguments *arguments, const sstore_change *change);
+/* Report ids that the added records share with other fingerprints: a warning, or a failure with --strict. Returns an
+ * exit code. */
+int store_end_ids(const store_arguments *arguments, const sstore_change *change);
 
 /* Make the change with all inputs, publish it, and print a summary. After a failure or an interruption nothing has
  * changed. */

@@ -54,9 +54,9 @@ typedef struct run {
     uint64_t *candidate_query;
     ss_candidate *candidates;
     size_t candidate_count;
-    uint64_t candidates_left; /* of the segment; with more, comparing all takes less time */
-    bool is_limited;          /* so is the budget, */
-    atomic_llong budget_ns;   /* the nanoseconds, about, that may still be spent to find them */
+    uint64_t candidates_left; /* of the segment: once they are used up, comparing all takes less time */
+    bool is_limited;          /* candidates_left and budget_ns are limits */
+    atomic_llong budget_ns;   /* estimated nanoseconds that the search for candidates may still take */
     ss_first_hits first;      /* tells which hits need not be stored, when all are compared */
     /* While records are looked up: */
     ss_row_batch_hits found; /* sorted by query, segment and rank */

@@ -295,15 +295,23 @@ sstore_status sstore_shard(const char *path, const char *input_path, uint32_t sh
  * published.
  */
 
+/* A segment belongs to the range if it has at most so many times as many records as the newer ones together. */
 #define TIER_RATIO 4u
-#define TIER_MIN 4u             /* segments */
-#define SMALL_WORDS 16384u      /* a segment of so many takes hardly longer to write than one of a single record */
-#define SMALLER_RATIO 4u        /* nor does a change take much longer with a quarter of its records more */
-#define MERGED_WORDS (1u << 22) /* that any change may write again; or */
-#define MERGED_RATIO 16u        /* times as many as it has itself; */
-#define MANY_SEGMENTS 64u       /* with so many, as many as the tiers have */
+/* Fewer segments are merged only if they are small. */
+#define TIER_MIN 4u
 
-/* The records that a change of so many may write again, including its own. */
+/* A merged segment of at most so many words takes hardly longer to write than one of a single record. */
+#define SMALL_WORDS 16384u
+/* A change is also merged with segments that have together at most this part of its records: 1/4. */
+#define SMALLER_RATIO 4u
+
+/* A change writes at most so many words, or so many times its own records, whichever is more. */
+#define MERGED_WORDS (1u << 22)
+#define MERGED_RATIO 16u
+/* A store of so many segments has no such limit. */
+#define MANY_SEGMENTS 64u
+
+/* The most records that a change writes in a merged segment by the tiers: those that it adds, and older ones. */
 static uint64_t max_merged(const ss_manifest *manifest, uint64_t added_count)
 {
     if (added_count == 0 || manifest->segment_count >= MANY_SEGMENTS)
@@ -311,7 +319,7 @@ static uint64_t max_merged(const ss_manifest *manifest, uint64_t added_count)
     return ss_max_u64(MERGED_WORDS / manifest->words, MERGED_RATIO * ss_min_u64(added_count, UINT32_MAX));
 }
 
-/* The records that a change of so many has together with small segments. */
+/* The most records that a change writes in a segment merged with small ones, whatever their number. 0: it adds none. */
 static uint64_t max_small(const ss_manifest *manifest, uint64_t added_count)
 {
     const uint64_t with_smaller = added_count / SMALLER_RATIO * (SMALLER_RATIO + 1);
