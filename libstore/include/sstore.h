@@ -139,7 +139,8 @@ typedef struct sstore_cursor sstore_cursor;
  *  - MMAP: files are mapped. A block is read and checked before its first use; later changes are not noticed. If a
  *    block cannot be read then, the call fails. One risk remains: if a file is cut short after its block was read, or
  *    the system took back the block's memory and the disk then fails, the next access to that block ends the process
- *    with SIGBUS. Mapped pages count as resident.
+ *    with SIGBUS. Mapped pages count as resident. Files of at most 16 KiB are copied into memory when the store is
+ *    opened.
  *  - MEMORY: all block files are loaded and checked when the store is opened. Takes the store's size in memory.
  *  - AUTO, the default: MMAP if all files fit into half of the memory limit, otherwise PREAD. The limit is the smallest
  *    of the machine's memory, RLIMIT_AS, the limits of the process's memory cgroups, and max_memory_bytes if it is set.
@@ -174,15 +175,19 @@ typedef struct sstore_open_options {
  *  - PREAD: the directory, which has 8 bytes for each block of a table or of the ids, and 8 more for each block of
  *    table 0. A store of 100 million fingerprints in 3 tables of 4 KiB blocks takes about 5 MiB; with blocks of 64 KiB
  *    a sixteenth of that. Also 1 to 2 bytes a block and 20 KiB a table.
- *  - MMAP: the same, and the pages of the block files that were touched. The system takes these back when it needs
- *    them, but not their page tables, which take a five-hundredth of them.
+ *  - MMAP: the same, the copies of block files of at most 16 KiB, and the pages of the others that were touched. The
+ *    system takes these pages back when it needs them, but not their page tables, which take a five-hundredth of them.
  *  - MEMORY: the same as PREAD, and all block files.
  *
  * Each segment also takes about 20 KiB, and a file descriptor for each table, for the ids and for the directory. With
- * more than 64 bits, each word index of a segment (one a word, unless the segment only removes) takes the same, but
- * for files below 1 MiB. The store's folder takes one more. Opening takes two more. If the process may not open as
- * many, the call fails with IO and EMFILE. The directory is copied into a memfd, which counts against RLIMIT_FSIZE; if
- * it does not fit, the call fails with IO and EFBIG. The copy is opened by /proc/self/fd, so /proc must be mounted.
+ * more than 64 bits, each word index of a segment (one a word, unless the segment only removes) takes the same. No
+ * descriptor is kept for a directory of at most 64 KiB, for any block file in mode MEMORY, for one of at most 1 MiB in
+ * mode MMAP, and for one of a word index of at most 1 MiB in mode PREAD. (Those of 1 MiB are kept if the system lacks
+ * MADV_POPULATE_READ or process_vm_readv().) The store's folder takes one more, and opening up to three more. If the
+ * process may not open as many, the call fails with IO and EMFILE.
+ *
+ * The directory is copied into a memfd, which counts against RLIMIT_FSIZE; if it does not fit, the call fails with IO
+ * and EFBIG. The copy is opened by /proc/self/fd, so /proc must be mounted.
  *
  * A store may be malicious, with correct checksums. Its answers may then be wrong, but no call accesses memory out of
  * bounds, and no call reports a record twice. No call takes more memory than 8 MiB and eight bytes for each byte of the
