@@ -391,19 +391,26 @@ int sspy_fingerprint_texts(const char *data, const int64_t *offsets, size_t begi
 
 /* Signs of digits in text (no letter, base64, short rows) have no name: arrays cannot show them. */
 static const char *const signs[SIGN_COUNT + 1] = {
-    [SIGN_BITS] = "bits",           [SIGN_TWO_VALUES] = "two values", [SIGN_HALVES] = "halves",
-    [SIGN_HEX_BYTES] = "hex bytes", [SIGN_TEXT] = "text",             [SIGN_SWAPPED] = "swapped",
-    [SIGN_COUNTING] = "counting",   [SIGN_32_BITS] = "32 bits",       [SIGN_ROUNDED] = "rounded",
-    [SIGN_DOUBLES] = "doubles",     [SIGN_ID_ORDER] = "id order",     [SIGN_REPEATED_IDS] = "repeated ids",
+    [SIGN_BITS] = "bits",
+    [SIGN_TWO_VALUES] = "two values",
+    [SIGN_HALVES] = "halves",
+    [SIGN_HEX_BYTES] = "hex bytes",
+    [SIGN_TEXT] = "text",
+    [SIGN_SWAPPED] = "swapped",
+    [SIGN_NEAR_NUMBERS] = "near numbers",
+    [SIGN_32_BITS] = "32 bits",
+    [SIGN_ROUNDED] = "rounded",
+    [SIGN_DOUBLES] = "doubles",
+    [SIGN_ID_ORDER] = "id order",
+    [SIGN_REPEATED_IDS] = "repeated ids",
 };
 
-const char *sspy_sign(const uint64_t *fingerprints, const uint64_t *ids, size_t count, uint32_t words, uint32_t own_bits)
+const char *sspy_sign(const uint64_t *fingerprints, const uint64_t *ids, size_t count, uint32_t words,
+                      uint32_t own_bits)
 {
     input_doubt doubt = {.name = NULL};
-    input_doubt_note(&doubt, &(doubt_rows){.fingerprints = fingerprints,
-                                           .ids = ids,
-                                           .count = count,
-                                           .words = words,
-                                           .bits = own_bits});
+    input_doubt_note(
+        &doubt,
+        &(doubt_rows){.fingerprints = fingerprints, .ids = ids, .count = count, .words = words, .bits = own_bits});
     return signs[input_doubt_sign(&doubt)];
 }

@@ -13,9 +13,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define ENOUGH 1600 /* 2^-16 */
-#define AGAINST (-1)
-
 #define BYTES(value) ((value)*UINT64_C(0x0101010101010101))
 #define DIGITS(value) ((value)*UINT64_C(0x1111111111111111))
 
@@ -27,16 +24,6 @@ typedef struct doubt_row {
 } doubt_row;
 
 /* ----- parts of words ----- */
-
-static int count_bits(uint64_t word)
-{
-    return __builtin_popcountll(word);
-}
-
-static uint32_t bit_length(uint64_t word)
-{
-    return word != 0 ? 64 - (uint32_t)__builtin_clzll(word) : 0;
-}
 
 static bool is_hex_digit(unsigned byte)
 {
@@ -110,7 +97,7 @@ static int count_new_bits(const sign_watch *self, const doubt_row *row)
 {
     int count = 0;
     for (uint32_t i = 0; i < self->words; i++)
-        count += count_bits(row->now[i] & ~self->bits[i]);
+        count += count_bits(row->now[i] & ~self->seen_bits[i]);
     return count;
 }
 
@@ -130,7 +117,7 @@ static int watch_bits(sign_watch *self, const doubt_row *row)
 {
     if (has_only(self, row, BYTES(1u)))
         return 300 * count_new_bits(self, row);
-    return ++self->other_rows > 1 && 16 * self->other_rows > self->count ? AGAINST : 0;
+    return ++self->single_bits.other_rows > 1 && 16 * self->single_bits.other_rows > self->count ? AGAINST : 0;
 }
 
 /* Bytes 0 and 255, or 1 and 255. Of random bytes, those beside another one count. */
@@ -141,19 +128,19 @@ static int watch_two_values(sign_watch *self, const doubt_row *row)
         const uint64_t low = row->now[i] & BYTES(1u), high = row->now[i] >> 1 & BYTES(0x7fu);
         if (high != (high & BYTES(1u)) * 0x7f)
             return AGAINST;
-        self->are_not_zero |= low != (high & BYTES(1u));
-        self->are_not_one |= low != BYTES(1u);
+        self->two_values.are_not_zero |= low != (high & BYTES(1u));
+        self->two_values.are_not_one |= low != BYTES(1u);
         steps += count_bits((high ^ high << 8) & BYTES(1u) & ~UINT64_C(0xff));
     }
-    return self->words < 2 || (self->are_not_zero && self->are_not_one) ? AGAINST
-           : row->changed_bits > 0                                      ? 50 * steps
-                                                                        : 0;
+    return self->words < 2 || (self->two_values.are_not_zero && self->two_values.are_not_one) ? AGAINST
+           : row->changed_bits > 0                                                            ? 50 * steps
+                                                                                              : 0;
 }
 
 static int watch_halves(sign_watch *self, const doubt_row *row) /* one bit of 2 */
 {
-    self->are_not_16 |= !has_only(self, row, UINT64_C(0x0000ffff0000ffff));
-    const bool is_right = self->words > 1 && (!self->are_not_16 || has_only(self, row, UINT32_MAX));
+    self->halves.are_not_16 |= !has_only(self, row, UINT64_C(0x0000ffff0000ffff));
+    const bool is_right = self->words > 1 && (!self->halves.are_not_16 || has_only(self, row, UINT32_MAX));
     return is_right ? 100 * count_new_bits(self, row) : AGAINST;
 }
 
@@ -196,18 +183,18 @@ static int watch_base32(sign_watch *self, const doubt_row *row)
 }
 
 /* Numbers that are far apart are no ids. How much their order and range tell is only known at the end. */
-static int watch_counting(sign_watch *self, const doubt_row *row)
+static int watch_near_numbers(sign_watch *self, const doubt_row *row)
 {
     const uint64_t now = row->now[0], before = row->before[0];
     const bool is_first = self->count == 0;
-    self->low = is_first || now < self->low ? now : self->low;
-    self->high = now > self->high ? now : self->high;
-    self->rises |= !is_first && now > before;
-    self->falls |= !is_first && now < before;
-    self->changed_rows += !is_first && now != before;
-    self->changed_bits += is_first ? 0 : row->changed_bits;
-    self->last_digits |= UINT64_C(1) << now % 64;
-    return self->words == 1 && self->high - self->low < UINT64_C(1) << 48 ? 0 : AGAINST;
+    self->near_numbers.low = is_first || now < self->near_numbers.low ? now : self->near_numbers.low;
+    self->near_numbers.high = now > self->near_numbers.high ? now : self->near_numbers.high;
+    self->near_numbers.rises |= !is_first && now > before;
+    self->near_numbers.falls |= !is_first && now < before;
+    self->near_numbers.changed_rows += !is_first && now != before;
+    self->near_numbers.changed_bits += is_first ? 0 : row->changed_bits;
+    self->near_numbers.low_six_bits |= UINT64_C(1) << now % 64;
+    return self->words == 1 && self->near_numbers.high - self->near_numbers.low < UINT64_C(1) << 48 ? 0 : AGAINST;
 }
 
 /* A digit of two bits is no letter with 2^-0.6, one of three bits with 2^-2, whatever the share of set bits is. */
@@ -228,9 +215,9 @@ static int watch_32_bits(sign_watch *self, const doubt_row *row)
     const int64_t number = (int64_t)row->now[0];
     if (self->words > 1 || number < INT32_MIN || number > UINT32_MAX)
         return AGAINST;
-    const uint64_t low = (uint64_t)(number < 0 ? ~number : number), new_bits = low & ~self->low_bits;
-    self->negative_count += number < 0;
-    self->low_bits |= low;
+    const uint64_t low = (uint64_t)(number < 0 ? ~number : number), new_bits = low & ~self->numbers_32.seen_bits;
+    self->numbers_32.negative_count += number < 0;
+    self->numbers_32.seen_bits |= low;
     return 100 * count_bits(new_bits);
 }
 
@@ -244,7 +231,7 @@ static bool is_rounded_number(sign_watch *self, uint64_t number)
     const uint64_t last = number >= UINT64_C(10000000000000000000) ? 1000 : 100;
     if (!is_double && (!self->is_text || number % last != 0))
         return false;
-    self->full_count += !is_double || (number & unit) != 0;
+    self->rounded.full_count += !is_double || (number & unit) != 0;
     return true;
 }
 
@@ -256,7 +243,7 @@ static int watch_rounded(sign_watch *self, const doubt_row *row)
         return AGAINST;
     if (bit_length(now) <= 60 || bit_length(negative) <= 60)
         return 0;
-    self->large_count++;
+    self->rounded.large_count++;
     return is_rounded_number(self, now) || (self->is_text && is_rounded_number(self, negative))
                ? (is_balanced(self, row) ? 20 : 10) * (int)row->changed_bits
                : AGAINST;
@@ -268,8 +255,8 @@ static int watch_swapped(sign_watch *self, const doubt_row *row)
     const bool is_large = row->id >> 53 != 0;
     if (self->words > 1 || !self->has_ids || row->now[0] >> 28 != 0)
         return AGAINST;
-    self->small_ids += !is_large;
-    self->swapped_bits += row->changed_bits;
+    self->swapped.small_ids += !is_large;
+    self->swapped.changed_bits += row->changed_bits;
     return 0;
 }
 
@@ -281,7 +268,7 @@ static int watch_doubles(sign_watch *self, const doubt_row *row)
         return 0;
     if (self->words > 1 || self->is_text || exponent < 0x41d || exponent > 0x43e)
         return AGAINST;
-    self->large_doubles += exponent >= 0x43d;
+    self->doubles.large_count += exponent >= 0x43d;
     return (is_balanced(self, row) ? 18 : 9) * (int)row->changed_bits;
 }
 
@@ -289,7 +276,7 @@ static int watch_id_order(sign_watch *self, const doubt_row *row)
 {
     if (!self->has_ids || self->is_text || (row->id & 0xffffffffff) != 0)
         return AGAINST;
-    self->id_bits |= row->id;
+    self->id_order.seen_bits |= row->id;
     return self->count > 0 && row->id != self->previous_id ? 500 : 0;
 }
 
@@ -297,14 +284,14 @@ static int watch_id_order(sign_watch *self, const doubt_row *row)
 static int watch_repeated_ids(sign_watch *self, const doubt_row *row)
 {
     if (self->count == 0)
-        self->min_id = self->max_id = row->id;
-    self->min_id = row->id < self->min_id ? row->id : self->min_id;
-    self->max_id = row->id > self->max_id ? row->id : self->max_id;
-    if (!self->has_ids || self->max_id - self->min_id >= 128)
+        self->repeated_ids.min = self->repeated_ids.max = row->id;
+    self->repeated_ids.min = row->id < self->repeated_ids.min ? row->id : self->repeated_ids.min;
+    self->repeated_ids.max = row->id > self->repeated_ids.max ? row->id : self->repeated_ids.max;
+    if (!self->has_ids || self->repeated_ids.max - self->repeated_ids.min >= 128)
         return AGAINST;
-    self->id_set[row->id / 64 % 2] |= UINT64_C(1) << row->id % 64;
-    self->ids_fall |= self->count > 0 && row->id < self->previous_id;
-    self->id_rows += row->changed_bits > 0;
+    self->repeated_ids.set[row->id / 64 % 2] |= UINT64_C(1) << row->id % 64;
+    self->repeated_ids.falls |= self->count > 0 && row->id < self->previous_id;
+    self->repeated_ids.row_count += row->changed_bits > 0;
     return 0;
 }
 
@@ -318,21 +305,22 @@ static int weigh_low_bits(uint64_t changed_bits, uint32_t length, uint32_t low_b
 
 /* Numbers in order that all begin with the same bits, such as times; or n numbers between 0 and 16 n. Those that repeat
  * must be some of them. */
-static int end_counting(const sign_watch *self)
+static int end_near_numbers(const sign_watch *self)
 {
-    uint64_t low = self->low, high = self->high;
+    uint64_t low = self->near_numbers.low, high = self->near_numbers.high;
     if ((self->against & 1u << SIGN_NO_LETTER) == 0) {
         low = decimal_of(low);
         high = decimal_of(high);
     }
-    const bool is_ordered = !self->rises || !self->falls;
+    const bool is_ordered = !self->near_numbers.rises || !self->near_numbers.falls;
     const uint32_t length = bit_length(high), range = bit_length(low ^ high);
     const bool is_dense = self->count >= 16 && high - low < 16 * self->count &&
-                          (is_ordered || count_bits(self->last_digits) >= 12);
-    const bool has_head = is_ordered && self->changed_rows >= 8 && range + 4 <= length && range <= 44 && range > 0;
-    if (self->changed_rows < self->count / 2 || (!is_dense && !has_head))
+                          (is_ordered || count_bits(self->near_numbers.low_six_bits) >= 12);
+    const bool has_head = is_ordered && self->near_numbers.changed_rows >= 8 && range + 4 <= length && range <= 44 &&
+                          range > 0;
+    if (self->near_numbers.changed_rows < self->count / 2 || (!is_dense && !has_head))
         return AGAINST;
-    return is_dense ? ENOUGH : weigh_low_bits(self->changed_bits, length, range);
+    return is_dense ? ENOUGH : weigh_low_bits(self->near_numbers.changed_bits, length, range);
 }
 
 static int end_no_letter(const sign_watch *self)
@@ -342,82 +330,43 @@ static int end_no_letter(const sign_watch *self)
 
 static int end_32_bits(const sign_watch *self)
 {
-    return self->negative_count > 0 ? 0 : AGAINST;
+    return self->numbers_32.negative_count > 0 ? 0 : AGAINST;
 }
 
 static int end_rounded(const sign_watch *self)
 {
-    return self->full_count >= 2 && 3 * self->full_count >= self->large_count ? 0 : AGAINST;
+    return self->rounded.full_count >= 2 && 3 * self->rounded.full_count >= self->rounded.large_count ? 0 : AGAINST;
 }
 
 static int end_swapped(const sign_watch *self)
 {
-    const uint32_t range = bit_length(self->bits[0]);
-    const int evidence = range > 0 ? weigh_low_bits(self->swapped_bits, 64, range) : 0;
-    return 16 * self->small_ids <= self->count ? evidence : AGAINST;
+    const uint32_t range = bit_length(self->seen_bits[0]);
+    const int evidence = range > 0 ? weigh_low_bits(self->swapped.changed_bits, 64, range) : 0;
+    return 16 * self->swapped.small_ids <= self->count ? evidence : AGAINST;
 }
 
 /* Of random numbers, a half or more, but not all, have one of the two largest exponents. Fingerprints that begin with
  * the same bits, as those of a shard do, have nearly the same exponent. */
 static int end_doubles(const sign_watch *self)
 {
-    return 4 * self->large_doubles >= self->count && self->large_doubles < self->count ? 0 : AGAINST;
+    return 4 * self->doubles.large_count >= self->count && self->doubles.large_count < self->count ? 0 : AGAINST;
 }
 
 static int end_id_order(const sign_watch *self)
 {
-    return count_bits(self->id_bits) >= 2 ? 0 : AGAINST;
+    return count_bits(self->id_order.seen_bits) >= 2 ? 0 : AGAINST;
 }
 
 static int end_repeated_ids(const sign_watch *self)
 {
-    const uint32_t ids = (uint32_t)(count_bits(self->id_set[0]) + count_bits(self->id_set[1]));
-    return self->id_rows >= 16 && self->id_rows >= 4u * ids && (ids == 1 || self->ids_fall) ? ENOUGH : AGAINST;
+    const uint32_t ids = (uint32_t)(count_bits(self->repeated_ids.set[0]) + count_bits(self->repeated_ids.set[1]));
+    const bool are_shared = self->repeated_ids.row_count >= 16 && self->repeated_ids.row_count >= 4u * ids;
+    return are_shared && (ids == 1 || self->repeated_ids.falls) ? ENOUGH : AGAINST;
 }
 
-/*
- * Some programs leave out bytes 0 in front, and write the digit 0 of other bytes: all short rows lack whole bytes, and
- * no other row begins with such a byte. Of 16 rows with the digit 0, one is then short, give or take. Of too few rows,
- * none may begin with that byte by chance, and then a row is doubted that may be right.
- */
-static bool leaves_out_bytes(const sign_watch *self)
-{
-    const size_t short_count = self->shorts.count;
-    return self->radix == RADIX_HEX && self->shorts.any_missing % 8 == 0 && self->zero_bytes == 0 &&
-           self->zero_digits + 15 * short_count >= 45 && self->zero_digits <= 45 * (short_count + 1);
-}
-
-/* Who writes leading zeros writes no short rows: more rows begin with the digit 0 than are short. */
-static bool is_short_by_style(const sign_watch *self)
-{
-    const line_shorts *shorts = &self->shorts;
-    const bool are_rare = shorts->count == 1 ? self->count > 2 : 64 * shorts->count <= self->count;
-    return shorts->count > 0 && are_rare && self->zero_digits > 0 && !leaves_out_bytes(self);
-}
-
-/*
- * Among n random rows, c have at least m zeros in front, each with 2^-um, if a bit is zero with 2^-u. These are c of n:
- * there are less than (en/c)^c such choices. Only rows that are no near copies of each other count.
- */
 static int end_short(const sign_watch *self)
 {
-    const double share = (double)self->sampled_ones / (double)(self->sampled_bits + 1);
-    const bool has_digits = radix_digit_bits(self->radix) != 0;
-    const double bit = -log2(has_digits ? fmax(1 - share, 0.5) : fmax(1 - share, share)); /* or leading ones */
-    double best = 0;
-    if (is_short_by_style(self))
-        return ENOUGH;
-    if (self->full_rows == 0 && self->words == 1 && self->radix != RADIX_BIN)
-        return AGAINST; /* small numbers */
-    for (uint32_t i = 0; i < self->few_count; i++) {
-        double count = 0;
-        for (uint32_t j = 0; j < self->few_count; j++)
-            count += self->few_zeros[j] >= self->few_zeros[i];
-        const double sides = has_digits ? 0 : count;
-        const double choices = sides + count * log2((double)self->count / count) + (count > 1 ? 1.5 * count + 3 : 0);
-        best = fmax(best, count * bit * self->few_zeros[i] - choices);
-    }
-    return (int)fmin(100 * best, ENOUGH);
+    return short_rows_evidence(&self->short_rows);
 }
 
 /* ----- the signs ----- */
@@ -453,10 +402,11 @@ static const struct sign {
                       "are small, but their ids are large: fingerprint and id seem to be swapped; --columns says which "
                       "field is the fingerprint, such as --columns id,fingerprint, and --fingerprint-field and "
                       "--id-field name the keys of JSON"},
-    [SIGN_COUNTING] = {watch_counting, end_counting,
-                       "are numbers close to each other: they seem to be ids, counts, times or line numbers; --columns "
-                       "says which field is the fingerprint, such as --columns id,fingerprint, --fingerprint-field "
-                       "which key of JSON, and --radix dec reads decimal ones"},
+    [SIGN_NEAR_NUMBERS] =
+        {watch_near_numbers, end_near_numbers,
+         "are numbers close to each other: they seem to be ids, counts, times or line numbers; --columns "
+         "says which field is the fingerprint, such as --columns id,fingerprint, --fingerprint-field "
+         "which key of JSON, and --radix dec reads decimal ones"},
     [SIGN_NO_LETTER] = {watch_no_letter, end_no_letter,
                         "have no hex digit above 9: they seem to be decimal, read as hex; --radix dec reads "
                         "decimal numbers, and --radix hex says that these are hex"},
@@ -485,30 +435,6 @@ static const struct sign {
 
 #define WATCHED_SIGNS ((UINT32_C(1) << SIGN_SHORT) - 1) /* row by row */
 
-static void describe_short(const sign_watch *self, char *to, size_t size)
-{
-    const size_t count = self->shorts.count;
-    const bool is_one = count == 1;
-    if (count == 0)
-        (void)snprintf(to, size,
-                       "some of the fingerprints (%" PRIu64
-                       ") have far fewer digits than the others: a row seems to be "
-                       "cut short; correct it",
-                       self->count);
-    else if (count == self->count)
-        (void)snprintf(to, size,
-                       "the fingerprints (%" PRIu64 ") have fewer digits than %" PRIu32
-                       " bits need, so leading zeros were "
-                       "assumed: they seem to have another size; if only leading zeros are missing, write them",
-                       self->count, 64 * self->words);
-    else
-        (void)snprintf(to, size,
-                       "of %" PRIu64 " fingerprints, %zu %s fewer digits than the others (%sline %" PRIu64
-                       "), so %s leading zeros: a row seems to be cut short; correct it, or write the zeros",
-                       self->count, count, is_one ? "has" : "have", is_one ? "" : "first ", self->shorts.first,
-                       is_one ? "it gets" : "they get");
-}
-
 static bool is_shown(const sign_watch *self, input_sign sign)
 {
     const int more = signs[sign].end != NULL ? signs[sign].end(self) : 0;
@@ -526,14 +452,14 @@ static input_sign first_shown(const sign_watch *self, input_sign end)
 }
 
 /* Write the first sign that is shown. Of several inputs, each may write leading zeros or not. */
-static void find(const sign_watch *self, const char *name, char *to, size_t size)
+static void describe_first(const sign_watch *self, const char *name, char *to, size_t size)
 {
     const size_t begin = name == NULL ? 0 : (size_t)snprintf(to, size, "%.200s: ", name);
     const input_sign end = name != NULL ? SIGN_COUNT : SIGN_SHORT, sign = first_shown(self, end);
     if (sign == end)
         to[0] = '\0';
     else if (sign == SIGN_SHORT)
-        describe_short(self, to + begin, size - begin);
+        short_rows_describe(&self->short_rows, to + begin, size - begin);
     else
         (void)snprintf(to + begin, size - begin, "the fingerprints (%" PRIu64 ") %s", self->count, signs[sign].text);
 }
@@ -547,7 +473,7 @@ static void watch_row(sign_watch *self, const doubt_row *row)
         self->evidence[sign] += evidence == AGAINST ? 0 : (uint64_t)evidence;
     }
     for (uint32_t i = 0; i < self->words; i++)
-        self->bits[i] |= row->now[i];
+        self->seen_bits[i] |= row->now[i];
     self->previous_id = row->id;
     self->count++;
 }
@@ -560,95 +486,7 @@ static uint32_t count_all(const uint64_t *left, const uint64_t *right, uint32_t 
     return (uint32_t)count;
 }
 
-static size_t left_after(size_t count, size_t taken)
-{
-    return count > taken ? count - taken : 0;
-}
-
-/* The bits in front of the first one that is set. Of decimal numbers, also of the negative one. */
-static uint32_t count_zeros(const sign_watch *self, const uint64_t *row)
-{
-    uint32_t zeros = 0, i = 0;
-    for (; i < self->words && row[i] == 0; i++)
-        zeros += 64;
-    if (i == self->words)
-        return zeros;
-    const uint32_t length = bit_length(row[i]), of_negative = bit_length(0 - row[i]);
-    const bool is_number = radix_digit_bits(self->radix) == 0 && self->words == 1;
-    return zeros + 64 - (is_number && of_negative < length ? of_negative : length);
-}
-
-static const uint64_t no_words[SSTORE_MAX_WORDS];
-
-/* Keep a row with zeros in front, unless it is a near copy of one that is kept, or of zero. */
-static void keep_few(sign_watch *self, const uint64_t *row, uint32_t zeros)
-{
-    const uint32_t rest = 64 * self->words - zeros;
-    if (self->few_count == DOUBT_FEW)
-        return;
-    const uint64_t last = row[self->words - 1], low = rest < bit_length(last) ? 0 - last : last;
-    for (uint32_t i = 0; i < self->few_count; i++)
-        if (3u * (uint32_t)count_bits(low ^ self->few_low[i]) < (rest < 64 ? rest : 64))
-            return;
-    const uint32_t ones = self->words > 1 ? count_all(row, no_words, self->words) : (uint32_t)count_bits(low);
-    if (ones < 4 || 4 * ones < rest)
-        return;
-    self->few_low[self->few_count] = low;
-    self->few_zeros[self->few_count++] = zeros;
-    self->sampled_bits += rest;
-    self->sampled_ones += ones;
-}
-
-#define SAMPLED_ROWS 1000u /* of an input, to know the share of set bits */
-
-/* A row has no zeros in front. */
-static void watch_full(sign_watch *self, const uint64_t *row)
-{
-    if (self->full_rows++ >= SAMPLED_ROWS)
-        return;
-    self->sampled_bits += 64 * self->words;
-    self->sampled_ones += count_all(row, no_words, self->words);
-}
-
-/* Which rows have more zeros in front than is likely, and do those of text have their digits? Those that begin with the
- * digit 0 either have it or are short. */
-static void watch_lengths(sign_watch *self, const doubt_rows *rows)
-{
-    const bool has_digits = radix_digit_bits(rows->radix) != 0;
-    const unsigned size = has_digits ? radix_digit_bits(rows->radix) : 8;
-    const bool looks = !has_digits || rows->shorts.count > 0 || self->zero_bytes == 0;
-    size_t digits = 0, bytes = 0;
-    for (size_t i = 0; i < rows->count && looks; i++) {
-        const uint64_t *now = rows->fingerprints + rows->words * i;
-        const uint64_t head = now[0] >> (64 - size);
-        if (head != 0 && (has_digits || head != 0xff)) {
-            watch_full(self, now);
-            continue;
-        }
-        const uint32_t zeros = count_zeros(self, now);
-        if (zeros == 64 * rows->words)
-            continue;
-        digits++;
-        bytes += now[0] >> 56 == 0;
-        if ((!has_digits || rows->shorts.count > 0) && zeros >= 4)
-            keep_few(self, now, zeros);
-    }
-    if (!has_digits)
-        return;
-    self->zero_digits += left_after(digits, rows->shorts.count);
-    self->zero_bytes += left_after(bytes, rows->shorts.count);
-    if (rows->shorts.count > 0)
-        line_shorts_add(&self->shorts, &rows->shorts, 0);
-}
-
-/* Do the rows tell how many digits they have? */
-static bool has_lengths(const doubt_rows *rows)
-{
-    const bool is_number = radix_digit_bits(rows->radix) == 0;
-    return rows->is_text && (rows->radix == RADIX_HEX || rows->radix == RADIX_BIN || (is_number && rows->words == 1));
-}
-
-static void watch(sign_watch *self, const doubt_rows *rows)
+static void watch_rows(sign_watch *self, const doubt_rows *rows)
 {
     const uint32_t words = rows->words;
     size_t done = 0;
@@ -673,7 +511,7 @@ static void watch(sign_watch *self, const doubt_rows *rows)
 static void conclude(input_doubt *self)
 {
     if (self->found[0] == '\0')
-        find(&self->input, self->name, self->found, sizeof self->found);
+        describe_first(&self->input, self->name, self->found, sizeof self->found);
 }
 
 void input_doubt_begin(input_doubt *self, const char *name)
@@ -689,10 +527,9 @@ void input_doubt_note(input_doubt *self, const doubt_rows *rows)
 {
     if (self == NULL || rows->count == 0)
         return;
-    watch(&self->input, rows);
-    watch(&self->all, rows);
-    if (has_lengths(rows))
-        watch_lengths(&self->input, rows);
+    watch_rows(&self->input, rows);
+    watch_rows(&self->all, rows);
+    short_rows_note(&self->input.short_rows, rows);
 }
 
 void input_doubt_say(input_doubt *self, const char *format, ...)
@@ -711,7 +548,7 @@ const char *input_doubt_end(input_doubt *self)
         return NULL;
     conclude(self);
     if (self->found[0] == '\0')
-        find(&self->all, NULL, self->found, sizeof self->found);
+        describe_first(&self->all, NULL, self->found, sizeof self->found);
     return self->found[0] != '\0' ? self->found : NULL;
 }
 

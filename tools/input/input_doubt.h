@@ -13,8 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "input/input_line.h"
-#include "output/radix_form.h"
+#include "input/short_rows.h"
 #include "sstore.h"
 
 typedef enum input_sign {
@@ -26,7 +25,7 @@ typedef enum input_sign {
     SIGN_HEX_CHARS,    /* base64 that consists of hex digits */
     SIGN_BASE32,       /* base64 that consists of characters of base32 */
     SIGN_SWAPPED,      /* fingerprints that are small, of ids that are large */
-    SIGN_COUNTING,     /* the fingerprints are close to each other, or are times in order */
+    SIGN_NEAR_NUMBERS, /* the fingerprints are close to each other, or are times in order */
     SIGN_NO_LETTER,    /* hex without a letter */
     SIGN_32_BITS,      /* numbers of 32 bits, some negative */
     SIGN_ROUNDED,      /* large numbers, all rounded */
@@ -37,48 +36,56 @@ typedef enum input_sign {
     SIGN_COUNT
 } input_sign;
 
-/* Rows, and how they were read. */
-typedef struct doubt_rows {
-    const uint64_t *fingerprints; /* `words` of each */
-    const uint64_t *ids;          /* or NULL */
-    size_t count;
-    uint32_t words;
-    uint32_t bits; /* before --pad filled them up; 0: 64 of each word */
-    bool is_text;  /* of lines of text or JSON in this radix; otherwise of binary numbers */
-    radix_form radix;
-    bool radix_given;   /* then it is beyond doubt */
-    line_shorts shorts; /* by lines of the input */
-} doubt_rows;
-
-#define DOUBT_FEW 16u
-
-/* What some rows have in common. */
+/* What some rows have in common: of all signs, then of single ones. */
 typedef struct sign_watch {
     uint32_t against;         /* a bit for each sign that a row speaks against */
     uint32_t words, own_bits; /* of a fingerprint; own: before --pad */
     uint64_t count;           /* of rows */
     bool has_ids, is_text;
     radix_form radix;
-    uint64_t evidence[SIGN_COUNT];                               /* in hundredths of a bit */
-    uint64_t previous[SSTORE_MAX_WORDS], bits[SSTORE_MAX_WORDS]; /* of the last row; that any row has */
+    uint64_t evidence[SIGN_COUNT];        /* in hundredths of a bit */
+    uint64_t previous[SSTORE_MAX_WORDS];  /* the last row */
+    uint64_t seen_bits[SSTORE_MAX_WORDS]; /* that any row has */
     uint64_t previous_id;
-    uint64_t other_rows;                 /* that have not only bytes 0 and 1 */
-    uint64_t low, high, last_digits;     /* of the numbers; last: a bit for each remainder by 64 */
-    uint64_t changed_rows, changed_bits; /* from a row to the next one */
-    bool rises, falls;
-    bool are_not_zero, are_not_one, are_not_16; /* bytes 0 and 1 beside 255; numbers of 16 bits */
-    uint64_t negative_count, low_bits;          /* of 32-bit numbers */
-    uint64_t large_count, full_count;           /* of large numbers; of those that have a double's last bit */
-    uint64_t small_ids, id_bits, swapped_bits;  /* swapped: that changed, of small fingerprints */
-    uint64_t large_doubles;
-    uint64_t min_id, max_id, id_set[2], id_rows; /* the rows that differ from the one before */
-    bool ids_fall;
-    line_shorts shorts;
-    size_t zero_digits, zero_bytes; /* full rows that begin with the digit 0, with a byte 0 */
-    size_t full_rows;               /* that do not begin with a digit 0; decimal: with a byte 0 */
-    uint64_t sampled_bits, sampled_ones;
-    uint64_t few_low[DOUBT_FEW]; /* the last words of rows with many zeros in front */
-    uint32_t few_zeros[DOUBT_FEW], few_count;
+    struct {
+        uint64_t other_rows; /* with other bytes than 0 and 1 */
+    } single_bits;
+    struct {
+        bool are_not_zero, are_not_one; /* the bytes beside 255 */
+    } two_values;
+    struct {
+        bool are_not_16; /* the bits of each number */
+    } halves;
+    struct {
+        uint64_t low, high;                  /* of the numbers */
+        uint64_t low_six_bits;               /* a bit for each of their 64 values that a number has */
+        uint64_t changed_rows, changed_bits; /* from a row to the next one */
+        bool rises, falls;
+    } near_numbers;
+    struct {
+        uint64_t negative_count;
+        uint64_t seen_bits; /* that any number has; of a negative one, those that are 0 */
+    } numbers_32;
+    struct {
+        uint64_t large_count; /* of numbers */
+        uint64_t full_count;  /* of those that have the last bit that a double of this size can have */
+    } rounded;
+    struct {
+        uint64_t small_ids;
+        uint64_t changed_bits; /* of the fingerprints, from a row to the next one */
+    } swapped;
+    struct {
+        uint64_t large_count; /* of doubles with one of the two largest exponents */
+    } doubles;
+    struct {
+        uint64_t seen_bits; /* that any id has */
+    } id_order;
+    struct {
+        uint64_t min, max, set[2]; /* set: a bit for each id */
+        uint64_t row_count;        /* of those that differ from the one before */
+        bool falls;                /* an id is smaller than the one before */
+    } repeated_ids;
+    short_rows short_rows; /* only of the input */
 } sign_watch;
 
 typedef struct input_doubt {

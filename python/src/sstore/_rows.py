@@ -248,7 +248,7 @@ _SIGNS = {
     "hex bytes": "are hex digits in ASCII, byte by byte; bytes.fromhex(text) decodes them",
     "text": "are readable text, byte by byte: they are probably encoded, such as in base64; decode them first",
     "swapped": "are small, but their ids are large: fingerprints and ids are probably swapped; the fingerprints come first",
-    "counting": "are numbers close to each other: they are probably ids, counts, times or line numbers",
+    "near numbers": "are numbers close to each other: they are probably ids, counts, times or line numbers",
     "32 bits": "are probably signed 32-bit values: all fit into 32 bits, and some are negative. They were taken as 64 "
     "bits; numpy.asarray(values).astype(numpy.uint32) has their 32 bits",
     "rounded": "are rounded: they were probably held as floats, which lose the last bits; read the column as integers",
