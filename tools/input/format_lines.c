@@ -12,6 +12,7 @@
 #include "input/input_value.h"
 #include "input/input_width.h"
 #include "input/padding.h"
+#include "input/value_looks.h"
 #include "output/records.h"
 
 /* ----- comments ----- */
@@ -218,6 +219,35 @@ static bool is_end_of_copy(const source_line *line)
     return source_line_length(line) == 2 && memcmp(line->text, "\\.", 2) == 0;
 }
 
+/* Does the text begin with # as comments do, and not with the error of a spreadsheet as its first field? */
+static bool is_comment(const char *text, size_t length)
+{
+    size_t field = 0;
+    while (field < length && text[field] != '\t' && text[field] != ' ')
+        field++;
+    return length > 0 && text[0] == '#' && !value_is_sheet_error(text, field);
+}
+
+/* Is the last field a word for no value, so that it may be a fingerprint behind its id? A hyphen means no id. */
+static bool lacks_fingerprint(const line_format *lines, const source_line *line, const line_record *record)
+{
+    size_t length = source_line_length(line), begin = length;
+    while (begin > 0 && line->text[begin - 1] != '\t' && line->text[begin - 1] != ' ')
+        begin--;
+    return begin > 0 && length - begin > 1 && lines->id_may_be_missing && line_may_be_id(record) &&
+           value_is_null(line->text + begin, length - begin);
+}
+
+/* The line has an id, and the others have none, or the other way round. */
+static const char *describe_other_ids(const line_format *lines, const source_line *line, const line_record *record)
+{
+    if (record->has_id)
+        return "expected no id, as in the other lines, found one (--columns fingerprint,- skips ids)";
+    return lacks_fingerprint(lines, line, record)
+               ? "expected an id, as in the other lines, found a word for no value, such as NULL" LINE_SEE_NULL
+               : "expected an id, as in the other lines, found none (--columns fingerprint,- skips ids)";
+}
+
 static int take_line(input_reader *reader, const source_line *line, line_parser parse)
 {
     line_record record;
@@ -232,7 +262,7 @@ static int take_line(input_reader *reader, const source_line *line, line_parser 
             return EXIT_DONE;
         if (input_source_is_failure(&reader->source, line))
             return EXIT_FAILED;
-        if (parse == line_parse && length > bom_bytes && line->text[bom_bytes] == '#')
+        if (parse == line_parse && is_comment(line->text + bom_bytes, length - bom_bytes))
             return take_comment(reader, line->text + bom_bytes, length - bom_bytes);
         hint = input_hint_of_line(line->text + bom_bytes, length - bom_bytes, line->number);
         if (fault.is_null && reader->has_record)
@@ -255,10 +285,7 @@ static int take_line(input_reader *reader, const source_line *line, line_parser 
             line_shorts_note(&reader->shorts, record.missing_bits, line->number);
         return ++batch->count < input_batch_room(reader) ? EXIT_DONE : input_deliver(reader);
     }
-    return refuse_line(reader, line,
-                       record.has_id
-                           ? "expected no id, as in the other lines, found one (--columns fingerprint,- skips ids)"
-                           : "expected an id, as in the other lines, found none (--columns fingerprint,- skips ids)");
+    return refuse_line(reader, line, describe_other_ids(&reader->lines, line, &record));
 }
 
 /* Take the lines of common shapes up to the first other line, hundreds at a time, without the general parser. */

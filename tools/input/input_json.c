@@ -194,7 +194,12 @@ static bool take_members(const line_format *format, const json_member *fingerpri
         record_out->has_id = false;
     else if (id->kind == MEMBER_ABSENT && !format->id_may_be_missing)
         return fail_absent(fault, "an id or null", id, "; --id-field names its key");
-    return !record_out->has_id || take_id(id, &record_out->id, fault);
+    if (!record_out->has_id || take_id(id, &record_out->id, fault))
+        return true;
+    if (id->kind == MEMBER_STRING && !format->must_have_ids)
+        line_fault_set_hint(fault, "; if it is a name, --columns fingerprint leaves it out; 'sstore names --from' can "
+                                   "keep names, by the numbers of rows");
+    return false;
 }
 
 /* The radix that a line of 'sstore dump' states, if it has one. A key of this name with something else is ignored. */

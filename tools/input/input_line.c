@@ -11,11 +11,15 @@
 
 #include "input/digits.h"
 #include "input/input_value.h"
+#include "input/value_looks.h"
 
 /* How much of a wrong field a message shows. */
 #define SHOWN_BYTES 40
 #define HEX_DIGITS 16u /* of a word */
 #define LINE_SEE_ID_FIRST "; --columns id,fingerprint reads lines that begin with the id"
+#define LINE_SEE_NAME_FIRST                                                                                            \
+    "; if this is a name, --columns -,fingerprint skips it; 'sstore names --from' can keep names, by the numbers of "  \
+    "rows"
 #define LINE_SEE_DECIMAL_LAST "; --radix dec --columns id,fingerprint reads an id and a decimal fingerprint"
 
 typedef struct field {
@@ -91,12 +95,6 @@ static bool is_hex(const field *source, uint32_t words)
     return line_parse_hex(64 * words, source->text, source->length, ignored, &unused) > 0;
 }
 
-/* May this be an id that was read as a fingerprint? Few fingerprints are as small. */
-static bool may_be_id(const line_record *record)
-{
-    return record->words == 1 && record->fingerprint[0] >> 48 == 0;
-}
-
 /* Is it a number, but negative? */
 static bool is_negative(const field *source)
 {
@@ -109,8 +107,10 @@ static bool is_negative(const field *source)
 static const char *find_id_hint(const line_format *format, const field *source, const line_record *record)
 {
     if (format->id_may_be_missing && is_negative(source) &&
-        (may_be_id(record) || value_is_wide_decimal(source->text, source->length)))
+        (line_may_be_id(record) || value_is_wide_decimal(source->text, source->length)))
         return LINE_SEE_DECIMAL_LAST;
+    if (format->id_may_be_missing && line_may_be_id(record) && value_is_null(source->text, source->length))
+        return LINE_SEE_NULL;
     if (source->length >= HEX_DIGITS && is_hex(source, format->words))
         return LINE_SEE_ID_FIRST;
     return format->must_have_ids ? "; names are no ids: print these without --id-table"
@@ -206,24 +206,34 @@ static bool parse_column(const line_format *format, line_column column, const fi
     return true;
 }
 
-/* The line does not begin with a fingerprint: does it begin with its id? An id of as many digits as a decimal
- * fingerprint is the fingerprint itself if another number follows. */
+/* The line does not begin with a fingerprint, but the second field may be one. Returns a hint if the first one is an id
+ * or a name, or NULL. An id of as many digits as a decimal fingerprint is the fingerprint if another number follows. */
+static const char *find_first_hint(const line_format *format, const field *first, const field *second)
+{
+    line_record record;
+    uint64_t number;
+    const bool is_number = parse_decimal(first->text, first->length, &number);
+    if (is_number && is_negative(second))
+        return LINE_SEE_DECIMAL_LAST;
+    if ((is_number && value_is_wide_decimal(first->text, first->length) &&
+         parse_decimal(second->text, second->length, &number)) ||
+        !value_read(format, second->text, second->length, &record))
+        return NULL;
+    if (is_number)
+        return LINE_SEE_ID_FIRST;
+    return record.missing_bits == 0 && record.decides ? LINE_SEE_NAME_FIRST : NULL;
+}
+
 static void look_for_id(const line_format *format, const field *first, field_reader *reader, line_fault *fault)
 {
-    line_record ignored;
     field second;
-    uint64_t id, number;
-    if (!format->id_may_be_missing || format->are_ids || !parse_decimal(first->text, first->length, &id) ||
+    if (!format->id_may_be_missing || format->are_ids || value_is_null(first->text, first->length) ||
         !next_field(reader, &second))
         return;
-    const bool is_decimal = value_is_wide_decimal(first->text, first->length) &&
-                            parse_decimal(second.text, second.length, &number);
-    if (is_negative(&second))
-        line_fault_set_hint(fault, LINE_SEE_DECIMAL_LAST);
-    else if (!is_decimal && value_read(format, second.text, second.length, &ignored))
-        line_fault_set_hint(fault, LINE_SEE_ID_FIRST);
-    else
+    const char *hint = find_first_hint(format, first, &second);
+    if (hint == NULL)
         return;
+    line_fault_set_hint(fault, hint);
     fault->has_sure_hint = true;
 }
 

@@ -106,6 +106,12 @@ static inline void line_record_clear(line_record *record)
     record->recipe[0] = '\0';
 }
 
+/* May the fingerprint be an id that was read in its place? Few fingerprints are as small. */
+static inline bool line_may_be_id(const line_record *record)
+{
+    return record->words == 1 && record->fingerprint[0] >> 48 == 0;
+}
+
 /* Why a line or another part of an input is malformed. */
 typedef struct line_fault {
     char reason[400];
@@ -147,6 +153,9 @@ uint32_t line_parse_hex(uint32_t bits, const char *text, size_t length, uint64_t
 
 #define LINE_SEE_SKIP_BAD "; --skip-bad leaves out rows without a fingerprint"
 #define LINE_SEE_DECIMAL "; --radix dec reads decimal fingerprints"
+#define LINE_SEE_NULL                                                                                                  \
+    "; if the fields are id and fingerprint, --columns id,fingerprint --skip-bad reads the others (decimal ones with " \
+    "--radix dec)"
 #define LINE_SEE_BITS "see --bits of 'sstore build'"
 
 /* Read a decimal id that stands alone. Returns as line_parse(). */

@@ -9,13 +9,26 @@
 
 #define NOT_HAMMING ", whose distance is not Hamming's: no store of sstore can search it"
 
-static bool is_null(const char *text, size_t length)
+/* Is it one of these names, in any case? */
+static bool is_among(const char *const *names, size_t count, const char *text, size_t length)
 {
-    static const char *const names[] = {"NULL", "\\N", "NaN", "None", "NA", "nil", "<NA>", "<null>"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    for (size_t i = 0; i < count; i++)
         if (strlen(names[i]) == length && strncasecmp(names[i], text, length) == 0)
             return true;
     return false;
+}
+
+bool value_is_sheet_error(const char *text, size_t length)
+{
+    static const char *const names[] = {"#N/A", "#NULL!", "#VALUE!", "#REF!", "#DIV/0!", "#NAME?", "#NUM!"};
+    return is_among(names, sizeof names / sizeof *names, text, length);
+}
+
+bool value_is_null(const char *text, size_t length)
+{
+    static const char *const names[] = {"NULL",   "\\N", "NaN",   "None",   "NA",    "N/A",  "nil",      "<NA>",
+                                        "<null>", "-",   "error", "failed", "false", "true", "undefined"};
+    return is_among(names, sizeof names / sizeof *names, text, length) || value_is_sheet_error(text, length);
 }
 
 static bool are_hex(const char *text, size_t length)
@@ -85,7 +98,7 @@ static const struct look {
     bool (*is)(const char *text, size_t length);
     const char *hint;
 } looks[] = {
-    {is_null, "; there is no value: --skip-bad leaves out rows without a fingerprint"},
+    {value_is_null, "; there is no value: --skip-bad leaves out rows without a fingerprint"},
     {value_is_tlsh, "; this is TLSH" NOT_HAMMING},
     {is_old_tlsh, "; if this is TLSH, its distance is not Hamming's; otherwise --pad fills its 280 bits up"},
     {is_ssdeep, "; this is ssdeep" NOT_HAMMING},

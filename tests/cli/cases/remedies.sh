@@ -38,3 +38,31 @@ dump=(--radix signed)
 decimals | read_by --radix dec
 pairs | read_by --radix dec
 negative | read_by --radix dec --columns id,fingerprint
+echo "--- rows without a value, by any word, are no comments, and --skip-bad leaves them out"
+for word in ERROR error Failed FALSE N/A - none nan '#N/A' '#NULL!' '#VALUE!' '#REF!' '#DIV/0!' '#NAME?' '#NUM!'; do
+    printf '%s\n' 84ad7e0ad13e1a8b "$word" 84ad7e0ad13e1a8d >rows
+    exits 1 sstore build STORE rows
+    sstore build --quiet --skip-bad --force STORE rows 2>skipped
+    sstore dump STORE | cut -f 2 | xargs
+    rm -r STORE
+    printf '%s\n' "7${tab}84ad7e0ad13e1a8b" "8${tab}$word" | sstore build --columns id,fingerprint STORE 2>skipped
+    cut -d ';' -f 2- skipped
+    absent STORE
+done
+printf '%s\n' "#N/A is a comment?" "#NAME" "# N/A" 84ad7e0ad13e1a8b | try "a field of a spreadsheet"
+printf '%s\n' "#NAME" "# N/A" "#" 84ad7e0ad13e1a8b | read_by
+nulls() { printf '%s\n' "1${tab}$1" "2${tab}9120176390958531057" "3${tab}8120176390958531057"; }
+nulls '\N' | try "a first row with NULL in the place of its fingerprint"
+nulls NULL | try "the same as a word"
+nulls NULL | try "the first remedy alone" --columns id,fingerprint
+nulls '\N' | read_by --columns id,fingerprint --skip-bad --radix dec
+printf '%s\n' "84ad7e0ad13e1a8b${tab}\\N" "84ad7e0ad13e1a8c${tab}2" "84ad7e0ad13e1a8d${tab}3" | try "an id of NULL"
+dump=()
+names() { printf '%s\n' "img 0.jpg${tab}84ad7e0ad13e1a8b" "img 1.jpg${tab}84ad7e0ad13e1a8d"; }
+names | try "names in front of fingerprints"
+names | tr -d ' ' | tr '\t' ' ' | try "the same with spaces"
+names | read_by --columns -,fingerprint
+printf '%s\n' "zz${tab}5" | try "no name, since no fingerprint follows"
+named() { names | jq -R -c 'split("\t") | {id: .[0], fingerprint: .[1]}'; }
+named | try "names as ids of JSON" --format jsonl
+named | read_by --format jsonl --columns fingerprint
