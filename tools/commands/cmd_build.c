@@ -344,6 +344,18 @@ static const char *absent_hint(const build_job *job, const sstore_change *change
                                                                                               : "";
 }
 
+/* Blank lines do not count, so a record's number may not be that of its line. */
+static void tell_blanks(const build_job *job)
+{
+    const bool has_ids = job->kind == STORE_BUILD ? !job->task->options.without_ids : job->metadata.has_ids;
+    if (job->shape.blank_count > 0 && job->builder != NULL && has_ids && job->shape.ids == INPUT_IDS_ABSENT &&
+        !job->task->quiet)
+        message_print("%s: %" PRIu64
+                      " blank line%s of the input w%s left out, so ids are numbers of rows, not of lines",
+                      job->path, job->shape.blank_count, job->shape.blank_count == 1 ? "" : "s",
+                      job->shape.blank_count == 1 ? "as" : "ere");
+}
+
 /* Publish the change, and print a summary. */
 static int finish(build_job *job, const store_arguments *arguments)
 {
@@ -357,6 +369,8 @@ static int finish(build_job *job, const store_arguments *arguments)
     message_unmerged(path, &change);
     if (code == EXIT_DONE && job->kind != STORE_BUILD && !task->quiet)
         print_change(path, job->kind == STORE_ADD, &change, absent_hint(job, &change));
+    if (code == EXIT_DONE)
+        tell_blanks(job);
     if (code == EXIT_DONE && job->kind == STORE_ADD)
         return store_end_ids(arguments, &change);
     if (code != EXIT_DONE || task->quiet || job->kind != STORE_BUILD)

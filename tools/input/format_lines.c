@@ -219,6 +219,23 @@ static bool is_end_of_copy(const source_line *line)
     return source_line_length(line) == 2 && memcmp(line->text, "\\.", 2) == 0;
 }
 
+/* Blank lines without another line between them are counted once one follows. */
+static void end_blanks(input_reader *reader, uint64_t number)
+{
+    if (reader->blank_from + reader->blank_count == number)
+        return;
+    reader->shape->blank_count += reader->blank_count;
+    reader->blank_count = 0;
+    reader->blank_from = number;
+}
+
+static int take_blank(input_reader *reader, uint64_t number)
+{
+    end_blanks(reader, number);
+    reader->blank_count++;
+    return EXIT_DONE;
+}
+
 /* Does the text begin with # as comments do, and not with the error of a spreadsheet as its first field? */
 static bool is_comment(const char *text, size_t length)
 {
@@ -258,8 +275,10 @@ static int take_line(input_reader *reader, const source_line *line, line_parser 
         return refuse_line(reader, line, LINE_TOO_LONG);
     const size_t bom_bytes = line->number == 1 ? input_hint_bom_bytes(line->text, length) : 0;
     if (!parse(&reader->lines, line->text + bom_bytes, length - bom_bytes, &record, &fault)) {
-        if (source_line_is_blank(line) || is_end_of_copy(line))
+        if (is_end_of_copy(line))
             return EXIT_DONE;
+        if (source_line_is_blank(line))
+            return take_blank(reader, line->number);
         if (input_source_is_failure(&reader->source, line))
             return EXIT_FAILED;
         if (parse == line_parse && is_comment(line->text + bom_bytes, length - bom_bytes))
@@ -327,6 +346,7 @@ int format_text_read(input_reader *reader)
         if (code == EXIT_DONE)
             code = take_runs(reader, &line);
     }
+    end_blanks(reader, line.number);
     return code;
 }
 

@@ -66,13 +66,14 @@ typedef struct input_shape {
     const char *shown_by; /* what shows the words, if that is no option and no store; for messages */
     uint32_t bits;        /* of a fingerprint before --pad fills them up; 0: unknown */
     uint64_t comment_count;
+    uint64_t blank_count; /* of lines of text without a field before the last row of their input */
     bool has_kind; /* of text, the inputs show the kind of the fingerprints (see line_record), or that they have none */
     char kind;
 } input_shape;
 
 #define INPUT_SHAPE_INIT                                                                                               \
     {                                                                                                                  \
-        INPUT_IDS_UNKNOWN, 0, NULL, 0, 0, false, 0                                                                     \
+        INPUT_IDS_UNKNOWN, 0, NULL, 0, 0, 0, false, 0                                                                  \
     }
 
 /* Do records with ids, or without, agree with the earlier ones, if there are any? */

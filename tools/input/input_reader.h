@@ -28,6 +28,8 @@ typedef struct input_reader {
     /* Takes the batch and replaces it by an empty one. Returns an exit code; other than 0 stops the reading. */
     int (*hand_on)(void *context, record_batch **batch);
     void *context;
+    uint64_t blank_count; /* blank lines since the line `blank_from` */
+    uint64_t blank_from;
     line_shorts shorts; /* of the batch */
     size_t numbered;    /* rows of the batch that have their numbers, if bad ones are skipped */
 } input_reader;

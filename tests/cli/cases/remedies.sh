@@ -66,3 +66,19 @@ printf '%s\n' "zz${tab}5" | try "no name, since no fingerprint follows"
 named() { names | jq -R -c 'split("\t") | {id: .[0], fingerprint: .[1]}'; }
 named | try "names as ids of JSON" --format jsonl
 named | read_by --format jsonl --columns fingerprint
+echo "--- blank lines before rows: ids are not the numbers of lines"
+dump=()
+tell() { printf "$1" | sstore "${@:2}" -; }
+tell '1\n\n2\n' build STORE
+tell '\n \n1\n\t\n\n2\n\n\n' build --force STORE
+tell '1\n2\n\n\n' build --force STORE
+tell '\xef\xbb\xbf\r\n1\n2' build --force STORE
+tell '1\n\n2\n' build --quiet --force STORE
+tell '1\t5\n\n2\t6\n' build --force STORE
+tell '1\n\n2\n' build --force --no-ids STORE
+tell '1\n\n2\n' remove STORE
+tell '# a comment\n1\nx\n\n2\n' build --skip-bad --force STORE
+tell '1\n\n2\n' add STORE
+tell '1\n\n2\n' add --strict STORE
+{ fingerprints 5000 8; echo; fingerprints 5000 9; echo; } >rows
+sstore build --force STORE rows rows
