@@ -11,9 +11,10 @@
 #define INPUT_BOM "\xef\xbb\xbf" /* UTF-8's byte order mark, which some programs write before the first line */
 #define INPUT_BOM_BYTES (sizeof INPUT_BOM - 1)
 
-/* A command for shells that makes JSON Lines of CSV with a header. */
+/* A command for shells that makes JSON Lines of CSV with a header, also with a BOM and large fields. */
 #define INPUT_CSV_TO_JSON                                                                                              \
-    "python3 -c \"import csv,json,sys;[print(json.dumps(row)) for row in csv.DictReader(sys.stdin)]\" <"
+    "python3 -c \"import csv,json,sys;csv.field_size_limit(sys.maxsize);[print(json.dumps(row)) for row in "           \
+    "csv.DictReader(open(sys.argv[1],encoding='utf-8-sig',newline=''),delimiter=',')]\" "
 
 /* Does a text begin with it? Then INPUT_BOM_BYTES, otherwise 0. */
 size_t input_hint_bom_bytes(const char *text, size_t length);

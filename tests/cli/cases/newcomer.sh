@@ -34,7 +34,7 @@ printf '%s\n' id,text '7,"the cat, sat"' '8,"a ""dog"" ran"' >table.csv
 try table.csv
 exits 0 sstore fingerprint --no-comments --lines table.csv
 exits 0 sstore fingerprint --no-comments table.csv
-python3 -c "import csv,json,sys;[print(json.dumps(row)) for row in csv.DictReader(sys.stdin)]" <table.csv |
+python3 -c "import csv,json,sys;csv.field_size_limit(sys.maxsize);[print(json.dumps(row)) for row in csv.DictReader(open(sys.argv[1],encoding='utf-8-sig',newline=''),delimiter=',')]" table.csv |
     sstore fingerprint --jsonl --no-comments
 echo the cat | try
 echo "--- files of other kinds"
