@@ -22,6 +22,7 @@ pyarrow = pytest.importorskip("pyarrow")
 polars = pytest.importorskip("polars")
 pandas = pytest.importorskip("pandas")
 duckdb = pytest.importorskip("duckdb")
+imagehash = pytest.importorskip("imagehash")
 masks: Any = np.ma  # not typed in all versions
 MASKED = masks.masked_array([1, 2, 3], mask=[False, True, False])
 
@@ -129,6 +130,34 @@ def test_wrong_inputs(folder: pathlib.Path, wrong: Any, reason: str) -> None:
     with pytest.raises((TypeError, ValueError), match=reason):
         sstore.build(folder / "made", wrong)
     assert not (folder / "made").exists()
+
+
+@pytest.mark.parametrize(
+    ("items", "hint"),
+    [
+        (["the cat sat", "x"], r"sstore.simhash\(texts\)"),
+        (["12345678901234567890"], r"int\(text\) reads decimal digits"),
+        (["84adfe2d013e12cb"], r"int\(text, 16\) reads a fingerprint"),
+        (["0x84ADFE2D013E12CB"], r"int\(text, 16\) reads a fingerprint"),
+    ],
+)
+def test_hints_of_texts(folder: pathlib.Path, items: list[str], hint: str) -> None:
+    forms: list[Any] = [items, tuple(items), np.array(items), np.array(items, object), pandas.Series(items)]
+    forms += [polars.Series(items), pyarrow.array(items), pyarrow.array(["other", *items], pyarrow.large_string())[1:]]
+    for form in forms:
+        with pytest.raises(TypeError, match=f"found .*: {hint}"):
+            sstore.build(folder / "a", form)
+        with pytest.raises(TypeError, match=r"ids: .*found .*: int\(text\) reads a number; of names, give the numbers"):
+            sstore.build(folder / "a", [1] * len(items), form)
+
+
+def test_hint_of_image_hashes(folder: pathlib.Path, rng: np.random.Generator) -> None:
+    hashes: Any = [imagehash.ImageHash(row) for row in rng.integers(0, 2, (5, 8, 8)).astype(bool)]
+    with pytest.raises(TypeError, match=r"found ImageHash: \[item.hash for item in items\] are the bits"):
+        sstore.build(folder / "a", hashes)
+    sstore.build(folder / "a", [item.hash for item in hashes])
+    with sstore.open(folder / "a") as store:
+        assert sorted(store.records().fingerprint.tolist()) == sorted(int(str(item), 16) for item in hashes)
 
 
 def test_ids_of_a_table(folder: pathlib.Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pathlib
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -212,7 +212,11 @@ def signs_of(rng: np.random.Generator) -> dict[str, tuple[Any, Any, str]]:
         "times": (np.sort(rng.integers(1700000000, 1700100000, count, np.uint64)), None, "times"),
         "32 bits": (rng.integers(-(1 << 31), 1 << 31, count), None, "signed 32-bit"),
         "rounded": (random.astype(np.float64).astype(object).tolist(), None, "rounded"),
-        "doubles": (rng.integers(1 << 60, 1 << 63, count).astype(np.float64).view(np.uint64), None, "bits of floating-point numbers"),
+        "doubles": (
+            rng.integers(1 << 60, 1 << 63, count).astype(np.float64).view(np.uint64),
+            None,
+            "bits of floating-point numbers",
+        ),
         "id order": (random, ids.byteswap(), "wrong order.*byteswap"),
         "repeated ids": (random, rng.integers(0, 5, count, np.uint64), "share few ids"),
     }
@@ -415,6 +419,42 @@ def test_bad_ids(folder: pathlib.Path) -> None:
     assert sstore.remove(folder / "a", ids=removed, skip_bad=sstore.BadRows()).removed_count == 1
     with pytest.raises((TypeError, ValueError), match="ids: row 1: null"):
         sstore.remove(folder / "a", ids=removed)
+
+
+def test_no_row_can_be_read(folder: pathlib.Path) -> None:
+    """Then the input has another form than it should have: it is an error, also if bad rows are skipped."""
+    texts: Any = ["the cat sat", None, "a dog ran"]
+    short, nulls = pyarrow.chunked_array([[b"a"], [b"abc"]]), pyarrow.array([None, None], pyarrow.uint64())
+    sstore.build(folder / "store", GOOD)
+    store, seen = sstore.open(folder / "store"), sstore.Deduplicator(folder / "seen", 0)
+    whole: list[Callable[[Any, sstore.BadRows], object]] = [
+        lambda column, bad: sstore.build(folder / "a", column, skip_bad=bad),
+        lambda column, bad: sstore.add(folder / "store", column, skip_bad=bad),
+    ]
+    parts: list[Callable[[Any, sstore.BadRows], object]] = [
+        lambda column, bad: seen.offer(column, skip_bad=bad),
+        lambda column, bad: seen.offer_and_match(column, skip_bad=bad),
+        lambda column, bad: sstore.StreamMatcher([1]).feed(column, skip_bad=bad),
+        lambda column, bad: store.query_batch(column, skip_bad=bad),
+        lambda column, bad: sstore.remove(folder / "store", column, skip_bad=bad),
+    ]
+    for call in whole + parts:
+        for column, rows in ((texts, 3), ([b"a", b"b"], 2), (short, 2)):
+            with pytest.raises(sstore.ArgumentError, match=f"fingerprints: row 0: .*; none of {rows} rows can be read"):
+                call(column, sstore.BadRows())
+    columns: list[Any] = [nulls, [None, None]]
+    for column in columns:
+        for call in whole:
+            with pytest.raises(sstore.ArgumentError, match="fingerprints or ids are null; none of 2 rows can be read"):
+                call(column, sstore.BadRows())
+        assert not seen.offer(column, skip_bad=sstore.BadRows()).any()
+        with sstore.Builder(folder / "b", replace=True, skip_bad=sstore.BadRows()) as builder:
+            builder.add(column)
+            builder.add(GOOD)
+        assert len(records_of(folder / "b")) == 4
+    assert len(store.reopen()) == 4 and not (folder / "a").exists()
+    assert sstore.build(folder / "empty", [], skip_bad=True).record_count == 0
+    seen.close()
 
 
 def test_max_bad(folder: pathlib.Path, rng: np.random.Generator) -> None:

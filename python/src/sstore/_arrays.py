@@ -206,7 +206,7 @@ def of_numpy(array: npt.NDArray[Any], name: str, count: Optional[int]) -> Words:
         if array.size > 0 or array.dtype.kind not in "fO":
             missing: Any = np.flatnonzero(np.isnan(array)) if array.dtype.kind == "f" and array.ndim == 1 else ()
             where = f"; row {missing[0]} is NaN" if len(missing) > 0 else ""
-            hint = where + _HINTS.get(array.dtype.kind, "")
+            hint = where + _FLOAT_HINT if array.dtype.kind == "f" else _hint_of(name, next(iter(array.flat), None))
             raise TypeError(f"{name}: expected 64-bit integers, found {array.dtype}{hint}")
         array = array.astype(np.uint64)
     if not 1 <= width <= MAX_WORDS or count not in (None, width):
@@ -219,15 +219,24 @@ def of_numpy(array: npt.NDArray[Any], name: str, count: Optional[int]) -> Words:
     return array.astype(np.uint64, copy=False)
 
 
-# What to do about values of another kind, by NumPy's letters.
+# What to do about values of another kind.
 _BITS_HINT = "; bits says how many wider ones have"
-_TEXT_HINT = ": int(text, 16) reads a fingerprint, bytes.fromhex(text) also a wider one; ids of rows are their numbers"
-_HINTS = {
-    "f": ": floats lose digits: fill missing values, and cast to an integer type",
-    "U": _TEXT_HINT,
-    "O": _TEXT_HINT,
-    "T": _TEXT_HINT,
-}
+_FLOAT_HINT = ": floats lose digits: fill missing values, and cast to an integer type"
+
+
+def _hint_of(name: str, item: object) -> str:
+    """What to do about items of another kind, by one of them."""
+    if hasattr(item, "hash") and name not in NUMBERS:
+        return ": [item.hash for item in items] are the bits of hashes of imagehash"
+    if not isinstance(item, str):
+        return ""
+    if name in NUMBERS:
+        return ": int(text) reads a number; of names, give the numbers of their rows, and keep the names elsewhere"
+    if item.isdigit():
+        return ": int(text) reads decimal digits, int(text, 16) hexadecimal ones"
+    if re.fullmatch(r"(0x)?[0-9A-Fa-f]+", item):
+        return ": int(text, 16) reads a fingerprint, bytes.fromhex(text) also a wider one"
+    return ": sstore.simhash(texts) makes fingerprints of texts"
 
 
 def _of_wide_ints(items: Sequence[Any], name: str, count: int) -> Words:
@@ -305,8 +314,7 @@ def of_sequence(values: Any, name: str, count: Optional[int]) -> Words:
             return of_numpy(np.array(items), name, count)
     for item in items:
         if not isinstance(item, (int, np.integer)) or isinstance(item, bool):
-            hint = _TEXT_HINT if isinstance(item, str) else ""
-            raise TypeError(f"{name}: expected int, found {type(item).__name__}{hint}")
+            raise TypeError(f"{name}: expected int, found {type(item).__name__}{_hint_of(name, item)}")
     if count is not None and count > 1:
         return _of_wide_ints(items, name, count)
     try:
@@ -429,7 +437,7 @@ def of_view(view: Any, schema: Any, name: str, owner: object, count: Optional[in
     is_binary = is_fingerprint and (kind in ("z", "Z", "vz") or kind.startswith("w:"))
     if not is_list and not is_binary and (kind not in _ARROW_TYPES or schema.dictionary is not None):
         found = "a dictionary" if schema.dictionary is not None else f"{view.storage_type}"
-        hint = _TEXT_HINT if kind in ("u", "U", "vu") else _HINTS["f"] if kind in ("f", "g") else ""
+        hint = _FLOAT_HINT if kind in ("f", "g") else _hint_of(name, _text_of_row(view, kind, view.offset))
         raise TypeError(f"{name}: expected 64-bit integers, found an Arrow array of {found}{hint}")
     if view.null_count > 0:
         raise ArgumentError(f"{name}: found {view.null_count} nulls")
@@ -477,6 +485,12 @@ def _bytes_of_row(view: Any, kind: str, row: int) -> bytes:
         size, _, data, begin = np.frombuffer(view.buffer(1), np.int32)[4 * row : 4 * row + 4].tolist()
         number, begin = (1, 16 * row + 4) if size <= 12 else (2 + data, begin)
     return np.frombuffer(view.buffer(number), np.uint8)[begin : begin + size].tobytes() if size > 0 else b""
+
+
+def _text_of_row(view: Any, kind: str, row: int) -> Optional[str]:
+    """The value of a row of an array of text; None: it is of something else, or empty."""
+    binary = {"u": "z", "U": "Z", "vu": "vz"}.get(kind)
+    return None if binary is None or len(view) == 0 else _bytes_of_row(view, binary, row).decode()
 
 
 def nulls_of_view(view: Any) -> npt.NDArray[np.bool_]:

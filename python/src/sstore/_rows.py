@@ -48,12 +48,14 @@ class Piece(NamedTuple):
         fingerprints, ids: of the rows that can be read; ids if there are any.
         rows: the numbers of these rows in the part, if others were skipped; None: all.
         row_count: rows of the part, with those that were skipped.
+        fault: the first of these that is not null, and why it cannot be read; None: there is none.
     """
 
     fingerprints: Words
     ids: Optional[Words]
     rows: Optional[_RowNumbers]
     row_count: int
+    fault: Optional[str] = None
 
     def numbers(self) -> _RowNumbers:
         """The numbers of the rows that can be read."""
@@ -147,18 +149,36 @@ def _column(
         return _Column(name, np.concatenate(parts), len(items), faults)
 
 
-def _report(columns: Sequence[_Column], first: int, bad: Optional[BadRows]) -> Optional[_RowNumbers]:
-    """Report the bad rows of columns that belong together. Returns the numbers of the others; None: there are none."""
+def _report(
+    columns: Sequence[_Column], first: int, bad: Optional[BadRows]
+) -> tuple[Optional[_RowNumbers], Optional[str]]:
+    """Report the bad rows of columns that belong together. Returns the rows and the fault of their Piece."""
     faults = {row: (column.name, error) for column in columns for row, error in column.faults.items()}
     if not faults:
-        return None
+        return None, None
+    telling = None
     for row in sorted(faults):
         name, error = faults[row]
         reason = str(error).removeprefix(f"{name}: ")
         if bad is None or not bad.has_room(1):
             raise type(error)(f"{name}: row {first + row}: {reason}{'' if bad is None else bad.hint()}")
         bad.add(first + row, f"{name}: {reason}" if len(columns) > 1 else reason)
-    return np.delete(np.arange(columns[0].row_count), list(faults))
+        if telling is None and reason != "null":
+            telling = f"{name}: row {first + row}: {reason}"
+    return np.delete(np.arange(columns[0].row_count), list(faults)), telling
+
+
+def _some_of(pieces: Iterator[Piece], is_all: bool = False) -> Iterator[Piece]:
+    """The pieces of an input. At its end, an error if none of its rows can be read: then it has another form than it
+    should have. Rows that all are null may belong to a larger input, except if this is all."""
+    row_count, is_any, fault = 0, False, None
+    for piece in pieces:
+        row_count += piece.row_count
+        is_any = is_any or len(piece.fingerprints) > 0
+        fault = fault or piece.fault
+        yield piece
+    if not is_any and (fault is not None or (is_all and row_count > 0)):
+        raise ArgumentError(f"{fault or 'fingerprints or ids are null'}; none of {row_count} rows can be read")
 
 
 # ----- columns -----
@@ -247,7 +267,8 @@ _SIGNS = {
     "type; convert them, such as with array.astype(numpy.uint8)",
     "hex bytes": "are hex digits in ASCII, byte by byte; bytes.fromhex(text) decodes them",
     "text": "are readable text, byte by byte: they are probably encoded, such as in base64; decode them first",
-    "swapped": "are small, but their ids are large: fingerprints and ids are probably swapped; the fingerprints come first",
+    "swapped": "are small, but their ids are large: fingerprints and ids are probably swapped; the fingerprints come "
+    "first",
     "near numbers": "are numbers close to each other: they are probably ids, counts, times or line numbers",
     "32 bits": "are probably signed 32-bit values: all fit into 32 bits, and some are negative. They were taken as 64 "
     "bits; numpy.asarray(values).astype(numpy.uint32) has their 32 bits",
@@ -312,10 +333,11 @@ def _whole(values: Any, name: str, count: Optional[int], bad: Optional[BadRows])
 def taken(values: Any, name: str, count: Optional[int], bad: Optional[BadRows]) -> Piece:
     """All of a column as one piece without ids, whose arrays are contiguous."""
     column = _whole(values, name, count, bad)
-    rows = _report([column], 0, bad)
+    rows, fault = _report([column], 0, bad)
     if name not in NUMBERS:
         _warn_of_sign(column.values, None, count)
-    return Piece(column.values, None, rows, column.row_count)
+    [piece] = _some_of(iter([Piece(column.values, None, rows, column.row_count, fault)]))
+    return piece
 
 
 def words(values: ArrayLike, name: str, count: Optional[int] = 1) -> Words:
@@ -345,14 +367,23 @@ def _parted(fingerprints: Any, count: Optional[int]) -> tuple[Any, Optional[Any]
 
 
 def pieces(
-    fingerprints: Any, ids: Optional[Any], count: Optional[int] = None, bad: Optional[BadRows] = None
+    fingerprints: Any,
+    ids: Optional[Any],
+    count: Optional[int] = None,
+    bad: Optional[BadRows] = None,
+    is_all: bool = False,
 ) -> Iterator[Piece]:
-    """Records in pieces, each without a copy if it is an array of 64-bit integers.
+    """Records in pieces, each without a copy if it is an array of 64-bit integers. The end is an error if no row can be
+    read; if this is not all of an input, rows may all be null.
 
     Fingerprints have `count` words: the arrays have the shape (n,) for 1, and (n, words) otherwise. None: as many as
     the first piece has. A table of Arrow has the columns "fingerprint" and, optionally, "id"; an array of words may
     have a column more for ids.
     """
+    return _some_of(_all_pieces(fingerprints, ids, count, bad), is_all)
+
+
+def _all_pieces(fingerprints: Any, ids: Optional[Any], count: Optional[int], bad: Optional[BadRows]) -> Iterator[Piece]:
     if ids is None:
         fingerprints, ids = _parted(fingerprints, count)
     if ids is not None or not is_arrow(fingerprints):
@@ -373,11 +404,11 @@ def pieces(
 
 
 def _piece(columns: Sequence[_Column], first: int, count: Optional[int], bad: Optional[BadRows]) -> Piece:
-    rows = _report(columns, first, bad)
+    rows, fault = _report(columns, first, bad)
     made = [column.of(rows) for column in columns]
     id_part = made[1] if len(made) > 1 else None
     _warn_of_sign(made[0], id_part, count)
-    return Piece(made[0], id_part, rows, columns[0].row_count)
+    return Piece(made[0], id_part, rows, columns[0].row_count, fault)
 
 
 def _pieces_of(stream: Any, count: Optional[int], bad: Optional[BadRows]) -> Iterator[Piece]:

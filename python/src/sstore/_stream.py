@@ -71,7 +71,7 @@ class StreamMatcher:
         """
         columns = Buffers(wide(MATCH_COLUMNS, self._words, "query"))
         has_ids, bad = False, bad_rows_of(skip_bad)
-        for part, id_part, _, _ in pieces(fingerprints, ids, self._words, bad):
+        for part, id_part, *_ in pieces(fingerprints, ids, self._words, bad):
             has_ids = id_part is not None
             for begin in range(0, len(part), _SLICE):
                 piece = part[begin : begin + _SLICE]

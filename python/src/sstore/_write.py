@@ -387,7 +387,7 @@ def build(
         ignore_free_space: begin even if the disk seems too small.
         skip_bad: what to do about rows that cannot be read, such as nulls, or bytes of another length than most: False:
             an error, which names the row. True: skip them, and warn. A BadRows: skip them, and report them there. The
-            other rows keep their numbers as ids.
+            other rows keep their numbers as ids. It is still an error if no row can be read.
         progress: True: a bar, if tqdm is installed; or a function that gets a Progress a few times a second.
 
     Returns:
@@ -404,7 +404,7 @@ def build(
     bad, given = bad_rows_of(skip_bad), None
     if not is_arrow(fingerprints):
         count = words_by_recipe(None if bits is None else word_count(bits), recipe)
-        given = next(pieces(fingerprints, ids, count, bad))
+        [given] = pieces(fingerprints, ids, count, bad, is_all=True)
         bits = 64 * words_of(given.fingerprints)
     with Builder(
         path,
@@ -425,10 +425,8 @@ def build(
         skip_bad=bad,
         progress=progress,
     ) as builder:
-        if given is None:
-            builder.add(fingerprints, ids)
-        else:
-            builder._give(given)
+        for piece in pieces(fingerprints, ids, builder._words, bad, is_all=True) if given is None else [given]:
+            builder._give(piece)
     assert builder.change is not None
     if given is not None and given.ids is not None and with_ids:
         _warn_of_repeats(given.ids, builder.change)
@@ -511,7 +509,7 @@ def add(
         bad = bad_rows_of(skip_bad)
         with _Writer(call, "sstore_builder", lib.sstore_builder_create_addition, path, options) as writer:
             next_id, doubt = None, ""
-            for number, piece in enumerate(pieces(fingerprints, ids, words_at(path), bad)):
+            for number, piece in enumerate(pieces(fingerprints, ids, words_at(path), bad, is_all=True)):
                 if number == 0 and (bad.max_bad != 0 or piece.ids is not None or len(piece.fingerprints) > 1):
                     next_id, doubt = _compare(path, piece)
                 id_part = piece.ids
@@ -601,7 +599,7 @@ def remove(
                 given = taken(ids, "ids", 1, bad).fingerprints
                 writer.give(lambda r, i, _, n, e: lib.sstore_remover_remove_ids(r, i, n, e), given, None)
             else:
-                for part, id_part, _, _ in pieces(fingerprints, ids, words_at(path), bad):
+                for part, id_part, *_ in pieces(fingerprints, ids, words_at(path), bad):
                     if id_part is None:
                         writer.give(
                             lambda r, f, _, n, e: lib.sstore_remover_remove_fingerprints(r, f, n, e), part, None
