@@ -112,7 +112,7 @@ while IFS=: read -r file line _; do
 done < <(grep -rnE 'MANIFEST|directory\.mdb|\.blk|table-[0-9%]|"seg-' libstore/src/base)
 
 # What only Linux has, or names so, is in one file, so that a port touches no other one. Comments may speak of it.
-linux='memfd_|MFD_|F_SEAL_|F_ADD_SEALS|/proc/|/sys/|fallocate|FALLOC_|O_TMPFILE|O_PATH|\bmadvise|\bMADV_|sched_|cpu_set|'
+linux='memfd_|MFD_|F_SEAL_|F_ADD_SEALS|/proc/|/sys/|fallocate|FALLOC_|O_TMPFILE|O_PATH|\bmadvise|\bMADV_|sched_[gs]et|cpu_set|'
 linux+='CPU_COUNT|preadv2|RWF_|sync_file_range|syncfs|eventfd|epoll|signalfd|timerfd|inotify|<linux/|\bsyscall\b|prctl|'
 linux+='renameat2|statx|copy_file_range|sendfile|splice|gettid|getrandom|pipe2|accept4|get_nprocs|<malloc\.h>|MAP_POPULATE'
 while IFS=: read -r file line _; do

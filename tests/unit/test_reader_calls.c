@@ -756,8 +756,11 @@ static void test_work_is_left_to_later_calls(void **state)
     sstore_cursor *cursor = store_must_cursor(scanning);
     uint64_t match_count;
     assert_int_equal(tables_ready_to_decode(scanning->segments[0]), 0);
+    /* As in a child of a process that forked while a thread made a code ready. */
+    atomic_store(&scanning->segments[0]->filler, (int)getpid() + 1);
     assert_ok(sstore_query_columns(cursor, self->data.fingerprints[0], 3, NULL, 0, &match_count, NULL), NULL);
     assert_int_equal(tables_ready_to_decode(scanning->segments[0]), 1);
+    assert_int_equal(atomic_load(&scanning->segments[0]->filler), 0);
     sstore_cursor_free(cursor);
     sstore_close(scanning);
     assert_null(atomic_load(&segment->plan_text));

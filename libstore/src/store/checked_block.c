@@ -1,5 +1,8 @@
 #include "store/checked_block.h"
 
+#include <sched.h>
+#include <unistd.h>
+
 #include "base/words.h"
 #include "codec/rows.h"
 
@@ -24,13 +27,26 @@ static bool begins_too_low(const ss_block *block, uint64_t key)
     return block->first <= ss_upper(key) && ss_block_first(block) <= key;
 }
 
+/* Wait while another thread of this process fills a code. A child of fork() does not have the threads of its parent, so
+ * it does not wait for them. */
+static void take_turn(atomic_int *filler)
+{
+    const int process = (int)getpid();
+    for (;;) {
+        int other = atomic_load_explicit(filler, memory_order_acquire);
+        if (other != process && atomic_compare_exchange_strong(filler, &other, process))
+            return;
+        sched_yield();
+    }
+}
+
 /* Many files of a store of several words are never read, so their codes are not made ready before. */
 static void fill_code(const ss_checked_blocks *checked)
 {
-    pthread_mutex_lock(checked->filling);
+    take_turn(checked->filler);
     if (!atomic_load_explicit(&checked->code->can_decode, memory_order_relaxed))
         ss_code_fill(checked->code);
-    pthread_mutex_unlock(checked->filling);
+    atomic_store_explicit(checked->filler, 0, memory_order_release);
 }
 
 sstore_status ss_checked_block_open(const ss_checked_blocks *checked, uint64_t number, const uint8_t *bytes,

@@ -11,7 +11,7 @@
 #ifndef SS_CHECKED_BLOCK_H
 #define SS_CHECKED_BLOCK_H
 
-#include <pthread.h>
+#include <stdatomic.h>
 
 #include "codec/ids.h"
 #include "store/block_file.h"
@@ -20,11 +20,11 @@
 /* The blocks of a file, and the metadata to check them with. All borrowed. */
 typedef struct ss_checked_blocks {
     const ss_block_reader *reader;
-    uint32_t words;           /* of a fingerprint; if there are several, only iterators and lookups read the blocks */
-    ss_code *code;            /* which the first block that is opened makes ready to decode */
-    pthread_mutex_t *filling; /* of the code, held meanwhile; NULL: it is ready */
-    const ss_array *keys;     /* each block's last fingerprint, or last rank; NULL if the directory is not open */
-    const ss_array *ranks;    /* each block's first rank; NULL if the directory is not open, or not of table 0 */
+    uint32_t words;        /* of a fingerprint; if there are several, only iterators and lookups read the blocks */
+    ss_code *code;         /* which the first block that is opened makes ready to decode */
+    atomic_int *filler;    /* of a code: the process of the thread that makes it ready; 0: none does */
+    const ss_array *keys;  /* each block's last fingerprint, or last rank; NULL if the directory is not open */
+    const ss_array *ranks; /* each block's first rank; NULL if the directory is not open, or not of table 0 */
 } ss_checked_blocks;
 
 #define SS_OTHER_LAST_FINGERPRINT "its last fingerprint differs from its block key in the directory"

@@ -108,7 +108,7 @@ static sstore_status open_blocks(ss_segment *segment, const ss_dir *dir, uint32_
         table->checked = (ss_checked_blocks){.reader = blocks,
                                              .words = metadata->words,
                                              .code = &table->code,
-                                             .filling = &segment->filling};
+                                             .filler = &segment->filler};
     }
     return fits ? SSTORE_OK : ss_fail_damaged(error, blocks->file.path, 0, "the header contradicts the manifest");
 }
@@ -220,7 +220,7 @@ static sstore_status open_in(const ss_dir *dir, const ss_manifest_segment *part,
         return ss_fail_memory(error, sizeof *segment);
     atomic_init(&segment->reference_count, 1);
     atomic_init(&segment->plan_text, NULL);
-    pthread_mutex_init(&segment->filling, NULL);
+    atomic_init(&segment->filler, 0);
     segment->metadata = *part;
     segment->metadata.indexes = NULL;
     segment->costs = (ss_cost_model){.fingerprint_count = (double)part->distinct_count,
@@ -314,7 +314,6 @@ void ss_segment_release(ss_segment *segment)
     ss_key_index_free(&segment->ids_keys);
     ss_directory_close(segment->directory);
     ss_free(atomic_load(&segment->plan_text));
-    pthread_mutex_destroy(&segment->filling);
     ss_free(segment);
 }
 

@@ -6,7 +6,6 @@
 #ifndef SS_SEGMENT_H
 #define SS_SEGMENT_H
 
-#include <pthread.h>
 #include <stdatomic.h>
 
 #include "plan/cost.h"
@@ -89,7 +88,7 @@ typedef struct ss_segment {
     ss_checked_blocks checked_ids;
     ss_cost_model costs;
     _Atomic(char *) plan_text;                     /* as in statistics; owned, NULL until it is first wanted */
-    pthread_mutex_t filling;                       /* of a table's code: checked_block.h */
+    atomic_int filler;                             /* of a table's code: checked_block.h */
     atomic_uchar planned[SS_FINGERPRINT_BITS + 1]; /* an ss_planning for each distance of queries */
 } ss_segment;
 
