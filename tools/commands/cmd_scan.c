@@ -226,7 +226,7 @@ static int scan_inputs(const arguments *all, input_shape shape, sstore_stream_ma
     scan_stream stream;
     shape.ids = INPUT_IDS_UNKNOWN;
     shape.has_kind = false;
-    shape.shown_by = shape.shown_by != NULL ? "the queries" : NULL;
+    shape.width_source = shape.width_source != NULL ? "the queries" : NULL;
     int code = open_stream(&stream, scan, all->threads != 1);
     input_measure_begin(all->inputs.items, all->inputs.count);
     stream.ignore_ids = all->format.lines.ignore_ids;

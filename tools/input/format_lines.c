@@ -72,13 +72,13 @@ static void settle_width(input_reader *reader, const input_width *width)
     line_format *lines = &reader->lines;
     const uint32_t words = (width->bits + 63) / 64;
     (void)input_ids_agree(&reader->shape->ids, width->has_ids);
-    if (reader->kind_of == NULL && !reader->options->interactive) {
-        reader->kind_of = "most lines";
+    if (reader->kind_source == NULL && !reader->options->interactive) {
+        reader->kind_source = "most lines";
         lines->kind = width->kind;
     }
     if (lines->words == 0) {
         reader->shape->words = lines->words = words;
-        reader->shape->shown_by = "other rows";
+        reader->shape->width_source = "other rows";
         lines->words_unsure = !width->is_sure;
     }
     if (lines->pads && lines->bits == 0 && lines->words == words)
@@ -128,16 +128,16 @@ static bool has_right_kind(const input_reader *reader, const line_record *record
 {
     const char kind = reader->lines.kind;
     const bool states_recipe = reader->states_recipe || record->recipe[0] != '\0';
-    if (record->kind == kind || reader->kind_of == NULL || (record->kind == 0 && states_recipe))
+    if (record->kind == kind || reader->kind_source == NULL || (record->kind == 0 && states_recipe))
         return true;
     if (kind != 0 && record->kind != 0)
         return line_fault_set(fault, "expected a fingerprint of the kind '%c:', as in %s, found '%c:'", kind,
-                              reader->kind_of, record->kind);
+                              reader->kind_source, record->kind);
     if (kind != 0)
         return line_fault_set(fault, "expected a fingerprint of the kind '%c:', as in %s, found none", kind,
-                              reader->kind_of);
-    return line_fault_set(fault, "expected nothing in front of the fingerprint, as in %s, found '%c:'", reader->kind_of,
-                          record->kind);
+                              reader->kind_source);
+    return line_fault_set(fault, "expected nothing in front of the fingerprint, as in %s, found '%c:'",
+                          reader->kind_source, record->kind);
 }
 
 /* A string of decimal digits is hex, and a number is decimal: an input that has both does not mean that. */
@@ -189,8 +189,8 @@ static int settle_line(input_reader *reader, const line_record *record)
     reader->lines.words_unsure = reader->lines.words_unsure && !record->decides;
     if (lacks_width(reader))
         settle_width(reader, &(input_width){record->bits, record->decides, record->has_id, record->kind});
-    if (reader->kind_of == NULL)
-        reader->kind_of = "the lines before";
+    if (reader->kind_source == NULL)
+        reader->kind_source = "the lines before";
     reader->states_recipe = reader->states_recipe || record->recipe[0] != '\0';
     if (record->recipe[0] != '\0')
         return input_take_recipe(reader, record->recipe, strlen(record->recipe));
@@ -265,6 +265,14 @@ static const char *describe_other_ids(const line_format *lines, const source_lin
                : "expected an id, as in the other lines, found none (--columns fingerprint,- skips ids)";
 }
 
+/* Let what a line seems to be follow the reason that was set. */
+static void add_guess(line_fault *fault, const char *guess)
+{
+    char hint[sizeof fault->reason];
+    (void)snprintf(hint, sizeof hint, "; %s", guess);
+    line_fault_set_hint(fault, hint);
+}
+
 static int take_line(input_reader *reader, const source_line *line, line_parser parse)
 {
     line_record record;
@@ -287,7 +295,7 @@ static int take_line(input_reader *reader, const source_line *line, line_parser 
         if (fault.is_null && reader->has_record)
             line_fault_set_hint(&fault, LINE_SEE_SKIP_BAD);
         else if (parse == line_parse && hint != NULL && !fault.has_sure_hint)
-            line_fault_set_hint(&fault, hint);
+            add_guess(&fault, hint);
         return refuse_line(reader, line, fault.reason);
     }
     if (!agrees(reader, &record, &fault))

@@ -281,7 +281,7 @@ static bool read_ahead_of(input_reader *reader, consumer *taker, int *code_out)
 
 static void keep_kind(const input_reader *reader)
 {
-    if (reader->kind_of == NULL || reader->states_recipe)
+    if (reader->kind_source == NULL || reader->states_recipe)
         return;
     reader->shape->has_kind = true;
     reader->shape->kind = reader->lines.kind;
@@ -290,16 +290,16 @@ static void keep_kind(const input_reader *reader)
 int input_read(const char *path, const input_options *options, input_shape *shape, input_batch_fn on_batch,
                void *context)
 {
-    const char *shown_by = shape->shown_by;
+    const char *width_source = shape->width_source;
     consumer taker = {.on_batch = on_batch, .context = context, .options = options, .path = path};
     input_reader reader = {.path = path, .options = options, .lines = options->lines, .shape = shape};
     reader.lines.words = shape->words;
     reader.lines.kind = shape->kind;
-    reader.kind_of = shape->has_kind ? "the earlier inputs" : NULL;
+    reader.kind_source = shape->has_kind ? "the earlier inputs" : NULL;
     if (shape->bits > 0)
         reader.lines.bits = shape->bits;
-    reader.lines.words_given = options->lines.pads ? options->lines.bits > 0 : shape->words > 0 && shown_by == NULL;
-    reader.lines.words_of = shown_by;
+    reader.lines.words_given = options->lines.pads ? options->lines.bits > 0 : shape->words > 0 && width_source == NULL;
+    reader.lines.width_source = width_source;
     int code = input_source_open(&reader.source, path);
     if (code != EXIT_DONE)
         return code;
@@ -315,8 +315,8 @@ int input_read(const char *path, const input_options *options, input_shape *shap
     if (code == EXIT_DONE && taker.code == EXIT_DONE)
         code = bad_rows_end_input(options->bad_rows);
     keep_kind(&reader);
-    if (shown_by == NULL && shape->shown_by != NULL)
-        shape->shown_by = "the earlier inputs";
+    if (width_source == NULL && shape->width_source != NULL)
+        shape->width_source = "the earlier inputs";
     input_source_close(&reader.source);
     free(reader.recipe);
     return taker.code != EXIT_DONE ? taker.code : code;

@@ -62,9 +62,9 @@ typedef struct input_options {
 typedef enum input_ids { INPUT_IDS_UNKNOWN, INPUT_IDS_PRESENT, INPUT_IDS_ABSENT } input_ids;
 typedef struct input_shape {
     input_ids ids;
-    uint32_t words;       /* of a fingerprint; 0: unknown */
-    const char *shown_by; /* what shows the words, if that is no option and no store; for messages */
-    uint32_t bits;        /* of a fingerprint before --pad fills them up; 0: unknown */
+    uint32_t words;           /* of a fingerprint; 0: unknown */
+    const char *width_source; /* what shows the words, if that is no option and no store; for messages */
+    uint32_t bits;            /* of a fingerprint before --pad fills them up; 0: unknown */
     uint64_t comment_count;
     uint64_t blank_count; /* of lines of text without a field before the last row of their input */
     bool has_kind; /* of text, the inputs show the kind of the fingerprints (see line_record), or that they have none */

@@ -68,29 +68,29 @@ static bool is_prose(const char *line, size_t length)
     return is_word && words >= 3 && memchr(line, ' ', length) != NULL;
 }
 
-#define UTF_16 "; this is UTF-16, which 'iconv -f UTF-16 -t UTF-8' converts"
-#define PARQUET "; this is a Parquet file, of which duckdb -c \"" COPY_TO_JSON "\" makes JSON Lines"
+#define UTF_16 "this is UTF-16, which 'iconv -f UTF-16 -t UTF-8' converts"
+#define PARQUET "this is a Parquet file, of which duckdb -c \"" COPY_TO_JSON "\" makes JSON Lines"
 #define COPY_TO_JSON "COPY (FROM 'FILE') TO '/dev/stdout' (FORMAT json)"
-#define UTF_16_LE "; this is UTF-16, which 'iconv -f UTF-16LE -t UTF-8' converts"
+#define UTF_16_LE "this is UTF-16, which 'iconv -f UTF-16LE -t UTF-8' converts"
 
 /* Files that are not text, by their first bytes. */
-static const struct kind {
+static const struct file_type {
     const char *begin, *hint;
-    bool has_texts; /* the remedy is the same where texts are expected */
+    bool also_for_texts; /* the remedy is the same where texts are expected */
     bool may_lack_zeros;
-} kinds[] = {
+} file_types[] = {
     {"\xff\xfe", UTF_16, false, true},
     {"\xfe\xff", UTF_16, false, true},
-    {"\x93NUMPY", "; this is a NumPy array, which --format npy reads", false, false},
-    {"BZh", "; this is a file of bzip2, which 'bzip2 -dc' unpacks", true, false},
-    {"\3757zXZ", "; this is a file of xz, which 'xz -dc' unpacks", true, false},
-    {"\x04\x22\x4d\x18", "; this is a file of LZ4, which 'lz4 -dc' unpacks", true, false},
+    {"\x93NUMPY", "this is a NumPy array, which --format npy reads", false, false},
+    {"BZh", "this is a file of bzip2, which 'bzip2 -dc' unpacks", true, false},
+    {"\3757zXZ", "this is a file of xz, which 'xz -dc' unpacks", true, false},
+    {"\x04\x22\x4d\x18", "this is a file of LZ4, which 'lz4 -dc' unpacks", true, false},
     {"PAR1", PARQUET, true, false},
-    {"ARROW1", "; this is an Arrow file: write its columns as lines, or give them to Python's sstore", true, false},
-    {"SQLite format 3", "; this is a database of SQLite, of which 'sqlite3 -tabs FILE \"SELECT ...\"' makes lines",
-     true, false},
-    {"%PDF-", "; this is a PDF file, of which 'pdftotext FILE -' makes text", true, true},
-    {"PK\x03\x04", "; this is a ZIP file, which 'unzip -p' unpacks", true, false},
+    {"ARROW1", "this is an Arrow file: write its columns as lines, or give them to Python's sstore", true, false},
+    {"SQLite format 3", "this is a database of SQLite, of which 'sqlite3 -tabs FILE \"SELECT ...\"' makes lines", true,
+     false},
+    {"%PDF-", "this is a PDF file, of which 'pdftotext FILE -' makes text", true, true},
+    {"PK\x03\x04", "this is a ZIP file, which 'unzip -p' unpacks", true, false},
 };
 
 /* ----- lines ----- */
@@ -254,40 +254,39 @@ static const struct line_look {
     const char *hint;
 } line_looks[] = {
     {is_utf_16_le, UTF_16_LE},
-    {is_utf_16_be, "; this is UTF-16, which 'iconv -f UTF-16BE -t UTF-8' converts"},
-    {is_hive, "; if the byte \\x01 separates fields, as in files of Hive, \"tr '\\001' '\\t'\" separates them by tabs"},
-    {has_old_ends, "; if the byte \\r alone ends lines, \"tr '\\r' '\\n'\" converts them"},
-    {is_end_of_dos, "; the byte \\x1a ends files of DOS: \"tr -d '\\032'\" leaves it out"},
-    {ends_with_zero, "; \"tr -d '\\000'\" leaves bytes \\x00 out"},
-    {is_minus, "; this is a typographic minus (U+2212): \"sed 's/\xe2\x88\x92/-/g'\" makes it a plain one"},
-    {is_wide_space, "; this is a no-break space (U+00A0): \"sed 's/\xc2\xa0/ /g'\" makes it a plain space"},
-    {is_copy, "; this is SQL of PostgreSQL, whose rows \"sed -n '/^COPY /,/^\\\\\\.$/{//!p;}'\" prints"},
-    {is_insert, "; this is SQL: of a database of SQLite, 'sqlite3 -tabs FILE \"SELECT ...\"' makes lines"},
-    {is_drawn,
-     "; this is a table for people: 'mysql -B -N', \"psql -At -F $'\\t'\" and 'sqlite3 -tabs' write rows with "
-     "tabs"},
-    {is_text, "; if this is text, 'sstore fingerprint --lines' makes a fingerprint of each line"},
-    {is_data, "; this is not text; --format u64, rec or npy reads binary data"},
-    {is_array, "; if this is an array of JSON objects, --format jsonl reads it"},
-    {is_json, "; this is JSON, which --format jsonl reads"},
-    {is_ssdeep_header, "; this is ssdeep, whose distance is not Hamming's: no store of sstore can search it"},
+    {is_utf_16_be, "this is UTF-16, which 'iconv -f UTF-16BE -t UTF-8' converts"},
+    {is_hive, "if the byte \\x01 separates fields, as in files of Hive, \"tr '\\001' '\\t'\" separates them by tabs"},
+    {has_old_ends, "if the byte \\r alone ends lines, \"tr '\\r' '\\n'\" converts them"},
+    {is_end_of_dos, "the byte \\x1a ends files of DOS: \"tr -d '\\032'\" leaves it out"},
+    {ends_with_zero, "\"tr -d '\\000'\" leaves bytes \\x00 out"},
+    {is_minus, "this is a typographic minus (U+2212): \"sed 's/\xe2\x88\x92/-/g'\" makes it a plain one"},
+    {is_wide_space, "this is a no-break space (U+00A0): \"sed 's/\xc2\xa0/ /g'\" makes it a plain space"},
+    {is_copy, "this is SQL of PostgreSQL, whose rows \"sed -n '/^COPY /,/^\\\\\\.$/{//!p;}'\" prints"},
+    {is_insert, "this is SQL: of a database of SQLite, 'sqlite3 -tabs FILE \"SELECT ...\"' makes lines"},
+    {is_drawn, "this is a table for people: 'mysql -B -N', \"psql -At -F $'\\t'\" and 'sqlite3 -tabs' write rows with "
+               "tabs"},
+    {is_text, "if this is text, 'sstore fingerprint --lines' makes a fingerprint of each line"},
+    {is_data, "this is not text; --format u64, rec or npy reads binary data"},
+    {is_array, "if this is an array of JSON objects, --format jsonl reads it"},
+    {is_json, "this is JSON, which --format jsonl reads"},
+    {is_ssdeep_header, "this is ssdeep, whose distance is not Hamming's: no store of sstore can search it"},
     {is_csv_header,
-     "; this is the header of a CSV file: 'tail -n +2' leaves it out, and \"tr ',;' '\\t'\" separates fields "
+     "this is the header of a CSV file: 'tail -n +2' leaves it out, and \"tr ',;' '\\t'\" separates fields "
      "by tabs"},
-    {is_plain_header, "; if this is a header, 'tail -n +2' leaves it out"},
-    {is_quoted_csv, "; this is CSV with quotes: \"tr -d '\\\"' | tr ',;' '\\t'\" converts it if no field contains a "
+    {is_plain_header, "if this is a header, 'tail -n +2' leaves it out"},
+    {is_quoted_csv, "this is CSV with quotes: \"tr -d '\\\"' | tr ',;' '\\t'\" converts it if no field contains a "
                     "separator"},
-    {is_separated, "; fields are separated by tabs or spaces; \"tr ',;' '\\t'\" converts CSV without quotes"},
-    {has_bars, "; fields are separated by tabs or spaces; \"tr '|' '\\t'\" converts those between bars"},
-    {has_quotes, "; leave out the quotes, such as with \"tr -d '\\\"'\""},
+    {is_separated, "fields are separated by tabs or spaces; \"tr ',;' '\\t'\" converts CSV without quotes"},
+    {has_bars, "fields are separated by tabs or spaces; \"tr '|' '\\t'\" converts those between bars"},
+    {has_quotes, "leave out the quotes, such as with \"tr -d '\\\"'\""},
 };
 
 const char *input_hint_of_line(const char *line, size_t length, uint64_t number)
 {
     const line_view view = {line, length < MAX_BYTES ? length : MAX_BYTES, number == 1};
-    for (size_t i = 0; view.is_first && i < sizeof kinds / sizeof *kinds; i++)
-        if (starts(&view, kinds[i].begin))
-            return kinds[i].hint;
+    for (size_t i = 0; view.is_first && i < sizeof file_types / sizeof *file_types; i++)
+        if (starts(&view, file_types[i].begin))
+            return file_types[i].hint;
     for (size_t i = 0; i < sizeof line_looks / sizeof *line_looks; i++)
         if (line_looks[i].is(&view))
             return line_looks[i].hint;
@@ -296,9 +295,10 @@ const char *input_hint_of_line(const char *line, size_t length, uint64_t number)
 
 const char *input_hint_of_no_text(const char *bytes, size_t length, bool has_zeros)
 {
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (kinds[i].has_texts && (has_zeros || kinds[i].may_lack_zeros) && begins(bytes, length, kinds[i].begin))
-            return kinds[i].hint + 2; /* without "; " */
+    for (size_t i = 0; i < sizeof file_types / sizeof *file_types; i++)
+        if (file_types[i].also_for_texts && (has_zeros || file_types[i].may_lack_zeros) &&
+            begins(bytes, length, file_types[i].begin))
+            return file_types[i].hint;
     return NULL;
 }
 

@@ -19,12 +19,12 @@
 /* Does a text begin with it? Then INPUT_BOM_BYTES, otherwise 0. */
 size_t input_hint_bom_bytes(const char *text, size_t length);
 
-/* What a malformed line seems to be, and the remedy, as the end of a message; NULL if it looks like a usual line.
- * `number` is that of the line, from 1. */
+/* What a malformed line seems to be, and the remedy, without "; ". NULL: it looks like a usual line. `number` is the
+ * line's, from 1. */
 const char *input_hint_of_line(const char *line, size_t length, uint64_t number);
 
-/* The same, without a beginning, of a file of which texts are expected, by its first bytes, which may have zeros; NULL
- * if they are of no such file. */
+/* What a file is that was given as text but is none, by its first bytes, and the remedy, without "; ". NULL:
+ * unknown. `has_zeros`: they contain bytes 0. */
 const char *input_hint_of_no_text(const char *bytes, size_t length, bool has_zeros);
 
 /* May a name, of which there is no file, be meant as a fingerprint or id? */

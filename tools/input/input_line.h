@@ -31,16 +31,16 @@ typedef struct line_format {
     bool are_edges;         /* lines are two numbers, decimal and unsigned; the columns are the default ones */
     const char *fingerprint_key, *id_key; /* the keys of JSON objects */
     bool must_have_ids;                   /* without ids, lines would mean something else: no hint tells to skip them */
-    bool pads;            /* fingerprints have any number of bits; zeros at the end fill their last word */
-    uint32_t bits;        /* with `pads`: that all have; 0: any */
-    bool words_given;     /* the words are known, but not by other lines: leading zeros may be absent */
-    bool words_unsure;    /* the words are known by lines of zeros alone */
-    bool radix_given;     /* otherwise lines of JSON must not leave it open */
-    uint32_t part_count;  /* the columns of a fingerprint, each with an equal part of its bits */
-    char kind;            /* the letter in front of the earlier fingerprints; or 0 */
-    bool is_for_store;    /* a store decides how many bits fingerprints have */
-    const char *words_of; /* what shows the words, for messages; NULL: other rows */
-    bool takes_recipe;    /* an object may state its recipe, as the first one does */
+    bool pads;                /* fingerprints have any number of bits; zeros at the end fill their last word */
+    uint32_t bits;            /* with `pads`: that all have; 0: any */
+    bool words_given;         /* the words are known, but not by other lines: leading zeros may be absent */
+    bool words_unsure;        /* the words are known by lines of zeros alone */
+    bool radix_given;         /* otherwise lines of JSON must not leave it open */
+    uint32_t part_count;      /* the columns of a fingerprint, each with an equal part of its bits */
+    char kind;                /* the letter in front of the earlier fingerprints; or 0 */
+    bool is_for_store;        /* a store decides how many bits fingerprints have */
+    const char *width_source; /* what shows the words, for messages; NULL: other rows */
+    bool takes_recipe;        /* an object may state its recipe, as the first one does */
 } line_format;
 
 /* A fingerprint, then optionally an id. */

@@ -67,17 +67,17 @@ int input_settle_words(input_reader *reader, uint32_t words, uint32_t own_bits)
     line_format *lines = &reader->lines;
     if (reader->shape->words == 0) {
         reader->shape->words = lines->words = words;
-        reader->shape->shown_by = "other rows";
+        reader->shape->width_source = "other rows";
     }
     if (lines->pads && lines->bits == 0)
         reader->shape->bits = lines->bits = own_bits;
     if (reader->shape->words == words)
         return EXIT_DONE;
-    const char *shown_by = reader->shape->shown_by;
+    const char *width_source = reader->shape->width_source;
     return byte_stream_fail(&reader->source.fault,
                             "expected fingerprints of %" PRIu32 " bits%s%s%s, found %" PRIu32 " bits; " LINE_SEE_BITS,
-                            64 * reader->shape->words, shown_by != NULL ? ", as " : "",
-                            shown_by != NULL ? shown_by : "", shown_by != NULL ? " have" : "", 64 * words);
+                            64 * reader->shape->words, width_source != NULL ? ", as " : "",
+                            width_source != NULL ? width_source : "", width_source != NULL ? " have" : "", 64 * words);
 }
 
 /* A copy of some bytes, as a string. */

@@ -21,7 +21,7 @@ typedef struct input_reader {
     char *recipe;                 /* that the input states, or NULL */
     bool states_recipe;           /* so fingerprints need not say their kind */
     bool has_record;              /* a line was a record */
-    const char *kind_of;          /* the lines that show the kind, or that there is none; or NULL */
+    const char *kind_source;      /* the lines that show the kind, or that there is none; or NULL */
     bool has_numbers, has_digits; /* there were such values of JSON: see line_record */
     record_batch *batch; /* being filled; has room for options->batch_records, and is never left full. Its number of
                             words is set when it is delivered */

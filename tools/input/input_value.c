@@ -491,9 +491,9 @@ static bool is_learned(const line_format *format)
 #define SKIP_IT ": --skip-bad leaves this one out"
 
 /* What shows the width. */
-static const char *words_of(const line_format *format)
+static const char *width_source_text(const line_format *format)
 {
-    return format->words_of != NULL ? format->words_of : "other rows";
+    return format->width_source != NULL ? format->width_source : "other rows";
 }
 
 /* The bits of a decimal number, in words; 0: it is none, or too large. */
@@ -528,7 +528,7 @@ static bool find_width_hint(const line_format *format, const char *text, size_t 
         return false;
     if (is_learned(format)) {
         (void)snprintf(hint, EXPECTED_BYTES, "; it has %" PRIu32 " bits, and %s have %" PRIu32 SKIP_IT, other.bits,
-                       words_of(format), expected);
+                       width_source_text(format), expected);
         return true;
     }
     const char *verb = is_number ? "needs" : "seems to have";
@@ -578,7 +578,7 @@ static bool find_size_hint(const line_format *format, const char *text, size_t l
     const bool is_hex_form = format->radix == RADIX_HEX;
     if (is_learned(format) && format->words == 1 && found.count * size > WORD_BITS && has_digits_alone(&found)) {
         (void)snprintf(hint, EXPECTED_BYTES, "; it has %zu bits, and %s have 64" SKIP_IT, found.count * size,
-                       words_of(format));
+                       width_source_text(format));
         return true;
     }
     if (is_hex_form && (found.count * size <= WORD_BITS || !is_surely_hex(&found)) && !found.is_whole)
