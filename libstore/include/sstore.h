@@ -305,10 +305,11 @@ SSTORE_API sstore_status sstore_query(sstore_cursor *cursor, uint64_t fingerprin
 SSTORE_API sstore_status sstore_query_words(sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t distance,
                                             sstore_match_fn on_match, void *context, sstore_error *error);
 
-/* The same, into columns. Fills them with the first `capacity` matches by (distance, fingerprint, id), in this order,
- * and sets *count_out to the number of all matches. So `capacity` also limits the work: of a fingerprint with many ids,
- * only the first ones are read, and the others are counted. To get all matches, call it again with larger columns. The
- * order ignores columns that are NULL. If `columns` is NULL, matches are only counted. Errors: as sstore_query(). */
+/* Find every record within the distance, as sstore_query(), into columns. They get the first `capacity` matches by
+ * (distance, fingerprint, id), in this order. Sets *count_out to the number of all matches. So `capacity` also limits
+ * the work: of a fingerprint with many ids, only the first ones are read, and the others are counted. To get all
+ * matches, call it again with larger columns. The order ignores columns that are NULL. If `columns` is NULL, matches
+ * are only counted. Errors: as sstore_query(). */
 SSTORE_API sstore_status sstore_query_columns(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance,
                                               const sstore_match_columns *columns, size_t capacity, uint64_t *count_out,
                                               sstore_error *error);

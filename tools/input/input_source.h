@@ -89,7 +89,8 @@ static inline size_t source_line_length(const source_line *line)
 /* Does the line say that what wrote the input failed? Then that is the source's fault. */
 bool input_source_is_failure(input_source *source, const source_line *line);
 
-/* The same of the bytes that are left at the end of words. */
+/* Do the bytes left at the end of binary words say that the writer of the input failed? Then that is the source's
+ * fault. */
 bool input_source_rest_is_failure(input_source *source);
 
 /* Has the line nothing but blanks? Such a line is no row. */

@@ -9,7 +9,8 @@
 /* Read all of the text as a fingerprint. Sets what the record says about it. False: it is something else. */
 bool value_read(const line_format *format, const char *text, size_t length, line_record *record);
 
-/* The same; *fault then says what was expected and what was found, with a hint if it looks like a known form. */
+/* Read all of the text as a fingerprint, as value_read(). On false, *fault says what was expected and found, with a
+ * hint if a known form is recognised. */
 bool value_parse(const line_format *format, const char *text, size_t length, line_record *record, line_fault *fault);
 
 /* Is it a decimal number of 64 bits, perhaps negative, that is longer than one in hex? */

@@ -52,16 +52,18 @@ void match_list_begin_query(match_list *list, size_t query);
 /* Take a match: an sstore_match_fn whose context is the list. */
 int match_list_take(void *context, const sstore_match *match);
 
-/* The same, also beyond the maximum: another store may have nearer ones. */
+/* Take a match even if the list is full: another store may have nearer ones. */
 int match_list_take_anyway(match_list *list, const sstore_match *match);
 
-/* The same for a query that is answered alone and wants only the nearest matches: drops those that are farther. */
+/* Take a match of a query that is answered alone and wants only its nearest ones: drops those that are farther. An
+ * sstore_match_fn. */
 int match_list_take_nearest(void *context, const sstore_match *match);
 
 /* The nearest matches of the current query are at `distance`: drop those that another store has farther away. */
 void match_list_drop_farther(match_list *list, uint32_t distance);
 
-/* The same for a batch with counts, whose matches come in order. Leaves out queries whose matches have no room. */
+/* Take a match of a batch with counts, whose matches come by query. Leaves out queries whose matches do not fit. An
+ * sstore_match_fn. */
 int match_list_take_counted(void *context, const sstore_match *match);
 
 /* Begin again with `count` queries. */

@@ -52,7 +52,7 @@ bool ss_huffman_valid(const uint8_t lengths[SS_SYMBOL_COUNT], const char **reaso
 void ss_code_assign(ss_code *code, const uint8_t lengths[SS_SYMBOL_COUNT]);
 /* Fill the look-up table, which takes a hundred times longer. One thread at a time; others may see can_decode. */
 void ss_code_fill(ss_code *code);
-/* Both. */
+/* Build codes from valid lengths and fill the look-up table: enough to encode and decode. */
 void ss_code_init(ss_code *code, const uint8_t lengths[SS_SYMBOL_COUNT]);
 
 /* ===== counting a table ===== */

@@ -75,7 +75,7 @@ uint32_t ss_ids_block_singles(const ss_ids_block *block, uint32_t first);
 /* The records of `rank` within the block: *begin_out to *end_out - 1. Empty if there are none. */
 void ss_ids_block_find(const ss_ids_block *block, uint64_t rank, uint32_t *begin_out, uint32_t *end_out);
 
-/* The same from record `from` on, which is the first one of rank `from_rank`. */
+/* As ss_ids_block_find(), but searches only from record `from` on, the first one of rank `from_rank`. */
 void ss_ids_block_find_from(const ss_ids_block *block, uint64_t from_rank, uint32_t from, uint64_t rank,
                             uint32_t *begin_out, uint32_t *end_out);
 

@@ -82,7 +82,7 @@ void ss_skew_measure(const ss_skew *skew, uint64_t key_mask, bool flips, double 
 /* Bits of codes and suffixes for each fingerprint in a table of `count` uniform ones. */
 double ss_uniform_bits(double count);
 
-/* The same for data like the sample (NULL: uniform). */
+/* Bits of codes and suffixes for each fingerprint in a table of `count` that are like the sample (NULL: uniform). */
 double ss_expected_bits(const ss_skew *skew, double count);
 
 /* ===== costs of queries ===== */

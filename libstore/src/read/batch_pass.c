@@ -39,11 +39,11 @@
 #define TEST_NS 0.15     /* test one of its fingerprints */
 #define BUCKET_MEAN 64.0 /* how many it has, unless the prefix is too short */
 
-/* The same for work that is counted while it is done. */
+/* Estimated nanoseconds of work that is counted while it is done. */
 #define BUCKETS_WORK 12u                  /* find the groups of a bucket, or of several, in a block */
 #define GROUP_WORK 4u                     /* test a group, */
 #define DECODED_WORK 60u                  /* and decode it and test it in full */
-#define WORK_TOGETHER (UINT64_C(1) << 16) /* that is counted at once */
+#define WORK_TOGETHER (UINT64_C(1) << 16) /* so many are counted at once */
 
 /* A piece of a table: the fingerprints that begin with the leading `bits` bits of `first`. */
 typedef struct slice {

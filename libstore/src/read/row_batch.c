@@ -115,7 +115,7 @@ static bool is_left_out(const ss_row_batch *batch, uint64_t query, uint64_t rank
     return batch->left_out != NULL && (batch->left_out[rank / SS_WORD_BITS] >> rank % SS_WORD_BITS & 1) != 0;
 }
 
-/* The same, as far as the fingerprint tells. */
+/* Whether a fingerprint is left out because it is below the query. */
 static bool is_below(const run *self, uint64_t query, const uint64_t *row)
 {
     const ss_row_batch *batch = self->batch;

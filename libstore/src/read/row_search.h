@@ -26,7 +26,7 @@ typedef sstore_status (*ss_row_hit_fn)(void *context, const ss_row_hit *hit, sst
 sstore_status ss_row_search_segment(sstore_cursor *cursor, uint32_t segment, const uint64_t *fingerprint,
                                     uint32_t distance, ss_row_hit_fn on_hit, void *context, sstore_error *error);
 
-/* The same by testing all of table 0. The distance is *limit, which on_hit() may make smaller. */
+/* Find every distinct fingerprint of a segment within *limit by testing all of table 0. on_hit() may lower *limit. */
 sstore_status ss_row_search_scan(sstore_cursor *cursor, uint32_t segment, const uint64_t *fingerprint,
                                  const uint32_t *limit, ss_row_hit_fn on_hit, void *context, sstore_error *error);
 

@@ -76,7 +76,7 @@ typedef struct ss_found {
  * whose records are being reported. */
 sstore_status ss_report_found(const ss_record_sink *sink, const ss_found *hit, ss_rank_ids *ids, sstore_error *error);
 
-/* The same for up to SS_HITS_TOGETHER hits of one word. Unknown ranks are filled in. */
+/* Report the records of up to SS_HITS_TOGETHER hits of one word. Fills in unknown ranks. */
 sstore_status ss_report_records(const ss_record_sink *sink, ss_hit *hits, uint32_t count, sstore_error *error);
 
 /* ----- query.c ----- */
@@ -110,7 +110,7 @@ sstore_status ss_query_segments(sstore_cursor *cursor, uint64_t fingerprint, uin
 sstore_status ss_query_word_records(const ss_record_sink *sink, uint64_t fingerprint, uint32_t distance,
                                     sstore_error *error);
 
-/* The same for those at the smallest distance up to a maximum. */
+/* Report the records at the smallest distance up to a maximum, in a store of 64-bit fingerprints. */
 sstore_status ss_query_nearest_word_records(const ss_record_sink *sink, uint64_t fingerprint, uint32_t max_distance,
                                             sstore_error *error);
 
