@@ -78,7 +78,7 @@ static bool has_name(const char *text, size_t length)
            are_hex(text + at + 1, length - at - 1);
 }
 
-/* Digits with a point or an exponent. */
+/* Digits with a point or an exponent. Without a sign, one of two digits is none in 16 digits, which may be hex. */
 static bool is_double(const char *text, size_t length)
 {
     bool has_mark = false;
@@ -86,7 +86,8 @@ static bool is_double(const char *text, size_t length)
     for (size_t i = 0; i < length; i++) {
         const bool is_exponent = (text[i] | 0x20) == 'e' && digits > 0 && i + 1 < length;
         const bool is_sign = (text[i] == '-' || text[i] == '+') && (i == 0 || (text[i - 1] | 0x20) == 'e');
-        has_mark = has_mark || text[i] == '.' || (is_exponent && (text[i + 1] == '+' || text[i + 1] == '-'));
+        has_mark = has_mark || text[i] == '.' || (is_exponent && (text[i + 1] == '+' || text[i + 1] == '-')) ||
+                   (is_exponent && length < 16 && i + 3 >= length);
         digits += isdigit((unsigned char)text[i]) != 0;
         if (!isdigit((unsigned char)text[i]) && text[i] != '.' && !is_exponent && !is_sign)
             return false;

@@ -12,6 +12,8 @@ echo 18446744073709551615 | try "decimal fingerprints"
 echo -5 | try "signed fingerprints"
 echo 99999999999999999999 | try "too large a number"
 echo 0xff00 | try "hex for decimal" --radix dec
+echo 1e18 | try "a double for decimal" --radix dec
+echo 1234567890123e45 | try "16 hex digits for decimal" --radix dec
 echo '-99999999999999999999' | try "too small a number" --radix dec
 echo AAAAAAAAAP8= | try "base64"
 printf '%064d\n' 1011 | try "binary digits"
