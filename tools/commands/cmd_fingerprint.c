@@ -160,10 +160,11 @@ typedef struct text_job {
     record_style rec_style; /* of binary output */
     document_work work;
     uint64_t document_count, skipped_count, no_text_count;
-    uint64_t replaced_count;     /* documents with bytes that are not UTF-8 */
-    bool has_objects, has_lines; /* of the first document, which is a file */
-    FILE *skipped;               /* a list of skipped documents, or NULL */
-    id_table_writer *names;      /* NULL: they are not kept */
+    uint64_t replaced_count;         /* documents with bytes that are not UTF-8 */
+    bool has_objects, has_lines;     /* of the first document, which is a file */
+    bool has_tabs, has_fingerprints; /* of the first lines: all of them */
+    FILE *skipped;                   /* a list of skipped documents, or NULL */
+    id_table_writer *names;          /* NULL: they are not kept */
 } text_job;
 
 static size_t fingerprint_bits(const text_job *job)
@@ -304,6 +305,28 @@ static int give_document(text_job *job, const document *of, const double *margin
     return code == EXIT_DONE && !print_document(job, of, margins) ? EXIT_FAILED : code;
 }
 
+/* Do all documents of a batch that are not empty look so? */
+static bool all_look(const document_batch *batch, bool (*is)(const char *text, size_t length))
+{
+    size_t seen = 0;
+    for (size_t i = 0; i < batch->count; i++) {
+        const document *of = &batch->items[i];
+        if (of->length > 0 && !is(batch->bytes + of->begin, of->length))
+            return false;
+        seen += of->length > 0;
+    }
+    return seen > 0;
+}
+
+/* Note what the first documents tell of the input's form. */
+static void look_at_first(text_job *job, const document_batch *batch)
+{
+    job->has_objects = batch->items[0].has_objects;
+    job->has_lines = batch->items[0].has_lines;
+    job->has_tabs = job->all->text.lines && all_look(batch, document_form_has_tab);
+    job->has_fingerprints = job->all->text.lines && all_look(batch, document_form_is_fingerprint);
+}
+
 static int give_documents(void *context, document_worker *worker)
 {
     text_job *job = context;
@@ -317,16 +340,14 @@ static int give_documents(void *context, document_worker *worker)
         if (code != EXIT_DONE)
             return code;
     }
-    if (job->document_count == 0 && batch->count > 0) {
-        job->has_objects = batch->items[0].has_objects;
-        job->has_lines = batch->items[0].has_lines;
-    }
+    if (job->document_count == 0 && batch->count > 0)
+        look_at_first(job, batch);
     job->document_count += batch->count;
     progress_show("fingerprinting", job->document_count, 0, input_measure_fraction());
     return EXIT_DONE;
 }
 
-/* Tell that a file of many documents may have been taken as one. */
+/* Tell that an input may have been taken in another form than it has. */
 static void report_shape(const text_job *job)
 {
     const char *path = job->work.reader.files.operands[0];
@@ -334,6 +355,12 @@ static void report_shape(const text_job *job)
         message_print("%s: taken as text, with its header and all columns; " INPUT_CSV_TO_JSON "%s makes JSON Lines, "
                       "which --jsonl reads",
                       path, path);
+    else if (job->has_fingerprints)
+        message_print("%s: these lines seem to be fingerprints already, which 'sstore build' reads; they were taken as "
+                      "text",
+                      path);
+    else if (job->has_tabs && name_has_suffix(path, strlen(path), ".tsv"))
+        message_print("%s: taken as text, with all columns; 'cut -f 2' leaves only the second one", path);
     else if (job->has_objects)
         message_print("%s: taken as one document; --jsonl takes a document from the JSON object of each line", path);
     else if (job->has_lines && job->document_count == 1)
@@ -350,8 +377,10 @@ static void report_documents(const text_job *job)
     if (job->no_text_count > 0)
         message_print("left out files that are no text: %" PRIu64, job->no_text_count);
     if (job->replaced_count > 0)
-        message_print("%" PRIu64 " of %" PRIu64 " documents have bytes that are not UTF-8; they count as U+FFFD",
-                      job->replaced_count, job->document_count - job->no_text_count);
+        message_print("%" PRIu64 " of %" PRIu64 " documents have bytes that are not UTF-8; they count as U+FFFD%s",
+                      job->replaced_count, job->document_count - job->no_text_count,
+                      job->all->text.form.encoding == NULL ? "; --encoding names another encoding, such as ISO-8859-1"
+                                                           : "");
 }
 
 /* ----- all of it ----- */

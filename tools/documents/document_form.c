@@ -6,6 +6,9 @@
 
 #define LOOKED_AT 4096u
 #define MANY_LINES 1000u
+#define HEX_DIGITS 16u  /* of a fingerprint of 64 bits */
+#define MIN_DECIMAL 15u /* fewer are rare among numbers of 64 bits */
+#define MAX_DECIMAL 20u
 
 const char *document_form_doubt(const char *bytes, size_t size)
 {
@@ -31,6 +34,33 @@ bool document_form_has_objects(const char *text, size_t length)
     const char *end = memchr(text, '\n', length);
     return end != NULL && (size_t)(end - text) + 1 < length && text[0] == '{' && end[1] == '{' &&
            (end[-1] == '}' || (end[-1] == '\r' && end[-2] == '}'));
+}
+
+bool document_form_has_tab(const char *line, size_t length)
+{
+    return memchr(line, '\t', length) != NULL;
+}
+
+/* The length of the first characters that are of a set. */
+static size_t span(const char *text, size_t length, const char *set)
+{
+    size_t at = 0;
+    while (at < length && text[at] != '\0' && strchr(set, text[at]) != NULL)
+        at++;
+    return at;
+}
+
+bool document_form_is_fingerprint(const char *line, size_t length)
+{
+    static const char decimal[] = "0123456789", hex[] = "0123456789abcdefABCDEF";
+    length -= length > 0 && line[length - 1] == '\r';
+    const char *tab = memchr(line, '\t', length);
+    const size_t digits = tab != NULL ? (size_t)(tab - line) : length, sign = digits > 0 && line[0] == '-';
+    const bool is_hex = digits == HEX_DIGITS && span(line, digits, hex) == digits;
+    const bool is_decimal = digits >= MIN_DECIMAL && digits <= MAX_DECIMAL &&
+                            span(line + sign, digits - sign, decimal) == digits - sign;
+    return (is_hex || is_decimal) &&
+           (tab == NULL || span(tab + 1, length - digits - 1, decimal) == length - digits - 1);
 }
 
 bool document_form_has_lines(const char *text, size_t length)

@@ -25,6 +25,12 @@ const char *document_form_doubt(const char *bytes, size_t size);
 /* Do the first two lines each have a JSON object? */
 bool document_form_has_objects(const char *text, size_t length);
 
+/* Does a line have a tab? */
+bool document_form_has_tab(const char *line, size_t length);
+
+/* Does a line have a fingerprint: 16 hex digits or a large decimal number, and perhaps a tab and an id? */
+bool document_form_is_fingerprint(const char *line, size_t length);
+
 /* Does a text have many lines? */
 bool document_form_has_lines(const char *text, size_t length);
 

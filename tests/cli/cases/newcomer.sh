@@ -37,6 +37,20 @@ exits 0 sstore fingerprint --no-comments table.csv
 python3 -c "import csv,json,sys;csv.field_size_limit(sys.maxsize);[print(json.dumps(row)) for row in csv.DictReader(open(sys.argv[1],encoding='utf-8-sig',newline=''),delimiter=',')]" table.csv |
     sstore fingerprint --jsonl --no-comments
 echo the cat | try
+echo "--- lines that are fingerprints, or have columns"
+sstore fingerprint --lines --no-comments table.csv >hex.tsv 2>/dev/null
+printf '%s\n' 9570149208162304715 '' -9570149208162304715 | tr -d - >decimal
+printf '1\tthe cat\n2\ta dog\n' >table.tsv
+printf 'the cat\n2\ta dog\n' >prose.tsv
+printf 'the cat\n84adfe2d013e12cb\n' >hex-in-text
+printf '84adfe2d013e12cb the cat\n1234567890\n' >numbers
+cut -f 1 hex.tsv >hex
+for file in hex hex.tsv decimal table.tsv prose.tsv hex-in-text numbers; do
+    exits 0 sstore fingerprint --no-comments --lines $file | grep -v '^[0-9a-f]\{16\}.[0-9]'
+done
+printf 'caf\xe9 noir\n' | exits 0 sstore fingerprint --no-comments --lines | tail -n 1
+printf 'caf\xe9 noir\n' | exits 0 sstore fingerprint --no-comments --lines --encoding ISO-8859-1 >found
+printf 'café noir\n' | sstore fingerprint --no-comments --lines | same - found
 echo "--- files of other kinds"
 { printf 'PAR1\x15\x00'; } | cat >table.parquet
 printf '%%PDF-1.4\n' >page.pdf
