@@ -35,16 +35,17 @@ static bool fail_object(document_batch *batch, document *of, const char *line, s
 static bool fail_key(document_batch *batch, document *of, const json_member *member, const char *expected,
                      const char *option)
 {
-    char reason[JSON_REASON_BYTES];
+    char reason[2 * JSON_REASON_BYTES];
     const bool is_named = member->kind == MEMBER_OTHER && strcmp(member->text, JSON_ARRAY_NAME) != 0;
+    const char *keys = member->kind == MEMBER_ABSENT ? member->text : "";
     const char *found = member->kind == MEMBER_ABSENT    ? "no such key"
                         : member->kind == MEMBER_NULL    ? "null"
                         : member->kind == MEMBER_STRING  ? "a string"
                         : member->kind == MEMBER_INTEGER ? "a number"
                         : is_named                       ? member->text
                                                          : "an array";
-    snprintf(reason, sizeof reason, "%.60s': expected %s, found %s%s%s", member->key, expected, found,
-             member->kind == MEMBER_ABSENT ? "; the key is named by " : "",
+    snprintf(reason, sizeof reason, "%.60s': expected %s, found %s%s%s%s%s", member->key, expected, found,
+             keys[0] != '\0' ? ", but " : "", keys, member->kind == MEMBER_ABSENT ? "; the key is named by " : "",
              member->kind == MEMBER_ABSENT ? option : "");
     return fail(batch, of, "key '", reason);
 }
@@ -78,6 +79,9 @@ bool document_json_read(document_batch *batch, document *of, const document_form
         if (text_out->object == NULL)
             return fail_object(batch, of, line, length, reason);
     }
+    for (size_t i = 0; i < count; i++)
+        if (members[i].kind == MEMBER_ABSENT)
+            members[i].text = json_plain_keys(line, length, members[i].room);
     if (text->kind != MEMBER_STRING && text->kind != MEMBER_NULL)
         return fail_key(batch, of, text, "a string", "--text-field");
     text_out->text = text->text;

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "output/json_plain.h"
 #include "output/messages.h"
 #include "output/progress.h"
 
@@ -187,6 +188,26 @@ static bool is_data(const line_view *line)
     return is_binary(line->text, line->length, line->is_first);
 }
 
+bool input_hint_is_name(const char *keys)
+{
+    const size_t first = keys[0] != '\0' ? 1 + strcspn(keys + 1, "./'") : 0;
+    return keys[first] == '.' || keys[first] == '/';
+}
+
+static bool is_name_map(const line_view *line)
+{
+    char keys[JSON_KEYS_BYTES];
+    return starts(line, "{") && input_hint_is_name(json_plain_keys(line->text, line->length, keys));
+}
+
+static bool is_string_array(const line_view *line)
+{
+    size_t at = 1;
+    while (at < line->length && isspace((unsigned char)line->text[at]))
+        at++;
+    return line->is_first && starts(line, "[") && at < line->length && line->text[at] == '"';
+}
+
 static bool is_array(const line_view *line)
 {
     return line->is_first && starts(line, "[");
@@ -267,6 +288,8 @@ static const struct line_look {
                "tabs"},
     {is_text, "if this is text, 'sstore fingerprint --lines' makes a fingerprint of each line"},
     {is_data, "this is not text; --format u64, rec or npy reads binary data"},
+    {is_name_map, INPUT_NAMES_TO_LINES},
+    {is_string_array, INPUT_STRINGS_TO_LINES},
     {is_array, "if this is an array of JSON objects, --format jsonl reads it"},
     {is_json, "this is JSON, which --format jsonl reads"},
     {is_ssdeep_header, "this is ssdeep, whose distance is not Hamming's: no store of sstore can search it"},

@@ -16,6 +16,16 @@
     "python3 -c \"import csv,json,sys;csv.field_size_limit(sys.maxsize);[print(json.dumps(row)) for row in "           \
     "csv.DictReader(open(sys.argv[1],encoding='utf-8-sig',newline=''),delimiter=',')]\" "
 
+/* For an object whose keys are names and whose values are fingerprints. */
+#define INPUT_NAMES_TO_LINES                                                                                           \
+    "if the keys are names, \"jq -r '.[]'\" prints their fingerprints, and \"jq -r 'keys_unsorted[]'\" the names"
+
+/* For an array of strings. */
+#define INPUT_STRINGS_TO_LINES "\"jq -r '.[]'\" prints the strings of an array as lines"
+
+/* Does the list of json_plain_keys() begin with a name of a file? */
+bool input_hint_is_name(const char *keys);
+
 /* Does a text begin with it? Then INPUT_BOM_BYTES, otherwise 0. */
 size_t input_hint_bom_bytes(const char *text, size_t length);
 

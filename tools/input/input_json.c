@@ -8,9 +8,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "input/input_hint.h"
 #include "input/input_value.h"
 #include "input/padding.h"
 #include "output/json_plain.h"
+#include "output/json_scan.h"
 #include "output/records.h"
 
 #define WORD_BYTES 8u
@@ -34,8 +36,11 @@ static bool fail_at(line_fault *fault, const json_member *member)
 
 static bool fail_absent(line_fault *fault, const char *expected, const json_member *member, const char *hint)
 {
-    (void)line_fault_set(fault, "expected %s, found %s%s", expected,
-                         member->kind == MEMBER_ABSENT ? "no such key" : "null", hint);
+    char keys[JSON_KEYS_BYTES];
+    (void)sstore_escape(member->text, strlen(member->text), false, keys, sizeof keys);
+    (void)line_fault_set(fault, "expected %s, found %s%s%s%s", expected,
+                         member->kind == MEMBER_ABSENT ? "no such key" : "null", keys[0] != '\0' ? ", but " : "", keys,
+                         hint);
     (void)fail_at(fault, member);
     fault->hint_at -= strlen(hint);
     return false;
@@ -141,9 +146,10 @@ static bool take_fingerprint(const line_format *format, const json_member *membe
     case MEMBER_ABSENT:
     case MEMBER_NULL:
         (void)fail_absent(fault, "a fingerprint", member,
-                          member->kind == MEMBER_NULL ? LINE_SEE_SKIP_BAD
-                                                      : "; --fingerprint-field names its key; of texts, "
-                                                        "'sstore fingerprint --jsonl' makes fingerprints");
+                          member->kind == MEMBER_NULL        ? LINE_SEE_SKIP_BAD
+                          : input_hint_is_name(member->text) ? "; " INPUT_NAMES_TO_LINES
+                                                             : "; --fingerprint-field names its key; of texts, "
+                                                               "'sstore fingerprint --jsonl' makes fingerprints");
         fault->is_null = true;
         return false;
     case MEMBER_BYTES:
@@ -234,6 +240,13 @@ static json_member *add_key(const line_format *format, const char *key, json_mem
     return &members[(*count)++];
 }
 
+static bool is_string(const char *line, size_t length)
+{
+    json_scan scan = {line, line + length};
+    json_scan_space(&scan);
+    return json_scan_take(&scan, '"');
+}
+
 bool json_line_parse(const line_format *format, const char *line, size_t length, line_record *record_out,
                      line_fault *fault)
 {
@@ -252,8 +265,11 @@ bool json_line_parse(const line_format *format, const char *line, size_t length,
     if (!json_plain_read(line, length, members, count, NULL) &&
         (object = json_object_read(line, length, members, count, reason)) == NULL) {
         (void)sstore_escape(reason, strlen(reason), false, shown, sizeof shown);
-        return line_fault_set(fault, "expected a JSON object: %s", shown);
+        return line_fault_set(fault, "expected a JSON object: %s%s", shown,
+                              is_string(line, length) ? "; " INPUT_STRINGS_TO_LINES : "");
     }
+    if (members[0].kind == MEMBER_ABSENT && !format->are_ids)
+        members[0].text = json_plain_keys(line, length, members[0].room);
     bool right = take_radix(format, radix_member, &radix, fault);
     if (recipe != NULL)
         take_recipe(recipe, record_out->recipe);

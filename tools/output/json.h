@@ -28,7 +28,7 @@ char *json_value_text(json_value *value);
 /* ----- reading ----- */
 
 typedef enum member_kind {
-    MEMBER_ABSENT,  /* there is no such key */
+    MEMBER_ABSENT,  /* there is no such key; the text is empty */
     MEMBER_NULL,    /* null */
     MEMBER_STRING,  /* the text is its content */
     MEMBER_INTEGER, /* the text is decimal, of any length */

@@ -6,6 +6,7 @@
 
 #include <endian.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "output/json_scan.h"
@@ -393,4 +394,45 @@ bool json_plain_read(const char *text, size_t length, json_member *members, size
         members[i].text = to;
     }
     return true;
+}
+
+/* ----- keys for messages ----- */
+
+#define KEY_SHOWN_BYTES 22
+
+/* Find the next key of the object itself. False: there is none. `depth` is that of the place that was reached. */
+static bool next_key(json_scan *scan, size_t *depth, span *key_out)
+{
+    bool has_escapes, is_key = *depth == 0;
+    while (scan->at < scan->end) {
+        const char byte = *scan->at;
+        if (byte == '"' && !take_string(scan, key_out, &has_escapes))
+            return false;
+        if (byte == '"' && is_key && *depth == 1)
+            return true;
+        is_key = (is_key && byte != '"') || (byte == ',' && *depth == 1);
+        *depth += byte == '{' || byte == '[';
+        *depth -= (byte == '}' || byte == ']') && *depth > 0;
+        scan->at += byte != '"';
+    }
+    return false;
+}
+
+const char *json_plain_keys(const char *text, size_t length, char to[JSON_KEYS_BYTES])
+{
+    json_scan scan = {text, text + length};
+    size_t depth = 0, used = 0;
+    span key;
+    to[0] = '\0';
+    for (unsigned i = 0; next_key(&scan, &depth, &key); i++) {
+        const size_t shown = key.length < KEY_SHOWN_BYTES ? key.length : KEY_SHOWN_BYTES;
+        const char *const comma = i > 0 ? ", " : "";
+        if (i == JSON_KEYS_SHOWN) {
+            (void)snprintf(to + used, JSON_KEYS_BYTES - used, ", ...");
+            break;
+        }
+        used += (size_t)snprintf(to + used, JSON_KEYS_BYTES - used, "%s'%.*s%s'", comma, (int)shown, key.text,
+                                 shown < key.length ? "..." : "");
+    }
+    return to;
 }

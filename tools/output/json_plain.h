@@ -17,4 +17,11 @@
  */
 bool json_plain_read(const char *text, size_t length, json_member *members, size_t count, char *room);
 
+#define JSON_KEYS_BYTES 128
+#define JSON_KEYS_SHOWN 4u
+
+/* List the first keys of a JSON object for a message, as "'a', 'b', ...", as they are written there. Long ones are cut.
+ * Returns `to`. */
+const char *json_plain_keys(const char *text, size_t length, char to[JSON_KEYS_BYTES]);
+
 #endif

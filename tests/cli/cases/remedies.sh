@@ -18,7 +18,7 @@ dump=()
 decimals() { printf '%s\n' 9120176390958531057 -1234567890123456789 123456789012345; }
 decimals | try "decimal fingerprints, of which one can be hex"
 decimals | sed '1!G;h;$!d' | try "the same, reversed"
-decimals | jq -R '{fingerprint: .}' -c | try "the same in JSON" --format jsonl
+decimals | sed 's/.*/{"fingerprint":"&"}/' | try "the same in JSON" --format jsonl
 { decimals; awk 'BEGIN { for (i = 1; i < 2000; i++) print "9" i % 7 "0176390958531" 100 + i % 900 }'; } | try "thousands"
 decimals | try "hex, as it was said" --radix hex
 { fingerprints 3 7; echo 9120176390958531057; } | try "a decimal number below hex"
@@ -63,7 +63,7 @@ names | try "names in front of fingerprints"
 names | tr -d ' ' | tr '\t' ' ' | try "the same with spaces"
 names | read_by --columns -,fingerprint
 printf '%s\n' "zz${tab}5" | try "no name, since no fingerprint follows"
-named() { names | jq -R -c 'split("\t") | {id: .[0], fingerprint: .[1]}'; }
+named() { names | sed 's/\(.*\)\t\(.*\)/{"id":"\1","fingerprint":"\2"}/'; }
 named | try "names as ids of JSON" --format jsonl
 named | read_by --format jsonl --columns fingerprint
 echo "--- blank lines before rows: ids are not the numbers of lines"
@@ -82,3 +82,33 @@ tell '1\n\n2\n' add STORE
 tell '1\n\n2\n' add --strict STORE
 { fingerprints 5000 8; echo; fingerprints 5000 9; echo; } >rows
 sstore build --force STORE rows rows
+rm -r STORE
+echo "--- JSON of names and fingerprints, and of fingerprints alone"
+map='{"img 0.jpg":"84ad7e0ad13e1a8b","img 1.jpg":"84ad7e0ad13e1a8d"}'
+echo "$map" >map.jsonl
+try "an object of names" <map.jsonl
+try "the same as JSON Lines" --format jsonl <map.jsonl
+sed 's/[{,:]/&\n  /g' map.jsonl | try "the same over several lines" --format jsonl
+if ! command -v jq >/dev/null; then
+    echo "jq is not installed: what it prints is written here" >&3
+    jq() { [[ $2 == keys* ]] && names | cut -f 1 || names | cut -f 2; }
+fi
+jq -r '.[]' map.jsonl | read_by
+jq -r 'keys_unsorted[]' map.jsonl
+echo '["84ad7e0ad13e1a8b","84ad7e0ad13e1a8d"]' >array
+try "an array of fingerprints" <array
+try "the same as JSON Lines" --format jsonl <array
+sed 's/[[,]/&\n  /g' array | try "the same over several lines" --format jsonl
+jq -r '.[]' array | read_by
+echo '{"hash":"84ad7e0ad13e1a8b"}' | try "JSON Lines with another key" --format jsonl
+echo '{"hash":"84ad7e0ad13e1a8b"}' | read_by --format jsonl --fingerprint-field hash
+echo '[{"hash":"84ad7e0ad13e1a8b"}]' | try "an array of objects"
+echo "--- the keys that there are"
+keys() { printf '%s\n' "$1" | sstore fingerprint --jsonl "${@:2}" --no-comments; }
+keys '{"body":"the cat sat","n":[1,{"text":"x"}],"a \"b\\":{"text":2},"url":"u","more":1}'
+keys '{"a":1,"b":2,"c":3,"d":4}'
+keys '{"text":"the cat sat","page":{"id":7}}' --id-field id
+keys '{}'
+keys "{\"$(printf 'k%.0s' {1..300})\":1,\"\\u001b\":2,\"$(printf '\x7f')\":3}"
+keys '{"page":{"body":"the cat"}}' --text-field page.text
+exit 0
