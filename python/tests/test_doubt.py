@@ -421,6 +421,16 @@ def test_bad_ids(folder: pathlib.Path) -> None:
         sstore.remove(folder / "a", ids=removed)
 
 
+def test_texts_that_are_fingerprints() -> None:
+    texts = [f"{fingerprint:016x}" for fingerprint in (5, 1 << 63, 0xFEDCBA9876543210)]
+    for given in (texts, [None, *texts, ""], [9570149208162304715, -9070149208162304715]):
+        with pytest.warns(sstore.DoubtWarning, match="texts: these seem to be fingerprints already") as found:
+            sstore.simhash([text if text is None else str(text) for text in given], nulls="mask")  # type: ignore
+        assert len(found) == 1 and found[0].filename == __file__
+    sstore.simhash(["the cat sat", *texts])
+    sstore.simhash(["", "12345"])
+
+
 def test_no_row_can_be_read(folder: pathlib.Path) -> None:
     """Then the input has another form than it should have: it is an error, also if bad rows are skipped."""
     texts: Any = ["the cat sat", None, "a dog ran"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Literal, Optional, Union, overload
@@ -25,6 +26,7 @@ from sstore._arrays import (
     word,
 )
 from sstore._call import Call, number_of
+from sstore._doubt import DoubtWarning, warn
 from sstore._errors import ArgumentError, error_of, text
 from sstore._lexicon import KINDS, MAX_SHINGLE, SEGMENTATIONS, Features, Lexicon, Segment
 from sstore._native import ffi, lib
@@ -188,6 +190,17 @@ def _of_arrow(values: Any, options: Any, threads: int, allows_nulls: bool) -> _M
     return _joined(made, options)
 
 
+def _warn_of_fingerprints(encoded: list[bytes]) -> None:
+    """Doubt texts that all are fingerprints of 64 bits."""
+    some = [item for item in encoded[:100] if item]
+    if some and all(re.fullmatch(rb"[0-9A-Fa-f]{16}|-?[0-9]{15,20}", item) for item in some):
+        warn(
+            "texts: these seem to be fingerprints already, which build() takes: [int(text, 16) for text in texts] reads"
+            " hex digits, int(text) decimal ones",
+            DoubtWarning,
+        )
+
+
 def _of_strings(texts: Iterable[Union[str, bytes]], options: Any, threads: int, allows_nulls: bool) -> _Made:
     made: list[_Made] = []
     encoded: list[bytes] = []
@@ -198,6 +211,8 @@ def _of_strings(texts: Iterable[Union[str, bytes]], options: Any, threads: int, 
         np.cumsum([len(item) for item in encoded], out=offsets[1:])
         found, are_null = _fingerprint(b"".join(encoded), offsets, options, threads), np.array(nulls, np.bool_)
         found[are_null] = 0
+        if not made:
+            _warn_of_fingerprints(encoded)
         made.append((found, are_null))
         encoded.clear()
         nulls.clear()
