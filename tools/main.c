@@ -19,6 +19,12 @@ typedef struct command {
     const char *heading; /* of this command and those after it, in the help; or NULL */
 } command;
 
+#ifdef SSTORE_HAVE_MICROHTTPD
+#define SERVE_SUMMARY "answer queries over HTTP"
+#else
+#define SERVE_SUMMARY "answer queries over HTTP; not in this build"
+#endif
+
 static const command commands[] = {
     {"sstore fingerprint", cmd_fingerprint, "compute fingerprints of documents", "From texts to fingerprints"},
     {"sstore idf", cmd_idf, "count the documents that have each feature", NULL},
@@ -34,7 +40,7 @@ static const command commands[] = {
     {"sstore pairs", cmd_pairs, "find all pairs of near records of a store", NULL},
     {"sstore join", cmd_join, "find all near pairs between two stores", NULL},
     {"sstore query", cmd_query, "find the stored fingerprints near given ones", "Answer queries"},
-    {"sstore serve", cmd_serve, "answer queries over HTTP", NULL},
+    {"sstore serve", cmd_serve, SERVE_SUMMARY, NULL},
     {"sstore scan", cmd_scan, "find the fingerprints near given ones in files, without a store", NULL},
     {"sstore collect", cmd_collect, "sort the matches of several scans", NULL},
     {"sstore stat", cmd_stat, "show the contents of a store and the sizes of its parts", "Look into stores"},
@@ -94,8 +100,9 @@ static void print_help(FILE *stream)
           "Make a store of the lines of a file, and print those that are near-duplicates:\n"
           "  $ sstore fingerprint --lines titles | sstore build titles.store\n"
           "  $ sstore clusters titles.store\n"
-          "'sstore help COMMAND' and 'man sstore-COMMAND' explain one command.\n"
-          "Exit status: 0 done (also without a match), 1 failure, 2 wrong usage, 3 damage.\n",
+          "'sstore help COMMAND' and " COMMAND_MANUAL(
+              "COMMAND") " explain one command.\n"
+                         "Exit status: 0 done (also without a match), 1 failure, 2 wrong usage, 3 damage.\n",
           stream);
 }
 

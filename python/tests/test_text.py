@@ -282,3 +282,14 @@ def test_all_names_have_docstrings() -> None:
         for member, value in vars(thing).items() if isinstance(thing, type) else ():
             if not member.startswith("_") and (callable(value) or isinstance(value, property)):
                 assert value.__doc__, f"{name}.{member}"
+
+
+def test_help_of_the_command() -> None:
+    """It says what a wheel has not: `serve` and manual pages."""
+    shown = subprocess.run([COMMAND, "--help"], capture_output=True, text=True, check=True).stdout
+    assert "answer queries over HTTP; not in this build" in shown
+    for text in (
+        shown,
+        *(subprocess.check_output([COMMAND, "build", form], text=True) for form in ("-h", "--help=all")),
+    ):
+        assert "man sstore-" not in text and "tools/man/sstore-" in text

@@ -59,6 +59,13 @@ typedef struct command_example {
     const char *command; /* NULL ends the list */
 } command_example;
 
+/* Where the manual page of a command is. */
+#ifdef SSTORE_WITHOUT_MAN
+#define COMMAND_MANUAL(name) "tools/man/sstore-" name ".1 of the sources"
+#else
+#define COMMAND_MANUAL(name) "'man sstore-" name "'"
+#endif
+
 /* All texts are shown in the help; the man page also gets its parts from here (tools/man/update.py). */
 typedef struct command_syntax {
     const command_option *options; /* the command's own, or NULL */
@@ -67,7 +74,7 @@ typedef struct command_syntax {
     const char *doc;               /* what the command does */
     const command_example *examples;
     const char *also_common; /* an option of a shared table that --help always shows; or NULL */
-    const char *notes; /* about options that --help does not show; or NULL */
+    const char *notes;       /* about options that --help does not show; or NULL */
 } command_syntax;
 
 /* The arguments that are no options: a part of argv. */
