@@ -200,12 +200,24 @@ static bool is_name_map(const line_view *line)
     return starts(line, "{") && input_hint_is_name(json_plain_keys(line->text, line->length, keys));
 }
 
-static bool is_string_array(const line_view *line)
+/* The first byte in the array with which the first line begins, or 0. */
+static char first_in_array(const line_view *line)
 {
     size_t at = 1;
     while (at < line->length && isspace((unsigned char)line->text[at]))
         at++;
-    return line->is_first && starts(line, "[") && at < line->length && line->text[at] == '"';
+    return line->is_first && starts(line, "[") && at < line->length ? line->text[at] : 0;
+}
+
+static bool is_string_array(const line_view *line)
+{
+    return first_in_array(line) == '"';
+}
+
+static bool is_number_array(const line_view *line)
+{
+    const char first = first_in_array(line);
+    return isdigit((unsigned char)first) || first == '-';
 }
 
 static bool is_array(const line_view *line)
@@ -290,6 +302,7 @@ static const struct line_look {
     {is_data, "this is not text; --format u64, rec or npy reads binary data"},
     {is_name_map, INPUT_NAMES_TO_LINES},
     {is_string_array, INPUT_STRINGS_TO_LINES},
+    {is_number_array, "\"tr -d '[] ' | tr , '\\n'\" prints the numbers of an array as lines, which --radix dec reads"},
     {is_array, "if this is an array of JSON objects, --format jsonl reads it"},
     {is_json, "this is JSON, which --format jsonl reads"},
     {is_ssdeep_header, "this is ssdeep, whose distance is not Hamming's: no store of sstore can search it"},

@@ -17,6 +17,8 @@
 #define SHOWN_BYTES 40
 #define HEX_DIGITS 16u /* of a word */
 #define LINE_SEE_ID_FIRST "; --columns id,fingerprint reads lines that begin with the id"
+#define LINE_SEE_NAME_DECIMAL                                                                                          \
+    "; if this is a name, --radix dec --columns -,fingerprint skips it and reads a decimal fingerprint"
 #define LINE_SEE_NAME_FIRST                                                                                            \
     "; if this is a name, --columns -,fingerprint skips it; 'sstore names --from' can keep names, by the numbers of "  \
     "rows"
@@ -215,6 +217,8 @@ static const char *find_first_hint(const line_format *format, const field *first
     const bool is_number = parse_decimal(first->text, first->length, &number);
     if (is_number && is_negative(second))
         return LINE_SEE_DECIMAL_LAST;
+    if (!is_number && value_is_wide_decimal(second->text, second->length))
+        return LINE_SEE_NAME_DECIMAL;
     if ((is_number && value_is_wide_decimal(first->text, first->length) &&
          parse_decimal(second->text, second->length, &number)) ||
         !value_read(format, second->text, second->length, &record))

@@ -103,6 +103,12 @@ jq -r '.[]' array | read_by
 echo '{"hash":"84ad7e0ad13e1a8b"}' | try "JSON Lines with another key" --format jsonl
 echo '{"hash":"84ad7e0ad13e1a8b"}' | read_by --format jsonl --fingerprint-field hash
 echo '[{"hash":"84ad7e0ad13e1a8b"}]' | try "an array of objects"
+numbers='[9120176390958531057, -8120176390958531057]'
+echo "$numbers" | try "an array of numbers"
+echo "$numbers" | tr -d '[] ' | tr , '\n' | read_by --radix dec
+printf '%s\n' "img0.jpg${tab}9120176390958531057" "img1.jpg${tab}-8120176390958531057" | try "names and decimal numbers"
+printf '%s\n' "img0.jpg${tab}-8120176390958531057" | try "the same as decimal" --radix dec
+printf '%s\n' "img0.jpg${tab}-8120176390958531057" | read_by --radix dec --columns -,fingerprint
 echo "--- the keys that there are"
 keys() { printf '%s\n' "$1" | sstore fingerprint --jsonl "${@:2}" --no-comments; }
 keys '{"body":"the cat sat","n":[1,{"text":"x"}],"a \"b\\":{"text":2},"url":"u","more":1}'
