@@ -500,6 +500,10 @@ typedef struct sstore_statistics {
 /* Fill *statistics_out. Reads nothing from disk. Errors: ARGUMENT. */
 SSTORE_API sstore_status sstore_stat(const sstore *store, sstore_statistics *statistics_out, sstore_error *error);
 
+/* How the fingerprints were made: the whole recipe as it was given, of at most 4,096 bytes, or "". It belongs to the
+ * store and stays valid until sstore_close(). NULL if `store` is. */
+SSTORE_API const char *sstore_recipe(const sstore *store);
+
 /* One segment, written by one build, addition, removal or compaction. Sizes are in bytes. */
 typedef struct sstore_segment_statistics {
     size_t struct_size; /* set by the caller */

@@ -116,13 +116,21 @@ static int choose_parts(const char *path, const arguments *all, record_style *st
     return EXIT_DONE;
 }
 
-/* The recipe, if the metadata have it as it is, and whole; or NULL. */
-static const char *find_recipe(const sstore_statistics *metadata)
+/* Let the records state the store's recipe, if their format can. Pairs do if the store is of --pad: otherwise most
+ * readers could not read them. */
+static void choose_recipe(const char *path, const arguments *all, const sstore *store, record_style *style)
 {
-    const size_t length = strlen(metadata->recipe);
-    return length > 0 && length + 1 < sizeof metadata->recipe && strchr(metadata->recipe, '\\') == NULL
-               ? metadata->recipe
-               : NULL;
+    const char *recipe = sstore_recipe(store);
+    const bool is_padded = padding_own_bits(recipe, style->words) != 64 * style->words;
+    const bool states = !all->no_comments && recipe[0] != '\0' &&
+                        (formats[all->format].has_lines || (all->format == DUMP_REC && is_padded));
+    if (states && all->format == DUMP_JSONL && (strlen(recipe) >= LINE_RECIPE_BYTES || !json_is_text(recipe)))
+        message_print("warning: %s: the lines do not state the recipe, which is %s; --format text does", path,
+                      json_is_text(recipe) ? "too long for them" : "not UTF-8");
+    else if (states)
+        style->recipe = recipe;
+    else if (all->format == DUMP_REC && style->words > 1)
+        style->recipe = ""; /* the pairs of wider fingerprints say how wide they are */
 }
 
 /* Head lines of text. */
@@ -177,11 +185,8 @@ int cmd_dump(int argc, char **argv)
                           .words = metadata.fingerprint_bits / 64,
                           .radix = all.radix,
                           .has_ids = metadata.has_ids};
-    const bool is_padded = padding_own_bits(metadata.recipe, style.words) != metadata.fingerprint_bits;
-    if (!all.no_comments && (formats[all.format].has_lines || (all.format == DUMP_REC && is_padded)))
-        style.recipe = find_recipe(&metadata);
-    else if (all.format == DUMP_REC && style.words > 1)
-        style.recipe = ""; /* the pairs of wider fingerprints say how wide they are */
+    if (code == EXIT_DONE)
+        choose_recipe(path, &all, store, &style);
     if (code == EXIT_DONE)
         code = choose_parts(path, &all, &style);
     if (code == EXIT_DONE && !records_begin(&style, metadata.record_count))

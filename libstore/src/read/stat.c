@@ -243,3 +243,8 @@ sstore_status sstore_stat(const sstore *store, sstore_statistics *statistics_out
     ss_printable(manifest->recipe, statistics.recipe, sizeof statistics.recipe);
     return ss_give_result(statistics_out, &statistics, sizeof statistics, SS_STATISTICS_SIZE_1, error);
 }
+
+const char *sstore_recipe(const sstore *store)
+{
+    return store != NULL ? store->manifest.recipe : NULL;
+}

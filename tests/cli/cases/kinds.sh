@@ -72,3 +72,15 @@ for format in text jsonl; do
 done
 sstore dump WORDS | exits 1 sstore add STORE -
 sed 's/fingerprint_recipe":"[^"]*/fingerprint_recipe":"other/' dump.jsonl | exits 1 sstore add --format jsonl IDS -
+echo "--- a recipe of any text and length is kept by a dump"
+long=$(printf 'x%.0s' {1..3000})
+printf '00ff00ff00ff00ff00ff0\t5\n10ff00ff00ff00ff00ff0\t6\n' >odd.txt
+for recipe in 'C:\tools' "$long"; do
+    sstore build --quiet --force --bits 84 --pad --recipe "$recipe" ODD odd.txt
+    for format in text rec; do
+        sstore dump --format $format ODD >odd.dump
+        sstore build --quiet --force --strict --format $format COPY odd.dump
+        cmp <(sstore dump ODD) <(sstore dump COPY) && sstore dump COPY | head -n 1 | wc -c
+    done
+    sstore dump --format jsonl ODD | cut -c 1-100
+done
