@@ -13,6 +13,7 @@
 #include "input/input_measure.h"
 #include "input/input_value.h"
 #include "input/interrupt.h"
+#include "input/padding.h"
 
 #define LARGE_BYTES 1000000000u /* of disk space: only larger builds announce their needs */
 #define WARNED_SEGMENTS 32u     /* a change that leaves so many segments says how to merge them */
@@ -321,6 +322,12 @@ int store_check_inputs(store_arguments *arguments)
     if (store_code != EXIT_DONE)
         return store_code;
     const sstore_build_options *options = &arguments->task.options;
+    const char *rest;
+    if (options->recipe != NULL && padding_of_recipe(options->recipe, &rest) > 0 && !arguments->input.lines.pads) {
+        message_print("--recipe: --pad writes '%.*s', and this call has no --pad: leave these words out, or add it",
+                      (int)(strlen(options->recipe) - strlen(rest)), options->recipe);
+        return EXIT_USAGE;
+    }
     arguments->input.ahead = options->threads != 1;
     arguments->input.max_window_bits = input_window_bits(options->memory_bytes);
     const int code = input_check_all(arguments->inputs.items, arguments->inputs.count, &arguments->input);

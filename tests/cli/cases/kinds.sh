@@ -84,3 +84,5 @@ for recipe in 'C:\tools' "$long"; do
     done
     sstore dump --format jsonl ODD | cut -c 1-100
 done
+echo 00ff00ff00ff00ff | exits 2 sstore build OTHER - --recipe '12 bits, padded; mine'
+absent OTHER
