@@ -639,6 +639,17 @@ def test_skipped_rows():
     assert {(int(f, 16), int(i)) for f, i in dumped} == stored
 
 
+def test_memory_of_json():
+    """Objects that are no records are refused before they take memory: 200 bytes for each of 3."""
+    build("plain.store", [(1, 1)], "--force")
+    with Service("plain.store") as service:
+        body = '{"fingerprints":[' + ",".join(["{}"] * 2_500_000) + "]}"
+        answer = service.post("/v1/query", body, status=400)
+        assert "more objects and lists" in answer["error"], answer
+        peak = next(line for line in open(f"/proc/{service.process.pid}/status") if line.startswith("VmHWM"))
+        assert int(peak.split()[1]) < 100_000, peak
+
+
 def test_refused_requests():
     build("small.store", near_data(100))
     with Service("small.store", "--max-body", 1000) as service:
@@ -680,6 +691,7 @@ def test_refused_requests():
             ("POST", "/v1/query?store=small.store", '{"fingerprints":["1"],"store":"small.store"}', 400),
             ("POST", "/v1/query?fp=1", '{"fingerprints":["1"]}', 400),
             ("POST", "/v1/query", "[" * 900, 400),
+            XX("POST", "/v1/query", '{"fingerprints":[' + "{}," * 100 + "{}]}", 400),
             ("POST", "/v1/query", b"1234567", 400),
             ("POST", "/v1/query", b"x" * 1008, 413),
             ("POST", "/v1/records", '{"records":[{"fingerprint":"1"}]}', 403),

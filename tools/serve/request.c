@@ -431,6 +431,17 @@ static bool take_plain(request *self, const plain_query *from, reply *reply_out)
     return !from->has_distance || set_distance(self, from->distance, reply_out);
 }
 
+#define BYTES_A_LIST 16u /* at least, of an object or a list in a request: a record, or a fingerprint as bytes */
+
+/* Whether the text has so many objects and lists that these are no records: each would take 200 bytes of memory. */
+static bool is_mostly_brackets(const char *body, size_t size)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < size; i++)
+        count += body[i] == '{' || body[i] == '[';
+    return count > 16 + size / BYTES_A_LIST;
+}
+
 static bool read_json(request *self, bool writes, const char *body, size_t size, const store_names *stores,
                       reply *reply_out)
 {
@@ -438,6 +449,8 @@ static bool read_json(request *self, bool writes, const char *body, size_t size,
     plain_query plain;
     if (!writes && size > 0 && self->bits % 64 == 0 && plain_query_read(&plain, self->words, body, size))
         return take_plain(self, &plain, reply_out);
+    if (is_mostly_brackets(body, size))
+        return reply_fail(reply_out, REPLY_BAD_REQUEST, "the body has more objects and lists than records can have");
     json_value *object = json_value_read(size > 0 ? body : "", size, reason);
     if (object == NULL)
         return reply_fail(reply_out, REPLY_BAD_REQUEST, "the body is not JSON: %s", reason);
