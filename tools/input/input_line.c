@@ -217,7 +217,7 @@ static const char *find_first_hint(const line_format *format, const field *first
     const bool is_number = parse_decimal(first->text, first->length, &number);
     if (is_number && is_negative(second))
         return LINE_SEE_DECIMAL_LAST;
-    if (!is_number && value_is_wide_decimal(second->text, second->length))
+    if (!is_number && !is_hex(first, 0) && value_is_wide_decimal(second->text, second->length))
         return LINE_SEE_NAME_DECIMAL;
     if ((is_number && value_is_wide_decimal(first->text, first->length) &&
          parse_decimal(second->text, second->length, &number)) ||

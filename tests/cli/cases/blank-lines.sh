@@ -35,8 +35,8 @@ compare '1 2\n2 3\n7 8\n' sstore clusters --edges -
 compare '1\tone\n2\ttwo\n' make_names
 compare '0000000000000001\t0000000000000003\t1\t5\n0000000000000001\t0000000000000003\t1\t4\n' sstore collect
 printf '0123456789abcdef\n' >queries
-compare '0123456789abcdef 1\n1123456789abcdef 2\n' sstore scan --queries queries
-compare '0123456789abcdef\n1123456789abcdef\n' sstore scan --queries /dev/stdin queries
+compare '0123456789abcdef 1\n1123456789abcdef 2\n' sh -c 'sstore scan --queries queries | sort'
+compare '0123456789abcdef\n1123456789abcdef\n' sh -c 'sstore scan --queries /dev/stdin queries | sort'
 compare 'the\non\n' sstore fingerprint --stop-words /dev/stdin --shingle 1 queries
 compare 'the\t1\non\t2\n' sstore fingerprint --feature-weights /dev/stdin --shingle 1 queries
 compare '{"text":"one","id":"a"}\n{"text":"two","id":"b"}\n' sh -c 'sstore fingerprint --jsonl --id-field id | cut -f 1,3'
