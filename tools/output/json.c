@@ -185,7 +185,8 @@ static void set_array(json_member *member, const json_t *array)
     const item_list list = list_items(array);
     json_int_t least = 0, largest = 0;
     bool has_bits = list.each > 0, has_text = false, has_wrapped = false;
-    uint8_t bits[MEMBER_MAX_BYTES] = {0};
+    uint8_t bits[MEMBER_MAX_BYTES];
+    memset(bits, 0, sizeof bits);
     for (size_t i = 0; i < list.count; i++) {
         const json_t *item = item_at(&list, i);
         const json_int_t value = item_value(item);
