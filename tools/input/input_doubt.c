@@ -386,8 +386,7 @@ static const struct sign {
                          "read as 8 times as many; pack 8 bits into a byte, as numpy.packbits(a == 1, axis=1) does"},
     [SIGN_HALVES] = {watch_halves, NULL,
                      "have only zeros in the upper half of every 32 or 64 bits: they seem to be smaller numbers that "
-                     "were stored in a "
-                     "wider type; write them in their own type"},
+                     "were stored in a wider type; write them in their own type"},
     [SIGN_HEX_BYTES] = {watch_hex_bytes, NULL,
                         "are hex digits in ASCII, byte by byte: they seem to be hex that was encoded once "
                         "more, such as in base64; decode it first"},
