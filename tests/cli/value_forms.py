@@ -404,6 +404,8 @@ def check_bases():
         twice = text(base64.b64encode(row.hex().encode()).decode() for row in data)
         reads("hex in base64", twice, ["--radix", "base64"], values, bits)
         refuses("hex in base64 for hex", twice, [], "--radix base64")
+        letters = base64.b64encode((b"3fe" * bits)[:bits // 4]).decode()  # which base32 has as well
+        refuses("hex in base64 for hex", text([letters]), [], "--radix base64")
         if bits <= 512:
             raw = [int.from_bytes(row.hex().encode(), "big") for row in data]
             reads("hex in base64, as bytes", twice, ["--radix", "base64", "--bits", 2 * bits], raw, 2 * bits)

@@ -604,6 +604,17 @@ static bool find_size_hint(const line_format *format, const char *text, size_t l
     return true;
 }
 
+/* Are there letters of both cases? No program writes base32 so, but base64 always. */
+static bool has_both_cases(const char *text, size_t length)
+{
+    bool has_upper = false, has_lower = false;
+    for (size_t i = 0; i < length; i++) {
+        has_upper = has_upper || (text[i] >= 'A' && text[i] <= 'Z');
+        has_lower = has_lower || (text[i] >= 'a' && text[i] <= 'z');
+    }
+    return has_upper && has_lower;
+}
+
 /* If the text is a fingerprint in another form, the hint names the option for it. */
 static const char *find_form_hint(const line_format *format, const char *text, size_t length)
 {
@@ -625,7 +636,8 @@ static const char *find_form_hint(const line_format *format, const char *text, s
         line_format other = *format;
         other.radix = others[i].form;
         other.words_given = false;
-        if (other.radix == format->radix || (other.radix == RADIX_SIGNED32 && text[0] != '-'))
+        if (other.radix == format->radix || (other.radix == RADIX_SIGNED32 && text[0] != '-') ||
+            (other.radix == RADIX_BASE32 && has_both_cases(text, length)))
             continue;
         bool right = value_read(&other, text, length, &ignored);
         other.pads = length >= others[i].pads_from;
