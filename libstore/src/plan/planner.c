@@ -28,6 +28,17 @@ static bool is_known(const ss_planner *planner, const ss_plan *plan)
     return false;
 }
 
+/* The store that a small one is weighed as. */
+static ss_expected_store scale_up(ss_expected_store store)
+{
+    if (store.fingerprint_count < SS_WEIGHED_AT_MIN) {
+        store.record_count *= SS_WEIGHED_AT_MIN / fmax(1, store.fingerprint_count);
+        store.other_bytes *= SS_WEIGHED_AT_MIN / fmax(1, store.fingerprint_count);
+        store.fingerprint_count = SS_WEIGHED_AT_MIN;
+    }
+    return store;
+}
+
 /* Add the plan of this name if it is valid, new and does not probe too much, after those with as many tables. False if
  * an allocation fails. */
 static bool add_plan(ss_planner *planner, const char *name)
@@ -56,9 +67,7 @@ static bool add_plan(ss_planner *planner, const char *name)
     ss_plan_cost_init(&added->cost, &plan, &store);
     added->weighed = added->cost;
     if (store.fingerprint_count < SS_WEIGHED_AT_MIN) {
-        store.record_count *= SS_WEIGHED_AT_MIN / fmax(1, store.fingerprint_count);
-        store.other_bytes *= SS_WEIGHED_AT_MIN / fmax(1, store.fingerprint_count);
-        store.fingerprint_count = SS_WEIGHED_AT_MIN;
+        store = scale_up(store);
         store.bits = planner->weighed_bits;
         ss_plan_cost_init(&added->weighed, &plan, &store);
     }
@@ -311,7 +320,7 @@ sstore_status ss_choose_plan(const ss_expected_store *store, uint32_t distance, 
 {
     ss_planner planner = {.count = 0};
     const bool few = store->fingerprint_count < SS_WEIGHED_MIN;
-    ss_planner_input input = {.store = *store,
+    ss_planner_input input = {.store = scale_up(*store), /* the other estimates are not needed */
                               .distance = distance,
                               .objective = SSTORE_OBJECTIVE_BALANCED,
                               .only_disjoint = few};

@@ -7,6 +7,7 @@
 #include "base/words.h"
 #include "codec/rows.h"
 #include "plan/cost.h"
+#include "plan/planner.h"
 #include "plan/radii.h"
 #include "store/record_iterator.h"
 #include "write/column_writer.h"
@@ -65,7 +66,7 @@ typedef struct row_run {
     ss_checked_blocks checked;
     uint32_t word;
     ss_sorter *sorter;
-    ss_plan plan; /* of the word, if it is given; often that of the next one too */
+    ss_plan plan; /* of the word, if it is given or there are few records; often that of the next one too */
 } row_run;
 
 /* ----- memory ----- */
@@ -481,14 +482,25 @@ static void free_sorter(void *sorter)
     ss_sorter_free(sorter);
 }
 
-/* Set the plan of the current word: the given one, or none, so that it is chosen. */
+/* Set the plan of the current word: the given one; of few records, the same for all words of a radius; otherwise none,
+ * so that it is chosen from the word. */
 static sstore_status set_plan(row_run *self, ss_segment_writer *writer, sstore_error *error)
 {
+    const ss_manifest_segment *segment = self->segment;
     const bool is_known = self->plan.table_count > 0 && self->plan.distance == writer->distance;
-    if (self->writer->plan_name == NULL)
+    if (writer->plan_name == NULL && (double)segment->distinct_count >= SS_WEIGHED_MIN)
         return SSTORE_OK;
     writer->plan = &self->plan;
-    return is_known ? SSTORE_OK : ss_plan_parse(self->writer->plan_name, writer->distance, &self->plan, error);
+    if (is_known)
+        return SSTORE_OK;
+    if (writer->plan_name != NULL)
+        return ss_plan_parse(writer->plan_name, writer->distance, &self->plan, error);
+    const ss_expected_store expected = {.record_count = (double)segment->distinct_count,
+                                        .fingerprint_count = (double)segment->distinct_count,
+                                        .has_ids = true,
+                                        .block_bytes = writer->block_bytes,
+                                        .other_bytes = writer->other_bytes};
+    return ss_choose_plan(&expected, writer->distance, NULL, &self->plan, error);
 }
 
 /* Write the index of the current word, of this radius, into its folder. */

@@ -345,29 +345,29 @@ static sstore_status write_table(segment_run *self, sstore_error *error)
 
 /* ----- table 0 ----- */
 
-/* Count the records, and set the plan; one that was not given is chosen from a sample. */
+/* Count the records, and set the plan; one that was not given is chosen, from a sample if there are enough records. */
 static sstore_status count_records(segment_run *self, sstore_error *error)
 {
     const ss_segment_writer *writer = self->writer;
     ss_manifest_segment *segment = self->segment;
-    const bool choose = writer->plan == NULL;
+    const bool with_sample = writer->plan == NULL && (double)self->pieces.item_count >= SS_WEIGHED_MIN;
     ss_sampler sampler;
-    uint64_t *buffer = ss_alloc(choose ? SS_SAMPLE_CAPACITY : 1, sizeof *buffer);
+    uint64_t *buffer = ss_alloc(with_sample ? SS_SAMPLE_CAPACITY : 1, sizeof *buffer);
     if (buffer == NULL)
         return ss_fail_memory(error, SS_SAMPLE_CAPACITY * sizeof *buffer);
     ss_sampler_init(&sampler, buffer);
     begin_phase(self, "counting", COUNT_RECORDS_NS);
-    sstore_status status = count_pieces(self, choose ? &sampler : NULL, error);
+    sstore_status status = count_pieces(self, with_sample ? &sampler : NULL, error);
     segment->distinct_count = self->totals.count;
     const ss_expected_store expected = {.record_count = (double)segment->record_count,
                                         .fingerprint_count = (double)segment->distinct_count,
                                         .has_ids = writer->has_ids,
                                         .block_bytes = writer->block_bytes,
                                         .other_bytes = writer->other_bytes};
-    if (!choose)
+    if (writer->plan != NULL)
         segment->plan = *writer->plan;
     else if (status == SSTORE_OK)
-        status = ss_choose_plan(&expected, writer->distance, &sampler, &segment->plan, error);
+        status = ss_choose_plan(&expected, writer->distance, with_sample ? &sampler : NULL, &segment->plan, error);
     ss_free(buffer);
     return status;
 }
