@@ -101,7 +101,8 @@ typedef struct row_search {
     uint64_t candidates;               /* more of them would take longer than a full scan */
     uint64_t word_hits[MAX_WORD_HITS]; /* the ranks of the hits of the current word */
     uint32_t word_hit_count;
-    bool is_rest; /* the full scan reports what the words have not found */
+    bool is_rest;         /* the full scan reports what the words have not found; then word_hits ascend */
+    uint32_t hits_passed; /* of word_hits, by the full scan */
     const ss_kernels *kernels;
     ss_row_hit hit;
     ss_row_hit_fn on_hit;
@@ -115,6 +116,20 @@ static sstore_status report_word_hit(row_search *self)
     if (self->word_hit_count < MAX_WORD_HITS)
         self->word_hits[self->word_hit_count++] = self->hit.rank;
     return self->on_hit(self->context, &self->hit, self->error);
+}
+
+/* Let the full scan, which sees ranks in order, report the rest. */
+static void begin_rest(row_search *self)
+{
+    uint64_t *hits = self->word_hits;
+    self->is_rest = true;
+    for (uint32_t i = 1; i < self->word_hit_count; i++) { /* they are few, and qsort() would allocate */
+        const uint64_t hit = hits[i];
+        uint32_t at = i;
+        for (; at > 0 && hits[at - 1] > hit; at--)
+            hits[at] = hits[at - 1];
+        hits[at] = hit;
+    }
 }
 
 /* Confirm the candidates that were gathered. STOPPED, with is_rest, if there are too many. */
@@ -137,7 +152,7 @@ static sstore_status confirm_candidates(row_search *self)
     }
     self->candidates = ss_max_u64(self->candidates, count) - count;
     if (self->status == SSTORE_OK && self->candidates == 0 && self->word_hit_count < MAX_WORD_HITS) {
-        self->is_rest = true;
+        begin_rest(self);
         return self->status = SSTORE_STOPPED;
     }
     return self->status;
@@ -231,16 +246,16 @@ static sstore_status check_ascends(const row_search *self, uint64_t number, cons
                    : ss_block_reader_malformed(checked->reader, number, "its fingerprints do not ascend", self->error);
 }
 
-/* Whether the words up to the current one have found the hit. */
-static bool is_found(const row_search *self)
+/* Whether the words up to the current one have found the hit, whose rank is above those of the calls before. */
+static bool is_found(row_search *self)
 {
     const ss_row_hit *hit = &self->hit;
     const uint32_t first = ss_radii_first_cover(hit->fingerprint, self->query, self->plan->radii,
                                                 self->segment->metadata.words);
-    uint32_t i = first == self->word ? 0 : self->word_hit_count;
-    while (i < self->word_hit_count && self->word_hits[i] != hit->rank)
-        i++;
-    return first < self->word || i < self->word_hit_count;
+    while (self->hits_passed < self->word_hit_count && self->word_hits[self->hits_passed] < hit->rank)
+        self->hits_passed++;
+    return first < self->word ||
+           (self->hits_passed < self->word_hit_count && self->word_hits[self->hits_passed] == hit->rank);
 }
 
 /* Report a fingerprint of the block, unless the words have found it. */
