@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "commands/cmd.h"
 #include "output/store_report.h"
@@ -30,6 +31,28 @@ static bool is_wide(const store_report *report)
     return report->metadata.fingerprint_bits > 64;
 }
 
+#define TERMINAL_COLUMNS 80u
+
+/* Print a plan from column `indent` on. On a terminal, a plan of several words continues on further lines. */
+static void print_plan(const char *plan, size_t indent)
+{
+    size_t column = indent;
+    while (*plan != '\0') {
+        const size_t length = strcspn(plan, " ");
+        if (column > indent && output_is_terminal() && column + 1 + length >= TERMINAL_COLUMNS) {
+            output_text("\n%*s", (int)indent, "");
+            column = indent;
+        } else if (column > indent) {
+            output_text(" ");
+            column++;
+        }
+        output_text("%.*s", (int)length, plan);
+        column += length;
+        plan += length + (plan[length] == ' ');
+    }
+    output_text("\n");
+}
+
 static void print_metadata(const sstore_statistics *metadata)
 {
     output_text("records           %" PRIu64, metadata->record_count);
@@ -40,7 +63,8 @@ static void print_metadata(const sstore_statistics *metadata)
                 metadata->segment_count > 1 ? " in each segment, summed" : "", metadata->fingerprint_bits);
     output_text("ids               %s\n", metadata->has_ids ? "yes" : "none");
     output_text("distance          %" PRIu32 "\n", metadata->distance);
-    output_text("plan              %s\n", metadata->plan);
+    output_text("plan              ");
+    print_plan(metadata->plan, 18);
     output_text("recipe            %s\n", metadata->recipe[0] == '\0' ? "not recorded" : metadata->recipe);
     output_text("block size        %" PRIu32 " bytes\n", metadata->block_bytes);
     if (metadata->has_ids)
@@ -73,9 +97,10 @@ static void print_segments(const store_report *report)
     }
     if (narrow)
         output_text("\n%7s  %s", "segment", names);
-    for (uint32_t i = 0; narrow && i < report->metadata.segment_count; i++)
-        output_text("%7" PRIu32 "  %-20s  %s\n", i, report->segments[i].metadata.folder,
-                    report->segments[i].metadata.plan);
+    for (uint32_t i = 0; narrow && i < report->metadata.segment_count; i++) {
+        output_text("%7" PRIu32 "  %-20s  ", i, report->segments[i].metadata.folder);
+        print_plan(report->segments[i].metadata.plan, 31);
+    }
 }
 
 /* Bits per fingerprint; a table without fingerprints has none. */

@@ -66,10 +66,12 @@ sstore clusters --edges edges --header always
 echo "--- tables of people fit 80 columns on a terminal"
 sstore add --quiet STORE <<<"5 7"
 sstore add --quiet WIDE <<<"$(printf '%032x' 5) 7"
-for command in "stat STORE" "stat WIDE" "plan -n 10M" "plan -n 10M --bits 256 -k 31" "plan -n 1M --bits 1024 -k 200" \
+sstore build --quiet -k 31 WIDEST <<<"$(printf '%0256x' 5) 7"
+sstore add --quiet --no-compact WIDEST <<<"$(printf '%0256x' 6) 8"
+for command in "stat STORE" "stat WIDE" "stat WIDEST" "plan -n 10M" "plan -n 10M --bits 256 -k 31" "plan -n 1M --bits 1024 -k 200" \
     "plan -n 1M -k 16 --all"; do
     terminal $command >narrow
-    sed -n '/^Segments/,/^$/p; /^Tables/,/^$/p; /key mask/,/^$/p; /Elias-Fano/,/^$/p; /^[ *] /{/: best balance/d;p}' narrow | sort -u | awk -v command="$command" \
+    sed -n '/^plan  /,/^recipe/p; /^Segments/,/^$/p; /^segment  folder/,/^$/p; /^Tables/,/^$/p; /key mask/,/^$/p; /Elias-Fano/,/^$/p; /^[ *] /{/: best balance/d;p}' narrow | sort -u | awk -v command="$command" \
         'length > 79 { print "FAILED: " length " columns: " command ": " $0 }'
     # Every number of the wide tables is in the narrow ones, where long names of plans go on below their beginning.
     awk 'NF == 1 && /^  [0-9]/ { sub(/,  /, "," $1 "  ", row) || sub(/, /, "," $1 " ", row); next } { print row; row = $0 } END { print row }' narrow >joined
