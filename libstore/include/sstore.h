@@ -215,10 +215,9 @@ SSTORE_API bool sstore_is_newest(const sstore *store);
 /* Close a store. Free its cursors and iterators first. */
 SSTORE_API void sstore_close(sstore *store);
 
-/* Create a cursor: the scratch memory of one thread's queries. It takes about 20 KiB, and
- * with several words 5 KiB for each segment; in the mode PREAD also up to 82 blocks: 336 KiB with blocks of 4 KiB. Free
- * it with sstore_cursor_free() before its store is closed. Errors: ARGUMENT,
- * MEMORY. */
+/* Create a cursor: the scratch memory of one thread's queries. It takes about 20 KiB, and with several words 5 KiB for
+ * each segment; in the mode PREAD also up to 82 blocks: 336 KiB with blocks of 4 KiB. Free it with sstore_cursor_free()
+ * before its store is closed. Errors: ARGUMENT, MEMORY. */
 SSTORE_API sstore_status sstore_cursor_create(const sstore *store, sstore_cursor **cursor_out, sstore_error *error);
 
 SSTORE_API void sstore_cursor_free(sstore_cursor *cursor);
@@ -555,10 +554,10 @@ SSTORE_API sstore_status sstore_stat_table(const sstore *store, uint32_t segment
 /* How the upper halves of a table are coded (format-spec/block-codec.md). The numbers are those of the header of the
  * table's file. The fingerprints are the table's: permuted, so that the key bits come first, and sorted. */
 typedef struct sstore_table_symbols {
-    size_t struct_size;            /* set by the caller */
-    uint64_t difference_counts[64]; /* neighbours of which the first `i` bits are equal, and bit i differs */
-    uint8_t code_lengths[33];      /* bits of the code of the symbol h, 0 to 32; 0: it has no code. The symbol of two
-                                      neighbours is i if that is at most 31, and otherwise 32 */
+    size_t struct_size;             /* set by the caller */
+    uint64_t difference_counts[64]; /* element i: the pairs of neighbours that differ in bit i, but not before it */
+    uint8_t code_lengths[33];       /* element h: bits of the code of symbol h; 0: it has no code. Such a pair has the
+                                       symbol i if i is at most 31, otherwise the symbol 32 */
 } sstore_table_symbols;
 
 #define SSTORE_TABLE_SYMBOLS_INIT {sizeof(sstore_table_symbols), {0}, {0}}
@@ -759,9 +758,10 @@ SSTORE_API sstore_status sstore_builder_needs(const sstore_builder *builder, uin
                                               sstore_build_needs *needs_out, sstore_error *error);
 
 /* State how the records were made, as `recipe` in the options does, at any time before the finish: for callers that
- * learn it from their input. A new store keeps it, and one that has neither records nor a recipe; another one keeps
- * its own, or none. Errors: ARGUMENT (no text, or too long), MEMORY; RECIPE if the store that is added to has another
- * one, or the options or an earlier call said another one. After an error only sstore_builder_abort() is allowed. */
+ * learn it from their input. A new store keeps this recipe, and so does a store that has neither records nor a recipe.
+ * Any other store keeps its recipe, or stays without one. Errors: ARGUMENT (no text, or too long), MEMORY; RECIPE if
+ * the store that is added to has another recipe, or if the options or an earlier call stated another one. After an
+ * error only sstore_builder_abort() is allowed. */
 SSTORE_API sstore_status sstore_builder_set_recipe(sstore_builder *builder, const char *recipe, sstore_error *error);
 
 /* Add `count` records, in any order and with repeats: an identical (fingerprint, id) pair is stored once. If `ids` is
@@ -814,8 +814,8 @@ typedef struct sstore_remove_options {
     {sizeof(sstore_remove_options), 0, 0, false, NULL, NULL, 0, NULL, NULL, NULL, NULL, false, 0}
 
 /* Begin to remove records from the store at `path`. sstore_remover_finish() publishes all removals together, merged
- * with the store's newest segments or as a segment. Records that the store does not have are ignored. Removed records
- * of segments that stay take space until sstore_compact().
+ * with the store's newest segments or as a segment of their own. Records that the store does not have are counted in
+ * absent_count, and are no error. Removed records of segments that stay take space until sstore_compact().
  * The remover is freed by sstore_remover_finish() or sstore_remover_abort(). Memory, descriptors and errors: as
  * sstore_builder_create_addition(). */
 SSTORE_API sstore_status sstore_remover_create(const char *path, const sstore_remove_options *options,
@@ -893,8 +893,8 @@ SSTORE_API sstore_status sstore_shard_numbers(const uint64_t *fingerprints, uint
  * Which segments are compacted.
  *  - ALL: all segments. The store becomes the one that a build of its records makes.
  *  - TIERS, for a store that keeps growing: the newest segment, and the next older one as long as it has at most four
- *    times the size of the newer ones together. If these are fewer than four, none is compacted. Each record is written
- *    again a few times whenever the store has grown fourfold.
+ *    times as many records as the newer ones together. If these are fewer than four, none is compacted. Each record is
+ *    written again a few times whenever the store has grown fourfold.
  */
 typedef enum sstore_compaction { SSTORE_COMPACTION_ALL = 0, SSTORE_COMPACTION_TIERS = 1 } sstore_compaction;
 

@@ -12,8 +12,8 @@
 #include "input/input_line.h"
 #include "output/radix_form.h"
 
-#define ENOUGH 1600 /* 2^-16 */
-#define AGAINST (-1)
+#define ENOUGH 1600  /* evidence from which on a sign is shown: a chance of 2^-16 */
+#define AGAINST (-1) /* instead of evidence: the rows do not have the sign */
 
 /* Rows, and how they were read. */
 typedef struct doubt_rows {
@@ -24,8 +24,8 @@ typedef struct doubt_rows {
     uint32_t bits; /* before --pad filled them up; 0: 64 of each word */
     bool is_text;  /* of lines of text or JSON in this radix; otherwise of binary numbers */
     radix_form radix;
-    bool radix_given;   /* then it is beyond doubt */
-    line_shorts shorts; /* by lines of the input */
+    bool radix_given;   /* by an option: it is beyond doubt */
+    line_shorts shorts; /* rows with too few digits, by lines of the input */
 } doubt_rows;
 
 static inline int count_bits(uint64_t word)

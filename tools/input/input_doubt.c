@@ -101,7 +101,7 @@ static int count_new_bits(const sign_watch *self, const doubt_row *row)
     return count;
 }
 
-/* Is each set bit one of a part of the words, such as the lowest bits of bytes? */
+/* Are all set bits among those of `part`, such as the lowest bits of bytes? */
 static bool has_only(const sign_watch *self, const doubt_row *row, uint64_t part)
 {
     uint64_t others = 0;
@@ -112,7 +112,8 @@ static bool has_only(const sign_watch *self, const doubt_row *row, uint64_t part
 
 /* ----- does a row speak against the sign, or how much for it? ----- */
 
-/* One bit of 8. Few rows may be wrong, of which random rows have all. */
+/* A set bit is the lowest of its byte with 2^-3. One row in 16 may have other bytes, which nearly all random rows
+ * have. */
 static int watch_bits(sign_watch *self, const doubt_row *row)
 {
     if (has_only(self, row, BYTES(1u)))
@@ -120,7 +121,7 @@ static int watch_bits(sign_watch *self, const doubt_row *row)
     return ++self->single_bits.other_rows > 1 && 16 * self->single_bits.other_rows > self->count ? AGAINST : 0;
 }
 
-/* Bytes 0 and 255, or 1 and 255. Of random bytes, those beside another one count. */
+/* Bytes 0 and 255, or 1 and -1. Only a byte that differs from the one beside it is evidence. */
 static int watch_two_values(sign_watch *self, const doubt_row *row)
 {
     int steps = 0;
@@ -137,7 +138,8 @@ static int watch_two_values(sign_watch *self, const doubt_row *row)
                                                                                               : 0;
 }
 
-static int watch_halves(sign_watch *self, const doubt_row *row) /* one bit of 2 */
+/* A set bit is in the lower half of its number with 2^-1. */
+static int watch_halves(sign_watch *self, const doubt_row *row)
 {
     self->halves.are_not_16 |= !has_only(self, row, UINT64_C(0x0000ffff0000ffff));
     const bool is_right = self->words > 1 && (!self->halves.are_not_16 || has_only(self, row, UINT32_MAX));
@@ -235,7 +237,7 @@ static bool is_rounded_number(sign_watch *self, uint64_t number)
     return true;
 }
 
-/* A random bit is not among the last ones with 2^-0.2. */
+/* A random bit is none of the last ones, which rounding clears, with 2^-0.2. */
 static int watch_rounded(sign_watch *self, const doubt_row *row)
 {
     const uint64_t now = row->now[0], negative = 0 - now;
@@ -325,7 +327,7 @@ static int end_near_numbers(const sign_watch *self)
 
 static int end_no_letter(const sign_watch *self)
 {
-    return self->count >= 3 ? 0 : AGAINST; /* 7777777777777777 */
+    return self->count >= 3 ? 0 : AGAINST; /* one or two rows such as 7777777777777777 tell nothing */
 }
 
 static int end_32_bits(const sign_watch *self)

@@ -79,15 +79,11 @@ typedef struct line_record {
     uint32_t words;                         /* of the fingerprint */
     uint32_t bits;                          /* of the fingerprint: before --pad filled them up */
     bool decides;                           /* if any width is right: no other width is possible */
-    bool may_be_bits;      /* the same: it has several words by hex digits that are all 0 or 1, but not all 0 */
+    bool may_be_bits;      /* if any width is right: its hex digits are all 0 or 1, not all 0, so each may be a bit */
     char kind;             /* the letter in front of the fingerprint, such as of "p:84ad7e0ad13e1a8b"; or 0 */
     uint32_t missing_bits; /* those of digits that are absent in front, unless the fingerprint is zero */
-    enum {
-        LINE_VALUE_TEXT,
-        LINE_VALUE_NUMBER,
-        LINE_VALUE_DIGITS
-    } value; /* of JSON: a number, or a string of digits
-                                                                           that may be decimal as well as hex */
+    /* Of JSON: a number, or a string of digits that may be decimal as well as hex. */
+    enum { LINE_VALUE_TEXT, LINE_VALUE_NUMBER, LINE_VALUE_DIGITS } value;
     bool has_id;
     uint64_t id;                    /* 0 if there is none */
     char recipe[LINE_RECIPE_BYTES]; /* that the line states, or "" */

@@ -24,7 +24,7 @@ static size_t left_after(size_t count, size_t taken)
 }
 
 /* The bits in front of the first one that is set. Of decimal numbers, also of the negative one. */
-static uint32_t count_zeros(const short_rows *self, const uint64_t *row)
+static uint32_t count_leading_zeros(const short_rows *self, const uint64_t *row)
 {
     uint32_t zeros = 0, i = 0;
     for (; i < self->words && row[i] == 0; i++)
@@ -37,20 +37,20 @@ static uint32_t count_zeros(const short_rows *self, const uint64_t *row)
 }
 
 /* Keep a row with zeros in front, unless it is a near copy of one that is kept, or of zero. */
-static void keep_few(short_rows *self, const uint64_t *row, uint32_t zeros)
+static void keep_row(short_rows *self, const uint64_t *row, uint32_t zeros)
 {
     const uint32_t rest = 64 * self->words - zeros;
-    if (self->few_count == SHORT_ROWS_FEW)
+    if (self->kept_count == SHORT_ROWS_KEPT)
         return;
     const uint64_t last = row[self->words - 1], low = rest < bit_length(last) ? 0 - last : last;
-    for (uint32_t i = 0; i < self->few_count; i++)
-        if (3u * (uint32_t)count_bits(low ^ self->few_low[i]) < (rest < 64 ? rest : 64))
+    for (uint32_t i = 0; i < self->kept_count; i++)
+        if (3u * (uint32_t)count_bits(low ^ self->kept_low[i]) < (rest < 64 ? rest : 64))
             return;
     const uint32_t ones = self->words > 1 ? count_ones(row, self->words) : (uint32_t)count_bits(low);
     if (ones < 4 || 4 * ones < rest)
         return;
-    self->few_low[self->few_count] = low;
-    self->few_zeros[self->few_count++] = zeros;
+    self->kept_low[self->kept_count] = low;
+    self->kept_zeros[self->kept_count++] = zeros;
     self->sampled_bits += rest;
     self->sampled_ones += ones;
 }
@@ -81,13 +81,13 @@ static void watch_lengths(short_rows *self, const doubt_rows *rows)
             watch_full(self, now);
             continue;
         }
-        const uint32_t zeros = count_zeros(self, now);
+        const uint32_t zeros = count_leading_zeros(self, now);
         if (zeros == 64 * rows->words)
             continue;
         digits++;
         bytes += now[0] >> 56 == 0;
         if ((!has_digits || rows->shorts.count > 0) && zeros >= 4)
-            keep_few(self, now, zeros);
+            keep_row(self, now, zeros);
     }
     if (!has_digits)
         return;
@@ -127,7 +127,8 @@ static bool leaves_out_bytes(const short_rows *self)
            self->zero_digits + 15 * short_count >= 45 && self->zero_digits <= 45 * (short_count + 1);
 }
 
-/* Who writes leading zeros writes no short rows: more rows begin with the digit 0 than are short. */
+/* A program that writes leading zeros writes no short rows: if some rows begin with the digit 0, rare short ones are
+ * cut. */
 static bool is_short_by_style(const short_rows *self)
 {
     const line_shorts *shorts = &self->shorts;
@@ -149,13 +150,13 @@ int short_rows_evidence(const short_rows *self)
         return ENOUGH;
     if (self->full_rows == 0 && self->words == 1 && self->radix != RADIX_BIN)
         return AGAINST; /* small numbers */
-    for (uint32_t i = 0; i < self->few_count; i++) {
+    for (uint32_t i = 0; i < self->kept_count; i++) {
         double count = 0;
-        for (uint32_t j = 0; j < self->few_count; j++)
-            count += self->few_zeros[j] >= self->few_zeros[i];
-        const double sides = has_digits ? 0 : count;
+        for (uint32_t j = 0; j < self->kept_count; j++)
+            count += self->kept_zeros[j] >= self->kept_zeros[i];
+        const double sides = has_digits ? 0 : count; /* a bit for each number: zeros or ones in front */
         const double choices = sides + count * log2((double)self->count / count) + (count > 1 ? 1.5 * count + 3 : 0);
-        best = fmax(best, count * bit * self->few_zeros[i] - choices);
+        best = fmax(best, count * bit * self->kept_zeros[i] - choices);
     }
     return (int)fmin(100 * best, ENOUGH);
 }

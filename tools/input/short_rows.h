@@ -7,7 +7,7 @@
 
 #include "input/doubt_rows.h"
 
-#define SHORT_ROWS_FEW 16u
+#define SHORT_ROWS_KEPT 16u /* at most */
 
 /* What is known of the rows of an input. Begins zeroed. */
 typedef struct short_rows {
@@ -15,12 +15,12 @@ typedef struct short_rows {
     radix_form radix;
     uint64_t count;
     line_shorts shorts;
-    size_t zero_digits, zero_bytes;      /* full rows that begin with the digit 0, with a byte 0 */
-    size_t full_rows;                    /* that do not begin with a digit 0; decimal: with a byte 0 */
-    uint64_t sampled_bits, sampled_ones; /* of full rows and of those that are kept */
-    uint64_t few_low[SHORT_ROWS_FEW];    /* the last words of rows with many zeros in front, */
-    uint32_t few_zeros[SHORT_ROWS_FEW];  /* and how many zeros */
-    uint32_t few_count;
+    size_t zero_digits, zero_bytes;       /* full rows that begin with the digit 0, with a byte 0 */
+    size_t full_rows;                     /* that do not begin with a digit 0; decimal: with a byte 0 */
+    uint64_t sampled_bits, sampled_ones;  /* of full rows and of those that are kept */
+    uint64_t kept_low[SHORT_ROWS_KEPT];   /* the last words of rows with many zeros in front, */
+    uint32_t kept_zeros[SHORT_ROWS_KEPT]; /* and how many zeros */
+    uint32_t kept_count;
 } short_rows;
 
 void short_rows_note(short_rows *self, const doubt_rows *rows);

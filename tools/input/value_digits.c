@@ -46,8 +46,8 @@ static bool take_bytea(digits *from)
     return true;
 }
 
-/* Take the quotes of a string, and the braces of a UUID. */
-static void take_pair(digits *from)
+/* Take the quotes of a string, or the braces of a UUID. */
+static void take_enclosing(digits *from)
 {
     const char first = from->text[0], last = from->count > 2 ? from->text[from->count - 1] : 0;
     if ((first != '\'' || last != '\'') && (first != '{' || last != '}' || from->count != 38))
@@ -76,7 +76,7 @@ static void take_underscores(digits *from, char room[DIGITS_ROOM_BYTES])
     from->count = count;
 }
 
-/* The kind of a hash of goimagehash: by average, difference, perception or wavelets. */
+/* Take the letter in front of a hash of goimagehash: by average, difference, perception or wavelets. */
 static void take_kind(digits *from)
 {
     if (from->count <= 2 || from->text[1] != ':' || memchr("adpw", from->text[0], 4) == NULL)
@@ -86,7 +86,7 @@ static void take_kind(digits *from)
     from->count -= 2;
 }
 
-/* The lengths of a UUID's groups. */
+/* Are hyphens where they divide a UUID? */
 static bool is_uuid(const char *text, size_t length)
 {
     return length == 36 && text[8] == '-' && text[13] == '-' && text[18] == '-' && text[23] == '-';
@@ -134,7 +134,7 @@ digits digits_find(radix_form form, const char *text, size_t length, char room[D
     if (form == RADIX_HEX) {
         found.is_whole = take_bytea(&found) || take_quotes(&found, 'x');
         if (!found.is_whole) {
-            take_pair(&found);
+            take_enclosing(&found);
             take_kind(&found);
             found.is_number = take_prefix(&found, '0', 'x');
             if (found.is_number)
@@ -144,7 +144,7 @@ digits digits_find(radix_form form, const char *text, size_t length, char room[D
         }
     } else if (form == RADIX_BIN) {
         found.is_whole = take_quotes(&found, 'b');
-        take_pair(&found);
+        take_enclosing(&found);
         found.is_number = take_prefix(&found, '0', 'b');
         take_underscores(&found, room);
     } else {

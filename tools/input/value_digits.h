@@ -1,5 +1,5 @@
 /*
- * value_digits.h - the digits of a fingerprint, without what programs write around and between them.
+ * value_digits.h - the digits of a fingerprint, without the marks that programs write around and between them.
  */
 #ifndef VALUE_DIGITS_H
 #define VALUE_DIGITS_H
