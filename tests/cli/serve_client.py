@@ -1201,6 +1201,29 @@ def test_start():
         assert process.returncode == 0 and rest == "", (process.returncode, rest)
 
 
+def test_starts_at_once():
+    """Of services that find the same old socket, one takes its place, and the others end."""
+    build("both.store", near_data(50))
+    command = ["sstore", "serve", "--listen", "unix:both", "both.store"]
+    for turn in range(30):
+        old = socket.socket(socket.AF_UNIX)
+        old.bind("both")
+        old.close()
+        services = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True) for _ in range(6)]
+        try:
+            said = [service.stderr.readline() for service in services]
+            assert sorted("listening on" in line for line in said) == [False] * 5 + [True], (turn, said)
+            connection = UnixConnection("both")
+            connection.request("GET", "/healthz")
+            assert connection.getresponse().status == 200
+            connection.close()
+        finally:
+            for service in services:
+                service.send_signal(signal.SIGTERM)
+                service.communicate(timeout=60)
+        assert sorted(service.returncode for service in services) == [0] + [1] * 5, turn
+
+
 def test_few_files():
     """Clients leave the store the files that it needs."""
     build("files.store", near_data(50))

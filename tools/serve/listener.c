@@ -5,14 +5,17 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "output/messages.h"
@@ -61,6 +64,21 @@ static int fail(const char *address, int fd, const char *what)
 
 /* ----- Unix sockets ----- */
 
+#define LOCK_TRIES                                                                                                     \
+    100 /* a hundredth of a second apart: whoever else holds the lock must not keep a service from starting */
+
+/* Lock the folder of a path, so that of services which start at once no one takes the new socket of another for an old
+ * one. Closing the result unlocks it; -1: there is no such folder. */
+static int lock_folder(const char *path)
+{
+    char *copy = strdup(path);
+    const int fd = copy != NULL ? open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    free(copy);
+    for (int i = 0; fd >= 0 && i < LOCK_TRIES && flock(fd, LOCK_EX | LOCK_NB) != 0; i++)
+        (void)nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+    return fd;
+}
+
 /* Remove a socket on which nobody listens any more. */
 static void remove_stale(const struct sockaddr_un *address)
 {
@@ -108,9 +126,14 @@ static int open_unix(const char *path, listener *out)
     if (path[0] == '\0' || strlen(path) > max_bytes)
         message_usage_error("--listen: expected a path of 1 to %zu bytes after 'unix:'", max_bytes);
     memcpy(address.sun_path, path, strlen(path));
+    const int folder = lock_folder(path), fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     remove_stale(&address);
-    const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (fd < 0 || !listen_at(fd, &address))
+    const bool listens = fd >= 0 && listen_at(fd, &address);
+    const int number = errno;
+    if (folder >= 0)
+        (void)close(folder);
+    errno = number;
+    if (!listens)
         return fail(path, fd, "cannot listen");
     *out = (listener){.fd = fd, .unix_path = strdup(path), .unix_inode = inode_of(path)};
     return EXIT_DONE;
