@@ -292,10 +292,10 @@ int store_end_ids(const store_arguments *arguments, const sstore_change *change)
     const bool is_error = arguments->input.own_doubt.strict;
     if (change->conflict_count == 0 || (arguments->task.quiet && !is_error))
         return EXIT_DONE;
-    message_print("%s: %sids of added records that also belong to another fingerprint: %s%" PRIu64
+    message_print("%s%s: ids of added records that also belong to another fingerprint: %s%" PRIu64
                   ", such as id %" PRIu64
                   "; different documents need different ids, see --first-id and --id-table of 'sstore fingerprint'%s",
-                  arguments->store, is_error ? "" : "warning: ", change->ids_checked ? "" : "at least ",
+                  is_error ? "" : "warning: ", arguments->store, change->ids_checked ? "" : "at least ",
                   change->conflict_count, change->min_conflicting_id,
                   is_error ? " (--strict makes this an error, but the records were added)" : "");
     return is_error ? EXIT_FAILED : EXIT_DONE;
@@ -324,7 +324,7 @@ int store_check_inputs(store_arguments *arguments)
     const sstore_build_options *options = &arguments->task.options;
     const char *rest;
     if (options->recipe != NULL && padding_of_recipe(options->recipe, &rest) > 0 && !arguments->input.lines.pads) {
-        message_print("--recipe: --pad writes '%.*s', and this call has no --pad: leave these words out, or add it",
+        message_print("--recipe: only --pad writes '%.*s': add --pad, or leave these words out",
                       (int)(strlen(options->recipe) - strlen(rest)), options->recipe);
         return EXIT_USAGE;
     }
@@ -383,7 +383,7 @@ static int finish(build_job *job, const store_arguments *arguments)
     if (code != EXIT_DONE || task->quiet || job->kind != STORE_BUILD)
         return code;
     if (change.given_count == 0 && !task->allow_empty)
-        message_print("%s: warning: there were no input records%s", path,
+        message_print("warning: %s: there were no input records%s", path,
                       job->shape.comment_count > 0 ? "; lines that begin with # are comments" : "");
     if (change.given_count > change.added_count)
         message_print("%s: %" PRIu64 " of %" PRIu64 " input records were repeated", path,

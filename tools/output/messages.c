@@ -109,7 +109,7 @@ int message_status(sstore_status status, const sstore_error *error)
 void message_unmerged(const char *path, const sstore_change *change)
 {
     if (change->damaged_file[0] != '\0')
-        message_print("%s: warning: %s is damaged, so the change is a segment of its own, not merged with older ones; "
+        message_print("warning: %s: %s is damaged, so the change is a segment of its own, not merged with older ones; "
                       "'sstore verify' tells more",
                       path, change->damaged_file);
 }
