@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What do many small additions leave of a store? Adds one record after another by `sstore add`, and compares the store with
-# a fresh one of the same records: segments, files, and the time of a query for a match of each record.
+# a fresh one of the same records: segments, files, and the times of queries with and without a match.
 #   bench/additions.sh [--bits=B] [--distance=K] [--records=N] [--additions=N] WORK
 #     --bits        of a fingerprint, a multiple of 64; 64 without it
 #     --distance    of the store; 3 without it

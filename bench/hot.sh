@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What does a fingerprint cost that nearly all records have? Builds a store of equal fingerprints, asks it for a few of them,
-# for their number and whether records are new, and prints the seconds and the peak memory of each command.
+# What does a query cost if all records have the same fingerprint? Builds a store of equal fingerprints, asks it for a few of
+# them, for their number and whether records are new, and prints the seconds and the peak memory of each command.
 #   bench/hot.sh [--records=N] WORK
 # WORK is a folder with room for the store, some 10 bytes a record. `sstore` must be on the PATH. Needs GNU time.
 set -euo pipefail
