@@ -3,6 +3,7 @@
  */
 #include "input/padding.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +14,8 @@ uint32_t padding_of_recipe(const char *recipe, const char **rest_out)
     char *end;
     const unsigned long bits = strtoul(recipe, &end, 10);
     *rest_out = recipe;
-    if (strncmp(end, PADDED_RECIPE, strlen(PADDED_RECIPE)) != 0 || bits == 0 || bits > 64 * SSTORE_MAX_WORDS)
+    if (!isdigit((unsigned char)recipe[0]) || strncmp(end, PADDED_RECIPE, strlen(PADDED_RECIPE)) != 0 || bits == 0 ||
+        bits > 64 * SSTORE_MAX_WORDS)
         return 0;
     *rest_out = end + strlen(PADDED_RECIPE);
     *rest_out += strncmp(*rest_out, "; ", 2) == 0 ? 2 : 0;

@@ -80,9 +80,9 @@ static void write_near(html *page, const store_view *view)
                     note);
         return;
     }
-    snprintf(note, sizeof note, "could be removed, of %s in %s groups within %u bits",
+    snprintf(note, sizeof note, "could be removed, of %s in %s cluster%s within %u bits",
              html_count(clusters->record_count).text, html_count(clusters->cluster_count).text,
-             (unsigned)clusters->distance);
+             clusters->cluster_count == 1 ? "" : "s", (unsigned)clusters->distance);
     page_figure(page, "Near-duplicates", html_count(clusters->record_count - clusters->cluster_count).text, note);
 }
 

@@ -86,3 +86,5 @@ for recipe in 'C:\tools' "$long"; do
 done
 echo 00ff00ff00ff00ff | exits 2 sstore build OTHER - --recipe '12 bits, padded; mine'
 absent OTHER
+echo 00ff00ff00ff00ff | sstore build --quiet OTHER - --recipe ' 12 bits, padded; of that text, not of --pad'
+sstore query --count OTHER 00ff00ff00ff00ff
