@@ -170,11 +170,12 @@ def check_kinds():
 
 def check_columns():
     """One fingerprint in several columns."""
-    for count, part in ((2, 32), (4, 32), (2, 64), (4, 64), (16, 64), (32, 32), (4, 16)):
+    for count, part in ((2, 32), (4, 32), (2, 64), (4, 64), (16, 64), (32, 32), (4, 16), (4, 48), (8, 24), (8, 40), (8, 48),
+                        (32, 24), (16, 4)):
         bits = count * part
         values = some(bits)
         parts = [[value >> part * i & (1 << part) - 1 for i in reversed(range(count))] for value in values]
-        columns = ["--columns", "id" + ",fingerprint" * count, *(["--bits", 64] if part == 16 else [])]
+        columns = ["--columns", "id" + ",fingerprint" * count, *(["--bits", bits] if part not in (32, 64) else [])]
 
         def rows(form, parts=parts):
             return text("\t".join([str(i), *map(form, row)]) for i, row in enumerate(parts))

@@ -312,6 +312,19 @@ static unsigned part_bits(const line_format *format, const value_part *parts, si
                : 0;
 }
 
+/* Set some bits of words that are 0 there, the highest first. They may lie in two words. */
+static void place_part(uint64_t *words, size_t first_bit, unsigned bits, uint64_t value)
+{
+    const unsigned end = (unsigned)(first_bit % WORD_BITS) + bits;
+    uint64_t *word = &words[first_bit / WORD_BITS];
+    if (end <= WORD_BITS) {
+        word[0] |= value << (WORD_BITS - end);
+    } else {
+        word[0] |= value >> (end - WORD_BITS);
+        word[1] |= value << (2 * WORD_BITS - end);
+    }
+}
+
 bool value_join(const line_format *format, const value_part *parts, size_t count, line_record *record,
                 line_fault *fault)
 {
@@ -328,7 +341,7 @@ bool value_join(const line_format *format, const value_part *parts, size_t count
                                   "expected a part of %u bits in each of %zu columns, found %s%" PRIu64
                                   "; " LINE_SEE_BITS,
                                   bits, count, parts[i].negative ? "-" : "", parts[i].magnitude);
-        record->fingerprint[bits * i / WORD_BITS] |= value << (WORD_BITS - bits - bits * i % WORD_BITS);
+        place_part(record->fingerprint, bits * i, bits, value);
         largest = parts[i].magnitude > largest ? parts[i].magnitude : largest;
     }
     record->words = (uint32_t)(bits * count / WORD_BITS);

@@ -59,7 +59,7 @@ static void take_enclosing(digits *from)
 /* Take the end of a number of C or Java, such as of 0x84ULL. */
 static void take_suffix(digits *from)
 {
-    while (from->count > 1 && strchr("uUlL", from->text[from->count - 1]) != NULL)
+    while (from->count > 1 && memchr("uUlL", from->text[from->count - 1], 4) != NULL)
         from->count--;
 }
 
