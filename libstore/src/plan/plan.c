@@ -12,7 +12,7 @@
 
 #define MAX_GROUPS 64u
 #define HEX_MASK_DIGITS 16u
-#define PLAN_NAME_BYTES 8u /* of "BcC" or "4c1/4c1" */
+#define PLAN_NAME_BYTES 12u /* of "BcC" or "BcC/BcC" */
 
 /* ----- making tables ----- */
 
@@ -322,6 +322,26 @@ static uint32_t count_choices(choice level)
     return (uint32_t)ss_min_u64(ways, SS_MAX_TABLES + 1);
 }
 
+/* Find the name BcC/BcC of a plan. */
+static bool find_nested_name(const ss_plan *plan, char name[PLAN_NAME_BYTES])
+{
+    const uint32_t all = plan->table_count;
+    for (choice outer = {2, 1}; outer.groups <= MAX_GROUPS; outer.groups++)
+        for (outer.chosen = 1; outer.chosen < outer.groups; outer.chosen++) {
+            const uint32_t ways = count_choices(outer);
+            for (choice inner = {2, 1}; all % ways == 0 && inner.groups <= MAX_GROUPS; inner.groups++)
+                for (inner.chosen = 1; inner.chosen < inner.groups; inner.chosen++) {
+                    if (count_choices(inner) != all / ways)
+                        continue;
+                    snprintf(name, PLAN_NAME_BYTES, "%uc%u/%uc%u", outer.groups % 100, outer.chosen % 100,
+                             inner.groups % 100, inner.chosen % 100);
+                    if (is_named(plan, name))
+                        return true;
+                }
+        }
+    return false;
+}
+
 /* Find the name of a plan. Plans of disjoint bit groups need none. */
 static bool find_name(const ss_plan *plan, char name[PLAN_NAME_BYTES])
 {
@@ -334,11 +354,7 @@ static bool find_name(const ss_plan *plan, char name[PLAN_NAME_BYTES])
             snprintf(name, PLAN_NAME_BYTES, "%uc%u", groups % 100, chosen % 100);
             found = is_named(plan, name);
         }
-    if (!found && plan->table_count == 16) {
-        snprintf(name, PLAN_NAME_BYTES, NESTED_NAME);
-        found = is_named(plan, name);
-    }
-    return found;
+    return found || find_nested_name(plan, name);
 }
 
 size_t ss_plan_format(const ss_plan *plan, char *buffer, size_t size)

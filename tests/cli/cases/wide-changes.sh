@@ -55,6 +55,15 @@ for bits in 128 256; do
     sstore dump SHARD-00002-of-00003 >>dumps
     same <(sort dumps) <(sort -u left first)
 done
+echo "--- compacted, a store with a plan has the bytes of a build"
+for plan in 3c1/2c1 4c1/3c1 2c1/3c1 5c2/2c1 4c1/4c1 3c2 22,21,21; do
+    exits 0 sstore build --quiet --force -k 53 --plan $plan BUILT left
+    head -n 200 left | exits 0 sstore build --quiet --force -k 53 --plan $plan STORE -
+    tail -n +201 left | exits 0 sstore add --quiet --no-compact STORE
+    exits 0 sstore compact --quiet STORE
+    same <(cd BUILT && sha256sum seg-*/*.blk seg-*/*/*.blk | cut -d / -f 2-) \
+        <(cd STORE && sha256sum seg-*/*.blk seg-*/*/*.blk | cut -d / -f 2-)
+done
 echo "--- compaction drops what was added and removed again"
 head -n 5 left >few
 exits 0 sstore build --quiet --force -k 20 FEW left
