@@ -246,7 +246,7 @@ static int watch_rounded(sign_watch *self, const doubt_row *row)
     if (bit_length(now) <= 60 || bit_length(negative) <= 60)
         return 0;
     self->rounded.large_count++;
-    return is_rounded_number(self, now) || (self->is_text && is_rounded_number(self, negative))
+    return is_rounded_number(self, now) || is_rounded_number(self, negative)
                ? (is_balanced(self, row) ? 20 : 10) * (int)row->changed_bits
                : AGAINST;
 }
