@@ -161,7 +161,8 @@ typedef struct text_job {
     document_work work;
     uint64_t document_count, skipped_count, no_text_count;
     uint64_t replaced_count;         /* documents with bytes that are not UTF-8 */
-    bool has_objects, has_lines;     /* of the first document, which is a file */
+    bool has_objects, has_lines;     /* of the first document, which is a file; or of the first lines */
+    char csv_delimiter;              /* if the first line is a header of CSV */
     bool has_tabs, has_fingerprints; /* of the first lines: all of them */
     FILE *skipped;                   /* a list of skipped documents, or NULL */
     id_table_writer *names;          /* NULL: they are not kept */
@@ -321,7 +322,12 @@ static bool all_look(const document_batch *batch, bool (*is)(const char *text, s
 /* Note what the first documents tell of the input's form. */
 static void look_at_first(text_job *job, const document_batch *batch)
 {
-    job->has_objects = batch->items[0].has_objects;
+    const document *first = &batch->items[0];
+    const char *text = batch->bytes + first->begin;
+    job->csv_delimiter = document_form_delimiter(text, first->length);
+    job->has_objects = first->has_objects ||
+                       (job->all->text.lines &&
+                        (document_form_begins_array(text, first->length) || all_look(batch, document_form_is_object)));
     job->has_lines = batch->items[0].has_lines;
     job->has_tabs = job->all->text.lines && all_look(batch, document_form_has_tab);
     job->has_fingerprints = job->all->text.lines && all_look(batch, document_form_is_fingerprint);
@@ -347,22 +353,38 @@ static int give_documents(void *context, document_worker *worker)
     return EXIT_DONE;
 }
 
+/* Tell that CSV was taken as text, if the name says that it is CSV. */
+static bool report_csv(const text_job *job, const char *path)
+{
+    static const struct {
+        const char *suffix, *begin, *end; /* around the path, for the shell */
+    } names[] = {{".csv", "", ""}, {".csv.gz", "<(gzip -dc ", ")"}, {".csv.zst", "<(zstd -dc ", ")"}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (name_has_suffix(path, strlen(path), names[i].suffix)) {
+            message_print("%s: taken as text, with its header and all columns; " INPUT_CSV_TO_JSON(
+                              "%c") "%s%s%s makes "
+                                    "JSON Lines, which --jsonl reads",
+                          path, job->csv_delimiter, names[i].begin, path, names[i].end);
+            return true;
+        }
+    return false;
+}
+
 /* Tell that an input may have been taken in another form than it has. */
 static void report_shape(const text_job *job)
 {
     const char *path = job->work.reader.files.operands[0];
-    if (job->all->text.form.unit != DOCUMENT_JSONL && name_has_suffix(path, strlen(path), ".csv"))
-        message_print("%s: taken as text, with its header and all columns; " INPUT_CSV_TO_JSON "%s makes JSON Lines, "
-                      "which --jsonl reads",
-                      path, path);
-    else if (job->has_fingerprints)
+    if (job->all->text.form.unit == DOCUMENT_JSONL || report_csv(job, path))
+        return;
+    if (job->has_fingerprints)
         message_print("%s: these lines seem to be fingerprints already, which 'sstore build' reads; they were taken as "
                       "text",
                       path);
     else if (job->has_tabs && name_has_suffix(path, strlen(path), ".tsv"))
         message_print("%s: taken as text, with all columns; 'cut -f 2' leaves only the second one", path);
     else if (job->has_objects)
-        message_print("%s: taken as one document; --jsonl takes a document from the JSON object of each line", path);
+        message_print("%s: taken as %s; --jsonl takes a document from each JSON object", path,
+                      job->all->text.lines ? "text, with all keys" : "one document");
     else if (job->has_lines && job->document_count == 1)
         message_print("%s: taken as one document; --lines takes each of its lines as one", path);
 }

@@ -29,9 +29,40 @@ const char *document_form_doubt(const char *bytes, size_t size)
                                                : "it has zero bytes, so it is no text; --binary takes it as it is";
 }
 
+/* The length of the blanks in front. */
+static size_t count_blanks(const char *text, size_t length)
+{
+    size_t at = 0;
+    while (at < length && (text[at] == ' ' || text[at] == '\t' || text[at] == '\r' || text[at] == '\n'))
+        at++;
+    return at;
+}
+
+bool document_form_begins_array(const char *line, size_t length)
+{
+    const size_t at = length > 0 ? 1 + count_blanks(line + 1, length - 1) : 0;
+    return length > 0 && line[0] == '[' && (at == length || line[at] == '{');
+}
+
+bool document_form_is_object(const char *line, size_t length)
+{
+    while (length > 0 && count_blanks(line + length - 1, 1) > 0)
+        length--;
+    return length > 1 && line[0] == '{' && line[length - 1] == '}';
+}
+
+char document_form_delimiter(const char *text, size_t length)
+{
+    const char *end = memchr(text, '\n', length);
+    const size_t header = end != NULL ? (size_t)(end - text) : length;
+    return memchr(text, ';', header) != NULL && memchr(text, ',', header) == NULL ? ';' : ',';
+}
+
 bool document_form_has_objects(const char *text, size_t length)
 {
     const char *end = memchr(text, '\n', length);
+    if (document_form_begins_array(text, length))
+        return true;
     return end != NULL && (size_t)(end - text) + 1 < length && text[0] == '{' && end[1] == '{' &&
            (end[-1] == '}' || (end[-1] == '\r' && end[-2] == '}'));
 }

@@ -22,8 +22,15 @@ typedef struct document_form {
  * text. */
 const char *document_form_doubt(const char *bytes, size_t size);
 
-/* Do the first two lines each have a JSON object? */
+/* Does a text begin with an array of JSON objects, or with two lines that each have one? */
 bool document_form_has_objects(const char *text, size_t length);
+
+/* Is a line a JSON object, or does an array of objects begin there? */
+bool document_form_is_object(const char *line, size_t length);
+bool document_form_begins_array(const char *line, size_t length);
+
+/* What separates the columns of CSV with this header: a comma or a semicolon. */
+char document_form_delimiter(const char *text, size_t length);
 
 /* Does a line have a tab? */
 bool document_form_has_tab(const char *line, size_t length);

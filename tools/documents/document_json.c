@@ -26,7 +26,7 @@ static bool fail_object(document_batch *batch, document *of, const char *line, s
     const bool is_csv = is_other && memchr(line, ',', length) != NULL;
     (void)sstore_escape(reason, strlen(reason), false, shown, sizeof shown);
     document_fault(batch, of, "expected a JSON object: %s%s", shown,
-                   is_csv     ? "; if this is CSV, " INPUT_CSV_TO_JSON "FILE makes JSON Lines"
+                   is_csv     ? "; if this is CSV, " INPUT_CSV_TO_JSON(",") "FILE makes JSON Lines"
                    : is_other ? "; --lines takes each line as a document"
                               : "");
     return false;

@@ -72,6 +72,7 @@ static bool is_prose(const char *line, size_t length)
 #define UTF_16 "this is UTF-16, which 'iconv -f UTF-16 -t UTF-8' converts"
 #define PARQUET "this is a Parquet file, of which duckdb -c \"" COPY_TO_JSON "\" makes JSON Lines"
 #define COPY_TO_JSON "COPY (FROM 'FILE') TO '/dev/stdout' (FORMAT json)"
+#define PICTURE "this is a picture: programs such as imagehash make fingerprints of pictures (docs/interchange.md)"
 #define UTF_16_LE "this is UTF-16, which 'iconv -f UTF-16LE -t UTF-8' converts"
 
 /* Files that are not text, by their first bytes. */
@@ -91,7 +92,10 @@ static const struct file_type {
     {"SQLite format 3", "this is a database of SQLite, of which 'sqlite3 -tabs FILE \"SELECT ...\"' makes lines", true,
      false},
     {"%PDF-", "this is a PDF file, of which 'pdftotext FILE -' makes text", true, true},
-    {"PK\x03\x04", "this is a ZIP file, which 'unzip -p' unpacks", true, false},
+    {"PK\x03\x04", "this is a ZIP file, which 'unzip -p' unpacks; export spreadsheets as CSV", true, false},
+    {"\x89PNG", PICTURE, true, false},
+    {"\xff\xd8\xff", PICTURE, true, false},
+    {"GIF8", PICTURE, true, false},
 };
 
 /* ----- lines ----- */
@@ -306,12 +310,12 @@ static const struct line_look {
     {is_array, "if this is an array of JSON objects, --format jsonl reads it"},
     {is_json, "this is JSON, which --format jsonl reads"},
     {is_ssdeep_header, "this is ssdeep, whose distance is not Hamming's: no store of sstore can search it"},
-    {is_csv_header,
-     "this is the header of a CSV file: 'tail -n +2' leaves it out, and \"tr ',;' '\\t'\" separates fields "
-     "by tabs"},
+    {is_csv_header, "this is the header of a CSV file: of texts, give it to 'sstore fingerprint'; of fingerprints, "
+                    "'tail -n +2' leaves "
+                    "the header out, and \"tr ',;' '\\t'\" separates fields by tabs if none contains a separator"},
     {is_plain_header, "if this is a header, 'tail -n +2' leaves it out"},
     {is_quoted_csv, "this is CSV with quotes: \"tr -d '\\\"' | tr ',;' '\\t'\" converts it if no field contains a "
-                    "separator"},
+                    "separator; otherwise make JSON Lines of it, as docs/guide.md shows for CSV"},
     {is_separated, "fields are separated by tabs or spaces; \"tr ',;' '\\t'\" converts CSV without quotes"},
     {has_bars, "fields are separated by tabs or spaces; \"tr '|' '\\t'\" converts those between bars"},
     {has_quotes, "leave out the quotes, such as with \"tr -d '\\\"'\""},

@@ -12,9 +12,9 @@
 #define INPUT_BOM_BYTES (sizeof INPUT_BOM - 1)
 
 /* A command for shells that makes JSON Lines of CSV with a header, also with a BOM and large fields. */
-#define INPUT_CSV_TO_JSON                                                                                              \
+#define INPUT_CSV_TO_JSON(delimiter)                                                                                   \
     "python3 -c \"import csv,json,sys;csv.field_size_limit(sys.maxsize);[print(json.dumps(row)) for row in "           \
-    "csv.DictReader(open(sys.argv[1],encoding='utf-8-sig',newline=''),delimiter=',')]\" "
+    "csv.DictReader(open(sys.argv[1],encoding='utf-8-sig',newline=''),delimiter='" delimiter "')]\" "
 
 /* For an object whose keys are names and whose values are fingerprints. */
 #define INPUT_NAMES_TO_LINES                                                                                           \

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
+#define NO_VALUE "; there is no value: --skip-bad leaves out rows without a fingerprint"
 #define NOT_HAMMING ", whose distance is not Hamming's: no store of sstore can search it"
 
 /* Is it one of these names, in any case? */
@@ -95,11 +96,18 @@ static bool is_double(const char *text, size_t length)
     return has_mark && digits > 0;
 }
 
+static bool is_empty(const char *text, size_t length)
+{
+    (void)text;
+    return length == 0;
+}
+
 static const struct look {
     bool (*is)(const char *text, size_t length);
     const char *hint;
 } looks[] = {
-    {value_is_null, "; there is no value: --skip-bad leaves out rows without a fingerprint"},
+    {value_is_null, NO_VALUE},
+    {is_empty, NO_VALUE},
     {value_is_tlsh, "; this is TLSH" NOT_HAMMING},
     {is_old_tlsh, "; if this is TLSH, its distance is not Hamming's; otherwise --pad fills its 280 bits up"},
     {is_ssdeep, "; this is ssdeep" NOT_HAMMING},

@@ -37,6 +37,19 @@ exits 0 sstore fingerprint --no-comments table.csv
 python3 -c "import csv,json,sys;csv.field_size_limit(sys.maxsize);[print(json.dumps(row)) for row in csv.DictReader(open(sys.argv[1],encoding='utf-8-sig',newline=''),delimiter=',')]" table.csv |
     sstore fingerprint --jsonl --no-comments
 echo the cat | try
+printf '%s\n' 'id;text' '7;the cat, sat' >semi.csv
+gzip -k table.csv
+exits 0 sstore fingerprint --no-comments --lines semi.csv | cat
+exits 0 sstore fingerprint --no-comments table.csv.gz 2>&1 | tee said
+eval "$(sed -n 's/.*all columns; //; s/ makes JSON Lines.*//p' said)" | sstore fingerprint --jsonl --no-comments
+echo "--- JSON that is taken as text"
+printf '%s\n' '{"text":"a cat"}' '{"text":"a dog"}' >objects.jsonl
+printf '%s\n' '[' ' {"text": "a cat"},' ' {"text": "a dog"}' ']' >array.json
+for input in objects.jsonl array.json; do
+    exits 0 sstore fingerprint --no-comments --lines $input
+    exits 0 sstore fingerprint --no-comments $input
+    exits 0 sstore fingerprint --no-comments --jsonl $input
+done
 echo "--- lines that are fingerprints, or have columns"
 sstore fingerprint --lines --no-comments table.csv >hex.tsv 2>/dev/null
 printf '%s\n' 9570149208162304715 '' -9570149208162304715 | tr -d - >decimal
@@ -56,8 +69,9 @@ echo "--- files of other kinds"
 printf '%%PDF-1.4\n' >page.pdf
 printf 'PK\x03\x04\x14\x00' >page.docx
 printf 'BZh91AY&SY\x00' >texts.bz2
+printf '\x89PNG\r\n\x1a\n\x00\x00' >picture.png
 printf 'BZh, PAR1 and PK are how this text begins' >text
-for file in table.parquet page.pdf page.docx texts.bz2; do
+for file in table.parquet page.pdf page.docx texts.bz2 picture.png; do
     exits 1 sstore fingerprint --lines $file | grep -v '^#'
     exits 0 sstore fingerprint --binary --no-comments $file | wc -l
 done
