@@ -145,6 +145,13 @@ static int insert_inputs(new_job *job)
     return code == EXIT_DONE && interrupted() ? interrupt_exit_code() : code;
 }
 
+/* Tell how many answers are not true. */
+static void report_lost(const char *path, uint64_t count)
+{
+    if (count > 0)
+        message_print("%s: %" PRIu64 " records that were answered as new are not in the store", path, count);
+}
+
 /* Publish the new records in spite of a failure, so that printed answers stay true. */
 static void publish_after_failure(new_job *job, const char *path)
 {
@@ -156,7 +163,7 @@ static void publish_after_failure(new_job *job, const char *path)
     if (status == SSTORE_OK)
         return;
     message_problem(&error);
-    message_print("%s: %" PRIu64 " records that were answered as new are not in the store", path, lost);
+    report_lost(path, lost);
 }
 
 /* After a failure, the answers of files are incomplete, so nothing more of them is published. */
@@ -179,6 +186,8 @@ static int insert_all(new_job *job)
         progress_end();
         if (interrupted())
             message_print("%s: interrupted; new records that were not yet published are not in the store", path);
+        else
+            report_lost(path, sstore_dedup_pending_count(job->dedup));
         return code;
     }
     message_unmerged(path, &job->change);

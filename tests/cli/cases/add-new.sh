@@ -61,3 +61,9 @@ clustered 100 3 | sstore add --quiet --if-new --publish-every 5 STORE - >/dev/nu
 [ "$(ls STORE | grep -c seg-)" -lt 15 ] && echo "few segments"
 fingerprints 30 7 | sstore add --quiet STORE
 sstore verify STORE | cut -d , -f 1
+echo "--- of a file, nothing is added if nobody reads all answers"
+for ((i = 0; i < 3000; i++)); do printf '%016x\n' $((i * 0x1234567800000001)); done >many
+before=$(sstore dump STORE | wc -l)
+{ sstore add --if-new STORE many 2>lost || true; } | head -n 1
+grep -c 'answered as new are not in the store' lost
+[ "$(sstore dump STORE | wc -l)" = "$before" ] || echo "FAILED: it changed"
