@@ -307,28 +307,67 @@ def test_ids_of_a_table_are_offered(folder: pathlib.Path) -> None:
         assert sorted(sstore.open(folder / str(number)).records().id.tolist()) == [70, 80]
 
 
+def float_columns() -> list[Any]:
+    values = [1.5, float("nan")]
+    series = pandas.Series(values), pandas.Series(values, dtype=object), polars.Series(values)
+    return [values, np.array(values), pyarrow.array(values), *series]
+
+
+@pytest.mark.parametrize("kind", ["Int64", "UInt64"])
+def test_columns_read_again(folder: pathlib.Path, kind: str) -> None:
+    """The remedy for floats that the hint names keeps all digits."""
+    values = [1570149208162304715, 1570149208162304717] if kind == "UInt64" else [-1570149208162304715, 5]
+    (folder / "a.csv").write_text(f"id,simhash\n5,{values[0]}\n6,\n7,{values[1]}\n,1\n")
+    frame: Any = pandas.read_csv(folder / "a.csv")
+    with pytest.raises(TypeError, match=f"floats have already lost digits.*{kind}"):
+        sstore.build(folder / "a", frame["simhash"], frame["id"])
+    frame = pandas.read_csv(folder / "a.csv", dtype={"simhash": kind, "id": kind})
+    with pytest.warns(sstore.SkippedWarning, match="2 bad rows"):
+        sstore.build(folder / "a", frame["simhash"], frame["id"], skip_bad=True)
+    with sstore.open(folder / "a") as store:
+        assert [store.query(value, 0).id.tolist() for value in values] == [[5], [7]] and len(store) == 2
+
+
+@pytest.mark.parametrize("name", ["query", "nearest", "count", "explain"])
+def test_hints_of_one(folder: pathlib.Path, name: str) -> None:
+    sstore.build(folder / "a", [1])
+    call = getattr(sstore.open(folder / "a"), name)
+    for wrong, text in (
+        ([1, 2], r"found list; query_batch\(\) takes several fingerprints$"),
+        ("84adfe2d13e12cb0", r"found str: int\(text, 16\) reads a fingerprint"),
+        ("a quick fox", r"found str: sstore.simhash\(\[text\]\)\[0\] makes a fingerprint of a text$"),
+        (np.float32(2.9), "found float32: floats have already lost digits"),
+        (None, "found NoneType$"),
+    ):
+        with pytest.raises(TypeError, match=f"^fingerprint: expected one int, {text}"):
+            call(wrong)
+
+
 def test_hints(folder: pathlib.Path) -> None:
     wrong: Any
     for wrong, text in (
         (b"abcdefgh", "found bytes"),
         ({10: "a"}, "found dict"),
         ({10, 20}, "found set"),
-        ("x.npy", "found str"),
+        ("x.npy", r"found str: files are not read.*numpy\.load\(path\).*`sstore build`"),
+        (folder / "x.npy", r"found PosixPath: files are not read.*numpy\.load\(path\).*`sstore build`"),
         ([True], "found bool"),
         (["84AD"], r"int\(text, 16\)"),
         (np.array(["84AD"]), r"int\(text, 16\)"),
         (pyarrow.array(["84AD"]), r"int\(text, 16\)"),
-        (np.array([1.5]), "fill missing values"),
-        (pyarrow.array([1.5]), "fill missing values"),
+        *((floats, 'already lost digits.*"simhash": "Int64".*; skip_bad=True') for floats in float_columns()),
     ):
-        with pytest.raises(TypeError, match=text):
+        with pytest.raises(TypeError, match=text) as found:
             sstore.build(folder / "a", wrong)
+        assert "fill" not in str(found.value)
+    for wrong in float_columns():
+        with pytest.raises(TypeError, match='already lost digits.*"id": "Int64".*; skip_bad=True'):
+            sstore.build(folder / "a", [1, 2], wrong)
     sstore.build(folder / "a", [1])
     store: Any = sstore.open(folder / "a")
     for call, text in (
-        (lambda: store.query([1, 2]), "query_batch"),
-        (lambda: store.query(1, "3"), "found int and str"),
-        (lambda: store.query(np.float32(2.9), 0), "found float32"),
+        (lambda: store.query(1, "3"), "^distance: expected int, found '3'"),
+        (lambda: store.nearest(1, "3"), "^max_distance: expected int, found '3'"),
         (lambda: store.pairs(Decimal("2.9")), "distance: expected int"),
         (lambda: store.iter_records(batch_size=float("nan")), "batch_size: expected int"),
         (lambda: sstore.build(folder / "b", [1], threads=np.float32(1)), "threads: expected int"),  # type: ignore[arg-type]

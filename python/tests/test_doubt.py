@@ -401,6 +401,21 @@ def test_bad_rows(folder: pathlib.Path, name: str) -> None:
     seen.close()
 
 
+@pytest.mark.parametrize(
+    "wrong", [["84adfe2d13e12cb0", "x"], ["a quick fox"] * 9, [1 << 70, 1 << 255], [1.5, 2.5], [b"abc", b"d"]]
+)
+def test_columns_of_a_wrong_kind(folder: pathlib.Path, wrong: Any) -> None:
+    """If no row can be read, skipping rows is no remedy; if another one can, it is."""
+    for ids in (None, np.arange(len(wrong))):
+        with pytest.raises((sstore.ArgumentError, TypeError), match="^fingerprints: row 0: ") as found:
+            sstore.build(folder / "a", wrong, ids)
+        assert "skip_bad=True skips such rows" not in str(found.value)
+    good = bytes(8) if isinstance(wrong[0], bytes) else 7
+    for column, row in (([wrong[0], good], 0), ([good, wrong[0]], 1), ([None, wrong[0]], 0)):
+        with pytest.raises((sstore.ArgumentError, TypeError), match=f"row {row}: .*; skip_bad=True skips such rows"):
+            sstore.build(folder / "a", column)
+
+
 def test_bad_ids(folder: pathlib.Path) -> None:
     """A row is bad if its fingerprint or its id is; both are left out."""
     fps: list[Any] = [1, 2, None, 4, 5]
@@ -512,7 +527,7 @@ def test_null_texts(folder: pathlib.Path, bits: int) -> None:
     }
     for name, form in forms.items():
         uses = form if name == "iterator" else (form, form, form)
-        with pytest.raises(sstore.ArgumentError, match='texts: row 2: null; nulls="mask"'):
+        with pytest.raises(sstore.ArgumentError, match='row 2: null; nulls="mask" .*skip_bad=True.*; or drop nulls$'):
             sstore.simhash(uses[0], bits=bits)
         found: Any = sstore.simhash(uses[1], bits=bits, nulls="mask")
         mask = masks.getmaskarray(found).reshape(4, -1)

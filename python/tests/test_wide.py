@@ -244,7 +244,7 @@ def test_wrong_queries(folder: pathlib.Path) -> None:
         (bytes(8), "32 bytes"),
         (1 << 256, "256 bits"),
         (1.5, "found float"),
-        ("00", "found str"),
+        ("00", r"found str: int\(text\) reads decimal digits"),
     ):
         for call in (wide.query, wide.count, wide.nearest, wide.explain):
             with pytest.raises((TypeError, ValueError), match=reason):

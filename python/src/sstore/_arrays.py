@@ -45,7 +45,10 @@ def int_of(value: Any) -> int:
 
 def word(value: Any, name: str) -> int:
     """A number as 64 bits; a negative one is taken as two's complement."""
-    found = int_of(value)
+    try:
+        found = int_of(value)
+    except TypeError:
+        raise _not_one(value, name, 1) from None
     if name == "fingerprint" and -(1 << 31) <= found < -1:
         warn(
             f"fingerprint: {found} is taken as 64 bits; value & 0xFFFFFFFF is the 32-bit value that it may be",
@@ -206,7 +209,7 @@ def of_numpy(array: npt.NDArray[Any], name: str, count: Optional[int]) -> Words:
         if array.size > 0 or array.dtype.kind not in "fO":
             missing: Any = np.flatnonzero(np.isnan(array)) if array.dtype.kind == "f" and array.ndim == 1 else ()
             where = f"; row {missing[0]} is NaN" if len(missing) > 0 else ""
-            hint = where + _FLOAT_HINT if array.dtype.kind == "f" else _hint_of(name, next(iter(array.flat), None))
+            hint = where + _hint_of(name, next(iter(array.flat), None))
             raise TypeError(f"{name}: expected 64-bit integers, found {array.dtype}{hint}")
         array = array.astype(np.uint64)
     if not 1 <= width <= MAX_WORDS or count not in (None, width):
@@ -221,11 +224,26 @@ def of_numpy(array: npt.NDArray[Any], name: str, count: Optional[int]) -> Words:
 
 # What to do about values of another kind.
 _BITS_HINT = "; bits says how many wider ones have"
-_FLOAT_HINT = ": floats lose digits: fill missing values, and cast to an integer type"
+_FLOAT_HINT = (
+    ": floats have already lost digits, so casting them is too late; read the column again as integers, such as "
+    'pandas.read_csv(path, dtype={"%s": "Int64"}), or "UInt64"; skip_bad=True then skips nulls'
+)
+
+_PATH_HINT = (
+    ": files are not read by their paths; numpy.load(path) reads .npy, and pandas.read_csv or the command "
+    "`sstore build` other files"
+)
+
+
+def _float_hint(name: str) -> str:
+    """What to do about floats, most often integers of a column with nulls."""
+    return _FLOAT_HINT % ("id" if name in NUMBERS else "simhash")
 
 
 def _hint_of(name: str, item: object) -> str:
     """What to do about items of another kind, by one of them."""
+    if isinstance(item, (float, np.floating)):
+        return _float_hint(name)
     if hasattr(item, "hash") and name not in NUMBERS:
         return ": [item.hash for item in items] are the bits of hashes of imagehash"
     if not isinstance(item, str):
@@ -236,7 +254,19 @@ def _hint_of(name: str, item: object) -> str:
         return ": int(text) reads decimal digits, int(text, 16) hexadecimal ones"
     if re.fullmatch(r"(0x)?[0-9A-Fa-f]+", item):
         return ": int(text, 16) reads a fingerprint, bytes.fromhex(text) also a wider one"
+    if name == "fingerprint":
+        return ": sstore.simhash([text])[0] makes a fingerprint of a text"
     return ": sstore.simhash(texts) makes fingerprints of texts"
+
+
+def _not_one(value: Any, name: str, count: int) -> TypeError:
+    """The error about a value that is no single fingerprint."""
+    wanted = (
+        "one int" if count == 1 else f"an int of {64 * count} bits, {8 * count} bytes or an array of shape ({count},)"
+    )
+    is_many = name == "fingerprint" and hasattr(value, "__len__") and not isinstance(value, str)
+    hint = "; query_batch() takes several fingerprints" if is_many else _hint_of(name, value)
+    return TypeError(f"{name}: expected {wanted}, found {type(value).__name__}{hint}")
 
 
 def _of_wide_ints(items: Sequence[Any], name: str, count: int) -> Words:
@@ -293,12 +323,13 @@ def _of_lists(items: Sequence[Any], name: str, count: Optional[int]) -> Words:
 
 
 def of_sequence(values: Any, name: str, count: Optional[int]) -> Words:
-    if isinstance(values, (str, bytes, bytearray, Mapping, Set)):
-        raise TypeError(f"{name}: expected an array or a sequence of int, found {type(values).__name__}")
     try:
-        items = list(values)
+        items = None if isinstance(values, (str, bytes, bytearray, Mapping, Set)) else list(values)
     except TypeError:
-        raise TypeError(f"{name}: expected an array or a sequence of int, found {type(values).__name__}") from None
+        items = None
+    if items is None:
+        hint = _PATH_HINT if isinstance(values, (str, os.PathLike)) else ""
+        raise TypeError(f"{name}: expected an array or a sequence of int, found {type(values).__name__}{hint}")
     if items and name not in NUMBERS:
         if isinstance(items[0], bytes):
             return _of_byte_strings(items, name, count)
@@ -355,10 +386,7 @@ def _one(value: Any, name: str, count: Optional[int]) -> Words:
     try:
         number = int_of(value)
     except TypeError:
-        raise TypeError(
-            f"{name}: expected an int of {64 * count} bits, {8 * count} bytes or an array of shape ({count},), found "
-            f"{type(value).__name__}"
-        ) from None
+        raise _not_one(value, name, count) from None
     return _of_wide_ints([number], name, count).reshape(-1)
 
 
@@ -437,7 +465,7 @@ def of_view(view: Any, schema: Any, name: str, owner: object, count: Optional[in
     is_binary = is_fingerprint and (kind in ("z", "Z", "vz") or kind.startswith("w:"))
     if not is_list and not is_binary and (kind not in _ARROW_TYPES or schema.dictionary is not None):
         found = "a dictionary" if schema.dictionary is not None else f"{view.storage_type}"
-        hint = _FLOAT_HINT if kind in ("f", "g") else _hint_of(name, _text_of_row(view, kind, view.offset))
+        hint = _float_hint(name) if kind in ("f", "g") else _hint_of(name, _text_of_row(view, kind, view.offset))
         raise TypeError(f"{name}: expected 64-bit integers, found an Arrow array of {found}{hint}")
     if view.null_count > 0:
         raise ArgumentError(f"{name}: found {view.null_count} nulls")

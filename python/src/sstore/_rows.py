@@ -127,7 +127,8 @@ def _column(
     items_of: Optional[Callable[[], Sequence[Any]]],
     recoverable: tuple[type[Exception], ...] = (ArgumentError, TypeError),
 ) -> _Column:
-    """Read a column: at once by `read`, or of the items by row. More bad rows than are allowed are not looked for."""
+    """Read a column: at once by `read`, or of the items by row. More bad rows than are allowed are not looked for,
+    but behind a bad first row, to know whether another one can be read."""
     try:
         values = with_padding(read(), name, count)
         return _Column(name, values, len(values), {})
@@ -142,7 +143,7 @@ def _column(
                 parts.append(found)
                 continue
             faults[begin] = TypeError(f"{name}: null") if is_null(items[begin]) else found
-            if bad is None or not bad.has_room(len(faults)):
+            if begin > 0 and (bad is None or not bad.has_room(len(faults))):
                 break
         if not faults:
             raise
@@ -153,15 +154,19 @@ def _report(
     columns: Sequence[_Column], first: int, bad: Optional[BadRows]
 ) -> tuple[Optional[_RowNumbers], Optional[str]]:
     """Report the bad rows of columns that belong together. Returns the rows and the fault of their Piece."""
-    faults = {row: (column.name, error) for column in columns for row, error in column.faults.items()}
+    faults = {row: (column, error) for column in columns for row, error in column.faults.items()}
     if not faults:
         return None, None
     telling = None
     for row in sorted(faults):
-        name, error = faults[row]
+        column, error = faults[row]
+        name = column.name
         reason = str(error).removeprefix(f"{name}: ")
         if bad is None or not bad.has_room(1):
-            raise type(error)(f"{name}: row {first + row}: {reason}{'' if bad is None else bad.hint()}")
+            # Skipping rows does not help if all are of a wrong kind.
+            is_one = first > 0 or len(column.values) > 0 or reason == "null"
+            hint = bad.hint() if bad is not None and (is_one or bad.max_bad) else ""
+            raise type(error)(f"{name}: row {first + row}: {reason}{hint}")
         bad.add(first + row, f"{name}: {reason}" if len(columns) > 1 else reason)
         if telling is None and reason != "null":
             telling = f"{name}: row {first + row}: {reason}"

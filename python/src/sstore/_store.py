@@ -412,16 +412,10 @@ class Store:
             if type(fingerprint) is not int or type(distance) is not int:
                 fingerprint, distance = int_of(fingerprint), operator.index(distance)
             count = lib.sspy_query(cursor.native, fingerprint, distance, nearest, limit, answer)
-        except (OverflowError, TypeError) as wrong:
+        except (OverflowError, TypeError):
             cursors.append(cursor)
             if isinstance(fingerprint, (bytes, np.ndarray)):
                 return self._query_wide(fingerprint, distance, nearest, limit)
-            if isinstance(wrong, TypeError):
-                found = type(fingerprint).__name__, type(distance).__name__
-                raise TypeError(
-                    f"expected one int as the fingerprint and one as the distance, found {found[0]} and {found[1]}; "
-                    "query_batch() takes several fingerprints"
-                ) from None
             number_of(distance, "max_distance" if nearest else "distance", lib.SSTORE_MAX_DISTANCE)
             return self._query(word(fingerprint, "fingerprint"), distance, nearest, limit)
         if count >= 0:

@@ -154,7 +154,7 @@ _Made = tuple[Words, npt.NDArray[np.bool_]]  # fingerprints, and which texts are
 
 def _null_error(row: int) -> ArgumentError:
     return ArgumentError(
-        f'texts: row {row}: null; nulls="mask" gives a masked array, in which it is masked; or fill or drop nulls'
+        f'texts: row {row}: null; nulls="mask" masks it, and build(..., skip_bad=True) leaves it out; or drop nulls'
     )
 
 
