@@ -1,10 +1,11 @@
 """Remove near-duplicates from a data set of texts.
 
-    text_data_set.py INPUT OUTPUT [--column text] [--distance 3] [--features words]
+    text_data_set.py INPUT OUTPUT [--column text] [--distance 3] [--features words] [--force]
 
-INPUT and OUTPUT are both .jsonl or both .parquet files. Of each group of near-duplicates, the first text is kept; rows
-that are kept are copied as they are. Texts without words are kept. The data set may be larger than memory: a byte for
-each row is held. Parquet needs pyarrow.
+INPUT and OUTPUT are both .jsonl or both .parquet files. --column names the texts. An OUTPUT that exists is refused,
+except with --force, which replaces it; it may also be INPUT. Of each group of near-duplicates, the first text is kept;
+rows that are kept are copied as they are. Texts without words are kept. The data set may be larger than memory: a byte
+for each row is held. Parquet needs pyarrow.
 
 The defaults suit long texts. For short ones, try --features chars --distance 8.
 """
@@ -48,9 +49,12 @@ class JsonLines:
         try:
             found = json.loads(line)[self.column]
         except (ValueError, KeyError, TypeError):
-            sys.exit(f"{self.source}:{row + 1}: expected an object with {self.column!r}, found {line[:60]!r}")
+            sys.exit(
+                f"{self.source}:{row + 1}: expected an object with {self.column!r}, or another key that --column "
+                f"names, found {line[:60]!r}"
+            )
         if not isinstance(found, (str, type(None))):
-            sys.exit(f"{self.source}:{row + 1}: expected a text as {self.column!r}, found {found!r}")
+            sys.exit(f"{self.source}:{row + 1}: expected a text as {self.column!r} (--column), found {found!r}")
         return found or ""
 
     def copy(self, kept: Any) -> None:
@@ -68,6 +72,12 @@ class Parquet:
         import pyarrow.parquet as parquet
 
         self.parquet, self.file, self.target, self.column = parquet, parquet.ParquetFile(source), target, column
+        kinds = {field.name: str(field.type) for field in self.file.schema_arrow}
+        if not kinds.get(column, "").startswith(("string", "large_string", "dictionary<values=string", "null")):
+            sys.exit(
+                f"{source}: expected a column {column!r} of texts, or another that --column names, found "
+                + ", ".join(f"{name} ({kind})" for name, kind in kinds.items())
+            )
 
     def texts(self) -> Iterator[list[str]]:
         for batch in self.file.iter_batches(BATCH, columns=[self.column]):
@@ -81,20 +91,13 @@ class Parquet:
                 row += len(batch)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("input", type=pathlib.Path)
-    parser.add_argument("output", type=pathlib.Path)
-    parser.add_argument("--column", default="text")
-    parser.add_argument("--distance", type=int, default=3)
-    parser.add_argument("--features", choices=["words", "chars"], default="words")
-    given = parser.parse_args()
-    formats: dict[str, Any] = {".jsonl": JsonLines, ".parquet": Parquet}
-    if given.input.suffix not in formats or given.output.suffix != given.input.suffix:
-        parser.error("INPUT and OUTPUT must both end with .jsonl, or both with .parquet")
+FORMATS: dict[str, Any] = {".jsonl": JsonLines, ".parquet": Parquet}
+
+
+def deduplicate(given: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory(dir=given.output.resolve().parent) as folder:
         made = pathlib.Path(folder, given.output.name)
-        data = formats[given.input.suffix](given.input, made, given.column)
+        data = FORMATS[given.input.suffix](given.input, made, given.column)
         path, count = pathlib.Path(folder, "texts.store"), 0
         with sstore.Builder(path, distance=given.distance, recipe=sstore.text_recipe(given.features)) as builder:
             for texts in data.texts():
@@ -110,6 +113,25 @@ def main() -> None:
         data.copy(kept)
         os.replace(made, given.output)
     print(f"{count} texts, {int((~kept).sum())} near-duplicates removed")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("input", type=pathlib.Path)
+    parser.add_argument("output", type=pathlib.Path)
+    parser.add_argument("--column", default="text", help="the name of the column, or the key, of the texts")
+    parser.add_argument("--distance", type=int, default=3, help="in bits, up to 16")
+    parser.add_argument("--features", choices=["words", "chars"], default="words")
+    parser.add_argument("--force", action="store_true", help="replace an OUTPUT that exists")
+    given = parser.parse_args()
+    if given.input.suffix not in FORMATS or given.output.suffix != given.input.suffix:
+        parser.error("INPUT and OUTPUT must both end with .jsonl, or both with .parquet")
+    if given.output.exists() and not given.force:
+        parser.error(f"{given.output}: exists already; --force replaces it")
+    try:
+        deduplicate(given)
+    except (sstore.Error, OSError, ValueError, ImportError) as error:
+        sys.exit(f"{parser.prog}: {error}")
 
 
 if __name__ == "__main__":
