@@ -1,10 +1,13 @@
 #include "commands/text_input.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "input/input_hint.h"
 #include "input/input_source.h"
 #include "input/weight.h"
 #include "output/json.h"
@@ -97,15 +100,28 @@ void check_text_options(void *part)
 
 /* ----- files ----- */
 
+/* Refuse a folder. */
+static int check_input(const char *path)
+{
+    const int folder = strcmp(path, "-") != 0 ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    int code = EXIT_DONE;
+    if (folder >= 0 && input_hint_is_store(folder))
+        code = message_print("%s: %s", path, input_hint_of_folder(folder));
+    else if (folder >= 0)
+        code = message_print("%s: it is a folder; --recursive reads the files in it", path);
+    if (folder >= 0)
+        (void)close(folder);
+    return code;
+}
+
 int text_input_check(const text_input *self, const operands *inputs)
 {
-    struct stat info;
+    int code = EXIT_DONE;
     if (self->recursive)
-        return EXIT_DONE;
-    for (int i = 0; i < inputs->count; i++)
-        if (strcmp(inputs->items[i], "-") != 0 && stat(inputs->items[i], &info) == 0 && S_ISDIR(info.st_mode))
-            return message_print("%s: it is a folder; --recursive reads the files in it", inputs->items[i]);
-    return input_check_all(inputs->items, inputs->count, NULL);
+        return code;
+    for (int i = 0; i < inputs->count && code == EXIT_DONE; i++)
+        code = check_input(inputs->items[i]);
+    return code != EXIT_DONE ? code : input_check_all(inputs->items, inputs->count, NULL);
 }
 
 int text_input_check_output(const operands *inputs, const char *path)

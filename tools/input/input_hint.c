@@ -347,11 +347,15 @@ bool input_hint_is_number(const char *path)
     return path[0] != '\0' && path[strspn(path, "0123456789abcdefABCDEF")] == '\0';
 }
 
+bool input_hint_is_store(int fd)
+{
+    return faccessat(fd, "MANIFEST", F_OK, 0) == 0;
+}
+
 const char *input_hint_of_folder(int fd)
 {
-    return faccessat(fd, "MANIFEST", F_OK, 0) == 0
-               ? "it is a store, where an input is expected; 'sstore dump' prints its records"
-               : "it is a folder";
+    return input_hint_is_store(fd) ? "it is a store, where an input is expected; 'sstore dump' prints its records"
+                                   : "it is a folder";
 }
 
 void input_hint_of_terminal(int fd)

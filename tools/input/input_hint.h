@@ -40,6 +40,9 @@ const char *input_hint_of_no_text(const char *bytes, size_t length, bool has_zer
 /* May a name, of which there is no file, be meant as a fingerprint or id? */
 bool input_hint_is_number(const char *path);
 
+/* Is a folder, which `fd` has open, a store? */
+bool input_hint_is_store(int fd);
+
 /* The reason why a folder, which `fd` has open, is no input, and the remedy. */
 const char *input_hint_of_folder(int fd);
 

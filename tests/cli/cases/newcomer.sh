@@ -78,6 +78,8 @@ done
 exits 0 sstore fingerprint --no-comments text
 mkdir mixed && cp text page.pdf mixed
 exits 0 sstore fingerprint --no-comments --recursive mixed
+echo ff | sstore build --quiet A.store -
+exits 1 sstore fingerprint A.store
 echo "--- texts where fingerprints are expected"
 sstore fingerprint --lines text | sstore build --quiet STORE -
 exits 2 sstore query STORE "$(cat text)"
