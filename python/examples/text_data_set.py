@@ -7,7 +7,8 @@ except with --force, which replaces it; it may also be INPUT. Of each group of n
 rows that are kept are copied as they are. Texts without words are kept. The data set may be larger than memory: a byte
 for each row is held. Parquet needs pyarrow.
 
-The defaults suit long texts. For short ones, try --features chars --distance 8.
+The defaults suit texts of 200 words or more. For prose of 25 to 200 words, --distance 4 finds more. A larger distance
+may chain unlike texts into one group, so look at what is dropped. docs/settings.md has other kinds of text.
 """
 
 import argparse
