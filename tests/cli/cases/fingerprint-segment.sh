@@ -27,4 +27,4 @@ sstore fingerprint --segment pairs chinese | cmp - <(sstore fingerprint chinese)
 grep -c . pairs
 exits 2 sstore fingerprint --segment icu --features chars chinese
 exits 2 sstore fingerprint --segment words chinese
-exits 2 sstore fingerprint --segment icu --weighted chinese
+exits 2 sstore fingerprint --segment pairs --weighted chinese

@@ -10,7 +10,7 @@ sstore build --quiet WIDE <<<"$(printf '%032x' 255) 5"
 sed 's/.*\t//' records | sort -n | awk '{ print $1 "\tname " $1 }' | sstore names --from - table
 printf '{"text":"%s","name":"page %s"}\n' "some text" 1 "other words" 2 >objects
 printf '%s\t%d\n' some 1 text 2 >weights
-terminal() { script -qec "sstore $*" /dev/null </dev/null | tr -d '\r' | sed -E $'s/\x1b\\[K//g'; }
+terminal() { script -qec "sstore $* 2>/dev/null" /dev/null </dev/null | tr -d '\r' | sed -E $'s/\x1b\\[K//g'; }
 while read -r command; do
     echo "--- $command"
     plain=$(sstore $command)
