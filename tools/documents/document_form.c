@@ -53,6 +53,8 @@ bool document_form_is_object(const char *line, size_t length)
 
 char document_form_delimiter(const char *text, size_t length)
 {
+    if (length == 0) /* then the text may be NULL */
+        return ',';
     const char *end = memchr(text, '\n', length);
     const size_t header = end != NULL ? (size_t)(end - text) : length;
     return memchr(text, ';', header) != NULL && memchr(text, ',', header) == NULL ? ';' : ',';
