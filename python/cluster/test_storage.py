@@ -177,7 +177,8 @@ def test_damage(folder: SharedFolder, tmp_path: pathlib.Path, rng: np.random.Gen
         folder.open(shard, cache).records()
         stores(folder, made)
         [table] = (tmp_path / "cache").glob(f"*/{shard.folder}/*/table-00.blk")
-        table.write_bytes(changed)  # damage that is found later: the task that is repeated copies the shard
+        table.write_bytes(changed)  # damage that a query finds: the task that is repeated copies the shard
+        _open_stores.clear()  # small files are in memory once they are open
         with pytest.raises(sstore.DamagedError, match=shard.folder):
             list(query_shard(folder, made, 1, np.arange(5, dtype=np.uint64), 16))
         list(query_shard(folder, made, 1, np.arange(5, dtype=np.uint64), 16))
