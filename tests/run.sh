@@ -195,6 +195,18 @@ list_untried() { # job
     inside || tolower($0) ~ /^not tried: / || /^SKIPPED \[/ { if (!seen[$0]++) print job ": " $0 }'
 }
 
+# Prints what failed in a job, with the first lines of its output: tests of ctest and pytest, and other steps.
+list_failed() { # job
+  awk -v job="$1" '
+    /^== what failed:/ { told = 1 } # by the jobs of a bare system, whose tests are above
+    /^== FAILED/ { told = 0 }
+    told { next }
+    / Test +#[0-9]+: .*\*\*\*/ && !/\*\*\*Skipped/ { print job ": " $0; inside = 1; lines = 0; next }
+    / Test +#[0-9]+: |^ +Start +[0-9]+: |tests passed, / { inside = 0 }
+    inside { if (++lines <= 40) print; next }
+    /^(FAILED|ERROR) |^== FAILED|: FAILED in |error: / { print job ": " $0 }' "build/results/$1.log" | head -n 400
+}
+
 # The jobs bare and packages take the same bare system.
 if [[ " ${jobs[*]} " == *" bare "*" packages "* ]]; then
   export SSTORE_BARE_BASE=$PWD/build/bare/base.tar
@@ -230,7 +242,8 @@ for ((i = 0; i < ${#jobs[@]}; i++)); do # run_bare may add some
   else
     rm -rf "$results" "build/$job/figures.txt"
     mkdir -p "$results" || exit 1
-    run_job "$job" || failed+=("$job")
+    run_job "$job" &> >(tee "build/results/$job.log") || failed+=("$job")
+    wait $! # until all of it is printed
   fi
   took[$job]=$(minutes $((SECONDS - begin)))
 done
@@ -243,6 +256,8 @@ untried=$(for job in "${jobs[@]}"; do list_untried "$job"; done)
 say "not tried${untried:+:}"
 printf '%s\n' "${untried:-nothing: no test was skipped}"
 if ((${#failed[@]} > 0)); then
+  say "what failed:"
+  for job in "${failed[@]}"; do list_failed "$job"; done
   say "FAILED: ${failed[*]}, after $(minutes $SECONDS)"
   exit 1
 fi
