@@ -41,7 +41,7 @@ clusters STORE --representatives
 clusters STORE --id-table table
 dump STORE
 dump STORE --columns id,fingerprint
-scan --queries queries records
+scan --threads 1 --queries queries records
 fingerprint --no-comments --lines queries
 fingerprint --no-comments --jsonl --id-field name objects
 fingerprint --no-comments --bits 128 --margins --lines queries
