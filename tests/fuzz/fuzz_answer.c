@@ -77,8 +77,9 @@ static void check_distances(const session *self, const matches *got, uint32_t di
     }
 }
 
-/* The same query into columns, which hold the first of its sorted matches. It reads fewer ids, so it may miss
- * damage. */
+/* The same query into columns, which hold the first of its sorted matches. It reads fewer ids, so it may miss damage.
+ * It counts the others by blocks, so it may also find damage that the query did not read, or count what no block has
+ * if the ids do not fit the fingerprints. */
 static void query_columns(const session *self, uint64_t fingerprint, uint32_t distance, sstore_status wanted_status,
                           matches *wanted)
 {
@@ -90,9 +91,9 @@ static void query_columns(const session *self, uint64_t fingerprint, uint32_t di
     step_count_begin("query into columns");
     const sstore_status status = sstore_query_columns(self->cursor, fingerprint, distance, &columns, self->capacity,
                                                       &count, &error);
-    STORE_CASE_CHECK(&self->made,
-                     status == wanted_status || (status == SSTORE_OK && wanted_status == SSTORE_ERROR_DAMAGED));
-    if (wanted_status == SSTORE_OK) {
+    const bool ok = store_case_ok(&self->made, status, &error);
+    STORE_CASE_CHECK(&self->made, ok || status == SSTORE_ERROR_DAMAGED);
+    if (ok && wanted_status == SSTORE_OK && store_case_keeps(&self->made, SCANNING)) {
         STORE_CASE_CHECK(&self->made, count == wanted->count);
         add_columns(&room, count < self->capacity ? count : self->capacity, &got);
         matches_sort(wanted);
