@@ -10,7 +10,7 @@ tree_files() {
   if git -c safe.directory='*' rev-parse --is-inside-work-tree >/dev/null 2>&1; then
     git -c safe.directory='*' ls-files -co --exclude-standard -z
   else
-    find . -path ./build -prune -o -path ./.git -prune -o ! -type d -print0
+    find . \( -path ./build -o -path ./.git -o -path ./python/core \) -prune -o ! -type d -print0
   fi | while IFS= read -r -d '' path; do
     if [ -e "$path" ] || [ -L "$path" ]; then
       printf '%s\0' "$path"

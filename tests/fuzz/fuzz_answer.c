@@ -78,8 +78,8 @@ static void check_distances(const session *self, const matches *got, uint32_t di
 }
 
 /* The same query into columns, which hold the first of its sorted matches. It reads fewer ids, so it may miss damage.
- * It counts the others by blocks, so it may also find damage that the query did not read, or count what no block has
- * if the ids do not fit the fingerprints. */
+ * It counts the others by blocks. So of malformed contents it may also find damage that the query did not read; and if
+ * the ids do not fit the fingerprints, it may count what no block has. */
 static void query_columns(const session *self, uint64_t fingerprint, uint32_t distance, sstore_status wanted_status,
                           matches *wanted)
 {
@@ -91,9 +91,10 @@ static void query_columns(const session *self, uint64_t fingerprint, uint32_t di
     step_count_begin("query into columns");
     const sstore_status status = sstore_query_columns(self->cursor, fingerprint, distance, &columns, self->capacity,
                                                       &count, &error);
+    const bool ids_fit = store_case_keeps(&self->made, BROKEN_IDS);
     const bool ok = store_case_ok(&self->made, status, &error);
-    STORE_CASE_CHECK(&self->made, ok || status == SSTORE_ERROR_DAMAGED);
-    if (ok && wanted_status == SSTORE_OK && store_case_keeps(&self->made, SCANNING)) {
+    STORE_CASE_CHECK(&self->made, ok || status == wanted_status || !store_case_keeps(&self->made, BROKEN_CONTENT));
+    if (ok && wanted_status == SSTORE_OK && ids_fit) {
         STORE_CASE_CHECK(&self->made, count == wanted->count);
         add_columns(&room, count < self->capacity ? count : self->capacity, &got);
         matches_sort(wanted);
