@@ -150,9 +150,9 @@ run_bare() {
   mkdir -p build/bare
   bare_system asan release
   local status=$?
-  ((status == 125)) || return "$status"
-  echo "NOT TRIED: no bare system can be made here; the jobs asan and release run here instead" | tee build/bare/figures.txt
-  jobs+=(asan release)
+  ((status != 125)) ||
+    echo "NOT TRIED: no bare system can be made here; the jobs asan and release run here instead" | tee build/bare/figures.txt
+  return "$status"
 }
 
 run_job() {
@@ -229,7 +229,7 @@ fi
 
 failed=()
 declare -A took
-for ((i = 0; i < ${#jobs[@]}; i++)); do # run_bare may add some
+for ((i = 0; i < ${#jobs[@]}; i++)); do # bare may add some
   job=${jobs[i]}
   [ -z "${took[$job]:-}" ] || continue
   begin=$SECONDS
@@ -242,8 +242,12 @@ for ((i = 0; i < ${#jobs[@]}; i++)); do # run_bare may add some
   else
     rm -rf "$results" "build/$job/figures.txt"
     mkdir -p "$results" || exit 1
-    run_job "$job" &> >(tee "build/results/$job.log") || failed+=("$job")
-    wait $! # until all of it is printed
+    run_job "$job" 2>&1 | tee "build/results/$job.log"
+    case ${PIPESTATUS[0]} in
+      0) ;;
+      125) jobs+=(asan release) ;; # from bare
+      *) failed+=("$job") ;;
+    esac
   fi
   took[$job]=$(minutes $((SECONDS - begin)))
 done

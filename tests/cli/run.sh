@@ -24,6 +24,9 @@ ln -s "$sstore" "$folder/bin/sstore"
 (
     cd "$folder/work" || exit 1
     unset NO_COLOR
+    for descriptor in {4..63}; do # what was open outside: the first <(...) of a case is /dev/fd/63
+        eval "exec $descriptor>&-"
+    done
     export LC_ALL=C PYTHONDONTWRITEBYTECODE=1 PATH="$folder/bin:$PATH"
     exec timeout 3600 bash -c '. "$0"; . "$1"' "$library" "$case_file" </dev/null
 ) 3>&1 >"$folder/stdout" 2>"$folder/stderr"
