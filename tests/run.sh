@@ -243,9 +243,9 @@ for ((i = 0; i < ${#jobs[@]}; i++)); do # bare may add some
     rm -rf "$results" "build/$job/figures.txt"
     mkdir -p "$results" || exit 1
     run_job "$job" 2>&1 | tee "build/results/$job.log"
-    case ${PIPESTATUS[0]} in
-      0) ;;
-      125) jobs+=(asan release) ;; # from bare
+    case $job:${PIPESTATUS[0]} in
+      *:0) ;;
+      bare:125) jobs+=(asan release) ;;
       *) failed+=("$job") ;;
     esac
   fi
