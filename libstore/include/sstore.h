@@ -164,7 +164,10 @@ typedef struct sstore_open_options {
                                   cursor, would take more. Mapped pages and page tables are not counted */
 } sstore_open_options;
 
-#define SSTORE_OPEN_OPTIONS_INIT {sizeof(sstore_open_options), SSTORE_IO_AUTO, SSTORE_STRATEGY_AUTO, NULL, 0}
+#define SSTORE_OPEN_OPTIONS_INIT                                                                                       \
+    {                                                                                                                  \
+        sizeof(sstore_open_options), SSTORE_IO_AUTO, SSTORE_STRATEGY_AUTO, NULL, 0                                     \
+    }
 
 /*
  * Open the store at `path` for reading. Checks the manifest, the size and header of every file, and the whole
@@ -283,7 +286,10 @@ typedef struct sstore_match_columns {
     uint32_t *distance;
 } sstore_match_columns;
 
-#define SSTORE_MATCH_COLUMNS_INIT {sizeof(sstore_match_columns), NULL, NULL, NULL, NULL}
+#define SSTORE_MATCH_COLUMNS_INIT                                                                                      \
+    {                                                                                                                  \
+        sizeof(sstore_match_columns), NULL, NULL, NULL, NULL                                                           \
+    }
 
 /*
  * Report every record whose fingerprint is within `distance` (0 to 64) of `fingerprint`, exactly once. A fingerprint
@@ -341,7 +347,7 @@ typedef struct sstore_batch_options {
     uint32_t threads; /* 0: all that the process may use */
     sstore_progress_fn on_progress;
     void *progress_context;
-    uint64_t *block_count; /* the number of blocks that the call reads is added to it; NULL: it is not wanted. An
+    uint64_t *block_count;  /* the number of blocks that the call reads is added to it; NULL: it is not wanted. An
                               iterator adds to it whenever it answers queries, until it is freed */
     uint64_t limit;         /* report at most so many matches of each query, the first ones; 0: all. Of the ids of a
                                fingerprint, no more are read */
@@ -351,7 +357,10 @@ typedef struct sstore_batch_options {
                                from 64 MiB up */
 } sstore_batch_options;
 
-#define SSTORE_BATCH_OPTIONS_INIT {sizeof(sstore_batch_options), 0, NULL, NULL, NULL, 0, NULL, 0}
+#define SSTORE_BATCH_OPTIONS_INIT                                                                                      \
+    {                                                                                                                  \
+        sizeof(sstore_batch_options), 0, NULL, NULL, NULL, 0, NULL, 0                                                  \
+    }
 
 /*
  * Answer `count` queries on several threads. The matches come in the order of the queries, those of one query ascending
@@ -443,7 +452,10 @@ typedef struct sstore_record_columns {
     uint64_t *fingerprint, *id;
 } sstore_record_columns;
 
-#define SSTORE_RECORD_COLUMNS_INIT {sizeof(sstore_record_columns), NULL, NULL}
+#define SSTORE_RECORD_COLUMNS_INIT                                                                                     \
+    {                                                                                                                  \
+        sizeof(sstore_record_columns), NULL, NULL                                                                      \
+    }
 
 /* Report all records of a store of 64-bit fingerprints, ascending by (fingerprint, id). Errors: ARGUMENT, MEMORY, IO,
  * DAMAGED. */
@@ -475,26 +487,28 @@ typedef struct sstore_statistics {
     uint64_t next_id;        /* the id that the next record without one would get; 0 in a store without ids */
     uint64_t tables_bytes;   /* of all segments, as the next six */
     uint64_t fingerprints_bytes; /* of whole fingerprints; 0 if they have 64 bits, as the next one */
-    uint64_t ranks_bytes;    /* of the columns that lead from words to fingerprints */
-    uint64_t ids_bytes;      /* of the id columns; 0 without ids */
+    uint64_t ranks_bytes;        /* of the columns that lead from words to fingerprints */
+    uint64_t ids_bytes;          /* of the id columns; 0 without ids */
     uint64_t ids_block_count;
     uint64_t directory_bytes;
     uint64_t manifest_bytes;
-    uint64_t total_bytes;      /* of all files */
-    uint64_t memory_bytes;     /* of the open store, with one cursor: see sstore_open() */
+    uint64_t total_bytes;  /* of all files */
+    uint64_t memory_bytes; /* of the open store, with one cursor: see sstore_open() */
     uint32_t segment_count;
     uint32_t fingerprint_bits; /* 64 a word */
     uint32_t distance;         /* the k that the store was built for */
     uint32_t table_count;      /* of the largest segment, of all words, as the next two */
     uint32_t block_bytes;
     bool has_ids;
-    char plan[1536];           /* as sstore_build_options.plan takes it, written out: "16:0,16:0,16:0,16:0". Of several
+    char plan[1536];  /* as sstore_build_options.plan takes it, written out: "16:0,16:0,16:0,16:0". Of several
                                   words, for each its radius, "=" and its plan, with "; " between them; cut to fit */
-    char recipe[512];          /* how the fingerprints were made, or "". Escaped by sstore_escape(), and cut to fit */
+    char recipe[512]; /* how the fingerprints were made, or "". Escaped by sstore_escape(), and cut to fit */
 } sstore_statistics;
 
-#define SSTORE_STATISTICS_INIT \
-    {sizeof(sstore_statistics), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, false, "", ""}
+#define SSTORE_STATISTICS_INIT                                                                                         \
+    {                                                                                                                  \
+        sizeof(sstore_statistics), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, false, "", ""                 \
+    }
 
 /* Fill *statistics_out. Reads nothing from disk. Errors: ARGUMENT. */
 SSTORE_API sstore_status sstore_stat(const sstore *store, sstore_statistics *statistics_out, sstore_error *error);
@@ -520,8 +534,10 @@ typedef struct sstore_segment_statistics {
     char writer[32]; /* the program that wrote its block files: "sstore 0.1.0"; "" if it is unknown */
 } sstore_segment_statistics;
 
-#define SSTORE_SEGMENT_STATISTICS_INIT \
-    {sizeof(sstore_segment_statistics), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, false, "", "", ""}
+#define SSTORE_SEGMENT_STATISTICS_INIT                                                                                 \
+    {                                                                                                                  \
+        sizeof(sstore_segment_statistics), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, false, "", "", ""                          \
+    }
 
 /* Fill *statistics_out for segment `segment` (from 0, the oldest). Reads nothing from disk. Errors: ARGUMENT. */
 SSTORE_API sstore_status sstore_stat_segment(const sstore *store, uint32_t segment,
@@ -529,8 +545,8 @@ SSTORE_API sstore_status sstore_stat_segment(const sstore *store, uint32_t segme
 
 /* One table. Sizes are in bytes; widths are in bits. */
 typedef struct sstore_table_statistics {
-    size_t struct_size;       /* set by the caller */
-    uint64_t key_mask;        /* the key bits: bit 0 of a fingerprint is the mask's highest */
+    size_t struct_size; /* set by the caller */
+    uint64_t key_mask;  /* the key bits: bit 0 of a fingerprint is the mask's highest */
     uint64_t block_count;
     uint64_t file_bytes;                    /* header and blocks */
     uint64_t directory_bytes;               /* this table's part of the directory */
@@ -544,7 +560,10 @@ typedef struct sstore_table_statistics {
     uint32_t word;                          /* of the fingerprints, from 0, that the table has */
 } sstore_table_statistics;
 
-#define SSTORE_TABLE_STATISTICS_INIT {sizeof(sstore_table_statistics), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
+#define SSTORE_TABLE_STATISTICS_INIT                                                                                   \
+    {                                                                                                                  \
+        sizeof(sstore_table_statistics), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                                               \
+    }
 
 /* Fill *statistics_out for table `table` (from 0) of segment `segment`. The tables of several words are numbered one
  * word after the other. Reads nothing from disk. Errors: ARGUMENT. */
@@ -560,7 +579,13 @@ typedef struct sstore_table_symbols {
                                        symbol i if i is at most 31, otherwise the symbol 32 */
 } sstore_table_symbols;
 
-#define SSTORE_TABLE_SYMBOLS_INIT {sizeof(sstore_table_symbols), {0}, {0}}
+#define SSTORE_TABLE_SYMBOLS_INIT                                                                                      \
+    {                                                                                                                  \
+        sizeof(sstore_table_symbols), {0},                                                                             \
+        {                                                                                                              \
+            0                                                                                                          \
+        }                                                                                                              \
+    }
 
 /* Fill *symbols_out for table `table` of segment `segment`. Reads nothing from disk. Errors: ARGUMENT. */
 SSTORE_API sstore_status sstore_stat_symbols(const sstore *store, uint32_t segment, uint32_t table,
@@ -573,7 +598,10 @@ typedef struct sstore_block_statistics {
     uint32_t used_bytes; /* of block_bytes. The next fingerprint needs more than the others */
 } sstore_block_statistics;
 
-#define SSTORE_BLOCK_STATISTICS_INIT {sizeof(sstore_block_statistics), 0, 0}
+#define SSTORE_BLOCK_STATISTICS_INIT                                                                                   \
+    {                                                                                                                  \
+        sizeof(sstore_block_statistics), 0, 0                                                                          \
+    }
 
 /* Read block `block` (from 0) of a table, and fill *statistics_out. Errors: ARGUMENT, MEMORY, IO, DAMAGED. */
 SSTORE_API sstore_status sstore_stat_block(const sstore *store, uint32_t segment, uint32_t table, uint64_t block,
@@ -619,14 +647,17 @@ typedef struct sstore_change {
     uint64_t min_conflicting_id; /* the smallest of the conflicting ids */
     uint32_t segment_count;      /* now */
     uint32_t segment_count_before;
-    bool ids_checked;            /* see above */
-    uint64_t absent_count;       /* of a removal: given records, ids, or fingerprints without ids, of which the store
+    bool ids_checked;       /* see above */
+    uint64_t absent_count;  /* of a removal: given records, ids, or fingerprints without ids, of which the store
                                     had no record. Among very many, a repeated one may be counted more than once */
-    char damaged_file[512];      /* of an older segment, or "": the change was to be merged with it, and was published
+    char damaged_file[512]; /* of an older segment, or "": the change was to be merged with it, and was published
                                     as a segment of its own instead. Not escaped. sstore_verify() tells more */
 } sstore_change;
 
-#define SSTORE_CHANGE_INIT {sizeof(sstore_change), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, false, 0, ""}
+#define SSTORE_CHANGE_INIT                                                                                             \
+    {                                                                                                                  \
+        sizeof(sstore_change), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, false, 0, ""                                              \
+    }
 
 /*
  * Options that several calls have
@@ -656,8 +687,8 @@ typedef struct sstore_build_options {
     uint32_t distance; /* the k to build for, 0 to 16 a word; default 3 */
     uint32_t block_bytes;
     uint32_t threads;
-    bool without_ids;  /* a store without ids; given ids are ignored */
-    bool replace;      /* replace a store at the path, once the new one is complete */
+    bool without_ids; /* a store without ids; given ids are ignored */
+    bool replace;     /* replace a store at the path, once the new one is complete */
     bool ignore_free_space;
     const char *plan;
     const char *recipe;
@@ -668,12 +699,14 @@ typedef struct sstore_build_options {
     uint64_t expected_max_id;       /* approximate, of given ids; 0: they are like assigned ones */
     sstore_progress_fn on_progress;
     void *progress_context;
-    uint32_t fingerprint_bits;      /* a multiple of 64 up to 1,024; default 64. The distance may be up to 16 a word */
+    uint32_t fingerprint_bits; /* a multiple of 64 up to 1,024; default 64. The distance may be up to 16 a word */
     uint64_t wait_ms;
 } sstore_build_options;
 
-#define SSTORE_BUILD_OPTIONS_INIT \
-    {sizeof(sstore_build_options), 3, 0, 0, false, false, false, NULL, NULL, NULL, 0, 0, 0, 0, NULL, NULL, 64, 0}
+#define SSTORE_BUILD_OPTIONS_INIT                                                                                      \
+    {                                                                                                                  \
+        sizeof(sstore_build_options), 3, 0, 0, false, false, false, NULL, NULL, NULL, 0, 0, 0, 0, NULL, NULL, 64, 0    \
+    }
 
 /* Begin a store at `path`. The folder is made; with `replace`, an existing store is locked against other writers, while
  * readers continue. An empty folder is used as it is. The builder writes into a new folder inside it, which readers do
@@ -705,8 +738,10 @@ typedef struct sstore_add_options {
     uint64_t wait_ms;
 } sstore_add_options;
 
-#define SSTORE_ADD_OPTIONS_INIT \
-    {sizeof(sstore_add_options), 0, 0, false, false, NULL, NULL, NULL, 0, 0, 0, NULL, NULL, false, 0}
+#define SSTORE_ADD_OPTIONS_INIT                                                                                        \
+    {                                                                                                                  \
+        sizeof(sstore_add_options), 0, 0, false, false, NULL, NULL, NULL, 0, 0, 0, NULL, NULL, false, 0                \
+    }
 
 /*
  * How changes keep a store compact
@@ -747,7 +782,10 @@ typedef struct sstore_build_needs {
     uint64_t tmp_free_bytes; /* in its file system now */
 } sstore_build_needs;
 
-#define SSTORE_BUILD_NEEDS_INIT {sizeof(sstore_build_needs), 0, 0, 0, 0, 0}
+#define SSTORE_BUILD_NEEDS_INIT                                                                                        \
+    {                                                                                                                  \
+        sizeof(sstore_build_needs), 0, 0, 0, 0, 0                                                                      \
+    }
 
 /* The words of a fingerprint that sstore_builder_add() takes: 1 to 16. `builder` must not be NULL. */
 SSTORE_API uint32_t sstore_builder_word_count(const sstore_builder *builder);
@@ -768,8 +806,8 @@ SSTORE_API sstore_status sstore_builder_set_recipe(sstore_builder *builder, cons
  * NULL, the records of all calls are numbered from first_id on. All calls must give ids, or none, unless the store is
  * without ids. The arrays are copied.
  * Errors: ARGUMENT, MEMORY, IO. After an error only sstore_builder_abort() is allowed. */
-SSTORE_API sstore_status sstore_builder_add(sstore_builder *builder, const uint64_t *fingerprints,
-                                            const uint64_t *ids, size_t count, sstore_error *error);
+SSTORE_API sstore_status sstore_builder_add(sstore_builder *builder, const uint64_t *fingerprints, const uint64_t *ids,
+                                            size_t count, sstore_error *error);
 
 /* Leave out the next `count` ids that records without ids would get. So a caller that skips rows of its input can keep
  * the numbers of the other rows as their ids. Does nothing in a store without ids. Errors: ARGUMENT. */
@@ -811,7 +849,9 @@ typedef struct sstore_remove_options {
 } sstore_remove_options;
 
 #define SSTORE_REMOVE_OPTIONS_INIT                                                                                     \
-    {sizeof(sstore_remove_options), 0, 0, false, NULL, NULL, 0, NULL, NULL, NULL, NULL, false, 0}
+    {                                                                                                                  \
+        sizeof(sstore_remove_options), 0, 0, false, NULL, NULL, 0, NULL, NULL, NULL, NULL, false, 0                    \
+    }
 
 /* Begin to remove records from the store at `path`. sstore_remover_finish() publishes all removals together, merged
  * with the store's newest segments or as a segment of their own. Records that the store does not have are counted in
@@ -859,7 +899,10 @@ typedef struct sstore_merge_options {
     uint64_t wait_ms;
 } sstore_merge_options;
 
-#define SSTORE_MERGE_OPTIONS_INIT {sizeof(sstore_merge_options), 0, 0, false, false, NULL, NULL, 0, NULL, NULL, 0}
+#define SSTORE_MERGE_OPTIONS_INIT                                                                                      \
+    {                                                                                                                  \
+        sizeof(sstore_merge_options), 0, 0, false, false, NULL, NULL, 0, NULL, NULL, 0                                 \
+    }
 
 /*
  * Merge the stores at input_paths, such as parts that several processes or machines built, into one store at `path`. It
@@ -914,8 +957,10 @@ typedef struct sstore_compact_options {
     uint64_t wait_ms;
 } sstore_compact_options;
 
-#define SSTORE_COMPACT_OPTIONS_INIT \
-    {sizeof(sstore_compact_options), SSTORE_COMPACTION_ALL, 0, 0, false, NULL, NULL, NULL, 0, NULL, NULL, 0}
+#define SSTORE_COMPACT_OPTIONS_INIT                                                                                    \
+    {                                                                                                                  \
+        sizeof(sstore_compact_options), SSTORE_COMPACTION_ALL, 0, 0, false, NULL, NULL, NULL, 0, NULL, NULL, 0         \
+    }
 
 /*
  * Write one segment of several, without removed records, and publish the store with it. Readers that have the store
@@ -943,7 +988,10 @@ typedef struct sstore_verify_options {
     void *progress_context;
 } sstore_verify_options;
 
-#define SSTORE_VERIFY_OPTIONS_INIT {sizeof(sstore_verify_options), NULL, NULL}
+#define SSTORE_VERIFY_OPTIONS_INIT                                                                                     \
+    {                                                                                                                  \
+        sizeof(sstore_verify_options), NULL, NULL                                                                      \
+    }
 
 /*
  * Read and decode everything in the store at `path`. Cross-check tables, ids and directory against each other and
@@ -966,7 +1014,10 @@ typedef struct sstore_reindex_options {
     uint64_t wait_ms; /* see "Options that several calls have" */
 } sstore_reindex_options;
 
-#define SSTORE_REINDEX_OPTIONS_INIT {sizeof(sstore_reindex_options), false, NULL, NULL, 0}
+#define SSTORE_REINDEX_OPTIONS_INIT                                                                                    \
+    {                                                                                                                  \
+        sizeof(sstore_reindex_options), false, NULL, NULL, 0                                                           \
+    }
 
 /*
  * Rebuild, from the block files, the directories that sstore_open() cannot use: directories that are lost or damaged,
@@ -995,10 +1046,10 @@ typedef struct sstore_dedup_options {
     uint32_t distance; /* a record is new if none is within it: 0 to 16 a word, or SSTORE_OWN_DISTANCE, the default */
     uint32_t block_bytes;
     uint32_t threads;
-    bool no_compact;   /* as in sstore_add_options */
-    bool check_ids;    /* as in sstore_add_options, for all publications together */
+    bool no_compact; /* as in sstore_add_options */
+    bool check_ids;  /* as in sstore_add_options, for all publications together */
     bool ignore_free_space;
-    const char *plan;  /* as in sstore_add_options */
+    const char *plan; /* as in sstore_add_options */
     const char *recipe;
     const char *tmp_dir;
     uint64_t memory_bytes;
@@ -1012,8 +1063,10 @@ typedef struct sstore_dedup_options {
 } sstore_dedup_options;
 
 #define SSTORE_DEDUP_OPTIONS_INIT                                                                                      \
-    {sizeof(sstore_dedup_options), SSTORE_OWN_DISTANCE, 0, 0, false, false, false, NULL, NULL, NULL, 0, 0, NULL, NULL, \
-     0, 0}
+    {                                                                                                                  \
+        sizeof(sstore_dedup_options), SSTORE_OWN_DISTANCE, 0, 0, false, false, false, NULL, NULL, NULL, 0, 0, NULL,    \
+            NULL, 0, 0                                                                                                 \
+    }
 
 /* The answer for one given record. */
 typedef struct sstore_dedup_answer {
@@ -1021,9 +1074,9 @@ typedef struct sstore_dedup_answer {
     uint64_t fingerprint, id;    /* id: the given one; without, the assigned one of a new record, else 0 */
     const sstore_match *matches; /* records within the distance, ascending by (distance, fingerprint, id) */
     size_t match_count;
-    bool is_new;                 /* it was inserted; there is no match */
-    const uint64_t *words;       /* of the fingerprint */
-    uint64_t found_count;        /* the number of all records within the distance, also beyond the limit */
+    bool is_new;           /* it was inserted; there is no match */
+    const uint64_t *words; /* of the fingerprint */
+    uint64_t found_count;  /* the number of all records within the distance, also beyond the limit */
 } sstore_dedup_answer;
 
 /* Called for each record. If it stops the call, the records after this one were not processed. */
@@ -1045,8 +1098,8 @@ SSTORE_API sstore_status sstore_dedup_open(const char *path, const sstore_dedup_
  * Errors: ARGUMENT, MEMORY, IO, DAMAGED; STOPPED. After an error, the answers that on_answer got are right.
  */
 SSTORE_API sstore_status sstore_dedup_insert(sstore_dedup *dedup, const uint64_t *fingerprints, const uint64_t *ids,
-                                            size_t count, bool *is_new_out, sstore_dedup_fn on_answer, void *context,
-                                            sstore_error *error);
+                                             size_t count, bool *is_new_out, sstore_dedup_fn on_answer, void *context,
+                                             sstore_error *error);
 
 /* Publish the waiting records, durably, merged with the store's newest segments or as a segment of their own. Does
  * nothing if none wait. On failure, sstore_dedup_pending_count() tells what happened: either the records still wait and
@@ -1080,7 +1133,10 @@ typedef struct sstore_join_options {
     void *progress_context;
 } sstore_join_options;
 
-#define SSTORE_JOIN_OPTIONS_INIT {sizeof(sstore_join_options), SSTORE_OWN_DISTANCE, 0, 0, NULL, NULL, NULL}
+#define SSTORE_JOIN_OPTIONS_INIT                                                                                       \
+    {                                                                                                                  \
+        sizeof(sstore_join_options), SSTORE_OWN_DISTANCE, 0, 0, NULL, NULL, NULL                                       \
+    }
 
 /* Two records that are near each other. Ids are 0 in a store without ids. */
 typedef struct sstore_pair {
@@ -1100,7 +1156,10 @@ typedef struct sstore_pair_columns {
     uint32_t *distance;
 } sstore_pair_columns;
 
-#define SSTORE_PAIR_COLUMNS_INIT {sizeof(sstore_pair_columns), NULL, NULL, NULL, NULL, NULL}
+#define SSTORE_PAIR_COLUMNS_INIT                                                                                       \
+    {                                                                                                                  \
+        sizeof(sstore_pair_columns), NULL, NULL, NULL, NULL, NULL                                                      \
+    }
 
 /*
  * Report every pair of different records of the store within the distance, once, the lower record (by fingerprint, then
@@ -1143,7 +1202,7 @@ typedef struct sstore_cluster_record {
     uint64_t cluster;      /* clusters are numbered from 0, in the order of their smallest fingerprints */
     uint64_t cluster_size; /* its records */
     uint64_t fingerprint, id;
-    uint32_t distance;     /* from the representative */
+    uint32_t distance; /* from the representative */
     bool is_representative;
     const uint64_t *words;
 } sstore_cluster_record;
@@ -1159,7 +1218,10 @@ typedef struct sstore_cluster_columns {
     bool *is_representative;
 } sstore_cluster_columns;
 
-#define SSTORE_CLUSTER_COLUMNS_INIT {sizeof(sstore_cluster_columns), NULL, NULL, NULL, NULL, NULL, NULL}
+#define SSTORE_CLUSTER_COLUMNS_INIT                                                                                    \
+    {                                                                                                                  \
+        sizeof(sstore_cluster_columns), NULL, NULL, NULL, NULL, NULL, NULL                                             \
+    }
 
 /* As sstore_join_options, and with_singles. */
 typedef struct sstore_cluster_options {
@@ -1173,8 +1235,10 @@ typedef struct sstore_cluster_options {
     void *progress_context;
 } sstore_cluster_options;
 
-#define SSTORE_CLUSTER_OPTIONS_INIT \
-    {sizeof(sstore_cluster_options), SSTORE_OWN_DISTANCE, 0, false, 0, NULL, NULL, NULL}
+#define SSTORE_CLUSTER_OPTIONS_INIT                                                                                    \
+    {                                                                                                                  \
+        sizeof(sstore_cluster_options), SSTORE_OWN_DISTANCE, 0, false, 0, NULL, NULL, NULL                             \
+    }
 
 /*
  * Report the clusters, the connected components of the pairs within the distance. A cluster's records come together,
@@ -1229,7 +1293,10 @@ typedef struct sstore_record_join_options {
     void *progress_context;
 } sstore_record_join_options;
 
-#define SSTORE_RECORD_JOIN_OPTIONS_INIT {sizeof(sstore_record_join_options), 3, 0, false, NULL, NULL}
+#define SSTORE_RECORD_JOIN_OPTIONS_INIT                                                                                \
+    {                                                                                                                  \
+        sizeof(sstore_record_join_options), 3, 0, false, NULL, NULL                                                    \
+    }
 
 /*
  * Report each pair of different records that have equal keys in a table, but in no earlier one, and are within the
@@ -1260,7 +1327,10 @@ typedef struct sstore_components_options {
     void *progress_context;
 } sstore_components_options;
 
-#define SSTORE_COMPONENTS_OPTIONS_INIT {sizeof(sstore_components_options), 0, 0, NULL, NULL, NULL}
+#define SSTORE_COMPONENTS_OPTIONS_INIT                                                                                 \
+    {                                                                                                                  \
+        sizeof(sstore_components_options), 0, 0, NULL, NULL, NULL                                                      \
+    }
 
 /* Make an object that finds the components of edges. `options` may be NULL. One thread at a time may use it. Free it
  * with sstore_components_free(). Errors: ARGUMENT, MEMORY, IO, NOT_FOUND (no tmp_dir). */
@@ -1305,7 +1375,10 @@ typedef struct sstore_stream_options {
     uint32_t fingerprint_bits; /* a multiple of 64 up to 1,024; default 64 */
 } sstore_stream_options;
 
-#define SSTORE_STREAM_OPTIONS_INIT {sizeof(sstore_stream_options), 3, 0, 64}
+#define SSTORE_STREAM_OPTIONS_INIT                                                                                     \
+    {                                                                                                                  \
+        sizeof(sstore_stream_options), 3, 0, 64                                                                        \
+    }
 
 /*
  * Hold `count` queries (at most 2^32 - 1) in memory, in any order; equal ones are held once. The array is copied. Free
@@ -1348,7 +1421,10 @@ typedef struct sstore_collection_options {
     uint32_t fingerprint_bits; /* a multiple of 64 up to 1,024; default 64 */
 } sstore_collection_options;
 
-#define SSTORE_COLLECTION_OPTIONS_INIT {sizeof(sstore_collection_options), 0, NULL, 64}
+#define SSTORE_COLLECTION_OPTIONS_INIT                                                                                 \
+    {                                                                                                                  \
+        sizeof(sstore_collection_options), 0, NULL, 64                                                                 \
+    }
 
 /* Create a collection. Free it with sstore_collection_free(). Errors: ARGUMENT (memory_bytes is neither 0 nor at least
  * 1 MiB), MEMORY, IO, NOT_FOUND (no tmp_dir). */
@@ -1401,8 +1477,10 @@ typedef struct sstore_plan_options {
                                   each word, with equal radii. A build chooses the radii of skewed words differently */
 } sstore_plan_options;
 
-#define SSTORE_PLAN_OPTIONS_INIT \
-    {sizeof(sstore_plan_options), 3, false, 0, SSTORE_OBJECTIVE_BALANCED, 0, 0, NULL, 0, 64}
+#define SSTORE_PLAN_OPTIONS_INIT                                                                                       \
+    {                                                                                                                  \
+        sizeof(sstore_plan_options), 3, false, 0, SSTORE_OBJECTIVE_BALANCED, 0, 0, NULL, 0, 64                         \
+    }
 
 /* The expected cost of a plan. Counts and times are those of one query without a match, at the plan's distance. A match
  * takes up to two more reads. */

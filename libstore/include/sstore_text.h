@@ -82,7 +82,10 @@ typedef struct sstore_text_result {
     const uint64_t *words;   /* all words of the fingerprint, until the next call with this fingerprinter */
 } sstore_text_result;
 
-#define SSTORE_TEXT_RESULT_INIT {sizeof(sstore_text_result), 0, 0, 0, 0, NULL}
+#define SSTORE_TEXT_RESULT_INIT                                                                                        \
+    {                                                                                                                  \
+        sizeof(sstore_text_result), 0, 0, 0, 0, NULL                                                                   \
+    }
 
 /* Errors: as sstore_fingerprint_text(), but for the bits. */
 SSTORE_API sstore_status sstore_fingerprinter_create(const sstore_text_options *options,
@@ -166,7 +169,10 @@ typedef struct sstore_frequency_summary {
     uint64_t error_bound;   /* a count may be too low by at most this; 0: nothing was forgotten */
 } sstore_frequency_summary;
 
-#define SSTORE_FREQUENCY_SUMMARY_INIT {sizeof(sstore_frequency_summary), 0, 0, 0}
+#define SSTORE_FREQUENCY_SUMMARY_INIT                                                                                  \
+    {                                                                                                                  \
+        sizeof(sstore_frequency_summary), 0, 0, 0                                                                      \
+    }
 
 /* `options` say how the features that are added are found; the table records it, and a lexicon in them is only used
  * during this call. `memory_bytes`: the limit; 0: 1 GiB; at least 1 MiB. Errors: ARGUMENT, MEMORY, UNSUPPORTED. */

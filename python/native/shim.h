@@ -28,11 +28,11 @@ int sspy_watch_progress(void *context, const sstore_progress *progress);
 /* The answer to one query, in memory that grows and is used again. */
 typedef struct sspy_answer {
     sstore_error error;
-    uint64_t count;    /* of all matches, also beyond the limit */
+    uint64_t count; /* of all matches, also beyond the limit */
     uint64_t capacity;
-    uint32_t words;    /* of a fingerprint; set by the caller */
-    char *bytes;       /* fingerprints, then ids, then distances: 8 * words + 12 bytes a match */
-    char *columns[3];  /* of the library: room for `capacity` matches */
+    uint32_t words;   /* of a fingerprint; set by the caller */
+    char *bytes;      /* fingerprints, then ids, then distances: 8 * words + 12 bytes a match */
+    char *columns[3]; /* of the library: room for `capacity` matches */
 } sspy_answer;
 
 /* Query, or find the nearest, and pack the first `limit` matches, or all if it is 0. Returns their number; -1: the error
@@ -52,7 +52,7 @@ typedef struct sspy_columns {
     uint64_t count, capacity; /* rows */
     bool done;                /* there are no more */
     uint32_t column_count;
-    uint32_t widths[6];       /* bytes of a value */
+    uint32_t widths[6]; /* bytes of a value */
     void *columns[6];
 } sspy_columns;
 
@@ -137,6 +137,7 @@ int sspy_fingerprint_texts(const char *data, const int64_t *offsets, size_t begi
 
 /* The sign that rows mean something else, by which the command doubts them too (core/tools/input/input_doubt.h); NULL:
  * there is none. `ids` may be NULL. Fingerprints of `words` words have `own_bits` bits, and zeros behind them. */
-const char *sspy_sign(const uint64_t *fingerprints, const uint64_t *ids, size_t count, uint32_t words, uint32_t own_bits);
+const char *sspy_sign(const uint64_t *fingerprints, const uint64_t *ids, size_t count, uint32_t words,
+                      uint32_t own_bits);
 
 #endif

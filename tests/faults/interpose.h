@@ -18,19 +18,19 @@ typedef enum system_call_kind {
     CALL_ALLOCATE, /* malloc, calloc, realloc, aligned_alloc, posix_memalign */
     CALL_THREAD,   /* pthread_create */
     CALL_MAP,
-    CALL_OPEN,     /* also that of folders, and creating files */
+    CALL_OPEN, /* also that of folders, and creating files */
     CALL_READ,
     CALL_WRITE,
-    CALL_SYNC,     /* of a file or a folder */
+    CALL_SYNC, /* of a file or a folder */
     CALL_RESIZE,
     CALL_RENAME,
-    CALL_LINK,     /* a second name for a file */
+    CALL_LINK, /* a second name for a file */
     CALL_MAKE_FOLDER,
-    CALL_REMOVE,   /* a file or a folder */
+    CALL_REMOVE, /* a file or a folder */
     CALL_CLOSE,
-    CALL_LIST,     /* fdopendir and readdir */
-    CALL_LOCK,     /* flock */
-    CALL_OTHER,    /* fcntl, memfd_create */
+    CALL_LIST,  /* fdopendir and readdir */
+    CALL_LOCK,  /* flock */
+    CALL_OTHER, /* fcntl, memfd_create */
     CALL_KINDS
 } system_call_kind;
 

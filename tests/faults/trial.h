@@ -11,16 +11,15 @@
 /* The refused calls: those of some kinds, from the `at`-th on. */
 typedef struct fault {
     const char *name;
-    unsigned kinds; /* a mask, 1 << system_call_kind */
-    int error;      /* errno; 0: reads and writes are cut short instead */
+    unsigned kinds;       /* a mask, 1 << system_call_kind */
+    int error;            /* errno; 0: reads and writes are cut short instead */
     sstore_status status; /* that failures must have */
-    bool for_good;  /* not once, but from then on */
-    bool creating;  /* of opening, only the creation of files */
+    bool for_good;        /* not once, but from then on */
+    bool creating;        /* of opening, only the creation of files */
 } fault;
 
 #define KIND(kind) (1u << (kind))
-#define ALL_FILE_KINDS                                                                                                 \
-    (KIND(CALL_KINDS) - 1u - KIND(CALL_ALLOCATE) - KIND(CALL_THREAD))
+#define ALL_FILE_KINDS (KIND(CALL_KINDS) - 1u - KIND(CALL_ALLOCATE) - KIND(CALL_THREAD))
 
 /* Operations, and faults to try. */
 typedef struct trials {

@@ -47,8 +47,7 @@ static bool initializers_are_right(void)
            table_statistics.struct_size == sizeof(sstore_table_statistics) &&
            table_symbols.struct_size == sizeof(sstore_table_symbols) &&
            block_statistics.struct_size == sizeof(sstore_block_statistics) &&
-           change.struct_size == sizeof(sstore_change) &&
-           build_options.struct_size == sizeof(sstore_build_options) &&
+           change.struct_size == sizeof(sstore_change) && build_options.struct_size == sizeof(sstore_build_options) &&
            add_options.struct_size == sizeof(sstore_add_options) &&
            build_needs.struct_size == sizeof(sstore_build_needs) &&
            remove_options.struct_size == sizeof(sstore_remove_options) &&

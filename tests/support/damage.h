@@ -32,8 +32,8 @@ typedef struct damage_store {
     file_list files;
     file_bytes *contents;
     size_t total_bytes;
-    uint64_t pair_count; /* of near records */
-    uint64_t cases;      /* damages; verify found each of them */
+    uint64_t pair_count;                               /* of near records */
+    uint64_t cases;                                    /* damages; verify found each of them */
     uint64_t trials, open_errors, query_errors, right; /* trials: a damage and a way of reading */
 } damage_store;
 

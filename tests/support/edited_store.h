@@ -16,7 +16,7 @@
 #define EDITED_SHAPES 8u
 #define EDITED_MAX_WORDS 3u
 #define EDITED_MAX_SEGMENTS 40u
-#define EDITED_MAX_FILES 65u                /* block files of a segment */
+#define EDITED_MAX_FILES 65u               /* block files of a segment */
 #define EDITED_IDS (EDITED_MAX_FILES - 1u) /* that of the ids, among them */
 
 /* An array of the directory. */

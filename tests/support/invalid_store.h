@@ -12,41 +12,41 @@
 /* What can be wrong with a store. */
 typedef enum defect_kind {
     DEFECT_NONE,
-    DEFECT_EQUAL_NEIGHBOURS,   /* consecutive fingerprints are equal: in table 0, or in all tables */
-    DEFECT_DESCENDING,         /* two fingerprints of a table are exchanged */
-    DEFECT_KEY,                /* the directory has another key for a block: of a table, or of the ids */
-    DEFECT_FIRST_RANK,         /* the directory has another first rank for a block */
-    DEFECT_RECORD_COUNT,       /* the manifest and the headers have another number of records */
-    DEFECT_DISTINCT_COUNT,     /* ... of fingerprints */
-    DEFECT_BLOCK_COUNT,        /* a file repeats its first blocks, or lacks its last ones */
-    DEFECT_H_COUNTS,           /* a table's header has other statistics */
-    DEFECT_IDS_ORDER,          /* an id has another value, so that those of a fingerprint need not ascend */
-    DEFECT_IDS_REPEATED,       /* an id is the one before it */
-    DEFECT_RANK_SKIPPED,       /* from some record on ranks are higher by one, so that a fingerprint has no id */
-    DEFECT_RANK_REPEATED,      /* from some record on ranks are lower by one */
+    DEFECT_EQUAL_NEIGHBOURS,    /* consecutive fingerprints are equal: in table 0, or in all tables */
+    DEFECT_DESCENDING,          /* two fingerprints of a table are exchanged */
+    DEFECT_KEY,                 /* the directory has another key for a block: of a table, or of the ids */
+    DEFECT_FIRST_RANK,          /* the directory has another first rank for a block */
+    DEFECT_RECORD_COUNT,        /* the manifest and the headers have another number of records */
+    DEFECT_DISTINCT_COUNT,      /* ... of fingerprints */
+    DEFECT_BLOCK_COUNT,         /* a file repeats its first blocks, or lacks its last ones */
+    DEFECT_H_COUNTS,            /* a table's header has other statistics */
+    DEFECT_IDS_ORDER,           /* an id has another value, so that those of a fingerprint need not ascend */
+    DEFECT_IDS_REPEATED,        /* an id is the one before it */
+    DEFECT_RANK_SKIPPED,        /* from some record on ranks are higher by one, so that a fingerprint has no id */
+    DEFECT_RANK_REPEATED,       /* from some record on ranks are lower by one */
     DEFECT_RECORDS_ADDED_AGAIN, /* segments add records that the store already has */
-    DEFECT_RECORDS_NOT_THERE,  /* segments remove records that the store does not have */
-    DEFECT_OTHER_TABLE_LESS,   /* a table other than 0 lacks a fingerprint; its count is unchanged */
-    DEFECT_OTHER_TABLE_MORE,   /* ... has one more */
-    DEFECT_OTHER_TABLE_OTHER,  /* ... has another one in place of one */
-    DEFECT_SLOW_PLAN,          /* a plan of 64 bit groups for distance 16: complete, but slow to prove and to name */
-    DEFECT_KEY_MASK,           /* a table's key bits are others */
+    DEFECT_RECORDS_NOT_THERE,   /* segments remove records that the store does not have */
+    DEFECT_OTHER_TABLE_LESS,    /* a table other than 0 lacks a fingerprint; its count is unchanged */
+    DEFECT_OTHER_TABLE_MORE,    /* ... has one more */
+    DEFECT_OTHER_TABLE_OTHER,   /* ... has another one in place of one */
+    DEFECT_SLOW_PLAN,           /* a plan of 64 bit groups for distance 16: complete, but slow to prove and to name */
+    DEFECT_KEY_MASK,            /* a table's key bits are others */
     DEFECT_RADIUS,
-    DEFECT_COLUMN,             /* the width of the column, in the manifest and the headers */
+    DEFECT_COLUMN, /* the width of the column, in the manifest and the headers */
     DEFECT_BLOCK_BYTES,
-    DEFECT_KIND,               /* a segment adds instead of removing, or removes instead of adding */
+    DEFECT_KIND, /* a segment adds instead of removing, or removes instead of adding */
     DEFECT_DISTANCE,
-    DEFECT_CODE,               /* the code in a table's header is not the one of its blocks */
-    DEFECT_IDS_FLAGS,          /* a block of the ids has other flags */
-    DEFECT_BYTE,               /* a byte of a block is changed */
+    DEFECT_CODE,      /* the code in a table's header is not the one of its blocks */
+    DEFECT_IDS_FLAGS, /* a block of the ids has other flags */
+    DEFECT_BYTE,      /* a byte of a block is changed */
     DEFECT_CONTENT_SUM,
     DEFECT_NEXT_ID,
-    DEFECT_SHORT_BLOCK,        /* a block ends although the next fingerprint or record fits */
-    DEFECT_LOWERS_EXCHANGED,   /* two fingerprints of a table have exchanged their lower halves */
-    DEFECT_EQUAL_UPPERS,       /* a fingerprint has the previous one's upper half, and a lower half not above its */
-    DEFECT_BEGIN,              /* a group of a block begins at another byte */
-    DEFECT_GROUP_KEY,          /* a group has another key */
-    DEFECT_KEY_SHIFT,          /* the groups of a block have keys of another width */
+    DEFECT_SHORT_BLOCK,      /* a block ends although the next fingerprint or record fits */
+    DEFECT_LOWERS_EXCHANGED, /* two fingerprints of a table have exchanged their lower halves */
+    DEFECT_EQUAL_UPPERS,     /* a fingerprint has the previous one's upper half, and a lower half not above its */
+    DEFECT_BEGIN,            /* a group of a block begins at another byte */
+    DEFECT_GROUP_KEY,        /* a group has another key */
+    DEFECT_KEY_SHIFT,        /* the groups of a block have keys of another width */
     DEFECT_KINDS
 } defect_kind;
 

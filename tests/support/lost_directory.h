@@ -8,8 +8,8 @@
 
 typedef enum directory_loss {
     LOSS_GONE,
-    LOSS_BIT,    /* one is flipped */
-    LOSS_CUT,    /* its end is missing */
+    LOSS_BIT, /* one is flipped */
+    LOSS_CUT, /* its end is missing */
     LOSS_EMPTY,
     LOSS_LONGER,
     LOSS_OTHER,  /* other bytes, as many */

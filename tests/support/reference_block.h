@@ -16,7 +16,7 @@
 /* A canonical code by its lengths: 0, or 1 to 11 bits for each symbol. */
 typedef struct reference_code {
     uint8_t symbols[REFERENCE_SYMBOLS]; /* those that have a code, by (length, symbol) */
-    uint32_t counts[12];           /* how many have codes of each length */
+    uint32_t counts[12];                /* how many have codes of each length */
 } reference_code;
 
 void reference_code_init(reference_code *code, const uint8_t lengths[REFERENCE_SYMBOLS]);

@@ -51,7 +51,7 @@ typedef struct reference_store {
     bool malformed; /* some table's block cannot be decoded; readers may decode it to anything */
     uint32_t distance, segment_count;
     reference_segment segments[EDITED_MAX_SEGMENTS];
-    oracle truth; /* the store's records; only if `broken` has no bit of BROKEN_CONTENT */
+    oracle truth;                     /* the store's records; only if `broken` has no bit of BROKEN_CONTENT */
     reference_list fingerprints, ids; /* of all tables and id columns of adding segments: sorted, each once */
 } reference_store;
 

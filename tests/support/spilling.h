@@ -12,8 +12,8 @@ typedef struct spilling {
     const char *store, *other; /* stores that are joined or merged */
     const char *target;        /* the store that is written */
     const char *tmp_dir, *plan;
-    uint32_t threads, distance;     /* the distance of joins */
-    uint64_t collection_bytes; /* the memory of a collection */
+    uint32_t threads, distance; /* the distance of joins */
+    uint64_t collection_bytes;  /* the memory of a collection */
 } spilling;
 
 typedef sstore_status spilling_call(const spilling *how, sstore_error *error);

@@ -79,7 +79,10 @@ typedef struct ss_field {
     uint16_t at, in_struct, bytes, width;
 } ss_field;
 
-#define SS_FIELD(at, type, member, width) {at, offsetof(type, member), sizeof(((type *)NULL)->member), width}
+#define SS_FIELD(at, type, member, width)                                                                              \
+    {                                                                                                                  \
+        at, offsetof(type, member), sizeof(((type *)NULL)->member), width                                              \
+    }
 
 static inline void ss_fields_store(const ss_field *fields, size_t count, const void *from, uint8_t *to)
 {

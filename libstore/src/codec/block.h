@@ -146,13 +146,13 @@ static inline uint32_t ss_block_find_lower(const ss_block *block, uint32_t group
 /* A search of some groups for fingerprints within `distance` of `query` whose lower halves are within `lower_distance`
  * of the query's. */
 typedef struct ss_near {
-    const uint64_t *decoded;        /* all fingerprints of the block; NULL: groups with near lower halves are decoded */
+    const uint64_t *decoded; /* all fingerprints of the block; NULL: groups with near lower halves are decoded */
     uint64_t query;
     uint32_t distance, lower_distance;
     uint32_t group, end;            /* groups `group` to end - 1 are still to be searched */
     bool any;                       /* for ss_checked_block_find_near(): something was found; false at the start */
     uint64_t last;                  /* for the same: the last fingerprint that was found */
-    uint64_t mask;                 /* a bit set of the group's fingerprints: the found ones, or those to compare */
+    uint64_t mask;                  /* a bit set of the group's fingerprints: the found ones, or those to compare */
     const uint64_t *values;         /* the group's fingerprints up to the last one found */
     uint64_t buffer[SS_GROUP_SIZE]; /* for `values` */
 } ss_near;

@@ -20,8 +20,8 @@
 #define SS_GROUP_PAIRS 1024u /* the maximum that is delivered at once */
 #define SS_GROUP_TILE 2048u  /* values compared at once; they fit into the L1 cache */
 #define SS_GROUP_MAX_DEPTH 8u
-#define SS_GROUP_MAX_PARTS 17u /* k + 1, for the largest k */
-#define SS_GROUP_PART_BITS 12u /* that values are partitioned by at once, at most */
+#define SS_GROUP_MAX_PARTS 17u                        /* k + 1, for the largest k */
+#define SS_GROUP_PART_BITS 12u                        /* that values are partitioned by at once, at most */
 #define SS_GROUP_MAX_EXCEPT (SS_GROUP_MAX_PARTS * 4u) /* of the caller's masks */
 #define SS_GROUP_MAX_MASKS (SS_GROUP_MAX_PARTS * SS_GROUP_MAX_DEPTH + SS_GROUP_MAX_EXCEPT)
 

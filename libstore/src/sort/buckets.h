@@ -21,12 +21,12 @@ typedef struct ss_chunk_pool {
     pthread_mutex_t lock; /* guards all below but next[] and the chunks themselves */
     size_t chunk_bytes;   /* a power of two; chunks are aligned to it */
     uint32_t slab_chunks, max_chunks;
-    uint32_t made;        /* chunks that were ever taken */
-    uint32_t taken;       /* chunks in use */
-    uint32_t free_chunk;  /* the first returned chunk; linked by next[] */
-    void **slabs;         /* as allocated */
-    uint8_t **bases;      /* the first chunk of each slab */
-    uint32_t *next;       /* links a chunk to another one of the same list: free chunks, or a bucket's */
+    uint32_t made;       /* chunks that were ever taken */
+    uint32_t taken;      /* chunks in use */
+    uint32_t free_chunk; /* the first returned chunk; linked by next[] */
+    void **slabs;        /* as allocated */
+    uint8_t **bases;     /* the first chunk of each slab */
+    uint32_t *next;      /* links a chunk to another one of the same list: free chunks, or a bucket's */
 } ss_chunk_pool;
 
 /* Open a pool of at most `bytes`, in chunks of `chunk_bytes`; at least one chunk. MEMORY. */
@@ -85,8 +85,8 @@ typedef struct ss_buckets {
     ss_spill_file *spill;
     uint32_t item_words;
     size_t item_bytes, margin_bytes; /* set by ss_buckets_open(): of an item, and before the first one of a chunk */
-    uint32_t word;         /* the one that chooses the bucket */
-    uint32_t shift, count; /* the bucket is (word >> shift) % count; count is a power of two */
+    uint32_t word;                   /* the one that chooses the bucket */
+    uint32_t shift, count;           /* the bucket is (word >> shift) % count; count is a power of two */
     uint32_t writer_count;
     ss_bucket_writer *writers;
     struct ss_buckets *next; /* for the owner's use */

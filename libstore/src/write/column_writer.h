@@ -24,10 +24,10 @@ typedef struct ss_column_writer {
     uint32_t number, block_bytes;
     ss_code *code; /* NULL: the id column */
     ss_array_writer keys, ranks;
-    uint64_t block_count;    /* reserved */
-    uint64_t count;          /* items so far, with those that are carried */
-    uint64_t last;           /* the last fingerprint of them */
-    uint64_t next_rank;      /* of the first record that is not in a block yet, if it starts one */
+    uint64_t block_count; /* reserved */
+    uint64_t count;       /* items so far, with those that are carried */
+    uint64_t last;        /* the last fingerprint of them */
+    uint64_t next_rank;   /* of the first record that is not in a block yet, if it starts one */
     uint32_t carried_count;
     uint64_t *carried;
     uint8_t *carried_marks;
@@ -39,7 +39,7 @@ typedef struct ss_column_piece {
     size_t first, count; /* items[first .. first + count - 1] are the piece and what was carried into it */
     uint64_t *items;
     uint8_t *marks;
-    uint8_t *output; /* encoded blocks */
+    uint8_t *output;                   /* encoded blocks */
     uint64_t first_block, block_count; /* reserved */
     uint64_t first_rank;               /* of the first record, if it starts one */
 } ss_column_piece;

@@ -48,11 +48,11 @@ typedef struct ss_segment_writer {
     const ss_dir *tmp_dir; /* for spilled items */
     uint32_t words;        /* of a fingerprint; if there are several, row_writer.h is used */
     bool has_ids;
-    uint32_t kind;         /* ss_segment_kind, or ss_word_index_kind() */
+    uint32_t kind; /* ss_segment_kind, or ss_word_index_kind() */
     ss_sort_memory memory;
-    ss_chunk_pool *pool;   /* for items in memory */
-    const ss_plan *plan;   /* NULL: chosen from the fingerprints */
-    double other_bytes;    /* of a word index: what else the store takes for each word; weighs in the choice */
+    ss_chunk_pool *pool; /* for items in memory */
+    const ss_plan *plan; /* NULL: chosen from the fingerprints */
+    double other_bytes;  /* of a word index: what else the store takes for each word; weighs in the choice */
     /* With several words, of the word indexes: */
     const char *plan_name; /* of each word's plan; NULL: chosen */
     uint32_t max_radius;   /* that it is complete for */
