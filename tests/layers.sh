@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Checks rules of the tree that a compiler does not: which file may include which header, what the library's messages
-# speak of, that Linux-only code is in one file, that file names are unique and lines have at most 120 columns, and
-# that the functions and files of CONTRIBUTING.md's tour, the tests that scripts and documents name, and a test of each source exist. With the built
+# speak of, that Linux-only code is in one file, that file names are unique, and that the functions and files of
+# CONTRIBUTING.md's tour, the tests that scripts and documents name, and a test of each source exist. With the built
 # library, it also checks that a folder uses functions of lower folders alone, whoever declares them.
 #   tests/layers.sh [PROJECT [LIBSSTORE.A]]
 # Prints each breach as FILE:LINE: reason, and exits 1 if there is one.
@@ -98,10 +98,6 @@ done < <(includes libstore tools bench)
 while read -r file line _ header; do
   [[ $header == *.c ]] && breach "$file:$line" "a .c file is not included"
 done < <(includes libstore tools bench tests)
-
-while IFS=: read -r file line; do
-  breach "$file:$line" "the line has more than 120 columns"
-done < <(find libstore tools bench tests examples -name '*.[ch]' -exec awk 'length > 120 {print FILENAME ":" FNR}' {} +)
 
 # The library does not know the command's options, and base not the files of a store.
 while IFS=: read -r file line _; do

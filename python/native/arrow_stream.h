@@ -1,6 +1,6 @@
 /*
- * arrow_stream.h - those callbacks of Arrow streams that Python cannot make alone. Included after Python.h by the C source
- * that cffi makes.
+ * arrow_stream.h - those callbacks of Arrow streams that Python cannot make alone. Included after Python.h by the C
+ * source that cffi makes.
  */
 #ifndef SSPY_ARROW_STREAM_H
 #define SSPY_ARROW_STREAM_H
@@ -13,8 +13,9 @@ static const char *last_error(struct ArrowArrayStream *stream)
     return state->message;
 }
 
-/* A reader may be freed while an exception is pending, when no code in Python may run; so the exception is set aside. A
- * reader makes an error of its own of Ctrl-C, so the signal is repeated: any code in Python before would have taken it. */
+/* A reader may be freed while an exception is pending, when no code in Python may run; so the exception is set aside.
+ * A reader makes an error of its own of Ctrl-C, so the signal is repeated: any code in Python before would have taken
+ * it. */
 static void release_stream(struct ArrowArrayStream *stream)
 {
     sspy_stream_state *state = stream->private_data;

@@ -35,8 +35,8 @@ typedef struct sspy_answer {
     char *columns[3]; /* of the library: room for `capacity` matches */
 } sspy_answer;
 
-/* Query, or find the nearest, and pack the first `limit` matches, or all if it is 0. Returns their number; -1: the error
- * is filled. */
+/* Query, or find the nearest, and pack the first `limit` matches, or all if it is 0. Returns their number; -1: the
+ * error is filled. */
 int64_t sspy_query(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance, bool nearest, uint64_t limit,
                    sspy_answer *answer);
 /* The same for fingerprints of answer->words words. */
@@ -66,8 +66,8 @@ int sspy_fill(sspy_kind kind, void *iterator, sspy_columns *columns, uint64_t ma
 /* Feed a stream matcher, and append the matches: query, fingerprint, id, distance. */
 int sspy_stream_feed(sstore_stream_matcher *matcher, const uint64_t *fingerprints, const uint64_t *ids, size_t count,
                      sspy_columns *columns, sstore_error *error);
-/* An sstore_absent_fn: appends the id to the first column of `context`, an sspy_columns. Stops the call only if memory is
- * out. */
+/* An sstore_absent_fn: appends the id to the first column of `context`, an sspy_columns. Stops the call only if memory
+ * is out. */
 int sspy_keep_absent(void *context, uint64_t id);
 /* Insert records that are new. `is_new` has `count` elements. If `columns` is not NULL, `new_ids` also has as many, and
  * gets the ids of new records, and the matches of the others are appended: query (`first_index` plus the index of the
@@ -128,8 +128,8 @@ typedef struct sspy_stream_state {
 
 /* ----- texts ----- */
 
-/* Fingerprint the texts begin .. end - 1: text i is the bytes offsets[i] .. offsets[i + 1] - 1 of `data`. The options must
- * say how many bits a fingerprint has; each is as many words. */
+/* Fingerprint the texts begin .. end - 1: text i is the bytes offsets[i] .. offsets[i + 1] - 1 of `data`. The options
+ * must say how many bits a fingerprint has; each is as many words. */
 int sspy_fingerprint_texts(const char *data, const int64_t *offsets, size_t begin, size_t end,
                            const sstore_text_options *options, uint64_t *fingerprints, sstore_error *error);
 

@@ -52,7 +52,8 @@ int main(int argc, char **argv)
     std::vector<sstore_match> matches;
     sstore_batch_options batch_options = SSTORE_BATCH_OPTIONS_INIT;
     batch_options.threads = 1;
-    if (sstore_query_batch(store.get(), fingerprints.data(), 1, 3, &batch_options, collect, &matches, &error) != SSTORE_OK)
+    if (sstore_query_batch(store.get(), fingerprints.data(), 1, 3, &batch_options, collect, &matches, &error) !=
+        SSTORE_OK)
         return fail("query", error);
     std::cout << matches.size() << " matches\n";
     return matches.size() == 2 && matches[0].id == 0 && matches[1].id == 1 ? 0 : 1;

@@ -11,7 +11,7 @@ for word in dedup Dedupe search create index info find delete list simhash; do
     exits 2 sstore $word
 done
 exits 2 sstore help dedup
-exits 2 sstore "" 
+exits 2 sstore ""
 exits 2 sstore "del rm"
 echo "--- options"
 exits 2 sstore query --cuont STORE 1
