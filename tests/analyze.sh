@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# Looks for bugs without running anything, with three analysers, and installs what of them is missing:
+# Looks for bugs without running anything, with three analysers, checks the layout of all files, and installs what of
+# these programs is missing:
 #   gcc          -fanalyzer, over the library and the command
 #   clang-tidy   with the checks of .clang-tidy, clang's own analyser among them, over everything; tests/.clang-tidy
 #                says which checks leave the tests out
 #   cppcheck     over everything, without what tests/cppcheck.suppressions explains
-#   tests/analyze.sh [gcc] [clang-tidy] [cppcheck]      only those; without any, all
+#   format       clang-format, over everything: tests/format.sh
+#   tests/analyze.sh [gcc] [clang-tidy] [cppcheck] [format]      only those; without any, all
 # There is nothing to find with the versions of Debian 12 (gcc 12, clang 14, cppcheck 2.10); others may see more, or
 # what is not there. Exits other than 0 if there are findings.
 set -u
@@ -16,12 +18,12 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 tools=()
 for argument in "$@"; do
   case $argument in
-    gcc | clang-tidy | cppcheck) tools+=("$argument") ;;
+    gcc | clang-tidy | cppcheck | format) tools+=("$argument") ;;
     -h | --help) sed -n '2,/^set/s/^# \{0,1\}//p' tests/analyze.sh; exit 0 ;;
     *) echo "tests/analyze.sh: unknown argument '$argument'; see --help" >&2; exit 2 ;;
   esac
 done
-((${#tools[@]} > 0)) || tools=(gcc clang-tidy cppcheck)
+((${#tools[@]} > 0)) || tools=(gcc clang-tidy cppcheck format)
 
 say() { printf '\n== %s\n' "$*"; }
 
@@ -30,6 +32,7 @@ say() { printf '\n== %s\n' "$*"; }
 need_command gcc gcc
 need_command clang clang
 need_command clang-tidy clang-tidy
+need_command clang-format clang-format
 need_command cppcheck cppcheck
 need_libraries
 install_missing
@@ -100,6 +103,18 @@ run_cppcheck() {
     --template='{file}:{line}: {severity}: {message} [{id}]' --error-exitcode=1 >"$build/cppcheck.log" 2>&1
   status=$?
   conclude cppcheck "$status" "$(files_in 'libstore|tools|bench|tests' | wc -l)" . $((SECONDS - begin))
+}
+
+run_format() {
+  local begin=$SECONDS status
+  say "format"
+  tests/format.sh >"$build/format.log" 2>&1
+  status=$?
+  if ((status == 77)); then # the summary is where tests/run.sh finds what was not tried
+    summary+=("NOT TRIED: $(<"$build/format.log")")
+    return
+  fi
+  conclude format "$status" "$(sed -n 's/^figure: files //p' "$build/format.log")" ': error: ' $((SECONDS - begin))
 }
 
 for tool in "${tools[@]}"; do

@@ -11,7 +11,7 @@
 #              processor
 #   packages   builds the Debian packages and the Docker image, and uses them in a bare Debian system: tests/bare.sh
 #              --packages. Beside other jobs it runs after python, since it mostly waits. Needs root.
-#   analyze    looks for bugs without running anything: tests/analyze.sh
+#   analyze    looks for bugs without running anything, and checks the layout of all files: tests/analyze.sh
 #   bare       README's commands and the jobs asan and release in a bare Debian system: tests/bare.sh. Needs root.
 #              If no such system can be made, this is reported, and asan and release run here instead.
 #   tests/run.sh [--long] [JOB...]      without a JOB: asan and release; all: bare and all others
@@ -51,8 +51,8 @@ longest='^(property\.(same_matches|query_property|word_joins|dedup_words|words)|
 longest+='|install\.static|browser\.pages|format\.(decoder|golden|fingerprint)|unit\.(components|group_join|row_joins|sorter|table_join)|(cli|corrupt|page)\..*)$'
 # Tests that would take long with a sanitizer and gain little from it: they count files, watch where files are, read what
 # a power cut left (the code of which others run), mostly run Python, only compute with numbers, or mostly start the
-# command. full and release run them.
-unsanitized='^(limits\.descriptors|browser\.pages|page\..*|faults\.(file_locations|power_cut)|format\.(vectors|wide|id_table|fingerprint)|unit\.(planner|cost)'
+# command. full and release run them. analyze checks the format.
+unsanitized='^(tidy\.format|limits\.descriptors|browser\.pages|page\..*|faults\.(file_locations|power_cut)|format\.(vectors|wide|id_table|fingerprint)|unit\.(planner|cost)'
 unsanitized+='|cli\.(output-every|build-compressed|build-text-shapes|build-options|build-plans|build-distance|build-deterministic|query-same'
 unsanitized+='|query-brute-force|query-input|wide-build|wide-query|dump-format|interchange|help|man|plan|examples|cluster))$'
 
