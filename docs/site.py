@@ -53,7 +53,12 @@ MENU = {
         ("Test stores", "format-spec/vectors/README.md"),
         ("Second decoder", "format-spec/decoder/README.md"),
     ],
-    "Project": [("Contributing", "CONTRIBUTING.md"), ("Changelog", "CHANGELOG.md")],
+    "Project": [
+        ("Contributing", "CONTRIBUTING.md"),
+        ("Where to add something", "docs/adding.md"),
+        ("Dependencies and packages", "packaging/README.md"),
+        ("Changelog", "CHANGELOG.md"),
+    ],
 }
 
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Checks rules of the tree that a compiler does not: which file may include which header, what the library's messages
 # speak of, that Linux-only code is in one file, that file names are unique, and that the functions and files of
-# CONTRIBUTING.md's tour, the tests that scripts and documents name, and a test of each source exist. With the built
-# library, it also checks that a folder uses functions of lower folders alone, whoever declares them.
+# CONTRIBUTING.md's tour and of docs/adding.md, the tests that scripts and documents name, and a test of each source exist.
+# With the built library, it also checks that a folder uses functions of lower folders alone, whoever declares them.
 #   tests/layers.sh [PROJECT [LIBSSTORE.A]]
 # Prints each breach as FILE:LINE: reason, and exits 1 if there is one.
 set -u
@@ -158,9 +158,9 @@ done < <(grep -oE '`[a-z]+/[a-z_]+\.c`: `[a-z_]+\(\)`' CONTRIBUTING.md | sed -E 
 paths=0
 while read -r path; do
   paths=$((paths + 1))
-  compgen -G "${path//NAME/*}" >/dev/null || breach CONTRIBUTING.md "where to add: there is no $path"
-done < <(sed -n '/^Where to add something:/,/^## /p' CONTRIBUTING.md | grep -oE '`[a-z]+/[^` ]*' | tr -d '`')
-((paths > 0)) || breach CONTRIBUTING.md "there is no table 'Where to add something'"
+  compgen -G "${path//NAME/*}" >/dev/null || breach docs/adding.md "there is no $path"
+done < <(sed '/^## /,$d' docs/adding.md | grep -oE '`[a-z]+/[^` ]*' | tr -d '`')
+((paths > 0)) || breach docs/adding.md "it names no file"
 
 # The map of tests/README.md has a test for each source: one of its name, or a row that names the source.
 while read -r file; do
@@ -192,7 +192,7 @@ while IFS=: read -r file line found; do
     [[ $name == NAME || $name == md || $name == @(c|py|h|sh) ]] || test_exists "$kind" "$name" ||
       breach "$file:$line" "there is no test $kind.$name"
   done
-done < <(grep -noP "$named_tests" tests/*.sh tests/README.md tests/CMakeLists.txt CONTRIBUTING.md SECURITY.md docs/*.md)
+done < <(grep -noP "$named_tests" tests/*.sh tests/README.md tests/CMakeLists.txt CONTRIBUTING.md SECURITY.md packaging/README.md docs/*.md)
 
 while read -r name; do
   breach "$name" "two files have this name: $(find libstore tools bench tests -name "$name" -print | tr '\n' ' ')"
