@@ -21,7 +21,7 @@ typedef struct build_request {
     const char *data, *path, *ids;
     uint64_t record_count, seed, threads, distance, block_bytes, bits;
     size_t words; /* of a fingerprint */
-    sstore_build_options options;
+    sstore_write_options options;
 } build_request;
 
 #define MAX_PHASES 256u
@@ -145,7 +145,7 @@ int main(int argc, char **argv)
         request.record_count = bench_dataset_count(&set);
         bench_dataset_close(&set);
     }
-    request.options = (sstore_build_options)SSTORE_BUILD_OPTIONS_INIT;
+    request.options = (sstore_write_options)SSTORE_WRITE_OPTIONS_INIT;
     request.options.plan = plan;
     request.options.fingerprint_bits = (uint32_t)request.bits;
     request.options.distance = (uint32_t)request.distance;

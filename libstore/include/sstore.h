@@ -70,6 +70,7 @@ extern "C" {
 #define SSTORE_MAX_WORDS 16            /* of a fingerprint */
 #define SSTORE_MAX_DISTANCE 64         /* a word: between two fingerprints, and of a query */
 #define SSTORE_MAX_BUILD_DISTANCE 16   /* a word: of a store; also of deduplication, joins and stream matchers */
+#define SSTORE_DEFAULT_DISTANCE 3      /* of a new store */
 #define SSTORE_OWN_DISTANCE UINT32_MAX /* in options: the store's own distance; of two stores, the smaller one */
 
 /* The version of the library at run time: as text, such as "0.1.0", in static storage; and as SSTORE_VERSION_NUMBER. */
@@ -500,7 +501,7 @@ typedef struct sstore_statistics {
     uint32_t table_count;      /* of the largest segment, of all words, as the next two */
     uint32_t block_bytes;
     bool has_ids;
-    char plan[1536];  /* as sstore_build_options.plan takes it, written out: "16:0,16:0,16:0,16:0". Of several
+    char plan[1536];  /* as sstore_write_options.plan takes it, written out: "16:0,16:0,16:0,16:0". Of several
                                   words, for each its radius, "=" and its plan, with "; " between them; cut to fit */
     char recipe[512]; /* how the fingerprints were made, or "". Escaped by sstore_escape(), and cut to fit */
 } sstore_statistics;
@@ -659,53 +660,79 @@ typedef struct sstore_change {
         sizeof(sstore_change), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, false, 0, ""                                              \
     }
 
+/* Called for each id to remove of which the store has no record. The ids ascend among those that are looked up
+ * together. Returns 0 to continue; anything else stops the call with STOPPED. */
+typedef int (*sstore_absent_fn)(void *context, uint64_t id);
+
 /*
- * Options that several calls have
- *  - plan: NULL or "auto": chosen as by sstore_plan(), from the fingerprints. Otherwise "20", "16", "10", "4", "3", "2"
- *    or "1" (tables of the named plans for k = 3), "BcC" such as "5c2" (B bit groups, a table for each choice of
- *    C), "BcC/BcC" such as "4c1/4c1" (the other bits are split again), or "bits:radius,..." such as "24:1,20:0,20:0"
- *    (disjoint bit groups of together at most 64 bits). Other numbers alone, such as "8", are refused. With several
- *    words, each word has a plan of this name; "22,21,21" gets the radii that the word needs.
- *  - memory_bytes: what the call may take in all, including up to 12 MiB of the process that calls it. 0: 1 GiB. The
- *    limit is enforced from 64 MiB up. Smaller values (minimum 1 MiB) may be exceeded.
- *  - tmp_dir: a folder for items that do not fit in memory, in files without names that nobody else can open. NULL: the
- *    store's folder.
- *  - block_bytes: the size of a block, a power of two from 256 to 65,536. 0: 4,096 for a new store; the store's own if
- *    one is changed.
- *  - threads: 0: all that the process may use.
- *  - recipe: how the fingerprints are made: text without control characters, at most 4,096 bytes. A new store keeps it
- *    in its manifest. A call that changes a store fails with RECIPE unless the store has exactly this recipe. NULL:
- *    unknown, or any.
- *  - ignore_free_space: begin even if the disk seems too small.
- *  - on_progress: gets the progress of the call, or of the finish of a builder. NULL: no reports.
- *  - wait_ms: only one call at a time can write to a store. If another one does, also in another process, wait so many
- *    milliseconds for it, then fail with BUSY. 0: fail at once. UINT64_MAX: wait until it ends. While a call waits,
- *    on_progress gets the phase "waiting", about 20 times a second, and can stop it (STOPPED).
+ * The options of all calls that write a store: build, add, remove, merge, shard, compact and dedup. A call reads those
+ * that its line names, and the first group; it ignores the others. The texts are copied.
+ *
+ *   build, sstore_builder_create():         plan, recipe, distance, fingerprint_bits, without_ids, replace, first_id,
+ *                                           expected_record_count, expected_max_id
+ *   add, sstore_builder_create_addition():  plan, recipe, no_compact, check_ids, expected_record_count, expected_max_id
+ *   remove, sstore_remover_create():        recipe, no_compact, on_absent
+ *   merge and shard:                        plan, replace
+ *   compact:                                plan, recipe
+ *   dedup, sstore_dedup_open():             plan, recipe, distance, no_compact, check_ids, publish_every, limit
  */
-typedef struct sstore_build_options {
+typedef struct sstore_write_options {
     size_t struct_size;
-    uint32_t distance; /* the k to build for, 0 to 16 a word; default 3 */
-    uint32_t block_bytes;
-    uint32_t threads;
-    bool without_ids; /* a store without ids; given ids are ignored */
-    bool replace;     /* replace a store at the path, once the new one is complete */
-    bool ignore_free_space;
-    const char *plan;
-    const char *recipe;
-    const char *tmp_dir;
-    uint64_t memory_bytes;
-    uint64_t first_id;              /* the id of the first record without one. Merged parts need different ones */
+
+    /* ----- all calls ----- */
+    uint32_t block_bytes;   /* the size of a block, a power of two from 256 to 65,536. 0: 4,096 for a new store; the
+                               store's own if one is changed */
+    uint32_t threads;       /* 0: all that the process may use */
+    uint64_t memory_bytes;  /* what the call may take in all, including up to 12 MiB of the process that calls it. 0:
+                               1 GiB. The limit is enforced from 64 MiB up. Smaller values (minimum 1 MiB) may be
+                               exceeded */
+    const char *tmp_dir;    /* a folder for items that do not fit in memory, in files without names that nobody else
+                               can open. NULL: the store's folder */
+    bool ignore_free_space; /* begin even if the disk seems too small */
+    uint64_t wait_ms;       /* only one call at a time can write to a store. If another one does, also in another
+                               process, wait so many milliseconds for it, then fail with BUSY. 0: fail at once.
+                               UINT64_MAX: wait until it ends. While a call waits, on_progress gets the phase
+                               "waiting", about 20 times a second, and can stop it (STOPPED) */
+    sstore_progress_fn on_progress; /* gets the progress of the call, or of the finish of a builder; of dedup, that of
+                                       publications and of the queries for many records at once. NULL: no reports */
+    void *progress_context;
+
+    /* ----- the form of the store ----- */
+    const char *plan;   /* NULL or "auto": chosen as by sstore_plan(), from the fingerprints; if a store is changed that
+                         was built with a given plan, that one. Otherwise "20", "16", "10", "4", "3", "2" or "1" (tables
+                         of the named plans for k = 3), "BcC" such as "5c2" (B bit groups, a table for each choice of
+                         C), "BcC/BcC" such as "4c1/4c1" (the other bits are split again), or "bits:radius,..." such as
+                         "24:1,20:0,20:0" (disjoint bit groups of together at most 64 bits). Other numbers alone, such
+                         as "8", are refused. With several words, each word has a plan of this name; "22,21,21" gets the
+                         radii that the word needs */
+    const char *recipe; /* how the fingerprints are made: text without control characters, at most 4,096 bytes. A new
+                           store keeps it in its manifest. A call that changes a store fails with RECIPE unless the
+                           store has exactly this recipe. NULL: unknown, or any */
+    uint32_t distance;  /* build: the k to build for, 0 to 16 a word; dedup: a record is new if none is within it.
+                           SSTORE_OWN_DISTANCE: the store's own; of a new store SSTORE_DEFAULT_DISTANCE */
+    uint32_t fingerprint_bits; /* a multiple of 64 up to 1,024 */
+    bool without_ids;          /* a store without ids; given ids are ignored */
+    bool replace;              /* replace a store at the path, once the new one is complete */
+
+    /* ----- records ----- */
+    bool no_compact;   /* leave the segments of the store as they are: see "How changes keep a store compact" */
+    bool check_ids;    /* fill conflict_count, min_conflicting_id and ids_checked of sstore_change; of dedup, for all
+                          publications together */
+    uint64_t first_id; /* the id of the first record without one. Merged parts need different ones */
     uint64_t expected_record_count; /* approximate; 0: unknown. See sstore_builder_needs() */
     uint64_t expected_max_id;       /* approximate, of given ids; 0: they are like assigned ones */
-    sstore_progress_fn on_progress;
-    void *progress_context;
-    uint32_t fingerprint_bits; /* a multiple of 64 up to 1,024; default 64. The distance may be up to 16 a word */
-    uint64_t wait_ms;
-} sstore_build_options;
+    sstore_absent_fn on_absent;     /* or NULL */
+    void *absent_context;
+    uint64_t publish_every; /* publish after this many new records, or as many as fit in an eighth of the memory: of
+                               512 MiB 1.5 to 2 million of 64 bits, or 0.2 to 0.4 million of 256; 0: only the latter;
+                               UINT64_MAX: only at sstore_dedup_publish(), whatever memory that takes */
+    uint64_t limit;         /* report at most so many matches of each record, the first ones; 0: all */
+} sstore_write_options;
 
-#define SSTORE_BUILD_OPTIONS_INIT                                                                                      \
+#define SSTORE_WRITE_OPTIONS_INIT                                                                                      \
     {                                                                                                                  \
-        sizeof(sstore_build_options), 3, 0, 0, false, false, false, NULL, NULL, NULL, 0, 0, 0, 0, NULL, NULL, 64, 0    \
+        sizeof(sstore_write_options), 0, 0, 0, NULL, false, 0, NULL, NULL, NULL, NULL, SSTORE_OWN_DISTANCE, 64, false, \
+            false, false, false, 0, 0, 0, NULL, NULL, 0, 0                                                             \
     }
 
 /* Begin a store at `path`. The folder is made; with `replace`, an existing store is locked against other writers, while
@@ -716,32 +743,8 @@ typedef struct sstore_build_options {
  * Errors: ARGUMENT (an option out of range; a plan that would miss a pair within the distance, with an example),
  * MEMORY, IO (with ENOSPC: too little free space), EXISTS (a store, the remains of one, or a folder with other things
  * in it), BUSY, NOT_FOUND (no tmp_dir). */
-SSTORE_API sstore_status sstore_builder_create(const char *path, const sstore_build_options *options,
+SSTORE_API sstore_status sstore_builder_create(const char *path, const sstore_write_options *options,
                                                sstore_builder **builder_out, sstore_error *error);
-
-/* See "Options that several calls have". */
-typedef struct sstore_add_options {
-    size_t struct_size;
-    uint32_t block_bytes;
-    uint32_t threads;
-    bool check_ids; /* fill conflict_count, min_conflicting_id and ids_checked of sstore_change */
-    bool ignore_free_space;
-    const char *plan; /* of the new segment. NULL or "auto": the store's if it was built with a given one, otherwise
-                         chosen */
-    const char *recipe;
-    const char *tmp_dir;
-    uint64_t memory_bytes;
-    uint64_t expected_record_count, expected_max_id; /* as in sstore_build_options */
-    sstore_progress_fn on_progress;
-    void *progress_context;
-    bool no_compact; /* leave the segments of the store as they are: see "How changes keep a store compact" */
-    uint64_t wait_ms;
-} sstore_add_options;
-
-#define SSTORE_ADD_OPTIONS_INIT                                                                                        \
-    {                                                                                                                  \
-        sizeof(sstore_add_options), 0, 0, false, false, NULL, NULL, NULL, 0, 0, 0, NULL, NULL, false, 0                \
-    }
 
 /*
  * How changes keep a store compact
@@ -769,7 +772,7 @@ typedef struct sstore_add_options {
  * sstore_builder_create() and sstore_open().
  * Errors: as sstore_builder_create(); NOT_FOUND if there is no store; DAMAGED, UNSUPPORTED, RECIPE; BUSY if another
  * process is writing to it. */
-SSTORE_API sstore_status sstore_builder_create_addition(const char *path, const sstore_add_options *options,
+SSTORE_API sstore_status sstore_builder_create_addition(const char *path, const sstore_write_options *options,
                                                         sstore_builder **builder_out, sstore_error *error);
 
 /* The disk space that a build needs, in bytes. */
@@ -827,38 +830,12 @@ SSTORE_API void sstore_builder_abort(sstore_builder *builder);
 
 typedef struct sstore_remover sstore_remover;
 
-/* Called for each id to remove of which the store has no record. The ids ascend among those that are looked up
- * together. Returns 0 to continue; anything else stops the call with STOPPED. */
-typedef int (*sstore_absent_fn)(void *context, uint64_t id);
-
-/* See "Options that several calls have". */
-typedef struct sstore_remove_options {
-    size_t struct_size;
-    uint32_t block_bytes;
-    uint32_t threads;
-    bool ignore_free_space;
-    const char *recipe;
-    const char *tmp_dir;
-    uint64_t memory_bytes;
-    sstore_progress_fn on_progress;
-    void *progress_context;
-    sstore_absent_fn on_absent; /* or NULL */
-    void *absent_context;
-    bool no_compact; /* as in sstore_add_options */
-    uint64_t wait_ms;
-} sstore_remove_options;
-
-#define SSTORE_REMOVE_OPTIONS_INIT                                                                                     \
-    {                                                                                                                  \
-        sizeof(sstore_remove_options), 0, 0, false, NULL, NULL, 0, NULL, NULL, NULL, NULL, false, 0                    \
-    }
-
 /* Begin to remove records from the store at `path`. sstore_remover_finish() publishes all removals together, merged
  * with the store's newest segments or as a segment of their own. Records that the store does not have are counted in
  * absent_count, and are no error. Removed records of segments that stay take space until sstore_compact().
  * The remover is freed by sstore_remover_finish() or sstore_remover_abort(). Memory, descriptors and errors: as
  * sstore_builder_create_addition(). */
-SSTORE_API sstore_status sstore_remover_create(const char *path, const sstore_remove_options *options,
+SSTORE_API sstore_status sstore_remover_create(const char *path, const sstore_write_options *options,
                                                sstore_remover **remover_out, sstore_error *error);
 
 /* The words of a fingerprint of the store: 1 to 16. `remover` must not be NULL. */
@@ -884,26 +861,6 @@ SSTORE_API void sstore_remover_abort(sstore_remover *remover);
 
 /* ===== Rewriting stores ===== */
 
-/* See "Options that several calls have". */
-typedef struct sstore_merge_options {
-    size_t struct_size;
-    uint32_t block_bytes;
-    uint32_t threads;
-    bool replace; /* as in sstore_build_options */
-    bool ignore_free_space;
-    const char *plan;
-    const char *tmp_dir;
-    uint64_t memory_bytes;
-    sstore_progress_fn on_progress;
-    void *progress_context;
-    uint64_t wait_ms;
-} sstore_merge_options;
-
-#define SSTORE_MERGE_OPTIONS_INIT                                                                                      \
-    {                                                                                                                  \
-        sizeof(sstore_merge_options), 0, 0, false, false, NULL, NULL, 0, NULL, NULL, 0                                 \
-    }
-
 /*
  * Merge the stores at input_paths, such as parts that several processes or machines built, into one store at `path`. It
  * holds each of their records once. The inputs must be for the same distance, all with ids or all without (else
@@ -916,7 +873,7 @@ typedef struct sstore_merge_options {
  * Errors: as sstore_open(), sstore_builder_create() and sstore_builder_finish().
  */
 SSTORE_API sstore_status sstore_merge(const char *path, const char *const *input_paths, size_t input_count,
-                                      const sstore_merge_options *options, sstore_change *change_out,
+                                      const sstore_write_options *options, sstore_change *change_out,
                                       sstore_error *error);
 
 /* Write one shard of the store at input_path into a store at `path`. A fingerprint's shard, from 0, is the upper 32
@@ -924,7 +881,7 @@ SSTORE_API sstore_status sstore_merge(const char *path, const char *const *input
  * exactly one shard. Near-duplicates may be in different ones, so a query must search all shards. Otherwise as
  * sstore_merge(). */
 SSTORE_API sstore_status sstore_shard(const char *path, const char *input_path, uint32_t shard, uint32_t shard_count,
-                                      const sstore_merge_options *options, sstore_change *change_out,
+                                      const sstore_write_options *options, sstore_change *change_out,
                                       sstore_error *error);
 
 /* Set shards_out to the shard of each of `count` fingerprints of `words` words, as sstore_shard() defines it: to divide
@@ -941,27 +898,6 @@ SSTORE_API sstore_status sstore_shard_numbers(const uint64_t *fingerprints, uint
  */
 typedef enum sstore_compaction { SSTORE_COMPACTION_ALL = 0, SSTORE_COMPACTION_TIERS = 1 } sstore_compaction;
 
-/* See "Options that several calls have". */
-typedef struct sstore_compact_options {
-    size_t struct_size;
-    sstore_compaction scope;
-    uint32_t block_bytes;
-    uint32_t threads;
-    bool ignore_free_space;
-    const char *plan; /* as in sstore_add_options */
-    const char *recipe;
-    const char *tmp_dir;
-    uint64_t memory_bytes;
-    sstore_progress_fn on_progress;
-    void *progress_context;
-    uint64_t wait_ms;
-} sstore_compact_options;
-
-#define SSTORE_COMPACT_OPTIONS_INIT                                                                                    \
-    {                                                                                                                  \
-        sizeof(sstore_compact_options), SSTORE_COMPACTION_ALL, 0, 0, false, NULL, NULL, NULL, 0, NULL, NULL, 0         \
-    }
-
 /*
  * Write one segment of several, without removed records, and publish the store with it. Readers that have the store
  * open keep their state. After all segments were compacted, with equal plan and block size, block and id files are byte
@@ -973,7 +909,7 @@ typedef struct sstore_compact_options {
  * addition to the old ones. `change_out` may be NULL.
  * Errors: as sstore_builder_create_addition() and sstore_builder_finish().
  */
-SSTORE_API sstore_status sstore_compact(const char *path, const sstore_compact_options *options,
+SSTORE_API sstore_status sstore_compact(const char *path, sstore_compaction scope, const sstore_write_options *options,
                                         sstore_change *change_out, sstore_error *error);
 
 /* ===== Verification and repair ===== */
@@ -1011,7 +947,7 @@ typedef struct sstore_reindex_options {
     bool all; /* rebuild all directories, also those that can be used */
     sstore_progress_fn on_progress;
     void *progress_context;
-    uint64_t wait_ms; /* see "Options that several calls have" */
+    uint64_t wait_ms; /* as in sstore_write_options */
 } sstore_reindex_options;
 
 #define SSTORE_REINDEX_OPTIONS_INIT                                                                                    \
@@ -1040,34 +976,6 @@ SSTORE_API sstore_status sstore_reindex(const char *path, const sstore_reindex_o
 
 typedef struct sstore_dedup sstore_dedup;
 
-/* See "Options that several calls have". */
-typedef struct sstore_dedup_options {
-    size_t struct_size;
-    uint32_t distance; /* a record is new if none is within it: 0 to 16 a word, or SSTORE_OWN_DISTANCE, the default */
-    uint32_t block_bytes;
-    uint32_t threads;
-    bool no_compact; /* as in sstore_add_options */
-    bool check_ids;  /* as in sstore_add_options, for all publications together */
-    bool ignore_free_space;
-    const char *plan; /* as in sstore_add_options */
-    const char *recipe;
-    const char *tmp_dir;
-    uint64_t memory_bytes;
-    uint64_t publish_every; /* publish after this many new records, or as many as fit in an eighth of the memory: of
-                               512 MiB 1.5 to 2 million of 64 bits, or 0.2 to 0.4 million of 256; 0: only the latter;
-                               UINT64_MAX: only at sstore_dedup_publish(), whatever memory that takes */
-    sstore_progress_fn on_progress; /* of publications, and of the queries for many records at once */
-    void *progress_context;
-    uint64_t limit; /* report at most so many matches of each record, the first ones; 0: all */
-    uint64_t wait_ms;
-} sstore_dedup_options;
-
-#define SSTORE_DEDUP_OPTIONS_INIT                                                                                      \
-    {                                                                                                                  \
-        sizeof(sstore_dedup_options), SSTORE_OWN_DISTANCE, 0, 0, false, false, false, NULL, NULL, NULL, 0, 0, NULL,    \
-            NULL, 0, 0                                                                                                 \
-    }
-
 /* The answer for one given record. */
 typedef struct sstore_dedup_answer {
     uint64_t index;              /* in the call's arrays */
@@ -1084,7 +992,7 @@ typedef int (*sstore_dedup_fn)(void *context, const sstore_dedup_answer *answer)
 
 /* Begin to deduplicate into the existing store at `path`. No other process can write to it until sstore_dedup_close(),
  * which frees the handle. Errors: as sstore_builder_create_addition() and sstore_open(). */
-SSTORE_API sstore_status sstore_dedup_open(const char *path, const sstore_dedup_options *options,
+SSTORE_API sstore_status sstore_dedup_open(const char *path, const sstore_write_options *options,
                                            sstore_dedup **dedup_out, sstore_error *error);
 
 /*
@@ -1415,7 +1323,7 @@ typedef struct sstore_collection sstore_collection;
 
 typedef struct sstore_collection_options {
     size_t struct_size;
-    uint64_t memory_bytes; /* see "Options that several calls have" */
+    uint64_t memory_bytes; /* as in sstore_write_options */
     const char *tmp_dir;   /* for matches that do not fit in memory, 8 bytes and 16 a word each; NULL: the folder that
                               TMPDIR names, or without it the working folder */
     uint32_t fingerprint_bits; /* a multiple of 64 up to 1,024; default 64 */
@@ -1501,7 +1409,7 @@ typedef struct sstore_plan_estimate {
     bool is_full_scan; /* a full scan costs less than the probes; the numbers are those of a full scan */
     bool is_useful;    /* no plan with fewer tables is as fast */
     bool is_chosen;    /* the plan for the objective */
-    char plan[512];    /* as sstore_build_options.plan takes it */
+    char plan[512];    /* as sstore_write_options.plan takes it */
     char reason[512];  /* why the chosen plan was chosen, in a sentence; "" for the others */
 } sstore_plan_estimate;
 

@@ -134,7 +134,7 @@ static void test_blocks_of_another_store(void **state)
     char saved[256];
     snprintf(saved, sizeof saved, "%s", scratch_path("another"));
     data_set other = store.data;
-    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     const size_t changed = find_changeable(&other);
     other.ids[changed]++;
     options.block_bytes = 256;

@@ -43,7 +43,7 @@ static void test_results_of_stat(void **state)
 static void test_messages(void **state)
 {
     sstore_open_options options = SSTORE_OPEN_OPTIONS_INIT;
-    sstore_add_options add = SSTORE_ADD_OPTIONS_INIT;
+    sstore_write_options add = SSTORE_WRITE_OPTIONS_INIT;
     sstore *left, *right;
     sstore_builder *builder;
     sstore_error error;
@@ -65,7 +65,7 @@ static void test_messages(void **state)
 
 static int make_stores(void **state)
 {
-    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     data_set set;
     rng random = rng_seeded(1);
     snprintf(plain, sizeof plain, "%s", scratch_path("plain"));

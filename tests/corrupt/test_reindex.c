@@ -349,7 +349,7 @@ static void check_shape(const shape *of, uint64_t seed)
     data_set data;
     rng random = rng_seeded(seed);
     sstore_error error = {.status = SSTORE_OK};
-    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     testing_doing("%zu records, %s, plan %s, blocks of %" PRIu32, of->count, data_ids_name(of->ids), of->plan,
                   of->block_bytes);
     data_make(&random, DATA_UNIFORM, of->ids, of->count, of->count < 10000, &data);
@@ -399,7 +399,7 @@ static void test_equal_segments(void **state)
     rng random = rng_seeded(run_seed);
     oracle truth;
     sstore_error error = {.status = SSTORE_OK};
-    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     snprintf(path, sizeof path, "%s", scratch_path("twice"));
     data_make(&random, DATA_CLUSTERED, DATA_IDS, 500, true, &data);
     oracle_make(&data, &truth);

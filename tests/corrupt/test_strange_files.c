@@ -161,9 +161,9 @@ static uint64_t check_all_ways(const char *path, const char *reason)
     check_refused(add_one(&error), &error, path, reason);
     if (strstr(path, "directory") != NULL || (strstr(path, "table-") != NULL && strstr(path, "table-00") == NULL))
         return ways + 2; /* calls that read all records in order need none of these */
-    sstore_compact_options options = SSTORE_COMPACT_OPTIONS_INIT;
+    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     options.block_bytes = 512; /* other than the store's, so that there is something to do */
-    check_refused(sstore_compact(store, &options, NULL, &error), &error, path, reason);
+    check_refused(sstore_compact(store, SSTORE_COMPACTION_ALL, &options, NULL, &error), &error, path, reason);
     const char *inputs[] = {store};
     check_refused(sstore_merge(merged, inputs, 1, NULL, NULL, &error), &error, path, reason);
     assert_false(scratch_exists(merged));
@@ -261,12 +261,12 @@ static void test_names_of_leftovers(void **state)
     }
     snprintf(link, sizeof link, "%s/MANIFEST.new", store);
     assert_int_equal(symlink(file, link), 0);
-    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     options.replace = true;
     store_must_build(store, &options, &set);
-    sstore_compact_options compact = SSTORE_COMPACT_OPTIONS_INIT;
+    sstore_write_options compact = SSTORE_WRITE_OPTIONS_INIT;
     compact.block_bytes = 512;
-    assert_ok(sstore_compact(store, &compact, NULL, &error), &error);
+    assert_ok(sstore_compact(store, SSTORE_COMPACTION_ALL, &compact, NULL, &error), &error);
     assert_ok(sstore_verify(store, NULL, NULL, NULL, &error), &error);
     file_bytes content = file_load(file);
     assert_int_equal(content.size, 8);

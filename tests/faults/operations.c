@@ -15,9 +15,9 @@
 #define QUERIES 8u
 #define SPILLED_RECORDS 90000u /* more than sorters have with the minimum memory */
 
-static sstore_build_options build_options(uint32_t threads)
+static sstore_write_options build_options(uint32_t threads)
 {
-    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     options.block_bytes = 256;
     options.memory_bytes = 1 << 20;
     options.threads = threads;
@@ -38,21 +38,21 @@ static sstore_join_options join_options(uint32_t threads)
 
 static sstore_status build(const operation *self, uint32_t threads, sstore_error *error)
 {
-    const sstore_build_options options = build_options(threads);
+    const sstore_write_options options = build_options(threads);
     return store_build(self->path, &options, &self->first, 0, error);
 }
 
 static sstore_status replace(const operation *self, uint32_t threads, sstore_error *error)
 {
-    sstore_build_options options = build_options(threads);
+    sstore_write_options options = build_options(threads);
     options.replace = true;
     return store_build(self->path, &options, &self->second, 50, error);
 }
 
 static sstore_status add(const operation *self, uint32_t threads, sstore_error *error)
 {
-    const sstore_build_options as_built = build_options(threads);
-    sstore_add_options options = options_to_add(&as_built);
+    const sstore_write_options as_built = build_options(threads);
+    sstore_write_options options = options_to_add(&as_built);
     options.no_compact = !self->merges;
     return store_add(self->path, &options, self->second.fingerprints, self->second.ids, self->second.count, NULL,
                      error);
@@ -60,16 +60,16 @@ static sstore_status add(const operation *self, uint32_t threads, sstore_error *
 
 static sstore_status take_out(const operation *self, uint32_t threads, sstore_error *error)
 {
-    const sstore_build_options as_built = build_options(threads);
-    sstore_remove_options options = options_to_remove(&as_built);
+    const sstore_write_options as_built = build_options(threads);
+    sstore_write_options options = options_to_remove(&as_built);
     options.no_compact = !self->merges;
     return store_remove(self->path, &options, self->first.fingerprints, self->first.ids, REMOVED, NULL, error);
 }
 
 static sstore_status take_out_ids(const operation *self, uint32_t threads, sstore_error *error)
 {
-    const sstore_build_options as_built = build_options(threads);
-    const sstore_remove_options options = options_to_remove(&as_built);
+    const sstore_write_options as_built = build_options(threads);
+    const sstore_write_options options = options_to_remove(&as_built);
     sstore_remover *remover;
     sstore_status status = sstore_remover_create(self->path, &options, &remover, error);
     if (status != SSTORE_OK)
@@ -83,9 +83,9 @@ static sstore_status take_out_ids(const operation *self, uint32_t threads, sstor
 
 static sstore_status compact(const operation *self, uint32_t threads, sstore_error *error)
 {
-    const sstore_build_options as_built = build_options(threads);
-    const sstore_compact_options options = options_to_compact(&as_built);
-    return sstore_compact(self->path, &options, NULL, error);
+    const sstore_write_options as_built = build_options(threads);
+    const sstore_write_options options = options_to_compact(&as_built);
+    return sstore_compact(self->path, SSTORE_COMPACTION_ALL, &options, NULL, error);
 }
 
 static sstore_status reindex(const operation *self, uint32_t threads, sstore_error *error)
@@ -100,8 +100,8 @@ static int take_answer(void *context, const sstore_dedup_answer *answer)
 
 static sstore_status take_in(const operation *self, uint32_t threads, sstore_error *error)
 {
-    const sstore_build_options as_built = build_options(threads);
-    sstore_dedup_options options = options_to_dedup(&as_built);
+    const sstore_write_options as_built = build_options(threads);
+    sstore_write_options options = options_to_dedup(&as_built);
     sstore_dedup *dedup;
     options.distance = 0;
     options.no_compact = !self->merges;

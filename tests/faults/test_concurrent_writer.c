@@ -318,7 +318,7 @@ static void lock_folder(void)
 
 static sstore_status build(moment *at, sstore_error *error)
 {
-    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     options.memory_bytes = 1 << 20;
     options.plan = "2";
     begin(at);

@@ -319,11 +319,12 @@ static void test_read_only_file_system(void **state)
     for (size_t i = 1; i < JOBS; i++) {
         if (jobs[i].reads || jobs[i].call == spilling_merge)
             continue;
-        sstore_compact_options options = SSTORE_COMPACT_OPTIONS_INIT;
+        sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
         options.block_bytes = 512; /* so that compacting has something to do */
         interpose_begin(&hooks);
-        const sstore_status refused = jobs[i].call == spilling_compact ? sstore_compact(target, &options, NULL, &error)
-                                                                       : run(jobs[i].call, &few, &error);
+        const sstore_status refused = jobs[i].call == spilling_compact
+                                          ? sstore_compact(target, SSTORE_COMPACTION_ALL, &options, NULL, &error)
+                                          : run(jobs[i].call, &few, &error);
         interpose_end();
         assert_status(refused, SSTORE_ERROR_IO, &error);
         assert_int_equal(error.system_errno, EROFS);

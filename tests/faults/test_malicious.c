@@ -361,7 +361,7 @@ static edited_store make_many_ids(size_t few, size_t others, uint64_t id_step, b
 {
     const size_t count = MANY_IDS + others;
     data_set set = {.kind = DATA_EQUAL, .id_kind = DATA_IDS, .count = count};
-    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     sstore_error error;
     set.fingerprints = test_calloc(count, sizeof *set.fingerprints);
     set.ids = test_calloc(count, sizeof *set.ids);
@@ -375,7 +375,7 @@ static edited_store make_many_ids(size_t few, size_t others, uint64_t id_step, b
     scratch_remove(path);
     store_must_build(path, &options, &set);
     if (removes_some) { /* every second one */
-        const sstore_remove_options remove = options_to_remove(&options);
+        const sstore_write_options remove = options_to_remove(&options);
         for (size_t i = 0; i < MANY_IDS / 2; i++)
             set.ids[i] = 2 * i * id_step;
         assert_ok(store_remove(path, &remove, set.fingerprints, set.ids, MANY_IDS / 2, NULL, &error), &error);
@@ -446,7 +446,7 @@ static void test_large_blocks_in_many_segments(void **state)
 {
     rng random = rng_seeded(run_seed);
     data_set set;
-    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     sstore_error error;
     data_make(&random, DATA_CLUSTERED, DATA_IDS, 400, false, &set);
     options.block_bytes = 512;
@@ -455,7 +455,7 @@ static void test_large_blocks_in_many_segments(void **state)
     options.threads = 1;
     scratch_remove(path);
     store_must_build(path, &options, &set);
-    const sstore_remove_options remove = options_to_remove(&options);
+    const sstore_write_options remove = options_to_remove(&options);
     for (size_t i = 0; i + 1 < EDITED_MAX_SEGMENTS; i++)
         assert_ok(store_remove(path, &remove, set.fingerprints + 10 * i, set.ids + 10 * i, 10, NULL, &error), &error);
     edited_store made[2] = {edited_load(path), edited_load(path)};
@@ -471,10 +471,10 @@ static void test_large_blocks_in_many_segments(void **state)
 
 #define REMOVALS 12u
 
-static void change(const data_set *set, size_t first, size_t step, bool removes, const sstore_build_options *options)
+static void change(const data_set *set, size_t first, size_t step, bool removes, const sstore_write_options *options)
 {
-    const sstore_add_options add = options_to_add(options);
-    const sstore_remove_options remove = options_to_remove(options);
+    const sstore_write_options add = options_to_add(options);
+    const sstore_write_options remove = options_to_remove(options);
     uint64_t *fingerprints = test_calloc(set->count, sizeof *fingerprints), *ids = test_calloc(set->count, sizeof *ids);
     sstore_error error;
     size_t count = 0;
@@ -495,7 +495,7 @@ static void test_many_removing_segments(void **state)
 {
     rng random = rng_seeded(run_seed);
     data_set set;
-    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     data_make(&random, DATA_UNIFORM, DATA_IDS, 24000, false, &set);
     options.block_bytes = 256;
     options.plan = "2";
@@ -545,7 +545,7 @@ static void test_batches_keep_to_their_memory(void **state)
     const sstore_strategy strategies[] = {SSTORE_STRATEGY_AUTO, SSTORE_STRATEGY_PROBE};
     rng random = rng_seeded(run_seed);
     data_set set;
-    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     long max = 0;
     data_make(&random, DATA_UNIFORM, DATA_NO_IDS, 1000, false, &set);
     uint64_t *queries = calloc(BATCH_QUERIES, sizeof *queries);

@@ -92,7 +92,7 @@ static const char *segment_file(const uint8_t id[16], const char *name)
 
 static void build_tiny(void)
 {
-    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     sstore_builder *builder = NULL;
     sstore_error error = {.status = SSTORE_OK};
     options.block_bytes = BLOCK;
@@ -524,7 +524,7 @@ static void check_ids(const char *folder, const oracle *truth)
 
 static void check_decoding(const data_set *set, uint32_t block_bytes, const char *plan)
 {
-    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     sstore_error error = {.status = SSTORE_OK};
     oracle truth;
     options.block_bytes = block_bytes;

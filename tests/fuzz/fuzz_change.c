@@ -21,9 +21,9 @@ typedef struct session {
     oracle given, wanted; /* records */
 } session;
 
-static sstore_build_options build_options(void)
+static sstore_write_options build_options(void)
 {
-    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     options.threads = 1;
     options.memory_bytes = 4 << 20;
     options.plan = "32:8,32:8"; /* complete for any distance; choosing a plan would take most of the time */
@@ -134,8 +134,8 @@ static void check_read_all(const session *self, bool ok)
 
 static void merge(session *self)
 {
-    const sstore_build_options as_built = build_options();
-    const sstore_merge_options options = options_to_merge(&as_built);
+    const sstore_write_options as_built = build_options();
+    const sstore_write_options options = options_to_merge(&as_built);
     const char *const inputs[] = {self->made.path};
     sstore_error error;
     char merged[300];
@@ -152,8 +152,8 @@ static void merge(session *self)
 /* The shards together have the records of the store. */
 static void shard(session *self)
 {
-    const sstore_build_options as_built = build_options();
-    const sstore_merge_options options = options_to_merge(&as_built);
+    const sstore_write_options as_built = build_options();
+    const sstore_write_options options = options_to_merge(&as_built);
     bool all = true;
     for (uint32_t i = 0; i < SHARDS; i++) {
         sstore_error error;
@@ -193,14 +193,13 @@ static void want_all(session *self)
 
 static void compact(session *self, sstore_compaction which, uint32_t block_bytes)
 {
-    const sstore_build_options as_built = build_options();
-    sstore_compact_options options = options_to_compact(&as_built);
+    const sstore_write_options as_built = build_options();
+    sstore_write_options options = options_to_compact(&as_built);
     sstore_error error;
-    options.scope = which;
     options.block_bytes = block_bytes;
     want_all(self);
     step_count_begin("compact");
-    const sstore_status status = sstore_compact(self->made.path, &options, NULL, &error);
+    const sstore_status status = sstore_compact(self->made.path, which, &options, NULL, &error);
     if (which == SSTORE_COMPACTION_ALL)
         check_read_all(self, status == SSTORE_OK);
     check_change(self, status, &error, BROKEN_CONTENT);
@@ -241,8 +240,8 @@ static void want_changed(session *self, bool removes, bool by_ids)
 
 static sstore_status remove_ids(const session *self, const uint64_t *ids, sstore_error *error)
 {
-    const sstore_build_options as_built = build_options();
-    const sstore_remove_options options = options_to_remove(&as_built);
+    const sstore_write_options as_built = build_options();
+    const sstore_write_options options = options_to_remove(&as_built);
     sstore_remover *remover;
     sstore_status status = sstore_remover_create(self->made.path, &options, &remover, error);
     if (status != SSTORE_OK)
@@ -256,9 +255,9 @@ static sstore_status remove_ids(const session *self, const uint64_t *ids, sstore
 
 static sstore_status build_change(const session *self, bool removes, bool by_ids, sstore_error *error)
 {
-    const sstore_build_options as_built = build_options();
-    const sstore_add_options add = options_to_add(&as_built);
-    const sstore_remove_options remove = options_to_remove(&as_built);
+    const sstore_write_options as_built = build_options();
+    const sstore_write_options add = options_to_add(&as_built);
+    const sstore_write_options remove = options_to_remove(&as_built);
     uint64_t fingerprints[GIVEN], ids[GIVEN];
     for (uint32_t i = 0; i < GIVEN; i++) {
         fingerprints[i] = self->given.records[i].fingerprint;
@@ -325,8 +324,8 @@ static int take_answer(void *context, const sstore_dedup_answer *answer)
 
 static sstore_status offer(session *self, offers *all, sstore_error *error)
 {
-    const sstore_build_options as_built = build_options();
-    const sstore_dedup_options options = options_to_dedup(&as_built);
+    const sstore_write_options as_built = build_options();
+    const sstore_write_options options = options_to_dedup(&as_built);
     sstore_dedup *dedup;
     uint64_t fingerprints[GIVEN], ids[GIVEN];
     for (uint32_t i = 0; i < GIVEN; i++) {

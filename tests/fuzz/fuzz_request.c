@@ -29,7 +29,7 @@ static void open_service(uint32_t words)
                                      .max_distance = MAX_DISTANCE,
                                      .max_matches = MAX_MATCHES,
                                      .threads = 1};
-    sstore_build_options build = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_write_options build = SSTORE_WRITE_OPTIONS_INIT;
     sstore_builder *builder;
     uint64_t given[RECORDS * MAX_WORDS];
     build.block_bytes = 256;

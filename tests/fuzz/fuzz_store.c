@@ -230,9 +230,9 @@ static void read_more(session *self, uint32_t what)
 
 /* ----- writing ----- */
 
-static sstore_build_options build_options(uint32_t words)
+static sstore_write_options build_options(uint32_t words)
 {
-    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     options.threads = 1;
     options.memory_bytes = 1 << 20;
     options.block_bytes = 1024;             /* so that compacting a single segment rewrites it */
@@ -250,8 +250,8 @@ static void check_written(sstore_status status, const sstore_error *error)
 
 static void remove_ids(const session *self, const uint64_t *ids, size_t count)
 {
-    const sstore_build_options as_built = build_options(self->words);
-    const sstore_remove_options options = options_to_remove(&as_built);
+    const sstore_write_options as_built = build_options(self->words);
+    const sstore_write_options options = options_to_remove(&as_built);
     sstore_remover *remover;
     sstore_error error;
     sstore_status status = sstore_remover_create(self->path, &options, &remover, &error);
@@ -268,9 +268,9 @@ static void remove_ids(const session *self, const uint64_t *ids, size_t count)
 
 static void change(session *self, bool removes, bool by_ids)
 {
-    const sstore_build_options as_built = build_options(self->words);
-    const sstore_add_options add = options_to_add(&as_built);
-    const sstore_remove_options remove = options_to_remove(&as_built);
+    const sstore_write_options as_built = build_options(self->words);
+    const sstore_write_options add = options_to_add(&as_built);
+    const sstore_write_options remove = options_to_remove(&as_built);
     sstore_error error;
     static const uint64_t ids[16] = {0, 1, 2, 3, 4, 5, 6, 7, UINT64_MAX};
     if (by_ids)
@@ -288,8 +288,8 @@ static int take_answer(void *context, const sstore_dedup_answer *answer)
 
 static void take_in(session *self)
 {
-    const sstore_build_options as_built = build_options(self->words);
-    const sstore_dedup_options options = options_to_dedup(&as_built);
+    const sstore_write_options as_built = build_options(self->words);
+    const sstore_write_options options = options_to_dedup(&as_built);
     sstore_dedup *dedup;
     sstore_error error;
     sstore_status status = sstore_dedup_open(self->path, &options, &dedup, &error);
@@ -307,8 +307,8 @@ static void take_in(session *self)
 
 static void merge(session *self)
 {
-    const sstore_build_options as_built = build_options(self->words);
-    const sstore_merge_options options = options_to_merge(&as_built);
+    const sstore_write_options as_built = build_options(self->words);
+    const sstore_write_options options = options_to_merge(&as_built);
     char merged[300];
     const char *const inputs[] = {self->path};
     sstore_error error;
@@ -320,14 +320,14 @@ static void merge(session *self)
 /* One of the calls that change the store. The store is removed afterwards. */
 static void write_to(session *self, uint32_t what)
 {
-    const sstore_build_options as_built = build_options(self->words);
-    const sstore_compact_options options = options_to_compact(&as_built);
+    const sstore_write_options as_built = build_options(self->words);
+    const sstore_write_options options = options_to_compact(&as_built);
     sstore_error error;
     switch (what % 16) {
     case 0: change(self, false, false); break;
     case 1: change(self, true, false); break;
     case 2: change(self, true, true); break;
-    case 3: check_written(sstore_compact(self->path, &options, NULL, &error), &error); break;
+    case 3: check_written(sstore_compact(self->path, SSTORE_COMPACTION_ALL, &options, NULL, &error), &error); break;
     case 4: merge(self); break;
     case 5:
         if (self->words == 1)

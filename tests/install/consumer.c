@@ -41,7 +41,7 @@ int main(int argc, char **argv)
     const uint64_t ids[] = {7, 8, 0, UINT64_MAX};
     sstore_error error;
     sstore_builder *builder = NULL;
-    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     options.block_bytes = 1024;
     if (sstore_builder_create(argv[2], &options, &builder, &error) != SSTORE_OK)
         return fail("create", &error);

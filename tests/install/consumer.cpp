@@ -32,7 +32,7 @@ int main(int argc, char **argv)
     const std::vector<uint64_t> fingerprints{UINT64_C(0x84adfe0ad13e12cb), UINT64_C(0x84ad7e0ad13e1a8b), 0, UINT64_MAX};
     sstore_error error;
     sstore_builder *builder = nullptr;
-    sstore_build_options build_options = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_write_options build_options = SSTORE_WRITE_OPTIONS_INIT;
     build_options.plan = "3";
     if (sstore_builder_create(argv[2], &build_options, &builder, &error) != SSTORE_OK)
         return fail("create", error);

@@ -17,15 +17,10 @@ static bool initializers_are_right(void)
     const sstore_table_symbols table_symbols = SSTORE_TABLE_SYMBOLS_INIT;
     const sstore_block_statistics block_statistics = SSTORE_BLOCK_STATISTICS_INIT;
     const sstore_change change = SSTORE_CHANGE_INIT;
-    const sstore_build_options build_options = SSTORE_BUILD_OPTIONS_INIT;
-    const sstore_add_options add_options = SSTORE_ADD_OPTIONS_INIT;
+    const sstore_write_options write_options = SSTORE_WRITE_OPTIONS_INIT;
     const sstore_build_needs build_needs = SSTORE_BUILD_NEEDS_INIT;
-    const sstore_remove_options remove_options = SSTORE_REMOVE_OPTIONS_INIT;
-    const sstore_merge_options merge_options = SSTORE_MERGE_OPTIONS_INIT;
-    const sstore_compact_options compact_options = SSTORE_COMPACT_OPTIONS_INIT;
     const sstore_verify_options verify_options = SSTORE_VERIFY_OPTIONS_INIT;
     const sstore_reindex_options reindex_options = SSTORE_REINDEX_OPTIONS_INIT;
-    const sstore_dedup_options dedup_options = SSTORE_DEDUP_OPTIONS_INIT;
     const sstore_join_options join_options = SSTORE_JOIN_OPTIONS_INIT;
     const sstore_pair_columns pair_columns = SSTORE_PAIR_COLUMNS_INIT;
     const sstore_cluster_columns cluster_columns = SSTORE_CLUSTER_COLUMNS_INIT;
@@ -47,15 +42,10 @@ static bool initializers_are_right(void)
            table_statistics.struct_size == sizeof(sstore_table_statistics) &&
            table_symbols.struct_size == sizeof(sstore_table_symbols) &&
            block_statistics.struct_size == sizeof(sstore_block_statistics) &&
-           change.struct_size == sizeof(sstore_change) && build_options.struct_size == sizeof(sstore_build_options) &&
-           add_options.struct_size == sizeof(sstore_add_options) &&
+           change.struct_size == sizeof(sstore_change) && write_options.struct_size == sizeof(sstore_write_options) &&
            build_needs.struct_size == sizeof(sstore_build_needs) &&
-           remove_options.struct_size == sizeof(sstore_remove_options) &&
-           merge_options.struct_size == sizeof(sstore_merge_options) &&
-           compact_options.struct_size == sizeof(sstore_compact_options) &&
            verify_options.struct_size == sizeof(sstore_verify_options) &&
            reindex_options.struct_size == sizeof(sstore_reindex_options) &&
-           dedup_options.struct_size == sizeof(sstore_dedup_options) &&
            join_options.struct_size == sizeof(sstore_join_options) &&
            pair_columns.struct_size == sizeof(sstore_pair_columns) &&
            cluster_columns.struct_size == sizeof(sstore_cluster_columns) &&

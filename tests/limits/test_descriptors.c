@@ -123,7 +123,7 @@ static void test_open_stores(void **state)
 
 static sstore_status build_wide(const char *path, bool replace, sstore_error *error)
 {
-    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     data_set few = many;
     few.count = 500;
     options.threads = 2;
@@ -240,7 +240,7 @@ static int make_all(void **state)
     snprintf(many_path, sizeof many_path, "%s", scratch_path("many"));
     snprintf(store, sizeof store, "%s", scratch_path("store"));
     snprintf(target, sizeof target, "%s", scratch_path("target"));
-    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     options.plan = "4";
     data_set few = many;
     few.count = 500;

@@ -35,9 +35,9 @@ static data_set make_set(uint64_t number)
 }
 
 /* Little memory, so that records are spilled, into a folder apart every other time. */
-static sstore_build_options make_options(uint64_t number, bool replace)
+static sstore_write_options make_options(uint64_t number, bool replace)
 {
-    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     options.memory_bytes = 1 << 20;
     options.threads = 1 + (uint32_t)(number % 3);
     options.plan = number % 5 == 0 ? "auto" : "3";
@@ -61,7 +61,7 @@ static void build_and_kill(const char *path, const data_set *set, uint64_t numbe
     assert_true(child >= 0);
     if (child == 0) {
         sstore_error error;
-        sstore_build_options options = make_options(number, replace);
+        sstore_write_options options = make_options(number, replace);
         _exit(store_build(path, &options, set, 1000, &error) == SSTORE_OK ? 0 : 1);
     }
     struct timespec pause = {.tv_sec = (time_t)seconds, .tv_nsec = (long)((seconds - (double)(time_t)seconds) * 1e9)};
@@ -119,7 +119,7 @@ static void check_only_a_store(const char *path)
 /* The current duration of a build over the store. */
 static double time_of_build(const char *path, const data_set *set)
 {
-    sstore_build_options options = make_options(1, true);
+    sstore_write_options options = make_options(1, true);
     double begin = now_seconds();
     store_must_build(path, &options, set);
     return now_seconds() - begin;
@@ -133,7 +133,7 @@ static void kill_at_any_time(uint64_t kills)
     (void)mkdir(scratch_disk_path("tmp"), 0777);
     scratch_remove(path);
     data_set before = make_set(0);
-    sstore_build_options options = make_options(0, false);
+    sstore_write_options options = make_options(0, false);
     store_must_build(path, &options, &before);
     double usual = time_of_build(path, &before);
     for (uint64_t i = 1; i <= kills; i++) {
@@ -226,17 +226,17 @@ typedef struct step {
 static bool run_step(const changing *self, step taken)
 {
     sstore_error error;
-    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     const data_set part = part_of(self, taken.part);
     options.memory_bytes = 1 << 20;
     options.threads = 2;
-    sstore_add_options add = options_to_add(&options);
-    sstore_remove_options remove = options_to_remove(&options);
-    sstore_compact_options compact = options_to_compact(&options);
-    compact.scope = taken.what == COMPACT_TIERS ? SSTORE_COMPACTION_TIERS : SSTORE_COMPACTION_ALL;
+    sstore_write_options add = options_to_add(&options);
+    sstore_write_options remove = options_to_remove(&options);
+    sstore_write_options compact = options_to_compact(&options);
+    const sstore_compaction scope = taken.what == COMPACT_TIERS ? SSTORE_COMPACTION_TIERS : SSTORE_COMPACTION_ALL;
     add.no_compact = remove.no_compact = !taken.merges;
     if (taken.what >= COMPACT)
-        return sstore_compact(self->path, &compact, NULL, &error) == SSTORE_OK;
+        return sstore_compact(self->path, scope, &compact, NULL, &error) == SSTORE_OK;
     const sstore_status status = taken.what == ADD ? store_add(self->path, &add, part.fingerprints, part.ids,
                                                                part.count, NULL, &error)
                                                    : store_remove(self->path, &remove, part.fingerprints, part.ids,

@@ -59,16 +59,16 @@ static bool give(sstore_builder *builder, uint64_t first, uint64_t count)
     return done && must(sstore_builder_finish(builder, NULL, &error), &error);
 }
 
-static bool build(const char *path, uint64_t first, uint64_t count, const sstore_build_options *options)
+static bool build(const char *path, uint64_t first, uint64_t count, const sstore_write_options *options)
 {
     sstore_error error;
     sstore_builder *builder;
     return must(sstore_builder_create(path, options, &builder, &error), &error) && give(builder, first, count);
 }
 
-static sstore_build_options make_options(const char *plan, uint32_t threads)
+static sstore_write_options make_options(const char *plan, uint32_t threads)
 {
-    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     options.memory_bytes = MEMORY_BYTES;
     options.plan = plan;
     options.threads = threads;
@@ -80,7 +80,7 @@ static sstore_build_options make_options(const char *plan, uint32_t threads)
 static bool build_wide(const char *path, uint32_t words, uint64_t count, uint32_t threads)
 {
     static uint64_t wide[BATCH * SSTORE_MAX_WORDS];
-    sstore_build_options options = make_options(NULL, threads);
+    sstore_write_options options = make_options(NULL, threads);
     sstore_error error;
     sstore_builder *builder;
     options.fingerprint_bits = 64 * words;
@@ -104,7 +104,7 @@ static bool build_wide(const char *path, uint32_t words, uint64_t count, uint32_
 static bool insert_wide(const char *path, uint32_t words, uint64_t count, uint32_t threads)
 {
     static uint64_t wide[INSERTED_WORDS];
-    sstore_dedup_options options = SSTORE_DEDUP_OPTIONS_INIT;
+    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     sstore_error error;
     sstore_dedup *dedup;
     options.memory_bytes = MEMORY_BYTES;
@@ -146,18 +146,18 @@ typedef struct job {
     const char *inputs[2]; /* to merge */
 } job;
 
-static bool add(const job *work, const sstore_build_options *options)
+static bool add(const job *work, const sstore_write_options *options)
 {
-    const sstore_add_options to_add = options_to_add(options);
+    const sstore_write_options to_add = options_to_add(options);
     sstore_error error;
     sstore_builder *builder;
     return must(sstore_builder_create_addition(work->path, &to_add, &builder, &error), &error) &&
            give(builder, work->first, work->count);
 }
 
-static bool take_out(const job *work, const sstore_build_options *options)
+static bool take_out(const job *work, const sstore_write_options *options)
 {
-    const sstore_remove_options to_remove = options_to_remove(options);
+    const sstore_write_options to_remove = options_to_remove(options);
     sstore_error error;
     sstore_remover *remover;
     bool done = must(sstore_remover_create(work->path, &to_remove, &remover, &error), &error);
@@ -204,9 +204,9 @@ static bool join(const job *work)
 static bool run_job(const job *work)
 {
     sstore_error error;
-    const sstore_build_options options = make_options(work->plan, work->threads);
-    const sstore_merge_options merge = options_to_merge(&options);
-    const sstore_compact_options compact = options_to_compact(&options);
+    const sstore_write_options options = make_options(work->plan, work->threads);
+    const sstore_write_options merge = options_to_merge(&options);
+    const sstore_write_options compact = options_to_compact(&options);
     switch (work->what) {
     case BUILD_WIDE: return build_wide(work->path, work->words, work->count, work->threads);
     case INSERT_WIDE: return insert_wide(work->path, work->words, work->count, work->threads);
@@ -214,7 +214,7 @@ static bool run_job(const job *work)
     case ADD: return add(work, &options);
     case REMOVE:
     case REMOVE_FINGERPRINTS: return take_out(work, &options);
-    case COMPACT: return must(sstore_compact(work->path, &compact, NULL, &error), &error);
+    case COMPACT: return must(sstore_compact(work->path, SSTORE_COMPACTION_ALL, &compact, NULL, &error), &error);
     case PAIRS:
     case CLUSTERS: return join(work);
     default: return build(work->path, work->first, work->count, &options);
@@ -351,7 +351,7 @@ static void test_readers_take_what_they_say(void **state)
 {
     const uint64_t records = testing_sanitized() ? RECORDS / 64 : RECORDS / 4;
     const char *path = scratch_disk_path("read");
-    sstore_build_options options = make_options("3", 0);
+    sstore_write_options options = make_options("3", 0);
     options.block_bytes = 512; /* many blocks: a directory that counts */
     options.memory_bytes = (uint64_t)256 << 20;
     assert_true(build(path, 0, records, &options));

@@ -264,7 +264,7 @@ static void test_two_builds(void **state)
     stock_make(&of, "contested");
     const data_set set = of.set;
     const char *path = of.path;
-    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     options.replace = true;
     assert_ok(sstore_builder_create(path, &options, &first, &error), &error);
     assert_status(sstore_builder_create(path, &options, &second, &error), SSTORE_ERROR_BUSY, &error);
@@ -316,7 +316,7 @@ static void test_opening_beside_a_writer(void **state)
     stock of;
     pthread_t reader;
     sstore_error error;
-    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     options.replace = true;
     stock_make(&of, "replaced");
     race shared = {.path = of.path};

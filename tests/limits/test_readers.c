@@ -74,15 +74,15 @@ static void change(const char *path, bool removes, uint64_t id)
 static uint64_t write_states(const char *path, uint64_t rounds, shared *with)
 {
     sstore_error error = {.status = SSTORE_OK};
-    sstore_compact_options options = SSTORE_COMPACT_OPTIONS_INIT;
+    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     options.memory_bytes = 1 << 20;
     uint64_t id = WINDOW;
     for (; id < WINDOW + rounds || !may_end(with); id++) {
         change(path, false, id);
         change(path, true, id - WINDOW);
-        options.scope = id % 32 == 31 ? SSTORE_COMPACTION_ALL : SSTORE_COMPACTION_TIERS;
+        const sstore_compaction scope = id % 32 == 31 ? SSTORE_COMPACTION_ALL : SSTORE_COMPACTION_TIERS;
         if (id % 8 == 7)
-            assert_ok(sstore_compact(path, &options, NULL, &error), &error);
+            assert_ok(sstore_compact(path, scope, &options, NULL, &error), &error);
     }
     atomic_store(&with->end, true);
     return 2 * (id - WINDOW);

@@ -27,7 +27,7 @@ typedef struct fixture {
 
 static void build_from_data(fixture *self, const char *plan, uint32_t block_bytes)
 {
-    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     sstore_error error = {.status = SSTORE_OK};
     oracle_make(&self->data, &self->truth);
     self->path = scratch_path("store");

@@ -24,16 +24,16 @@ static const char *const plans[] = {"auto", "4", "3", "2", "1", "5c2", "64:3", "
 #define PLAN_COUNT (sizeof plans / sizeof *plans)
 
 /* Parameters that do not affect the store. */
-static void vary(sstore_build_options *options, rng *random)
+static void vary(sstore_write_options *options, rng *random)
 {
     options->memory_bytes = (uint64_t)1 << rng_between(random, 20, 26);
     options->threads = (uint32_t)rng_between(random, 1, 6);
     options->tmp_dir = rng_one_in(random, 3) ? scratch_folder() : NULL;
 }
 
-static sstore_build_options make_options(rng *random)
+static sstore_write_options make_options(rng *random)
 {
-    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     options.plan = plans[rng_below(random, PLAN_COUNT)];
     options.block_bytes = rng_one_in(random, 2) ? 0 : UINT32_C(256) << rng_below(random, 9);
     vary(&options, random);
@@ -79,7 +79,7 @@ static void test_one_set_one_store(void **state)
     char *first = strdup(scratch_path("first")), *second = strdup(scratch_path("second"));
     for (uint64_t i = 0; i < case_count(); i++) {
         data_set set = make_set(&random);
-        sstore_build_options options = make_options(&random);
+        sstore_write_options options = make_options(&random);
         sstore_error error = {.status = SSTORE_OK};
         testing_doing("case %" PRIu64 ": %zu of %s, %s, plan %s, seed %" PRIu64, i, set.count, data_kind_name(set.kind),
                       data_ids_name(set.id_kind), options.plan, run_seed);
@@ -129,7 +129,7 @@ static void test_merged_parts(void **state)
         paths[i] = strdup(scratch_path("part%u", i));
     for (uint64_t i = 0; i < case_count(); i++) {
         data_set set = make_set(&random);
-        sstore_build_options options = make_options(&random);
+        sstore_write_options options = make_options(&random);
         sstore_error error = {.status = SSTORE_OK};
         const uint32_t parts = (uint32_t)rng_between(&random, 1, MAX_PARTS);
         testing_doing("case %" PRIu64 ": %zu of %s, %s, in %u parts, plan %s, seed %" PRIu64, i, set.count,
@@ -140,11 +140,11 @@ static void test_merged_parts(void **state)
             if (begin > 0)
                 begin -= rng_below(&random, begin);
             const data_set of = part_of(&set, begin, end);
-            const sstore_build_options its_own = make_options(&random);
+            const sstore_write_options its_own = make_options(&random);
             store_must_build(paths[part], &its_own, &of);
         }
         vary(&options, &random);
-        const sstore_merge_options merge = options_to_merge(&options);
+        const sstore_write_options merge = options_to_merge(&options);
         sstore_change change = {.struct_size = sizeof change};
         assert_ok(sstore_merge(merged, (const char *const *)paths, parts, &merge, &change, &error), &error);
         check_change(merged, &change);
@@ -174,7 +174,7 @@ static void test_shards(void **state)
         paths[i] = strdup(scratch_path("shard%u", i));
     for (uint64_t i = 0; i < case_count() / 2; i++) {
         data_set set = make_set(&random);
-        sstore_build_options options = make_options(&random);
+        sstore_write_options options = make_options(&random);
         sstore_error error = {.status = SSTORE_OK};
         const uint32_t shards = (uint32_t)rng_between(&random, 1, MAX_PARTS);
         testing_doing("case %" PRIu64 ": %zu of %s, %s, %u shards, seed %" PRIu64, i, set.count,
@@ -182,8 +182,8 @@ static void test_shards(void **state)
         store_must_build(whole, &options, &set);
         uint64_t records = 0;
         for (uint32_t shard = 0; shard < shards; shard++) {
-            const sstore_build_options as_built = make_options(&random);
-            const sstore_merge_options its_own = options_to_merge(&as_built);
+            const sstore_write_options as_built = make_options(&random);
+            const sstore_write_options its_own = options_to_merge(&as_built);
             sstore_change change = {.struct_size = sizeof change};
             assert_ok(sstore_shard(paths[shard], whole, shard, shards, &its_own, &change, &error), &error);
             check_change(paths[shard], &change);
@@ -193,7 +193,7 @@ static void test_shards(void **state)
         oracle_make(&set, &truth);
         assert_int_equal(records, truth.count);
         oracle_free(&truth);
-        const sstore_merge_options merge = options_to_merge(&options);
+        const sstore_write_options merge = options_to_merge(&options);
         assert_ok(sstore_merge(merged, (const char *const *)paths, shards, &merge, NULL, &error), &error);
         assert_true(folders_equal(whole, merged, ".blk"));
         data_free(&set);
@@ -245,7 +245,7 @@ static void test_stopped(void **state)
     data_make(&random, DATA_UNIFORM, DATA_ASSIGNED, 100, false, &other);
     store_must_build(old, NULL, &other);
     watch all = {0};
-    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     sstore_error error = {.status = SSTORE_OK};
     options.on_progress = note_progress;
     options.progress_context = &all;

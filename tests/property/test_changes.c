@@ -113,9 +113,9 @@ static size_t choose_count(living *self)
                                         : few[rng_below(&self->random, sizeof few / sizeof *few)];
 }
 
-static sstore_build_options make_options(living *self)
+static sstore_write_options make_options(living *self)
 {
-    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     options.memory_bytes = (uint64_t)1 << rng_between(&self->random, 20, 26);
     return options;
 }
@@ -162,8 +162,8 @@ static void add_some(living *self)
     sstore_builder *builder;
     sstore_error error = {.status = SSTORE_OK};
     sstore_change change = {.struct_size = sizeof change};
-    const sstore_build_options as_built = make_options(self);
-    sstore_add_options options = options_to_add(&as_built);
+    const sstore_write_options as_built = make_options(self);
+    sstore_write_options options = options_to_add(&as_built);
     options.check_ids = rng_one_in(&self->random, 2);
     options.no_compact = rng_one_in(&self->random, 2);
     for (size_t i = 0; i < count; i++) {
@@ -222,8 +222,8 @@ static void remove_some(living *self)
     sstore_remover *remover;
     sstore_error error = {.status = SSTORE_OK};
     sstore_change change = {.struct_size = sizeof change};
-    const sstore_build_options as_built = make_options(self);
-    sstore_remove_options options = options_to_remove(&as_built);
+    const sstore_write_options as_built = make_options(self);
+    sstore_write_options options = options_to_remove(&as_built);
     options.no_compact = rng_one_in(&self->random, 2);
     for (size_t i = 0; i < count; i++) {
         names[i] = pool_record(self);
@@ -250,10 +250,9 @@ static void compact(living *self, sstore_compaction which)
 {
     sstore_error error = {.status = SSTORE_OK};
     sstore_change change = {.struct_size = sizeof change};
-    const sstore_build_options as_built = make_options(self);
-    sstore_compact_options options = options_to_compact(&as_built);
-    options.scope = which;
-    assert_ok(sstore_compact(self->path, &options, &change, &error), &error);
+    const sstore_write_options as_built = make_options(self);
+    sstore_write_options options = options_to_compact(&as_built);
+    assert_ok(sstore_compact(self->path, which, &options, &change, &error), &error);
     check_change(self, &change);
 }
 
@@ -384,7 +383,7 @@ static void check_fresh_build(living *self)
 {
     const char *path = scratch_path("fresh");
     sstore_error error = {.status = SSTORE_OK};
-    sstore_build_options options = make_options(self);
+    sstore_write_options options = make_options(self);
     sstore_builder *builder;
     compact(self, SSTORE_COMPACTION_ALL);
     check_all(self);
@@ -422,7 +421,7 @@ static void begin_life(living *self, uint64_t number)
              "case %" PRIu64 ", pool of %zu, %s, %s, plan %s, blocks %u, seed %" PRIu64, number, self->pool.count,
              data_kind_name(self->pool.kind), data_ids_name(ids), self->plan == NULL ? "auto" : self->plan,
              self->block_bytes, run_seed);
-    sstore_build_options options = make_options(self);
+    sstore_write_options options = make_options(self);
     options.plan = self->plan;
     options.block_bytes = self->block_bytes;
     data_set first = self->pool; /* a part of the pool */

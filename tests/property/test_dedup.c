@@ -176,8 +176,8 @@ static void run_case(taking *self, uint64_t number)
     *random = rng_seeded(run_seed + number);
     sstore_error error = {.status = SSTORE_OK};
     const data_ids ids = (data_ids)rng_below(random, DATA_IDS_COUNT);
-    sstore_build_options build = SSTORE_BUILD_OPTIONS_INIT;
-    sstore_dedup_options options = SSTORE_DEDUP_OPTIONS_INIT;
+    sstore_write_options build = SSTORE_WRITE_OPTIONS_INIT;
+    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     sstore_dedup *dedup;
     data_make(random, (data_kind)rng_below(random, DATA_KIND_COUNT), ids, rng_between(random, 1, MAX_RECORDS), false,
               &self->pool);
@@ -249,7 +249,7 @@ static void test_claim(void **state)
 {
     const char *path = scratch_path("claimed");
     const uint64_t fingerprints[2] = {1, UINT64_C(0xff00ff00ff)};
-    sstore_dedup_options options = SSTORE_DEDUP_OPTIONS_INIT;
+    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     sstore_dedup *dedup, *second;
     sstore_error error = {.status = SSTORE_OK};
     data_set none = {.count = 0, .id_kind = DATA_ASSIGNED};

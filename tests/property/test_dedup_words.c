@@ -174,7 +174,7 @@ static void check_store(const taking *self)
 /* A store with some records, which may be near each other. */
 static void build(taking *self)
 {
-    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     sstore_builder *builder;
     sstore_error error = {.status = SSTORE_OK};
     const size_t count = (size_t)rng_below(&self->random, rng_one_in(&self->random, 2) ? 2 : 300);
@@ -210,10 +210,10 @@ static void publish(taking *self, sstore_dedup *dedup, size_t before)
     check_store(self);
 }
 
-static sstore_dedup_options choose_options(taking *self)
+static sstore_write_options choose_options(taking *self)
 {
     rng *random = &self->random;
-    sstore_dedup_options options = SSTORE_DEDUP_OPTIONS_INIT;
+    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     self->distance = self->form.distance;
     if (rng_one_in(random, 2))
         options.distance = self->distance = (uint32_t)rng_below(random,
@@ -240,7 +240,7 @@ static size_t run_case(uint64_t seed)
     self.has_ids = !rng_one_in(&self.random, 3);
     self.assigned = rng_one_in(&self.random, 2);
     snprintf(self.path, sizeof self.path, "%s", scratch_path("taking"));
-    const sstore_dedup_options options = choose_options(&self);
+    const sstore_write_options options = choose_options(&self);
     testing_doing("case of seed %" PRIu64 ": %s, %s ids, inserted at %u, every %" PRIu64 ", %" PRIu64 " bytes", seed,
                   wide_form_text(&self.form), self.has_ids ? "with" : "without", self.distance, options.publish_every,
                   options.memory_bytes);
@@ -279,7 +279,7 @@ static void test_distances(void **state)
 {
     const uint64_t rows[2][3] = {{1, 2, 3}, {1, 2, 0xffffffffffff}};
     char path[512];
-    sstore_build_options build_options = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_write_options build_options = SSTORE_WRITE_OPTIONS_INIT;
     sstore_builder *builder;
     sstore_error error = {.status = SSTORE_OK};
     (void)state;
@@ -289,7 +289,7 @@ static void test_distances(void **state)
     assert_ok(sstore_builder_add(builder, rows[0], NULL, 1, &error), &error);
     assert_ok(sstore_builder_finish(builder, NULL, &error), &error);
     for (uint32_t distance = 44; distance <= 49; distance++) {
-        sstore_dedup_options options = SSTORE_DEDUP_OPTIONS_INIT;
+        sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
         sstore_dedup *dedup;
         bool is_new;
         options.distance = distance;

@@ -129,7 +129,7 @@ static void note_change(test_case *of, bool there)
 
 static void build(test_case *of)
 {
-    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     sstore_builder *builder;
     sstore_error error;
     options.fingerprint_bits = 64 * of->words;
@@ -391,7 +391,7 @@ static bool has_records(const test_case *of, uint32_t fingerprint)
 
 static void compare_dedup(test_case *of)
 {
-    sstore_dedup_options options = SSTORE_DEDUP_OPTIONS_INIT;
+    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     dedup_check check = {.of = of, .limit = rng_one_in(&of->random, 4) ? 0 : rng_between(&of->random, 1, 10)};
     sstore_dedup *dedup;
     sstore_error error;
@@ -447,7 +447,7 @@ static void test_random_stores(void **state)
 /* Build a store whose fingerprints are zero and, one in `others`, something else; and the same width. */
 static void build_equal(const char *path, uint32_t words, uint64_t others)
 {
-    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     sstore_builder *builder;
     sstore_error error;
     uint64_t *rows = calloc(EQUAL, words * sizeof *rows);
@@ -520,7 +520,7 @@ static int take_nothing(void *context, const sstore_dedup_answer *answer)
 static uint64_t count_dedup_reads(const char *path, size_t count, sstore_dedup_fn on_answer)
 {
     const uint64_t zeros[8 * SSTORE_MAX_WORDS] = {0};
-    sstore_dedup_options options = SSTORE_DEDUP_OPTIONS_INIT;
+    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     bool is_new[8];
     sstore_dedup *dedup;
     sstore_error error;

@@ -222,9 +222,9 @@ static void test_records_added_again_are_reported_once(void **state)
 
 /* ----- writing ----- */
 
-static sstore_build_options build_options(void)
+static sstore_write_options build_options(void)
 {
-    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     options.threads = 1;
     options.memory_bytes = 4 << 20;
     options.block_bytes = 1024;
@@ -235,9 +235,9 @@ static sstore_build_options build_options(void)
 /* From a store that cannot be validated nothing is written, and the store is unchanged. */
 static void assert_not_rewritten(const store_case *made)
 {
-    const sstore_build_options as_built = build_options();
-    const sstore_merge_options options = options_to_merge(&as_built);
-    const sstore_compact_options compact = options_to_compact(&as_built);
+    const sstore_write_options as_built = build_options();
+    const sstore_write_options options = options_to_merge(&as_built);
+    const sstore_write_options compact = options_to_compact(&as_built);
     const char *const inputs[] = {made->path};
     char other[300], copy[300];
     sstore_error error;
@@ -251,7 +251,8 @@ static void assert_not_rewritten(const store_case *made)
         assert_status(sstore_shard(other, made->path, shard, 2, &options, NULL, &error), SSTORE_ERROR_DAMAGED, &error);
         assert_false(scratch_exists(other));
     }
-    assert_status(sstore_compact(made->path, &compact, NULL, &error), SSTORE_ERROR_DAMAGED, &error);
+    assert_status(sstore_compact(made->path, SSTORE_COMPACTION_ALL, &compact, NULL, &error), SSTORE_ERROR_DAMAGED,
+                  &error);
     assert_true(folders_equal(made->path, copy, ""));
     scratch_remove(copy);
 }
@@ -295,14 +296,14 @@ static int ignore_record(void *context, const sstore_record *record)
  * the manifest's content sums. */
 static void assert_not_read(const char *path)
 {
-    const sstore_build_options as_built = build_options();
-    const sstore_compact_options to_compact = options_to_compact(&as_built);
-    const sstore_merge_options to_merge = options_to_merge(&as_built);
+    const sstore_write_options as_built = build_options();
+    const sstore_write_options to_compact = options_to_compact(&as_built);
+    const sstore_write_options to_merge = options_to_merge(&as_built);
     sstore_error error;
     const char *const input_path = path;
     char *copy = strdup(scratch_path("copy-of-it"));
     sstore *store = store_must_open(path, SSTORE_IO_PREAD, SSTORE_STRATEGY_AUTO);
-    assert_status(sstore_compact(path, &to_compact, NULL, &error), SSTORE_ERROR_DAMAGED, &error);
+    assert_status(sstore_compact(path, SSTORE_COMPACTION_ALL, &to_compact, NULL, &error), SSTORE_ERROR_DAMAGED, &error);
     assert_status(sstore_merge(copy, &path, 1, &to_merge, NULL, &error), SSTORE_ERROR_DAMAGED, &error);
     for (uint32_t i = 0; i < 3; i++)
         assert_status(sstore_shard(copy, input_path, i, 3, &to_merge, NULL, &error), SSTORE_ERROR_DAMAGED, &error);
@@ -315,8 +316,8 @@ static void assert_not_read(const char *path)
 /* An addition that would merge them is published apart from them, and says so. */
 static void assert_not_merged(const char *path)
 {
-    const sstore_build_options as_built = build_options();
-    sstore_add_options to_add = options_to_add(&as_built);
+    const sstore_write_options as_built = build_options();
+    sstore_write_options to_add = options_to_add(&as_built);
     sstore_change change = SSTORE_CHANGE_INIT;
     sstore_error error;
     to_add.no_compact = false;

@@ -55,7 +55,7 @@ static rows make_rows(rng *random)
 /* Build the store, in one segment or with the second half added in another one. */
 static edited_store build(const char *path, const rows *from, bool has_ids, bool in_two)
 {
-    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     sstore_builder *builder;
     sstore_error error;
     options.fingerprint_bits = 64 * WORDS;
@@ -353,7 +353,7 @@ static int count_match(void *context, const sstore_match *match)
 static void test_valid_store_of_many_segments(void **state)
 {
     static uint64_t fingerprints[IN_FIRST][2];
-    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     sstore_builder *builder;
     sstore_cursor *cursor;
     sstore_error error;

@@ -194,12 +194,12 @@ static void assert_equal_clusters(const cluster_list *got, const cluster_list *w
 static void change_store(rng *random, subject *self)
 {
     sstore_error error = {.status = SSTORE_OK};
-    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     uint64_t *fingerprints = malloc((self->data.count + 1) * sizeof *fingerprints);
     uint64_t *ids = malloc((self->data.count + 1) * sizeof *ids);
     options.memory_bytes = 1 << 20;
-    const sstore_add_options add = options_to_add(&options);
-    const sstore_remove_options remove = options_to_remove(&options);
+    const sstore_write_options add = options_to_add(&options);
+    const sstore_write_options remove = options_to_remove(&options);
     uint32_t steps = (uint32_t)rng_between(random, 1, 5);
     for (uint32_t i = 0; i < steps; i++) {
         const bool removes = rng_one_in(random, 2);
@@ -232,7 +232,7 @@ static int take_record(void *context, const sstore_record *record)
 static void begin_subject(rng *random, subject *self, const char *name, data_kind kind, data_ids ids, uint32_t distance)
 {
     sstore_error error = {.status = SSTORE_OK};
-    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     sstore_statistics facts = {.struct_size = sizeof facts};
     size_t count = rng_below(random, rng_one_in(random, 3) ? 30 : MAX_RECORDS);
     options.memory_bytes = 1 << 20;
@@ -302,7 +302,7 @@ static void test_repeated_fingerprints(void **state)
         }
         wanted += ids * (ids - 1) / 2;
     }
-    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     sstore_join_options joining = SSTORE_JOIN_OPTIONS_INIT;
     sstore_error error;
     sstore *store;
@@ -426,7 +426,7 @@ static void put_records(subject *to, uint64_t fingerprint, size_t count, uint64_
 static void build_records(rng *random, subject *self)
 {
     sstore_error error = {.status = SSTORE_OK};
-    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     options.block_bytes = (uint32_t)256 << rng_below(random, 5);
     options.plan = "2";
     data_set first = self->data;

@@ -123,7 +123,7 @@ static void begin_case(test_case *of, uint64_t seed)
 {
     static const uint32_t widths[] = {1, 1, 1, 2, 3, 5, 16};
     static const uint64_t repeats[] = {0, 0, 2, 500};
-    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     sstore_builder *builder;
     sstore_error error;
     memset(of, 0, sizeof *of);
@@ -150,7 +150,7 @@ static void begin_case(test_case *of, uint64_t seed)
 
 static void change(test_case *of)
 {
-    sstore_add_options options = SSTORE_ADD_OPTIONS_INIT;
+    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     sstore_builder *builder;
     sstore_error error;
     options.no_compact = true;
@@ -282,7 +282,7 @@ static void test_random_stores(void **state)
 /* Build a store of NEAR fingerprints near zero, of which one in `repeats` is there twice. */
 static void build_near(const char *path, uint32_t words, size_t repeats, uint64_t *rows)
 {
-    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     sstore_builder *builder;
     sstore_error error;
     memset(rows, 0, NEAR * words * sizeof *rows);

@@ -76,7 +76,7 @@ static void check_answers(const sstore *store, const questions *asked, uint32_t 
 static size_t check_store(const char *plan, uint32_t built_for, const data_set *data, const questions *asked)
 {
     const char *path = scratch_path("store");
-    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     sstore_error error = {.status = SSTORE_OK};
     size_t compared = 0;
     options.plan = plan;

@@ -45,7 +45,7 @@ typedef struct test_case {
     rng random;
     data_set data;
     oracle truth;
-    sstore_build_options options;
+    sstore_write_options options;
     char plan[PLAN_BYTES];
     const char *path;
 } test_case;
@@ -118,9 +118,9 @@ static uint32_t choose_distance(rng *random, uint32_t k, sstore_strategy strateg
     }
 }
 
-static sstore_build_options choose_options(rng *random)
+static sstore_write_options choose_options(rng *random)
 {
-    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     options.distance = (uint32_t)rng_below(random, MAX_K + 1);
     options.block_bytes = UINT32_C(256) << rng_below(random, 9);
     options.threads = (uint32_t)rng_between(random, 1, 4);
@@ -397,7 +397,7 @@ static void check_rebuild(test_case *now, const char *words)
 {
     rng *random = &now->random;
     const char *path = scratch_path("again");
-    sstore_build_options options = now->options;
+    sstore_write_options options = now->options;
     options.threads = now->options.threads % 4 + 1;
     options.memory_bytes = UINT64_C(1) << (options.memory_bytes > 1 << 20 ? 20 : 25);
     if (now->data.id_kind != DATA_ASSIGNED)
@@ -515,7 +515,7 @@ static void test_block_boundary(void **state)
     rng random = rng_seeded(run_seed);
     static const data_kind kinds[] = {DATA_UNIFORM, DATA_DENSE, DATA_SKEWED};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        test_case now = {.path = scratch_path("boundary"), .options = SSTORE_BUILD_OPTIONS_INIT};
+        test_case now = {.path = scratch_path("boundary"), .options = SSTORE_WRITE_OPTIONS_INIT};
         now.options.block_bytes = UINT32_C(256) << i;
         now.options.memory_bytes = 1 << 20;
         now.options.threads = 1;
@@ -542,7 +542,7 @@ static void test_block_boundary(void **state)
 static void test_fullest_block(void **state)
 {
     rng random = rng_seeded(run_seed);
-    test_case now = {.path = scratch_path("fullest"), .options = SSTORE_BUILD_OPTIONS_INIT};
+    test_case now = {.path = scratch_path("fullest"), .options = SSTORE_WRITE_OPTIONS_INIT};
     now.options.block_bytes = 65536;
     now.options.memory_bytes = 1 << 24;
     now.options.plan = "1";
@@ -559,7 +559,7 @@ static void test_smallest_stores(void **state)
     static const char *const plans[] = {"20", "16", "10", "4", "3", "2", "1", "5c2", "24:1,20:0,20:0"};
     uint64_t seed = run_seed;
     for (size_t i = 0; i < sizeof plans / sizeof *plans * 3; i++) {
-        test_case now = {.path = scratch_path("smallest"), .options = SSTORE_BUILD_OPTIONS_INIT};
+        test_case now = {.path = scratch_path("smallest"), .options = SSTORE_WRITE_OPTIONS_INIT};
         now.options.plan = plans[i / 3];
         now.options.memory_bytes = 1 << 20;
         now.options.threads = 1;
@@ -582,7 +582,7 @@ static void test_smallest_stores(void **state)
 /* More records than the memory takes: sorted runs are spilled and merged, without any visible effect. */
 static void test_spilled_runs(void **state)
 {
-    test_case now = {.path = scratch_path("spilled"), .options = SSTORE_BUILD_OPTIONS_INIT};
+    test_case now = {.path = scratch_path("spilled"), .options = SSTORE_WRITE_OPTIONS_INIT};
     now.random = rng_seeded(run_seed);
     data_make(&now.random, DATA_CLUSTERED, DATA_IDS, SPILL_RECORDS, true, &now.data);
     oracle_make(&now.data, &now.truth);

@@ -316,7 +316,7 @@ static data_set make_others(subject *of)
 }
 
 /* Build a store of half of the records and of others, add the other half, and remove the others. */
-static void build_in_steps(subject *of, const char *path, const sstore_build_options *options)
+static void build_in_steps(subject *of, const char *path, const sstore_write_options *options)
 {
     const data_set *data = &of->data;
     const size_t half = data->count / 2;
@@ -327,10 +327,10 @@ static void build_in_steps(subject *of, const char *path, const sstore_build_opt
     if (others.count > 0)
         assert_ok(sstore_builder_add(builder, others.fingerprints, others.ids, others.count, &error), &error);
     give(builder, data, 0, half);
-    const sstore_add_options add = options_to_add(options);
+    const sstore_write_options add = options_to_add(options);
     assert_ok(sstore_builder_create_addition(path, &add, &builder, &error), &error);
     give(builder, data, half, data->count);
-    const sstore_remove_options remove = options_to_remove(options);
+    const sstore_write_options remove = options_to_remove(options);
     assert_ok(store_remove(path, &remove, others.fingerprints, others.ids, others.count, NULL, &error), &error);
     free(others.fingerprints);
     free(others.ids);
@@ -338,7 +338,7 @@ static void build_in_steps(subject *of, const char *path, const sstore_build_opt
 
 static void build(subject *of, const make *how, const char *path)
 {
-    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     sstore_builder *builder = NULL;
     sstore_error error = {.status = SSTORE_OK};
     char words[256];

@@ -24,7 +24,7 @@ typedef struct subject {
 
 static void make_subject(rng *random, subject *self)
 {
-    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     const uint64_t shared = rng_next(random) << (64 - SHARED_BITS);
     data_make(random, DATA_UNIFORM, DATA_ASSIGNED, RECORDS, true, &self->set);
     for (size_t i = 0; i < self->set.count; i++)

@@ -91,7 +91,7 @@ static void fails_with(sqlite3 *db, const char *words, const char *sql)
 
 static void write_store(const char *path, const data_set *set, uint32_t words, uint32_t distance, bool adds)
 {
-    sstore_build_options build = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_write_options build = SSTORE_WRITE_OPTIONS_INIT;
     sstore_builder *builder;
     sstore_error error;
     build.fingerprint_bits = 64 * words;

@@ -161,7 +161,7 @@ static void check_case(uint64_t seed)
     const data_kind kind = (data_kind)rng_below(&random, DATA_KIND_COUNT);
     const size_t count = rng_one_in(&random, 4) ? rng_below(&random, 4) : rng_below(&random, MAX_RECORDS);
     const char *path = scratch_path("store");
-    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     sstore_statistics statistics = SSTORE_STATISTICS_INIT;
     data_set data;
     oracle truth;

@@ -40,7 +40,7 @@ static subject new_subject(rng *random, const char *name, const row_maker *maker
 /* Build a store of records, or add them to it. */
 static void write_rows(rng *random, const subject *to, const row_set *rows, bool adds)
 {
-    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     sstore_builder *builder;
     sstore_error error;
     row_columns given = row_columns_of(rows, to->maker.words);

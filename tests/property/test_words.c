@@ -82,7 +82,7 @@ static void add_rows(test_case *of, sstore_builder *builder, size_t count)
 
 static void build(test_case *of)
 {
-    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     sstore_builder *builder;
     sstore_change change = SSTORE_CHANGE_INIT;
     sstore_error error;
@@ -108,7 +108,7 @@ static void add(test_case *of)
     sstore_error error;
     sstore_change change = SSTORE_CHANGE_INIT;
     const size_t before = of->truth.count;
-    sstore_add_options options = SSTORE_ADD_OPTIONS_INIT;
+    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     options.no_compact = rng_one_in(&of->random, 2);
     assert_ok(sstore_builder_create_addition(of->path, &options, &builder, &error), &error);
     assert_int_equal(sstore_builder_word_count(builder), of->words);
@@ -132,7 +132,7 @@ static void remove_some(test_case *of)
         row_set_put(&removed, &chosen);
     }
     row_columns keys = row_columns_of(&removed, of->words);
-    sstore_remove_options options = SSTORE_REMOVE_OPTIONS_INIT;
+    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     options.no_compact = rng_one_in(&of->random, 2);
     assert_ok(sstore_remover_create(of->path, &options, &remover, &error), &error);
     assert_int_equal(sstore_remover_word_count(remover), of->words);
@@ -161,16 +161,16 @@ static void remove_some(test_case *of)
 
 static void compact(test_case *of)
 {
-    sstore_compact_options options = SSTORE_COMPACT_OPTIONS_INIT;
+    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     sstore_error error;
-    options.scope = rng_one_in(&of->random, 2) ? SSTORE_COMPACTION_TIERS : SSTORE_COMPACTION_ALL;
-    assert_ok(sstore_compact(of->path, &options, NULL, &error), &error);
+    const sstore_compaction scope = rng_one_in(&of->random, 2) ? SSTORE_COMPACTION_TIERS : SSTORE_COMPACTION_ALL;
+    assert_ok(sstore_compact(of->path, scope, &options, NULL, &error), &error);
 }
 
 /* Divide the store into shards, and merge these in its place. */
 static void shard_and_merge(test_case *of)
 {
-    sstore_merge_options options = SSTORE_MERGE_OPTIONS_INIT;
+    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     sstore_error error;
     char parts[3][600];
     const char *paths[3];

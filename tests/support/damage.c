@@ -30,7 +30,7 @@ static void change(const char *path, bool removes, const uint64_t *fingerprints,
 }
 
 /* Build the first half of the records, with as many others near them; add the second half, and remove the others. */
-static void build_in_steps(const damage_store *store, const sstore_build_options *options, rng *random)
+static void build_in_steps(const damage_store *store, const sstore_write_options *options, rng *random)
 {
     const data_set *data = &store->data;
     const size_t half = data->count / 2;
@@ -72,7 +72,7 @@ void damage_store_make(damage_store *store, uint64_t seed, uint32_t block_bytes,
     rng random = rng_seeded(seed);
     data_make(&random, DATA_CLUSTERED, ids, RECORDS, true, &store->data);
     oracle_make(&store->data, &store->truth);
-    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     options.block_bytes = block_bytes;
     options.memory_bytes = 1 << 20;
     options.threads = 1;

@@ -46,7 +46,7 @@ static const struct {
 
 static void build_shape(const char *path, uint32_t shape, uint64_t queries[16 * EDITED_MAX_WORDS])
 {
-    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     sstore_error error;
     data_set set;
     rng random = rng_seeded(DATA_SEED + shape);

@@ -3,9 +3,9 @@
 #include "support/scratch.h"
 #include "support/use_store.h"
 
-static sstore_build_options build_options(const spilling *how)
+static sstore_write_options build_options(const spilling *how)
 {
-    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     options.memory_bytes = 1 << 20;
     options.plan = how->plan;
     options.threads = how->threads;
@@ -27,36 +27,36 @@ static sstore_join_options join_options(const spilling *how)
 
 sstore_status spilling_build(const spilling *how, sstore_error *error)
 {
-    const sstore_build_options options = build_options(how);
+    const sstore_write_options options = build_options(how);
     scratch_remove(how->target);
     return store_build(how->target, &options, how->set, 0, error);
 }
 
 sstore_status spilling_add(const spilling *how, sstore_error *error)
 {
-    const sstore_build_options as_built = build_options(how);
-    const sstore_add_options options = options_to_add(&as_built);
+    const sstore_write_options as_built = build_options(how);
+    const sstore_write_options options = options_to_add(&as_built);
     return store_add(how->target, &options, how->set->fingerprints, how->set->ids, how->set->count, NULL, error);
 }
 
 sstore_status spilling_remove(const spilling *how, sstore_error *error)
 {
-    const sstore_build_options as_built = build_options(how);
-    const sstore_remove_options options = options_to_remove(&as_built);
+    const sstore_write_options as_built = build_options(how);
+    const sstore_write_options options = options_to_remove(&as_built);
     return store_remove(how->target, &options, how->set->fingerprints, how->set->ids, how->set->count / 2, NULL, error);
 }
 
 sstore_status spilling_compact(const spilling *how, sstore_error *error)
 {
-    const sstore_build_options as_built = build_options(how);
-    const sstore_compact_options options = options_to_compact(&as_built);
-    return sstore_compact(how->target, &options, NULL, error);
+    const sstore_write_options as_built = build_options(how);
+    const sstore_write_options options = options_to_compact(&as_built);
+    return sstore_compact(how->target, SSTORE_COMPACTION_ALL, &options, NULL, error);
 }
 
 sstore_status spilling_merge(const spilling *how, sstore_error *error)
 {
-    const sstore_build_options as_built = build_options(how);
-    const sstore_merge_options options = options_to_merge(&as_built);
+    const sstore_write_options as_built = build_options(how);
+    const sstore_write_options options = options_to_merge(&as_built);
     const char *const inputs[] = {how->store, how->other};
     scratch_remove(how->target);
     return sstore_merge(how->target, inputs, 2, &options, NULL, error);

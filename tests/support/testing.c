@@ -7,9 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-const sstore_add_options add_apart = {.struct_size = sizeof add_apart, .no_compact = true};
-const sstore_remove_options remove_apart = {.struct_size = sizeof remove_apart, .no_compact = true};
-const sstore_dedup_options dedup_apart = {.struct_size = sizeof dedup_apart,
+const sstore_write_options add_apart = {.struct_size = sizeof add_apart, .no_compact = true};
+const sstore_write_options remove_apart = {.struct_size = sizeof remove_apart, .no_compact = true};
+const sstore_write_options dedup_apart = {.struct_size = sizeof dedup_apart,
                                           .distance = SSTORE_OWN_DISTANCE,
                                           .no_compact = true};
 

@@ -5,7 +5,7 @@
 #include "support/widened.h"
 
 /* The plan of a build. Stores of several words take none. */
-static const char *plan_of(const sstore_build_options *options)
+static const char *plan_of(const sstore_write_options *options)
 {
     return widened_words == 1 ? options->plan : NULL;
 }
@@ -24,10 +24,10 @@ static sstore_status add_records(sstore_builder *builder, const uint64_t *finger
     return status;
 }
 
-sstore_status store_build(const char *path, const sstore_build_options *options, const data_set *set, size_t piece,
+sstore_status store_build(const char *path, const sstore_write_options *options, const data_set *set, size_t piece,
                           sstore_error *error)
 {
-    sstore_build_options mine = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_write_options mine = SSTORE_WRITE_OPTIONS_INIT;
     if (options != NULL)
         mine = *options;
     if (set->id_kind == DATA_NO_IDS)
@@ -52,9 +52,9 @@ sstore_status store_build(const char *path, const sstore_build_options *options,
     return status;
 }
 
-void store_must_build(const char *path, const sstore_build_options *options, const data_set *set)
+void store_must_build(const char *path, const sstore_write_options *options, const data_set *set)
 {
-    sstore_build_options small = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_write_options small = SSTORE_WRITE_OPTIONS_INIT;
     small.block_bytes = 512;
     small.memory_bytes = 1 << 20;
     small.threads = 1;
@@ -62,9 +62,9 @@ void store_must_build(const char *path, const sstore_build_options *options, con
     assert_ok(store_build(path, options != NULL ? options : &small, set, 0, &error), &error);
 }
 
-sstore_add_options options_to_add(const sstore_build_options *build)
+sstore_write_options options_to_add(const sstore_write_options *build)
 {
-    sstore_add_options options = add_apart;
+    sstore_write_options options = add_apart;
     options.block_bytes = build->block_bytes;
     options.threads = build->threads;
     options.ignore_free_space = build->ignore_free_space;
@@ -79,9 +79,9 @@ sstore_add_options options_to_add(const sstore_build_options *build)
     return options;
 }
 
-sstore_remove_options options_to_remove(const sstore_build_options *build)
+sstore_write_options options_to_remove(const sstore_write_options *build)
 {
-    sstore_remove_options options = remove_apart;
+    sstore_write_options options = remove_apart;
     options.block_bytes = build->block_bytes;
     options.threads = build->threads;
     options.ignore_free_space = build->ignore_free_space;
@@ -93,9 +93,9 @@ sstore_remove_options options_to_remove(const sstore_build_options *build)
     return options;
 }
 
-sstore_merge_options options_to_merge(const sstore_build_options *build)
+sstore_write_options options_to_merge(const sstore_write_options *build)
 {
-    sstore_merge_options options = SSTORE_MERGE_OPTIONS_INIT;
+    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     options.block_bytes = build->block_bytes;
     options.threads = build->threads;
     options.ignore_free_space = build->ignore_free_space;
@@ -108,9 +108,9 @@ sstore_merge_options options_to_merge(const sstore_build_options *build)
     return options;
 }
 
-sstore_compact_options options_to_compact(const sstore_build_options *build)
+sstore_write_options options_to_compact(const sstore_write_options *build)
 {
-    sstore_compact_options options = SSTORE_COMPACT_OPTIONS_INIT;
+    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     options.block_bytes = build->block_bytes;
     options.threads = build->threads;
     options.ignore_free_space = build->ignore_free_space;
@@ -123,9 +123,9 @@ sstore_compact_options options_to_compact(const sstore_build_options *build)
     return options;
 }
 
-sstore_dedup_options options_to_dedup(const sstore_build_options *build)
+sstore_write_options options_to_dedup(const sstore_write_options *build)
 {
-    sstore_dedup_options options = dedup_apart;
+    sstore_write_options options = dedup_apart;
     options.block_bytes = build->block_bytes;
     options.threads = build->threads;
     options.ignore_free_space = build->ignore_free_space;
@@ -151,7 +151,7 @@ sstore_cluster_options options_to_cluster(const sstore_join_options *from, bool 
     return to;
 }
 
-sstore_status store_add(const char *path, const sstore_add_options *options, const uint64_t *fingerprints,
+sstore_status store_add(const char *path, const sstore_write_options *options, const uint64_t *fingerprints,
                         const uint64_t *ids, size_t count, sstore_change *change_out, sstore_error *error)
 {
     sstore_builder *builder;
@@ -166,7 +166,7 @@ sstore_status store_add(const char *path, const sstore_add_options *options, con
     return status;
 }
 
-sstore_status store_remove(const char *path, const sstore_remove_options *options, const uint64_t *fingerprints,
+sstore_status store_remove(const char *path, const sstore_write_options *options, const uint64_t *fingerprints,
                            const uint64_t *ids, size_t count, sstore_change *change_out, sstore_error *error)
 {
     sstore_remover *remover;
@@ -189,8 +189,8 @@ sstore_status store_remove(const char *path, const sstore_remove_options *option
 sstore_status store_change(const char *path, bool removes, const uint64_t *fingerprints, const uint64_t *ids,
                            size_t count, sstore_error *error)
 {
-    sstore_add_options add = add_apart;
-    sstore_remove_options remove = remove_apart;
+    sstore_write_options add = add_apart;
+    sstore_write_options remove = remove_apart;
     add.memory_bytes = remove.memory_bytes = 1 << 20;
     add.threads = remove.threads = 1;
     return removes ? store_remove(path, &remove, fingerprints, ids, count, NULL, error)

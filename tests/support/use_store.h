@@ -13,26 +13,26 @@
  * Build a store from a data set, handed over in pieces of `piece` records (0: all at once). options->without_ids is set
  * for DATA_NO_IDS. Returns the first status that is not OK, with *error filled.
  */
-sstore_status store_build(const char *path, const sstore_build_options *options, const data_set *set, size_t piece,
+sstore_status store_build(const char *path, const sstore_write_options *options, const data_set *set, size_t piece,
                           sstore_error *error);
 
 /* The same; whatever goes wrong fails the test. NULL options: small blocks, little memory. */
-void store_must_build(const char *path, const sstore_build_options *options, const data_set *set);
+void store_must_build(const char *path, const sstore_write_options *options, const data_set *set);
 
 /* The options of a build for other calls, as far as they have them. Changes are segments of their own. */
-sstore_add_options options_to_add(const sstore_build_options *build);
-sstore_remove_options options_to_remove(const sstore_build_options *build);
-sstore_merge_options options_to_merge(const sstore_build_options *build);
-sstore_compact_options options_to_compact(const sstore_build_options *build);
-sstore_dedup_options options_to_dedup(const sstore_build_options *build);
+sstore_write_options options_to_add(const sstore_write_options *build);
+sstore_write_options options_to_remove(const sstore_write_options *build);
+sstore_write_options options_to_merge(const sstore_write_options *build);
+sstore_write_options options_to_compact(const sstore_write_options *build);
+sstore_write_options options_to_dedup(const sstore_write_options *build);
 sstore_cluster_options options_to_cluster(const sstore_join_options *from, bool with_singles);
 
 /* Add `count` records to a store in one step, or remove them. `ids` and `change_out` may be NULL. Without options, the
  * change is a segment of its own. */
-sstore_status store_add(const char *path, const sstore_add_options *options, const uint64_t *fingerprints,
+sstore_status store_add(const char *path, const sstore_write_options *options, const uint64_t *fingerprints,
                         const uint64_t *ids, size_t count, sstore_change *change_out, sstore_error *error);
 /* Without ids: all records with these fingerprints. */
-sstore_status store_remove(const char *path, const sstore_remove_options *options, const uint64_t *fingerprints,
+sstore_status store_remove(const char *path, const sstore_write_options *options, const uint64_t *fingerprints,
                            const uint64_t *ids, size_t count, sstore_change *change_out, sstore_error *error);
 /* One of the two, on one thread and in little memory. */
 sstore_status store_change(const char *path, bool removes, const uint64_t *fingerprints, const uint64_t *ids,

@@ -90,7 +90,7 @@ static data_set make_data(uint64_t seed)
 
 static sstore_status build(const data_set *set, bool replace, sstore_error *error)
 {
-    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     options.block_bytes = 512;
     options.memory_bytes = 1 << 20;
     options.threads = 1;
@@ -546,7 +546,7 @@ static void test_damaged_manifest_is_replaced(void **state)
 
 static void test_abort_leaves_nothing(void **state)
 {
-    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     data_set set = make_data(0), other = make_data(1);
     for (int round = 0; round < 2; round++) { /* without and with a store that is to be replaced */
         sstore_builder *builder = NULL;

@@ -177,8 +177,8 @@ static void write_stores(const char *first, const char *second, const data_set *
 {
     const char *merged = scratch_path("merged"), *shard = scratch_path("shard"), *empty = scratch_path("empty");
     const char *inputs[] = {first, second};
-    sstore_build_options build = SSTORE_BUILD_OPTIONS_INIT;
-    sstore_merge_options merge = SSTORE_MERGE_OPTIONS_INIT;
+    sstore_write_options build = SSTORE_WRITE_OPTIONS_INIT;
+    sstore_write_options merge = SSTORE_WRITE_OPTIONS_INIT;
     sstore_reindex_options reindex = SSTORE_REINDEX_OPTIONS_INIT;
     sstore_dedup *dedup;
     LEAVES(SSTORE_OK, store_build(first, &build, data, 0, error));
@@ -193,7 +193,7 @@ static void write_stores(const char *first, const char *second, const data_set *
     }
     LEAVES(SSTORE_OK, store_remove(second, NULL, data->fingerprints, data->ids, data->count / 2, NULL, error));
     LEAVES(SSTORE_OK, store_add(second, NULL, data->fingerprints, data->ids, data->count / 4, NULL, error));
-    LEAVES(SSTORE_OK, sstore_compact(second, NULL, NULL, error));
+    LEAVES(SSTORE_OK, sstore_compact(second, SSTORE_COMPACTION_ALL, NULL, NULL, error));
     LEAVES(SSTORE_OK, sstore_reindex(second, &reindex, NULL, error));
     LEAVES(SSTORE_OK, sstore_verify(second, NULL, NULL, NULL, error));
     LEAVES(SSTORE_OK, sstore_dedup_open(second, NULL, &dedup, error));

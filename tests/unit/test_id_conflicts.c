@@ -25,8 +25,8 @@ static bool holds(const sstore_record *record)
 
 static sstore_change change_store(const char *path, bool removes, const sstore_record *records, size_t count)
 {
-    sstore_add_options add = add_apart;
-    sstore_remove_options remove = remove_apart;
+    sstore_write_options add = add_apart;
+    sstore_write_options remove = remove_apart;
     sstore_change change = {.struct_size = sizeof change};
     sstore_error error;
     uint64_t *fingerprints = test_calloc(count + 1, sizeof *fingerprints), *ids = test_calloc(count + 1, sizeof *ids);
@@ -131,7 +131,7 @@ static void test_dedup(void **state)
         const char *path = scratch_path("dedup");
         const uint64_t id_range = rng_between(&random, 1, 3000);
         sstore_change change = {.struct_size = sizeof change};
-        sstore_dedup_options options = SSTORE_DEDUP_OPTIONS_INIT;
+        sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
         sstore_builder *builder;
         sstore_dedup *dedup;
         sstore_error error;
@@ -176,7 +176,7 @@ static void test_ids_that_are_not_looked_up(void **state)
     enum { MANY = 2200000, TOGETHER = 1 << 16 };
     for (uint64_t factor = 1; factor <= 1000; factor += 999) {
         const char *path = scratch_path("many");
-        sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+        sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
         uint64_t *words = malloc(2 * TOGETHER * sizeof *words);
         sstore_builder *builder;
         sstore_error error;

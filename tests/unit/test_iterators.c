@@ -27,7 +27,7 @@ typedef struct fixture {
 
 static void build(fixture *self, uint64_t seed, data_kind kind, data_ids ids, size_t count)
 {
-    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     sstore_error error = {.status = SSTORE_OK};
     self->random = rng_seeded(run_seed + seed);
     data_make(&self->random, kind, ids, count, true, &self->data);

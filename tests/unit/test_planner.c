@@ -360,7 +360,7 @@ static void test_estimates_against_stores(void **state)
     data_set data;
     data_make(&random, DATA_UNIFORM, DATA_NO_IDS, STORE_RECORDS, false, &data);
     for (size_t i = 0; i < sizeof plans / sizeof *plans; i++) {
-        sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+        sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
         const char *path = scratch_path("explained");
         options.plan = plans[i];
         options.block_bytes = 512;
@@ -380,7 +380,7 @@ static void test_sizes_against_stores(void **state)
     data_set data;
     data_make(&random, DATA_UNIFORM, DATA_ASSIGNED, STORE_RECORDS, false, &data);
     for (size_t i = 0; i < sizeof plans / sizeof *plans; i++) {
-        sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+        sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
         sstore_statistics facts = {.struct_size = sizeof facts};
         sstore_error error = {.status = SSTORE_OK};
         ss_planner_input input = make_input(STORE_RECORDS, 3);

@@ -194,7 +194,7 @@ static void test_nearest_is_far(void **state)
 /* Random records, of which the last one is removed. */
 static void write_many(rng *random, const char *path, uint64_t (*rows)[2])
 {
-    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     sstore_builder *builder;
     sstore_remover *remover;
     sstore_error error;
@@ -334,7 +334,7 @@ static void *plan_each_distance(void *context)
 static void test_plans_are_made_once(void **state)
 {
     for (uint32_t words = 1; words <= 2; words++) {
-        sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+        sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
         pthread_t threads[PLANNERS];
         planned all[PLANNERS + 1] = {{.steps = 0}};
         rng random = rng_seeded(run_seed);

@@ -36,7 +36,7 @@ static void add_records(const char *path, const data_set *data, size_t first)
 static int set_up(void **state)
 {
     fixture *self = calloc(1, sizeof *self);
-    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     rng random = rng_seeded(1);
     assert_non_null(self);
     data_make(&random, DATA_CLUSTERED, DATA_IDS, RECORDS, false, &self->data);
@@ -499,7 +499,7 @@ static void test_recipe(void **state)
     assert_non_null(strstr(error.message, RECIPE));
     assert_non_null(strstr(error.message, options.recipe));
     /* Another store in its place. */
-    sstore_build_options build = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_write_options build = SSTORE_WRITE_OPTIONS_INIT;
     build.replace = true;
     build.recipe = options.recipe;
     store_must_build(self->path, &build, &self->data);
@@ -536,7 +536,7 @@ static void test_recipe_of_a_builder(void **state)
     const fixture *self = *state;
     const char *path = scratch_path("told");
     static char too_long[4098];
-    sstore_build_options build = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_write_options build = SSTORE_WRITE_OPTIONS_INIT;
     sstore_builder *builder;
     sstore_error error;
     memset(too_long, 'x', sizeof too_long - 1);
@@ -601,7 +601,7 @@ static void test_skipped_ids(void **state)
     const char *path = scratch_path("skipped");
     const uint64_t skips[] = {3, 0, 70000}; /* before each of three calls */
     const size_t each = RECORDS / 3;
-    sstore_build_options build = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_write_options build = SSTORE_WRITE_OPTIONS_INIT;
     sstore_builder *builder;
     sstore_error error;
     build.first_id = 7;
@@ -634,7 +634,7 @@ static void test_skipped_ids(void **state)
     assert_ok(sstore_builder_create_addition(path, NULL, &builder, &error), &error);
     assert_status(sstore_builder_skip_ids(builder, UINT64_MAX, &error), SSTORE_ERROR_ARGUMENT, &error);
     sstore_builder_abort(builder);
-    build = (sstore_build_options)SSTORE_BUILD_OPTIONS_INIT;
+    build = (sstore_write_options)SSTORE_WRITE_OPTIONS_INIT;
     build.replace = build.without_ids = true;
     assert_ok(sstore_builder_create(path, &build, &builder, &error), &error);
     assert_ok(sstore_builder_skip_ids(builder, UINT64_MAX, &error), &error);
@@ -671,7 +671,7 @@ static void test_max_memory(void **state)
 static void test_auto_mode(void **state)
 {
     const char *path = scratch_path("larger");
-    const sstore_build_options build = SSTORE_BUILD_OPTIONS_INIT;
+    const sstore_write_options build = SSTORE_WRITE_OPTIONS_INIT;
     sstore_open_options options = SSTORE_OPEN_OPTIONS_INIT;
     data_set data;
     rng random = rng_seeded(1);
@@ -777,7 +777,7 @@ static void test_plans_of_words(void **state)
 {
     const fixture *self = *state;
     char path[256], expected[SS_PLAN_TEXT_BYTES] = "";
-    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     sstore_statistics facts = SSTORE_STATISTICS_INIT;
     size_t used = 0;
     snprintf(path, sizeof path, "%s", scratch_path("wide"));

@@ -50,7 +50,7 @@ static void subject_make(subject *self)
     rng random = rng_seeded(run_seed);
     char name[SS_NAME_CAPACITY];
     sstore_error error = {.status = SSTORE_OK};
-    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     data_make(&random, DATA_CLUSTERED, DATA_IDS, RECORDS, true, &self->data);
     oracle_make(&self->data, &self->truth);
     options.block_bytes = BLOCK_BYTES;

@@ -19,7 +19,7 @@ static char path[256];
 
 static void build(data_ids kind)
 {
-    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     sstore_builder *builder;
     sstore_error error = {.status = SSTORE_OK};
     snprintf(path, sizeof path, "%s", scratch_path("store"));
@@ -143,7 +143,7 @@ static void test_absent_keys(void **state)
 {
     const uint64_t some[] = {77, 2, 0, UINT64_MAX, 77, 5}, keys[] = {99, 10, 98};
     absent_ids absent = {.stop_after = 8};
-    sstore_remove_options options = SSTORE_REMOVE_OPTIONS_INIT;
+    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     sstore_change change = SSTORE_CHANGE_INIT;
     sstore_remover *remover;
     sstore_error error = {.status = SSTORE_OK};
@@ -218,7 +218,7 @@ static void test_without_ids(void **state)
 
 static void test_refusals(void **state)
 {
-    sstore_remove_options options = SSTORE_REMOVE_OPTIONS_INIT;
+    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     sstore_remover *remover = (sstore_remover *)1, *second;
     sstore_change change = {.struct_size = 3};
     sstore_error error = {.status = SSTORE_OK};
@@ -289,7 +289,7 @@ static int stop(void *context, const sstore_progress *progress)
 
 static void test_stopping(void **state)
 {
-    sstore_remove_options options = SSTORE_REMOVE_OPTIONS_INIT;
+    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     sstore_remover *remover;
     sstore_error error = {.status = SSTORE_OK};
     int calls = 0;

@@ -30,7 +30,7 @@ typedef struct subject {
 /* Build the records, or add them to the store. */
 static void write_rows(const subject *to, const row_set *rows, const char *path, bool adds)
 {
-    sstore_build_options options = SSTORE_BUILD_OPTIONS_INIT;
+    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     sstore_builder *builder;
     sstore_error error;
     row_columns given = row_columns_of(rows, to->maker.words);

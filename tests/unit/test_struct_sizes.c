@@ -44,15 +44,10 @@ static void test_sizes(void **state)
         ENTRY(SS_BLOCK_STATISTICS_SIZE_1, sstore_block_statistics),
         ENTRY(SS_PROGRESS_SIZE_1, sstore_progress),
         ENTRY(SS_CHANGE_SIZE_1, sstore_change),
-        ENTRY(SS_BUILD_OPTIONS_SIZE_1, sstore_build_options),
-        ENTRY(SS_ADD_OPTIONS_SIZE_1, sstore_add_options),
+        ENTRY(SS_WRITE_OPTIONS_SIZE_1, sstore_write_options),
         ENTRY(SS_BUILD_NEEDS_SIZE_1, sstore_build_needs),
-        ENTRY(SS_REMOVE_OPTIONS_SIZE_1, sstore_remove_options),
-        ENTRY(SS_MERGE_OPTIONS_SIZE_1, sstore_merge_options),
-        ENTRY(SS_COMPACT_OPTIONS_SIZE_1, sstore_compact_options),
         ENTRY(SS_VERIFY_OPTIONS_SIZE_1, sstore_verify_options),
         ENTRY(SS_REINDEX_OPTIONS_SIZE_1, sstore_reindex_options),
-        ENTRY(SS_DEDUP_OPTIONS_SIZE_1, sstore_dedup_options),
         ENTRY(SS_JOIN_OPTIONS_SIZE_1, sstore_join_options),
         ENTRY(SS_CLUSTER_OPTIONS_SIZE_1, sstore_cluster_options),
         ENTRY(SS_PAIR_COLUMNS_SIZE_1, sstore_pair_columns),
@@ -214,7 +209,7 @@ static sstore_status take_shard(const void *options, sstore_error *error)
 
 static sstore_status take_compact(const void *options, sstore_error *error)
 {
-    return sstore_compact(source, options, NULL, error);
+    return sstore_compact(source, SSTORE_COMPACTION_ALL, options, NULL, error);
 }
 
 static sstore_status take_verify(const void *options, sstore_error *error)
@@ -354,16 +349,11 @@ static void test_options(void **state)
     static const sstore_match_columns match_columns = SSTORE_MATCH_COLUMNS_INIT;
     static const sstore_pair_columns pair_columns = SSTORE_PAIR_COLUMNS_INIT;
     static const sstore_cluster_columns cluster_columns = SSTORE_CLUSTER_COLUMNS_INIT;
-    static const sstore_build_options build = SSTORE_BUILD_OPTIONS_INIT;
-    static const sstore_add_options add = SSTORE_ADD_OPTIONS_INIT;
-    static const sstore_remove_options remove = SSTORE_REMOVE_OPTIONS_INIT;
-    static const sstore_merge_options merge = SSTORE_MERGE_OPTIONS_INIT;
-    static const sstore_compact_options compact = SSTORE_COMPACT_OPTIONS_INIT;
+    static const sstore_write_options write = SSTORE_WRITE_OPTIONS_INIT;
     static const sstore_record_columns record_columns = SSTORE_RECORD_COLUMNS_INIT;
     static const sstore_verify_options verify = SSTORE_VERIFY_OPTIONS_INIT;
     static const sstore_cluster_options cluster = SSTORE_CLUSTER_OPTIONS_INIT;
     static const sstore_reindex_options reindex = SSTORE_REINDEX_OPTIONS_INIT;
-    static const sstore_dedup_options dedup = SSTORE_DEDUP_OPTIONS_INIT;
     static const sstore_join_options join = SSTORE_JOIN_OPTIONS_INIT;
     static const sstore_stream_options stream = SSTORE_STREAM_OPTIONS_INIT;
     static const sstore_collection_options collection = SSTORE_COLLECTION_OPTIONS_INIT;
@@ -377,17 +367,17 @@ static void test_options(void **state)
     CHECK(match_columns, SS_MATCH_COLUMNS_SIZE_1, take_match_columns);
     CHECK(pair_columns, SS_PAIR_COLUMNS_SIZE_1, take_pair_columns);
     CHECK(cluster_columns, SS_CLUSTER_COLUMNS_SIZE_1, take_cluster_columns);
-    CHECK(build, SS_BUILD_OPTIONS_SIZE_1, take_build);
-    CHECK(add, SS_ADD_OPTIONS_SIZE_1, take_add);
-    CHECK(remove, SS_REMOVE_OPTIONS_SIZE_1, take_remove);
-    CHECK(merge, SS_MERGE_OPTIONS_SIZE_1, take_merge);
-    CHECK(merge, SS_MERGE_OPTIONS_SIZE_1, take_shard);
-    CHECK(compact, SS_COMPACT_OPTIONS_SIZE_1, take_compact);
+    CHECK(write, SS_WRITE_OPTIONS_SIZE_1, take_build);
+    CHECK(write, SS_WRITE_OPTIONS_SIZE_1, take_add);
+    CHECK(write, SS_WRITE_OPTIONS_SIZE_1, take_remove);
+    CHECK(write, SS_WRITE_OPTIONS_SIZE_1, take_merge);
+    CHECK(write, SS_WRITE_OPTIONS_SIZE_1, take_shard);
+    CHECK(write, SS_WRITE_OPTIONS_SIZE_1, take_compact);
     CHECK(record_columns, SS_RECORD_COLUMNS_SIZE_1, take_record_columns);
     CHECK(verify, SS_VERIFY_OPTIONS_SIZE_1, take_verify);
     CHECK(match_columns, SS_MATCH_COLUMNS_SIZE_1, take_nearest_columns);
     CHECK(reindex, SS_REINDEX_OPTIONS_SIZE_1, take_reindex);
-    CHECK(dedup, SS_DEDUP_OPTIONS_SIZE_1, take_dedup);
+    CHECK(write, SS_WRITE_OPTIONS_SIZE_1, take_dedup);
     CHECK(join, SS_JOIN_OPTIONS_SIZE_1, take_pairs);
     CHECK(join, SS_JOIN_OPTIONS_SIZE_1, take_join);
     CHECK(cluster, SS_CLUSTER_OPTIONS_SIZE_1, take_clusters);
@@ -495,7 +485,7 @@ static sstore_status give_compact(void *to, sstore_error *error)
     const uint64_t fingerprint = 1, id = 1;
     assert_ok(store_change(target, false, &fingerprint, &id, 1, error), error);
     assert_int_equal(count_segments(), 2);
-    const sstore_status status = sstore_compact(target, NULL, to, error);
+    const sstore_status status = sstore_compact(target, SSTORE_COMPACTION_ALL, NULL, to, error);
     assert_int_equal(count_segments(), status == SSTORE_OK ? 1 : 2);
     scratch_remove(target);
     return status;

@@ -359,7 +359,7 @@ const command_option write_options[] = {
 
 const command_option change_options[] = {
     {"no-compact", 0, NULL, "write the change as a segment of its own; do not merge it with others", OPTION_FLAG,
-     OPTION_FIELD(task_arguments, no_compact)},
+     OPTION_FIELD(task_arguments, options.no_compact)},
     {0},
 };
 
@@ -397,75 +397,6 @@ void task_begin_reading(task_arguments *arguments)
     interrupt_catch();
     progress_begin(arguments->quiet && arguments->progress == PROGRESS_AUTO ? PROGRESS_NONE : arguments->progress);
     arguments->options.on_progress = report_and_check;
-}
-
-sstore_add_options task_add_options(const task_arguments *arguments)
-{
-    const sstore_build_options *from = &arguments->options;
-    sstore_add_options options = SSTORE_ADD_OPTIONS_INIT;
-    options.block_bytes = from->block_bytes;
-    options.threads = from->threads;
-    options.check_ids = !arguments->quiet;
-    options.ignore_free_space = from->ignore_free_space;
-    options.plan = from->plan;
-    options.tmp_dir = from->tmp_dir;
-    options.memory_bytes = from->memory_bytes;
-    options.expected_record_count = from->expected_record_count;
-    options.expected_max_id = from->expected_max_id;
-    options.no_compact = arguments->no_compact;
-    options.wait_ms = from->wait_ms;
-    options.on_progress = from->on_progress;
-    options.progress_context = from->progress_context;
-    return options;
-}
-
-sstore_remove_options task_remove_options(const task_arguments *arguments)
-{
-    const sstore_build_options *from = &arguments->options;
-    sstore_remove_options options = SSTORE_REMOVE_OPTIONS_INIT;
-    options.no_compact = arguments->no_compact;
-    options.wait_ms = from->wait_ms;
-    options.threads = from->threads;
-    options.ignore_free_space = from->ignore_free_space;
-    options.tmp_dir = from->tmp_dir;
-    options.memory_bytes = from->memory_bytes;
-    options.on_progress = from->on_progress;
-    options.progress_context = from->progress_context;
-    return options;
-}
-
-sstore_merge_options task_merge_options(const task_arguments *arguments)
-{
-    const sstore_build_options *from = &arguments->options;
-    sstore_merge_options options = SSTORE_MERGE_OPTIONS_INIT;
-    options.wait_ms = from->wait_ms;
-    options.block_bytes = from->block_bytes;
-    options.threads = from->threads;
-    options.replace = from->replace;
-    options.ignore_free_space = from->ignore_free_space;
-    options.plan = from->plan;
-    options.tmp_dir = from->tmp_dir;
-    options.memory_bytes = from->memory_bytes;
-    options.on_progress = from->on_progress;
-    options.progress_context = from->progress_context;
-    return options;
-}
-
-sstore_compact_options task_compact_options(const task_arguments *arguments, sstore_compaction scope)
-{
-    const sstore_build_options *from = &arguments->options;
-    sstore_compact_options options = SSTORE_COMPACT_OPTIONS_INIT;
-    options.scope = scope;
-    options.wait_ms = from->wait_ms;
-    options.block_bytes = from->block_bytes;
-    options.threads = from->threads;
-    options.ignore_free_space = from->ignore_free_space;
-    options.plan = from->plan;
-    options.tmp_dir = from->tmp_dir;
-    options.memory_bytes = from->memory_bytes;
-    options.on_progress = from->on_progress;
-    options.progress_context = from->progress_context;
-    return options;
 }
 
 void task_begin(task_arguments *arguments)

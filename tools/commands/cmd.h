@@ -160,16 +160,15 @@ void progress_after_reading(double part, double end);
 
 /* The arguments of long commands: the resources that they may use and, if they write a store, its properties. */
 typedef struct task_arguments {
-    sstore_build_options options;
+    sstore_write_options options;
     progress_mode progress;
     bool quiet;
     bool allow_empty; /* --force may replace a store even if there are no input records */
-    bool no_compact;
 } task_arguments;
 
 #define TASK_ARGUMENTS_INIT                                                                                            \
     {                                                                                                                  \
-        SSTORE_BUILD_OPTIONS_INIT, PROGRESS_AUTO, false, false, false                                                  \
+        SSTORE_WRITE_OPTIONS_INIT, PROGRESS_AUTO, false, false                                                         \
     }
 
 /*
@@ -205,12 +204,6 @@ extern const command_option run_options[], thread_options[], input_thread_option
     }
 #define SEGMENT_OPTION_GROUPS(offset) {segment_options, offset, NULL, NULL}, WRITE_OPTION_GROUPS(offset)
 #define BUILD_OPTION_GROUPS(offset) {build_options, offset, NULL, NULL}, WRITE_OPTION_GROUPS(offset)
-
-/* The options of library calls from those of a task. */
-sstore_add_options task_add_options(const task_arguments *arguments);
-sstore_remove_options task_remove_options(const task_arguments *arguments);
-sstore_merge_options task_merge_options(const task_arguments *arguments);
-sstore_compact_options task_compact_options(const task_arguments *arguments, sstore_compaction scope);
 
 /* Call this before the store is begun: it begins to show progress, and makes the library stop on a signal. From then on
  * a write to a pipe without a reader fails, instead of ending the process by SIGPIPE. */

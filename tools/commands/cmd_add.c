@@ -18,9 +18,7 @@ typedef struct add_arguments {
     store_arguments store;
     bool if_new;
     const char *of_if_new; /* an option that needs --if-new, if one is given */
-    uint32_t distance;     /* or SSTORE_OWN_DISTANCE */
-    uint64_t publish_every;
-    uint64_t limit; /* on the printed matches of a record */
+    uint64_t limit;        /* on the printed matches of a record */
     bool json;
     header_mode header;
 } add_arguments;
@@ -33,9 +31,9 @@ static const command_option add_options[] = {
      OPTION_FLAG, OPTION_FIELD(add_arguments, if_new), .common = true},
     {"distance", 'k', "D",
      "with --if-new: near means within D bits, up to a quarter of the bits (default: the store's)", OPTION_NUMBER,
-     OPTION_FIELD(add_arguments, distance), .max = MAX_BUILD_DISTANCE, OF_IF_NEW, .common = true},
+     OPTION_FIELD(add_arguments, store.task.options.distance), .max = MAX_BUILD_DISTANCE, OF_IF_NEW, .common = true},
     {"publish-every", 0, "N", "with --if-new: publish the new records whenever there are N", OPTION_NUMBER,
-     OPTION_FIELD(add_arguments, publish_every), .min = 1, .max = UINT64_MAX, OF_IF_NEW},
+     OPTION_FIELD(add_arguments, store.task.options.publish_every), .min = 1, .max = UINT64_MAX, OF_IF_NEW},
     {"limit", 0, "N", "with --if-new: print only the N nearest matches of each record", OPTION_NUMBER,
      OPTION_FIELD(add_arguments, limit), .min = 1, .max = UINT64_MAX, OF_IF_NEW, .common = true},
     {"json", 0, NULL, "with --if-new: print one JSON object per line", OPTION_JSON, OPTION_FIELD(add_arguments, json),
@@ -203,14 +201,13 @@ static int add_new(add_arguments *all)
 {
     const char *path = all->store.store;
     new_job job = {.all = all, .change = {.struct_size = sizeof job.change}};
-    const sstore_build_options *from = &all->store.task.options;
-    sstore_dedup_options options = SSTORE_DEDUP_OPTIONS_INIT;
+    sstore_write_options *options = &all->store.task.options;
     sstore_error error;
     int code = store_check_inputs(&all->store);
     if (code == EXIT_DONE)
         code = store_read_metadata(path, &job.before);
-    if (code == EXIT_DONE && all->distance != SSTORE_OWN_DISTANCE)
-        code = check_build_distance(all->distance, job.before.fingerprint_bits / 64);
+    if (code == EXIT_DONE && options->distance != SSTORE_OWN_DISTANCE)
+        code = check_build_distance(options->distance, job.before.fingerprint_bits / 64);
     if (code != EXIT_DONE)
         return code;
     task_begin(&all->store.task);
@@ -220,25 +217,13 @@ static int add_new(add_arguments *all)
     output_head(&job.style, all->header, MATCH_COLUMNS);
     job.format = all->store.input;
     store_expect_recipe(&job.format, path);
-    options.distance = all->distance;
-    options.block_bytes = from->block_bytes;
-    options.threads = from->threads;
-    options.no_compact = all->store.task.no_compact;
-    options.wait_ms = from->wait_ms;
-    options.check_ids = true;
-    options.ignore_free_space = from->ignore_free_space;
-    options.plan = from->plan;
-    options.tmp_dir = from->tmp_dir;
-    options.memory_bytes = from->memory_bytes;
-    options.publish_every = all->publish_every;
-    options.on_progress = from->on_progress;
-    options.progress_context = from->progress_context;
-    options.limit = all->limit != UINT64_MAX ? all->limit : 0;
+    options->check_ids = true;
+    options->limit = all->limit != UINT64_MAX ? all->limit : 0;
     if (!record_batch_init(&job.chunk, CHUNK_WORDS)) {
         message_print("out of memory");
         code = EXIT_FAILED;
     } else {
-        const sstore_status status = sstore_dedup_open(path, &options, &job.dedup, &error);
+        const sstore_status status = sstore_dedup_open(path, options, &job.dedup, &error);
         code = status == SSTORE_OK ? insert_all(&job) : task_end_write(&all->store.task, path, status, &error);
     }
     sstore_dedup_close(job.dedup);
@@ -248,7 +233,7 @@ static int add_new(add_arguments *all)
 
 int cmd_add(int argc, char **argv)
 {
-    add_arguments all = {.store = STORE_ARGUMENTS_INIT, .distance = SSTORE_OWN_DISTANCE, .limit = UINT64_MAX};
+    add_arguments all = {.store = STORE_ARGUMENTS_INIT, .limit = UINT64_MAX};
     const operands given = command_line_parse(&syntax, argc, argv, &all);
     if (!all.if_new && all.of_if_new != NULL)
         message_usage_error("%s needs --if-new", all.of_if_new);

@@ -46,15 +46,15 @@ static int write_absent(void *context, uint64_t id)
 
 static sstore_status begin(build_job *job, sstore_error *error)
 {
-    sstore_add_options add = task_add_options(job->task);
-    sstore_remove_options remove = task_remove_options(job->task);
-    add.check_ids = add.check_ids || job->arguments->input.own_doubt.strict;
-    remove.on_absent = job->absent != NULL ? write_absent : NULL;
-    remove.absent_context = job;
-    if (job->kind == STORE_BUILD)
-        return sstore_builder_create(job->path, &job->task->options, &job->builder, error);
-    return job->kind == STORE_ADD ? sstore_builder_create_addition(job->path, &add, &job->builder, error)
-                                  : sstore_remover_create(job->path, &remove, &job->remover, error);
+    sstore_write_options *options = &job->task->options;
+    options->check_ids = !job->task->quiet || job->arguments->input.own_doubt.strict;
+    options->on_absent = job->absent != NULL ? write_absent : NULL;
+    options->absent_context = job;
+    switch (job->kind) {
+    case STORE_BUILD: return sstore_builder_create(job->path, options, &job->builder, error);
+    case STORE_ADD: return sstore_builder_create_addition(job->path, options, &job->builder, error);
+    default: return sstore_remover_create(job->path, options, &job->remover, error);
+    }
 }
 
 /* State the recipe of the records of a new store. Returns an exit code. */
@@ -79,7 +79,7 @@ static uint32_t find_padded_bits(const build_job *job)
  * have another width than was assumed, it begins again. */
 static int settle_words(build_job *job, uint32_t words)
 {
-    sstore_build_options *options = &job->task->options;
+    sstore_write_options *options = &job->task->options;
     sstore_error error;
     const uint32_t padded = find_padded_bits(job);
     if (job->kind != STORE_BUILD || (options->fingerprint_bits == 64 * words && job->padded_bits == padded))
@@ -321,7 +321,7 @@ int store_check_inputs(store_arguments *arguments)
     const int store_code = check_store(arguments->store);
     if (store_code != EXIT_DONE)
         return store_code;
-    const sstore_build_options *options = &arguments->task.options;
+    const sstore_write_options *options = &arguments->task.options;
     const char *rest;
     if (options->recipe != NULL && padding_of_recipe(options->recipe, &rest) > 0 && !arguments->input.lines.pads) {
         message_print("--recipe: only --pad writes '%.*s': add --pad, or leave these words out",
@@ -412,7 +412,7 @@ static uint32_t required_words(const build_job *job, const store_arguments *argu
 }
 
 /* Assume the width that the inputs seem to have, or the smallest that the distance needs. */
-static int assume_words(sstore_build_options *options, uint32_t words)
+static int assume_words(sstore_write_options *options, uint32_t words)
 {
     if (words == 0 && options->distance > SSTORE_MAX_BUILD_DISTANCE)
         words = (options->distance + SSTORE_MAX_BUILD_DISTANCE - 1) / SSTORE_MAX_BUILD_DISTANCE;
@@ -508,8 +508,9 @@ static const command_syntax build_syntax = {
 int cmd_build(int argc, char **argv)
 {
     store_arguments all = STORE_ARGUMENTS_INIT;
+    all.task.options.distance = SSTORE_DEFAULT_DISTANCE;
     const operands given = command_line_parse(&build_syntax, argc, argv, &all);
-    const sstore_build_options *made = &all.task.options;
+    const sstore_write_options *made = &all.task.options;
     if (made->without_ids && all.first_id_given != NULL)
         message_usage_error("--first-id has no effect with --no-ids: leave one of them out");
     all.bits = take_bits_option(all.bits, &all.input);

@@ -69,7 +69,7 @@ static sstore_join_options begin(arguments *all)
 {
     sstore_join_options taken = SSTORE_JOIN_OPTIONS_INIT;
     task_begin_reading(&all->task);
-    const sstore_build_options *task = &all->task.options;
+    const sstore_write_options *task = &all->task.options;
     taken.distance = all->distance;
     taken.threads = task->threads;
     taken.memory_bytes = task->memory_bytes;

@@ -39,9 +39,8 @@ int cmd_compact(int argc, char **argv)
     sstore_error error;
     const char *path = operands_only_store(command_line_parse(&compact_syntax, argc, argv, &all));
     task_begin(&all.task);
-    const sstore_compact_options options = task_compact_options(&all.task, all.tiered ? SSTORE_COMPACTION_TIERS
-                                                                                      : SSTORE_COMPACTION_ALL);
-    sstore_status status = sstore_compact(path, &options, &change, &error);
+    sstore_status status = sstore_compact(path, all.tiered ? SSTORE_COMPACTION_TIERS : SSTORE_COMPACTION_ALL,
+                                          &all.task.options, &change, &error);
     int code = task_end_write(&all.task, path, status, &error);
     if (code != EXIT_DONE || all.task.quiet)
         return code;

@@ -32,9 +32,8 @@ int cmd_merge(int argc, char **argv)
     if (code != EXIT_DONE)
         return code;
     task_begin(&task);
-    const sstore_merge_options options = task_merge_options(&task);
-    sstore_status status = sstore_merge(path, (const char *const *)given.items, (size_t)given.count, &options, NULL,
-                                        &error);
+    sstore_status status = sstore_merge(path, (const char *const *)given.items, (size_t)given.count, &task.options,
+                                        NULL, &error);
     return task_end_build(&task, path, status, &error);
 }
 
@@ -77,8 +76,8 @@ static int make_shard(shard_arguments *all, uint32_t shard)
     int code = task_check_stores(&all->task, path, &all->input);
     if (code == EXIT_DONE) {
         task_begin(&all->task);
-        const sstore_merge_options options = task_merge_options(&all->task);
-        sstore_status status = sstore_shard(path, all->input.items[0], shard, all->count, &options, NULL, &error);
+        sstore_status status = sstore_shard(path, all->input.items[0], shard, all->count, &all->task.options, NULL,
+                                            &error);
         code = task_end_build(&all->task, path, status, &error);
     }
     free(path);

@@ -93,7 +93,7 @@ static bool finds_all(const arguments *all, const store_view *view)
 
 static int find_clusters(const arguments *all, store_view *view, const sstore *store)
 {
-    const sstore_build_options *task = &all->task.options;
+    const sstore_write_options *task = &all->task.options;
     const sstore_cluster_options cluster = {.struct_size = sizeof cluster,
                                             .distance = SSTORE_OWN_DISTANCE,
                                             .threads = task->threads,

@@ -185,7 +185,7 @@ static sstore_status check_words(const job_run *run, uint32_t words, sstore_erro
 static sstore_status begin_addition(const store_writer *self, const job_run *run, void **handle_out,
                                     sstore_error *error)
 {
-    sstore_add_options options = SSTORE_ADD_OPTIONS_INIT;
+    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     sstore_builder *builder;
     options.memory_bytes = self->options.memory_bytes;
     options.threads = self->options.threads;
@@ -264,7 +264,7 @@ static void write_records(const store_writer *self, job_run *run)
 
 static sstore_status begin_removal(const store_writer *self, const job_run *run, void **handle_out, sstore_error *error)
 {
-    sstore_remove_options options = SSTORE_REMOVE_OPTIONS_INIT;
+    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     sstore_remover *remover;
     options.memory_bytes = self->options.memory_bytes;
     options.threads = self->options.threads;
@@ -346,7 +346,7 @@ static uint64_t wanted_matches(const store_writer *self, const job_run *run)
 
 static sstore_status begin_dedup(const store_writer *self, const job_run *run, void **handle_out, sstore_error *error)
 {
-    sstore_dedup_options options = SSTORE_DEDUP_OPTIONS_INIT;
+    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     sstore_dedup *dedup;
     options.memory_bytes = self->options.memory_bytes;
     options.threads = self->options.threads;

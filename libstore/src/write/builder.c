@@ -34,9 +34,10 @@ static sstore_status fail_recipe(sstore_error *error)
                             SS_MAX_RECIPE_BYTES);
 }
 
-static sstore_status check_options(const ss_write_options *options, sstore_error *error)
+static sstore_status check_options(const sstore_write_options *options, bool is_new, sstore_error *error)
 {
-    sstore_status status = ss_check_form(ss_max_u32(options->words, 1), options->distance, options->block_bytes, error);
+    const uint32_t words = is_new ? options->fingerprint_bits / SS_WORD_BITS : 1;
+    sstore_status status = ss_check_form(words, is_new ? options->distance : 0, options->block_bytes, error);
     if (status == SSTORE_OK)
         status = ss_check_memory(options->memory_bytes, SS_MIN_MEMORY_BYTES, error);
     if (status == SSTORE_OK && options->recipe != NULL && !is_recipe(options->recipe))
@@ -142,7 +143,7 @@ sstore_status ss_builder_set_plan(sstore_builder *builder, ss_segment_kind kind,
 }
 
 /* Take over the options that follow from the extended store. */
-static sstore_status take_from_store(sstore_builder *builder, const ss_write_options *options, sstore_error *error)
+static sstore_status take_from_store(sstore_builder *builder, const sstore_write_options *options, sstore_error *error)
 {
     const ss_manifest *manifest = &builder->transaction->manifest;
     sstore_status status = ss_manifest_check_recipe(manifest, builder->transaction->path, options->recipe, NULL, error);
@@ -156,7 +157,7 @@ static sstore_status take_from_store(sstore_builder *builder, const ss_write_opt
     builder->next_id = builder->base_next_id = manifest->next_id;
     if (options->block_bytes == 0 && manifest->segment_count > 0)
         builder->writer.block_bytes = manifest->segments[0].block_bytes;
-    return ss_builder_set_plan(builder, options->kind, options->plan, error);
+    return ss_builder_set_plan(builder, builder->writer.kind, options->plan, error);
 }
 
 sstore_status ss_builder_check_formats(const sstore_builder *builder, uint32_t count, sstore_error *error)
@@ -171,8 +172,8 @@ sstore_status ss_builder_check_formats(const sstore_builder *builder, uint32_t c
 /* ----- opening ----- */
 
 /* The steps that can fail. Those that do not need the store come before it is opened. */
-static sstore_status set_up(sstore_builder *builder, const char *path, const ss_write_options *options,
-                            sstore_error *error)
+static sstore_status set_up(sstore_builder *builder, const char *path, ss_write_mode mode,
+                            const sstore_write_options *options, sstore_error *error)
 {
     const char *recipe = options->recipe != NULL ? options->recipe : "";
     const ss_writer_wait wait = {options->wait_ms, options->on_progress, options->progress_context};
@@ -181,11 +182,11 @@ static sstore_status set_up(sstore_builder *builder, const char *path, const ss_
     if (builder->recipe == NULL)
         return ss_fail_memory(error, strlen(recipe));
     if (!builder->extends)
-        status = ss_builder_set_plan(builder, options->kind, options->plan, error);
+        status = ss_builder_set_plan(builder, builder->writer.kind, options->plan, error);
     if (status == SSTORE_OK && options->tmp_dir != NULL)
         status = ss_dir_open(options->tmp_dir, &builder->tmp_dir, error);
     if (status == SSTORE_OK && builder->transaction == &builder->own_transaction)
-        status = ss_transaction_open(builder->transaction, path, options->mode, &wait, error);
+        status = ss_transaction_open(builder->transaction, path, mode, &wait, error);
     if (status == SSTORE_OK)
         status = ss_transaction_stage(builder->transaction, error);
     if (status != SSTORE_OK)
@@ -195,11 +196,11 @@ static sstore_status set_up(sstore_builder *builder, const char *path, const ss_
     return builder->extends ? take_from_store(builder, options, error) : SSTORE_OK;
 }
 
-sstore_status ss_builder_open(const char *path, ss_transaction *transaction, const ss_write_options *options,
-                              sstore_builder **builder_out, sstore_error *error)
+sstore_status ss_builder_open(const char *path, ss_transaction *transaction, ss_write_mode mode, ss_segment_kind kind,
+                              const sstore_write_options *options, sstore_builder **builder_out, sstore_error *error)
 {
     *builder_out = NULL;
-    sstore_status status = check_options(options, error);
+    sstore_status status = check_options(options, mode != SS_WRITE_EXTEND, error);
     if (status != SSTORE_OK)
         return status;
     sstore_builder *builder = ss_alloc(1, sizeof *builder);
@@ -208,16 +209,16 @@ sstore_status ss_builder_open(const char *path, ss_transaction *transaction, con
     builder->tmp_dir = SS_DIR_NONE;
     builder->own_transaction.store = SS_DIR_NONE;
     builder->transaction = transaction != NULL ? transaction : &builder->own_transaction;
-    builder->extends = options->mode == SS_WRITE_EXTEND;
-    builder->compacts = options->compacts;
+    builder->extends = mode == SS_WRITE_EXTEND;
+    builder->compacts = builder->extends && !options->no_compact;
     builder->progress.report = options->on_progress;
     builder->progress.context = options->progress_context;
     builder->next_id = !options->without_ids ? options->first_id : 0;
     builder->expected_max_id = options->expected_max_id;
     builder->ignore_free_space = options->ignore_free_space;
     builder->writer = (ss_segment_writer){
-        .kind = options->kind,
-        .words = options->words,
+        .kind = kind,
+        .words = options->fingerprint_bits / SS_WORD_BITS,
         .has_ids = !options->without_ids,
         .distance = options->distance,
         .block_bytes = options->block_bytes != 0 ? options->block_bytes : SS_DEFAULT_BLOCK_BYTES,
@@ -225,7 +226,7 @@ sstore_status ss_builder_open(const char *path, ss_transaction *transaction, con
         .progress = &builder->progress,
         .end_fraction = 1,
     };
-    status = set_up(builder, path, options, error);
+    status = set_up(builder, path, mode, options, error);
     if (status == SSTORE_OK)
         *builder_out = builder;
     else
@@ -245,7 +246,7 @@ static sstore_status check_reserved(const sstore_builder *builder, sstore_error 
         builder->transaction->path, (double)builder->reserved_bytes / 0x1p20);
 }
 
-sstore_status ss_builder_prepare(sstore_builder *builder, const ss_write_options *options, uint64_t reserved_bytes,
+sstore_status ss_builder_prepare(sstore_builder *builder, const sstore_write_options *options, uint64_t reserved_bytes,
                                  uint64_t record_count, sstore_error *error)
 {
     ss_segment_writer *writer = &builder->writer;
@@ -273,14 +274,14 @@ static uint64_t base_bytes(const ss_manifest *manifest, uint32_t threads)
 
 /* ----- creating ----- */
 
-sstore_status ss_builder_create(const char *path, const ss_write_options *options, sstore_builder **builder_out,
-                                sstore_error *error)
+sstore_status ss_builder_create(const char *path, ss_write_mode mode, ss_segment_kind kind,
+                                const sstore_write_options *options, sstore_builder **builder_out, sstore_error *error)
 {
     if (path == NULL || builder_out == NULL)
         return ss_fail_argument(error, "path and builder_out must not be NULL");
     sstore_builder *builder;
     uint64_t reserved = 0;
-    sstore_status status = ss_builder_open(path, NULL, options, &builder, error);
+    sstore_status status = ss_builder_open(path, NULL, mode, kind, options, &builder, error);
     if (status != SSTORE_OK)
         return status;
     if (builder->extends) {
@@ -299,52 +300,42 @@ sstore_status ss_builder_create(const char *path, const ss_write_options *option
     return status;
 }
 
-sstore_status sstore_builder_create(const char *path, const sstore_build_options *options, sstore_builder **builder_out,
-                                    sstore_error *error)
+sstore_status ss_write_options_take(sstore_write_options *to, const sstore_write_options *given, sstore_error *error)
 {
-    sstore_build_options from = SSTORE_BUILD_OPTIONS_INIT;
-    if (builder_out != NULL)
-        *builder_out = NULL;
-    sstore_status status = ss_take_options(&from, sizeof from, options, SS_BUILD_OPTIONS_SIZE_1, error);
-    if (status == SSTORE_OK)
-        status = ss_check_fingerprint_bits(from.fingerprint_bits, error);
-    if (status != SSTORE_OK)
-        return status;
-    const ss_write_options taken = {
-        SS_SHARED_OPTIONS(from),
-        .words = from.fingerprint_bits / SS_WORD_BITS,
-        .mode = from.replace ? SS_WRITE_REPLACE : SS_WRITE_NEW,
-        .plan = from.plan,
-        .recipe = from.recipe,
-        .first_id = from.first_id,
-        .expected_record_count = from.expected_record_count,
-        .expected_max_id = from.expected_max_id,
-        .distance = from.distance,
-        .without_ids = from.without_ids,
-    };
-    return ss_builder_create(path, &taken, builder_out, error);
+    *to = (sstore_write_options)SSTORE_WRITE_OPTIONS_INIT;
+    const sstore_status status = ss_take_options(to, sizeof *to, given, SS_WRITE_OPTIONS_SIZE_1, error);
+    to->threads = ss_pool_threads(to->threads);
+    to->memory_bytes = ss_memory_or_default(to->memory_bytes);
+    return status;
 }
 
-sstore_status sstore_builder_create_addition(const char *path, const sstore_add_options *options,
-                                             sstore_builder **builder_out, sstore_error *error)
+sstore_status sstore_builder_create(const char *path, const sstore_write_options *options, sstore_builder **builder_out,
+                                    sstore_error *error)
 {
-    sstore_add_options from = SSTORE_ADD_OPTIONS_INIT;
+    sstore_write_options taken;
     if (builder_out != NULL)
         *builder_out = NULL;
-    sstore_status status = ss_take_options(&from, sizeof from, options, SS_ADD_OPTIONS_SIZE_1, error);
+    sstore_status status = ss_write_options_take(&taken, options, error);
+    if (status == SSTORE_OK)
+        status = ss_check_fingerprint_bits(taken.fingerprint_bits, error);
     if (status != SSTORE_OK)
         return status;
-    const ss_write_options taken = {
-        SS_SHARED_OPTIONS(from),
-        .mode = SS_WRITE_EXTEND,
-        .plan = from.plan,
-        .recipe = from.recipe,
-        .expected_record_count = from.expected_record_count,
-        .expected_max_id = from.expected_max_id,
-        .check_ids = from.check_ids,
-        .compacts = !from.no_compact,
-    };
-    return ss_builder_create(path, &taken, builder_out, error);
+    if (taken.distance == SSTORE_OWN_DISTANCE)
+        taken.distance = SSTORE_DEFAULT_DISTANCE;
+    const ss_write_mode mode = taken.replace ? SS_WRITE_REPLACE : SS_WRITE_NEW;
+    return ss_builder_create(path, mode, SS_SEGMENT_ADDS, &taken, builder_out, error);
+}
+
+sstore_status sstore_builder_create_addition(const char *path, const sstore_write_options *options,
+                                             sstore_builder **builder_out, sstore_error *error)
+{
+    sstore_write_options taken;
+    if (builder_out != NULL)
+        *builder_out = NULL;
+    const sstore_status status = ss_write_options_take(&taken, options, error);
+    if (status != SSTORE_OK)
+        return status;
+    return ss_builder_create(path, SS_WRITE_EXTEND, SS_SEGMENT_ADDS, &taken, builder_out, error);
 }
 
 /* ----- the extended store ----- */

@@ -20,29 +20,6 @@
 #define SS_NO_ID_LEFT "cannot assign more ids: the next one would exceed 2^64 - 2; add records with ids"
 #define SS_MAX_MADE 2u /* segments of one builder: of a compaction one that adds and one that removes */
 
-/* The options of all calls that write. Each call fills those that its public struct has (sstore.h). */
-typedef struct ss_write_options {
-    const char *plan, *tmp_dir, *recipe;
-    uint64_t memory_bytes; /* never 0 */
-    uint64_t first_id, expected_record_count, expected_max_id;
-    uint32_t words; /* of a fingerprint of a new store */
-    uint32_t distance, block_bytes;
-    uint32_t threads; /* never 0 */
-    uint64_t wait_ms; /* for another writer */
-    bool without_ids, ignore_free_space, check_ids;
-    bool compacts; /* a change merges the newest segments as ss_tiers_find() says */
-    sstore_progress_fn on_progress;
-    void *progress_context;
-    ss_write_mode mode;
-    ss_segment_kind kind;
-} ss_write_options;
-
-/* The options that every public struct has, as initializers of an ss_write_options. */
-#define SS_SHARED_OPTIONS(from)                                                                                        \
-    .tmp_dir = (from).tmp_dir, .block_bytes = (from).block_bytes, .threads = ss_pool_threads((from).threads),          \
-    .memory_bytes = ss_memory_or_default((from).memory_bytes), .ignore_free_space = (from).ignore_free_space,          \
-    .wait_ms = (from).wait_ms, .on_progress = (from).on_progress, .progress_context = (from).progress_context
-
 /* The store that a builder extends, open for look-ups. */
 typedef struct ss_builder_base {
     sstore *store; /* NULL: not opened yet */
@@ -79,21 +56,24 @@ struct sstore_builder {
 
 /* ----- builder.c ----- */
 
+/* Take the options of a call that writes. The fields threads and memory_bytes get their defaults. ARGUMENT. */
+sstore_status ss_write_options_take(sstore_write_options *to, const sstore_write_options *given, sstore_error *error);
+
 /* Begin a segment in the store at `path`; or, if `transaction` is not NULL, in that one, which is borrowed and extends
- * a store. The builder has no buffers yet. Errors as sstore_builder_create(). */
-sstore_status ss_builder_open(const char *path, ss_transaction *transaction, const ss_write_options *options,
-                              sstore_builder **builder_out, sstore_error *error);
+ * a store. The options are taken ones. The builder has no buffers yet. Errors as sstore_builder_create(). */
+sstore_status ss_builder_open(const char *path, ss_transaction *transaction, ss_write_mode mode, ss_segment_kind kind,
+                              const sstore_write_options *options, sstore_builder **builder_out, sstore_error *error);
 
 /* Divide the memory, of which `reserved_bytes`, but at most half, is for reading stores. Check that the disk has space
  * for `record_count` records (0: an unknown number). ARGUMENT if too much memory is reserved: now if the builder is in
  * order, since it then reads stores at once, otherwise when it opens the store that it extends. Further errors as
  * ss_builder_check_space(); MEMORY. */
-sstore_status ss_builder_prepare(sstore_builder *builder, const ss_write_options *options, uint64_t reserved_bytes,
+sstore_status ss_builder_prepare(sstore_builder *builder, const sstore_write_options *options, uint64_t reserved_bytes,
                                  uint64_t record_count, sstore_error *error);
 
 /* Create a builder that is ready to take records, or those to remove. Errors as sstore_builder_create(). */
-sstore_status ss_builder_create(const char *path, const ss_write_options *options, sstore_builder **builder_out,
-                                sstore_error *error);
+sstore_status ss_builder_create(const char *path, ss_write_mode mode, ss_segment_kind kind,
+                                const sstore_write_options *options, sstore_builder **builder_out, sstore_error *error);
 
 /* UNSUPPORTED if one of the oldest `count` segments, which the builder leaves as they are, has a directory that this
  * host cannot read. */

@@ -23,12 +23,10 @@
 #define ROUND_WORD_BYTES 1600u
 
 struct sstore_dedup {
-    ss_write_options write; /* without a recipe; its texts are the copies below */
+    sstore_write_options write; /* taken, without a recipe; its texts are the copies below */
     char *plan, *tmp_dir;
-    uint64_t publish_every;
     uint32_t distance;
     uint64_t max_index_bytes, conflict_bytes;
-    uint64_t limit; /* on the matches of a record; 0: none */
     ss_transaction transaction;
     sstore *store;             /* as of the last publication, unless it is stale */
     bool is_stale;             /* something was published since */
@@ -76,7 +74,7 @@ static sstore_status open_store(sstore_dedup *dedup, sstore_error *error)
     return SSTORE_OK;
 }
 
-static sstore_status set_up(sstore_dedup *dedup, const char *path, const sstore_dedup_options *options,
+static sstore_status set_up(sstore_dedup *dedup, const char *path, const sstore_write_options *options,
                             sstore_error *error)
 {
     ss_transaction *transaction = &dedup->transaction;
@@ -104,7 +102,7 @@ static sstore_status set_up(sstore_dedup *dedup, const char *path, const sstore_
     }
     if (status == SSTORE_OK) { /* wrong options and missing permissions fail now, not after a million records */
         sstore_builder *builder;
-        status = ss_builder_open(NULL, transaction, &dedup->write, &builder, error);
+        status = ss_builder_open(NULL, transaction, SS_WRITE_EXTEND, SS_SEGMENT_ADDS, &dedup->write, &builder, error);
         sstore_builder_abort(builder);
     }
     if (status == SSTORE_OK)
@@ -112,24 +110,22 @@ static sstore_status set_up(sstore_dedup *dedup, const char *path, const sstore_
     return status == SSTORE_OK ? open_store(dedup, error) : status;
 }
 
-sstore_status sstore_dedup_open(const char *path, const sstore_dedup_options *options, sstore_dedup **dedup_out,
+sstore_status sstore_dedup_open(const char *path, const sstore_write_options *options, sstore_dedup **dedup_out,
                                 sstore_error *error)
 {
-    sstore_dedup_options taken = SSTORE_DEDUP_OPTIONS_INIT;
+    sstore_write_options taken;
     if (dedup_out != NULL)
         *dedup_out = NULL;
     if (path == NULL || dedup_out == NULL)
         return ss_fail_argument(error, "sstore_dedup_open: path and dedup_out must not be NULL");
-    sstore_status status = ss_take_options(&taken, sizeof taken, options, SS_DEDUP_OPTIONS_SIZE_1, error);
+    sstore_status status = ss_write_options_take(&taken, options, error);
     if (status != SSTORE_OK)
         return status;
     sstore_dedup *dedup = ss_alloc(1, sizeof *dedup);
     if (dedup == NULL)
         return ss_fail_memory(error, sizeof *dedup);
-    *dedup = (sstore_dedup){.write = {SS_SHARED_OPTIONS(taken), .mode = SS_WRITE_EXTEND, .compacts = !taken.no_compact},
-                            .publish_every = taken.publish_every,
-                            .limit = taken.limit,
-                            .transaction = {.store = SS_DIR_NONE}};
+    *dedup = (sstore_dedup){.write = taken, .transaction = {.store = SS_DIR_NONE}};
+    dedup->write.recipe = NULL;
     status = set_up(dedup, path, &taken, error);
     if (status == SSTORE_OK)
         *dedup_out = dedup;
@@ -179,9 +175,9 @@ static sstore_status add_waiting(void *context, const uint64_t *fingerprints, co
 }
 
 /* The options with the memory that is left beside waiting records and the open store. */
-static ss_write_options remaining_options(const sstore_dedup *dedup)
+static sstore_write_options remaining_options(const sstore_dedup *dedup)
 {
-    ss_write_options options = dedup->write;
+    sstore_write_options options = dedup->write;
     const uint64_t taken = ss_growing_index_bytes(dedup->waiting) + dedup->conflict_bytes +
                            ss_store_memory_bytes(&dedup->store->manifest, dedup->store->options.io);
     options.memory_bytes = ss_remaining_memory(options.memory_bytes, taken);
@@ -191,9 +187,10 @@ static ss_write_options remaining_options(const sstore_dedup *dedup)
 /* The store has none of the waiting records, so they need no look-up. */
 static sstore_status publish_waiting(sstore_dedup *dedup, sstore_error *error)
 {
-    const ss_write_options options = remaining_options(dedup);
+    const sstore_write_options options = remaining_options(dedup);
     sstore_builder *builder;
-    sstore_status status = ss_builder_open(NULL, &dedup->transaction, &options, &builder, error);
+    sstore_status status = ss_builder_open(NULL, &dedup->transaction, SS_WRITE_EXTEND, SS_SEGMENT_ADDS, &options,
+                                           &builder, error);
     if (status != SSTORE_OK)
         return status;
     builder->next_id = dedup->next_id;
@@ -285,7 +282,7 @@ sstore_status sstore_dedup_publish(sstore_dedup *dedup, sstore_change *change_ou
 /* Whether enough records wait to be published. */
 static bool is_due(const sstore_dedup *dedup)
 {
-    const uint64_t every = dedup->publish_every;
+    const uint64_t every = dedup->write.publish_every;
     if (every == UINT64_MAX)
         return false;
     return (every > 0 && ss_growing_index_count(dedup->waiting) >= every) ||
@@ -457,7 +454,7 @@ static sstore_status answer_round(insertion *self)
     const uint64_t *fingerprints = self->fingerprints + self->begin * words_of(dedup);
     const size_t count = self->end - self->begin;
     /* Without answers, one match tells that a record is not new. */
-    self->limit = self->on_answer == NULL ? 1 : dedup->limit;
+    self->limit = self->on_answer == NULL ? 1 : dedup->write.limit;
     sstore_status status = self->limit > 0 ? grow_counts(dedup, count, self->error) : SSTORE_OK;
     if (status != SSTORE_OK)
         return status;
@@ -479,7 +476,7 @@ static sstore_status answer_round(insertion *self)
 /* The number of records of a round, so that no more than the limit wait even if all are new. */
 static size_t round_size(const sstore_dedup *dedup, size_t left)
 {
-    const uint64_t every = dedup->publish_every, waiting = ss_growing_index_count(dedup->waiting);
+    const uint64_t every = dedup->write.publish_every, waiting = ss_growing_index_count(dedup->waiting);
     const uint32_t words = words_of(dedup);
     const uint64_t each = words == 1 ? ROUND_BYTES : ROUND_WORD_BYTES * words;
     const uint64_t room = ss_max_u64(ss_min_u64(dedup->write.memory_bytes / each, MAX_ROUND), MIN_ROUND / words);

@@ -229,23 +229,21 @@ static sstore_status take(sstore_remover *remover, key_set *set, const uint64_t 
 
 /* ----- the remover ----- */
 
-sstore_status sstore_remover_create(const char *path, const sstore_remove_options *options,
-                                    sstore_remover **remover_out, sstore_error *error)
+sstore_status sstore_remover_create(const char *path, const sstore_write_options *options, sstore_remover **remover_out,
+                                    sstore_error *error)
 {
-    sstore_remove_options from = SSTORE_REMOVE_OPTIONS_INIT;
+    sstore_write_options taken;
     if (remover_out != NULL)
         *remover_out = NULL;
     if (path == NULL || remover_out == NULL)
         return ss_fail_argument(error, "path and remover_out must not be NULL");
-    sstore_status status = ss_take_options(&from, sizeof from, options, SS_REMOVE_OPTIONS_SIZE_1, error);
+    sstore_status status = ss_write_options_take(&taken, options, error);
     if (status != SSTORE_OK)
         return status;
-    const ss_write_options taken = {SS_SHARED_OPTIONS(from), .mode = SS_WRITE_EXTEND, .kind = SS_SEGMENT_REMOVES,
-                                    .recipe = from.recipe, .compacts = !from.no_compact};
     sstore_remover *remover = ss_alloc(1, sizeof *remover);
     if (remover == NULL)
         return ss_fail_memory(error, sizeof *remover);
-    status = ss_builder_create(path, &taken, &remover->builder, error);
+    status = ss_builder_create(path, SS_WRITE_EXTEND, SS_SEGMENT_REMOVES, &taken, &remover->builder, error);
     if (status != SSTORE_OK) {
         ss_free(remover);
         return status;
@@ -261,8 +259,8 @@ sstore_status sstore_remover_create(const char *path, const sstore_remove_option
         sstore_remover_abort(remover);
         return ss_fail_memory(error, FOUND_TOGETHER * words * sizeof *remover->found_fingerprints);
     }
-    remover->on_absent = from.on_absent;
-    remover->absent_context = from.absent_context;
+    remover->on_absent = taken.on_absent;
+    remover->absent_context = taken.absent_context;
     *remover_out = remover;
     return SSTORE_OK;
 }

@@ -221,11 +221,12 @@ static sstore_status open_inputs(inputs *from, const char *const *paths, size_t 
 
 /* Build a store at `path` of a shard of the inputs. */
 static sstore_status build_shard(inputs *from, uint64_t shard, uint64_t shard_count, const char *path,
-                                 const ss_write_options *options, sstore_change *change_out, sstore_error *error)
+                                 const sstore_write_options *options, sstore_change *change_out, sstore_error *error)
 {
     record_pieces pieces = {.records = &from->records, .shard = shard, .shard_count = shard_count};
     sstore_builder *builder;
-    sstore_status status = ss_builder_open(path, NULL, options, &builder, error);
+    sstore_status status = ss_builder_open(path, NULL, options->replace ? SS_WRITE_REPLACE : SS_WRITE_NEW,
+                                           SS_SEGMENT_ADDS, options, &builder, error);
     if (status != SSTORE_OK)
         return status;
     builder->next_id = from->next_id;
@@ -244,43 +245,39 @@ static sstore_status build_shard(inputs *from, uint64_t shard, uint64_t shard_co
 
 /* Make a store of a shard of some stores. */
 static sstore_status merge(const char *path, const char *const *input_paths, size_t input_count, uint32_t shard,
-                           uint32_t shard_count, const sstore_merge_options *options, sstore_change *change_out,
+                           uint32_t shard_count, const sstore_write_options *options, sstore_change *change_out,
                            sstore_error *error)
 {
-    sstore_merge_options taken = SSTORE_MERGE_OPTIONS_INIT;
+    sstore_write_options taken;
     inputs from = {.count = 0};
     if (path == NULL || input_paths == NULL || input_count == 0)
         return ss_fail_argument(error, "the path must not be NULL, and there must be at least one store to read");
-    sstore_status status = ss_take_options(&taken, sizeof taken, options, SS_MERGE_OPTIONS_SIZE_1, error);
+    sstore_status status = ss_write_options_take(&taken, options, error);
     if (status == SSTORE_OK)
         status = ss_check_result(change_out, SS_CHANGE_SIZE_1, error);
     if (status == SSTORE_OK)
         status = open_inputs(&from, input_paths, input_count, error);
     if (status == SSTORE_OK) {
         const ss_manifest *manifest = &from.stores[0]->manifest;
-        const ss_write_options write = {
-            SS_SHARED_OPTIONS(taken),
-            .words = manifest->words,
-            .mode = taken.replace ? SS_WRITE_REPLACE : SS_WRITE_NEW,
-            .plan = taken.plan,
-            .recipe = manifest->recipe,
-            .distance = manifest->distance,
-            .without_ids = !manifest->has_ids,
-        };
-        status = build_shard(&from, shard, shard_count, path, &write, change_out, error);
+        taken.fingerprint_bits = manifest->words * SS_WORD_BITS;
+        taken.recipe = manifest->recipe;
+        taken.distance = manifest->distance;
+        taken.without_ids = !manifest->has_ids;
+        taken.first_id = taken.expected_max_id = 0;
+        status = build_shard(&from, shard, shard_count, path, &taken, change_out, error);
     }
     close_inputs(&from);
     return status;
 }
 
 sstore_status sstore_merge(const char *path, const char *const *input_paths, size_t input_count,
-                           const sstore_merge_options *options, sstore_change *change_out, sstore_error *error)
+                           const sstore_write_options *options, sstore_change *change_out, sstore_error *error)
 {
     return merge(path, input_paths, input_count, 0, 1, options, change_out, error);
 }
 
 sstore_status sstore_shard(const char *path, const char *input_path, uint32_t shard, uint32_t shard_count,
-                           const sstore_merge_options *options, sstore_change *change_out, sstore_error *error)
+                           const sstore_write_options *options, sstore_change *change_out, sstore_error *error)
 {
     if (shard >= shard_count)
         return ss_fail_argument(error, "shard %u of %u does not exist; shards are numbered from 0", shard, shard_count);
@@ -355,7 +352,7 @@ ss_segment_range ss_tiers_find(const ss_manifest *manifest, uint64_t added_count
 
 /* The segments to compact. A single one is rewritten only if another plan or block size is wanted. */
 static ss_segment_range choose_range(const ss_manifest *manifest, sstore_compaction scope,
-                                     const ss_write_options *options)
+                                     const sstore_write_options *options)
 {
     const bool has_form = options->plan != NULL || options->block_bytes != 0;
     if (scope == SSTORE_COMPACTION_TIERS)
@@ -471,7 +468,7 @@ static void free_compaction(compaction *self)
     forget_segments(self);
 }
 
-static sstore_status run(compaction *self, const ss_write_options *options, sstore_error *error)
+static sstore_status run(compaction *self, const sstore_write_options *options, sstore_error *error)
 {
     sstore_builder *builder = self->builder;
     const ss_manifest *manifest = &builder->transaction->manifest;
@@ -534,11 +531,11 @@ sstore_status ss_builder_merge(sstore_builder *builder, const ss_sorted_pieces *
     return status;
 }
 
-static sstore_status compact(const char *path, sstore_compaction scope, const ss_write_options *options,
+static sstore_status compact(const char *path, sstore_compaction scope, const sstore_write_options *options,
                              sstore_change *change_out, sstore_error *error)
 {
     compaction self = {.made_count = 0};
-    sstore_status status = ss_builder_open(path, NULL, options, &self.builder, error);
+    sstore_status status = ss_builder_open(path, NULL, SS_WRITE_EXTEND, SS_SEGMENT_ADDS, options, &self.builder, error);
     if (status != SSTORE_OK)
         return status;
     sstore_builder *builder = self.builder;
@@ -556,20 +553,19 @@ static sstore_status compact(const char *path, sstore_compaction scope, const ss
     return status;
 }
 
-sstore_status sstore_compact(const char *path, const sstore_compact_options *options, sstore_change *change_out,
-                             sstore_error *error)
+sstore_status sstore_compact(const char *path, sstore_compaction scope, const sstore_write_options *options,
+                             sstore_change *change_out, sstore_error *error)
 {
-    sstore_compact_options taken = SSTORE_COMPACT_OPTIONS_INIT;
+    sstore_write_options taken;
     if (path == NULL)
         return ss_fail_argument(error, "sstore_compact: path must not be NULL");
-    sstore_status status = ss_take_options(&taken, sizeof taken, options, SS_COMPACT_OPTIONS_SIZE_1, error);
+    sstore_status status = ss_write_options_take(&taken, options, error);
     if (status == SSTORE_OK)
         status = ss_check_result(change_out, SS_CHANGE_SIZE_1, error);
     if (status != SSTORE_OK)
         return status;
-    if (taken.scope > SSTORE_COMPACTION_TIERS)
-        return ss_fail_argument(error, "sstore_compact: compaction %d does not exist", (int)taken.scope);
-    const ss_write_options write = {SS_SHARED_OPTIONS(taken), .mode = SS_WRITE_EXTEND, .plan = taken.plan,
-                                    .recipe = taken.recipe};
-    return compact(path, taken.scope, &write, change_out, error);
+    if (scope > SSTORE_COMPACTION_TIERS)
+        return ss_fail_argument(error, "sstore_compact: compaction %d does not exist", (int)scope);
+    taken.no_compact = true; /* it is one */
+    return compact(path, scope, &taken, change_out, error);
 }

@@ -118,7 +118,7 @@ class Deduplicator:
         self._call = Call(progress)
         wanted = None if bits is None else word_count(bits)
         options = self._call.options(
-            "sstore_dedup_options",
+            "sstore_write_options",
             distance=build_distance_or_own(distance, wanted or MAX_WORDS),
             no_compact=not flag_of(compact, "compact"),
             check_ids=check_ids,

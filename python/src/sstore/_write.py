@@ -239,7 +239,7 @@ class Builder:
         self._words = words_by_recipe(None if bits is None else word_count(bits), recipe)
         self._distance = build_distance(distance, self._words or MAX_WORDS)
         self._options = self._call.options(
-            "sstore_build_options",
+            "sstore_write_options",
             distance=self._distance,
             plan=plan,
             without_ids=not flag_of(with_ids, "with_ids"),
@@ -499,7 +499,7 @@ def add(
     """
     with Call(progress) as call:
         options = call.options(
-            "sstore_add_options",
+            "sstore_write_options",
             check_ids=check_ids,
             no_compact=not flag_of(compact, "compact"),
             plan=plan,
@@ -586,7 +586,7 @@ def remove(
     bad = bad_rows_of(skip_bad)
     with Call(progress) as call:
         options = call.options(
-            "sstore_remove_options",
+            "sstore_write_options",
             on_absent=ffi.NULL if absent is None else ffi.addressof(lib, "sspy_keep_absent"),
             absent_context=ffi.NULL if absent is None else absent.native,
             no_compact=not flag_of(compact, "compact"),
@@ -634,7 +634,7 @@ def merge(
     """
     with Call(progress) as call:
         options = call.options(
-            "sstore_merge_options",
+            "sstore_write_options",
             plan=plan,
             replace=replace,
             **shared_options(memory, threads, tmp_dir, block_size, ignore_free_space, wait),
@@ -674,7 +674,7 @@ def shard(
     """
     with Call(progress) as call:
         options = call.options(
-            "sstore_merge_options",
+            "sstore_write_options",
             plan=plan,
             replace=replace,
             **shared_options(memory, threads, tmp_dir, block_size, ignore_free_space, wait),
@@ -717,14 +717,14 @@ def compact(
     """
     with Call(progress) as call:
         options = call.options(
-            "sstore_compact_options",
-            scope=lib.SSTORE_COMPACTION_TIERS if flag_of(tiered, "tiered") else lib.SSTORE_COMPACTION_ALL,
+            "sstore_write_options",
             plan=plan,
             recipe=recipe,
             **shared_options(memory, threads, tmp_dir, block_size, ignore_free_space, wait),
         )
         change = result("sstore_change")
-        call.check(lib.sstore_compact(encode(path), options, change, call.error))
+        scope = lib.SSTORE_COMPACTION_TIERS if flag_of(tiered, "tiered") else lib.SSTORE_COMPACTION_ALL
+        call.check(lib.sstore_compact(encode(path), scope, options, change, call.error))
         return change_of(change)
 
 
