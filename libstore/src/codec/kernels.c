@@ -168,19 +168,78 @@ ALWAYS_INLINE uint32_t near_values(const uint64_t *values, uint32_t count, uint6
 
 #define WORDS_TOGETHER 4u /* of a row, that are counted before the next test: more tests would be mispredicted */
 
-ALWAYS_INLINE uint32_t near_rows(const uint64_t *rows, uint32_t count, uint32_t words, const uint64_t *query,
-                                 uint32_t distance, uint32_t *hits, count_ones_fn count_ones)
+/* List the near ones of the rows `begin` to `end` - 1. */
+ALWAYS_INLINE uint32_t list_near_rows(const uint64_t *rows, uint32_t begin, uint32_t end, uint32_t words,
+                                      const uint64_t *query, uint32_t distance, uint32_t *hits, uint32_t found,
+                                      count_ones_fn count_ones)
 {
-    uint32_t found = 0;
-    for (uint32_t i = 0; i < count; i++, rows += words) {
+    for (uint32_t i = begin; i < end; i++) {
+        const uint64_t *row = rows + (size_t)i * words;
         uint32_t ones = 0;
         for (uint32_t word = 0; word < words && ones <= distance;)
-            for (const uint32_t end = ss_min_u32(word + WORDS_TOGETHER, words); word < end; word++)
-                ones += count_ones(rows[word] ^ query[word]);
+            for (const uint32_t last = ss_min_u32(word + WORDS_TOGETHER, words); word < last; word++)
+                ones += count_ones(row[word] ^ query[word]);
         hits[found] = i;
         found += ones <= distance;
     }
     return found;
+}
+
+#define ROWS_TOGETHER 8u
+
+/* Whether any of ROWS_TOGETHER rows is near in the `counted` words at `rows`, of `words` in a row. */
+ALWAYS_INLINE bool is_any_row_near(const uint64_t *rows, uint32_t words, const uint64_t *query, uint32_t counted,
+                                   uint32_t distance, count_ones_fn count_ones)
+{
+    uint32_t any = 0; /* the highest bit is set if a number of ones is not above the distance */
+    for (uint32_t i = 0; i < ROWS_TOGETHER; i++, rows += words) {
+        uint32_t ones = 0;
+        for (uint32_t word = 0; word < counted; word++)
+            ones += count_ones(rows[word] ^ query[word]);
+        any |= ones - (distance + 1);
+    }
+    return any >> 31 != 0;
+}
+
+/* Test the last `counted` words of all rows, and all words only of eight rows of which one may be near. */
+ALWAYS_INLINE uint32_t filter_rows(const uint64_t *rows, uint32_t count, uint32_t words, const uint64_t *query,
+                                   uint32_t counted, uint32_t distance, uint32_t *hits, count_ones_fn count_ones)
+{
+    uint32_t found = 0, begin = 0;
+    for (; begin + ROWS_TOGETHER <= count; begin += ROWS_TOGETHER)
+        if (SS_UNLIKELY(is_any_row_near(rows + (size_t)begin * words + words - counted, words, query + words - counted,
+                                        counted, distance, count_ones)))
+            found = list_near_rows(rows, begin, begin + ROWS_TOGETHER, words, query, distance, hits, found, count_ones);
+    return list_near_rows(rows, begin, count, words, query, distance, hits, found, count_ones);
+}
+
+/* How many words exclude almost all rows: unrelated ones differ in 32 bits of each, with a standard deviation of 4, and
+ * the distance is at least 2.5 deviations less. Above `words` if all do not suffice. */
+static uint32_t telling_words(uint32_t words, uint32_t distance)
+{
+    uint32_t counted = 1;
+    for (; counted <= words; counted++) {
+        const uint32_t mean = SS_WORD_BITS / 2 * counted;
+        if (mean > distance && (mean - distance) * (mean - distance) >= 100 * counted)
+            break;
+    }
+    return counted;
+}
+
+/* Where few words are counted, their number is a constant to the compiler. */
+ALWAYS_INLINE uint32_t near_rows(const uint64_t *rows, uint32_t count, uint32_t words, const uint64_t *query,
+                                 uint32_t distance, uint32_t *hits, count_ones_fn count_ones)
+{
+    const uint32_t counted = telling_words(words, distance);
+    if (counted > words)
+        return list_near_rows(rows, 0, count, words, query, distance, hits, 0, count_ones);
+    switch (counted) {
+    case 1: return filter_rows(rows, count, words, query, 1, distance, hits, count_ones);
+    case 2: return filter_rows(rows, count, words, query, 2, distance, hits, count_ones);
+    case 3: return filter_rows(rows, count, words, query, 3, distance, hits, count_ones);
+    case 4: return filter_rows(rows, count, words, query, 4, distance, hits, count_ones);
+    default: return filter_rows(rows, count, words, query, counted, distance, hits, count_ones);
+    }
 }
 
 static uint32_t near_values_portable(const uint64_t *values, uint32_t count, uint64_t query, uint32_t distance,

@@ -24,12 +24,20 @@ static inline void ss_rows_load(const uint8_t *bytes, uint32_t index, uint32_t w
         to[i] = ss_load_le64(bytes + 8 * ((size_t)index * words + i));
 }
 
-/* Load `count` fingerprints from `first` on. */
-static inline void ss_rows_load_many(const uint8_t *bytes, uint32_t first, uint32_t count, uint32_t words, uint64_t *to)
+/* `count` fingerprints from `first` on: those of the block itself, whose bytes are aligned as words, or, where words have
+ * another byte order, loaded to `room`. */
+static inline const uint64_t *ss_rows_at(const uint8_t *bytes, uint32_t first, uint32_t count, uint32_t words,
+                                         uint64_t *room)
 {
-    const size_t begin = (size_t)first * words, values = (size_t)count * words;
-    for (size_t i = 0; i < values; i++)
-        to[i] = ss_load_le64(bytes + 8 * (begin + i));
+    const uint8_t *from = bytes + 8 * ((size_t)first * words);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    for (uint32_t i = 0; i < count; i++)
+        ss_rows_load(from, i, words, room + (size_t)i * words);
+    return room;
+#else
+    (void)count, (void)room;
+    return (const uint64_t *)(const void *)from;
+#endif
 }
 
 /* Write `count` fingerprints as a block, without its trailer. */

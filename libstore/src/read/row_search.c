@@ -278,13 +278,13 @@ static sstore_status scan_block(row_search *self, uint64_t number, const uint64_
     const ss_checked_blocks *checked = &self->segment->tables[0].checked;
     const uint32_t count = ss_checked_rows_count(checked, number), words = checked->words;
     const uint64_t rank = number * ss_rows_capacity(self->segment->metadata.block_bytes, words);
-    uint64_t rows[SLICE_WORDS];
+    uint64_t room[SLICE_WORDS];
     uint32_t hits[SLICE_WORDS / 2];
     bool is_checked = false;
     sstore_status status = SSTORE_OK;
     for (uint32_t first = 0; first < count; first += SLICE_WORDS / words) {
         const uint32_t together = ss_min_u32(SLICE_WORDS / words, count - first);
-        ss_rows_load_many(self->cursor->row_slot.bytes, first, together, words, rows);
+        const uint64_t *rows = ss_rows_at(self->cursor->row_slot.bytes, first, together, words, room);
         const uint32_t found = self->kernels->near_rows(rows, together, words, self->query, *self->limit, hits);
         if (SS_LIKELY(found == 0))
             continue;
