@@ -24,8 +24,8 @@ static inline void ss_rows_load(const uint8_t *bytes, uint32_t index, uint32_t w
         to[i] = ss_load_le64(bytes + 8 * ((size_t)index * words + i));
 }
 
-/* `count` fingerprints from `first` on: those of the block itself, whose bytes are aligned as words, or, where words have
- * another byte order, loaded to `room`. */
+/* `count` fingerprints from `first` on: those of the block itself, whose bytes are aligned as words. Where words have
+ * another byte order, they are loaded to `room`. */
 static inline const uint64_t *ss_rows_at(const uint8_t *bytes, uint32_t first, uint32_t count, uint32_t words,
                                          uint64_t *room)
 {
