@@ -40,6 +40,9 @@ MENU = {
         ("Guarantees", "docs/guarantees.md"),
         ("Security", "SECURITY.md"),
         ("Benchmarks", "bench/README.md"),
+        ("Measurements", "bench/figures.md"),
+        ("Attempts", "bench/attempts.md"),
+        ("PDQ hashes", "bench/pdq/README.md"),
         ("Tests", "tests/README.md"),
     ],
     "Format": [

@@ -20,7 +20,7 @@ import pdqhash
 from PIL import Image, ImageDraw, ImageEnhance, ImageFilter, ImageOps
 
 # Debian packages with many pictures of different kinds: drawings, photos, landscapes, portraits, icons, sprites, flags,
-# scores, screenshots, plots. The figures of bench/README.md are of Debian 12.
+# scores, screenshots, plots. The figures of README.md are of Debian 12.
 DEBIAN_PACKAGES = """
     autopsy budgie-control-center-data cimg-doc debian-edu-artwork-emerald desktop-base endless-sky-data
     faenza-icon-theme fillets-ng-data fotoxx-common freeciv-data freecol freeorion-data gfxboot-themes gimp-help-en
