@@ -44,6 +44,7 @@ MENU = {
         ("Attempts", "bench/attempts.md"),
         ("PDQ hashes", "bench/pdq/README.md"),
         ("Tests", "tests/README.md"),
+        ("Fuzzing", "tests/fuzz/README.md"),
     ],
     "Format": [
         ("Overview", "format-spec/README.md"),

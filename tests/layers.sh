@@ -192,7 +192,7 @@ while IFS=: read -r file line found; do
     [[ $name == NAME || $name == md || $name == @(c|py|h|sh) ]] || test_exists "$kind" "$name" ||
       breach "$file:$line" "there is no test $kind.$name"
   done
-done < <(grep -noP "$named_tests" tests/*.sh tests/README.md tests/CMakeLists.txt CONTRIBUTING.md SECURITY.md packaging/README.md docs/*.md)
+done < <(grep -noP "$named_tests" tests/*.sh tests/README.md tests/fuzz/README.md tests/CMakeLists.txt CONTRIBUTING.md SECURITY.md packaging/README.md docs/*.md)
 
 while read -r name; do
   breach "$name" "two files have this name: $(find libstore tools bench tests -name "$name" -print | tr '\n' ' ')"
