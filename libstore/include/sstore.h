@@ -1442,28 +1442,20 @@ typedef enum sstore_feature_hash {
     SSTORE_FEATURE_HASH_JAVA128 = 1 /* that of a widely copied Java program: 128 bits, and a sum of 0 also gives a 1 */
 } sstore_feature_hash;
 
-/* The simhash of weighted features. Each feature is hashed with XXH3 to 64 bits. For each bit, the feature's weight is
- * added if the hash bit is 1, and subtracted otherwise. A bit of the fingerprint is 1 if its sum is > 0. The order of
- * the features does not matter. Without features the fingerprint is 0. Errors: ARGUMENT (a weight out of range). */
-SSTORE_API sstore_status sstore_simhash(const sstore_feature *features, size_t count, uint64_t *fingerprint_out,
-                                        sstore_error *error);
+/* The simhash of weighted features, with `fingerprint_bits` bits: 64 or 128; 0: 64, or with JAVA128 its 128. Each
+ * feature is hashed to as many bits. For each bit, the feature's weight is added if the hash bit is 1, and subtracted
+ * otherwise. A bit of the fingerprint is 1 if its sum is > 0. The order of the features does not matter. Without
+ * features the fingerprint is 0. `fingerprint_out` gets a word for each 64 bits, the first of which has the most
+ * significant bits. Errors: ARGUMENT (a weight out of range, other bits). Source: format-spec/fingerprint.md. */
+SSTORE_API sstore_status sstore_simhash(const sstore_feature *features, size_t count, sstore_feature_hash hash,
+                                        uint32_t fingerprint_bits, uint64_t *fingerprint_out, sstore_error *error);
 
-/* The same for fingerprints of `fingerprint_bits` bits and another hash. `fingerprint_out` gets a word for each 64
- * bits, the first of which has the most significant bits. 64 or 128 bits; 0: 64, or with JAVA128 its 128. Errors:
- * ARGUMENT (also other bits). */
-SSTORE_API sstore_status sstore_simhash_words(const sstore_feature *features, size_t count, sstore_feature_hash hash,
-                                              uint32_t fingerprint_bits, uint64_t *fingerprint_out,
-                                              sstore_error *error);
-
-/* As sstore_simhash(), for features that the caller has hashed; `weights` may be NULL: all 1. */
+/* As sstore_simhash(), for features that the caller has hashed to `fingerprint_bits` bits: a multiple of 64, up to
+ * 1,024. A hash has a word for each 64 bits; there are `count` hashes, one after the other. `weights` may be NULL: all
+ * 1. Errors: as sstore_simhash(). */
 SSTORE_API sstore_status sstore_simhash_hashes(const uint64_t *hashes, const double *weights, size_t count,
-                                               uint64_t *fingerprint_out, sstore_error *error);
-
-/* The same for hashes, and so a fingerprint, of `fingerprint_bits` bits: a multiple of 64, up to 1,024. A hash has a
- * word for each 64 bits; there are `count` hashes, one after the other. */
-SSTORE_API sstore_status sstore_simhash_hashes_words(const uint64_t *hashes, const double *weights, size_t count,
-                                                     uint32_t fingerprint_bits, uint64_t *fingerprint_out,
-                                                     sstore_error *error);
+                                               uint32_t fingerprint_bits, uint64_t *fingerprint_out,
+                                               sstore_error *error);
 
 #ifdef __cplusplus
 }

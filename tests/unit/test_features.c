@@ -46,7 +46,7 @@ static void assert_features(sstore_feature_kind kind, uint32_t shingle, const ch
     size_t count = 0;
     for (; expected[count] != NULL; count++)
         features[count] = (sstore_feature){.data = expected[count], .size = strlen(expected[count]), .weight = 1};
-    assert_ok(sstore_simhash(features, count, &wanted, &error), &error);
+    assert_ok(sstore_simhash(features, count, SSTORE_FEATURE_HASH_XXH3, 64, &wanted, &error), &error);
     testing_doing("text '%s', shingle %u", text, shingle);
     assert_int_equal(fingerprint(kind, shingle, text), wanted);
     testing_done();
@@ -410,7 +410,7 @@ static void test_no_space_is_lost_between_batches(void **state)
     const sstore_feature features[] = {{"a", 1, LETTERS}, {" ", 1, LETTERS - 1}, {"b", 1, 1}};
     sstore_error error;
     uint64_t wanted;
-    assert_ok(sstore_simhash(features, 3, &wanted, &error), &error);
+    assert_ok(sstore_simhash(features, 3, SSTORE_FEATURE_HASH_XXH3, 64, &wanted, &error), &error);
     for (size_t shift = 0; shift < 2; shift++) {
         for (size_t i = 0; i < LETTERS; i++) {
             text[shift + 2 * i] = 'a';
@@ -434,7 +434,7 @@ static void test_a_word_longer_than_any_buffer(void **state)
     memset(text, 'x', SIZE);
     memcpy(text + SIZE, " y z", 4);
     const sstore_feature feature = {.data = text, .size = SIZE + 4, .weight = 1};
-    assert_ok(sstore_simhash(&feature, 1, &wanted, &error), &error);
+    assert_ok(sstore_simhash(&feature, 1, SSTORE_FEATURE_HASH_XXH3, 64, &wanted, &error), &error);
     assert_int_equal(found, wanted);
     free(text);
 }
@@ -478,7 +478,7 @@ static void assert_weighted(sstore_fingerprinter *fingerprinter, const width *of
     uint64_t wanted[2];
     double sums[128], total = 0;
     testing_doing("%u bits, hash %d, text '%s'", of->bits, (int)of->hash, text);
-    assert_ok(sstore_simhash_words(features, count, of->hash, of->bits, wanted, &error), &error);
+    assert_ok(sstore_simhash(features, count, of->hash, of->bits, wanted, &error), &error);
     assert_ok(sstore_fingerprinter_text(fingerprinter, text, strlen(text), &result, sums, &error), &error);
     assert_int_equal(result.fingerprint, wanted[0]);
     assert_memory_equal(result.words, wanted, of->bits / 8);

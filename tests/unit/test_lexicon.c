@@ -84,7 +84,7 @@ static void test_stop_words_are_left_out_before_shingles(void **state)
     const sstore_feature two[] = {{"\u732b", 3, 1}, {"\u5bb6", 3, 1}};
     uint64_t wanted;
     sstore_error error;
-    assert_ok(sstore_simhash(two, 2, &wanted, &error), &error);
+    assert_ok(sstore_simhash(two, 2, SSTORE_FEATURE_HASH_XXH3, 64, &wanted, &error), &error);
     assert_int_equal(fingerprint(&three_words, lexicon, pairs[4][0]).fingerprint, wanted);
     testing_done();
     sstore_lexicon_free(lexicon);
@@ -129,7 +129,7 @@ static void test_own_weights_multiply(void **state)
     set_weight(lexicon, "cat", 2.5); /* the later one counts */
     set_weight(lexicon, "mat", -1);
     set_weight(lexicon, "the", 0);
-    assert_ok(sstore_simhash(wanted_features, 3, &wanted, &error), &error);
+    assert_ok(sstore_simhash(wanted_features, 3, SSTORE_FEATURE_HASH_XXH3, 64, &wanted, &error), &error);
     const sstore_text_result result = fingerprint(&single_words, lexicon, "The cat, the cat sat. The mat");
     assert_int_equal(result.fingerprint, wanted);
     assert_int_equal(result.feature_count, 4);
@@ -220,7 +220,7 @@ static void compare_with_factors(const sstore_lexicon *lexicon, uint32_t levels)
                 features[count++] = (sstore_feature){names[word], length, counts[word] * factor};
         }
         testing_doing("document %zu, levels %u", i, levels);
-        assert_ok(sstore_simhash(features, count, &wanted, &error), &error);
+        assert_ok(sstore_simhash(features, count, SSTORE_FEATURE_HASH_XXH3, 64, &wanted, &error), &error);
         assert_int_equal(fingerprint(&single_words, lexicon, documents[i]).fingerprint, wanted);
     }
     testing_done();

@@ -28,7 +28,7 @@ static void assert_features(uint32_t shingle, const char *text, const char *cons
     for (; expected[count] != NULL; count++)
         features[count] = (sstore_feature){.data = expected[count], .size = strlen(expected[count]), .weight = 1};
     testing_doing("text '%s', shingle %u", text, shingle);
-    assert_ok(sstore_simhash(features, count, &wanted, &error), &error);
+    assert_ok(sstore_simhash(features, count, SSTORE_FEATURE_HASH_XXH3, 64, &wanted, &error), &error);
     assert_ok(sstore_fingerprint_text(text, strlen(text), &options, &found, &error), &error);
     assert_int_equal(found, wanted);
     testing_done();
@@ -78,7 +78,7 @@ static void test_long_stretches_are_divided(void **state)
     for (size_t i = 1; i < POINTS; i++)
         memcpy(text + i * BYTES, pair + (i - 1) % 2 * BYTES, BYTES);
     options.weighting = SSTORE_WEIGHTING_PRESENCE;
-    assert_ok(sstore_simhash(features, 4, &wanted, &error), &error);
+    assert_ok(sstore_simhash(features, 4, SSTORE_FEATURE_HASH_XXH3, 64, &wanted, &error), &error);
     assert_ok(sstore_fingerprint_text(text, POINTS * BYTES, &options, &found, &error), &error);
     assert_int_equal(found, wanted);
     free(text);

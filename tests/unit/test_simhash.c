@@ -15,7 +15,7 @@ static uint64_t simhash(const uint64_t *hashes, const double *weights, size_t co
 {
     sstore_error error;
     uint64_t fingerprint = 1;
-    assert_ok(sstore_simhash_hashes(hashes, weights, count, &fingerprint, &error), &error);
+    assert_ok(sstore_simhash_hashes(hashes, weights, count, 64, &fingerprint, &error), &error);
     return fingerprint;
 }
 
@@ -66,7 +66,7 @@ static void test_no_features_give_zero(void **state)
     sstore_error error;
     uint64_t fingerprint = 1;
     assert_int_equal(simhash(NULL, NULL, 0), 0);
-    assert_ok(sstore_simhash(NULL, 0, &fingerprint, &error), &error);
+    assert_ok(sstore_simhash(NULL, 0, SSTORE_FEATURE_HASH_XXH3, 64, &fingerprint, &error), &error);
     assert_int_equal(fingerprint, 0);
 }
 
@@ -85,10 +85,10 @@ static void test_features_are_hashed_with_xxh3(void **state)
     sstore_error error;
     uint64_t fingerprint;
     sstore_feature feature = {.data = NULL, .size = 0, .weight = 1};
-    assert_ok(sstore_simhash(&feature, 1, &fingerprint, &error), &error);
+    assert_ok(sstore_simhash(&feature, 1, SSTORE_FEATURE_HASH_XXH3, 64, &fingerprint, &error), &error);
     assert_int_equal(fingerprint, UINT64_C(0x2d06800538d394c2));
     feature = (sstore_feature){.data = "abc", .size = 3, .weight = 0.5};
-    assert_ok(sstore_simhash(&feature, 1, &fingerprint, &error), &error);
+    assert_ok(sstore_simhash(&feature, 1, SSTORE_FEATURE_HASH_XXH3, 64, &fingerprint, &error), &error);
     assert_int_equal(fingerprint, UINT64_C(0x78af5f94892f3950));
 }
 
@@ -222,7 +222,7 @@ static void test_each_word_of_hashes_is_apart(void **state)
             for (size_t i = 0; i < count; i++)
                 weights[i] = random_weight(&random);
             const double *given = trial % 2 != 0 ? weights : NULL;
-            assert_ok(sstore_simhash_hashes_words(hashes, given, count, 64 * words, found, &error), &error);
+            assert_ok(sstore_simhash_hashes(hashes, given, count, 64 * words, found, &error), &error);
             for (uint32_t i = 0; i < words; i++)
                 assert_int_equal(found[i], simhash_naively(hashes + i, words, given, count, false));
             assert_int_equal(found[words], UINT64_C(0x5a5a5a5a5a5a5a5a));
@@ -238,7 +238,7 @@ static void simhash_words(sstore_feature_hash hash, uint32_t bits, const char *c
     size_t count = 0;
     for (; texts[count] != NULL; count++)
         features[count] = (sstore_feature){.data = texts[count], .size = strlen(texts[count]), .weight = 1};
-    assert_ok(sstore_simhash_words(features, count, hash, bits, fingerprint, &error), &error);
+    assert_ok(sstore_simhash(features, count, hash, bits, fingerprint, &error), &error);
 }
 
 #define assert_fingerprint(hash, bits, first, second, ...)                                                             \
@@ -301,9 +301,9 @@ static void test_sixty_four_bits_are_as_before(void **state)
     sstore_error error;
     const sstore_feature features[] = {{"one", 3, 2.5}, {"two", 3, -1}, {"three", 5, 1}};
     uint64_t plain, words[2] = {0, 77};
-    assert_ok(sstore_simhash(features, 3, &plain, &error), &error);
+    assert_ok(sstore_simhash(features, 3, SSTORE_FEATURE_HASH_XXH3, 64, &plain, &error), &error);
     for (uint32_t bits = 0; bits <= 64; bits += 64) {
-        assert_ok(sstore_simhash_words(features, 3, SSTORE_FEATURE_HASH_XXH3, bits, words, &error), &error);
+        assert_ok(sstore_simhash(features, 3, SSTORE_FEATURE_HASH_XXH3, bits, words, &error), &error);
         assert_int_equal(words[0], plain);
         assert_int_equal(words[1], 77);
     }
@@ -324,13 +324,12 @@ static void test_other_widths_are_refused(void **state)
     uint64_t words[16];
     sstore_error error;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        assert_status(sstore_simhash_words(NULL, 0, bad[i].hash, bad[i].bits, words, &error), SSTORE_ERROR_ARGUMENT,
-                      &error);
+        assert_status(sstore_simhash(NULL, 0, bad[i].hash, bad[i].bits, words, &error), SSTORE_ERROR_ARGUMENT, &error);
         assert_non_null(strstr(error.message, bad[i].reason));
     }
     for (uint32_t bits = 0; bits < 1300; bits++) {
         const bool right = bits > 0 && bits <= 1024 && bits % 64 == 0;
-        const sstore_status status = sstore_simhash_hashes_words(&hash, NULL, 0, bits, words, &error);
+        const sstore_status status = sstore_simhash_hashes(&hash, NULL, 0, bits, words, &error);
         assert_int_equal(status, right ? SSTORE_OK : SSTORE_ERROR_ARGUMENT);
     }
 }
@@ -344,10 +343,10 @@ static void test_features_equal_their_hashes(void **state)
     double weights[5] = {1, 2, 0.75, -1, 1};
     for (size_t i = 0; i < 5; i++) {
         features[i] = (sstore_feature){.data = texts[i], .size = strlen(texts[i]), .weight = 1};
-        assert_ok(sstore_simhash(&features[i], 1, &hashes[i], &error), &error);
+        assert_ok(sstore_simhash(&features[i], 1, SSTORE_FEATURE_HASH_XXH3, 64, &hashes[i], &error), &error);
         features[i].weight = weights[i];
     }
-    assert_ok(sstore_simhash(features, 5, &fingerprint, &error), &error);
+    assert_ok(sstore_simhash(features, 5, SSTORE_FEATURE_HASH_XXH3, 64, &fingerprint, &error), &error);
     assert_int_equal(fingerprint, simhash(hashes, weights, 5));
 }
 
@@ -360,14 +359,16 @@ static void test_weights_out_of_range_are_refused(void **state)
     sstore_error error;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         const double weights[] = {1, bad[i]};
-        assert_status(sstore_simhash_hashes(hashes, weights, 2, &fingerprint, &error), SSTORE_ERROR_ARGUMENT, &error);
+        assert_status(sstore_simhash_hashes(hashes, weights, 2, 64, &fingerprint, &error), SSTORE_ERROR_ARGUMENT,
+                      &error);
         assert_non_null(strstr(error.message, "feature 1"));
         sstore_feature feature = {.data = "x", .size = 1, .weight = bad[i]};
-        assert_status(sstore_simhash(&feature, 1, &fingerprint, NULL), SSTORE_ERROR_ARGUMENT, NULL);
+        assert_status(sstore_simhash(&feature, 1, SSTORE_FEATURE_HASH_XXH3, 64, &fingerprint, NULL),
+                      SSTORE_ERROR_ARGUMENT, NULL);
         assert_int_equal(fingerprint, 77);
     }
     for (size_t i = 0; i < sizeof good / sizeof *good; i++)
-        assert_ok(sstore_simhash_hashes(hashes, &good[i], 1, &fingerprint, &error), &error);
+        assert_ok(sstore_simhash_hashes(hashes, &good[i], 1, 64, &fingerprint, &error), &error);
 }
 
 static void test_missing_arguments_are_refused(void **state)
@@ -375,11 +376,13 @@ static void test_missing_arguments_are_refused(void **state)
     const sstore_feature feature = {.data = NULL, .size = 1, .weight = 1};
     uint64_t fingerprint;
     sstore_error error;
-    assert_status(sstore_simhash(NULL, 1, &fingerprint, &error), SSTORE_ERROR_ARGUMENT, &error);
-    assert_status(sstore_simhash(NULL, 0, NULL, &error), SSTORE_ERROR_ARGUMENT, &error);
-    assert_status(sstore_simhash(&feature, 1, &fingerprint, &error), SSTORE_ERROR_ARGUMENT, &error);
-    assert_status(sstore_simhash_hashes(NULL, NULL, 1, &fingerprint, &error), SSTORE_ERROR_ARGUMENT, &error);
-    assert_status(sstore_simhash_hashes(NULL, NULL, 0, NULL, &error), SSTORE_ERROR_ARGUMENT, &error);
+    assert_status(sstore_simhash(NULL, 1, SSTORE_FEATURE_HASH_XXH3, 64, &fingerprint, &error), SSTORE_ERROR_ARGUMENT,
+                  &error);
+    assert_status(sstore_simhash(NULL, 0, SSTORE_FEATURE_HASH_XXH3, 64, NULL, &error), SSTORE_ERROR_ARGUMENT, &error);
+    assert_status(sstore_simhash(&feature, 1, SSTORE_FEATURE_HASH_XXH3, 64, &fingerprint, &error),
+                  SSTORE_ERROR_ARGUMENT, &error);
+    assert_status(sstore_simhash_hashes(NULL, NULL, 1, 64, &fingerprint, &error), SSTORE_ERROR_ARGUMENT, &error);
+    assert_status(sstore_simhash_hashes(NULL, NULL, 0, 64, NULL, &error), SSTORE_ERROR_ARGUMENT, &error);
 }
 
 int main(void)

@@ -67,7 +67,7 @@ static int end_document(weighted_document *of, input_source *source, weighted_ou
         of->features[i].data = of->bytes + offset;
         offset += of->features[i].size;
     }
-    if (sstore_simhash_words(of->features, of->count, output->hash, output->fingerprint_bits, fingerprint, &error) !=
+    if (sstore_simhash(of->features, of->count, output->hash, output->fingerprint_bits, fingerprint, &error) !=
         SSTORE_OK)
         return message_error(&error);
     of->used = of->count = 0;

@@ -30,8 +30,8 @@ static sstore_status add_feature(ss_sums *sums, const ss_feature_hash *hash, siz
     return SSTORE_OK;
 }
 
-sstore_status sstore_simhash_words(const sstore_feature *features, size_t count, sstore_feature_hash hash,
-                                   uint32_t fingerprint_bits, uint64_t *fingerprint_out, sstore_error *error)
+sstore_status sstore_simhash(const sstore_feature *features, size_t count, sstore_feature_hash hash,
+                             uint32_t fingerprint_bits, uint64_t *fingerprint_out, sstore_error *error)
 {
     ss_sums sums[SS_FEATURE_HASH_WORDS];
     ss_feature_hash chosen;
@@ -49,12 +49,6 @@ sstore_status sstore_simhash_words(const sstore_feature *features, size_t count,
     return status;
 }
 
-sstore_status sstore_simhash(const sstore_feature *features, size_t count, uint64_t *fingerprint_out,
-                             sstore_error *error)
-{
-    return sstore_simhash_words(features, count, SSTORE_FEATURE_HASH_XXH3, 64, fingerprint_out, error);
-}
-
 /* The sums of every `stride`-th hash. */
 static void sum_hashes(ss_sums *sums, const uint64_t *hashes, size_t stride, const double *weights, size_t count)
 {
@@ -63,8 +57,8 @@ static void sum_hashes(ss_sums *sums, const uint64_t *hashes, size_t stride, con
         ss_sums_add(sums, hashes[stride * i], weights == NULL ? 1.0 : weights[i]);
 }
 
-sstore_status sstore_simhash_hashes_words(const uint64_t *hashes, const double *weights, size_t count,
-                                          uint32_t fingerprint_bits, uint64_t *fingerprint_out, sstore_error *error)
+sstore_status sstore_simhash_hashes(const uint64_t *hashes, const double *weights, size_t count,
+                                    uint32_t fingerprint_bits, uint64_t *fingerprint_out, sstore_error *error)
 {
     ss_sums sums;
     const uint32_t words = fingerprint_bits / 64;
@@ -81,12 +75,6 @@ sstore_status sstore_simhash_hashes_words(const uint64_t *hashes, const double *
         fingerprint_out[i] = ss_sums_fingerprint(&sums, false);
     }
     return status;
-}
-
-sstore_status sstore_simhash_hashes(const uint64_t *hashes, const double *weights, size_t count,
-                                    uint64_t *fingerprint_out, sstore_error *error)
-{
-    return sstore_simhash_hashes_words(hashes, weights, count, 64, fingerprint_out, error);
 }
 
 uint32_t sstore_hamming_distance(uint64_t a, uint64_t b)

@@ -375,7 +375,7 @@ def simhash_features(features: _WeightedFeatures, *, bits: int = 0, hash: Hash =
     native = ffi.new("sstore_feature[]", len(keep))
     for at, item, weight in zip(native, keep, weights.values()):
         at.data, at.size, at.weight = ffi.from_buffer(item), len(item), weight
-    call.check(lib.sstore_simhash_words(native, len(keep), _HASHES[hash], bits, pointer(made), call.error))
+    call.check(lib.sstore_simhash(native, len(keep), _HASHES[hash], bits, pointer(made), call.error))
     return int(made[0]) if bits == 64 else made
 
 
@@ -425,7 +425,7 @@ def simhash_hashes(
         if column.shape != (count,):
             raise ArgumentError(f"weights: expected as many as hashes, found {column.size} and {count}")
         given = ffi.from_buffer("double[]", column)
-    call.check(lib.sstore_simhash_hashes_words(pointer(array), given, count, bits, pointer(made), call.error))
+    call.check(lib.sstore_simhash_hashes(pointer(array), given, count, bits, pointer(made), call.error))
     return int(made[0]) if of_each == 1 else made
 
 
