@@ -209,7 +209,7 @@ test_exists() { # kind, name
     browser) [[ -e tests/browser/test_$2.py ]] ;;
     fuzz) [[ -e tests/fuzz/fuzz_$2.c ]] ;;
     install) grep -q "NAME install\.$2$" tests/CMakeLists.txt ;;
-    format) [[ -e tests/format/test_$2.c ]] || compgen -G "format-spec/*/test_$2.py" >/dev/null ;;
+    format) grep -q "NAME format\.$2$" tests/CMakeLists.txt || [[ -e tests/format/test_$2.c ]] || compgen -G "format-spec/*/test_$2.py" >/dev/null ;;
     *) [[ -e tests/$1/test_$2.c ]] ;;
   esac
 }

@@ -1,6 +1,8 @@
 """Compares the decoder and the command with the stores of vectors/, whole and edited ones.
 
-    SSTORE=build/release/tools/sstore python3 format-spec/decoder/test_vectors.py
+    SSTORE=build/release/tools/sstore python3 format-spec/decoder/test_vectors.py [FOLDER]
+
+FOLDER is what expand.py has made of vectors/; without it a temporary folder is filled.
 
 Without SSTORE it tests the decoder alone. The same applies where the command's LMDB has another file format than these
 directories, as on big-endian processors: there format.golden queries the stores after it has rebuilt their directories.
@@ -24,7 +26,13 @@ from faults import Fault
 from query import Searcher
 
 SSTORE = os.environ.get("SSTORE")
-VECTORS = Path(__file__).parent.parent / "vectors"
+SOURCES = Path(__file__).parent.parent / "vectors"
+if len(sys.argv) > 1:
+    VECTORS = Path(sys.argv.pop())
+else:
+    scratch = tempfile.TemporaryDirectory(prefix="sstore-vectors-")
+    VECTORS = Path(scratch.name)
+    subprocess.run([sys.executable, SOURCES / "expand.py", VECTORS], check=True)
 VERSIONS = sorted(path for path in VECTORS.glob("v*") if path.is_dir())
 STORES = [path for version in VERSIONS for path in sorted(version.glob("*.store"))]
 TRIED = Counter()

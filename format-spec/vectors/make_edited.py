@@ -1,6 +1,5 @@
-"""Makes edited.json: changes of fields of the stores beside it, each with the verdict that a reader must give.
-
-    python3 format-spec/vectors/make_edited.py
+"""Makes edited.json: changes of fields of the stores beside it, each with the verdict that a reader must give. expand.py calls
+this program.
 
 After most edits every checksum is made right again, so that a reader must notice the field itself.
 """
@@ -14,7 +13,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-HERE = Path(__file__).parent / "v2"
 sys.path.insert(0, str(Path(__file__).parent.parent / "decoder"))
 sys.dont_write_bytecode = True
 
@@ -99,7 +97,7 @@ SEGMENT = 64  # where the first segment begins without a recipe
 TABLE = SEGMENT + 128
 
 
-def manifest_cases() -> Iterator[Case]:
+def manifest_cases(stores: Path) -> Iterator[Case]:
     for name, spec, offset, data, refuse, word in (
         ("magic", "3.1", 0, b"S", OPEN, DAMAGED),
         ("version 0", "3.1", 8, b"\0", OPEN, UNSUPPORTED),
@@ -182,7 +180,7 @@ def manifest_cases() -> Iterator[Case]:
     yield Case("manifest: nothing in it", "3", "example", "MANIFEST", [], OPEN, set_checksums=nothing, size=0)
 
 
-def header_cases() -> Iterator[Case]:
+def header_cases(stores: Path) -> Iterator[Case]:
     for file, name, offset, data, refuse, word in (
         ("table-01.blk", "magic", 0, b"x", OPEN, DAMAGED),
         ("table-01.blk", "version 0", 8, b"\0", OPEN, UNSUPPORTED),
@@ -256,9 +254,9 @@ def header_cases() -> Iterator[Case]:
 BLOCK = 4096
 
 
-def zero_bit(store: str) -> int:
+def zero_bit(stores: Path, store: str) -> int:
     """A zero bit between codes and suffixes, in the first block of table 0 and not in its last group."""
-    file = path_of(HERE / f"{store}.store", "table-00.blk").read_bytes()
+    file = path_of(stores / f"{store}.store", "table-00.blk").read_bytes()
     block, code = file[BLOCK : BLOCK + u32(file, 36)], Code(file[88:121])
     frame, fingerprints = Frame(block), decode_block(block, code)
     for group in range(len(frame.bounds) - 2):
@@ -270,11 +268,11 @@ def zero_bit(store: str) -> int:
     raise AssertionError("no group has one")
 
 
-def block_cases() -> Iterator[Case]:
+def block_cases(stores: Path) -> Iterator[Case]:
     """One block of 200 fingerprints, in four groups. They are in bytes 800 to 4067, the offsets of three of them from
     4068 on, their keys from 4074 on, and the head from 4080 on."""
-    file = path_of(HERE / "groups.store", "table-00.blk").read_bytes()
-    spare = zero_bit("groups")
+    file = path_of(stores / "groups.store", "table-00.blk").read_bytes()
+    spare = zero_bit(stores, "groups")
     for name, refuse, offset, data in (
         ("a lower half", FULL, 4, bytes(4)),
         ("no fingerprint", READ, 4080, b"\0"),
@@ -345,9 +343,9 @@ def block_cases() -> Iterator[Case]:
     yield Case("id block: a base beside values of 64 bits", "6", "ends", "ids.blk", [(BLOCK + 8, b"\1")], READ)
 
 
-def segment_cases() -> Iterator[Case]:
+def segment_cases(stores: Path) -> Iterator[Case]:
     """The segments of this store add, add, remove, add and remove."""
-    manifest = (HERE / "segments.store" / "MANIFEST").read_bytes()
+    manifest = (stores / "segments.store" / "MANIFEST").read_bytes()
     begin = at = 64 + -(-u32(manifest, 56) // 8) * 8
     segments = []
     for _ in range(u32(manifest, 60)):
@@ -366,9 +364,9 @@ def segment_cases() -> Iterator[Case]:
                    None if refuse is FINE else DAMAGED, set_manifest_checksum)
 
 
-def directory_cases() -> Iterator[Case]:
+def directory_cases(stores: Path) -> Iterator[Case]:
     """Change values or keys in all pages that have them: LMDB leaves old copies behind."""
-    last_at = 9 + 8 * (u64((HERE / "assigned.store" / "MANIFEST").read_bytes(), TABLE + 16) - 1)
+    last_at = 9 + 8 * (u64((stores / "assigned.store" / "MANIFEST").read_bytes(), TABLE + 16) - 1)
     for name, store, key, at, change, refuse in (
         ("the last fingerprint of table 0", "example", "010000000000000000", 9, b"\xda", FULL),
         ("the last rank of the id block", "example", "01ffffffff00000000", 9, b"\2", FULL),
@@ -381,7 +379,7 @@ def directory_cases() -> Iterator[Case]:
         ("last fingerprints of table 1 that do not ascend", "assigned", "010000000100000000", 9 + 8, bytes(8), OPEN),
         ("last ranks of the ids that do not ascend", "assigned", "01ffffffff00000000", 9 + 8, bytes(8), OPEN),
     ):
-        directory = path_of(HERE / f"{store}.store", "directory.mdb").read_bytes()
+        directory = path_of(stores / f"{store}.store", "directory.mdb").read_bytes()
         # LMDB has a key's size, 9, before it.
         places = [match.start() + 2 for match in re.finditer(re.escape(b"\x09\0" + bytes.fromhex(key)), directory)]
         assert places, name
@@ -402,7 +400,7 @@ def word_sum(records: list[tuple[int, int]]) -> bytes:
     return bytes_u128(content_sum(records, 64))
 
 
-def wide_manifest_cases() -> Iterator[Case]:
+def wide_manifest_cases(stores: Path) -> Iterator[Case]:
     for name, offset, data, refuse, word in (
         ("0 fingerprint bits", 32, b"\0", OPEN, UNSUPPORTED),
         ("64 fingerprint bits", 32, b"\x40", OPEN, UNSUPPORTED),
@@ -470,7 +468,7 @@ def wide_manifest_cases() -> Iterator[Case]:
         yield Case(f"wide manifest: {name}", "16.2", "wide-example", "MANIFEST", of_manifest, refuse, None if refuse is FINE else DAMAGED,
                    also=of_headers)
 
-    manifest = (HERE / "wide-example.store" / "MANIFEST").read_bytes()
+    manifest = (stores / "wide-example.store" / "MANIFEST").read_bytes()
     entry, checksum = manifest[WORD_1:END], bytes(16)
     for name, data in (("an entry of a word index fewer", checksum), ("an entry of a word index more", 2 * entry + checksum)):
         size = WORD_1 + len(data)
@@ -478,7 +476,7 @@ def wide_manifest_cases() -> Iterator[Case]:
                    OPEN, set_checksums=set_manifest_checksum, size=size)
 
 
-def wide_file_cases() -> Iterator[Case]:
+def wide_file_cases(stores: Path) -> Iterator[Case]:
     for file, name, offset, data, refuse, word in (
         ("table-00.blk", "64 fingerprint bits", 44, b"\x40", OPEN, UNSUPPORTED),
         ("table-00.blk", "column bits 32", 40, b"\x20", OPEN, UNSUPPORTED),
@@ -509,7 +507,7 @@ def wide_file_cases() -> Iterator[Case]:
         yield Case(f"wide, {file}: {name}", "16.1", "wide-ids", file, [(offset, data)], OPEN, UNSUPPORTED)
     yield Case("wide, ids.blk: a code", "16.1", "wide-ids", "ids.blk", [(88, b"\1")], OPEN)
     for file in "table-00.blk", "directory.mdb", "word-00/table-00.blk", "word-01/ids.blk", "word-01/directory.mdb":
-        size = (path_of(HERE / "wide-example.store", file)).stat().st_size
+        size = (path_of(stores / "wide-example.store", file)).stat().st_size
         for name, change in (("a byte fewer", size - 1), ("a byte more", size + 1), ("nothing in it", 0)):
             yield Case(f"wide, {file}: {name}", "16", "wide-example", file, [], OPEN, set_checksums=nothing, size=change)
         yield Case(f"wide, {file}: gone", "16", "wide-example", file, [], OPEN, set_checksums=nothing, remove=True)
@@ -517,10 +515,10 @@ def wide_file_cases() -> Iterator[Case]:
         yield Case(f"wide, {word}: gone", "16.2", "wide-example", "MANIFEST", [], OPEN, set_checksums=without(word))
 
 
-def wide_block_cases() -> Iterator[Case]:
+def wide_block_cases(stores: Path) -> Iterator[Case]:
     """Table 0 of wide-example.store has three fingerprints of 16 bytes in its only block, that of wide-ids.store 15 in each."""
-    table = path_of(HERE / "wide-example.store", "table-00.blk").read_bytes()[BLOCK:]
-    ids_table = path_of(HERE / "wide-ids.store", "table-00.blk").read_bytes()[BLOCK:]
+    table = path_of(stores / "wide-example.store", "table-00.blk").read_bytes()[BLOCK:]
+    ids_table = path_of(stores / "wide-ids.store", "table-00.blk").read_bytes()[BLOCK:]
     for name, offset, data in (
         ("fingerprints that do not ascend", 0, table[16:32] + table[:16]),
         ("a fingerprint twice", 0, table[16:32]),
@@ -555,9 +553,9 @@ def wide_block_cases() -> Iterator[Case]:
                    also=[("MANIFEST", WORD_1 + 40, word_sum(records))])
 
 
-def wide_directory_cases() -> Iterator[Case]:
+def wide_directory_cases(stores: Path) -> Iterator[Case]:
     first = "010000000000000000"  # the key of the block keys of table 0
-    last_at = 8 * (u64((HERE / "wide-ids.store" / "MANIFEST").read_bytes(), TABLE + 16 + 16) - 1)  # behind a recipe of 16 bytes
+    last_at = 8 * (u64((stores / "wide-ids.store" / "MANIFEST").read_bytes(), TABLE + 16 + 16) - 1)  # behind a recipe of 16 bytes
     for name, key, at, change, refuse in (
         ("a block key of table 0 that is word 1", first, 0, bytes_u64(1), FULL),
         ("the last block key of table 0", first, last_at, b"\xff" * 8, FULL),
@@ -565,7 +563,7 @@ def wide_directory_cases() -> Iterator[Case]:
         ("the block keys of table 0 are not there", first, -9, b"\7", OPEN),
         ("the last rank of an id block", "01ffffffff00000000", 0, bytes(8), FULL),
     ):
-        directory = path_of(HERE / "wide-ids.store", "directory.mdb").read_bytes()
+        directory = path_of(stores / "wide-ids.store", "directory.mdb").read_bytes()
         places = [match.start() + 2 for match in re.finditer(re.escape(b"\x09\0" + bytes.fromhex(key)), directory)]
         assert places, name
         yield Case(f"wide directory: {name}", "8", "wide-ids", "directory.mdb", [(place + 9 + at, change) for place in places], refuse,
@@ -602,8 +600,8 @@ def path_of(store: Path, file: str) -> Path:
     return store / file if file == "MANIFEST" else next(store.glob("seg-*")) / file
 
 
-def make(case: Case, folder: Path) -> dict:
-    base, store = HERE / f"{case.store}.store", folder / "edited.store"
+def make(stores: Path, case: Case, folder: Path) -> dict:
+    base, store = stores / f"{case.store}.store", folder / "edited.store"
     shutil.rmtree(store, ignore_errors=True)
     shutil.copytree(base, store)
     path = path_of(store, case.file)
@@ -621,15 +619,22 @@ def make(case: Case, folder: Path) -> dict:
     return {"name": case.name, "spec": case.spec, "store": case.store, "refuse": case.refuse, "as": case.word, "edits": edits}
 
 
-def main() -> None:
+CASES = (
+    manifest_cases,
+    header_cases,
+    block_cases,
+    segment_cases,
+    directory_cases,
+    wide_manifest_cases,
+    wide_file_cases,
+    wide_block_cases,
+    wide_directory_cases,
+)
+
+
+def edited_lines(stores: Path) -> str:
+    """The text of edited.json about the stores of this folder."""
     with tempfile.TemporaryDirectory() as folder:
-        cases = [*manifest_cases(), *header_cases(), *block_cases(), *segment_cases(), *directory_cases()]
-        cases += [*wide_manifest_cases(), *wide_file_cases(), *wide_block_cases(), *wide_directory_cases()]
-        made = [make(case, Path(folder)) for case in cases]
+        made = [make(stores, case, Path(folder)) for cases in CASES for case in cases(stores)]
     lines = ",\n".join(json.dumps(vector) for vector in made)
-    (HERE / "edited.json").write_text(f"[\n{lines}\n]\n")
-    print(f"{len(made)} edited stores")
-
-
-if __name__ == "__main__":
-    main()
+    return f"[\n{lines}\n]\n"

@@ -1,4 +1,4 @@
-"""Makes the stores of version 2 for tests of readers, with their records and answers. It never replaces a store that exists.
+"""Makes the stores of version 2 for tests of readers. It never replaces a store that exists.
 
     SSTORE=build/release/tools/sstore python3 format-spec/vectors/make_stores.py
 
@@ -6,10 +6,13 @@ Records and answers (by brute force) come from this program. The command under t
 fingerprints come from the writer of the second decoder instead: the command always chooses the radii of words.
 """
 
+import gzip
 import os
 import random
 import subprocess
 import sys
+import tarfile
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -26,20 +29,16 @@ MOST = 2**64 - 1
 Record = tuple[int, int | None]
 
 
-def run(*arguments: object, text: str = "") -> None:
-    subprocess.run([SSTORE, *map(str, arguments)], input=text, text=True, check=True)
-
-
 def as_text(records: list[Record], bits: int = 64) -> str:
     digits = bits // 4
     return "".join(f"{fingerprint:0{digits}x}" + ("" if number is None else f"\t{number}") + "\n" for fingerprint, number in records)
 
 
 class Maker:
-    """Builds a store step by step, and knows its records."""
+    """Follows the steps of building a store, to know its records. Without a path it writes no store."""
 
-    def __init__(self, name: str, k: int, bits: int = 64):
-        self.path = HERE / f"{name}.store"
+    def __init__(self, name: str, k: int, bits: int, path: Path | None = None):
+        self.path = path
         self.k = k
         self.bits = bits
         self.records: set[Record] = set()
@@ -47,16 +46,26 @@ class Maker:
 
     def build(self, records: list[Record], *options: object) -> None:
         width = ["--bits", self.bits] if self.bits > 64 else []
-        run("build", "--quiet", "-k", self.k, *width, *options, self.path, text=as_text(records, self.bits))
+        self.run("build", records, "-k", self.k, *width, *options)
         self.records = set(records)
 
     def add(self, records: list[Record]) -> None:
-        run("add", "--quiet", self.path, text=as_text(records, self.bits))
+        self.run("add", records)
         self.records |= set(records)
 
     def remove(self, records: list[Record]) -> None:
-        run("remove", "--quiet", self.path, text=as_text(records, self.bits))
+        self.run("remove", records)
         self.records -= set(records)
+
+    def run(self, command: str, records: list[Record], *options: object) -> None:
+        if self.path:
+            arguments = [SSTORE, command, "--quiet", *map(str, options), str(self.path)]
+            subprocess.run(arguments, input=as_text(records, self.bits), text=True, check=True)
+
+    def write(self, options: Options, parts: list[Part]) -> None:
+        """Write a store with the second decoder's writer."""
+        if self.path:
+            write_store(self.path, options, parts)
 
     def ordered(self) -> list[Record]:
         return sorted(self.records, key=lambda record: (record[0], record[1] or 0))
@@ -85,11 +94,11 @@ class Maker:
             f"{asked}\t{d}\t{fingerprint:0{digits}x}\t{'-' if number is None else number}\n" for d, fingerprint, number in near
         ] or [f"{asked}\t-\t-\t-\n"]
 
-    def write_down(self) -> None:
-        records = "".join(f"{f:0{self.bits // 4}x}\t{'-' if number is None else number}\n" for f, number in self.ordered())
-        self.path.with_suffix(".records").write_text(records)
-        answers = [line for query in self.queries() for line in self.answer(*query)]
-        self.path.with_suffix(".answers").write_text("".join(answers))
+    def record_lines(self) -> str:
+        return "".join(f"{f:0{self.bits // 4}x}\t{'-' if number is None else number}\n" for f, number in self.ordered())
+
+    def answer_lines(self) -> str:
+        return "".join(line for query in self.queries() for line in self.answer(*query))
 
 
 def uniform(rng: random.Random, count: int) -> list[Record]:
@@ -162,6 +171,7 @@ def make_uniform(made: Maker) -> None:
 
 
 def make_assigned(made: Maker) -> None:
+    made.rng = random.Random("ordinals")  # the store's name when it was made
     records = [(made.rng.getrandbits(64), None) for _ in range(3000)]
     made.build(records, "--plan", "24:1,20:0,20:0", "--block-size", 512)
     made.records = {(fingerprint, i) for i, (fingerprint, _) in enumerate(records)}
@@ -220,7 +230,7 @@ def make_wide_example(made: Maker) -> None:
     """The store of sstore-format.md, section 16.5."""
     made.records = {(of_words(words), None) for words in ([1, 0xD9], [1, 0xDB], [1 << 63, 0xD9])}
     words = [WordPlan(radius, [(MOST, radius)]) for radius in (0, 2)]
-    write_store(made.path, Options(made.bits, made.k, has_ids=False, block_size=256), [Part(0, made.ordered(), words=words)])
+    made.write(Options(made.bits, made.k, has_ids=False, block_size=256), [Part(0, made.ordered(), words=words)])
 
 
 def make_wide_ids(made: Maker) -> None:
@@ -273,36 +283,33 @@ def make_wide_plans(made: Maker) -> None:
         Part(0, second, words=[WordPlan(-1, [(1 << 63, 0)]), WordPlan(7, [(MOST, 7)]), WordPlan(0, [(upper, 0)])]),
         Part(0, gone[:30], words=[WordPlan(2, [(MOST, 2)]), WordPlan(2, halves), WordPlan(1, [(upper, 0), (lower, 0)])]),
     ]
-    write_store(made.path, Options(made.bits, made.k, has_ids=True, block_size=512), parts)
+    made.write(Options(made.bits, made.k, has_ids=True, block_size=512), parts)
     made.records = set(records) - set(gone[30:])
 
 
-MAKERS: list[tuple[str, int, Callable[[Maker], None]]] = [
-    ("one", 3, make_one),
-    ("two", 3, make_two),
-    ("example", 3, make_example),
-    ("recipe", 3, make_recipe),
-    ("empty", 3, make_empty),
-    ("emptied", 3, make_emptied),
-    ("groups", 3, make_groups),
-    ("whole-groups", 3, make_whole_groups),
-    ("one-over", 3, make_one_over),
-    ("halves", 3, make_halves),
-    ("uniform", 3, make_uniform),
-    ("assigned", 3, make_assigned),
-    ("clustered", 3, make_clustered),
-    ("dense", 3, make_dense),
-    ("ends", 3, make_ends),
-    ("repeated", 3, make_repeated),
-    ("segments", 3, make_segments),
-    ("ten-tables", 3, make_ten_tables),
-    ("sixteen-tables", 3, make_sixteen_tables),
-    ("distance-0", 0, make_distance_0),
-    ("distance-7", 7, make_distance_7),
-    ("distance-16", 16, make_distance_16),
-]
-
-WIDE_MAKERS: list[tuple[str, int, int, Callable[[Maker], None]]] = [
+MAKERS: list[tuple[str, int, int, Callable[[Maker], None]]] = [
+    ("one", 64, 3, make_one),
+    ("two", 64, 3, make_two),
+    ("example", 64, 3, make_example),
+    ("recipe", 64, 3, make_recipe),
+    ("empty", 64, 3, make_empty),
+    ("emptied", 64, 3, make_emptied),
+    ("groups", 64, 3, make_groups),
+    ("whole-groups", 64, 3, make_whole_groups),
+    ("one-over", 64, 3, make_one_over),
+    ("halves", 64, 3, make_halves),
+    ("uniform", 64, 3, make_uniform),
+    ("assigned", 64, 3, make_assigned),
+    ("clustered", 64, 3, make_clustered),
+    ("dense", 64, 3, make_dense),
+    ("ends", 64, 3, make_ends),
+    ("repeated", 64, 3, make_repeated),
+    ("segments", 64, 3, make_segments),
+    ("ten-tables", 64, 3, make_ten_tables),
+    ("sixteen-tables", 64, 3, make_sixteen_tables),
+    ("distance-0", 64, 0, make_distance_0),
+    ("distance-7", 64, 7, make_distance_7),
+    ("distance-16", 64, 16, make_distance_16),
     ("wide-example", 128, 3, make_wide_example),
     ("wide-ids", 128, 3, make_wide_ids),
     ("wide-segments", 128, 5, make_wide_segments),
@@ -312,12 +319,28 @@ WIDE_MAKERS: list[tuple[str, int, int, Callable[[Maker], None]]] = [
     ("wide-plans", 192, 7, make_wide_plans),
 ]
 
+
+def without_origin(info: tarfile.TarInfo) -> tarfile.TarInfo:
+    """An archive keeps no time, owner or mode of the machine that made it."""
+    info.mtime, info.uid, info.gid, info.uname, info.gname = 0, 0, 0, "", ""
+    info.mode = 0o755 if info.isdir() else 0o644
+    return info
+
+
+def pack(store: Path, archive: Path) -> None:
+    with open(archive, "xb") as file, gzip.GzipFile("", "wb", 9, file, mtime=0) as packed:
+        with tarfile.open(fileobj=packed, mode="w", format=tarfile.USTAR_FORMAT) as tar:
+            tar.add(store, store.name, filter=without_origin)
+
+
 if __name__ == "__main__":
     HERE.mkdir(exist_ok=True)
-    for name, bits, k, make in [*((name, 64, k, make) for name, k, make in MAKERS), *WIDE_MAKERS]:
-        made = Maker(name, k, bits)
-        if made.path.exists():
+    for name, bits, k, make in MAKERS:
+        archive = HERE / f"{name}.tar.gz"
+        if archive.exists():
             continue
-        make(made)
-        made.write_down()
-        print(made.path.name)
+        with tempfile.TemporaryDirectory() as folder:
+            made = Maker(name, k, bits, Path(folder) / f"{name}.store")
+            make(made)
+            pack(made.path, archive)
+        print(archive.name)

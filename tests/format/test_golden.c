@@ -1,7 +1,7 @@
 /*
- * test_golden.c - the stores of format-spec/vectors/, of every version of the format: all their records, and the
- * answers of queries in every way of reading. The same after their directories were lost and rebuilt from the block
- * files.
+ * test_golden.c - the stores of format-spec/vectors/, as its expand.py unpacked them, of every version of the format:
+ * all their records, and the answers of queries in every way of reading. They are checked again after their directories
+ * were lost and rebuilt from the block files.
  */
 #include <dirent.h>
 #include <inttypes.h>
@@ -12,7 +12,6 @@
 #include "support/scratch.h"
 #include "support/use_store.h"
 
-#define VECTORS SSTORE_SOURCE_DIR "/format-spec/vectors/"
 #define STORE_SUFFIX ".store"
 
 /* A record, and in answers its distance. The words behind those of a fingerprint are 0. */
@@ -262,7 +261,8 @@ static void check_without_directories(const golden *kept, const char *path, bool
 static uint64_t check_kept(const char *version, const char *name)
 {
     golden kept = {.question_count = 0};
-    snprintf(kept.stem, sizeof kept.stem, VECTORS "%s/%.*s", version, (int)(strlen(name) - strlen(STORE_SUFFIX)), name);
+    snprintf(kept.stem, sizeof kept.stem, SSTORE_VECTORS "/%s/%.*s", version,
+             (int)(strlen(name) - strlen(STORE_SUFFIX)), name);
     load_records(&kept);
     load_questions(&kept);
     char path[300];
@@ -285,7 +285,7 @@ static bool is_store(const char *name)
 static void test_stores_of_version_2(void **state)
 {
     uint64_t stores = 0, questions = 0;
-    DIR *folder = opendir(VECTORS "v2");
+    DIR *folder = opendir(SSTORE_VECTORS "/v2");
     assert_non_null(folder);
     for (const struct dirent *entry; (entry = readdir(folder)) != NULL;) {
         if (!is_store(entry->d_name))
