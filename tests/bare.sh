@@ -174,7 +174,7 @@ try "tests/run.sh${*:+ $*}, /dev/shm a plain folder" "tests/run.sh $*"
 try "only build/ is new in the tree" "find . -path ./build -prune -o -print | LC_ALL=C sort | diff /before -"
 preset=release
 [ -e "$root/sstore/build/$preset/CTestTestfile.cmake" ] || preset=asan
-scratch_tests="SSTORE_TEST_CASES=4 ctest --preset $preset -j $(nproc) --timeout 3600 -R '^(unit\\.sorter|property\\.(builds|joins|stream_matcher)|limits\\.open_close|faults\\.file_locations|corrupt\\.reindex)$'"
+scratch_tests="SSTORE_TEST_CASES=4 ctest --preset $preset -j $(nproc) --timeout 3600 -L '^scratch$'"
 if mount -t tmpfs -o size=64m,mode=1777 tmpfs "$root/dev/shm"; then
   try "tests of scratch folders, /dev/shm a tmpfs of 64 MB" "$scratch_tests"
   umount "$root/dev/shm"

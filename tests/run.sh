@@ -42,20 +42,6 @@ done
 ((${#jobs[@]} > 0)) || jobs=(asan release)
 [ -z "${SSTORE_TEST_LONG:-}" ] || timeout=36000
 
-# Tests that start threads, or whose library calls do.
-threaded='^(unit\.(commit|components|directory|edge_filter|memory_index|row_index|sorter|table_join|tasks)'
-threaded+='|property\.(batch|builds|changes|dedup|dedup_words|joins|query_property|record_joins|stream_matcher|stream_words)|limits\.open_close)$'
-
-# The longest tests. asan runs most of them with fewer cases; release and clang leave them to full.
-longest='^(property\.(same_matches|query_property|word_joins|dedup_words|words)|faults\.(allocation|files|power_cut)|limits\.(kill|memory)'
-longest+='|install\.static|browser\.pages|format\.(decoder|golden|fingerprint)|unit\.(components|group_join|row_joins|sorter|table_join)|(cli|corrupt|page)\..*)$'
-# Tests that would take long with a sanitizer and gain little from it: they count files, watch where files are, read what
-# a power cut left (the code of which others run), mostly run Python, only compute with numbers, or mostly start the
-# command. full and release run them. analyze checks the format.
-unsanitized='^(tidy\.format|limits\.descriptors|browser\.pages|page\..*|faults\.(file_locations|power_cut)|format\.(vectors|wide|id_table|fingerprint)|unit\.(planner|cost)'
-unsanitized+='|cli\.(output-every|build-compressed|build-text-shapes|build-options|build-plans|build-distance|build-deterministic|query-same'
-unsanitized+='|query-brute-force|query-input|wide-build|wide-query|dump-format|interchange|help|man|plan|examples|cluster))$'
-
 say() { printf '\n== %s\n' "$*"; }
 minutes() { printf '%d min %d s' $(($1 / 60)) $(($1 % 60)); }
 
@@ -155,13 +141,14 @@ run_bare() {
   return "$status"
 }
 
+# tests/CMakeLists.txt has the labels.
 run_job() {
   case $1 in
-    asan) build_and_test asan asan -E "$unsanitized" ;;
-    release) build_and_test release release -L '^(unit|property|limits|faults|format)$' -E "$longest" ;;
-    full) build_and_test full release -R "$longest" ;;
-    tsan) build_and_test tsan tsan -R "$threaded" ;;
-    clang) build_and_test clang clang -L '^(unit|property)$' -E "$longest" ;;
+    asan) build_and_test asan asan -LE '^(unsanitized|page)$' ;;
+    release) build_and_test release release -L '^(unit|property|limits|faults|format)$' -LE '^longest$' ;;
+    full) build_and_test full release -L '^(longest|cli|corrupt|page)$' ;;
+    tsan) build_and_test tsan tsan -L '^threaded$' ;;
+    clang) build_and_test clang clang -L '^(unit|property)$' -LE '^longest$' ;;
     coverage) tests/coverage.sh ;;
     python) python/test.sh ;;
     packages) run_packages ;;
