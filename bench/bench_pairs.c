@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sstore_join.h"
 #include "support/clock.h"
 #include "support/memory_use.h"
 #include "support/must.h"

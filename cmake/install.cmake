@@ -35,8 +35,8 @@ install(TARGETS sstore_shared sstore_text_shared EXPORT sstore-targets
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_COMPONENT development)
 install(TARGETS sstore_static sstore_text_static EXPORT sstore-targets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
-install(FILES ${PROJECT_SOURCE_DIR}/libstore/include/sstore.h ${PROJECT_SOURCE_DIR}/libstore/include/sstore_text.h
-        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
+file(GLOB public_headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/libstore/include/*.h)
+install(FILES ${public_headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
 
 # pkg-config: paths relative to the file itself where the folders are inside the prefix, as they nearly always are.
 set(SSTORE_PC_DIR ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -52,7 +52,7 @@ check_library() { # file line opening header
     ($4 == base/file.h || $4 == base/tasks.h || $4 == unistd.h || $4 == fcntl.h || $4 == sys/*) ]]; then
     breach "$1:$2" "$folder touches memory only, so it does not include $4"
   fi
-  [[ $3 == '<' || $4 == sstore.h || $4 == sstore_text.h ]] && return
+  [[ $3 == '<' || -e libstore/include/$4 ]] && return
   if [[ ! -e libstore/src/$4 ]]; then
     breach "$1:$2" "\"$4\" is no file of libstore/src: include \"<folder>/<file>.h\""
     return
@@ -81,14 +81,14 @@ while read -r file line opening header; do
 done < <(includes libstore/src)
 
 while read -r file line opening header; do
-  [[ $opening == '<' || $header == sstore.h ]] || check_tool "$file" "$line" "$header"
+  [[ $opening == '<' || -e libstore/include/$header ]] || check_tool "$file" "$line" "$header"
 done < <(includes tools)
 
 while read -r file line _ header; do
-  if [[ $header == sstore.h || $header == sstore_text.h ]] || [[ ! -e libstore/src/$header && ! -e libstore/include/$header ]]; then
+  if [[ -e libstore/include/$header || ! -e libstore/src/$header ]]; then
     continue
   fi
-  [[ $file == bench/bench_codec.c || $file == bench/bench_join.c || $file == bench/support/simd_level.c ]] || breach "$file:$line" "only <sstore.h> and <sstore_text.h> are for programs, not $header"
+  [[ $file == bench/bench_codec.c || $file == bench/bench_join.c || $file == bench/support/simd_level.c ]] || breach "$file:$line" "only the headers of libstore/include are for programs, not $header"
 done < <(includes tools bench)
 
 while read -r file line _ header; do

@@ -43,8 +43,8 @@ def main() -> None:
     include, output = map(pathlib.Path, sys.argv[1:])
     shim = pathlib.Path(__file__).with_name("shim.h").read_text(encoding="utf-8")
     ffi = cffi.FFI()
-    for header in ("sstore.h", "sstore_text.h"):
-        ffi.cdef(declarations((include / header).read_text(encoding="utf-8")))
+    for header in sorted(include.glob("*.h")):  # sstore.h is the first
+        ffi.cdef(declarations(header.read_text(encoding="utf-8")))
     ffi.cdef(declarations(shim))
     ffi.cdef(CALLBACKS)
     ffi.set_source("sstore._native", '#include "shim.h"\n#include "arrow_stream.h"\n', py_limited_api=True)

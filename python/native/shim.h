@@ -7,6 +7,7 @@
 #define SSPY_SHIM_H
 
 #include <sstore.h>
+#include <sstore_join.h>
 #include <sstore_text.h>
 #include <stdint.h>
 

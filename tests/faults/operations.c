@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sstore_join.h"
 #include "support/lost_directory.h"
 #include "support/scratch.h"
 #include "support/use_store.h"

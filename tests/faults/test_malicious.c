@@ -13,6 +13,7 @@
 #include "base/bytes.h"
 #include "codec/block.h"
 #include "faults/interpose.h"
+#include "sstore_join.h"
 #include "support/data.h"
 #include "support/edited_store.h"
 #include "support/random.h"

@@ -5,6 +5,7 @@
  * must agree with callbacks. Every call must end.
  *   1 byte: which join; then the store, as support/invalid_store.c takes it
  */
+#include "sstore_join.h"
 #include "support/fuzzing.h"
 #include "support/scratch.h"
 #include "support/store_case.h"

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "sstore.h"
+#include "sstore_join.h"
 #include "support/edited_store.h"
 #include "support/fuzzing.h"
 #include "support/scratch.h"

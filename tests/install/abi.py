@@ -14,7 +14,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 INCLUDE = HERE.parent.parent / "libstore" / "include"
-HEADERS = ("sstore.h", "sstore_text.h")
+HEADERS = sorted(header.name for header in INCLUDE.glob("*.h"))
 EXPECTED = HERE / "abi.txt"
 
 

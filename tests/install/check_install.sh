@@ -24,7 +24,8 @@ run() { # program...: it builds a store at the path it is given, and queries it
 step "install, then move the whole prefix"
 "$CMAKE" --install "$build" --prefix "$work/installed" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
 mv "$work/installed" "$prefix"
-for file in include/sstore.h include/sstore_text.h "$LIBDIR/"{libsstore,libsstore-text}{.so,.a} \
+public=$(cd "$here/../../libstore" && ls include/*.h)
+for file in $public "$LIBDIR/"{libsstore,libsstore-text}{.so,.a} \
   "$LIBDIR/pkgconfig/"{sstore,sstore-text}.pc "$LIBDIR/cmake/sstore/sstore-config.cmake"; do
   [[ -e $prefix/$file ]] || { echo "not installed: $file"; exit 1; }
 done
@@ -34,8 +35,8 @@ if [[ -e $prefix/bin/sstore ]]; then
     [[ -e $prefix/share/$file ]] || { echo "not installed: share/$file"; exit 1; }
   done
 fi
-if [[ $(find "$prefix/include" -type f | wc -l) != 2 ]]; then
-  echo "sstore.h and sstore_text.h are not the only installed headers:"
+if [[ $(cd "$prefix" && find include -type f | LC_ALL=C sort) != "$(LC_ALL=C sort <<<"$public")" ]]; then
+  echo "the installed headers are not those of libstore/include:"
   find "$prefix/include" -type f
   exit 1
 fi

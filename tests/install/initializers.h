@@ -3,6 +3,7 @@
 #define INITIALIZERS_H
 
 #include <sstore.h>
+#include <sstore_join.h>
 #include <sstore_text.h>
 
 static bool initializers_are_right(void)

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "sstore_join.h"
 #include "support/random.h"
 #include "support/scratch.h"
 #include "support/testing.h"

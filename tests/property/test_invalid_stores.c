@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sstore_join.h"
 #include "support/reference_block.h"
 #include "support/scratch.h"
 #include "support/store_case.h"

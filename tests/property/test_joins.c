@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sstore_join.h"
 #include "support/data.h"
 #include "support/iterate.h"
 #include "support/oracle.h"

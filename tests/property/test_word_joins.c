@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sstore_join.h"
 #include "support/row_set.h"
 #include "support/scratch.h"
 #include "support/testing.h"

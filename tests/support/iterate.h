@@ -7,6 +7,7 @@
 #ifndef SUPPORT_ITERATE_H
 #define SUPPORT_ITERATE_H
 
+#include "sstore_join.h"
 #include "support/oracle.h"
 #include "support/random.h"
 

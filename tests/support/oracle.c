@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sstore_join.h"
 #include "support/testing.h"
 
 /* ----- lists of matches ----- */

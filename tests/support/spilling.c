@@ -1,5 +1,6 @@
 #include "support/spilling.h"
 
+#include "sstore_join.h"
 #include "support/scratch.h"
 #include "support/use_store.h"
 

@@ -5,6 +5,7 @@
 #ifndef SUPPORT_USE_STORE_H
 #define SUPPORT_USE_STORE_H
 
+#include "sstore_join.h"
 #include "support/data.h"
 #include "support/oracle.h"
 #include "support/testing.h"

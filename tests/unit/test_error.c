@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "base/utf8.h"
+#include "sstore_join.h"
 #include "support/data.h"
 #include "support/random.h"
 #include "support/scratch.h"

@@ -12,6 +12,7 @@
 #include "join/row_edges.h"
 #include "join/row_iterator.h"
 #include "join/row_pairs.h"
+#include "sstore_join.h"
 #include "support/row_set.h"
 #include "support/scratch.h"
 #include "support/testing.h"

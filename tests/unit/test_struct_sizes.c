@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "sstore_join.h"
 #include "sstore_text.h"
 #include "support/data.h"
 #include "support/scratch.h"

@@ -6,6 +6,7 @@
 #include "commands/id_names.h"
 #include "input/input_measure.h"
 #include "input/interrupt.h"
+#include "sstore_join.h"
 
 typedef struct arguments {
     task_arguments task;

@@ -9,6 +9,7 @@
 #include "input/interrupt.h"
 #include "output/whole_file.h"
 #include "report/sections.h"
+#include "sstore_join.h"
 
 typedef enum cluster_search { CLUSTERS_BY_SIZE, CLUSTERS_ALL, CLUSTERS_SAMPLE } cluster_search;
 

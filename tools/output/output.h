@@ -13,6 +13,7 @@
 #include "output/json.h"
 #include "output/radix_form.h"
 #include "sstore.h"
+#include "sstore_join.h"
 
 /* Names that are printed in the place of ids. */
 typedef struct output_names {

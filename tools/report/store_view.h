@@ -14,6 +14,7 @@
 #include "output/output.h"
 #include "output/store_report.h"
 #include "sstore.h"
+#include "sstore_join.h"
 
 /* Called now and then during long work: shows progress. Returns other than 0 to stop. */
 typedef int (*view_progress_fn)(const char *phase, uint64_t done, uint64_t total);

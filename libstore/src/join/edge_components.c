@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "join/components.h"
 #include "sort/buckets.h"
+#include "sstore_join.h"
 
 #define MIN_MEMORY_BYTES ((uint64_t)8 << 20)
 #define EDGES_AT_ONCE 1024u

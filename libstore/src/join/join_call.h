@@ -10,6 +10,7 @@
 #include "join/table_join.h"
 #include "sort/radix.h"
 #include "sort/sorter.h"
+#include "sstore_join.h"
 #include "store/record_iterator.h"
 
 /* ===== call ===== */

@@ -10,6 +10,7 @@
 #include "join/group_join.h"
 #include "plan/plan.h"
 #include "sort/radix.h"
+#include "sstore_join.h"
 
 /* The records of one side, permuted and sorted, each once. */
 typedef struct record_set {

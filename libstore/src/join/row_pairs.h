@@ -7,6 +7,7 @@
 #define SS_ROW_PAIRS_H
 
 #include "join/join_call.h"
+#include "sstore_join.h"
 
 typedef struct ss_row_pairs ss_row_pairs;
 

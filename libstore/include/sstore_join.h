@@ -1,0 +1,251 @@
+/*
+ * sstore_join.h - all near pairs of a store, or of two stores, and the clusters that near pairs form; and the same for
+ * records in memory, for tasks of a cluster of machines. The conventions are those of sstore.h.
+ */
+#ifndef SSTORE_JOIN_H
+#define SSTORE_JOIN_H
+
+#include <sstore.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ===== The near pairs and clusters of one store, or the near pairs of two ===== */
+
+typedef struct sstore_join_options {
+    size_t struct_size;
+    uint32_t distance;     /* 0 to 16 a word, or SSTORE_OWN_DISTANCE, the default */
+    uint32_t threads;      /* 0: all that the process may use */
+    uint64_t memory_bytes; /* maximum without the open stores; 0: 1 GiB. The limit is enforced from 64 MiB up. Smaller
+                              values (minimum 8 MiB) may be exceeded. With little memory, fewer threads look for
+                              pairs */
+    const char *tmp_dir;   /* for items that do not fit in memory; NULL: the folder that TMPDIR names, or without it the
+                              (left) store's. Nothing is made there if memory is enough */
+    sstore_progress_fn on_progress;
+    void *progress_context;
+} sstore_join_options;
+
+#define SSTORE_JOIN_OPTIONS_INIT                                                                                       \
+    {                                                                                                                  \
+        sizeof(sstore_join_options), SSTORE_OWN_DISTANCE, 0, 0, NULL, NULL, NULL                                       \
+    }
+
+/* Two records that are near each other. Ids are 0 in a store without ids. */
+typedef struct sstore_pair {
+    uint64_t fingerprint, id;
+    uint64_t other_fingerprint, other_id;
+    uint32_t distance;
+    const uint64_t *words, *other_words;
+} sstore_pair;
+
+/* Called for each pair. */
+typedef int (*sstore_pair_fn)(void *context, const sstore_pair *pair);
+
+/* Arrays for pairs, as sstore_match_columns. */
+typedef struct sstore_pair_columns {
+    size_t struct_size;
+    uint64_t *fingerprint, *id, *other_fingerprint, *other_id;
+    uint32_t *distance;
+} sstore_pair_columns;
+
+#define SSTORE_PAIR_COLUMNS_INIT                                                                                       \
+    {                                                                                                                  \
+        sizeof(sstore_pair_columns), NULL, NULL, NULL, NULL, NULL                                                      \
+    }
+
+/*
+ * Report every pair of different records of the store within the distance, once, the lower record (by fingerprint, then
+ * id) first. The order is that of (fingerprint, other_fingerprint, other_id, id), with any memory and threads. Records
+ * with equal fingerprints are also pairs: a fingerprint with n ids has n * (n - 1) / 2 of them.
+ *
+ * With 64 bits, the fingerprints are sorted distance + 1 times, each time by other bits, and compared if these are
+ * equal. The store's own tables are not used, so any distance is possible. Items that do not fit in memory are spilled:
+ * up to about 16 bytes a fingerprint, and 40 a pair. At most 4 file descriptors are used. With several words, each
+ * fingerprint is a query of the store. The pairs are found while they are reported, and nothing is spilled.
+ * Errors: ARGUMENT, MEMORY, IO, DAMAGED, NOT_FOUND (no tmp_dir); STOPPED. Source: the paper, section 3.1.
+ */
+SSTORE_API sstore_status sstore_pairs(const sstore *store, const sstore_join_options *options, sstore_pair_fn on_pair,
+                                      void *context, sstore_error *error);
+
+/* Report each pair (left record, right record) within the distance once, in the order of sstore_pairs(). The stores
+ * must be two different handles of the same recipe (else RECIPE). One may be without ids. Otherwise as
+ * sstore_pairs(). */
+SSTORE_API sstore_status sstore_join(const sstore *left, const sstore *right, const sstore_join_options *options,
+                                     sstore_pair_fn on_pair, void *context, sstore_error *error);
+
+typedef struct sstore_pair_iterator sstore_pair_iterator;
+
+/* The same, as an iterator: over the pairs of sstore_join(), or, if `right` is NULL, over those of sstore_pairs(). This
+ * call finds all pairs; with several words, sstore_pair_iterator_next() finds them. Free the iterator with
+ * sstore_pair_iterator_free() before the stores are closed.
+ * Errors: as sstore_join(). */
+SSTORE_API sstore_status sstore_pair_iterator_create(const sstore *left, const sstore *right,
+                                                     const sstore_join_options *options,
+                                                     sstore_pair_iterator **iterator_out, sstore_error *error);
+
+/* As sstore_match_iterator_next(). Errors: ARGUMENT, MEMORY, IO, DAMAGED, STOPPED. */
+SSTORE_API sstore_status sstore_pair_iterator_next(sstore_pair_iterator *iterator, const sstore_pair_columns *columns,
+                                                   size_t capacity, size_t *count_out, sstore_error *error);
+
+SSTORE_API void sstore_pair_iterator_free(sstore_pair_iterator *iterator);
+
+/* A record and its cluster. The record with the smallest id, and of several the smallest fingerprint, represents it. */
+typedef struct sstore_cluster_record {
+    uint64_t cluster;      /* clusters are numbered from 0, in the order of their smallest fingerprints */
+    uint64_t cluster_size; /* its records */
+    uint64_t fingerprint, id;
+    uint32_t distance; /* from the representative */
+    bool is_representative;
+    const uint64_t *words;
+} sstore_cluster_record;
+
+/* Called for each record. */
+typedef int (*sstore_cluster_fn)(void *context, const sstore_cluster_record *record);
+
+/* Arrays for records of clusters, as sstore_match_columns. */
+typedef struct sstore_cluster_columns {
+    size_t struct_size;
+    uint64_t *cluster, *cluster_size, *fingerprint, *id;
+    uint32_t *distance;
+    bool *is_representative;
+} sstore_cluster_columns;
+
+#define SSTORE_CLUSTER_COLUMNS_INIT                                                                                    \
+    {                                                                                                                  \
+        sizeof(sstore_cluster_columns), NULL, NULL, NULL, NULL, NULL, NULL                                             \
+    }
+
+/* As sstore_join_options, and with_singles. */
+typedef struct sstore_cluster_options {
+    size_t struct_size;
+    uint32_t distance;
+    uint32_t threads;
+    bool with_singles; /* also report records in no pair, as clusters of one */
+    uint64_t memory_bytes;
+    const char *tmp_dir;
+    sstore_progress_fn on_progress;
+    void *progress_context;
+} sstore_cluster_options;
+
+#define SSTORE_CLUSTER_OPTIONS_INIT                                                                                    \
+    {                                                                                                                  \
+        sizeof(sstore_cluster_options), SSTORE_OWN_DISTANCE, 0, false, 0, NULL, NULL, NULL                             \
+    }
+
+/*
+ * Report the clusters, the connected components of the pairs within the distance. A cluster's records come together,
+ * the representative first, then by (id, fingerprint).
+ *
+ * Time grows about in proportion to the records, also if clusters are large or dense: of many fingerprints near each
+ * other, only as many pairs are compared as connect them. Otherwise as sstore_pairs().
+ */
+SSTORE_API sstore_status sstore_clusters(const sstore *store, const sstore_cluster_options *options,
+                                         sstore_cluster_fn on_record, void *context, sstore_error *error);
+
+typedef struct sstore_cluster_iterator sstore_cluster_iterator;
+
+/* The same, as an iterator. This call finds all clusters. Free the iterator with sstore_cluster_iterator_free() before
+ * the store is closed. Errors: as sstore_clusters(). */
+SSTORE_API sstore_status sstore_cluster_iterator_create(const sstore *store, const sstore_cluster_options *options,
+                                                        sstore_cluster_iterator **iterator_out, sstore_error *error);
+
+/* As sstore_match_iterator_next(). Errors: ARGUMENT, MEMORY, IO, DAMAGED, STOPPED. */
+SSTORE_API sstore_status sstore_cluster_iterator_next(sstore_cluster_iterator *iterator,
+                                                      const sstore_cluster_columns *columns, size_t capacity,
+                                                      size_t *count_out, sstore_error *error);
+
+SSTORE_API void sstore_cluster_iterator_free(sstore_cluster_iterator *iterator);
+
+/* ===== Without a store, for the tasks of a cluster ===== */
+
+/*
+ * Near pairs among records that are spread over many machines. The 64 bits are cut into distance + 1 groups of adjacent
+ * bits, the keys of as many tables. Two fingerprints within the distance are equal in at least one key. So, for each
+ * table, records with equal keys are brought together, and joined by sstore_join_records(). It reports only the pairs
+ * that no earlier table finds: all tables together report each pair once.
+ *
+ * These calls take 64 bits only. Records of wider fingerprints can be divided into n parts by a hash of the record.
+ * Build a store of each part: sstore_pairs() finds the pairs of a part in n tasks, and sstore_join() those of two parts
+ * in n * (n - 1) / 2 tasks.
+ */
+
+/* Set keys_out to the keys of `count` fingerprints in a table, 0 to distance: numbers of 64 / (distance + 1) bits, or
+ * one bit more. Errors: ARGUMENT (also a distance above SSTORE_MAX_BUILD_DISTANCE). */
+SSTORE_API sstore_status sstore_join_keys(const uint64_t *fingerprints, size_t count, uint32_t distance, uint32_t table,
+                                          uint64_t *keys_out, sstore_error *error);
+
+typedef struct sstore_record_join_options {
+    size_t struct_size;
+    uint32_t distance; /* 0 to 16; default 3 */
+    uint32_t table;    /* whose keys are compared: 0 to distance */
+    bool spanning;     /* report only pairs that connect whatever all pairs connect: at most ten for each record of a
+                          small key. The records of larger keys are divided up to 8 times, each of which multiplies
+                          this bound by distance + 1. Pairs may repeat */
+    sstore_progress_fn on_progress;
+    void *progress_context;
+} sstore_record_join_options;
+
+#define SSTORE_RECORD_JOIN_OPTIONS_INIT                                                                                \
+    {                                                                                                                  \
+        sizeof(sstore_record_join_options), 3, 0, false, NULL, NULL                                                    \
+    }
+
+/*
+ * Report each pair of different records that have equal keys in a table, but in no earlier one, and are within the
+ * distance. If `right` is NULL, these are pairs of left records, the lower one (by fingerprint, then id) first. If not,
+ * they are pairs of a left and a right record, in this order. The columns are read; ids may be NULL, for 0. Equal
+ * records of a side count once. The order of the pairs is not defined.
+ *
+ * If the records of a key are too many for one task, they can be distributed to n parts by a hash of the record. n
+ * tasks join a part with itself, and n * (n - 1) / 2 tasks two parts. Works on one thread, in 40 bytes a record.
+ * Errors: ARGUMENT, MEMORY; STOPPED. Source: the paper, section 3.1.
+ */
+SSTORE_API sstore_status sstore_join_records(const sstore_record_columns *left, size_t left_count,
+                                             const sstore_record_columns *right, size_t right_count,
+                                             const sstore_record_join_options *options, sstore_pair_fn on_pair,
+                                             void *context, sstore_error *error);
+
+/* The connected components of a graph of any size. Nodes are numbers, such as ids of records. */
+typedef struct sstore_components sstore_components;
+
+typedef struct sstore_components_options {
+    size_t struct_size;
+    uint32_t threads;      /* 0: all that the process may use */
+    uint64_t memory_bytes; /* what the call may take; 0: 1 GiB. The limit is enforced from 64 MiB up. Smaller values
+                              (minimum 8 MiB) may be exceeded */
+    const char *tmp_dir;   /* for edges that do not fit in memory, up to some 100 bytes each; NULL: the folder that
+                              TMPDIR names, or without it the working folder */
+    sstore_progress_fn on_progress; /* of the first sstore_components_next() */
+    void *progress_context;
+} sstore_components_options;
+
+#define SSTORE_COMPONENTS_OPTIONS_INIT                                                                                 \
+    {                                                                                                                  \
+        sizeof(sstore_components_options), 0, 0, NULL, NULL, NULL                                                      \
+    }
+
+/* Make an object that finds the components of edges. `options` may be NULL. One thread at a time may use it. Free it
+ * with sstore_components_free(). Errors: ARGUMENT, MEMORY, IO, NOT_FOUND (no tmp_dir). */
+SSTORE_API sstore_status sstore_components_create(const sstore_components_options *options,
+                                                  sstore_components **components_out, sstore_error *error);
+
+/* Add `count` edges. They may come in any order, and repeat. An edge of a node to itself only makes it a node. Errors:
+ * ARGUMENT (after sstore_components_next() or a failed call), MEMORY, IO. After the latter two only
+ * sstore_components_free() is allowed. */
+SSTORE_API sstore_status sstore_components_add(sstore_components *components, const uint64_t *nodes,
+                                               const uint64_t *other_nodes, size_t count, sstore_error *error);
+
+/* Fill the columns, either of which may be NULL, with the next nodes, ascending, and with the smallest node of the
+ * component of each. Otherwise as sstore_match_iterator_next(). The first call finds the components. Errors: ARGUMENT,
+ * MEMORY, IO, STOPPED. Source: Sibeyn, "External Connected Components" (SWAT 2004), for many nodes at once. */
+SSTORE_API sstore_status sstore_components_next(sstore_components *components, uint64_t *nodes, uint64_t *smallest,
+                                                size_t capacity, size_t *count_out, sstore_error *error);
+
+SSTORE_API void sstore_components_free(sstore_components *components);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* SSTORE_JOIN_H */
