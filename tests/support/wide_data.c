@@ -18,7 +18,7 @@ wide_form wide_form_of(wide_kind kind, uint32_t words, uint32_t distance)
 
 wide_form wide_form_any(rng *random, uint32_t min_words)
 {
-    static const uint32_t usual[] = {2, 2, 3, 4, 4, 8, 16};
+    static const uint32_t usual[] = {1, 1, 2, 2, 3, 4, 4, 8, 16};
     uint32_t words = usual[rng_below(random, sizeof usual / sizeof *usual)];
     if (words < min_words || rng_one_in(random, 4))
         words = (uint32_t)rng_between(random, min_words, SSTORE_MAX_WORDS);

@@ -1,173 +1,235 @@
-/* The static index in memory must find the same fingerprints as comparing all, for all kinds of data, distances and
- * numbers of fingerprints. */
+/* The static index in memory must find the same fingerprints as comparing all: for 1 to 16 words of all kinds, for all
+ * distances up to its own, whether it searches word by word or tests all rows. */
 #include "stream/memory_index.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "plan/radii.h"
 #include "sort/radix.h"
-#include "support/answers.h"
 #include "support/testing.h"
-#include "support/use_store.h"
+#include "support/wide_data.h"
 
-typedef struct sample {
-    data_set data;
-    uint64_t *values; /* the distinct fingerprints, ascending */
-    uint32_t count;
-} sample;
+/* How the indexes of a run search, so that no way is left out. */
+static struct {
+    unsigned scanned, probed, without_radius, moved, repeated, single, only;
+} seen;
 
-static void sample_make(rng *random, data_kind kind, size_t count, sample *made)
+static void note_ways(const ss_memory_index *index)
 {
-    data_make(random, kind, DATA_NO_IDS, count, true, &made->data);
-    uint64_t *scratch = ss_realloc(NULL, count, sizeof *scratch);
-    made->values = ss_realloc(NULL, count, sizeof *made->values);
-    made->count = 0;
-    for (size_t i = 0; i < count; i++)
-        made->values[i] = made->data.fingerprints[i];
-    ss_sort_keys(made->values, scratch, count);
-    for (size_t i = 0; i < count; i++)
-        if (i == 0 || made->values[i] != made->values[made->count - 1])
-            made->values[made->count++] = made->values[i];
-    ss_free(scratch);
+    seen.scanned += index->is_scanned;
+    seen.probed += !index->is_scanned;
+    seen.only += !index->is_scanned && index->words == 1;
+    for (uint32_t i = 0; !index->is_scanned && i < index->words; i++) {
+        const ss_indexed_word *word = &index->indexed[i];
+        seen.without_radius += index->radii[i] == SS_NO_PROBE;
+        seen.moved += index->radii[i] != SS_NO_PROBE && word->width < 64;
+        seen.repeated += word->begins != NULL;
+        seen.single += word->numbers != NULL && word->begins == NULL;
+    }
 }
 
 typedef struct collecting {
-    const uint64_t *fingerprints;
-    matches found;
+    const ss_memory_index *index;
+    const uint64_t *queries; /* of the search */
+    uint64_t first;          /* the number of the first of them */
+    wide_matches found;
 } collecting;
 
-static sstore_status collect(void *context, uint32_t number, uint64_t value, sstore_error *error)
+static sstore_status collect(void *context, uint32_t number, const uint64_t *found, sstore_error *error)
 {
     collecting *self = context;
-    const uint32_t distance = sstore_hamming_distance(self->fingerprints[number], value);
-    matches_add(&self->found, &(sstore_match){.query_index = number, .distance = distance, .fingerprint = value});
+    const uint32_t words = self->index->words, row = ss_memory_index_number(self->index, found);
+    const uint64_t query = self->first + number;
+    assert_memory_equal(ss_memory_index_row(self->index, row), found, words * sizeof *found);
+    wide_matches_add(&self->found, 1, &query, words, found, row,
+                     wide_distance(self->queries + query * words, found, words));
     return SSTORE_OK;
 }
 
-static void static_matches(const sample *in, const uint64_t *fingerprints, uint32_t count, uint32_t distance,
-                           matches *wanted)
+/* Find all near pairs by comparing all. */
+static wide_matches compare_all(const ss_memory_index *index, const uint64_t *queries, uint32_t count,
+                                uint32_t distance)
 {
-    for (uint32_t i = 0; i < count; i++)
-        for (uint32_t j = 0; j < in->count; j++) {
-            const uint32_t bits = sstore_hamming_distance(fingerprints[i], in->values[j]);
+    wide_matches wanted = {.count = 0};
+    for (uint64_t i = 0; i < count; i++)
+        for (uint32_t row = 0; row < index->count; row++) {
+            const uint64_t *words = ss_memory_index_row(index, row);
+            const uint32_t bits = wide_distance(words, queries + i * index->words, index->words);
             if (bits <= distance)
-                matches_add(wanted, &(sstore_match){.query_index = i, .distance = bits, .fingerprint = in->values[j]});
+                wide_matches_add(&wanted, 1, &i, index->words, words, row, bits);
         }
-    matches_sort(wanted);
+    wide_matches_sort(&wanted);
+    return wanted;
 }
 
-static void check_search(const ss_fingerprint_index *index, const sample *in, rng *random, uint32_t count,
-                         uint32_t distance)
+static void check_searches(const ss_memory_index *index, const uint64_t *queries, uint32_t count, uint32_t distance)
 {
-    uint64_t *fingerprints = malloc((count + 1) * sizeof *fingerprints);
-    ss_index_order order = {malloc((count + 1) * sizeof(uint64_t)), malloc((count + 1) * sizeof(uint32_t))};
-    collecting plain = {.fingerprints = fingerprints}, ordered = plain;
-    matches wanted = {0};
+    ss_memory_scratch scratch;
+    collecting single = {.index = index, .queries = queries}, together = single;
+    wide_matches wanted = compare_all(index, queries, count, distance);
     sstore_error error = {.status = SSTORE_OK};
-    for (uint32_t i = 0; i < count; i++)
-        fingerprints[i] = in->data.count > 0 ? data_query(random, &in->data, distance) : rng_next(random);
-    static_matches(in, fingerprints, count, distance, &wanted);
-    assert_ok(ss_fingerprint_index_search(index, fingerprints, count, distance, NULL, collect, &plain, &error), &error);
-    assert_ok(ss_fingerprint_index_search(index, fingerprints, count, distance, &order, collect, &ordered, &error),
+    assert_ok(ss_memory_scratch_open(&scratch, index->words, count + 1, &error), &error);
+    for (; single.first < count; single.first++)
+        assert_ok(ss_memory_index_search(index, queries + single.first * index->words, 1, distance, NULL, collect,
+                                         &single, &error),
+                  &error);
+    assert_ok(ss_memory_index_search(index, queries, count, distance, &scratch, collect, &together, &error), &error);
+    wide_matches_sort(&single.found);
+    wide_matches_sort(&together.found);
+    wide_matches_assert_equal(&single.found, &wanted, "one by one");
+    wide_matches_assert_equal(&together.found, &wanted, "together");
+    wide_matches_free(&single.found);
+    wide_matches_free(&together.found);
+    wide_matches_free(&wanted);
+    ss_memory_scratch_close(&scratch);
+}
+
+/* With `clustered`, many rows are near others. Those of one word are sorted, and distinct. */
+static void open_index(rng *random, const wide_form *form, uint32_t count, bool clustered, ss_memory_index *index)
+{
+    sstore_error error = {.status = SSTORE_OK};
+    uint64_t *rows = ss_realloc(NULL, count, form->words * sizeof *rows);
+    for (size_t i = 0; i < count; i++)
+        wide_make(random, form, rows, clustered ? i : 0, rows + i * form->words);
+    if (form->words == 1) {
+        uint64_t *scratch = ss_realloc(NULL, count, sizeof *scratch);
+        count = (uint32_t)ss_sort_unique_keys(rows, scratch, count);
+        ss_free(scratch);
+    }
+    assert_ok(ss_memory_index_open(index, rows, count, form->words, form->distance, (uint32_t)rng_between(random, 1, 3),
+                                   &error),
               &error);
-    matches_sort(&plain.found);
-    matches_sort(&ordered.found);
-    matches_assert_equal(&plain.found, &wanted, "in the order given");
-    matches_assert_equal(&ordered.found, &wanted, "in the order of keys");
-    matches_free(&plain.found);
-    matches_free(&ordered.found);
-    matches_free(&wanted);
-    free(order.fingerprints);
-    free(order.numbers);
-    free(fingerprints);
 }
 
-/* An index for `max`, searched within that and within less. */
-static void check_index(rng *random, data_kind kind, size_t count, uint32_t max, uint32_t searched)
+static void check_index(rng *random, const wide_form *form, uint32_t count, uint32_t query_count)
 {
-    sample in;
-    ss_fingerprint_index index;
-    sstore_error error = {.status = SSTORE_OK};
-    testing_doing("%zu fingerprints, %s, distance %u, %u searched", count, data_kind_name(kind), max, searched);
-    sample_make(random, kind, count, &in);
-    const uint32_t threads = (uint32_t)rng_between(random, 1, 3);
-    const uint32_t width = rng_one_in(random, 3) ? (uint32_t)rng_below(random, 65) : 64;
-    assert_ok(ss_fingerprint_index_open(&index, in.values, in.count, width, max, threads, &error), &error);
-    for (uint32_t rank = 0; rank < in.count; rank += 1 + in.count / 100)
-        assert_int_equal(ss_fingerprint_index_rank(&index, in.values[rank]), rank);
-    check_search(&index, &in, random, searched, max);
-    check_search(&index, &in, random, searched / 8 + 1, (uint32_t)rng_below(random, max + 1));
-    assert_true(ss_fingerprint_index_bytes(&index) >= in.count * sizeof(uint64_t));
-    ss_fingerprint_index_close(&index);
-    data_free(&in.data);
+    ss_memory_index index;
+    testing_doing("%u rows, %s, %u queries", count, wide_form_text(form), query_count);
+    open_index(random, form, count, !rng_one_in(random, 3), &index);
+    note_ways(&index);
+    uint64_t *queries = malloc((query_count + 1) * form->words * sizeof *queries);
+    for (uint32_t i = 0; i < query_count; i++)
+        wide_make(random, form, index.rows, index.count, queries + (size_t)i * form->words);
+    check_searches(&index, queries, query_count, form->distance);
+    check_searches(&index, queries, query_count / 8, (uint32_t)rng_below(random, form->distance + 1));
+    assert_true(ss_memory_index_bytes(&index) >= (uint64_t)index.count * form->words * sizeof *queries);
+    free(queries);
+    ss_memory_index_close(&index);
 }
 
-static void test_static_index(void **state)
+static void test_searches(void **state)
 {
     rng random = rng_seeded(run_seed);
-    static const size_t counts[] = {1, 2, 63, 1000, 5000};
-    for (int kind = 0; kind < DATA_KIND_COUNT; kind++)
-        for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
-            for (uint32_t distance = 0; distance <= SS_INDEX_MAX_DISTANCE;
-                 distance += (uint32_t)rng_between(&random, 1, 5))
-                check_index(&random, (data_kind)kind, counts[i], distance, 30);
+    for (unsigned i = 0; i < (testing_slow() ? 60 : 300); i++) {
+        static const uint32_t counts[] = {0, 1, 2, 63, 200, 1000, 3000};
+        const wide_form form = wide_form_any(&random, 1);
+        const uint32_t count = counts[rng_below(&random, sizeof counts / sizeof *counts)];
+        check_index(&random, &form, count, (uint32_t)rng_below(&random, 40));
+    }
+    testing_done();
+}
+
+/* Each number of words, and each distance of one. */
+static void test_widths(void **state)
+{
+    rng random = rng_seeded(run_seed + 4);
+    for (uint32_t words = 1; words <= SSTORE_MAX_WORDS; words++)
+        for (uint32_t count = 0; count <= 200; count += 100)
+            for (uint32_t distance = 0; distance <= SSTORE_MAX_BUILD_DISTANCE; distance++) {
+                const wide_form form = wide_form_of(WIDE_UNIFORM, words, words * distance);
+                check_index(&random, &form, count, 8);
+            }
+    testing_done();
+}
+
+/* Each way of searching, by data that need it. */
+static void test_ways(void **state)
+{
+    rng random = rng_seeded(run_seed + 1);
+    for (uint32_t words = 1; words <= 16; words *= 2) {
+        wide_form uniform = wide_form_of(WIDE_UNIFORM, words, 4 * words), half = wide_form_of(WIDE_HALF, words, words);
+        const wide_form constant = wide_form_of(WIDE_CONSTANT, words, 3 * words),
+                        few = wide_form_of(WIDE_FEW, words, words);
+        for (int round = 0; round < 8; round++)
+            check_index(&random, &uniform, 3000, 30);
+        check_index(&random, &half, 3000, 30);
+        check_index(&random, &constant, 500, 30);
+        check_index(&random, &few, 500, 30);
+        uniform.kinds[words - 1] = WIDE_CONSTANT;
+        check_index(&random, &uniform, 3000, 30);
+    }
+    assert_true(seen.scanned > 0 && seen.probed > 0 && seen.without_radius > 0 && seen.moved > 0);
+    assert_true(seen.repeated > 0 && seen.single > 0 && seen.only > 0);
     testing_done();
 }
 
 /* Tables larger than a cache's part, and enough fingerprints that they are put in order first. */
-static void test_static_index_of_many(void **state)
+static void test_many(void **state)
 {
-    rng random = rng_seeded(run_seed + 1);
-    check_index(&random, DATA_CLUSTERED, 20000, 3, 3000);
-    check_index(&random, DATA_SKEWED, 20000, 3, 3000);
-    check_index(&random, DATA_UNIFORM, 20000, 6, 2000);
+    rng random = rng_seeded(run_seed + 5);
+    const wide_form forms[] = {wide_form_of(WIDE_UNIFORM, 1, 3), wide_form_of(WIDE_HALF, 1, 3),
+                               wide_form_of(WIDE_UNIFORM, 1, 6), wide_form_of(WIDE_UNIFORM, 2, 6)};
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+        check_index(&random, &forms[i], 20000, 2000);
     testing_done();
 }
 
-/* No values, and nothing to search for. */
-static void test_static_index_without_work(void **state)
+/* A constant word would make every row a candidate, so it is never probed if the others can do without it. */
+static void test_constant_word(void **state)
 {
     rng random = rng_seeded(run_seed + 2);
-    for (uint32_t distance = 0; distance <= SS_INDEX_MAX_DISTANCE; distance++) {
-        check_index(&random, DATA_UNIFORM, 0, distance, 5);
-        check_index(&random, DATA_UNIFORM, 10, distance, 0);
+    for (uint32_t at = 0; at < 4; at++) {
+        wide_form form = wide_form_of(WIDE_UNIFORM, 4, 24);
+        ss_memory_index index;
+        form.kinds[at] = WIDE_CONSTANT;
+        testing_doing("word %u is constant", at);
+        open_index(&random, &form, 20000, false, &index);
+        assert_false(index.is_scanned);
+        for (uint32_t i = 0; i < 4; i++)
+            assert_true((index.radii[i] == SS_NO_PROBE) == (i == at));
+        ss_memory_index_close(&index);
     }
-    ss_fingerprint_index none = {.count = 0};
-    ss_fingerprint_index_close(&none);
     testing_done();
 }
 
-static sstore_status stop_at_third(void *context, uint32_t number, uint64_t value, sstore_error *error)
+static sstore_status stop_at_third(void *context, uint32_t number, const uint64_t *found, sstore_error *error)
 {
     return ++*(int *)context == 3 ? SSTORE_STOPPED : SSTORE_OK;
 }
 
-static void test_stopping_a_search(void **state)
+static void test_stopping(void **state)
 {
     rng random = rng_seeded(run_seed + 3);
-    sample in;
-    ss_fingerprint_index index;
-    sstore_error error = {.status = SSTORE_OK};
-    int seen = 0;
-    sample_make(&random, DATA_UNIFORM, 1000, &in);
-    assert_ok(ss_fingerprint_index_open(&index, in.values, in.count, 64, 3, 1, &error), &error);
-    assert_status(ss_fingerprint_index_search(&index, in.data.fingerprints, 1000, 3, NULL, stop_at_third, &seen,
-                                              &error),
-                  SSTORE_STOPPED, &error);
-    assert_int_equal(seen, 3);
-    ss_fingerprint_index_close(&index);
-    data_free(&in.data);
+    const wide_form forms[] = {wide_form_of(WIDE_UNIFORM, 1, 3), wide_form_of(WIDE_UNIFORM, 3, 3),
+                               wide_form_of(WIDE_CONSTANT, 3, 6)};
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        ss_memory_index index;
+        sstore_error error = {.status = SSTORE_OK};
+        int hits = 0;
+        open_index(&random, &forms[i], 1000, false, &index);
+        assert_int_equal(index.is_scanned, forms[i].kinds[0] == WIDE_CONSTANT);
+        for (uint32_t number = 0; hits < 3; number++) {
+            const sstore_status status = ss_memory_index_search(&index, ss_memory_index_row(&index, number), 1,
+                                                                index.distance, NULL, stop_at_third, &hits, &error);
+            assert_int_equal(status, hits == 3 ? SSTORE_STOPPED : SSTORE_OK);
+        }
+        ss_memory_index_close(&index);
+    }
+    ss_memory_index none = {.count = 0};
+    ss_memory_index_close(&none);
 }
 
 int main(void)
 {
     rng_start_run();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(test_static_index, testing_teardown),
-        cmocka_unit_test_teardown(test_static_index_of_many, testing_teardown),
-        cmocka_unit_test_teardown(test_static_index_without_work, testing_teardown),
-        cmocka_unit_test_teardown(test_stopping_a_search, testing_teardown),
+        cmocka_unit_test_teardown(test_searches, testing_teardown),
+        cmocka_unit_test_teardown(test_widths, testing_teardown),
+        cmocka_unit_test_teardown(test_ways, testing_teardown),
+        cmocka_unit_test_teardown(test_many, testing_teardown),
+        cmocka_unit_test_teardown(test_constant_word, testing_teardown),
+        cmocka_unit_test_teardown(test_stopping, testing_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -63,6 +63,14 @@ typedef struct ss_kernels {
                           uint32_t distance, uint32_t *hits);
 } ss_kernels;
 
+/* As near_values, for fingerprints of 1 to SSTORE_MAX_WORDS words. */
+static inline uint32_t ss_find_near(const ss_kernels *kernels, const uint64_t *rows, uint32_t count, uint32_t words,
+                                    const uint64_t *query, uint32_t distance, uint32_t *hits)
+{
+    return words == 1 ? kernels->near_values(rows, count, *query, distance, hits)
+                      : kernels->near_rows(rows, count, words, query, distance, hits);
+}
+
 /* Of joins. They are apart, so that a program that only queries links none of them. */
 typedef struct ss_join_kernels {
     /* Find pairs within one set of values. Eight values are compared with the same shifted by one, by two and so on, so

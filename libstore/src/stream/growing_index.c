@@ -5,19 +5,16 @@
 #include "base/words.h"
 #include "sort/radix.h"
 #include "stream/memory_index.h"
-#include "stream/row_index.h"
 
 #define NEWEST 1024u          /* records; testing them takes about as long as searching a large part */
-#define NEWEST_ROWS 512u      /* the same of fingerprints of several words */
-#define SLICE 256u            /* values that are tested at once */
+#define NEWEST_WIDE 512u      /* that of fingerprints of several words */
+#define SLICE 256u            /* fingerprints that are tested at once */
 #define MAX_PARTS 64u         /* their sizes at least halve, unless they are too large to be merged */
-#define MIN_THREADED 0x10000u /* records, from which on several threads index the words of a part */
+#define MIN_THREADED 0x10000u /* records, from which on several threads index a part */
 
 typedef struct part {
-    uint32_t count;
-    ss_fingerprint_index index; /* of 64-bit fingerprints */
-    ss_row_index rows;          /* of others */
-    uint64_t *ids;              /* of the index's fingerprints, in their order */
+    ss_memory_index index;
+    uint64_t *ids; /* of the index's fingerprints, in their order */
 } part;
 
 struct ss_growing_index {
@@ -31,7 +28,7 @@ sstore_status ss_growing_index_create(uint32_t words, uint32_t distance, uint32_
                                       sstore_error *error)
 {
     assert(distance <= words * SSTORE_MAX_BUILD_DISTANCE);
-    const uint32_t newest_capacity = words == 1 ? NEWEST : NEWEST_ROWS;
+    const uint32_t newest_capacity = words == 1 ? NEWEST : NEWEST_WIDE;
     ss_growing_index *index = *index_out = ss_alloc(1, sizeof *index);
     if (index == NULL)
         return ss_fail_memory(error, sizeof *index);
@@ -48,11 +45,10 @@ sstore_status ss_growing_index_create(uint32_t words, uint32_t distance, uint32_
     return ss_fail_memory(error, (uint64_t)newest_capacity * words * sizeof *index->newest);
 }
 
-static void close_part(part *of)
+static void close_part(part *closed)
 {
-    ss_fingerprint_index_close(&of->index);
-    ss_row_index_close(&of->rows);
-    ss_free(of->ids);
+    ss_memory_index_close(&closed->index);
+    ss_free(closed->ids);
 }
 
 void ss_growing_index_free(ss_growing_index *index)
@@ -64,12 +60,6 @@ void ss_growing_index_free(ss_growing_index *index)
     ss_free(index);
 }
 
-/* The fingerprints of a part, in the order of its ids. */
-static const uint64_t *fingerprints_of(const ss_growing_index *index, const part *of)
-{
-    return index->words == 1 ? ss_fingerprint_index_values(&of->index) : of->rows.rows;
-}
-
 /* ----- adding ----- */
 
 /* Pass the newest records and those of the parts from `first` on. */
@@ -77,9 +67,10 @@ static sstore_status each_from(const ss_growing_index *index, uint32_t first, ss
                                sstore_error *error)
 {
     sstore_status status = SSTORE_OK;
-    for (uint32_t i = first; status == SSTORE_OK && i < index->part_count; i++)
-        status = on_records(context, fingerprints_of(index, &index->parts[i]), index->parts[i].ids,
-                            index->parts[i].count, error);
+    for (uint32_t i = first; status == SSTORE_OK && i < index->part_count; i++) {
+        const part *next = &index->parts[i];
+        status = on_records(context, next->index.rows, next->ids, next->index.count, error);
+    }
     return status == SSTORE_OK ? on_records(context, index->newest, index->newest_ids, index->newest_count, error)
                                : status;
 }
@@ -88,22 +79,11 @@ static sstore_status each_from(const ss_growing_index *index, uint32_t first, ss
 typedef struct gathering {
     uint32_t words;
     size_t count;
-    sstore_record *records; /* of 64-bit fingerprints */
-    uint64_t *rows, *ids;   /* of others */
+    uint64_t *rows, *ids;
 } gathering;
 
-static sstore_status gather_records(void *context, const uint64_t *fingerprints, const uint64_t *ids, size_t count,
-                                    sstore_error *error)
-{
-    gathering *self = context;
-    (void)error;
-    for (size_t i = 0; i < count; i++)
-        self->records[self->count++] = (sstore_record){.fingerprint = fingerprints[i], .id = ids[i]};
-    return SSTORE_OK;
-}
-
-static sstore_status gather_rows(void *context, const uint64_t *fingerprints, const uint64_t *ids, size_t count,
-                                 sstore_error *error)
+static sstore_status gather(void *context, const uint64_t *fingerprints, const uint64_t *ids, size_t count,
+                            sstore_error *error)
 {
     gathering *self = context;
     (void)error;
@@ -115,42 +95,45 @@ static sstore_status gather_rows(void *context, const uint64_t *fingerprints, co
     return SSTORE_OK;
 }
 
-/* Make a part of the newest records and of the parts from `first` on, `made->count` records in all. Close it also after
- * a failure. */
-static sstore_status make_part(const ss_growing_index *index, uint32_t first, part *made, sstore_error *error)
+/* Put 64-bit fingerprints into ascending order, for the index. */
+static sstore_status sort_gathered(const gathering *self, sstore_error *error)
 {
-    const uint32_t count = made->count;
-    gathering all = {.records = ss_realloc(NULL, 2 * (size_t)count, sizeof *all.records)}; /* half of it is scratch */
-    uint64_t *values = ss_realloc(NULL, count, sizeof *values);
-    made->ids = ss_realloc(NULL, count, sizeof *made->ids);
-    if (all.records == NULL || values == NULL || made->ids == NULL) {
-        ss_free(all.records);
-        ss_free(values);
-        return ss_fail_memory(error, 2 * (uint64_t)count * (sizeof *all.records + sizeof *values));
+    sstore_record *records = ss_realloc(NULL, 2 * self->count, sizeof *records); /* the second half is scratch */
+    if (records == NULL)
+        return ss_fail_memory(error, 2 * (uint64_t)self->count * sizeof *records);
+    for (size_t i = 0; i < self->count; i++)
+        records[i] = (sstore_record){.fingerprint = self->rows[i], .id = self->ids[i]};
+    ss_sort_records(records, records + self->count, self->count);
+    for (size_t i = 0; i < self->count; i++) {
+        self->rows[i] = records[i].fingerprint;
+        self->ids[i] = records[i].id;
     }
-    (void)each_from(index, first, gather_records, &all, NULL);
-    ss_sort_records(all.records, all.records + count, count);
-    for (uint32_t i = 0; i < count; i++) {
-        values[i] = all.records[i].fingerprint;
-        made->ids[i] = all.records[i].id;
-    }
-    ss_free(all.records);
-    return ss_fingerprint_index_open(&made->index, values, count, SS_WORD_BITS, index->distance, 1, error);
+    ss_free(records);
+    return SSTORE_OK;
 }
 
-/* The same for fingerprints of several words, which stay in the order in which they came. */
-static sstore_status make_part_of_rows(const ss_growing_index *index, uint32_t first, part *made, sstore_error *error)
+/* Make a part of the newest records and of the parts from `first` on, `count` records in all. Close it also after a
+ * failure. */
+static sstore_status make_part(const ss_growing_index *index, uint32_t first, uint32_t count, part *made,
+                               sstore_error *error)
 {
     const size_t row_bytes = index->words * sizeof(uint64_t);
-    made->ids = ss_realloc(NULL, made->count, sizeof *made->ids);
-    gathering all = {.words = index->words, .rows = ss_realloc(NULL, made->count, row_bytes), .ids = made->ids};
-    if (all.rows == NULL || all.ids == NULL) {
-        ss_free(all.rows);
-        return ss_fail_memory(error, made->count * (row_bytes + sizeof *made->ids));
-    }
-    (void)each_from(index, first, gather_rows, &all, NULL);
-    return ss_row_index_open(&made->rows, all.rows, made->count, index->words, index->distance,
-                             made->count < MIN_THREADED ? 1 : index->threads, error);
+    gathering records = {.words = index->words,
+                         .rows = ss_realloc(NULL, count, row_bytes),
+                         .ids = ss_realloc(NULL, count, sizeof *records.ids)};
+    sstore_status status = SSTORE_OK;
+    made->ids = records.ids;
+    if (records.rows == NULL || records.ids == NULL)
+        status = ss_fail_memory(error, count * (row_bytes + sizeof *records.ids));
+    if (status == SSTORE_OK)
+        (void)each_from(index, first, gather, &records, NULL);
+    if (status == SSTORE_OK && index->words == 1)
+        status = sort_gathered(&records, error);
+    if (status == SSTORE_OK)
+        return ss_memory_index_open(&made->index, records.rows, count, index->words, index->distance,
+                                    count < MIN_THREADED ? 1 : index->threads, error);
+    ss_free(records.rows);
+    return status;
 }
 
 /* Merge the newest records and all parts that are less than twice as large as all later records into one part. */
@@ -159,16 +142,15 @@ static sstore_status add_part(ss_growing_index *index, sstore_error *error)
     uint32_t first = index->part_count;
     uint64_t count = index->newest_count;
     for (; first > 0; first--) {
-        const uint64_t before = index->parts[first - 1].count;
+        const uint64_t before = index->parts[first - 1].index.count;
         if (before / 2 >= count || before + count > UINT32_MAX)
             break;
         count += before;
     }
     if (first == MAX_PARTS)
         return ss_fail_memory(error, count * sizeof(sstore_record));
-    part made = {.count = (uint32_t)count};
-    const sstore_status status = index->words == 1 ? make_part(index, first, &made, error)
-                                                   : make_part_of_rows(index, first, &made, error);
+    part made = {.ids = NULL};
+    const sstore_status status = make_part(index, first, (uint32_t)count, &made, error);
     if (status != SSTORE_OK) {
         close_part(&made);
         return status;
@@ -197,7 +179,6 @@ typedef struct finding {
     const ss_growing_index *index;
     const part *in;
     const uint64_t *fingerprint;
-    uint32_t distance;
     sstore_match_fn on_match;
     void *context;
 } finding;
@@ -211,35 +192,24 @@ static sstore_status report(const finding *self, const uint64_t *words, uint64_t
     return self->on_match(self->context, &match) == 0 ? SSTORE_OK : SSTORE_STOPPED;
 }
 
-static sstore_status report_value(void *context, uint32_t number, uint64_t value, sstore_error *error)
+static sstore_status report_found(void *context, uint32_t number, const uint64_t *found, sstore_error *error)
 {
     const finding *self = context;
     (void)number, (void)error;
-    return report(self, &value, self->in->ids[ss_fingerprint_index_rank(&self->in->index, value)]);
+    return report(self, found, self->in->ids[ss_memory_index_number(&self->in->index, found)]);
 }
 
-static sstore_status report_row(void *context, uint32_t number, uint32_t row, uint32_t distance, sstore_error *error)
-{
-    const finding *self = context;
-    (void)number, (void)error;
-    if (distance > self->distance)
-        return SSTORE_OK;
-    return report(self, ss_row_index_row(&self->in->rows, row), self->in->ids[row]);
-}
-
-static sstore_status find_newest(const finding *self)
+static sstore_status find_newest(const finding *self, uint32_t distance)
 {
     const ss_growing_index *index = self->index;
-    const uint32_t words = index->words;
     sstore_status status = SSTORE_OK;
     for (uint32_t begin = 0; status == SSTORE_OK && begin < index->newest_count; begin += SLICE) {
-        const uint64_t *from = index->newest + (size_t)begin * words;
-        uint32_t hits[SLICE], count = (uint32_t)ss_min_u64(index->newest_count - begin, SLICE);
-        uint32_t found = words == 1
-                             ? index->kernels->near_values(from, count, *self->fingerprint, self->distance, hits)
-                             : index->kernels->near_rows(from, count, words, self->fingerprint, self->distance, hits);
+        const uint64_t *rows = index->newest + (size_t)begin * index->words;
+        uint32_t hits[SLICE];
+        const uint32_t found = ss_find_near(index->kernels, rows, ss_min_u32(index->newest_count - begin, SLICE),
+                                            index->words, self->fingerprint, distance, hits);
         for (uint32_t i = 0; status == SSTORE_OK && i < found; i++)
-            status = report(self, from + (size_t)hits[i] * words, index->newest_ids[begin + hits[i]]);
+            status = report(self, rows + (size_t)hits[i] * index->words, index->newest_ids[begin + hits[i]]);
     }
     return status;
 }
@@ -247,14 +217,11 @@ static sstore_status find_newest(const finding *self)
 sstore_status ss_growing_index_find(const ss_growing_index *index, const uint64_t *fingerprint, uint32_t distance,
                                     sstore_match_fn on_match, void *context)
 {
-    finding self = {
-        .index = index, .fingerprint = fingerprint, .distance = distance, .on_match = on_match, .context = context};
-    sstore_status status = find_newest(&self);
+    finding self = {.index = index, .fingerprint = fingerprint, .on_match = on_match, .context = context};
+    sstore_status status = find_newest(&self, distance);
     for (uint32_t i = 0; status == SSTORE_OK && i < index->part_count; i++) {
         self.in = &index->parts[i];
-        status = index->words == 1 ? ss_fingerprint_index_search(&self.in->index, fingerprint, 1, distance, NULL,
-                                                                 report_value, &self, NULL)
-                                   : ss_row_index_search(&self.in->rows, fingerprint, 1, NULL, report_row, &self, NULL);
+        status = ss_memory_index_search(&self.in->index, fingerprint, 1, distance, NULL, report_found, &self, NULL);
     }
     return status;
 }
@@ -271,17 +238,14 @@ uint64_t ss_growing_index_count(const ss_growing_index *index)
 {
     uint64_t count = index->newest_count;
     for (uint32_t i = 0; i < index->part_count; i++)
-        count += index->parts[i].count;
+        count += index->parts[i].index.count;
     return count;
 }
 
 uint64_t ss_growing_index_bytes(const ss_growing_index *index)
 {
     uint64_t bytes = sizeof *index + (uint64_t)index->newest_capacity * index->words * sizeof *index->newest;
-    for (uint32_t i = 0; i < index->part_count; i++) {
-        const part *of = &index->parts[i];
-        bytes += (index->words == 1 ? ss_fingerprint_index_bytes(&of->index) : ss_row_index_bytes(&of->rows)) +
-                 of->count * sizeof *of->ids;
-    }
+    for (uint32_t i = 0; i < index->part_count; i++)
+        bytes += ss_memory_index_bytes(&index->parts[i].index) + index->parts[i].index.count * sizeof(uint64_t);
     return bytes;
 }

@@ -16,7 +16,7 @@
 typedef struct ss_growing_index ss_growing_index;
 
 /* For fingerprints of `words` words, and searches within up to `distance`, at most SSTORE_MAX_BUILD_DISTANCE a word.
- * Up to `threads` threads (0: all) index large parts of several words. MEMORY. */
+ * Up to `threads` threads (0: all) index large parts. MEMORY. */
 sstore_status ss_growing_index_create(uint32_t words, uint32_t distance, uint32_t threads, ss_growing_index **index_out,
                                       sstore_error *error);
 /* NULL is allowed. */

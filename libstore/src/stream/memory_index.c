@@ -1,326 +1,368 @@
 #include "stream/memory_index.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/tasks.h"
+#include "base/words.h"
 #include "plan/cost.h"
+#include "plan/radii.h"
+#include "sort/radix.h"
 
-#define PROBES 64u /* looked up together: more than the reads that a core has in flight */
-#define SLICE 256u /* values that are tested at once */
-#define LINE_VALUES 8u
-#define MAX_LINES_AHEAD 4u /* of a probe's values; the processor itself fetches what follows them */
-#define MAX_KEY_BITS 26u
-#define SPARSE_KEY_BITS 14u /* up to which keys may outnumber fingerprints: they fit into a cache anyway */
-#define PART_BITS 8u        /* the maximum: more parts would not fit into a cache while they are written */
-#define PART_BYTES (1u << 15)
-#define PART_PROBES 64u
+#define SLICE 256u /* rows that are tested at once */
 
-/* About the nanoseconds of a probe, of a probe that finds values, and of a value. Only their ratios matter. */
-#define PROBE_NS 8.0
-#define FOUND_NS 17.0
-#define VALUE_NS 0.35
+/* Of the choice of radii, which takes at most about as long as making the tables. */
+#define SAMPLE_DIVISOR 16u
+#define MIN_SAMPLE 64u
+#define MAX_SAMPLE 256u
+#define KEY_SAMPLE 32u /* of it, whose pairs also tell how skewed the keys of tables are */
+#define KEY_PAIRS (KEY_SAMPLE * (KEY_SAMPLE - 1) / 2)
+#define RARE_DIVISOR 64u /* a bit that is different in less than 1/64 of it is left out of keys */
 
-/* ----- choosing tables ----- */
+/* About the nanoseconds to find and test a candidate; and to test a row, and each of its words, if all are. */
+#define CANDIDATE_NS 60.0
+#define ROW_NS 2.0
+#define ROW_WORD_NS 0.25
 
-/* All radii together cover k flips if the sum of (radius + 1) is above k. The first tables get the remainder. */
-static int32_t radius_of(uint32_t table, uint32_t table_count, uint32_t distance)
+/* ----- choosing radii ----- */
+
+/* A sample of the rows. */
+typedef struct row_sample {
+    uint32_t count, words;
+    uint64_t *rows;
+    uint64_t differences[KEY_PAIRS]; /* between one word of two rows, for some pairs */
+    size_t difference_count;
+    ss_word_layout layouts[SSTORE_MAX_BUILD_DISTANCE + 1]; /* by radius; of the last word */
+} row_sample;
+
+/* Take a row at random from each of equal parts, but the same ones of equal rows. */
+static void take_sample(row_sample *sample, const ss_memory_index *index)
 {
-    uint32_t each = (distance + 1) / table_count, left = (distance + 1) % table_count;
-    return (int32_t)(each + (table < left)) - 1;
+    for (uint64_t i = 0; i < sample->count; i++) {
+        const uint64_t begin = i * index->count / sample->count, end = (i + 1) * index->count / sample->count;
+        const uint64_t row = begin + ss_sample_hash(i + 1) % (end - begin);
+        ss_words_copy(sample->rows + i * sample->words, ss_memory_index_row(index, (uint32_t)row), sample->words);
+    }
 }
 
-static double search_cost(uint32_t table_count, uint32_t key_bits, uint32_t count, uint32_t distance)
+/* Find the bits of a word that tell words apart. */
+static void choose_keys(const row_sample *sample, uint32_t word, ss_indexed_word *indexed)
 {
-    const double values = ldexp(count, -(int)key_bits);
-    double probes = 0;
-    for (uint32_t table = 0; table < table_count; table++)
-        probes += ss_probe_count(key_bits, radius_of(table, table_count, distance));
-    return probes * (PROBE_NS + FOUND_NS * fmin(1, values) + VALUE_NS * values);
+    uint32_t ones[SS_WORD_BITS] = {0};
+    uint64_t mask = 0;
+    for (uint32_t i = 0; i < sample->count; i++) {
+        const uint64_t value = sample->rows[(size_t)i * sample->words + word];
+        for (uint32_t bit = 0; bit < SS_WORD_BITS; bit++)
+            ones[bit] += (uint32_t)(value >> bit & 1);
+    }
+    for (uint32_t bit = 0; bit < SS_WORD_BITS; bit++) {
+        const uint32_t fewer = ss_min_u32(ones[bit], sample->count - ones[bit]);
+        mask |= (uint64_t)(fewer > sample->count / RARE_DIVISOR) << bit;
+    }
+    indexed->width = ss_popcount(mask);
+    ss_permutation_init(&indexed->permutation, mask);
 }
 
-/* Whether keys may be this long, so that there are at most a few for each fingerprint. */
-static bool is_fitting(uint32_t key_bits, uint32_t table_count, uint32_t width, uint32_t count)
+static uint64_t permute(const ss_indexed_word *indexed, uint64_t word)
 {
-    const uint32_t spare_bits = key_bits <= SPARSE_KEY_BITS ? 2 : 0;
-    return key_bits == 0 || (key_bits <= width / table_count && key_bits <= MAX_KEY_BITS &&
-                             (uint64_t)count << spare_bits >> (key_bits - 1) > 0);
+    return indexed->width == SS_WORD_BITS ? word : ss_permute(&indexed->permutation, word);
 }
 
-ss_index_layout ss_index_choose_layout(uint32_t width, uint32_t count, uint32_t distance)
+/* Count the pairs of the sample by the bits in which a word differs, and keep the differences of some. */
+static void compare_pairs(row_sample *sample, uint32_t word, const ss_indexed_word *indexed, uint64_t *pairs_out)
 {
-    ss_index_layout best = {.search_ns = INFINITY};
-    for (uint32_t tables = 1; tables <= distance + 1; tables++) {
-        for (uint32_t bits = 0; is_fitting(bits, tables, width, count); bits++) {
-            const double cost = search_cost(tables, bits, count, distance);
-            if (cost < best.search_ns)
-                best = (ss_index_layout){.width = width, .table_count = tables, .key_bits = bits, .search_ns = cost};
+    const uint64_t *column = sample->rows + word;
+    const uint32_t step = ss_max_u32(sample->count / KEY_SAMPLE, 1);
+    sample->difference_count = 0;
+    for (uint32_t i = 0; i < sample->count; i++)
+        for (uint32_t j = 0; j < i; j++) {
+            const uint64_t difference = column[(size_t)i * sample->words] ^ column[(size_t)j * sample->words];
+            pairs_out[ss_popcount(difference)]++;
+            if (i % step == 0 && j % step == 0 && sample->difference_count < KEY_PAIRS)
+                sample->differences[sample->difference_count++] = permute(indexed, difference);
         }
-    }
-    assert(best.table_count > 0);
-    return best;
 }
 
-/* Of the key's last bit. */
-static uint32_t shift_of(const ss_index_layout *layout, uint32_t table)
+/* Words mostly have the same layouts. */
+static void choose_layouts(row_sample *sample, uint32_t width, uint32_t count, uint32_t max_radius)
 {
-    return layout->key_bits == 0 ? 0 : 64 - table * (layout->width / layout->table_count) - layout->key_bits;
+    if (sample->layouts[0].table_count > 0 && sample->layouts[0].width == width)
+        return;
+    for (uint32_t radius = 0; radius <= max_radius; radius++)
+        sample->layouts[radius] = ss_word_choose_layout(width, count, radius);
 }
 
-double ss_index_skewed_ns(const ss_index_layout *layout, uint32_t count, uint32_t distance, const uint64_t *differences,
-                          size_t difference_count)
+/* Estimate the costs of searching a word with each radius. */
+static void estimate_word(const ss_memory_index *index, row_sample *sample, uint32_t word, uint32_t max_radius,
+                          ss_word_costs *costs)
 {
-    double excess = 0; /* of the fraction of the values that is tested, over that of uniform ones */
-    for (uint32_t table = 0; table < layout->table_count; table++) {
-        const uint64_t mask = ss_low_mask(layout->key_bits) << shift_of(layout, table);
-        const int32_t radius = radius_of(table, layout->table_count, distance);
-        const double expected = ldexp(ss_probe_count(layout->key_bits, radius), -(int)layout->key_bits);
-        size_t tested = 0;
-        for (size_t i = 0; i < difference_count; i++)
-            tested += (int32_t)ss_popcount(differences[i] & mask) <= radius;
-        if (difference_count > 0)
-            excess += fmax(0, (double)tested / (double)difference_count - expected);
+    const ss_indexed_word *indexed = &index->indexed[word];
+    const double pair_count = 0.5 * sample->count * (sample->count - 1.0);
+    uint64_t pairs[SS_WORD_BITS + 1] = {0};
+    double near = 0;
+    compare_pairs(sample, word, indexed, pairs);
+    choose_layouts(sample, indexed->width, index->count, max_radius);
+    costs->ns[0] = 0;
+    for (uint32_t radius = 0; radius < SS_RADIUS_COUNT - 1; radius++)
+        costs->ns[radius + 1] = INFINITY;
+    for (uint32_t radius = 0; radius <= max_radius; radius++) {
+        near += (double)pairs[radius];
+        const double candidates = pair_count > 0 ? near / pair_count * index->count : 0;
+        costs->ns[radius + 1] = candidates * CANDIDATE_NS + ss_word_skewed_ns(&sample->layouts[radius], index->count,
+                                                                              radius, sample->differences,
+                                                                              sample->difference_count);
     }
-    return layout->search_ns + excess * count * VALUE_NS;
 }
 
-static void choose_tables(ss_fingerprint_index *index, uint32_t width)
+static sstore_status choose_by(ss_memory_index *index, row_sample *sample, sstore_error *error)
 {
-    const ss_index_layout layout = ss_index_choose_layout(width, index->count, index->distance);
-    index->key_bits = layout.key_bits;
-    index->plan = (ss_plan){.distance = index->distance, .table_count = layout.table_count};
-    for (uint32_t i = 0; i < layout.table_count; i++) {
-        const uint32_t shift = shift_of(&layout, i);
-        index->radii[i] = radius_of(i, layout.table_count, index->distance);
-        index->tables[i].shift = shift;
-        index->tables[i].flip_count = (uint32_t)ss_probe_count(index->key_bits, index->radii[i]);
-        index->plan.tables[i] = (ss_plan_table){.key_mask = ss_low_mask(index->key_bits) << shift,
-                                                .prefix_bits = index->key_bits,
-                                                .radius = index->radii[i]};
+    const uint32_t max_radius = ss_min_u32(index->distance, SSTORE_MAX_BUILD_DISTANCE);
+    ss_word_costs costs[SSTORE_MAX_WORDS] = {{.ns = {0}}};
+    take_sample(sample, index);
+    for (uint32_t word = 0; word < index->words; word++) {
+        choose_keys(sample, word, &index->indexed[word]);
+        estimate_word(index, sample, word, max_radius, &costs[word]);
     }
+    const sstore_status status = ss_radii_choose_cheapest(costs, index->words, index->distance, max_radius,
+                                                          index->radii, error);
+    double ns = 0;
+    for (uint32_t word = 0; status == SSTORE_OK && word < index->words; word++)
+        ns += costs[word].ns[index->radii[word] + 1];
+    index->is_scanned = ns >= index->count * (ROW_NS + ROW_WORD_NS * index->words);
+    return status;
+}
+
+static sstore_status choose_radii(ss_memory_index *index, sstore_error *error)
+{
+    const uint32_t wanted = ss_min_u32(ss_max_u32(index->count / SAMPLE_DIVISOR, MIN_SAMPLE), MAX_SAMPLE);
+    row_sample sample = {.count = ss_min_u32(wanted, index->count), .words = index->words};
+    sample.rows = ss_realloc(NULL, sample.count, index->words * sizeof *sample.rows);
+    const sstore_status status = sample.rows != NULL
+                                     ? choose_by(index, &sample, error)
+                                     : ss_fail_memory(error, sample.count * index->words * sizeof *sample.rows);
+    ss_free(sample.rows);
+    return status;
 }
 
 /* ----- opening ----- */
 
-/* The next larger number with as many ones. */
-static uint32_t next_of_equal_weight(uint32_t x)
+/* Take the distinct words of sorted pairs of a word and a row, and where the rows of each begin. */
+static uint32_t list_values(const sstore_record *pairs, ss_indexed_word *indexed, uint32_t count)
 {
-    uint32_t lowest = x & -x, carried = x + lowest;
-    return carried | ((x ^ carried) / lowest >> 2);
+    uint32_t distinct = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        indexed->numbers[i] = (uint32_t)pairs[i].id;
+        if (i > 0 && pairs[i].fingerprint == indexed->values[distinct - 1])
+            continue;
+        indexed->begins[distinct] = i;
+        indexed->values[distinct++] = pairs[i].fingerprint;
+    }
+    indexed->begins[distinct] = count;
+    if (distinct < count)
+        return distinct;
+    ss_free(indexed->begins);
+    indexed->begins = NULL;
+    return distinct;
 }
 
-static sstore_status make_flips(ss_fingerprint_index *index, sstore_error *error)
+/* Make the index of a word, if it has a radius. */
+static sstore_status make_word(void *context, uint64_t task, uint32_t worker, sstore_error *error)
 {
-    index->flip_count = index->tables[0].flip_count; /* of the largest radius */
-    index->flips = ss_realloc(NULL, index->flip_count, sizeof *index->flips);
-    if (index->flips == NULL)
-        return ss_fail_memory(error, (uint64_t)index->flip_count * sizeof *index->flips);
-    uint32_t made = 0;
-    index->flips[made++] = 0;
-    for (uint32_t weight = 1; made < index->flip_count; weight++)
-        for (uint32_t x = (1u << weight) - 1; x >> index->key_bits == 0; x = next_of_equal_weight(x))
-            index->flips[made++] = x;
-    return SSTORE_OK;
-}
-
-static uint32_t key_of(const ss_fingerprint_index *index, const ss_index_table *table, uint64_t fingerprint)
-{
-    return (uint32_t)(fingerprint >> table->shift & ss_low_mask(index->key_bits));
-}
-
-static sstore_status make_table(void *context, uint64_t task, uint32_t worker, sstore_error *error)
-{
-    ss_fingerprint_index *index = context;
-    ss_index_table *table = &index->tables[task];
-    const uint64_t *from = ss_fingerprint_index_values(index);
-    const size_t keys = (size_t)1 << index->key_bits;
+    ss_memory_index *index = context;
+    ss_indexed_word *indexed = &index->indexed[task];
+    const size_t count = index->count;
     (void)worker;
-    table->begins = ss_alloc_large((keys + 1) * sizeof *table->begins);
-    if (task > 0)
-        table->values = ss_alloc_large(index->count * sizeof *table->values);
-    if (table->begins == NULL || table->values == NULL)
-        return ss_fail_memory(error, index->count * sizeof *table->values + (keys + 1) * sizeof *table->begins);
-    uint32_t *begins = table->begins;
-    memset(begins, 0, (keys + 1) * sizeof *begins);
-    for (uint32_t i = 0; i < index->count; i++)
-        begins[key_of(index, table, from[i])]++;
-    for (size_t key = 0; key < keys; key++)
-        begins[key + 1] += begins[key]; /* now the end of the key's values */
-    for (uint32_t i = index->count; i-- > 0;) {
-        uint32_t at = --begins[key_of(index, table, from[i])];
-        if (task > 0)
-            table->values[at] = from[i];
+    if (index->radii[task] == SS_NO_PROBE)
+        return SSTORE_OK;
+    sstore_record *pairs = ss_realloc(NULL, 2 * count, sizeof *pairs); /* the second half is scratch */
+    indexed->values = ss_realloc(NULL, count, sizeof *indexed->values);
+    indexed->begins = ss_realloc(NULL, count + 1, sizeof *indexed->begins);
+    indexed->numbers = ss_realloc(NULL, count, sizeof *indexed->numbers);
+    if (pairs == NULL || indexed->values == NULL || indexed->begins == NULL || indexed->numbers == NULL) {
+        ss_free(pairs);
+        return ss_fail_memory(error, count * (2 * sizeof *pairs + sizeof(uint64_t) + 2 * sizeof(uint32_t)));
     }
+    for (size_t i = 0; i < count; i++)
+        pairs[i] = (sstore_record){.fingerprint = permute(indexed, index->rows[i * index->words + task]), .id = i};
+    ss_sort_records(pairs, pairs + count, count);
+    const uint32_t distinct = list_values(pairs, indexed, index->count);
+    ss_free(pairs);
+    return ss_word_index_open(&indexed->index, indexed->values, distinct, indexed->width, (uint32_t)index->radii[task],
+                              1, error);
+}
+
+static sstore_status make_words(ss_memory_index *index, uint32_t threads, sstore_error *error)
+{
+    const sstore_status status = choose_radii(index, error);
+    if (status != SSTORE_OK || !index->is_scanned)
+        return status == SSTORE_OK ? ss_pool_run(threads, index->words, make_word, index, error) : status;
+    ss_free(index->indexed);
+    index->indexed = NULL;
     return SSTORE_OK;
 }
 
-sstore_status ss_fingerprint_index_open(ss_fingerprint_index *index, uint64_t *values, uint32_t count, uint32_t width,
-                                        uint32_t distance, uint32_t threads, sstore_error *error)
+/* The rows themselves are the values of its index. */
+static sstore_status make_only_word(ss_memory_index *index, uint32_t threads, sstore_error *error)
 {
-    assert(distance <= SS_INDEX_MAX_DISTANCE);
-    *index = (ss_fingerprint_index){.count = count, .distance = distance, .kernels = ss_kernels_best()};
-    index->tables[0].values = values;
-    choose_tables(index, width);
-    sstore_status status = make_flips(index, error);
-    if (status == SSTORE_OK)
-        status = ss_pool_run(threads, index->plan.table_count, make_table, index, error);
-    return status;
+    index->is_scanned = false;
+    index->radii[0] = (int32_t)index->distance;
+    index->indexed->width = SS_WORD_BITS;
+    return ss_word_index_open(&index->indexed->index, index->rows, index->count, SS_WORD_BITS, index->distance, threads,
+                              error);
 }
 
-void ss_fingerprint_index_close(ss_fingerprint_index *index)
+sstore_status ss_memory_index_open(ss_memory_index *index, uint64_t *rows, uint32_t count, uint32_t words,
+                                   uint32_t distance, uint32_t threads, sstore_error *error)
 {
-    for (uint32_t i = 0; i < SS_INDEX_MAX_TABLES; i++) {
-        ss_free(index->tables[i].begins);
-        ss_free(index->tables[i].values);
+    assert(distance <= words * SSTORE_MAX_BUILD_DISTANCE);
+    *index = (ss_memory_index){.count = count,
+                               .words = words,
+                               .distance = distance,
+                               .rows = rows,
+                               .is_scanned = true,
+                               .kernels = ss_kernels_best()};
+    if (count == 0 && words > 1)
+        return SSTORE_OK;
+    index->indexed = ss_alloc(words, sizeof *index->indexed);
+    if (index->indexed == NULL)
+        return ss_fail_memory(error, words * sizeof *index->indexed);
+    return words == 1 ? make_only_word(index, threads, error) : make_words(index, threads, error);
+}
+
+void ss_memory_index_close(ss_memory_index *index)
+{
+    for (uint32_t word = 0; index->indexed != NULL && word < index->words; word++) {
+        ss_word_index_close(&index->indexed[word].index);
+        ss_free(index->indexed[word].values);
+        ss_free(index->indexed[word].begins);
+        ss_free(index->indexed[word].numbers);
     }
-    ss_free(index->flips);
-    *index = (ss_fingerprint_index){.count = 0};
+    ss_free(index->indexed);
+    ss_free(index->rows);
+    *index = (ss_memory_index){.count = 0};
 }
 
-uint64_t ss_fingerprint_index_bytes(const ss_fingerprint_index *index)
+uint64_t ss_memory_index_bytes(const ss_memory_index *index)
 {
-    const uint64_t begins = ((UINT64_C(1) << index->key_bits) + 1) * sizeof(uint32_t);
-    return index->plan.table_count * (begins + (uint64_t)index->count * sizeof(uint64_t)) +
-           (uint64_t)index->flip_count * sizeof *index->flips;
+    uint64_t bytes = (uint64_t)index->count * index->words * sizeof *index->rows;
+    for (uint32_t word = 0; index->indexed != NULL && word < index->words; word++) {
+        const ss_indexed_word *indexed = &index->indexed[word];
+        bytes += sizeof *indexed + ss_word_index_bytes(&indexed->index);
+        if (indexed->numbers != NULL)
+            bytes += indexed->index.count * sizeof *indexed->values + (uint64_t)index->count * sizeof *indexed->numbers;
+        if (indexed->begins != NULL)
+            bytes += (indexed->index.count + UINT64_C(1)) * sizeof *indexed->begins;
+    }
+    return bytes;
 }
 
-uint32_t ss_fingerprint_index_rank(const ss_fingerprint_index *index, uint64_t value)
+sstore_status ss_memory_scratch_open(ss_memory_scratch *scratch, uint32_t words, size_t count, sstore_error *error)
 {
-    const ss_index_table *table = &index->tables[0];
-    const uint32_t *begins = table->begins + key_of(index, table, value);
-    return (uint32_t)ss_lower_bound(table->values, begins[0], begins[1] - begins[0], value, ss_word_is_below);
+    *scratch = (ss_memory_scratch){.order = {.values = ss_realloc(NULL, count, sizeof *scratch->order.values),
+                                             .numbers = ss_realloc(NULL, count, sizeof *scratch->order.numbers)},
+                                   .words = words == 1 ? NULL : ss_realloc(NULL, count, sizeof *scratch->words)};
+    if (scratch->order.values == NULL || scratch->order.numbers == NULL || (words > 1 && scratch->words == NULL))
+        return ss_fail_memory(error, count * (2 * sizeof(uint64_t) + sizeof(uint32_t)));
+    return SSTORE_OK;
+}
+
+void ss_memory_scratch_close(ss_memory_scratch *scratch)
+{
+    ss_free(scratch->order.values);
+    ss_free(scratch->order.numbers);
+    ss_free(scratch->words);
+    *scratch = (ss_memory_scratch){.words = NULL};
+}
+
+uint32_t ss_memory_index_number(const ss_memory_index *index, const uint64_t *found)
+{
+    return index->words == 1 ? ss_word_index_rank(&index->indexed->index, *found)
+                             : (uint32_t)((size_t)(found - index->rows) / index->words);
 }
 
 /* ----- searching ----- */
 
-/* A key that is looked up: `begins` is known at once, `values` and `count` once that was read. */
-typedef struct probe {
-    const uint32_t *begins;
-    const uint64_t *values;
-    uint32_t count, at, table; /* `at`: the place of its fingerprint */
-} probe;
-
-typedef struct search {
-    const ss_fingerprint_index *index;
+typedef struct row_search {
+    const ss_memory_index *index;
     const uint64_t *fingerprints;
-    const uint32_t *numbers; /* of the fingerprints, for callers; NULL: their places */
-    uint32_t distance;
+    uint32_t distance, word; /* whose index is searched */
     ss_index_hit_fn on_hit;
     void *context;
-    sstore_error *error;
-    uint32_t probe_count;
-    probe probes[PROBES];
-} search;
+} row_search;
 
-static sstore_status test_values(const search *self, const probe *of, const uint64_t *values, uint32_t count)
+/* Test all rows that have a word that is near that of a fingerprint. */
+static sstore_status test_candidates(void *context, uint32_t number, const uint64_t *found, sstore_error *error)
 {
-    const ss_fingerprint_index *index = self->index;
-    const uint64_t fingerprint = self->fingerprints[of->at];
-    const uint32_t number = self->numbers != NULL ? self->numbers[of->at] : of->at;
+    const row_search *self = context;
+    const ss_memory_index *index = self->index;
+    const ss_indexed_word *indexed = &index->indexed[self->word];
+    const uint64_t *fingerprint = self->fingerprints + (size_t)number * index->words;
+    const uint32_t rank = ss_word_index_rank(&indexed->index, *found);
+    const uint32_t begin = indexed->begins != NULL ? indexed->begins[rank] : rank,
+                   end = indexed->begins != NULL ? indexed->begins[rank + 1] : rank + 1;
+    sstore_status status = SSTORE_OK;
+    for (uint32_t i = begin; status == SSTORE_OK && i < end; i++) {
+        const uint64_t *row = ss_memory_index_row(index, indexed->numbers[i]);
+        if (ss_words_distance(row, fingerprint, index->words) <= self->distance &&
+            ss_radii_first_cover(row, fingerprint, index->radii, index->words) == self->word)
+            status = self->on_hit(self->context, number, row, error);
+    }
+    return status;
+}
+
+static sstore_status search_word(row_search *self, uint32_t count, ss_memory_scratch *scratch, sstore_error *error)
+{
+    const ss_memory_index *index = self->index;
+    const ss_indexed_word *indexed = &index->indexed[self->word];
+    uint64_t only, *words = count > 1 ? scratch->words : &only;
+    for (size_t i = 0; i < count; i++)
+        words[i] = permute(indexed, self->fingerprints[i * index->words + self->word]);
+    return ss_word_index_search(&indexed->index, words, count, indexed->index.distance,
+                                count > 1 ? &scratch->order : NULL, test_candidates, self, error);
+}
+
+/* Test the rows from `first` on, at most SLICE. */
+static sstore_status test_rows(const row_search *self, uint32_t number, uint32_t first, sstore_error *error)
+{
+    const ss_memory_index *index = self->index;
+    const uint64_t *fingerprint = self->fingerprints + (size_t)number * index->words;
+    const uint32_t count = ss_min_u32(index->count - first, SLICE);
     uint32_t hits[SLICE];
     sstore_status status = SSTORE_OK;
-    uint32_t found = index->kernels->near_values(values, count, fingerprint, self->distance, hits);
-    for (uint32_t i = 0; status == SSTORE_OK && i < found; i++) {
-        uint64_t value = values[hits[i]];
-        if (ss_plan_first_cover(&index->plan, index->radii, value ^ fingerprint) == of->table)
-            status = self->on_hit(self->context, number, value, self->error);
-    }
+    const uint32_t found = index->kernels->near_rows(ss_memory_index_row(index, first), count, index->words,
+                                                     fingerprint, self->distance, hits);
+    for (uint32_t i = 0; status == SSTORE_OK && i < found; i++)
+        status = self->on_hit(self->context, number, ss_memory_index_row(index, first + hits[i]), error);
     return status;
 }
 
-static sstore_status run_probes(search *self)
+/* Test some rows against all fingerprints, then the next ones: they stay in a cache meanwhile. */
+static sstore_status scan(const row_search *self, uint32_t count, sstore_error *error)
 {
     sstore_status status = SSTORE_OK;
-    for (uint32_t i = 0; i < self->probe_count; i++) {
-        probe *of = &self->probes[i];
-        const uint32_t begin = of->begins[0];
-        of->values = self->index->tables[of->table].values + begin;
-        of->count = of->begins[1] - begin;
-        for (uint32_t line = 0; line <= of->count / LINE_VALUES && line < MAX_LINES_AHEAD; line++)
-            __builtin_prefetch(of->values + line * LINE_VALUES);
-    }
-    for (uint32_t i = 0; status == SSTORE_OK && i < self->probe_count; i++) {
-        const probe *of = &self->probes[i];
-        for (uint32_t done = 0; status == SSTORE_OK && done < of->count; done += SLICE)
-            status = test_values(self, of, of->values + done, (uint32_t)ss_min_u64(of->count - done, SLICE));
-    }
-    self->probe_count = 0;
+    for (uint32_t first = 0; status == SSTORE_OK && first < self->index->count;
+         first += ss_min_u32(self->index->count - first, SLICE))
+        for (uint32_t number = 0; status == SSTORE_OK && number < count; number++)
+            status = test_rows(self, number, first, error);
     return status;
 }
 
-/* Order fingerprints by the leading bits of their keys, so that consecutive probes stay in a part of the table
- * that a cache holds. */
-static void order_by_key(const ss_fingerprint_index *index, const ss_index_table *table, uint32_t part_bits,
-                         const uint64_t *fingerprints, uint32_t count, ss_index_order *order)
+sstore_status ss_memory_index_search(const ss_memory_index *index, const uint64_t *fingerprints, uint32_t count,
+                                     uint32_t distance, ss_memory_scratch *scratch, ss_index_hit_fn on_hit,
+                                     void *context, sstore_error *error)
 {
-    uint32_t ends[1u << PART_BITS] = {0}, begin = 0;
-    const uint32_t shift = index->key_bits - part_bits;
-    for (uint32_t i = 0; i < count; i++)
-        ends[key_of(index, table, fingerprints[i]) >> shift]++;
-    for (uint32_t part = 0; part < 1u << part_bits; part++) {
-        uint32_t size = ends[part];
-        ends[part] = begin;
-        begin += size;
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t at = ends[key_of(index, table, fingerprints[i]) >> shift]++;
-        order->fingerprints[at] = fingerprints[i];
-        order->numbers[at] = i;
-    }
-}
-
-/* The bits of parts of a table that fit into a cache; 0: the table itself fits, or the fingerprints are too few for
- * parts. */
-static uint32_t choose_part_bits(const ss_fingerprint_index *index, uint32_t count)
-{
-    const uint64_t table_bytes = ss_fingerprint_index_bytes(index) / index->plan.table_count;
-    uint32_t bits = 0;
-    while (bits < PART_BITS && bits < index->key_bits && table_bytes >> bits > PART_BYTES &&
-           count >> bits > PART_PROBES)
-        bits++;
-    return bits;
-}
-
-/* Look all fingerprints up in one table. */
-static sstore_status search_table(search *self, uint32_t table, uint32_t count)
-{
-    const ss_fingerprint_index *index = self->index;
-    const ss_index_table *of = &index->tables[table];
-    sstore_status status = SSTORE_OK;
-    for (uint32_t flip = 0; flip < of->flip_count; flip++) {
-        for (uint32_t at = 0; status == SSTORE_OK && at < count; at++) {
-            uint32_t key = key_of(index, of, self->fingerprints[at]) ^ index->flips[flip];
-            self->probes[self->probe_count] = (probe){.begins = of->begins + key, .at = at, .table = table};
-            __builtin_prefetch(of->begins + key);
-            if (++self->probe_count == PROBES)
-                status = run_probes(self);
-        }
-    }
-    return status;
-}
-
-sstore_status ss_fingerprint_index_search(const ss_fingerprint_index *index, const uint64_t *fingerprints,
-                                          uint32_t count, uint32_t distance, ss_index_order *order,
-                                          ss_index_hit_fn on_hit, void *context, sstore_error *error)
-{
-    search self; /* not initialized: its probes are large */
-    self.index = index, self.fingerprints = fingerprints, self.numbers = NULL;
-    self.distance = distance, self.on_hit = on_hit, self.context = context, self.error = error;
-    self.probe_count = 0;
-    sstore_status status = SSTORE_OK;
-    const uint32_t part_bits = order == NULL ? 0 : choose_part_bits(index, count);
     assert(distance <= index->distance);
-    for (uint32_t table = 0; status == SSTORE_OK && table < index->plan.table_count; table++) {
-        if (part_bits > 0) {
-            order_by_key(index, &index->tables[table], part_bits, fingerprints, count, order);
-            self.fingerprints = order->fingerprints;
-            self.numbers = order->numbers;
-        }
-        status = search_table(&self, table, count);
-        if (status == SSTORE_OK && part_bits > 0)
-            status = run_probes(&self); /* before the order changes */
-    }
-    return status == SSTORE_OK ? run_probes(&self) : status;
+    if (index->words == 1)
+        return ss_word_index_search(&index->indexed->index, fingerprints, count, distance,
+                                    scratch != NULL ? &scratch->order : NULL, on_hit, context, error);
+    row_search self = {
+        .index = index, .fingerprints = fingerprints, .distance = distance, .on_hit = on_hit, .context = context};
+    sstore_status status = SSTORE_OK;
+    if (index->is_scanned)
+        return scan(&self, count, error);
+    for (; status == SSTORE_OK && self.word < index->words; self.word++)
+        if (index->radii[self.word] != SS_NO_PROBE)
+            status = search_word(&self, count, scratch, error);
+    return status;
 }

@@ -1,97 +1,82 @@
 /*
- * memory_index.h - a static index of 64-bit fingerprints in memory, searched by distance: of the queries of a stream
- * matcher, and of the parts of a growing index (growing_index.h). It finds all fingerprints within the distance, each
- * once.
+ * memory_index.h - a static index of fingerprints of 1 to 16 words in memory, searched by distance: of the queries of a
+ * stream matcher, and of the parts of a growing index (growing_index.h). It finds all that are within the distance,
+ * each once.
  *
- * The 64 bits, or the leading ones, are cut into equal bit groups, and the key of each table is the first `key_bits` of
- * one group. A table has the fingerprints ordered by key, and the place where each key begins: a probe takes two reads.
- * The tables are those of a disjoint plan (plan/plan.h): table j is probed with every key within radius[j] flips, and
- * counts only the fingerprints whose error pattern no table before it covers. So each is found once, without
- * remembering matches.
+ * The distance is divided among the words (plan/radii.h), and each word has an index of its own (word_index.h) for its
+ * radius. A fingerprint whose word it finds is a candidate. It counts only in the first word that covers its error
+ * pattern, and only if the whole fingerprint is within the distance. The only word of a 64-bit fingerprint has the
+ * whole distance, so all candidates count.
  *
- * Some dozens of probes are looked up together, stage by stage. Each stage prefetches the memory that the next one
- * reads.
+ * Words of real fingerprints are skewed or even constant, and then have many candidates. A sample of the fingerprints
+ * shows how many, so such a word gets a small radius, or none. If even the best radii are expected to take longer than
+ * testing all fingerprints, that is what a search does, and no word has an index.
  */
 #ifndef SS_MEMORY_INDEX_H
 #define SS_MEMORY_INDEX_H
 
-#include "codec/kernels.h"
-#include "plan/plan.h"
+#include "stream/word_index.h"
 
-#define SS_INDEX_MAX_DISTANCE 16u
-#define SS_INDEX_MAX_TABLES (SS_INDEX_MAX_DISTANCE + 1)
-
-typedef struct ss_index_table {
-    uint32_t shift;      /* of the key's last bit, counted from the least significant one */
-    uint32_t flip_count; /* how many of flips[], from the first on, a key is probed with */
-    uint32_t *begins;    /* of each key's values, and one more */
-    uint64_t *values;    /* ascending by key; of table 0 altogether */
-} ss_index_table;
-
-/* The tables that are chosen for an index. */
-typedef struct ss_index_layout {
-    uint32_t width; /* of the leading bits that are cut into bit groups */
-    uint32_t table_count, key_bits;
-    double search_ns; /* about the nanoseconds of a search, if the values are uniform */
-} ss_index_layout;
-
-/* Choose the number of tables and the length of their keys for an index of `count` values and searches within
- * `distance`: try all. Keys are in the `width` leading bits. */
-ss_index_layout ss_index_choose_layout(uint32_t width, uint32_t count, uint32_t distance);
-
-/* About the nanoseconds of a search if the values are skewed. `differences`: the bits in which two values differ, for a
- * sample of pairs. */
-double ss_index_skewed_ns(const ss_index_layout *layout, uint32_t count, uint32_t distance, const uint64_t *differences,
-                          size_t difference_count);
+/* The index of one word. Its values are the distinct words. Bits that are the same in almost all words would not tell
+ * anything as keys, so the others are moved to the front. The only word of a fingerprint is in the rows already. */
+typedef struct ss_indexed_word {
+    uint32_t width;             /* of the moved bits; 64: the words are as they are */
+    ss_permutation permutation; /* unless it is 64 */
+    ss_word_index index;
+    uint64_t *values;  /* of the index; NULL: the rows */
+    uint32_t *begins;  /* where the rows of each value begin in `numbers`, and one more; NULL: each has one */
+    uint32_t *numbers; /* of the rows, in the order of their words; NULL: as they are */
+} ss_indexed_word;
 
 /* Immutable once it is open: any number of threads may search it. */
-typedef struct ss_fingerprint_index {
-    uint32_t count, distance, key_bits;
-    ss_plan plan; /* the tables' masks and radii */
-    int32_t radii[SS_INDEX_MAX_TABLES];
-    ss_index_table tables[SS_INDEX_MAX_TABLES];
-    uint32_t *flips; /* all masks of key_bits bits that any table is probed with, those with fewer ones first */
-    uint32_t flip_count;
+typedef struct ss_memory_index {
+    uint32_t count, words, distance;
+    uint64_t *rows;                  /* the fingerprints, numbered from 0 */
+    bool is_scanned;                 /* a search tests all rows */
+    int32_t radii[SSTORE_MAX_WORDS]; /* unless it does */
+    ss_indexed_word *indexed;        /* one a word; those without a radius are empty */
     const ss_kernels *kernels;
-} ss_fingerprint_index;
+} ss_memory_index;
 
 /*
- * Open an index of `count` distinct fingerprints in ascending order, for searches within `distance` (0 to
- * SS_INDEX_MAX_DISTANCE). Keys are in the `width` leading bits: all 64, unless the others hardly tell anything.
- * `values` comes from ss_realloc(); the index owns it from now on, also after a failure. Tables are built on up to
- * `threads` threads (0: all). Close the index also after a failure. MEMORY.
+ * Open an index of `count` distinct fingerprints of `words` words for searches within `distance`, at most
+ * SSTORE_MAX_BUILD_DISTANCE a word. They may be in any order, but in ascending order if they have one word. `rows`
+ * comes from ss_realloc(); the index owns it from now on, also after a failure. Tables are built on up to `threads`
+ * threads (0: all). Close the index also after a failure. MEMORY.
  */
-sstore_status ss_fingerprint_index_open(ss_fingerprint_index *index, uint64_t *values, uint32_t count, uint32_t width,
-                                        uint32_t distance, uint32_t threads, sstore_error *error);
+sstore_status ss_memory_index_open(ss_memory_index *index, uint64_t *rows, uint32_t count, uint32_t words,
+                                   uint32_t distance, uint32_t threads, sstore_error *error);
 /* A zeroed one, and one that could not be opened, are allowed. */
-void ss_fingerprint_index_close(ss_fingerprint_index *index);
+void ss_memory_index_close(ss_memory_index *index);
 
-/* `value` of the index is within the distance of the searched fingerprint `number`. Any status but SSTORE_OK ends the
- * search, which returns it. */
-typedef sstore_status (*ss_index_hit_fn)(void *context, uint32_t number, uint64_t value, sstore_error *error);
+/* Scratch memory of one thread. */
+typedef struct ss_memory_scratch {
+    ss_word_order order;
+    uint64_t *words; /* NULL if fingerprints have one */
+} ss_memory_scratch;
 
-/* Scratch memory of one thread. Both arrays have a value for each fingerprint of a search. */
-typedef struct ss_index_order {
-    uint64_t *fingerprints;
-    uint32_t *numbers;
-} ss_index_order;
+/* Allocate scratch memory for searches of up to `count` fingerprints of `words` words. Close it also after a failure.
+ * MEMORY. */
+sstore_status ss_memory_scratch_open(ss_memory_scratch *scratch, uint32_t words, size_t count, sstore_error *error);
+/* A zeroed one is allowed. */
+void ss_memory_scratch_close(ss_memory_scratch *scratch);
 
-/* Report all values that are within `distance`, at most the index's own, of each of `count` fingerprints, in any order.
- * Without `order` (NULL) the fingerprints are looked up as they come, which is slower for many. */
-sstore_status ss_fingerprint_index_search(const ss_fingerprint_index *index, const uint64_t *fingerprints,
-                                          uint32_t count, uint32_t distance, ss_index_order *order,
-                                          ss_index_hit_fn on_hit, void *context, sstore_error *error);
+/* Report all rows that are within `distance`, at most the index's own, of each of `count` fingerprints, in any order.
+ * If there is only one fingerprint, `scratch` may be NULL. */
+sstore_status ss_memory_index_search(const ss_memory_index *index, const uint64_t *fingerprints, uint32_t count,
+                                     uint32_t distance, ss_memory_scratch *scratch, ss_index_hit_fn on_hit,
+                                     void *context, sstore_error *error);
 
-/* The index's values in ascending order. */
-static inline const uint64_t *ss_fingerprint_index_values(const ss_fingerprint_index *index)
+static inline const uint64_t *ss_memory_index_row(const ss_memory_index *index, uint32_t number)
 {
-    return index->tables[0].values;
+    return index->rows + (size_t)number * index->words;
 }
 
-/* How many of the index's values are below `value`. */
-uint32_t ss_fingerprint_index_rank(const ss_fingerprint_index *index, uint64_t value);
+/* The number of a row that a search found. */
+uint32_t ss_memory_index_number(const ss_memory_index *index, const uint64_t *found);
 
-/* Its size in bytes: for each table and fingerprint 8, and up to 8 for the places of keys. */
-uint64_t ss_fingerprint_index_bytes(const ss_fingerprint_index *index);
+/* Its size in bytes: of the fingerprints, and for each word with a radius 12 to 16 a fingerprint unless it is the only
+ * one, and the tables of its index. */
+uint64_t ss_memory_index_bytes(const ss_memory_index *index);
 
 #endif

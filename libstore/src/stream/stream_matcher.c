@@ -13,19 +13,19 @@
 #include "base/tasks.h"
 #include "base/words.h"
 #include "sort/radix.h"
-#include "stream/row_index.h"
+#include "stream/memory_index.h"
 
-#define TASK_FINGERPRINTS ((size_t)1 << 18) /* the maximum, which is the size of a thread's ss_index_order */
+#define TASK_FINGERPRINTS ((size_t)1 << 18) /* the maximum, which is the size of a thread's scratch */
 #define TASKS_PER_THREAD 2u                 /* so that none waits long for the last one */
 #define LIST_MATCHES ((size_t)1 << 18)
 
 typedef struct found {
-    uint64_t query; /* of several words: its number */
-    size_t number;  /* of the fingerprint, among those that were fed */
+    const uint64_t *query;
+    size_t number; /* of the fingerprint, among those that were fed */
 } found;
 
 typedef struct matcher_worker {
-    ss_row_scratch scratch; /* with 64 bits, only its order */
+    ss_memory_scratch scratch;
     found *list;
     size_t count, capacity;
     size_t begin;  /* of the current step */
@@ -35,9 +35,7 @@ typedef struct matcher_worker {
 
 struct sstore_stream_matcher {
     uint32_t words, distance;
-    size_t query_count;
-    ss_fingerprint_index index; /* of 64-bit queries */
-    ss_row_index rows;          /* of others */
+    ss_memory_index queries;
     uint32_t threads;
     matcher_worker *workers;
     size_t *done; /* of each task: how many of its fingerprints were looked up */
@@ -64,13 +62,9 @@ static sstore_status index_queries(sstore_stream_matcher *matcher, const uint64_
     }
     if (count > 0)
         memcpy(values, queries, count * query_bytes);
-    matcher->query_count = ss_sort_unique_items(values, scratch, count, words);
+    const uint32_t distinct = (uint32_t)ss_sort_unique_items(values, scratch, count, words);
     ss_free(scratch);
-    if (words > 1)
-        return ss_row_index_open(&matcher->rows, values, (uint32_t)matcher->query_count, words, matcher->distance,
-                                 matcher->threads, error);
-    return ss_fingerprint_index_open(&matcher->index, values, (uint32_t)matcher->query_count, SS_WORD_BITS,
-                                     matcher->distance, matcher->threads, error);
+    return ss_memory_index_open(&matcher->queries, values, distinct, words, matcher->distance, matcher->threads, error);
 }
 
 sstore_status sstore_stream_matcher_create(const uint64_t *queries, size_t count, const sstore_stream_options *options,
@@ -111,15 +105,12 @@ void sstore_stream_matcher_free(sstore_stream_matcher *matcher)
     if (matcher == NULL)
         return;
     for (uint32_t i = 0; matcher->workers != NULL && i < matcher->threads; i++) {
-        ss_free(matcher->workers[i].scratch.order.fingerprints);
-        ss_free(matcher->workers[i].scratch.order.numbers);
-        ss_free(matcher->workers[i].scratch.words);
+        ss_memory_scratch_close(&matcher->workers[i].scratch);
         ss_free(matcher->workers[i].list);
     }
     ss_free(matcher->workers);
     ss_free(matcher->done);
-    ss_fingerprint_index_close(&matcher->index);
-    ss_row_index_close(&matcher->rows);
+    ss_memory_index_close(&matcher->queries);
     ss_free(matcher);
 }
 
@@ -128,26 +119,22 @@ void sstore_stream_matcher_free(sstore_stream_matcher *matcher)
 /* Allocate a worker's memory, before its first task. */
 static sstore_status open_worker(const sstore_stream_matcher *matcher, matcher_worker *worker, sstore_error *error)
 {
-    ss_index_order *order = &worker->scratch.order;
     if (worker->step != 0)
         return SSTORE_OK;
-    if (order->fingerprints == NULL)
-        order->fingerprints = ss_realloc(NULL, TASK_FINGERPRINTS, sizeof *order->fingerprints);
-    if (order->numbers == NULL)
-        order->numbers = ss_realloc(NULL, TASK_FINGERPRINTS, sizeof *order->numbers);
-    if (worker->scratch.words == NULL && matcher->words > 1)
-        worker->scratch.words = ss_realloc(NULL, TASK_FINGERPRINTS, sizeof *worker->scratch.words);
+    ss_memory_scratch_close(&worker->scratch); /* of a failed attempt */
+    const sstore_status status = ss_memory_scratch_open(&worker->scratch, matcher->words, TASK_FINGERPRINTS, error);
+    if (status != SSTORE_OK)
+        return status;
     if (worker->list == NULL)
         worker->list = ss_realloc(NULL, LIST_MATCHES, sizeof *worker->list);
-    if (order->fingerprints == NULL || order->numbers == NULL || worker->list == NULL ||
-        (worker->scratch.words == NULL && matcher->words > 1))
+    if (worker->list == NULL)
         return ss_fail_memory(error, LIST_MATCHES * sizeof *worker->list);
     worker->capacity = LIST_MATCHES;
     worker->step = TASK_FINGERPRINTS;
     return SSTORE_OK;
 }
 
-static sstore_status add_match(void *context, uint32_t number, uint64_t query, sstore_error *error)
+static sstore_status add_match(void *context, uint32_t number, const uint64_t *query, sstore_error *error)
 {
     matcher_worker *self = context;
     (void)error;
@@ -157,21 +144,13 @@ static sstore_status add_match(void *context, uint32_t number, uint64_t query, s
     return SSTORE_OK;
 }
 
-static sstore_status add_row_match(void *context, uint32_t number, uint32_t row, uint32_t distance, sstore_error *error)
-{
-    (void)distance;
-    return add_match(context, number, row, error);
-}
-
 /* Search for some of the fingerprints, from the worker's begin on. */
 static sstore_status search(const sstore_stream_matcher *matcher, matcher_worker *worker, uint32_t count,
                             sstore_error *error)
 {
     const uint64_t *fingerprints = matcher->fingerprints + worker->begin * matcher->words;
-    if (matcher->words > 1)
-        return ss_row_index_search(&matcher->rows, fingerprints, count, &worker->scratch, add_row_match, worker, error);
-    return ss_fingerprint_index_search(&matcher->index, fingerprints, count, matcher->distance, &worker->scratch.order,
-                                       add_match, worker, error);
+    return ss_memory_index_search(&matcher->queries, fingerprints, count, matcher->distance, &worker->scratch,
+                                  add_match, worker, error);
 }
 
 /* After a step whose matches do not fit: drop them. Then the list is reported, or the next step is smaller, or the list
@@ -224,15 +203,13 @@ static sstore_status hand_over(sstore_stream_matcher *matcher, const uint64_t *i
     for (uint32_t i = 0; i < matcher->threads; i++) {
         matcher_worker *worker = &matcher->workers[i];
         for (size_t at = 0; at < worker->count; at++) {
-            const found *of = &worker->list[at];
-            const uint64_t *words = matcher->fingerprints + of->number * matcher->words;
-            const uint64_t *query = matcher->words == 1 ? &of->query
-                                                        : ss_row_index_row(&matcher->rows, (uint32_t)of->query);
-            const sstore_stream_match match = {.query = *query,
+            const found *next = &worker->list[at];
+            const uint64_t *words = matcher->fingerprints + next->number * matcher->words;
+            const sstore_stream_match match = {.query = *next->query,
                                                .fingerprint = *words,
-                                               .id = ids != NULL ? ids[of->number] : 0,
-                                               .distance = ss_words_distance(words, query, matcher->words),
-                                               .query_words = query,
+                                               .id = ids != NULL ? ids[next->number] : 0,
+                                               .distance = ss_words_distance(words, next->query, matcher->words),
+                                               .query_words = next->query,
                                                .words = words};
             if (on_match(context, &match) != 0)
                 return SSTORE_STOPPED;
@@ -278,7 +255,7 @@ sstore_status sstore_stream_matcher_feed(sstore_stream_matcher *matcher, const u
     }
     sstore_status status = set_tasks(matcher, error);
     bool paused = true;
-    while (status == SSTORE_OK && paused && matcher->query_count > 0) {
+    while (status == SSTORE_OK && paused && matcher->queries.count > 0) {
         status = ss_pool_run(matcher->threads, matcher->task_count, work, matcher, error);
         sstore_status handed = hand_over(matcher, ids, &paused, on_match, context);
         status = status == SSTORE_OK ? handed : status;
