@@ -1,152 +1,199 @@
 /*
- * test_stream_matcher.c - a stream matcher must find what comparing every pair finds, for all data, distances, threads
- * and sizes of parts. A collection must sort matches, however many they are.
+ * test_stream_matcher.c - stream matchers and collections of fingerprints of 64 to 1,024 bits. A matcher must find what
+ * comparing every pair finds, for skewed and constant words, all distances, threads and sizes of parts. A collection
+ * must sort matches, however many they are.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/answers.h"
 #include "support/scratch.h"
 #include "support/testing.h"
-#include "support/use_store.h"
+#include "support/wide_data.h"
 
 #define MIN_MEMORY_BYTES ((uint64_t)1 << 20) /* of a collection */
 
-/* The matches of records as they were fed: also of repeats. */
-static void try_all(const data_set *data, const uint64_t *queries, size_t query_count, uint32_t distance,
-                    matches *wanted)
+typedef struct collecting {
+    uint32_t words;
+    wide_matches found;
+} collecting;
+
+static int collect(void *context, const sstore_stream_match *match)
 {
-    for (size_t i = 0; i < query_count; i++)
-        for (size_t j = 0; j < data->count; j++) {
-            const uint32_t bits = sstore_hamming_distance(queries[i], data->fingerprints[j]);
-            const uint64_t id = data->ids != NULL ? data->ids[j] : 0;
-            if (bits <= distance)
-                matches_add(wanted, &(sstore_match){queries[i], data->fingerprints[j], id, bits, NULL});
-        }
-    matches_sort(wanted);
+    collecting *self = context;
+    assert_int_equal(match->query, match->query_words[0]);
+    assert_int_equal(match->fingerprint, match->words[0]);
+    wide_matches_add(&self->found, self->words, match->query_words, self->words, match->words, match->id,
+                     match->distance);
+    return 0;
 }
 
-/* Drop repeats from sorted matches. */
-static void matches_unique(matches *list)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < list->count; i++)
-        if (i == 0 || compare_matches(&list->items[i], &list->items[kept - 1]) != 0)
-            list->items[kept++] = list->items[i];
-    list->count = kept;
-}
+/* ----- matchers ----- */
 
-/* Feed all records in parts of up to `max`. */
-static void feed_all(rng *random, sstore_stream_matcher *matcher, const data_set *data, size_t max, matches *got)
+/* What is fed, and the queries, some of them several times. */
+typedef struct input {
+    wide_form form;
+    size_t count, query_count;
+    uint64_t *rows, *ids, *queries; /* ids NULL: none */
+} input;
+
+static input make_input(rng *random, const wide_form *form, size_t count, size_t query_count)
 {
-    sstore_error error = {.status = SSTORE_OK};
-    for (size_t done = 0; done < data->count;) {
-        size_t part = (size_t)rng_between(random, 0, max);
-        part = part < data->count - done ? part : data->count - done;
-        assert_ok(sstore_stream_matcher_feed(matcher, data->fingerprints + done,
-                                             data->ids != NULL ? data->ids + done : NULL, part, store_collect_stream,
-                                             got, &error),
-                  &error);
-        done += part;
+    input made = {.form = *form, .count = count, .query_count = query_count};
+    made.rows = wide_make_many(random, form, count);
+    made.queries = malloc((query_count + 1) * form->words * sizeof *made.queries);
+    for (size_t i = 0; i < query_count; i++) {
+        const bool repeats = rng_one_in(random, 2);
+        wide_make(random, form, repeats ? made.queries : made.rows, repeats ? i : count,
+                  made.queries + i * form->words);
     }
-    matches_sort(got);
+    if (rng_one_in(random, 3))
+        return made;
+    made.ids = malloc((count + 1) * sizeof *made.ids);
+    for (size_t i = 0; i < count; i++)
+        made.ids[i] = rng_next(random) >> rng_below(random, 64);
+    return made;
 }
 
-static sstore_stream_options make_options(uint32_t distance, uint32_t threads)
+static void free_input(input *made)
+{
+    free(made->rows);
+    free(made->ids);
+    free(made->queries);
+}
+
+/* The first of the queries that is equal to query `index`. */
+static size_t first_equal(const input *from, size_t index)
+{
+    const size_t words = from->form.words;
+    size_t first = 0;
+    while (memcmp(from->queries + first * words, from->queries + index * words, words * sizeof *from->queries) != 0)
+        first++;
+    return first;
+}
+
+/* The matches of what is fed, repeats included, with each query once. */
+static wide_matches try_all(const input *from)
+{
+    const uint32_t words = from->form.words;
+    wide_matches wanted = {.count = 0};
+    for (size_t i = 0; i < from->query_count; i++) {
+        const uint64_t *query = from->queries + i * words;
+        if (first_equal(from, i) < i)
+            continue;
+        for (size_t j = 0; j < from->count; j++) {
+            const uint64_t *row = from->rows + j * words;
+            const uint32_t bits = wide_distance(query, row, words);
+            if (bits <= from->form.distance)
+                wide_matches_add(&wanted, words, query, words, row, from->ids != NULL ? from->ids[j] : 0, bits);
+        }
+    }
+    wide_matches_sort(&wanted);
+    return wanted;
+}
+
+static sstore_stream_options make_options(const wide_form *form, uint32_t threads)
 {
     sstore_stream_options options = SSTORE_STREAM_OPTIONS_INIT;
-    options.distance = distance;
+    options.fingerprint_bits = 64 * form->words;
+    options.distance = form->distance;
     options.threads = threads;
     return options;
 }
 
-/* Queries, some of them several times. */
-static uint64_t *make_queries(rng *random, const data_set *data, size_t count, uint32_t distance)
+/* Returns the number of matches. */
+static size_t check_matcher(rng *random, const wide_form *form, size_t count, size_t query_count)
 {
-    uint64_t *queries = malloc((count + 1) * sizeof *queries);
-    for (size_t i = 0; i < count; i++)
-        queries[i] = i > 0 && rng_one_in(random, 10) ? queries[rng_below(random, i)]
-                                                     : data_query(random, data, distance);
-    return queries;
-}
-
-static void check_matcher(rng *random, data_kind kind, data_ids ids, size_t count, size_t query_count,
-                          uint32_t distance)
-{
-    data_set data;
     sstore_stream_matcher *matcher;
     sstore_error error = {.status = SSTORE_OK};
-    matches got = {0}, wanted = {0};
-    const uint32_t threads = (uint32_t)rng_between(random, 0, 3);
-    testing_doing("%zu queries against %zu records, %s, %s, distance %u, %u threads", query_count, count,
-                  data_kind_name(kind), data_ids_name(ids), distance, threads);
-    data_make(random, kind, ids, count, true, &data);
-    uint64_t *queries = make_queries(random, &data, query_count, distance);
-    oracle batch;
-    data_set as_set = {.kind = kind, .id_kind = DATA_NO_IDS, .count = query_count, .fingerprints = queries};
-    oracle_make(&as_set, &batch); /* each query once */
-    uint64_t *distinct = malloc((batch.count + 1) * sizeof *distinct);
-    for (size_t i = 0; i < batch.count; i++)
-        distinct[i] = batch.records[i].fingerprint;
-    try_all(&data, distinct, batch.count, distance, &wanted);
-    const sstore_stream_options options = make_options(distance, threads);
-    const bool is_default = distance == 3 && threads == 0; /* for which NULL stands */
-    assert_ok(sstore_stream_matcher_create(queries, query_count, is_default ? NULL : &options, &matcher, &error),
+    collecting got = {.words = form->words};
+    const sstore_stream_options options = make_options(form, (uint32_t)rng_between(random, 0, 3));
+    testing_doing("%zu queries against %zu records, %s, %u threads", query_count, count, wide_form_text(form),
+                  options.threads);
+    input from = make_input(random, form, count, query_count);
+    wide_matches wanted = try_all(&from);
+    const bool is_default = form->words == 1 && form->distance == 3 && options.threads == 0;
+    assert_ok(sstore_stream_matcher_create(from.queries, query_count, is_default ? NULL : &options, &matcher, &error),
               &error);
-    feed_all(random, matcher, &data, rng_one_in(random, 2) ? count : 1 + count / 5, &got);
-    matches_assert_equal(&got, &wanted, "the matcher");
+    for (size_t done = 0, part; done < count; done += part) {
+        part = (size_t)rng_between(random, 0, count - done);
+        assert_ok(sstore_stream_matcher_feed(matcher, from.rows + done * form->words,
+                                             from.ids != NULL ? from.ids + done : NULL, part, collect, &got, &error),
+                  &error);
+    }
+    wide_matches_sort(&got.found);
+    wide_matches_assert_equal(&got.found, &wanted, "the matcher");
     sstore_stream_matcher_free(matcher);
-    matches_free(&got);
-    matches_free(&wanted);
-    oracle_free(&batch);
-    free(distinct);
-    free(queries);
-    data_free(&data);
+    wide_matches_free(&got.found);
+    wide_matches_free(&wanted);
+    free_input(&from);
+    return wanted.count;
 }
 
-static void test_kinds(void **state)
+static void test_matchers(void **state)
 {
     rng random = rng_seeded(run_seed);
-    for (int kind = 0; kind < DATA_KIND_COUNT; kind++) {
-        check_matcher(&random, (data_kind)kind, DATA_IDS, 2000, 200, 3);
-        check_matcher(&random, (data_kind)kind, DATA_NO_IDS, 500, 1500, (uint32_t)rng_below(&random, 17));
-        check_matcher(&random, (data_kind)kind, DATA_IDS, 50, 3, (uint32_t)rng_below(&random, 17));
-        check_matcher(&random, (data_kind)kind, DATA_IDS, 10, 0, 3);
+    for (unsigned i = 0; i < (testing_slow() ? 30 : 300); i++) {
+        const wide_form form = wide_form_any(&random, 1), usual = wide_form_of(WIDE_UNIFORM, 1, 3);
+        check_matcher(&random, &form, (size_t)rng_below(&random, 1000), (size_t)rng_below(&random, 400));
+        if (i % 10 == 0)
+            check_matcher(&random, &usual, (size_t)rng_below(&random, 1000), (size_t)rng_below(&random, 400));
     }
-    check_matcher(&random, DATA_CLUSTERED, DATA_IDS, 30000, 3000, 3);
+    /* Many of each, so that fingerprints are looked up in the order of their keys. */
+    for (uint32_t words = 1; words <= (testing_sanitized() ? 2u : 4u); words++) {
+        const wide_form form = wide_form_of(WIDE_UNIFORM, words, 1 + 2 * words);
+        check_matcher(&random, &form, 20000, 500);
+    }
     testing_done();
 }
 
+/* Queries, whose last words are their numbers, and how often each fingerprint was reported with each. */
+enum { MANY = 300000, FED = 3 };
+
+typedef struct counting {
+    uint32_t words;
+    uint8_t *seen;
+} counting;
+
+static int count_match(void *context, const sstore_stream_match *match)
+{
+    const counting *self = context;
+    const uint64_t query = match->query_words[self->words - 1];
+    assert_true(match->id < FED && query < MANY);
+    assert_int_equal(match->distance, wide_distance(match->query_words, match->words, self->words));
+    self->seen[match->id * MANY + query]++;
+    return 0;
+}
+
 /* More matches than a thread's list can have, of many fingerprints and of each one. */
+static void check_many(rng *random, uint32_t words, uint32_t threads)
+{
+    const wide_form form = wide_form_of(WIDE_UNIFORM, words, 16 * words);
+    const uint64_t fed[FED * 2] = {0}, ids[FED] = {0, 1, 2};
+    uint64_t *queries = malloc(MANY * words * sizeof *queries);
+    counting self = {words, calloc(FED, MANY)};
+    sstore_stream_matcher *matcher;
+    sstore_error error = {.status = SSTORE_OK};
+    const sstore_stream_options options = make_options(&form, threads);
+    testing_doing("almost every query of %u words matches each fingerprint, %u threads", words, threads);
+    for (size_t i = 0; i < MANY; i++) {
+        queries[words * i] = rng_flip(random, 0, 5);
+        queries[words * i + words - 1] = i;
+    }
+    assert_ok(sstore_stream_matcher_create(queries, MANY, &options, &matcher, &error), &error);
+    assert_ok(sstore_stream_matcher_feed(matcher, fed, ids, FED, count_match, &self, &error), &error);
+    for (size_t i = 0; i < (size_t)FED * MANY; i++)
+        assert_int_equal(self.seen[i], wide_distance(queries + i % MANY * words, fed, words) <= form.distance);
+    sstore_stream_matcher_free(matcher);
+    free(self.seen);
+    free(queries);
+}
+
 static void test_many_matches(void **state)
 {
-    enum { QUERIES = 300000, FED = 7 };
     rng random = rng_seeded(run_seed + 1);
-    uint64_t *queries = malloc(QUERIES * sizeof *queries), fed[FED], ids[FED];
-    for (size_t i = 0; i < QUERIES; i++)
-        queries[i] = rng_flip(&random, 0, i % 3 == 0 ? 8 : 7);
-    for (size_t i = 0; i < FED; i++) {
-        fed[i] = rng_flip(&random, 0, (uint32_t)i + 2);
-        ids[i] = i;
-    }
-    for (uint32_t threads = 1; threads <= 2; threads++) {
-        sstore_stream_matcher *matcher;
-        sstore_error error = {.status = SSTORE_OK};
-        matches got = {0}, wanted = {0};
-        testing_doing("most queries match each fingerprint, %u threads", threads);
-        const sstore_stream_options options = make_options(16, threads);
-        assert_ok(sstore_stream_matcher_create(queries, QUERIES, &options, &matcher, &error), &error);
-        assert_ok(sstore_stream_matcher_feed(matcher, fed, ids, FED, store_collect_stream, &got, &error), &error);
-        const data_set data = {.count = FED, .fingerprints = fed, .ids = ids};
-        try_all(&data, queries, QUERIES, 16, &wanted);
-        matches_unique(&wanted); /* queries that are repeated count once */
-        matches_sort(&got);
-        matches_assert_equal(&got, &wanted, "the matcher");
-        sstore_stream_matcher_free(matcher);
-        matches_free(&got);
-        matches_free(&wanted);
-    }
-    free(queries);
+    for (uint32_t words = 1; words <= 2; words++)
+        for (uint32_t threads = 1; threads <= 2; threads++)
+            check_many(&random, words, threads);
     testing_done();
 }
 
@@ -157,21 +204,22 @@ static int stop_at_fifth(void *context, const sstore_stream_match *match)
 
 static void test_stopping(void **state)
 {
+    const wide_form form = wide_form_of(WIDE_UNIFORM, 1, 3);
     const uint64_t query = 7;
     uint64_t fed[100] = {0};
     int seen = 0;
     sstore_stream_matcher *matcher;
     sstore_error error = {.status = SSTORE_OK};
-    matches got = {0};
-    const sstore_stream_options options = make_options(3, 2);
+    collecting got = {.words = 1};
+    const sstore_stream_options options = make_options(&form, 2);
     assert_ok(sstore_stream_matcher_create(&query, 1, &options, &matcher, &error), &error);
     assert_status(sstore_stream_matcher_feed(matcher, fed, NULL, 100, stop_at_fifth, &seen, &error), SSTORE_STOPPED,
                   &error);
     assert_int_equal(seen, 5);
     /* Nothing remains of earlier calls. */
-    assert_ok(sstore_stream_matcher_feed(matcher, fed, NULL, 100, store_collect_stream, &got, &error), &error);
-    assert_int_equal(got.count, 100);
-    matches_free(&got);
+    assert_ok(sstore_stream_matcher_feed(matcher, fed, NULL, 100, collect, &got, &error), &error);
+    assert_int_equal(got.found.count, 100);
+    wide_matches_free(&got.found);
     sstore_stream_matcher_free(matcher);
 }
 
@@ -181,13 +229,14 @@ static void test_arguments(void **state)
     sstore_stream_matcher *matcher = NULL;
     sstore_collection *collection = NULL;
     sstore_error error = {.status = SSTORE_OK};
-    sstore_stream_options far = make_options(17, 1);
+    sstore_stream_options far = SSTORE_STREAM_OPTIONS_INIT;
+    far.distance = 17;
     assert_status(sstore_stream_matcher_create(&query, 1, &far, &matcher, &error), SSTORE_ERROR_ARGUMENT, &error);
     assert_status(sstore_stream_matcher_create(NULL, 1, NULL, &matcher, &error), SSTORE_ERROR_ARGUMENT, &error);
     assert_null(matcher);
     assert_status(sstore_stream_matcher_create(&query, 1, NULL, NULL, &error), SSTORE_ERROR_ARGUMENT, &error);
-    assert_status(sstore_stream_matcher_feed(NULL, &query, NULL, 1, store_collect_stream, NULL, &error),
-                  SSTORE_ERROR_ARGUMENT, &error);
+    assert_status(sstore_stream_matcher_feed(NULL, &query, NULL, 1, collect, NULL, &error), SSTORE_ERROR_ARGUMENT,
+                  &error);
     sstore_stream_matcher_free(NULL);
     sstore_collection_options options = SSTORE_COLLECTION_OPTIONS_INIT;
     options.tmp_dir = "/nowhere/at/all";
@@ -200,64 +249,124 @@ static void test_arguments(void **state)
     sstore_collection_free(NULL);
 }
 
-/* ----- collections ----- */
-
-/* Matches of `queries` queries; one in three is of the first one, near it or far. */
-static sstore_stream_match make_match(rng *random, uint64_t queries, uint32_t max_bits)
+static void test_widths(void **state)
 {
-    sstore_stream_match match = {.query = rng_mix(rng_one_in(random, 3) ? 0 : rng_below(random, queries))};
-    match.fingerprint = rng_flip(random, match.query, (uint32_t)rng_below(random, max_bits + 1));
-    match.distance = sstore_hamming_distance(match.query, match.fingerprint);
-    match.id = rng_one_in(random, 50) ? UINT64_MAX : rng_below(random, 3);
-    return match;
+    const uint64_t rows[4] = {0};
+    sstore_stream_matcher *matcher;
+    sstore_collection *collection;
+    sstore_error error = {.status = SSTORE_OK};
+    static const uint32_t no_widths[] = {0, 1, 63, 65, 1088, UINT32_MAX};
+    for (size_t i = 0; i < sizeof no_widths / sizeof *no_widths; i++) {
+        sstore_stream_options stream = SSTORE_STREAM_OPTIONS_INIT;
+        sstore_collection_options options = SSTORE_COLLECTION_OPTIONS_INIT;
+        stream.fingerprint_bits = options.fingerprint_bits = no_widths[i];
+        assert_status(sstore_stream_matcher_create(rows, 1, &stream, &matcher, &error), SSTORE_ERROR_ARGUMENT, &error);
+        assert_status(sstore_collection_create(&options, &collection, &error), SSTORE_ERROR_ARGUMENT, &error);
+    }
+    sstore_stream_options stream = SSTORE_STREAM_OPTIONS_INIT;
+    stream.fingerprint_bits = 256;
+    stream.distance = 64;
+    assert_ok(sstore_stream_matcher_create(rows, 1, &stream, &matcher, &error), &error);
+    sstore_stream_matcher_free(matcher);
+    stream.distance = 65;
+    assert_status(sstore_stream_matcher_create(rows, 1, &stream, &matcher, &error), SSTORE_ERROR_ARGUMENT, &error);
+    sstore_collection_options options = SSTORE_COLLECTION_OPTIONS_INIT;
+    options.fingerprint_bits = 256;
+    options.tmp_dir = scratch_folder();
+    assert_ok(sstore_collection_create(&options, &collection, &error), &error);
+    const sstore_stream_match without = {.query = 1, .words = rows};
+    assert_status(sstore_collection_add(collection, &without, 1, &error), SSTORE_ERROR_ARGUMENT, &error);
+    const sstore_stream_match with = {.query_words = rows, .words = rows};
+    assert_ok(sstore_collection_add(collection, &with, 1, &error), &error);
+    sstore_collection_free(collection);
 }
 
-static void check_collection(rng *random, size_t count, uint64_t queries, uint32_t max_bits, uint64_t memory_bytes)
+/* ----- collections ----- */
+
+/* A row with up to `max_bits` bits flipped. */
+static void make_near(rng *random, const uint64_t *row, uint32_t words, uint32_t max_bits, uint64_t *to)
+{
+    memcpy(to, row, words * sizeof *to);
+    for (uint64_t flips = rng_below(random, max_bits + 1); flips > 0; flips--)
+        to[rng_below(random, words)] ^= UINT64_C(1) << rng_below(random, 64);
+}
+
+/* Add matches of `query_count` queries; one in three is of the first one, near it or far. */
+static void add_matches(rng *random, sstore_collection *collection, size_t count, size_t query_count, uint32_t max_bits,
+                        collecting *wanted)
+{
+    enum { TOGETHER = 1000 };
+    const uint32_t words = wanted->words;
+    const wide_form form = wide_form_of(WIDE_FEW, words, 0);
+    uint64_t *queries = wide_make_many(random, &form, query_count),
+             *rows = malloc((size_t)TOGETHER * words * sizeof *rows);
+    sstore_stream_match part[TOGETHER];
+    sstore_error error = {.status = SSTORE_OK};
+    for (size_t done = 0, size; done < count; done += size) {
+        size = (size_t)rng_between(random, 0, count - done < TOGETHER ? count - done : TOGETHER);
+        for (size_t i = 0; i < size; i++) {
+            const uint64_t *query = queries + (rng_one_in(random, 3) ? 0 : rng_below(random, query_count)) * words;
+            uint64_t *row = rows + i * words;
+            make_near(random, query, words, max_bits, row);
+            part[i] = (sstore_stream_match){.query = *query,
+                                            .fingerprint = *row,
+                                            .id = rng_one_in(random, 50) ? UINT64_MAX : rng_below(random, 3),
+                                            .query_words = query,
+                                            .words = row,
+                                            .distance = wide_distance(query, row, words)};
+            collect(wanted, &part[i]);
+            part[i].distance = 77; /* not read */
+        }
+        assert_ok(sstore_collection_add(collection, part, size, &error), &error);
+    }
+    free(queries);
+    free(rows);
+}
+
+static void check_collection(rng *random, uint32_t words, size_t count, size_t query_count, uint32_t max_bits,
+                             uint64_t memory_bytes)
 {
     sstore_collection_options options = SSTORE_COLLECTION_OPTIONS_INIT;
     sstore_collection *collection;
     sstore_error error = {.status = SSTORE_OK};
-    matches got = {0}, wanted = {0};
-    testing_doing("%zu matches of %ju queries, up to %u bits, %ju bytes", count, (uintmax_t)queries, max_bits,
-                  (uintmax_t)memory_bytes);
+    collecting wanted = {.words = words}, got = {.words = words};
+    testing_doing("%zu matches of %zu queries of %u words, up to %u bits, %ju bytes", count, query_count, words,
+                  max_bits, (uintmax_t)memory_bytes);
     options.memory_bytes = memory_bytes;
     options.tmp_dir = scratch_folder();
+    options.fingerprint_bits = 64 * words;
     assert_ok(sstore_collection_create(&options, &collection, &error), &error);
-    for (size_t done = 0; done < count;) {
-        sstore_stream_match part[1000];
-        size_t size = (size_t)rng_between(random, 0, count - done < 1000 ? count - done : 1000);
-        for (size_t i = 0; i < size; i++) {
-            part[i] = make_match(random, queries, max_bits);
-            store_collect_stream(&wanted, &part[i]);
-        }
-        assert_ok(sstore_collection_add(collection, part, size, &error), &error);
-        done += size;
-    }
-    matches_sort(&wanted);
-    matches_unique(&wanted);
+    add_matches(random, collection, count, query_count, max_bits, &wanted);
+    wide_matches_sort(&wanted.found);
+    wide_matches_unique(&wanted.found);
     for (int round = 0; round < 2; round++) {
-        got.count = 0;
-        assert_ok(sstore_collection_report(collection, store_collect_stream, &got, &error), &error);
-        matches_assert_equal(&got, &wanted, "the collection"); /* in this order */
+        got.found.count = 0;
+        assert_ok(sstore_collection_report(collection, collect, &got, &error), &error);
+        wide_matches_assert_equal(&got.found, &wanted.found, "the collection"); /* in this order */
     }
     assert_status(sstore_collection_add(collection, NULL, 0, &error), SSTORE_ERROR_ARGUMENT, &error);
     sstore_collection_free(collection);
-    matches_free(&got);
-    matches_free(&wanted);
+    wide_matches_free(&wanted.found);
+    wide_matches_free(&got.found);
 }
 
 static void test_collections(void **state)
 {
     rng random = rng_seeded(run_seed + 2);
-    static const size_t counts[] = {0, 1, 2, 100, 20000};
-    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
-        check_collection(&random, counts[i], 1 + counts[i] / 5, 3, 0);
-        check_collection(&random, counts[i], 1, 64, MIN_MEMORY_BYTES);
-    }
+    static const size_t counts[] = {0, 1, 2, 100, 5000};
+    const size_t many = 60000;
+    for (uint32_t words = 1; words <= SSTORE_MAX_WORDS; words += 1 + words / 3)
+        for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+            check_collection(&random, words, counts[i], 1 + counts[i] / 5, 3, 0);
+            check_collection(&random, words, counts[i], 1, 64 * words, MIN_MEMORY_BYTES);
+        }
     /* Spilled; the matches of the first query are more than a piece holds. */
-    check_collection(&random, 200000, 20000, 3, MIN_MEMORY_BYTES);
-    check_collection(&random, 200000, 2, 16, MIN_MEMORY_BYTES);
-    check_collection(&random, 100000, 1, 1, MIN_MEMORY_BYTES); /* hardly any different ones */
+    check_collection(&random, 1, 200000, 20000, 3, MIN_MEMORY_BYTES);
+    check_collection(&random, 1, 200000, 2, 16, MIN_MEMORY_BYTES);
+    check_collection(&random, 2, many, many / 10, 3, MIN_MEMORY_BYTES);
+    check_collection(&random, 4, many, 2, 30, MIN_MEMORY_BYTES);
+    check_collection(&random, 16, many, 2, 16, MIN_MEMORY_BYTES);
+    check_collection(&random, 3, many, 1, 1, MIN_MEMORY_BYTES); /* hardly any different ones */
     testing_done();
 }
 
@@ -265,10 +374,11 @@ int main(void)
 {
     rng_start_run();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(test_kinds, testing_teardown),
+        cmocka_unit_test_teardown(test_matchers, testing_teardown),
         cmocka_unit_test_teardown(test_many_matches, testing_teardown),
         cmocka_unit_test_teardown(test_stopping, testing_teardown),
         cmocka_unit_test_teardown(test_arguments, testing_teardown),
+        cmocka_unit_test_teardown(test_widths, testing_teardown),
         cmocka_unit_test_teardown(test_collections, testing_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
