@@ -34,7 +34,6 @@ sstore_status ss_row_rounds_open(ss_row_rounds *rounds, ss_join_call *call, uint
                                    .distance = call->distance,
                                    .threads = (uint32_t)threads,
                                    .max_matches = (long long)ss_min_u64(matches, SS_ROUND_MATCHES),
-                                   .max_candidates = ss_min_u64(matches, SS_ROUND_MATCHES),
                                    .block_count = &call->block_count,
                                    .progress = &call->progress};
     return SSTORE_OK;

@@ -11,7 +11,6 @@
 #include "read/search.h"
 
 #define FIRST_CAPACITY 1024u /* of a worker's hits */
-#define TASK_QUERIES 64u     /* in a task, if queries are answered one by one */
 
 /* Bytes of memory for a thread, and for a query and a match of a round. */
 #define THREAD_BYTES ((uint64_t)8 << 20)
@@ -19,15 +18,10 @@
 #define MATCH_BYTES 170u
 #define MIN_MATCHES 4096u
 
-/* Nanoseconds to allocate, start threads and order the matches of queries that are answered together; measured by
- * bench_batch (bench/README.md). */
-#define TOGETHER_NS 4e4
-#define BLOCK_NS 500u /* to search a block for one query, with some groups that are decoded */
-
 /* ----- workers ----- */
 
 /* Whether a hit need not be stored. Then it is counted. */
-static bool is_skipped(const ss_batch *batch, const ss_batch_hit *hit)
+static bool is_skipped(const ss_batch *batch, const ss_index_hit *hit)
 {
     const ss_first_hits *first = &batch->first;
     const uint32_t distance = ss_popcount(hit->fingerprint ^ batch->fingerprints[hit->query]);
@@ -41,123 +35,35 @@ static bool is_skipped(const ss_batch *batch, const ss_batch_hit *hit)
     return false;
 }
 
-sstore_status ss_batch_add_hit(const ss_batch *batch, uint32_t worker, ss_batch_hit hit, sstore_error *error)
+/* Append a hit in the current segment, unless it need not be stored. STOPPED if there are too many; MEMORY. */
+static sstore_status add_hit(void *context, uint32_t worker, const ss_index_hit *found, sstore_error *error)
 {
+    ss_batch *batch = context;
     ss_batch_worker *self = &batch->workers[worker];
-    if (batch->first.skips && is_skipped(batch, &hit))
+    if (batch->first.skips && is_skipped(batch, found))
         return SSTORE_OK;
     if (self->count == self->capacity) {
         const long long more = self->capacity == 0 ? FIRST_CAPACITY : (long long)self->capacity;
-        if (batch->room != NULL && atomic_fetch_sub_explicit(batch->room, more, memory_order_relaxed) < more)
+        if (atomic_fetch_sub_explicit(&batch->room, more, memory_order_relaxed) < more)
             return SSTORE_STOPPED;
         ss_batch_hit *hits = ss_grow(self->hits, self->count, &self->capacity, FIRST_CAPACITY, sizeof *hits);
         if (hits == NULL)
             return ss_fail_memory(error, 2 * self->capacity * sizeof *hits);
         self->hits = hits;
     }
-    hit.segment = batch->segment_index;
-    self->hits[self->count++] = hit;
+    self->hits[self->count++] = (ss_batch_hit){.fingerprint = found->fingerprint,
+                                               .rank = found->rank,
+                                               .query = found->query,
+                                               .segment = batch->segment_index};
     return SSTORE_OK;
 }
 
-sstore_status ss_batch_cursor(const ss_batch *batch, uint32_t worker, sstore_cursor **cursor_out, sstore_error *error)
-{
-    ss_batch_worker *self = &batch->workers[worker];
-    const sstore_status status = ss_cursor_prepare(batch->store, &self->cursor, error);
-    *cursor_out = self->cursor;
-    return status;
-}
-
-static void reset_workers(const ss_batch *batch)
+static void free_hits(const ss_batch *batch)
 {
     for (uint32_t i = 0; i < batch->threads; i++) {
-        const sstore_cursor *cursor = batch->workers[i].cursor;
-        if (batch->block_count != NULL)
-            *batch->block_count += batch->workers[i].block_count + (cursor != NULL ? cursor->steps.block_count : 0);
         ss_free(batch->workers[i].hits);
-        sstore_cursor_free(batch->workers[i].cursor);
         batch->workers[i] = (ss_batch_worker){.hits = NULL};
     }
-}
-
-/* ----- one by one ----- */
-
-/* The destination of one query's hits. */
-typedef struct hit_sink {
-    const ss_batch *batch;
-    uint32_t worker, query;
-} hit_sink;
-
-static sstore_status add_hit(void *context, const ss_hit *hit, sstore_error *error)
-{
-    const hit_sink *sink = context;
-    return ss_batch_add_hit(sink->batch, sink->worker,
-                            (ss_batch_hit){.fingerprint = hit->fingerprint,
-                                           .rank = hit->has_rank ? hit->rank : SS_NO_RANK,
-                                           .query = sink->query},
-                            error);
-}
-
-/* Answer the queries of one task. */
-static sstore_status query_one_by_one(void *context, uint64_t task, uint32_t worker, sstore_error *error)
-{
-    const ss_batch *batch = context;
-    hit_sink sink = {.batch = batch, .worker = worker, .query = (uint32_t)task * TASK_QUERIES};
-    const uint32_t end = ss_min_u32(sink.query + TASK_QUERIES, batch->count);
-    sstore_cursor *cursor;
-    sstore_status status = ss_batch_cursor(batch, worker, &cursor, error);
-    for (; status == SSTORE_OK && sink.query < end; sink.query++) {
-        const uint64_t blocks = cursor->steps.block_count;
-        ss_cursor_renew(cursor);
-        status = ss_query_segment(cursor, batch->segment_index, batch->fingerprints[sink.query], batch->distance,
-                                  add_hit, &sink, error);
-        if (status == SSTORE_OK)
-            status = ss_batch_spend(batch, (cursor->steps.block_count - blocks) * BLOCK_NS);
-    }
-    return status == SSTORE_OK ? ss_progress_add(batch->progress, worker, 0) : status;
-}
-
-/* ----- choosing ----- */
-
-typedef enum way { ONE_BY_ONE, TABLE_PASS, FULL_SCAN } way;
-
-#define SAMPLED_QUERIES 16u
-
-/* The expected cost of one query: the mean of some of them. */
-static double mean_cost(const ss_batch *batch)
-{
-    const uint32_t sampled = ss_min_u32(batch->count, SAMPLED_QUERIES);
-    double sum = 0;
-    for (uint32_t i = 0; i < sampled; i++)
-        sum += ss_search_cost(batch->segment, batch->plan, batch->fingerprints[(uint64_t)i * batch->count / sampled]);
-    return sum / sampled;
-}
-
-/* Choose the best way, and estimate its cost. */
-static way choose_way(const ss_batch *batch, double *cost_out)
-{
-    const sstore_strategy strategy = batch->store->options.strategy;
-    const ss_query_plan *plan = batch->plan;
-    *cost_out = batch->count * fmin(plan->full_scan_cost, mean_cost(batch));
-    if (batch->count == 1 || batch->segment->metadata.distinct_count == 0)
-        return ONE_BY_ONE;
-    const double single_cost = *cost_out, full_scan_cost = TOGETHER_NS + ss_batch_pass_cost(batch, true);
-    const bool may_scan = plan->full_scan || strategy == SSTORE_STRATEGY_AUTO;
-    const double pass_cost = plan->full_scan ? INFINITY : TOGETHER_NS + ss_batch_pass_cost(batch, false);
-    if (strategy == SSTORE_STRATEGY_FULL_SCAN ||
-        (may_scan && full_scan_cost < single_cost && full_scan_cost < pass_cost)) {
-        *cost_out = full_scan_cost;
-        return FULL_SCAN;
-    }
-    *cost_out = fmin(pass_cost, single_cost);
-    return pass_cost < single_cost ? TABLE_PASS : ONE_BY_ONE;
-}
-
-double ss_batch_cost(const ss_batch *batch)
-{
-    double cost;
-    (void)choose_way(batch, &cost);
-    return cost;
 }
 
 /* ----- the iterator ----- */
@@ -174,9 +80,7 @@ struct sstore_match_iterator {
     ss_row_plan *row_plans; /* the same in a store with word indexes */
     uint64_t *rows;         /* of the matches there */
     const uint64_t *fingerprints;
-    size_t count, next;   /* queries from `next` on are not in a round yet */
-    uint64_t max_matches; /* at once, also of a single query; 0: the default */
-    uint64_t left;        /* matches that may still be found */
+    size_t count, next; /* queries from `next` on are not in a round yet */
     uint64_t round_queries, round_matches;
     uint64_t *match_counts; /* of all queries, or NULL */
     /* The other halves of rounds with too many hits, the next one last. */
@@ -198,7 +102,7 @@ static sstore_status begin_skipping(ss_batch *batch, bool is_full_scan, sstore_e
     sstore_cursor *cursor = NULL;
     if (!batch->counts_only && batch->limit == 0)
         return SSTORE_OK;
-    const sstore_status status = is_full_scan ? ss_batch_cursor(batch, 0, &cursor, error) : SSTORE_OK;
+    const sstore_status status = is_full_scan ? ss_cursors_get(&batch->cursors, 0, &cursor, error) : SSTORE_OK;
     return status == SSTORE_OK ? ss_first_hits_begin(&batch->first, cursor, batch->store, batch->segment_index, error)
                                : status;
 }
@@ -212,25 +116,26 @@ static sstore_status find_hits(sstore_match_iterator *self, sstore_error *error)
     for (uint32_t i = 0; status == SSTORE_OK && i < store->manifest.segment_count; i++) {
         if (ss_segment_removes(store->segments[i]))
             continue;
-        batch->segment_index = i;
-        batch->segment = store->segments[i];
-        batch->plan = &self->plans[i];
+        const ss_index_batch index = {.index = store->segments[i],
+                                      .plan = &self->plans[i],
+                                      .queries = batch->fingerprints,
+                                      .count = batch->count,
+                                      .distance = batch->distance,
+                                      .threads = batch->threads,
+                                      .cursors = &batch->cursors,
+                                      .on_hit = add_hit,
+                                      .context = batch,
+                                      .first = &batch->first,
+                                      .block_count = batch->block_count,
+                                      .progress = batch->progress};
         double cost;
-        const way chosen = choose_way(batch, &cost);
-        status = begin_skipping(batch, chosen == FULL_SCAN, error);
-        if (status != SSTORE_OK)
-            return status;
-        status = chosen == ONE_BY_ONE ? ss_pool_run(batch->threads, (batch->count + TASK_QUERIES - 1) / TASK_QUERIES,
-                                                    query_one_by_one, batch, error)
-                                      : ss_batch_pass(batch, chosen == FULL_SCAN, error);
+        const ss_index_way way = ss_index_batch_choose(&index, &cost);
+        batch->segment_index = i;
+        status = begin_skipping(batch, way == SS_FULL_SCAN, error);
+        if (status == SSTORE_OK)
+            status = ss_index_batch_run(&index, way, error);
     }
     return status;
-}
-
-/* The maximum of the matches of a round. */
-static long long max_matches(const sstore_match_iterator *self)
-{
-    return (long long)ss_min_u64(self->max_matches != 0 ? self->max_matches : self->round_matches, self->left);
 }
 
 /* Get the matches of some queries. STOPPED if they are too many. */
@@ -239,19 +144,19 @@ static sstore_status find_matches(sstore_match_iterator *self, query_range range
     ss_batch *batch = &self->batch;
     batch->fingerprints = self->fingerprints + range.first;
     batch->count = range.count;
-    batch->max_matches = max_matches(self);
+    batch->max_matches = batch->room = (long long)self->round_matches;
     batch->match_counts = self->match_counts != NULL ? self->match_counts + range.first : NULL;
-    atomic_llong room = batch->max_matches;
-    batch->room = &room;
     sstore_status status = ss_first_hits_open(&batch->first, range.count, batch->counts_only ? 0 : batch->limit,
                                               batch->match_counts, error);
+    if (status == SSTORE_OK)
+        status = ss_cursors_open(&batch->cursors, batch->store, batch->threads, error);
     if (status == SSTORE_OK)
         status = find_hits(self, error);
     ss_first_hits_close(&batch->first);
     if (status == SSTORE_OK)
         status = ss_batch_report(batch, range.first, &self->matches, &self->match_count, error);
-    reset_workers(batch);
-    batch->room = NULL;
+    free_hits(batch);
+    ss_cursors_close(&batch->cursors, batch->block_count);
     return status;
 }
 
@@ -265,7 +170,7 @@ static sstore_status find_row_matches(sstore_match_iterator *self, query_range r
                                .count = range.count,
                                .distance = batch->distance,
                                .threads = batch->threads,
-                               .max_matches = max_matches(self),
+                               .max_matches = (long long)self->round_matches,
                                .first_index = range.first,
                                .limit = batch->limit,
                                .counts_only = batch->counts_only,
@@ -305,7 +210,7 @@ static sstore_status select_part(sstore_match_iterator *self, size_t index, ss_s
     const uint64_t *fingerprint = self->fingerprints + index * selection->words;
     const bool counts = self->match_counts != NULL && self->part_count == 0;
     sstore_cursor *cursor;
-    sstore_status status = ss_batch_cursor(&self->batch, 0, &cursor, error);
+    sstore_status status = ss_cursors_get(&self->batch.cursors, 0, &cursor, error);
     if (status != SSTORE_OK)
         return status;
     const ss_record_sink sink = {.cursor = cursor,
@@ -345,19 +250,18 @@ static sstore_status answer_part(sstore_match_iterator *self, query_range range,
                               .after = self->part_count > 0 ? &self->part_last : NULL};
     sstore_status status = open_columns(&selection.to, selection.capacity, selection.words, error);
     if (status == SSTORE_OK)
+        status = ss_cursors_open(&self->batch.cursors, self->batch.store, 1, error);
+    if (status == SSTORE_OK)
         status = select_part(self, range.first, &selection, error);
     if (status == SSTORE_OK)
         status = take_part(self, range.first, &selection, error);
-    reset_workers(&self->batch);
+    ss_cursors_close(&self->batch.cursors, self->batch.block_count);
     ss_free(selection.to.fingerprint);
     ss_free(selection.to.id);
     ss_free(selection.to.distance);
     if (status != SSTORE_OK)
         return status;
     self->part_count += selection.count;
-    self->left -= ss_min_u64(selection.count, self->left);
-    if (self->left == 0)
-        return SSTORE_STOPPED;
     if (selection.count < selection.capacity || self->part_count >= limit) {
         self->part_count = 0;
         return ss_progress_add(&self->progress, 0, 1);
@@ -379,8 +283,7 @@ static void reset_counts(const sstore_match_iterator *self, query_range range)
 static bool is_small(const sstore_match_iterator *self, query_range range)
 {
     const ss_batch *batch = &self->batch;
-    return range.count == 1 && self->max_matches == 0 &&
-           (batch->counts_only || (batch->limit > 0 && batch->limit <= MIN_MATCHES));
+    return range.count == 1 && (batch->counts_only || (batch->limit > 0 && batch->limit <= MIN_MATCHES));
 }
 
 /* Get the matches of some queries. If they are too many, add both halves of the queries to the pending ones. */
@@ -396,12 +299,8 @@ static sstore_status answer_range(sstore_match_iterator *self, query_range range
                                                             : find_matches(self, range, error);
     if (status != SSTORE_OK && (status != SSTORE_STOPPED || atomic_load(&self->progress.stopped)))
         return status;
-    const uint64_t found = status == SSTORE_OK ? self->match_count : (uint64_t)max_matches(self);
-    self->left -= ss_min_u64(found, self->left);
     if (status == SSTORE_OK)
         return ss_progress_add(&self->progress, 0, range.count);
-    if ((range.count == 1 && self->max_matches != 0) || self->left == 0 || ss_batch_spend(batch, 0) != SSTORE_OK)
-        return status;
     if (range.count == 1) {
         reset_counts(self, range);
         return answer_part(self, range, error);
@@ -488,7 +387,6 @@ static sstore_status open_iterator(sstore_match_iterator *self, const sstore *st
                                               .progress = &self->progress},
                                     .fingerprints = fingerprints,
                                     .count = segments > 0 ? count : 0,
-                                    .left = UINT64_MAX,
                                     .match_counts = taken.match_counts,
                                     .progress = {.report = taken.on_progress, .context = taken.progress_context}};
     choose_round(self, taken.memory_bytes);
@@ -568,14 +466,6 @@ sstore_status sstore_match_iterator_next(sstore_match_iterator *iterator, const 
                      &iterator->matches[iterator->match_index++]);
     }
     return SSTORE_OK;
-}
-
-void ss_match_iterator_limit(sstore_match_iterator *iterator, uint64_t max_at_once, uint64_t max_in_all,
-                             atomic_llong *budget_ns)
-{
-    iterator->batch.budget_ns = budget_ns;
-    iterator->max_matches = max_at_once;
-    iterator->left = max_in_all;
 }
 
 void sstore_match_iterator_free(sstore_match_iterator *iterator)

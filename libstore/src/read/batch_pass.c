@@ -12,12 +12,13 @@
  * A full scan is a pass over table 0 without an index: all of a slice is tested against the queries whose leading bits
  * are within the distance.
  */
+#include "read/batch_pass.h"
+
 #include <math.h>
 
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/tasks.h"
-#include "read/batch.h"
 #include "read/search.h"
 #include "sort/radix.h"
 
@@ -64,7 +65,7 @@ typedef struct slice_worker slice_worker;
 
 /* One table and the queries of the round. */
 typedef struct table_pass {
-    const ss_batch *batch;
+    const ss_index_batch *batch;
     const ss_table *table;
     uint32_t number;   /* of the table */
     bool is_full_scan; /* in full: any fingerprint of the table may be a match */
@@ -94,6 +95,7 @@ struct slice_worker {
     uint32_t *block_of;              /* each group's block */
     ss_near near;
     uint64_t work;                           /* nanoseconds that are not counted yet */
+    uint64_t pass_block_count;               /* of all blocks that were read */
     ss_read_ahead ahead;                     /* through the slices in their order */
     uint32_t begins[(1u << INDEX_BITS) + 1]; /* the groups that may have bucket k are begins[k] to begins[k + 1] */
 };
@@ -109,10 +111,10 @@ static sstore_status get_block(slice_worker *self, uint64_t number, slice_block 
     const uint8_t *bytes;
     uint8_t *buffer = self->buffers != NULL ? self->buffers + index * block_bytes : NULL;
     to->number = number;
-    to->rank = pass->number == 0 ? ss_array_at(&pass->batch->segment->ranks, number) : 0;
+    to->rank = pass->number == 0 ? ss_array_at(&pass->batch->index->ranks, number) : 0;
     to->decoded = self->decoded != NULL ? self->decoded + index * ss_block_capacity((uint32_t)block_bytes) : NULL;
     ss_block_reader_ahead(&table->blocks, number, &self->ahead);
-    pass->batch->workers[self->number].block_count++;
+    self->pass_block_count++;
     sstore_status status = ss_block_reader_get(&table->blocks, number, buffer, &bytes, self->error);
     if (status == SSTORE_OK)
         status = ss_checked_block_open(&table->checked, number, bytes, &to->block, self->error);
@@ -170,21 +172,21 @@ static sstore_status get_blocks(slice_worker *self)
 static sstore_status match(const slice_worker *self, const sstore_record *query, uint64_t permuted, uint64_t rank)
 {
     const table_pass *pass = self->pass;
-    const ss_batch *batch = pass->batch;
+    const ss_index_batch *batch = pass->batch;
     const uint64_t pattern = ss_unpermute(&pass->table->permutation, permuted ^ query->fingerprint);
     if (!pass->is_full_scan &&
-        ss_plan_first_cover(&batch->segment->metadata.plan, batch->plan->radii, pattern) != pass->number)
+        ss_plan_first_cover(&batch->index->metadata.plan, batch->plan->radii, pattern) != pass->number)
         return SSTORE_OK;
-    const ss_batch_hit hit = {.fingerprint = ss_unpermute(&pass->table->permutation, permuted),
+    const ss_index_hit hit = {.fingerprint = ss_unpermute(&pass->table->permutation, permuted),
                               .rank = pass->number == 0 ? rank : SS_NO_RANK,
                               .query = (uint32_t)query->id};
-    return ss_batch_add_hit(batch, self->number, hit, self->error);
+    return batch->on_hit(batch->context, self->number, &hit, self->error);
 }
 
 /* Find the next group with a near fingerprint that may be new. */
 static sstore_status find_near(slice_worker *self, const sstore_record *query, const slice_block *in)
 {
-    const ss_batch *batch = self->pass->batch;
+    const ss_index_batch *batch = self->pass->batch;
     const ss_checked_blocks *checked = &self->pass->table->checked;
     const uint32_t lower = (uint32_t)query->fingerprint;
     ss_near *near = &self->near;
@@ -196,9 +198,15 @@ static sstore_status find_near(slice_worker *self, const sstore_record *query, c
         if (SS_LIKELY(near->group == near->end))
             return SSTORE_OK;
         self->work += DECODED_WORK;
-        if (ss_may_be_new(batch->segment, batch->plan, self->pass->number, &in->block, near->group, lower, near->mask))
+        if (ss_may_be_new(batch->index, batch->plan, self->pass->number, &in->block, near->group, lower, near->mask))
             return ss_checked_block_keep_near(checked, in->number, &in->block, near, self->error);
     }
+}
+
+/* Whether hits may be left out. */
+static bool may_skip(const table_pass *pass)
+{
+    return pass->is_full_scan && pass->batch->first != NULL && pass->batch->first->skips;
 }
 
 /* In a full scan, count the near fingerprints of a group between first and last that need not be stored, and keep the
@@ -206,9 +214,9 @@ static sstore_status find_near(slice_worker *self, const sstore_record *query, c
 static void skip_hits(slice_worker *self, const sstore_record *query, const slice_block *in, uint64_t first,
                       uint64_t last)
 {
-    const ss_batch *batch = self->pass->batch;
+    const ss_index_batch *batch = self->pass->batch;
     ss_near *near = &self->near;
-    const int32_t bound = ss_first_hits_bound(&batch->first, (uint32_t)query->id, batch->distance);
+    const int32_t bound = ss_first_hits_bound(batch->first, (uint32_t)query->id, batch->distance);
     uint64_t records = 0, left = near->mask;
     for (uint64_t mask = near->mask; mask != 0; mask &= mask - 1) {
         const uint32_t i = (uint32_t)__builtin_ctzll(mask);
@@ -218,10 +226,10 @@ static void skip_hits(slice_worker *self, const sstore_record *query, const slic
             continue;
         left &= ~(UINT64_C(1) << i);
         if (value >= first && value <= last)
-            records += ss_first_hits_records(&batch->first, in->rank + near->group * SS_GROUP_SIZE + i);
+            records += ss_first_hits_records(batch->first, in->rank + near->group * SS_GROUP_SIZE + i);
     }
     near->mask = left;
-    ss_first_hits_skip(&batch->first, (uint32_t)query->id, records);
+    ss_first_hits_skip(batch->first, (uint32_t)query->id, records);
 }
 
 /* Test groups of a block, and report the matches between first and last. */
@@ -233,7 +241,7 @@ static sstore_status test_groups(slice_worker *self, const sstore_record *query,
         sstore_status status = find_near(self, query, in);
         if (status != SSTORE_OK || SS_LIKELY(near->group == near->end))
             return status;
-        if (self->pass->is_full_scan && self->pass->batch->first.skips)
+        if (may_skip(self->pass))
             skip_hits(self, query, in, first, last);
         for (uint64_t mask = near->mask; mask != 0; mask &= mask - 1) {
             const uint32_t i = (uint32_t)__builtin_ctzll(mask);
@@ -294,7 +302,7 @@ static sstore_status test_query(slice_worker *self, const sstore_record *query, 
         return status;
     const uint64_t work = self->work;
     self->work = 0;
-    return ss_batch_spend(self->pass->batch, work);
+    return ss_index_batch_spend(self->pass->batch, work);
 }
 
 SS_ALWAYS_INLINE bool query_is_below(const void *queries, uint64_t index, uint64_t target)
@@ -343,7 +351,7 @@ static sstore_status test_slice(slice_worker *self)
  * the one bit that leaves a suffix of 63 bits. */
 static uint32_t choose_index_bits(const table_pass *pass, const slice *of)
 {
-    const ss_cost_model *costs = &pass->batch->segment->costs;
+    const ss_cost_model *costs = &pass->batch->index->costs;
     const double block_mean = costs->fingerprint_count / fmax(1, costs->block_count);
     uint64_t left = pass->is_full_scan
                         ? 0
@@ -411,18 +419,18 @@ static sstore_status sort_partition(void *context, uint64_t task, uint32_t worke
 /* Permute the queries and sort them. */
 static sstore_status sort_queries(table_pass *self, sstore_error *error)
 {
-    const ss_batch *batch = self->batch;
+    const ss_index_batch *batch = self->batch;
     const ss_permutation *permutation = &self->table->permutation;
     self->queries = ss_realloc(NULL, batch->count, sizeof *self->queries);
     self->scratch = ss_realloc(NULL, batch->count, sizeof *self->scratch);
     if (self->queries == NULL || self->scratch == NULL)
         return ss_fail_memory(error, batch->count * 2 * sizeof *self->queries);
     for (uint32_t i = 0; i < batch->count; i++)
-        self->begins[ss_permute(permutation, batch->fingerprints[i]) >> (64 - PARTITION_BITS)]++;
+        self->begins[ss_permute(permutation, batch->queries[i]) >> (64 - PARTITION_BITS)]++;
     for (uint32_t i = 1; i <= PARTITIONS; i++)
         self->begins[i] += self->begins[i - 1]; /* now where the partition ends */
     for (uint32_t i = batch->count; i-- > 0;) {
-        const uint64_t permuted = ss_permute(permutation, batch->fingerprints[i]);
+        const uint64_t permuted = ss_permute(permutation, batch->queries[i]);
         self->queries[--self->begins[permuted >> (64 - PARTITION_BITS)]] = (sstore_record){permuted, i};
     }
     return ss_pool_run(batch->threads, PARTITIONS, sort_partition, self, error);
@@ -457,19 +465,19 @@ static void free_workers(slice_worker *workers, uint32_t count)
 }
 
 /* The bytes that a block is decoded to; 0: only groups are decoded. */
-static size_t decoded_block_bytes(const ss_batch *batch)
+static size_t decoded_block_bytes(const ss_index_batch *batch)
 {
-    const size_t capacity = ss_block_capacity(batch->segment->metadata.block_bytes);
+    const size_t capacity = ss_block_capacity(batch->index->metadata.block_bytes);
     return batch->distance > SS_HALVES_TELL ? capacity * sizeof(uint64_t) : 0;
 }
 
 /* Allocate the threads' memory, for so many blocks each. NULL if memory is short. */
-static slice_worker *make_workers(const ss_batch *batch, uint32_t block_capacity)
+static slice_worker *make_workers(const ss_index_batch *batch, uint32_t block_capacity)
 {
-    const uint32_t block_bytes = batch->segment->metadata.block_bytes;
+    const uint32_t block_bytes = batch->index->metadata.block_bytes;
     const size_t max_groups = (size_t)block_capacity * ss_group_count(ss_block_capacity(block_bytes));
     const size_t decoded_bytes = decoded_block_bytes(batch);
-    const bool buffered = batch->store->options.io == SSTORE_IO_PREAD, decoded = decoded_bytes > 0;
+    const bool buffered = batch->index->costs.io == SSTORE_IO_PREAD, decoded = decoded_bytes > 0;
     slice_worker *workers = ss_alloc(batch->threads, sizeof *workers);
     bool made = workers != NULL;
     for (uint32_t i = 0; made && i < batch->threads; i++) {
@@ -488,20 +496,20 @@ static slice_worker *make_workers(const ss_batch *batch, uint32_t block_capacity
     return NULL;
 }
 
-static bool needs_table(const ss_batch *batch, uint32_t table, bool full_scan)
+static bool needs_table(const ss_index_batch *batch, uint32_t table, bool full_scan)
 {
     return full_scan ? table == 0 : batch->plan->radii[table] != SS_NO_PROBE;
 }
 
-sstore_status ss_batch_pass(const ss_batch *batch, bool full_scan, sstore_error *error)
+sstore_status ss_batch_pass(const ss_index_batch *batch, bool full_scan, sstore_error *error)
 {
-    const ss_plan *plan = &batch->segment->metadata.plan;
-    const ss_cost_model *costs = &batch->segment->costs;
+    const ss_plan *plan = &batch->index->metadata.plan;
+    const ss_cost_model *costs = &batch->index->costs;
     const uint64_t block_count = (uint64_t)costs->block_count;
     const uint64_t in_cache = (uint64_t)(SLICE_FINGERPRINTS * costs->block_count / (costs->fingerprint_count + 1));
     const uint64_t shared = ss_max_u64(block_count / (SLICES_A_THREAD * batch->threads), SCANNED_BLOCKS);
     const uint64_t slice_blocks = 1 + (full_scan ? ss_min_u64(in_cache, shared) : in_cache);
-    const uint64_t block_bytes = batch->segment->metadata.block_bytes + decoded_block_bytes(batch);
+    const uint64_t block_bytes = batch->index->metadata.block_bytes + decoded_block_bytes(batch);
     const uint64_t wanted = ss_min_u64(MAX_BLOCKS_TIMES * slice_blocks, block_count + 1);
     const uint64_t capacity = ss_min_u64(wanted, ss_max_u64(1, MAX_BYTES / block_bytes));
     sstore_status status = SSTORE_OK;
@@ -510,7 +518,7 @@ sstore_status ss_batch_pass(const ss_batch *batch, bool full_scan, sstore_error 
         return ss_fail_memory(error, batch->threads * capacity * (block_bytes + sizeof *workers->blocks));
     for (uint32_t i = 0; status == SSTORE_OK && i < plan->table_count; i++) {
         table_pass self = {.batch = batch,
-                           .table = &batch->segment->tables[i],
+                           .table = &batch->index->tables[i],
                            .number = i,
                            .is_full_scan = full_scan,
                            .prefix_bits = full_scan ? SS_FINGERPRINT_BITS : ss_query_prefix_bits(batch->plan, plan, i),
@@ -520,14 +528,16 @@ sstore_status ss_batch_pass(const ss_batch *batch, bool full_scan, sstore_error 
         if (needs_table(batch, i, full_scan))
             status = run_pass(&self, error);
     }
+    for (uint32_t i = 0; batch->block_count != NULL && i < batch->threads; i++)
+        *batch->block_count += workers[i].pass_block_count;
     free_workers(workers, batch->threads);
     return status;
 }
 
-double ss_batch_pass_cost(const ss_batch *batch, bool full_scan)
+double ss_batch_pass_cost(const ss_index_batch *batch, bool full_scan)
 {
-    const ss_cost_model *costs = &batch->segment->costs;
-    const ss_plan *plan = &batch->segment->metadata.plan;
+    const ss_cost_model *costs = &batch->index->costs;
+    const ss_plan *plan = &batch->index->metadata.plan;
     const double decode_ns = batch->distance > SS_HALVES_TELL ? DECODE_NS : 0;
     const double useful_bits = full_scan ? 0 : log2(fmax(1, costs->fingerprint_count / BUCKET_MEAN));
     double cost = 0;

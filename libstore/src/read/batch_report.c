@@ -86,7 +86,7 @@ static sstore_status look_up_part(void *context, uint64_t task, uint32_t worker,
     match_sink sink = {.of = self, .list = &self->lists[task]};
     const size_t end = self->hit_count * (task + 1) / self->part_count;
     sstore_cursor *cursor;
-    sstore_status status = ss_batch_cursor(self->batch, worker, &cursor, error);
+    sstore_status status = ss_cursors_get(&self->batch->cursors, worker, &cursor, error);
     const ss_record_sink records = {.cursor = cursor,
                                     .on_match = self->batch->counts_only ? NULL : add_match,
                                     .context = &sink,

@@ -12,8 +12,8 @@
 #include "read/batch.h"
 #include "sort/radix.h"
 
-#define CANDIDATES ((size_t)1 << 16) /* that are confirmed at once */
-#define TASK_CANDIDATES 1024u
+#define WAITING_HITS 8192u     /* of a word index and a thread, until their ranks are looked up */
+#define CANDIDATES 1024u       /* that a thread confirms at once */
 #define PREFETCHED 8u          /* candidates ahead */
 #define TASK_BLOCKS 16u        /* of table 0, in a full scan */
 #define TASK_HITS 256u         /* whose records are looked up */
@@ -26,11 +26,20 @@
  * candidate. (bench/README.md) */
 #define TEST_NS 1.0
 #define TEST_WORD_NS 0.6
-#define CANDIDATE_NS 300.0
+#define CANDIDATE_NS 300u
+
+/* What a thread has found in the current word index. */
+typedef struct word_hits {
+    uint32_t count, candidate_count;
+    ss_index_hit hits[WAITING_HITS];
+    sstore_record order[2 * WAITING_HITS]; /* word, and the hit's index as id; the second half is scratch */
+    ss_candidate candidates[CANDIDATES];   /* from their ranks, */
+    uint32_t queries[CANDIDATES];          /* and the query of each */
+} word_hits;
 
 /* The memory of one thread. */
 typedef struct worker {
-    sstore_cursor *cursor; /* NULL until it is needed */
+    word_hits *waiting; /* NULL until it is needed */
     ss_row_batch_hit *hits;
     size_t hit_count, hit_capacity, hits_before; /* before: of the segments before the current one */
 } worker;
@@ -47,17 +56,15 @@ typedef struct run {
     uint32_t words;
     const ss_kernels *kernels;
     worker *workers;
+    ss_cursors cursors;
     atomic_llong room; /* how many more hits, or matches, there may be */
-    /* While an index is searched: */
-    uint32_t segment, word;
-    uint64_t *queries; /* the words of the queries */
-    uint64_t *candidate_query;
-    ss_candidate *candidates;
-    size_t candidate_count;
-    uint64_t candidates_left; /* of the segment: once they are used up, comparing all takes less time */
-    bool is_limited;          /* candidates_left and budget_ns are limits */
-    atomic_llong budget_ns;   /* estimated nanoseconds that the search for candidates may still take */
-    ss_first_hits first;      /* tells which hits need not be stored, when all are compared */
+    uint32_t segment;
+    /* While its word indexes are searched: */
+    uint32_t word;
+    uint64_t *queries;      /* the words of the queries */
+    ss_index_batch index;   /* of these */
+    atomic_llong budget_ns; /* estimated nanoseconds until comparing all takes less time */
+    ss_first_hits first;    /* tells which hits need not be stored, when all are compared */
     /* While records are looked up: */
     ss_row_batch_hits found; /* sorted by query, segment and rank */
     match_part *parts;       /* of the matches, in the order of the hits */
@@ -66,24 +73,14 @@ typedef struct run {
 
 /* ----- workers ----- */
 
-static sstore_status worker_cursor(const run *self, uint32_t index, sstore_cursor **cursor_out, sstore_error *error)
-{
-    worker *of = &self->workers[index];
-    const sstore_status status = ss_cursor_prepare(self->batch->store, &of->cursor, error);
-    *cursor_out = of->cursor;
-    return status;
-}
-
-static void close_workers(const run *self)
+static void close_workers(run *self)
 {
     for (uint32_t i = 0; self->workers != NULL && i < self->batch->threads; i++) {
-        worker *of = &self->workers[i];
-        if (of->cursor != NULL && self->batch->block_count != NULL)
-            *self->batch->block_count += of->cursor->steps.block_count;
-        sstore_cursor_free(of->cursor);
-        ss_free(of->hits);
+        ss_free(self->workers[i].waiting);
+        ss_free(self->workers[i].hits);
     }
     ss_free(self->workers);
+    ss_cursors_close(&self->cursors, self->batch->block_count);
 }
 
 /* Take room for one more. */
@@ -123,111 +120,156 @@ static bool is_below(const run *self, uint64_t query, const uint64_t *row)
            ss_words_compare(row, batch->fingerprints + query * self->words, self->words) < 0;
 }
 
-/* Confirm the candidates of one task. */
-static sstore_status confirm(void *context, uint64_t task, uint32_t index, sstore_error *error)
+/* Confirm the gathered candidates. */
+static sstore_status confirm(run *self, word_hits *from, uint32_t index, sstore_error *error)
 {
-    run *self = context;
     const ss_row_batch *batch = self->batch;
     const ss_segment *segment = batch->store->segments[self->segment];
-    const size_t begin = (size_t)task * TASK_CANDIDATES,
-                 end = (size_t)ss_min_u64(begin + TASK_CANDIDATES, self->candidate_count);
+    const uint32_t count = from->candidate_count;
     sstore_cursor *cursor;
     ss_row_hit hit;
-    sstore_status status = worker_cursor(self, index, &cursor, error);
-    for (size_t i = begin; status == SSTORE_OK && i < end; i++) {
-        const ss_row_query query = {batch->fingerprints + self->candidate_query[i] * self->words, batch->distance,
-                                    batch->plans[self->segment].radii};
+    sstore_status status = ss_cursors_get(&self->cursors, index, &cursor, error);
+    from->candidate_count = 0;
+    for (uint32_t i = 0; status == SSTORE_OK && i < count; i++) {
+        const ss_candidate *candidate = &from->candidates[i];
+        const uint32_t query = from->queries[i];
+        const ss_row_query searched = {batch->fingerprints + (size_t)query * self->words, batch->distance,
+                                       batch->plans[self->segment].radii};
         bool is_hit;
-        if (i + PREFETCHED < end)
-            ss_row_search_prefetch(segment, self->candidates[i + PREFETCHED].rank);
-        if (self->candidates[i].rank < segment->metadata.distinct_count &&
-            is_left_out(batch, self->candidate_query[i], self->candidates[i].rank))
+        if (i + PREFETCHED < count)
+            ss_row_search_prefetch(segment, from->candidates[i + PREFETCHED].rank);
+        if (candidate->rank < segment->metadata.distinct_count && is_left_out(batch, query, candidate->rank))
             continue;
         ss_cursor_renew(cursor);
-        status = ss_row_search_confirm(segment, &self->candidates[i], self->word, &query, &cursor->row_slot, &hit,
-                                       &is_hit, error);
-        if (status == SSTORE_OK && is_hit && !is_below(self, self->candidate_query[i], hit.fingerprint))
-            status = add_hit(self, index, (uint32_t)self->candidate_query[i], hit.rank, error);
+        status = ss_row_search_confirm(segment, candidate, self->word, &searched, &cursor->row_slot, &hit, &is_hit,
+                                       error);
+        if (status == SSTORE_OK && is_hit && !is_below(self, query, hit.fingerprint))
+            status = add_hit(self, index, query, hit.rank, error);
     }
-    return status;
+    if (status == SSTORE_OK)
+        status = ss_index_batch_spend(&self->index, count * CANDIDATE_NS);
+    return status == SSTORE_OK ? ss_progress_add(batch->progress, index, 0) : status;
 }
 
-/* A store of the current index alone, as the lower layers see it. */
-static sstore index_store(const run *self, ss_segment **segment)
+/* The destination of the ranks of words. */
+typedef struct rank_sink {
+    run *run;
+    word_hits *from;
+    uint32_t index; /* of the thread */
+    sstore_status status;
+    sstore_error *error;
+} rank_sink;
+
+/* Gather a rank of a word as a candidate of each query that has found the word. */
+static int add_candidates(void *context, const sstore_match *match)
 {
-    const sstore *store = self->batch->store;
-    *segment = store->segments[self->segment]->indexes[self->word];
-    return (sstore){.dir = store->dir,
-                    .manifest = {.words = 1,
-                                 .distance = (*segment)->metadata.plan.distance,
-                                 .has_ids = true,
-                                 .segment_count = 1,
-                                 .segments = &(*segment)->metadata},
-                    .options = store->options,
-                    .segments = segment};
+    rank_sink *sink = context;
+    word_hits *from = sink->from;
+    for (uint32_t i = (uint32_t)match->query_index;
+         sink->status == SSTORE_OK && i < from->count && from->order[i].fingerprint == match->fingerprint; i++) {
+        from->candidates[from->candidate_count] = (ss_candidate){.word = match->fingerprint, .rank = match->id};
+        from->queries[from->candidate_count++] = from->hits[from->order[i].id].query;
+        if (from->candidate_count == CANDIDATES)
+            sink->status = confirm(sink->run, from, sink->index, sink->error);
+    }
+    return sink->status != SSTORE_OK;
 }
 
-/* Take the queries' words for the current index. */
-static void take_words(const run *self)
+/* Take the next distinct words that were found, to look up their ranks together. Their queries are those of their
+ * places in the order. Returns their number. */
+static uint32_t take_found(const run *self, const word_hits *from, uint32_t *at, ss_hit *words)
+{
+    uint32_t count = 0;
+    while (*at < from->count && count < SS_HITS_TOGETHER) {
+        const ss_index_hit *hit = &from->hits[from->order[*at].id];
+        words[count++] = (ss_hit){.segment = self->index.index,
+                                  .segment_number = UINT32_MAX, /* no newer segment has records of a word index */
+                                  .query = *at,
+                                  .fingerprint = hit->fingerprint,
+                                  .has_rank = hit->rank != SS_NO_RANK,
+                                  .rank = hit->rank};
+        while (++*at < from->count && from->order[*at].fingerprint == hit->fingerprint)
+            ;
+    }
+    return count;
+}
+
+/* Find the fingerprints that have the words which were found, each word once, and confirm them. */
+static sstore_status look_up_words(run *self, word_hits *from, uint32_t index, sstore_error *error)
+{
+    rank_sink sink = {.run = self, .from = from, .index = index, .error = error};
+    sstore_cursor *cursor;
+    sstore_status status = ss_cursors_get(&self->cursors, index, &cursor, error);
+    const ss_record_sink records = {.cursor = cursor, .on_match = add_candidates, .context = &sink};
+    for (uint32_t i = 0; i < from->count; i++)
+        from->order[i] = (sstore_record){from->hits[i].fingerprint, i};
+    ss_sort_records(from->order, from->order + WAITING_HITS, from->count);
+    for (uint32_t at = 0; status == SSTORE_OK && at < from->count;) {
+        ss_hit words[SS_HITS_TOGETHER];
+        const uint32_t count = take_found(self, from, &at, words);
+        ss_cursor_renew(cursor);
+        status = ss_report_records(&records, words, count, error);
+        if (sink.status != SSTORE_OK)
+            status = sink.status;
+    }
+    from->count = 0;
+    return status == SSTORE_OK ? confirm(self, from, index, error) : status;
+}
+
+static sstore_status add_word(void *context, uint32_t index, const ss_index_hit *hit, sstore_error *error)
+{
+    run *self = context;
+    worker *of = &self->workers[index];
+    if (of->waiting == NULL && (of->waiting = ss_alloc(1, sizeof *of->waiting)) == NULL)
+        return ss_fail_memory(error, sizeof *of->waiting);
+    of->waiting->hits[of->waiting->count++] = *hit;
+    return of->waiting->count == WAITING_HITS ? look_up_words(self, of->waiting, index, error) : SSTORE_OK;
+}
+
+/* Look up the words that a thread has left. */
+static sstore_status look_up_rest(void *context, uint64_t task, uint32_t index, sstore_error *error)
+{
+    run *self = context;
+    word_hits *from = self->workers[task].waiting;
+    return from != NULL ? look_up_words(self, from, index, error) : SSTORE_OK;
+}
+
+/* Set the index to search, and the queries' words for it. */
+static void choose_word(run *self, uint32_t word, atomic_llong *budget_ns)
 {
     const ss_row_batch *batch = self->batch;
+    const ss_row_plan *plan = &batch->plans[self->segment];
     for (uint32_t i = 0; i < batch->count; i++)
-        self->queries[i] = batch->fingerprints[(size_t)i * self->words + self->word];
+        self->queries[i] = batch->fingerprints[(size_t)i * self->words + word];
+    self->word = word;
+    self->index = (ss_index_batch){.index = batch->store->segments[self->segment]->indexes[word],
+                                   .plan = &plan->words[word],
+                                   .queries = self->queries,
+                                   .count = batch->count,
+                                   .distance = (uint32_t)plan->radii[word],
+                                   .threads = batch->threads,
+                                   .cursors = &self->cursors,
+                                   .on_hit = add_word,
+                                   .context = self,
+                                   .budget_ns = budget_ns,
+                                   .block_count = batch->block_count,
+                                   .progress = batch->progress};
 }
 
-/* Ask on behalf of the search of an index whether to stop. */
-static int ask_progress(void *context, const sstore_progress *progress)
-{
-    (void)progress;
-    return ss_progress_add(context, 0, 0) != SSTORE_OK;
-}
-
-/* Search the current index by all queries' words, and confirm what it finds. */
-static sstore_status search_index(run *self, sstore_error *error)
+/* Search the word indexes, and confirm what they find. STOPPED if the budget is spent. */
+static sstore_status search_words(run *self, atomic_llong *budget_ns, sstore_error *error)
 {
     const ss_row_batch *batch = self->batch;
-    const uint32_t radius = (uint32_t)batch->plans[self->segment].radii[self->word];
-    const sstore_batch_options options = {.struct_size = sizeof options,
-                                          .threads = batch->threads,
-                                          .on_progress = ask_progress,
-                                          .progress_context = batch->progress,
-                                          .block_count = batch->block_count};
-    uint64_t *words = ss_realloc(NULL, CANDIDATES, sizeof *words), *ranks = ss_realloc(NULL, CANDIDATES, sizeof *ranks);
-    const sstore_match_columns columns = {.struct_size = sizeof columns,
-                                          .query_index = self->candidate_query,
-                                          .fingerprint = words,
-                                          .id = ranks};
-    ss_segment *segment;
-    const sstore index = index_store(self, &segment);
-    sstore_match_iterator *found = NULL;
-    take_words(self);
-    sstore_status status = words != NULL && ranks != NULL ? SSTORE_OK
-                                                          : ss_fail_memory(error, 2 * CANDIDATES * sizeof *words);
-    if (status == SSTORE_OK)
-        status = sstore_match_iterator_create(&index, self->queries, batch->count, radius, &options, &found, error);
-    if (status == SSTORE_OK)
-        ss_match_iterator_limit(found, batch->max_candidates, self->candidates_left,
-                                self->is_limited ? &self->budget_ns : NULL);
-    self->candidate_count = 1;
-    while (status == SSTORE_OK && self->candidate_count > 0) {
-        status = sstore_match_iterator_next(found, &columns, CANDIDATES, &self->candidate_count, error);
-        if (status == SSTORE_STOPPED && !atomic_load(&batch->progress->stopped)) {
-            self->candidates_left = 0;
-            status = SSTORE_OK;
-            break;
-        }
-        for (size_t i = 0; status == SSTORE_OK && i < self->candidate_count; i++)
-            self->candidates[i] = (ss_candidate){.word = words[i], .rank = ranks[i]};
+    sstore_status status = SSTORE_OK;
+    for (uint32_t word = 0; status == SSTORE_OK && word < self->words; word++) {
+        double cost;
+        if (batch->plans[self->segment].radii[word] == SS_NO_PROBE)
+            continue;
+        choose_word(self, word, budget_ns);
+        status = ss_index_batch_run(&self->index, ss_index_batch_choose(&self->index, &cost), error);
         if (status == SSTORE_OK)
-            status = ss_pool_run(batch->threads, (self->candidate_count + TASK_CANDIDATES - 1) / TASK_CANDIDATES,
-                                 confirm, self, error);
-        if (status == SSTORE_OK)
-            status = ss_progress_add(batch->progress, 0, 0);
-        self->candidates_left = ss_max_u64(self->candidates_left, self->candidate_count) - self->candidate_count;
+            status = ss_pool_run(batch->threads, batch->threads, look_up_rest, self, error);
     }
-    sstore_match_iterator_free(found);
-    ss_free(words);
-    ss_free(ranks);
     return status;
 }
 
@@ -241,7 +283,7 @@ static sstore_status find_equal(void *context, uint64_t task, uint32_t index, ss
     const ss_segment *segment = batch->store->segments[self->segment];
     const uint32_t begin = (uint32_t)task * TASK_QUERIES, end = ss_min_u32(begin + TASK_QUERIES, batch->count);
     sstore_cursor *cursor;
-    sstore_status status = worker_cursor(self, index, &cursor, error);
+    sstore_status status = ss_cursors_get(&self->cursors, index, &cursor, error);
     for (uint32_t query = begin; status == SSTORE_OK && query < end; query++) {
         uint64_t rank;
         ss_cursor_renew(cursor);
@@ -374,7 +416,7 @@ static sstore_status scan_blocks(void *context, uint64_t task, uint32_t index, s
     const uint64_t end = ss_min_u64((task + 1) * TASK_BLOCKS, checked->reader->header.block_count);
     sstore_cursor *cursor;
     uint64_t *rows = ss_realloc(NULL, capacity, self->words * sizeof *rows);
-    sstore_status status = rows != NULL ? worker_cursor(self, index, &cursor, error)
+    sstore_status status = rows != NULL ? ss_cursors_get(&self->cursors, index, &cursor, error)
                                         : ss_fail_memory(error, capacity * self->words * sizeof *rows);
     for (uint64_t number = task * TASK_BLOCKS; status == SSTORE_OK && number < end; number++) {
         const uint32_t count = ss_checked_rows_count(checked, number);
@@ -460,7 +502,7 @@ static sstore_status look_up(void *context, uint64_t task, uint32_t index, sstor
     const size_t begin = (size_t)task * TASK_HITS, end = (size_t)ss_min_u64(begin + TASK_HITS, self->found.count);
     match_sink sink = {.of = self, .to = &self->parts[task], .error = error};
     sstore_cursor *cursor;
-    sstore_status status = worker_cursor(self, index, &cursor, error);
+    sstore_status status = ss_cursors_get(&self->cursors, index, &cursor, error);
     const ss_record_sink records = {.cursor = cursor,
                                     .on_match = batch->counts_only ? NULL : add_match,
                                     .context = &sink,
@@ -627,20 +669,27 @@ static void free_parts(const run *self)
 
 /* ----- a round ----- */
 
-/* Read all fingerprints of the segment, and forget the hits that its words have found. */
+/* Forget the hits in the segment, and what was found in its word indexes. */
+static void forget_hits(run *self)
+{
+    for (uint32_t i = 0; i < self->batch->threads; i++) {
+        worker *of = &self->workers[i];
+        atomic_fetch_add(&self->room, (long long)(of->hit_count - of->hits_before));
+        of->hit_count = of->hits_before;
+        ss_free(of->waiting);
+        of->waiting = NULL;
+    }
+}
+
+/* Compare all queries with all fingerprints of the segment. */
 static sstore_status scan_segment(run *self, sstore_error *error)
 {
     const ss_row_batch *batch = self->batch;
     const uint64_t blocks = batch->store->manifest.segments[self->segment].tables[0].block_count;
     sstore_cursor *cursor = NULL;
-    for (uint32_t i = 0; i < batch->threads; i++) {
-        worker *of = &self->workers[i];
-        self->room += (long long)(of->hit_count - of->hits_before);
-        of->hit_count = of->hits_before;
-    }
     sstore_status status = SSTORE_OK;
     if (batch->counts_only || batch->limit > 0)
-        status = worker_cursor(self, 0, &cursor, error);
+        status = ss_cursors_get(&self->cursors, 0, &cursor, error);
     if (cursor != NULL && status == SSTORE_OK)
         status = ss_first_hits_begin(&self->first, cursor, batch->store, self->segment, error);
     if (status != SSTORE_OK)
@@ -665,49 +714,37 @@ static double compare_all_ns(const run *self)
 /* About the nanoseconds of searching the word indexes, without their candidates. */
 static double search_ns(run *self)
 {
-    const ss_row_batch *batch = self->batch;
-    const ss_row_plan *plan = &batch->plans[self->segment];
-    double ns = 0;
-    for (self->word = 0; self->word < self->words; self->word++) {
-        if (plan->radii[self->word] == SS_NO_PROBE)
+    double sum = 0, ns;
+    for (uint32_t word = 0; word < self->words; word++) {
+        if (self->batch->plans[self->segment].radii[word] == SS_NO_PROBE)
             continue;
-        ss_segment *segment;
-        const sstore index = index_store(self, &segment);
-        take_words(self);
-        const ss_batch round = {.store = &index,
-                                .fingerprints = self->queries,
-                                .count = batch->count,
-                                .distance = (uint32_t)plan->radii[self->word],
-                                .threads = batch->threads,
-                                .segment = segment,
-                                .plan = &plan->words[self->word]};
-        ns += ss_batch_cost(&round);
+        choose_word(self, word, NULL);
+        (void)ss_index_batch_choose(&self->index, &ns);
+        sum += ns;
     }
-    return ns;
+    return sum;
 }
 
 /* Choose how to find the fingerprints of a segment. Whatever their words are, the work is at most a small multiple of
- * comparing all: the word indexes are searched only if that is expected to take less time, and until they have found so
- * many candidates that comparing all takes less. */
+ * comparing all: the word indexes are searched only if that is expected to take less time, and until that and their
+ * candidates have taken as long. */
 static sstore_status find_in_segment(run *self, sstore_error *error)
 {
     const ss_row_batch *batch = self->batch;
-    const ss_row_plan *plan = &batch->plans[self->segment];
     const bool may_choose = batch->store->options.strategy == SSTORE_STRATEGY_AUTO;
-    sstore_status status = SSTORE_OK;
     if (may_choose && batch->distance == 0)
         return ss_pool_run(batch->threads, (batch->count + TASK_QUERIES - 1) / TASK_QUERIES, find_equal, self, error);
+    const double all_ns = compare_all_ns(self);
+    if (batch->plans[self->segment].full_scan || (may_choose && search_ns(self) >= all_ns))
+        return scan_segment(self, error);
     for (uint32_t i = 0; i < batch->threads; i++)
         self->workers[i].hits_before = self->workers[i].hit_count;
-    const double all_ns = compare_all_ns(self);
-    const bool scans = plan->full_scan || (may_choose && search_ns(self) >= all_ns);
-    self->is_limited = may_choose;
     self->budget_ns = (long long)fmin(all_ns, 1e18);
-    self->candidates_left = scans ? 0 : may_choose ? 1 + (uint64_t)(all_ns / CANDIDATE_NS) : UINT64_MAX;
-    for (self->word = 0; status == SSTORE_OK && self->candidates_left > 0 && self->word < self->words; self->word++)
-        if (plan->radii[self->word] != SS_NO_PROBE)
-            status = search_index(self, error);
-    return status == SSTORE_OK && self->candidates_left == 0 ? scan_segment(self, error) : status;
+    const sstore_status status = search_words(self, may_choose ? &self->budget_ns : NULL, error);
+    if (status != SSTORE_STOPPED || self->budget_ns > 0 || atomic_load(&batch->progress->stopped))
+        return status;
+    forget_hits(self);
+    return scan_segment(self, error);
 }
 
 static sstore_status open_run(run *self, const ss_row_batch *batch, sstore_error *error)
@@ -717,7 +754,8 @@ static sstore_status open_run(run *self, const ss_row_batch *batch, sstore_error
                   .kernels = ss_kernels_best(),
                   .room = batch->max_matches};
     self->workers = ss_alloc(batch->threads, sizeof *self->workers);
-    return self->workers != NULL ? SSTORE_OK : ss_fail_memory(error, batch->threads * sizeof *self->workers);
+    return self->workers != NULL ? ss_cursors_open(&self->cursors, batch->store, batch->threads, error)
+                                 : ss_fail_memory(error, batch->threads * sizeof *self->workers);
 }
 
 static sstore_status find_in_segments(run *self, sstore_error *error)
@@ -725,22 +763,18 @@ static sstore_status find_in_segments(run *self, sstore_error *error)
     const sstore *store = self->batch->store;
     const uint32_t count = self->batch->count;
     self->queries = ss_realloc(NULL, count, sizeof *self->queries);
-    self->candidate_query = ss_realloc(NULL, CANDIDATES, sizeof *self->candidate_query);
-    self->candidates = ss_realloc(NULL, CANDIDATES, sizeof *self->candidates);
     sstore_status status = ss_first_hits_open(&self->first, count, self->batch->counts_only ? 0 : self->batch->limit,
                                               self->batch->match_counts != NULL
                                                   ? self->batch->match_counts + self->batch->first_index
                                                   : NULL,
                                               error);
-    if (self->queries == NULL || self->candidate_query == NULL || self->candidates == NULL)
-        status = ss_fail_memory(error, count * sizeof *self->queries + CANDIDATES * 3 * sizeof(uint64_t));
+    if (self->queries == NULL)
+        status = ss_fail_memory(error, count * sizeof *self->queries);
     for (self->segment = 0; status == SSTORE_OK && self->segment < store->manifest.segment_count; self->segment++)
         if (!ss_segment_removes(store->segments[self->segment]))
             status = find_in_segment(self, error);
     ss_first_hits_close(&self->first);
     ss_free(self->queries);
-    ss_free(self->candidate_query);
-    ss_free(self->candidates);
     return status;
 }
 

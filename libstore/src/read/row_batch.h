@@ -1,8 +1,9 @@
 /*
- * row_batch.h - many queries at once in a store with word indexes. Each index answers a batch of the queries' words,
- * as a store of 64-bit fingerprints does. What it finds are candidates, which all threads confirm. If that takes longer
- * than comparing all queries with all fingerprints, since words tell badly apart or there are few fingerprints, all are
- * compared: the work is at most a small multiple of that. Equal fingerprints are looked up.
+ * row_batch.h - many queries at once in a store with word indexes. Each index answers a batch of the queries' words
+ * (read/index_batch.h). What a thread finds are candidates, which it confirms a few thousand at a time, so that they
+ * never fill memory. If that takes longer than comparing all queries with all fingerprints, since words tell badly
+ * apart or there are few fingerprints, all are compared: the work is at most a small multiple of that. Equal
+ * fingerprints are looked up.
  */
 #ifndef SS_ROW_BATCH_H
 #define SS_ROW_BATCH_H
@@ -16,14 +17,13 @@ typedef struct ss_row_batch {
     const ss_row_plan *plans;     /* one a segment */
     const uint64_t *fingerprints; /* of the round */
     uint32_t count, distance, threads;
-    long long max_matches;   /* of the round, and of its hits */
-    uint64_t max_candidates; /* that one query may have in one word without all being compared; 0: any number */
-    uint64_t first_index;    /* of the round's first query */
-    uint64_t limit;          /* on the matches of each query; 0: none */
-    bool counts_only;        /* no matches are wanted, only their numbers */
-    uint64_t *match_counts;  /* of each query, from index 0 on; or NULL */
-    uint64_t *block_count;   /* the blocks read are added to it; NULL: not wanted */
-    ss_progress *progress;   /* only asked whether to stop */
+    long long max_matches;  /* of the round, and of its hits */
+    uint64_t first_index;   /* of the round's first query */
+    uint64_t limit;         /* on the matches of each query; 0: none */
+    bool counts_only;       /* no matches are wanted, only their numbers */
+    uint64_t *match_counts; /* of each query, from index 0 on; or NULL */
+    uint64_t *block_count;  /* the blocks read are added to it; NULL: not wanted */
+    ss_progress *progress;  /* only asked whether to stop */
     /* For joins of a store with itself: */
     bool not_below;           /* the queries ascend, and fingerprints below their query are left out */
     bool in_order;            /* the matches of a query ascend by (fingerprint, id), not by distance first */

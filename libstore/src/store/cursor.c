@@ -289,6 +289,31 @@ void sstore_cursor_free(sstore_cursor *cursor)
     ss_free(cursor);
 }
 
+sstore_status ss_cursors_open(ss_cursors *cursors, const sstore *store, uint32_t count, sstore_error *error)
+{
+    *cursors = (ss_cursors){.store = store, .count = count};
+    cursors->cursors = ss_alloc(count, sizeof(sstore_cursor *));
+    return cursors->cursors != NULL ? SSTORE_OK : ss_fail_memory(error, count * sizeof(sstore_cursor *));
+}
+
+void ss_cursors_close(ss_cursors *cursors, uint64_t *block_count)
+{
+    for (uint32_t i = 0; cursors->cursors != NULL && i < cursors->count; i++) {
+        if (block_count != NULL && cursors->cursors[i] != NULL)
+            *block_count += cursors->cursors[i]->steps.block_count;
+        sstore_cursor_free(cursors->cursors[i]);
+    }
+    ss_free(cursors->cursors);
+    *cursors = (ss_cursors){.store = NULL};
+}
+
+sstore_status ss_cursors_get(const ss_cursors *cursors, uint32_t index, sstore_cursor **cursor_out, sstore_error *error)
+{
+    const sstore_status status = ss_cursor_prepare(cursors->store, &cursors->cursors[index], error);
+    *cursor_out = cursors->cursors[index];
+    return status;
+}
+
 void sstore_cursor_set_stop(sstore_cursor *cursor, sstore_stop_fn should_stop, void *context)
 {
     cursor->should_stop = should_stop;

@@ -134,6 +134,22 @@ static inline void ss_cursor_renew(sstore_cursor *cursor)
 /* The same with a cursor that is made when it is first needed, and is NULL until then. MEMORY. */
 sstore_status ss_cursor_prepare(const sstore *store, sstore_cursor **cursor, sstore_error *error);
 
+/* Cursors of several threads, each made when it is first needed. */
+typedef struct ss_cursors {
+    const sstore *store;
+    uint32_t count;
+    sstore_cursor **cursors;
+} ss_cursors;
+
+/* Close them even if this fails. MEMORY. */
+sstore_status ss_cursors_open(ss_cursors *cursors, const sstore *store, uint32_t count, sstore_error *error);
+/* Free them; zeroed ones are allowed. The blocks that they read are added to *block_count, unless it is NULL. */
+void ss_cursors_close(ss_cursors *cursors, uint64_t *block_count);
+
+/* Get the cursor of a thread, with new steps. MEMORY. */
+sstore_status ss_cursors_get(const ss_cursors *cursors, uint32_t index, sstore_cursor **cursor_out,
+                             sstore_error *error);
+
 /* STOPPED if the cursor's user wants the query to end. */
 static inline sstore_status ss_cursor_check_stop(const sstore_cursor *cursor)
 {
