@@ -106,8 +106,7 @@ declare -A closes_circle=(
   [libstore/src]='codec/kernels codec/block
     join/piece_join join/table_join
     read/row_batch read/batch
-    store/store store/cursor
-    text/lexicon text/text_options'
+    store/store store/cursor'
   [tools]='commands/describe commands/command_line
     input/input_reader input/input
     input/input_value input/input_line'

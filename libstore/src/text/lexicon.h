@@ -1,9 +1,28 @@
-/* lexicon.h - stop words and weights of features, as the options of fingerprinters have them. */
+/*
+ * lexicon.h - stop words and weights of features, as the options of fingerprinters have them. lexicon_create.c makes
+ * lexicons.
+ */
 #ifndef SS_LEXICON_H
 #define SS_LEXICON_H
 
 #include "sstore_text.h"
 #include "text/feature_set.h"
+#include "text/frequencies.h"
+
+struct sstore_lexicon {
+    sstore_text_options options; /* the lexicon itself is theirs, so that its stop words are left out of features */
+    ss_feature_set stop_words;
+    ss_feature_set weighted; /* features with a weight of their own */
+    double *weights;         /* of these, in the same order; multiples of 2^-20 */
+    size_t weight_capacity;
+    bool has_frequencies;
+    ss_frequencies frequencies;
+    uint32_t levels;  /* 0: none */
+    double max_units; /* the factor of the rarest features, in units */
+};
+
+/* Take over an open table of document frequencies, in place of one that the lexicon has. */
+void ss_lexicon_set_frequencies(sstore_lexicon *lexicon, const ss_frequencies *frequencies, uint32_t levels);
 
 /* Whether a lexicon was made for features of these checked options. */
 bool ss_lexicon_fits(const sstore_lexicon *lexicon, const sstore_text_options *options);
