@@ -108,7 +108,6 @@ declare -A closes_circle=(
     read/row_batch read/batch
     store/store store/cursor'
   [tools]='commands/describe commands/command_line
-    input/input_reader input/input
     input/input_value input/input_line'
 )
 check_circles() { # folder

@@ -4,7 +4,6 @@
  */
 #include "input/input.h"
 
-#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -20,55 +19,10 @@
 #include "output/json.h"
 #include "output/records.h"
 
-#define MIN_WINDOW_BITS 23u /* 8 MiB, the window of 'zstd -19' */
-
 /* Batches that are read ahead: one to fill, one to take, and some because either side may be slower for a moment. */
 #define BATCHES 4
 
-bool input_ids_agree(input_ids *ids, bool has_ids)
-{
-    const input_ids now = has_ids ? INPUT_IDS_PRESENT : INPUT_IDS_ABSENT;
-    if (*ids == INPUT_IDS_UNKNOWN)
-        *ids = now;
-    return *ids == now;
-}
-
-bool record_batch_init(record_batch *batch, size_t capacity)
-{
-    *batch = (record_batch){.fingerprints = calloc(capacity > SSTORE_MAX_WORDS ? capacity : SSTORE_MAX_WORDS,
-                                                   sizeof *batch->fingerprints),
-                            .ids = calloc(capacity, sizeof *batch->ids)};
-    return batch->fingerprints != NULL && batch->ids != NULL;
-}
-
-void record_batch_free(record_batch *batch)
-{
-    free(batch->fingerprints);
-    free(batch->ids);
-}
-
-void record_batch_append(record_batch *batch, const record_batch *records)
-{
-    const size_t words = records->words;
-    memcpy(batch->fingerprints + words * batch->count, records->fingerprints,
-           words * records->count * sizeof *records->fingerprints);
-    if (records->has_ids || records->has_rows)
-        memcpy(batch->ids + batch->count, records->ids, records->count * sizeof *records->ids);
-    batch->words = records->words;
-    batch->has_ids = records->has_ids;
-    batch->has_rows = records->has_rows;
-    batch->count += records->count;
-}
-
 /* ----- choosing ----- */
-
-uint32_t input_window_bits(uint64_t memory_bytes)
-{
-    uint32_t bits = MIN_WINDOW_BITS;
-    while (bits < DECOMPRESS_MAX_WINDOW_BITS && (memory_bytes == 0 || memory_bytes >> (bits + 4) > 0))
-        bits++; /* an eighth of the memory */
-    return bits;
-}
 
 /* The compression by the option or the name; COMPRESSION_AUTO: only the first bytes can tell. */
 static compression choose_compression(const char *path, const input_options *options)

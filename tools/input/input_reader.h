@@ -5,9 +5,10 @@
 #ifndef INPUT_READER_H
 #define INPUT_READER_H
 
-#include "input/input.h"
+#include "input/input_options.h"
 #include "input/input_source.h"
 #include "input/json_rows.h"
+#include "input/record_batch.h"
 #include "output/messages.h"
 
 typedef struct input_reader {
