@@ -209,24 +209,24 @@ extern const command_option run_options[], thread_options[], input_thread_option
  * a write to a pipe without a reader fails, instead of ending the process by SIGPIPE. */
 void task_begin(task_arguments *arguments);
 
-/* The same for a command that does not write to a store: SIGPIPE ends it. */
+/* Begin a command that does not write to a store: SIGPIPE ends it. */
 void task_begin_reading(task_arguments *arguments);
 
 /* Report how the task for the store at `path` ended. `stopped` says what an interruption left behind, such as "nothing
  * was changed". Returns the exit code. */
 int task_end(const char *path, const char *stopped, sstore_status status, const sstore_error *error);
 
-/* The same for a command with --tmp-dir, which changed nothing if it was interrupted. */
+/* End the task of a command with --tmp-dir, which changed nothing if it was interrupted. */
 int task_end_write(const task_arguments *arguments, const char *path, sstore_status status, const sstore_error *error);
 
-/* The same; if the task made a store, print a summary. */
+/* End a task in this way; if it made a store, print a summary. */
 int task_end_build(const task_arguments *arguments, const char *path, sstore_status status, const sstore_error *error);
 
 /* With --force, but without --allow-empty, fail if `record_count` is 0: the program that should have written the
  * records has probably failed, and a store would be lost. Returns an exit code. */
 int task_check_records(const task_arguments *arguments, const char *path, uint64_t record_count);
 
-/* The same for records that come from stores. */
+/* Check in this way records that come from stores. */
 int task_check_stores(const task_arguments *arguments, const char *path, const operands *stores);
 
 #endif

@@ -26,7 +26,7 @@ static inline bool json_scan_take(json_scan *self, char byte)
     return true;
 }
 
-/* The same with a text that has no zero. */
+/* Take a text that has no zero, and the white space behind it, if it comes next. */
 static inline bool json_scan_take_text(json_scan *self, const char *text)
 {
     const size_t length = strlen(text);

@@ -29,7 +29,7 @@ int message_errno(const char *path, const char *what);
 /* Print an error of the library, with advice for a user of the command. */
 void message_problem(const sstore_error *problem);
 
-/* The same. Returns its exit code. */
+/* Print an error of the library as message_problem() does. Returns its exit code. */
 int message_error(const sstore_error *error);
 
 /* The exit code after a call of the library. An error is printed, but for SSTORE_STOPPED: then a callback failed, and
@@ -45,7 +45,7 @@ sstore_status error_no_memory(sstore_error *error);
 /* Print how to get help, and exit with EXIT_USAGE. */
 __attribute__((noreturn)) void message_exit_usage(void);
 
-/* The same, after a message. */
+/* Print "sstore: ", the message and how to get help, and exit with EXIT_USAGE. */
 __attribute__((format(printf, 1, 2), noreturn)) void message_usage_error(const char *format, ...);
 
 /* Zeroed memory, to be freed with free(). Without memory the process exits with a message, so only commands that have

@@ -49,7 +49,7 @@ void output_head(output_style *style, header_mode mode, const char *columns);
 /* "query<TAB>fingerprint<TAB>distance<TAB>id", or an object with these keys. */
 bool output_match(const output_style *style, const uint64_t *query, const sstore_match *match);
 
-/* The same for a match of a scan: a callback whose context is the style. */
+/* Print a match of a scan: a callback whose context is the style. */
 int output_scan_match(void *style, const sstore_stream_match *match);
 
 /* "query<TAB>new<TAB>-<TAB>id", or an object: the answer of 'add --if-new' to a record that was added. */

@@ -47,7 +47,7 @@ void radix_negate(uint64_t *words, uint32_t count);
 /* Write a fingerprint of `count` words, at most RADIX_MAX_CHARACTERS. Returns a pointer behind it. */
 char *radix_put(radix_form form, char *to, const uint64_t *words, uint32_t count);
 
-/* The same, and a zero. Returns `to`. */
+/* Write a fingerprint and a zero. Returns `to`. */
 const char *radix_string(radix_form form, char to[RADIX_MAX_CHARACTERS + 1], const uint64_t *words, uint32_t count);
 
 /* The bits of a digit: 4 of hex, 1 of bin, 5 and 6 of base32 and base64; 0 for decimal numbers. */

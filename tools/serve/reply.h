@@ -52,7 +52,7 @@ void reply_fill_end(reply *self, const char *end);
  * return. */
 __attribute__((format(printf, 3, 4))) bool reply_fail(reply *self, unsigned status, const char *format, ...);
 
-/* The same for an error of the library. */
+/* Replace the reply by an error of the library. Returns false. */
 bool reply_fail_with(reply *self, const sstore_error *error);
 
 #endif

@@ -88,7 +88,7 @@ bool request_is_safe_host(const char *host);
 
 uint64_t time_now_ns(void);
 
-/* The same clock as of some milliseconds ago, for deadlines: it takes a tenth of the time to read. */
+/* What time_now_ns() was some milliseconds ago, for deadlines: it takes a tenth of the time to read. */
 uint64_t time_coarse_ns(void);
 
 #endif

@@ -94,7 +94,7 @@ static void fail_run(job_run *run, const sstore_error *error)
         reply_fail_with(&of->reply, error);
 }
 
-/* The same after a publication that failed: perhaps in a step that follows it. `before` is the state without it. */
+/* Fail a run whose publication failed, perhaps in a step that follows it. `before` is the state without it. */
 static void fail_publication(job_run *run, const sstore *before, const sstore_error *error)
 {
     if (sstore_is_newest(before)) {

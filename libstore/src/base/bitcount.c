@@ -78,7 +78,7 @@ void ss_bit_counter_reduce(ss_bit_counter *counter)
 #define VECTORS 16u /* that are reduced to one of weight 16 */
 typedef uint64_t lanes __attribute__((vector_size(8 * LANES)));
 
-/* The same as add_carry_save(), in each lane. */
+/* Do in each lane what add_carry_save() does. */
 #define ADD_CARRY_SAVE(carry, plane, a, b)                                                                             \
     do {                                                                                                               \
         const lanes half = (plane) ^ (a);                                                                              \

@@ -38,7 +38,7 @@ void ss_free(void *memory);
 
 /* Bytes of a limit that a call leaves to the process itself, its stacks and the allocator. */
 #define SS_PROCESS_BYTES ((uint64_t)6 << 20)
-/* The same for a call that is fed by its caller: also the buffers through which that reads input, and the arrays of a
+/* What a call that is fed by its caller leaves: also the buffers through which that reads input, and the arrays of a
  * directory on their way into LMDB. */
 #define SS_FED_PROCESS_BYTES ((uint64_t)12 << 20)
 

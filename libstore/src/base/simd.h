@@ -17,7 +17,7 @@
 /* Marks a function that is compiled for the level SS_SIMD_AVX2. */
 #define SS_TARGET_AVX2 __attribute__((target("avx2,bmi,bmi2,popcnt")))
 
-/* The same for SS_SIMD_AVX512, with vectors of 32 bytes. */
+/* Marks a function that is compiled for the level SS_SIMD_AVX512, with vectors of 32 bytes. */
 #define SS_TARGET_AVX512 __attribute__((target("avx2,bmi,bmi2,popcnt,avx512f,avx512dq,avx512vl,avx512vpopcntdq")))
 
 /* A level includes all levels below it. Code that needs another extension must add it here and in ss_simd_cpu(), to a

@@ -39,7 +39,7 @@ void ss_sequencer_init(ss_sequencer *sequencer);
 bool ss_sequencer_enter(ss_sequencer *sequencer, uint64_t task);
 /* Admit the next task. */
 void ss_sequencer_leave(ss_sequencer *sequencer);
-/* The same, but the next task is number 0 again. */
+/* Leave, and make the next task number 0 again. */
 void ss_sequencer_restart(ss_sequencer *sequencer);
 /* Report that a task failed, in its section or before it. No task enters after that. */
 void ss_sequencer_break(ss_sequencer *sequencer);

@@ -38,7 +38,7 @@ static inline void ss_words_copy(uint64_t *to, const uint64_t *from, uint32_t wo
     memcpy(to, from, words * sizeof *to);
 }
 
-/* The same, but they may overlap. */
+/* Copy a fingerprint. The two places may overlap. */
 static inline void ss_words_move(uint64_t *to, const uint64_t *from, uint32_t words)
 {
     memmove(to, from, words * sizeof *to);

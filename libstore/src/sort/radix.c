@@ -33,7 +33,7 @@ static void sum_up(uint32_t *counts, uint32_t bits)
 }
 
 /*
- * The same algorithm for different items. A level sorts by KEY(item); LESS is the full order. SORT_EQUAL sorts items of
+ * Defines a radix sort of items of TYPE. A level sorts by KEY(item); LESS is the full order. SORT_EQUAL sorts items of
  * one key. STORAGE is `static`, or empty for a function of radix.h.
  */
 #define DEFINE_SORT(STORAGE, NAME, TYPE, KEY, LESS, SORT_EQUAL)                                                        \
@@ -249,7 +249,7 @@ SS_ALWAYS_INLINE size_t remove_repeats(uint64_t *items, size_t count, size_t wor
     return kept;
 }
 
-/* The same for rows, which are seldom equal and too large to move them without need. */
+/* Keep each of sorted rows once. Rows are seldom equal, and too large to move them without need. */
 static size_t remove_repeated_rows(uint64_t *rows, size_t count, size_t words)
 {
     const size_t row_bytes = words * sizeof *rows;

@@ -56,7 +56,7 @@ void ss_sorter_free(ss_sorter *sorter);
 sstore_status ss_sorter_add(ss_sorter *sorter, uint32_t writer, const uint64_t *fingerprints, const uint64_t *ids,
                             size_t count, sstore_error *error);
 
-/* The same for items of any kind, one after the other in an array. */
+/* Add items of any kind, one after the other in an array, as writer `writer`. IO, MEMORY. */
 sstore_status ss_sorter_add_items(ss_sorter *sorter, uint32_t writer, const void *items, size_t count,
                                   sstore_error *error);
 

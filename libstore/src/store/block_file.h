@@ -124,7 +124,7 @@ void ss_block_reader_close(ss_block_reader *reader);
 sstore_status ss_block_reader_get(const ss_block_reader *reader, uint64_t block, uint8_t *buffer,
                                   const uint8_t **bytes_out, sstore_error *error);
 
-/* The same for blocks that are needed only once: those of a mapped file do not become resident. */
+/* Get a block that is needed only once: it does not become resident if the file is mapped. */
 sstore_status ss_block_reader_get_once(const ss_block_reader *reader, uint64_t block, uint8_t *buffer,
                                        const uint8_t **bytes_out, sstore_error *error);
 

@@ -131,7 +131,7 @@ static inline void ss_content_add_words(ss_u128 *sum, bool has_ids, const uint64
     *sum = ss_u128_add(*sum, ss_hash128(bytes, 8 * ((size_t)words + has_ids)));
 }
 
-/* The same for a fingerprint of one word. */
+/* Add a record whose fingerprint has one word. */
 static inline void ss_content_add(ss_u128 *sum, bool has_ids, uint64_t fingerprint, uint64_t id)
 {
     ss_content_add_words(sum, has_ids, &fingerprint, 1, id);

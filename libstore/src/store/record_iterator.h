@@ -139,7 +139,8 @@ const char *ss_merge_iterator_file(const ss_merge_iterator *merge);
 /* Open an iterator before the first record of a store, which must stay open. Close it also after a failure. Reading all
  * records checks the content sums of the segments. */
 sstore_status ss_merge_iterator_open(ss_merge_iterator *merge, const sstore *store, sstore_error *error);
-/* The same in steps: begin with no segments, add the segments first .. end - 1 of each store, then rewind or seek. */
+/* Open an iterator in steps: begin with no segments, add the segments first .. end - 1 of each store, then rewind or
+ * seek. */
 void ss_merge_iterator_init(ss_merge_iterator *merge, uint32_t words, bool has_ids);
 sstore_status ss_merge_iterator_add(ss_merge_iterator *merge, const sstore *store, uint32_t first, uint32_t end,
                                     sstore_error *error);
@@ -150,7 +151,7 @@ sstore_status ss_merge_iterator_rewind(ss_merge_iterator *merge, sstore_error *e
 /* Go before the first record with at least this fingerprint, of one word. Not for a store that is open for records
  * only. */
 sstore_status ss_merge_iterator_seek(ss_merge_iterator *merge, uint64_t fingerprint, sstore_error *error);
-/* The same for fingerprints of several words. */
+/* Go before the first record with at least this fingerprint, of any number of words. */
 sstore_status ss_merge_iterator_seek_words(ss_merge_iterator *merge, const uint64_t *fingerprint, sstore_error *error);
 /* For one word: as ss_merge_iterator_seek(), but only forward: sequentially or by a seek, whichever is faster. */
 sstore_status ss_merge_iterator_skip(ss_merge_iterator *merge, uint64_t fingerprint, sstore_error *error);

@@ -162,7 +162,7 @@ static void sort_few_marks(int32_t *marks, size_t count)
     }
 }
 
-/* The same for a long run, by counting: malicious text must not take quadratic time. `scratch` has `count` elements. */
+/* Sort a long run in this way by counting: hostile text must not take quadratic time. `scratch` has `count` items. */
 static void sort_many_marks(int32_t *marks, size_t count, int32_t *scratch)
 {
     size_t ends[256] = {0};
