@@ -36,8 +36,8 @@ typedef struct ss_index_batch {
     ss_progress *progress;      /* only asked whether to stop */
 } ss_index_batch;
 
-/* Find the hits of all queries by a pass over each table that the plan probes, or by a full scan. STOPPED if `on_hit` or
- * the progress says so, or if the budget is spent. */
+/* Find the hits of all queries by a pass over each table that the plan probes, or by a full scan. STOPPED if `on_hit`
+ * or the progress says so, or if the budget is spent. */
 sstore_status ss_batch_pass(const ss_index_batch *batch, bool full_scan, sstore_error *error);
 
 /* The cost of ss_batch_pass(), in estimated nanoseconds of one thread. */
