@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "sstore.h"
+#include "sstore_stream.h"
 #include "support/clock.h"
 #include "support/memory_use.h"
 #include "support/must.h"

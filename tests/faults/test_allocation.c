@@ -8,6 +8,7 @@
 
 #include "faults/interpose.h"
 #include "faults/trial.h"
+#include "sstore_stream.h"
 #include "support/random.h"
 #include "support/scratch.h"
 

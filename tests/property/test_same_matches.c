@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "base/simd.h"
+#include "sstore_stream.h"
 #include "support/answers.h"
 #include "support/data.h"
 #include "support/scratch.h"

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sstore_stream.h"
 #include "support/scratch.h"
 #include "support/testing.h"
 #include "support/wide_data.h"

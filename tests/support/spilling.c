@@ -1,6 +1,7 @@
 #include "support/spilling.h"
 
 #include "sstore_join.h"
+#include "sstore_stream.h"
 #include "support/scratch.h"
 #include "support/use_store.h"
 

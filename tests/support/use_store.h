@@ -6,6 +6,7 @@
 #define SUPPORT_USE_STORE_H
 
 #include "sstore_join.h"
+#include "sstore_stream.h"
 #include "support/data.h"
 #include "support/oracle.h"
 #include "support/testing.h"

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "sstore_join.h"
+#include "sstore_stream.h"
 #include "sstore_text.h"
 #include "support/data.h"
 #include "support/scratch.h"

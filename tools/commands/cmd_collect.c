@@ -8,6 +8,7 @@
 #include "commands/id_names.h"
 #include "input/input_measure.h"
 #include "input/input_source.h"
+#include "sstore_stream.h"
 
 #define BATCH_MATCHES 1024u
 #define COLLECTING_PART 0.7 /* of the command, before the matches are printed, about */

@@ -8,6 +8,7 @@
 #include "input/handover.h"
 #include "input/input_measure.h"
 #include "output/records.h"
+#include "sstore_stream.h"
 
 /* Full slots take the least time per record. A slot that is not full is handed over if the scanning thread is idle. */
 #define SLOT_WORDS ((size_t)1 << 20)

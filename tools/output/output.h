@@ -14,6 +14,7 @@
 #include "output/radix_form.h"
 #include "sstore.h"
 #include "sstore_join.h"
+#include "sstore_stream.h"
 
 /* Names that are printed in the place of ids. */
 typedef struct output_names {

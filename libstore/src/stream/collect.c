@@ -13,6 +13,7 @@
 #include "sort/buckets.h"
 #include "sort/radix.h"
 #include "sort/sorter.h"
+#include "sstore_stream.h"
 
 #define ADD_WORDS 1024u /* of items that are added at once */
 #define MAX_DISTANCE (SSTORE_MAX_DISTANCE * SSTORE_MAX_WORDS)

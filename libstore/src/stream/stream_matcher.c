@@ -13,6 +13,7 @@
 #include "base/tasks.h"
 #include "base/words.h"
 #include "sort/radix.h"
+#include "sstore_stream.h"
 #include "stream/memory_index.h"
 
 #define TASK_FINGERPRINTS ((size_t)1 << 18) /* the maximum, which is the size of a thread's scratch */
