@@ -25,6 +25,14 @@ sstore_status ss_edge_filter_open(ss_edge_filter *filter, size_t capacity, sstor
     return SSTORE_OK;
 }
 
+sstore_status ss_edge_filter_open_dense(ss_edge_filter *filter, uint32_t count, sstore_error *error)
+{
+    const uint64_t bytes = ss_max_u64(count, 1) * sizeof *filter->steps;
+    *filter = (ss_edge_filter){.slot_count = count, .memory = ss_alloc_sparse(bytes)};
+    filter->steps = filter->memory;
+    return filter->memory != NULL ? SSTORE_OK : ss_fail_memory(error, bytes);
+}
+
 uint64_t ss_edge_filter_bytes(size_t capacity)
 {
     return (uint64_t)((double)capacity / FULL * SLOT_BYTES);
@@ -69,6 +77,8 @@ static uint32_t slot_of(ss_edge_filter *filter, uint64_t node, bool reserve)
 {
     const uint64_t form = stored_form(node);
     uint64_t hash = form;
+    if (filter->nodes == NULL)
+        return (uint32_t)node;
     for (uint32_t bucket = 0; form != 0 && bucket < 2; bucket++) {
         const size_t first = bucket_of(filter, hash);
         for (size_t i = 0; i < BUCKET; i++) {
@@ -122,12 +132,18 @@ bool ss_edge_filter_pass(ss_edge_filter *filter, uint64_t a, uint64_t b)
     return true;
 }
 
+void ss_edge_filter_prefetch(const ss_edge_filter *filter, uint64_t node)
+{
+    const size_t slot = filter->nodes == NULL ? (size_t)node : bucket_of(filter, stored_form(node));
+    if (filter->nodes != NULL)
+        __builtin_prefetch(&filter->nodes[slot]);
+    __builtin_prefetch(&filter->steps[slot]);
+}
+
 void ss_edge_filter_roots(ss_edge_filter *filter, const uint64_t *nodes, size_t count, uint32_t *roots)
 {
     for (size_t i = 0; i < count; i++) {
-        const size_t ahead = bucket_of(filter, stored_form(nodes[i + AHEAD < count ? i + AHEAD : i]));
-        __builtin_prefetch(&filter->nodes[ahead]);
-        __builtin_prefetch(&filter->steps[ahead]);
+        ss_edge_filter_prefetch(filter, nodes[i + AHEAD < count ? i + AHEAD : i]);
         const uint32_t slot = slot_of(filter, nodes[i], false);
         roots[i] = slot == UNKNOWN ? UNKNOWN : root_of(filter, slot);
     }

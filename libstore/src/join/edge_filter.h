@@ -1,7 +1,7 @@
 /*
  * edge_filter.h - leaves out edges between nodes that earlier edges already connect: union-find (disjoint sets) of
  * 64-bit numbers in a hash table of fixed size. A node that finds no slot is not remembered: then a redundant edge may
- * pass, but no needed one is left out.
+ * pass, but no needed one is left out. Nodes that are small numbers need no table: each is its own slot.
  *
  * Several threads may use it at once, without a lock, after Anderson and Woll, "Wait-free Parallel Algorithms for the
  * Union-Find Problem" (STOC 1991): a root becomes a child of another one by a compare-and-swap.
@@ -13,7 +13,7 @@
 
 typedef struct ss_edge_filter {
     void *memory;    /* of the two arrays */
-    uint64_t *nodes; /* of each slot, as stored; 0: the slot is free */
+    uint64_t *nodes; /* of each slot, as stored; 0: the slot is free. NULL: a node is the number of its slot */
     uint32_t *steps; /* from each slot back to its parent's; 0: it is a root */
     size_t slot_count;
     size_t expected; /* nodes, since the filter was emptied */
@@ -24,6 +24,8 @@ uint64_t ss_edge_filter_bytes(size_t capacity);
 
 /* A filter that remembers about `capacity` nodes: the fuller it is, the more nodes find no slot. MEMORY. */
 sstore_status ss_edge_filter_open(ss_edge_filter *filter, size_t capacity, sstore_error *error);
+/* A filter that remembers all nodes, which are below `count`; it takes 4 bytes for each. MEMORY. */
+sstore_status ss_edge_filter_open_dense(ss_edge_filter *filter, uint32_t count, sstore_error *error);
 /* A zeroed one is allowed. */
 void ss_edge_filter_close(ss_edge_filter *filter);
 
@@ -35,7 +37,10 @@ bool ss_edge_filter_pass(ss_edge_filter *filter, uint64_t a, uint64_t b);
 #define SS_EDGE_FILTER_UNKNOWN UINT32_MAX
 void ss_edge_filter_roots(ss_edge_filter *filter, const uint64_t *nodes, size_t count, uint32_t *roots);
 
-/* Prepare for so many more nodes: empty the filter if they might not fit. No other thread may use it meanwhile. */
+/* Start to bring what is known of a node into the caches. */
+void ss_edge_filter_prefetch(const ss_edge_filter *filter, uint64_t node);
+
+/* Prepare for so many more nodes: empty the filter if they might not fit. Not for a dense one. No other thread may use it meanwhile. */
 void ss_edge_filter_expect(ss_edge_filter *filter, size_t count);
 
 #endif
