@@ -1,7 +1,7 @@
 /*
  * test_row_joins.c - joins of fingerprints of several words with less memory than a call allows: then fingerprints have
  * more ids, and more near ones, than fit, and what is known about the graph of near ones is forgotten. Pairs and
- * components must equal comparing every pair of records. Also numbers of fingerprints, seeks, and the work of joins of
+ * components must equal comparing every pair of records. Also arrays of fingerprints, seeks, and the work of joins of
  * words that tell badly apart.
  */
 #include <inttypes.h>
@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/words.h"
+#include "join/row_array.h"
 #include "join/row_edges.h"
 #include "join/row_iterator.h"
 #include "join/row_pairs.h"
@@ -202,6 +203,64 @@ static void test_pairs(void **state)
     testing_done();
 }
 
+/* ----- the array of fingerprints ----- */
+
+/* Compare an array with the distinct fingerprints of the truth. */
+static void check_array(subject *self, const ss_row_array *array)
+{
+    const row_set *truth = &self->truth;
+    const uint32_t words = self->maker.words;
+    uint64_t *buffer = test_malloc((truth->count + 1) * words * sizeof *buffer), count = 0;
+    const uint64_t *rows;
+    sstore_error error;
+    for (size_t i = 0; i < truth->count; i++) {
+        if (i > 0 && row_words_compare(truth->rows[i].words, truth->rows[i - 1].words) == 0)
+            continue;
+        ss_row_array_prefetch(array, count);
+        assert_ok(ss_row_array_get(array, count++, 1, buffer, &rows, &error), &error);
+        assert_true(ss_words_equal(rows, truth->rows[i].words, words));
+    }
+    assert_int_equal(array->count, count);
+    const uint64_t first = rng_below(&self->random, count);
+    assert_ok(ss_row_array_get(array, first, (size_t)(count - first), buffer, &rows, &error), &error);
+    for (uint64_t i = first + 1; i < count; i++)
+        assert_true(ss_words_compare(rows + (i - first - 1) * words, rows + (i - first) * words, words) < 0);
+    test_free(buffer);
+}
+
+/* In memory and in a file. */
+static void test_arrays(void **state)
+{
+    (void)state;
+    for (uint64_t i = 0; i < 6; i++) {
+        subject self = new_subject(run_seed + 400 + i);
+        row_set rows = {.count = 0};
+        ss_join_call call;
+        ss_row_array array;
+        sstore_error error;
+        testing_doing("arrays, case of seed %" PRIu64, run_seed + 400 + i);
+        for (uint64_t count = rng_between(&self.random, 1, i < 2 ? 10000 : 500); count > 0; count--) {
+            row added = row_make(&self.random, &self.maker, &rows);
+            added.id = rng_below(&self.random, 5);
+            row_set_put(&rows, &added);
+        }
+        open_store(&self, &rows);
+        begin_call(&call, &self, 1);
+        for (uint64_t bytes = 0; bytes < 2; bytes++) {
+            assert_ok(ss_row_array_open(&array, &call, bytes * UINT64_MAX, &error), &error);
+            assert_int_equal(array.rows != NULL, bytes > 0);
+            assert_in_range(array.count, 0, ss_row_array_max_count(self.store));
+            if (array.count > 0)
+                check_array(&self, &array);
+            ss_row_array_close(&array);
+        }
+        ss_dir_close(&call.tmp_dir);
+        free(rows.rows);
+        close_subject(&self);
+    }
+    testing_done();
+}
+
 /* ----- components ----- */
 
 static size_t find_root(size_t *parents, size_t i)
@@ -212,11 +271,10 @@ static size_t find_root(size_t *parents, size_t i)
 }
 
 /* Some near, very near, and not so near a centre; others anywhere. */
-static void make_clusters(subject *self, row_set *rows)
+static void make_clusters(subject *self, row_set *rows, size_t max)
 {
     const row_set none = {.count = 0};
     const uint32_t distance = self->maker.distance;
-    const size_t max = testing_slow() ? 1000 : 5000;
     while (rows->count < max) {
         const row centre = row_make(&self->random, &self->maker, &none);
         const uint32_t flips[] = {2, distance / 2, distance, 2 * distance};
@@ -251,7 +309,7 @@ static void check_components(const subject *self, ss_components *components)
     assert_ok(ss_components_next(components, &node, &more_nodes, &error), &error);
     for (size_t i = 0; i < truth->count; i++) {
         uint64_t fingerprint[SSTORE_MAX_WORDS];
-        assert_ok(ss_row_iterator_number(&iterator, &numbers[i], &error), &error);
+        numbers[i] = iterator.number;
         assert_true(i == 0 || numbers[i] > numbers[i - 1] ||
                     row_words_compare(truth->rows[i].words, truth->rows[i - 1].words) == 0);
         while (more_nodes && node.fingerprint < numbers[i])
@@ -279,7 +337,8 @@ static void test_components(void **state)
         const uint64_t bytes = rng_one_in(&self.random, 2) ? 0 : (uint64_t)1 << rng_between(&self.random, 12, 22);
         const uint32_t threads = (uint32_t)rng_between(&self.random, 1, 3);
         testing_doing("components, case of seed %" PRIu64, run_seed + 100 + i);
-        make_clusters(&self, &rows);
+        /* Of many near ones that it cannot remember, each pair is read from the file. */
+        make_clusters(&self, &rows, testing_slow() || bytes < 1 << 16 ? 1000 : 5000);
         shuffle(&self.random, &rows);
         open_store(&self, &rows);
         begin_call(&call, &self, threads);
@@ -411,6 +470,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_pairs, testing_teardown),
+        cmocka_unit_test_teardown(test_arrays, testing_teardown),
         cmocka_unit_test_teardown(test_components, testing_teardown),
         cmocka_unit_test_teardown(test_badly_told_apart, testing_teardown),
         cmocka_unit_test_teardown(test_seeks, testing_teardown),

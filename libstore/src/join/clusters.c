@@ -146,8 +146,7 @@ static sstore_status identify_rows_of(sstore_cluster_iterator *self, ss_row_iter
     uint64_t done = 0;
     sstore_status status = ss_components_next(self->components, &node, &more_nodes, error);
     while (status == SSTORE_OK && iterator->more) {
-        uint64_t number;
-        status = ss_row_iterator_number(iterator, &number, error);
+        const uint64_t number = iterator->number;
         while (status == SSTORE_OK && more_nodes && node.fingerprint < number)
             status = ss_components_next(self->components, &node, &more_nodes, error);
         if (status == SSTORE_OK)

@@ -40,7 +40,8 @@ void ss_edge_filter_roots(ss_edge_filter *filter, const uint64_t *nodes, size_t 
 /* Start to bring what is known of a node into the caches. */
 void ss_edge_filter_prefetch(const ss_edge_filter *filter, uint64_t node);
 
-/* Prepare for so many more nodes: empty the filter if they might not fit. Not for a dense one. No other thread may use it meanwhile. */
+/* Prepare for so many more nodes: empty the filter if they might not fit. Not for a dense one. No other thread may use
+ * it meanwhile. */
 void ss_edge_filter_expect(ss_edge_filter *filter, size_t count);
 
 #endif

@@ -1,10 +1,25 @@
 /*
  * row_edges.h - edges that connect the near fingerprints of a store of several words, by their numbers
- * (row_iterator.h).
- * The fingerprints, in ascending order, are queries of the store (row_rounds.h). Edges between fingerprints that are
- * known to be connected are left out (edge_filter.h).
+ * (row_iterator.h). Clusters need a path of edges between near fingerprints, not each pair. The words and their parts
+ * are those of plan/row_parts.h; no index is read.
  *
- * Of many fingerprints near each other, only some are queries: see row_balls.h. At distance 0 there are no edges.
+ *   read the distinct fingerprints, ascending, into an array                                 (row_array.h)
+ *   choose parts of words by a sample of them                                                (plan/row_parts.h)
+ *   for each part:
+ *       sort (word, number) of all fingerprints by the key, the bits of the part             (row_runs.h)
+ *       for each run of equal keys, and each run whose key differs in at most rho bits:
+ *           find pairs with near words by kernels; leave out those that are connected;
+ *           connect those that are near as a whole                                           (row_compare.h)
+ *
+ * Properties:
+ * - Complete: two near fingerprints differ in few bits of some word, and these in at most rho bits of some part.
+ * - An edge is added only if it connects two components (edge_filter.h), so there are fewer edges than fingerprints, if
+ *   the filter has room for all of these.
+ * - All reads are in order, but for those of the fingerprints that pairs with near words have.
+ * - Memory is fixed. If it is short, first the fingerprints and then also the words of a part are in a file. Words are
+ *   then loaded range by range, and every two ranges are compared.
+ *
+ * At distance 0 there are no edges.
  */
 #ifndef SS_ROW_EDGES_H
 #define SS_ROW_EDGES_H

@@ -1,15 +1,11 @@
 /*
- * row_iterator.h - the records of a store of fingerprints of several words, in ascending order, and numbers of its
- * fingerprints. A number has 64 bits, so that the code that connects fingerprints (components.h) knows only these.
- *
- * The number of a fingerprint is the sum, over all segments, of how many of their fingerprints are below it. So numbers
- * ascend with fingerprints, and of two that are in the store the higher one has a higher number: it is counted at least
- * once more, in a segment that has the lower one. In a store of one segment numbers are ranks.
+ * row_iterator.h - the records of a store of fingerprints of several words, in ascending order. The number of a
+ * fingerprint is how many distinct ones of the store are below it. It has 64 bits, so that the code that connects
+ * fingerprints (components.h) knows only these.
  */
 #ifndef SS_ROW_ITERATOR_H
 #define SS_ROW_ITERATOR_H
 
-#include "store/cursor.h"
 #include "store/record_iterator.h"
 
 /* The segment whose ranks are the numbers; NULL if there are several segments. */
@@ -18,22 +14,13 @@ static inline const ss_segment *ss_only_segment(const sstore *store)
     return store->manifest.segment_count == 1 ? store->segments[0] : NULL;
 }
 
-/* No number is above this one. */
-uint64_t ss_row_number_max(const sstore *store);
-
-/* Get the number of a fingerprint, which need not be in the store. Fastest in ascending order with the same cursor. IO,
- * DAMAGED. */
-sstore_status ss_row_number(sstore_cursor *cursor, const uint64_t *fingerprint, uint64_t *number_out,
-                            sstore_error *error);
-
 /* Records in ascending order. */
 typedef struct ss_row_iterator {
     uint32_t words;
     ss_merge_iterator records;
-    sstore_record next;    /* the current record; its fingerprint is ss_row_iterator_fingerprint() */
-    bool more;             /* there is one */
-    sstore_cursor *cursor; /* for numbers; NULL in a store of one segment */
-    uint64_t passed;       /* the fingerprints before the current one */
+    sstore_record next; /* the current record; its fingerprint is ss_row_iterator_fingerprint() */
+    bool more;          /* there is one */
+    uint64_t number;    /* of its fingerprint */
 } ss_row_iterator;
 
 /* Begin with the first record. Without ids, each fingerprint comes once, also one whose records are all removed. Close
@@ -48,9 +35,6 @@ static inline const uint64_t *ss_row_iterator_fingerprint(const ss_row_iterator 
 
 /* Whether the current record has this fingerprint. */
 bool ss_row_iterator_at(const ss_row_iterator *iterator, const uint64_t *fingerprint);
-
-/* Get the number of the current fingerprint. IO, DAMAGED. */
-sstore_status ss_row_iterator_number(ss_row_iterator *iterator, uint64_t *number_out, sstore_error *error);
 
 /* Go to the next record. `fingerprint` is a copy of the current one. IO, DAMAGED. */
 sstore_status ss_row_iterator_next(ss_row_iterator *iterator, const uint64_t *fingerprint, sstore_error *error);

@@ -132,7 +132,7 @@ static sstore_status read_left(left_records *self, ss_progress *progress, sstore
         if (!self->continues) {
             ss_words_copy(left_fingerprint(self, self->count), ss_row_iterator_fingerprint(&self->iterator),
                           self->iterator.words);
-            self->ranks[self->count] = self->iterator.passed;
+            self->ranks[self->count] = self->iterator.number;
             self->begins[self->count++] = self->id_count;
         }
         self->continues = false;

@@ -1,0 +1,48 @@
+/*
+ * row_compare.h - connects the near fingerprints among runs of words (row_runs.h): two fingerprints whose keys differ
+ * in at most rho bits are compared by the word, by kernels; those whose words are within the word's radius are compared
+ * completely, unless they are known to be connected; and those within the distance are connected.
+ *
+ *   for each run R, in slices S of its words:
+ *       for each key within rho bits of R's, and not below it, in tiles T of its run:
+ *           compare S with T, eight words at a time
+ *           if very many pairs have near words, settle S and T: find those that are connected with most of S, the main
+ *           component; then compare only pairs with one apart from it, and settle again after as many near words
+ *
+ * So runs in which everything is near are not quadratic: pairs within the main component are never compared, and the
+ * pairs found between two settlements are at most about as many as the words settled.
+ */
+#ifndef SS_ROW_COMPARE_H
+#define SS_ROW_COMPARE_H
+
+#include "join/components.h"
+#include "join/edge_filter.h"
+#include "join/row_runs.h"
+
+typedef struct ss_row_comparer ss_row_comparer;
+
+/* What all threads share; all pointers are borrowed. */
+typedef struct ss_row_comparison {
+    ss_join_call *call;
+    const ss_row_array *rows;
+    ss_components *components; /* gets the edges, between numbers of rows */
+    ss_edge_filter *filter;    /* of these edges */
+    const ss_row_part *part;   /* of the runs */
+    uint32_t radius;           /* of its word */
+    const ss_join_kernels *kernels;
+    ss_row_comparer *workers;
+} ss_row_comparison;
+
+/* Allocate the workers; the other fields are set, but for the part. Close it also after a failure. MEMORY. */
+sstore_status ss_row_comparison_open(ss_row_comparison *self, sstore_error *error);
+void ss_row_comparison_close(ss_row_comparison *self);
+
+/* Connect the near fingerprints of runs with each other, or, if `others` are other runs of the part, with those. Counts
+ * the words of `runs` in the progress if they are compared with each other. IO, MEMORY, STOPPED. */
+sstore_status ss_row_comparison_run(ss_row_comparison *self, const ss_row_runs *runs, const ss_row_runs *others,
+                                    sstore_error *error);
+
+/* Add the edges that threads have gathered. IO, MEMORY. */
+sstore_status ss_row_comparison_flush(ss_row_comparison *self, sstore_error *error);
+
+#endif
