@@ -10,8 +10,8 @@
  * since the program links the shared library. Before any store is opened. */
 bool bench_simd_limit(const char *name);
 
-/* The same with the environment's SSTORE_BENCH_SIMD, if it is set: for programs that scripts start. A wrong name ends
- * the program. */
+/* Limit the level to the environment's SSTORE_BENCH_SIMD, if it is set: for programs that scripts start. A wrong name
+ * ends the program. */
 void bench_simd_from_environment(void);
 
 /* The level that is used, or "that of the shared library". */

@@ -58,7 +58,7 @@ typedef struct ss_kernels {
      * ascending. Returns their number. hits[] has room for `count`. */
     uint32_t (*near_values)(const uint64_t *values, uint32_t count, uint64_t query, uint32_t distance, uint32_t *hits);
 
-    /* The same for rows of `words` words, one after the other. */
+    /* Write the indices of near rows in this way. Rows have `words` words and are one after the other. */
     uint32_t (*near_rows)(const uint64_t *rows, uint32_t count, uint32_t words, const uint64_t *query,
                           uint32_t distance, uint32_t *hits);
 } ss_kernels;

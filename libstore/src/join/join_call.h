@@ -107,7 +107,7 @@ typedef struct ss_ordered_lookup {
 sstore_status ss_ordered_lookup_open(ss_ordered_lookup *lookup, const sstore *store, sstore_error *error);
 /* Go to the first record with at least this fingerprint, forward or back. IO, DAMAGED. */
 sstore_status ss_ordered_lookup_begin(ss_ordered_lookup *lookup, uint64_t fingerprint, sstore_error *error);
-/* The same, but only forward. */
+/* Go forward to the first record with at least this fingerprint; not back. IO, DAMAGED. */
 sstore_status ss_ordered_lookup_to(ss_ordered_lookup *lookup, uint64_t fingerprint, sstore_error *error);
 /* Go to the next record. */
 sstore_status ss_ordered_lookup_step(ss_ordered_lookup *lookup, sstore_error *error);

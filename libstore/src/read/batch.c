@@ -160,7 +160,7 @@ static sstore_status find_matches(sstore_match_iterator *self, query_range range
     return status;
 }
 
-/* The same in a store with word indexes. */
+/* Find the matches of a range of queries in a store with word indexes. */
 static sstore_status find_row_matches(sstore_match_iterator *self, query_range range, sstore_error *error)
 {
     const ss_batch *batch = &self->batch;

@@ -21,7 +21,7 @@ static inline int ss_compare_matches(const void *left, const void *right)
     return ss_compare_u64(a->id, b->id);
 }
 
-/* The same for matches of several words, for qsort_r(): `context` points to their number, a uint32_t. */
+/* Compare matches of several words in this order, for qsort_r(): `context` points to their number, a uint32_t. */
 static inline int ss_compare_row_matches(const void *left, const void *right, void *context)
 {
     const sstore_match *a = left, *b = right;

@@ -48,7 +48,7 @@ static sstore_status check_part(const reindexing *self, uint32_t number, uint32_
     return status;
 }
 
-/* The same for all parts of a segment: it is usable if all are. Each is checked. */
+/* Check all parts of a segment. It is usable if all are; each is checked. */
 static sstore_status check_segment(const reindexing *self, uint32_t number, bool *is_usable_out, sstore_error *error)
 {
     const uint32_t index_count = ss_word_index_count(&self->manifest.segments[number]);
