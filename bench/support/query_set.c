@@ -13,7 +13,7 @@
 #include "support/reader.h"
 #include "support/splitmix.h"
 
-#define READ_AT_ONCE 4096u /* records */
+#define READ_BATCH 4096u /* records */
 
 /* Have every stride-th fingerprint of the store, up to set->count of them; returns how many there were. */
 static size_t take_samples(bench_query_set *set, const sstore *store)
@@ -24,10 +24,10 @@ static size_t take_samples(bench_query_set *set, const sstore *store)
     size_t taken = 0, count, words = set->words;
     uint64_t stride = set->facts->record_count / set->count, until_next = 0;
     stride += stride == 0;
-    columns.fingerprint = bench_alloc(READ_AT_ONCE * words, sizeof *columns.fingerprint);
+    columns.fingerprint = bench_alloc(READ_BATCH * words, sizeof *columns.fingerprint);
     bench_must(sstore_record_iterator_create(store, &iterator, &error), &error);
     do {
-        bench_must(sstore_record_iterator_next(iterator, &columns, READ_AT_ONCE, &count, &error), &error);
+        bench_must(sstore_record_iterator_next(iterator, &columns, READ_BATCH, &count, &error), &error);
         for (; until_next < count && taken < set->count; until_next += stride)
             memcpy(set->hits + words * taken++, columns.fingerprint + words * until_next, words * sizeof(uint64_t));
         until_next -= count;

@@ -137,7 +137,7 @@ static sstore_status check_row(const id_table_reader *self, uint64_t i, sstore_e
     return ascends ? SSTORE_OK : fail(self, error, SSTORE_ERROR_DAMAGED, place, "the ids do not ascend");
 }
 
-#define ROWS_AT_ONCE 4096u
+#define ROW_BATCH 4096u
 
 /* Read `count` rows, from row `begin` on, and keep their bytes. */
 static sstore_status read_rows(id_table_reader *self, uint64_t begin, size_t count, uint8_t *bytes, sstore_error *error)
@@ -160,7 +160,7 @@ static sstore_status read_index(id_table_reader *self, sstore_error *error)
     size_t capacity = 0, row_capacity = 0, read = 0;
     sstore_status status = SSTORE_OK;
     do {
-        const size_t more = count - read < ROWS_AT_ONCE ? (size_t)(count - read) : ROWS_AT_ONCE;
+        const size_t more = count - read < ROW_BATCH ? (size_t)(count - read) : ROW_BATCH;
         if (!grow(&bytes, &capacity, (read + more) * ID_TABLE_ROW_BYTES + 1, 1) ||
             !grow(&self->rows, &row_capacity, read + more + 1, sizeof *self->rows))
             status = no_memory(self, error);

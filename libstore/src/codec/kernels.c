@@ -166,7 +166,7 @@ ALWAYS_INLINE uint32_t near_values(const uint64_t *values, uint32_t count, uint6
     return list_near_values(values, begin, count, query, distance, hits, found, count_ones);
 }
 
-#define WORDS_TOGETHER 4u /* of a row, that are counted before the next test: more tests would be mispredicted */
+#define WORD_BATCH 4u /* of a row, that are counted before the next test: more tests would be mispredicted */
 
 /* List the near ones of the rows `begin` to `end` - 1. */
 ALWAYS_INLINE uint32_t list_near_rows(const uint64_t *rows, uint32_t begin, uint32_t end, uint32_t words,
@@ -177,7 +177,7 @@ ALWAYS_INLINE uint32_t list_near_rows(const uint64_t *rows, uint32_t begin, uint
         const uint64_t *row = rows + (size_t)i * words;
         uint32_t ones = 0;
         for (uint32_t word = 0; word < words && ones <= distance;)
-            for (const uint32_t last = ss_min_u32(word + WORDS_TOGETHER, words); word < last; word++)
+            for (const uint32_t last = ss_min_u32(word + WORD_BATCH, words); word < last; word++)
                 ones += count_ones(row[word] ^ query[word]);
         hits[found] = i;
         found += ones <= distance;
@@ -185,14 +185,14 @@ ALWAYS_INLINE uint32_t list_near_rows(const uint64_t *rows, uint32_t begin, uint
     return found;
 }
 
-#define ROWS_TOGETHER 8u
+#define ROW_BATCH 8u
 
-/* Whether any of ROWS_TOGETHER rows is near in the `counted` words at `rows`, of `words` in a row. */
+/* Whether any of ROW_BATCH rows is near in the `counted` words at `rows`, of `words` in a row. */
 ALWAYS_INLINE bool is_any_row_near(const uint64_t *rows, uint32_t words, const uint64_t *query, uint32_t counted,
                                    uint32_t distance, count_ones_fn count_ones)
 {
     uint32_t any = 0; /* the highest bit is set if a number of ones is not above the distance */
-    for (uint32_t i = 0; i < ROWS_TOGETHER; i++, rows += words) {
+    for (uint32_t i = 0; i < ROW_BATCH; i++, rows += words) {
         uint32_t ones = 0;
         for (uint32_t word = 0; word < counted; word++)
             ones += count_ones(rows[word] ^ query[word]);
@@ -206,10 +206,10 @@ ALWAYS_INLINE uint32_t filter_rows(const uint64_t *rows, uint32_t count, uint32_
                                    uint32_t counted, uint32_t distance, uint32_t *hits, count_ones_fn count_ones)
 {
     uint32_t found = 0, begin = 0;
-    for (; begin + ROWS_TOGETHER <= count; begin += ROWS_TOGETHER)
+    for (; begin + ROW_BATCH <= count; begin += ROW_BATCH)
         if (SS_UNLIKELY(is_any_row_near(rows + (size_t)begin * words + words - counted, words, query + words - counted,
                                         counted, distance, count_ones)))
-            found = list_near_rows(rows, begin, begin + ROWS_TOGETHER, words, query, distance, hits, found, count_ones);
+            found = list_near_rows(rows, begin, begin + ROW_BATCH, words, query, distance, hits, found, count_ones);
     return list_near_rows(rows, begin, count, words, query, distance, hits, found, count_ones);
 }
 

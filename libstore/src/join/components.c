@@ -111,7 +111,7 @@ static void flatten(node_forest *forest)
 
 /* ===== components ===== */
 
-#define ADDED_AT_ONCE 1024u
+#define ADD_BATCH 1024u
 #define WORKERS_DIVISOR 8u  /* pieces of the workers take 1/8 of memory */
 #define POSTED_DIVISOR 8u   /* what is posted between ranges takes 1/8 of the memory of a forest */
 #define FILTERED_DIVISOR 2u /* the filter has half as many nodes as a range */
@@ -220,11 +220,11 @@ void ss_components_free(ss_components *components)
 sstore_status ss_components_add(ss_components *components, uint32_t writer, const ss_fingerprint_pair *edges,
                                 size_t count, sstore_error *error)
 {
-    sstore_record items[ADDED_AT_ONCE];
+    sstore_record items[ADD_BATCH];
     sstore_status status = SSTORE_OK;
     for (size_t done = 0; status == SSTORE_OK && done < count;) {
         size_t added = 0;
-        for (; added < ADDED_AT_ONCE && done < count; done++) { /* in both directions */
+        for (; added < ADD_BATCH && done < count; done++) { /* in both directions */
             items[added++] = (sstore_record){edges[done].first, edges[done].second};
             items[added++] = (sstore_record){edges[done].second, edges[done].first};
         }

@@ -7,7 +7,7 @@
 #include "sstore_join.h"
 
 #define MIN_MEMORY_BYTES ((uint64_t)8 << 20)
-#define EDGES_AT_ONCE 1024u
+#define EDGE_BATCH 1024u
 
 struct sstore_components {
     ss_dir tmp_dir;
@@ -50,14 +50,14 @@ sstore_status sstore_components_create(const sstore_components_options *options,
 sstore_status sstore_components_add(sstore_components *components, const uint64_t *nodes, const uint64_t *other_nodes,
                                     size_t count, sstore_error *error)
 {
-    ss_fingerprint_pair edges[EDGES_AT_ONCE];
+    ss_fingerprint_pair edges[EDGE_BATCH];
     if (components == NULL || (count > 0 && (nodes == NULL || other_nodes == NULL)))
         return ss_fail_argument(error, "sstore_components_add: components and the nodes must not be NULL");
     if (components->is_finished || components->status != SSTORE_OK)
         return ss_fail_argument(error, "sstore_components_add: the components have been found already, or an earlier "
                                        "call failed");
-    for (size_t begin = 0; components->status == SSTORE_OK && begin < count; begin += EDGES_AT_ONCE) {
-        const size_t size = count - begin < EDGES_AT_ONCE ? count - begin : EDGES_AT_ONCE;
+    for (size_t begin = 0; components->status == SSTORE_OK && begin < count; begin += EDGE_BATCH) {
+        const size_t size = count - begin < EDGE_BATCH ? count - begin : EDGE_BATCH;
         for (size_t i = 0; i < size; i++)
             edges[i] = (ss_fingerprint_pair){nodes[begin + i], other_nodes[begin + i]};
         components->status = ss_components_add(components->components, 0, edges, size, error);

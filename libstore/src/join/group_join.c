@@ -4,7 +4,7 @@
 
 #define SAMPLE 128u        /* values that tell how evenly a bit divides a group */
 #define TESTS_A_SORT 130.0 /* tests that take as long as partitioning one value, by measurement */
-#define KEYS_AT_ONCE 512u
+#define KEY_BATCH 512u
 #define MAX_FRACTION 0.75      /* of all tests, the maximum cost of dividing */
 #define MIN_KNOWN 64u          /* values from which on it pays to check whether they are connected */
 #define MAX_APART 64u          /* values that are connected one by one with many connected ones */
@@ -334,10 +334,10 @@ static void sort_by_part(ss_group_join *join, value_set set, uint64_t part)
 {
     const uint32_t bits = ss_popcount(part);
     uint32_t *ends = join->ends;
-    uint16_t keys[KEYS_AT_ONCE];
+    uint16_t keys[KEY_BATCH];
     memset(ends, 0, sizeof *ends << bits);
-    for (size_t begin = 0; begin < set.count; begin += KEYS_AT_ONCE) {
-        const size_t size = (size_t)ss_min_u64(set.count - begin, KEYS_AT_ONCE);
+    for (size_t begin = 0; begin < set.count; begin += KEY_BATCH) {
+        const size_t size = (size_t)ss_min_u64(set.count - begin, KEY_BATCH);
         join->join_kernels->gather_bits(set.values + begin, size, part, keys);
         for (size_t i = 0; i < size; i++)
             ends[keys[i]]++;
@@ -347,8 +347,8 @@ static void sort_by_part(ss_group_join *join, value_set set, uint64_t part)
         end += ends[i];
         ends[i] = begin;
     }
-    for (size_t begin = 0; begin < set.count; begin += KEYS_AT_ONCE) {
-        const size_t size = (size_t)ss_min_u64(set.count - begin, KEYS_AT_ONCE);
+    for (size_t begin = 0; begin < set.count; begin += KEY_BATCH) {
+        const size_t size = (size_t)ss_min_u64(set.count - begin, KEY_BATCH);
         join->join_kernels->gather_bits(set.values + begin, size, part, keys);
         for (size_t i = 0; i < size; i++)
             join->scratch[ends[keys[i]]++] = set.values[begin + i];

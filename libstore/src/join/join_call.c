@@ -87,7 +87,7 @@ sstore_status ss_join_call_find(ss_join_call *call, ss_join_kind kind, double en
 
 #define MAX_PARTS 256u
 #define MIN_PART_BLOCKS 64u /* of the largest segment */
-#define READ_TOGETHER 1024u
+#define READ_BATCH 1024u
 
 /* Read blocks of the only segment. */
 static sstore_status read_blocks(const ss_store_fingerprints *self, uint32_t part, ss_values_fn on_values, void *sink,
@@ -116,7 +116,7 @@ static sstore_status read_merged(const ss_store_fingerprints *self, uint32_t par
     const bool is_last = part + 1 == self->source.part_count;
     ss_merge_iterator records;
     sstore_record record;
-    uint64_t values[READ_TOGETHER], last = 0;
+    uint64_t values[READ_BATCH], last = 0;
     size_t count = 0;
     bool more = true, any = false;
     ss_merge_iterator_init(&records, store->manifest.words, store->manifest.has_ids && store->removal_end > 0);
@@ -131,7 +131,7 @@ static sstore_status read_merged(const ss_store_fingerprints *self, uint32_t par
             continue;
         any = true;
         values[count++] = last = record.fingerprint;
-        if (count == READ_TOGETHER) {
+        if (count == READ_BATCH) {
             status = on_values(sink, values, count, error);
             count = 0;
         }

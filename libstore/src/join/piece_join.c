@@ -6,7 +6,7 @@
 #include "base/memory.h"
 
 #define FILTERED_GROUP 512u /* values from which on edges are filtered */
-#define LOOKED_UP_AT_ONCE 128u
+#define LOOKUP_BATCH 128u
 #define CENTRE_SAMPLE 128u /* values to find the bits that most values have */
 #define MIN_PART_BITS 2u   /* that make it worth dividing a group by a part */
 
@@ -57,7 +57,7 @@ static sstore_status deliver(void *context, const ss_fingerprint_pair *pairs, si
 
 static void look_up_roots(const ss_join_worker *worker, const uint64_t *values, size_t count, uint32_t *roots)
 {
-    uint64_t nodes[LOOKED_UP_AT_ONCE];
+    uint64_t nodes[LOOKUP_BATCH];
     for (size_t i = 0; i < count; i++)
         nodes[i] = ss_unpermute(&worker->block->permutation, values[i]);
     ss_edge_filter_roots(worker->edges, nodes, count, roots);
@@ -83,10 +83,10 @@ static uint32_t majority(const uint32_t *roots, size_t count)
 static size_t find_apart(void *context, const uint64_t *values, size_t count, uint32_t *apart, size_t max)
 {
     const ss_join_worker *worker = context;
-    uint32_t roots[LOOKED_UP_AT_ONCE], main_root = SS_EDGE_FILTER_UNKNOWN;
+    uint32_t roots[LOOKUP_BATCH], main_root = SS_EDGE_FILTER_UNKNOWN;
     size_t found = 0;
-    for (size_t done = 0; done < count && found <= max; done += LOOKED_UP_AT_ONCE) {
-        const size_t size = (size_t)ss_min_u64(count - done, LOOKED_UP_AT_ONCE);
+    for (size_t done = 0; done < count && found <= max; done += LOOKUP_BATCH) {
+        const size_t size = (size_t)ss_min_u64(count - done, LOOKUP_BATCH);
         look_up_roots(worker, values + done, size, roots);
         if (done == 0)
             main_root = majority(roots, size);
@@ -442,12 +442,12 @@ static uint64_t choose_centre(const uint64_t *values, size_t count)
 /* Leave out values that are known to be connected with the centre. Returns how many are left, in the same order. */
 static size_t leave_out_known(const ss_join_worker *worker, uint64_t centre, uint64_t *values, size_t count)
 {
-    uint32_t roots[LOOKED_UP_AT_ONCE], main_root;
+    uint32_t roots[LOOKUP_BATCH], main_root;
     size_t left = 0;
     if (!worker->team->shares_edges)
         return count;
     for (size_t done = 0; done < count;) {
-        const size_t size = (size_t)ss_min_u64(count - done, LOOKED_UP_AT_ONCE);
+        const size_t size = (size_t)ss_min_u64(count - done, LOOKUP_BATCH);
         look_up_roots(worker, &centre, 1, &main_root);
         look_up_roots(worker, values + done, size, roots);
         for (size_t i = 0; i < size; i++, done++) {

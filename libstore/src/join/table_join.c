@@ -6,16 +6,16 @@
 
 /* From here on k + 1 blocks would save next to nothing: 15 blocks of 4.3 bits, a quarter of all tests. */
 #define ONE_GROUP_DISTANCE 14u
-#define ADDED_AT_ONCE 1024u
-#define WORKERS_DIVISOR 4u            /* of memory, that workers take: 1/4 */
-#define SPARE_PLACES 2u               /* in a filter of edges, as many more as make it faster */
-#define EDGES_DIVISOR 3u              /* of memory, that filters of edges take: 1/3 */
-#define MIN_PIECE ((uint64_t)512)     /* items */
-#define USEFUL_PIECE ((uint64_t)2048) /* items; rather than work on smaller pieces, a thread is left out */
-#define MAX_ALONE ((uint64_t)1 << 17) /* items of a group that one thread may join, however few there are in all */
-#define MAX_TOGETHER ((uint64_t)UINT32_MAX) /* items of a group, whose indexes have 32 bits */
-#define PERMUTING_FRACTION 0.35             /* of a block's time */
-#define MAX_LEVELS 3u /* of large groups, each within a larger one; then they are joined in chunks */
+#define ADD_BATCH 1024u
+#define WORKERS_DIVISOR 4u               /* of memory, that workers take: 1/4 */
+#define SPARE_PLACES 2u                  /* in a filter of edges, as many more as make it faster */
+#define EDGES_DIVISOR 3u                 /* of memory, that filters of edges take: 1/3 */
+#define MIN_PIECE ((uint64_t)512)        /* items */
+#define USEFUL_PIECE ((uint64_t)2048)    /* items; rather than work on smaller pieces, a thread is left out */
+#define MAX_ALONE ((uint64_t)1 << 17)    /* items of a group that one thread may join, however few there are in all */
+#define GROUP_MAX ((uint64_t)UINT32_MAX) /* items of a group, whose indexes have 32 bits */
+#define PERMUTING_FRACTION 0.35          /* of a block's time */
+#define MAX_LEVELS 3u                    /* of large groups, each within a larger one; then they are joined in chunks */
 
 /* A join at work. */
 typedef struct join_run {
@@ -54,7 +54,7 @@ static sstore_status open_run(join_run *self, ss_join_kind kind, sstore_error *e
     const uint64_t room = memory / WORKERS_DIVISOR / ss_join_team_item_bytes(threads, item_bytes);
     const uint64_t piece = ss_max_u64(ss_min_u64(room, count), MIN_PIECE);
     /* If all items are in one group, it is divided, so that all threads have work. */
-    const uint64_t alone = ss_min_u64(ss_max_u64(count / (4 * threads), MAX_ALONE), MAX_TOGETHER);
+    const uint64_t alone = ss_min_u64(ss_max_u64(count / (4 * threads), MAX_ALONE), GROUP_MAX);
     const uint64_t group = ss_max_u64(ss_min_u64(piece * SS_GROUP_PIECES, alone), 2 * MIN_PIECE);
     const uint64_t max_edges = memory / EDGES_DIVISOR / ss_edge_filter_bytes(1);
     const bool shares_edges = count <= max_edges;
@@ -92,12 +92,12 @@ static sstore_status permute_values(void *sink, const uint64_t *values, size_t c
 {
     const permute_run *self = sink;
     const join_level *level = self->level;
-    uint64_t permuted[ADDED_AT_ONCE], sides[ADDED_AT_ONCE];
+    uint64_t permuted[ADD_BATCH], sides[ADD_BATCH];
     sstore_status status = SSTORE_OK;
-    for (size_t i = 0; i < ADDED_AT_ONCE && i < count; i++)
+    for (size_t i = 0; i < ADD_BATCH && i < count; i++)
         sides[i] = self->side;
     for (size_t done = 0; status == SSTORE_OK && done < count;) {
-        const size_t end = count - done < ADDED_AT_ONCE ? count : done + ADDED_AT_ONCE;
+        const size_t end = count - done < ADD_BATCH ? count : done + ADD_BATCH;
         size_t size = 0;
         for (; done < end; done++) {
             permuted[size] = ss_permute(self->permutation, values[done]);

@@ -41,10 +41,10 @@
 #define BUCKET_MEAN 64.0 /* how many it has, unless the prefix is too short */
 
 /* Estimated nanoseconds of work that is counted while it is done. */
-#define BUCKETS_WORK 12u                  /* find the groups of a bucket, or of several, in a block */
-#define GROUP_WORK 4u                     /* test a group, */
-#define DECODED_WORK 60u                  /* and decode it and test it in full */
-#define WORK_TOGETHER (UINT64_C(1) << 16) /* so many are counted at once */
+#define BUCKETS_WORK 12u               /* find the groups of a bucket, or of several, in a block */
+#define GROUP_WORK 4u                  /* test a group, */
+#define DECODED_WORK 60u               /* and decode it and test it in full */
+#define WORK_BATCH (UINT64_C(1) << 16) /* so many are counted at once */
 
 /* A piece of a table: the fingerprints that begin with the leading `bits` bits of `first`. */
 typedef struct slice {
@@ -298,7 +298,7 @@ static sstore_status test_query(slice_worker *self, const sstore_record *query, 
     sstore_status status = self->end_block == self->begin_block ? get_blocks(self) : SSTORE_OK;
     if (status == SSTORE_OK)
         status = test_near(self, query, bucket, self->index_bits, flips);
-    if (status != SSTORE_OK || self->work < WORK_TOGETHER)
+    if (status != SSTORE_OK || self->work < WORK_BATCH)
         return status;
     const uint64_t work = self->work;
     self->work = 0;

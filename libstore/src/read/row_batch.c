@@ -12,14 +12,14 @@
 #include "read/batch.h"
 #include "sort/radix.h"
 
-#define WAITING_HITS 8192u     /* of a word index and a thread, until their ranks are looked up */
-#define CANDIDATES 1024u       /* that a thread confirms at once */
-#define PREFETCHED 8u          /* candidates ahead */
-#define TASK_BLOCKS 16u        /* of table 0, in a full scan */
-#define TASK_HITS 256u         /* whose records are looked up */
-#define TASK_QUERIES 256u      /* that are looked up as a whole */
-#define SLICE 256u             /* fingerprints that are tested at once, */
-#define QUERIES_TOGETHER 4096u /* against so many queries, before the next ones: so they stay in a cache */
+#define WAITING_HITS 8192u /* of a word index and a thread, until their ranks are looked up */
+#define CANDIDATES 1024u   /* that a thread confirms at once */
+#define PREFETCHED 8u      /* candidates ahead */
+#define TASK_BLOCKS 16u    /* of table 0, in a full scan */
+#define TASK_HITS 256u     /* whose records are looked up */
+#define TASK_QUERIES 256u  /* that are looked up as a whole */
+#define SLICE 256u         /* fingerprints that are tested at once, */
+#define QUERY_BATCH 4096u  /* against so many queries, before the next ones: so they stay in a cache */
 #define FIRST_CAPACITY 256u
 
 /* About the nanoseconds to test a fingerprint against one query, and for each of its words; and to find and confirm a
@@ -395,9 +395,8 @@ static sstore_status test_block(run *self, uint32_t index, const uint64_t *rows,
         row_slice slice = {.rows = rows + (size_t)first * self->words,
                            .count = ss_min_u32(count - first, SLICE),
                            .rank = rank + first};
-        for (uint32_t begin = 0; status == SSTORE_OK && begin < batch->count; begin += QUERIES_TOGETHER) {
-            status = test_slice(self, index, &slice, begin, ss_min_u32(begin + QUERIES_TOGETHER, batch->count), slot,
-                                error);
+        for (uint32_t begin = 0; status == SSTORE_OK && begin < batch->count; begin += QUERY_BATCH) {
+            status = test_slice(self, index, &slice, begin, ss_min_u32(begin + QUERY_BATCH, batch->count), slot, error);
             if (status == SSTORE_OK)
                 status = ss_progress_add(batch->progress, index, 0);
         }

@@ -14,7 +14,7 @@
 
 #define KEY_BYTES 21u /* of a key of one word, including sorting and look-up */
 #define KEYS_A_BUCKET 4u
-#define FOUND_TOGETHER 1024u
+#define FIND_BATCH 1024u
 
 typedef struct key_set {
     uint32_t words; /* of a key */
@@ -29,8 +29,8 @@ struct sstore_remover {
     uint64_t found_total;       /* of all */
     sstore_absent_fn on_absent; /* or NULL */
     void *absent_context;
-    uint64_t *found_fingerprints; /* of FOUND_TOGETHER records */
-    uint64_t found_ids[FOUND_TOGETHER];
+    uint64_t *found_fingerprints; /* of FIND_BATCH records */
+    uint64_t found_ids[FIND_BATCH];
 };
 
 static sstore_status give_found(sstore_remover *remover, sstore_error *error)
@@ -48,7 +48,7 @@ static sstore_status add_found(sstore_remover *remover, const uint64_t *fingerpr
     ss_words_copy(remover->found_fingerprints + (size_t)remover->found_count * words, fingerprint, words);
     remover->found_ids[remover->found_count++] = id;
     remover->found_total++;
-    return remover->found_count == FOUND_TOGETHER ? give_found(remover, error) : SSTORE_OK;
+    return remover->found_count == FIND_BATCH ? give_found(remover, error) : SSTORE_OK;
 }
 
 /* ----- records of fingerprints, in a store with ids ----- */
@@ -254,10 +254,10 @@ sstore_status sstore_remover_create(const char *path, const sstore_write_options
     remover->fingerprints.capacity = (size_t)ss_min_u64(key_bytes / (KEY_BYTES * words), UINT32_MAX);
     remover->ids.words = 1;
     remover->ids.capacity = (size_t)ss_min_u64(key_bytes / KEY_BYTES, UINT32_MAX);
-    remover->found_fingerprints = ss_alloc(FOUND_TOGETHER, words * sizeof *remover->found_fingerprints);
+    remover->found_fingerprints = ss_alloc(FIND_BATCH, words * sizeof *remover->found_fingerprints);
     if (remover->found_fingerprints == NULL) {
         sstore_remover_abort(remover);
-        return ss_fail_memory(error, FOUND_TOGETHER * words * sizeof *remover->found_fingerprints);
+        return ss_fail_memory(error, FIND_BATCH * words * sizeof *remover->found_fingerprints);
     }
     remover->on_absent = taken.on_absent;
     remover->absent_context = taken.absent_context;
