@@ -76,7 +76,7 @@ SSTORE_API sstore_status sstore_join(const sstore *left, const sstore *right, co
 
 typedef struct sstore_pair_iterator sstore_pair_iterator;
 
-/* The same, as an iterator: over the pairs of sstore_join(), or, if `right` is NULL, over those of sstore_pairs(). This
+/* Make an iterator over the pairs of sstore_join(), or, if `right` is NULL, over those of sstore_pairs(). This
  * call finds all pairs; with several words, sstore_pair_iterator_next() finds them. Free the iterator with
  * sstore_pair_iterator_free() before the stores are closed.
  * Errors: as sstore_join(). */
@@ -145,8 +145,8 @@ SSTORE_API sstore_status sstore_clusters(const sstore *store, const sstore_clust
 
 typedef struct sstore_cluster_iterator sstore_cluster_iterator;
 
-/* The same, as an iterator. This call finds all clusters. Free the iterator with sstore_cluster_iterator_free() before
- * the store is closed. Errors: as sstore_clusters(). */
+/* Make an iterator over the records of sstore_clusters(). This call finds all clusters. Free the iterator with
+ * sstore_cluster_iterator_free() before the store is closed. Errors: as sstore_clusters(). */
 SSTORE_API sstore_status sstore_cluster_iterator_create(const sstore *store, const sstore_cluster_options *options,
                                                         sstore_cluster_iterator **iterator_out, sstore_error *error);
 

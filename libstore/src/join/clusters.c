@@ -16,14 +16,14 @@
 #define ROOTS_FRACTION 0.75
 #define IDENTIFIED_FRACTION 0.85
 
-#define ADDED_TOGETHER 256u
+#define ADD_BATCH 256u
 
 /* Collects members of fingerprints of several words, and adds them to a sorter together. */
 typedef struct row_members {
     ss_sorter *sorter;
     uint32_t item_words;
     size_t count;
-    uint64_t items[ADDED_TOGETHER * SS_MAX_ITEM_WORDS];
+    uint64_t items[ADD_BATCH * SS_MAX_ITEM_WORDS];
 } row_members;
 
 struct sstore_cluster_iterator {
@@ -113,7 +113,7 @@ static sstore_status add_member(row_members *members, uint64_t root, uint64_t id
     item[0] = root;
     item[1] = id;
     ss_words_copy(item + 2, fingerprint, members->item_words - 2);
-    return members->count == ADDED_TOGETHER ? flush_members(members, error) : SSTORE_OK;
+    return members->count == ADD_BATCH ? flush_members(members, error) : SSTORE_OK;
 }
 
 /* As add_fingerprint(). `number` is that of the current fingerprint. */

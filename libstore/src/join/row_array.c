@@ -6,7 +6,7 @@
 #include "codec/rows.h"
 #include "join/row_iterator.h"
 
-#define READ_AT_ONCE ((size_t)4096)
+#define READ_BATCH ((size_t)4096)
 
 /* Fingerprints on their way from the store to the array. */
 typedef struct filler {
@@ -51,7 +51,7 @@ static sstore_status take_row(filler *self, ss_row_iterator *iterator, sstore_er
     sstore_status status = ss_row_iterator_next(iterator, row, error);
     while (status == SSTORE_OK && ss_row_iterator_at(iterator, row))
         status = ss_row_iterator_next(iterator, row, error);
-    return status == SSTORE_OK && self->count == READ_AT_ONCE ? take_rows(self, error) : status;
+    return status == SSTORE_OK && self->count == READ_BATCH ? take_rows(self, error) : status;
 }
 
 static sstore_status fill(ss_row_array *array, ss_join_call *call, uint64_t *buffer, sstore_error *error)
@@ -80,9 +80,9 @@ sstore_status ss_row_array_open(ss_row_array *array, ss_join_call *call, uint64_
             return ss_fail_memory(error, max_count * row_bytes);
         return fill(array, call, NULL, error);
     }
-    uint64_t *buffer = ss_realloc(NULL, READ_AT_ONCE, row_bytes);
+    uint64_t *buffer = ss_realloc(NULL, READ_BATCH, row_bytes);
     if (buffer == NULL)
-        return ss_fail_memory(error, READ_AT_ONCE * row_bytes);
+        return ss_fail_memory(error, READ_BATCH * row_bytes);
     sstore_status status = ss_file_create_unnamed(&call->tmp_dir, &array->file, error);
     if (status == SSTORE_OK)
         status = fill(array, call, buffer, error);

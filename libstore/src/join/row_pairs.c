@@ -8,7 +8,7 @@
 
 #define MATCH_BYTES 256u     /* of a match until it is returned, */
 #define MATCH_WORD_BYTES 32u /* and for each word of its fingerprint */
-#define RECORDS_TOGETHER 1024u
+#define RECORD_BATCH 1024u
 
 /* Left records that wait: of `count` fingerprints, those of number i have the ids ids[begins[i]] to
  * ids[begins[i + 1] - 1]. */
@@ -114,7 +114,7 @@ static sstore_status skip_ids(left_records *self, ss_progress *progress, sstore_
     sstore_status status = SSTORE_OK;
     while (status == SSTORE_OK && ss_row_iterator_at(&self->iterator, self->fingerprints)) {
         status = ss_row_iterator_next(&self->iterator, self->fingerprints, error);
-        if (status == SSTORE_OK && ++self->skipped % RECORDS_TOGETHER == 0)
+        if (status == SSTORE_OK && ++self->skipped % RECORD_BATCH == 0)
             status = ss_progress_add(progress, 0, 0);
     }
     return status;
@@ -171,7 +171,7 @@ static sstore_status reread_next(reread_records *self, ss_progress *progress, ss
                                  sstore_error *error)
 {
     const sstore_status status = ss_merge_iterator_next(&self->records, record, more_out, error);
-    return status == SSTORE_OK && ++self->done % RECORDS_TOGETHER == 0 ? ss_progress_add(progress, 0, 0) : status;
+    return status == SSTORE_OK && ++self->done % RECORD_BATCH == 0 ? ss_progress_add(progress, 0, 0) : status;
 }
 
 /* ----- rounds ----- */
