@@ -373,3 +373,26 @@ sstore_status ss_piece_room_load(ss_piece_room *room, ss_sorter *sorter, size_t 
 {
     return ss_sorter_load(sorter, number, room->items, room->scratch, &room->count, error);
 }
+
+/* ----- sorted pieces ----- */
+
+static sstore_status load_piece(void *context, size_t number, void *items, void *scratch, size_t *count_out,
+                                sstore_error *error)
+{
+    return ss_sorter_load(context, number, items, scratch, count_out, error);
+}
+
+static void free_sorter(void *context)
+{
+    ss_sorter_free(context);
+}
+
+ss_sorted_pieces ss_pieces_of_sorter(ss_sorter *sorter, size_t max_items)
+{
+    return (ss_sorted_pieces){.context = sorter,
+                              .piece_count = ss_sorter_piece_count(sorter),
+                              .item_count = ss_sorter_count(sorter),
+                              .max_items = max_items,
+                              .load = load_piece,
+                              .release = free_sorter};
+}

@@ -90,4 +90,36 @@ sstore_status ss_piece_room_load(ss_piece_room *room, ss_sorter *sorter, size_t 
 /* The bytes spilled so far. */
 uint64_t ss_sorter_spilled_bytes(const ss_sorter *sorter);
 
+/* ===== sorted pieces ===== */
+
+/* Sorted items in pieces that can be loaded repeatedly, by several threads at once: those of a sorter, or of another
+ * source. */
+typedef struct ss_sorted_pieces {
+    void *context;
+    size_t piece_count;
+    uint64_t item_count;  /* of all pieces, with repeats if there are any: for progress */
+    size_t max_items;     /* in a piece */
+    size_t progress_each; /* how many of item_count a piece counts for, if not its own items; else 0 */
+    /* Load a piece into `items`: ascending, distinct, all above those of the piece before. `scratch` has the same
+     * size. */
+    sstore_status (*load)(void *context, size_t piece, void *items, void *scratch, size_t *count_out,
+                          sstore_error *error);
+    void (*release)(void *context); /* frees the pieces' memory when they are no longer needed; may be NULL */
+} ss_sorted_pieces;
+
+/* The capacity of pieces if there are `count` items in all. */
+static inline size_t ss_piece_capacity(size_t max, uint64_t count)
+{
+    return (size_t)ss_min_u64(max, ss_max_u64(count, 1));
+}
+
+/* The pieces of a finished sorter, which is freed with them: at most `max_items` items in each. */
+ss_sorted_pieces ss_pieces_of_sorter(ss_sorter *sorter, size_t max_items);
+
+static inline void ss_pieces_release(const ss_sorted_pieces *pieces)
+{
+    if (pieces->release != NULL)
+        pieces->release(pieces->context);
+}
+
 #endif

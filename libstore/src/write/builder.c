@@ -11,7 +11,6 @@
 #include "base/words.h"
 #include "plan/planner.h"
 #include "store/cursor.h"
-#include "write/row_writer.h"
 
 #define ENFORCED_MEMORY_BYTES ((uint64_t)64 << 20) /* the smallest memory that a build does not exceed */
 #define ID_BATCH 1024u
@@ -253,8 +252,8 @@ sstore_status ss_builder_prepare(sstore_builder *builder, const sstore_write_opt
     const uint64_t all = options->memory_bytes;
     builder->reserved_bytes = reserved_bytes;
     builder->max_reserved_bytes = all >= ENFORCED_MEMORY_BYTES ? all / 2 : UINT64_MAX;
-    writer->memory = ss_row_writer_memory_divide(ss_remaining_memory(all, reserved_bytes), options->threads,
-                                                 writer->words, writer->has_ids, writer->block_bytes);
+    writer->memory = ss_build_memory_divide(ss_remaining_memory(all, reserved_bytes), options->threads, writer->words,
+                                            writer->has_ids, writer->block_bytes);
     uint64_t pool_bytes = writer->memory.sorter_bytes;
     if (writer->kind == SS_SEGMENT_REMOVES) /* the other part is for keys that stand for records */
         pool_bytes /= 2;
@@ -594,7 +593,7 @@ static sstore_status write_and_publish(sstore_builder *builder, const ss_sorted_
 {
     const uint32_t place = builder->extends ? builder->transaction->manifest.segment_count : 0;
     ss_manifest_segment segment;
-    sstore_status status = ss_row_writer_write(&builder->writer, records, &segment, error);
+    sstore_status status = ss_segment_write(&builder->writer, records, &segment, error);
     *changed_count_out = segment.record_count;
     if (status == SSTORE_OK && (segment.record_count > 0 || !builder->extends))
         status = ss_builder_publish(builder, place, place, &segment, 1, error);
@@ -622,11 +621,6 @@ static void note_change(sstore_builder *builder, uint64_t changed_count)
 
 /* ----- finishing ----- */
 
-static void free_sorter(void *sorter)
-{
-    ss_sorter_free(sorter);
-}
-
 /* Sort what was added. The sorter is freed with the pieces. */
 static sstore_status sort_records(sstore_builder *builder, ss_sorted_pieces *pieces_out, sstore_error *error)
 {
@@ -648,7 +642,6 @@ static sstore_status sort_records(sstore_builder *builder, ss_sorted_pieces *pie
     /* A piece may keep none of its records: those left out have also taken time. */
     if (builder->base.store != NULL && pieces_out->piece_count > 0)
         pieces_out->progress_each = (size_t)(pieces_out->item_count / pieces_out->piece_count);
-    pieces_out->release = free_sorter;
     builder->records = NULL;
     return SSTORE_OK;
 }

@@ -11,7 +11,6 @@
 #include "store/record_iterator.h"
 #include "store/store.h"
 #include "write/builder.h"
-#include "write/row_writer.h"
 
 /* ===== sorted pieces of the records of stores ===== */
 
@@ -410,7 +409,7 @@ static sstore_status make_segment(compaction *self, ss_segment_kind kind, sstore
     if (status == SSTORE_OK) {
         record_pieces pieces = {.records = &records, .shard_count = 1};
         const ss_sorted_pieces source = open_pieces(&pieces, builder, count_max(manifest, self->range, kind));
-        status = ss_row_writer_write(&writer, &source, segment, error);
+        status = ss_segment_write(&writer, &source, segment, error);
         ss_sequencer_destroy(&pieces.sequencer);
     }
     ss_merge_iterator_close(&records);
@@ -497,7 +496,7 @@ static sstore_status stage_records(const sstore_builder *builder, const ss_sorte
     writer.plan = &plan;
     const sstore_status status = writer.words > 1 ? SSTORE_OK
                                                   : ss_plan_parse(SS_REMOVAL_PLAN, writer.distance, &plan, error);
-    return status == SSTORE_OK ? ss_row_writer_write(&writer, records, segment_out, error) : status;
+    return status == SSTORE_OK ? ss_segment_write(&writer, records, segment_out, error) : status;
 }
 
 sstore_status ss_builder_merge(sstore_builder *builder, const ss_sorted_pieces *records, ss_segment_range range,

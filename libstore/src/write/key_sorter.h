@@ -1,0 +1,39 @@
+/*
+ * key_sorter.h - reads the fingerprints of table 0, and sorts what leads to them: for another table, the fingerprints
+ * with permuted bits; for the index of a word, that word of each with its rank.
+ */
+#ifndef SS_KEY_SORTER_H
+#define SS_KEY_SORTER_H
+
+#include "base/tasks.h"
+#include "sort/sorter.h"
+#include "store/record_iterator.h"
+
+typedef struct ss_key_sorter {
+    const ss_dir *dir;                  /* of the segment; all of these are borrowed */
+    const ss_manifest_segment *segment; /* whose table 0 is written */
+    const ss_dir *tmp_dir;              /* for spilled items */
+    ss_chunk_pool *pool;                /* for items in memory */
+    ss_progress *progress;
+    ss_sort_memory memory;
+    /* Set by ss_key_sorter_open(): */
+    ss_block_reader reader; /* of table 0 */
+    ss_code code;
+    ss_checked_blocks blocks;     /* of both */
+    ss_table_iterator *iterators; /* one a thread */
+    /* Of the current sort: */
+    uint32_t word;
+    ss_permutation permutation;
+    ss_sorter *sorter;
+} ss_key_sorter;
+
+/* Open table 0. The fields above are set. Close it also after a failure. IO, MEMORY, DAMAGED. */
+sstore_status ss_key_sorter_open(ss_key_sorter *keys, sstore_error *error);
+void ss_key_sorter_close(ss_key_sorter *keys);
+
+/* Sort the fingerprints for table `number`; or, if they have several words, (word, rank) for the index of word
+ * `number`. All are counted as progress. Release *pieces_out, but not after a failure. IO, MEMORY, DAMAGED, STOPPED. */
+sstore_status ss_key_sorter_run(ss_key_sorter *keys, uint32_t number, ss_sorted_pieces *pieces_out,
+                                sstore_error *error);
+
+#endif
