@@ -14,11 +14,11 @@ extern "C" {
 
 /* ===== Matchers ===== */
 
-/* A query and a fingerprint near it: the first word of each, and all of them. `id` is 0 if there are no ids. */
+/* A query and a fingerprint near it. `id` is 0 if there are no ids. */
 typedef struct sstore_stream_match {
-    uint64_t query, fingerprint, id;
+    const uint64_t *query, *fingerprint;
+    uint64_t id;
     uint32_t distance;
-    const uint64_t *query_words, *words;
 } sstore_stream_match;
 
 /* Called for each match. */
@@ -95,10 +95,9 @@ typedef struct sstore_collection_options {
 SSTORE_API sstore_status sstore_collection_create(const sstore_collection_options *options,
                                                   sstore_collection **collection_out, sstore_error *error);
 
-/* Add matches, in any order and with repeats. Distances are not read, since they follow from the fingerprints. With 64
- * bits, `query` and `fingerprint` are read; with more, all words instead. Errors: ARGUMENT (after
- * sstore_collection_report(), or with words that are NULL), MEMORY, IO. After the latter two only
- * sstore_collection_free() is allowed. */
+/* Add matches, in any order and with repeats. Distances are not read, since they follow from the fingerprints. Errors:
+ * ARGUMENT (after sstore_collection_report(), or a query or fingerprint that is NULL), MEMORY, IO. After the latter two
+ * only sstore_collection_free() is allowed. */
 SSTORE_API sstore_status sstore_collection_add(sstore_collection *collection, const sstore_stream_match *matches,
                                                size_t count, sstore_error *error);
 

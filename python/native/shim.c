@@ -192,13 +192,10 @@ int sspy_fill(sspy_kind kind, void *iterator, sspy_columns *columns, uint64_t ma
     return SSTORE_OK;
 }
 
-/* Put a fingerprint, whose first word is `first`, into the next row of column i. `words` is read if it has several. */
-static void put_fingerprint(const sspy_columns *columns, uint32_t i, uint64_t first, const uint64_t *words)
+/* Put a fingerprint into the next row of column i. */
+static void put_fingerprint(const sspy_columns *columns, uint32_t i, const uint64_t *fingerprint)
 {
-    if (columns->widths[i] == sizeof first)
-        *(uint64_t *)next_place(columns, i) = first;
-    else
-        memcpy(next_place(columns, i), words, columns->widths[i]);
+    memcpy(next_place(columns, i), fingerprint, columns->widths[i]);
 }
 
 static int keep_match(void *context, const sstore_stream_match *match)
@@ -206,8 +203,8 @@ static int keep_match(void *context, const sstore_stream_match *match)
     sspy_columns *columns = context;
     if (!grow(columns, 1))
         return 1;
-    put_fingerprint(columns, 0, match->query, match->query_words);
-    put_fingerprint(columns, 1, match->fingerprint, match->words);
+    put_fingerprint(columns, 0, match->query);
+    put_fingerprint(columns, 1, match->fingerprint);
     *(uint64_t *)next_place(columns, 2) = match->id;
     *(uint32_t *)next_place(columns, 3) = match->distance;
     columns->count++;
@@ -244,7 +241,7 @@ static int keep_answer(void *context, const sstore_dedup_answer *answer)
         if (target->is_out_of_memory)
             return 1;
         *(uint64_t *)next_place(columns, 0) = target->first_index + answer->index;
-        put_fingerprint(columns, 1, match->fingerprint, match->words);
+        put_fingerprint(columns, 1, match->words);
         *(uint64_t *)next_place(columns, 2) = match->id;
         *(uint32_t *)next_place(columns, 3) = match->distance;
         columns->count++;
@@ -344,11 +341,9 @@ int sspy_collection_add(sstore_collection *collection, const uint64_t *queries, 
         const size_t size = count - begin < ADDED_ROWS ? count - begin : ADDED_ROWS;
         for (size_t i = 0; i < size; i++) {
             const uint64_t *query = queries + (begin + i) * words, *fingerprint = fingerprints + (begin + i) * words;
-            batch[i] = (sstore_stream_match){.query = *query,
-                                             .fingerprint = *fingerprint,
-                                             .id = ids != NULL ? ids[begin + i] : 0,
-                                             .query_words = query,
-                                             .words = fingerprint};
+            batch[i] = (sstore_stream_match){.query = query,
+                                             .fingerprint = fingerprint,
+                                             .id = ids != NULL ? ids[begin + i] : 0};
         }
         const sstore_status status = sstore_collection_add(collection, batch, size, error);
         if (status != SSTORE_OK)

@@ -116,12 +116,13 @@ static void test_matcher_goes_on(void **state)
 static void check_collection(uint32_t words)
 {
     static sstore_stream_match given[1000];
-    static const uint64_t all_words[SSTORE_MAX_WORDS] = {1, 2, 3};
+    static uint64_t rows[1000][SSTORE_MAX_WORDS];
     sstore_error error = {.status = SSTORE_OK};
     rng random = rng_seeded(run_seed);
-    for (size_t i = 0; i < 1000; i++)
-        given[i] = (sstore_stream_match){
-            .query = i, .fingerprint = i, .id = rng_next(&random), .query_words = all_words, .words = all_words};
+    for (size_t i = 0; i < 1000; i++) {
+        rows[i][0] = i;
+        given[i] = (sstore_stream_match){.query = rows[i], .fingerprint = rows[i], .id = rng_next(&random)};
+    }
     bool refused = true;
     uint32_t failures = 0;
     for (uint64_t request = 0; refused; request++) {

@@ -21,9 +21,7 @@ typedef struct collecting {
 static int collect(void *context, const sstore_stream_match *match)
 {
     collecting *self = context;
-    assert_int_equal(match->query, match->query_words[0]);
-    assert_int_equal(match->fingerprint, match->words[0]);
-    wide_matches_add(&self->found, self->words, match->query_words, self->words, match->words, match->id,
+    wide_matches_add(&self->found, self->words, match->query, self->words, match->fingerprint, match->id,
                      match->distance);
     return 0;
 }
@@ -158,9 +156,9 @@ typedef struct counting {
 static int count_match(void *context, const sstore_stream_match *match)
 {
     const counting *self = context;
-    const uint64_t query = match->query_words[self->words - 1];
+    const uint64_t query = match->query[self->words - 1];
     assert_true(match->id < FED && query < MANY);
-    assert_int_equal(match->distance, wide_distance(match->query_words, match->words, self->words));
+    assert_int_equal(match->distance, wide_distance(match->query, match->fingerprint, self->words));
     self->seen[match->id * MANY + query]++;
     return 0;
 }
@@ -275,9 +273,9 @@ static void test_widths(void **state)
     options.fingerprint_bits = 256;
     options.tmp_dir = scratch_folder();
     assert_ok(sstore_collection_create(&options, &collection, &error), &error);
-    const sstore_stream_match without = {.query = 1, .words = rows};
+    const sstore_stream_match without = {.fingerprint = rows};
     assert_status(sstore_collection_add(collection, &without, 1, &error), SSTORE_ERROR_ARGUMENT, &error);
-    const sstore_stream_match with = {.query_words = rows, .words = rows};
+    const sstore_stream_match with = {.query = rows, .fingerprint = rows};
     assert_ok(sstore_collection_add(collection, &with, 1, &error), &error);
     sstore_collection_free(collection);
 }
@@ -309,11 +307,9 @@ static void add_matches(rng *random, sstore_collection *collection, size_t count
             const uint64_t *query = queries + (rng_one_in(random, 3) ? 0 : rng_below(random, query_count)) * words;
             uint64_t *row = rows + i * words;
             make_near(random, query, words, max_bits, row);
-            part[i] = (sstore_stream_match){.query = *query,
-                                            .fingerprint = *row,
+            part[i] = (sstore_stream_match){.query = query,
+                                            .fingerprint = row,
                                             .id = rng_one_in(random, 50) ? UINT64_MAX : rng_below(random, 3),
-                                            .query_words = query,
-                                            .words = row,
                                             .distance = wide_distance(query, row, words)};
             collect(wanted, &part[i]);
             part[i].distance = 77; /* not read */

@@ -111,8 +111,8 @@ sstore_status spilling_collect(const spilling *how, sstore_error *error)
     options.tmp_dir = how->tmp_dir;
     sstore_status status = sstore_collection_create(&options, &collection, error);
     for (size_t i = 0; status == SSTORE_OK && i < how->set->count; i++) {
-        const uint64_t fingerprint = how->set->fingerprints[i];
-        const sstore_stream_match match = {.query = fingerprint ^ 1, .fingerprint = fingerprint};
+        const uint64_t fingerprint = how->set->fingerprints[i], query = fingerprint ^ 1;
+        const sstore_stream_match match = {.query = &query, .fingerprint = &fingerprint};
         status = sstore_collection_add(collection, &match, 1, error);
     }
     if (status == SSTORE_OK)

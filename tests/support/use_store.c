@@ -281,7 +281,7 @@ sstore_status store_each_record(const sstore *store, sstore_record_fn on_record,
 int store_collect_stream(void *context, const sstore_stream_match *match)
 {
     matches_add(context,
-                &(sstore_match){match->query, match->fingerprint, match->id, match->distance, &match->fingerprint});
+                &(sstore_match){*match->query, *match->fingerprint, match->id, match->distance, match->fingerprint});
     return 0;
 }
 

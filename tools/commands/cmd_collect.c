@@ -84,12 +84,8 @@ static int add_match(match_reader *reader, const match_line *line)
     uint64_t(*words)[SSTORE_MAX_WORDS] = reader->fingerprints[reader->count];
     memcpy(words[0], line->query, line->words * sizeof *line->query);
     memcpy(words[1], line->fingerprint, line->words * sizeof *line->fingerprint);
-    reader->batch[reader->count++] = (sstore_stream_match){.query = words[0][0],
-                                                           .fingerprint = words[1][0],
-                                                           .id = line->id,
-                                                           .distance = line->distance,
-                                                           .query_words = words[0],
-                                                           .words = words[1]};
+    reader->batch[reader->count++] =
+        (sstore_stream_match){.query = words[0], .fingerprint = words[1], .id = line->id, .distance = line->distance};
     return reader->count < BATCH_MATCHES ? EXIT_DONE : add_batch(reader);
 }
 

@@ -301,11 +301,11 @@ bool output_match(const output_style *style, const uint64_t *query, const sstore
 
 int output_scan_match(void *style, const sstore_stream_match *match)
 {
-    const sstore_match plain = {.fingerprint = match->fingerprint,
+    const sstore_match plain = {.fingerprint = *match->fingerprint,
                                 .id = match->id,
                                 .distance = match->distance,
-                                .words = match->words};
-    return !output_match(style, match->query_words, &plain);
+                                .words = match->fingerprint};
+    return !output_match(style, match->query, &plain);
 }
 
 bool output_new_record(const output_style *style, const uint64_t *query, uint64_t id)

@@ -82,19 +82,14 @@ sstore_status sstore_collection_create(const sstore_collection_options *options,
     return status;
 }
 
-/* Make the item of a match. False if it has no words. */
+/* Make the item of a match. False if a fingerprint of it is missing. */
 static bool make_item(const sstore_stream_match *match, uint32_t words, uint64_t *item)
 {
-    item[2 * (size_t)words] = match->id;
-    if (words == 1) {
-        item[0] = match->query;
-        item[1] = match->fingerprint;
-        return true;
-    }
-    if (match->query_words == NULL || match->words == NULL)
+    if (match->query == NULL || match->fingerprint == NULL)
         return false;
-    ss_words_copy(item, match->query_words, words);
-    ss_words_copy(item + words, match->words, words);
+    ss_words_set(item, 0, match->query, words);
+    ss_words_set(item, 1, match->fingerprint, words);
+    item[2 * (size_t)words] = match->id;
     return true;
 }
 
@@ -115,8 +110,7 @@ sstore_status sstore_collection_add(sstore_collection *collection, const sstore_
         for (size_t i = 0; i < part; i++)
             any_missing |= !make_item(&matches[done + i], collection->words, items + i * step);
         if (any_missing)
-            return ss_fail_argument(error, "sstore_collection_add: matches of more than 64 bits must have query_words "
-                                           "and words");
+            return ss_fail_argument(error, "sstore_collection_add: query and fingerprint of a match must not be NULL");
         status = ss_sorter_add_items(collection->sorter, 0, items, part, error);
         done += part;
     }
@@ -177,12 +171,10 @@ static sstore_status report_at(const reporting *self, size_t begin, size_t end, 
         const uint64_t *query = item_at(self, i), *fingerprint = query + words;
         if (ss_words_distance(query, fingerprint, words) != distance)
             continue;
-        const sstore_stream_match match = {.query = *query,
-                                           .fingerprint = *fingerprint,
+        const sstore_stream_match match = {.query = query,
+                                           .fingerprint = fingerprint,
                                            .id = fingerprint[words],
-                                           .distance = distance,
-                                           .query_words = query,
-                                           .words = fingerprint};
+                                           .distance = distance};
         if (self->on_match(self->context, &match) != 0)
             return SSTORE_STOPPED;
     }

@@ -206,12 +206,10 @@ static sstore_status hand_over(sstore_stream_matcher *matcher, const uint64_t *i
         for (size_t at = 0; at < worker->count; at++) {
             const found *next = &worker->list[at];
             const uint64_t *words = matcher->fingerprints + next->number * matcher->words;
-            const sstore_stream_match match = {.query = *next->query,
-                                               .fingerprint = *words,
+            const sstore_stream_match match = {.query = next->query,
+                                               .fingerprint = words,
                                                .id = ids != NULL ? ids[next->number] : 0,
-                                               .distance = ss_words_distance(words, next->query, matcher->words),
-                                               .query_words = next->query,
-                                               .words = words};
+                                               .distance = ss_words_distance(words, next->query, matcher->words)};
             if (on_match(context, &match) != 0)
                 return SSTORE_STOPPED;
         }
