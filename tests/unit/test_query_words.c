@@ -224,7 +224,7 @@ typedef struct narrowing {
     uint32_t limit, count;
 } narrowing;
 
-static sstore_status narrow(void *context, const ss_row_hit *hit, sstore_error *error)
+static sstore_status narrow(void *context, const ss_hit *hit, sstore_error *error)
 {
     narrowing *self = context;
     (void)error;

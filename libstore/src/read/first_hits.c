@@ -40,13 +40,12 @@ static sstore_status count_records(ss_first_hits *first, sstore_cursor *cursor, 
                                    sstore_error *error)
 {
     const uint64_t count = segment->metadata.distinct_count;
-    ss_block_slot *slot = segment->metadata.words == 1 ? &cursor->slots[0] : &cursor->row_ids_slot;
     first->records = ss_alloc(count, sizeof *first->records);
     if (first->records == NULL)
         return ss_fail_memory(error, count * sizeof *first->records);
     ss_cursor_renew(cursor);
     cursor->steps.left += segment->ids.header.block_count;
-    return ss_count_ids(segment, slot, first->records, error);
+    return ss_count_ids(segment, &cursor->slots.slots[0], first->records, error);
 }
 
 /* A hit that is counted here is not decided by a newer segment. One that is only left out may be in a newer segment

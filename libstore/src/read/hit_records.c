@@ -7,12 +7,21 @@
 #include "base/error.h"
 #include "store/lookup.h"
 
-/* Prefetch a block in one of the cursor's slots, of which earlier hits use `*used`. If the last of these has the same
+static ss_hit_slots *slots_of(const ss_record_sink *sink)
+{
+    return sink->in_index ? &sink->cursor->index_slots : &sink->cursor->slots;
+}
+
+static const uint64_t *words_of(const ss_hit *hit)
+{
+    return hit->words != NULL ? hit->words : &hit->fingerprint;
+}
+
+/* Prefetch a block in one of the slots, of which earlier hits use `*used`. If the last of these has the same
  * block, it is shared; if another slot still has the block, that one is used. */
-static ss_block_slot *prefetch_block(sstore_cursor *cursor, uint32_t *used, const ss_block_reader *reader,
+static ss_block_slot *prefetch_block(ss_block_slot *slots, uint32_t *used, const ss_block_reader *reader,
                                      uint64_t number)
 {
-    ss_block_slot *slots = cursor->slots;
     if (*used > 0 && ss_block_slot_is(&slots[*used - 1], reader, number))
         return &slots[*used - 1];
     for (uint32_t i = *used + 1; i < SS_HITS_TOGETHER; i++) {
@@ -46,7 +55,7 @@ static void prefetch_likely(const ss_table *table, uint64_t number, uint64_t fin
 }
 
 /* Find the ranks of the hits that were found through other tables than 0. */
-static sstore_status find_ranks(sstore_cursor *cursor, ss_hit *hits, uint32_t count, sstore_error *error)
+static sstore_status find_ranks(ss_hit_slots *lookup, ss_hit *hits, uint32_t count, sstore_error *error)
 {
     ss_block_slot *slots[SS_HITS_TOGETHER];
     uint32_t used = 0;
@@ -58,7 +67,7 @@ static sstore_status find_ranks(sstore_cursor *cursor, ss_hit *hits, uint32_t co
         uint64_t number = ss_key_index_find(&table->keys, hits[i].fingerprint);
         if (number == table->keys.keys.count)
             return fail_not_in_table_0(&hits[i], error);
-        slots[i] = prefetch_block(cursor, &used, &table->blocks, number);
+        slots[i] = prefetch_block(lookup->slots, &used, &table->blocks, number);
         prefetch_likely(table, number, hits[i].fingerprint);
     }
     for (uint32_t i = 0; status == SSTORE_OK && i < count; i++) {
@@ -77,15 +86,15 @@ static sstore_status find_ranks(sstore_cursor *cursor, ss_hit *hits, uint32_t co
 /* ----- records that newer segments decide ----- */
 
 /* Whether a newer segment may have records of a hit: it removes them, or reports them itself. */
-static bool may_be_newer(const sstore_cursor *cursor, const ss_found *hit)
+static bool may_be_newer(const sstore_cursor *cursor, const ss_hit *hit)
 {
     return hit->maybe_in_newer || hit->segment_number < cursor->store->removal_end;
 }
 
-static sstore_status is_in_newer(sstore_cursor *cursor, const ss_found *hit, uint32_t segment, uint64_t id,
+static sstore_status is_in_newer(sstore_cursor *cursor, const ss_hit *hit, uint32_t segment, uint64_t id,
                                  bool *newer_out, sstore_error *error)
 {
-    return ss_membership_in_newer(&cursor->newer, segment, hit->words, id, hit->maybe_in_newer, newer_out, error);
+    return ss_membership_in_newer(&cursor->newer, segment, words_of(hit), id, hit->maybe_in_newer, newer_out, error);
 }
 
 /* A newer segment that may have records of a hit, and their number there. */
@@ -95,7 +104,7 @@ typedef struct newer_segment {
 } newer_segment;
 
 /* Find the next newer segment after `number` that has the hit's fingerprint. False: there is none. */
-static bool next_newer(sstore_cursor *cursor, const ss_found *hit, newer_segment *at, sstore_status *status,
+static bool next_newer(sstore_cursor *cursor, const ss_hit *hit, newer_segment *at, sstore_status *status,
                        sstore_error *error)
 {
     const sstore *store = cursor->store;
@@ -104,7 +113,7 @@ static bool next_newer(sstore_cursor *cursor, const ss_found *hit, newer_segment
         ss_segment_lookup *lookup = &cursor->newer.lookups[at->number];
         if (lookup->segment == NULL || (!hit->maybe_in_newer && !ss_segment_removes(lookup->segment)))
             continue;
-        *status = ss_segment_lookup_rank(lookup, hit->words, &at->rank, error);
+        *status = ss_segment_lookup_rank(lookup, words_of(hit), &at->rank, error);
         if (*status == SSTORE_OK && at->rank != SS_NO_RANK)
             return true;
     }
@@ -121,7 +130,7 @@ static void allow_ids(sstore_cursor *cursor, const ss_segment *segment, uint64_t
 
 /* Count the ids of a newer segment that the hit also has, but no segment that is newer still. `own` searches the hit's
  * ids. */
-static sstore_status count_common(sstore_cursor *cursor, const ss_found *hit, const newer_segment *at, ss_rank_ids *own,
+static sstore_status count_common(sstore_cursor *cursor, const ss_hit *hit, const newer_segment *at, ss_rank_ids *own,
                                   uint64_t *count, sstore_error *error)
 {
     ss_rank_ids ids;
@@ -148,7 +157,7 @@ static sstore_status count_common(sstore_cursor *cursor, const ss_found *hit, co
 }
 
 /* Count the ids of a hit that newer segments also have: each of these is looked up among the hit's own. */
-static sstore_status count_covered(sstore_cursor *cursor, const ss_found *hit, ss_block_slot *slot, uint64_t *count_out,
+static sstore_status count_covered(sstore_cursor *cursor, const ss_hit *hit, ss_block_slot *slot, uint64_t *count_out,
                                    sstore_error *error)
 {
     newer_segment at = {.number = hit->segment_number};
@@ -165,7 +174,7 @@ static sstore_status count_covered(sstore_cursor *cursor, const ss_found *hit, s
 }
 
 /* Count the records of a hit. The last count of each segment is kept: queries near each other have the same hits. */
-static sstore_status count_records(sstore_cursor *cursor, const ss_found *hit, ss_rank_ids *ids, uint64_t *count_out,
+static sstore_status count_records(sstore_cursor *cursor, const ss_hit *hit, ss_rank_ids *ids, uint64_t *count_out,
                                    sstore_error *error)
 {
     ss_rank_count *last = &cursor->counts[hit->segment_number];
@@ -189,18 +198,18 @@ static sstore_status count_records(sstore_cursor *cursor, const ss_found *hit, s
 /* The report of a hit's records. */
 typedef struct report {
     const ss_record_sink *sink;
-    const ss_found *hit;
+    const ss_hit *hit;
     uint64_t from, wanted; /* at most so many ids, from that one on */
     uint64_t reported;
 } report;
 
-static sstore_match match_of(const ss_found *hit, uint64_t id)
+static sstore_match match_of(const ss_hit *hit, uint64_t id)
 {
     return (sstore_match){.query_index = hit->query,
-                          .fingerprint = hit->words[0],
+                          .fingerprint = hit->fingerprint,
                           .id = id,
                           .distance = hit->distance,
-                          .words = hit->words};
+                          .words = words_of(hit)};
 }
 
 /* Report a record, unless a newer segment decides it. */
@@ -253,7 +262,7 @@ static sstore_status report_ids(report *self, uint64_t number, ss_rank_ids *ids,
 static void choose_records(report *self)
 {
     ss_selection *selection = self->sink->selection;
-    const ss_found *hit = self->hit;
+    const ss_hit *hit = self->hit;
     if (selection == NULL) {
         self->wanted = self->sink->on_match == NULL ? 0 : self->sink->limit == 0 ? UINT64_MAX : self->sink->limit;
         return;
@@ -278,11 +287,15 @@ static sstore_status report_wanted(report *self, ss_rank_ids *ids, bool *all_out
                                                   : report_ids(self, number, ids, all_out, error);
 }
 
-sstore_status ss_report_found(const ss_record_sink *sink, const ss_found *hit, ss_rank_ids *ids, sstore_error *error)
+/* Report the records of a hit: all ids of its rank, or itself if the store has no ids; as far as no newer segment has
+ * them. They are read through the slot. */
+static sstore_status report_hit(const ss_record_sink *sink, const ss_hit *hit, ss_block_slot *slot, sstore_error *error)
 {
+    ss_rank_ids *ids = &slots_of(sink)->ids;
     report self = {.sink = sink, .hit = hit};
     bool all = false;
     sstore_status status = SSTORE_OK;
+    ids->slot = slot;
     choose_records(&self);
     if (self.wanted > 0 || (sink->counts != NULL && !hit->segment->metadata.has_ids))
         status = report_wanted(&self, ids, &all, error);
@@ -292,19 +305,6 @@ sstore_status ss_report_found(const ss_record_sink *sink, const ss_found *hit, s
         status = count_records(sink->cursor, hit, ids, &self.reported, error);
     __atomic_fetch_add(&sink->counts[hit->query], self.reported, __ATOMIC_RELAXED);
     return status;
-}
-
-static sstore_status report_hit(const ss_record_sink *sink, const ss_hit *hit, ss_block_slot *slot, sstore_error *error)
-{
-    const ss_found found = {.segment = hit->segment,
-                            .segment_number = hit->segment_number,
-                            .distance = hit->distance,
-                            .query = hit->query,
-                            .rank = hit->rank,
-                            .words = &hit->fingerprint,
-                            .maybe_in_newer = hit->maybe_in_newer};
-    sink->cursor->rank_ids.slot = slot;
-    return ss_report_found(sink, &found, &sink->cursor->rank_ids, error);
 }
 
 static sstore_status report_all_ids(const ss_record_sink *sink, const ss_hit *hits, uint32_t count, sstore_error *error)
@@ -317,7 +317,7 @@ static sstore_status report_all_ids(const ss_record_sink *sink, const ss_hit *hi
         uint64_t number = ss_key_index_find(&segment->ids_keys, hits[i].rank);
         if (number == segment->ids_keys.keys.count)
             return ss_fail_ids_missing(segment, hits[i].rank, error);
-        slots[i] = prefetch_block(sink->cursor, &used, &segment->ids, number);
+        slots[i] = prefetch_block(slots_of(sink)->slots, &used, &segment->ids, number);
         const double share = ss_key_index_fraction(&segment->ids_keys, number, hits[i].rank);
         ss_block_reader_prefetch_bytes(&segment->ids, number, (uint32_t)(share * segment->metadata.block_bytes), 1);
     }
@@ -336,7 +336,7 @@ sstore_status ss_report_records(const ss_record_sink *sink, ss_hit *hits, uint32
     sstore_status status = SSTORE_OK;
     /* Newer segments are searched through their tables 0, so a hit of another table must also be in table 0. */
     if (has_ids || sink->cursor->store->several_add)
-        status = find_ranks(sink->cursor, hits, count, error);
+        status = find_ranks(slots_of(sink), hits, count, error);
     if (has_ids)
         return status == SSTORE_OK ? report_all_ids(sink, hits, count, error) : status;
     for (uint32_t i = 0; status == SSTORE_OK && i < count; i++)

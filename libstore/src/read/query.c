@@ -1,13 +1,20 @@
 /*
- * query.c - queries of one fingerprint: searches all segments, the newest first, and reports the records of hits. A
- * query allocates nothing.
+ * query.c - queries of one fingerprint, of one word or several: searches all segments, the newest first, and reports
+ * the records of hits, SS_HITS_TOGETHER at a time. A segment of one word is an index of its fingerprints; one of
+ * several has an index for each word, and whole fingerprints (read/row_search.h). A query allocates nothing.
  */
-#include "read/search.h"
-
 #include <math.h>
 
 #include "base/error.h"
 #include "base/words.h"
+#include "read/row_search.h"
+
+static bool has_rows(const sstore_cursor *cursor)
+{
+    return cursor->store->manifest.words > 1;
+}
+
+/* ----- segments ----- */
 
 sstore_status ss_query_segment(sstore_cursor *cursor, uint32_t segment, uint64_t fingerprint, uint32_t distance,
                                ss_hit_fn on_hit, void *context, sstore_error *error)
@@ -25,31 +32,43 @@ sstore_status ss_query_segment(sstore_cursor *cursor, uint32_t segment, uint64_t
     return ss_search_run(&search);
 }
 
-sstore_status ss_query_segments(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance, ss_hit_fn on_hit,
-                                void *context, sstore_error *error)
+/* A fingerprint that is searched for. */
+typedef struct near {
+    const uint64_t *fingerprint;
+    uint32_t distance;
+    const uint32_t
+        *limit; /* if not NULL, all fingerprints of several words are tested, and this is their distance, which
+                              may become smaller meanwhile */
+} near;
+
+/* Find every distinct fingerprint within the distance in all segments of records, the newest first. */
+static sstore_status search_segments(sstore_cursor *cursor, const near *query, ss_hit_fn on_hit, void *context,
+                                     sstore_error *error)
 {
     const sstore *store = cursor->store;
     sstore_status status = SSTORE_OK;
-    for (uint32_t i = store->manifest.segment_count; status == SSTORE_OK && i-- > 0;)
-        if (!ss_segment_removes(store->segments[i]))
-            status = ss_query_segment(cursor, i, fingerprint, distance, on_hit, context, error);
+    for (uint32_t i = store->manifest.segment_count; status == SSTORE_OK && i-- > 0;) {
+        if (ss_segment_removes(store->segments[i]))
+            continue;
+        if (!has_rows(cursor))
+            status = ss_query_segment(cursor, i, *query->fingerprint, query->distance, on_hit, context, error);
+        else if (query->limit == NULL)
+            status = ss_row_search_segment(cursor, i, query->fingerprint, query->distance, on_hit, context, error);
+        else
+            status = ss_row_search_scan(cursor, i, query->fingerprint, query->limit, on_hit, context, error);
+    }
     return status;
 }
 
-/* ----- the public functions ----- */
-
-static sstore_status report_found(const ss_record_sink *sink, sstore_error *error)
-{
-    sstore_cursor *cursor = sink->cursor;
-    uint32_t count = cursor->found_count;
-    cursor->found_count = 0;
-    return ss_report_records(sink, cursor->found, count, error);
-}
+/* ----- records ----- */
 
 /* Add a fingerprint. Returns whether it may have been added before. */
-static bool add_seen(ss_seen *seen, uint64_t fingerprint)
+static bool add_seen(ss_seen *seen, const ss_hit *hit, uint32_t words)
 {
-    const uint64_t hash = fingerprint * UINT64_C(0x9e3779b97f4a7c15) >> (64 - SS_SEEN_BITS); /* Fibonacci hashing */
+    uint64_t hash = hit->fingerprint * UINT64_C(0x9e3779b97f4a7c15); /* Fibonacci hashing */
+    for (uint32_t i = 1; i < words; i++)
+        hash = (hash ^ hit->words[i]) * UINT64_C(0x9e3779b97f4a7c15);
+    hash >>= 64 - SS_SEEN_BITS;
     uint64_t *word = &seen->words[hash / 64], bit = UINT64_C(1) << hash % 64;
     const bool was_there = (*word & bit) != 0;
     *word |= bit;
@@ -57,66 +76,74 @@ static bool add_seen(ss_seen *seen, uint64_t fingerprint)
     return was_there;
 }
 
+static sstore_status report_found(const ss_record_sink *sink, sstore_error *error)
+{
+    ss_hits *found = &sink->cursor->found;
+    const uint32_t count = found->count;
+    found->count = 0;
+    return ss_report_records(sink, found->hits, count, error);
+}
+
 static sstore_status add_hit(void *context, const ss_hit *hit, sstore_error *error)
 {
     const ss_record_sink *sink = context;
     sstore_cursor *cursor = sink->cursor;
-    ss_hit *added = &cursor->found[cursor->found_count++];
+    const uint32_t words = cursor->store->manifest.words, at = cursor->found.count++;
+    ss_hit *added = &cursor->found.hits[at];
     *added = *hit;
-    added->maybe_in_newer = cursor->store->several_add && add_seen(&cursor->seen, hit->fingerprint);
-    return cursor->found_count == SS_HITS_TOGETHER ? report_found(sink, error) : SSTORE_OK;
+    if (words > 1) {
+        ss_words_copy(cursor->found_rows[at], hit->words, words);
+        added->words = cursor->found_rows[at];
+    }
+    added->maybe_in_newer = cursor->store->several_add && add_seen(&cursor->seen, hit, words);
+    return at + 1 == SS_HITS_TOGETHER ? report_found(sink, error) : SSTORE_OK;
 }
 
-sstore_status ss_query_word_records(const ss_record_sink *sink, uint64_t fingerprint, uint32_t distance,
-                                    sstore_error *error)
+/* Begin to collect the hits of a query. */
+static void begin_hits(sstore_cursor *cursor)
 {
-    sstore_cursor *cursor = sink->cursor;
-    ss_record_sink context = *sink;
-    cursor->found_count = 0;
+    ss_cursor_renew(cursor);
+    cursor->found.count = 0;
     if (cursor->seen.any)
         cursor->seen = (ss_seen){.any = false};
-    const sstore_status status = ss_query_segments(cursor, fingerprint, distance, add_hit, &context, error);
-    return status == SSTORE_OK && cursor->found_count > 0 ? report_found(sink, error) : status;
 }
 
-/* Check the arguments of a call, whose name is for the error. */
-static sstore_status check(const char *call, const sstore_cursor *cursor, bool has_callback, uint32_t distance,
-                           sstore_error *error)
+static sstore_status report_near(const ss_record_sink *sink, const near *query, sstore_error *error)
 {
-    if (cursor == NULL || !has_callback)
-        return ss_fail_argument(error, "%s: cursor and callback or count_out must not be NULL", call);
-    const uint32_t words = cursor->store->manifest.words;
-    if (SS_UNLIKELY(words != 1))
-        return ss_fail_argument(error, "%s: the store has fingerprints of %u bits; call %s_words()", call,
-                                SS_WORD_BITS * words, call);
-    return distance <= SSTORE_MAX_DISTANCE ? SSTORE_OK
-                                           : ss_fail_argument(error, "%s: the distance must be at most 64", call);
+    ss_record_sink context = *sink;
+    begin_hits(sink->cursor);
+    const sstore_status status = search_segments(sink->cursor, query, add_hit, &context, error);
+    return status == SSTORE_OK && sink->cursor->found.count > 0 ? report_found(sink, error) : status;
 }
 
-sstore_status sstore_query(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance, sstore_match_fn on_match,
-                           void *context, sstore_error *error)
+sstore_status ss_query_records(const ss_record_sink *sink, const uint64_t *fingerprint, uint32_t distance,
+                               sstore_error *error)
 {
-    const sstore_status status = check("sstore_query", cursor, on_match != NULL, distance, error);
-    if (status != SSTORE_OK)
-        return status;
-    const ss_record_sink sink = {.cursor = cursor, .on_match = on_match, .context = context};
-    ss_cursor_begin(cursor);
-    return ss_query_records(&sink, &fingerprint, distance, error);
+    return report_near(sink, &(near){.fingerprint = fingerprint, .distance = distance}, error);
 }
 
 /* ----- the nearest ----- */
 
-/* Note a smaller distance. Returns whether none can be smaller. */
-static bool note_distance(uint32_t *smallest, uint32_t distance)
-{
-    *smallest = ss_min_u32(*smallest, distance);
-    return *smallest == 0;
-}
+#define BLOCK_NS 200.0 /* of a try, for each block that it reads */
 
-static sstore_status note_hit(void *context, const ss_hit *hit, sstore_error *error)
+/* The search for the nearest. */
+typedef struct nearest {
+    sstore_cursor *cursor;
+    ss_record_sink first; /* of the records of hits; if segments remove some */
+    uint32_t smallest;    /* distance of a record; UINT32_MAX: none was found */
+    uint32_t limit;       /* only smaller distances than the smallest are of interest */
+    uint64_t blocks;      /* read before the current try */
+    double spent;         /* on the tries, in estimated nanoseconds */
+} nearest;
+
+/* Note a distance. Returns whether none can be smaller. */
+static bool note_distance(nearest *self, uint32_t distance)
 {
-    (void)error;
-    return note_distance(context, hit->distance) ? SSTORE_STOPPED : SSTORE_OK;
+    if (distance < self->smallest) {
+        self->smallest = distance;
+        self->limit = distance - (distance > 0);
+    }
+    return self->smallest == 0;
 }
 
 static int note_match(void *context, const sstore_match *match)
@@ -124,83 +151,203 @@ static int note_match(void *context, const sstore_match *match)
     return note_distance(context, match->distance);
 }
 
-/* Note the smallest distance of a record. If nothing was removed, the fingerprints tell it, and no ids are read. */
-static sstore_status find_smallest(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance, uint32_t *smallest,
-                                   sstore_error *error)
+/* Note the distance of a nearer fingerprint that has a record. If nothing was removed, all do, and no ids are read. */
+static sstore_status note_hit(void *context, const ss_hit *hit, sstore_error *error)
 {
-    const ss_record_sink sink = {.cursor = cursor, .on_match = note_match, .context = smallest, .limit = 1};
-    ss_cursor_renew(cursor);
-    const sstore_status status = cursor->store->removal_end > 0
-                                     ? ss_query_word_records(&sink, fingerprint, distance, error)
-                                     : ss_query_segments(cursor, fingerprint, distance, note_hit, smallest, error);
-    /* A hit at distance 0 also stops the search. */
-    return status == SSTORE_STOPPED && *smallest == 0 ? SSTORE_OK : status;
+    nearest *self = context;
+    if (hit->distance >= self->smallest)
+        return SSTORE_OK;
+    if (self->cursor->store->removal_end > 0)
+        return add_hit(&self->first, hit, error);
+    return note_distance(self, hit->distance) ? SSTORE_STOPPED : SSTORE_OK;
 }
 
-/* The distance to try after `tried` found nothing: one more, as long as all tries together cost less than a full scan;
- * then the largest, because a full scan finds the nearest at any distance. */
-static uint32_t next_distance(sstore_cursor *cursor, uint32_t tried, uint32_t max_distance, double *spent)
+/* Note the smallest distance of a record. */
+static sstore_status find_smallest(nearest *self, const near *query, sstore_error *error)
 {
-    const ss_query_plan *plans = ss_cursor_plans(cursor, tried + 1);
-    double full_scan_cost = 0;
+    begin_hits(self->cursor);
+    sstore_status status = search_segments(self->cursor, query, note_hit, self, error);
+    if (status == SSTORE_OK && self->cursor->found.count > 0)
+        status = report_found(&self->first, error);
+    /* A hit at distance 0 also stops the search. */
+    return status == SSTORE_STOPPED && self->smallest == 0 ? SSTORE_OK : status;
+}
+
+/* Add the estimated costs of a query of the store at a distance, and of a full scan. */
+static void add_costs(sstore_cursor *cursor, uint32_t distance, double *query_cost, double *full_scan_cost)
+{
+    const ss_query_plan *plans = has_rows(cursor) ? NULL : ss_cursor_plans(cursor, distance);
+    const ss_row_plan *row_plans = has_rows(cursor) ? ss_cursor_row_plans(cursor, distance) : NULL;
     for (uint32_t i = 0; i < cursor->store->manifest.segment_count; i++) {
         if (ss_segment_removes(cursor->store->segments[i]))
             continue;
-        *spent += plans[i].full_scan ? plans[i].full_scan_cost : plans[i].probe_cost;
-        full_scan_cost += plans[i].full_scan_cost;
+        const double scan = plans != NULL ? plans[i].full_scan_cost : row_plans[i].full_scan_cost;
+        const double probe = plans != NULL ? plans[i].probe_cost : row_plans[i].probe_cost;
+        *query_cost += (plans != NULL ? plans[i].full_scan : row_plans[i].full_scan) ? scan : probe;
+        *full_scan_cost += scan;
     }
-    return *spent >= full_scan_cost ? max_distance : tried + 1;
 }
 
-sstore_status ss_query_nearest_word_records(const ss_record_sink *sink, uint64_t fingerprint, uint32_t max_distance,
-                                            sstore_error *error)
+/* Whether to try one distance more, after `tried` found nothing: as long as all tries together cost less than a full
+ * scan, which finds the nearest at any distance. */
+static bool may_try(nearest *self, uint32_t tried)
+{
+    double query_cost = 0, full_scan_cost = 0;
+    add_costs(self->cursor, tried + 1, &query_cost, &full_scan_cost);
+    const uint64_t blocks = self->cursor->steps.block_count;
+    self->spent += fmax(query_cost, BLOCK_NS * (double)(blocks - self->blocks));
+    self->blocks = blocks;
+    return self->spent < full_scan_cost;
+}
+
+static sstore_status query_nearest(const ss_record_sink *sink, const uint64_t *fingerprint, uint32_t max_distance,
+                                   sstore_error *error)
 {
     sstore_cursor *cursor = sink->cursor;
-    uint32_t smallest = UINT32_MAX; /* distance of a record that was found */
-    double spent = 0;               /* estimated nanoseconds */
-    uint32_t distance = ss_min_u32(max_distance, cursor->store->manifest.distance);
-    for (;; distance = next_distance(cursor, distance, max_distance, &spent)) {
-        const sstore_status status = find_smallest(cursor, fingerprint, distance, &smallest, error);
+    nearest self = {.cursor = cursor, .smallest = UINT32_MAX, .limit = max_distance};
+    near query = {.fingerprint = fingerprint, .distance = ss_min_u32(max_distance, cursor->store->manifest.distance)};
+    self.first = (ss_record_sink){.cursor = cursor, .on_match = note_match, .context = &self, .limit = 1};
+    self.blocks = cursor->steps.block_count;
+    for (;; query.distance++) {
+        const sstore_status status = find_smallest(&self, &query, error);
         if (status != SSTORE_OK)
             return status;
-        if (smallest <= distance)
-            return ss_query_records(sink, &fingerprint, smallest, error);
-        if (distance == max_distance)
+        if (self.smallest <= query.distance) {
+            query.distance = self.smallest;
+            query.limit = query.limit != NULL ? &self.smallest : NULL;
+            return report_near(sink, &query, error);
+        }
+        if (query.distance == max_distance)
             return SSTORE_OK;
+        if (!may_try(&self, query.distance)) { /* so nothing remains to be tried */
+            query.distance = max_distance - 1;
+            query.limit = &self.limit;
+        }
     }
+}
+
+/* ----- the public functions ----- */
+
+/* Report the records that a query of a fingerprint asks for: those within the distance; and of these, the nearest. */
+typedef sstore_status query_fn(const ss_record_sink *sink, const uint64_t *fingerprint, uint32_t distance,
+                               sstore_error *error);
+
+/* Check the arguments of a call, whose name is for the error. */
+static sstore_status check(const char *call, const sstore_cursor *cursor, const uint64_t *fingerprint,
+                           uint32_t distance, bool has_callback, sstore_error *error)
+{
+    if (cursor == NULL || fingerprint == NULL || !has_callback)
+        return ss_fail_argument(error, "%s: cursor, fingerprint, and callback or count_out, must not be NULL", call);
+    const uint32_t max = SSTORE_MAX_DISTANCE * cursor->store->manifest.words;
+    return distance <= max ? SSTORE_OK : ss_fail_argument(error, "%s: the distance must be at most %u", call, max);
+}
+
+/* Check that a call is for the store, whose fingerprints it takes as one word. */
+static sstore_status check_width(const char *call, const sstore_cursor *cursor, sstore_error *error)
+{
+    if (SS_LIKELY(cursor == NULL || !has_rows(cursor)))
+        return SSTORE_OK;
+    return ss_fail_argument(error, "%s: the store has fingerprints of %u bits; call %s_words()", call,
+                            SS_WORD_BITS * cursor->store->manifest.words, call);
+}
+
+static sstore_status query(const char *call, query_fn *run, sstore_cursor *cursor, const uint64_t *fingerprint,
+                           uint32_t distance, sstore_match_fn on_match, void *context, sstore_error *error)
+{
+    const sstore_status status = check(call, cursor, fingerprint, distance, on_match != NULL, error);
+    if (status != SSTORE_OK)
+        return status;
+    const ss_record_sink sink = {.cursor = cursor, .on_match = on_match, .context = context};
+    ss_cursor_begin(cursor);
+    return run(&sink, fingerprint, distance, error);
+}
+
+sstore_status sstore_query(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance, sstore_match_fn on_match,
+                           void *context, sstore_error *error)
+{
+    const sstore_status status = check_width("sstore_query", cursor, error);
+    return status == SSTORE_OK
+               ? query("sstore_query", ss_query_records, cursor, &fingerprint, distance, on_match, context, error)
+               : status;
+}
+
+sstore_status sstore_query_words(sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t distance,
+                                 sstore_match_fn on_match, void *context, sstore_error *error)
+{
+    return query("sstore_query_words", ss_query_records, cursor, fingerprint, distance, on_match, context, error);
 }
 
 sstore_status sstore_query_nearest(sstore_cursor *cursor, uint64_t fingerprint, uint32_t max_distance,
                                    sstore_match_fn on_match, void *context, sstore_error *error)
 {
-    const sstore_status status = check("sstore_query_nearest", cursor, on_match != NULL, max_distance, error);
-    if (status != SSTORE_OK)
-        return status;
-    const ss_record_sink sink = {.cursor = cursor, .on_match = on_match, .context = context};
-    ss_cursor_begin(cursor);
-    return ss_query_nearest_records(&sink, &fingerprint, max_distance, error);
+    const sstore_status status = check_width("sstore_query_nearest", cursor, error);
+    return status == SSTORE_OK ? query("sstore_query_nearest", query_nearest, cursor, &fingerprint, max_distance,
+                                       on_match, context, error)
+                               : status;
+}
+
+sstore_status sstore_query_nearest_words(sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t max_distance,
+                                         sstore_match_fn on_match, void *context, sstore_error *error)
+{
+    return query("sstore_query_nearest_words", query_nearest, cursor, fingerprint, max_distance, on_match, context,
+                 error);
 }
 
 /* ----- columns ----- */
+
+static sstore_status query_columns(const char *call, query_fn *run, sstore_cursor *cursor, const uint64_t *fingerprint,
+                                   uint32_t distance, const sstore_match_columns *columns, size_t capacity,
+                                   uint64_t *count_out, sstore_error *error)
+{
+    sstore_status status = check(call, cursor, fingerprint, distance, count_out != NULL, error);
+    if (status != SSTORE_OK)
+        return status;
+    ss_selection selection = {.words = cursor->store->manifest.words, .capacity = columns != NULL ? capacity : 0};
+    const ss_record_sink sink = {.cursor = cursor, .selection = &selection, .counts = count_out};
+    *count_out = 0;
+    status = ss_take_match_columns(&selection.to, columns, error);
+    if (status != SSTORE_OK)
+        return status;
+    ss_cursor_begin(cursor);
+    status = run(&sink, fingerprint, distance, error);
+    ss_selection_sort(&selection);
+    return status;
+}
 
 sstore_status sstore_query_columns(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance,
                                    const sstore_match_columns *columns, size_t capacity, uint64_t *count_out,
                                    sstore_error *error)
 {
-    const sstore_status status = check("sstore_query_columns", cursor, count_out != NULL, distance, error);
-    return status == SSTORE_OK
-               ? ss_query_columns(ss_query_records, cursor, &fingerprint, distance, columns, capacity, count_out, error)
-               : status;
+    const sstore_status status = check_width("sstore_query_columns", cursor, error);
+    return status == SSTORE_OK ? query_columns("sstore_query_columns", ss_query_records, cursor, &fingerprint, distance,
+                                               columns, capacity, count_out, error)
+                               : status;
+}
+
+sstore_status sstore_query_words_columns(sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t distance,
+                                         const sstore_match_columns *columns, size_t capacity, uint64_t *count_out,
+                                         sstore_error *error)
+{
+    return query_columns("sstore_query_words_columns", ss_query_records, cursor, fingerprint, distance, columns,
+                         capacity, count_out, error);
 }
 
 sstore_status sstore_query_nearest_columns(sstore_cursor *cursor, uint64_t fingerprint, uint32_t max_distance,
                                            const sstore_match_columns *columns, size_t capacity, uint64_t *count_out,
                                            sstore_error *error)
 {
-    const sstore_status status = check("sstore_query_nearest_columns", cursor, count_out != NULL, max_distance, error);
-    return status == SSTORE_OK ? ss_query_columns(ss_query_nearest_records, cursor, &fingerprint, max_distance, columns,
-                                                  capacity, count_out, error)
+    const sstore_status status = check_width("sstore_query_nearest_columns", cursor, error);
+    return status == SSTORE_OK ? query_columns("sstore_query_nearest_columns", query_nearest, cursor, &fingerprint,
+                                               max_distance, columns, capacity, count_out, error)
                                : status;
+}
+
+sstore_status sstore_query_nearest_words_columns(sstore_cursor *cursor, const uint64_t *fingerprint,
+                                                 uint32_t max_distance, const sstore_match_columns *columns,
+                                                 size_t capacity, uint64_t *count_out, sstore_error *error)
+{
+    return query_columns("sstore_query_nearest_words_columns", query_nearest, cursor, fingerprint, max_distance,
+                         columns, capacity, count_out, error);
 }
 
 /* ----- explanation ----- */
@@ -241,8 +388,23 @@ static sstore_table_explanation explain_table(const ss_search *search, uint32_t 
     return explanation;
 }
 
-sstore_status ss_explain_part(sstore_cursor *cursor, const ss_explained_part *part, sstore_explain_fn on_table,
-                              void *context, sstore_error *error)
+/* A part of a segment whose search is explained: itself, or a word index. */
+typedef struct explained_part {
+    const ss_segment *segment;
+    uint32_t number;      /* of the segment in the store */
+    uint32_t first_table; /* the number of the part's first one in the segment */
+    uint32_t word;
+    const ss_query_plan *plan; /* not read if the part is left out */
+    uint64_t fingerprint;
+    uint32_t distance;
+    bool is_left_out;                /* it is not searched */
+    const ss_row_plan *segment_plan; /* of a word index: that of its segment, whose times are reported */
+    sstore_explain_fn on_table;
+    void *context;
+} explained_part;
+
+/* Search a part, and report its work in each table. */
+static sstore_status explain_part(sstore_cursor *cursor, const explained_part *part, sstore_error *error)
 {
     const ss_query_plan *plan = part->plan;
     const ss_plan *tables = &part->segment->metadata.plan;
@@ -277,29 +439,110 @@ sstore_status ss_explain_part(sstore_cursor *cursor, const ss_explained_part *pa
             explanation.probe_ns = part->segment_plan->probe_cost;
             explanation.full_scan_ns = part->segment_plan->full_scan_cost;
         }
-        status = on_table(context, &explanation) == 0 ? SSTORE_OK : SSTORE_STOPPED;
+        status = part->on_table(part->context, &explanation) == 0 ? SSTORE_OK : SSTORE_STOPPED;
     }
+    return status;
+}
+
+static sstore_status count_hit(void *context, const ss_hit *hit, sstore_error *error)
+{
+    uint64_t *found_count = context;
+    (void)hit, (void)error;
+    ++*found_count;
+    return SSTORE_OK;
+}
+
+/* Scan the whole fingerprints of a segment, and report that. */
+static sstore_status explain_scan(sstore_cursor *cursor, uint32_t segment, const uint64_t *fingerprint,
+                                  uint32_t distance, sstore_explain_fn on_table, void *context, sstore_error *error)
+{
+    const ss_segment *of = cursor->store->segments[segment];
+    const ss_row_plan *plan = &ss_cursor_row_plans(cursor, distance)[segment];
+    const uint64_t blocks = of->tables[0].checked.reader->header.block_count, rows = of->metadata.distinct_count;
+    sstore_table_explanation explanation = {.struct_size = sizeof explanation,
+                                            .expected_block_count = (double)blocks,
+                                            .expected_candidate_count = (double)rows,
+                                            .block_count = blocks,
+                                            .candidate_count = rows,
+                                            .probe_ns = plan->probe_cost,
+                                            .full_scan_ns = plan->full_scan_cost,
+                                            .segment = segment,
+                                            .table = UINT32_MAX,
+                                            .radius = SS_NO_PROBE,
+                                            .word = UINT32_MAX,
+                                            .is_full_scan = true};
+    const sstore_status status = ss_row_search_segment(cursor, segment, fingerprint, distance, count_hit,
+                                                       &explanation.found_count, error);
+    return status == SSTORE_OK && on_table(context, &explanation) != 0 ? SSTORE_STOPPED : status;
+}
+
+/* Search the word indexes of a segment, or all its whole fingerprints. */
+static sstore_status explain_words(sstore_cursor *cursor, uint32_t segment, const uint64_t *fingerprint,
+                                   uint32_t distance, sstore_explain_fn on_table, void *context, sstore_error *error)
+{
+    const sstore *store = cursor->store;
+    const ss_row_plan *plan = &ss_cursor_row_plans(cursor, distance)[segment];
+    sstore_status status = SSTORE_OK;
+    uint32_t table = 0;
+    if (plan->full_scan)
+        status = explain_scan(cursor, segment, fingerprint, distance, on_table, context, error);
+    for (uint32_t word = 0; status == SSTORE_OK && word < store->manifest.words; word++) {
+        const int32_t radius = plan->radii[word];
+        const explained_part part = {.segment = store->segments[segment]->indexes[word],
+                                     .number = segment,
+                                     .first_table = table,
+                                     .word = word,
+                                     .plan = &plan->words[word],
+                                     .fingerprint = fingerprint[word],
+                                     .is_left_out = plan->full_scan || radius == SS_NO_PROBE,
+                                     .distance = radius == SS_NO_PROBE ? 0 : (uint32_t)radius,
+                                     .segment_plan = plan,
+                                     .on_table = on_table,
+                                     .context = context};
+        status = explain_part(cursor, &part, error);
+        table += part.segment->metadata.plan.table_count;
+    }
+    return status;
+}
+
+static sstore_status explain_segment(sstore_cursor *cursor, uint32_t segment, const uint64_t *fingerprint,
+                                     uint32_t distance, sstore_explain_fn on_table, void *context, sstore_error *error)
+{
+    if (has_rows(cursor))
+        return explain_words(cursor, segment, fingerprint, distance, on_table, context, error);
+    const explained_part part = {.segment = cursor->store->segments[segment],
+                                 .number = segment,
+                                 .plan = &ss_cursor_plans(cursor, distance)[segment],
+                                 .fingerprint = *fingerprint,
+                                 .distance = distance,
+                                 .on_table = on_table,
+                                 .context = context};
+    return explain_part(cursor, &part, error);
+}
+
+static sstore_status explain(const char *call, sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t distance,
+                             sstore_explain_fn on_table, void *context, sstore_error *error)
+{
+    sstore_status status = check(call, cursor, fingerprint, distance, on_table != NULL, error);
+    if (status != SSTORE_OK)
+        return status;
+    ss_cursor_begin(cursor);
+    for (uint32_t i = 0; status == SSTORE_OK && i < cursor->store->manifest.segment_count; i++)
+        if (!ss_segment_removes(cursor->store->segments[i]))
+            status = explain_segment(cursor, i, fingerprint, distance, on_table, context, error);
     return status;
 }
 
 sstore_status sstore_explain(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance, sstore_explain_fn on_table,
                              void *context, sstore_error *error)
 {
-    sstore_status status = check("sstore_explain", cursor, on_table != NULL, distance, error);
-    if (status != SSTORE_OK)
-        return status;
-    assert(on_table != NULL);
-    const sstore *store = cursor->store;
-    ss_cursor_begin(cursor);
-    const ss_query_plan *plans = ss_cursor_plans(cursor, distance);
-    for (uint32_t i = 0; status == SSTORE_OK && i < store->manifest.segment_count; i++) {
-        const ss_explained_part part = {.segment = store->segments[i],
-                                        .number = i,
-                                        .plan = &plans[i],
-                                        .fingerprint = fingerprint,
-                                        .distance = distance};
-        if (!ss_segment_removes(store->segments[i]))
-            status = ss_explain_part(cursor, &part, on_table, context, error);
-    }
-    return status;
+    const sstore_status status = check_width("sstore_explain", cursor, error);
+    return status == SSTORE_OK ? explain("sstore_explain", cursor, &fingerprint, distance, on_table, context, error)
+                               : status;
+}
+
+sstore_status sstore_explain_words(sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t distance,
+                                   sstore_explain_fn on_table, void *context, sstore_error *error)
+{
+    return explain("sstore_explain_words", cursor, fingerprint, distance, on_table, context, error);
 }

@@ -51,9 +51,9 @@ sstore_status ss_row_search_load_rank(const ss_segment *segment, uint64_t rank, 
 sstore_status ss_row_search_check_rank(const ss_segment *segment, const uint64_t *fingerprint, uint64_t rank,
                                        ss_block_slot *slot, sstore_error *error)
 {
-    uint64_t found;
-    const sstore_status status = ss_find_row(segment, fingerprint, slot, &found, error);
-    if (status != SSTORE_OK || found == rank)
+    bool is_found;
+    const sstore_status status = ss_finds_row_at(segment, fingerprint, rank, slot, &is_found, error);
+    if (status != SSTORE_OK || is_found)
         return status;
     return ss_fail_damaged(error, segment->tables[0].blocks.file.path, SSTORE_NO_OFFSET,
                            "its fingerprints do not ascend");
@@ -93,29 +93,42 @@ sstore_status ss_row_search_confirm(const ss_segment *segment, const ss_candidat
 typedef struct row_search {
     sstore_cursor *cursor;
     const ss_segment *segment;
+    uint32_t segment_number;
     const ss_row_plan *plan;
     const uint64_t *query;
     uint32_t distance;
-    const uint32_t *limit;             /* the distance of a full scan: it may become smaller meanwhile */
-    uint32_t word;                     /* whose index is searched */
-    uint64_t candidates;               /* more of them would take longer than a full scan */
-    uint64_t word_hits[MAX_WORD_HITS]; /* the ranks of the hits of the current word */
+    const uint32_t *limit; /* the distance of a full scan: it may become smaller meanwhile */
+    uint32_t searched;     /* the word whose index is searched */
+    uint32_t word;         /* the word of the last candidate that was confirmed */
+    uint64_t candidates;   /* more of them would take longer than a full scan */
+    uint64_t *word_hits;   /* the ranks of the first MAX_WORD_HITS hits of `word` */
     uint32_t word_hit_count;
     bool is_rest;         /* the full scan reports what the words have not found; then word_hits ascend */
     uint32_t hits_passed; /* of word_hits, by the full scan */
     const ss_kernels *kernels;
-    ss_row_hit hit;
-    ss_row_hit_fn on_hit;
+    ss_hit_fn on_hit;
     void *context;
     sstore_status status; /* of the candidates so far */
     sstore_error *error;
 } row_search;
 
-static sstore_status report_word_hit(row_search *self)
+static sstore_status report_row(const row_search *self, const uint64_t *row, uint64_t rank, uint32_t distance)
+{
+    const ss_hit hit = {.segment = self->segment,
+                        .segment_number = self->segment_number,
+                        .fingerprint = row[0],
+                        .words = row,
+                        .has_rank = true,
+                        .rank = rank,
+                        .distance = distance};
+    return self->on_hit(self->context, &hit, self->error);
+}
+
+static sstore_status report_word_hit(row_search *self, const ss_row_hit *hit)
 {
     if (self->word_hit_count < MAX_WORD_HITS)
-        self->word_hits[self->word_hit_count++] = self->hit.rank;
-    return self->on_hit(self->context, &self->hit, self->error);
+        self->word_hits[self->word_hit_count++] = hit->rank;
+    return report_row(self, hit->fingerprint, hit->rank, hit->distance);
 }
 
 /* Let the full scan, which sees ranks in order, report the rest. */
@@ -132,24 +145,34 @@ static void begin_rest(row_search *self)
     }
 }
 
+static sstore_status confirm_candidate(row_search *self, const ss_indexed_candidate *candidate)
+{
+    sstore_cursor *cursor = self->cursor;
+    const ss_row_query query = {self->query, self->distance, self->plan->radii};
+    ss_row_hit hit;
+    bool is_hit;
+    if (candidate->index != self->word)
+        self->word_hit_count = 0;
+    self->word = candidate->index;
+    cursor->steps.left += STEPS_A_CANDIDATE;
+    allow_hit(cursor);
+    const sstore_status status = ss_row_search_confirm(self->segment, &candidate->candidate, candidate->index, &query,
+                                                       &cursor->row_slot, &hit, &is_hit, self->error);
+    if (status == SSTORE_OK && is_hit)
+        return report_word_hit(self, &hit);
+    if (status == SSTORE_OK) /* then it took at most one step */
+        cursor->steps.left -= cursor->row_hit_steps;
+    return status;
+}
+
 /* Confirm the candidates that were gathered. STOPPED, with is_rest, if there are too many. */
 static sstore_status confirm_candidates(row_search *self)
 {
     sstore_cursor *cursor = self->cursor;
-    const ss_row_query query = {self->query, self->distance, self->plan->radii};
     const uint32_t count = cursor->candidate_count;
     cursor->candidate_count = 0;
-    for (uint32_t i = 0; self->status == SSTORE_OK && i < count; i++) {
-        bool is_hit;
-        cursor->steps.left += STEPS_A_CANDIDATE;
-        allow_hit(cursor);
-        self->status = ss_row_search_confirm(self->segment, &cursor->candidates[i], self->word, &query,
-                                             &cursor->row_slot, &self->hit, &is_hit, self->error);
-        if (self->status == SSTORE_OK && !is_hit) /* then it took at most one step */
-            cursor->steps.left -= cursor->row_hit_steps;
-        if (self->status == SSTORE_OK && is_hit)
-            self->status = report_word_hit(self);
-    }
+    for (uint32_t i = 0; self->status == SSTORE_OK && i < count; i++)
+        self->status = confirm_candidate(self, &cursor->candidates[i]);
     self->candidates = ss_max_u64(self->candidates, count) - count;
     if (self->status == SSTORE_OK && self->candidates == 0 && self->word_hit_count < MAX_WORD_HITS) {
         begin_rest(self);
@@ -163,7 +186,9 @@ static int add_candidate(void *context, const sstore_match *match)
     row_search *self = context;
     sstore_cursor *cursor = self->cursor;
     ss_row_search_prefetch(self->segment, match->id);
-    cursor->candidates[cursor->candidate_count++] = (ss_candidate){.word = match->fingerprint, .rank = match->id};
+    cursor->candidates[cursor->candidate_count++] = (ss_indexed_candidate){.candidate = {.word = match->fingerprint,
+                                                                                         .rank = match->id},
+                                                                           .index = (uint32_t)match->query_index};
     return cursor->candidate_count == SS_HITS_TOGETHER && confirm_candidates(self) != SSTORE_OK;
 }
 
@@ -171,10 +196,10 @@ static int add_candidate(void *context, const sstore_match *match)
 static sstore_status look_up_words(row_search *self)
 {
     sstore_cursor *cursor = self->cursor;
-    const uint32_t count = cursor->found_count;
-    cursor->found_count = 0;
-    const ss_record_sink sink = {.cursor = cursor, .on_match = add_candidate, .context = self};
-    const sstore_status status = ss_report_records(&sink, cursor->found, count, self->error);
+    const uint32_t count = cursor->found_words.count;
+    const ss_record_sink sink = {.cursor = cursor, .on_match = add_candidate, .context = self, .in_index = true};
+    cursor->found_words.count = 0;
+    const sstore_status status = ss_report_records(&sink, cursor->found_words.hits, count, self->error);
     return self->status != SSTORE_OK ? self->status : status;
 }
 
@@ -182,18 +207,17 @@ static sstore_status look_up_words(row_search *self)
 static sstore_status add_word(void *context, const ss_hit *hit, sstore_error *error)
 {
     row_search *self = context;
-    sstore_cursor *cursor = self->cursor;
-    ss_hit *added = &cursor->found[cursor->found_count++];
+    ss_hits *found = &self->cursor->found_words;
+    ss_hit *added = &found->hits[found->count++];
     (void)error;
     *added = *hit;
-    added->maybe_in_newer = false;
-    return cursor->found_count == SS_HITS_TOGETHER ? look_up_words(self) : SSTORE_OK;
+    added->query = self->searched;
+    return found->count == SS_HITS_TOGETHER ? look_up_words(self) : SSTORE_OK;
 }
 
-static sstore_status search_word(row_search *self, uint32_t word)
+static sstore_status search_index(row_search *self, uint32_t word)
 {
-    sstore_cursor *cursor = self->cursor;
-    const ss_search search = {.cursor = cursor,
+    const ss_search search = {.cursor = self->cursor,
                               .segment = self->segment->indexes[word],
                               .segment_number = UINT32_MAX,
                               .plan = &self->plan->words[word],
@@ -202,11 +226,20 @@ static sstore_status search_word(row_search *self, uint32_t word)
                               .on_hit = add_word,
                               .context = self,
                               .error = self->error};
-    self->word = word;
-    self->word_hit_count = 0;
-    cursor->found_count = cursor->candidate_count = 0;
-    sstore_status status = ss_search_run(&search);
-    if (status == SSTORE_OK && cursor->found_count > 0)
+    self->searched = word;
+    return ss_search_run(&search);
+}
+
+/* What several indexes find is looked up together, in the order of the words. */
+static sstore_status search_indexes(row_search *self)
+{
+    sstore_cursor *cursor = self->cursor;
+    sstore_status status = SSTORE_OK;
+    cursor->found_words.count = cursor->candidate_count = 0;
+    for (uint32_t word = 0; status == SSTORE_OK && word < self->segment->metadata.words; word++)
+        if (self->plan->radii[word] != SS_NO_PROBE)
+            status = search_index(self, word);
+    if (status == SSTORE_OK && cursor->found_words.count > 0)
         status = look_up_words(self);
     return status == SSTORE_OK ? confirm_candidates(self) : status;
 }
@@ -246,30 +279,24 @@ static sstore_status check_ascends(const row_search *self, uint64_t number, cons
                    : ss_block_reader_malformed(checked->reader, number, "its fingerprints do not ascend", self->error);
 }
 
-/* Whether the words up to the current one have found the hit, whose rank is above those of the calls before. */
-static bool is_found(row_search *self)
+/* Whether the words up to the current one have found the fingerprint, whose rank is above those of the calls before. */
+static bool is_found(row_search *self, const uint64_t *row, uint64_t rank)
 {
-    const ss_row_hit *hit = &self->hit;
-    const uint32_t first = ss_radii_first_cover(hit->fingerprint, self->query, self->plan->radii,
-                                                self->segment->metadata.words);
-    while (self->hits_passed < self->word_hit_count && self->word_hits[self->hits_passed] < hit->rank)
+    const uint32_t first = ss_radii_first_cover(row, self->query, self->plan->radii, self->segment->metadata.words);
+    while (self->hits_passed < self->word_hit_count && self->word_hits[self->hits_passed] < rank)
         self->hits_passed++;
     return first < self->word ||
-           (self->hits_passed < self->word_hit_count && self->word_hits[self->hits_passed] == hit->rank);
+           (self->hits_passed < self->word_hit_count && self->word_hits[self->hits_passed] == rank);
 }
 
 /* Report a fingerprint of the block, unless the words have found it. */
-static sstore_status report_row(row_search *self, const uint64_t *row, uint64_t rank)
+static sstore_status take_row(row_search *self, const uint64_t *row, uint64_t rank)
 {
-    ss_row_hit *hit = &self->hit;
-    const uint32_t words = self->segment->metadata.words;
-    ss_words_copy(hit->fingerprint, row, words);
-    hit->rank = rank;
-    hit->distance = ss_words_distance(row, self->query, words);
-    if (hit->distance > *self->limit || (self->is_rest && is_found(self)))
+    const uint32_t distance = ss_words_distance(row, self->query, self->segment->metadata.words);
+    if (distance > *self->limit || (self->is_rest && is_found(self, row, rank)))
         return SSTORE_OK;
     allow_hit(self->cursor);
-    return self->on_hit(self->context, hit, self->error);
+    return report_row(self, row, rank, distance);
 }
 
 /* Test the fingerprints of the block in the slot. `before` is the last one of the block before. */
@@ -292,7 +319,7 @@ static sstore_status scan_block(row_search *self, uint64_t number, const uint64_
             status = check_ascends(self, number, before);
         is_checked = true;
         for (uint32_t i = 0; status == SSTORE_OK && i < found; i++)
-            status = report_row(self, rows + (size_t)hits[i] * words, rank + first + hits[i]);
+            status = take_row(self, rows + (size_t)hits[i] * words, rank + first + hits[i]);
         if (status != SSTORE_OK)
             return status;
     }
@@ -323,43 +350,39 @@ static sstore_status scan_rows(row_search *self)
     return status;
 }
 
-sstore_status ss_row_search_segment(sstore_cursor *cursor, uint32_t segment, const uint64_t *fingerprint,
-                                    uint32_t distance, ss_row_hit_fn on_hit, void *context, sstore_error *error)
+static row_search begin_search(sstore_cursor *cursor, uint32_t segment, const uint64_t *fingerprint, ss_hit_fn on_hit,
+                               void *context, sstore_error *error)
 {
-    const ss_segment *of = cursor->store->segments[segment];
-    const ss_row_plan *plan = &ss_cursor_row_plans(cursor, distance)[segment];
-    row_search self = {.cursor = cursor,
-                       .segment = of,
-                       .plan = plan,
-                       .query = fingerprint,
-                       .distance = distance,
-                       .limit = &distance,
-                       .hit = {.segment = of, .segment_number = segment},
-                       .on_hit = on_hit,
-                       .context = context,
-                       .error = error};
-    sstore_status status = SSTORE_OK;
-    if (plan->full_scan)
+    return (row_search){.cursor = cursor,
+                        .segment = cursor->store->segments[segment],
+                        .segment_number = segment,
+                        .query = fingerprint,
+                        .on_hit = on_hit,
+                        .context = context,
+                        .error = error};
+}
+
+sstore_status ss_row_search_segment(sstore_cursor *cursor, uint32_t segment, const uint64_t *fingerprint,
+                                    uint32_t distance, ss_hit_fn on_hit, void *context, sstore_error *error)
+{
+    uint64_t word_hits[MAX_WORD_HITS];
+    row_search self = begin_search(cursor, segment, fingerprint, on_hit, context, error);
+    self.word_hits = word_hits;
+    self.plan = &ss_cursor_row_plans(cursor, distance)[segment];
+    self.distance = distance;
+    self.limit = &distance;
+    if (self.plan->full_scan)
         return scan_rows(&self);
-    self.candidates = ss_row_search_max_candidates(cursor->store, plan);
-    for (uint32_t word = 0; status == SSTORE_OK && word < of->metadata.words; word++)
-        if (plan->radii[word] != SS_NO_PROBE)
-            status = search_word(&self, word);
+    self.candidates = ss_row_search_max_candidates(cursor->store, self.plan);
+    const sstore_status status = search_indexes(&self);
     return status == SSTORE_STOPPED && self.is_rest ? scan_rows(&self) : status;
 }
 
 sstore_status ss_row_search_scan(sstore_cursor *cursor, uint32_t segment, const uint64_t *fingerprint,
-                                 const uint32_t *limit, ss_row_hit_fn on_hit, void *context, sstore_error *error)
+                                 const uint32_t *limit, ss_hit_fn on_hit, void *context, sstore_error *error)
 {
-    const ss_segment *of = cursor->store->segments[segment];
-    row_search self = {.cursor = cursor,
-                       .segment = of,
-                       .query = fingerprint,
-                       .limit = limit,
-                       .hit = {.segment = of, .segment_number = segment},
-                       .on_hit = on_hit,
-                       .context = context,
-                       .error = error};
+    row_search self = begin_search(cursor, segment, fingerprint, on_hit, context, error);
+    self.limit = limit;
     return scan_rows(&self);
 }
 
@@ -368,13 +391,14 @@ sstore_status ss_row_search_scan(sstore_cursor *cursor, uint32_t segment, const 
 sstore_status ss_row_search_report(const ss_record_sink *sink, const ss_row_hit *hit, uint64_t query_index,
                                    sstore_error *error)
 {
-    const ss_found found = {.segment = hit->segment,
-                            .segment_number = hit->segment_number,
-                            .distance = hit->distance,
-                            .query = query_index,
-                            .rank = hit->rank,
-                            .words = hit->fingerprint,
-                            .maybe_in_newer = sink->cursor->store->several_add};
-    sink->cursor->row_rank_ids.slot = &sink->cursor->row_ids_slot;
-    return ss_report_found(sink, &found, &sink->cursor->row_rank_ids, error);
+    ss_hit found = {.segment = hit->segment,
+                    .segment_number = hit->segment_number,
+                    .query = query_index,
+                    .fingerprint = hit->fingerprint[0],
+                    .words = hit->fingerprint,
+                    .has_rank = true,
+                    .rank = hit->rank,
+                    .distance = hit->distance,
+                    .maybe_in_newer = sink->cursor->store->several_add};
+    return ss_report_records(sink, &found, 1, error);
 }

@@ -10,25 +10,13 @@
 
 #include "read/search.h"
 
-/* A distinct fingerprint of a segment within the distance of a query. */
-typedef struct ss_row_hit {
-    const ss_segment *segment;
-    uint32_t segment_number;
-    uint32_t distance;
-    uint64_t rank;
-    uint64_t fingerprint[SSTORE_MAX_WORDS];
-} ss_row_hit;
-
-/* Called once for every distinct fingerprint of a segment within the distance. */
-typedef sstore_status (*ss_row_hit_fn)(void *context, const ss_row_hit *hit, sstore_error *error);
-
-/* Find every distinct fingerprint of a segment with word indexes within `distance`. */
+/* Find every distinct fingerprint of a segment with word indexes within `distance`. on_hit() gets each one once. */
 sstore_status ss_row_search_segment(sstore_cursor *cursor, uint32_t segment, const uint64_t *fingerprint,
-                                    uint32_t distance, ss_row_hit_fn on_hit, void *context, sstore_error *error);
+                                    uint32_t distance, ss_hit_fn on_hit, void *context, sstore_error *error);
 
 /* Find every distinct fingerprint of a segment within *limit by testing all of table 0. on_hit() may lower *limit. */
 sstore_status ss_row_search_scan(sstore_cursor *cursor, uint32_t segment, const uint64_t *fingerprint,
-                                 const uint32_t *limit, ss_row_hit_fn on_hit, void *context, sstore_error *error);
+                                 const uint32_t *limit, ss_hit_fn on_hit, void *context, sstore_error *error);
 
 /* The candidates of a query that take as long as a full scan, if the strategy allows one. */
 uint64_t ss_row_search_max_candidates(const sstore *store, const ss_row_plan *plan);
@@ -39,6 +27,15 @@ typedef struct ss_row_query {
     uint32_t distance;
     const int32_t *radii; /* of the words */
 } ss_row_query;
+
+/* A fingerprint of a segment. */
+typedef struct ss_row_hit {
+    const ss_segment *segment;
+    uint32_t segment_number;
+    uint32_t distance;
+    uint64_t rank;
+    uint64_t fingerprint[SSTORE_MAX_WORDS];
+} ss_row_hit;
 
 /* Load the fingerprint of a candidate of word index `word` through a slot. *is_hit_out: it is within the distance, and
  * no word before covers its error pattern. DAMAGED if it does not have the word, or if its rank is not the only one
@@ -58,7 +55,7 @@ sstore_status ss_row_search_check_rank(const ss_segment *segment, const uint64_t
 /* Prefetch the fingerprint of a rank, if it is in memory. */
 void ss_row_search_prefetch(const ss_segment *segment, uint64_t rank);
 
-/* Report the records of a hit, as ss_report_found(). */
+/* Report the records of a hit, as ss_report_records(). */
 sstore_status ss_row_search_report(const ss_record_sink *sink, const ss_row_hit *hit, uint64_t query_index,
                                    sstore_error *error);
 

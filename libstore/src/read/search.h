@@ -60,23 +60,11 @@ typedef struct ss_record_sink {
     ss_selection *selection; /* takes the matches instead, if not NULL */
     uint64_t limit;          /* only the first records of each hit are wanted; 0: all */
     uint64_t *counts;        /* one a query: the number of all records is added to it; NULL: not wanted */
+    bool in_index;           /* the hits are of word indexes, and looked up through the cursor's index_slots */
 } ss_record_sink;
 
-/* A fingerprint of a segment, of any number of words, whose records are reported. */
-typedef struct ss_found {
-    const ss_segment *segment;
-    uint32_t segment_number, distance;
-    uint64_t query, rank;
-    const uint64_t *words;
-    bool maybe_in_newer; /* as in ss_hit */
-} ss_found;
-
-/* Report the records of a hit: all ids of its rank, or itself if the store has no ids; as far as no newer segment has
- * them. They are read through the slot of `ids`, which keeps the last block open. So `ids` must not be those of a hit
- * whose records are being reported. */
-sstore_status ss_report_found(const ss_record_sink *sink, const ss_found *hit, ss_rank_ids *ids, sstore_error *error);
-
-/* Report the records of up to SS_HITS_TOGETHER hits of one word. Fills in unknown ranks. */
+/* Report the records of up to SS_HITS_TOGETHER hits: all ids of their ranks, or themselves if the store has no ids; as
+ * far as no newer segment has them. Fills in unknown ranks. Not while records of the same slots are being reported. */
 sstore_status ss_report_records(const ss_record_sink *sink, ss_hit *hits, uint32_t count, sstore_error *error);
 
 /* ----- query.c ----- */
@@ -85,47 +73,8 @@ sstore_status ss_report_records(const ss_record_sink *sink, ss_hit *hits, uint32
 sstore_status ss_query_segment(sstore_cursor *cursor, uint32_t segment, uint64_t fingerprint, uint32_t distance,
                                ss_hit_fn on_hit, void *context, sstore_error *error);
 
-/* A part of a segment whose search is explained: itself, or a word index. */
-typedef struct ss_explained_part {
-    const ss_segment *segment;
-    uint32_t number;      /* of the segment in the store */
-    uint32_t first_table; /* the number of the part's first one in the segment */
-    uint32_t word;
-    const ss_query_plan *plan; /* not read if the part is left out */
-    uint64_t fingerprint;
-    uint32_t distance;
-    bool is_left_out;                /* it is not searched */
-    const ss_row_plan *segment_plan; /* of a word index: that of its segment, whose times are reported */
-} ss_explained_part;
-
-/* Search a part, and report its work in each table; as sstore_explain(). */
-sstore_status ss_explain_part(sstore_cursor *cursor, const ss_explained_part *part, sstore_explain_fn on_table,
-                              void *context, sstore_error *error);
-
-/* Find every distinct fingerprint within the distance in all segments of records, the newest first. */
-sstore_status ss_query_segments(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance, ss_hit_fn on_hit,
-                                void *context, sstore_error *error);
-
-/* Report the records within the distance, in a store of 64-bit fingerprints. */
-sstore_status ss_query_word_records(const ss_record_sink *sink, uint64_t fingerprint, uint32_t distance,
-                                    sstore_error *error);
-
-/* Report the records at the smallest distance up to a maximum, in a store of 64-bit fingerprints. */
-sstore_status ss_query_nearest_word_records(const ss_record_sink *sink, uint64_t fingerprint, uint32_t max_distance,
-                                            sstore_error *error);
-
-/* ----- query_words.c ----- */
-
-/* Report the records that a query of a fingerprint asks for. */
-typedef sstore_status ss_query_fn(const ss_record_sink *sink, const uint64_t *fingerprint, uint32_t distance,
-                                  sstore_error *error);
-
-/* Those within the distance; and of these, those at the smallest distance. */
-ss_query_fn ss_query_records, ss_query_nearest_records;
-
-/* Run a query into columns, as sstore_query_columns(). `cursor` and `count_out` must not be NULL. */
-sstore_status ss_query_columns(ss_query_fn *run, sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t distance,
-                               const sstore_match_columns *columns, size_t capacity, uint64_t *count_out,
+/* Report the records within the distance of a fingerprint. */
+sstore_status ss_query_records(const ss_record_sink *sink, const uint64_t *fingerprint, uint32_t distance,
                                sstore_error *error);
 
 #endif

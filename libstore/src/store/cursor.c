@@ -193,7 +193,14 @@ static uint32_t choose_open_capacity(sstore_io io, uint32_t block_bytes)
 /* The slots of a cursor beside the open blocks. */
 static uint32_t slot_count(const ss_manifest *manifest)
 {
-    return SS_HITS_TOGETHER + (manifest->words > 1 ? 2 : 0);
+    return manifest->words > 1 ? 2 * SS_HITS_TOGETHER + 1 : SS_HITS_TOGETHER;
+}
+
+/* Take the next buffers for `count` slots. */
+static void take_buffers(sstore_cursor *cursor, ss_block_slot *slots, uint32_t count, size_t bytes, uint8_t **next)
+{
+    for (uint32_t i = 0; i < count; i++, *next += bytes)
+        slots[i] = (ss_block_slot){.buffer = *next, .steps = &cursor->steps};
 }
 
 /* Blocks are read into buffers only in pread mode. */
@@ -206,15 +213,13 @@ static bool allocate_buffers(sstore_cursor *cursor, uint32_t block_bytes)
     cursor->buffers = ss_realloc(NULL, cursor->open_block_capacity + slot_count(&cursor->store->manifest), bytes);
     if (cursor->buffers == NULL)
         return false;
+    uint8_t *next = cursor->buffers;
     for (uint32_t i = 0; i < cursor->open_block_capacity; i++)
-        cursor->open_blocks[i].slot = (ss_block_slot){.buffer = cursor->buffers + i * bytes, .steps = &cursor->steps};
-    for (uint32_t i = 0; i < SS_HITS_TOGETHER; i++)
-        cursor->slots[i] = (ss_block_slot){.buffer = cursor->buffers + (cursor->open_block_capacity + i) * bytes,
-                                           .steps = &cursor->steps};
+        take_buffers(cursor, &cursor->open_blocks[i].slot, 1, bytes, &next);
+    take_buffers(cursor, cursor->slots.slots, SS_HITS_TOGETHER, bytes, &next);
     if (cursor->store->manifest.words > 1) {
-        uint8_t *rows = cursor->buffers + (cursor->open_block_capacity + SS_HITS_TOGETHER) * bytes;
-        cursor->row_slot = (ss_block_slot){.buffer = rows, .steps = &cursor->steps};
-        cursor->row_ids_slot = (ss_block_slot){.buffer = rows + bytes, .steps = &cursor->steps};
+        take_buffers(cursor, cursor->index_slots.slots, SS_HITS_TOGETHER, bytes, &next);
+        take_buffers(cursor, &cursor->row_slot, 1, bytes, &next);
     }
     return true;
 }
@@ -256,7 +261,7 @@ sstore_status sstore_cursor_create(const sstore *store, sstore_cursor **cursor_o
     cursor->counts = ss_alloc(store->manifest.segment_count, sizeof *cursor->counts);
     if (plans == NULL || cursor->counts == NULL || !allocate_buffers(cursor, block_bytes)) {
         sstore_cursor_free(cursor);
-        return ss_fail_memory(error, BUFFERS_BYTES + SS_HITS_TOGETHER * (uint64_t)block_bytes);
+        return ss_fail_memory(error, BUFFERS_BYTES + slot_count(&store->manifest) * (uint64_t)block_bytes);
     }
     sstore_status status = ss_membership_open(&cursor->newer, store, true, &cursor->steps, error);
     if (status != SSTORE_OK) {

@@ -46,8 +46,9 @@ typedef struct ss_near_group {
 /* A distinct fingerprint of a segment within the distance of a query. */
 typedef struct ss_hit {
     const ss_segment *segment;
-    uint64_t query; /* the query's index in a batch, else 0 */
-    uint64_t fingerprint;
+    uint64_t query;        /* the query's index in a batch, else 0; of a word index, the number of the word */
+    uint64_t fingerprint;  /* the first word of several */
+    const uint64_t *words; /* all of several; NULL: `fingerprint` is all */
     uint64_t rank;
     uint32_t segment_number;
     uint32_t distance;
@@ -57,6 +58,18 @@ typedef struct ss_hit {
 
 /* The number of hits whose records are looked up together. */
 #define SS_HITS_TOGETHER 16u
+
+/* Hits whose records were not looked up yet. */
+typedef struct ss_hits {
+    uint32_t count;
+    ss_hit hits[SS_HITS_TOGETHER];
+} ss_hits;
+
+/* The blocks of table 0 and ids through which records of hits are looked up. */
+typedef struct ss_hit_slots {
+    ss_block_slot slots[SS_HITS_TOGETHER];
+    ss_rank_ids ids; /* of the last hit */
+} ss_hit_slots;
 
 /* A Bloom filter with one hash function. */
 #define SS_SEEN_BITS 12u
@@ -78,6 +91,11 @@ typedef struct ss_row_plan {
 typedef struct ss_candidate {
     uint64_t word, rank;
 } ss_candidate;
+
+typedef struct ss_indexed_candidate {
+    ss_candidate candidate;
+    uint32_t index; /* the number of the word index */
+} ss_indexed_candidate;
 
 /* The number of records of a rank. */
 typedef struct ss_rank_count {
@@ -108,16 +126,18 @@ struct sstore_cursor {
     uint32_t last_table;             /* with the last hit; SS_MAX_TABLES: none */
     uint64_t last_found;             /* the last hit, permuted */
     uint64_t values[SS_GROUP_SIZE];  /* of a group with near lower halves */
-    uint32_t found_count;
-    ss_hit found[SS_HITS_TOGETHER];        /* records not yet reported */
-    ss_block_slot slots[SS_HITS_TOGETHER]; /* blocks of table 0 and ids, to look them up */
-    uint8_t *buffers;                      /* of open_blocks and slots */
+    ss_hits found;
+    ss_hit_slots slots;
+    uint8_t *buffers;    /* of all open blocks and slots */
+    ss_membership newer; /* to leave out records that newer segments also have */
+    ss_seen seen;        /* hits of the query in newer segments */
+    /* In a store with word indexes: */
+    uint64_t found_rows[SS_HITS_TOGETHER][SSTORE_MAX_WORDS]; /* the words of `found` */
+    ss_hits found_words;                                     /* of the word indexes of a segment */
+    ss_hit_slots index_slots;                                /* for these */
     uint32_t candidate_count;
-    ss_candidate candidates[SS_HITS_TOGETHER]; /* not confirmed yet */
-    ss_block_slot row_slot, row_ids_slot;      /* of table 0 and the ids of a segment with word indexes */
-    ss_rank_ids rank_ids, row_rank_ids;        /* of the last hit of one word, and of several */
-    ss_membership newer;                       /* to leave out records that newer segments also have */
-    ss_seen seen;                              /* hits of the query in newer segments */
+    ss_indexed_candidate candidates[SS_HITS_TOGETHER]; /* not confirmed yet */
+    ss_block_slot row_slot;                            /* of table 0 of the segment */
 };
 
 /* The bytes that a cursor of a store takes. */

@@ -121,6 +121,46 @@ sstore_status ss_find_row(const ss_segment *segment, const uint64_t *fingerprint
     return status;
 }
 
+/* Whether find_from() opens no block but this one for a first word. */
+static bool is_only_block(const ss_key_index *keys, uint64_t block, uint64_t first)
+{
+    const uint64_t key = ss_array_at(&keys->keys, block);
+    const bool begins = block == 0 || ss_array_at(&keys->keys, block - 1) < first;
+    return begins && (first < key || (first == key && block + 1 == keys->keys.count));
+}
+
+/* Whether find_in_rows() finds a fingerprint at `index`. */
+static bool finds_in_rows_at(const row_block *block, const uint64_t *fingerprint, uint32_t index)
+{
+    uint32_t low = 0, end = ss_checked_rows_count(block->checked, block->number);
+    bool leads = true;
+    for (uint32_t middle; (middle = low + (end - low) / 2) != index;) {
+        const int order = compare_row(block, middle, fingerprint);
+        leads &= middle < index ? order < 0 : order > 0;
+        low = middle < index ? middle + 1 : low;
+        end = middle < index ? end : middle;
+    }
+    return leads && compare_row(block, index, fingerprint) == 0;
+}
+
+sstore_status ss_finds_row_at(const ss_segment *segment, const uint64_t *fingerprint, uint64_t rank,
+                              ss_block_slot *slot, bool *is_found_out, sstore_error *error)
+{
+    const uint32_t capacity = ss_rows_capacity(segment->metadata.block_bytes, segment->metadata.words);
+    const uint64_t number = rank / capacity;
+    uint64_t found = SS_NO_RANK;
+    row_block block;
+    sstore_status status;
+    if (!is_only_block(&segment->tables[0].keys, number, fingerprint[0])) {
+        status = ss_find_row(segment, fingerprint, slot, &found, error);
+        *is_found_out = found == rank;
+        return status;
+    }
+    status = open_rows(segment, number, slot, &block, error);
+    *is_found_out = status == SSTORE_OK && finds_in_rows_at(&block, fingerprint, (uint32_t)(rank % capacity));
+    return status;
+}
+
 sstore_status ss_count_rows_below(const ss_segment *segment, const uint64_t *fingerprint, ss_block_slot *slot,
                                   uint64_t *count_out, sstore_error *error)
 {

@@ -24,6 +24,11 @@ sstore_status ss_find_rank(const ss_segment *segment, uint64_t fingerprint, ss_b
 sstore_status ss_find_row(const ss_segment *segment, const uint64_t *fingerprint, ss_block_slot *slot,
                           uint64_t *rank_out, sstore_error *error);
 
+/* Whether ss_find_row() finds a fingerprint at a rank, which the segment has. Quicker: it is known where the search has
+ * to go, so no comparison waits for the one before. */
+sstore_status ss_finds_row_at(const ss_segment *segment, const uint64_t *fingerprint, uint64_t rank,
+                              ss_block_slot *slot, bool *is_found_out, sstore_error *error);
+
 /* The number of fingerprints of such a segment that are below one. */
 sstore_status ss_count_rows_below(const ss_segment *segment, const uint64_t *fingerprint, ss_block_slot *slot,
                                   uint64_t *count_out, sstore_error *error);
