@@ -516,6 +516,7 @@ static void test_block_boundary(void **state)
     static const data_kind kinds[] = {DATA_UNIFORM, DATA_DENSE, DATA_SKEWED};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         test_case now = {.path = scratch_path("boundary"), .options = SSTORE_WRITE_OPTIONS_INIT};
+        now.options.distance = 3;
         now.options.block_bytes = UINT32_C(256) << i;
         now.options.memory_bytes = 1 << 20;
         now.options.threads = 1;
@@ -543,6 +544,7 @@ static void test_fullest_block(void **state)
 {
     rng random = rng_seeded(run_seed);
     test_case now = {.path = scratch_path("fullest"), .options = SSTORE_WRITE_OPTIONS_INIT};
+    now.options.distance = 3;
     now.options.block_bytes = 65536;
     now.options.memory_bytes = 1 << 24;
     now.options.plan = "1";
@@ -560,6 +562,7 @@ static void test_smallest_stores(void **state)
     uint64_t seed = run_seed;
     for (size_t i = 0; i < sizeof plans / sizeof *plans * 3; i++) {
         test_case now = {.path = scratch_path("smallest"), .options = SSTORE_WRITE_OPTIONS_INIT};
+        now.options.distance = 3;
         now.options.plan = plans[i / 3];
         now.options.memory_bytes = 1 << 20;
         now.options.threads = 1;
@@ -583,6 +586,7 @@ static void test_smallest_stores(void **state)
 static void test_spilled_runs(void **state)
 {
     test_case now = {.path = scratch_path("spilled"), .options = SSTORE_WRITE_OPTIONS_INIT};
+    now.options.distance = 3;
     now.random = rng_seeded(run_seed);
     data_make(&now.random, DATA_CLUSTERED, DATA_IDS, SPILL_RECORDS, true, &now.data);
     oracle_make(&now.data, &now.truth);
