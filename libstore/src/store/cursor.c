@@ -43,15 +43,25 @@ static bool are_alike(const ss_segment *a, const ss_segment *b)
            other <= ALIKE * count;
 }
 
-/* Plan for a segment or a word index. `known` is another one with its plan for the same distance, or NULL. If the steps
- * of the call end, nothing is kept: the next call has new ones. */
-static void plan_part(ss_segment *segment, uint32_t distance, const ss_segment *known, const ss_query_plan *known_plan,
-                      ss_steps *steps, ss_query_plan *plan)
+/* A segment or a word index with its plan. */
+typedef struct planned {
+    const ss_segment *segment; /* NULL: none was planned */
+    const ss_query_plan *plan;
+} planned;
+
+/* Plan for a segment or a word index, as for one of the two in `known` if one is alike. If the steps of the call end,
+ * nothing is kept: the next call has new ones. */
+static void plan_part(ss_segment *segment, uint32_t distance, const planned known[2], ss_steps *steps,
+                      ss_query_plan *plan)
 {
+    const planned *alike = NULL;
     if (recall(segment, distance, plan))
         return;
-    if (known != NULL && known_plan->distance == distance && are_alike(segment, known)) {
-        *plan = *known_plan;
+    for (uint32_t i = 0; alike == NULL && i < 2; i++)
+        if (known[i].segment != NULL && known[i].plan->distance == distance && are_alike(segment, known[i].segment))
+            alike = &known[i];
+    if (alike != NULL) {
+        *plan = *alike->plan;
         ss_query_plan_weigh(plan, &segment->metadata.plan, &segment->costs);
     } else {
         ss_query_plan_init(plan, &segment->metadata.plan, distance, &segment->costs, steps);
@@ -62,13 +72,12 @@ static void plan_part(ss_segment *segment, uint32_t distance, const ss_segment *
 
 void ss_plan_queries(const sstore *store, uint32_t distance, ss_steps *steps, ss_query_plan *plans_out)
 {
-    uint32_t last = UINT32_MAX;
+    planned known[2] = {{.segment = NULL}};
     for (uint32_t i = 0; i < store->manifest.segment_count; i++) {
         if (ss_segment_removes(store->segments[i]))
             continue;
-        plan_part(store->segments[i], distance, last != UINT32_MAX ? store->segments[last] : NULL,
-                  last != UINT32_MAX ? &plans_out[last] : NULL, steps, &plans_out[i]);
-        last = i;
+        plan_part(store->segments[i], distance, known, steps, &plans_out[i]);
+        known[0] = (planned){store->segments[i], &plans_out[i]};
     }
 }
 
@@ -88,35 +97,45 @@ const ss_query_plan *ss_cursor_plans(sstore_cursor *cursor, uint32_t distance)
 #define ROW_WORD_NS 0.7
 #define MAX_PROBES_NS 4e8 /* of demanded probes */
 
-/* The words are planned until their probes cost as much as a full scan. */
-static void plan_rows(const sstore *store, const ss_segment *segment, uint32_t distance, ss_steps *steps,
-                      ss_row_plan *plan)
+/* The words are planned until their probes cost as much as a full scan. `before` is an older segment that was planned,
+ * or NULL. */
+static void plan_rows(const sstore *store, const ss_segment *segment, uint32_t distance, const ss_segment *before,
+                      const ss_row_plan *plan_before, ss_steps *steps, ss_row_plan *plan)
 {
     const uint32_t words = segment->metadata.words;
     const sstore_strategy strategy = store->options.strategy;
-    uint32_t last = UINT32_MAX;
+    planned known[2] = {{.segment = NULL}};
     plan->full_scan_cost = (ROW_SCAN_NS + words * ROW_WORD_NS) * (double)segment->metadata.distinct_count;
     plan->probe_cost = 0;
     const double limit = strategy == SSTORE_STRATEGY_PROBE ? MAX_PROBES_NS : plan->full_scan_cost;
-    for (uint32_t i = 0; i < words; i++)
+    for (uint32_t i = 0; i < words; i++) {
         plan->radii[i] = ss_word_index_radius(segment->indexes[i]->metadata.kind);
+        plan->words[i].distance = NOT_PLANNED;
+    }
     ss_radii_fit(plan->radii, words, distance);
     for (uint32_t i = 0; i < words && plan->probe_cost < limit; i++) {
         if (plan->radii[i] == SS_NO_PROBE)
             continue;
-        plan_part(segment->indexes[i], (uint32_t)plan->radii[i], last != UINT32_MAX ? segment->indexes[last] : NULL,
-                  last != UINT32_MAX ? &plan->words[last] : NULL, steps, &plan->words[i]);
+        if (before != NULL)
+            known[1] = (planned){before->indexes[i], &plan_before->words[i]};
+        plan_part(segment->indexes[i], (uint32_t)plan->radii[i], known, steps, &plan->words[i]);
         plan->probe_cost += plan->words[i].full_scan ? plan->words[i].full_scan_cost : plan->words[i].probe_cost;
-        last = i;
+        known[0] = (planned){segment->indexes[i], &plan->words[i]};
     }
     plan->full_scan = strategy == SSTORE_STRATEGY_FULL_SCAN || plan->probe_cost >= limit;
 }
 
 void ss_plan_row_queries(const sstore *store, uint32_t distance, ss_steps *steps, ss_row_plan *plans_out)
 {
-    for (uint32_t i = 0; i < store->manifest.segment_count; i++)
-        if (!ss_segment_removes(store->segments[i]))
-            plan_rows(store, store->segments[i], distance, steps, &plans_out[i]);
+    const ss_segment *before = NULL;
+    const ss_row_plan *plan_before = NULL;
+    for (uint32_t i = 0; i < store->manifest.segment_count; i++) {
+        if (ss_segment_removes(store->segments[i]))
+            continue;
+        plan_rows(store, store->segments[i], distance, before, plan_before, steps, &plans_out[i]);
+        before = store->segments[i];
+        plan_before = &plans_out[i];
+    }
 }
 
 const ss_row_plan *ss_cursor_row_plans(sstore_cursor *cursor, uint32_t distance)
