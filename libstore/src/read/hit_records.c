@@ -24,7 +24,8 @@ static ss_block_slot *prefetch_block(ss_block_slot *slots, uint32_t *used, const
 {
     if (*used > 0 && ss_block_slot_is(&slots[*used - 1], reader, number))
         return &slots[*used - 1];
-    for (uint32_t i = *used + 1; i < SS_HITS_TOGETHER; i++) {
+    /* A block that is in memory need not be kept in a slot. */
+    for (uint32_t i = *used + 1; reader->base == NULL && i < SS_HITS_TOGETHER; i++) {
         if (ss_block_slot_is(&slots[i], reader, number)) {
             const ss_block_slot found = slots[i];
             slots[i] = slots[*used];
