@@ -9,6 +9,7 @@
 
 #define STEPS_A_CANDIDATE 3u /* its rank and its id in the word index, and its fingerprint */
 #define MAX_WORD_HITS 512u   /* with more hits in a word, it is searched to the end */
+#define MAX_KNOWN 4u         /* hits that are not looked up again when another word finds them */
 #define SLICE_WORDS 512u     /* of fingerprints that are tested at once, by a full scan */
 
 /* Steps to find the rank of a hit again, its ids, and both in all newer segments. */
@@ -103,6 +104,8 @@ typedef struct row_search {
     uint64_t candidates;   /* more of them would take longer than a full scan */
     uint64_t *word_hits;   /* the ranks of the first MAX_WORD_HITS hits of `word` */
     uint32_t word_hit_count;
+    uint64_t (*known)[SSTORE_MAX_WORDS]; /* the last MAX_KNOWN hits */
+    uint32_t known_count;
     bool is_rest;         /* the full scan reports what the words have not found; then word_hits ascend */
     uint32_t hits_passed; /* of word_hits, by the full scan */
     const ss_kernels *kernels;
@@ -126,6 +129,7 @@ static sstore_status report_row(const row_search *self, const uint64_t *row, uin
 
 static sstore_status report_word_hit(row_search *self, const ss_row_hit *hit)
 {
+    ss_words_copy(self->known[self->known_count++ % MAX_KNOWN], hit->fingerprint, self->segment->metadata.words);
     if (self->word_hit_count < MAX_WORD_HITS)
         self->word_hits[self->word_hit_count++] = hit->rank;
     return report_row(self, hit->fingerprint, hit->rank, hit->distance);
@@ -203,13 +207,38 @@ static sstore_status look_up_words(row_search *self)
     return self->status != SSTORE_OK ? self->status : status;
 }
 
+/* Look up and confirm what was found. */
+static sstore_status finish_words(row_search *self)
+{
+    const sstore_status status = self->cursor->found_words.count > 0 ? look_up_words(self) : SSTORE_OK;
+    return status == SSTORE_OK ? confirm_candidates(self) : status;
+}
+
+/* Whether each word of an index is that of one fingerprint. */
+static bool is_unique(const ss_segment *index)
+{
+    return index->metadata.record_count == index->metadata.distinct_count;
+}
+
+/* Whether only a fingerprint that was reported has a word. */
+static bool is_known(const row_search *self, uint64_t word)
+{
+    const uint32_t count = ss_min_u32(self->known_count, MAX_KNOWN);
+    bool is_there = false;
+    for (uint32_t i = 0; i < count; i++)
+        is_there |= self->known[i][self->searched] == word;
+    return is_there && is_unique(self->segment->indexes[self->searched]);
+}
+
 /* No newer segment has a record of a word index, so the number of the segment is above all. */
 static sstore_status add_word(void *context, const ss_hit *hit, sstore_error *error)
 {
     row_search *self = context;
     ss_hits *found = &self->cursor->found_words;
-    ss_hit *added = &found->hits[found->count++];
     (void)error;
+    if (is_known(self, hit->fingerprint))
+        return SSTORE_OK;
+    ss_hit *added = &found->hits[found->count++];
     *added = *hit;
     added->query = self->searched;
     return found->count == SS_HITS_TOGETHER ? look_up_words(self) : SSTORE_OK;
@@ -230,18 +259,21 @@ static sstore_status search_index(row_search *self, uint32_t word)
     return ss_search_run(&search);
 }
 
-/* What several indexes find is looked up together, in the order of the words. */
+/* What several indexes find is looked up together, in the order of the words; but before an index that may find it
+ * again, and tells so without a look-up. */
 static sstore_status search_indexes(row_search *self)
 {
-    sstore_cursor *cursor = self->cursor;
     sstore_status status = SSTORE_OK;
-    cursor->found_words.count = cursor->candidate_count = 0;
-    for (uint32_t word = 0; status == SSTORE_OK && word < self->segment->metadata.words; word++)
-        if (self->plan->radii[word] != SS_NO_PROBE)
+    self->cursor->found_words.count = self->cursor->candidate_count = 0;
+    for (uint32_t word = 0; status == SSTORE_OK && word < self->segment->metadata.words; word++) {
+        if (self->plan->radii[word] == SS_NO_PROBE)
+            continue;
+        if (self->cursor->found_words.count > 0 && is_unique(self->segment->indexes[word]))
+            status = finish_words(self);
+        if (status == SSTORE_OK)
             status = search_index(self, word);
-    if (status == SSTORE_OK && cursor->found_words.count > 0)
-        status = look_up_words(self);
-    return status == SSTORE_OK ? confirm_candidates(self) : status;
+    }
+    return status == SSTORE_OK ? finish_words(self) : status;
 }
 
 /* ----- the full scan ----- */
@@ -365,9 +397,10 @@ static row_search begin_search(sstore_cursor *cursor, uint32_t segment, const ui
 sstore_status ss_row_search_segment(sstore_cursor *cursor, uint32_t segment, const uint64_t *fingerprint,
                                     uint32_t distance, ss_hit_fn on_hit, void *context, sstore_error *error)
 {
-    uint64_t word_hits[MAX_WORD_HITS];
+    uint64_t word_hits[MAX_WORD_HITS], known[MAX_KNOWN][SSTORE_MAX_WORDS];
     row_search self = begin_search(cursor, segment, fingerprint, on_hit, context, error);
     self.word_hits = word_hits;
+    self.known = known;
     self.plan = &ss_cursor_row_plans(cursor, distance)[segment];
     self.distance = distance;
     self.limit = &distance;
