@@ -59,33 +59,30 @@ static int compare_row(const row_block *block, uint32_t index, const uint64_t *f
     return ss_words_compare(row, fingerprint, block->checked->words);
 }
 
-/* The first fingerprint of a block that is not below another one; their number if there is none. *found_out: it is
- * equal. */
-static uint32_t find_in_rows(const row_block *block, const uint64_t *fingerprint, bool *found_out)
+#define NOT_IN_ROWS UINT32_MAX
+
+/* The place of a fingerprint in a block, or NOT_IN_ROWS. */
+static uint32_t find_in_rows(const row_block *block, const uint64_t *fingerprint)
 {
     uint32_t low = 0, end = ss_checked_rows_count(block->checked, block->number);
-    *found_out = false;
     while (low < end) {
         const uint32_t middle = low + (end - low) / 2;
         const int order = compare_row(block, middle, fingerprint);
-        *found_out = order == 0;
         if (order == 0)
             return middle;
         low = order < 0 ? middle + 1 : low;
         end = order < 0 ? end : middle;
     }
-    return low;
+    return NOT_IN_ROWS;
 }
 
-/* Find the first fingerprint that is not below another one, through the slot. *found_out: it is equal. */
-static sstore_status find_from(const ss_segment *segment, const uint64_t *fingerprint, ss_block_slot *slot,
-                               uint64_t *rank_out, bool *found_out, sstore_error *error)
+sstore_status ss_find_row(const ss_segment *segment, const uint64_t *fingerprint, ss_block_slot *slot,
+                          uint64_t *rank_out, sstore_error *error)
 {
     const ss_key_index *keys = &segment->tables[0].keys;
     const uint64_t block_count = keys->keys.count, first = fingerprint[0];
     row_block block;
-    *rank_out = segment->metadata.distinct_count;
-    *found_out = false;
+    *rank_out = SS_NO_RANK;
     /* The first words of blocks may be equal, so several blocks may have it. */
     uint64_t low = ss_key_index_find(keys, first);
     if (low == block_count)
@@ -105,23 +102,15 @@ static sstore_status find_from(const ss_segment *segment, const uint64_t *finger
             high = middle;
     }
     status = open_rows(segment, low, slot, &block, error);
-    if (status == SSTORE_OK)
-        *rank_out = low * ss_rows_capacity(segment->metadata.block_bytes, segment->metadata.words) +
-                    find_in_rows(&block, fingerprint, found_out);
-    return status;
+    if (status != SSTORE_OK)
+        return status;
+    const uint32_t index = find_in_rows(&block, fingerprint);
+    if (index != NOT_IN_ROWS)
+        *rank_out = low * ss_rows_capacity(segment->metadata.block_bytes, segment->metadata.words) + index;
+    return SSTORE_OK;
 }
 
-sstore_status ss_find_row(const ss_segment *segment, const uint64_t *fingerprint, ss_block_slot *slot,
-                          uint64_t *rank_out, sstore_error *error)
-{
-    bool found;
-    const sstore_status status = find_from(segment, fingerprint, slot, rank_out, &found, error);
-    if (status != SSTORE_OK || !found)
-        *rank_out = SS_NO_RANK;
-    return status;
-}
-
-/* Whether find_from() opens no block but this one for a first word. */
+/* Whether ss_find_row() opens no block but this one for a first word. */
 static bool is_only_block(const ss_key_index *keys, uint64_t block, uint64_t first)
 {
     const uint64_t key = ss_array_at(&keys->keys, block);
@@ -159,13 +148,6 @@ sstore_status ss_finds_row_at(const ss_segment *segment, const uint64_t *fingerp
     status = open_rows(segment, number, slot, &block, error);
     *is_found_out = status == SSTORE_OK && finds_in_rows_at(&block, fingerprint, (uint32_t)(rank % capacity));
     return status;
-}
-
-sstore_status ss_count_rows_below(const ss_segment *segment, const uint64_t *fingerprint, ss_block_slot *slot,
-                                  uint64_t *count_out, sstore_error *error)
-{
-    bool found;
-    return find_from(segment, fingerprint, slot, count_out, &found, error);
 }
 
 void ss_rank_ids_begin(ss_rank_ids *ids, const ss_segment *segment, uint64_t rank, uint64_t first_block,

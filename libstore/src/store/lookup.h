@@ -29,10 +29,6 @@ sstore_status ss_find_row(const ss_segment *segment, const uint64_t *fingerprint
 sstore_status ss_finds_row_at(const ss_segment *segment, const uint64_t *fingerprint, uint64_t rank,
                               ss_block_slot *slot, bool *is_found_out, sstore_error *error);
 
-/* The number of fingerprints of such a segment that are below one. */
-sstore_status ss_count_rows_below(const ss_segment *segment, const uint64_t *fingerprint, ss_block_slot *slot,
-                                  uint64_t *count_out, sstore_error *error);
-
 /* An iterator over the ids of a rank. */
 typedef struct ss_rank_ids {
     const ss_segment *segment;
