@@ -151,7 +151,7 @@ static inline void ss_cursor_renew(sstore_cursor *cursor)
     cursor->steps.left = cursor->query_steps;
 }
 
-/* The same with a cursor that is made when it is first needed, and is NULL until then. MEMORY. */
+/* Begin a call with a cursor that is made when it is first needed, and is NULL until then. MEMORY. */
 sstore_status ss_cursor_prepare(const sstore *store, sstore_cursor **cursor, sstore_error *error);
 
 /* Cursors of several threads, each made when it is first needed. */
@@ -179,10 +179,10 @@ static inline sstore_status ss_cursor_check_stop(const sstore_cursor *cursor)
 
 /* Make the query plans for a distance, one a segment except those that remove. */
 void ss_plan_queries(const sstore *store, uint32_t distance, ss_steps *steps, ss_query_plan *plans_out);
-/* The same, cached for the last distance. */
+/* The query plans for a distance, those of the last one from a cache. */
 const ss_query_plan *ss_cursor_plans(sstore_cursor *cursor, uint32_t distance);
 
-/* The same for a store with word indexes. */
+/* Make or get in the same way the query plans of a store with word indexes. */
 void ss_plan_row_queries(const sstore *store, uint32_t distance, ss_steps *steps, ss_row_plan *plans_out);
 const ss_row_plan *ss_cursor_row_plans(sstore_cursor *cursor, uint32_t distance);
 

@@ -18,7 +18,7 @@
 sstore_status ss_find_rank(const ss_segment *segment, uint64_t fingerprint, ss_block_slot *slot, uint64_t *rank_out,
                            sstore_error *error);
 
-/* The same in a segment of whole fingerprints: the blocks that may have it are searched through the slot. The search
+/* Find the rank in a segment of whole fingerprints: blocks that may have it are searched through the slot. The search
  * takes the same path for the same fingerprint, whatever was read before. So if fingerprints do not ascend, it finds at
  * most one rank of each. */
 sstore_status ss_find_row(const ss_segment *segment, const uint64_t *fingerprint, ss_block_slot *slot,

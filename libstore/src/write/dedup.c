@@ -19,7 +19,7 @@
 #define MIN_ROUND ((uint64_t)4096)
 #define MAX_ROUND (UINT64_C(1) << 20)
 #define ROUND_BYTES 512u /* of memory, for each of them, with its matches if there are some */
-/* The same for each of several words. If all records of a round are new, they take half as much as may wait. */
+/* The bytes for each of several words. If all records of a round are new, they take half as much as may wait. */
 #define ROUND_WORD_BYTES 1600u
 
 struct sstore_dedup {
