@@ -155,7 +155,7 @@ static sstore_status test_range(const ss_search *self, const ss_block_range *ran
             continue;
         ss_block_prefetch_group(&open->block, group);
         cursor->near_groups[cursor->near_group_count++] = (ss_near_group){.range = range, .group = group, .mask = mask};
-        if (cursor->near_group_count == SS_TOGETHER)
+        if (cursor->near_group_count == SS_STAGE_MAX)
             status = run_near_groups(self);
     }
     return status;
@@ -240,7 +240,7 @@ static sstore_status add_range(const ss_search *self, const ss_probe *probe, uin
 {
     sstore_cursor *cursor = self->cursor;
     const ss_block_reader *blocks = &self->segment->tables[probe->table].blocks;
-    if (cursor->range_count == SS_TOGETHER || cursor->open_block_count == cursor->open_block_capacity) {
+    if (cursor->range_count == SS_STAGE_MAX || cursor->open_block_count == cursor->open_block_capacity) {
         const sstore_status status = run_ranges(self);
         if (status != SSTORE_OK)
             return status;
@@ -337,7 +337,7 @@ static sstore_status add_probe(const ss_search *self, uint32_t table, uint64_t f
                                                        .table = table,
                                                        .lower_distance = self->distance > known ? self->distance - known
                                                                                                 : 0};
-    return cursor->probe_count == SS_TOGETHER ? run_probes(self) : SSTORE_OK;
+    return cursor->probe_count == SS_STAGE_MAX ? run_probes(self) : SSTORE_OK;
 }
 
 /* A table that is probed. */

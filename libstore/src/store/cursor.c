@@ -205,8 +205,8 @@ static uint32_t largest_block(const ss_manifest *manifest)
 static uint32_t choose_open_capacity(sstore_io io, uint32_t block_bytes)
 {
     if (io != SSTORE_IO_PREAD || block_bytes == 0)
-        return SS_TOGETHER;
-    return (uint32_t)ss_min_u64(BUFFERS_BYTES / block_bytes, SS_TOGETHER);
+        return SS_STAGE_MAX;
+    return (uint32_t)ss_min_u64(BUFFERS_BYTES / block_bytes, SS_STAGE_MAX);
 }
 
 /* The slots of a cursor beside the open blocks. */

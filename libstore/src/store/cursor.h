@@ -41,7 +41,7 @@ typedef struct ss_near_group {
 } ss_near_group;
 
 /* The number of probes or blocks that pass a stage before the next stage begins, so that their cache misses overlap. */
-#define SS_TOGETHER 64u
+#define SS_STAGE_MAX 64u
 
 /* A distinct fingerprint of a segment within the distance of a query. */
 typedef struct ss_hit {
@@ -116,10 +116,10 @@ struct sstore_cursor {
     sstore_stop_fn should_stop; /* or NULL */
     void *stop_context;
     uint32_t probe_count, range_count, open_block_count, open_block_capacity, near_group_count;
-    ss_probe probes[SS_TOGETHER];
-    ss_block_range ranges[SS_TOGETHER];
-    ss_open_block open_blocks[SS_TOGETHER];
-    ss_near_group near_groups[SS_TOGETHER];
+    ss_probe probes[SS_STAGE_MAX];
+    ss_block_range ranges[SS_STAGE_MAX];
+    ss_open_block open_blocks[SS_STAGE_MAX];
+    ss_near_group near_groups[SS_STAGE_MAX];
     uint64_t queries[SS_MAX_TABLES]; /* the query's fingerprint, permuted for each table */
     bool any_probed;                 /* of the query in the segment */
     bool is_full_scan;               /* the last search was a full scan */
