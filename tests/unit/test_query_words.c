@@ -1,13 +1,16 @@
 /*
  * test_query_words.c - queries of fingerprints of any width: arguments that are refused, the forms of a call that must
- * agree: callbacks, columns, explanations; and that a plan is made once.
+ * agree: callbacks, columns, explanations; at which rank a fingerprint is found; and that a plan is made once.
  */
 #include <inttypes.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/words.h"
 #include "read/row_search.h"
 #include "store/cursor.h"
+#include "store/lookup.h"
 #include "support/random.h"
 #include "support/scratch.h"
 #include "support/use_store.h"
@@ -191,25 +194,71 @@ static void test_nearest_is_far(void **state)
 
 #define MANY 3000u
 
-/* Random records, of which the last one is removed. */
-static void write_many(rng *random, const char *path, uint64_t (*rows)[2])
+/* Write records of 128 bits. */
+static void write_rows(const char *path, uint64_t (*rows)[2], uint32_t block_bytes)
 {
     sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     sstore_builder *builder;
-    sstore_remover *remover;
     sstore_error error;
-    for (size_t i = 0; i < MANY; i++)
-        rows[i][0] = rng_next(random), rows[i][1] = rng_next(random);
     options.fingerprint_bits = 128;
     options.distance = 7;
-    options.block_bytes = 1024;
+    options.block_bytes = block_bytes;
     options.replace = true;
     assert_ok(sstore_builder_create(path, &options, &builder, &error), &error);
     assert_ok(sstore_builder_add(builder, rows[0], NULL, MANY, &error), &error);
     assert_ok(sstore_builder_finish(builder, NULL, &error), &error);
+}
+
+/* Random records, of which the last one is removed. */
+static void write_many(rng *random, const char *path, uint64_t (*rows)[2])
+{
+    sstore_remover *remover;
+    sstore_error error;
+    for (size_t i = 0; i < MANY; i++)
+        rows[i][0] = rng_next(random), rows[i][1] = rng_next(random);
+    write_rows(path, rows, 1024);
     assert_ok(sstore_remover_create(path, NULL, &remover, &error), &error);
     assert_ok(sstore_remover_remove_fingerprints(remover, rows[MANY - 1], 1, &error), &error);
     assert_ok(sstore_remover_finish(remover, NULL, &error), &error);
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+    return ss_words_compare(a, b, 2);
+}
+
+/* A fingerprint is found at its rank alone, and another one at none; as by the search that knows no rank. */
+static void test_rank_of_fingerprint(void **state)
+{
+    rng random = rng_seeded(run_seed + 11);
+    static uint64_t rows[MANY][2];
+    sstore_error error;
+    (void)state;
+    testing_doing("ranks, seed %" PRIu64, run_seed);
+    for (size_t i = 0; i < MANY; i++) { /* many have the same first word */
+        rows[i][0] = rng_one_in(&random, 2) ? rng_below(&random, 9) << 60 : rng_next(&random);
+        rows[i][1] = rng_next(&random);
+    }
+    write_rows(scratch_path("crowded"), rows, 256);
+    qsort(rows, MANY, sizeof rows[0], compare_rows);
+    sstore *store = store_must_open(scratch_path("crowded"), SSTORE_IO_MEMORY, SSTORE_STRATEGY_AUTO);
+    const ss_segment *segment = store->segments[0];
+    ss_block_slot slot = {.buffer = NULL};
+    assert_int_equal(segment->metadata.distinct_count, MANY);
+    for (uint64_t rank = 0; rank < MANY; rank++) {
+        const uint64_t at[] = {rank, rank > 0 ? rank - 1 : rank + 1, rng_below(&random, MANY), rank};
+        uint64_t row[2] = {rows[rank][0], rows[rank][1]}, found;
+        bool is_found;
+        for (uint32_t i = 0; i < 4; i++) {
+            row[1] ^= i == 3; /* a fingerprint that the segment does not have */
+            assert_ok(ss_find_row(segment, row, &slot, &found, &error), &error);
+            assert_int_equal(found, i < 3 ? rank : SS_NO_RANK);
+            assert_ok(ss_finds_row_at(segment, row, at[i], &slot, &is_found, &error), &error);
+            assert_int_equal(is_found, found == at[i]);
+        }
+    }
+    sstore_close(store);
+    testing_done();
 }
 
 static int note_distance(void *context, const sstore_match *match)
@@ -375,6 +424,7 @@ int main(void)
         cmocka_unit_test_teardown(test_explained_scan, testing_teardown),
         cmocka_unit_test_teardown(test_nearest_is_far, testing_teardown),
         cmocka_unit_test_teardown(test_nearest_work, testing_teardown),
+        cmocka_unit_test_teardown(test_rank_of_fingerprint, testing_teardown),
         cmocka_unit_test_teardown(test_refused_arguments, testing_teardown),
         cmocka_unit_test_teardown(test_plans_are_made_once, testing_teardown),
     };
