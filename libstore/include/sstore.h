@@ -225,8 +225,8 @@ SSTORE_API bool sstore_is_newest(const sstore *store);
 SSTORE_API void sstore_close(sstore *store);
 
 /* Create a cursor: the scratch memory of one thread's queries. It takes about 20 KiB, and with several words 5 KiB for
- * each segment; in the mode PREAD also up to 82 blocks: 336 KiB with blocks of 4 KiB. Free it with sstore_cursor_free()
- * before its store is closed. Errors: ARGUMENT, MEMORY. */
+ * each segment; in the mode PREAD also up to 80 blocks, with several words 97: 388 KiB with blocks of 4 KiB. Free it
+ * with sstore_cursor_free() before its store is closed. Errors: ARGUMENT, MEMORY. */
 SSTORE_API sstore_status sstore_cursor_create(const sstore *store, sstore_cursor **cursor_out, sstore_error *error);
 
 SSTORE_API void sstore_cursor_free(sstore_cursor *cursor);

@@ -17,14 +17,13 @@ static const uint64_t *words_of(const ss_hit *hit)
     return hit->words != NULL ? hit->words : &hit->fingerprint;
 }
 
-/* Prefetch a block in one of the slots, of which earlier hits use `*used`. If the last of these has the same
- * block, it is shared; if another slot still has the block, that one is used. */
+/* Prefetch a block in one of the slots, of which earlier hits use `*used`. If the last of these has the block, it is
+ * shared; if another slot still has a block that is not in memory, that one is used. */
 static ss_block_slot *prefetch_block(ss_block_slot *slots, uint32_t *used, const ss_block_reader *reader,
                                      uint64_t number)
 {
     if (*used > 0 && ss_block_slot_is(&slots[*used - 1], reader, number))
         return &slots[*used - 1];
-    /* A block that is in memory need not be kept in a slot. */
     for (uint32_t i = *used + 1; reader->base == NULL && i < SS_HITS_TOGETHER; i++) {
         if (ss_block_slot_is(&slots[i], reader, number)) {
             const ss_block_slot found = slots[i];

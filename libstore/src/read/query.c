@@ -32,13 +32,12 @@ sstore_status ss_query_segment(sstore_cursor *cursor, uint32_t segment, uint64_t
     return ss_search_run(&search);
 }
 
-/* A fingerprint that is searched for. */
+/* A fingerprint that is searched for. If `limit` is not NULL, fingerprints of several words are all tested, and *limit
+ * is their distance, which may become smaller meanwhile. */
 typedef struct near {
     const uint64_t *fingerprint;
     uint32_t distance;
-    const uint32_t
-        *limit; /* if not NULL, all fingerprints of several words are tested, and this is their distance, which
-                              may become smaller meanwhile */
+    const uint32_t *limit;
 } near;
 
 /* Find every distinct fingerprint within the distance in all segments of records, the newest first. */
