@@ -88,7 +88,7 @@ static void explain(bench *self, uint64_t query, const findings *found, uint64_t
     for (int wave = 0; wave < WAVES; wave++)
         for (size_t i = 0; i < self->files.count; i++)
             plan->counts[wave][i] = 0;
-    bench_must(sstore_explain(self->reader.cursor, query, self->set.distance, note_table, self, &error), &error);
+    bench_must(sstore_explain(self->reader.cursor, &query, self->set.distance, note_table, self, &error), &error);
     plan->total = 0;
     for (size_t i = 0; i < self->set.facts->table_count; i++)
         plan->total += plan->counts[0][i];
@@ -113,7 +113,7 @@ static void time_query(bench *self, size_t index, uint64_t query)
     bench_store_files_drop(&self->files);
     uint64_t disk_before = bench_disk_bytes();
     double begin = bench_now_ns();
-    bench_must(sstore_query(self->reader.cursor, query, self->set.distance, note_match, &found, &error), &error);
+    bench_must(sstore_query(self->reader.cursor, &query, self->set.distance, note_match, &found, &error), &error);
     self->query.us[index] = (bench_now_ns() - begin) / 1e3;
     uint64_t disk_bytes = bench_disk_bytes() - disk_before;
     explain(self, query, &found, disk_bytes / self->files.block_bytes);

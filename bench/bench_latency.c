@@ -39,8 +39,8 @@ static double blocks_of(const bench *self, const bench_reader *reader, const uin
     uint64_t blocks = 0;
     size_t count = self->set.count < EXPLAINED ? self->set.count : EXPLAINED;
     for (size_t i = 0; i < count; i++)
-        bench_must(sstore_explain_words(reader->cursor, queries + reader->words * i, self->set.distance, count_blocks,
-                                        &blocks, &error),
+        bench_must(sstore_explain(reader->cursor, queries + reader->words * i, self->set.distance, count_blocks,
+                                  &blocks, &error),
                    &error);
     return (double)blocks / (double)count;
 }

@@ -43,7 +43,7 @@ static int serve(const sstore *store, uint32_t distance)
         uint64_t fingerprint = strtoull(line, &end, 16);
         if (end == line || (*end != '\n' && *end != '\0'))
             printf("not a fingerprint\n");
-        else if (sstore_query(cursor, fingerprint, distance, print_match, NULL, &error) != SSTORE_OK)
+        else if (sstore_query(cursor, &fingerprint, distance, print_match, NULL, &error) != SSTORE_OK)
             code = fail(&error); /* for example a damaged block; earlier answers are right */
         printf("\n");
         fflush(stdout);

@@ -25,10 +25,7 @@ void bench_reader_query(const bench_reader *reader, const uint64_t *fingerprint,
                         sstore_match_fn on_match, void *context)
 {
     sstore_error error;
-    sstore_status status = reader->words == 1
-                               ? sstore_query(reader->cursor, *fingerprint, distance, on_match, context, &error)
-                               : sstore_query_words(reader->cursor, fingerprint, distance, on_match, context, &error);
-    bench_must(status, &error);
+    bench_must(sstore_query(reader->cursor, fingerprint, distance, on_match, context, &error), &error);
 }
 
 int bench_count_match(void *count, const sstore_match *match)

@@ -13,8 +13,8 @@
  *    significant one first. All fingerprints of a store have the same number of words. Arrays of `count` fingerprints
  *    have count * words elements, one fingerprint after the other. Bit 0 is the most significant bit, as in the paper.
  *    Only plans depend on this.
- *  - A single fingerprint of 64 bits is passed as a number. In results, `fingerprint` is the first word, and `words`
- *    points to all of them; it is valid until the callback returns. With 64 bits, `words` can be ignored.
+ *  - In results, `fingerprint` is the first word, and `words` points to all of them; it is valid until the callback
+ *    returns. With 64 bits, `words` can be ignored.
  *  - A function that can fail returns an sstore_status and takes an sstore_error, which may be NULL. It fills the error
  *    if it fails, and does not touch it otherwise.
  *  - Options are structs that begin with struct_size, and have an initializer with the defaults. NULL stands for the
@@ -298,8 +298,9 @@ typedef struct sstore_match_columns {
     }
 
 /*
- * Report every record whose fingerprint is within `distance` (0 to 64) of `fingerprint`, exactly once. A fingerprint
- * with several ids is reported once for each id. A query without a match reports nothing and succeeds. The matches are
+ * Report every record whose fingerprint is within `distance` (0 to 64 a word) of `fingerprint`, exactly once.
+ * `fingerprint` has as many words as the store's fingerprints. A fingerprint with several ids is reported once for each
+ * id. A query without a match reports nothing and succeeds. The matches are
  * not sorted, but their order is the same at every call with equal arguments on an equal store that was opened with
  * equal options.
  *
@@ -307,46 +308,27 @@ typedef struct sstore_match_columns {
  * more, up to a full scan of one table if that is expected to cost less. Allocates nothing.
  * Errors: ARGUMENT, IO, DAMAGED. Matches that were reported before an error are right. Source: the paper, section 3.1.
  */
-SSTORE_API sstore_status sstore_query(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance,
+SSTORE_API sstore_status sstore_query(sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t distance,
                                       sstore_match_fn on_match, void *context, sstore_error *error);
-
-/* The same for a store of any width: `fingerprint` has as many words as the store's fingerprints, and the distance is
- * at most 64 a word. sstore_query() serves stores of 64 bits only, and so do the other calls that take a fingerprint as
- * a number (else ARGUMENT). */
-SSTORE_API sstore_status sstore_query_words(sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t distance,
-                                            sstore_match_fn on_match, void *context, sstore_error *error);
 
 /* Find every record within the distance, as sstore_query(), into columns. They get the first `capacity` matches by
  * (distance, fingerprint, id), in this order. Sets *count_out to the number of all matches. So `capacity` also limits
  * the work: of a fingerprint with many ids, only the first ones are read, and the others are counted. To get all
  * matches, call it again with larger columns. The order ignores columns that are NULL. If `columns` is NULL, matches
  * are only counted. Errors: as sstore_query(). */
-SSTORE_API sstore_status sstore_query_columns(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance,
+SSTORE_API sstore_status sstore_query_columns(sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t distance,
                                               const sstore_match_columns *columns, size_t capacity, uint64_t *count_out,
                                               sstore_error *error);
 
-SSTORE_API sstore_status sstore_query_words_columns(sstore_cursor *cursor, const uint64_t *fingerprint,
-                                                    uint32_t distance, const sstore_match_columns *columns,
-                                                    size_t capacity, uint64_t *count_out, sstore_error *error);
-
 /* Report all records at the smallest distance from `fingerprint` at which there are any, if it is at most
- * `max_distance` (0 to 64). The search widens the distance until it finds a match. Otherwise as sstore_query(). */
-SSTORE_API sstore_status sstore_query_nearest(sstore_cursor *cursor, uint64_t fingerprint, uint32_t max_distance,
+ * `max_distance` (0 to 64 a word). The search widens the distance until it finds a match. Otherwise as sstore_query(). */
+SSTORE_API sstore_status sstore_query_nearest(sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t max_distance,
                                               sstore_match_fn on_match, void *context, sstore_error *error);
 
-/* The same for a store of any width, as sstore_query_words(). */
-SSTORE_API sstore_status sstore_query_nearest_words(sstore_cursor *cursor, const uint64_t *fingerprint,
-                                                    uint32_t max_distance, sstore_match_fn on_match, void *context,
-                                                    sstore_error *error);
-
-/* The same, into columns, as sstore_query_columns(). */
-SSTORE_API sstore_status sstore_query_nearest_columns(sstore_cursor *cursor, uint64_t fingerprint,
+/* Find all records at the smallest distance, as sstore_query_nearest(), into columns, as sstore_query_columns(). */
+SSTORE_API sstore_status sstore_query_nearest_columns(sstore_cursor *cursor, const uint64_t *fingerprint,
                                                       uint32_t max_distance, const sstore_match_columns *columns,
                                                       size_t capacity, uint64_t *count_out, sstore_error *error);
-
-SSTORE_API sstore_status sstore_query_nearest_words_columns(sstore_cursor *cursor, const uint64_t *fingerprint,
-                                                            uint32_t max_distance, const sstore_match_columns *columns,
-                                                            size_t capacity, uint64_t *count_out, sstore_error *error);
 
 typedef struct sstore_batch_options {
     size_t struct_size;
@@ -429,12 +411,8 @@ typedef int (*sstore_explain_fn)(void *context, const sstore_table_explanation *
 
 /* Run a query as sstore_query() does, but report its work in each table instead of its matches. Blocks that are read
  * for the ids of matches are not counted. Errors: as sstore_query(). */
-SSTORE_API sstore_status sstore_explain(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance,
+SSTORE_API sstore_status sstore_explain(sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t distance,
                                         sstore_explain_fn on_table, void *context, sstore_error *error);
-
-/* The same for a store of any width, as sstore_query_words(). */
-SSTORE_API sstore_status sstore_explain_words(sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t distance,
-                                              sstore_explain_fn on_table, void *context, sstore_error *error);
 
 /* The words of a fingerprint of a store: 1 to 16. `store` must not be NULL. */
 SSTORE_API uint32_t sstore_word_count(const sstore *store);

@@ -69,15 +69,10 @@ static sstore_status ask(sstore_cursor *cursor, const uint64_t *fingerprint, uin
     const sstore_match_columns columns = {sizeof columns, NULL, (uint64_t *)(void *)answer->columns[0],
                                           (uint64_t *)(void *)answer->columns[1],
                                           (uint32_t *)(void *)answer->columns[2]};
-    if (answer->words == 1)
-        return nearest ? sstore_query_nearest_columns(cursor, *fingerprint, distance, &columns, capacity,
-                                                      &answer->count, &answer->error)
-                       : sstore_query_columns(cursor, *fingerprint, distance, &columns, capacity, &answer->count,
-                                              &answer->error);
-    return nearest ? sstore_query_nearest_words_columns(cursor, fingerprint, distance, &columns, capacity,
-                                                        &answer->count, &answer->error)
-                   : sstore_query_words_columns(cursor, fingerprint, distance, &columns, capacity, &answer->count,
-                                                &answer->error);
+    return nearest ? sstore_query_nearest_columns(cursor, fingerprint, distance, &columns, capacity, &answer->count,
+                                                  &answer->error)
+                   : sstore_query_columns(cursor, fingerprint, distance, &columns, capacity, &answer->count,
+                                          &answer->error);
 }
 
 int64_t sspy_query_words(sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t distance, bool nearest,

@@ -145,12 +145,12 @@ static sstore_status make_cursor(subject *self, effort *count, sstore_error *err
 
 static sstore_status query(subject *self, effort *count, sstore_error *error)
 {
-    return sstore_query_words(self->cursor, self->fingerprint, self->distance, take_match, count, error);
+    return sstore_query(self->cursor, self->fingerprint, self->distance, take_match, count, error);
 }
 
 static sstore_status query_nearest(subject *self, effort *count, sstore_error *error)
 {
-    return sstore_query_nearest_words(self->cursor, self->fingerprint, 64 * self->words, take_match, count, error);
+    return sstore_query_nearest(self->cursor, self->fingerprint, 64 * self->words, take_match, count, error);
 }
 
 static sstore_status query_batch(subject *self, effort *count, sstore_error *error)
@@ -174,7 +174,7 @@ static sstore_status explain(subject *self, effort *count, sstore_error *error)
     for (uint32_t distance = 0; status == SSTORE_OK && !self->probes && distance <= SSTORE_MAX_BUILD_DISTANCE;
          distance++) {
         count->prefixes = 0;
-        status = sstore_explain_words(self->cursor, self->fingerprint, distance, count_prefixes, count, error);
+        status = sstore_explain(self->cursor, self->fingerprint, distance, count_prefixes, count, error);
         count->max_prefixes = count->prefixes > count->max_prefixes ? count->prefixes : count->max_prefixes;
     }
     return status;

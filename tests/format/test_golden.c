@@ -171,9 +171,7 @@ static void check_queries(const golden *kept, sstore_cursor *cursor)
         const question *asked = &kept->questions[i];
         row_list got = {.words = asked->answer.words};
         sstore_error error;
-        assert_ok(got.words == 1 ? sstore_query(cursor, asked->words[0], asked->distance, take_match, &got, &error)
-                                 : sstore_query_words(cursor, asked->words, asked->distance, take_match, &got, &error),
-                  &error);
+        assert_ok(sstore_query(cursor, asked->words, asked->distance, take_match, &got, &error), &error);
         if (got.count > 0)
             qsort(got.rows, got.count, sizeof *got.rows, compare_rows);
         assert_same_rows(&got, &asked->answer);

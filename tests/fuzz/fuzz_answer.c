@@ -89,7 +89,7 @@ static void query_columns(const session *self, uint64_t fingerprint, uint32_t di
     uint64_t count = 0;
     const sstore_match_columns columns = columns_of(&room);
     step_count_begin("query into columns");
-    const sstore_status status = sstore_query_columns(self->cursor, fingerprint, distance, &columns, self->capacity,
+    const sstore_status status = sstore_query_columns(self->cursor, &fingerprint, distance, &columns, self->capacity,
                                                       &count, &error);
     const bool ids_fit = store_case_keeps(&self->made, BROKEN_IDS);
     const bool ok = store_case_ok(&self->made, status, &error);
@@ -108,7 +108,7 @@ static void query(const session *self, uint64_t fingerprint, uint32_t distance)
     matches got = {0}, wanted = {0};
     sstore_error error;
     step_count_begin("query");
-    const sstore_status status = sstore_query(self->cursor, fingerprint, distance, take_match, &got, &error);
+    const sstore_status status = sstore_query(self->cursor, &fingerprint, distance, take_match, &got, &error);
     const bool ok = store_case_ok(&self->made, status, &error);
     const bool scans = self->strategy == SSTORE_STRATEGY_FULL_SCAN;
     const bool exact = ok && store_case_keeps(&self->made, scans ? SCANNING : PROBING);
@@ -126,7 +126,7 @@ static void query_nearest(const session *self, uint64_t fingerprint)
     matches got = {0}, wanted = {0};
     sstore_error error;
     step_count_begin("nearest");
-    const sstore_status status = sstore_query_nearest(self->cursor, fingerprint, 64, take_match, &got, &error);
+    const sstore_status status = sstore_query_nearest(self->cursor, &fingerprint, 64, take_match, &got, &error);
     const bool exact = store_case_ok(&self->made, status, &error) && store_case_keeps(&self->made, PROBING);
     if (exact)
         oracle_nearest(&self->made.truth->truth, fingerprint, 64, &wanted);
@@ -183,7 +183,7 @@ static void explain(const session *self, uint32_t distance)
     sstore_error error;
     uint64_t tables = 0;
     step_count_begin("explain");
-    const sstore_status status = sstore_explain(self->cursor, self->made.made.queries[0], distance, take_explanation,
+    const sstore_status status = sstore_explain(self->cursor, &self->made.made.queries[0], distance, take_explanation,
                                                 &tables, &error);
     (void)store_case_ok(&self->made, status, &error);
 }

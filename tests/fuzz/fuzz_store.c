@@ -96,17 +96,14 @@ static void query(session *self, sstore_cursor *cursor)
         const uint64_t *fingerprint = query_of(self, self->query);
         self->distance = distances[self->query];
         self->reported = 0;
-        check_status(self->words == 1
-                         ? sstore_query(cursor, *fingerprint, self->distance, take_one_match, self, &error)
-                         : sstore_query_words(cursor, fingerprint, self->distance, take_one_match, self, &error),
-                     &error);
+        check_status(sstore_query(cursor, fingerprint, self->distance, take_one_match, self, &error), &error);
     }
     self->query = QUERIES - 1;
     self->distance = 64 * self->words;
-    check_status(sstore_query_nearest_words(cursor, query_of(self, self->query), self->distance, take_one_match, self,
-                                            &error),
+    check_status(sstore_query_nearest(cursor, query_of(self, self->query), self->distance, take_one_match, self,
+                                      &error),
                  &error);
-    check_status(sstore_explain_words(cursor, query_of(self, self->query), 2, take_explanation, self, &error), &error);
+    check_status(sstore_explain(cursor, query_of(self, self->query), 2, take_explanation, self, &error), &error);
 }
 
 static void query_many(session *self, uint32_t distance)

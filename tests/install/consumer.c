@@ -58,7 +58,7 @@ int main(int argc, char **argv)
     if (sstore_open(argv[2], NULL, &store, &error) != SSTORE_OK)
         return fail("open", &error);
     if (sstore_cursor_create(store, &cursor, &error) != SSTORE_OK ||
-        sstore_query(cursor, fingerprints[0], 3, print, &matches, &error) != SSTORE_OK) {
+        sstore_query(cursor, &fingerprints[0], 3, print, &matches, &error) != SSTORE_OK) {
         sstore_cursor_free(cursor);
         sstore_close(store);
         return fail("query", &error);

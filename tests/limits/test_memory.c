@@ -365,7 +365,8 @@ static void test_readers_take_what_they_say(void **state)
     sstore_cursor *cursor = store_must_cursor(store);
     sstore_error error;
     for (uint64_t i = 0; i < 20000; i++)
-        assert_ok(sstore_query(cursor, rng_mix(run_seed + i * (records / 20000)) ^ 5, 3, ignore_match, NULL, &error),
+        assert_ok(sstore_query(cursor, (uint64_t[]){rng_mix(run_seed + i * (records / 20000)) ^ 5}, 3, ignore_match,
+                               NULL, &error),
                   &error);
     const uint64_t taken = resident_bytes() - before, said = facts_of(store).memory_bytes;
     print_message("reader of %" PRIu64 " blocks: %.1f MiB, said %.1f\n", facts_of(store).directory_bytes / 8,
@@ -390,8 +391,7 @@ static void test_wide_readers_take_what_they_say(void **state)
     sstore *store = store_must_open(path, SSTORE_IO_PREAD, SSTORE_STRATEGY_AUTO);
     sstore_cursor *cursor = store_must_cursor(store);
     for (uint64_t i = 0; i < 2000; i++)
-        assert_ok(sstore_query_words(cursor, (uint64_t[]){0, record_at(i), rng_mix(i % 1000)}, 3, ignore_match, NULL,
-                                     &error),
+        assert_ok(sstore_query(cursor, (uint64_t[]){0, record_at(i), rng_mix(i % 1000)}, 3, ignore_match, NULL, &error),
                   &error);
     const uint64_t taken = resident_bytes() - before, said = facts_of(store).memory_bytes;
     testing_figure("memory: a reader of 3 words: %.1f MiB, said %.1f", (double)taken / 0x1p20, (double)said / 0x1p20);

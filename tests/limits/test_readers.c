@@ -122,7 +122,7 @@ static uint64_t look(sstore *store)
     sstore_error error = {.status = SSTORE_OK};
     sstore_cursor *cursor = store_must_cursor(store);
     for (uint32_t i = 0; i < CENTRES; i++)
-        assert_ok(sstore_query(cursor, centres[i], 3, see, &single[i], &error), &error);
+        assert_ok(sstore_query(cursor, &centres[i], 3, see, &single[i], &error), &error);
     sstore_batch_options options = SSTORE_BATCH_OPTIONS_INIT;
     options.threads = 1;
     assert_ok(sstore_query_batch(store, centres, CENTRES, 3, &options, see, batch, &error), &error);

@@ -251,9 +251,8 @@ static void compare_columns(test_case *of, sstore_cursor *cursor, const question
                                      .id = ids,
                                      .distance = all ? distances : NULL};
     sstore_error error;
-    assert_ok((nearest ? sstore_query_nearest_words_columns : sstore_query_words_columns)(cursor, asked->words,
-                                                                                          asked->distance, &to,
-                                                                                          capacity, &count, &error),
+    assert_ok((nearest ? sstore_query_nearest_columns : sstore_query_columns)(cursor, asked->words, asked->distance,
+                                                                              &to, capacity, &count, &error),
               &error);
     assert_int_equal(count, wanted.count);
     for (uint64_t i = 0; !all && i < wanted.count; i++)
@@ -268,8 +267,8 @@ static void compare_columns(test_case *of, sstore_cursor *cursor, const question
                     compare_words(fingerprints + i * of->words, of->fingerprints[right->fingerprint], of->words) == 0);
     }
     assert_int_equal(ids[filled], 0);
-    assert_ok((nearest ? sstore_query_nearest_words_columns
-                       : sstore_query_words_columns)(cursor, asked->words, asked->distance, NULL, 0, &count, &error),
+    assert_ok((nearest ? sstore_query_nearest_columns : sstore_query_columns)(cursor, asked->words, asked->distance,
+                                                                              NULL, 0, &count, &error),
               &error);
     assert_int_equal(count, wanted.count);
     free(fingerprints);
@@ -492,10 +491,10 @@ static void check_blocks(const char *path, uint64_t wanted, uint64_t first, uint
     how.io = io;
     assert_ok(sstore_open(path, &how, &store, &error), &error);
     assert_ok(sstore_cursor_create(store, &cursor, &error), &error);
-    assert_ok(sstore_query_words_columns(cursor, zeros, 0, &to, 1, &count, &error), &error);
+    assert_ok(sstore_query_columns(cursor, zeros, 0, &to, 1, &count, &error), &error);
     assert_int_equal(count, wanted);
     assert_int_equal(ids[0], first);
-    assert_ok(sstore_query_nearest_words_columns(cursor, zeros, 3, &to, 1, &count, &error), &error);
+    assert_ok(sstore_query_nearest_columns(cursor, zeros, 3, &to, 1, &count, &error), &error);
     assert_int_equal(count, wanted);
     assert_in_range(sstore_cursor_block_count(cursor), 1, max_blocks);
     options.threads = 1;

@@ -160,11 +160,11 @@ static void assert_none_twice(const store_case *made, uint64_t fingerprint)
         assert_ok(sstore_cursor_create(store, &cursor, &error), &error);
         assert_ended(sstore_each_record(store, take_record, &got, NULL));
         assert_no_repeats(&got);
-        assert_ended(sstore_query(cursor, fingerprint, 3, take_match, &got, NULL));
+        assert_ended(sstore_query(cursor, &fingerprint, 3, take_match, &got, NULL));
         assert_no_repeats(&got);
-        assert_ended(sstore_query(cursor, fingerprint, 64, take_match, &got, NULL));
+        assert_ended(sstore_query(cursor, &fingerprint, 64, take_match, &got, NULL));
         assert_no_repeats(&got);
-        assert_ended(sstore_query_nearest(cursor, fingerprint, 64, take_match, &got, NULL));
+        assert_ended(sstore_query_nearest(cursor, &fingerprint, 64, take_match, &got, NULL));
         assert_no_repeats(&got);
         for (size_t count = 1; count <= 1000; count *= 10) {
             assert_no_query_repeats(store, fingerprint, count, 3);
@@ -400,7 +400,7 @@ static void test_a_slow_plan_takes_bounded_work(void **state)
         assert_ended(sstore_cursor_create(store, &cursor, NULL));
         for (uint32_t distance = 0; distance <= 64; distance += 8) {
             step_count_begin("query");
-            assert_ended(sstore_query(cursor, 1, distance, take_match, &got, NULL));
+            assert_ended(sstore_query(cursor, (uint64_t[]){1}, distance, take_match, &got, NULL));
         }
         step_count_begin("each record");
         assert_ended(sstore_each_record(store, take_record, &got, NULL));

@@ -170,13 +170,13 @@ static void ask(const sstore *store, const rows *from, uint32_t distance)
     for (size_t i = 0; i < QUERIES; i++) {
         memcpy(queries[i], from->words[i * PAIRS / QUERIES], sizeof queries[i]);
         answers[i] = (answer){.query = queries[i], .distance = distance};
-        note(sstore_query_words(cursor, queries[i], distance, take_match, &answers[i], &error), &error);
+        note(sstore_query(cursor, queries[i], distance, take_match, &answers[i], &error), &error);
         answers[i].count = 0;
     }
     note(sstore_query_batch(store, queries[0], QUERIES, distance, &options, take_match, answers, &error), &error);
     answers[0].count = 0;
     answers[0].distance = 64 * WORDS;
-    note(sstore_query_nearest_words(cursor, queries[0], 64 * WORDS, take_match, answers, &error), &error);
+    note(sstore_query_nearest(cursor, queries[0], 64 * WORDS, take_match, answers, &error), &error);
     sstore_cursor_free(cursor);
 }
 
@@ -378,7 +378,7 @@ static void test_valid_store_of_many_segments(void **state)
     }
     assert_ok(sstore_open(path, NULL, &store, &error), &error);
     assert_ok(sstore_cursor_create(store, &cursor, &error), &error);
-    assert_ok(sstore_query_words(cursor, fingerprints[0], 128, count_match, &found, &error), &error);
+    assert_ok(sstore_query(cursor, fingerprints[0], 128, count_match, &found, &error), &error);
     assert_int_equal(found, all_records);
     sstore_cursor_free(cursor);
     sstore_close(store);

@@ -199,7 +199,7 @@ static void check_stopping(sstore_cursor *cursor, uint64_t fingerprint, uint32_t
 {
     sstore_error error = {.status = SSTORE_OK};
     stopper self = {.left = after};
-    assert_status(sstore_query(cursor, fingerprint, distance, stop_after, &self, &error), SSTORE_STOPPED, &error);
+    assert_status(sstore_query(cursor, &fingerprint, distance, stop_after, &self, &error), SSTORE_STOPPED, &error);
     assert_int_equal(self.seen.count, after);
     matches_sort(&self.seen);
     assert_true(matches_within(&self.seen, wanted));
@@ -221,7 +221,7 @@ static void check_stopping_batch(const sstore *store, const uint64_t *queries, s
 }
 
 /* A call that queries into columns. */
-typedef sstore_status column_query(sstore_cursor *, uint64_t, uint32_t, const sstore_match_columns *, size_t,
+typedef sstore_status column_query(sstore_cursor *, const uint64_t *, uint32_t, const sstore_match_columns *, size_t,
                                    uint64_t *, sstore_error *);
 
 /* The columns get the first matches by what they show, up to their capacity. All are counted. */
@@ -250,7 +250,7 @@ static void check_columns(column_query *query, sstore_cursor *cursor, rng *rando
     }
     matches_sort(wanted);
     const bool without = capacity == 0 && rng_one_in(random, 2);
-    assert_ok(query(cursor, fingerprint, distance, without ? NULL : &columns, capacity, &count, &error), &error);
+    assert_ok(query(cursor, &fingerprint, distance, without ? NULL : &columns, capacity, &count, &error), &error);
     assert_int_equal(count, wanted->count);
     for (size_t i = 0; i < capacity + 1; i++) {
         const bool is_there = i < capacity && i < wanted->count;
@@ -292,7 +292,7 @@ static void check_nearest(sstore_cursor *cursor, const oracle *truth, rng *rando
     sstore_error error = {.status = SSTORE_OK};
     matches got = {0}, wanted = {0};
     oracle_nearest(truth, fingerprint, max_distance, &wanted);
-    assert_ok(sstore_query_nearest(cursor, fingerprint, max_distance, store_collect, &got, &error), &error);
+    assert_ok(sstore_query_nearest(cursor, &fingerprint, max_distance, store_collect, &got, &error), &error);
     check_columns(sstore_query_nearest_columns, cursor, random, fingerprint, max_distance, &got);
     matches_sort(&got);
     assert_true(matches_equal(&got, &wanted));

@@ -162,7 +162,7 @@ static size_t affordable(const asking *self, uint32_t distance)
     if (*count != 0)
         return *count;
     testing_doing("%s: explain %016" PRIx64 " at %" PRIu32, self->words, self->of->queries[0], distance);
-    assert_ok(sstore_explain(self->cursor, self->of->queries[0], distance, add_effort, &sum, &error), &error);
+    assert_ok(sstore_explain(self->cursor, &self->of->queries[0], distance, add_effort, &sum, &error), &error);
     if (self->how->in_steps) /* removed records count, and a fingerprint in each segment that has it */
         assert_true(sum.matches >= answers_fingerprints(right, 0));
     else

@@ -94,7 +94,7 @@ static effort explain(sstore_cursor *cursor, uint64_t query, uint32_t distance)
 {
     effort sum = {0};
     sstore_error error;
-    assert_ok(sstore_explain(cursor, query, distance, add_effort, &sum, &error), &error);
+    assert_ok(sstore_explain(cursor, &query, distance, add_effort, &sum, &error), &error);
     return sum;
 }
 

@@ -296,8 +296,8 @@ static void compare_single_queries(test_case *of, const sstore *store)
         found_rows got = {.words = of->words}, wanted;
         if (distance > 64 * of->words)
             distance = 64 * of->words;
-        assert_ok(nearest ? sstore_query_nearest_words(cursor, query.words, distance, take_match, &got, &error)
-                          : sstore_query_words(cursor, query.words, distance, take_match, &got, &error),
+        assert_ok(nearest ? sstore_query_nearest(cursor, query.words, distance, take_match, &got, &error)
+                          : sstore_query(cursor, query.words, distance, take_match, &got, &error),
                   &error);
         wanted = search_all(of, &query, distance, nearest);
         if (got.count > 0)

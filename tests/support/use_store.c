@@ -243,9 +243,8 @@ sstore_status store_ask(sstore_cursor *cursor, uint64_t fingerprint, uint32_t di
                         void *context, sstore_error *error)
 {
     narrowing to = {on_match, context};
-    return widened_words == 1
-               ? sstore_query(cursor, fingerprint, distance, on_match, context, error)
-               : sstore_query_words(cursor, widened(&fingerprint, 1), distance, narrow_match, &to, error);
+    return widened_words == 1 ? sstore_query(cursor, &fingerprint, distance, on_match, context, error)
+                              : sstore_query(cursor, widened(&fingerprint, 1), distance, narrow_match, &to, error);
 }
 
 sstore_status store_ask_batch(const sstore *store, const uint64_t *fingerprints, size_t count, uint32_t distance,
@@ -304,9 +303,9 @@ sstore_status store_nearest_sorted(sstore_cursor *cursor, uint64_t fingerprint, 
 {
     narrowing to = {store_collect, out};
     sstore_status status = widened_words == 1
-                               ? sstore_query_nearest(cursor, fingerprint, max_distance, store_collect, out, error)
-                               : sstore_query_nearest_words(cursor, widened(&fingerprint, 1), max_distance,
-                                                            narrow_match, &to, error);
+                               ? sstore_query_nearest(cursor, &fingerprint, max_distance, store_collect, out, error)
+                               : sstore_query_nearest(cursor, widened(&fingerprint, 1), max_distance, narrow_match, &to,
+                                                      error);
     matches_sort(out);
     return status;
 }

@@ -340,8 +340,8 @@ static void check_explained(const char *path, const char *plan, const data_set *
     testing_doing("explaining plan %s", plan);
     for (size_t i = 0; i < EXPLAINED_QUERIES; i++) {
         uint64_t query = data->fingerprints[i * (data->count / EXPLAINED_QUERIES)];
-        assert_ok(sstore_explain(cursor, query, 3, add_table, &sum, &error), &error);
-        assert_ok(sstore_query(cursor, query, 3, count_match, &found, &error), &error);
+        assert_ok(sstore_explain(cursor, &query, 3, add_table, &sum, &error), &error);
+        assert_ok(sstore_query(cursor, &query, 3, count_match, &found, &error), &error);
     }
     assert_true(sum.probes == sum.expected_probes);
     assert_int_equal(sum.matches, found);

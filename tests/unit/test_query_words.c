@@ -81,13 +81,12 @@ static void check_columns(const opened *self, bool nearest)
     columns.fingerprint = fingerprints;
     columns.id = ids;
     wanted.count = 0;
-    assert_ok(nearest ? sstore_query_nearest_words(self->cursor, self->query, DISTANCE, add, &wanted, &error)
-                      : sstore_query_words(self->cursor, self->query, DISTANCE, add, &wanted, &error),
+    assert_ok(nearest ? sstore_query_nearest(self->cursor, self->query, DISTANCE, add, &wanted, &error)
+                      : sstore_query(self->cursor, self->query, DISTANCE, add, &wanted, &error),
               &error);
     assert_ok(nearest
-                  ? sstore_query_nearest_words_columns(self->cursor, self->query, DISTANCE, &columns, RECORDS, &count,
-                                                       &error)
-                  : sstore_query_words_columns(self->cursor, self->query, DISTANCE, &columns, RECORDS, &count, &error),
+                  ? sstore_query_nearest_columns(self->cursor, self->query, DISTANCE, &columns, RECORDS, &count, &error)
+                  : sstore_query_columns(self->cursor, self->query, DISTANCE, &columns, RECORDS, &count, &error),
               &error);
     assert_true(wanted.count > 0);
     assert_int_equal(count, wanted.count);
@@ -135,7 +134,7 @@ static void test_explained_scan(void **state)
         set_up(&now, words, SSTORE_STRATEGY_FULL_SCAN);
         statistics.struct_size = sizeof statistics;
         assert_ok(sstore_stat(now.store, &statistics, &error), &error);
-        assert_ok(sstore_explain_words(now.cursor, now.query, 64 * words, add_work, &all, &error), &error);
+        assert_ok(sstore_explain(now.cursor, now.query, 64 * words, add_work, &all, &error), &error);
         assert_true(all.scanned && all.tables > words);
         assert_int_equal(all.found, statistics.distinct_count);
         all = (work){.tables = 0};
@@ -143,7 +142,7 @@ static void test_explained_scan(void **state)
         sstore_close(now.store);
         now.store = store_must_open(scratch_path("words-%u", words), SSTORE_IO_AUTO, SSTORE_STRATEGY_PROBE);
         now.cursor = store_must_cursor(now.store);
-        assert_ok(sstore_explain_words(now.cursor, now.query, DISTANCE, add_work, &all, &error), &error);
+        assert_ok(sstore_explain(now.cursor, now.query, DISTANCE, add_work, &all, &error), &error);
         assert_true(!all.scanned && all.found > 0);
         tear_down(&now);
     }
@@ -164,12 +163,11 @@ static void test_forms_agree(void **state)
         set_up(&now, words, SSTORE_STRATEGY_PROBE);
         check_columns(&now, false);
         check_columns(&now, true);
-        assert_int_equal(sstore_query_words(now.cursor, now.query, DISTANCE, stop, &count, &error), SSTORE_STOPPED);
-        assert_int_equal(sstore_query_nearest_words(now.cursor, now.query, DISTANCE, stop, &count, &error),
-                         SSTORE_STOPPED);
+        assert_int_equal(sstore_query(now.cursor, now.query, DISTANCE, stop, &count, &error), SSTORE_STOPPED);
+        assert_int_equal(sstore_query_nearest(now.cursor, now.query, DISTANCE, stop, &count, &error), SSTORE_STOPPED);
         assert_int_equal(count, 2);
         for (uint32_t distance = 0; distance <= 64 * words; distance += 16)
-            assert_ok(sstore_explain_words(now.cursor, now.query, distance, count_table, &tables, &error), &error);
+            assert_ok(sstore_explain(now.cursor, now.query, distance, count_table, &tables, &error), &error);
         assert_true(tables >= words);
         tear_down(&now);
     }
@@ -185,9 +183,9 @@ static void test_nearest_is_far(void **state)
     for (uint32_t i = 0; i < 3; i++)
         now.query[i] = ~now.query[i];
     found.count = 0;
-    assert_ok(sstore_query_nearest_words(now.cursor, now.query, 5, add, &found, &error), &error);
+    assert_ok(sstore_query_nearest(now.cursor, now.query, 5, add, &found, &error), &error);
     assert_int_equal(found.count, 0);
-    assert_ok(sstore_query_nearest_words(now.cursor, now.query, 192, add, &found, &error), &error);
+    assert_ok(sstore_query_nearest(now.cursor, now.query, 192, add, &found, &error), &error);
     assert_true(found.count > 0 && found.distances[0] > 64);
     tear_down(&now);
 }
@@ -307,7 +305,7 @@ static void test_nearest_work(void **state)
                                               __builtin_popcountll(query[1] ^ rows[j][1]));
             wanted = other < wanted ? other : wanted;
         }
-        assert_ok(sstore_query_nearest_words(cursor, query, 128, note_distance, &distance, &error), &error);
+        assert_ok(sstore_query_nearest(cursor, query, 128, note_distance, &distance, &error), &error);
         assert_int_equal(distance, wanted);
         narrowing scan = {.limit = 128};
         ss_cursor_begin(cursor);
@@ -332,22 +330,14 @@ static void test_refused_arguments(void **state)
         const uint32_t max = 64 * words;
         size_t tables;
         set_up(&now, words, SSTORE_STRATEGY_PROBE);
-        assert_status(sstore_query_words(NULL, now.query, 3, add, &found, &error), SSTORE_ERROR_ARGUMENT, &error);
-        assert_status(sstore_query_words(now.cursor, NULL, 3, add, &found, &error), SSTORE_ERROR_ARGUMENT, &error);
-        assert_status(sstore_query_words(now.cursor, now.query, 3, NULL, &found, &error), SSTORE_ERROR_ARGUMENT,
+        assert_status(sstore_query(NULL, now.query, 3, add, &found, &error), SSTORE_ERROR_ARGUMENT, &error);
+        assert_status(sstore_query(now.cursor, NULL, 3, add, &found, &error), SSTORE_ERROR_ARGUMENT, &error);
+        assert_status(sstore_query(now.cursor, now.query, 3, NULL, &found, &error), SSTORE_ERROR_ARGUMENT, &error);
+        assert_status(sstore_query(now.cursor, now.query, max + 1, add, &found, &error), SSTORE_ERROR_ARGUMENT, &error);
+        assert_status(sstore_query_nearest(now.cursor, now.query, max + 1, add, &found, &error), SSTORE_ERROR_ARGUMENT,
                       &error);
-        assert_status(sstore_query_words(now.cursor, now.query, max + 1, add, &found, &error), SSTORE_ERROR_ARGUMENT,
-                      &error);
-        assert_status(sstore_query_nearest_words(now.cursor, now.query, max + 1, add, &found, &error),
+        assert_status(sstore_explain(now.cursor, now.query, max + 1, count_table, &tables, &error),
                       SSTORE_ERROR_ARGUMENT, &error);
-        assert_status(sstore_explain_words(now.cursor, now.query, max + 1, count_table, &tables, &error),
-                      SSTORE_ERROR_ARGUMENT, &error);
-        if (words > 1) { /* the calls for 64 bits */
-            assert_status(sstore_query(now.cursor, 0, 3, add, &found, &error), SSTORE_ERROR_ARGUMENT, &error);
-            assert_status(sstore_query_nearest(now.cursor, 0, 3, add, &found, &error), SSTORE_ERROR_ARGUMENT, &error);
-            assert_status(sstore_explain(now.cursor, 0, 3, count_table, &tables, &error), SSTORE_ERROR_ARGUMENT,
-                          &error);
-        }
         tear_down(&now);
     }
 }

@@ -146,19 +146,20 @@ static void test_queries_refuse(void **state)
     REFUSED(sstore_cursor_create, NULL, &cursor);
     assert_null(cursor);
     REFUSED(sstore_cursor_create, self->store, NULL);
-    REFUSED(sstore_query, NULL, query, 3, never, NULL);
-    REFUSED(sstore_query, self->cursor, query, 3, NULL, NULL);
-    REFUSED(sstore_query, self->cursor, query, too_far, never, NULL);
-    REFUSED(sstore_query_nearest, NULL, query, 3, never, NULL);
-    REFUSED(sstore_query_nearest, self->cursor, query, 3, NULL, NULL);
-    REFUSED(sstore_query_nearest, self->cursor, query, too_far, never, NULL);
+    REFUSED(sstore_query, NULL, &query, 3, never, NULL);
+    REFUSED(sstore_query, self->cursor, NULL, 3, never, NULL);
+    REFUSED(sstore_query, self->cursor, &query, 3, NULL, NULL);
+    REFUSED(sstore_query, self->cursor, &query, too_far, never, NULL);
+    REFUSED(sstore_query_nearest, NULL, &query, 3, never, NULL);
+    REFUSED(sstore_query_nearest, self->cursor, &query, 3, NULL, NULL);
+    REFUSED(sstore_query_nearest, self->cursor, &query, too_far, never, NULL);
     REFUSED(sstore_query_batch, NULL, &query, 1, 3, NULL, never, NULL);
     REFUSED(sstore_query_batch, self->store, NULL, 1, 3, NULL, never, NULL);
     REFUSED(sstore_query_batch, self->store, &query, 1, 3, NULL, NULL, NULL);
     REFUSED(sstore_query_batch, self->store, &query, 1, too_far, NULL, never, NULL);
-    REFUSED(sstore_explain, NULL, query, 3, never_a_table, NULL);
-    REFUSED(sstore_explain, self->cursor, query, 3, NULL, NULL);
-    REFUSED(sstore_explain, self->cursor, query, too_far, never_a_table, NULL);
+    REFUSED(sstore_explain, NULL, &query, 3, never_a_table, NULL);
+    REFUSED(sstore_explain, self->cursor, &query, 3, NULL, NULL);
+    REFUSED(sstore_explain, self->cursor, &query, too_far, never_a_table, NULL);
     REFUSED(sstore_each_record, NULL, never_a_record, NULL);
     REFUSED(sstore_each_record, self->store, NULL, NULL);
     /* No queries are none to answer, wherever they are. */
@@ -267,13 +268,13 @@ static void test_callbacks_stop(void **state)
     for (uint32_t at = 1; at <= 4; at++) {
         stopper match = {.left = at}, nearest = {.left = 1}, batch = {.left = at}, table = {.left = at},
                 record = {.left = at};
-        assert_int_equal(sstore_query(self->cursor, query, SSTORE_MAX_DISTANCE, stop_at_match, &match, NULL),
+        assert_int_equal(sstore_query(self->cursor, &query, SSTORE_MAX_DISTANCE, stop_at_match, &match, NULL),
                          SSTORE_STOPPED);
-        assert_int_equal(sstore_query_nearest(self->cursor, query, 3, stop_at_match, &nearest, NULL), SSTORE_STOPPED);
+        assert_int_equal(sstore_query_nearest(self->cursor, &query, 3, stop_at_match, &nearest, NULL), SSTORE_STOPPED);
         assert_int_equal(sstore_query_batch(self->store, &query, 1, SSTORE_MAX_DISTANCE, &options, stop_at_match,
                                             &batch, NULL),
                          SSTORE_STOPPED);
-        assert_int_equal(sstore_explain(self->cursor, query, 3, stop_at_table, &table, NULL), SSTORE_STOPPED);
+        assert_int_equal(sstore_explain(self->cursor, &query, 3, stop_at_table, &table, NULL), SSTORE_STOPPED);
         assert_int_equal(sstore_each_record(self->store, stop_at_record, &record, NULL), SSTORE_STOPPED);
         assert_int_equal(match.calls, at);
         assert_int_equal(nearest.calls, 1);
@@ -288,7 +289,7 @@ static int stop_when_asked(void *context)
     return stop(context);
 }
 
-typedef sstore_status (*columns_fn)(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance,
+typedef sstore_status (*columns_fn)(sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t distance,
                                     const sstore_match_columns *columns, size_t capacity, uint64_t *count_out,
                                     sstore_error *error);
 
@@ -298,16 +299,16 @@ static void check_should_stop(sstore_cursor *cursor, columns_fn query, uint64_t 
     stopper all = {.left = UINT32_MAX};
     uint64_t count;
     sstore_cursor_set_stop(cursor, stop_when_asked, &all);
-    assert_int_equal(query(cursor, fingerprint, distance, NULL, 0, &count, NULL), SSTORE_OK);
+    assert_int_equal(query(cursor, &fingerprint, distance, NULL, 0, &count, NULL), SSTORE_OK);
     assert_true(all.calls > 0);
     for (uint32_t at = 1; at <= all.calls; at++) {
         stopper some = {.left = at};
         sstore_cursor_set_stop(cursor, stop_when_asked, &some);
-        assert_int_equal(query(cursor, fingerprint, distance, NULL, 0, &count, NULL), SSTORE_STOPPED);
+        assert_int_equal(query(cursor, &fingerprint, distance, NULL, 0, &count, NULL), SSTORE_STOPPED);
         assert_int_equal(some.calls, at);
     }
     sstore_cursor_set_stop(cursor, NULL, NULL);
-    assert_int_equal(query(cursor, fingerprint, distance, NULL, 0, &count, NULL), SSTORE_OK);
+    assert_int_equal(query(cursor, &fingerprint, distance, NULL, 0, &count, NULL), SSTORE_OK);
 }
 
 static void test_should_stop(void **state)
@@ -338,7 +339,7 @@ static uint64_t blocks_of_query(const sstore *store, uint64_t query)
     sstore_cursor *cursor = store_must_cursor(store);
     sstore_error error;
     assert_int_equal(sstore_cursor_block_count(cursor), 0);
-    assert_ok(sstore_query(cursor, query, 3, never, NULL, &error), &error);
+    assert_ok(sstore_query(cursor, &query, 3, never, NULL, &error), &error);
     const uint64_t count = sstore_cursor_block_count(cursor);
     sstore_cursor_free(cursor);
     return count;
@@ -357,11 +358,11 @@ static void test_block_counts(void **state)
     uint64_t queries[2] = {0}, explained = 0, batched = 0, passed = 0, all = 0, match_count = 1;
     for (uint64_t query = 1; match_count > 0; query++) {
         queries[0] = query * UINT64_C(0x9e3779b97f4a7c15);
-        assert_ok(sstore_query_columns(self->cursor, queries[0], 3, NULL, 0, &match_count, &error), &error);
+        assert_ok(sstore_query_columns(self->cursor, &queries[0], 3, NULL, 0, &match_count, &error), &error);
     }
     const uint64_t expected = blocks_of_query(self->store, queries[0]);
     sstore_cursor *cursor = store_must_cursor(self->store);
-    assert_ok(sstore_explain(cursor, queries[0], 3, add_blocks, &explained, &error), &error);
+    assert_ok(sstore_explain(cursor, &queries[0], 3, add_blocks, &explained, &error), &error);
     sstore_cursor_free(cursor);
     options.block_count = &batched;
     assert_ok(sstore_query_batch(self->store, queries, 1, 3, &options, never, NULL, &error), &error);
@@ -758,7 +759,7 @@ static void test_work_is_left_to_later_calls(void **state)
     assert_int_equal(tables_ready_to_decode(scanning->segments[0]), 0);
     /* As in a child of a process that forked while a thread made a code ready. */
     atomic_store(&scanning->segments[0]->filler, (int)getpid() + 1);
-    assert_ok(sstore_query_columns(cursor, self->data.fingerprints[0], 3, NULL, 0, &match_count, NULL), NULL);
+    assert_ok(sstore_query_columns(cursor, &self->data.fingerprints[0], 3, NULL, 0, &match_count, NULL), NULL);
     assert_int_equal(tables_ready_to_decode(scanning->segments[0]), 1);
     assert_int_equal(atomic_load(&scanning->segments[0]->filler), 0);
     sstore_cursor_free(cursor);

@@ -472,7 +472,7 @@ static void test_states(void **state)
         assert_int_equal(count_records(served), before + i);
         assert_int_equal(served_store_open_count(served), 2);
         assert_int_equal(store_use_statistics(&old)->record_count, before);
-        assert_ok(sstore_query_columns(old.cursor, fingerprint, 0, NULL, 0, &(uint64_t){0}, &error), &error);
+        assert_ok(sstore_query_columns(old.cursor, &fingerprint, 0, NULL, 0, &(uint64_t){0}, &error), &error);
     }
     served_store_release(served, &old);
     assert_int_equal(served_store_open_count(served), 2);

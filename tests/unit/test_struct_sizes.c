@@ -115,13 +115,13 @@ static sstore_status take_match_iterator(const void *options, sstore_error *erro
 static sstore_status take_query_columns(const void *columns, sstore_error *error)
 {
     uint64_t count;
-    return sstore_query_columns(cursor, data.fingerprints[0], 3, columns, 1, &count, error);
+    return sstore_query_columns(cursor, &data.fingerprints[0], 3, columns, 1, &count, error);
 }
 
 static sstore_status take_nearest_columns(const void *columns, sstore_error *error)
 {
     uint64_t count;
-    return sstore_query_nearest_columns(cursor, data.fingerprints[0], 3, columns, 1, &count, error);
+    return sstore_query_nearest_columns(cursor, &data.fingerprints[0], 3, columns, 1, &count, error);
 }
 
 static sstore_status take_record_columns(const void *columns, sstore_error *error)
@@ -587,7 +587,7 @@ static void test_results(void **state)
 static void test_reported_structs(void **state)
 {
     int tables = 0;
-    assert_ok(sstore_explain(cursor, data.fingerprints[0], 3, check_explanation, &tables, NULL), NULL);
+    assert_ok(sstore_explain(cursor, &data.fingerprints[0], 3, check_explanation, &tables, NULL), NULL);
     assert_true(tables > 0);
 }
 

@@ -147,7 +147,7 @@ static uint64_t count_present(sstore *store, const record_batch *batch, size_t s
         return 0;
     for (size_t i = 0; i < sampled; i++) {
         const uint64_t *fingerprint = batch->fingerprints + batch->words * (i * batch->count / sampled);
-        (void)sstore_query_words(cursor, fingerprint, 0, count_match, &present, NULL);
+        (void)sstore_query(cursor, fingerprint, 0, count_match, &present, NULL);
     }
     sstore_cursor_free(cursor);
     return present;

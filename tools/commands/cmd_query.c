@@ -280,10 +280,10 @@ static int answer_one(query_session *session, const uint64_t *query)
     const uint64_t capacity = all->limit < FEW_MATCHES ? all->limit : FEW_MATCHES;
     sstore_error error;
     uint64_t count;
-    sstore_status status = (all->nearest ? sstore_query_nearest_words_columns
-                                         : sstore_query_words_columns)(session->cursor, query, session->distance,
-                                                                       all->count ? NULL : &session->few, capacity,
-                                                                       &count, &error);
+    sstore_status status = (all->nearest ? sstore_query_nearest_columns
+                                         : sstore_query_columns)(session->cursor, query, session->distance,
+                                                                 all->count ? NULL : &session->few, capacity, &count,
+                                                                 &error);
     if (status != SSTORE_OK)
         return message_status(status, &error);
     session->queries = query;
@@ -455,7 +455,7 @@ static int explain(query_session *session, const uint64_t *query)
     explanation all = {.segment = UINT32_MAX, .with_words = session->words > 1};
     output_text("%7s  %s%5s  %6s  %9s  %8s  %8s  %10s  %5s\n", "segment", all.with_words ? "word  " : "", "table",
                 "prefix", "radius", "probes", "blocks", "candidates", "found");
-    if (sstore_explain_words(session->cursor, query, session->distance, print_and_add, &all, &error) != SSTORE_OK)
+    if (sstore_explain(session->cursor, query, session->distance, print_and_add, &all, &error) != SSTORE_OK)
         return message_error(&error);
     print_total(&all);
     return EXIT_DONE;

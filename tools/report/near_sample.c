@@ -52,8 +52,8 @@ static sstore_status look_around(cluster_report *report, sstore_cursor *cursor, 
                                           .fingerprint = around.fingerprints,
                                           .id = around.ids,
                                           .distance = around.distances};
-    const sstore_status status = sstore_query_words_columns(cursor, fingerprint, report->distance, &columns,
-                                                            EXAMPLE_RECORDS, &around.count, error);
+    const sstore_status status = sstore_query_columns(cursor, fingerprint, report->distance, &columns, EXAMPLE_RECORDS,
+                                                      &around.count, error);
     if (status != SSTORE_OK || around.count == 0 || around.distances[0] > 0) /* its records are removed */
         return status;
     report->sampled_count++;

@@ -1,4 +1,4 @@
-/* query_times.c - times the queries of a report, one after the other on one thread, as a caller of sstore_query_words()
+/* query_times.c - times the queries of a report, one after the other on one thread, as a caller of sstore_query()
  * would see them; and explains some of them. */
 #include <stdlib.h>
 #include <time.h>
@@ -55,14 +55,14 @@ static int time_query(query_report *view, sstore_cursor *cursor, uint32_t distan
     uint64_t match_count = 0;
     query_work work = {0};
     const double begin = now_ns();
-    if (sstore_query_words(cursor, query, distance, count_match, &match_count, &error) != SSTORE_OK)
+    if (sstore_query(cursor, query, distance, count_match, &match_count, &error) != SSTORE_OK)
         return message_error(&error);
     const double time = now_ns() - begin;
     latency_report *to = match_count > 0 ? &view->hits : &view->misses;
     to->times[to->count++] = time;
     if (!explained)
         return EXIT_DONE;
-    if (sstore_explain_words(cursor, query, distance, add_table, &work, &error) != SSTORE_OK)
+    if (sstore_explain(cursor, query, distance, add_table, &work, &error) != SSTORE_OK)
         return message_error(&error);
     add_work(to, &work);
     return EXIT_DONE;

@@ -227,8 +227,7 @@ static int look_up(store_view *view, sstore_cursor *cursor, double *counts, view
     for (; to.index < count && time(NULL) - begin <= MAX_SECONDS; to.index++) {
         sstore_error error;
         const uint64_t *fingerprint = view->sample + to.index * view->sample_count / count * view->words;
-        if (sstore_explain_words(cursor, fingerprint, view->stat.metadata.distance, take_table, &to, &error) !=
-            SSTORE_OK)
+        if (sstore_explain(cursor, fingerprint, view->stat.metadata.distance, take_table, &to, &error) != SSTORE_OK)
             return message_error(&error);
         if (on_progress("exploring", to.index, count) != 0)
             return EXIT_FAILED;

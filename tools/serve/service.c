@@ -187,9 +187,9 @@ static sstore_status query_all(const request *of, const uint64_t *query, uint32_
 {
     query_count *found = &list->queries[list->first_query];
     const sstore_status status = of->route == ROUTE_NEAREST
-                                     ? sstore_query_nearest_words(cursor, query, distance, match_list_take_nearest,
-                                                                  list, error)
-                                     : sstore_query_words(cursor, query, distance, match_list_take, list, error);
+                                     ? sstore_query_nearest(cursor, query, distance, match_list_take_nearest, list,
+                                                            error)
+                                     : sstore_query(cursor, query, distance, match_list_take, list, error);
     found->count = list->count - list->query_begin;
     if (status != SSTORE_STOPPED || !list->is_full)
         return status;
@@ -213,9 +213,8 @@ static sstore_status query_first(const request *of, const uint64_t *query, uint3
     const bool nearest = of->route == ROUTE_NEAREST;
     uint64_t count;
     sstore_status status = nearest
-                               ? sstore_query_nearest_words_columns(cursor, query, distance, columns, capacity, &count,
-                                                                    error)
-                               : sstore_query_words_columns(cursor, query, distance, columns, capacity, &count, error);
+                               ? sstore_query_nearest_columns(cursor, query, distance, columns, capacity, &count, error)
+                               : sstore_query_columns(cursor, query, distance, columns, capacity, &count, error);
     if (status != SSTORE_OK || count == 0)
         return status;
     query_count *found = &list->queries[list->first_query];

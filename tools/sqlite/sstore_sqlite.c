@@ -565,8 +565,8 @@ static int find_matches(function_cursor *cursor, const uint64_t *query, uint32_t
                                               .id = cursor->ids,
                                               .distance = cursor->distances};
         status = function->kind == KIND_NEAREST
-                     ? sstore_query_nearest_words_columns(search, query, distance, &columns, capacity, &count, &error)
-                     : sstore_query_words_columns(search, query, distance, &columns, capacity, &count, &error);
+                     ? sstore_query_nearest_columns(search, query, distance, &columns, capacity, &count, &error)
+                     : sstore_query_columns(search, query, distance, &columns, capacity, &count, &error);
     } while (status == SSTORE_OK && smaller(count, needed) > capacity);
     sstore_cursor_set_stop(search, NULL, NULL);
     sqlite3_finalize(stop.statement);

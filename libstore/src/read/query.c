@@ -241,15 +241,6 @@ static sstore_status check(const char *call, const sstore_cursor *cursor, const 
     return distance <= max ? SSTORE_OK : ss_fail_argument(error, "%s: the distance must be at most %u", call, max);
 }
 
-/* Check that a call is for the store, whose fingerprints it takes as one word. */
-static sstore_status check_width(const char *call, const sstore_cursor *cursor, sstore_error *error)
-{
-    if (SS_LIKELY(cursor == NULL || !has_rows(cursor)))
-        return SSTORE_OK;
-    return ss_fail_argument(error, "%s: the store has fingerprints of %u bits; call %s_words()", call,
-                            SS_WORD_BITS * cursor->store->manifest.words, call);
-}
-
 static sstore_status query(const char *call, query_fn *run, sstore_cursor *cursor, const uint64_t *fingerprint,
                            uint32_t distance, sstore_match_fn on_match, void *context, sstore_error *error)
 {
@@ -261,35 +252,16 @@ static sstore_status query(const char *call, query_fn *run, sstore_cursor *curso
     return run(&sink, fingerprint, distance, error);
 }
 
-sstore_status sstore_query(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance, sstore_match_fn on_match,
-                           void *context, sstore_error *error)
+sstore_status sstore_query(sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t distance,
+                           sstore_match_fn on_match, void *context, sstore_error *error)
 {
-    const sstore_status status = check_width("sstore_query", cursor, error);
-    return status == SSTORE_OK
-               ? query("sstore_query", ss_query_records, cursor, &fingerprint, distance, on_match, context, error)
-               : status;
+    return query("sstore_query", ss_query_records, cursor, fingerprint, distance, on_match, context, error);
 }
 
-sstore_status sstore_query_words(sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t distance,
-                                 sstore_match_fn on_match, void *context, sstore_error *error)
-{
-    return query("sstore_query_words", ss_query_records, cursor, fingerprint, distance, on_match, context, error);
-}
-
-sstore_status sstore_query_nearest(sstore_cursor *cursor, uint64_t fingerprint, uint32_t max_distance,
+sstore_status sstore_query_nearest(sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t max_distance,
                                    sstore_match_fn on_match, void *context, sstore_error *error)
 {
-    const sstore_status status = check_width("sstore_query_nearest", cursor, error);
-    return status == SSTORE_OK ? query("sstore_query_nearest", query_nearest, cursor, &fingerprint, max_distance,
-                                       on_match, context, error)
-                               : status;
-}
-
-sstore_status sstore_query_nearest_words(sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t max_distance,
-                                         sstore_match_fn on_match, void *context, sstore_error *error)
-{
-    return query("sstore_query_nearest_words", query_nearest, cursor, fingerprint, max_distance, on_match, context,
-                 error);
+    return query("sstore_query_nearest", query_nearest, cursor, fingerprint, max_distance, on_match, context, error);
 }
 
 /* ----- columns ----- */
@@ -313,40 +285,20 @@ static sstore_status query_columns(const char *call, query_fn *run, sstore_curso
     return status;
 }
 
-sstore_status sstore_query_columns(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance,
+sstore_status sstore_query_columns(sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t distance,
                                    const sstore_match_columns *columns, size_t capacity, uint64_t *count_out,
                                    sstore_error *error)
 {
-    const sstore_status status = check_width("sstore_query_columns", cursor, error);
-    return status == SSTORE_OK ? query_columns("sstore_query_columns", ss_query_records, cursor, &fingerprint, distance,
-                                               columns, capacity, count_out, error)
-                               : status;
+    return query_columns("sstore_query_columns", ss_query_records, cursor, fingerprint, distance, columns, capacity,
+                         count_out, error);
 }
 
-sstore_status sstore_query_words_columns(sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t distance,
-                                         const sstore_match_columns *columns, size_t capacity, uint64_t *count_out,
-                                         sstore_error *error)
-{
-    return query_columns("sstore_query_words_columns", ss_query_records, cursor, fingerprint, distance, columns,
-                         capacity, count_out, error);
-}
-
-sstore_status sstore_query_nearest_columns(sstore_cursor *cursor, uint64_t fingerprint, uint32_t max_distance,
+sstore_status sstore_query_nearest_columns(sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t max_distance,
                                            const sstore_match_columns *columns, size_t capacity, uint64_t *count_out,
                                            sstore_error *error)
 {
-    const sstore_status status = check_width("sstore_query_nearest_columns", cursor, error);
-    return status == SSTORE_OK ? query_columns("sstore_query_nearest_columns", query_nearest, cursor, &fingerprint,
-                                               max_distance, columns, capacity, count_out, error)
-                               : status;
-}
-
-sstore_status sstore_query_nearest_words_columns(sstore_cursor *cursor, const uint64_t *fingerprint,
-                                                 uint32_t max_distance, const sstore_match_columns *columns,
-                                                 size_t capacity, uint64_t *count_out, sstore_error *error)
-{
-    return query_columns("sstore_query_nearest_words_columns", query_nearest, cursor, fingerprint, max_distance,
-                         columns, capacity, count_out, error);
+    return query_columns("sstore_query_nearest_columns", query_nearest, cursor, fingerprint, max_distance, columns,
+                         capacity, count_out, error);
 }
 
 /* ----- explanation ----- */
@@ -519,10 +471,10 @@ static sstore_status explain_segment(sstore_cursor *cursor, uint32_t segment, co
     return explain_part(cursor, &part, error);
 }
 
-static sstore_status explain(const char *call, sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t distance,
+sstore_status sstore_explain(sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t distance,
                              sstore_explain_fn on_table, void *context, sstore_error *error)
 {
-    sstore_status status = check(call, cursor, fingerprint, distance, on_table != NULL, error);
+    sstore_status status = check("sstore_explain", cursor, fingerprint, distance, on_table != NULL, error);
     if (status != SSTORE_OK)
         return status;
     ss_cursor_begin(cursor);
@@ -530,18 +482,4 @@ static sstore_status explain(const char *call, sstore_cursor *cursor, const uint
         if (!ss_segment_removes(cursor->store->segments[i]))
             status = explain_segment(cursor, i, fingerprint, distance, on_table, context, error);
     return status;
-}
-
-sstore_status sstore_explain(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance, sstore_explain_fn on_table,
-                             void *context, sstore_error *error)
-{
-    const sstore_status status = check_width("sstore_explain", cursor, error);
-    return status == SSTORE_OK ? explain("sstore_explain", cursor, &fingerprint, distance, on_table, context, error)
-                               : status;
-}
-
-sstore_status sstore_explain_words(sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t distance,
-                                   sstore_explain_fn on_table, void *context, sstore_error *error)
-{
-    return explain("sstore_explain_words", cursor, fingerprint, distance, on_table, context, error);
 }

@@ -478,7 +478,7 @@ class Store:
         cursor, cursors = self._take_cursor()
         answer = cursor.answer
         count, error = ffi.addressof(answer, "count"), ffi.addressof(answer, "error")
-        status = lib.sstore_query_words_columns(cursor.native, pointer(value), near, ffi.NULL, 0, count, error)
+        status = lib.sstore_query_columns(cursor.native, pointer(value), near, ffi.NULL, 0, count, error)
         found, failure = int(answer.count), None if status == lib.SSTORE_OK else error_of(error)
         cursors.append(cursor)
         if failure is not None:
@@ -579,7 +579,7 @@ class Store:
         cursor, cursors = self._take_cursor()
         call = Collector(lambda table: copy_fields(TableExplanation, table))
         call.check(
-            lib.sstore_explain_words(
+            lib.sstore_explain(
                 cursor.native,
                 pointer(value),
                 near,
