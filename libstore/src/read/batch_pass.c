@@ -20,6 +20,7 @@
 #include "base/memory.h"
 #include "base/tasks.h"
 #include "read/search.h"
+#include "sort/partitions.h"
 #include "sort/radix.h"
 
 #define SLICE_FINGERPRINTS 64000.0 /* on average, if its blocks are as full as all */
@@ -30,8 +31,6 @@
 #define INDEX_BITS 11u             /* at most, */
 #define BUCKET_MIN 16.0            /* and no more than give a bucket so many fingerprints on average */
 #define LOW_BITS 3u                /* of a bucket: those that differ in these are tested together if flips are left */
-#define PARTITION_BITS 6u /* queries are partitioned by these leading bits and then sorted by several threads */
-#define PARTITIONS (1u << PARTITION_BITS)
 
 /* Nanoseconds of one thread, measured by bench_batch (bench/README.md). */
 #define BLOCK_NS 850.0   /* get a block, check it and index its groups */
@@ -71,9 +70,9 @@ typedef struct table_pass {
     bool is_full_scan; /* in full: any fingerprint of the table may be a match */
     uint32_t prefix_bits;
     int32_t radius;
-    sstore_record *queries; /* permuted fingerprint, and index in the round as id: ascending */
-    sstore_record *scratch; /* for as many, while they are sorted */
-    size_t begins[PARTITIONS + 1];
+    sstore_record *queries;   /* permuted fingerprint, and index in the round as id: ascending */
+    sstore_record *scratch;   /* for as many, while they are sorted */
+    ss_partitions partitions; /* of the queries, by leading bits */
     slice *slices;
     size_t slice_count, slice_capacity;
     uint64_t slice_blocks; /* in a slice at most, unless they have one prefix */
@@ -410,9 +409,9 @@ static sstore_status cut_slices(table_pass *self, uint64_t first, uint32_t bits,
 static sstore_status sort_partition(void *context, uint64_t task, uint32_t worker, sstore_error *error)
 {
     const table_pass *self = context;
-    const size_t first = self->begins[task];
+    const size_t first = self->partitions.begins[task], count = self->partitions.begins[task + 1] - first;
     (void)worker, (void)error;
-    ss_sort_records(self->queries + first, self->scratch + first, self->begins[task + 1] - first);
+    ss_sort_records(self->queries + first, self->scratch + first, count);
     return SSTORE_OK;
 }
 
@@ -421,19 +420,19 @@ static sstore_status sort_queries(table_pass *self, sstore_error *error)
 {
     const ss_index_batch *batch = self->batch;
     const ss_permutation *permutation = &self->table->permutation;
+    const uint32_t shift = SS_FINGERPRINT_BITS - SS_PARTITION_BITS;
     self->queries = ss_realloc(NULL, batch->count, sizeof *self->queries);
     self->scratch = ss_realloc(NULL, batch->count, sizeof *self->scratch);
     if (self->queries == NULL || self->scratch == NULL)
         return ss_fail_memory(error, batch->count * 2 * sizeof *self->queries);
     for (uint32_t i = 0; i < batch->count; i++)
-        self->begins[ss_permute(permutation, batch->queries[i]) >> (64 - PARTITION_BITS)]++;
-    for (uint32_t i = 1; i <= PARTITIONS; i++)
-        self->begins[i] += self->begins[i - 1]; /* now where the partition ends */
+        ss_partitions_count(&self->partitions, ss_permute(permutation, batch->queries[i]) >> shift);
+    ss_partitions_divide(&self->partitions);
     for (uint32_t i = batch->count; i-- > 0;) {
         const uint64_t permuted = ss_permute(permutation, batch->queries[i]);
-        self->queries[--self->begins[permuted >> (64 - PARTITION_BITS)]] = (sstore_record){permuted, i};
+        self->queries[ss_partitions_place(&self->partitions, permuted >> shift)] = (sstore_record){permuted, i};
     }
-    return ss_pool_run(batch->threads, PARTITIONS, sort_partition, self, error);
+    return ss_pool_run(batch->threads, SS_PARTITION_COUNT, sort_partition, self, error);
 }
 
 static sstore_status run_pass(table_pass *self, sstore_error *error)

@@ -218,16 +218,21 @@ static void move_rows(uint64_t *rows, sstore_record *pairs, size_t count, uint32
     }
 }
 
+void ss_order_rows(const uint64_t *rows, uint32_t words, sstore_record *pairs, sstore_record *scratch, size_t count)
+{
+    const row_order order = {.rows = rows, .words = words, .pairs = pairs, .scratch = scratch};
+    order_rows(&order, 0, count, 0);
+}
+
 void ss_sort_rows(uint64_t *rows, uint64_t *scratch, size_t count, uint32_t words)
 {
     assert(words >= 2 * sizeof(sstore_record) / sizeof *rows && words <= SS_MAX_ITEM_WORDS);
     sstore_record *pairs = (sstore_record *)scratch;
-    const row_order order = {.rows = rows, .words = words, .pairs = pairs, .scratch = pairs + count};
     if (count < 2)
         return;
     for (size_t i = 0; i < count; i++)
         pairs[i].id = i;
-    order_rows(&order, 0, count, 0);
+    ss_order_rows(rows, words, pairs, pairs + count, count);
     move_rows(rows, pairs, count, words);
 }
 
