@@ -8,7 +8,6 @@
 #include "base/memory.h"
 #include "base/tasks.h"
 #include "base/words.h"
-#include "read/batch.h"
 #include "store/cursor.h"
 #include "stream/growing_index.h"
 #include "write/builder.h"
@@ -333,16 +332,28 @@ static sstore_status fail_match(const insertion *self)
                           2 * dedup->match_capacity * (sizeof *dedup->matches + words_of(dedup) * sizeof *dedup->rows));
 }
 
+/* Compare two matches by (distance, fingerprint, id). `context` points to the number of words, a uint32_t; the words are
+ * only set if there are several. */
+static int compare_matches(const void *left, const void *right, void *context)
+{
+    const sstore_match *a = left, *b = right;
+    const uint32_t *words = context;
+    if (a->distance != b->distance)
+        return a->distance < b->distance ? -1 : 1;
+    const int order = *words == 1 ? ss_compare_u64(a->fingerprint, b->fingerprint)
+                                  : ss_words_compare(a->words, b->words, *words);
+    return order != 0 ? order : ss_compare_u64(a->id, b->id);
+}
+
 /* Sort the matches of the current record, set their words, and keep the first ones. */
 static void finish_matches(sstore_dedup *dedup, uint64_t limit)
 {
     uint32_t words = words_of(dedup);
-    if (words == 1)
-        qsort(dedup->matches, dedup->match_count, sizeof *dedup->matches, ss_compare_matches);
-    for (size_t i = 0; i < dedup->match_count; i++)
-        dedup->matches[i].words = words == 1 ? &dedup->matches[i].fingerprint : dedup->rows + i * words;
-    if (words > 1)
-        qsort_r(dedup->matches, dedup->match_count, sizeof *dedup->matches, ss_compare_row_matches, &words);
+    for (size_t i = 0; words > 1 && i < dedup->match_count; i++)
+        dedup->matches[i].words = dedup->rows + i * words;
+    qsort_r(dedup->matches, dedup->match_count, sizeof *dedup->matches, compare_matches, &words);
+    for (size_t i = 0; words == 1 && i < dedup->match_count; i++)
+        dedup->matches[i].words = &dedup->matches[i].fingerprint;
     if (limit > 0)
         dedup->match_count = (size_t)ss_min_u64(dedup->match_count, limit);
 }
