@@ -105,7 +105,6 @@ done < <(includes libstore tools bench tests)
 declare -A closes_circle=(
   [libstore/src]='codec/kernels codec/block
     join/piece_join join/table_join
-    read/row_batch read/batch
     store/store store/cursor'
   [tools]='commands/describe commands/command_line
     input/input_value input/input_line'

@@ -38,7 +38,7 @@ struct ss_row_pairs {
     ss_row_rounds rounds;
     left_records left;
     size_t at, end; /* the left fingerprints of the round */
-    ss_row_batch_matches matches;
+    ss_batch_matches matches;
     size_t match_index;
     sstore_match match; /* the current one: pairs of it and each id of its query are returned */
     bool has_match;
@@ -186,13 +186,13 @@ static sstore_status begin_round(ss_row_pairs *self, sstore_error *error)
     self->match_index = 0;
     self->scans = false;
     for (;;) {
-        ss_row_batch round = ss_row_rounds_begin(rounds, left_fingerprint(left, self->at), left->count - self->at);
+        ss_batch round = ss_row_rounds_begin(rounds, left_fingerprint(left, self->at), left->count - self->at);
         round.first_index = self->at;
         round.not_below = self->is_self;
         round.ranks = has_ranks ? left->ranks + self->at : NULL;
         round.in_order = true;
         self->end = self->at + round.count;
-        const sstore_status status = ss_row_batch_find(&round, &self->matches, error);
+        const sstore_status status = ss_batch_find(&round, &self->matches, error);
         if (status == SSTORE_OK)
             ss_row_rounds_end(rounds, &round, self->matches.count);
         if (!ss_row_rounds_has_too_many(rounds, status))
@@ -211,7 +211,7 @@ static sstore_status end_round(ss_row_pairs *self, sstore_error *error)
     left_records *left = &self->left;
     sstore_status status = ss_progress_add(&self->call->progress, 0,
                                            left->begins[self->end] - left->begins[self->at] + left->skipped);
-    ss_row_batch_matches_free(&self->matches);
+    ss_batch_matches_free(&self->matches);
     self->at = self->end;
     if (status == SSTORE_OK && self->at == left->count) {
         status = read_left(left, &self->call->progress, error);
@@ -357,7 +357,7 @@ void ss_row_pairs_free(ss_row_pairs *pairs)
     if (pairs == NULL)
         return;
     close_left(&pairs->left);
-    ss_row_batch_matches_free(&pairs->matches);
+    ss_batch_matches_free(&pairs->matches);
     ss_row_rounds_close(&pairs->rounds);
     ss_merge_iterator_close(&pairs->right.records);
     ss_merge_iterator_close(&pairs->own_ids.records);

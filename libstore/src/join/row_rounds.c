@@ -2,11 +2,9 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "read/batch.h"
 
 #define THREAD_BYTES ((uint64_t)8 << 20) /* of a thread that answers queries */
 #define QUERY_BYTES 64u                  /* of a query that is answered, without its fingerprint */
-#define CANDIDATE_BYTES 200u             /* of a word that is near, until its fingerprint is confirmed */
 #define MIN_QUERIES ((uint64_t)256)
 #define MIN_MATCHES ((uint64_t)2048) /* for each thread, which take room for hits in portions */
 #define FIRST_QUERIES ((size_t)2048) /* few, since nothing is known about the matches */
@@ -21,7 +19,7 @@ sstore_status ss_row_rounds_open(ss_row_rounds *rounds, ss_join_call *call, uint
     const uint64_t query_bytes = (store->manifest.words + SS_ROW_QUERY_WORDS) * sizeof(uint64_t) + QUERY_BYTES;
     const uint64_t queries = ss_max_u64(bytes / 4 / query_bytes, MIN_QUERIES);
     const uint64_t threads = ss_max_u64(ss_min_u64(call->threads, bytes / 4 / THREAD_BYTES), 1);
-    const uint64_t matches = ss_max_u64(bytes / 2 / (match_bytes + CANDIDATE_BYTES), MIN_MATCHES * threads);
+    const uint64_t matches = ss_max_u64(bytes / 2 / match_bytes, MIN_MATCHES * threads);
     ss_steps planning = {.left = SS_CALL_STEPS};
     *rounds = (ss_row_rounds){.plans = ss_alloc(segments, sizeof *rounds->plans),
                               .query_capacity = (size_t)ss_min_u64(queries, 1u << SS_ROUND_QUERY_BITS)};
@@ -29,13 +27,13 @@ sstore_status ss_row_rounds_open(ss_row_rounds *rounds, ss_join_call *call, uint
         return ss_fail_memory(error, segments * sizeof *rounds->plans);
     ss_plan_row_queries(store, call->distance, &planning, rounds->plans);
     rounds->size = rounds->query_capacity < FIRST_QUERIES ? rounds->query_capacity : FIRST_QUERIES;
-    rounds->batch = (ss_row_batch){.store = store,
-                                   .plans = rounds->plans,
-                                   .distance = call->distance,
-                                   .threads = (uint32_t)threads,
-                                   .max_matches = (long long)ss_min_u64(matches, SS_ROUND_MATCHES),
-                                   .block_count = &call->block_count,
-                                   .progress = &call->progress};
+    rounds->batch = (ss_batch){.store = store,
+                               .row_plans = rounds->plans,
+                               .distance = call->distance,
+                               .threads = (uint32_t)threads,
+                               .max_matches = (long long)ss_min_u64(matches, SS_ROUND_MATCHES),
+                               .block_count = &call->block_count,
+                               .progress = &call->progress};
     return SSTORE_OK;
 }
 
@@ -45,15 +43,15 @@ void ss_row_rounds_close(ss_row_rounds *rounds)
     rounds->plans = NULL;
 }
 
-ss_row_batch ss_row_rounds_begin(const ss_row_rounds *rounds, const uint64_t *fingerprints, size_t count)
+ss_batch ss_row_rounds_begin(const ss_row_rounds *rounds, const uint64_t *fingerprints, size_t count)
 {
-    ss_row_batch round = rounds->batch;
+    ss_batch round = rounds->batch;
     round.fingerprints = fingerprints;
     round.count = (uint32_t)ss_min_u64(count, rounds->size);
     return round;
 }
 
-void ss_row_rounds_end(ss_row_rounds *rounds, const ss_row_batch *round, size_t match_count)
+void ss_row_rounds_end(ss_row_rounds *rounds, const ss_batch *round, size_t match_count)
 {
     const uint64_t max = (uint64_t)round->max_matches;
     if (match_count > max / 2)
@@ -62,7 +60,7 @@ void ss_row_rounds_end(ss_row_rounds *rounds, const ss_row_batch *round, size_t 
         rounds->size = (size_t)ss_min_u64(GROWTH * rounds->size, rounds->query_capacity);
 }
 
-void ss_row_rounds_divide(ss_row_rounds *rounds, const ss_row_batch *round)
+void ss_row_rounds_divide(ss_row_rounds *rounds, const ss_batch *round)
 {
     rounds->size = (size_t)ss_max_u64(round->count / DIVISOR, 1);
 }

@@ -6,10 +6,10 @@
 #define SS_ROW_ROUNDS_H
 
 #include "join/join_call.h"
-#include "read/row_batch.h"
+#include "read/batch_round.h"
 
 typedef struct ss_row_rounds {
-    ss_row_batch batch;    /* of the next round, without its queries */
+    ss_batch batch;        /* of the next round, without its queries */
     ss_row_plan *plans;    /* of the store that is searched */
     size_t query_capacity; /* queries that wait; each takes SS_ROW_QUERY_WORDS words, and its fingerprint */
     size_t size;           /* of the next round */
@@ -24,11 +24,11 @@ sstore_status ss_row_rounds_open(ss_row_rounds *rounds, ss_join_call *call, uint
 void ss_row_rounds_close(ss_row_rounds *rounds);
 
 /* The next round: of the first of `count` queries. The caller sets what concerns joins of a store with itself. */
-ss_row_batch ss_row_rounds_begin(const ss_row_rounds *rounds, const uint64_t *fingerprints, size_t count);
+ss_batch ss_row_rounds_begin(const ss_row_rounds *rounds, const uint64_t *fingerprints, size_t count);
 
 /* Choose the size of the next round, after one had so many matches or too many. */
-void ss_row_rounds_end(ss_row_rounds *rounds, const ss_row_batch *round, size_t match_count);
-void ss_row_rounds_divide(ss_row_rounds *rounds, const ss_row_batch *round);
+void ss_row_rounds_end(ss_row_rounds *rounds, const ss_batch *round, size_t match_count);
+void ss_row_rounds_divide(ss_row_rounds *rounds, const ss_batch *round);
 
 /* Whether a round failed only since it had too many matches. */
 bool ss_row_rounds_has_too_many(const ss_row_rounds *rounds, sstore_status status);

@@ -1,23 +1,27 @@
 /*
  * batch_report.c - turns hits in any order into matches in the order of the queries. Hits are looked up in the order of
- * their fingerprints, so that each block of table 0 and of the ids is read once. Their matches are then sorted.
+ * their fingerprints, so that each block of table 0 and of the ids is read once. Their matches are then sorted. Threads
+ * share the work: of the look-ups each takes parts, and to sort, hits are partitioned by their fingerprints, and
+ * matches by their queries.
+ *
+ * Fingerprints of several words are not moved. In the ascending order of all, the place of the first equal one is
+ * their key: by keys, hits and matches are compared as those of one word are by the fingerprint.
  */
-#include <string.h>
+#include "read/batch_report.h"
 
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/tasks.h"
-#include "read/batch.h"
+#include "base/words.h"
 #include "read/search.h"
+#include "sort/partitions.h"
 #include "sort/radix.h"
 
 #define PARTS 32u      /* of the hits at most, one a task */
 #define PART_HITS 256u /* in each at least */
-#define DISTANCE_BITS 7u
-#define DISTANCE_MASK ((1u << DISTANCE_BITS) - 1)
 
-/* The matches of one part. An item's first word is the query's index and the distance, the others are fingerprint and
- * id, so they are sorted as they are reported. */
+/* The matches of one part. An item is the query's index and the distance, the key of the fingerprint, and the id: so
+ * they are sorted as they are reported. */
 typedef struct match_list {
     ss_triple *items;
     size_t count, capacity;
@@ -25,34 +29,116 @@ typedef struct match_list {
 } match_list;
 
 typedef struct report {
+    ss_batch_hits *source;
     const ss_batch *batch;
-    ss_batch_hit *hits;
-    sstore_record *order; /* fingerprint, and the hit's index as id: sorted */
-    size_t hit_count;
+    uint32_t words;
+    uint32_t distance_bits; /* of an item; 0: it is sorted by the query and the fingerprint alone */
+    uint64_t distance_mask; /* these bits */
+    ss_hit_list hits;
+    sstore_record *order; /* a hit's key, and its index as id: sorted */
+    sstore_record *order_scratch;
+    ss_partitions partitions; /* of the hits, and then of the items */
     uint32_t part_count;
     match_list lists[PARTS];
-    atomic_llong room; /* how many more matches all parts together may have */
+    atomic_llong room;          /* how many more matches all parts together may have */
+    ss_triple *items, *scratch; /* of all parts */
+    size_t item_count;
 } report;
+
+/* ----- hits ----- */
+
+static const uint64_t *words_of(const report *self, size_t index)
+{
+    return self->words > 1 ? self->hits.rows + index * self->words : &self->hits.hits[index].key;
+}
+
+static sstore_status order_partition(void *context, uint64_t task, uint32_t worker, sstore_error *error)
+{
+    const report *self = context;
+    const size_t first = self->partitions.begins[task], count = self->partitions.begins[task + 1] - first;
+    (void)worker, (void)error;
+    if (self->words == 1)
+        ss_sort_records(self->order + first, self->order_scratch + first, count);
+    else
+        ss_order_rows(self->hits.rows, self->words, self->order + first, self->order_scratch + first, count);
+    return SSTORE_OK;
+}
+
+/* Let the place of the first one of equal fingerprints, which are in order, be their key. */
+static void set_keys(const report *self)
+{
+    for (size_t i = 0; i < self->hits.count; i++) {
+        const bool is_same = i > 0 && ss_words_equal(words_of(self, self->order[i].id),
+                                                     words_of(self, self->order[i - 1].id), self->words);
+        self->order[i].fingerprint = is_same ? self->order[i - 1].fingerprint : i;
+    }
+    for (size_t i = 0; i < self->hits.count; i++)
+        self->hits.hits[self->order[i].id].key = self->order[i].fingerprint;
+}
+
+/* Sort the order of the hits by fingerprint. */
+static sstore_status order_hits(report *self, sstore_error *error)
+{
+    const size_t count = self->hits.count;
+    const uint32_t shift = SS_WORD_BITS - SS_PARTITION_BITS;
+    self->order = ss_realloc(NULL, count, sizeof *self->order);
+    self->order_scratch = ss_realloc(NULL, count, sizeof *self->order_scratch);
+    if (self->order == NULL || self->order_scratch == NULL)
+        return ss_fail_memory(error, 2 * count * sizeof *self->order);
+    for (size_t i = 0; i < count; i++)
+        ss_partitions_count(&self->partitions, self->hits.hits[i].key >> shift);
+    ss_partitions_divide(&self->partitions);
+    for (size_t i = count; i-- > 0;) {
+        const uint64_t key = self->hits.hits[i].key;
+        self->order[ss_partitions_place(&self->partitions, key >> shift)] = (sstore_record){key, i};
+    }
+    const sstore_status status = ss_pool_run(self->batch->threads, SS_PARTITION_COUNT, order_partition, self, error);
+    ss_free(self->order_scratch);
+    self->order_scratch = NULL;
+    if (self->words > 1)
+        set_keys(self);
+    return status;
+}
+
+/* Note which hits have a fingerprint that was also found in a newer segment, which may add the same records. */
+static void note_newer(const report *self)
+{
+    for (size_t begin = 0, end; begin < self->hits.count; begin = end) {
+        const uint64_t key = self->order[begin].fingerprint;
+        uint32_t newest = 0;
+        for (end = begin; end < self->hits.count && self->order[end].fingerprint == key; end++)
+            newest = ss_max_u32(newest, self->hits.hits[self->order[end].id].segment);
+        for (size_t i = begin; i < end; i++) {
+            ss_batch_hit *hit = &self->hits.hits[self->order[i].id];
+            hit->maybe_in_newer = hit->segment < newest;
+        }
+    }
+}
+
+/* ----- records ----- */
 
 /* The destination of a look-up's matches. */
 typedef struct match_sink {
-    report *of;
+    report *report;
     match_list *list;
 } match_sink;
 
 static int add_match(void *context, const sstore_match *match)
 {
     const match_sink *sink = context;
+    report *self = sink->report;
     match_list *list = sink->list;
-    if (atomic_fetch_sub_explicit(&sink->of->room, 1, memory_order_relaxed) < 1)
+    const uint64_t distance = match->distance & self->distance_mask;
+    const uint64_t key = self->words == 1 ? match->fingerprint
+                                          : self->hits.hits[(size_t)(match->words - self->hits.rows) / self->words].key;
+    if (atomic_fetch_sub_explicit(&self->room, 1, memory_order_relaxed) < 1)
         return 1;
     ss_triple *items = ss_grow(list->items, list->count, &list->capacity, 256, sizeof *items);
     list->out_of_memory = items == NULL;
     if (items == NULL)
         return 1;
     list->items = items;
-    items[list->count++] = (ss_triple){match->query_index << DISTANCE_BITS | match->distance, match->fingerprint,
-                                       match->id};
+    items[list->count++] = (ss_triple){match->query_index << self->distance_bits | distance, key, match->id};
     return 0;
 }
 
@@ -60,12 +146,15 @@ static int add_match(void *context, const sstore_match *match)
 static ss_hit hit_at(const report *self, size_t place)
 {
     const ss_batch *batch = self->batch;
-    const ss_batch_hit *found = &self->hits[self->order[place].id];
+    const size_t index = self->order[place].id;
+    const ss_batch_hit *found = &self->hits.hits[index];
+    const uint64_t *words = words_of(self, index), *query = batch->fingerprints + (size_t)found->query * self->words;
     return (ss_hit){.segment = batch->store->segments[found->segment],
                     .segment_number = found->segment,
                     .query = found->query,
-                    .fingerprint = found->fingerprint,
-                    .distance = ss_popcount(found->fingerprint ^ batch->fingerprints[found->query]),
+                    .fingerprint = *words,
+                    .words = self->words > 1 ? words : NULL,
+                    .distance = ss_words_distance(words, query, self->words),
                     .has_rank = found->rank != SS_NO_RANK,
                     .rank = found->rank,
                     .maybe_in_newer = found->maybe_in_newer};
@@ -83,21 +172,22 @@ static bool may_join(const report *self, uint32_t count, size_t place)
 static sstore_status look_up_part(void *context, uint64_t task, uint32_t worker, sstore_error *error)
 {
     report *self = context;
-    match_sink sink = {.of = self, .list = &self->lists[task]};
-    const size_t end = self->hit_count * (task + 1) / self->part_count;
+    match_sink sink = {.report = self, .list = &self->lists[task]};
+    const size_t end = self->hits.count * (task + 1) / self->part_count;
     sstore_cursor *cursor;
-    sstore_status status = ss_cursors_get(&self->batch->cursors, worker, &cursor, error);
+    sstore_status status = ss_cursors_get(&self->source->cursors, worker, &cursor, error);
     const ss_record_sink records = {.cursor = cursor,
                                     .on_match = self->batch->counts_only ? NULL : add_match,
                                     .context = &sink,
                                     .limit = self->batch->limit,
                                     .counts = self->batch->match_counts};
-    for (size_t i = self->hit_count * task / self->part_count; status == SSTORE_OK && i < end;) {
+    for (size_t i = self->hits.count * task / self->part_count; status == SSTORE_OK && i < end;) {
         ss_hit hits[SS_HITS_TOGETHER];
         uint32_t count = 0;
-        ss_cursor_renew(cursor);
         while (i < end && may_join(self, count, i))
             hits[count++] = hit_at(self, i++);
+        ss_cursor_renew(cursor);
+        cursor->steps.left += self->words > 1 ? count * cursor->row_hit_steps : 0;
         status = ss_report_records(&records, hits, count, error);
         if (sink.list->out_of_memory)
             status = ss_fail_memory(error, 2 * sink.list->capacity * sizeof *sink.list->items);
@@ -105,129 +195,149 @@ static sstore_status look_up_part(void *context, uint64_t task, uint32_t worker,
     return status;
 }
 
-/* Gather all workers' hits, and sort their order by fingerprint. */
-static sstore_status order_hits(report *self, sstore_error *error)
+static sstore_status look_up(report *self, sstore_error *error)
 {
-    const ss_batch *batch = self->batch;
-    size_t count = 0, at = 0;
-    for (uint32_t i = 0; i < batch->threads; i++)
-        count += batch->workers[i].count;
-    self->hit_count = count;
-    self->hits = ss_realloc(NULL, count, sizeof *self->hits);
-    self->order = ss_realloc(NULL, count, sizeof *self->order);
-    sstore_record *scratch = ss_realloc(NULL, count, sizeof *scratch);
-    if (self->hits == NULL || self->order == NULL || scratch == NULL) {
-        ss_free(scratch);
-        return ss_fail_memory(error, count * (sizeof *self->hits + 2 * sizeof *scratch));
-    }
-    for (uint32_t i = 0; i < batch->threads; i++) {
-        const ss_batch_worker *worker = &batch->workers[i];
-        if (worker->count > 0)
-            memcpy(self->hits + at, worker->hits, worker->count * sizeof *worker->hits);
-        at += worker->count;
-    }
-    for (size_t i = 0; i < count; i++)
-        self->order[i] = (sstore_record){.fingerprint = self->hits[i].fingerprint, .id = i};
-    ss_sort_records(self->order, scratch, count);
-    ss_free(scratch);
+    self->part_count = (uint32_t)ss_min_u64(PARTS, (self->hits.count + PART_HITS - 1) / PART_HITS);
+    return ss_pool_run(self->batch->threads, self->part_count, look_up_part, self, error);
+}
+
+/* ----- matches ----- */
+
+static sstore_status sort_partition(void *context, uint64_t task, uint32_t worker, sstore_error *error)
+{
+    const report *self = context;
+    const size_t first = self->partitions.begins[task];
+    (void)worker, (void)error;
+    ss_sort_triples(self->items + first, self->scratch + first, self->partitions.begins[task + 1] - first);
     return SSTORE_OK;
 }
 
-/* Note which hits have a fingerprint that was also found in a newer segment, which may add the same records. */
-static void note_newer(const report *self)
+/* Place the items of all parts, which are freed, into partitions by their queries. */
+static void place_items(report *self)
 {
-    for (size_t begin = 0, end; begin < self->hit_count; begin = end) {
-        const uint64_t fingerprint = self->order[begin].fingerprint;
-        uint32_t newest = 0;
-        for (end = begin; end < self->hit_count && self->order[end].fingerprint == fingerprint; end++)
-            newest = ss_max_u32(newest, self->hits[self->order[end].id].segment);
-        for (size_t i = begin; i < end; i++) {
-            ss_batch_hit *hit = &self->hits[self->order[i].id];
-            hit->maybe_in_newer = hit->segment < newest;
-        }
-    }
-}
-
-/* Gather all parts' matches, which are freed, and sort them. */
-static sstore_status sort_matches(report *self, ss_triple **items_out, size_t *count_out, sstore_error *error)
-{
-    size_t count = 0;
+    uint32_t shift = self->distance_bits;
+    while ((self->batch->count - 1) >> (shift - self->distance_bits) >= SS_PARTITION_COUNT)
+        shift++;
+    self->partitions = (ss_partitions){.begins = {0}};
     for (uint32_t i = 0; i < self->part_count; i++)
-        count += self->lists[i].count;
-    ss_triple *items = ss_realloc(NULL, count, sizeof *items);
-    if (items == NULL)
-        return ss_fail_memory(error, count * sizeof *items);
-    *items_out = items;
-    *count_out = 0;
-    for (uint32_t i = 0; i < self->part_count; i++) {
+        for (size_t j = 0; j < self->lists[i].count; j++)
+            ss_partitions_count(&self->partitions, self->lists[i].items[j].first >> shift);
+    ss_partitions_divide(&self->partitions);
+    for (uint32_t i = self->part_count; i-- > 0;) {
         match_list *list = &self->lists[i];
-        if (list->count > 0)
-            memcpy(items + *count_out, list->items, list->count * sizeof *items);
-        *count_out += list->count;
+        for (size_t j = list->count; j-- > 0;)
+            self->items[ss_partitions_place(&self->partitions, list->items[j].first >> shift)] = list->items[j];
         ss_free(list->items);
         *list = (match_list){.items = NULL};
     }
-    ss_triple *scratch = ss_realloc(NULL, count, sizeof *scratch);
-    if (scratch == NULL)
-        return ss_fail_memory(error, count * sizeof *scratch);
-    ss_sort_triples(items, scratch, count);
-    ss_free(scratch);
-    return SSTORE_OK;
 }
 
-/* Keep only the first items of each query, at most `limit`. Returns their number. */
-static size_t cut_items(ss_triple *items, size_t count, uint64_t limit)
+/* Gather all parts' matches, and sort them. */
+static sstore_status sort_items(report *self, sstore_error *error)
 {
-    uint64_t taken = 0;
-    size_t kept = 0;
-    for (size_t i = 0; limit > 0 && i < count; i++) {
-        const bool is_same = i > 0 && items[i].first >> DISTANCE_BITS == items[i - 1].first >> DISTANCE_BITS;
-        taken = is_same ? taken + 1 : 1;
-        if (taken <= limit)
-            items[kept++] = items[i];
-    }
-    return limit > 0 ? kept : count;
-}
-
-static sstore_status order_matches(report *self, uint64_t first_index, sstore_match **matches_out, size_t *count_out,
-                                   sstore_error *error)
-{
-    ss_triple *items = NULL;
-    size_t count;
-    sstore_status status = sort_matches(self, &items, &count, error);
-    if (status == SSTORE_OK)
-        count = cut_items(items, count, self->batch->limit);
-    sstore_match *matches = status == SSTORE_OK ? ss_realloc(NULL, count, sizeof *matches) : NULL;
-    if (status == SSTORE_OK && matches == NULL)
-        status = ss_fail_memory(error, count * sizeof *matches);
-    for (size_t i = 0; status == SSTORE_OK && i < count; i++)
-        matches[i] = (sstore_match){.query_index = first_index + (items[i].first >> DISTANCE_BITS),
-                                    .fingerprint = items[i].second,
-                                    .id = items[i].third,
-                                    .distance = (uint32_t)(items[i].first & DISTANCE_MASK)};
-    ss_free(items);
-    *matches_out = matches;
-    *count_out = status == SSTORE_OK ? count : 0;
+    for (uint32_t i = 0; i < self->part_count; i++)
+        self->item_count += self->lists[i].count;
+    self->items = ss_realloc(NULL, self->item_count, sizeof *self->items);
+    if (self->items == NULL)
+        return ss_fail_memory(error, self->item_count * sizeof *self->items);
+    place_items(self);
+    self->scratch = ss_realloc(NULL, self->item_count, sizeof *self->scratch);
+    if (self->scratch == NULL)
+        return ss_fail_memory(error, self->item_count * sizeof *self->scratch);
+    const sstore_status status = ss_pool_run(self->batch->threads, SS_PARTITION_COUNT, sort_partition, self, error);
+    ss_free(self->scratch);
+    self->scratch = NULL;
     return status;
 }
 
-sstore_status ss_batch_report(const ss_batch *batch, uint64_t first_index, sstore_match **matches_out,
-                              size_t *count_out, sstore_error *error)
+/* Keep only the first items of each query, as many as its limit. */
+static void cut_items(report *self)
 {
-    report self = {.batch = batch, .room = batch->max_matches};
-    *matches_out = NULL;
-    *count_out = 0;
-    sstore_status status = order_hits(&self, error);
+    ss_triple *items = self->items;
+    uint64_t taken = 0;
+    size_t kept = 0;
+    for (size_t i = 0; i < self->item_count; i++) {
+        const bool is_same = i > 0 && (items[i].first ^ items[i - 1].first) >> self->distance_bits == 0;
+        taken = is_same ? taken + 1 : 1;
+        if (taken <= self->batch->limit)
+            items[kept++] = items[i];
+    }
+    self->item_count = kept;
+}
+
+static sstore_match match_of(const report *self, const ss_triple *item)
+{
+    const ss_batch *batch = self->batch;
+    const uint64_t query = item->first >> self->distance_bits;
+    sstore_match match = {.query_index = batch->first_index + query,
+                          .fingerprint = item->second,
+                          .id = item->third,
+                          .distance = (uint32_t)(item->first & self->distance_mask)};
+    if (self->words == 1)
+        return match;
+    match.words = words_of(self, self->order[item->second].id);
+    match.fingerprint = *match.words;
+    if (batch->in_order)
+        match.distance = ss_words_distance(match.words, batch->fingerprints + query * self->words, self->words);
+    return match;
+}
+
+/* Turn the items into matches. */
+static sstore_status give_matches(report *self, ss_batch_matches *to, sstore_error *error)
+{
+    sstore_match *matches = ss_realloc(NULL, self->item_count, sizeof *matches);
+    if (matches == NULL)
+        return ss_fail_memory(error, self->item_count * sizeof *matches);
+    for (size_t i = 0; i < self->item_count; i++) {
+        matches[i] = match_of(self, &self->items[i]);
+        if (self->words == 1)
+            matches[i].words = &matches[i].fingerprint;
+    }
+    *to = (ss_batch_matches){.matches = matches, .rows = self->hits.rows, .count = self->item_count};
+    self->hits.rows = NULL;
+    return SSTORE_OK;
+}
+
+void ss_batch_matches_free(ss_batch_matches *matches)
+{
+    ss_free(matches->matches);
+    ss_free(matches->rows);
+    *matches = (ss_batch_matches){.count = 0};
+}
+
+static void close_report(const report *self)
+{
+    for (uint32_t i = 0; i < PARTS; i++)
+        ss_free(self->lists[i].items);
+    ss_free(self->hits.hits);
+    ss_free(self->hits.rows);
+    ss_free(self->order);
+    ss_free(self->order_scratch);
+    ss_free(self->items);
+    ss_free(self->scratch);
+}
+
+sstore_status ss_batch_report(ss_batch_hits *hits, ss_batch_matches *matches_out, sstore_error *error)
+{
+    const ss_batch *batch = hits->batch;
+    report self = {.source = hits, .batch = batch, .words = hits->words, .room = batch->max_matches};
+    while (!batch->in_order && batch->distance >> self.distance_bits != 0)
+        self.distance_bits++;
+    self.distance_mask = ss_low_mask(self.distance_bits);
+    *matches_out = (ss_batch_matches){.count = 0};
+    sstore_status status = ss_batch_hits_take(hits, &self.hits, error);
+    if (status == SSTORE_OK)
+        status = order_hits(&self, error);
     if (status == SSTORE_OK && batch->store->several_add)
         note_newer(&self);
-    self.part_count = (uint32_t)ss_min_u64(PARTS, (self.hit_count + PART_HITS - 1) / PART_HITS);
     if (status == SSTORE_OK)
-        status = ss_pool_run(batch->threads, self.part_count, look_up_part, &self, error);
+        status = look_up(&self, error);
     if (status == SSTORE_OK)
-        status = order_matches(&self, first_index, matches_out, count_out, error);
-    for (uint32_t i = 0; i < PARTS; i++)
-        ss_free(self.lists[i].items);
-    ss_free(self.hits);
-    ss_free(self.order);
+        status = sort_items(&self, error);
+    if (status == SSTORE_OK && batch->limit > 0)
+        cut_items(&self);
+    if (status == SSTORE_OK)
+        status = give_matches(&self, matches_out, error);
+    close_report(&self);
     return status;
 }

@@ -37,8 +37,9 @@ void ss_row_search_prefetch(const ss_segment *segment, uint64_t rank)
                                        8 * words);
 }
 
-sstore_status ss_row_search_load_rank(const ss_segment *segment, uint64_t rank, ss_block_slot *slot,
-                                      uint64_t *fingerprint_out, sstore_error *error)
+/* Load the fingerprint of a rank, which the segment has, through a slot. */
+static sstore_status load_rank(const ss_segment *segment, uint64_t rank, ss_block_slot *slot, uint64_t *fingerprint_out,
+                               sstore_error *error)
 {
     const ss_checked_blocks *checked = &segment->tables[0].checked;
     const uint32_t capacity = ss_rows_capacity(segment->metadata.block_bytes, checked->words);
@@ -74,7 +75,7 @@ sstore_status ss_row_search_confirm(const ss_segment *segment, const ss_candidat
     *is_hit_out = false;
     if (SS_UNLIKELY(candidate->rank >= segment->metadata.distinct_count))
         return fail_candidate(segment, word, "the word index has a rank that the segment does not have", error);
-    sstore_status status = ss_row_search_load_rank(segment, candidate->rank, slot, row, error);
+    sstore_status status = load_rank(segment, candidate->rank, slot, row, error);
     if (status != SSTORE_OK)
         return status;
     if (SS_UNLIKELY(row[word] != candidate->word))
@@ -417,21 +418,4 @@ sstore_status ss_row_search_scan(sstore_cursor *cursor, uint32_t segment, const 
     row_search self = begin_search(cursor, segment, fingerprint, on_hit, context, error);
     self.limit = limit;
     return scan_rows(&self);
-}
-
-/* ----- records ----- */
-
-sstore_status ss_row_search_report(const ss_record_sink *sink, const ss_row_hit *hit, uint64_t query_index,
-                                   sstore_error *error)
-{
-    ss_hit found = {.segment = hit->segment,
-                    .segment_number = hit->segment_number,
-                    .query = query_index,
-                    .fingerprint = hit->fingerprint[0],
-                    .words = hit->fingerprint,
-                    .has_rank = true,
-                    .rank = hit->rank,
-                    .distance = hit->distance,
-                    .maybe_in_newer = sink->cursor->store->several_add};
-    return ss_report_records(sink, &found, 1, error);
 }

@@ -30,8 +30,6 @@ typedef struct ss_row_query {
 
 /* A fingerprint of a segment. */
 typedef struct ss_row_hit {
-    const ss_segment *segment;
-    uint32_t segment_number;
     uint32_t distance;
     uint64_t rank;
     uint64_t fingerprint[SSTORE_MAX_WORDS];
@@ -44,19 +42,11 @@ sstore_status ss_row_search_confirm(const ss_segment *segment, const ss_candidat
                                     const ss_row_query *query, ss_block_slot *slot, ss_row_hit *hit_out,
                                     bool *is_hit_out, sstore_error *error);
 
-/* Load the fingerprint of a rank, which the segment has, through a slot. */
-sstore_status ss_row_search_load_rank(const ss_segment *segment, uint64_t rank, ss_block_slot *slot,
-                                      uint64_t *fingerprint_out, sstore_error *error);
-
 /* Check that a fingerprint's rank is the only one that it has: otherwise it would be reported twice. DAMAGED. */
 sstore_status ss_row_search_check_rank(const ss_segment *segment, const uint64_t *fingerprint, uint64_t rank,
                                        ss_block_slot *slot, sstore_error *error);
 
 /* Prefetch the fingerprint of a rank, if it is in memory. */
 void ss_row_search_prefetch(const ss_segment *segment, uint64_t rank);
-
-/* Report the records of a hit, as ss_report_records(). */
-sstore_status ss_row_search_report(const ss_record_sink *sink, const ss_row_hit *hit, uint64_t query_index,
-                                   sstore_error *error);
 
 #endif
