@@ -321,7 +321,7 @@ SSTORE_API sstore_status sstore_query_columns(sstore_cursor *cursor, const uint6
                                               sstore_error *error);
 
 /* Report all records at the smallest distance from `fingerprint` at which there are any, if it is at most
- * `max_distance` (0 to 64 a word). The search widens the distance until it finds a match. Otherwise as sstore_query(). */
+ * `max_distance` (0 to 64 a word). The search widens the distance until it finds one. Otherwise as sstore_query(). */
 SSTORE_API sstore_status sstore_query_nearest(sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t max_distance,
                                               sstore_match_fn on_match, void *context, sstore_error *error);
 
