@@ -35,8 +35,8 @@ void ss_sort_triples(ss_triple *items, ss_triple *scratch, size_t count);
  * the other in an array. Linear in the words, too, for any data. */
 void ss_sort_rows(uint64_t *rows, uint64_t *scratch, size_t count, uint32_t words);
 
-/* Sort pairs, whose ids are the indices of rows, by their rows. The rows are not moved; the fingerprints of the pairs are
- * undefined before and afterwards. */
+/* Sort pairs, whose ids are the indices of rows, by their rows. The rows are not moved; the fingerprints of the pairs
+ * are undefined before and afterwards. */
 void ss_order_rows(const uint64_t *rows, uint32_t words, sstore_record *pairs, sstore_record *scratch, size_t count);
 
 /* Sort items of 1 to SS_MAX_ITEM_WORDS words, one after the other in an array, ascending by their words, and keep equal

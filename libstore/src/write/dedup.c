@@ -332,8 +332,8 @@ static sstore_status fail_match(const insertion *self)
                           2 * dedup->match_capacity * (sizeof *dedup->matches + words_of(dedup) * sizeof *dedup->rows));
 }
 
-/* Compare two matches by (distance, fingerprint, id). `context` points to the number of words, a uint32_t; the words are
- * only set if there are several. */
+/* Compare two matches by (distance, fingerprint, id). `context` points to the number of words, a uint32_t; the words
+ * are only set if there are several. */
 static int compare_matches(const void *left, const void *right, void *context)
 {
     const sstore_match *a = left, *b = right;
