@@ -83,6 +83,10 @@ class Chromium:
                    mobile=width < 600)
         self._call("Emulation.setEmulatedMedia", features=[scheme], media="print" if paper else "")
 
+    def allow_scripts(self, allowed: bool) -> None:
+        """Whether pages that are opened from now on run their scripts."""
+        self._call("Emulation.setScriptExecutionDisabled", value=not allowed)
+
     def open(self, path: pathlib.Path) -> None:
         """Load a page."""
         self._call("Page.navigate", url=path.resolve().as_uri())

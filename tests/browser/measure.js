@@ -21,7 +21,7 @@
   document.querySelectorAll("details").forEach((e) => { e.open = true; });
   for (const e of document.querySelectorAll("body *")) {
     const box = e.getBoundingClientRect(), own = [...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim());
-    if (box.width === 0 || e.closest("title, desc")) continue;
+    if (box.width === 0 ) continue;
     const scrolled = e.closest(".scroll") && !e.classList.contains("scroll");
     if (!scrolled && (box.right > width + 0.5 || box.left < -0.5))
       wrong.push(`${name(e)} goes from ${box.left.toFixed(1)} to ${box.right.toFixed(1)} in a window of ${width}`);
@@ -55,10 +55,10 @@
       const box = mark.getBoundingClientRect();
       if ([box.left, box.right, box.top, box.bottom].some((v) => !Number.isFinite(v)) ||
           box.left < all.left - 7 || box.right > all.right + 7 || box.top < all.top - 7 || box.bottom > all.bottom + 7)
-        wrong.push(`a ${mark.tagName} of ${svg.querySelector("title").textContent} is outside of its chart`);
+        wrong.push(`a ${mark.tagName} of "${svg.getAttribute("aria-label")}" is outside of its chart`);
     }
   }
-  if (document.scripts.length) wrong.push("there is a script");
+  if (document.scripts.length !== 2 || document.body.className !== "drawn") wrong.push("the page is not drawn by its script alone");
   return { wrong: wrong.slice(0, 30), charts: document.querySelectorAll("svg.plot").length,
            texts: document.querySelectorAll("svg.plot text").length };
 })()

@@ -9,7 +9,7 @@
 #include "commands/cmd.h"
 #include "output/numbers.h"
 #include "output/whole_file.h"
-#include "report/sections.h"
+#include "report/page.h"
 
 typedef struct arguments {
     const char *sample;
@@ -210,12 +210,9 @@ static json_value *report_value(const plan_report *report)
 
 static int write_html(const plan_report *report)
 {
-    html page;
-    html_begin(&page);
-    plan_page_write(&page, &report->plans, &report->arguments->plan);
-    html_end(&page);
-    const int code = whole_file_write(report->arguments->html, page.bytes, page.size);
-    html_free(&page);
+    const page made = page_make_plans(&report->plans, &report->arguments->plan);
+    const int code = whole_file_write(report->arguments->html, made.bytes, made.size);
+    free(made.bytes);
     return code;
 }
 

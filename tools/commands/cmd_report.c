@@ -8,7 +8,7 @@
 #include "commands/id_names.h"
 #include "input/interrupt.h"
 #include "output/whole_file.h"
-#include "report/sections.h"
+#include "report/page.h"
 #include "sstore_join.h"
 
 typedef enum cluster_search { CLUSTERS_BY_SIZE, CLUSTERS_ALL, CLUSTERS_SAMPLE } cluster_search;
@@ -48,8 +48,8 @@ static const command_syntax syntax = {
                                      {0}},
     .operands = "STORE",
     .doc = "Write a page of HTML with charts: the near-duplicates, then the sizes of the parts of STORE, its tables, "
-           "blocks and prefixes, and its plan among the alternatives. The page needs no other files, runs no scripts "
-           "and fetches nothing.",
+           "blocks and prefixes, and its plan among the alternatives. The page needs no other files and "
+           "fetches nothing.",
     .examples = (const command_example[]){{"also time some queries, and find the clusters",
                                            "sstore report pages.store -o pages.html --queries new.txt --clusters"},
                                           {0}},
@@ -136,14 +136,11 @@ static int find_out(arguments *all, store_view *view, const sstore *store)
 
 static int write_page(const arguments *all, const store_view *view, const id_names *names)
 {
-    html page;
-    html_begin(&page);
-    store_page_write(&page, view);
-    html_end(&page);
+    const page made = page_make_report(view);
     int code = id_names_exit_code(names, EXIT_DONE);
     if (code == EXIT_DONE)
-        code = whole_file_write(all->output, page.bytes, page.size);
-    html_free(&page);
+        code = whole_file_write(all->output, made.bytes, made.size);
+    free(made.bytes);
     return code;
 }
 

@@ -1,29 +1,22 @@
 #include "report/page.h"
 
+#include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "sstore.h"
+#include "output/json_writer.h"
+#include "output/messages.h"
+#include "output/radix_form.h"
+#include "report/page_text.h"
 
-void page_begin(html *page, const char *kind, const char *title, const char *second_line)
+/* ----- the frame ----- */
+
+static void exit_without_memory(void)
 {
-    html_markup(page,
-                "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-                "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'sha256-%s'; "
-                "base-uri 'none'; form-action 'none'\">\n"
-                "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-                "<meta name=\"color-scheme\" content=\"light dark\">\n"
-                "<meta name=\"generator\" content=\"sstore %s\">\n<title>%s",
-                style_hash, sstore_version(), kind);
-    html_markup(page, ": ");
-    html_text(page, title);
-    html_markup(page, "</title>\n<style>%s</style>\n</head>\n<body>\n<header>\n<p class=\"kind\">%s</p>\n<h1>",
-                style_text, kind);
-    html_text(page, title);
-    html_markup(page, "</h1>\n<p class=\"second\">");
-    html_text(page, second_line);
-    html_markup(page, "</p>\n</header>\n<main>\n");
+    message_print("cannot make the page: out of memory");
+    exit(EXIT_FAILED);
 }
 
 /* The time of the page; reproducible builds set SOURCE_DATE_EPOCH. */
@@ -33,92 +26,315 @@ static time_t page_time(void)
     return epoch != NULL ? (time_t)strtoll(epoch, NULL, 10) : time(NULL);
 }
 
-void page_end(html *page)
+static void begin_page(json_writer *writer, page *made, const char *kind)
 {
     char date[64] = "";
     struct tm parts;
     const time_t now = page_time();
+    writer->stream = open_memstream(&made->bytes, &made->size);
+    if (writer->stream == NULL)
+        exit_without_memory();
     if (gmtime_r(&now, &parts) != NULL)
         (void)strftime(date, sizeof date, "%Y-%m-%d %H:%M UTC", &parts);
-    html_markup(page,
-                "</section>\n</main>\n<footer><p>sstore %s, %s. Units are powers of 1000.</p></footer>\n"
-                "</body>\n</html>\n",
-                sstore_version(), date);
+    fwrite(page_head, 1, page_head_size, writer->stream);
+    json_begin(writer, NULL, '{');
+    json_text(writer, "kind", kind);
+    json_text(writer, "version", sstore_version());
+    json_text(writer, "date", date);
 }
 
-void page_figures_begin(html *page)
+static void end_page(json_writer *writer)
 {
-    html_markup(page, "<section class=\"figures\" aria-label=\"Key figures\">\n<dl>\n");
+    json_end(writer, '}');
+    fwrite(page_tail, 1, page_tail_size, writer->stream);
+    const bool failed = ferror(writer->stream) != 0;
+    if (fclose(writer->stream) != 0 || failed)
+        exit_without_memory();
 }
 
-void page_figure(html *page, const char *name, const char *value, const char *note)
+/* ----- parts of a store ----- */
+
+static void write_store(json_writer *writer, const store_view *view)
 {
-    html_markup(page, "<div><dt>%s</dt><dd class=\"big\">%s</dd><dd>%s</dd></div>\n", name, value, note);
+    const sstore_statistics *store = &view->stat.metadata;
+    size_t length;
+    const char *last = store_name(view->path, &length);
+    char *name = allocate_or_exit(length + 1, 1);
+    memcpy(name, last, length);
+    json_text(writer, "path", view->path);
+    json_text(writer, "name", name);
+    json_text(writer, "recipe", store->recipe);
+    json_number(writer, "bits", store->fingerprint_bits);
+    json_number(writer, "distance", store->distance);
+    json_truth(writer, "ids", store->has_ids);
+    json_number(writer, "records", (double)store->record_count);
+    json_number(writer, "distinct", (double)store->distinct_count);
+    json_number(writer, "removed", (double)store->removed_count);
+    json_number(writer, "tableCount", store->table_count);
+    free(name);
 }
 
-void page_figures_end(html *page)
+static void write_sizes(json_writer *writer, const sstore_statistics *store)
 {
-    html_markup(page, "</dl>\n");
+    json_begin(writer, "sizes", '{');
+    json_number(writer, "tables", (double)store->tables_bytes);
+    json_number(writer, "fingerprints", (double)store->fingerprints_bytes);
+    json_number(writer, "ranks", (double)store->ranks_bytes);
+    json_number(writer, "ids", (double)store->ids_bytes);
+    json_number(writer, "directory", (double)store->directory_bytes);
+    json_number(writer, "manifest", (double)store->manifest_bytes);
+    json_number(writer, "total", (double)store->total_bytes);
+    json_end(writer, '}');
 }
 
-void page_section(html *page, const char *id, const char *title)
+#define MAX_SEGMENTS 50u
+
+/* The segment with the tables, and the newest segments. */
+static void write_segments(json_writer *writer, const store_view *view)
 {
-    html_markup(page, "</section>\n<section id=\"%s\" aria-labelledby=\"%s-h\">\n<h2 id=\"%s-h\">%s</h2>\n", id, id, id,
-                title);
+    const uint32_t count = view->stat.metadata.segment_count;
+    const sstore_segment_statistics *main = count > 0 ? &view->stat.segments[view->main_segment].metadata : NULL;
+    json_number(writer, "blockBytes", main != NULL ? main->block_bytes : 0);
+    json_number(writer, "distinctInTables", main != NULL ? (double)main->distinct_count : 0);
+    json_number(writer, "segmentCount", count);
+    json_begin(writer, "segments", '[');
+    for (uint32_t i = count > MAX_SEGMENTS ? count - MAX_SEGMENTS : 0; i < count; i++) {
+        const sstore_segment_statistics *segment = &view->stat.segments[i].metadata;
+        json_begin(writer, NULL, '{');
+        json_number(writer, "number", i);
+        json_truth(writer, "removes", segment->is_removal);
+        json_number(writer, "records", (double)segment->record_count);
+        json_number(writer, "distinct", (double)segment->distinct_count);
+        json_number(writer, "bytes", (double)segment->total_bytes);
+        json_number(writer, "tables", segment->table_count);
+        json_end(writer, '}');
+    }
+    json_end(writer, ']');
 }
 
-void page_legend(html *page, const page_key *keys, size_t count)
+static void write_fill(json_writer *writer, const fill_report *fill)
 {
-    html_markup(page, "<ul class=\"legend\">");
-    for (size_t i = 0; i < count; i++)
-        html_markup(
-            page,
-            "<li><svg width=\"12\" height=\"12\" aria-hidden=\"true\"><rect width=\"12\" height=\"12\" rx=\"2\" "
-            "class=\"%s\"/></svg>%s</li>",
-            keys[i].class, keys[i].name);
-    html_markup(page, "</ul>\n");
+    json_begin(writer, "fill", '{');
+    json_number(writer, "blocks", (double)fill->block_count);
+    json_number(writer, "meanUsed", fill->mean_used);
+    json_number(writer, "minUsed", fill->min_used);
+    json_number(writer, "meanCount", fill->mean_count);
+    json_number(writer, "minCount", fill->min_count);
+    json_number(writer, "maxCount", fill->max_count);
+    json_end(writer, '}');
 }
 
-void page_table_begin(html *page, const char *caption, const char *const *columns, size_t count)
+static void write_symbols(json_writer *writer, const sstore_table_symbols *symbols)
 {
-    html_markup(page,
-                "<div class=\"scroll\" role=\"region\" aria-label=\"%s\" tabindex=\"0\">\n<table>\n"
-                "<caption>%s</caption>\n<thead><tr>",
-                caption, caption);
-    for (size_t i = 0; i < count; i++)
-        html_markup(page, "<th scope=\"col\">%s</th>", columns[i]);
-    html_markup(page, "</tr></thead>\n<tbody>\n");
+    json_begin(writer, "differences", '[');
+    for (size_t i = 0; i < sizeof symbols->difference_counts / sizeof *symbols->difference_counts; i++)
+        json_number(writer, NULL, (double)symbols->difference_counts[i]);
+    json_end(writer, ']');
+    json_begin(writer, "codeLengths", '[');
+    for (size_t i = 0; i < sizeof symbols->code_lengths / sizeof *symbols->code_lengths; i++)
+        json_number(writer, NULL, symbols->code_lengths[i]);
+    json_end(writer, ']');
 }
 
-void page_row(html *page, const char *const *cells, size_t count)
+static void write_table(json_writer *writer, const table_view *table)
 {
-    html_markup(page, "<tr><th scope=\"row\">%s</th>", cells[0]);
-    for (size_t i = 1; i < count; i++)
-        html_markup(page, "<td>%s</td>", cells[i]);
-    html_markup(page, "</tr>\n");
+    const sstore_table_statistics *statistics = &table->statistics;
+    json_begin(writer, NULL, '{');
+    json_number(writer, "word", statistics->word);
+    json_number(writer, "prefixBits", statistics->prefix_bits);
+    json_number(writer, "radius", statistics->radius);
+    json_number(writer, "blocks", (double)statistics->block_count);
+    json_number(writer, "bytes", (double)statistics->file_bytes);
+    json_number(writer, "count", table->count);
+    json_number(writer, "bitsEach", statistics->bits_per_fingerprint);
+    json_number(writer, "boundBitsEach", statistics->bound_bits_per_fingerprint);
+    json_number(writer, "eliasFanoBitsEach", statistics->elias_fano_bits_per_fingerprint);
+    json_number(writer, "riceBitsEach", statistics->rice_bits_per_fingerprint);
+    write_fill(writer, &table->fill);
+    write_symbols(writer, &table->symbols);
+    json_end(writer, '}');
 }
 
-void page_table_end(html *page)
+static void write_spread(json_writer *writer, const spread *values)
 {
-    html_markup(page, "</tbody>\n</table>\n</div>\n");
+    json_number(writer, "median", values->median);
+    json_number(writer, "p90", values->p90);
+    json_number(writer, "p99", values->p99);
+    json_number(writer, "max", values->max);
 }
 
-void page_fold_begin(html *page, const char *summary)
+static void write_group(json_writer *writer, const table_group *group)
 {
-    html_markup(page, "</section>\n<details><summary>%s</summary>\n<section>\n", summary);
+    json_begin(writer, NULL, '{');
+    json_number(writer, "first", group->first);
+    json_number(writer, "tables", group->table_count);
+    json_number(writer, "radius", group->radius == UNKNOWN_RADIUS ? NAN : (double)group->radius);
+    json_text(writer, "plan", group->plan);
+    json_number(writer, "uniform", group->crowd.expected);
+    write_spread(writer, &group->crowd.found);
+    json_end(writer, '}');
 }
 
-void page_fold_end(html *page)
+static void write_tables(json_writer *writer, const store_view *view)
 {
-    html_markup(page, "</section>\n</details>\n<section>\n");
+    json_begin(writer, "tables", '[');
+    for (uint32_t i = 0; i < view->table_count; i++)
+        write_table(writer, &view->tables[i]);
+    json_end(writer, ']');
+    json_number(writer, "lookedUp", (double)view->looked_up_count);
+    json_begin(writer, "groups", '[');
+    for (uint32_t i = 0; i < view->group_count; i++)
+        write_group(writer, &view->groups[i]);
+    json_end(writer, ']');
+    json_begin(writer, "blockCounts", '[');
+    for (size_t i = 0; i < view->block_count_count; i++)
+        json_number(writer, NULL, view->block_counts[i]);
+    json_end(writer, ']');
 }
 
-void page_details_begin(html *page, const char *summary)
+/* ----- queries and clusters ----- */
+
+static void write_latency(json_writer *writer, const char *key, const latency_report *latency)
 {
-    html_markup(page, "<details><summary>%s</summary>\n", summary);
+    json_begin(writer, key, '{');
+    json_number(writer, "count", (double)latency->count);
+    write_spread(writer, &latency->time);
+    json_number(writer, "explained", (double)latency->explained_count);
+    json_number(writer, "blocks", latency->mean_blocks);
+    json_number(writer, "expectedBlocks", latency->mean_expected_blocks);
+    json_number(writer, "expectedNs", latency->mean_expected_ns);
+    json_begin(writer, "bins", '[');
+    for (size_t i = 0; i < TIME_BINS; i++)
+        json_number(writer, NULL, (double)latency->bins[i]);
+    json_end(writer, ']');
+    json_end(writer, '}');
 }
 
-void page_details_end(html *page)
+static void write_queries(json_writer *writer, const query_report *queries)
 {
-    html_markup(page, "</details>\n");
+    json_begin(writer, "queries", '{');
+    json_number(writer, "inputs", (double)queries->given_count);
+    json_number(writer, "binsPerDecade", TIME_BINS_PER_DECADE);
+    write_latency(writer, "misses", &queries->misses);
+    write_latency(writer, "hits", &queries->hits);
+    json_end(writer, '}');
+}
+
+/* An id, or its name; an id without a name stays a number. As text, since JavaScript's numbers have 53 bits. */
+static void write_id(json_writer *writer, const store_view *view, uint64_t id)
+{
+    char digits[24];
+    size_t length = 0;
+    const char *name = view->names != NULL ? view->names->find(view->names->context, id, &length) : NULL;
+    snprintf(digits, sizeof digits, "%" PRIu64, id);
+    json_text(writer, "id", name != NULL ? name : view->stat.metadata.has_ids ? digits : "-");
+}
+
+static void write_example(json_writer *writer, const store_view *view, const cluster_example *example)
+{
+    json_begin(writer, NULL, '{');
+    json_number(writer, "size", (double)example->size);
+    json_begin(writer, "records", '[');
+    for (uint32_t i = 0; i < example->record_count; i++) {
+        char fingerprint[16 * SSTORE_MAX_WORDS + 1];
+        for (uint32_t j = 0; j < view->words; j++)
+            (void)output_hex_string(fingerprint + 16 * (size_t)j, example->words[i][j]);
+        json_begin(writer, NULL, '{');
+        json_text(writer, "fingerprint", fingerprint);
+        json_number(writer, "distance", example->records[i].distance);
+        write_id(writer, view, example->records[i].id);
+        json_end(writer, '}');
+    }
+    json_end(writer, ']');
+    json_end(writer, '}');
+}
+
+static void write_clusters(json_writer *writer, const store_view *view)
+{
+    const cluster_report *clusters = view->clusters;
+    json_begin(writer, "clusters", '{');
+    json_truth(writer, "isSample", clusters->is_sample);
+    json_number(writer, "sampled", (double)clusters->sampled_count);
+    json_number(writer, "near", (double)clusters->near_count);
+    json_number(writer, "count", (double)clusters->cluster_count);
+    json_number(writer, "records", (double)clusters->record_count);
+    json_truth(writer, "named", view->names != NULL);
+    json_begin(writer, "sizes", '['); /* of sizes from 2^i on: how many clusters, and how many records in them */
+    for (uint32_t i = 0; i < CLUSTER_BINS; i++) {
+        json_begin(writer, NULL, '[');
+        json_number(writer, NULL, (double)clusters->bins[i]);
+        json_number(writer, NULL, (double)clusters->bin_records[i]);
+        json_end(writer, ']');
+    }
+    json_end(writer, ']');
+    json_begin(writer, "examples", '[');
+    for (uint32_t i = 0; i < CLUSTER_EXAMPLES && clusters->examples[i].record_count > 0; i++)
+        write_example(writer, view, &clusters->examples[i]);
+    json_end(writer, ']');
+    json_end(writer, '}');
+}
+
+/* ----- plans ----- */
+
+static void write_plan(json_writer *writer, const sstore_plan_estimate *plan)
+{
+    json_begin(writer, NULL, '{');
+    json_text(writer, "plan", plan->plan);
+    json_number(writer, "tables", plan->table_count);
+    json_number(writer, "bytesEach", plan->bytes_per_record);
+    json_number(writer, "bytes", plan->total_bytes);
+    json_number(writer, "warmNs", plan->warm_ns);
+    json_number(writer, "coldNs", plan->cold_ns);
+    json_number(writer, "blocks", plan->block_count);
+    json_number(writer, "candidates", plan->candidate_count);
+    json_number(writer, "minPrefixBits", plan->min_prefix_bits);
+    json_number(writer, "maxPrefixBits", plan->max_prefix_bits);
+    json_number(writer, "minRadius", plan->min_radius);
+    json_number(writer, "maxRadius", plan->max_radius);
+    json_truth(writer, "isUseful", plan->is_useful);
+    json_truth(writer, "isChosen", plan->is_chosen);
+    json_text(writer, "reason", plan->reason);
+    json_end(writer, '}');
+}
+
+static void write_plans(json_writer *writer, const plan_list *plans)
+{
+    json_begin(writer, "plans", '[');
+    for (size_t i = 0; i < plans->count; i++)
+        write_plan(writer, &plans->items[i]);
+    json_end(writer, ']');
+}
+
+/* ----- pages ----- */
+
+page page_make_report(const store_view *view)
+{
+    page made = {.bytes = NULL};
+    json_writer writer = {.stream = NULL};
+    begin_page(&writer, &made, "report");
+    write_store(&writer, view);
+    write_sizes(&writer, &view->stat.metadata);
+    write_clusters(&writer, view);
+    if (view->queries != NULL)
+        write_queries(&writer, view->queries);
+    write_plans(&writer, &view->plans);
+    write_segments(&writer, view);
+    write_tables(&writer, view);
+    end_page(&writer);
+    return made;
+}
+
+page page_make_plans(const plan_list *plans, const sstore_plan_options *options)
+{
+    page made = {.bytes = NULL};
+    json_writer writer = {.stream = NULL};
+    begin_page(&writer, &made, "plan");
+    json_number(&writer, "bits", options->fingerprint_bits);
+    json_number(&writer, "distance", options->distance);
+    json_truth(&writer, "ids", !options->without_ids);
+    json_number(&writer, "records", (double)options->record_count);
+    json_truth(&writer, "isSampled", options->sample_count > 0);
+    write_plans(&writer, plans);
+    end_page(&writer);
+    return made;
 }

@@ -1,5 +1,6 @@
 /* query_times.c - times the queries of a report, one after the other on one thread, as a caller of sstore_query()
  * would see them; and explains some of them. */
+#include <math.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -68,10 +69,14 @@ static int time_query(query_report *view, sstore_cursor *cursor, uint32_t distan
     return EXIT_DONE;
 }
 
-static void summarise(latency_report *of)
+static void summarise(latency_report *latency)
 {
-    if (of->count > 0)
-        of->time = spread_of(of->times, of->count);
+    if (latency->count > 0)
+        latency->time = spread_of(latency->times, latency->count);
+    for (uint64_t i = 0; i < latency->count; i++) {
+        const double bin = log10(fmax(latency->times[i], 1)) * TIME_BINS_PER_DECADE;
+        latency->bins[bin < TIME_BINS ? (size_t)bin : TIME_BINS - 1]++;
+    }
 }
 
 int view_time_queries(store_view *view, const sstore *store, const uint64_t *queries, size_t count,

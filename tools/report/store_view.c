@@ -84,14 +84,6 @@ static void group_tables(store_view *view)
         if (group->table_count++ == 0)
             group->first = i;
     }
-    for (uint32_t i = 0; i < view->group_count; i++) {
-        table_group *group = &view->groups[i];
-        if (view->words > 1)
-            snprintf(group->name, sizeof group->name, "Word %u, %u table%s", (unsigned)i, (unsigned)group->table_count,
-                     group->table_count == 1 ? "" : "s");
-        else
-            snprintf(group->name, sizeof group->name, "Table %u", (unsigned)i);
-    }
     if (view->words > 1 && view->group_count > 0)
         read_word_plans(view, &view->stat.segments[view->main_segment].metadata);
 }

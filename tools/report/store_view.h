@@ -58,7 +58,6 @@ typedef struct table_view {
 /* Tables that are drawn as one: a table, or with several words all tables of a word. */
 typedef struct table_group {
     uint32_t first, table_count;
-    char name[48];
     crowd_report crowd;
     int32_t radius; /* of the word, as its plan; -1: a query does not search it */
     char plan[512];
@@ -76,10 +75,14 @@ int plan_list_make(plan_list *plans, const sstore_plan_options *options, bool al
 
 /* ----- queries ----- */
 
+#define TIME_BINS_PER_DECADE 5u
+#define TIME_BINS (12u * TIME_BINS_PER_DECADE)
+
 /* Queries of one kind. Times are in nanoseconds. */
 typedef struct latency_report {
     uint64_t count;
-    double *times; /* sorted */
+    double *times;            /* sorted */
+    uint64_t bins[TIME_BINS]; /* element i: queries from 10^(i / TIME_BINS_PER_DECADE) ns on */
     spread time;
     double mean_blocks, mean_expected_blocks, mean_expected_ns; /* of those that were explained */
     uint64_t explained_count;
