@@ -61,7 +61,7 @@ static const command_syntax syntax = {
 /* ----- adding new records only ----- */
 
 typedef struct new_job {
-    const add_arguments *all;
+    const add_arguments *args;
     input_options format;
     sstore_dedup *dedup;
     output_style style;
@@ -91,7 +91,7 @@ static int insert(void *context, const record_batch *batch)
     if (interrupted())
         return interrupt_exit_code();
     if (batch->has_ids && !job->before.has_ids)
-        input_doubt_say(job->all->store.input.doubt, STORE_DROPS_IDS, job->all->store.store);
+        input_doubt_say(job->args->store.input.doubt, STORE_DROPS_IDS, job->args->store.store);
     /* Publications between reports about the whole. */
     const double whole = input_measure_fraction() * INSERTING_PART;
     progress_part(whole, whole);
@@ -132,7 +132,7 @@ static int insert_input(new_job *job, const char *input, input_shape *shape)
 
 static int insert_inputs(new_job *job)
 {
-    const operands *inputs = &job->all->store.inputs;
+    const operands *inputs = &job->args->store.inputs;
     input_shape shape = {.words = job->style.words};
     store_expect_padding(job->before.recipe, &job->format.lines, &shape);
     int code = EXIT_DONE;
@@ -167,15 +167,15 @@ static void publish_after_failure(new_job *job, const char *path)
 /* After a failure, the answers of files are incomplete, so nothing more of them is published. */
 static int insert_all(new_job *job)
 {
-    const char *path = job->all->store.store;
+    const char *path = job->args->store.store;
     sstore_error error;
-    int code = end_inputs(&job->all->store.input, job->all->store.task.quiet, insert_inputs(job));
+    int code = end_inputs(&job->args->store.input, job->args->store.task.quiet, insert_inputs(job));
     if (code == EXIT_DONE && !output_flush())
         code = EXIT_FAILED;
     if (code == EXIT_DONE) {
         sstore_status status = sstore_dedup_publish(job->dedup, &job->change, &error);
         code = status == SSTORE_STOPPED ? task_end(path, "not all new records are in the store", status, &error)
-                                        : task_end_write(&job->all->store.task, path, status, &error);
+                                        : task_end_write(&job->args->store.task, path, status, &error);
         if (code != EXIT_DONE && job->change.added_count > 0)
             message_print("%s: %" PRIu64 " new records were added before that", path, job->change.added_count);
     } else if (job->answers_now) {
@@ -189,42 +189,42 @@ static int insert_all(new_job *job)
         return code;
     }
     message_unmerged(path, &job->change);
-    if (!job->all->store.task.quiet)
+    if (!job->args->store.task.quiet)
         message_print("%s: added %" PRIu64 " of %" PRIu64 " records; records %" PRIu64 ", segments %" PRIu32, path,
                       job->change.added_count, job->record_count, job->change.record_count, job->change.segment_count);
-    const int doubt_code = store_end_ids(&job->all->store, &job->change);
+    const int doubt_code = store_end_ids(&job->args->store, &job->change);
     return code != EXIT_DONE ? code : doubt_code;
 }
 
 /* Insert the new records of all inputs. */
-static int add_new(add_arguments *all)
+static int add_new(add_arguments *args)
 {
-    const char *path = all->store.store;
-    new_job job = {.all = all, .change = {.struct_size = sizeof job.change}};
-    sstore_write_options *options = &all->store.task.options;
+    const char *path = args->store.store;
+    new_job job = {.args = args, .change = {.struct_size = sizeof job.change}};
+    sstore_write_options *options = &args->store.task.options;
     sstore_error error;
-    int code = store_check_inputs(&all->store);
+    int code = store_check_inputs(&args->store);
     if (code == EXIT_DONE)
         code = store_read_metadata(path, &job.before);
     if (code == EXIT_DONE && options->distance != SSTORE_OWN_DISTANCE)
         code = check_build_distance(options->distance, job.before.fingerprint_bits / 64);
     if (code != EXIT_DONE)
         return code;
-    task_begin(&all->store.task);
-    job.style = (output_style){.json = all->json,
+    task_begin(&args->store.task);
+    job.style = (output_style){.json = args->json,
                                .has_ids = job.before.has_ids,
                                .words = job.before.fingerprint_bits / 64};
-    output_head(&job.style, all->header, MATCH_COLUMNS);
-    job.format = all->store.input;
+    output_head(&job.style, args->header, MATCH_COLUMNS);
+    job.format = args->store.input;
     store_expect_recipe(&job.format, path);
     options->check_ids = true;
-    options->limit = all->limit != UINT64_MAX ? all->limit : 0;
+    options->limit = args->limit != UINT64_MAX ? args->limit : 0;
     if (!record_batch_init(&job.chunk, CHUNK_WORDS)) {
         message_print("out of memory");
         code = EXIT_FAILED;
     } else {
         const sstore_status status = sstore_dedup_open(path, options, &job.dedup, &error);
-        code = status == SSTORE_OK ? insert_all(&job) : task_end_write(&all->store.task, path, status, &error);
+        code = status == SSTORE_OK ? insert_all(&job) : task_end_write(&args->store.task, path, status, &error);
     }
     sstore_dedup_close(job.dedup);
     record_batch_free(&job.chunk);
@@ -233,14 +233,14 @@ static int add_new(add_arguments *all)
 
 int cmd_add(int argc, char **argv)
 {
-    add_arguments all = {.store = STORE_ARGUMENTS_INIT, .limit = UINT64_MAX};
-    const operands given = command_line_parse(&syntax, argc, argv, &all);
-    if (!all.if_new && all.of_if_new != NULL)
-        message_usage_error("%s needs --if-new", all.of_if_new);
-    if (!all.if_new && all.header != HEADER_AUTO)
+    add_arguments args = {.store = STORE_ARGUMENTS_INIT, .limit = UINT64_MAX};
+    const operands given = command_line_parse(&syntax, argc, argv, &args);
+    if (!args.if_new && args.of_if_new != NULL)
+        message_usage_error("%s needs --if-new", args.of_if_new);
+    if (!args.if_new && args.header != HEADER_AUTO)
         message_usage_error("--header needs --if-new, which prints a line for each record");
-    store_take_operands(&all.store, given);
-    if (all.if_new)
-        return add_new(&all);
-    return store_change_from_inputs(STORE_ADD, &all.store);
+    store_take_operands(&args.store, given);
+    if (args.if_new)
+        return add_new(&args);
+    return store_change_from_inputs(STORE_ADD, &args.store);
 }

@@ -254,17 +254,17 @@ static void print_needs(const task_arguments *arguments, const char *path, const
 /* The sum over all inputs, if each is known. */
 static input_expectation expect_records(const store_arguments *arguments, uint32_t words)
 {
-    input_expectation all = {.known = true, .words = words};
+    input_expectation total = {.known = true, .words = words};
     for (int i = 0; i < arguments->inputs.count; i++) {
-        input_expectation one = input_expect(arguments->inputs.items[i], &arguments->input, all.words);
+        input_expectation one = input_expect(arguments->inputs.items[i], &arguments->input, total.words);
         if (!one.known)
-            return (input_expectation){.words = all.words};
-        all.count += one.count;
-        all.largest_id = one.largest_id > all.largest_id ? one.largest_id : all.largest_id;
-        all.words = one.words;
-        all.assumes_words = all.assumes_words || one.assumes_words;
+            return (input_expectation){.words = total.words};
+        total.count += one.count;
+        total.largest_id = one.largest_id > total.largest_id ? one.largest_id : total.largest_id;
+        total.words = one.words;
+        total.assumes_words = total.assumes_words || one.assumes_words;
     }
-    return all;
+    return total;
 }
 
 static void print_change(const char *path, bool added, const sstore_change *change, const char *absent_hint)
@@ -507,16 +507,16 @@ static const command_syntax build_syntax = {
 
 int cmd_build(int argc, char **argv)
 {
-    store_arguments all = STORE_ARGUMENTS_INIT;
-    all.task.options.distance = SSTORE_DEFAULT_DISTANCE;
-    const operands given = command_line_parse(&build_syntax, argc, argv, &all);
-    const sstore_write_options *made = &all.task.options;
-    if (made->without_ids && all.first_id_given != NULL)
+    store_arguments args = STORE_ARGUMENTS_INIT;
+    args.task.options.distance = SSTORE_DEFAULT_DISTANCE;
+    const operands given = command_line_parse(&build_syntax, argc, argv, &args);
+    const sstore_write_options *made = &args.task.options;
+    if (made->without_ids && args.first_id_given != NULL)
         message_usage_error("--first-id has no effect with --no-ids: leave one of them out");
-    all.bits = take_bits_option(all.bits, &all.input);
-    store_take_operands(&all, given);
-    all.input.lines.ignore_ids = made->without_ids;
-    return store_change_from_inputs(STORE_BUILD, &all);
+    args.bits = take_bits_option(args.bits, &args.input);
+    store_take_operands(&args, given);
+    args.input.lines.ignore_ids = made->without_ids;
+    return store_change_from_inputs(STORE_BUILD, &args);
 }
 
 /* ----- sstore remove ----- */
@@ -546,11 +546,11 @@ static const command_syntax remove_syntax = {
 
 int cmd_remove(int argc, char **argv)
 {
-    store_arguments all = STORE_ARGUMENTS_INIT;
-    store_take_operands(&all, command_line_parse(&remove_syntax, argc, argv, &all));
-    all.input.lines.ignore_ids = all.input.lines.are_ids;
-    all.input.lines.must_have_ids = true;
-    if (all.absent != NULL && (!all.input.lines.are_ids || strcmp(all.absent, "-") == 0))
+    store_arguments args = STORE_ARGUMENTS_INIT;
+    store_take_operands(&args, command_line_parse(&remove_syntax, argc, argv, &args));
+    args.input.lines.ignore_ids = args.input.lines.are_ids;
+    args.input.lines.must_have_ids = true;
+    if (args.absent != NULL && (!args.input.lines.are_ids || strcmp(args.absent, "-") == 0))
         message_usage_error("--absent needs --ids, and the name of a file");
-    return store_change_from_inputs(all.input.lines.are_ids ? STORE_REMOVE_IDS : STORE_REMOVE, &all);
+    return store_change_from_inputs(args.input.lines.are_ids ? STORE_REMOVE_IDS : STORE_REMOVE, &args);
 }

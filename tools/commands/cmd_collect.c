@@ -172,33 +172,33 @@ static int print_match(void *context, const sstore_stream_match *match)
 
 int cmd_collect(int argc, char **argv)
 {
-    arguments all = {.collection = SSTORE_COLLECTION_OPTIONS_INIT, .bad = BAD_ROWS_INIT};
+    arguments args = {.collection = SSTORE_COLLECTION_OPTIONS_INIT, .bad = BAD_ROWS_INIT};
     const input_options any_compression = INPUT_OPTIONS_INIT;
     static match_reader reader; /* large */
     match_printer printer = {.style = {.has_ids = true, .words = 1}};
     id_names names = {.code = EXIT_DONE};
     sstore_error error;
-    const operands inputs = operands_as_inputs(command_line_parse(&syntax, argc, argv, &all));
-    reader.options = all.collection;
-    reader.needs_ids = all.id_table != NULL;
-    reader.bad = &all.bad;
+    const operands inputs = operands_as_inputs(command_line_parse(&syntax, argc, argv, &args));
+    reader.options = args.collection;
+    reader.needs_ids = args.id_table != NULL;
+    reader.bad = &args.bad;
     int code = input_check_all(inputs.items, inputs.count, &any_compression);
     if (code == EXIT_DONE)
-        code = bad_rows_open(&all.bad, inputs.items, inputs.count);
+        code = bad_rows_open(&args.bad, inputs.items, inputs.count);
     if (code == EXIT_DONE)
-        code = id_names_open(&names, all.id_table, "the matches", &printer.style);
-    progress_begin(all.progress);
+        code = id_names_open(&names, args.id_table, "the matches", &printer.style);
+    progress_begin(args.progress);
     input_measure_begin(inputs.items, inputs.count);
     for (int i = 0; i < inputs.count && code == EXIT_DONE; i++)
-        code = read_input(&reader, inputs.items[i], all.collection.memory_bytes);
-    code = bad_rows_end(&all.bad, code);
+        code = read_input(&reader, inputs.items[i], args.collection.memory_bytes);
+    code = bad_rows_end(&args.bad, code);
     if (code == EXIT_DONE && reader.collection == NULL)
         code = begin(&reader, 1);
     printer.style.words = reader.words;
     printer.style.has_ids = reader.ids == INPUT_IDS_PRESENT;
     printer.added = reader.added;
     if (code == EXIT_DONE)
-        output_head(&printer.style, all.header, MATCH_COLUMNS);
+        output_head(&printer.style, args.header, MATCH_COLUMNS);
     progress_after_reading(COLLECTING_PART, 1);
     if (code == EXIT_DONE)
         code = message_status(sstore_collection_report(reader.collection, print_match, &printer, &error), &error);

@@ -77,32 +77,32 @@ static const struct {
     [DUMP_NPY_BYTES] = {"npy-bytes", RECORDS_NPY_BYTES, ONLY_FINGERPRINT, false, false, NULL},
 };
 
-static void check_arguments(const arguments *all)
+static void check_arguments(const arguments *args)
 {
-    const char *name = formats[all->format].name;
-    if (all->columns != COLUMNS_BY_FORMAT && !formats[all->format].has_choice)
+    const char *name = formats[args->format].name;
+    if (args->columns != COLUMNS_BY_FORMAT && !formats[args->format].has_choice)
         message_usage_error("--columns has no effect with --format %s: leave one of them out", name);
-    if (all->columns == ID_FINGERPRINT && all->format == DUMP_NPY)
+    if (args->columns == ID_FINGERPRINT && args->format == DUMP_NPY)
         message_usage_error("--columns id,fingerprint: an array of records begins with the fingerprints");
-    if (all->radix_given != NULL && !formats[all->format].has_lines)
-        message_usage_error("%s has no effect with --format %s: leave one of them out", all->radix_given, name);
-    if (all->format == DUMP_JSONL && !json_is_available())
+    if (args->radix_given != NULL && !formats[args->format].has_lines)
+        message_usage_error("%s has no effect with --format %s: leave one of them out", args->radix_given, name);
+    if (args->format == DUMP_JSONL && !json_is_available())
         message_usage_error("--format jsonl: this sstore was built without the jansson library");
-    if (all->header == HEADER_ALWAYS && all->format != DUMP_TEXT)
+    if (args->header == HEADER_ALWAYS && args->format != DUMP_TEXT)
         message_usage_error("--header always has no effect with --format %s: leave one of them out", name);
-    check_json_keys(all->fingerprint_key, all->id_key);
+    check_json_keys(args->fingerprint_key, args->id_key);
 }
 
 /* Choose what to print of each record. Returns an exit code. */
-static int choose_parts(const char *path, const arguments *all, record_style *style)
+static int choose_parts(const char *path, const arguments *args, record_style *style)
 {
-    const bool can_lack_ids = formats[all->format].has_lines;
-    dump_columns columns = all->columns != COLUMNS_BY_FORMAT ? all->columns : formats[all->format].columns;
+    const bool can_lack_ids = formats[args->format].has_lines;
+    dump_columns columns = args->columns != COLUMNS_BY_FORMAT ? args->columns : formats[args->format].columns;
     if (columns != ONLY_FINGERPRINT && !style->has_ids && !can_lack_ids) {
-        if (all->format != DUMP_NPY || all->columns != COLUMNS_BY_FORMAT) {
+        if (args->format != DUMP_NPY || args->columns != COLUMNS_BY_FORMAT) {
             message_print("%s: the store has no ids, so --format %s is not possible; use %s", path,
-                          formats[all->format].name,
-                          all->format == DUMP_NPY ? "--columns fingerprint" : "--format u64");
+                          formats[args->format].name,
+                          args->format == DUMP_NPY ? "--columns fingerprint" : "--format u64");
             return EXIT_USAGE;
         }
         columns = ONLY_FINGERPRINT;
@@ -110,35 +110,35 @@ static int choose_parts(const char *path, const arguments *all, record_style *st
     const bool id_first = columns == ID_FINGERPRINT;
     style->part_count = columns == ONLY_FINGERPRINT ? 1 : 2;
     style->parts[id_first] = RECORD_FINGERPRINT;
-    style->keys[id_first] = all->fingerprint_key;
+    style->keys[id_first] = args->fingerprint_key;
     style->parts[!id_first] = RECORD_ID;
-    style->keys[!id_first] = all->id_key;
+    style->keys[!id_first] = args->id_key;
     return EXIT_DONE;
 }
 
 /* Let the records state the store's recipe, if their format can. Pairs do if the store is of --pad: otherwise most
  * readers could not read them. */
-static void choose_recipe(const char *path, const arguments *all, const sstore *store, record_style *style)
+static void choose_recipe(const char *path, const arguments *args, const sstore *store, record_style *style)
 {
     const char *recipe = sstore_recipe(store);
     const bool is_padded = padding_own_bits(recipe, style->words) != 64 * style->words;
-    const bool states = !all->no_comments && recipe[0] != '\0' &&
-                        (formats[all->format].has_lines || (all->format == DUMP_REC && is_padded));
-    if (states && all->format == DUMP_JSONL && (strlen(recipe) >= LINE_RECIPE_BYTES || !json_is_text(recipe)))
+    const bool states = !args->no_comments && recipe[0] != '\0' &&
+                        (formats[args->format].has_lines || (args->format == DUMP_REC && is_padded));
+    if (states && args->format == DUMP_JSONL && (strlen(recipe) >= LINE_RECIPE_BYTES || !json_is_text(recipe)))
         message_print("warning: %s: the lines do not state the recipe, which is %s; --format text does", path,
                       json_is_text(recipe) ? "too long for them" : "not UTF-8");
     else if (states)
         style->recipe = recipe;
-    else if (all->format == DUMP_REC && style->words > 1)
+    else if (args->format == DUMP_REC && style->words > 1)
         style->recipe = ""; /* the pairs of wider fingerprints say how wide they are */
 }
 
 /* Head lines of text. */
-static void print_head(const arguments *all, const record_style *style)
+static void print_head(const arguments *args, const record_style *style)
 {
     output_style lines = {.words = style->words, .radix = style->radix};
     if (style->format == RECORDS_TEXT)
-        output_head(&lines, all->header,
+        output_head(&lines, args->header,
                     style->part_count == 1                  ? "fingerprint"
                     : style->parts[0] == RECORD_FINGERPRINT ? "fingerprint\tid"
                                                             : "id\tfingerprint");
@@ -173,27 +173,27 @@ static int print_records(const sstore *store, record_style *style, uint64_t tota
 
 int cmd_dump(int argc, char **argv)
 {
-    arguments all = {.fingerprint_key = "fingerprint", .id_key = "id"};
+    arguments args = {.fingerprint_key = "fingerprint", .id_key = "id"};
     sstore *store;
     sstore_statistics metadata;
     output_set_failure_mark(OUTPUT_FAILURE_LINE);
-    const char *path = operands_only_store(command_line_parse(&syntax, argc, argv, &all));
-    output_set_failure_mark(formats[all.format].failure_mark);
-    check_arguments(&all);
+    const char *path = operands_only_store(command_line_parse(&syntax, argc, argv, &args));
+    output_set_failure_mark(formats[args.format].failure_mark);
+    check_arguments(&args);
     int code = store_open(path, NULL, &store, &metadata);
-    record_style style = {.format = formats[all.format].format,
+    record_style style = {.format = formats[args.format].format,
                           .words = metadata.fingerprint_bits / 64,
-                          .radix = all.radix,
+                          .radix = args.radix,
                           .has_ids = metadata.has_ids};
     if (code == EXIT_DONE)
-        choose_recipe(path, &all, store, &style);
+        choose_recipe(path, &args, store, &style);
     if (code == EXIT_DONE)
-        code = choose_parts(path, &all, &style);
+        code = choose_parts(path, &args, &style);
     if (code == EXIT_DONE && !records_begin(&style, metadata.record_count))
         code = EXIT_FAILED;
-    progress_begin(all.progress);
+    progress_begin(args.progress);
     if (code == EXIT_DONE)
-        print_head(&all, &style);
+        print_head(&args, &style);
     if (code == EXIT_DONE)
         code = print_records(store, &style, metadata.record_count);
     progress_end();

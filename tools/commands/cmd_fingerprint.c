@@ -96,15 +96,15 @@ static const command_syntax syntax = {
                                           {0}},
 };
 
-static void check_weighted(const arguments *all)
+static void check_weighted(const arguments *args)
 {
-    const text_input *text = &all->text;
+    const text_input *text = &args->text;
     if (text->lines || text->jsonl || text->recursive || text->threads > 0 || text->form_given != NULL ||
-        text->text_given != NULL || all->output_given != NULL || bad_rows_skip(&all->bad))
+        text->text_given != NULL || args->output_given != NULL || bad_rows_skip(&args->bad))
         message_usage_error(
             "--weighted can only be combined with --bits, --hash, --first-id, --header and --progress: its "
             "input already lists the features");
-    if (all->recipe)
+    if (args->recipe)
         message_usage_error(
             "--recipe is not possible with --weighted: sstore does not know how the features were made");
 }
@@ -119,30 +119,30 @@ static void check_bits(sstore_text_options *text)
         text->fingerprint_bits = is_java ? 128 : 64;
 }
 
-static void check_arguments(arguments *all, const operands *given)
+static void check_arguments(arguments *args, const operands *given)
 {
-    check_bits(&all->text.options);
-    if (all->weighted)
-        check_weighted(all);
-    if (all->text.levels > 0 && all->text.idf == NULL)
+    check_bits(&args->text.options);
+    if (args->weighted)
+        check_weighted(args);
+    if (args->text.levels > 0 && args->text.idf == NULL)
         message_usage_error("--levels needs --idf");
-    if (all->skipped != NULL && strcmp(all->skipped, "-") == 0)
+    if (args->skipped != NULL && strcmp(args->skipped, "-") == 0)
         message_usage_error("--skipped: expected the name of a file, found '-'");
-    if (all->header == HEADER_ALWAYS && all->format != FINGERPRINT_TEXT)
+    if (args->header == HEADER_ALWAYS && args->format != FINGERPRINT_TEXT)
         message_usage_error("--header always needs --format text");
-    if (all->margins && all->format != FINGERPRINT_TEXT)
+    if (args->margins && args->format != FINGERPRINT_TEXT)
         message_usage_error("--margins needs --format text");
-    if (all->id_table != NULL && (all->text.lines || (all->text.jsonl && all->text.form.id_key == NULL)))
+    if (args->id_table != NULL && (args->text.lines || (args->text.jsonl && args->text.form.id_key == NULL)))
         message_usage_error("--id-table needs documents with names: files, or --jsonl with --id-field");
-    if (all->id_table != NULL && strcmp(all->id_table, "-") == 0)
+    if (args->id_table != NULL && strcmp(args->id_table, "-") == 0)
         message_usage_error("--id-table: expected the name of a file, found '-'");
-    if (all->id_table != NULL && all->skipped != NULL && strcmp(all->id_table, all->skipped) == 0)
+    if (args->id_table != NULL && args->skipped != NULL && strcmp(args->id_table, args->skipped) == 0)
         message_usage_error("--skipped and --id-table must be different files");
-    if (all->recipe && all->id_table != NULL)
+    if (args->recipe && args->id_table != NULL)
         message_usage_error("--recipe reads no documents, so --id-table is not possible");
-    if (all->recipe && all->header != HEADER_AUTO)
+    if (args->recipe && args->header != HEADER_AUTO)
         message_usage_error("--recipe prints no rows, so --header is not possible");
-    if (all->recipe && given->count > 0)
+    if (args->recipe && given->count > 0)
         message_usage_error("--recipe reads no FILE, found '%s'", given->items[0]);
 }
 
@@ -155,7 +155,7 @@ static int print_recipe(const sstore_text_options *text)
 
 /* What all threads share. */
 typedef struct text_job {
-    const arguments *all;
+    const arguments *args;
     char recipe[RECORDS_MAX_RECIPE + 1];
     record_style rec_style; /* of binary output */
     document_work work;
@@ -170,7 +170,7 @@ typedef struct text_job {
 
 static size_t fingerprint_bits(const text_job *job)
 {
-    return job->all->text.options.fingerprint_bits;
+    return job->args->text.options.fingerprint_bits;
 }
 
 /* ----- on each thread ----- */
@@ -194,7 +194,7 @@ static sstore_status fingerprint_document(void *context, document_worker *worker
                                           size_t length, sstore_error *error)
 {
     const text_job *job = context;
-    const bool margins = job->all->margins;
+    const bool margins = job->args->margins;
     const size_t bits = fingerprint_bits(job);
     sstore_text_result result = SSTORE_TEXT_RESULT_INIT;
     double sums[MAX_BITS];
@@ -211,32 +211,32 @@ static sstore_status fingerprint_document(void *context, document_worker *worker
 /* ----- in order ----- */
 
 /* Are there names beside the ids? */
-static bool has_names(const arguments *all)
+static bool has_names(const arguments *args)
 {
-    return all->text.form.unit == DOCUMENT_FILES || all->text.form.id_key != NULL;
+    return args->text.form.unit == DOCUMENT_FILES || args->text.form.id_key != NULL;
 }
 
 /* Print the recipe and the columns, so that a store keeps it and 'build' reads them. */
 static bool print_comments(const text_job *job)
 {
-    const arguments *all = job->all;
+    const arguments *args = job->args;
     return output_text("%s%s\n", RECORDS_RECIPE_COMMENT, job->recipe) &&
-           (!(has_names(all) || all->margins) || output_text("%sfingerprint,id%s%s\n", RECORDS_COLUMNS_COMMENT,
-                                                             has_names(all) ? ",-" : "", all->margins ? ",-" : ""));
+           (!(has_names(args) || args->margins) || output_text("%sfingerprint,id%s%s\n", RECORDS_COLUMNS_COMMENT,
+                                                             has_names(args) ? ",-" : "", args->margins ? ",-" : ""));
 }
 
 static bool print_head(const text_job *job)
 {
-    const arguments *all = job->all;
+    const arguments *args = job->args;
     output_style lines = {.words = (uint32_t)fingerprint_bits(job) / 64};
     char columns[64];
-    if (all->format == FINGERPRINT_REC)
+    if (args->format == FINGERPRINT_REC)
         return records_begin(&job->rec_style, 0);
-    if (!all->no_comments && !print_comments(job))
+    if (!args->no_comments && !print_comments(job))
         return false;
-    (void)snprintf(columns, sizeof columns, "fingerprint\tid%s%s", has_names(all) ? "\tname" : "",
-                   all->margins ? "\tmargins" : "");
-    output_head(&lines, all->header, columns);
+    (void)snprintf(columns, sizeof columns, "fingerprint\tid%s%s", has_names(args) ? "\tname" : "",
+                   args->margins ? "\tmargins" : "");
+    output_head(&lines, args->header, columns);
     return true;
 }
 
@@ -253,14 +253,14 @@ static bool print_margins(const double *margins, size_t count)
 static bool print_document(text_job *job, const document *of, const double *margins)
 {
     const size_t bits = fingerprint_bits(job);
-    if (job->all->format == FINGERPRINT_REC)
+    if (job->args->format == FINGERPRINT_REC)
         return records_print(&job->rec_style, of->words, of->id);
     const char *name = of->name != NULL ? of->name : "-";
     char text[16 * DOCUMENT_MAX_WORDS + 1 + DIGITS_MAX_DECIMAL], *end = output_hex_words(text, of->words, bits / 64);
     *end++ = '\t';
     end = output_decimal(end, of->id);
     return output_bytes(text, (size_t)(end - text)) &&
-           (!has_names(job->all) || (output_bytes("\t", 1) && output_escaped(name, strlen(name), true))) &&
+           (!has_names(job->args) || (output_bytes("\t", 1) && output_escaped(name, strlen(name), true))) &&
            (margins == NULL || print_margins(margins, bits)) && output_bytes("\n", 1);
 }
 
@@ -280,7 +280,7 @@ static bool list_skipped(const text_job *job, const document *of)
     if (written > 0)
         written = fprintf(job->skipped, "\n");
     free(escaped);
-    return written > 0 || message_errno(job->all->skipped, "cannot write the file") == EXIT_DONE;
+    return written > 0 || message_errno(job->args->skipped, "cannot write the file") == EXIT_DONE;
 }
 
 /* Put the name of a document into the id table. Returns an exit code. */
@@ -326,11 +326,11 @@ static void look_at_first(text_job *job, const document_batch *batch)
     const char *text = batch->bytes + first->begin;
     job->csv_delimiter = document_form_delimiter(text, first->length);
     job->has_objects = first->has_objects ||
-                       (job->all->text.lines &&
+                       (job->args->text.lines &&
                         (document_form_begins_array(text, first->length) || all_look(batch, document_form_is_object)));
     job->has_lines = batch->items[0].has_lines;
-    job->has_tabs = job->all->text.lines && all_look(batch, document_form_has_tab);
-    job->has_fingerprints = job->all->text.lines && all_look(batch, document_form_is_fingerprint);
+    job->has_tabs = job->args->text.lines && all_look(batch, document_form_has_tab);
+    job->has_fingerprints = job->args->text.lines && all_look(batch, document_form_is_fingerprint);
 }
 
 static int give_documents(void *context, document_worker *worker)
@@ -342,7 +342,7 @@ static int give_documents(void *context, document_worker *worker)
         return interrupt_exit_code();
     for (size_t i = 0; i < batch->count; i++) {
         const document *of = &batch->items[i];
-        const int code = give_document(job, of, job->all->margins ? margins + of->found_at : NULL);
+        const int code = give_document(job, of, job->args->margins ? margins + of->found_at : NULL);
         if (code != EXIT_DONE)
             return code;
     }
@@ -374,7 +374,7 @@ static bool report_csv(const text_job *job, const char *path)
 static void report_shape(const text_job *job)
 {
     const char *path = job->work.reader.files.operands[0];
-    if (job->all->text.form.unit == DOCUMENT_JSONL || report_csv(job, path))
+    if (job->args->text.form.unit == DOCUMENT_JSONL || report_csv(job, path))
         return;
     if (job->has_fingerprints)
         message_print("%s: these lines seem to be fingerprints already, which 'sstore build' reads; they were taken as "
@@ -384,7 +384,7 @@ static void report_shape(const text_job *job)
         message_print("%s: taken as text, with all columns; 'cut -f 2' leaves only the second one", path);
     else if (job->has_objects)
         message_print("%s: taken as %s; --jsonl takes a document from each JSON object", path,
-                      job->all->text.lines ? "text, with all keys" : "one document");
+                      job->args->text.lines ? "text, with all keys" : "one document");
     else if (job->has_lines && job->document_count == 1)
         message_print("%s: taken as one document; --lines takes each of its lines as one", path);
 }
@@ -401,7 +401,7 @@ static void report_documents(const text_job *job)
     if (job->replaced_count > 0)
         message_print("%" PRIu64 " of %" PRIu64 " documents have bytes that are not UTF-8; they count as U+FFFD%s",
                       job->replaced_count, job->document_count - job->no_text_count,
-                      job->all->text.form.encoding == NULL ? "; --encoding names another encoding, such as ISO-8859-1"
+                      job->args->text.form.encoding == NULL ? "; --encoding names another encoding, such as ISO-8859-1"
                                                            : "");
 }
 
@@ -410,25 +410,25 @@ static void report_documents(const text_job *job)
 /* Begin to write the id table, and number the documents from its largest id on. Returns an exit code. */
 static int open_names(text_job *job)
 {
-    const arguments *all = job->all;
+    const arguments *args = job->args;
     sstore_error error;
     /* These would leave the file of the new table behind. */
     (void)signal(SIGPIPE, SIG_IGN);
     interrupt_catch();
-    if (id_table_writer_open(all->id_table, &job->names, &error) != SSTORE_OK)
+    if (id_table_writer_open(args->id_table, &job->names, &error) != SSTORE_OK)
         return message_error(&error);
     if (id_table_writer_count(job->names) == 0)
         return EXIT_DONE;
     const uint64_t last_id = id_table_writer_last_id(job->names);
-    if (all->first_id_given != NULL && all->first_id <= last_id) {
+    if (args->first_id_given != NULL && args->first_id <= last_id) {
         message_print("--first-id: expected more than %" PRIu64 ", the largest id in %s, found %" PRIu64, last_id,
-                      all->id_table, all->first_id);
+                      args->id_table, args->first_id);
         return EXIT_USAGE;
     }
-    if (all->first_id_given == NULL && last_id == UINT64_MAX)
+    if (args->first_id_given == NULL && last_id == UINT64_MAX)
         return message_print("%s: there is no id left after its largest id, %" PRIu64 "; use another id table",
-                             all->id_table, last_id);
-    if (all->first_id_given == NULL)
+                             args->id_table, last_id);
+    if (args->first_id_given == NULL)
         job->work.reader.next_id = last_id + 1;
     return EXIT_DONE;
 }
@@ -447,47 +447,47 @@ static int close_names(text_job *job, int code)
     id_table_writer_free(job->names);
     if (code != EXIT_DONE && job->document_count > 0)
         message_print("%s: %s; the id table was not changed, so do not use the fingerprints that were printed",
-                      job->all->id_table, interrupted() ? "interrupted" : "failed");
+                      job->args->id_table, interrupted() ? "interrupted" : "failed");
     return code;
 }
 
 static int open_outputs(text_job *job)
 {
-    const char *path = job->all->skipped;
+    const char *path = job->args->skipped;
     const file_list *files = &job->work.reader.files;
     const int code = bad_rows_open(job->work.bad, files->operands, files->count);
     if (code != EXIT_DONE)
         return code;
     if (path != NULL && (job->skipped = fopen(path, "w")) == NULL)
         return message_errno(path, "cannot write the file");
-    return job->all->id_table != NULL ? open_names(job) : EXIT_DONE;
+    return job->args->id_table != NULL ? open_names(job) : EXIT_DONE;
 }
 
 static int run(text_job *job)
 {
     int code = open_outputs(job);
     if (code == EXIT_DONE)
-        code = print_head(job) ? document_work_run(&job->work, job->all->text.threads) : EXIT_FAILED;
+        code = print_head(job) ? document_work_run(&job->work, job->args->text.threads) : EXIT_FAILED;
     progress_end();
     code = bad_rows_end(job->work.bad, code);
     if (job->skipped != NULL && fclose(job->skipped) != 0 && code == EXIT_DONE)
-        code = message_errno(job->all->skipped, "cannot write the file");
+        code = message_errno(job->args->skipped, "cannot write the file");
     code = close_names(job, code);
     if (code == EXIT_DONE)
         report_documents(job);
     return code;
 }
 
-static int fingerprint_texts(arguments *all, const operands *inputs)
+static int fingerprint_texts(arguments *args, const operands *inputs)
 {
-    const text_input *text = &all->text;
+    const text_input *text = &args->text;
     text_job job = {
-        .all = all,
+        .args = args,
         .work = {.options = &text->options,
-                 .bad = &all->bad,
+                 .bad = &args->bad,
                  .reader = {.form = text->form,
                             .files = {.operands = inputs->items, .count = inputs->count, .recursive = text->recursive},
-                            .next_id = all->first_id},
+                            .next_id = args->first_id},
                  .find = fingerprint_document,
                  .give = give_documents},
         .rec_style = {.format = RECORDS_WORDS,
@@ -497,40 +497,40 @@ static int fingerprint_texts(arguments *all, const operands *inputs)
                       .part_count = 2}};
     job.work.context = &job;
     (void)sstore_text_recipe(&text->options, job.recipe, sizeof job.recipe);
-    job.rec_style.recipe = all->no_comments ? NULL : job.recipe;
+    job.rec_style.recipe = args->no_comments ? NULL : job.recipe;
     return run(&job);
 }
 
 /* ----- the command ----- */
 
-static int fingerprint_inputs(arguments *all, const operands *inputs)
+static int fingerprint_inputs(arguments *args, const operands *inputs)
 {
-    int code = all->weighted ? input_check_all(inputs->items, inputs->count, NULL)
-                             : text_input_check(&all->text, inputs);
-    if (code == EXIT_DONE && all->skipped != NULL)
-        code = text_input_check_output(inputs, all->skipped);
-    if (code == EXIT_DONE && !all->weighted)
-        code = text_input_open(&all->text);
+    int code = args->weighted ? input_check_all(inputs->items, inputs->count, NULL)
+                             : text_input_check(&args->text, inputs);
+    if (code == EXIT_DONE && args->skipped != NULL)
+        code = text_input_check_output(inputs, args->skipped);
+    if (code == EXIT_DONE && !args->weighted)
+        code = text_input_open(&args->text);
     if (code != EXIT_DONE)
         return code;
-    if (all->recipe)
-        return print_recipe(&all->text.options);
-    progress_begin(all->progress);
+    if (args->recipe)
+        return print_recipe(&args->text.options);
+    progress_begin(args->progress);
     input_measure_begin(inputs->items, inputs->count);
-    return all->weighted ? fingerprint_weighted_features(inputs, all->first_id, &all->text.options, all->header)
-                         : fingerprint_texts(all, inputs);
+    return args->weighted ? fingerprint_weighted_features(inputs, args->first_id, &args->text.options, args->header)
+                         : fingerprint_texts(args, inputs);
 }
 
 int cmd_fingerprint(int argc, char **argv)
 {
-    arguments all = {.text = TEXT_INPUT_INIT, .bad = BAD_ROWS_INIT};
+    arguments args = {.text = TEXT_INPUT_INIT, .bad = BAD_ROWS_INIT};
     output_set_failure_mark(OUTPUT_FAILURE_LINE);
-    const operands given = command_line_parse(&syntax, argc, argv, &all);
-    if (all.format == FINGERPRINT_REC)
+    const operands given = command_line_parse(&syntax, argc, argv, &args);
+    if (args.format == FINGERPRINT_REC)
         output_set_failure_mark(OUTPUT_FAILURE_BYTES);
-    check_arguments(&all, &given);
+    check_arguments(&args, &given);
     const operands inputs = operands_as_inputs(given);
-    const int code = fingerprint_inputs(&all, &inputs);
-    text_input_close(&all.text);
+    const int code = fingerprint_inputs(&args, &inputs);
+    text_input_close(&args.text);
     return code;
 }

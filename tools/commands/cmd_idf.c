@@ -122,34 +122,34 @@ static int check_table(const char *path)
                                path);
 }
 
-static int count_inputs(arguments *all, const char *path, const operands *inputs)
+static int count_inputs(arguments *args, const char *path, const operands *inputs)
 {
     sstore_error error;
-    int code = text_input_check(&all->text, inputs);
+    int code = text_input_check(&args->text, inputs);
     if (code == EXIT_DONE)
         code = check_table(path);
     if (code == EXIT_DONE)
-        code = bad_rows_open(&all->bad, inputs->items, inputs->count);
+        code = bad_rows_open(&args->bad, inputs->items, inputs->count);
     if (code == EXIT_DONE)
-        code = text_input_open(&all->text);
+        code = text_input_open(&args->text);
     if (code != EXIT_DONE)
         return code;
-    count_job job = {.work = {.options = &all->text.options,
-                              .bad = &all->bad,
-                              .reader = {.form = all->text.form,
+    count_job job = {.work = {.options = &args->text.options,
+                              .bad = &args->bad,
+                              .reader = {.form = args->text.form,
                                          .files = {.operands = inputs->items,
                                                    .count = inputs->count,
-                                                   .recursive = all->text.recursive}},
+                                                   .recursive = args->text.recursive}},
                               .find = find_features,
                               .give = count_documents}};
     job.work.context = &job;
-    if (sstore_frequency_counter_create(&all->text.options, all->memory_bytes, &job.counter, &error) != SSTORE_OK)
+    if (sstore_frequency_counter_create(&args->text.options, args->memory_bytes, &job.counter, &error) != SSTORE_OK)
         return message_error(&error);
-    progress_begin(all->progress);
+    progress_begin(args->progress);
     input_measure_begin(inputs->items, inputs->count);
-    code = document_work_run(&job.work, all->text.threads);
+    code = document_work_run(&job.work, args->text.threads);
     progress_end();
-    code = bad_rows_end(&all->bad, code);
+    code = bad_rows_end(&args->bad, code);
     if (code == EXIT_DONE)
         code = write_table(&job, path);
     sstore_frequency_counter_free(job.counter);
@@ -158,14 +158,14 @@ static int count_inputs(arguments *all, const char *path, const operands *inputs
 
 int cmd_idf(int argc, char **argv)
 {
-    arguments all = {.text = TEXT_INPUT_INIT, .bad = BAD_ROWS_INIT};
-    operands given = command_line_parse(&syntax, argc, argv, &all);
+    arguments args = {.text = TEXT_INPUT_INIT, .bad = BAD_ROWS_INIT};
+    operands given = command_line_parse(&syntax, argc, argv, &args);
     if (given.count == 0)
         message_usage_error("expected TABLE, the file to write");
     const char *path = *given.items++;
     given.count--;
     const operands inputs = operands_as_inputs(given);
-    const int code = count_inputs(&all, path, &inputs);
-    text_input_close(&all.text);
+    const int code = count_inputs(&args, path, &inputs);
+    text_input_close(&args.text);
     return code;
 }

@@ -52,26 +52,26 @@ static const command_option two_store_options[] = {
 
 /* Open a store, and set how its records are printed: with names from an id table, unless that is NULL. Returns an exit
  * code. */
-static int open_store(const char *path, const char *id_table, const arguments *all, sstore **store_out,
+static int open_store(const char *path, const char *id_table, const arguments *args, sstore **store_out,
                       output_style *style_out, id_names *names)
 {
     sstore_statistics metadata;
     int code = store_open(path, NULL, store_out, &metadata);
-    if (code == EXIT_DONE && all->distance != SSTORE_OWN_DISTANCE)
-        code = check_build_distance(all->distance, metadata.fingerprint_bits / 64);
-    *style_out = (output_style){.json = all->json,
+    if (code == EXIT_DONE && args->distance != SSTORE_OWN_DISTANCE)
+        code = check_build_distance(args->distance, metadata.fingerprint_bits / 64);
+    *style_out = (output_style){.json = args->json,
                                 .has_ids = metadata.has_ids,
                                 .words = metadata.fingerprint_bits / 64};
     return code != EXIT_DONE ? code : id_names_open(names, id_table, path, style_out);
 }
 
 /* Begin to show progress. Returns the options of the join. */
-static sstore_join_options begin(arguments *all)
+static sstore_join_options begin(arguments *args)
 {
     sstore_join_options taken = SSTORE_JOIN_OPTIONS_INIT;
-    task_begin_reading(&all->task);
-    const sstore_write_options *task = &all->task.options;
-    taken.distance = all->distance;
+    task_begin_reading(&args->task);
+    const sstore_write_options *task = &args->task.options;
+    taken.distance = args->distance;
     taken.threads = task->threads;
     taken.memory_bytes = task->memory_bytes;
     taken.tmp_dir = task->tmp_dir;
@@ -80,14 +80,14 @@ static sstore_join_options begin(arguments *all)
 }
 
 /* Report how the join of the store at `path` ended. Returns the exit code. */
-static int end(const arguments *all, const char *path, sstore_status status, const sstore_error *error)
+static int end(const arguments *args, const char *path, sstore_status status, const sstore_error *error)
 {
     /* The callback stopped the join because stdout failed. output_close() will report that. */
     if (status == SSTORE_STOPPED && !interrupted())
         return EXIT_FAILED;
     if (status == SSTORE_STOPPED)
         return task_end(path, "the results are incomplete", status, error);
-    return task_end_write(&all->task, path, status, error);
+    return task_end_write(&args->task, path, status, error);
 }
 
 static const char *pair_columns(const output_style *right)
@@ -123,19 +123,19 @@ static const command_syntax pairs_syntax = {
 
 int cmd_pairs(int argc, char **argv)
 {
-    arguments all = {.task = TASK_ARGUMENTS_INIT, .distance = SSTORE_OWN_DISTANCE};
+    arguments args = {.task = TASK_ARGUMENTS_INIT, .distance = SSTORE_OWN_DISTANCE};
     pair_styles styles;
     id_names names = {.code = EXIT_DONE};
     sstore *store = NULL;
     sstore_error error;
-    const char *path = operands_only_store(command_line_parse(&pairs_syntax, argc, argv, &all));
-    int code = open_store(path, all.id_table, &all, &store, &styles.left, &names);
+    const char *path = operands_only_store(command_line_parse(&pairs_syntax, argc, argv, &args));
+    int code = open_store(path, args.id_table, &args, &store, &styles.left, &names);
     if (code == EXIT_DONE) {
-        const sstore_join_options how = begin(&all);
-        output_head(&styles.left, all.header, pair_columns(&styles.left));
+        const sstore_join_options how = begin(&args);
+        output_head(&styles.left, args.header, pair_columns(&styles.left));
         styles.right = styles.left;
         sstore_status status = sstore_pairs(store, &how, print_pair, &styles, &error);
-        code = id_names_exit_code(&names, end(&all, path, status, &error));
+        code = id_names_exit_code(&names, end(&args, path, status, &error));
     }
     sstore_close(store);
     id_names_close(&names);
@@ -158,22 +158,22 @@ static const command_syntax join_syntax = {
 
 int cmd_join(int argc, char **argv)
 {
-    arguments all = {.task = TASK_ARGUMENTS_INIT, .distance = SSTORE_OWN_DISTANCE};
+    arguments args = {.task = TASK_ARGUMENTS_INIT, .distance = SSTORE_OWN_DISTANCE};
     pair_styles styles;
     id_names names = {.code = EXIT_DONE}, other_names = {.code = EXIT_DONE};
     sstore *left = NULL, *right = NULL;
     sstore_error error;
-    const operands given = command_line_parse(&join_syntax, argc, argv, &all);
+    const operands given = command_line_parse(&join_syntax, argc, argv, &args);
     operands_check(given, 2, "two stores, A and B");
-    int code = open_store(given.items[0], all.id_table, &all, &left, &styles.left, &names);
+    int code = open_store(given.items[0], args.id_table, &args, &left, &styles.left, &names);
     if (code == EXIT_DONE)
-        code = open_store(given.items[1], all.other_id_table, &all, &right, &styles.right, &other_names);
+        code = open_store(given.items[1], args.other_id_table, &args, &right, &styles.right, &other_names);
     if (code == EXIT_DONE) {
-        output_head(&styles.left, all.header, pair_columns(&styles.right));
+        output_head(&styles.left, args.header, pair_columns(&styles.right));
         styles.right.aligned = styles.left.aligned;
-        const sstore_join_options how = begin(&all);
+        const sstore_join_options how = begin(&args);
         sstore_status status = sstore_join(left, right, &how, print_pair, &styles, &error);
-        code = id_names_exit_code(&names, id_names_exit_code(&other_names, end(&all, given.items[0], status, &error)));
+        code = id_names_exit_code(&names, id_names_exit_code(&other_names, end(&args, given.items[0], status, &error)));
     }
     sstore_close(left);
     sstore_close(right);
@@ -213,27 +213,27 @@ static const command_syntax clusters_syntax = {
 
 /* How records are printed. */
 typedef struct cluster_printer {
-    const arguments *all;
+    const arguments *args;
     output_style style;
 } cluster_printer;
 
-static const char *cluster_columns(const arguments *all)
+static const char *cluster_columns(const arguments *args)
 {
-    return all->representatives || all->drop ? "fingerprint\tid" : "size\tfingerprint\tid\tdistance\tcluster";
+    return args->representatives || args->drop ? "fingerprint\tid" : "size\tfingerprint\tid\tdistance\tcluster";
 }
 
-static const char *component_columns(const arguments *all)
+static const char *component_columns(const arguments *args)
 {
-    return all->representatives || all->drop ? "node" : "smallest\tnode";
+    return args->representatives || args->drop ? "node" : "smallest\tnode";
 }
 
 static int print_cluster_record(void *context, const sstore_cluster_record *record)
 {
     const cluster_printer *how = context;
-    const bool is_selected = record->is_representative != 0 ? !how->all->drop : !how->all->representatives;
+    const bool is_selected = record->is_representative != 0 ? !how->args->drop : !how->args->representatives;
     if (!is_selected)
         return 0;
-    if (how->style.json || (!how->all->representatives && !how->all->drop))
+    if (how->style.json || (!how->args->representatives && !how->args->drop))
         return !output_cluster_record(&how->style, record);
     return !output_record(&how->style, record->words, record->id);
 }
@@ -261,7 +261,7 @@ static int add_edges(void *context, const record_batch *batch)
 }
 
 /* Print each component's smallest node, the others, or both in a line. */
-static sstore_status print_components(const arguments *all, const output_style *style, sstore_components *components,
+static sstore_status print_components(const arguments *args, const output_style *style, sstore_components *components,
                                       sstore_error *error)
 {
     uint64_t nodes[COMPONENT_BATCH], smallest[COMPONENT_BATCH];
@@ -270,57 +270,57 @@ static sstore_status print_components(const arguments *all, const output_style *
     do {
         status = sstore_components_next(components, nodes, smallest, COMPONENT_BATCH, &count, error);
         for (size_t i = 0; i < count; i++) {
-            const bool is_selected = nodes[i] == smallest[i] ? !all->drop : !all->representatives;
-            if (is_selected && !output_component(style, !all->representatives && !all->drop, smallest[i], nodes[i]))
+            const bool is_selected = nodes[i] == smallest[i] ? !args->drop : !args->representatives;
+            if (is_selected && !output_component(style, !args->representatives && !args->drop, smallest[i], nodes[i]))
                 return SSTORE_STOPPED;
         }
     } while (status == SSTORE_OK && count > 0);
     return status;
 }
 
-static int cluster_edges(arguments *all, const output_style *style)
+static int cluster_edges(arguments *args, const output_style *style)
 {
     sstore_components_options how = SSTORE_COMPONENTS_OPTIONS_INIT;
     input_options input = INPUT_OPTIONS_INIT;
     edge_reader reader = {.count = 0};
     sstore_error error;
     input_shape shape = {.ids = INPUT_IDS_PRESENT, .words = 1};
-    char *path = (char *)(uintptr_t)all->edges;
+    char *path = (char *)(uintptr_t)args->edges;
     input.lines.are_edges = true;
-    input.max_window_bits = input_window_bits(all->task.options.memory_bytes);
-    input.bad_rows = &all->bad;
+    input.max_window_bits = input_window_bits(args->task.options.memory_bytes);
+    input.bad_rows = &args->bad;
     int code = input_check_all(&path, 1, &input);
     if (code == EXIT_DONE)
-        code = bad_rows_open(&all->bad, &path, 1);
+        code = bad_rows_open(&args->bad, &path, 1);
     if (code != EXIT_DONE)
         return code;
-    task_begin_reading(&all->task);
-    how.threads = all->task.options.threads;
-    how.memory_bytes = all->task.options.memory_bytes;
-    how.tmp_dir = all->task.options.tmp_dir;
-    how.on_progress = all->task.options.on_progress;
+    task_begin_reading(&args->task);
+    how.threads = args->task.options.threads;
+    how.memory_bytes = args->task.options.memory_bytes;
+    how.tmp_dir = args->task.options.tmp_dir;
+    how.on_progress = args->task.options.on_progress;
     sstore_status status = sstore_components_create(&how, &reader.components, &error);
     if (status != SSTORE_OK)
-        return end(all, all->edges, status, &error);
+        return end(args, args->edges, status, &error);
     input_measure_begin(&path, 1);
-    code = bad_rows_end(&all->bad, input_read(all->edges, &input, &shape, add_edges, &reader));
+    code = bad_rows_end(&args->bad, input_read(args->edges, &input, &shape, add_edges, &reader));
     progress_after_reading(READING_EDGES_PART, 1);
     if (code == EXIT_DONE) {
-        status = print_components(all, style, reader.components, &error);
-        code = end(all, all->edges, status, &error);
+        status = print_components(args, style, reader.components, &error);
+        code = end(args, args->edges, status, &error);
     }
     sstore_components_free(reader.components);
     return code;
 }
 
-static int cluster_edges_by_name(arguments *all)
+static int cluster_edges_by_name(arguments *args)
 {
-    output_style style = {.json = all->json, .has_ids = true, .words = 1};
+    output_style style = {.json = args->json, .has_ids = true, .words = 1};
     id_names names = {.code = EXIT_DONE};
-    int code = id_names_open(&names, all->id_table, all->edges, &style);
+    int code = id_names_open(&names, args->id_table, args->edges, &style);
     if (code == EXIT_DONE) {
-        output_head(&style, all->header, component_columns(all));
-        code = id_names_exit_code(&names, cluster_edges(all, &style));
+        output_head(&style, args->header, component_columns(args));
+        code = id_names_exit_code(&names, cluster_edges(args, &style));
     }
     id_names_close(&names);
     return code;
@@ -328,39 +328,39 @@ static int cluster_edges_by_name(arguments *all)
 
 int cmd_clusters(int argc, char **argv)
 {
-    arguments all = {.task = TASK_ARGUMENTS_INIT, .distance = SSTORE_OWN_DISTANCE, .bad = BAD_ROWS_INIT};
-    cluster_printer how = {.all = &all};
+    arguments args = {.task = TASK_ARGUMENTS_INIT, .distance = SSTORE_OWN_DISTANCE, .bad = BAD_ROWS_INIT};
+    cluster_printer how = {.args = &args};
     id_names names = {.code = EXIT_DONE};
     sstore *store = NULL;
     sstore_error error;
-    const operands given = command_line_parse(&clusters_syntax, argc, argv, &all);
-    if (all.representatives && all.drop)
+    const operands given = command_line_parse(&clusters_syntax, argc, argv, &args);
+    if (args.representatives && args.drop)
         message_usage_error("--representatives and --drop cannot be combined");
-    if (all.singles && all.drop)
+    if (args.singles && args.drop)
         message_usage_error(
             "--singles and --drop cannot be combined: --drop never prints records without near-duplicates");
-    if (all.edges != NULL) {
+    if (args.edges != NULL) {
         operands_check(given, 0, "--edges FILE");
-        if (all.singles || all.distance != SSTORE_OWN_DISTANCE)
+        if (args.singles || args.distance != SSTORE_OWN_DISTANCE)
             message_usage_error("--singles and --distance need a store, not --edges");
-        return cluster_edges_by_name(&all);
+        return cluster_edges_by_name(&args);
     }
-    if (bad_rows_skip(&all.bad))
+    if (bad_rows_skip(&args.bad))
         message_usage_error("--skip-bad and --max-bad need --edges: a store has no bad rows");
     const char *path = operands_only_store(given);
-    int code = open_store(path, all.id_table, &all, &store, &how.style, &names);
+    int code = open_store(path, args.id_table, &args, &store, &how.style, &names);
     if (code == EXIT_DONE) {
-        output_head(&how.style, all.header, cluster_columns(&all));
-        const sstore_join_options join = begin(&all);
+        output_head(&how.style, args.header, cluster_columns(&args));
+        const sstore_join_options join = begin(&args);
         const sstore_cluster_options cluster = {.struct_size = sizeof cluster,
                                                 .distance = join.distance,
                                                 .threads = join.threads,
-                                                .with_singles = all.singles || all.representatives,
+                                                .with_singles = args.singles || args.representatives,
                                                 .memory_bytes = join.memory_bytes,
                                                 .tmp_dir = join.tmp_dir,
                                                 .on_progress = join.on_progress};
         sstore_status status = sstore_clusters(store, &cluster, print_cluster_record, &how, &error);
-        code = id_names_exit_code(&names, end(&all, path, status, &error));
+        code = id_names_exit_code(&names, end(&args, path, status, &error));
     }
     sstore_close(store);
     id_names_close(&names);

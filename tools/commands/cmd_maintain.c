@@ -34,15 +34,15 @@ static const command_syntax compact_syntax = {
 
 int cmd_compact(int argc, char **argv)
 {
-    arguments all = {.task = TASK_ARGUMENTS_INIT};
+    arguments args = {.task = TASK_ARGUMENTS_INIT};
     sstore_change change = {.struct_size = sizeof change};
     sstore_error error;
-    const char *path = operands_only_store(command_line_parse(&compact_syntax, argc, argv, &all));
-    task_begin(&all.task);
-    sstore_status status = sstore_compact(path, all.tiered ? SSTORE_COMPACTION_TIERS : SSTORE_COMPACTION_ALL,
-                                          &all.task.options, &change, &error);
-    int code = task_end_write(&all.task, path, status, &error);
-    if (code != EXIT_DONE || all.task.quiet)
+    const char *path = operands_only_store(command_line_parse(&compact_syntax, argc, argv, &args));
+    task_begin(&args.task);
+    sstore_status status = sstore_compact(path, args.tiered ? SSTORE_COMPACTION_TIERS : SSTORE_COMPACTION_ALL,
+                                          &args.task.options, &change, &error);
+    int code = task_end_write(&args.task, path, status, &error);
+    if (code != EXIT_DONE || args.task.quiet)
         return code;
     if (change.segment_count == change.segment_count_before && change.total_bytes == change.total_bytes_before)
         message_print("%s: nothing to compact; records %" PRIu64 ", segments %" PRIu32 ", bytes %" PRIu64, path,
@@ -79,19 +79,19 @@ static const command_syntax reindex_syntax = {
 
 int cmd_reindex(int argc, char **argv)
 {
-    arguments all = {.task = TASK_ARGUMENTS_INIT};
+    arguments args = {.task = TASK_ARGUMENTS_INIT};
     sstore_reindex_options how = SSTORE_REINDEX_OPTIONS_INIT;
     uint32_t made_count = 0;
     sstore_error error;
-    const char *path = operands_only_store(command_line_parse(&reindex_syntax, argc, argv, &all));
-    task_begin(&all.task);
-    how.all = all.all;
-    how.wait_ms = all.task.options.wait_ms;
-    how.on_progress = all.task.options.on_progress;
-    how.progress_context = all.task.options.progress_context;
+    const char *path = operands_only_store(command_line_parse(&reindex_syntax, argc, argv, &args));
+    task_begin(&args.task);
+    how.all = args.all;
+    how.wait_ms = args.task.options.wait_ms;
+    how.on_progress = args.task.options.on_progress;
+    how.progress_context = args.task.options.progress_context;
     sstore_status status = sstore_reindex(path, &how, &made_count, &error);
     int code = task_end(path, "nothing was changed", status, &error);
-    if (code != EXIT_DONE || all.task.quiet)
+    if (code != EXIT_DONE || args.task.quiet)
         return code;
     if (made_count == 0)
         message_print("%s: all directories are intact; nothing was changed", path);
@@ -154,20 +154,20 @@ static int print_ok(const char *path)
 
 int cmd_verify(int argc, char **argv)
 {
-    arguments all = {.task = TASK_ARGUMENTS_INIT};
+    arguments args = {.task = TASK_ARGUMENTS_INIT};
     sstore_verify_options options = SSTORE_VERIFY_OPTIONS_INIT;
     findings found = {.count = 0};
     sstore_error error;
-    const char *path = operands_only_store(command_line_parse(&verify_syntax, argc, argv, &all));
-    found.max_shown = all.all ? UINT64_MAX : SHOWN_PROBLEMS;
-    task_begin_reading(&all.task);
-    options.on_progress = all.task.options.on_progress;
+    const char *path = operands_only_store(command_line_parse(&verify_syntax, argc, argv, &args));
+    found.max_shown = args.all ? UINT64_MAX : SHOWN_PROBLEMS;
+    task_begin_reading(&args.task);
+    options.on_progress = args.task.options.on_progress;
     const sstore_status status = sstore_verify(path, &options, print_problem, &found, &error);
     if (status == SSTORE_STOPPED)
         return task_end(path, "not everything was checked", status, &error);
     progress_end();
     if (status == SSTORE_OK)
-        return all.task.quiet ? EXIT_DONE : print_ok(path);
+        return args.task.quiet ? EXIT_DONE : print_ok(path);
     const bool is_damaged = status == SSTORE_ERROR_DAMAGED;
     /* The error repeats a printed problem, or is the reason why the search ended. */
     if (found.count == 0 || (!is_damaged && strcmp(error.message, found.first.message) != 0))

@@ -67,18 +67,18 @@ static const command_syntax shard_syntax = {
     .examples = (const command_example[]){{"split a store into four", "sstore shard --count 4 pages.store shard"}, {0}},
 };
 
-static int make_shard(shard_arguments *all, uint32_t shard)
+static int make_shard(shard_arguments *args, uint32_t shard)
 {
     char *path;
     sstore_error error;
-    if (asprintf(&path, "%s-%05" PRIu32 "-of-%05" PRIu32, all->prefix, shard, all->count) < 0)
+    if (asprintf(&path, "%s-%05" PRIu32 "-of-%05" PRIu32, args->prefix, shard, args->count) < 0)
         return message_print("out of memory");
-    int code = task_check_stores(&all->task, path, &all->input);
+    int code = task_check_stores(&args->task, path, &args->input);
     if (code == EXIT_DONE) {
-        task_begin(&all->task);
-        sstore_status status = sstore_shard(path, all->input.items[0], shard, all->count, &all->task.options, NULL,
+        task_begin(&args->task);
+        sstore_status status = sstore_shard(path, args->input.items[0], shard, args->count, &args->task.options, NULL,
                                             &error);
-        code = task_end_build(&all->task, path, status, &error);
+        code = task_end_build(&args->task, path, status, &error);
     }
     free(path);
     return code;
@@ -86,22 +86,22 @@ static int make_shard(shard_arguments *all, uint32_t shard)
 
 int cmd_shard(int argc, char **argv)
 {
-    shard_arguments all = {.task = TASK_ARGUMENTS_INIT, .only = UINT32_MAX};
-    const operands given = command_line_parse(&shard_syntax, argc, argv, &all);
+    shard_arguments args = {.task = TASK_ARGUMENTS_INIT, .only = UINT32_MAX};
+    const operands given = command_line_parse(&shard_syntax, argc, argv, &args);
     operands_check(given, 2, "a STORE to split and a PREFIX for the names of the shards");
-    if (all.count == 0)
+    if (args.count == 0)
         message_usage_error("expected --count, the number of shards");
-    if (all.only != UINT32_MAX && all.only >= all.count)
-        message_usage_error("--only: expected a number from 0 to %" PRIu32 ", found %" PRIu32, all.count - 1, all.only);
-    all.input = (operands){given.items, 1};
-    all.prefix = given.items[1];
-    if (all.only != UINT32_MAX)
-        return make_shard(&all, all.only);
+    if (args.only != UINT32_MAX && args.only >= args.count)
+        message_usage_error("--only: expected a number from 0 to %" PRIu32 ", found %" PRIu32, args.count - 1, args.only);
+    args.input = (operands){given.items, 1};
+    args.prefix = given.items[1];
+    if (args.only != UINT32_MAX)
+        return make_shard(&args, args.only);
     int code = EXIT_DONE;
-    for (uint32_t i = 0; i < all.count && code == EXIT_DONE; i++) {
-        task_begin(&all.task);
-        progress_part((double)i / all.count, (double)(i + 1) / all.count);
-        code = make_shard(&all, i);
+    for (uint32_t i = 0; i < args.count && code == EXIT_DONE; i++) {
+        task_begin(&args.task);
+        progress_part((double)i / args.count, (double)(i + 1) / args.count);
+        code = make_shard(&args, i);
     }
     return code;
 }

@@ -211,18 +211,18 @@ static int make(const char *path, const char *from)
 
 int cmd_names(int argc, char **argv)
 {
-    arguments all = {.from = NULL};
-    operands given = command_line_parse(&syntax, argc, argv, &all);
+    arguments args = {.from = NULL};
+    operands given = command_line_parse(&syntax, argc, argv, &args);
     if (given.count == 0 || given.items[0][0] == '\0')
         message_usage_error("expected a TABLE");
     const char *path = *given.items++;
     given.count--;
-    if (all.from != NULL && all.header != HEADER_AUTO)
+    if (args.from != NULL && args.header != HEADER_AUTO)
         message_usage_error("--from prints no rows, so --header is not possible");
-    if (all.from != NULL && given.count > 0)
+    if (args.from != NULL && given.count > 0)
         message_usage_error("expected either ID operands or --from, found both");
-    progress_begin(all.progress);
-    const int code = all.from != NULL ? make(path, all.from) : show(path, &given, all.header);
+    progress_begin(args.progress);
+    const int code = args.from != NULL ? make(path, args.from) : show(path, &given, args.header);
     progress_end();
     return code;
 }

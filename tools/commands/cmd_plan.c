@@ -63,26 +63,26 @@ static const command_syntax syntax = {
 
 /* ----- the sample ----- */
 
-static int read_sample(arguments *all, uint64_t **fingerprints_out)
+static int read_sample(arguments *args, uint64_t **fingerprints_out)
 {
-    if (all->sample == NULL)
+    if (args->sample == NULL)
         return EXIT_DONE;
-    input_shape shape = {.words = all->bits / 64};
-    all->input.lines.ignore_ids = true;
-    char *path = (char *)(uintptr_t)all->sample;
-    int code = bad_rows_open(&all->input.bad, &path, 1);
+    input_shape shape = {.words = args->bits / 64};
+    args->input.lines.ignore_ids = true;
+    char *path = (char *)(uintptr_t)args->sample;
+    int code = bad_rows_open(&args->input.bad, &path, 1);
     if (code == EXIT_DONE)
-        code = input_read_all(path, &all->input, &shape, fingerprints_out, &all->plan.sample_count);
-    code = end_inputs(&all->input, false, code);
+        code = input_read_all(path, &args->input, &shape, fingerprints_out, &args->plan.sample_count);
+    code = end_inputs(&args->input, false, code);
     if (shape.words > 0)
-        all->plan.fingerprint_bits = 64 * shape.words;
-    all->plan.sample = *fingerprints_out;
-    if (all->count_given != NULL || code != EXIT_DONE)
+        args->plan.fingerprint_bits = 64 * shape.words;
+    args->plan.sample = *fingerprints_out;
+    if (args->count_given != NULL || code != EXIT_DONE)
         return code;
-    all->plan.record_count = all->plan.sample_count;
-    return all->plan.sample_count > 0
+    args->plan.record_count = args->plan.sample_count;
+    return args->plan.sample_count > 0
                ? EXIT_DONE
-               : message_print("%s: the sample is empty; give the number of records with -n", all->sample);
+               : message_print("%s: the sample is empty; give the number of records with -n", args->sample);
 }
 
 /* ----- the plans ----- */
@@ -216,13 +216,13 @@ static int write_html(const plan_report *report)
     return code;
 }
 
-static int print_plans(const arguments *all)
+static int print_plans(const arguments *args)
 {
-    plan_report report = {.arguments = all};
-    int code = plan_list_make(&report.plans, &all->plan, all->all || all->html != NULL);
-    if (code == EXIT_DONE && all->html != NULL)
+    plan_report report = {.arguments = args};
+    int code = plan_list_make(&report.plans, &args->plan, args->all || args->html != NULL);
+    if (code == EXIT_DONE && args->html != NULL)
         code = write_html(&report);
-    else if (code == EXIT_DONE && all->json)
+    else if (code == EXIT_DONE && args->json)
         code = output_json(report_value(&report)) ? EXIT_DONE : EXIT_FAILED;
     else if (code == EXIT_DONE)
         print_text(&report);
@@ -232,21 +232,21 @@ static int print_plans(const arguments *all)
 
 int cmd_plan(int argc, char **argv)
 {
-    arguments all = {.plan = SSTORE_PLAN_OPTIONS_INIT, .input = INPUT_OPTIONS_INIT};
+    arguments args = {.plan = SSTORE_PLAN_OPTIONS_INIT, .input = INPUT_OPTIONS_INIT};
     uint64_t *sample = NULL;
-    (void)command_line_parse(&syntax, argc, argv, &all);
-    if (all.count_given == NULL && all.sample == NULL)
+    (void)command_line_parse(&syntax, argc, argv, &args);
+    if (args.count_given == NULL && args.sample == NULL)
         message_usage_error("expected -n, the number of records, or --sample");
-    if (all.html != NULL && all.json)
+    if (args.html != NULL && args.json)
         message_usage_error("--html and --json cannot be combined");
-    all.bits = take_bits_option(all.bits, &all.input);
-    if (all.bits > 0)
-        all.plan.fingerprint_bits = all.bits;
-    int code = read_sample(&all, &sample);
+    args.bits = take_bits_option(args.bits, &args.input);
+    if (args.bits > 0)
+        args.plan.fingerprint_bits = args.bits;
+    int code = read_sample(&args, &sample);
     if (code == EXIT_DONE)
-        code = check_build_distance(all.plan.distance, all.plan.fingerprint_bits / 64);
+        code = check_build_distance(args.plan.distance, args.plan.fingerprint_bits / 64);
     if (code == EXIT_DONE)
-        code = print_plans(&all);
+        code = print_plans(&args);
     free(sample);
     return code;
 }

@@ -76,26 +76,26 @@ static const command_syntax syntax = {
                                           {0}},
 };
 
-static bool reads_stdin(const arguments *all)
+static bool reads_stdin(const arguments *args)
 {
-    const operands *given = &all->fingerprints;
-    return all->input == NULL && (given->count == 0 || (given->count == 1 && strcmp(given->items[0], "-") == 0));
+    const operands *given = &args->fingerprints;
+    return args->input == NULL && (given->count == 0 || (given->count == 1 && strcmp(given->items[0], "-") == 0));
 }
 
 /* Read operands as fingerprints of this shape, or of any number of bits if it has no words. Wrong ones end the process
  * with a usage error. Returns an exit code. */
-static int read_operands(const arguments *all, const input_shape *shape, line_format format, uint64_t *to)
+static int read_operands(const arguments *args, const input_shape *shape, line_format format, uint64_t *to)
 {
     const uint32_t words = format.words = shape->words;
     format.words_given = format.pads ? format.bits > 0 : true;
     format.bits = shape->bits > 0 ? shape->bits : format.bits;
     line_format any = format;
     any.pads = true;
-    for (int i = 0; i < all->fingerprints.count; i++) {
+    for (int i = 0; i < args->fingerprints.count; i++) {
         line_record record;
         line_fault fault;
         char recipe[VALUE_RECIPE_BYTES];
-        const char *text = all->fingerprints.items[i];
+        const char *text = args->fingerprints.items[i];
         if (strcmp(text, "-") == 0)
             message_usage_error("expected either FINGERPRINT operands or '-', found both");
         if (words == 0 && value_read(&any, text, strlen(text), &record))
@@ -105,32 +105,32 @@ static int read_operands(const arguments *all, const input_shape *shape, line_fo
         if (to != NULL)
             memcpy(to + (size_t)words * (size_t)i, record.fingerprint, words * sizeof *to);
         if (to != NULL && record.kind != 0 &&
-            store_check_recipe(all->store, all->format.doubt, text, value_recipe(record.kind, recipe)) != EXIT_DONE)
+            store_check_recipe(args->store, args->format.doubt, text, value_recipe(record.kind, recipe)) != EXIT_DONE)
             return EXIT_FAILED;
     }
     return EXIT_DONE;
 }
 
 /* Wrong arguments end the process with a usage error. */
-static void check_arguments(const arguments *all)
+static void check_arguments(const arguments *args)
 {
-    const operands *given = &all->fingerprints;
-    if (all->input != NULL && given->count > 0)
+    const operands *given = &args->fingerprints;
+    if (args->input != NULL && given->count > 0)
         message_usage_error("expected either FINGERPRINT operands or --input, found both");
-    if (!reads_stdin(all))
-        (void)read_operands(all, &(input_shape){.words = 0}, all->format.lines, NULL);
-    if (all->explain && (all->input != NULL || given->count != 1 || reads_stdin(all)))
+    if (!reads_stdin(args))
+        (void)read_operands(args, &(input_shape){.words = 0}, args->format.lines, NULL);
+    if (args->explain && (args->input != NULL || given->count != 1 || reads_stdin(args)))
         message_usage_error("--explain needs exactly one FINGERPRINT operand");
-    if (all->explain && (all->nearest || all->count || all->json || all->limit != UINT64_MAX))
+    if (args->explain && (args->nearest || args->count || args->json || args->limit != UINT64_MAX))
         message_usage_error("--explain cannot be combined with --nearest, --count, --limit or --json");
-    if (all->id_table != NULL && (all->explain || all->count))
+    if (args->id_table != NULL && (args->explain || args->count))
         message_usage_error("--id-table cannot be combined with --explain or --count, which print no ids");
 }
 
 /* ----- an open store, and the matches of a query ----- */
 
 typedef struct query_session {
-    const arguments *all;
+    const arguments *args;
     input_options format;
     input_shape shape; /* of queries */
     sstore *store;
@@ -151,46 +151,46 @@ typedef struct query_session {
 } query_session;
 
 /* What fits fingerprints of any width may not fit those of the store. */
-static void check_width(const arguments *all, uint32_t words)
+static void check_width(const arguments *args, uint32_t words)
 {
     const uint32_t max = SSTORE_MAX_DISTANCE * words;
-    if (all->distance > max)
-        message_usage_error("--distance: expected a number from 0 to %" PRIu32 ", found %" PRIu32, max, all->distance);
+    if (args->distance > max)
+        message_usage_error("--distance: expected a number from 0 to %" PRIu32 ", found %" PRIu32, max, args->distance);
 }
 
 /* Returns an exit code. Close the session in any case. */
-static int open_session(query_session *session, const arguments *all)
+static int open_session(query_session *session, const arguments *args)
 {
     sstore_error error;
     sstore_statistics metadata;
-    *session = (query_session){.all = all, .format = all->format};
-    int code = store_open(all->store, &all->open, &session->store, &metadata);
+    *session = (query_session){.args = args, .format = args->format};
+    int code = store_open(args->store, &args->open, &session->store, &metadata);
     if (code == EXIT_DONE)
         code = message_status(sstore_cursor_create(session->store, &session->cursor, &error), &error);
     if (code != EXIT_DONE)
         return code;
     session->words = session->shape.words = metadata.fingerprint_bits / 64;
     store_expect_padding(metadata.recipe, &session->format.lines, &session->shape);
-    store_expect_recipe(&session->format, all->store);
-    check_width(all, session->words);
-    session->style = (output_style){.json = all->json,
+    store_expect_recipe(&session->format, args->store);
+    check_width(args, session->words);
+    session->style = (output_style){.json = args->json,
                                     .has_ids = metadata.has_ids,
                                     .words = session->words,
-                                    .radix = all->output_radix};
-    session->distance = all->distance_given != NULL ? all->distance
-                        : all->nearest              ? SSTORE_MAX_DISTANCE * session->words
-                                                    : metadata.distance;
-    session->operands = allocate_or_exit((size_t)all->fingerprints.count * session->words, sizeof *session->operands);
+                                    .radix = args->output_radix};
+    session->distance = args->distance_given != NULL ? args->distance
+                        : args->nearest              ? SSTORE_MAX_DISTANCE * session->words
+                                                     : metadata.distance;
+    session->operands = allocate_or_exit((size_t)args->fingerprints.count * session->words, sizeof *session->operands);
     session->few = (sstore_match_columns){sizeof session->few, NULL,
                                           allocate_or_exit((size_t)FEW_MATCHES * session->words, sizeof(uint64_t)),
                                           allocate_or_exit(FEW_MATCHES, sizeof(uint64_t)),
                                           allocate_or_exit(FEW_MATCHES, sizeof(uint32_t))};
-    if (!reads_stdin(all))
-        code = read_operands(all, &session->shape, session->format.lines, session->operands);
+    if (!reads_stdin(args))
+        code = read_operands(args, &session->shape, session->format.lines, session->operands);
     if (code == EXIT_DONE)
-        code = id_names_open(&session->names, all->id_table, all->store, &session->style);
-    if (code == EXIT_DONE && !all->explain)
-        output_head(&session->style, all->header, all->count ? "query\tcount" : MATCH_COLUMNS);
+        code = id_names_open(&session->names, args->id_table, args->store, &session->style);
+    if (code == EXIT_DONE && !args->explain)
+        output_head(&session->style, args->header, args->count ? "query\tcount" : MATCH_COLUMNS);
     return code;
 }
 
@@ -218,7 +218,7 @@ static int print_match(void *context, const sstore_match *match)
 /* Print the number of matches of query `index`. */
 static bool print_count(const query_session *session, size_t index, uint64_t count)
 {
-    const uint64_t limit = session->all->limit;
+    const uint64_t limit = session->args->limit;
     return output_count(&session->style, session->queries + session->words * index, count < limit ? count : limit);
 }
 
@@ -233,26 +233,26 @@ static int report(void *context, const sstore_progress *progress)
 
 static int answer_batch(query_session *session, const uint64_t *queries, size_t count, uint32_t distance)
 {
-    const arguments *all = session->all;
+    const arguments *args = session->args;
     sstore_batch_options batch = SSTORE_BATCH_OPTIONS_INIT;
     sstore_error error;
     bool printed = true;
-    batch.threads = all->threads;
+    batch.threads = args->threads;
     batch.on_progress = report;
     batch.progress_context = session;
-    batch.memory_bytes = all->memory;
-    batch.limit = all->limit != UINT64_MAX ? all->limit : 0;
-    if (all->count) {
+    batch.memory_bytes = args->memory;
+    batch.limit = args->limit != UINT64_MAX ? args->limit : 0;
+    if (args->count) {
         if (!grow(&session->counts, &session->count_capacity, count, sizeof *session->counts))
             return message_print("out of memory");
         batch.match_counts = session->counts;
     }
     session->queries = queries;
     sstore_status status = sstore_query_batch(session->store, queries, count, distance, &batch,
-                                              all->count ? NULL : print_match, session, &error);
+                                              args->count ? NULL : print_match, session, &error);
     if (status != SSTORE_OK)
         return message_status(status, &error);
-    for (size_t i = 0; all->count && i < count && printed; i++)
+    for (size_t i = 0; args->count && i < count && printed; i++)
         printed = print_count(session, i, session->counts[i]);
     return printed ? EXIT_DONE : EXIT_FAILED;
 }
@@ -276,31 +276,31 @@ static int print_few(const query_session *session, uint64_t count)
 /* Answer a query by itself. Many matches are answered as those of a batch. */
 static int answer_one(query_session *session, const uint64_t *query)
 {
-    const arguments *all = session->all;
-    const uint64_t capacity = all->limit < FEW_MATCHES ? all->limit : FEW_MATCHES;
+    const arguments *args = session->args;
+    const uint64_t capacity = args->limit < FEW_MATCHES ? args->limit : FEW_MATCHES;
     sstore_error error;
     uint64_t count;
-    sstore_status status = (all->nearest ? sstore_query_nearest_columns
-                                         : sstore_query_columns)(session->cursor, query, session->distance,
-                                                                 all->count ? NULL : &session->few, capacity, &count,
-                                                                 &error);
+    sstore_status status = (args->nearest ? sstore_query_nearest_columns
+                                          : sstore_query_columns)(session->cursor, query, session->distance,
+                                                                  args->count ? NULL : &session->few, capacity, &count,
+                                                                  &error);
     if (status != SSTORE_OK)
         return message_status(status, &error);
     session->queries = query;
-    if (all->count)
+    if (args->count)
         return print_count(session, 0, count) ? EXIT_DONE : EXIT_FAILED;
-    if (count <= capacity || all->limit == capacity)
+    if (count <= capacity || args->limit == capacity)
         return print_few(session, count < capacity ? count : capacity);
-    return answer_batch(session, query, 1, all->nearest ? session->few.distance[0] : session->distance);
+    return answer_batch(session, query, 1, args->nearest ? session->few.distance[0] : session->distance);
 }
 
 /* Answer queries in order. */
 static int answer(query_session *session, const uint64_t *queries, size_t count)
 {
     int code = EXIT_DONE;
-    if (!session->all->nearest)
+    if (!session->args->nearest)
         code = answer_batch(session, queries, count, session->distance);
-    for (size_t i = 0; session->all->nearest && i < count && code == EXIT_DONE; i++) {
+    for (size_t i = 0; session->args->nearest && i < count && code == EXIT_DONE; i++) {
         code = answer_one(session, queries + session->words * i);
         progress_show("answering", session->answered + i, 0, (double)i / (double)count);
     }
@@ -343,16 +343,16 @@ static int answer_now(void *context, const record_batch *batch)
 
 /* Queries in text from stdin, not by --input, are answered one by one, since their writer may be waiting for the
  * answer. */
-static int answer_input(query_session *session, const arguments *all)
+static int answer_input(query_session *session, const arguments *args)
 {
-    char *path = all->input != NULL ? (char *)(uintptr_t)all->input : (char[]){"-"};
+    char *path = args->input != NULL ? (char *)(uintptr_t)args->input : (char[]){"-"};
     input_measure_begin(&path, 1);
     session->input_fraction = input_measure_fraction();
     const input_options *format = &session->format;
     int code = bad_rows_open(format->bad_rows, &path, 1);
     if (code != EXIT_DONE)
         return code;
-    if (all->input == NULL && input_is_interactive(path, format))
+    if (args->input == NULL && input_is_interactive(path, format))
         return end_inputs(format, false, input_read_interactive(format, &session->shape, answer_now, session));
     if (!record_batch_init(&session->chunk, CHUNK_WORDS))
         return message_print("out of memory");
@@ -452,32 +452,32 @@ static void print_total(const explanation *of)
 static int explain(query_session *session, const uint64_t *query)
 {
     sstore_error error;
-    explanation all = {.segment = UINT32_MAX, .with_words = session->words > 1};
-    output_text("%7s  %s%5s  %6s  %9s  %8s  %8s  %10s  %5s\n", "segment", all.with_words ? "word  " : "", "table",
+    explanation total = {.segment = UINT32_MAX, .with_words = session->words > 1};
+    output_text("%7s  %s%5s  %6s  %9s  %8s  %8s  %10s  %5s\n", "segment", total.with_words ? "word  " : "", "table",
                 "prefix", "radius", "probes", "blocks", "candidates", "found");
-    if (sstore_explain(session->cursor, query, session->distance, print_and_add, &all, &error) != SSTORE_OK)
+    if (sstore_explain(session->cursor, query, session->distance, print_and_add, &total, &error) != SSTORE_OK)
         return message_error(&error);
-    print_total(&all);
+    print_total(&total);
     return EXIT_DONE;
 }
 
 int cmd_query(int argc, char **argv)
 {
-    arguments all = {.open = SSTORE_OPEN_OPTIONS_INIT, .limit = UINT64_MAX, .format = INPUT_OPTIONS_INIT};
-    all.fingerprints = command_line_parse(&syntax, argc, argv, &all);
-    all.store = operands_take_store(&all.fingerprints);
-    check_arguments(&all);
-    all.format.lines.ignore_ids = true;
-    all.format.ahead = all.threads != 1;
+    arguments args = {.open = SSTORE_OPEN_OPTIONS_INIT, .limit = UINT64_MAX, .format = INPUT_OPTIONS_INIT};
+    args.fingerprints = command_line_parse(&syntax, argc, argv, &args);
+    args.store = operands_take_store(&args.fingerprints);
+    check_arguments(&args);
+    args.format.lines.ignore_ids = true;
+    args.format.ahead = args.threads != 1;
     query_session session;
-    progress_begin(all.progress);
-    int code = open_session(&session, &all);
-    if (code == EXIT_DONE && all.explain)
+    progress_begin(args.progress);
+    int code = open_session(&session, &args);
+    if (code == EXIT_DONE && args.explain)
         code = explain(&session, session.operands);
-    else if (code == EXIT_DONE && (all.input != NULL || reads_stdin(&all)))
-        code = answer_input(&session, &all);
+    else if (code == EXIT_DONE && (args.input != NULL || reads_stdin(&args)))
+        code = answer_input(&session, &args);
     else if (code == EXIT_DONE)
-        code = end_inputs(&session.format, false, answer(&session, session.operands, (size_t)all.fingerprints.count));
+        code = end_inputs(&session.format, false, answer(&session, session.operands, (size_t)args.fingerprints.count));
     code = id_names_exit_code(&session.names, code);
     progress_end();
     close_session(&session);

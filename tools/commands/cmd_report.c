@@ -62,21 +62,21 @@ static int show_progress(const char *phase, uint64_t done, uint64_t total)
     return interrupted();
 }
 
-static int time_queries(arguments *all, store_view *view, const sstore *store)
+static int time_queries(arguments *args, store_view *view, const sstore *store)
 {
     uint64_t *queries = NULL;
     size_t count = 0;
     input_shape shape = {.words = sstore_word_count(store)};
-    if (all->queries == NULL)
+    if (args->queries == NULL)
         return EXIT_DONE;
-    all->input.lines.ignore_ids = true;
-    store_expect_recipe(&all->input, view->path);
-    store_expect_padding(view->stat.metadata.recipe, &all->input.lines, &shape);
-    char *path = (char *)(uintptr_t)all->queries;
-    int code = bad_rows_open(&all->input.bad, &path, 1);
+    args->input.lines.ignore_ids = true;
+    store_expect_recipe(&args->input, view->path);
+    store_expect_padding(view->stat.metadata.recipe, &args->input.lines, &shape);
+    char *path = (char *)(uintptr_t)args->queries;
+    int code = bad_rows_open(&args->input.bad, &path, 1);
     if (code == EXIT_DONE)
-        code = input_read_all(path, &all->input, &shape, &queries, &count);
-    code = end_inputs(&all->input, all->task.quiet, code);
+        code = input_read_all(path, &args->input, &shape, &queries, &count);
+    code = end_inputs(&args->input, args->task.quiet, code);
     if (code == EXIT_DONE)
         code = view_time_queries(view, store, queries, count, show_progress);
     free(queries);
@@ -86,15 +86,15 @@ static int time_queries(arguments *all, store_view *view, const sstore *store)
 /* Without the option, comparing all must not take longer than the rest of the report. */
 #define MAX_COMPARED 1000000.0
 
-static bool finds_all(const arguments *all, const store_view *view)
+static bool finds_all(const arguments *args, const store_view *view)
 {
     const double words = view->words, records = (double)view->stat.metadata.record_count;
-    return all->clusters == CLUSTERS_BY_SIZE ? records * words * words <= MAX_COMPARED : all->clusters == CLUSTERS_ALL;
+    return args->clusters == CLUSTERS_BY_SIZE ? records * words * words <= MAX_COMPARED : args->clusters == CLUSTERS_ALL;
 }
 
-static int find_clusters(const arguments *all, store_view *view, const sstore *store)
+static int find_clusters(const arguments *args, store_view *view, const sstore *store)
 {
-    const sstore_write_options *task = &all->task.options;
+    const sstore_write_options *task = &args->task.options;
     const sstore_cluster_options cluster = {.struct_size = sizeof cluster,
                                             .distance = SSTORE_OWN_DISTANCE,
                                             .threads = task->threads,
@@ -105,17 +105,17 @@ static int find_clusters(const arguments *all, store_view *view, const sstore *s
     view->clusters = allocate_or_exit(1, sizeof *view->clusters);
     view->clusters->distance = view->stat.metadata.distance;
     view->clusters->words = view->words;
-    if (!finds_all(all, view))
+    if (!finds_all(args, view))
         return view_sample_near(view, store, show_progress);
     return message_status(sstore_clusters(store, &cluster, view_take_cluster, view->clusters, &error), &error);
 }
 
 /* Find out everything. A signal makes the steps return early. Their shares of the progress are rough: clusters take
  * long. */
-static int find_out(arguments *all, store_view *view, const sstore *store)
+static int find_out(arguments *args, store_view *view, const sstore *store)
 {
     int code = view_read_metadata(view, store);
-    const double own_part = code == EXIT_DONE && finds_all(all, view) ? 0.3 : 0.8;
+    const double own_part = code == EXIT_DONE && finds_all(args, view) ? 0.3 : 0.8;
     progress_part(0, own_part * 0.2);
     if (code == EXIT_DONE)
         code = view_read_blocks(view, store, show_progress);
@@ -129,43 +129,43 @@ static int find_out(arguments *all, store_view *view, const sstore *store)
         code = view_make_plans(view);
     progress_part(own_part * 0.8, own_part);
     if (code == EXIT_DONE)
-        code = time_queries(all, view, store);
+        code = time_queries(args, view, store);
     progress_part(own_part, 1);
-    return code == EXIT_DONE ? find_clusters(all, view, store) : code;
+    return code == EXIT_DONE ? find_clusters(args, view, store) : code;
 }
 
-static int write_page(const arguments *all, const store_view *view, const id_names *names)
+static int write_page(const arguments *args, const store_view *view, const id_names *names)
 {
     const page made = page_make_report(view);
     int code = id_names_exit_code(names, EXIT_DONE);
     if (code == EXIT_DONE)
-        code = whole_file_write(all->output, made.bytes, made.size);
+        code = whole_file_write(args->output, made.bytes, made.size);
     free(made.bytes);
     return code;
 }
 
 int cmd_report(int argc, char **argv)
 {
-    arguments all = {.task = TASK_ARGUMENTS_INIT, .open = SSTORE_OPEN_OPTIONS_INIT, .input = INPUT_OPTIONS_INIT};
+    arguments args = {.task = TASK_ARGUMENTS_INIT, .open = SSTORE_OPEN_OPTIONS_INIT, .input = INPUT_OPTIONS_INIT};
     store_view view = STORE_VIEW_INIT;
     sstore_statistics metadata = {.has_ids = 0};
     sstore *store = NULL;
     id_names names = {.code = EXIT_DONE};
     output_style style;
-    view.path = operands_only_store(command_line_parse(&syntax, argc, argv, &all));
-    if (all.output == NULL)
+    view.path = operands_only_store(command_line_parse(&syntax, argc, argv, &args));
+    if (args.output == NULL)
         message_usage_error("expected -o FILE, the page to write; - is standard output");
-    char *queries = (char *)(uintptr_t)all.queries;
-    int code = queries == NULL ? EXIT_DONE : input_check_all(&queries, 1, &all.input);
+    char *queries = (char *)(uintptr_t)args.queries;
+    int code = queries == NULL ? EXIT_DONE : input_check_all(&queries, 1, &args.input);
     if (code == EXIT_DONE)
-        code = store_open(view.path, &all.open, &store, &metadata);
+        code = store_open(view.path, &args.open, &store, &metadata);
     style = (output_style){.has_ids = metadata.has_ids};
     if (code == EXIT_DONE)
-        code = id_names_open(&names, all.id_table, view.path, &style);
+        code = id_names_open(&names, args.id_table, view.path, &style);
     view.names = style.names;
     if (code == EXIT_DONE) {
-        task_begin_reading(&all.task);
-        code = find_out(&all, &view, store);
+        task_begin_reading(&args.task);
+        code = find_out(&args, &view, store);
         progress_end();
         if (interrupted()) {
             message_print("%s: interrupted; no page was written", view.path);
@@ -174,7 +174,7 @@ int cmd_report(int argc, char **argv)
     }
     sstore_close(store);
     if (code == EXIT_DONE)
-        code = write_page(&all, &view, &names);
+        code = write_page(&args, &view, &names);
     id_names_close(&names);
     view_free(&view);
     return code;

@@ -81,31 +81,31 @@ static int compare_recipe(void *context, input_doubt *doubt, const char *path, c
 
 /* ----- the queries ----- */
 
-static int open_scan(const arguments *all, input_shape *shape, sstore_stream_matcher **scan_out)
+static int open_scan(const arguments *args, input_shape *shape, sstore_stream_matcher **scan_out)
 {
     uint64_t *queries;
     size_t count;
     input_options format = INPUT_OPTIONS_INIT;
     sstore_stream_options stream = SSTORE_STREAM_OPTIONS_INIT;
     sstore_error error;
-    format.lines.radix = all->format.lines.radix;
-    format.lines.radix_given = all->format.lines.radix_given;
-    format.lines.pads = all->format.lines.pads;
-    format.lines.bits = all->format.lines.bits;
-    format.lines.fingerprint_key = all->format.lines.fingerprint_key;
+    format.lines.radix = args->format.lines.radix;
+    format.lines.radix_given = args->format.lines.radix_given;
+    format.lines.pads = args->format.lines.pads;
+    format.lines.bits = args->format.lines.bits;
+    format.lines.fingerprint_key = args->format.lines.fingerprint_key;
     format.lines.ignore_ids = true;
-    format.on_recipe = all->format.on_recipe;
-    format.recipe_context = all->format.recipe_context;
-    format.ahead = all->format.ahead;
-    format.bad_rows = all->format.bad_rows;
-    format.doubt = all->format.doubt;
-    int code = input_read_all(all->queries, &format, shape, &queries, &count);
+    format.on_recipe = args->format.on_recipe;
+    format.recipe_context = args->format.recipe_context;
+    format.ahead = args->format.ahead;
+    format.bad_rows = args->format.bad_rows;
+    format.doubt = args->format.doubt;
+    int code = input_read_all(args->queries, &format, shape, &queries, &count);
     const uint32_t words = shape->words > 0 ? shape->words : 1; /* without a query, any width will do */
-    stream.distance = all->distance;
-    stream.threads = all->threads;
+    stream.distance = args->distance;
+    stream.threads = args->threads;
     stream.fingerprint_bits = 64 * words;
     if (code == EXIT_DONE)
-        code = check_build_distance(all->distance, words);
+        code = check_build_distance(args->distance, words);
     if (code == EXIT_DONE)
         code = message_status(sstore_stream_matcher_create(queries, count, &stream, scan_out, &error), &error);
     free(queries);
@@ -222,19 +222,19 @@ static int close_stream(scan_stream *stream)
 }
 
 /* All FILEs must have ids or none, so that the matches can be collected. */
-static int scan_inputs(const arguments *all, input_shape shape, sstore_stream_matcher *scan)
+static int scan_inputs(const arguments *args, input_shape shape, sstore_stream_matcher *scan)
 {
     scan_stream stream;
     shape.ids = INPUT_IDS_UNKNOWN;
     shape.has_kind = false;
     shape.width_source = shape.width_source != NULL ? "the queries" : NULL;
-    int code = open_stream(&stream, scan, all->threads != 1);
-    input_measure_begin(all->inputs.items, all->inputs.count);
-    stream.ignore_ids = all->format.lines.ignore_ids;
+    int code = open_stream(&stream, scan, args->threads != 1);
+    input_measure_begin(args->inputs.items, args->inputs.count);
+    stream.ignore_ids = args->format.lines.ignore_ids;
     stream.style = (output_style){.has_ids = !stream.ignore_ids, .words = shape.words};
-    output_head(&stream.style, all->header, MATCH_COLUMNS);
-    for (int i = 0; i < all->inputs.count && code == EXIT_DONE; i++) {
-        code = input_read(all->inputs.items[i], &all->format, &shape, add_records, &stream);
+    output_head(&stream.style, args->header, MATCH_COLUMNS);
+    for (int i = 0; i < args->inputs.count && code == EXIT_DONE; i++) {
+        code = input_read(args->inputs.items[i], &args->format, &shape, add_records, &stream);
         if (stream.ignore_ids)
             shape.ids = INPUT_IDS_UNKNOWN; /* a format with ids may follow one without */
     }
@@ -245,31 +245,31 @@ static int scan_inputs(const arguments *all, input_shape shape, sstore_stream_ma
 
 int cmd_scan(int argc, char **argv)
 {
-    arguments all = {.distance = 3, .format = INPUT_OPTIONS_INIT};
+    arguments args = {.distance = 3, .format = INPUT_OPTIONS_INIT};
     stated_recipe recipe = {.input = NULL};
     input_shape shape = INPUT_SHAPE_INIT;
     sstore_stream_matcher *scan = NULL;
-    const operands given = command_line_parse(&syntax, argc, argv, &all);
-    if (all.queries == NULL)
+    const operands given = command_line_parse(&syntax, argc, argv, &args);
+    if (args.queries == NULL)
         message_usage_error("expected --queries BATCH");
-    shape.words = take_bits_option(all.bits, &all.format) / 64;
-    all.inputs = operands_as_inputs(given);
-    for (int i = 0; i < all.inputs.count; i++)
-        if (strcmp(all.queries, "-") == 0 && strcmp(all.inputs.items[i], "-") == 0)
+    shape.words = take_bits_option(args.bits, &args.format) / 64;
+    args.inputs = operands_as_inputs(given);
+    for (int i = 0; i < args.inputs.count; i++)
+        if (strcmp(args.queries, "-") == 0 && strcmp(args.inputs.items[i], "-") == 0)
             message_usage_error("--queries and the input cannot both be standard input");
-    all.format.ahead = all.threads != 1;
-    all.format.on_recipe = compare_recipe;
-    all.format.recipe_context = &recipe;
-    int code = input_check_all(all.inputs.items, all.inputs.count, &all.format);
+    args.format.ahead = args.threads != 1;
+    args.format.on_recipe = compare_recipe;
+    args.format.recipe_context = &recipe;
+    int code = input_check_all(args.inputs.items, args.inputs.count, &args.format);
     if (code == EXIT_DONE)
-        code = bad_rows_open(&all.format.bad, all.inputs.items, all.inputs.count);
-    progress_begin(all.progress);
+        code = bad_rows_open(&args.format.bad, args.inputs.items, args.inputs.count);
+    progress_begin(args.progress);
     if (code == EXIT_DONE)
-        code = open_scan(&all, &shape, &scan);
+        code = open_scan(&args, &shape, &scan);
     if (code == EXIT_DONE)
-        code = scan_inputs(&all, shape, scan);
+        code = scan_inputs(&args, shape, scan);
     progress_end();
-    code = end_inputs(&all.format, false, code);
+    code = end_inputs(&args.format, false, code);
     sstore_stream_matcher_free(scan);
     return code;
 }

@@ -106,12 +106,12 @@ static int read_token(const char *path, char to[TOKEN_ROOM])
 
 /* ----- the service ----- */
 
-static int open_listener(const arguments *all, listener *out)
+static int open_listener(const arguments *args, listener *out)
 {
-    const bool is_passed = all->listen == NULL && listener_is_passed();
+    const bool is_passed = args->listen == NULL && listener_is_passed();
     int code = is_passed ? listener_take_passed(out)
-                         : listener_open(all->listen != NULL ? all->listen : DEFAULT_ADDRESS, out);
-    if (code != EXIT_DONE || out->is_local || all->http.token != NULL || all->no_token)
+                         : listener_open(args->listen != NULL ? args->listen : DEFAULT_ADDRESS, out);
+    if (code != EXIT_DONE || out->is_local || args->http.token != NULL || args->no_token)
         return code;
     listener_close(out);
     (void)close(out->fd);
@@ -120,7 +120,7 @@ static int open_listener(const arguments *all, listener *out)
 }
 
 /* Wait for a signal that ends the service. Meanwhile look for newer states, and end late connections. */
-static void run(service *of, http_server *server, const arguments *all, const sigset_t *signals)
+static void run(service *of, http_server *server, const arguments *args, const sigset_t *signals)
 {
     static const struct timespec second = {.tv_sec = 1};
     uint32_t waited_seconds = 0;
@@ -128,7 +128,7 @@ static void run(service *of, http_server *server, const arguments *all, const si
         const int signal = sigtimedwait(signals, NULL, &second);
         if (signal == SIGINT || signal == SIGTERM)
             return;
-        if (signal == SIGHUP || ++waited_seconds >= all->refresh_seconds) {
+        if (signal == SIGHUP || ++waited_seconds >= args->refresh_seconds) {
             service_refresh(of);
             waited_seconds = 0;
         }
@@ -137,7 +137,7 @@ static void run(service *of, http_server *server, const arguments *all, const si
 }
 
 /* Clients must leave descriptors to the stores: as many as they may take. */
-static void limit_connections(arguments *all)
+static void limit_connections(arguments *args)
 {
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
@@ -146,8 +146,8 @@ static void limit_connections(arguments *all)
     limit.rlim_cur = limit.rlim_max;
     if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
         limit.rlim_cur = before;
-    if (all->http.max_connections > limit.rlim_cur / 2)
-        all->http.max_connections = (uint32_t)(limit.rlim_cur / 2);
+    if (args->http.max_connections > limit.rlim_cur / 2)
+        args->http.max_connections = (uint32_t)(limit.rlim_cur / 2);
 }
 
 /* ----- signals ----- */
@@ -177,20 +177,20 @@ static void keep_signals(sigset_t *signals_out)
     pthread_sigmask(SIG_BLOCK, signals_out, NULL);
 }
 
-static int serve(service *of, arguments *all)
+static int serve(service *of, arguments *args)
 {
     listener at;
     sigset_t signals;
     keep_signals(&signals);
-    const int code = open_listener(all, &at);
+    const int code = open_listener(args, &at);
     if (code != EXIT_DONE)
         return code;
-    all->http.checks_host = all->http.token == NULL && !all->no_token && !at.is_unix;
-    http_server *server = http_start(of, at.fd, &all->http);
+    args->http.checks_host = args->http.token == NULL && !args->no_token && !at.is_unix;
+    http_server *server = http_start(of, at.fd, &args->http);
     if (server != NULL) {
-        if (!all->quiet)
+        if (!args->quiet)
             message_print("listening on %s", at.name);
-        run(of, server, all, &signals);
+        run(of, server, args, &signals);
         http_stop(server);
     }
     listener_close(&at);
@@ -198,30 +198,30 @@ static int serve(service *of, arguments *all)
 }
 
 /* What fits fingerprints of any width may not fit those of the stores. */
-static void check_width(const arguments *all, uint32_t words)
+static void check_width(const arguments *args, uint32_t words)
 {
     const uint32_t max = SSTORE_MAX_DISTANCE * words;
-    if (all->service.max_distance > max)
+    if (args->service.max_distance > max)
         message_usage_error("--max-distance: expected a number from 0 to %" PRIu32 ", found %" PRIu32, max,
-                            all->service.max_distance);
+                            args->service.max_distance);
 }
 
-static int open_and_serve(const operands *stores, arguments *all)
+static int open_and_serve(const operands *stores, arguments *args)
 {
     service of;
     take_early_signals();
-    if (all->http.threads == 0)
-        all->http.threads = processor_count();
-    all->service.threads = all->http.threads;
-    limit_connections(all);
-    int code = all->token_file != NULL ? read_token(all->token_file, all->token) : EXIT_DONE;
+    if (args->http.threads == 0)
+        args->http.threads = processor_count();
+    args->service.threads = args->http.threads;
+    limit_connections(args);
+    int code = args->token_file != NULL ? read_token(args->token_file, args->token) : EXIT_DONE;
     if (code != EXIT_DONE)
         return code;
-    all->http.token = all->token_file != NULL ? all->token : NULL;
-    code = service_open(&of, stores->items, (uint32_t)stores->count, &all->service);
+    args->http.token = args->token_file != NULL ? args->token : NULL;
+    code = service_open(&of, stores->items, (uint32_t)stores->count, &args->service);
     if (code == EXIT_DONE) {
-        check_width(all, (of.bits + 63) / 64);
-        code = serve(&of, all);
+        check_width(args, (of.bits + 63) / 64);
+        code = serve(&of, args);
     }
     service_close(&of);
     return code;
@@ -229,9 +229,9 @@ static int open_and_serve(const operands *stores, arguments *all)
 
 #else
 
-static int open_and_serve(const operands *stores, arguments *all)
+static int open_and_serve(const operands *stores, arguments *args)
 {
-    (void)stores, (void)all;
+    (void)stores, (void)args;
     return message_print("this sstore was built without the libmicrohttpd library; that of the packages has it");
 }
 
@@ -239,16 +239,16 @@ static int open_and_serve(const operands *stores, arguments *all)
 
 int cmd_serve(int argc, char **argv)
 {
-    arguments all = {.refresh_seconds = 1,
+    arguments args = {.refresh_seconds = 1,
                      .http = {.max_connections = 1000, .max_body_bytes = (uint64_t)8 << 20, .timeout_seconds = 30},
                      .service = {.open = SSTORE_OPEN_OPTIONS_INIT,
                                  .max_matches = 100000,
                                  .memory_bytes = DEFAULT_MEMORY}};
-    const operands given = command_line_parse(&syntax, argc, argv, &all);
+    const operands given = command_line_parse(&syntax, argc, argv, &args);
     if (given.count == 0)
         message_usage_error("expected a STORE");
     if (!json_is_available())
         return message_print("this sstore was built without the jansson library");
-    all.service.has_max_distance = all.max_distance_given != NULL;
-    return open_and_serve(&given, &all);
+    args.service.has_max_distance = args.max_distance_given != NULL;
+    return open_and_serve(&given, &args);
 }

@@ -219,15 +219,15 @@ static void print_report(const store_report *report)
 
 int cmd_stat(int argc, char **argv)
 {
-    arguments all = {.json = false};
+    arguments args = {.json = false};
     store_report report = STORE_REPORT_INIT;
     sstore_error error;
     sstore *store;
-    const char *path = operands_only_store(command_line_parse(&syntax, argc, argv, &all));
+    const char *path = operands_only_store(command_line_parse(&syntax, argc, argv, &args));
     int code = store_open(path, NULL, &store, &report.metadata);
     if (code == EXIT_DONE)
         code = message_status(store_report_read(store, &report, &error), &error);
-    if (code == EXIT_DONE && all.json)
+    if (code == EXIT_DONE && args.json)
         code = output_json(store_report_value(&report)) ? EXIT_DONE : EXIT_FAILED;
     else if (code == EXIT_DONE)
         print_report(&report);
