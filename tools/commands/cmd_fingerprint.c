@@ -222,7 +222,7 @@ static bool print_comments(const text_job *job)
     const arguments *args = job->args;
     return output_text("%s%s\n", RECORDS_RECIPE_COMMENT, job->recipe) &&
            (!(has_names(args) || args->margins) || output_text("%sfingerprint,id%s%s\n", RECORDS_COLUMNS_COMMENT,
-                                                             has_names(args) ? ",-" : "", args->margins ? ",-" : ""));
+                                                               has_names(args) ? ",-" : "", args->margins ? ",-" : ""));
 }
 
 static bool print_head(const text_job *job)
@@ -402,7 +402,7 @@ static void report_documents(const text_job *job)
         message_print("%" PRIu64 " of %" PRIu64 " documents have bytes that are not UTF-8; they count as U+FFFD%s",
                       job->replaced_count, job->document_count - job->no_text_count,
                       job->args->text.form.encoding == NULL ? "; --encoding names another encoding, such as ISO-8859-1"
-                                                           : "");
+                                                            : "");
 }
 
 /* ----- all of it ----- */
@@ -506,7 +506,7 @@ static int fingerprint_texts(arguments *args, const operands *inputs)
 static int fingerprint_inputs(arguments *args, const operands *inputs)
 {
     int code = args->weighted ? input_check_all(inputs->items, inputs->count, NULL)
-                             : text_input_check(&args->text, inputs);
+                              : text_input_check(&args->text, inputs);
     if (code == EXIT_DONE && args->skipped != NULL)
         code = text_input_check_output(inputs, args->skipped);
     if (code == EXIT_DONE && !args->weighted)
@@ -518,7 +518,7 @@ static int fingerprint_inputs(arguments *args, const operands *inputs)
     progress_begin(args->progress);
     input_measure_begin(inputs->items, inputs->count);
     return args->weighted ? fingerprint_weighted_features(inputs, args->first_id, &args->text.options, args->header)
-                         : fingerprint_texts(args, inputs);
+                          : fingerprint_texts(args, inputs);
 }
 
 int cmd_fingerprint(int argc, char **argv)

@@ -92,7 +92,8 @@ int cmd_shard(int argc, char **argv)
     if (args.count == 0)
         message_usage_error("expected --count, the number of shards");
     if (args.only != UINT32_MAX && args.only >= args.count)
-        message_usage_error("--only: expected a number from 0 to %" PRIu32 ", found %" PRIu32, args.count - 1, args.only);
+        message_usage_error("--only: expected a number from 0 to %" PRIu32 ", found %" PRIu32, args.count - 1,
+                            args.only);
     args.input = (operands){given.items, 1};
     args.prefix = given.items[1];
     if (args.only != UINT32_MAX)

@@ -89,7 +89,8 @@ static int time_queries(arguments *args, store_view *view, const sstore *store)
 static bool finds_all(const arguments *args, const store_view *view)
 {
     const double words = view->words, records = (double)view->stat.metadata.record_count;
-    return args->clusters == CLUSTERS_BY_SIZE ? records * words * words <= MAX_COMPARED : args->clusters == CLUSTERS_ALL;
+    return args->clusters == CLUSTERS_BY_SIZE ? records * words * words <= MAX_COMPARED
+                                              : args->clusters == CLUSTERS_ALL;
 }
 
 static int find_clusters(const arguments *args, store_view *view, const sstore *store)

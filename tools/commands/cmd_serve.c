@@ -240,10 +240,10 @@ static int open_and_serve(const operands *stores, arguments *args)
 int cmd_serve(int argc, char **argv)
 {
     arguments args = {.refresh_seconds = 1,
-                     .http = {.max_connections = 1000, .max_body_bytes = (uint64_t)8 << 20, .timeout_seconds = 30},
-                     .service = {.open = SSTORE_OPEN_OPTIONS_INIT,
-                                 .max_matches = 100000,
-                                 .memory_bytes = DEFAULT_MEMORY}};
+                      .http = {.max_connections = 1000, .max_body_bytes = (uint64_t)8 << 20, .timeout_seconds = 30},
+                      .service = {.open = SSTORE_OPEN_OPTIONS_INIT,
+                                  .max_matches = 100000,
+                                  .memory_bytes = DEFAULT_MEMORY}};
     const operands given = command_line_parse(&syntax, argc, argv, &args);
     if (given.count == 0)
         message_usage_error("expected a STORE");

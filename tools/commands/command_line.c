@@ -20,19 +20,6 @@
 
 enum { KEY_USAGE = 0x100, FIRST_KEY, MAX_OPTIONS = 48 };
 
-static const option_choice help_choices[] = {{"all", true}, {0}};
-const command_option every_command_options[] = {
-    {.name = "help",
-     .letter = 'h',
-     .value_name = "all",
-     .help = "print this help; with =all, that of every option",
-     .kind = OPTION_CHOICE,
-     .choices = help_choices,
-     .value_is_optional = true},
-    {.name = "usage", .help = "print a short usage message", .kind = OPTION_FLAG},
-    {.name = "version", .letter = 'V', .help = "print the version", .kind = OPTION_FLAG},
-    {0},
-};
 /* The options as argp takes them, and where their values go. */
 typedef struct parser {
     const command_syntax *syntax;
@@ -41,7 +28,7 @@ typedef struct parser {
     bool has_sizes; /* some option is an OPTION_SIZE */
     size_t count;   /* of rows[], without those of every command, which follow */
     /* The key of an option without a letter is FIRST_KEY plus its index. */
-    struct argp_option rows[MAX_OPTIONS + sizeof every_command_options / sizeof *every_command_options + 1];
+    struct argp_option rows[MAX_OPTIONS + EVERY_COMMAND_OPTION_COUNT + 1];
     struct target {
         const command_option *option;
         char *part;       /* of the arguments */
@@ -319,7 +306,7 @@ static __attribute__((noreturn)) void print_help_and_exit(const parser *self, st
     if (what != NULL && strcmp(what, "table") == 0)
         describe_tables(self->syntax);
     else
-        print_help(self, state, what != NULL && parse_choice("--help", what, help_choices) != 0);
+        print_help(self, state, what != NULL && parse_choice("--help", what, every_command_options[0].choices) != 0);
     exit(EXIT_DONE);
 }
 

@@ -5,12 +5,7 @@
 #ifndef DESCRIBE_H
 #define DESCRIBE_H
 
-#include "commands/command_line.h"
-
-#define SIZE_NOTE "A SIZE is a number of bytes; the suffixes K, M, G and T are powers of 1024."
-
-/* The options that every command has. */
-extern const command_option every_command_options[];
+#include "commands/option_table.h"
 
 /*
  * Print what may stand in the place of the last of `count` words, of which the others are complete, as lines of word,

@@ -4,7 +4,8 @@
 #ifndef INPUT_VALUE_H
 #define INPUT_VALUE_H
 
-#include "input/input_line.h"
+#include "input/line_fault.h"
+#include "input/line_format.h"
 
 /* Read all of the text as a fingerprint. Sets what the record says about it. False: it is something else. */
 bool value_read(const line_format *format, const char *text, size_t length, line_record *record);
