@@ -575,7 +575,7 @@ def check_skipped(answer, rows, bad, name):
     assert answer["bad_count"] == len(bad) and [b["index"] for b in answer["bad"]] == bad[:100]
     for listed in answer["bad"]:
         row = rows[listed["index"]]
-        text = row if isinstance(row, str) else json.dumps(row, separators=(",", ":"))
+        text = row if isinstance(row, str) else json.dumps(row)  # as it was sent
         assert listed.keys() == {"index", "error", "text"} and listed["error"].startswith(f"{name}[{listed['index']}]"), listed
         assert listed["text"][:20] == text[:20] and len(listed["text"]) <= 400, listed
 
@@ -640,12 +640,12 @@ def test_skipped_rows():
 
 
 def test_memory_of_json():
-    """Objects that are no records are refused before they take memory: 200 bytes for each of 3."""
+    """Objects that are no records take no memory."""
     build("plain.store", [(1, 1)], "--force")
     with Service("plain.store") as service:
         body = '{"fingerprints":[' + ",".join(["{}"] * 2_500_000) + "]}"
         answer = service.post("/v1/query", body, status=400)
-        assert "more objects and lists" in answer["error"], answer
+        assert answer["error"].startswith("fingerprints[0]: expected a string"), answer
         peak = next(line for line in open(f"/proc/{service.process.pid}/status") if line.startswith("VmHWM"))
         assert int(peak.split()[1]) < 100_000, peak
 
@@ -769,7 +769,7 @@ def test_ambiguous_requests():
             assert answer.startswith(b"HTTP/1.1 400") and b"ambiguous" in answer and not answer.endswith(b"(open)"), answer
         for headers, sent in [(b"Content-Length: 22\r\n", body), (b"Transfer-Encoding: Chunked\r\n", chunked)]:
             assert raw(service, start + headers + b"\r\n" + sent).startswith(b"HTTP/1.1 200")
-        assert b"expected near end of file" in raw(service, start + b"Content-Length: 0\r\n\r\n")
+        assert b"no value at the end" in raw(service, start + b"Content-Length: 0\r\n\r\n")
         for host in [b"", b"Host: localhost\r\n x\r\n"]:
             answer = raw(service, b"GET /v1/query?fp=1 HTTP/1.1\r\n" + host + b"\r\n")
             assert answer.startswith(b"HTTP/1.1 400") and b"ambiguous" in answer, answer

@@ -6,7 +6,7 @@
 #include <endian.h>
 #include <stdlib.h>
 
-#include "output/json.h"
+#include "output/json_read.h"
 #include "output/radix_form.h"
 #include "serve/service.h"
 #include "support/fuzzing.h"
@@ -122,26 +122,34 @@ static uint64_t listed(const request *of, uint64_t count)
     return count < of->limit ? count : of->limit;
 }
 
-static void check_json(const job *of, const json_value *answer)
+static void check_matches(const job *of, size_t query, json_view result)
 {
-    const json_value *results = json_value_member(answer, "results");
-    FUZZ_CHECK(json_value_count(results) == of->request.count);
-    for (size_t i = 0; i < of->request.count; i++) {
-        const json_value *result = json_value_item(results, i), *matches = json_value_member(result, "matches");
-        const uint64_t expected = count_matches(&of->request, i);
-        uint64_t count;
-        if (json_value_member(result, "error") != NULL)
-            continue; /* checked by the number of all matches */
-        if (of->request.skipped.is_on)
-            FUZZ_CHECK(json_value_whole(json_value_member(result, "index"), &count) &&
-                       count == skipped_rows_place(&of->request.skipped, i));
-        FUZZ_CHECK(json_value_whole(json_value_member(result, "match_count"), &count) && count == expected);
-        FUZZ_CHECK(json_value_count(matches) == listed(&of->request, expected));
-        for (size_t j = 0; j < json_value_count(matches); j++) {
-            const char *text = json_value_string(json_value_member(json_value_item(matches, j), "fingerprint"));
-            FUZZ_CHECK(text != NULL && is_match_text(&of->request, i, text));
-        }
+    const json_view matches = json_view_member(result, "matches");
+    const uint64_t expected = count_matches(&of->request, query);
+    json_iterator items = json_iterate(matches);
+    json_view match;
+    char text[RADIX_MAX_CHARACTERS + 1];
+    uint64_t count;
+    if (of->request.skipped.is_on)
+        FUZZ_CHECK(json_view_whole(json_view_member(result, "index"), &count) &&
+                   count == skipped_rows_place(&of->request.skipped, query));
+    FUZZ_CHECK(json_view_whole(json_view_member(result, "match_count"), &count) && count == expected);
+    FUZZ_CHECK(json_view_count(matches) == listed(&of->request, expected));
+    while (json_next_item(&items, &match)) {
+        FUZZ_CHECK(json_view_text(json_view_member(match, "fingerprint"), text, sizeof text) > 0);
+        FUZZ_CHECK(is_match_text(&of->request, query, text));
     }
+}
+
+static void check_json(const job *of, json_view answer)
+{
+    const json_view results = json_view_member(answer, "results");
+    json_iterator items = json_iterate(results);
+    json_view result;
+    FUZZ_CHECK(json_view_count(results) == of->request.count);
+    for (size_t i = 0; json_next_item(&items, &result); i++)
+        if (json_view_member(result, "error").text == NULL) /* otherwise checked by the number of all matches */
+            check_matches(of, i, result);
 }
 
 /* A row for each match, for each query whose matches have no room, and for each that was malformed. */
@@ -178,12 +186,11 @@ static void check_reply(const job *of)
     if (strcmp(got->content_type, "application/octet-stream") == 0) {
         check_binary(of);
     } else if (strcmp(got->content_type, "application/json") == 0) {
-        json_value *value = json_value_read(got->body, got->size, reason);
-        FUZZ_CHECK(value != NULL);
-        FUZZ_CHECK((got->status == REPLY_OK) == (json_value_member(value, "error") == NULL));
+        json_view value;
+        FUZZ_CHECK(json_read(got->body, got->size, &value, reason, NULL, NULL));
+        FUZZ_CHECK((got->status == REPLY_OK) == (json_view_member(value, "error").text == NULL));
         if (got->status == REPLY_OK && is_query)
             check_json(of, value);
-        json_value_free(value);
     }
     FUZZ_CHECK(got->status != REPLY_TOO_MANY || is_query);
 }
@@ -209,7 +216,7 @@ static void send_request(uint32_t words, char *line, const char *body, size_t bo
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const uint8_t *newline = size > 0 ? memchr(data, '\n', size) : NULL;
-    if (!json_is_available() || newline == NULL || size > 4096)
+    if (newline == NULL || size > 4096)
         return 0;
     const size_t line_size = (size_t)(newline - data);
     char *line = fuzz_memory(calloc(line_size + 1, 1));

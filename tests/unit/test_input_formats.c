@@ -11,7 +11,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "output/json.h"
 #include "support/random.h"
 #include "support/scratch.h"
 #include "support/testing.h"
@@ -264,8 +263,6 @@ static void test_every_width_in_every_format(void **state)
         const uint32_t words = (uint32_t)(round / FORM_COUNT % SSTORE_MAX_WORDS) + 1;
         const radix_form radix = choose_radix(&random, of);
         const bool has_ids = !forms[of].can_lack_ids || (forms[of].can_have_ids && rng_one_in(&random, 2));
-        if (forms[of].format == INPUT_JSONL && !json_is_available())
-            continue;
         testing_doing("round %" PRIu64 ": %s, %" PRIu32 " words, radix %d, ids %d", round, forms[of].name, words,
                       (int)radix, (int)has_ids);
         fill(&random, words, has_ids, &what);
@@ -338,8 +335,6 @@ static void test_right_inputs_are_not_doubted(void **state)
         const bool has_ids = !forms[of].can_lack_ids || (forms[of].can_have_ids && rng_one_in(&random, 2));
         const radix_form radix = words == 1 && (of == FORM_TEXT || of == FORM_JSONL) ? narrow[rng_below(&random, 5)]
                                                                                      : choose_radix(&random, of);
-        if (forms[of].format == INPUT_JSONL && !json_is_available())
-            continue;
         testing_doing("case %" PRIu64, i);
         fill_right(&random, words, has_ids, &what);
         doubts += is_doubted(&random, write_file(of, radix, &what), of, radix, &what);

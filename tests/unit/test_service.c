@@ -6,10 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "output/json.h"
 #include "output/radix_form.h"
 #include "serve/matches.h"
-#include "serve/plain_query.h"
 #include "serve/service.h"
 #include "support/scratch.h"
 #include "support/testing.h"
@@ -291,135 +289,60 @@ static void test_lanes(void **state)
     assert_int_equal(lane, SERVICE_NOW);
 }
 
-/* ----- plain queries ----- */
+/* ----- bodies of JSON ----- */
 
-static void test_which_bodies_are_plain(void **state)
+static const char odd_bodies[][96] = {
+    "",
+    " ",
+    "{",
+    "{}",
+    "[\"ff\"]",
+    "{\"k\":3}",
+    "{\"fingerprints\":\"ff\"}",
+    "{\"fingerprints\":[\"ff\"]} x",
+    "{\"fingerprints\":[\"ff\",]}",
+    "{\"fingerprints\":[\"f,f\"]}",
+    "{\"fingerprints\":[\"00112233445566778\"]}",
+    "{\"fingerprints\":[[\"ff\"]]}",
+    "{\"fingerprints\":[\"ff\\u0000\"]}",
+    "{\"fingerprints\":[\"ff\"],\"k\":03}",
+    "{\"fingerprints\":[\"ff\"],\"k\":-1}",
+    "{\"fingerprints\":[\"ff\"],\"k\":3.0}",
+    "{\"fingerprints\":[\"ff\"],\"limit\":18446744073709551616}",
+    "{\"fingerprints\":[\"ff\"],\"k\":1,\"k\":1}",
+    "{\"fingerprints\":[\"ff\"],\"\\u006b\":1,\"k\":1}",
+    "{\"fingerprints\":[\"ff\"],\"fingerprints\":[\"ff\"]}",
+    "{\"fingerprints\":[\"ff\"],\"other\":1}",
+};
+
+static bool reads(const char *body, request *read)
 {
-    static const struct {
-        bool plain;
-        uint32_t words;
-        const char *body;
-    } cases[] = {
-        {true, 1, "{\"fingerprints\":[\"ff\"]}"},
-        {true, 1, "{\"fingerprints\":[\"ff\",\"0123456789ABCDEF\"],\"k\":3,\"limit\":10}"},
-        {true, 1, " { \"limit\" : 0 ,\n\"fingerprints\" : [ \"1\" , \"2\" ] , \"k\" : 64 }\r\n"},
-        {true, 2, "{\"fingerprints\":[\"00112233445566778899AABBCCDDEEFF\"]}"},
-        {true, 2, "{\"k\":128,\"fingerprints\":[\"0x00112233445566778899aabbccddeeff\"]}"},
-        {false, 2, "{\"fingerprints\":[\"0011223344556677\"]}"},
-        {false, 2, "{\"fingerprints\":[\"00112233445566778899aabbccddeef\"]}"},
-        {false, 2, "{\"fingerprints\":[\"00112233445566778899aabbccddeeff0\"]}"},
-        {false, 2, "{\"fingerprints\":[\"0011223344556677 8899aabbccddeef\"]}"},
-        {false, 2, "{\"fingerprints\":[\"00112233445566778899aabbccddeeff0011223344556677\"]}"},
-        {false, 1, "{\"fingerprints\":[]}"}, /* nothing wrong, but rare */
-        {false, 1, "{\"fingerprints\":[\"ff\"],\"store\":\"a\"}"},
-        {false, 1, "{\"fingerprints\":[\"\\u0066\"]}"},
-        {false, 1, "{\"fingerprints\":[\"ff\",]}"},
-        {false, 1, "{\"fingerprints\":[\"f,f\"]}"},
-        {false, 1, "{\"fingerprints\":[\"f]\"]}"},
-        {false, 1, "{\"fingerprints\":[\"00112233445566778\"]}"},
-        {false, 1, "{\"fingerprints\":[\"\"]}"},
-        {false, 1, "{\"fingerprints\":[\"ff\"],\"k\":03}"},
-        {false, 1, "{\"fingerprints\":[\"ff\"],\"k\":-1}"},
-        {false, 1, "{\"fingerprints\":[\"ff\"],\"k\":3.0}"},
-        {false, 1, "{\"fingerprints\":[\"ff\"],\"limit\":1000000000000000000}"},
-        {false, 1, "{\"fingerprints\":[\"ff\"],\"k\":1,\"k\":1}"},
-        {false, 1, "{\"fingerprints\":[\"ff\"],\"fingerprints\":[\"ff\"]}"},
-        {false, 1, "{\"fingerprints\" \"k\":3,\"fingerprints\":[\"ff\"]}"},
-        {false, 1, "{\"k\" \"limit\":0,\"fingerprints\":[\"ff\"]}"},
-        {false, 1, "{\"fingerprints\":[\"ff\"],\"fingerprints\"\"k\":3}"},
-        {false, 1, "{\"fingerprints\":[\"ff\"]} x"},
-        {false, 1, "{\"fingerprints\":[\"ff\"]"},
-        {false, 1, "{\"fingerprints\":\"ff\"}"},
-        {false, 1, "{\"k\":3}"},
-        {false, 1, "[\"ff\"]"},
-        {false, 1, "{}"},
-        {false, 1, "{"},
-        {false, 1, " "},
-    };
+    const store_names names = {.count = 0};
+    reply answer = {.status = 0};
+    *read = (request){.route = ROUTE_QUERY, .has_body = true};
+    const bool is_read = request_read(read, body, strlen(body), &names, 64, &answer);
+    assert_true(is_read || answer.status == REPLY_BAD_REQUEST);
+    reply_free(&answer);
+    return is_read;
+}
+
+static void test_bodies_of_json(void **state)
+{
+    request read;
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        plain_query read;
-        const char *body = cases[i].body;
-        testing_doing("%" PRIu32 " words: %s", cases[i].words, body);
-        assert_int_equal(plain_query_read(&read, cases[i].words, body, strlen(body)), cases[i].plain);
-        free(read.fingerprints);
+    for (size_t i = 0; i < sizeof odd_bodies / sizeof *odd_bodies; i++) {
+        testing_doing("%s", odd_bodies[i]);
+        assert_false(reads(odd_bodies[i], &read));
+        request_free(&read);
     }
+    assert_true(
+        reads(" { \"limit\" : 7 ,\n\"\\u0066ingerprints\" : [ \"1\" , \"\\u0066f\" ] , \"k\" : 3 }\r\n", &read));
+    assert_int_equal(read.count, 2);
+    assert_int_equal(read.limit, 7);
+    assert_int_equal(read.fingerprints[0], 1);
+    assert_int_equal(read.fingerprints[1], 0xff);
+    request_free(&read);
     testing_done();
-}
-
-/* A word of a fingerprint: all digits of the only one, or 16. */
-static uint64_t parse_word(const char *digits, uint32_t words, uint32_t word)
-{
-    char copy[17] = "";
-    strncpy(copy, digits + 16 * (size_t)word, 16);
-    return strtoull(words == 1 ? digits : copy, NULL, 16);
-}
-
-/* What is read without the parser is what the parser reads. Returns whether it is read. */
-static bool check_plain(uint32_t words, const char *body, size_t size)
-{
-    plain_query read;
-    char reason[JSON_REASON_BYTES];
-    uint64_t number;
-    if (!plain_query_read(&read, words, body, size))
-        return false;
-    json_value *object = json_value_read(body, size, reason);
-    assert_non_null(object);
-    const json_value *list = json_value_member(object, "fingerprints"), *k = json_value_member(object, "k"),
-                     *limit = json_value_member(object, "limit");
-    assert_int_equal(json_value_count(list), read.count);
-    for (size_t i = 0; i < read.count * words; i++) {
-        const char *digits = json_value_string(json_value_item(list, i / words));
-        assert_int_equal(parse_word(digits, words, (uint32_t)(i % words)), read.fingerprints[i]);
-    }
-    assert_int_equal(k != NULL, read.has_distance);
-    assert_int_equal(limit != NULL, read.has_limit);
-    assert_true(k == NULL || (json_value_whole(k, &number) && number == read.distance));
-    assert_true(limit == NULL || (json_value_whole(limit, &number) && number == read.limit));
-    json_value_free(object);
-    free(read.fingerprints);
-    return true;
-}
-
-/* Few digits of one word, or all of several. */
-static const char *random_digits(rng *random, uint32_t words, char to[RADIX_MAX_CHARACTERS + 1])
-{
-    uint64_t made[SSTORE_MAX_WORDS];
-    for (uint32_t i = 0; i < words; i++)
-        made[i] = rng_next(random);
-    if (words > 1)
-        return radix_string(RADIX_HEX, to, made, words);
-    sprintf(to, "%x", (unsigned)made[0] >> rng_below(random, 28));
-    return to;
-}
-
-static void test_plain_bodies_equal_parsed_ones(void **state)
-{
-    static const char *const parts[] = {"{",  "}",      "[",  "]", ",",     ":",      "\"k\":", "\"limit\":", "\"",
-                                        "fF", "\"0a\"", "12", "0", " \n\t", "\"1\",", "\"k\"",  "\\",         "-"};
-    rng random = rng_seeded(run_seed + 1);
-    uint64_t read_count[4] = {0};
-    char body[512], first[RADIX_MAX_CHARACTERS + 1], second[RADIX_MAX_CHARACTERS + 1];
-    (void)state;
-    if (!json_is_available())
-        skip();
-    for (uint32_t trial = 0; trial < 200000; trial++) {
-        const uint32_t words = 1 + (uint32_t)rng_below(&random, 4);
-        /* Cut, or with a part more, somewhere. */
-        const int size = snprintf(body, sizeof body, "%s{\"fingerprints\":[\"%s\",\"%s\"]%s}%s",
-                                  rng_one_in(&random, 9) ? " " : "", random_digits(&random, words, first),
-                                  random_digits(&random, words, second),
-                                  rng_one_in(&random, 2) ? "" : ",\"k\":3 ,\"limit\": 12",
-                                  rng_one_in(&random, 9) ? "\n" : "");
-        const char *part = parts[rng_below(&random, sizeof parts / sizeof *parts)];
-        const size_t at = (size_t)rng_below(&random, (uint64_t)size + 1), length = strlen(part);
-        const size_t dropped = rng_one_in(&random, 2) ? 0 : (size_t)rng_below(&random, (uint64_t)size - at + 1) % 4;
-        memmove(body + at + length, body + at + dropped, (size_t)size - at - dropped);
-        memcpy(body + at, part, length);
-        read_count[words - 1] += check_plain(words, body, (size_t)size + length - dropped);
-    }
-    for (size_t i = 0; i < sizeof read_count / sizeof *read_count; i++)
-        assert_true(read_count[i] > 0);
 }
 
 /* ----- queues ----- */
@@ -526,8 +449,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_ended_offers, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_hot_queries, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_index, set_up, tear_down),
-        cmocka_unit_test_teardown(test_which_bodies_are_plain, testing_teardown),
-        cmocka_unit_test(test_plain_bodies_equal_parsed_ones),
+        cmocka_unit_test_teardown(test_bodies_of_json, testing_teardown),
         cmocka_unit_test(test_queue),
         cmocka_unit_test_setup_teardown(test_states, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_other_width, set_up, tear_down),

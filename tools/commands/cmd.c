@@ -194,9 +194,9 @@ const command_option input_option_table[] = {
 
 void check_json_keys(const char *fingerprint_key, const char *id_key)
 {
-    if (json_is_available() && !json_is_text(fingerprint_key))
+    if (!json_is_text(fingerprint_key))
         message_usage_error("--fingerprint-field: expected UTF-8, found '%s'", fingerprint_key);
-    if (json_is_available() && !json_is_text(id_key))
+    if (!json_is_text(id_key))
         message_usage_error("--id-field: expected UTF-8, found '%s'", id_key);
     if (strcmp(fingerprint_key, id_key) == 0)
         message_usage_error("--fingerprint-field and --id-field: expected two keys, found '%s' twice", id_key);
@@ -226,8 +226,6 @@ void check_input_options(void *part)
     line_fault fault;
     if (!compression_check(input->compression, &fault))
         message_usage_error("--compression: %s", fault.reason);
-    if (input->format == INPUT_JSONL && !json_is_available())
-        message_usage_error("--format jsonl: this sstore was built without the jansson library");
     check_json_keys(input->lines.fingerprint_key, input->lines.id_key);
     input->bad_rows = &input->bad;
     input->doubt = &input->own_doubt;
@@ -301,13 +299,6 @@ const command_option progress_options[] = {
      .bytes = sizeof(progress_mode), .choices = progress_modes},
     {0},
 };
-
-void check_progress_options(void *part)
-{
-    const progress_mode *mode = part;
-    if (*mode == PROGRESS_JSON && !json_is_available())
-        message_usage_error("--progress: this sstore was built without the jansson library");
-}
 
 void progress_show_reading(uint64_t count, uint64_t expected_count, double part)
 {

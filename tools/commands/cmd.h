@@ -8,6 +8,7 @@
 
 #include "commands/command_line.h"
 #include "input/input.h"
+#include "output/json_read.h"
 #include "output/messages.h"
 #include "output/output.h"
 #include "output/progress.h"
@@ -140,10 +141,9 @@ int end_inputs(const input_options *input, bool quiet, int code);
 
 /* --progress: a group of options for the progress_mode at an offset in the arguments. */
 extern const command_option progress_options[];
-void check_progress_options(void *part);
 #define PROGRESS_OPTION_GROUP(offset)                                                                                  \
     {                                                                                                                  \
-        progress_options, offset, NULL, check_progress_options                                                         \
+        progress_options, offset, NULL, NULL                                                                           \
     }
 
 /* The part of a build that reads its inputs, about: the rest sorts and writes. */

@@ -36,7 +36,7 @@ static const command_option add_options[] = {
      OPTION_FIELD(add_arguments, store.task.options.publish_every), .min = 1, .max = UINT64_MAX, OF_IF_NEW},
     {"limit", 0, "N", "with --if-new: print only the N nearest matches of each record", OPTION_NUMBER,
      OPTION_FIELD(add_arguments, limit), .min = 1, .max = UINT64_MAX, OF_IF_NEW, .common = true},
-    {"json", 0, NULL, "with --if-new: print one JSON object per line", OPTION_JSON, OPTION_FIELD(add_arguments, json),
+    {"json", 0, NULL, "with --if-new: print one JSON object per line", OPTION_FLAG, OPTION_FIELD(add_arguments, json),
      OF_IF_NEW},
     {0},
 };

@@ -86,8 +86,6 @@ static void check_arguments(const arguments *args)
         message_usage_error("--columns id,fingerprint: an array of records begins with the fingerprints");
     if (args->radix_given != NULL && !formats[args->format].has_lines)
         message_usage_error("%s has no effect with --format %s: leave one of them out", args->radix_given, name);
-    if (args->format == DUMP_JSONL && !json_is_available())
-        message_usage_error("--format jsonl: this sstore was built without the jansson library");
     if (args->header == HEADER_ALWAYS && args->format != DUMP_TEXT)
         message_usage_error("--header always has no effect with --format %s: leave one of them out", name);
     check_json_keys(args->fingerprint_key, args->id_key);

@@ -20,7 +20,7 @@ typedef struct arguments {
 } arguments;
 
 static const command_option options[] = {
-    {"json", 0, NULL, "print one JSON object per line", OPTION_JSON, OPTION_FIELD(arguments, json), .common = true},
+    {"json", 0, NULL, "print one JSON object per line", OPTION_FLAG, OPTION_FIELD(arguments, json), .common = true},
     {"memory", 0, "SIZE", "memory limit, not counting open stores (default 1G; enforced from 64M up)", OPTION_SIZE,
      OPTION_FIELD(arguments, task.options.memory_bytes)},
     {0},

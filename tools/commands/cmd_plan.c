@@ -47,7 +47,7 @@ static const command_option options[] = {
      "instead, write a page of HTML with a chart to FILE, which is replaced if it exists; - is standard "
      "output",
      OPTION_TEXT, OPTION_FIELD(arguments, html)},
-    {"json", 0, NULL, "print one JSON object", OPTION_JSON, OPTION_FIELD(arguments, json), .common = true},
+    {"json", 0, NULL, "print one JSON object", OPTION_FLAG, OPTION_FIELD(arguments, json), .common = true},
     {0},
 };
 static const command_syntax syntax = {

@@ -42,7 +42,7 @@ static const command_option options[] = {
      .common = true},
     {"limit", 0, "N", "print or count the first N matches of each query", OPTION_NUMBER, OPTION_FIELD(arguments, limit),
      .min = 1, .max = UINT64_MAX, .common = true},
-    {"json", 0, NULL, "print one JSON object per line", OPTION_JSON, OPTION_FIELD(arguments, json), .common = true},
+    {"json", 0, NULL, "print one JSON object per line", OPTION_FLAG, OPTION_FIELD(arguments, json), .common = true},
     ID_TABLE_OPTION(arguments, id_table),
     {"output-radix", 0, "RADIX", "print fingerprints as hex (default), dec, signed, base64, base32 or bin",
      OPTION_CHOICE, OPTION_FIELD(arguments, output_radix), .choices = output_radix_choices},

@@ -247,8 +247,6 @@ int cmd_serve(int argc, char **argv)
     const operands given = command_line_parse(&syntax, argc, argv, &args);
     if (given.count == 0)
         message_usage_error("expected a STORE");
-    if (!json_is_available())
-        return message_print("this sstore was built without the jansson library");
     args.service.has_max_distance = args.max_distance_given != NULL;
     return open_and_serve(&given, &args);
 }

@@ -13,7 +13,7 @@ typedef struct arguments {
     bool json;
 } arguments;
 
-static const command_option options[] = {{"json", 0, NULL, "print one JSON object", OPTION_JSON,
+static const command_option options[] = {{"json", 0, NULL, "print one JSON object", OPTION_FLAG,
                                           OPTION_FIELD(arguments, json), .common = true},
                                          {0}};
 static const command_syntax syntax = {

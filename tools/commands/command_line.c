@@ -94,17 +94,13 @@ static uint64_t parse_choice(const char *written, const char *text, const option
 
 static uint64_t parse_value(const command_option *option, const char *written, const char *text)
 {
-    assert(text != NULL || option->kind == OPTION_FLAG || option->kind == OPTION_JSON);
+    assert(text != NULL || option->kind == OPTION_FLAG);
     switch (option->kind) {
     case OPTION_NUMBER: return parse_number(written, text, option->min, option->max);
     case OPTION_SIZE:
     case OPTION_COUNT: return parse_scaled(written, text, option->kind == OPTION_SIZE);
     case OPTION_CHOICE: return parse_choice(written, text, option->choices);
     case OPTION_SECONDS: return *text == '\0' ? UINT64_MAX : 1000 * parse_number(written, text, 0, UINT32_MAX);
-    case OPTION_JSON:
-        if (!json_is_available())
-            message_usage_error("%s: this sstore was built without the jansson library", written);
-        break;
     case OPTION_FLAG:
     case OPTION_TEXT: break;
     }

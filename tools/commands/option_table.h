@@ -11,7 +11,6 @@
 
 typedef enum option_kind {
     OPTION_FLAG,    /* takes no value; sets a bool */
-    OPTION_JSON,    /* the same; refused if sstore was built without JSON */
     OPTION_TEXT,    /* a const char * */
     OPTION_NUMBER,  /* decimal, from `min` to `max` */
     OPTION_SIZE,    /* at least 1: decimal, optionally followed by K, M, G, T, KiB, MiB, GiB or TiB (powers of 1024) */

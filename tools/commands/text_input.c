@@ -10,7 +10,6 @@
 #include "input/input_hint.h"
 #include "input/input_source.h"
 #include "input/weight.h"
-#include "output/json.h"
 
 static const option_choice kinds[] = {{"words", SSTORE_FEATURE_KIND_WORDS}, {"chars", SSTORE_FEATURE_KIND_CHARS}, {0}};
 static const option_choice markups[] = {{"none", SSTORE_MARKUP_NONE}, {"html", SSTORE_MARKUP_HTML}, {0}};
@@ -82,8 +81,6 @@ void check_text_options(void *part)
         message_usage_error("--lines cannot be combined with --jsonl");
     if (self->json_given != NULL && !self->jsonl)
         message_usage_error("%s needs --jsonl", self->json_given);
-    if (self->jsonl && !json_is_available())
-        message_usage_error("--jsonl: this sstore was built without the jansson library");
     if (self->form.encoding != NULL && self->form.binary)
         message_usage_error("--encoding cannot be combined with --binary");
     if (self->form.encoding != NULL && !recode_knows(self->form.encoding))

@@ -6,7 +6,7 @@
 
 #include "input/input_hint.h"
 #include "input/input_line.h"
-#include "output/json_plain.h"
+#include "output/json_members.h"
 #include "output/messages.h"
 #include "sstore.h"
 
@@ -71,17 +71,13 @@ bool document_json_read(document_batch *batch, document *of, const document_form
     const size_t bom_bytes = of->line == 1 ? input_hint_bom_bytes(batch->bytes + of->begin, of->length) : 0;
     const char *const line = batch->bytes + of->begin + bom_bytes;
     const size_t length = of->length - bom_bytes;
-    *text_out = (document_text){.object = NULL};
     if (!grow(&batch->decoded, &batch->decoded_capacity, length + 1, 1))
         return fail(batch, of, "", "out of memory");
-    if (!json_plain_read(line, length, members, count, batch->decoded)) {
-        text_out->object = json_object_read(line, length, members, count, reason);
-        if (text_out->object == NULL)
-            return fail_object(batch, of, line, length, reason);
-    }
+    if (!json_members_read(line, length, members, count, batch->decoded, reason))
+        return fail_object(batch, of, line, length, reason);
     for (size_t i = 0; i < count; i++)
         if (members[i].kind == MEMBER_ABSENT)
-            members[i].text = json_plain_keys(line, length, members[i].room);
+            members[i].text = json_first_keys(line, length, members[i].room);
     if (text->kind != MEMBER_STRING && text->kind != MEMBER_NULL)
         return fail_key(batch, of, text, "a string", "--text-field");
     text_out->text = text->text;

@@ -4,11 +4,9 @@
 
 #include "documents/document_batch.h"
 #include "documents/document_form.h"
-#include "output/json.h"
 
 typedef struct document_text {
-    json_value *object; /* owns the text; to be freed. NULL: the batch owns it */
-    const char *text;   /* may contain zeros; empty if the value is null */
+    const char *text; /* may contain zeros; empty if the value is null */
     size_t length;
 } document_text;
 

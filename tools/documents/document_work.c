@@ -74,11 +74,9 @@ static bool work_on_document(const document_work *work, document_worker *self, d
     const document_form *form = &work->reader.form;
     if (form->unit != DOCUMENT_JSONL)
         return find(work, self, of, self->batch.bytes + of->begin, of->length);
-    const bool done = document_json_read(&self->batch, of, form, &text)
-                          ? find(work, self, of, text.text, text.length)
-                          : bad_rows_skip(work->bad) || end_at(work, &self->batch, of);
-    json_value_free(text.object);
-    return done;
+    return document_json_read(&self->batch, of, form, &text)
+               ? find(work, self, of, text.text, text.length)
+               : bad_rows_skip(work->bad) || end_at(work, &self->batch, of);
 }
 
 /* A document that fails ends the batch before it, unless it is skipped. */

@@ -16,7 +16,6 @@
 #include "input/input_formats.h"
 #include "input/input_hint.h"
 #include "input/input_reader.h"
-#include "output/json.h"
 #include "output/records.h"
 
 /* Batches that are read ahead: one to fill, one to take, and some because either side may be slower for a moment. */
@@ -50,8 +49,6 @@ static int check(const char *path, const input_options *options)
     line_fault fault;
     if (options != NULL && !compression_check(choose_compression(path, options), &fault))
         return message_print("%s: %s", path, fault.reason);
-    if (options != NULL && choose_format(path, options) == INPUT_JSONL && !json_is_available())
-        return message_print("%s: cannot read JSON: this sstore was built without the jansson library", path);
     if (options != NULL && choose_format(path, options) == INPUT_JSONL && options->lines.are_edges)
         return message_print("%s: expected edges as text or pairs of words, not as JSON Lines", path);
     if (strcmp(path, "-") == 0)

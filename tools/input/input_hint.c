@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "output/json_plain.h"
+#include "output/json_read.h"
 #include "output/messages.h"
 #include "output/progress.h"
 
@@ -201,7 +201,7 @@ bool input_hint_is_name(const char *keys)
 static bool is_name_map(const line_view *line)
 {
     char keys[JSON_KEYS_BYTES];
-    return starts(line, "{") && input_hint_is_name(json_plain_keys(line->text, line->length, keys));
+    return starts(line, "{") && input_hint_is_name(json_first_keys(line->text, line->length, keys));
 }
 
 /* The first byte in the array with which the first line begins, or 0. */

@@ -23,7 +23,7 @@
 /* For an array of strings. */
 #define INPUT_STRINGS_TO_LINES "\"jq -r '.[]'\" prints the strings of an array as lines"
 
-/* Does the list of json_plain_keys() begin with a name of a file? */
+/* Does the list of json_first_keys() begin with a name of a file? */
 bool input_hint_is_name(const char *keys);
 
 /* Does a text begin with it? Then INPUT_BOM_BYTES, otherwise 0. */

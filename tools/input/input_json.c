@@ -5,14 +5,13 @@
 
 #include <endian.h>
 #include <inttypes.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "input/input_hint.h"
 #include "input/input_value.h"
 #include "input/padding.h"
-#include "output/json_plain.h"
-#include "output/json_scan.h"
+#include "output/json_members.h"
 #include "output/records.h"
 
 #define WORD_BYTES 8u
@@ -242,16 +241,33 @@ static json_member *add_key(const line_format *format, const char *key, json_mem
 
 static bool is_string(const char *line, size_t length)
 {
-    json_scan scan = {line, line + length};
-    json_scan_space(&scan);
-    return json_scan_take(&scan, '"');
+    size_t at = 0;
+    while (at < length && memchr(" \t\r\n", line[at], 4) != NULL)
+        at++;
+    return at < length && line[at] == '"';
+}
+
+/* Take a record from the members that were found. */
+static bool take_record(const line_format *format, const json_member members[2], const json_member *radix_member,
+                        const json_member *recipe, line_record *record_out, line_fault *fault)
+{
+    line_format stated;
+    radix_form radix;
+    if (!take_radix(format, radix_member, &radix, fault))
+        return false;
+    if (recipe != NULL)
+        take_recipe(recipe, record_out->recipe);
+    if (radix == format->radix)
+        return take_members(format, &members[0], &members[1], record_out, fault);
+    stated = *format;
+    stated.radix = radix;
+    return take_members(&stated, &members[0], &members[1], record_out, fault);
 }
 
 bool json_line_parse(const line_format *format, const char *line, size_t length, line_record *record_out,
                      line_fault *fault)
 {
     json_member members[4]; /* whose rooms are not zeroed */
-    radix_form radix;
     char reason[JSON_REASON_BYTES], shown[4 * JSON_REASON_BYTES];
     members[0].key = format->fingerprint_key;
     members[1].key = format->id_key;
@@ -261,25 +277,20 @@ bool json_line_parse(const line_format *format, const char *line, size_t length,
     line_record_clear(record_out);
     if (length == 0)
         return line_fault_set(fault, "expected a JSON object, found an empty line");
-    json_value *object = NULL;
-    if (!json_plain_read(line, length, members, count, NULL) &&
-        (object = json_object_read(line, length, members, count, reason)) == NULL) {
+    /* Few lines have escapes, which are decoded elsewhere. */
+    char *room = memchr(line, '\\', length) != NULL ? malloc(length) : NULL;
+    if (room == NULL && memchr(line, '\\', length) != NULL)
+        return line_fault_set(fault, "out of memory");
+    bool right = json_members_read(line, length, members, count, room, reason);
+    if (!right) {
         (void)sstore_escape(reason, strlen(reason), false, shown, sizeof shown);
-        return line_fault_set(fault, "expected a JSON object: %s%s", shown,
-                              is_string(line, length) ? "; " INPUT_STRINGS_TO_LINES : "");
+        (void)line_fault_set(fault, "expected a JSON object: %s%s", shown,
+                             is_string(line, length) ? "; " INPUT_STRINGS_TO_LINES : "");
+    } else {
+        if (members[0].kind == MEMBER_ABSENT && !format->are_ids)
+            members[0].text = json_first_keys(line, length, members[0].room);
+        right = take_record(format, members, radix_member, recipe, record_out, fault);
     }
-    if (members[0].kind == MEMBER_ABSENT && !format->are_ids)
-        members[0].text = json_plain_keys(line, length, members[0].room);
-    bool right = take_radix(format, radix_member, &radix, fault);
-    if (recipe != NULL)
-        take_recipe(recipe, record_out->recipe);
-    if (right && radix == format->radix) {
-        right = take_members(format, &members[0], &members[1], record_out, fault);
-    } else if (right) {
-        line_format stated = *format;
-        stated.radix = radix;
-        right = take_members(&stated, &members[0], &members[1], record_out, fault);
-    }
-    json_value_free(object);
+    free(room);
     return right;
 }

@@ -92,10 +92,11 @@ static void write_sizes(json_writer *writer, const sstore_statistics *store)
 /* The segment with the tables, and the newest segments. */
 static void write_segments(json_writer *writer, const store_view *view)
 {
+    const sstore_segment_statistics none = SSTORE_SEGMENT_STATISTICS_INIT;
     const uint32_t count = view->stat.metadata.segment_count;
-    const sstore_segment_statistics *main = count > 0 ? &view->stat.segments[view->main_segment].metadata : NULL;
-    json_number(writer, "blockBytes", main != NULL ? main->block_bytes : 0);
-    json_number(writer, "distinctInTables", main != NULL ? (double)main->distinct_count : 0);
+    const sstore_segment_statistics *largest = count > 0 ? &view->stat.segments[view->main_segment].metadata : &none;
+    json_number(writer, "blockBytes", largest->block_bytes);
+    json_number(writer, "distinctInTables", (double)largest->distinct_count);
     json_number(writer, "segmentCount", count);
     json_begin(writer, "segments", '[');
     for (uint32_t i = count > MAX_SEGMENTS ? count - MAX_SEGMENTS : 0; i < count; i++) {

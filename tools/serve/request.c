@@ -12,8 +12,7 @@
 
 #include "input/input_line.h"
 #include "input/padding.h"
-#include "output/json.h"
-#include "serve/plain_query.h"
+#include "output/json_read.h"
 
 #define BINARY_TYPE "application/octet-stream"
 #define JSON_TYPE "application/json"
@@ -276,6 +275,12 @@ static bool read_binary(request *self, bool with_ids, const char *body, size_t s
     return true;
 }
 
+/* How much of the text of a key errors show. */
+static int shown_length(json_view key)
+{
+    return (int)(key.length - 2 < 100 ? key.length - 2 : 100);
+}
+
 /* The element `index` of a list, as errors name it. */
 typedef struct item_name {
     char text[64];
@@ -287,69 +292,88 @@ static item_name name_item(const char *list, size_t index, const char *key)
     return name;
 }
 
-static bool read_json_fingerprint(const request *self, const json_value *value, const char *name, uint64_t *to,
+#define TEXT_BYTES 512u /* of a string; what is longer is no fingerprint, no id and no store */
+
+/* Decode a string without zeros. */
+static bool take_text(json_view value, char to[TEXT_BYTES])
+{
+    const size_t length = json_view_text(value, to, TEXT_BYTES);
+    return json_view_kind(value) == JSON_VIEW_STRING && strlen(to) == length;
+}
+
+static bool read_json_fingerprint(const request *self, json_view value, const char *name, uint64_t *to,
                                   line_fault *fault)
 {
-    const char *text = json_value_string(value);
-    if (text == NULL)
+    char text[TEXT_BYTES];
+    if (!take_text(value, text))
         return line_fault_set(fault, "%s: expected a string, a fingerprint of %" PRIu32 " bits in hexadecimal digits",
                               name, self->bits);
     return read_fingerprint(self, name, text, to, fault);
 }
 
-static bool read_json_id(const json_value *value, const char *name, uint64_t *to, line_fault *fault)
+static bool read_json_id(json_view value, const char *name, uint64_t *to, line_fault *fault)
 {
-    const char *text = json_value_string(value);
-    if (text != NULL)
+    char text[TEXT_BYTES];
+    if (take_text(value, text))
         return read_whole(name, text, to, fault);
-    return json_value_whole(value, to) ||
+    return json_view_whole(value, to) ||
            line_fault_set(fault, "%s: expected an id, a whole number or a string with one", name);
 }
 
 /* Reads the row at a place of a list as the next one of the request. */
-typedef bool (*row_fn)(request *self, const json_value *row, size_t place, line_fault *fault);
+typedef bool (*row_fn)(request *self, json_view row, size_t place, line_fault *fault);
 
-static bool read_fingerprint_row(request *self, const json_value *row, size_t place, line_fault *fault)
+static bool read_fingerprint_row(request *self, json_view row, size_t place, line_fault *fault)
 {
-    const char *text = json_value_string(row);
     uint64_t *to = self->fingerprints + self->count * self->words;
-    return (text != NULL && line_parse_hex(self->bits, text, strlen(text), to, fault) > 0) ||
+    line_fault unused;
+    return (json_view_kind(row) == JSON_VIEW_STRING &&
+            line_parse_hex(self->bits, row.text + 1, row.length - 2, to, &unused) > 0) ||
            read_json_fingerprint(self, row, name_item("fingerprints", place, "").text, to, fault);
 }
 
 /* The first row decides whether all have ids. */
-static bool read_record_row(request *self, const json_value *row, size_t place, line_fault *fault)
+static bool read_record_row(request *self, json_view row, size_t place, line_fault *fault)
 {
     static const char *const keys[] = {"fingerprint", "id", NULL};
-    const json_value *id = json_value_member(row, "id");
-    const char *unknown = json_value_unknown_key(row, keys);
-    if (unknown != NULL)
-        return line_fault_set(fault, "%s: unknown key '%.100s'", name_item("records", place, "").text, unknown);
-    if (!read_json_fingerprint(self, json_value_member(row, "fingerprint"),
+    const json_view id = json_view_member(row, "id"), odd = json_view_odd_key(row, keys);
+    const bool has_id = id.text != NULL;
+    if (odd.text != NULL)
+        return line_fault_set(fault, "%s: unknown or repeated key '%.*s'", name_item("records", place, "").text,
+                              shown_length(odd), odd.text + 1);
+    if (!read_json_fingerprint(self, json_view_member(row, "fingerprint"),
                                name_item("records", place, ".fingerprint").text,
                                self->fingerprints + self->count * self->words, fault) ||
-        (id != NULL && !read_json_id(id, name_item("records", place, ".id").text, &self->ids[self->count], fault)))
+        (has_id && !read_json_id(id, name_item("records", place, ".id").text, &self->ids[self->count], fault)))
         return false;
-    self->has_ids = self->count == 0 ? id != NULL : self->has_ids;
-    return (id != NULL) == self->has_ids ||
+    self->has_ids = self->count == 0 ? has_id : self->has_ids;
+    return has_id == self->has_ids ||
            line_fault_set(fault, "records[%zu]: either all records have an id, or none", place);
 }
 
-static bool read_rows(request *self, bool writes, const json_value *list, reply *reply_out)
+static bool read_row(request *self, row_fn read, json_view row, size_t place, line_fault *fault)
+{
+    const bool is_read = read(self, row, place, fault);
+    if (is_read)
+        skipped_rows_keep(&self->skipped, self->count++, place);
+    return is_read;
+}
+
+static bool read_rows(request *self, bool writes, json_view list, reply *reply_out)
 {
     const row_fn read = writes ? read_record_row : read_fingerprint_row;
-    const size_t count = json_value_count(list);
+    const size_t count = json_view_count(list);
+    json_iterator rows = json_iterate(list);
+    json_view row;
     line_fault fault, first;
     if (!allocate(self, count, writes, reply_out))
         return false;
-    for (size_t i = 0; i < count; i++) {
-        if (read(self, json_value_item(list, i), i, &fault)) {
-            skipped_rows_keep(&self->skipped, self->count++, i);
+    for (size_t i = 0; json_next_item(&rows, &row); i++) {
+        if (read_row(self, read, row, i, &fault))
             continue;
-        }
         if (self->skipped.count == 0)
             first = fault;
-        if (!skipped_rows_take(&self->skipped, i, count, json_value_item(list, i), &fault, reply_out))
+        if (!skipped_rows_take(&self->skipped, i, count, row, &fault, reply_out))
             return false;
     }
     /* Then the whole request is of another form than expected. */
@@ -363,100 +387,71 @@ static bool read_rows(request *self, bool writes, const json_value *list, reply 
 }
 
 /* Set a whole number, if the object has it. */
-static bool take_number(const json_value *object, const char *key, uint64_t *value_out, reply *reply_out)
+static bool take_number(json_view object, const char *key, uint64_t *value_out, reply *reply_out)
 {
-    const json_value *value = json_value_member(object, key);
-    return value == NULL || json_value_whole(value, value_out) ||
+    const json_view value = json_view_member(object, key);
+    return value.text == NULL || json_view_whole(value, value_out) ||
            reply_fail(reply_out, REPLY_BAD_REQUEST, "%s: expected a whole number", key);
 }
 
-static bool take_skipping(request *self, const json_value *object, reply *reply_out)
+static bool take_skipping(request *self, json_view object, reply *reply_out)
 {
-    const json_value *skips = json_value_member(object, "skip_bad");
-    bool is_on = json_value_member(object, "max_bad") != NULL;
+    const json_kind skips = json_view_kind(json_view_member(object, "skip_bad"));
+    const bool has_max = json_view_member(object, "max_bad").text != NULL;
     if (!take_number(object, "max_bad", &self->skipped.max, reply_out))
         return false;
-    if (!is_on && skips != NULL && !json_value_truth(skips, &is_on))
+    if (!has_max && skips != JSON_VIEW_ABSENT && skips != JSON_VIEW_TRUE && skips != JSON_VIEW_FALSE)
         return reply_fail(reply_out, REPLY_BAD_REQUEST, "skip_bad: expected true or false");
-    self->skipped.is_on |= is_on;
+    self->skipped.is_on |= has_max || skips == JSON_VIEW_TRUE;
     return true;
 }
 
-static bool read_json_settings(request *self, const json_value *object, const store_names *stores, reply *reply_out)
+static bool read_json_settings(request *self, json_view object, const store_names *stores, reply *reply_out)
 {
-    const json_value *k = json_value_member(object, "k"), *store = json_value_member(object, "store");
+    const json_view k = json_view_member(object, "k"), store = json_view_member(object, "store");
     uint64_t distance;
+    char name[TEXT_BYTES];
     for (request_argument i = ARGUMENT_K; i < ARGUMENT_COUNT; i++)
-        if (self->arguments[i] != NULL && json_value_member(object, argument_names[i]) != NULL)
+        if (self->arguments[i] != NULL && json_view_member(object, argument_names[i]).text != NULL)
             return fail_twice(argument_names[i], reply_out);
-    if (!take_number(object, "k", &distance, reply_out) || (k != NULL && !set_distance(self, distance, reply_out)) ||
+    if (!take_number(object, "k", &distance, reply_out) ||
+        (k.text != NULL && !set_distance(self, distance, reply_out)) ||
         !take_number(object, "limit", &self->limit, reply_out) || !take_skipping(self, object, reply_out))
         return false;
-    if (store == NULL)
+    if (store.text == NULL)
         return true;
-    if (json_value_string(store) == NULL)
+    if (!take_text(store, name))
         return reply_fail(reply_out, REPLY_BAD_REQUEST, "store: expected a string");
-    return set_store(self, json_value_string(store), stores, reply_out);
+    return set_store(self, name, stores, reply_out);
 }
 
-static bool read_object(request *self, bool writes, const json_value *object, const store_names *stores,
-                        reply *reply_out)
+static bool read_object(request *self, bool writes, json_view object, const store_names *stores, reply *reply_out)
 {
     static const char *const query_keys[] = {"fingerprints", "store", "skip_bad", "max_bad", "k", "limit", NULL};
     static const char *const offer_keys[] = {"records", "store", "skip_bad", "max_bad", "k", "limit", NULL};
     static const char *const record_keys[] = {"records", "store", "skip_bad", "max_bad", NULL};
     const char *const *keys = !writes ? query_keys : self->route == ROUTE_OFFER ? offer_keys : record_keys;
-    const json_value *list = json_value_member(object, keys[0]);
-    const char *unknown = json_value_unknown_key(object, keys);
-    if (unknown != NULL)
-        return reply_fail(reply_out, REPLY_BAD_REQUEST, "unknown key '%.100s'", unknown);
-    if (!json_value_is_list(list))
+    const json_view list = json_view_member(object, keys[0]), odd = json_view_odd_key(object, keys);
+    if (odd.text != NULL)
+        return reply_fail(reply_out, REPLY_BAD_REQUEST, "unknown or repeated key '%.*s'", shown_length(odd),
+                          odd.text + 1);
+    if (json_view_kind(list) != JSON_VIEW_LIST)
         return reply_fail(reply_out, REPLY_BAD_REQUEST, "expected an object with a list '%s'", keys[0]);
     if (!read_json_settings(self, object, stores, reply_out))
         return false;
     return read_rows(self, writes, list, reply_out);
 }
 
-/* Take what a plain query has. */
-static bool take_plain(request *self, const plain_query *from, reply *reply_out)
-{
-    self->fingerprints = from->fingerprints;
-    self->count = from->count;
-    if (from->has_limit && self->arguments[ARGUMENT_LIMIT] != NULL)
-        return fail_twice("limit", reply_out);
-    if (from->has_distance && self->arguments[ARGUMENT_K] != NULL)
-        return fail_twice("k", reply_out);
-    if (from->has_limit)
-        self->limit = from->limit;
-    return !from->has_distance || set_distance(self, from->distance, reply_out);
-}
-
-#define BYTES_A_LIST 16u /* at least, of an object or a list in a request: a record, or a fingerprint as bytes */
-
-/* Whether the text has so many objects and lists that these are no records: each would take 200 bytes of memory. */
-static bool is_mostly_brackets(const char *body, size_t size)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < size; i++)
-        count += body[i] == '{' || body[i] == '[';
-    return count > 16 + size / BYTES_A_LIST;
-}
-
 static bool read_json(request *self, bool writes, const char *body, size_t size, const store_names *stores,
                       reply *reply_out)
 {
     char reason[JSON_REASON_BYTES];
-    plain_query plain;
-    if (!writes && size > 0 && self->bits % 64 == 0 && plain_query_read(&plain, self->words, body, size))
-        return take_plain(self, &plain, reply_out);
-    if (is_mostly_brackets(body, size))
-        return reply_fail(reply_out, REPLY_BAD_REQUEST, "the body has more objects and lists than records can have");
-    json_value *object = json_value_read(size > 0 ? body : "", size, reason);
-    if (object == NULL)
-        return reply_fail(reply_out, REPLY_BAD_REQUEST, "the body is not JSON: %s", reason);
-    const bool read = read_object(self, writes, object, stores, reply_out);
-    json_value_free(object);
-    return read;
+    size_t line, column;
+    json_view object;
+    if (!json_read(size > 0 ? body : "", size, &object, reason, &line, &column))
+        return reply_fail(reply_out, REPLY_BAD_REQUEST, "the body is not JSON: line %zu, column %zu: %s", line, column,
+                          reason);
+    return read_object(self, writes, object, stores, reply_out);
 }
 
 bool request_read(request *self, const char *body, size_t size, const store_names *stores, uint32_t bits,

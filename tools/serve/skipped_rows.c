@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "output/json.h"
+
 #define LISTED_ROWS 100u /* of those that were skipped */
 #define TEXT_BYTES 100u  /* of each */
 #define ESCAPED_BYTES(bytes) (4 * (bytes) + 1)
@@ -24,11 +26,21 @@ static bool note_places(skipped_rows *self, size_t place, size_t count)
     return self->rows != NULL;
 }
 
-static bool list(skipped_rows *self, size_t place, const json_value *row, const line_fault *fault)
+/* The beginning of a row, which may end within a character: of a string its text, of any other value JSON. */
+static size_t row_begin(json_view row, char to[TEXT_BYTES + 1])
 {
-    char begin[TEXT_BYTES], shown[ESCAPED_BYTES(sizeof begin)], reason[ESCAPED_BYTES(sizeof fault->reason)];
+    const size_t length = row.length < TEXT_BYTES ? row.length : TEXT_BYTES;
+    if (json_view_kind(row) == JSON_VIEW_STRING)
+        return json_view_text(row, to, TEXT_BYTES + 1);
+    memcpy(to, row.text, length);
+    return length;
+}
+
+static bool list(skipped_rows *self, size_t place, json_view row, const line_fault *fault)
+{
+    char begin[TEXT_BYTES + 1], shown[ESCAPED_BYTES(sizeof begin)], reason[ESCAPED_BYTES(sizeof fault->reason)];
     /* JSON has to be UTF-8, and both may have any bytes. */
-    sstore_escape(begin, json_value_begin(row, begin, sizeof begin), false, shown, sizeof shown);
+    sstore_escape(begin, row_begin(row, begin), false, shown, sizeof shown);
     sstore_escape(fault->reason, strlen(fault->reason), false, reason, sizeof reason);
     char *item = json_value_text(
         json_value_make("{s:I, s:s, s:s}", "index", (long long)place, "error", reason, "text", shown));
@@ -41,7 +53,7 @@ static bool list(skipped_rows *self, size_t place, const json_value *row, const 
     return self->listed.status == 0;
 }
 
-bool skipped_rows_take(skipped_rows *self, size_t place, size_t count, const json_value *row, const line_fault *fault,
+bool skipped_rows_take(skipped_rows *self, size_t place, size_t count, json_view row, const line_fault *fault,
                        reply *reply_out)
 {
     if (!self->is_on)

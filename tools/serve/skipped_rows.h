@@ -6,7 +6,7 @@
 #define SKIPPED_ROWS_H
 
 #include "input/input_line.h"
-#include "output/json.h"
+#include "output/json_read.h"
 #include "serve/reply.h"
 
 typedef struct skipped_rows {
@@ -33,7 +33,7 @@ static inline void skipped_rows_keep(skipped_rows *self, size_t index, size_t pl
 }
 
 /* Skip the row at a place of a request of `count` rows. False: the request is refused, and the reply is an error. */
-bool skipped_rows_take(skipped_rows *self, size_t place, size_t count, const json_value *row, const line_fault *fault,
+bool skipped_rows_take(skipped_rows *self, size_t place, size_t count, json_view row, const line_fault *fault,
                        reply *reply_out);
 
 /* Append the members of an answer that say what was skipped, if the request wants them. */
