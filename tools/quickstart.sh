@@ -12,8 +12,8 @@ case $* in
 esac
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-packages=(build-essential cmake ninja-build pkg-config liblmdb-dev libxxhash-dev libutf8proc-dev libjansson-dev
-  zlib1g-dev libzstd-dev)
+packages=(build-essential cmake ninja-build pkg-config liblmdb-dev libxxhash-dev libutf8proc-dev zlib1g-dev
+  libzstd-dev)
 build=build/quickstart
 sstore=$build/tools/sstore
 work=$(mktemp -d)

@@ -9,7 +9,6 @@ class Sstore < Formula
   depends_on "ninja" => :build
   depends_on "pkgconf" => :build
   depends_on "sqlite" => :build # its header: the extension links no SQLite
-  depends_on "jansson"
   depends_on "libmicrohttpd"
   depends_on :linux
   depends_on "lmdb"

@@ -27,7 +27,6 @@ NAMES = {
     "lmdb": ("liblmdb-dev", "lmdb", "lmdb", "lmdb"),
     "libxxhash": ("libxxhash-dev", "xxhash", "xxhash", "xxhash"),
     "libutf8proc": ("libutf8proc-dev", "utf8proc", "utf8proc", "libutf8proc"),
-    "jansson": ("libjansson-dev", "jansson", None, "jansson"),
     "zlib": ("zlib1g-dev", "zlib", None, "zlib"),
     "libzstd": ("libzstd-dev", "zstd", None, "zstd"),
     "sqlite3": ("libsqlite3-dev", "sqlite", None, "libsqlite"),
