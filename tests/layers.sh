@@ -106,8 +106,7 @@ declare -A closes_circle=(
   [libstore/src]='codec/kernels codec/block
     join/piece_join join/table_join
     store/store store/cursor'
-  [tools]='commands/describe commands/command_line
-    input/input_value input/input_line'
+  [tools]=''
 )
 check_circles() { # folder
   local closing edges open loop edge
@@ -117,6 +116,7 @@ check_circles() { # folder
   loop=$(tsort <<<"$open" 2>&1 >/dev/null | sed -n '2,$s/^tsort: //p' | tr '\n' ' ')
   [[ -z $loop ]] || breach "$1" "these modules include each other in a circle: $loop"
   while read -r edge; do
+    [[ -n $edge ]] || continue
     if ! grep -qxF "$edge" <<<"$edges" || tsort <<<"$open"$'\n'"$edge" >/dev/null 2>&1; then
       breach tests/layers.sh "closes_circle: '$edge' closes no circle any more, so remove it"
     fi
