@@ -123,6 +123,7 @@ static bool finds_in_rows_at(const row_block *block, const uint64_t *fingerprint
 {
     uint32_t low = 0, end = ss_checked_rows_count(block->checked, block->number);
     bool leads = true;
+    assert(index < end);
     for (uint32_t middle; (middle = low + (end - low) / 2) != index;) {
         const int order = compare_row(block, middle, fingerprint);
         leads &= middle < index ? order < 0 : order > 0;
