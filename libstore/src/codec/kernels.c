@@ -269,10 +269,45 @@ SS_TARGET_AVX2 static uint32_t near_values_avx2(const uint64_t *values, uint32_t
     return near_values(values, count, query, distance, hits, popcnt);
 }
 
-SS_TARGET_AVX2 static uint32_t near_rows_popcnt(const uint64_t *rows, uint32_t count, uint32_t words,
-                                                const uint64_t *query, uint32_t distance, uint32_t *hits)
+/* The number of ones in each byte: a table gives those of half bytes (Mula, Kurz and Lemire, "Faster population counts
+ * using AVX2 instructions", 2018). */
+SS_TARGET_AVX2 ALWAYS_INLINE __m256i byte_ones(__m256i x)
 {
-    return near_rows(rows, count, words, query, distance, hits, popcnt);
+    const __m256i counts = _mm256_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, 0, 1, 1, 2, 1, 2, 2, 3, 1,
+                                            2, 2, 3, 2, 3, 3, 4);
+    const __m256i half = _mm256_set1_epi8(15);
+    const __m256i low = _mm256_shuffle_epi8(counts, _mm256_and_si256(x, half));
+    return _mm256_add_epi8(low, _mm256_shuffle_epi8(counts, _mm256_and_si256(_mm256_srli_epi16(x, 4), half)));
+}
+
+/* Which of four words at `words`, two apart, differ from the query in less than `limit` bits. */
+SS_TARGET_AVX2 ALWAYS_INLINE __m256i near_of_four(const uint64_t *words, __m256i query, __m256i limit)
+{
+    const __m256i first = _mm256_loadu_si256((const void *)words), last = _mm256_loadu_si256((const void *)(words + 3));
+    const __m256i differing = _mm256_xor_si256(_mm256_blend_epi32(first, last, 0xcc), query);
+    return _mm256_cmpgt_epi64(limit, _mm256_sad_epu8(byte_ones(differing), _mm256_setzero_si256()));
+}
+
+/* filter_rows() by the second of two words. */
+SS_TARGET_AVX2 static uint32_t filter_pairs_avx2(const uint64_t *rows, uint32_t count, const uint64_t *query,
+                                                 uint32_t distance, uint32_t *hits)
+{
+    const __m256i last = _mm256_set1_epi64x((long long)query[1]), limit = _mm256_set1_epi64x(distance + 1);
+    uint32_t found = 0, begin = 0;
+    for (; begin + ROW_BATCH <= count; begin += ROW_BATCH) {
+        const uint64_t *from = rows + 2 * (size_t)begin + 1;
+        const __m256i near = _mm256_or_si256(near_of_four(from, last, limit), near_of_four(from + 8, last, limit));
+        if (SS_UNLIKELY(!_mm256_testz_si256(near, near)))
+            found = list_near_rows(rows, begin, begin + ROW_BATCH, 2, query, distance, hits, found, popcnt);
+    }
+    return list_near_rows(rows, begin, count, 2, query, distance, hits, found, popcnt);
+}
+
+SS_TARGET_AVX2 static uint32_t near_rows_avx2(const uint64_t *rows, uint32_t count, uint32_t words,
+                                              const uint64_t *query, uint32_t distance, uint32_t *hits)
+{
+    return words == 2 && telling_words(2, distance) == 1 ? filter_pairs_avx2(rows, count, query, distance, hits)
+                                                         : near_rows(rows, count, words, query, distance, hits, popcnt);
 }
 
 SS_TARGET_AVX512 static uint32_t near_values_avx512(const uint64_t *values, uint32_t count, uint64_t query,
@@ -310,16 +345,10 @@ __attribute__((target("bmi2"))) static void gather_bmi2(const uint64_t *values, 
         gathered[i] = (uint16_t)_pext_u64(values[i], mask);
 }
 
-/* The number of ones in each word of 32 bits: a table gives those of half bytes, which are then added up by four bytes
- * (Mula, Kurz and Lemire, "Faster population counts using AVX2 instructions", 2018). */
+/* The number of ones in each word of 32 bits. */
 SS_TARGET_AVX2 ALWAYS_INLINE __m256i count_ones_by_table(__m256i x)
 {
-    const __m256i counts = _mm256_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, 0, 1, 1, 2, 1, 2, 2, 3, 1,
-                                            2, 2, 3, 2, 3, 3, 4);
-    const __m256i half = _mm256_set1_epi8(15);
-    const __m256i low = _mm256_shuffle_epi8(counts, _mm256_and_si256(x, half));
-    const __m256i high = _mm256_shuffle_epi8(counts, _mm256_and_si256(_mm256_srli_epi16(x, 4), half));
-    const __m256i pairs = _mm256_maddubs_epi16(_mm256_add_epi8(low, high), _mm256_set1_epi8(1));
+    const __m256i pairs = _mm256_maddubs_epi16(byte_ones(x), _mm256_set1_epi8(1));
     return _mm256_madd_epi16(pairs, _mm256_set1_epi16(1));
 }
 
@@ -345,9 +374,9 @@ typedef enum form { PORTABLE, AVX2, AVX2_SLOW_PDEP, AVX512 } form;
 static const ss_kernels kernels[] = {
     [PORTABLE] = {find_near_portable, decode_portable, near_values_portable, near_rows_portable},
 #if SS_SIMD_X86
-    [AVX2] = {find_near_avx2, decode_avx2, near_values_avx2, near_rows_popcnt},
-    [AVX2_SLOW_PDEP] = {find_near_avx2, decode_portable, near_values_avx2, near_rows_popcnt},
-    [AVX512] = {find_near_avx512, decode_avx2, near_values_avx512, near_rows_popcnt},
+    [AVX2] = {find_near_avx2, decode_avx2, near_values_avx2, near_rows_avx2},
+    [AVX2_SLOW_PDEP] = {find_near_avx2, decode_portable, near_values_avx2, near_rows_avx2},
+    [AVX512] = {find_near_avx512, decode_avx2, near_values_avx512, near_rows_avx2},
 #endif
 };
 
