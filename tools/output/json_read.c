@@ -456,18 +456,19 @@ json_view json_view_member(json_view object, const char *key)
     return (json_view){NULL, 0};
 }
 
-json_view json_view_odd_key(json_view object, const char *const *known)
+json_view json_view_members(json_view object, const char *const *keys, json_view *values)
 {
     json_iterator members = json_iterate(object);
     json_view name, value;
-    uint32_t seen = 0; /* by the places in the list */
+    for (size_t i = 0; keys[i] != NULL; i++)
+        values[i] = (json_view){NULL, 0};
     while (json_view_kind(object) == JSON_VIEW_OBJECT && json_next_member(&members, &name, &value)) {
         size_t i = 0;
-        while (known[i] != NULL && !json_view_is(name, known[i], strlen(known[i])))
+        while (keys[i] != NULL && !json_view_is(name, keys[i], strlen(keys[i])))
             i++;
-        if (known[i] == NULL || (seen >> i & 1) != 0)
+        if (keys[i] == NULL || values[i].text != NULL)
             return name;
-        seen |= UINT32_C(1) << i;
+        values[i] = value;
     }
     return (json_view){NULL, 0};
 }

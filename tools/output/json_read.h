@@ -44,8 +44,9 @@ json_kind json_view_kind(json_view value);
 /* The value of a key of an object: the first one. */
 json_view json_view_member(json_view object, const char *key);
 
-/* A key of an object, in quotes, that is not in the list, which NULL ends, or that occurs twice. */
-json_view json_view_odd_key(json_view object, const char *const *known);
+/* Set the value of each of the keys, which NULL ends. Returns a key of the object, in quotes, that is none of them or
+ * occurs twice: the values are then of no use. */
+json_view json_view_members(json_view object, const char *const *keys, json_view *values);
 
 /* Goes through the items of a list, or the members of an object. */
 typedef struct json_iterator {

@@ -336,13 +336,13 @@ static bool read_fingerprint_row(request *self, json_view row, size_t place, lin
 static bool read_record_row(request *self, json_view row, size_t place, line_fault *fault)
 {
     static const char *const keys[] = {"fingerprint", "id", NULL};
-    const json_view id = json_view_member(row, "id"), odd = json_view_odd_key(row, keys);
+    json_view values[2];
+    const json_view odd = json_view_members(row, keys, values), id = values[1];
     const bool has_id = id.text != NULL;
     if (odd.text != NULL)
         return line_fault_set(fault, "%s: unknown or repeated key '%.*s'", name_item("records", place, "").text,
                               shown_length(odd), odd.text + 1);
-    if (!read_json_fingerprint(self, json_view_member(row, "fingerprint"),
-                               name_item("records", place, ".fingerprint").text,
+    if (!read_json_fingerprint(self, values[0], name_item("records", place, ".fingerprint").text,
                                self->fingerprints + self->count * self->words, fault) ||
         (has_id && !read_json_id(id, name_item("records", place, ".id").text, &self->ids[self->count], fault)))
         return false;
@@ -386,19 +386,29 @@ static bool read_rows(request *self, bool writes, json_view list, reply *reply_o
     return true;
 }
 
-/* Set a whole number, if the object has it. */
-static bool take_number(json_view object, const char *key, uint64_t *value_out, reply *reply_out)
+/* The keys of a body, and their values. */
+typedef enum body_key {
+    BODY_ROWS,
+    BODY_STORE,
+    BODY_SKIP_BAD,
+    BODY_MAX_BAD,
+    BODY_K,
+    BODY_LIMIT,
+    BODY_KEY_COUNT
+} body_key;
+
+/* Set a whole number, if it is there. */
+static bool take_number(json_view value, const char *key, uint64_t *value_out, reply *reply_out)
 {
-    const json_view value = json_view_member(object, key);
     return value.text == NULL || json_view_whole(value, value_out) ||
            reply_fail(reply_out, REPLY_BAD_REQUEST, "%s: expected a whole number", key);
 }
 
-static bool take_skipping(request *self, json_view object, reply *reply_out)
+static bool take_skipping(request *self, const json_view *values, reply *reply_out)
 {
-    const json_kind skips = json_view_kind(json_view_member(object, "skip_bad"));
-    const bool has_max = json_view_member(object, "max_bad").text != NULL;
-    if (!take_number(object, "max_bad", &self->skipped.max, reply_out))
+    const json_kind skips = json_view_kind(values[BODY_SKIP_BAD]);
+    const bool has_max = values[BODY_MAX_BAD].text != NULL;
+    if (!take_number(values[BODY_MAX_BAD], "max_bad", &self->skipped.max, reply_out))
         return false;
     if (!has_max && skips != JSON_VIEW_ABSENT && skips != JSON_VIEW_TRUE && skips != JSON_VIEW_FALSE)
         return reply_fail(reply_out, REPLY_BAD_REQUEST, "skip_bad: expected true or false");
@@ -406,17 +416,23 @@ static bool take_skipping(request *self, json_view object, reply *reply_out)
     return true;
 }
 
-static bool read_json_settings(request *self, json_view object, const store_names *stores, reply *reply_out)
+/* A setting is in the body or among the parameters, not in both. */
+static bool check_once(const request *self, const char *const *keys, const json_view *values, reply *reply_out)
 {
-    const json_view k = json_view_member(object, "k"), store = json_view_member(object, "store");
+    for (request_argument i = ARGUMENT_K; i < ARGUMENT_COUNT; i++)
+        for (size_t j = 0; keys[j] != NULL && self->arguments[i] != NULL; j++)
+            if (values[j].text != NULL && strcmp(keys[j], argument_names[i]) == 0)
+                return fail_twice(argument_names[i], reply_out);
+    return true;
+}
+
+static bool read_json_settings(request *self, const json_view *values, const store_names *stores, reply *reply_out)
+{
+    const json_view k = values[BODY_K], store = values[BODY_STORE];
     uint64_t distance;
     char name[TEXT_BYTES];
-    for (request_argument i = ARGUMENT_K; i < ARGUMENT_COUNT; i++)
-        if (self->arguments[i] != NULL && json_view_member(object, argument_names[i]).text != NULL)
-            return fail_twice(argument_names[i], reply_out);
-    if (!take_number(object, "k", &distance, reply_out) ||
-        (k.text != NULL && !set_distance(self, distance, reply_out)) ||
-        !take_number(object, "limit", &self->limit, reply_out) || !take_skipping(self, object, reply_out))
+    if (!take_number(k, "k", &distance, reply_out) || (k.text != NULL && !set_distance(self, distance, reply_out)) ||
+        !take_number(values[BODY_LIMIT], "limit", &self->limit, reply_out) || !take_skipping(self, values, reply_out))
         return false;
     if (store.text == NULL)
         return true;
@@ -431,15 +447,16 @@ static bool read_object(request *self, bool writes, json_view object, const stor
     static const char *const offer_keys[] = {"records", "store", "skip_bad", "max_bad", "k", "limit", NULL};
     static const char *const record_keys[] = {"records", "store", "skip_bad", "max_bad", NULL};
     const char *const *keys = !writes ? query_keys : self->route == ROUTE_OFFER ? offer_keys : record_keys;
-    const json_view list = json_view_member(object, keys[0]), odd = json_view_odd_key(object, keys);
+    json_view values[BODY_KEY_COUNT] = {{NULL, 0}};
+    const json_view odd = json_view_members(object, keys, values);
     if (odd.text != NULL)
         return reply_fail(reply_out, REPLY_BAD_REQUEST, "unknown or repeated key '%.*s'", shown_length(odd),
                           odd.text + 1);
-    if (json_view_kind(list) != JSON_VIEW_LIST)
+    if (json_view_kind(values[BODY_ROWS]) != JSON_VIEW_LIST)
         return reply_fail(reply_out, REPLY_BAD_REQUEST, "expected an object with a list '%s'", keys[0]);
-    if (!read_json_settings(self, object, stores, reply_out))
+    if (!check_once(self, keys, values, reply_out) || !read_json_settings(self, values, stores, reply_out))
         return false;
-    return read_rows(self, writes, list, reply_out);
+    return read_rows(self, writes, values[BODY_ROWS], reply_out);
 }
 
 static bool read_json(request *self, bool writes, const char *body, size_t size, const store_names *stores,
