@@ -291,16 +291,6 @@ sstore_status sstore_cursor_create(const sstore *store, sstore_cursor **cursor_o
     return SSTORE_OK;
 }
 
-sstore_status ss_cursor_prepare(const sstore *store, sstore_cursor **cursor, sstore_error *error)
-{
-    const sstore_status status = *cursor == NULL ? sstore_cursor_create(store, cursor, error) : SSTORE_OK;
-    if (status != SSTORE_OK)
-        return status;
-    assert(*cursor != NULL);
-    ss_cursor_renew(*cursor);
-    return SSTORE_OK;
-}
-
 void sstore_cursor_free(sstore_cursor *cursor)
 {
     if (cursor == NULL)
@@ -333,9 +323,14 @@ void ss_cursors_close(ss_cursors *cursors, uint64_t *block_count)
 
 sstore_status ss_cursors_get(const ss_cursors *cursors, uint32_t index, sstore_cursor **cursor_out, sstore_error *error)
 {
-    const sstore_status status = ss_cursor_prepare(cursors->store, &cursors->cursors[index], error);
-    *cursor_out = cursors->cursors[index];
-    return status;
+    sstore_cursor **cursor = &cursors->cursors[index];
+    const sstore_status status = *cursor == NULL ? sstore_cursor_create(cursors->store, cursor, error) : SSTORE_OK;
+    *cursor_out = *cursor;
+    if (status != SSTORE_OK)
+        return status;
+    assert(*cursor != NULL);
+    ss_cursor_renew(*cursor);
+    return SSTORE_OK;
 }
 
 void sstore_cursor_set_stop(sstore_cursor *cursor, sstore_stop_fn should_stop, void *context)

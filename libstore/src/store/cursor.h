@@ -151,9 +151,6 @@ static inline void ss_cursor_renew(sstore_cursor *cursor)
     cursor->steps.left = cursor->query_steps;
 }
 
-/* Begin a call with a cursor that is made when it is first needed, and is NULL until then. MEMORY. */
-sstore_status ss_cursor_prepare(const sstore *store, sstore_cursor **cursor, sstore_error *error);
-
 /* Cursors of several threads, each made when it is first needed. */
 typedef struct ss_cursors {
     const sstore *store;
