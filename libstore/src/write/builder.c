@@ -1,6 +1,6 @@
 /*
- * builder.c - creates a builder: options, staged segment, memory. Then takes records, and at the end sorts them, writes
- * them as a segment, and publishes it.
+ * builder.c - creates a builder: options, staged segment, memory. Then takes records, sorts them, and publishes segments
+ * of them.
  */
 #include "write/builder.h"
 
@@ -11,6 +11,8 @@
 #include "base/words.h"
 #include "plan/planner.h"
 #include "store/cursor.h"
+#include "write/disk_space.h"
+#include "write/word_plans.h"
 
 #define ENFORCED_MEMORY_BYTES ((uint64_t)64 << 20) /* the smallest memory that a build does not exceed */
 #define ID_BATCH 1024u
@@ -44,71 +46,12 @@ static sstore_status check_options(const sstore_write_options *options, bool is_
     return status;
 }
 
-/* Leave out the radii of a plan of bit groups, such as 22:2,21:1,21:1, so that it gets those that a word needs. */
-static void leave_out_radii(char *name)
+/* Set the name of the plan that serves each word. It is complete for some radius, which is the largest that a word can
+ * have. */
+static sstore_status set_word_plan(sstore_builder *builder, const char *name, sstore_error *error)
 {
-    char *to = name;
-    if (strspn(name, "0123456789abcdef") == 16) /* masks, which need their radii */
-        return;
-    if (strncmp(name, "64:", 3) == 0) {
-        name[0] = '1';
-        name[1] = '\0';
-        return;
-    }
-    for (const char *from = name; *from != '\0'; from++) {
-        if (*from == ':')
-            from += 1 + strspn(from + 1, "0123456789-");
-        if ((*to++ = *from) == '\0')
-            return;
-    }
-    *to = '\0';
-}
-
-/* Whether the word indexes of a segment have the plans of this name. */
-static bool has_word_plans(const ss_manifest_segment *segment, const char *name)
-{
-    ss_plan plan;
-    bool has = true;
-    for (uint32_t i = 0; has && i < segment->words; i++) {
-        const ss_plan *own = &segment->indexes[i].plan;
-        uint32_t known = 0; /* the first that has this plan: making one takes long */
-        while (!ss_plan_same(&segment->indexes[known].plan, own))
-            known++;
-        has = known < i || (ss_plan_parse(name, own->distance, &plan, NULL) == SSTORE_OK && ss_plan_same(&plan, own));
-    }
-    return has;
-}
-
-/* The name of the plan that was given for the words of a store, which the manifest does not have: that of their
- * indexes, without radii if these follow from it. */
-static void name_word_plan(const ss_manifest_segment *segment, char name[SS_PLAN_TEXT_BYTES])
-{
-    char general[SS_PLAN_TEXT_BYTES];
-    uint32_t widest = 0;
-    for (uint32_t i = 1; i < segment->words; i++)
-        if (ss_word_index_radius(segment->indexes[i].kind) > ss_word_index_radius(segment->indexes[widest].kind))
-            widest = i;
-    (void)ss_plan_format(&segment->indexes[widest].plan, name, SS_PLAN_TEXT_BYTES);
-    memcpy(general, name, sizeof general);
-    leave_out_radii(general);
-    if (has_word_plans(segment, general))
-        memcpy(name, general, sizeof general);
-}
-
-/* The same for fingerprints of several words. A plan serves each word. It is complete for some radius, which is the
- * largest that a word can have. */
-static sstore_status set_word_plans(sstore_builder *builder, const char *name, sstore_error *error)
-{
-    const ss_manifest *manifest = &builder->transaction->manifest;
     ss_segment_writer *writer = &builder->writer;
     const uint32_t needed = writer->distance / writer->words; /* at least one word has this radius */
-    char of_store[SS_PLAN_TEXT_BYTES];
-    if (name == NULL && builder->extends && manifest->plan_given && manifest->segment_count > 0) {
-        name_word_plan(&manifest->segments[0], of_store);
-        name = of_store;
-    }
-    if (name == NULL)
-        return SSTORE_OK;
     const sstore_status status = ss_plan_parse(name, needed, &builder->plan, error);
     if (status != SSTORE_OK)
         return status;
@@ -116,28 +59,27 @@ static sstore_status set_word_plans(sstore_builder *builder, const char *name, s
     while (writer->max_radius < SSTORE_MAX_BUILD_DISTANCE &&
            ss_plan_parse(name, writer->max_radius + 1, &builder->plan, NULL) == SSTORE_OK)
         writer->max_radius++;
-    ss_free(builder->plan_name);
     writer->plan_name = builder->plan_name = ss_strdup(name);
     return builder->plan_name != NULL ? SSTORE_OK : ss_fail_memory(error, strlen(name));
 }
 
-sstore_status ss_builder_set_plan(sstore_builder *builder, ss_segment_kind kind, const char *name, sstore_error *error)
+/* Set the plan: the given one, that of the store if it was built with a given one, or none. */
+static sstore_status set_plan(sstore_builder *builder, const char *name, sstore_error *error)
 {
     const ss_manifest *manifest = &builder->transaction->manifest;
-    if (kind == SS_SEGMENT_REMOVES)
-        name = SS_REMOVAL_PLAN;
     const bool is_given = name != NULL && strcmp(name, "auto") != 0;
-    builder->writer.plan = NULL;
-    if (builder->writer.words > 1)
-        return kind == SS_SEGMENT_ADDS ? set_word_plans(builder, is_given ? name : NULL, error) : SSTORE_OK;
-    if (is_given) {
-        builder->writer.plan = &builder->plan;
+    char stored_name[SS_PLAN_TEXT_BYTES];
+    if (!is_given && !(builder->extends && manifest->plan_given && manifest->segment_count > 0))
+        return SSTORE_OK;
+    if (builder->writer.words > 1) {
+        if (!is_given)
+            ss_word_plans_name(&manifest->segments[0], stored_name);
+        return set_word_plan(builder, is_given ? name : stored_name, error);
+    }
+    builder->writer.plan = &builder->plan;
+    if (is_given)
         return ss_plan_parse(name, builder->writer.distance, &builder->plan, error);
-    }
-    if (builder->extends && manifest->plan_given && manifest->segment_count > 0) {
-        builder->plan = manifest->segments[0].plan;
-        builder->writer.plan = &builder->plan;
-    }
+    builder->plan = manifest->segments[0].plan;
     return SSTORE_OK;
 }
 
@@ -156,7 +98,7 @@ static sstore_status take_from_store(sstore_builder *builder, const sstore_write
     builder->next_id = builder->base_next_id = manifest->next_id;
     if (options->block_bytes == 0 && manifest->segment_count > 0)
         builder->writer.block_bytes = manifest->segments[0].block_bytes;
-    return ss_builder_set_plan(builder, builder->writer.kind, options->plan, error);
+    return set_plan(builder, builder->writer.kind == SS_SEGMENT_ADDS ? options->plan : NULL, error);
 }
 
 sstore_status ss_builder_check_formats(const sstore_builder *builder, uint32_t count, sstore_error *error)
@@ -181,7 +123,7 @@ static sstore_status set_up(sstore_builder *builder, const char *path, ss_write_
     if (builder->recipe == NULL)
         return ss_fail_memory(error, strlen(recipe));
     if (!builder->extends)
-        status = ss_builder_set_plan(builder, builder->writer.kind, options->plan, error);
+        status = set_plan(builder, options->plan, error);
     if (status == SSTORE_OK && options->tmp_dir != NULL)
         status = ss_dir_open(options->tmp_dir, &builder->tmp_dir, error);
     if (status == SSTORE_OK && builder->transaction == &builder->own_transaction)
@@ -233,7 +175,7 @@ sstore_status ss_builder_open(const char *path, ss_transaction *transaction, ss_
     return status;
 }
 
-/* ----- memory ----- */
+/* ----- memory and disk space ----- */
 
 /* Fail if too much memory is reserved. */
 static sstore_status check_reserved(const sstore_builder *builder, sstore_error *error)
@@ -260,7 +202,43 @@ sstore_status ss_builder_prepare(sstore_builder *builder, const sstore_write_opt
     sstore_status status = ss_sorter_pool_open(&builder->pool, pool_bytes, writer->memory.threads, error);
     if (status == SSTORE_OK && builder->in_order)
         status = check_reserved(builder, error);
-    return status == SSTORE_OK && record_count > 0 ? ss_builder_check_space(builder, record_count, 0, error) : status;
+    return status == SSTORE_OK && record_count > 0
+               ? ss_builder_check_space(builder, writer->kind, record_count, 0, error)
+               : status;
+}
+
+/* Estimate the space that a segment of this kind needs. */
+static sstore_status estimate_needs(const sstore_builder *builder, ss_segment_kind kind, uint64_t record_count,
+                                    sstore_build_needs *needs_out, sstore_error *error)
+{
+    /* The largest id that was given, or is expected. Assigned ids need no more bits than that. */
+    const uint64_t largest_id = ss_max_u64(ss_max_u64(builder->next_id, builder->expected_max_id), record_count);
+    ss_segment_writer writer = builder->writer;
+    writer.kind = kind;
+    return ss_build_needs_estimate(&writer, &builder->transaction->store, builder->in_order, record_count, largest_id,
+                                   needs_out, error);
+}
+
+sstore_status sstore_builder_needs(const sstore_builder *builder, uint64_t record_count, sstore_build_needs *needs_out,
+                                   sstore_error *error)
+{
+    sstore_build_needs needs;
+    if (builder == NULL || needs_out == NULL)
+        return ss_fail_argument(error, "sstore_builder_needs: builder and needs_out must not be NULL");
+    const sstore_status status = estimate_needs(builder, builder->writer.kind, record_count, &needs, error);
+    return status == SSTORE_OK ? ss_give_result(needs_out, &needs, sizeof needs, SS_BUILD_NEEDS_SIZE_1, error) : status;
+}
+
+sstore_status ss_builder_check_space(const sstore_builder *builder, ss_segment_kind kind, uint64_t record_count,
+                                     uint64_t spilled_bytes, sstore_error *error)
+{
+    sstore_build_needs needs;
+    if (builder->ignore_free_space)
+        return SSTORE_OK;
+    const sstore_status status = estimate_needs(builder, kind, record_count, &needs, error);
+    return status == SSTORE_OK
+               ? ss_build_needs_check(&needs, spilled_bytes, builder->transaction->path, builder->tmp_dir.path, error)
+               : status;
 }
 
 /* The memory of look-ups in the store, which need no cursor. */
@@ -525,6 +503,31 @@ sstore_status sstore_builder_add(sstore_builder *builder, const uint64_t *finger
     return ss_builder_add_records(builder, fingerprints, ids, count, error);
 }
 
+sstore_status ss_builder_sort(sstore_builder *builder, ss_sorted_pieces *pieces_out, sstore_error *error)
+{
+    sstore_status status = SSTORE_OK;
+    if (builder->records == NULL)
+        status = open_sorter(builder, builder->first_count, error);
+    if (status != SSTORE_OK)
+        return status;
+    const uint64_t count = ss_sorter_count(builder->records);
+    const size_t capacity = ss_piece_capacity(builder->writer.memory.piece_capacity, count);
+    status = ss_builder_check_space(builder, builder->writer.kind, count, ss_sorter_spilled_bytes(builder->records),
+                                    error);
+    if (status != SSTORE_OK)
+        return status;
+    ss_progress_begin(&builder->progress, "sorting", 0, count, 0);
+    status = ss_sorter_finish(builder->records, &builder->progress, error);
+    if (status != SSTORE_OK)
+        return status;
+    *pieces_out = ss_pieces_of_sorter(builder->records, capacity);
+    /* A piece may keep none of its records: those left out have also taken time. */
+    if (builder->base.store != NULL && pieces_out->piece_count > 0)
+        pieces_out->progress_each = (size_t)(pieces_out->item_count / pieces_out->piece_count);
+    builder->records = NULL;
+    return SSTORE_OK;
+}
+
 /* ----- publishing ----- */
 
 sstore_status ss_builder_publish(const sstore_builder *builder, uint32_t first, uint32_t end,
@@ -570,112 +573,7 @@ void ss_note_store(sstore_change *change, const ss_manifest *manifest)
     change->segment_count = manifest->segment_count;
 }
 
-/* Find added records that have the same id as another one. */
-static void find_conflicts(sstore_builder *builder)
-{
-    sstore *store;
-    if (builder->conflicts.capacity == 0)
-        return;
-    builder->change.ids_checked = true;
-    if (builder->change.added_count == 0 || !ss_id_conflicts_any(&builder->conflicts))
-        return;
-    ss_builder_close_base(builder); /* memory is reserved for one open store */
-    builder->change.ids_checked = false;
-    if (ss_store_open_in(&builder->transaction->store, SS_STORE_RECORDS, &store, NULL) != SSTORE_OK)
-        return;
-    ss_id_conflicts_find(&builder->conflicts, store, builder->base_next_id, &builder->change);
-    sstore_close(store);
-}
-
-/* Write a segment of its own, and publish it, unless it changes nothing. */
-static sstore_status write_and_publish(sstore_builder *builder, const ss_sorted_pieces *records,
-                                       uint64_t *changed_count_out, sstore_error *error)
-{
-    const uint32_t place = builder->extends ? builder->transaction->manifest.segment_count : 0;
-    ss_manifest_segment segment;
-    sstore_status status = ss_segment_write(&builder->writer, records, &segment, error);
-    *changed_count_out = segment.record_count;
-    if (status == SSTORE_OK && (segment.record_count > 0 || !builder->extends))
-        status = ss_builder_publish(builder, place, place, &segment, 1, error);
-    ss_manifest_segment_free(&segment);
-    return status;
-}
-
-/* Fill in what the builder changed. */
-static void note_change(sstore_builder *builder, uint64_t changed_count)
-{
-    ss_transaction *transaction = builder->transaction;
-    if (builder->extends && changed_count == 0) {
-        ss_transaction_discard_all(transaction);
-        ss_transaction_clean_up(transaction);
-    }
-    if (builder->writer.kind == SS_SEGMENT_REMOVES) {
-        builder->change.removed_count = changed_count;
-        builder->change.absent_count += builder->unchanged_count;
-    } else {
-        builder->change.added_count = changed_count;
-    }
-    ss_note_store(&builder->change, &transaction->manifest);
-    find_conflicts(builder);
-}
-
-/* ----- finishing ----- */
-
-/* Sort what was added. The sorter is freed with the pieces. */
-static sstore_status sort_records(sstore_builder *builder, ss_sorted_pieces *pieces_out, sstore_error *error)
-{
-    sstore_status status = SSTORE_OK;
-    if (builder->records == NULL)
-        status = open_sorter(builder, builder->first_count, error);
-    if (status != SSTORE_OK)
-        return status;
-    const uint64_t count = ss_sorter_count(builder->records);
-    const size_t capacity = ss_piece_capacity(builder->writer.memory.piece_capacity, count);
-    status = ss_builder_check_space(builder, count, ss_sorter_spilled_bytes(builder->records), error);
-    if (status != SSTORE_OK)
-        return status;
-    ss_progress_begin(&builder->progress, "sorting", 0, count, 0);
-    status = ss_sorter_finish(builder->records, &builder->progress, error);
-    if (status != SSTORE_OK)
-        return status;
-    *pieces_out = ss_pieces_of_sorter(builder->records, capacity);
-    /* A piece may keep none of its records: those left out have also taken time. */
-    if (builder->base.store != NULL && pieces_out->piece_count > 0)
-        pieces_out->progress_each = (size_t)(pieces_out->item_count / pieces_out->piece_count);
-    builder->records = NULL;
-    return SSTORE_OK;
-}
-
-sstore_status ss_builder_finish_from(sstore_builder *builder, const ss_sorted_pieces *records,
-                                     sstore_change *change_out, sstore_error *error)
-{
-    ss_segment_range merged = {0, 0};
-    uint64_t changed_count = 0;
-    if (builder->compacts && records->item_count > 0)
-        merged = ss_tiers_find(&builder->transaction->manifest, records->item_count);
-    sstore_status status = merged.first < merged.end ? ss_builder_merge(builder, records, merged, &changed_count, error)
-                                                     : write_and_publish(builder, records, &changed_count, error);
-    if (status == SSTORE_OK)
-        note_change(builder, changed_count);
-    if (status == SSTORE_OK && change_out != NULL)
-        status = ss_give_result(change_out, &builder->change, sizeof builder->change, SS_CHANGE_SIZE_1, error);
-    sstore_builder_abort(builder); /* after publication nothing is left to remove */
-    return status;
-}
-
-sstore_status sstore_builder_finish(sstore_builder *builder, sstore_change *change_out, sstore_error *error)
-{
-    ss_sorted_pieces records;
-    if (builder == NULL)
-        return ss_fail_argument(error, "sstore_builder_finish: builder must not be NULL");
-    sstore_status status = ss_check_result(change_out, SS_CHANGE_SIZE_1, error);
-    if (status == SSTORE_OK)
-        status = sort_records(builder, &records, error);
-    if (status == SSTORE_OK)
-        return ss_builder_finish_from(builder, &records, change_out, error);
-    sstore_builder_abort(builder);
-    return status;
-}
+/* ----- the builder ----- */
 
 uint32_t sstore_builder_word_count(const sstore_builder *builder)
 {

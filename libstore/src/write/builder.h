@@ -54,8 +54,6 @@ struct sstore_builder {
     sstore_change change; /* complete once the store was changed */
 };
 
-/* ----- builder.c ----- */
-
 /* Take the options of a call that writes. The fields threads and memory_bytes get their defaults. ARGUMENT. */
 sstore_status ss_write_options_take(sstore_write_options *to, const sstore_write_options *given, sstore_error *error);
 
@@ -71,6 +69,11 @@ sstore_status ss_builder_open(const char *path, ss_transaction *transaction, ss_
 sstore_status ss_builder_prepare(sstore_builder *builder, const sstore_write_options *options, uint64_t reserved_bytes,
                                  uint64_t record_count, sstore_error *error);
 
+/* IO with ENOSPC if the disk has too little space for a segment of this kind of `record_count` records, of which
+ * `spilled_bytes` are on it already. */
+sstore_status ss_builder_check_space(const sstore_builder *builder, ss_segment_kind kind, uint64_t record_count,
+                                     uint64_t spilled_bytes, sstore_error *error);
+
 /* Create a builder that is ready to take records, or those to remove. Errors as sstore_builder_create(). */
 sstore_status ss_builder_create(const char *path, ss_write_mode mode, ss_segment_kind kind,
                                 const sstore_write_options *options, sstore_builder **builder_out, sstore_error *error);
@@ -84,13 +87,13 @@ sstore_status ss_builder_check_formats(const sstore_builder *builder, uint32_t c
 sstore_status ss_builder_open_base(sstore_builder *builder, sstore_error *error);
 void ss_builder_close_base(sstore_builder *builder);
 
-/* Set the plan of a segment of this kind that the builder writes next: the given one, that of the store if it was built
- * with a given one, or none. ARGUMENT. */
-sstore_status ss_builder_set_plan(sstore_builder *builder, ss_segment_kind kind, const char *name, sstore_error *error);
-
 /* Add records whose ids are known; without ids these are not read. */
 sstore_status ss_builder_add_records(sstore_builder *builder, const uint64_t *fingerprints, const uint64_t *ids,
                                      size_t count, sstore_error *error);
+
+/* Sort what was added, after a check that the disk has space. Release *pieces_out, but not after a failure. IO, MEMORY,
+ * STOPPED. */
+sstore_status ss_builder_sort(sstore_builder *builder, ss_sorted_pieces *pieces_out, sstore_error *error);
 
 /* Publish the store with the `count` new segments, which are all staged ones, in place of its segments first .. end -
  * 1. */
@@ -99,32 +102,5 @@ sstore_status ss_builder_publish(const sstore_builder *builder, uint32_t first, 
 
 /* Fill in the current state of the store. */
 void ss_note_store(sstore_change *change, const ss_manifest *manifest);
-
-/* Write these records as a segment, and publish it. No others must have been added. Frees the builder. */
-sstore_status ss_builder_finish_from(sstore_builder *builder, const ss_sorted_pieces *records,
-                                     sstore_change *change_out, sstore_error *error);
-
-/* ----- disk_space.c ----- */
-
-/* IO with ENOSPC if the disk has too little space for a build of `record_count` records, of which `spilled_bytes` are
- * on it already. */
-sstore_status ss_builder_check_space(const sstore_builder *builder, uint64_t record_count, uint64_t spilled_bytes,
-                                     sstore_error *error);
-
-/* ----- rewrite.c ----- */
-
-/* The segments first .. end - 1 of a store. */
-typedef struct ss_segment_range {
-    uint32_t first, end;
-} ss_segment_range;
-
-/* The newest segments that are worth merging, with a new one of `added_count` records if that is not 0, whose number is
- * manifest->segment_count. Empty: none. */
-ss_segment_range ss_tiers_find(const ss_manifest *manifest, uint64_t added_count);
-
-/* Write these records, merge them with the segments of the range, the last of which they are, and publish the result.
- * *changed_count_out is the number of records that change the store; if it is 0, nothing is published. */
-sstore_status ss_builder_merge(sstore_builder *builder, const ss_sorted_pieces *records, ss_segment_range range,
-                               uint64_t *changed_count_out, sstore_error *error);
 
 #endif

@@ -36,6 +36,23 @@ uint64_t ss_directory_bound_bytes(const ss_manifest_segment *segment)
     return 8 * (table_blocks * (segment->plan.table_count + 1) + ids_blocks);
 }
 
+/* ----- the plan ----- */
+
+/* One table with all 64 bits as key, which serves only look-ups of records. */
+#define ONE_TABLE "1"
+
+sstore_status ss_segment_choose_plan(const ss_segment_writer *writer, const ss_expected_store *expected,
+                                     ss_sampler *sampler, ss_plan *plan_out, sstore_error *error)
+{
+    const uint32_t distance = writer->distance / writer->words;
+    if (!ss_segment_is_searched(writer))
+        return ss_plan_parse(ONE_TABLE, distance, plan_out, error);
+    if (writer->plan == NULL)
+        return ss_choose_plan(expected, distance, sampler, plan_out, error);
+    *plan_out = *writer->plan;
+    return SSTORE_OK;
+}
+
 /* ----- progress ----- */
 
 /* About the duration of the phases, in ns a record, to estimate the progress. */
@@ -73,7 +90,7 @@ static double done_fraction(const ss_segment_writer *writer, uint32_t indexes)
 
 /* ----- table 0 and the ids ----- */
 
-/* Set the plan; one that was not given is chosen, from a sample if there are enough records. */
+/* Set the plan of a segment whose records are counted. Whole fingerprints are one table, which is not probed. */
 static sstore_status set_plan(const ss_segment_writer *writer, ss_manifest_segment *segment, ss_sampler *sampler,
                               sstore_error *error)
 {
@@ -82,25 +99,20 @@ static sstore_status set_plan(const ss_segment_writer *writer, ss_manifest_segme
                                         .has_ids = writer->has_ids,
                                         .block_bytes = writer->block_bytes,
                                         .other_bytes = writer->other_bytes};
-    if (writer->words > 1)
-        return SSTORE_OK; /* whole fingerprints are one table, which is not probed */
-    if (writer->plan == NULL)
-        return ss_choose_plan(&expected, writer->distance, sampler, &segment->plan, error);
-    segment->plan = *writer->plan;
-    return SSTORE_OK;
+    return writer->words > 1 ? SSTORE_OK : ss_segment_choose_plan(writer, &expected, sampler, &segment->plan, error);
 }
 
-/* Count the records, and set the plan and with it the segment's id. */
+/* Count the records, and set the plan, from a sample if it is chosen for many records, and so the segment's id. */
 static sstore_status count_records(const ss_segment_writer *writer, ss_table_writer *table, sstore_error *error)
 {
-    const uint64_t record_count = table->pieces.item_count;
-    const bool with_sample = writer->words == 1 && writer->plan == NULL && (double)record_count >= SS_WEIGHED_MIN;
+    const bool is_chosen = writer->words == 1 && writer->plan == NULL && ss_segment_is_searched(writer);
+    const bool with_sample = is_chosen && (double)table->pieces.item_count >= SS_WEIGHED_MIN;
     ss_sampler sampler;
     uint64_t *buffer = ss_alloc(with_sample ? SS_SAMPLE_CAPACITY : 1, sizeof *buffer);
     if (buffer == NULL)
         return ss_fail_memory(error, SS_SAMPLE_CAPACITY * sizeof *buffer);
     ss_sampler_init(&sampler, buffer);
-    begin_phase(writer, table, "counting", record_count, COUNT_RECORDS_NS);
+    begin_phase(writer, table, "counting", table->pieces.item_count, COUNT_RECORDS_NS);
     sstore_status status = ss_table_writer_count(table, with_sample ? &sampler : NULL, error);
     if (status == SSTORE_OK)
         status = set_plan(writer, table->segment, with_sample ? &sampler : NULL, error);
@@ -280,7 +292,7 @@ static sstore_status write_indexes(const ss_segment_writer *writer, ss_manifest_
 sstore_status ss_segment_write(const ss_segment_writer *writer, const ss_sorted_pieces *records,
                                ss_manifest_segment *segment_out, sstore_error *error)
 {
-    const bool has_indexes = writer->words > 1 && writer->kind == SS_SEGMENT_ADDS && !writer->records_only;
+    const bool has_indexes = ss_segment_has_indexes(writer);
     ss_segment_writer tables = *writer;
     if (has_indexes)
         tables.end_fraction = done_fraction(writer, 0);

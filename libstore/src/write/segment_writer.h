@@ -12,15 +12,13 @@
 #define SS_SEGMENT_WRITER_H
 
 #include "base/tasks.h"
+#include "plan/cost.h"
 #include "sort/sorter.h"
 #include "store/manifest.h"
 
 /* Divide the memory of a build of fingerprints of so many words; see ss_sort_memory_divide(). */
 ss_sort_memory ss_build_memory_divide(uint64_t limit_bytes, uint32_t threads, uint32_t words, bool with_ids,
                                       uint32_t block_bytes);
-
-/* The plan of a segment that removes: one table with all 64 bits as key, which serves only look-ups of records. */
-#define SS_REMOVAL_PLAN "1"
 
 /* The segment to write. */
 typedef struct ss_segment_writer {
@@ -36,12 +34,28 @@ typedef struct ss_segment_writer {
     /* With several words, of the word indexes: */
     const char *plan_name; /* of each word's plan; NULL: chosen */
     uint32_t max_radius;   /* that it is complete for */
-    bool records_only;     /* write no word indexes: the segment is only read in order */
+    bool records_only;     /* the segment is only read in order */
     uint32_t distance;
     uint32_t block_bytes;
     ss_progress *progress;
     double begin_fraction, end_fraction; /* of the call's work, before and after this segment */
 } ss_segment_writer;
+
+/* Whether queries search the segment. If not, it needs one table only, and no word indexes. */
+static inline bool ss_segment_is_searched(const ss_segment_writer *writer)
+{
+    return writer->kind != SS_SEGMENT_REMOVES && !writer->records_only;
+}
+
+static inline bool ss_segment_has_indexes(const ss_segment_writer *writer)
+{
+    return writer->words > 1 && ss_segment_is_searched(writer);
+}
+
+/* Set the plan of a segment of one word; of several words, one that may be expected of an index. It is the given one,
+ * or chosen for these records, and the sample if that is not NULL. MEMORY. */
+sstore_status ss_segment_choose_plan(const ss_segment_writer *writer, const ss_expected_store *expected,
+                                     ss_sampler *sampler, ss_plan *plan_out, sstore_error *error);
 
 /* Write all files. An item of `records` is the words of a fingerprint and, with ids, an id; they are released. Fills
  * *segment_out except for its folder; free it by ss_manifest_segment_free(), also after a failure. MEMORY, IO, DAMAGED,

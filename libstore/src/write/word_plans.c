@@ -1,5 +1,7 @@
 #include "write/word_plans.h"
 
+#include <string.h>
+
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/words.h"
@@ -67,4 +69,55 @@ sstore_status ss_word_plans_get(ss_word_plans *plans, uint32_t distance, const s
         return SSTORE_OK;
     return plans->name != NULL ? ss_plan_parse(plans->name, distance, &plans->plan, error)
                                : ss_choose_plan(&plans->index, distance, NULL, &plans->plan, error);
+}
+
+/* ----- the name of a given plan ----- */
+
+/* Leave out the radii of a plan of bit groups, such as 22:2,21:1,21:1, so that it gets those that a word needs. */
+static void leave_out_radii(char *name)
+{
+    char *to = name;
+    if (strspn(name, "0123456789abcdef") == 16) /* masks, which need their radii */
+        return;
+    if (strncmp(name, "64:", 3) == 0) {
+        name[0] = '1';
+        name[1] = '\0';
+        return;
+    }
+    for (const char *from = name; *from != '\0'; from++) {
+        if (*from == ':')
+            from += 1 + strspn(from + 1, "0123456789-");
+        if ((*to++ = *from) == '\0')
+            return;
+    }
+    *to = '\0';
+}
+
+/* Whether the word indexes of a segment have the plans of this name. */
+static bool has_word_plans(const ss_manifest_segment *segment, const char *name)
+{
+    ss_plan plan;
+    bool has = true;
+    for (uint32_t i = 0; has && i < segment->words; i++) {
+        const ss_plan *own = &segment->indexes[i].plan;
+        uint32_t known = 0; /* the first that has this plan: making one takes long */
+        while (!ss_plan_same(&segment->indexes[known].plan, own))
+            known++;
+        has = known < i || (ss_plan_parse(name, own->distance, &plan, NULL) == SSTORE_OK && ss_plan_same(&plan, own));
+    }
+    return has;
+}
+
+void ss_word_plans_name(const ss_manifest_segment *segment, char name[SS_PLAN_TEXT_BYTES])
+{
+    char general[SS_PLAN_TEXT_BYTES];
+    uint32_t widest = 0;
+    for (uint32_t i = 1; i < segment->words; i++)
+        if (ss_word_index_radius(segment->indexes[i].kind) > ss_word_index_radius(segment->indexes[widest].kind))
+            widest = i;
+    (void)ss_plan_format(&segment->indexes[widest].plan, name, SS_PLAN_TEXT_BYTES);
+    memcpy(general, name, sizeof general);
+    leave_out_radii(general);
+    if (has_word_plans(segment, general))
+        memcpy(name, general, sizeof general);
 }

@@ -28,4 +28,8 @@ sstore_status ss_word_plans_init(ss_word_plans *plans, const ss_checked_blocks *
  * otherwise NULL, so that it is chosen from the word. It is valid until the next call. ARGUMENT, MEMORY. */
 sstore_status ss_word_plans_get(ss_word_plans *plans, uint32_t distance, const ss_plan **plan_out, sstore_error *error);
 
+/* The name of the plan that was given for the words of a store, of which this is a segment. The manifest does not have
+ * it: it is that of the indexes, without radii if these follow from it. */
+void ss_word_plans_name(const ss_manifest_segment *segment, char name[SS_PLAN_TEXT_BYTES]);
+
 #endif

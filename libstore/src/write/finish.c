@@ -1,0 +1,85 @@
+#include "write/finish.h"
+
+#include "base/error.h"
+#include "store/store.h"
+#include "write/compact.h"
+
+/* Find added records that have the same id as another one. */
+static void find_conflicts(sstore_builder *builder)
+{
+    sstore *store;
+    if (builder->conflicts.capacity == 0)
+        return;
+    builder->change.ids_checked = true;
+    if (builder->change.added_count == 0 || !ss_id_conflicts_any(&builder->conflicts))
+        return;
+    ss_builder_close_base(builder); /* memory is reserved for one open store */
+    builder->change.ids_checked = false;
+    if (ss_store_open_in(&builder->transaction->store, SS_STORE_RECORDS, &store, NULL) != SSTORE_OK)
+        return;
+    ss_id_conflicts_find(&builder->conflicts, store, builder->base_next_id, &builder->change);
+    sstore_close(store);
+}
+
+/* Write a segment of its own, and publish it, unless it changes nothing. */
+static sstore_status write_and_publish(sstore_builder *builder, const ss_sorted_pieces *records,
+                                       uint64_t *changed_count_out, sstore_error *error)
+{
+    const uint32_t place = builder->extends ? builder->transaction->manifest.segment_count : 0;
+    ss_manifest_segment segment;
+    sstore_status status = ss_segment_write(&builder->writer, records, &segment, error);
+    *changed_count_out = segment.record_count;
+    if (status == SSTORE_OK && (segment.record_count > 0 || !builder->extends))
+        status = ss_builder_publish(builder, place, place, &segment, 1, error);
+    ss_manifest_segment_free(&segment);
+    return status;
+}
+
+/* Fill in what the builder changed. */
+static void note_change(sstore_builder *builder, uint64_t changed_count)
+{
+    ss_transaction *transaction = builder->transaction;
+    if (builder->extends && changed_count == 0) {
+        ss_transaction_discard_all(transaction);
+        ss_transaction_clean_up(transaction);
+    }
+    if (builder->writer.kind == SS_SEGMENT_REMOVES) {
+        builder->change.removed_count = changed_count;
+        builder->change.absent_count += builder->unchanged_count;
+    } else {
+        builder->change.added_count = changed_count;
+    }
+    ss_note_store(&builder->change, &transaction->manifest);
+    find_conflicts(builder);
+}
+
+sstore_status ss_builder_finish_from(sstore_builder *builder, const ss_sorted_pieces *records,
+                                     sstore_change *change_out, sstore_error *error)
+{
+    ss_segment_range merged = {0, 0};
+    uint64_t changed_count = 0;
+    if (builder->compacts && records->item_count > 0)
+        merged = ss_tiers_find(&builder->transaction->manifest, records->item_count);
+    sstore_status status = merged.first < merged.end ? ss_builder_merge(builder, records, merged, &changed_count, error)
+                                                     : write_and_publish(builder, records, &changed_count, error);
+    if (status == SSTORE_OK)
+        note_change(builder, changed_count);
+    if (status == SSTORE_OK && change_out != NULL)
+        status = ss_give_result(change_out, &builder->change, sizeof builder->change, SS_CHANGE_SIZE_1, error);
+    sstore_builder_abort(builder); /* after publication nothing is left to remove */
+    return status;
+}
+
+sstore_status sstore_builder_finish(sstore_builder *builder, sstore_change *change_out, sstore_error *error)
+{
+    ss_sorted_pieces records;
+    if (builder == NULL)
+        return ss_fail_argument(error, "sstore_builder_finish: builder must not be NULL");
+    sstore_status status = ss_check_result(change_out, SS_CHANGE_SIZE_1, error);
+    if (status == SSTORE_OK)
+        status = ss_builder_sort(builder, &records, error);
+    if (status == SSTORE_OK)
+        return ss_builder_finish_from(builder, &records, change_out, error);
+    sstore_builder_abort(builder);
+    return status;
+}

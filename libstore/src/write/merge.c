@@ -1,0 +1,152 @@
+/*
+ * merge.c - makes a store of the records of other stores: all of them, or those of a shard.
+ */
+#include "base/error.h"
+#include "base/memory.h"
+#include "store/store.h"
+#include "write/finish.h"
+#include "write/record_pieces.h"
+
+/* The stores that are read. */
+typedef struct inputs {
+    size_t count;
+    sstore **stores;
+    ss_merge_iterator records;
+    uint64_t record_count, next_id;
+    uint64_t memory_bytes; /* while they are read */
+} inputs;
+
+static void close_inputs(inputs *from)
+{
+    ss_merge_iterator_close(&from->records);
+    for (size_t i = 0; from->stores != NULL && i < from->count; i++)
+        sstore_close(from->stores[i]);
+    ss_free(from->stores);
+}
+
+/* Check that two stores can be merged: for one distance, both with ids or both without, and of one recipe. */
+static sstore_status check_alike(const sstore *first, const sstore *other, sstore_error *error)
+{
+    const ss_manifest *a = &first->manifest, *b = &other->manifest;
+    if (a->words != b->words)
+        return ss_fail_argument(error, "%s: fingerprints of %u bits, but those of %s have %u", other->dir.path,
+                                SS_WORD_BITS * b->words, first->dir.path, SS_WORD_BITS * a->words);
+    if (a->distance != b->distance)
+        return ss_fail_argument(
+            error, "%s: built for distance %u, but %s for %u; dump one and build it again for the other distance",
+            other->dir.path, b->distance, first->dir.path, a->distance);
+    if (a->has_ids != b->has_ids)
+        return ss_fail_argument(error, "%s has %s, but %s has %s", other->dir.path, b->has_ids ? "ids" : "no ids",
+                                first->dir.path, a->has_ids ? "ids" : "no ids");
+    return ss_manifest_check_recipe(b, other->dir.path, a->recipe, first->dir.path, error);
+}
+
+static sstore_status open_inputs(inputs *from, const char *const *paths, size_t count, sstore_error *error)
+{
+    sstore_status status = SSTORE_OK;
+    *from = (inputs){.count = count};
+    from->stores = ss_alloc(count, sizeof(sstore *));
+    if (from->stores == NULL)
+        return ss_fail_memory(error, count * sizeof(sstore *));
+    for (size_t i = 0; status == SSTORE_OK && i < count; i++) {
+        if (paths[i] == NULL)
+            return ss_fail_argument(error, "sstore_merge: no path of input_paths may be NULL");
+        status = ss_store_open_records(paths[i], &from->stores[i], error);
+        if (status == SSTORE_OK)
+            status = check_alike(from->stores[0], from->stores[i], error);
+    }
+    if (status == SSTORE_OK)
+        ss_merge_iterator_init(&from->records, from->stores[0]->manifest.words, from->stores[0]->manifest.has_ids);
+    from->records.sums = true;
+    for (size_t i = 0; status == SSTORE_OK && i < count; i++) {
+        const ss_manifest *manifest = &from->stores[i]->manifest;
+        from->record_count += ss_manifest_count(manifest).record_count;
+        from->next_id = ss_max_u64(from->next_id, manifest->next_id);
+        from->memory_bytes += ss_merge_iterator_bytes(from->stores[i], 0, manifest->segment_count);
+        status = ss_merge_iterator_add(&from->records, from->stores[i], 0, manifest->segment_count, error);
+    }
+    return status;
+}
+
+/* Build a store at `path` of a shard of the inputs. */
+static sstore_status build_shard(inputs *from, uint64_t shard, uint64_t shard_count, const char *path,
+                                 const sstore_write_options *options, sstore_change *change_out, sstore_error *error)
+{
+    ss_record_pieces pieces = {.records = &from->records,
+                               .shard = shard,
+                               .shard_count = shard_count,
+                               .next_id = from->next_id};
+    sstore_builder *builder;
+    sstore_status status = ss_builder_open(path, NULL, options->replace ? SS_WRITE_REPLACE : SS_WRITE_NEW,
+                                           SS_SEGMENT_ADDS, options, &builder, error);
+    if (status != SSTORE_OK)
+        return status;
+    builder->next_id = from->next_id;
+    builder->in_order = true;
+    builder->change.given_count = from->record_count;
+    status = ss_builder_prepare(builder, options, from->memory_bytes, from->record_count / shard_count, error);
+    if (status != SSTORE_OK) {
+        sstore_builder_abort(builder);
+        return status;
+    }
+    const ss_sorted_pieces source = ss_record_pieces_open(&pieces, builder->writer.memory.piece_capacity,
+                                                          from->record_count);
+    status = ss_builder_finish_from(builder, &source, change_out, error);
+    ss_record_pieces_close(&pieces);
+    return status;
+}
+
+/* Make a store of a shard of some stores. */
+static sstore_status merge(const char *path, const char *const *input_paths, size_t input_count, uint32_t shard,
+                           uint32_t shard_count, const sstore_write_options *options, sstore_change *change_out,
+                           sstore_error *error)
+{
+    sstore_write_options taken;
+    inputs from = {.count = 0};
+    if (path == NULL || input_paths == NULL || input_count == 0)
+        return ss_fail_argument(error, "the path must not be NULL, and there must be at least one store to read");
+    sstore_status status = ss_write_options_take(&taken, options, error);
+    if (status == SSTORE_OK)
+        status = ss_check_result(change_out, SS_CHANGE_SIZE_1, error);
+    if (status == SSTORE_OK)
+        status = open_inputs(&from, input_paths, input_count, error);
+    if (status == SSTORE_OK) {
+        const ss_manifest *manifest = &from.stores[0]->manifest;
+        taken.fingerprint_bits = manifest->words * SS_WORD_BITS;
+        taken.recipe = manifest->recipe;
+        taken.distance = manifest->distance;
+        taken.without_ids = !manifest->has_ids;
+        taken.first_id = taken.expected_max_id = 0;
+        status = build_shard(&from, shard, shard_count, path, &taken, change_out, error);
+    }
+    close_inputs(&from);
+    return status;
+}
+
+sstore_status sstore_merge(const char *path, const char *const *input_paths, size_t input_count,
+                           const sstore_write_options *options, sstore_change *change_out, sstore_error *error)
+{
+    return merge(path, input_paths, input_count, 0, 1, options, change_out, error);
+}
+
+sstore_status sstore_shard(const char *path, const char *input_path, uint32_t shard, uint32_t shard_count,
+                           const sstore_write_options *options, sstore_change *change_out, sstore_error *error)
+{
+    if (shard >= shard_count)
+        return ss_fail_argument(error, "shard %u of %u does not exist; shards are numbered from 0", shard, shard_count);
+    return merge(path, &input_path, input_path != NULL, shard, shard_count, options, change_out, error);
+}
+
+sstore_status sstore_shard_numbers(const uint64_t *fingerprints, uint32_t words, size_t count, uint32_t shard_count,
+                                   uint32_t *shards_out, sstore_error *error)
+{
+    if (words == 0 || words > SSTORE_MAX_WORDS)
+        return ss_fail_argument(error, "sstore_shard_numbers: fingerprints have 1 to %d words", SSTORE_MAX_WORDS);
+    if (count > 0 && (fingerprints == NULL || shards_out == NULL))
+        return ss_fail_argument(error, "sstore_shard_numbers: fingerprints and shards_out must not be NULL");
+    if (shard_count == 0)
+        return ss_fail_argument(error, "there must be at least one shard");
+    for (size_t i = 0; i < count; i++)
+        shards_out[i] = ss_shard_of(fingerprints + i * words, words, shard_count);
+    return SSTORE_OK;
+}
