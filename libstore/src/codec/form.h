@@ -1,8 +1,9 @@
 /*
  * form.h - the inner loops of kernels.h in one form: for vectors of VECTOR_BYTES bytes and a processor of the kind
  * TARGET. kernels.c includes it for each form; all names get the form's name, FORM. The compiler turns plain C into
- * vector instructions. COUNT_ONES, if defined, is an instruction that it does not find. Forms of 32 bytes need
- * <immintrin.h>.
+ * vector instructions. COUNT_ONES, if defined, is an instruction that it does not find. FOLDS_TELL, at most
+ * SS_HALVES_TELL, is the distance up to which pairs are excluded by their folds alone: it is less if ones are counted
+ * fast. Forms of 32 bytes need <immintrin.h>.
  */
 #define JOIN_NAMES(a, b) a##_##b
 #define NAME_OF(a, b) JOIN_NAMES(a, b)
@@ -235,8 +236,8 @@ TARGET INLINE bool OF_FORM(may_be_near)(const row *rows, uint32_t count, uint32_
     words noted = NONE_NOTED;
     for (uint32_t i = 0; i < count; i++)
         for (uint32_t j = 0; j < ROW_VECTORS; j++) {
-            const words left = distance > SS_HALVES_TELL ? OF_FORM(count_all)(&rows[i], j)
-                                                         : OF_FORM(take_ones)(rows[i].folds[j], distance);
+            const words left = distance > FOLDS_TELL ? OF_FORM(count_all)(&rows[i], j)
+                                                     : OF_FORM(take_ones)(rows[i].folds[j], distance);
             noted = OF_FORM(note_left)(noted, left, distance);
         }
     return OF_FORM(noted_any)(noted, distance);
@@ -292,7 +293,7 @@ TARGET static uint32_t OF_FORM(pairs_within)(const ss_folded *values, uint32_t b
                                              uint32_t *hits)
 {
 #define PAIRS(distance) OF_FORM(list_within)(values, begin, end, distance, hits)
-    if (distance > SS_HALVES_TELL)
+    if (distance > FOLDS_TELL)
         return PAIRS(distance);
     BY_DISTANCE(distance, PAIRS)
 #undef PAIRS
@@ -302,7 +303,7 @@ TARGET static uint32_t OF_FORM(pairs_between)(const ss_folded *values, uint32_t 
                                               uint32_t count, uint32_t distance, uint32_t *hits)
 {
 #define PAIRS(distance) OF_FORM(list_between)(values, value_count, others, count, distance, hits)
-    if (distance > SS_HALVES_TELL)
+    if (distance > FOLDS_TELL)
         return PAIRS(distance);
     BY_DISTANCE(distance, PAIRS)
 #undef PAIRS
@@ -321,6 +322,7 @@ TARGET static uint32_t OF_FORM(pairs_between)(const ss_folded *values, uint32_t 
 #undef VECTOR_WORDS
 #undef FEW_BITS
 #undef COUNT_ONES
+#undef FOLDS_TELL
 #undef BY_DISTANCE
 #undef FORM
 #undef TARGET

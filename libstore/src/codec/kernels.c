@@ -332,6 +332,7 @@ SS_TARGET_AVX512 static uint32_t near_values_avx512(const uint64_t *values, uint
 #define FORM portable
 #define TARGET
 #define VECTOR_BYTES 16
+#define FOLDS_TELL 8u
 #include "codec/form.h"
 
 #if SS_SIMD_X86
@@ -357,6 +358,7 @@ SS_TARGET_AVX2 ALWAYS_INLINE __m256i count_ones_by_table(__m256i x)
 #define VECTOR_BYTES 32
 #define COUNT_ONES(x) ((words)count_ones_by_table((__m256i)(x)))
 #define FEW_BITS 4u
+#define FOLDS_TELL 6u
 #include "codec/form.h"
 
 #define FORM avx512
@@ -364,6 +366,7 @@ SS_TARGET_AVX2 ALWAYS_INLINE __m256i count_ones_by_table(__m256i x)
 #define VECTOR_BYTES 32
 #define COUNT_ONES(x) ((words)_mm256_popcnt_epi32((__m256i)(x)))
 #define FEW_BITS 0u
+#define FOLDS_TELL 6u
 #include "codec/form.h"
 
 #endif
