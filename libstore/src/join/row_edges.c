@@ -9,6 +9,7 @@
 #define FILTER_DIVISOR 4u /* of memory: the edge filter takes 1/4 at most, */
 #define SORTER_DIVISOR 4u /* and the sorter at least 1/4 of what is left */
 #define MIN_CAPACITY ((uint64_t)256)
+#define MAX_CAPACITY ((uint64_t)1 << 31)
 #define SAMPLE_DIVISOR 256u /* of the fingerprints, one in so many is in the sample */
 #define MIN_SAMPLE ((uint64_t)64)
 #define MAX_SAMPLE ((uint64_t)4096)
@@ -53,10 +54,10 @@ static void divide_memory(row_edges *self, uint64_t bytes)
                                                              : bytes / FILTER_DIVISOR;
     const uint64_t left = bytes - for_filter, max = left - left / SORTER_DIVISOR;
     const uint64_t whole_bytes = ss_row_runs_bytes(self->max_count, choose_bits(self->max_count));
-    self->is_whole = self->max_count < UINT32_MAX / 2 && whole_bytes <= max;
+    self->is_whole = self->max_count <= MAX_CAPACITY && whole_bytes <= max;
     self->has_rows = self->is_whole && whole_bytes + self->max_count * row_bytes <= max;
-    self->capacity = self->is_whole ? ss_max_u64(self->max_count, 1)
-                                    : ss_max_u64(max / 2 / ss_row_runs_bytes(1, 0) / 2, MIN_CAPACITY);
+    const uint64_t half = ss_max_u64(max / 2 / ss_row_runs_bytes(1, 0), MIN_CAPACITY);
+    self->capacity = self->is_whole ? ss_max_u64(self->max_count, 1) : ss_min_u64(half, MAX_CAPACITY);
     self->max_bits = choose_bits(self->capacity);
     self->sorter_bytes = self->is_whole ? left - whole_bytes : left / SORTER_DIVISOR;
     self->sorter_bytes -= self->has_rows ? self->max_count * row_bytes : 0;
