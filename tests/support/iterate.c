@@ -63,6 +63,19 @@ static void check_word(const uint64_t *column, size_t at, uint64_t wanted, const
         fail_msg("%s of item %zu is %" PRIx64 " instead of %" PRIx64, name, index, column[at], wanted);
 }
 
+/* Those of a wanted result, of which some have only a fingerprint of one word. */
+static const uint64_t *words_of(const uint64_t *words, const uint64_t *fingerprint)
+{
+    return words != NULL ? words : fingerprint;
+}
+
+static void check_fingerprint(const uint64_t *column, size_t at, const uint64_t *wanted, uint32_t words,
+                              const char *name, size_t index)
+{
+    for (uint32_t i = 0; i < words; i++)
+        check_word(column, at * words + i, wanted[i], name, index);
+}
+
 static void check_distance(const uint32_t *column, size_t at, uint32_t wanted, size_t index)
 {
     if (column != NULL && column[at] != wanted)
@@ -111,9 +124,11 @@ void iterate_matches(rng *random, const sstore *store, const uint64_t *queries, 
     sstore_error error = {.status = SSTORE_OK};
     rooms in = {.capacity = choose_capacity(random, wanted->count)};
     const unsigned asked = choose_columns(random);
+    const uint32_t words = sstore_word_count(store);
+    const size_t fingerprint_bytes = words * sizeof(uint64_t);
     options.threads = threads;
     columns.query_index = add_column(&in, sizeof *columns.query_index, (asked & 1) != 0);
-    columns.fingerprint = add_column(&in, sizeof *columns.fingerprint, (asked & 2) != 0);
+    columns.fingerprint = add_column(&in, fingerprint_bytes, (asked & 2) != 0);
     columns.id = add_column(&in, sizeof *columns.id, (asked & 4) != 0);
     columns.distance = add_column(&in, sizeof *columns.distance, (asked & 8) != 0);
     const sstore_match_columns *given = (asked & 15) == 0 ? NULL : &columns;
@@ -124,7 +139,8 @@ void iterate_matches(rng *random, const sstore *store, const uint64_t *queries, 
         for (size_t i = 0; i < got; i++) {
             const sstore_match *match = &wanted->items[done + i];
             check_word(columns.query_index, i, match->query_index, "the query", done + i);
-            check_word(columns.fingerprint, i, match->fingerprint, "the fingerprint", done + i);
+            check_fingerprint(columns.fingerprint, i, words_of(match->words, &match->fingerprint), words,
+                              "the fingerprint", done + i);
             check_word(columns.id, i, match->id, "the id", done + i);
             check_distance(columns.distance, i, match->distance, done + i);
         }
@@ -144,9 +160,11 @@ void iterate_pairs(rng *random, const sstore *left, const sstore *right, const s
     sstore_error error = {.status = SSTORE_OK};
     rooms in = {.capacity = choose_capacity(random, count)};
     const unsigned asked = choose_columns(random);
-    columns.fingerprint = add_column(&in, sizeof *columns.fingerprint, (asked & 1) != 0);
+    const uint32_t words = sstore_word_count(left);
+    const size_t fingerprint_bytes = words * sizeof(uint64_t);
+    columns.fingerprint = add_column(&in, fingerprint_bytes, (asked & 1) != 0);
     columns.id = add_column(&in, sizeof *columns.id, (asked & 2) != 0);
-    columns.other_fingerprint = add_column(&in, sizeof *columns.other_fingerprint, (asked & 4) != 0);
+    columns.other_fingerprint = add_column(&in, fingerprint_bytes, (asked & 4) != 0);
     columns.other_id = add_column(&in, sizeof *columns.other_id, (asked & 8) != 0);
     columns.distance = add_column(&in, sizeof *columns.distance, (asked & 16) != 0);
     const sstore_pair_columns *given = (asked & 31) == 0 ? NULL : &columns;
@@ -156,9 +174,11 @@ void iterate_pairs(rng *random, const sstore *left, const sstore *right, const s
         check_count(got, in.capacity, done, count);
         for (size_t i = 0; i < got; i++) {
             const sstore_pair *pair = &wanted[done + i];
-            check_word(columns.fingerprint, i, pair->fingerprint, "the fingerprint", done + i);
+            check_fingerprint(columns.fingerprint, i, words_of(pair->words, &pair->fingerprint), words,
+                              "the fingerprint", done + i);
             check_word(columns.id, i, pair->id, "the id", done + i);
-            check_word(columns.other_fingerprint, i, pair->other_fingerprint, "the other fingerprint", done + i);
+            check_fingerprint(columns.other_fingerprint, i, words_of(pair->other_words, &pair->other_fingerprint),
+                              words, "the other fingerprint", done + i);
             check_word(columns.other_id, i, pair->other_id, "the other id", done + i);
             check_distance(columns.distance, i, pair->distance, done + i);
         }
@@ -178,9 +198,11 @@ void iterate_clusters(rng *random, const sstore *store, const sstore_cluster_opt
     sstore_error error = {.status = SSTORE_OK};
     rooms in = {.capacity = choose_capacity(random, count)};
     const unsigned asked = choose_columns(random);
+    const uint32_t words = sstore_word_count(store);
+    const size_t fingerprint_bytes = words * sizeof(uint64_t);
     columns.cluster = add_column(&in, sizeof *columns.cluster, (asked & 1) != 0);
     columns.cluster_size = add_column(&in, sizeof *columns.cluster_size, (asked & 2) != 0);
-    columns.fingerprint = add_column(&in, sizeof *columns.fingerprint, (asked & 4) != 0);
+    columns.fingerprint = add_column(&in, fingerprint_bytes, (asked & 4) != 0);
     columns.id = add_column(&in, sizeof *columns.id, (asked & 8) != 0);
     columns.distance = add_column(&in, sizeof *columns.distance, (asked & 16) != 0);
     columns.is_representative = add_column(&in, sizeof *columns.is_representative, (asked & 32) != 0);
@@ -193,7 +215,8 @@ void iterate_clusters(rng *random, const sstore *store, const sstore_cluster_opt
             const sstore_cluster_record *record = &wanted[done + i];
             check_word(columns.cluster, i, record->cluster, "the cluster", done + i);
             check_word(columns.cluster_size, i, record->cluster_size, "the cluster's size", done + i);
-            check_word(columns.fingerprint, i, record->fingerprint, "the fingerprint", done + i);
+            check_fingerprint(columns.fingerprint, i, words_of(record->words, &record->fingerprint), words,
+                              "the fingerprint", done + i);
             check_word(columns.id, i, record->id, "the id", done + i);
             check_distance(columns.distance, i, record->distance, done + i);
             if (columns.is_representative != NULL && columns.is_representative[i] != record->is_representative)
