@@ -1,108 +1,75 @@
 /*
- * test_changes.c - records are added and removed in random steps, beside a list of the records that the store must
- * have. After each step every way of reading must give this list. An older handle must still show its records, lost
- * directories are rebuilt, and compacting must give the same bytes as a build of the records.
+ * test_changes.c - records of 1 to 16 words are added and removed in random steps, beside a set of the records that
+ * the store must have: data of all kinds, skewed and constant words. After each step every way of reading must give
+ * this set. An older handle must still show its records, lost directories are rebuilt, shards are merged, and
+ * compacting must give the same bytes as a build of the records.
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/data.h"
 #include "support/iterate.h"
 #include "support/lost_directory.h"
-#include "support/oracle.h"
-#include "support/random.h"
+#include "support/row_set.h"
 #include "support/scratch.h"
 #include "support/testing.h"
 #include "support/use_store.h"
 
-#define CASES 60u
-#define SLOW_CASES 12u
-#define MAX_STEPS 16u
+#define CASES 80u
+#define SLOW_CASES 16u
+#define MAX_STEPS 10u
 #define MAX_RECORDS 4000u
+#define MAX_WIDE_RECORDS 1500u
+#define QUERIES 12u
+#define SAMPLE 17u
+
+/* Where ids come from. */
+typedef enum id_source { IDS_GIVEN, IDS_ASSIGNED, IDS_MIXED, IDS_NONE, ID_SOURCE_COUNT } id_source;
 
 /* A store under test, and what it must hold. */
 typedef struct living {
     rng random;
     char path[256];
-    data_set pool; /* records that are added and removed repeatedly */
-    oracle truth;  /* sorted, each once */
+    row_maker maker;
+    row_set pool;  /* records that are added and removed repeatedly */
+    row_set truth; /* sorted, each once */
     uint64_t next_id;
     const char *plan; /* of the build; NULL: chosen */
     uint32_t block_bytes;
-    bool has_ids, assigned; /* assigned: records are added without ids */
-    bool crawls;            /* small steps in a large store, compacted only by tiers */
-    sstore *old;            /* a handle on an earlier state, or NULL */
-    oracle old_truth;
-    uint32_t steps;
-    char words[200];
+    id_source ids;
+    bool crawls; /* small steps in a large store, compacted only by tiers */
+    sstore *old; /* a handle on an earlier state, or NULL */
+    row_set old_truth;
+    char text[200];
 } living;
 
-/* ----- the list ----- */
-
-/* Sort, and count distinct fingerprints. */
-static void settle(oracle *truth)
-{
-    size_t kept = 0;
-    qsort(truth->records, truth->count, sizeof *truth->records, compare_records);
-    truth->distinct_count = 0;
-    for (size_t i = 0; i < truth->count; i++) {
-        if (kept > 0 && compare_records(&truth->records[kept - 1], &truth->records[i]) == 0)
-            continue;
-        truth->distinct_count += kept == 0 || truth->records[kept - 1].fingerprint != truth->records[i].fingerprint;
-        truth->records[kept++] = truth->records[i];
-    }
-    truth->count = kept;
-}
-
-static void list_add(oracle *truth, const sstore_record *records, size_t count)
-{
-    truth->records = realloc(truth->records, (truth->count + count + 1) * sizeof *truth->records);
-    memcpy(truth->records + truth->count, records, count * sizeof *records);
-    truth->count += count;
-    settle(truth);
-}
+/* ----- the set ----- */
 
 /* A removal: of records, or of all with a fingerprint or an id. */
 typedef enum naming { BY_RECORD, BY_FINGERPRINT, BY_ID } naming;
 
-static bool is_named(const sstore_record *record, naming how, const sstore_record *names, size_t count)
+static bool is_named(const row *record, naming how, const row_set *names)
 {
-    for (size_t i = 0; i < count; i++) {
-        bool same_fingerprint = how == BY_ID || names[i].fingerprint == record->fingerprint;
-        bool same_id = how == BY_FINGERPRINT || names[i].id == record->id;
-        if (same_fingerprint && same_id)
+    for (size_t i = 0; i < names->count; i++) {
+        const row *name = &names->rows[i];
+        if ((how == BY_ID || row_words_compare(name->words, record->words) == 0) &&
+            (how == BY_FINGERPRINT || name->id == record->id))
             return true;
     }
     return false;
 }
 
-static void list_remove(oracle *truth, naming how, const sstore_record *names, size_t count)
+static void remove_named(row_set *truth, naming how, const row_set *names)
 {
     size_t kept = 0;
     for (size_t i = 0; i < truth->count; i++)
-        if (!is_named(&truth->records[i], how, names, count))
-            truth->records[kept++] = truth->records[i];
+        if (!is_named(&truth->rows[i], how, names))
+            truth->rows[kept++] = truth->rows[i];
     truth->count = kept;
-    settle(truth);
-}
-
-static void list_copy(const oracle *from, oracle *to)
-{
-    *to = *from;
-    to->records = malloc((from->count + 1) * sizeof *to->records);
-    memcpy(to->records, from->records, from->count * sizeof *to->records);
 }
 
 /* ----- steps ----- */
-
-static sstore_record pool_record(living *self)
-{
-    size_t i = rng_below(&self->random, self->pool.count);
-    return (sstore_record){.fingerprint = self->pool.fingerprints[i],
-                           .id = self->has_ids && self->pool.ids != NULL ? self->pool.ids[i] : 0};
-}
 
 static size_t choose_count(living *self)
 {
@@ -117,169 +84,205 @@ static sstore_write_options make_options(living *self)
 {
     sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     options.memory_bytes = (uint64_t)1 << rng_between(&self->random, 20, 26);
+    options.threads = (uint32_t)rng_between(&self->random, 0, 3);
     return options;
-}
-
-/* Fingerprints and ids of records, apart. */
-typedef struct columns {
-    uint64_t *fingerprints, *ids;
-} columns;
-
-static columns columns_of(const sstore_record *records, size_t count)
-{
-    columns made = {malloc((count + 1) * sizeof *made.fingerprints), malloc((count + 1) * sizeof *made.ids)};
-    for (size_t i = 0; i < count; i++) {
-        made.fingerprints[i] = records[i].fingerprint;
-        made.ids[i] = records[i].id;
-    }
-    return made;
-}
-
-static void columns_free(columns *made)
-{
-    free(made->fingerprints);
-    free(made->ids);
 }
 
 /* The reported change of the store is right. */
 static void check_change(const living *self, const sstore_change *change)
 {
-    sstore_statistics facts = {.struct_size = sizeof facts};
+    sstore_statistics statistics = SSTORE_STATISTICS_INIT;
     sstore_error error = {.status = SSTORE_OK};
     sstore *store = store_must_open(self->path, SSTORE_IO_PREAD, SSTORE_STRATEGY_AUTO);
-    assert_ok(sstore_stat(store, &facts, &error), &error);
+    assert_ok(sstore_stat(store, &statistics, &error), &error);
     assert_int_equal(change->record_count, self->truth.count);
-    assert_int_equal(facts.record_count, self->truth.count);
-    assert_int_equal(change->total_bytes, facts.total_bytes);
-    assert_int_equal(change->segment_count, facts.segment_count);
+    assert_int_equal(statistics.record_count, self->truth.count);
+    assert_int_equal(change->total_bytes, statistics.total_bytes);
+    assert_int_equal(change->segment_count, statistics.segment_count);
     sstore_close(store);
+}
+
+/* Choose records of the pool, or new ones near them, with the ids that they will have. */
+static row_set choose_records(living *self, size_t count, bool assigned)
+{
+    row_set chosen = {.count = 0};
+    for (size_t i = 0; i < count; i++) {
+        row record = self->pool.rows[rng_below(&self->random, self->pool.count)];
+        if (rng_one_in(&self->random, 8))
+            row_flip(&self->random, &self->maker, &record, 3);
+        if (assigned)
+            record.id = self->next_id + i;
+        row_set_put(&chosen, &record);
+    }
+    return chosen;
+}
+
+/* Add records to the builder, in two calls, and to the truth. */
+static void give_records(living *self, sstore_builder *builder, const row_set *records, bool assigned)
+{
+    sstore_error error = {.status = SSTORE_OK};
+    row_columns columns = row_columns_of(records, self->maker.words);
+    const bool ids = self->ids != IDS_NONE && !assigned;
+    const size_t part = records->count / 3;
+    assert_int_equal(sstore_builder_word_count(builder), self->maker.words);
+    assert_ok(sstore_builder_add(builder, columns.fingerprints, ids ? columns.ids : NULL, part, &error), &error);
+    assert_ok(sstore_builder_add(builder, columns.fingerprints + part * self->maker.words,
+                                 ids ? columns.ids + part : NULL, records->count - part, &error),
+              &error);
+    row_columns_free(&columns);
+}
+
+static void take_records(living *self, const row_set *records)
+{
+    for (size_t i = 0; i < records->count; i++) {
+        row_set_put(&self->truth, &records->rows[i]);
+        if (records->rows[i].id >= self->next_id && records->rows[i].id < UINT64_MAX)
+            self->next_id = records->rows[i].id + 1;
+    }
+    row_set_sort(&self->truth);
+}
+
+static bool ids_are_assigned(living *self)
+{
+    return self->ids == IDS_ASSIGNED || (self->ids == IDS_MIXED && rng_one_in(&self->random, 3));
 }
 
 static void add_some(living *self)
 {
-    size_t count = choose_count(self);
-    sstore_record *records = malloc((count + 1) * sizeof *records);
+    const bool assigned = ids_are_assigned(self);
+    row_set records = choose_records(self, choose_count(self), assigned);
     sstore_builder *builder;
     sstore_error error = {.status = SSTORE_OK};
-    sstore_change change = {.struct_size = sizeof change};
+    sstore_change change = SSTORE_CHANGE_INIT;
     const sstore_write_options as_built = make_options(self);
     sstore_write_options options = options_to_add(&as_built);
     options.check_ids = rng_one_in(&self->random, 2);
     options.no_compact = rng_one_in(&self->random, 2);
-    for (size_t i = 0; i < count; i++) {
-        records[i] = pool_record(self);
-        if (self->assigned)
-            records[i].id = self->next_id + i;
-    }
-    columns given = columns_of(records, count);
     assert_ok(sstore_builder_create_addition(self->path, &options, &builder, &error), &error);
-    const bool ids = self->has_ids && !self->assigned;
-    const size_t half = count / 3; /* in two calls */
-    assert_ok(sstore_builder_add(builder, given.fingerprints, ids ? given.ids : NULL, half, &error), &error);
-    assert_ok(sstore_builder_add(builder, given.fingerprints + half, ids ? given.ids + half : NULL, count - half,
-                                 &error),
-              &error);
-    columns_free(&given);
+    give_records(self, builder, &records, assigned);
     if (rng_one_in(&self->random, 10)) { /* change one's mind */
         sstore_builder_abort(builder);
     } else {
+        const size_t before = self->truth.count;
         assert_ok(sstore_builder_finish(builder, &change, &error), &error);
-        size_t before = self->truth.count;
-        list_add(&self->truth, records, count);
-        if (self->assigned)
-            self->next_id += count;
+        take_records(self, &records);
         assert_int_equal(change.added_count, self->truth.count - before);
-        assert_int_equal(change.given_count, count);
+        assert_int_equal(change.given_count, records.count);
         assert_int_equal(change.removed_count, 0);
         if (!options.check_ids)
             assert_true(change.conflict_count == 0 && !change.ids_checked);
         check_change(self, &change);
     }
-    free(records);
+    free(records.rows);
 }
 
-static void give_names(sstore_remover *remover, naming how, const sstore_record *names, size_t count)
+/* In two calls. */
+static void give_names(const living *self, sstore_remover *remover, naming how, const row_set *names)
 {
     sstore_error error = {.status = SSTORE_OK};
-    columns given = columns_of(names, count);
-    const size_t half = count / 3; /* in two calls */
+    row_columns columns = row_columns_of(names, self->maker.words);
+    const size_t ends[] = {0, names->count / 3, names->count};
+    assert_int_equal(sstore_remover_word_count(remover), self->maker.words);
     for (int part = 0; part < 2; part++) {
-        const size_t begin = part == 0 ? 0 : half, end = part == 0 ? half : count;
-        const uint64_t *fingerprints = given.fingerprints + begin, *ids = given.ids + begin;
-        assert_ok(how == BY_RECORD ? sstore_remover_remove(remover, fingerprints, ids, end - begin, &error)
-                  : how == BY_ID   ? sstore_remover_remove_ids(remover, ids, end - begin, &error)
-                                   : sstore_remover_remove_fingerprints(remover, fingerprints, end - begin, &error),
+        const size_t begin = ends[part], count = ends[part + 1] - begin;
+        const uint64_t *fingerprints = columns.fingerprints + begin * self->maker.words, *ids = columns.ids + begin;
+        assert_ok(how == BY_RECORD ? sstore_remover_remove(remover, fingerprints, ids, count, &error)
+                  : how == BY_ID   ? sstore_remover_remove_ids(remover, ids, count, &error)
+                                   : sstore_remover_remove_fingerprints(remover, fingerprints, count, &error),
                   &error);
     }
-    columns_free(&given);
+    row_columns_free(&columns);
 }
 
 static void remove_some(living *self)
 {
-    naming how = self->has_ids ? (naming)rng_below(&self->random, 3) : BY_FINGERPRINT;
-    size_t count = choose_count(self);
-    sstore_record *names = malloc((count + 1) * sizeof *names);
+    const naming how = self->ids != IDS_NONE ? (naming)rng_below(&self->random, 3) : BY_FINGERPRINT;
+    row_set names = choose_records(self, choose_count(self), false);
     sstore_remover *remover;
     sstore_error error = {.status = SSTORE_OK};
-    sstore_change change = {.struct_size = sizeof change};
+    sstore_change change = SSTORE_CHANGE_INIT;
     const sstore_write_options as_built = make_options(self);
     sstore_write_options options = options_to_remove(&as_built);
     options.no_compact = rng_one_in(&self->random, 2);
-    for (size_t i = 0; i < count; i++) {
-        names[i] = pool_record(self);
+    for (size_t i = 0; i < names.count; i++)
         if (self->truth.count > 0 && rng_one_in(&self->random, 2))
-            names[i] = self->truth.records[rng_below(&self->random, self->truth.count)];
-    }
+            names.rows[i] = self->truth.rows[rng_below(&self->random, self->truth.count)];
     assert_ok(sstore_remover_create(self->path, &options, &remover, &error), &error);
-    give_names(remover, how, names, count);
+    give_names(self, remover, how, &names);
     if (rng_one_in(&self->random, 10)) {
         sstore_remover_abort(remover);
     } else {
+        const size_t before = self->truth.count;
         assert_ok(sstore_remover_finish(remover, &change, &error), &error);
-        size_t before = self->truth.count;
-        list_remove(&self->truth, how, names, count);
+        remove_named(&self->truth, how, &names);
         assert_int_equal(change.removed_count, before - self->truth.count);
-        assert_int_equal(change.given_count, count);
+        assert_int_equal(change.given_count, names.count);
         assert_int_equal(change.added_count, 0);
         check_change(self, &change);
     }
-    free(names);
+    free(names.rows);
 }
 
-static void compact(living *self, sstore_compaction which)
+static void compact(living *self, sstore_compaction scope)
 {
     sstore_error error = {.status = SSTORE_OK};
-    sstore_change change = {.struct_size = sizeof change};
+    sstore_change change = SSTORE_CHANGE_INIT;
     const sstore_write_options as_built = make_options(self);
     sstore_write_options options = options_to_compact(&as_built);
-    assert_ok(sstore_compact(self->path, which, &options, &change, &error), &error);
+    assert_ok(sstore_compact(self->path, scope, &options, &change, &error), &error);
     check_change(self, &change);
+}
+
+/* Divide the store into shards, and merge these in its place. */
+static void shard_and_merge(living *self)
+{
+    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
+    sstore_error error = {.status = SSTORE_OK};
+    char parts[3][300];
+    const char *paths[3];
+    const uint32_t count = (uint32_t)rng_between(&self->random, 1, 3);
+    options.replace = true;
+    for (uint32_t i = 0; i < count; i++) {
+        snprintf(parts[i], sizeof parts[i], "%s.%u", self->path, i);
+        paths[i] = parts[i];
+        assert_ok(sstore_shard(parts[i], self->path, i, count, &options, NULL, &error), &error);
+    }
+    options.plan = self->plan;
+    options.block_bytes = self->block_bytes;
+    assert_ok(sstore_merge(self->path, paths, count, &options, NULL, &error), &error);
+    for (uint32_t i = 0; i < count; i++)
+        scratch_remove(parts[i]);
 }
 
 /* Some directories are lost, and rebuilt. */
 static void reindex(living *self)
 {
-    uint32_t lost = 0, made = 0;
+    uint32_t segments = 0, made = 0, lost = 0;
     sstore_error error = {.status = SSTORE_OK};
     sstore_reindex_options options = SSTORE_REINDEX_OPTIONS_INIT;
     file_list files = file_list_make(self->path, "directory.mdb");
     for (size_t i = 0; i < files.count; i++) {
+        const char *name = files.names[i];
+        if (strchr(name, '/') != strrchr(name, '/')) /* of a word's index */
+            continue;
+        segments++;
         if (rng_one_in(&self->random, 2))
             continue;
         char path[512];
-        snprintf(path, sizeof path, "%s/%s", self->path, files.names[i]);
+        snprintf(path, sizeof path, "%s/%s", self->path, name);
         directory_lose(path, (directory_loss)rng_below(&self->random, LOSS_COUNT), &self->random);
         lost++;
     }
     options.all = rng_one_in(&self->random, 4);
     assert_ok(sstore_reindex(self->path, &options, &made, &error), &error);
-    assert_int_equal(made, options.all ? files.count : lost);
+    assert_int_equal(made, options.all ? segments : lost);
     file_list_free(&files);
 }
 
 static void step(living *self)
 {
-    switch (rng_below(&self->random, 9)) {
+    switch (rng_below(&self->random, 10)) {
+    case 9: shard_and_merge(self); break;
     case 8: reindex(self); break;
     case 0: compact(self, self->crawls ? SSTORE_COMPACTION_TIERS : SSTORE_COMPACTION_ALL); break;
     case 1: compact(self, SSTORE_COMPACTION_TIERS); break;
@@ -292,50 +295,86 @@ static void step(living *self)
 
 /* ----- reading ----- */
 
-static void check_queries(living *self, sstore *store, const oracle *truth)
+static uint32_t choose_distance(living *self)
 {
-    matches got = {.count = 0}, wanted = {.count = 0};
-    sstore_cursor *cursor = store_must_cursor(store);
-    sstore_error error = {.status = SSTORE_OK};
-    uint64_t queries[12];
-    uint32_t distance = rng_one_in(&self->random, 4) ? (uint32_t)rng_below(&self->random, 12)
-                                                     : (uint32_t)rng_below(&self->random, 5);
-    for (uint32_t i = 0; i < 12; i++) {
-        queries[i] = data_query(&self->random, &self->pool, distance);
-        assert_ok(store_query_sorted(cursor, queries[i], distance, &got, &error), &error);
-        oracle_query(truth, queries[i], distance, 0, &wanted);
-        assert_true(matches_equal(&got, &wanted));
-        got.count = wanted.count = 0;
-        if (i < 3) {
-            assert_ok(store_nearest_sorted(cursor, queries[i], 20, &got, &error), &error);
-            oracle_nearest(truth, queries[i], 20, &wanted);
-            assert_true(matches_equal(&got, &wanted));
-            got.count = wanted.count = 0;
-        }
+    const uint64_t bits = 64 * self->maker.words;
+    switch (rng_below(&self->random, 6)) {
+    case 0: return (uint32_t)rng_below(&self->random, bits + 1);
+    case 1:
+    case 2: return (uint32_t)rng_below(&self->random, self->maker.distance + 3);
+    default: return self->maker.distance;
     }
-    assert_ok(store_batch(store, queries, 12, distance, 2, &got, &error), &error);
-    for (uint32_t i = 0; i < 12; i++)
-        oracle_query(truth, queries[i], distance, i, &wanted);
-    assert_true(matches_equal(&got, &wanted));
-    iterate_matches(&self->random, store, queries, 12, distance, 2, &wanted);
-    matches_free(&got);
-    matches_free(&wanted);
-    sstore_cursor_free(cursor);
 }
 
-static void check_store(living *self, sstore *store, const oracle *truth)
+static void check_query(living *self, sstore_cursor *cursor, const row_set *truth, const row *query, uint32_t distance)
 {
-    sstore_statistics facts = {.struct_size = sizeof facts};
+    const uint32_t words = self->maker.words;
+    row_collector got = {truth, words, {.count = 0}};
+    matches wanted = {.count = 0};
     sstore_error error = {.status = SSTORE_OK};
-    bool right;
+    if (rng_one_in(&self->random, 4)) {
+        row_set_nearest(truth, words, query->words, distance, &wanted);
+        assert_ok(sstore_query_nearest(cursor, query->words, distance, row_collect, &got, &error), &error);
+    } else {
+        row_set_query(truth, words, query->words, distance, 0, &wanted);
+        assert_ok(sstore_query(cursor, query->words, distance, row_collect, &got, &error), &error);
+    }
+    matches_sort(&got.found);
+    assert_true(matches_equal(&got.found, &wanted));
+    matches_free(&got.found);
+    matches_free(&wanted);
+}
+
+static void check_queries(living *self, sstore *store, const row_set *truth)
+{
+    sstore_cursor *cursor = store_must_cursor(store);
+    row_set queries = {.count = 0};
+    for (uint32_t i = 0; i < QUERIES; i++) {
+        const row query = row_make(&self->random, &self->maker, rng_one_in(&self->random, 2) ? truth : &self->pool);
+        row_set_put(&queries, &query);
+        check_query(self, cursor, truth, &query, choose_distance(self));
+    }
+    sstore_cursor_free(cursor);
+    const uint32_t distance = choose_distance(self), words = self->maker.words;
+    matches wanted = {.count = 0};
+    for (uint32_t i = 0; i < QUERIES; i++)
+        row_set_query(truth, words, queries.rows[i].words, distance, i, &wanted);
+    row_columns columns = row_columns_of(&queries, words);
+    iterate_matches(&self->random, store, columns.fingerprints, QUERIES, distance,
+                    (uint32_t)rng_between(&self->random, 1, 3), &wanted);
+    row_columns_free(&columns);
+    matches_free(&wanted);
+    free(queries.rows);
+}
+
+static void check_sample(living *self, const sstore *store, const row_set *truth, bool has_removed)
+{
+    uint64_t sample[SAMPLE * SSTORE_MAX_WORDS];
+    const uint32_t words = self->maker.words;
+    sstore_error error = {.status = SSTORE_OK};
     size_t count;
-    assert_ok(sstore_stat(store, &facts, &error), &error);
-    assert_int_equal(facts.record_count, truth->count);
-    assert_ok(store_compare_records(store, truth, &right, &count, &error), &error);
-    assert_true(right);
-    assert_int_equal(count, truth->count);
-    iterate_records(&self->random, store, truth->records, truth->count);
+    assert_ok(sstore_sample(store, rng_next(&self->random), sample, SAMPLE, &count, &error), &error);
+    for (size_t i = 0; !has_removed && i < count; i++) {
+        bool is_there = false;
+        for (size_t j = 0; !is_there && j < truth->count; j++)
+            is_there = memcmp(sample + i * words, truth->rows[j].words, words * sizeof *sample) == 0;
+        assert_true(is_there);
+    }
+}
+
+static void check_store(living *self, sstore *store, const row_set *truth)
+{
+    sstore_statistics statistics = SSTORE_STATISTICS_INIT;
+    sstore_error error = {.status = SSTORE_OK};
+    assert_int_equal(sstore_word_count(store), self->maker.words);
+    assert_ok(sstore_stat(store, &statistics, &error), &error);
+    assert_int_equal(statistics.record_count, truth->count);
+    assert_int_equal(statistics.fingerprint_bits, 64 * self->maker.words);
+    row_columns columns = row_columns_of(truth, self->maker.words);
+    iterate_records(&self->random, store, columns.fingerprints, columns.ids, truth->count);
+    row_columns_free(&columns);
     check_queries(self, store, truth);
+    check_sample(self, store, truth, statistics.removed_count > 0);
 }
 
 static void check_all(living *self)
@@ -346,14 +385,14 @@ static void check_all(living *self)
         check_store(self, self->old, &self->old_truth);
         assert_ok(sstore_reopen(self->old, &store, &error), &error);
     } else {
-        store = store_must_open(self->path, (sstore_io)rng_below(&self->random, 4), SSTORE_STRATEGY_AUTO);
+        store = store_must_open(self->path, (sstore_io)rng_below(&self->random, 4),
+                                (sstore_strategy)rng_below(&self->random, 3));
     }
     check_store(self, store, &self->truth);
     if (rng_one_in(&self->random, 2)) {
         sstore_close(self->old);
-        free(self->old_truth.records);
         self->old = store;
-        list_copy(&self->truth, &self->old_truth);
+        row_set_copy(&self->truth, &self->old_truth);
     } else {
         sstore_close(store);
     }
@@ -361,103 +400,132 @@ static void check_all(living *self)
         assert_ok(sstore_verify(self->path, NULL, NULL, NULL, &error), &error);
 }
 
-/* ----- in the end ----- */
+/* ----- builds ----- */
+
+/* Build a store of records, whose ids are given or assigned. */
+static void build(living *self, const char *path, const row_set *records, bool assigned)
+{
+    sstore_write_options options = make_options(self);
+    sstore_builder *builder;
+    sstore_error error = {.status = SSTORE_OK};
+    options.fingerprint_bits = 64 * self->maker.words;
+    options.distance = self->maker.distance;
+    options.plan = self->plan;
+    options.block_bytes = self->block_bytes;
+    options.without_ids = self->ids == IDS_NONE;
+    assert_ok(sstore_builder_create(path, &options, &builder, &error), &error);
+    give_records(self, builder, records, assigned);
+    assert_ok(sstore_builder_finish(builder, NULL, &error), &error);
+}
 
 /* The folder of the store's only segment. */
 static const char *only_segment(const char *path)
 {
     sstore_error error = {.status = SSTORE_OK};
-    sstore_segment_statistics facts = {.struct_size = sizeof facts};
-    sstore_statistics all = {.struct_size = sizeof all};
+    sstore_segment_statistics segment = {.struct_size = sizeof segment};
+    sstore_statistics statistics = SSTORE_STATISTICS_INIT;
     sstore *store = store_must_open(path, SSTORE_IO_PREAD, SSTORE_STRATEGY_AUTO);
-    assert_ok(sstore_stat(store, &all, &error), &error);
-    assert_int_equal(all.segment_count, 1);
-    assert_int_equal(all.removed_count, 0);
-    assert_ok(sstore_stat_segment(store, 0, &facts, &error), &error);
+    assert_ok(sstore_stat(store, &statistics, &error), &error);
+    assert_int_equal(statistics.segment_count, 1);
+    assert_int_equal(statistics.removed_count, 0);
+    assert_ok(sstore_stat_segment(store, 0, &segment, &error), &error);
     sstore_close(store);
     const char *name = strrchr(path, '/') + 1;
-    return scratch_path("%s/%s", name, facts.folder);
+    return scratch_path("%s/%s", name, segment.folder);
 }
 
 static void check_fresh_build(living *self)
 {
     const char *path = scratch_path("fresh");
-    sstore_error error = {.status = SSTORE_OK};
-    sstore_write_options options = make_options(self);
-    sstore_builder *builder;
     compact(self, SSTORE_COMPACTION_ALL);
     check_all(self);
-    options.plan = self->plan;
-    options.block_bytes = self->block_bytes;
-    options.without_ids = !self->has_ids;
-    assert_ok(sstore_builder_create(path, &options, &builder, &error), &error);
-    columns given = columns_of(self->truth.records, self->truth.count);
-    assert_ok(sstore_builder_add(builder, given.fingerprints, self->has_ids ? given.ids : NULL, self->truth.count,
-                                 &error),
-              &error);
-    columns_free(&given);
-    assert_ok(sstore_builder_finish(builder, NULL, &error), &error);
+    build(self, path, &self->truth, false);
     assert_true(folders_equal(only_segment(self->path), only_segment(path), ".blk"));
     scratch_remove(path);
 }
 
 /* ----- one store's life ----- */
 
+/* Records of one word are of the kinds of data.h, those of several of any kinds of words. */
+static void make_pool(living *self, data_kind kind)
+{
+    rng *random = &self->random;
+    const size_t count = rng_between(random, 1, self->maker.words == 1 ? MAX_RECORDS : MAX_WIDE_RECORDS);
+    if (self->maker.words == 1) {
+        data_set data;
+        data_make(random, kind, DATA_IDS, count, rng_one_in(random, 2), &data);
+        self->pool = row_set_of_data(&data);
+        data_free(&data);
+    }
+    while (self->pool.count < count) {
+        row made = row_make(random, &self->maker, &self->pool);
+        made.id = rng_one_in(random, 8) ? UINT64_MAX : rng_below(random, 2 * count);
+        row_set_put(&self->pool, &made);
+    }
+    for (size_t i = 0; i < count && self->ids != IDS_GIVEN; i++)
+        self->pool.rows[i].id = self->ids == IDS_MIXED ? rng_below(random, 2 * count) : 0;
+}
+
 static void begin_life(living *self, uint64_t number)
 {
     static const char *const plans[] = {NULL, "4", "3", "2", "1", "5c2", "64:3"};
+    static const char *const wide_plans[] = {NULL, NULL, "22,21,21", "1"};
+    static const uint32_t widths[] = {2, 2, 3, 4, 4, 8, 16};
     self->random = rng_seeded(run_seed + number);
     rng *random = &self->random;
-    data_ids ids = (data_ids)rng_below(random, DATA_IDS_COUNT);
-    sstore_error error = {.status = SSTORE_OK};
-    data_make(random, (data_kind)rng_below(random, DATA_KIND_COUNT), ids, rng_between(random, 1, MAX_RECORDS),
-              rng_one_in(random, 2), &self->pool);
-    self->has_ids = ids != DATA_NO_IDS;
-    self->assigned = ids == DATA_ASSIGNED;
-    self->plan = plans[rng_below(random, sizeof plans / sizeof *plans)];
+    const uint32_t words = number % 2 == 0 ? 1 : widths[rng_below(random, sizeof widths / sizeof *widths)];
+    const uint64_t max = SSTORE_MAX_BUILD_DISTANCE * words;
+    const uint64_t distance = rng_below(random, rng_one_in(random, 4) ? max + 1 : 8 * words);
+    const data_kind kind = (data_kind)rng_below(random, DATA_KIND_COUNT);
+    self->maker = row_maker_any(random, words, words == 1 ? 3 : (uint32_t)distance);
+    self->ids = (id_source)rng_below(random, ID_SOURCE_COUNT);
+    self->plan = words == 1 ? plans[rng_below(random, 7)] : wide_plans[rng_below(random, 4)];
     self->block_bytes = rng_one_in(random, 2) ? 0 : UINT32_C(256) << rng_below(random, 9);
+    make_pool(self, kind);
     snprintf(self->path, sizeof self->path, "%s", scratch_path("living"));
-    snprintf(self->words, sizeof self->words,
-             "case %" PRIu64 ", pool of %zu, %s, %s, plan %s, blocks %u, seed %" PRIu64, number, self->pool.count,
-             data_kind_name(self->pool.kind), data_ids_name(ids), self->plan == NULL ? "auto" : self->plan,
-             self->block_bytes, run_seed);
-    sstore_write_options options = make_options(self);
-    options.plan = self->plan;
-    options.block_bytes = self->block_bytes;
-    data_set first = self->pool; /* a part of the pool */
+    snprintf(self->text, sizeof self->text,
+             "case %" PRIu64 ", %u words, k = %u, pool of %zu, %s, ids %u, plan %s, blocks %u, seed %" PRIu64, number,
+             words, self->maker.distance, self->pool.count, data_kind_name(kind), (unsigned)self->ids,
+             self->plan == NULL ? "auto" : self->plan, self->block_bytes, run_seed);
+    testing_doing("%s", self->text);
     self->crawls = rng_one_in(random, 2);
-    first.count = self->crawls ? self->pool.count : rng_one_in(random, 4) ? 0 : rng_below(random, self->pool.count + 1);
+    const size_t count = self->crawls            ? self->pool.count
+                         : rng_one_in(random, 4) ? 0
+                                                 : rng_below(random, self->pool.count + 1);
+    const bool assigned = ids_are_assigned(self);
+    row_set first = choose_records(self, count, assigned);
     scratch_remove(self->path);
-    assert_ok(store_build(self->path, &options, &first, 0, &error), &error);
-    oracle_make(&first, &self->truth);
-    self->next_id = first.count;
+    build(self, self->path, &first, assigned);
+    take_records(self, &first);
+    free(first.rows);
 }
 
 static void end_life(living *self)
 {
     sstore_close(self->old);
-    free(self->old_truth.records);
-    oracle_free(&self->truth);
-    data_free(&self->pool);
+    free(self->old_truth.rows);
+    free(self->truth.rows);
+    free(self->pool.rows);
     scratch_remove(self->path);
 }
 
 static void test_random_changes(void **state)
 {
-    uint64_t cases = testing_number("SSTORE_TEST_CASES", testing_slow() ? SLOW_CASES : CASES);
+    const uint64_t cases = testing_number("SSTORE_TEST_CASES", testing_slow() ? SLOW_CASES : CASES);
+    uint64_t steps = 0;
     for (uint64_t i = 0; i < cases; i++) {
         living self = {.old = NULL};
         begin_life(&self, i);
-        testing_doing("%s", self.words);
-        self.steps = (uint32_t)rng_between(&self.random, 1, MAX_STEPS);
-        for (uint32_t at = 0; at < self.steps; at++) {
-            testing_doing("%s, step %u", self.words, at);
+        check_all(&self);
+        for (uint64_t left = rng_between(&self.random, 1, MAX_STEPS); left > 0; left--, steps++) {
+            testing_doing("%s, %" PRIu64 " steps before the last", self.text, left);
             step(&self);
             check_all(&self);
         }
         check_fresh_build(&self);
         end_life(&self);
     }
+    testing_figure("%" PRIu64 " stores of 64 to 1,024 bits, with %" PRIu64 " changes, like brute force", cases, steps);
     testing_done();
 }
 

@@ -171,14 +171,23 @@ static void check_statistics(const sstore *store, const test_case *now)
     }
 }
 
-static void check_records(const sstore *store, const oracle *truth)
+static void check_records(rng *random, const sstore *store, const oracle *truth)
 {
     sstore_error error = {.status = SSTORE_OK};
     bool right;
     size_t count;
+    uint64_t *fingerprints = malloc((truth->count + 1) * sizeof *fingerprints);
+    uint64_t *ids = malloc((truth->count + 1) * sizeof *ids);
     assert_ok(store_compare_records(store, truth, &right, &count, &error), &error);
     assert_true(right);
     assert_int_equal(count, truth->count);
+    for (size_t i = 0; i < truth->count; i++) {
+        fingerprints[i] = truth->records[i].fingerprint;
+        ids[i] = truth->records[i].id;
+    }
+    iterate_records(random, store, fingerprints, ids, truth->count);
+    free(fingerprints);
+    free(ids);
 }
 
 /* A callback that stops after `left` matches. */
@@ -361,8 +370,7 @@ static void check_store(test_case *now, const char *words)
     sstore_cursor *cursor = store_must_cursor(store);
     check_statistics(store, now);
     testing_doing("%s: all records by %s", words, io_names[io]);
-    check_records(store, &now->truth);
-    iterate_records(random, store, now->truth.records, now->truth.count);
+    check_records(random, store, &now->truth);
     for (size_t i = 0; i < QUERIES_A_CASE; i++) {
         uint32_t distance = choose_distance(random, k, strategy);
         uint64_t fingerprint = data_query(random, &now->data, distance);

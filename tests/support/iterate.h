@@ -11,7 +11,8 @@
 #include "support/oracle.h"
 #include "support/random.h"
 
-void iterate_records(rng *random, const sstore *store, const sstore_record *wanted, size_t count);
+/* `fingerprints` are of the store's words. */
+void iterate_records(rng *random, const sstore *store, const uint64_t *fingerprints, const uint64_t *ids, size_t count);
 
 /* `wanted`: what a batch of these queries reports, in this order. */
 void iterate_matches(rng *random, const sstore *store, const uint64_t *queries, size_t query_count, uint32_t distance,

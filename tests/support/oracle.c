@@ -18,15 +18,16 @@ void matches_add(matches *list, const sstore_match *match)
         if (list->items == NULL)
             fail_msg("out of memory for %zu matches", list->capacity);
     }
-    list->items[list->count++] = *match;
+    list->items[list->count] = *match;
+    list->items[list->count++].words = NULL; /* which may end with a callback */
 }
 
 int compare_matches(const void *left, const void *right)
 {
     const sstore_match *a = left, *b = right;
-    const uint64_t of_a[] = {a->query_index, a->distance, a->fingerprint, a->id};
-    const uint64_t of_b[] = {b->query_index, b->distance, b->fingerprint, b->id};
-    for (size_t i = 0; i < 4; i++)
+    const uint64_t of_a[] = {a->query_index, a->distance, a->fingerprint, (uintptr_t)a->words, a->id};
+    const uint64_t of_b[] = {b->query_index, b->distance, b->fingerprint, (uintptr_t)b->words, b->id};
+    for (size_t i = 0; i < 5; i++)
         if (of_a[i] != of_b[i])
             return of_a[i] < of_b[i] ? -1 : 1;
     return 0;

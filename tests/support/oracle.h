@@ -17,8 +17,9 @@ typedef struct matches {
     size_t count, capacity;
 } matches;
 
+/* Its `words` become NULL; those of support/row_set.h point to a record of a sorted set. */
 void matches_add(matches *list, const sstore_match *match);
-/* By (query_index, distance, fingerprint, id), for qsort(). */
+/* By (query_index, distance, fingerprint, words as pointers, id), for qsort(). */
 int compare_matches(const void *left, const void *right);
 /* Sort in this order. */
 void matches_sort(matches *list);

@@ -26,6 +26,13 @@ row_set row_set_of_data(const data_set *set)
     return made;
 }
 
+void row_set_copy(const row_set *from, row_set *to)
+{
+    to->count = 0;
+    for (size_t i = 0; i < from->count; i++)
+        row_set_put(to, &from->rows[i]);
+}
+
 int row_words_compare(const uint64_t *a, const uint64_t *b)
 {
     for (size_t i = 0; i < SSTORE_MAX_WORDS; i++)
@@ -89,6 +96,59 @@ static uint32_t distance_of(const row *a, const row *b, uint32_t words)
     for (uint32_t i = 0; i < words; i++)
         distance += (uint32_t)__builtin_popcountll(a->words[i] ^ b->words[i]);
     return distance;
+}
+
+static void put_match(matches *out, const row *record, uint32_t distance, uint64_t query_index)
+{
+    matches_add(out, &(sstore_match){.query_index = query_index,
+                                     .fingerprint = record->words[0],
+                                     .id = record->id,
+                                     .distance = distance});
+    out->items[out->count - 1].words = record->words;
+}
+
+static uint32_t distance_from(const uint64_t *query, const row *record, uint32_t words)
+{
+    row other = {.id = 0};
+    memcpy(other.words, query, words * sizeof *query);
+    return distance_of(&other, record, words);
+}
+
+void row_set_query(const row_set *set, uint32_t words, const uint64_t *query, uint32_t distance, uint64_t query_index,
+                   matches *out)
+{
+    const size_t first = out->count;
+    for (size_t i = 0; i < set->count; i++) {
+        const uint32_t bits = distance_from(query, &set->rows[i], words);
+        if (bits <= distance)
+            put_match(out, &set->rows[i], bits, query_index);
+    }
+    if (out->count > first)
+        qsort(out->items + first, out->count - first, sizeof *out->items, compare_matches);
+}
+
+void row_set_nearest(const row_set *set, uint32_t words, const uint64_t *query, uint32_t max_distance, matches *out)
+{
+    uint32_t nearest = UINT32_MAX;
+    for (size_t i = 0; i < set->count; i++) {
+        const uint32_t bits = distance_from(query, &set->rows[i], words);
+        nearest = bits < nearest ? bits : nearest;
+    }
+    if (nearest <= max_distance)
+        row_set_query(set, words, query, nearest, 0, out);
+}
+
+int row_collect(void *context, const sstore_match *match)
+{
+    row_collector *self = context;
+    row wanted = {.id = match->id};
+    memcpy(wanted.words, match->words, self->words * sizeof *match->words);
+    assert_int_equal(match->fingerprint, match->words[0]);
+    const row *record = bsearch(&wanted, self->set->rows, self->set->count, sizeof wanted, rows_compare);
+    if (record == NULL)
+        fail_msg("a match is no record: %016" PRIx64 "..., id %" PRIu64, match->fingerprint, match->id);
+    put_match(&self->found, record, match->distance, match->query_index);
+    return 0;
 }
 
 static void put_pair(row_pairs *list, const row *a, const row *b, uint32_t distance)

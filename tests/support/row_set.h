@@ -6,7 +6,7 @@
 #define SUPPORT_ROW_SET_H
 
 #include "sstore_join.h"
-#include "support/data.h"
+#include "support/oracle.h"
 #include "support/random.h"
 
 /* A record. The words behind those of a fingerprint are 0. */
@@ -27,6 +27,8 @@ void row_set_sort(row_set *set);
 /* Records of one word, with their ids or 0. */
 row_set row_set_of_data(const data_set *set);
 
+void row_set_copy(const row_set *from, row_set *to);
+
 /* Below 0, 0 or above 0; rows_compare() is for qsort(). */
 int row_words_compare(const uint64_t *a, const uint64_t *b);
 int rows_compare(const void *left, const void *right);
@@ -42,6 +44,20 @@ row_columns row_columns_of(const row_set *set, uint32_t words);
 void row_columns_free(row_columns *columns);
 
 /* ----- right answers, in the order in which they are reported; their words are those of the sets ----- */
+
+/* Append what a query of a sorted set must find, sorted, under `query_index`; or only the nearest records. */
+void row_set_query(const row_set *set, uint32_t words, const uint64_t *query, uint32_t distance, uint64_t query_index,
+                   matches *out);
+void row_set_nearest(const row_set *set, uint32_t words, const uint64_t *query, uint32_t max_distance, matches *out);
+
+/* Collects matches, which must be records of the sorted set. */
+typedef struct row_collector {
+    const row_set *set;
+    uint32_t words;
+    matches found;
+} row_collector;
+
+int row_collect(void *context, const sstore_match *match);
 
 typedef struct row_pairs {
     size_t count, capacity;

@@ -409,7 +409,7 @@ static void check_nothing(fixture *self)
     const uint64_t queries[2] = {0, UINT64_MAX};
     sstore *other = store_must_open(self->path, SSTORE_IO_PREAD, SSTORE_STRATEGY_AUTO);
     for (int i = 0; i < 8; i++) {
-        iterate_records(&self->random, other, NULL, 0);
+        iterate_records(&self->random, other, NULL, NULL, 0);
         iterate_matches(&self->random, other, queries, 2, 64, 1, &none);
         iterate_matches(&self->random, other, NULL, 0, 64, 2, &none);
         iterate_pairs(&self->random, other, NULL, &options, NULL, 0);
