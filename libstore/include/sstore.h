@@ -957,17 +957,18 @@ SSTORE_API sstore_status sstore_reindex(const char *path, const sstore_reindex_o
 
 /* ===== Deduplication: insert a record if it is new ===== */
 
+/* A store that is locked for deduplication, and the new records that wait in memory. */
 typedef struct sstore_dedup sstore_dedup;
 
 /* The answer for one given record. */
 typedef struct sstore_dedup_answer {
     uint64_t index;              /* in the call's arrays */
-    uint64_t fingerprint, id;    /* id: the given one; without, the assigned one of a new record, else 0 */
+    const uint64_t *fingerprint; /* in the call's array */
+    uint64_t id;                 /* the given one; without, the assigned one of a new record, else 0 */
     const sstore_match *matches; /* records within the distance, ascending by (distance, fingerprint, id) */
     size_t match_count;
-    bool is_new;           /* it was inserted; there is no match */
-    const uint64_t *words; /* of the fingerprint */
-    uint64_t found_count;  /* the number of all records within the distance, also beyond the limit */
+    uint64_t found_count; /* the number of all records within the distance, also beyond the limit */
+    bool is_new;          /* it was inserted; there is no match */
 } sstore_dedup_answer;
 
 /* Called for each record. If it stops the call, the records after this one were not processed. */
@@ -1002,11 +1003,13 @@ SSTORE_API sstore_status sstore_dedup_publish(sstore_dedup *dedup, sstore_change
 /* The words of a fingerprint of the store: 1 to 16. `dedup` must not be NULL. */
 SSTORE_API uint32_t sstore_dedup_word_count(const sstore_dedup *dedup);
 
-/* The number of records that were new so far, published or not; and of those that wait to be published. */
+/* The number of records that were new so far, published or not. 0 if `dedup` is NULL. */
 SSTORE_API uint64_t sstore_dedup_new_count(const sstore_dedup *dedup);
+
+/* The number of records that wait to be published. 0 if `dedup` is NULL. */
 SSTORE_API uint64_t sstore_dedup_pending_count(const sstore_dedup *dedup);
 
-/* Close it. Records that were not published are lost. */
+/* Close it, and unlock the store. Records that were not published are lost. NULL is allowed. */
 SSTORE_API void sstore_dedup_close(sstore_dedup *dedup);
 
 /* ===== Choosing a plan ===== */

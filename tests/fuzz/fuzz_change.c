@@ -297,7 +297,7 @@ static int take_answer(void *context, const sstore_dedup_answer *answer)
     session *self = all->self;
     STORE_CASE_CHECK(&self->made, answer->index == all->next++ && answer->is_new == (answer->match_count == 0));
     all->answered_new[answer->index] = answer->is_new;
-    STORE_CASE_CHECK(&self->made, answer->fingerprint == self->given.records[answer->index].fingerprint);
+    STORE_CASE_CHECK(&self->made, *answer->fingerprint == self->given.records[answer->index].fingerprint);
     for (size_t i = 0; i < answer->match_count; i++) {
         const sstore_match *match = &answer->matches[i];
         bool is_taken = false;
@@ -312,13 +312,13 @@ static int take_answer(void *context, const sstore_dedup_answer *answer)
         }
     }
     matches near = {0};
-    oracle_query(&self->made.truth->truth, answer->fingerprint, self->made.truth->distance, 0, &near);
-    oracle_query(&all->taken, answer->fingerprint, self->made.truth->distance, 0, &near);
+    oracle_query(&self->made.truth->truth, *answer->fingerprint, self->made.truth->distance, 0, &near);
+    oracle_query(&all->taken, *answer->fingerprint, self->made.truth->distance, 0, &near);
     const size_t right = near.count;
     matches_free(&near);
     STORE_CASE_CHECK(&self->made, !store_case_is_valid(&self->made) || right == answer->match_count);
     if (answer->is_new)
-        records_add(&all->taken, answer->fingerprint, answer->id);
+        records_add(&all->taken, *answer->fingerprint, answer->id);
     return 0;
 }
 

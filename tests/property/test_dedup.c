@@ -79,8 +79,7 @@ static int check_answer(void *context, const sstore_dedup_answer *answer)
     const uint64_t *row = self->given + self->answered * words, none = 0;
     wide_matches wanted = find_in_list(self, row), got = {.count = 0};
     assert_int_equal(answer->index, self->answered++);
-    assert_int_equal(answer->fingerprint, row[0]);
-    assert_memory_equal(answer->words, row, words * sizeof *row);
+    assert_ptr_equal(answer->fingerprint, row);
     for (size_t i = 0; i < answer->match_count; i++) {
         const sstore_match *match = &answer->matches[i];
         assert_int_equal(match->fingerprint, match->words[0]);

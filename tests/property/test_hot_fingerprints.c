@@ -365,7 +365,7 @@ typedef struct dedup_check {
 static int check_answer(void *context, const sstore_dedup_answer *answer)
 {
     dedup_check *self = context;
-    answers wanted = search_all(self->of, answer->words, self->distance, false);
+    answers wanted = search_all(self->of, answer->fingerprint, self->distance, false);
     const uint64_t listed = wanted.count < self->limit ? wanted.count : self->limit;
     assert_false(answer->is_new);
     assert_int_equal(answer->found_count, wanted.count);

@@ -119,7 +119,7 @@ static void test_random_additions(void **state)
 static int hold_new(void *context, const sstore_dedup_answer *answer)
 {
     if (answer->is_new)
-        held[held_count++] = (sstore_record){answer->fingerprint, answer->id};
+        held[held_count++] = (sstore_record){*answer->fingerprint, answer->id};
     return 0;
 }
 

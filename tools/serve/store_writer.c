@@ -380,7 +380,7 @@ static int answer_offer(void *context, const sstore_dedup_answer *answer)
     reply_print(to, answer->index > 0 ? ",{" : "{");
     skipped_rows_print_place(&self->of->request.skipped, answer->index, to);
     reply_print(to, "\"fingerprint\":\"%s\",\"new\":%s,\"id\":%s,\"match_count\":%" PRIu64 ",\"matches\":",
-                radix_string(RADIX_HEX, fingerprint, answer->words, self->list.words),
+                radix_string(RADIX_HEX, fingerprint, answer->fingerprint, self->list.words),
                 answer->is_new ? "true" : "false", id, answer->found_count);
     self->list.count = 0;
     for (size_t i = 0; i < answer->match_count && i < self->of->request.limit && self->listed < self->max_listed; i++) {

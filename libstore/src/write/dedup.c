@@ -381,8 +381,7 @@ static sstore_status answer_next(insertion *self)
     sstore_dedup *dedup = self->dedup;
     const uint64_t *fingerprint = self->fingerprints + self->next * words_of(dedup);
     sstore_dedup_answer answer = {.index = self->next,
-                                  .fingerprint = *fingerprint,
-                                  .words = fingerprint,
+                                  .fingerprint = fingerprint,
                                   .id = self->ids != NULL ? self->ids[self->next] : 0};
     const size_t stored = dedup->match_count;
     sstore_status status = ss_growing_index_find(dedup->waiting, fingerprint, dedup->distance, keep_match, dedup);
