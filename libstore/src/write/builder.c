@@ -1,6 +1,6 @@
 /*
- * builder.c - creates a builder: options, staged segment, memory. Then takes records, sorts them, and publishes segments
- * of them.
+ * builder.c - creates a builder: options, staged segment, memory. Then takes records, sorts them, and publishes
+ * segments of them.
  */
 #include "write/builder.h"
 

@@ -1,6 +1,6 @@
 /*
- * finish.h - ends a builder: writes its records as a segment, merges it with older ones if they are small, publishes the
- * result, and reports what changed.
+ * finish.h - ends a builder: writes its records as a segment, merges it with older ones if they are small, publishes
+ * the result, and reports what changed.
  */
 #ifndef SS_FINISH_H
 #define SS_FINISH_H
