@@ -13,8 +13,9 @@
  *    significant one first. All fingerprints of a store have the same number of words. Arrays of `count` fingerprints
  *    have count * words elements, one fingerprint after the other. Bit 0 is the most significant bit, as in the paper.
  *    Only plans depend on this.
- *  - In results, `fingerprint` is the first word, and `words` points to all of them; it is valid until the callback
- *    returns. With 64 bits, `words` can be ignored.
+ *  - In results of streams and deduplication, `fingerprint` points to all words. In other results it is the first word,
+ *    and `words` points to all of them; with 64 bits, `words` can be ignored. What they point to is valid until the
+ *    callback returns.
  *  - A function that can fail returns an sstore_status and takes an sstore_error, which may be NULL. It fills the error
  *    if it fails, and does not touch it otherwise.
  *  - Options are structs that begin with struct_size, and have an initializer with the defaults. NULL stands for the
@@ -369,9 +370,9 @@ SSTORE_API sstore_status sstore_query_batch(const sstore *store, const uint64_t 
 
 typedef struct sstore_match_iterator sstore_match_iterator;
 
-/* The same, as an iterator over the matches. Free it with sstore_match_iterator_free(). Until then, the store and
- * `fingerprints`, which is not copied, must stay. Nothing is answered before the first sstore_match_iterator_next().
- * Errors: ARGUMENT, MEMORY. */
+/* Begin to answer queries, as sstore_query_batch(), whose matches sstore_match_iterator_next() gets. Free it with
+ * sstore_match_iterator_free(). Until then, the store and `fingerprints`, which is not copied, must stay. Nothing is
+ * answered before the first sstore_match_iterator_next(). Errors: ARGUMENT, MEMORY. */
 SSTORE_API sstore_status sstore_match_iterator_create(const sstore *store, const uint64_t *fingerprints, size_t count,
                                                       uint32_t distance, const sstore_batch_options *options,
                                                       sstore_match_iterator **iterator_out, sstore_error *error);
@@ -448,8 +449,8 @@ SSTORE_API sstore_status sstore_each_record(const sstore *store, sstore_record_f
 
 typedef struct sstore_record_iterator sstore_record_iterator;
 
-/* The same for a store of any width, as an iterator. Free it with sstore_record_iterator_free() before the store is
- * closed. Errors: ARGUMENT, MEMORY, IO, DAMAGED. */
+/* Begin to read all records of a store of any width, ascending by (fingerprint, id). Free the iterator with
+ * sstore_record_iterator_free() before the store is closed. Errors: ARGUMENT, MEMORY, IO, DAMAGED. */
 SSTORE_API sstore_status sstore_record_iterator_create(const sstore *store, sstore_record_iterator **iterator_out,
                                                        sstore_error *error);
 

@@ -41,7 +41,7 @@ typedef struct sspy_answer {
  * error is filled. */
 int64_t sspy_query(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance, bool nearest, uint64_t limit,
                    sspy_answer *answer);
-/* The same for fingerprints of answer->words words. */
+/* As sspy_query(), for fingerprints of answer->words words. */
 int64_t sspy_query_words(sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t distance, bool nearest,
                          uint64_t limit, sspy_answer *answer);
 void sspy_answer_free(sspy_answer *answer);

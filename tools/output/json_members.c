@@ -215,7 +215,7 @@ static bool find_key(json_view object, const char *key, size_t length, json_view
     return count < 2;
 }
 
-/* The same of a key that is not there, with dots: they separate keys of objects within objects. */
+/* Find the value of a key with dots, which is not there as a whole: they separate keys of objects within objects. */
 static bool find_path(json_view object, const char *key, json_view *value_out)
 {
     const char *const dot = strchr(key, '.');

@@ -6,7 +6,7 @@
 #include "base/memory.h"
 
 #define SLICE ((size_t)4096) /* rows that a task adds */
-#define AT_ONCE 256u
+#define ITEM_BATCH 256u
 #define MIN_PIECE ((uint64_t)256)
 #define MAX_PIECE ((uint64_t)1 << 16)
 #define ROOMS_DIVISOR 4u /* of the sorter's memory: rooms of threads take 1/4 at most */
@@ -113,11 +113,11 @@ static sstore_status add_slice(void *context, uint64_t task, uint32_t worker, ss
     const uint64_t first = task * SLICE;
     const size_t count = (size_t)ss_min_u64(self->rows->count - first, SLICE);
     const uint64_t *rows;
-    sstore_record items[AT_ONCE];
+    sstore_record items[ITEM_BATCH];
     sstore_status status = ss_row_array_get(self->rows, first, count, self->buffers[worker], &rows, error);
     for (size_t i = 0; status == SSTORE_OK && i < count;) {
         size_t added = 0;
-        for (; added < AT_ONCE && i < count; i++)
+        for (; added < ITEM_BATCH && i < count; i++)
             items[added++] = (sstore_record){ss_row_part_lead(self->part, rows[i * words + self->part->word]),
                                              first + i};
         status = ss_sorter_add_items(self->sorter, worker, items, added, error);

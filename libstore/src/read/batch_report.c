@@ -164,8 +164,7 @@ static ss_hit hit_at(const report *self, size_t place)
  * ids again, and the steps of one query would not suffice. */
 static bool may_join(const report *self, uint32_t count, size_t place)
 {
-    return count == 0 ||
-           (count < SS_HITS_TOGETHER && self->order[place].fingerprint != self->order[place - 1].fingerprint);
+    return count == 0 || (count < SS_HIT_BATCH && self->order[place].fingerprint != self->order[place - 1].fingerprint);
 }
 
 /* Look up the records of one part of the hits. STOPPED if the parts have too many together. */
@@ -182,7 +181,7 @@ static sstore_status look_up_part(void *context, uint64_t task, uint32_t worker,
                                     .limit = self->batch->limit,
                                     .counts = self->batch->match_counts};
     for (size_t i = self->hits.count * task / self->part_count; status == SSTORE_OK && i < end;) {
-        ss_hit hits[SS_HITS_TOGETHER];
+        ss_hit hits[SS_HIT_BATCH];
         uint32_t count = 0;
         while (i < end && may_join(self, count, i))
             hits[count++] = hit_at(self, i++);

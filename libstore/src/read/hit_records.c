@@ -1,5 +1,5 @@
 /*
- * hit_records.c - from hits to their records: the ranks of up to SS_HITS_TOGETHER hits, then their ids. The blocks of
+ * hit_records.c - from hits to their records: the ranks of up to SS_HIT_BATCH hits, then their ids. The blocks of
  * all are prefetched before the first is read.
  */
 #include "read/search.h"
@@ -24,7 +24,7 @@ static ss_block_slot *prefetch_block(ss_block_slot *slots, uint32_t *used, const
 {
     if (*used > 0 && ss_block_slot_is(&slots[*used - 1], reader, number))
         return &slots[*used - 1];
-    for (uint32_t i = *used + 1; reader->base == NULL && i < SS_HITS_TOGETHER; i++) {
+    for (uint32_t i = *used + 1; reader->base == NULL && i < SS_HIT_BATCH; i++) {
         if (ss_block_slot_is(&slots[i], reader, number)) {
             const ss_block_slot found = slots[i];
             slots[i] = slots[*used];
@@ -57,7 +57,7 @@ static void prefetch_likely(const ss_table *table, uint64_t number, uint64_t fin
 /* Find the ranks of the hits that were found through other tables than 0. */
 static sstore_status find_ranks(ss_hit_slots *lookup, ss_hit *hits, uint32_t count, sstore_error *error)
 {
-    ss_block_slot *slots[SS_HITS_TOGETHER];
+    ss_block_slot *slots[SS_HIT_BATCH];
     uint32_t used = 0;
     sstore_status status = SSTORE_OK;
     for (uint32_t i = 0; i < count; i++) {
@@ -309,7 +309,7 @@ static sstore_status report_hit(const ss_record_sink *sink, const ss_hit *hit, s
 
 static sstore_status report_all_ids(const ss_record_sink *sink, const ss_hit *hits, uint32_t count, sstore_error *error)
 {
-    ss_block_slot *slots[SS_HITS_TOGETHER];
+    ss_block_slot *slots[SS_HIT_BATCH];
     uint32_t used = 0;
     sstore_status status = SSTORE_OK;
     for (uint32_t i = 0; i < count; i++) {

@@ -10,7 +10,7 @@
 
 /* Nanoseconds to allocate, start threads and order the matches of queries that are answered together; measured by
  * bench_batch (bench/README.md). */
-#define TOGETHER_NS 4e4
+#define BATCH_START_NS 4e4
 #define BLOCK_NS 500u /* to search a block for one query, with some groups that are decoded */
 
 /* ----- one by one ----- */
@@ -84,9 +84,9 @@ ss_index_way ss_index_batch_choose(const ss_index_batch *batch, double *cost_out
     *cost_out = batch->count * fmin(plan->full_scan_cost, mean_cost(batch));
     if (batch->count == 1 || batch->index->metadata.distinct_count == 0)
         return SS_ONE_BY_ONE;
-    const double single_cost = *cost_out, full_scan_cost = TOGETHER_NS + ss_batch_pass_cost(batch, true);
+    const double single_cost = *cost_out, full_scan_cost = BATCH_START_NS + ss_batch_pass_cost(batch, true);
     const bool may_scan = plan->full_scan || strategy == SSTORE_STRATEGY_AUTO;
-    const double pass_cost = plan->full_scan ? INFINITY : TOGETHER_NS + ss_batch_pass_cost(batch, false);
+    const double pass_cost = plan->full_scan ? INFINITY : BATCH_START_NS + ss_batch_pass_cost(batch, false);
     if (strategy == SSTORE_STRATEGY_FULL_SCAN ||
         (may_scan && full_scan_cost < single_cost && full_scan_cost < pass_cost)) {
         *cost_out = full_scan_cost;

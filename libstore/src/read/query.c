@@ -1,6 +1,6 @@
 /*
  * query.c - queries of one fingerprint, of one word or several: searches all segments, the newest first, and reports
- * the records of hits, SS_HITS_TOGETHER at a time. A segment of one word is an index of its fingerprints; one of
+ * the records of hits, SS_HIT_BATCH at a time. A segment of one word is an index of its fingerprints; one of
  * several has an index for each word, and whole fingerprints (read/row_search.h). A query allocates nothing.
  */
 #include <math.h>
@@ -95,7 +95,7 @@ static sstore_status add_hit(void *context, const ss_hit *hit, sstore_error *err
         added->words = cursor->found_rows[at];
     }
     added->maybe_in_newer = cursor->store->several_add && add_seen(&cursor->seen, hit, words);
-    return at + 1 == SS_HITS_TOGETHER ? report_found(sink, error) : SSTORE_OK;
+    return at + 1 == SS_HIT_BATCH ? report_found(sink, error) : SSTORE_OK;
 }
 
 /* Begin to collect the hits of a query. */

@@ -134,7 +134,7 @@ static int add_candidates(void *context, const sstore_match *match)
 static uint32_t take_found(const row_batch *self, const word_hits *from, uint32_t *at, ss_hit *words)
 {
     uint32_t count = 0;
-    while (*at < from->count && count < SS_HITS_TOGETHER) {
+    while (*at < from->count && count < SS_HIT_BATCH) {
         const ss_index_hit *hit = &from->hits[from->order[*at].id];
         words[count++] = (ss_hit){.segment = self->index.index,
                                   .segment_number = UINT32_MAX, /* no newer segment has records of a word index */
@@ -159,7 +159,7 @@ static sstore_status look_up_words(row_batch *self, word_hits *from, uint32_t in
         from->order[i] = (sstore_record){from->hits[i].fingerprint, i};
     ss_sort_records(from->order, from->order + WAITING_HITS, from->count);
     for (uint32_t at = 0; status == SSTORE_OK && at < from->count;) {
-        ss_hit words[SS_HITS_TOGETHER];
+        ss_hit words[SS_HIT_BATCH];
         const uint32_t count = take_found(self, from, &at, words);
         ss_cursor_renew(cursor);
         status = ss_report_records(&records, words, count, error);

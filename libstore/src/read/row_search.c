@@ -194,7 +194,7 @@ static int add_candidate(void *context, const sstore_match *match)
     cursor->candidates[cursor->candidate_count++] = (ss_indexed_candidate){.candidate = {.word = match->fingerprint,
                                                                                          .rank = match->id},
                                                                            .index = (uint32_t)match->query_index};
-    return cursor->candidate_count == SS_HITS_TOGETHER && confirm_candidates(self) != SSTORE_OK;
+    return cursor->candidate_count == SS_HIT_BATCH && confirm_candidates(self) != SSTORE_OK;
 }
 
 /* Find the ranks of the words that were found. */
@@ -242,7 +242,7 @@ static sstore_status add_word(void *context, const ss_hit *hit, sstore_error *er
     ss_hit *added = &found->hits[found->count++];
     *added = *hit;
     added->query = self->searched;
-    return found->count == SS_HITS_TOGETHER ? look_up_words(self) : SSTORE_OK;
+    return found->count == SS_HIT_BATCH ? look_up_words(self) : SSTORE_OK;
 }
 
 static sstore_status search_index(row_search *self, uint32_t word)

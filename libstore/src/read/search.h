@@ -63,7 +63,7 @@ typedef struct ss_record_sink {
     bool in_index;           /* the hits are of word indexes, and looked up through the cursor's index_slots */
 } ss_record_sink;
 
-/* Report the records of up to SS_HITS_TOGETHER hits: all ids of their ranks, or themselves if the store has no ids; as
+/* Report the records of up to SS_HIT_BATCH hits: all ids of their ranks, or themselves if the store has no ids; as
  * far as no newer segment has them. Fills in unknown ranks. Not while records of the same slots are being reported. */
 sstore_status ss_report_records(const ss_record_sink *sink, ss_hit *hits, uint32_t count, sstore_error *error);
 

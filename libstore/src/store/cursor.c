@@ -212,7 +212,7 @@ static uint32_t choose_open_capacity(sstore_io io, uint32_t block_bytes)
 /* The slots of a cursor beside the open blocks. */
 static uint32_t slot_count(const ss_manifest *manifest)
 {
-    return manifest->words > 1 ? 2 * SS_HITS_TOGETHER + 1 : SS_HITS_TOGETHER;
+    return manifest->words > 1 ? 2 * SS_HIT_BATCH + 1 : SS_HIT_BATCH;
 }
 
 /* Take the next buffers for `count` slots. */
@@ -235,9 +235,9 @@ static bool allocate_buffers(sstore_cursor *cursor, uint32_t block_bytes)
     uint8_t *next = cursor->buffers;
     for (uint32_t i = 0; i < cursor->open_block_capacity; i++)
         take_buffers(cursor, &cursor->open_blocks[i].slot, 1, bytes, &next);
-    take_buffers(cursor, cursor->slots.slots, SS_HITS_TOGETHER, bytes, &next);
+    take_buffers(cursor, cursor->slots.slots, SS_HIT_BATCH, bytes, &next);
     if (cursor->store->manifest.words > 1) {
-        take_buffers(cursor, cursor->index_slots.slots, SS_HITS_TOGETHER, bytes, &next);
+        take_buffers(cursor, cursor->index_slots.slots, SS_HIT_BATCH, bytes, &next);
         take_buffers(cursor, &cursor->row_slot, 1, bytes, &next);
     }
     return true;

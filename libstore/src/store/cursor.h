@@ -57,17 +57,17 @@ typedef struct ss_hit {
 } ss_hit;
 
 /* The number of hits whose records are looked up together. */
-#define SS_HITS_TOGETHER 16u
+#define SS_HIT_BATCH 16u
 
 /* Hits whose records were not looked up yet. */
 typedef struct ss_hits {
     uint32_t count;
-    ss_hit hits[SS_HITS_TOGETHER];
+    ss_hit hits[SS_HIT_BATCH];
 } ss_hits;
 
 /* The blocks of table 0 and ids through which records of hits are looked up. */
 typedef struct ss_hit_slots {
-    ss_block_slot slots[SS_HITS_TOGETHER];
+    ss_block_slot slots[SS_HIT_BATCH];
     ss_rank_ids ids; /* of the last hit */
 } ss_hit_slots;
 
@@ -132,12 +132,12 @@ struct sstore_cursor {
     ss_membership newer; /* to leave out records that newer segments also have */
     ss_seen seen;        /* hits of the query in newer segments */
     /* In a store with word indexes: */
-    uint64_t found_rows[SS_HITS_TOGETHER][SSTORE_MAX_WORDS]; /* the words of `found` */
-    ss_hits found_words;                                     /* of the word indexes of a segment */
-    ss_hit_slots index_slots;                                /* for these */
+    uint64_t found_rows[SS_HIT_BATCH][SSTORE_MAX_WORDS]; /* the words of `found` */
+    ss_hits found_words;                                 /* of the word indexes of a segment */
+    ss_hit_slots index_slots;                            /* for these */
     uint32_t candidate_count;
-    ss_indexed_candidate candidates[SS_HITS_TOGETHER]; /* not confirmed yet */
-    ss_block_slot row_slot;                            /* of table 0 of the segment */
+    ss_indexed_candidate candidates[SS_HIT_BATCH]; /* not confirmed yet */
+    ss_block_slot row_slot;                        /* of table 0 of the segment */
 };
 
 /* The bytes that a cursor of a store takes. */
