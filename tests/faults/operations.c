@@ -296,7 +296,7 @@ static sstore_status match_stream(const operation *self, uint32_t threads, sstor
     return status;
 }
 
-/* The same after a store was read, since every operation calls for files. */
+/* Match a stream after a store was read, since every operation calls for files. */
 static sstore_status read_and_match_stream(const operation *self, uint32_t threads, sstore_error *error)
 {
     const sstore_status status = read_by_pread(self, threads, error);
@@ -381,7 +381,7 @@ static sstore_status join_all(const operation *self, uint32_t threads, sstore_er
 
 #define PIECE 7u /* the capacity of a call of an iterator */
 
-/* The same by iterators, which keep what they need between calls. */
+/* Read records by an iterator, which keeps what it needs between calls. */
 static sstore_status iterate_records(const operation *self, const sstore *store, sstore_error *error)
 {
     sstore_record_iterator *iterator;

@@ -338,7 +338,7 @@ static void test_folder_is_removed_before_it_is_locked(void **state)
     assert_ok(sstore_verify(store, NULL, NULL, NULL, &error), &error);
 }
 
-/* The same before it is even opened. */
+/* The folder is removed before it is even opened. */
 static void test_folder_is_removed_before_it_is_opened(void **state)
 {
     sstore_error error;
@@ -354,7 +354,7 @@ static void replace_folder(void)
         abort();
 }
 
-/* The same repeatedly: the call ends. */
+/* The folder is replaced again and again: the call ends. */
 static void test_folder_does_not_stay(void **state)
 {
     sstore_error error;

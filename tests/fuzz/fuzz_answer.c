@@ -77,7 +77,7 @@ static void check_distances(const session *self, const matches *got, uint32_t di
     }
 }
 
-/* The same query into columns, which hold the first of its sorted matches. It reads fewer ids, so it may miss damage.
+/* Ask the query into columns, which hold the first of its sorted matches. It reads fewer ids, so it may miss damage.
  * It counts the others by blocks. So of malformed contents it may also find damage that the query did not read; and if
  * the ids do not fit the fingerprints, it may count what no block has. */
 static void query_columns(const session *self, uint64_t fingerprint, uint32_t distance, sstore_status wanted_status,
@@ -135,7 +135,7 @@ static void query_nearest(const session *self, uint64_t fingerprint)
     matches_free(&wanted);
 }
 
-/* The same batch as an iterator. */
+/* Ask the batch through an iterator. */
 static void iterate_batch(const session *self, uint32_t distance, const sstore_batch_options *options,
                           sstore_status wanted_status, const matches *wanted)
 {
@@ -188,7 +188,7 @@ static void explain(const session *self, uint32_t distance)
     (void)store_case_ok(&self->made, status, &error);
 }
 
-/* The same records from an iterator. */
+/* Read the records from an iterator. */
 static void iterate_records(const session *self, sstore_status wanted_status, const oracle *wanted)
 {
     uint64_t fingerprints[MAX_CAPACITY], ids[MAX_CAPACITY];

@@ -91,7 +91,7 @@ static void check_pairs(const session *self, const store_case *left, const store
     free(wanted.items);
 }
 
-/* The same pairs from an iterator; `right` is NULL for those of one store. */
+/* Find the pairs by an iterator; `right` is NULL for those of one store. */
 static void iterate_pairs(const session *self, const sstore *left, const sstore *right, sstore_status wanted_status,
                           const pairs *wanted)
 {
@@ -242,7 +242,7 @@ static void check_clusters(const session *self, const clustered *got)
     free(roots);
 }
 
-/* The same records from an iterator. */
+/* Find the records of clusters by an iterator. */
 static void iterate_clusters(const session *self, sstore_status wanted_status, const clustered *wanted)
 {
     uint64_t clusters[CAPACITY], sizes[CAPACITY], fingerprints[CAPACITY], ids[CAPACITY];

@@ -140,7 +140,7 @@ static bool copies_maps(void)
     return process_vm_readv(getpid(), &local, 1, &remote, 1, 0) == 1;
 }
 
-/* The same of a store of several words: none of those of the word indexes, which are small. */
+/* Open stores of several words take no descriptors for their word indexes, which are small. */
 static void test_open_stores_of_words(void **state)
 {
     char path[256];

@@ -377,7 +377,7 @@ static void test_readers_take_what_they_say(void **state)
     sstore_close(store);
 }
 
-/* The same of a store of several words, with its word indexes. */
+/* Readers of a store of several words, with its word indexes. */
 static void test_wide_readers_take_what_they_say(void **state)
 {
     const uint64_t records = testing_sanitized() ? RECORDS / 256 : RECORDS / 32;

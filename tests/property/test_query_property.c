@@ -215,7 +215,7 @@ static void check_stopping(sstore_cursor *cursor, uint64_t fingerprint, uint32_t
     matches_free(&self.seen);
 }
 
-/* The same in a batch, whose matches come in one order only. */
+/* Stop a batch, whose matches come in one order only. */
 static void check_stopping_batch(const sstore *store, const uint64_t *queries, size_t count, uint32_t distance,
                                  uint32_t threads, const matches *wanted, size_t after)
 {

@@ -172,7 +172,7 @@ static void fill_queries(sqlite3 *db, rng *random, const data_set *set)
     }
 }
 
-/* The same for fingerprints of several words: blobs in fp. */
+/* Fill the table of queries of several words: blobs in fp. */
 static void fill_wide_queries(sqlite3 *db, rng *random, const wide_form *form, const data_set *set)
 {
     static const char *const forms[] = {"fp", "lower(hex(fp))", "'0x' || hex(fp)", "sstore_hex(fp)"};
@@ -335,8 +335,8 @@ static void test_functions_agree_with_sql(void **state)
     testing_done();
 }
 
-/* The same with 128, 256 and other numbers of bits. The paths have stores of other widths before, so that a connection
- * meets one after the other. */
+/* Functions agree with 128, 256 and other numbers of bits. The paths have stores of other widths before, so that a
+ * connection meets one after the other. */
 static void test_wide_functions_agree_with_sql(void **state)
 {
     rng random = rng_seeded(run_seed);

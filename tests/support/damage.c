@@ -145,7 +145,7 @@ static bool ask(sstore_cursor *cursor, const damage_query *query)
     return status != SSTORE_OK;
 }
 
-/* The same through a batch and the nearest. */
+/* Ask through a batch, and for the nearest. */
 static bool ask_otherwise(const sstore *store, sstore_cursor *cursor, const damage_query *query)
 {
     matches got = {0};

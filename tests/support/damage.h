@@ -51,7 +51,7 @@ const char *damage_path(const damage_store *store, size_t file);
  */
 void damage_check(damage_store *store, unsigned io_mask);
 
-/* The same for a damage that must cause an error in each way of reading, from every call. */
+/* Check a damage that must cause an error in each way of reading, from every call. */
 void damage_check_refused(damage_store *store);
 
 /* After the file was restored, everything must be right again. */

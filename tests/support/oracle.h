@@ -45,7 +45,7 @@ void oracle_free(oracle *truth);
 
 /* Append what a query must find, sorted, under `query_index`. */
 void oracle_query(const oracle *truth, uint64_t fingerprint, uint32_t distance, uint64_t query_index, matches *out);
-/* The same for sstore_query_nearest(). */
+/* Append the matches of sstore_query_nearest(). */
 void oracle_nearest(const oracle *truth, uint64_t fingerprint, uint32_t max_distance, matches *out);
 
 #endif

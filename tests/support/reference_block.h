@@ -63,8 +63,8 @@ bool reference_block_decode_group(const uint8_t *block, uint32_t block_bytes, co
 /* Decode all groups. Also false if they do not ascend from group to group. */
 bool reference_block_decode(const uint8_t *block, uint32_t block_bytes, const reference_code *code, uint64_t *out);
 
-/* The same without three checks: values need not ascend, codes may run into suffixes, and a code may name a bit that is
- * set. A reader without these checks decodes the same values. *is_strict is whether the last two hold nowhere. */
+/* Decode a block without three checks: values need not ascend, codes may run into suffixes, and a code may name a bit
+ * that is set. A reader without these checks decodes the same values. *is_strict: the last two hold nowhere. */
 bool reference_block_read(const uint8_t *block, uint32_t block_bytes, const reference_code *code, uint64_t *out,
                           bool *is_strict);
 

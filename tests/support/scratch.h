@@ -17,8 +17,8 @@ const char *scratch_folder(void);
 /* A path in the scratch folder, in static storage that is used again after 16 calls. */
 const char *scratch_path(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* The same in another scratch folder, which is on a disk where there is one: below TMPDIR, /var/tmp or /tmp. /dev/shm
- * has no reads that fail instead of waiting, so only this folder shows how a reader handles them. */
+/* The path of a name in another scratch folder, which is on a disk where there is one: below TMPDIR, /var/tmp or /tmp.
+ * /dev/shm has no reads that fail instead of waiting, so only this folder shows how a reader handles them. */
 const char *scratch_disk_path(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Remove a file, or a folder with all that is in it; a missing one is ignored. */

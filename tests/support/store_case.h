@@ -37,7 +37,7 @@ void store_case_fail(const store_case *of, const char *file, int line, const cha
 
 /* Check the status of a call: success, or damage if the store has a defect. Returns whether it succeeded. */
 bool store_case_ok(const store_case *of, sstore_status status, const sstore_error *error);
-/* The same for a call that writes. It may also refuse counts that the defect made impossible. */
+/* Check the status of a call that writes. It may also refuse counts that the defect made impossible. */
 bool store_case_written(const store_case *of, sstore_status status, const sstore_error *error);
 
 /* ----- records ----- */
@@ -45,7 +45,7 @@ bool store_case_written(const store_case *of, sstore_status status, const sstore
 /* Compare the records that a call reported, sorted here, with the store: no record twice, and none that the store does
  * not have; all of them if the call succeeded and `exact`. */
 void store_case_check_records(const store_case *of, oracle *got, bool exact);
-/* The same for matches and the expected ones, both sorted here. */
+/* Compare matches with the expected ones; both are sorted here. */
 void store_case_check_matches(const store_case *of, matches *got, matches *wanted, bool exact);
 
 /* For two calls with this status that must give the same matches in the same order: the matches that both gave must be

@@ -18,7 +18,7 @@
 sstore_status store_build(const char *path, const sstore_write_options *options, const data_set *set, size_t piece,
                           sstore_error *error);
 
-/* The same; whatever goes wrong fails the test. NULL options: small blocks, little memory. */
+/* Build a store; whatever goes wrong fails the test. NULL options: small blocks, little memory. */
 void store_must_build(const char *path, const sstore_write_options *options, const data_set *set);
 
 /* The options of a build for other calls, as far as they have them. Changes are segments of their own. */

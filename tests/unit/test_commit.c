@@ -579,7 +579,7 @@ static void segment_name(char name[SS_NAME_CAPACITY])
     ss_dir_close(&dir);
 }
 
-/* The same records once more: the same files in a folder of another name, then of the first name again. */
+/* Equal records give equal files in a folder of another name, then of the first name again. */
 static void test_same_records_again(void **state)
 {
     data_set set = make_data(0);

@@ -292,7 +292,7 @@ static void make_rounded(rng *random, rows *out)
     }
 }
 
-/* The same as numbers, through doubles; few lie below 2^60. */
+/* Make words that were numbers, through doubles; few lie below 2^60. */
 static void make_rounded_words(rng *random, rows *out)
 {
     make_rounded(random, out);

@@ -238,7 +238,7 @@ static void test_max_segments(void **state)
     }
 }
 
-/* The same with word indexes, which count. Most of a large manifest is never decoded, so it takes little memory. */
+/* Segments with word indexes, which count. Most of a large manifest is never decoded, so it takes little memory. */
 static void test_max_indexes(void **state)
 {
     rng random = rng_seeded(run_seed + 4);
