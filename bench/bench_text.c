@@ -51,25 +51,25 @@ static void read_text(text *to, const char *path, uint64_t max_bytes)
 }
 
 /* The size of the document at `at`: about `bytes`, up to the start of a character. */
-static size_t document_size(const text *of, size_t at, size_t bytes)
+static size_t document_size(const text *content, size_t at, size_t bytes)
 {
-    if (of->size - at <= bytes)
-        return of->size - at;
-    while (bytes > 1 && ((unsigned char)of->bytes[at + bytes] & 0xc0) == 0x80)
+    if (content->size - at <= bytes)
+        return content->size - at;
+    while (bytes > 1 && ((unsigned char)content->bytes[at + bytes] & 0xc0) == 0x80)
         bytes--;
     return bytes;
 }
 
 /* Returns the nanoseconds of processor time that all documents took. */
-static double fingerprint_all(sstore_fingerprinter *maker, const text *of, size_t bytes, outcome *out)
+static double fingerprint_all(sstore_fingerprinter *maker, const text *content, size_t bytes, outcome *out)
 {
     sstore_error error;
     *out = (outcome){0};
     const double begin = bench_thread_ns();
-    for (size_t at = 0, size; at < of->size; at += size) {
+    for (size_t at = 0, size; at < content->size; at += size) {
         sstore_text_result result = SSTORE_TEXT_RESULT_INIT;
-        size = document_size(of, at, bytes);
-        bench_must(sstore_fingerprinter_text(maker, of->bytes + at, size, &result, NULL, &error), &error);
+        size = document_size(content, at, bytes);
+        bench_must(sstore_fingerprinter_text(maker, content->bytes + at, size, &result, NULL, &error), &error);
         out->documents++;
         out->features += result.feature_count;
         out->sum += result.fingerprint;
@@ -78,7 +78,7 @@ static double fingerprint_all(sstore_fingerprinter *maker, const text *of, size_
 }
 
 /* Each recipe that has a maker with documents of each size, in turns. */
-static void measure(const text *of, recipe *recipes, size_t recipe_count, const uint64_t sizes[2], uint64_t rounds)
+static void measure(const text *content, recipe *recipes, size_t recipe_count, const uint64_t sizes[2], uint64_t rounds)
 {
     const size_t case_count = 2 * recipe_count;
     double *times = bench_alloc(case_count * rounds, sizeof *times);
@@ -86,15 +86,16 @@ static void measure(const text *of, recipe *recipes, size_t recipe_count, const 
     for (uint64_t round = 0; round < rounds; round++)
         for (size_t i = 0; i < case_count; i++)
             if (recipes[i / 2].maker != NULL && sizes[i % 2] > 0)
-                times[i * rounds + round] = fingerprint_all(recipes[i / 2].maker, of, (size_t)sizes[i % 2],
+                times[i * rounds + round] = fingerprint_all(recipes[i / 2].maker, content, (size_t)sizes[i % 2],
                                                             &outcomes[i]);
     for (size_t i = 0; i < case_count; i++) {
         if (outcomes[i].documents == 0)
             continue;
-        const double ns = bench_median(times + i * rounds, rounds), mb = (double)of->size / 1e6;
+        const double ns = bench_median(times + i * rounds, rounds), mb = (double)content->size / 1e6;
         printf("%-24s  %7.1f  %11.1f  %-19s  %9" PRIu64 "  %9" PRIu64 "  %8.0f  %11.1f  %10.2f  %016" PRIx64 "\n",
-               of->path, mb, of->other_percent, recipes[i / 2].name, sizes[i % 2], outcomes[i].documents, mb * 1e9 / ns,
-               ns / (double)outcomes[i].documents, ns / (double)(outcomes[i].features + 1), outcomes[i].sum);
+               content->path, mb, content->other_percent, recipes[i / 2].name, sizes[i % 2], outcomes[i].documents,
+               mb * 1e9 / ns, ns / (double)outcomes[i].documents, ns / (double)(outcomes[i].features + 1),
+               outcomes[i].sum);
         fflush(stdout);
     }
     free(outcomes);
@@ -142,10 +143,10 @@ int main(int argc, char **argv)
     printf("text                      MB       other %%      features             doc bytes  documents  MB/s      "
            "ns/document  ns/feature  sum\n");
     for (int i = first; i < argc; i++) {
-        text of;
-        read_text(&of, argv[i], max_bytes);
-        measure(&of, recipes, recipe_count, sizes, rounds);
-        free(of.bytes);
+        text content;
+        read_text(&content, argv[i], max_bytes);
+        measure(&content, recipes, recipe_count, sizes, rounds);
+        free(content.bytes);
     }
     for (size_t i = 0; i < recipe_count; i++)
         sstore_fingerprinter_free(recipes[i].maker);

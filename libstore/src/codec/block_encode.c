@@ -46,9 +46,9 @@ static uint32_t shift_for(uint32_t distance)
     return distance >> SS_KEY_BITS == 0 ? 0 : SS_UPPER_BITS - SS_KEY_BITS - (uint32_t)__builtin_clz(distance);
 }
 
-static uint32_t group_bytes(const shape *of, uint32_t group)
+static uint32_t group_bytes(const shape *self, uint32_t group)
 {
-    return (of->bits[group] + (group > 0 ? of->key_shift : 0) + 7) / 8;
+    return (self->bits[group] + (group > 0 ? self->key_shift : 0) + 7) / 8;
 }
 
 static uint32_t frame_bytes(uint32_t groups)
@@ -58,12 +58,12 @@ static uint32_t frame_bytes(uint32_t groups)
 
 /* Begin another group with values[first], which may lengthen the keys of all others. Returns the bytes of the block
  * except the steps and lower halves of this group. */
-static uint32_t begin_group(shape *of, const uint64_t *values, uint32_t first)
+static uint32_t begin_group(shape *self, const uint64_t *values, uint32_t first)
 {
-    uint32_t bytes = frame_bytes(++of->groups) + first * SS_LOWER_BYTES;
-    of->key_shift = shift_for(ss_upper(values[first]) - ss_upper(values[0]));
-    for (uint32_t i = 0; i + 1 < of->groups; i++)
-        bytes += group_bytes(of, i);
+    uint32_t bytes = frame_bytes(++self->groups) + first * SS_LOWER_BYTES;
+    self->key_shift = shift_for(ss_upper(values[first]) - ss_upper(values[0]));
+    for (uint32_t i = 0; i + 1 < self->groups; i++)
+        bytes += group_bytes(self, i);
     return bytes;
 }
 

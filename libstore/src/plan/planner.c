@@ -93,14 +93,15 @@ static bool spread_widths(groups *to, uint32_t wide, uint32_t wider)
     return true;
 }
 
-static bool add_groups(ss_planner *planner, const groups *of)
+static bool add_groups(ss_planner *planner, const groups *group_set)
 {
     char name[SS_PLAN_NAME_CAPACITY];
     size_t at = 0;
-    for (uint32_t i = 0; i < of->count; i++) {
-        if (of->radii[i] > of->widths[i])
+    for (uint32_t i = 0; i < group_set->count; i++) {
+        if (group_set->radii[i] > group_set->widths[i])
             return true;
-        at += (size_t)snprintf(name + at, sizeof name - at, "%s%u:%u", i > 0 ? "," : "", of->widths[i], of->radii[i]);
+        at += (size_t)snprintf(name + at, sizeof name - at, "%s%u:%u", i > 0 ? "," : "", group_set->widths[i],
+                               group_set->radii[i]);
     }
     return add_plan(planner, name);
 }
@@ -112,13 +113,13 @@ static bool add_disjoint(ss_planner *planner)
     static const uint32_t widths_more[] = {4, 0, 2, 6, 9, 12};
     const uint32_t radii_sum = planner->input->distance + 1;
     for (uint32_t count = 1; count <= radii_sum; count++) {
-        groups of = {.count = count};
+        groups group_set = {.count = count};
         const uint32_t wide = radii_sum % count;
         for (uint32_t i = 0; i < count; i++)
-            of.radii[i] = radii_sum / count - 1 + (i < wide);
+            group_set.radii[i] = radii_sum / count - 1 + (i < wide);
         for (size_t i = 0; i < sizeof widths_more / sizeof widths_more[0]; i++) {
             const bool differs = i == 0 || wide > 0;
-            if (differs && spread_widths(&of, wide, widths_more[i]) && !add_groups(planner, &of))
+            if (differs && spread_widths(&group_set, wide, widths_more[i]) && !add_groups(planner, &group_set))
                 return false;
         }
     }

@@ -129,23 +129,23 @@ sstore_status ss_radii_choose_cheapest(const ss_word_costs *costs, uint32_t word
 static bool estimate(const uint64_t *sample, size_t count, uint32_t words, uint32_t word, double fingerprint_count,
                      uint64_t *values, ss_word_costs *costs)
 {
-    word_sample of = {.values = values, .count = count};
+    word_sample sampled = {.values = values, .count = count};
     for (size_t i = 0; i < count; i++)
         values[i] = sample[i * words + word];
     ss_sampler distinct = {.fingerprints = values, .count = count};
     bool enough = true;
     /* Pairs with equal words count, so the sample keeps its repeats until then. */
     double candidates[SS_RADIUS_COUNT];
-    estimate_candidates(&of, fingerprint_count, fingerprint_count * words * 8 / BLOCK_BYTES, candidates);
+    estimate_candidates(&sampled, fingerprint_count, fingerprint_count * words * 8 / BLOCK_BYTES, candidates);
     const double share = ss_sampler_finish(&distinct);
-    of.count = distinct.count;
+    sampled.count = distinct.count;
     if (distinct.count >= SS_SAMPLE_MIN)
-        enough = ss_skew_init(&of.skew, values, distinct.count);
+        enough = ss_skew_init(&sampled.skew, values, distinct.count);
     if (enough)
-        estimate_probes(&of, fingerprint_count * share, costs->ns);
+        estimate_probes(&sampled, fingerprint_count * share, costs->ns);
     for (uint32_t i = 0; enough && i < SS_RADIUS_COUNT; i++)
         costs->ns[i] += candidates[i];
-    ss_skew_free(&of.skew);
+    ss_skew_free(&sampled.skew);
     return enough;
 }
 

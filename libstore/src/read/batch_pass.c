@@ -125,13 +125,13 @@ static sstore_status get_block(slice_worker *self, uint64_t number, slice_block 
 /* The first bucket that begins at or above a fingerprint; behind the last one if there is none. */
 static uint64_t bucket_from(const slice_worker *self, uint64_t fingerprint)
 {
-    const slice *of = self->slice;
+    const slice *part = self->slice;
     const uint64_t end = (UINT64_C(1) << self->index_bits) + 1;
-    if (fingerprint <= of->first)
+    if (fingerprint <= part->first)
         return 0;
-    if (fingerprint - of->first > ss_low_mask(64 - of->bits))
+    if (fingerprint - part->first > ss_low_mask(64 - part->bits))
         return end;
-    return ss_min_u64(((fingerprint - of->first - 1) >> self->suffix_bits) + 1, end);
+    return ss_min_u64(((fingerprint - part->first - 1) >> self->suffix_bits) + 1, end);
 }
 
 /* Get blocks from begin_block on, up to the slice's end or as many as fit. Note for each bucket in which of their
@@ -331,12 +331,12 @@ static sstore_status test_queries(slice_worker *self, uint64_t leading, uint32_t
 static sstore_status test_slice(slice_worker *self)
 {
     const table_pass *pass = self->pass;
-    const slice *of = self->slice;
+    const slice *part = self->slice;
     sstore_status status = SSTORE_OK;
-    if (ss_probe_count(of->bits, pass->radius) <= (double)pass->batch->count)
-        return test_queries(self, of->first, of->bits, pass->radius);
+    if (ss_probe_count(part->bits, pass->radius) <= (double)pass->batch->count)
+        return test_queries(self, part->first, part->bits, pass->radius);
     for (size_t i = 0; status == SSTORE_OK && i < pass->batch->count; i++) {
-        const uint64_t differing = (pass->queries[i].fingerprint ^ of->first) & ss_high_mask(of->bits);
+        const uint64_t differing = (pass->queries[i].fingerprint ^ part->first) & ss_high_mask(part->bits);
         const int32_t flips = pass->radius - (int32_t)ss_popcount(differing);
         if (flips >= 0)
             status = test_query(self, &pass->queries[i], flips);
@@ -348,39 +348,39 @@ static sstore_status test_slice(slice_worker *self)
 
 /* So many that a bucket has some fingerprints, if the slice's are spread evenly. A full scan needs no index, but
  * the one bit that leaves a suffix of 63 bits. */
-static uint32_t choose_index_bits(const table_pass *pass, const slice *of)
+static uint32_t choose_index_bits(const table_pass *pass, const slice *part)
 {
     const ss_cost_model *costs = &pass->batch->index->costs;
     const double block_mean = costs->fingerprint_count / fmax(1, costs->block_count);
     uint64_t left = pass->is_full_scan
                         ? 0
-                        : (uint64_t)((double)(of->end_block - of->begin_block) * block_mean / BUCKET_MIN);
+                        : (uint64_t)((double)(part->end_block - part->begin_block) * block_mean / BUCKET_MIN);
     uint32_t bits = 1;
     for (; bits < INDEX_BITS && left > 1; left /= 2)
         bits++;
-    return ss_min_u32(bits, pass->prefix_bits - of->bits);
+    return ss_min_u32(bits, pass->prefix_bits - part->bits);
 }
 
 static sstore_status run_slice(void *context, uint64_t task, uint32_t worker, sstore_error *error)
 {
     const table_pass *pass = context;
-    const slice *of = &pass->slices[task];
+    const slice *part = &pass->slices[task];
     slice_worker *self = &pass->workers[worker];
     sstore_status status = ss_progress_add(pass->batch->progress, worker, 0);
     if (status != SSTORE_OK)
         return status;
     self->pass = pass;
-    self->slice = of;
+    self->slice = part;
     self->number = worker;
     self->error = error;
-    self->index_bits = choose_index_bits(pass, of);
-    self->suffix_bits = 64 - of->bits - self->index_bits;
+    self->index_bits = choose_index_bits(pass, part);
+    self->suffix_bits = 64 - part->bits - self->index_bits;
     /* More than one round only if a single prefix has as many blocks, or they are much fuller than most. */
-    self->end_block = of->begin_block;
+    self->end_block = part->begin_block;
     do {
         self->begin_block = self->end_block;
         status = test_slice(self);
-    } while (status == SSTORE_OK && self->begin_block < self->end_block && self->end_block < of->end_block);
+    } while (status == SSTORE_OK && self->begin_block < self->end_block && self->end_block < part->end_block);
     return status;
 }
 

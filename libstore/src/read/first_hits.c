@@ -53,9 +53,9 @@ static sstore_status count_records(ss_first_hits *first, sstore_cursor *cursor, 
 sstore_status ss_first_hits_begin(ss_first_hits *first, sstore_cursor *cursor, const sstore *store, uint32_t segment,
                                   sstore_error *error)
 {
-    const ss_manifest_segment *of = &store->manifest.segments[segment];
-    const bool is_one_record = !store->manifest.has_ids || of->record_count == of->distinct_count;
-    const bool is_small = of->record_count <= ss_min_u64(first->count * RECORDS_A_QUERY, MAX_RECORDS);
+    const ss_manifest_segment *metadata = &store->manifest.segments[segment];
+    const bool is_one_record = !store->manifest.has_ids || metadata->record_count == metadata->distinct_count;
+    const bool is_small = metadata->record_count <= ss_min_u64(first->count * RECORDS_A_QUERY, MAX_RECORDS);
     ss_free(first->records);
     first->records = NULL;
     for (uint32_t i = 0; first->bounds != NULL && i < first->count; i++)

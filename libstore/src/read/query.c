@@ -407,9 +407,10 @@ static sstore_status count_hit(void *context, const ss_hit *hit, sstore_error *e
 static sstore_status explain_scan(sstore_cursor *cursor, uint32_t segment, const uint64_t *fingerprint,
                                   uint32_t distance, sstore_explain_fn on_table, void *context, sstore_error *error)
 {
-    const ss_segment *of = cursor->store->segments[segment];
+    const ss_segment *opened = cursor->store->segments[segment];
     const ss_row_plan *plan = &ss_cursor_row_plans(cursor, distance)[segment];
-    const uint64_t blocks = of->tables[0].checked.reader->header.block_count, rows = of->metadata.distinct_count;
+    const uint64_t blocks = opened->tables[0].checked.reader->header.block_count,
+                   rows = opened->metadata.distinct_count;
     sstore_table_explanation explanation = {.struct_size = sizeof explanation,
                                             .expected_block_count = (double)blocks,
                                             .expected_candidate_count = (double)rows,

@@ -75,17 +75,17 @@ static sstore_status run_near_groups(const ss_search *self)
     sstore_cursor *cursor = self->cursor;
     sstore_status status = SSTORE_OK;
     for (uint32_t i = 0; status == SSTORE_OK && i < cursor->near_group_count; i++) {
-        const ss_near_group *of = &cursor->near_groups[i];
-        const ss_block_range *range = of->range;
+        const ss_near_group *near = &cursor->near_groups[i];
+        const ss_block_range *range = near->range;
         const ss_open_block *open = &cursor->open_blocks[range->open];
         const uint64_t query = cursor->queries[open->table];
         status = ss_checked_block_decode_group(&table_of(self, open)->checked, open->slot.number, &open->block,
-                                               of->group, ss_count_up_to(of->mask), cursor->values, self->error);
-        for (uint64_t mask = of->mask; status == SSTORE_OK && mask != 0; mask &= mask - 1) {
+                                               near->group, ss_count_up_to(near->mask), cursor->values, self->error);
+        for (uint64_t mask = near->mask; status == SSTORE_OK && mask != 0; mask &= mask - 1) {
             const uint32_t at = (uint32_t)__builtin_ctzll(mask);
             const uint64_t value = cursor->values[at];
             if (value >= range->first && value <= range->last && ss_popcount(value ^ query) <= self->distance)
-                status = match(self, open, value, of->group * SS_GROUP_SIZE + at);
+                status = match(self, open, value, near->group * SS_GROUP_SIZE + at);
         }
     }
     cursor->near_group_count = 0;

@@ -55,10 +55,10 @@ sstore_status sstore_stat_table(const sstore *store, uint32_t segment, uint32_t 
     if (statistics_out == NULL || place.part == NULL)
         return ss_fail_argument(
             error, "sstore_stat_table: store and statistics_out must not be NULL, and the table must exist");
-    const ss_segment *of = place.part;
-    const ss_plan_table *plan = &of->metadata.plan.tables[place.number];
-    const ss_block_header *header = &of->tables[place.number].blocks.header;
-    const ss_array *keys = &of->tables[place.number].keys.keys;
+    const ss_segment *opened = place.part;
+    const ss_plan_table *plan = &opened->metadata.plan.tables[place.number];
+    const ss_block_header *header = &opened->tables[place.number].blocks.header;
+    const ss_array *keys = &opened->tables[place.number].keys.keys;
     const double count = (double)header->item_count;
     const uint64_t last = keys->count > 0 ? ss_array_at(keys, keys->count - 1) : 0;
     sstore_table_statistics statistics = {
@@ -67,7 +67,7 @@ sstore_status sstore_stat_table(const sstore *store, uint32_t segment, uint32_t 
         .radius = (uint32_t)plan->radius,
         .block_count = header->block_count,
         .file_bytes = file_bytes(header->block_count, header->block_bytes),
-        .directory_bytes = ss_table_directory_bytes(of, place.number),
+        .directory_bytes = ss_table_directory_bytes(opened, place.number),
         .word = place.word,
     };
     if (header->item_count > 0) {

@@ -287,13 +287,13 @@ ss_table_place ss_table_find(const sstore *store, uint32_t segment, uint32_t tab
     ss_table_place place = {.number = table};
     if (store == NULL || segment >= store->manifest.segment_count)
         return place;
-    const ss_segment *of = store->segments[segment];
-    if (of->metadata.words == 1) {
-        place.part = table < of->metadata.plan.table_count ? of : NULL;
+    const ss_segment *opened = store->segments[segment];
+    if (opened->metadata.words == 1) {
+        place.part = table < opened->metadata.plan.table_count ? opened : NULL;
         return place;
     }
-    for (place.word = 0; place.part == NULL && place.word < of->index_count; place.word++) {
-        const ss_segment *index = of->indexes[place.word];
+    for (place.word = 0; place.part == NULL && place.word < opened->index_count; place.word++) {
+        const ss_segment *index = opened->indexes[place.word];
         if (place.number < index->metadata.plan.table_count) {
             place.part = index;
             return place;

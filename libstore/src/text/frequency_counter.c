@@ -104,9 +104,9 @@ static sstore_status extend(sstore_frequency_counter *self, sstore_error *error)
     return SSTORE_OK;
 }
 
-static uint64_t most_of(const slot *of)
+static uint64_t most_of(const slot *place)
 {
-    return (uint64_t)of->count + of->missed;
+    return (uint64_t)place->count + place->missed;
 }
 
 /* The lowest bound that leaves at most `wanted` features, or as far as the classes reach. */
@@ -171,16 +171,16 @@ sstore_status sstore_frequency_counter_add(sstore_frequency_counter *counter, co
         return ss_fail_argument(error, "the table is finished: no document can be added");
     counter->document_count++; /* first, so that no count is higher even if memory is short in the middle */
     for (size_t i = 0; i < count; i++) {
-        slot *of = find(counter, features[i].hash);
-        if (of->count == 0) {
+        slot *place = find(counter, features[i].hash);
+        if (place->count == 0) {
             const sstore_status status = reserve(counter, error);
             if (status != SSTORE_OK)
                 return status;
-            of = find(counter, features[i].hash); /* it may have moved */
-            *of = (slot){.hash = features[i].hash, .missed = (uint32_t)ss_min_u64(counter->bound, UINT32_MAX)};
+            place = find(counter, features[i].hash); /* it may have moved */
+            *place = (slot){.hash = features[i].hash, .missed = (uint32_t)ss_min_u64(counter->bound, UINT32_MAX)};
             counter->used++;
         }
-        of->count += of->count < UINT32_MAX;
+        place->count += place->count < UINT32_MAX;
     }
     return SSTORE_OK;
 }

@@ -201,13 +201,13 @@ static sstore_status make_directory(reindexing *self, const ss_segment *segment,
 /* ----- segments ----- */
 
 /* Link or copy a part's block files into its new folder. */
-static sstore_status link_blocks(const reindexing *self, const ss_manifest_segment *of, uint32_t word, const ss_dir *to,
-                                 sstore_error *error)
+static sstore_status link_blocks(const reindexing *self, const ss_manifest_segment *segment_metadata, uint32_t word,
+                                 const ss_dir *to, sstore_error *error)
 {
-    const ss_manifest_segment *metadata = word == SS_NO_INDEX ? of : &of->indexes[word];
+    const ss_manifest_segment *metadata = word == SS_NO_INDEX ? segment_metadata : &segment_metadata->indexes[word];
     char name[SS_NAME_CAPACITY];
     ss_dir from;
-    sstore_status status = ss_segment_dir_open(&self->transaction.store, of, word, &from, error);
+    sstore_status status = ss_segment_dir_open(&self->transaction.store, segment_metadata, word, &from, error);
     for (uint32_t i = 0; status == SSTORE_OK && i < metadata->plan.table_count; i++) {
         ss_block_file_name(name, i);
         status = ss_file_link_or_copy(&from, to, name, error);
