@@ -72,9 +72,9 @@ static const struct alias {
     {" repair fix recover ", "'sstore verify' tells what is damaged, 'sstore reindex' rebuilds directories"},
 };
 
-static const char *command_name(const command *of)
+static const char *command_name(const command *self)
 {
-    return strchr(of->title, ' ') + 1;
+    return strchr(self->title, ' ') + 1;
 }
 
 static const command *find_command(const char *name)

@@ -176,21 +176,21 @@ static size_t fingerprint_bits(const text_job *job)
 /* ----- on each thread ----- */
 
 /* Keep the margins of a document: its `count` sums over the sum of weights. */
-static sstore_status keep_margins(document_worker *worker, document *of, const double *sums, size_t count,
+static sstore_status keep_margins(document_worker *worker, document *doc, const double *sums, size_t count,
                                   double weight, sstore_error *error)
 {
     const sstore_status status = document_worker_reserve(worker, count, sizeof *sums, error);
     if (status != SSTORE_OK)
         return status;
     double *margins = (double *)worker->found + worker->found_count;
-    of->found_at = worker->found_count;
+    doc->found_at = worker->found_count;
     for (size_t i = 0; i < count; i++)
         margins[i] = weight > 0 ? sums[i] / weight : 0;
     worker->found_count += count;
     return SSTORE_OK;
 }
 
-static sstore_status fingerprint_document(void *context, document_worker *worker, document *of, const char *text,
+static sstore_status fingerprint_document(void *context, document_worker *worker, document *doc, const char *text,
                                           size_t length, sstore_error *error)
 {
     const text_job *job = context;
@@ -202,10 +202,10 @@ static sstore_status fingerprint_document(void *context, document_worker *worker
                                                            margins ? sums : NULL, error);
     if (status != SSTORE_OK)
         return status;
-    memcpy(of->words, result.words, bits / 8);
-    of->feature_count = result.feature_count;
-    of->replaced_count = result.replaced_count;
-    return margins ? keep_margins(worker, of, sums, bits, result.weight, error) : SSTORE_OK;
+    memcpy(doc->words, result.words, bits / 8);
+    doc->feature_count = result.feature_count;
+    doc->replaced_count = result.replaced_count;
+    return margins ? keep_margins(worker, doc, sums, bits, result.weight, error) : SSTORE_OK;
 }
 
 /* ----- in order ----- */
@@ -250,33 +250,33 @@ static bool print_margins(const double *margins, size_t count)
 }
 
 /* Print "fingerprint<TAB>id", perhaps with a name and margins behind, or the words of both. */
-static bool print_document(text_job *job, const document *of, const double *margins)
+static bool print_document(text_job *job, const document *doc, const double *margins)
 {
     const size_t bits = fingerprint_bits(job);
     if (job->args->format == FINGERPRINT_REC)
-        return records_print(&job->rec_style, of->words, of->id);
-    const char *name = of->name != NULL ? of->name : "-";
-    char text[16 * DOCUMENT_MAX_WORDS + 1 + DIGITS_MAX_DECIMAL], *end = output_hex_words(text, of->words, bits / 64);
+        return records_print(&job->rec_style, doc->words, doc->id);
+    const char *name = doc->name != NULL ? doc->name : "-";
+    char text[16 * DOCUMENT_MAX_WORDS + 1 + DIGITS_MAX_DECIMAL], *end = output_hex_words(text, doc->words, bits / 64);
     *end++ = '\t';
-    end = output_decimal(end, of->id);
+    end = output_decimal(end, doc->id);
     return output_bytes(text, (size_t)(end - text)) &&
            (!has_names(job->args) || (output_bytes("\t", 1) && output_escaped(name, strlen(name), true))) &&
            (margins == NULL || print_margins(margins, bits)) && output_bytes("\n", 1);
 }
 
 /* Write the id of a skipped document, or - for a file that is no text, and where it came from. False: that failed. */
-static bool list_skipped(const text_job *job, const document *of)
+static bool list_skipped(const text_job *job, const document *doc)
 {
     if (job->skipped == NULL)
         return true;
-    const char *known_as = of->name != NULL ? of->name : of->input;
+    const char *known_as = doc->name != NULL ? doc->name : doc->input;
     const size_t size = sstore_escape(known_as, strlen(known_as), true, NULL, 0);
     char *escaped = allocate_or_exit(size + 1, 1);
     (void)sstore_escape(known_as, strlen(known_as), true, escaped, size + 1);
-    int written = of->is_left_out ? fprintf(job->skipped, "-\t%s", escaped)
-                                  : fprintf(job->skipped, "%" PRIu64 "\t%s", of->id, escaped);
-    if (of->line > 0 && written > 0)
-        written = fprintf(job->skipped, "\t%" PRIu64, of->line);
+    int written = doc->is_left_out ? fprintf(job->skipped, "-\t%s", escaped)
+                                   : fprintf(job->skipped, "%" PRIu64 "\t%s", doc->id, escaped);
+    if (doc->line > 0 && written > 0)
+        written = fprintf(job->skipped, "\t%" PRIu64, doc->line);
     if (written > 0)
         written = fprintf(job->skipped, "\n");
     free(escaped);
@@ -284,26 +284,26 @@ static bool list_skipped(const text_job *job, const document *of)
 }
 
 /* Put the name of a document into the id table. Returns an exit code. */
-static int keep_name(text_job *job, const document *of)
+static int keep_name(text_job *job, const document *doc)
 {
     sstore_error error;
-    if (of->name == NULL)
+    if (doc->name == NULL)
         return message_print("%s:%" PRIu64 ": the id is a number, so there is no name for --id-table; leave it out",
-                             of->input, of->line);
-    return message_status(id_table_writer_add(job->names, of->id, of->name, strlen(of->name), &error), &error);
+                             doc->input, doc->line);
+    return message_status(id_table_writer_add(job->names, doc->id, doc->name, strlen(doc->name), &error), &error);
 }
 
 /* Print a document, and keep its name; or note that it is skipped. Returns an exit code. */
-static int give_document(text_job *job, const document *of, const double *margins)
+static int give_document(text_job *job, const document *doc, const double *margins)
 {
-    job->replaced_count += of->replaced_count > 0;
-    if (of->feature_count == 0) {
-        job->no_text_count += of->is_left_out;
-        job->skipped_count += !of->is_left_out;
-        return list_skipped(job, of) ? EXIT_DONE : EXIT_FAILED;
+    job->replaced_count += doc->replaced_count > 0;
+    if (doc->feature_count == 0) {
+        job->no_text_count += doc->is_left_out;
+        job->skipped_count += !doc->is_left_out;
+        return list_skipped(job, doc) ? EXIT_DONE : EXIT_FAILED;
     }
-    const int code = job->names != NULL ? keep_name(job, of) : EXIT_DONE;
-    return code == EXIT_DONE && !print_document(job, of, margins) ? EXIT_FAILED : code;
+    const int code = job->names != NULL ? keep_name(job, doc) : EXIT_DONE;
+    return code == EXIT_DONE && !print_document(job, doc, margins) ? EXIT_FAILED : code;
 }
 
 /* Do all documents of a batch that are not empty look so? */
@@ -311,10 +311,10 @@ static bool all_look(const document_batch *batch, bool (*is)(const char *text, s
 {
     size_t seen = 0;
     for (size_t i = 0; i < batch->count; i++) {
-        const document *of = &batch->items[i];
-        if (of->length > 0 && !is(batch->bytes + of->begin, of->length))
+        const document *doc = &batch->items[i];
+        if (doc->length > 0 && !is(batch->bytes + doc->begin, doc->length))
             return false;
-        seen += of->length > 0;
+        seen += doc->length > 0;
     }
     return seen > 0;
 }
@@ -341,8 +341,8 @@ static int give_documents(void *context, document_worker *worker)
     if (job->names != NULL && interrupted())
         return interrupt_exit_code();
     for (size_t i = 0; i < batch->count; i++) {
-        const document *of = &batch->items[i];
-        const int code = give_document(job, of, job->args->margins ? margins + of->found_at : NULL);
+        const document *doc = &batch->items[i];
+        const int code = give_document(job, doc, job->args->margins ? margins + doc->found_at : NULL);
         if (code != EXIT_DONE)
             return code;
     }

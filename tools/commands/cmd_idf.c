@@ -47,7 +47,7 @@ typedef struct count_job {
 } count_job;
 
 /* Keep the features of a document. */
-static sstore_status find_features(void *context, document_worker *worker, document *of, const char *text,
+static sstore_status find_features(void *context, document_worker *worker, document *doc, const char *text,
                                    size_t length, sstore_error *error)
 {
     const sstore_counted_feature *features;
@@ -58,7 +58,7 @@ static sstore_status find_features(void *context, document_worker *worker, docum
         status = document_worker_reserve(worker, count, sizeof *features, error);
     if (status != SSTORE_OK)
         return status;
-    of->feature_count = count;
+    doc->feature_count = count;
     if (count > 0)
         memcpy((sstore_counted_feature *)worker->found + worker->found_count, features, count * sizeof *features);
     worker->found_count += count;

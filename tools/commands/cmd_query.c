@@ -378,13 +378,13 @@ static void print_expected(int width, double value)
 }
 
 /* The counts behind the radius of a table, and below them what was expected, behind the key mask. */
-static void print_counts(const sstore_table_explanation *of, bool with_words, const char *key_mask)
+static void print_counts(const sstore_table_explanation *self, bool with_words, const char *key_mask)
 {
-    output_text("  %8" PRIu64 "  %8" PRIu64 "  %10" PRIu64 "  %5" PRIu64 "\n", of->probe_count, of->block_count,
-                of->candidate_count, of->found_count);
+    output_text("  %8" PRIu64 "  %8" PRIu64 "  %10" PRIu64 "  %5" PRIu64 "\n", self->probe_count, self->block_count,
+                self->candidate_count, self->found_count);
     output_text("%*s%-25s  expected", with_words ? 14 : 8, "", key_mask);
-    print_expected(8, of->expected_block_count);
-    print_expected(10, of->expected_candidate_count);
+    print_expected(8, self->expected_block_count);
+    print_expected(10, self->expected_candidate_count);
     output_text("\n");
 }
 
@@ -434,11 +434,11 @@ static int print_and_add(void *context, const sstore_table_explanation *table)
     return 0;
 }
 
-static void print_total(const explanation *of)
+static void print_total(const explanation *self)
 {
-    const sstore_table_explanation *total = &of->total;
-    output_text("%7s  %s%5" PRIu64 "  %6s  %9s", "total", of->with_words ? "      " : "", of->tables, "", "");
-    print_counts(total, of->with_words, "");
+    const sstore_table_explanation *total = &self->total;
+    output_text("%7s  %s%5" PRIu64 "  %6s  %9s", "total", self->with_words ? "      " : "", self->tables, "", "");
+    print_counts(total, self->with_words, "");
     if (total->is_full_scan)
         output_text("\nUsed a full scan, which takes about %.0f us.\n"
                     "The probes for this distance would take %.0f us or more.\n",

@@ -120,7 +120,7 @@ static int open_listener(const arguments *args, listener *out)
 }
 
 /* Wait for a signal that ends the service. Meanwhile look for newer states, and end late connections. */
-static void run(service *of, http_server *server, const arguments *args, const sigset_t *signals)
+static void run(service *self, http_server *server, const arguments *args, const sigset_t *signals)
 {
     static const struct timespec second = {.tv_sec = 1};
     uint32_t waited_seconds = 0;
@@ -129,7 +129,7 @@ static void run(service *of, http_server *server, const arguments *args, const s
         if (signal == SIGINT || signal == SIGTERM)
             return;
         if (signal == SIGHUP || ++waited_seconds >= args->refresh_seconds) {
-            service_refresh(of);
+            service_refresh(self);
             waited_seconds = 0;
         }
         http_end_late(server);
@@ -177,7 +177,7 @@ static void keep_signals(sigset_t *signals_out)
     pthread_sigmask(SIG_BLOCK, signals_out, NULL);
 }
 
-static int serve(service *of, arguments *args)
+static int serve(service *self, arguments *args)
 {
     listener at;
     sigset_t signals;
@@ -186,11 +186,11 @@ static int serve(service *of, arguments *args)
     if (code != EXIT_DONE)
         return code;
     args->http.checks_host = args->http.token == NULL && !args->no_token && !at.is_unix;
-    http_server *server = http_start(of, at.fd, &args->http);
+    http_server *server = http_start(self, at.fd, &args->http);
     if (server != NULL) {
         if (!args->quiet)
             message_print("listening on %s", at.name);
-        run(of, server, args, &signals);
+        run(self, server, args, &signals);
         http_stop(server);
     }
     listener_close(&at);
@@ -208,7 +208,7 @@ static void check_width(const arguments *args, uint32_t words)
 
 static int open_and_serve(const operands *stores, arguments *args)
 {
-    service of;
+    service self;
     take_early_signals();
     if (args->http.threads == 0)
         args->http.threads = processor_count();
@@ -218,12 +218,12 @@ static int open_and_serve(const operands *stores, arguments *args)
     if (code != EXIT_DONE)
         return code;
     args->http.token = args->token_file != NULL ? args->token : NULL;
-    code = service_open(&of, stores->items, (uint32_t)stores->count, &args->service);
+    code = service_open(&self, stores->items, (uint32_t)stores->count, &args->service);
     if (code == EXIT_DONE) {
-        check_width(args, (of.bits + 63) / 64);
-        code = serve(&of, args);
+        check_width(args, (self.bits + 63) / 64);
+        code = serve(&self, args);
     }
-    service_close(&of);
+    service_close(&self);
     return code;
 }
 

@@ -43,43 +43,43 @@ typedef struct weighted_document {
     size_t count, feature_capacity;
 } weighted_document;
 
-static bool add_feature(weighted_document *of, const char *data, size_t size, double weight)
+static bool add_feature(weighted_document *self, const char *data, size_t size, double weight)
 {
-    if (!grow(&of->bytes, &of->capacity, of->used + size, 1) ||
-        !grow(&of->features, &of->feature_capacity, of->count + 1, sizeof *of->features))
+    if (!grow(&self->bytes, &self->capacity, self->used + size, 1) ||
+        !grow(&self->features, &self->feature_capacity, self->count + 1, sizeof *self->features))
         return false;
-    if (of->bytes != NULL) /* NULL: all features so far are empty */
-        memcpy(of->bytes + of->used, data, size);
-    of->used += size;
-    of->features[of->count++] = (sstore_feature){.size = size, .weight = weight};
+    if (self->bytes != NULL) /* NULL: all features so far are empty */
+        memcpy(self->bytes + self->used, data, size);
+    self->used += size;
+    self->features[self->count++] = (sstore_feature){.size = size, .weight = weight};
     return true;
 }
 
 /* Print the fingerprint of the document, unless it has no lines, and start the next one. */
-static int end_document(weighted_document *of, input_source *source, weighted_output *output)
+static int end_document(weighted_document *self, input_source *source, weighted_output *output)
 {
     uint64_t fingerprint[DOCUMENT_MAX_WORDS];
     sstore_error error;
-    if (of->count == 0)
+    if (self->count == 0)
         return EXIT_DONE;
     size_t offset = 0;
-    for (size_t i = 0; i < of->count; i++) {
-        of->features[i].data = of->bytes + offset;
-        offset += of->features[i].size;
+    for (size_t i = 0; i < self->count; i++) {
+        self->features[i].data = self->bytes + offset;
+        offset += self->features[i].size;
     }
-    if (sstore_simhash(of->features, of->count, output->hash, output->fingerprint_bits, fingerprint, &error) !=
+    if (sstore_simhash(self->features, self->count, output->hash, output->fingerprint_bits, fingerprint, &error) !=
         SSTORE_OK)
         return message_error(&error);
-    of->used = of->count = 0;
+    self->used = self->count = 0;
     return print_numbered(source, fingerprint, output);
 }
 
-static int take_line(weighted_document *of, input_source *source, const source_line *line, weighted_output *output)
+static int take_line(weighted_document *self, input_source *source, const source_line *line, weighted_output *output)
 {
     const char *text = line->text;
     const size_t length = source_line_length(line);
     if (source_line_is_blank(line))
-        return end_document(of, source, output);
+        return end_document(self, source, output);
     const char *tab = memrchr(text, '\t', length);
     if (tab == NULL)
         return input_source_fail(source, line->number, "expected a feature, a tab and a weight, found no tab");
@@ -87,7 +87,7 @@ static int take_line(weighted_document *of, input_source *source, const source_l
     if (!weight_parse(tab + 1, length - (size_t)(tab + 1 - text), &weight))
         return input_source_fail(source, line->number,
                                  "expected a decimal weight from -2^31 to 2^31 after the last tab");
-    if (!add_feature(of, text, (size_t)(tab - text), weight))
+    if (!add_feature(self, text, (size_t)(tab - text), weight))
         return input_source_fail(source, line->number, "out of memory");
     return EXIT_DONE;
 }

@@ -54,16 +54,16 @@ char *document_batch_keep(document_batch *self, const char *name, size_t length)
     return copy;
 }
 
-void document_fault(document_batch *self, document *of, const char *format, ...)
+void document_fault(document_batch *self, document *doc, const char *format, ...)
 {
     char fault[sizeof self->reason];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(fault, sizeof fault, format, arguments);
     va_end(arguments);
-    of->fault = document_batch_keep(self, fault, strlen(fault));
-    if (of->fault == NULL)
-        of->fault = "out of memory";
+    doc->fault = document_batch_keep(self, fault, strlen(fault));
+    if (doc->fault == NULL)
+        doc->fault = "out of memory";
 }
 
 void document_batch_explain(document_batch *self, const char *format, ...)

@@ -47,7 +47,7 @@ document *document_batch_add(document_batch *self, const char *bytes, size_t len
 char *document_batch_keep(document_batch *self, const char *name, size_t length);
 
 /* Set the fault of a document of the batch, as printf() does. */
-__attribute__((format(printf, 3, 4))) void document_fault(document_batch *self, document *of, const char *format, ...);
+__attribute__((format(printf, 3, 4))) void document_fault(document_batch *self, document *doc, const char *format, ...);
 
 /* Set the reason of a failure, as printf() does. */
 __attribute__((format(printf, 2, 3))) void document_batch_explain(document_batch *self, const char *format, ...);

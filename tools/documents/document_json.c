@@ -10,29 +10,29 @@
 #include "output/messages.h"
 #include "sstore.h"
 
-static bool fail(document_batch *batch, document *of, const char *what, const char *reason)
+static bool fail(document_batch *batch, document *doc, const char *what, const char *reason)
 {
     char shown[4 * JSON_REASON_BYTES];
     (void)sstore_escape(reason, strlen(reason), false, shown, sizeof shown);
-    document_fault(batch, of, "%s%s", what, shown);
+    document_fault(batch, doc, "%s%s", what, shown);
     return false;
 }
 
 /* The line has no JSON object. If the first one does not even begin as one, the file is of another kind. */
-static bool fail_object(document_batch *batch, document *of, const char *line, size_t length, const char *reason)
+static bool fail_object(document_batch *batch, document *doc, const char *line, size_t length, const char *reason)
 {
     char shown[4 * JSON_REASON_BYTES];
-    const bool is_other = of->line == 1 && length > 0 && line[0] != '{' && line[0] != '[';
+    const bool is_other = doc->line == 1 && length > 0 && line[0] != '{' && line[0] != '[';
     const bool is_csv = is_other && memchr(line, ',', length) != NULL;
     (void)sstore_escape(reason, strlen(reason), false, shown, sizeof shown);
-    document_fault(batch, of, "expected a JSON object: %s%s", shown,
+    document_fault(batch, doc, "expected a JSON object: %s%s", shown,
                    is_csv     ? "; if this is CSV, " INPUT_CSV_TO_JSON(",") "FILE makes JSON Lines"
                    : is_other ? "; --lines takes each line as a document"
                               : "");
     return false;
 }
 
-static bool fail_key(document_batch *batch, document *of, const json_member *member, const char *expected,
+static bool fail_key(document_batch *batch, document *doc, const json_member *member, const char *expected,
                      const char *option)
 {
     char reason[2 * JSON_REASON_BYTES];
@@ -47,40 +47,40 @@ static bool fail_key(document_batch *batch, document *of, const json_member *mem
     snprintf(reason, sizeof reason, "%.60s': expected %s, found %s%s%s%s%s", member->key, expected, found,
              keys[0] != '\0' ? ", but " : "", keys, member->kind == MEMBER_ABSENT ? "; the key is named by " : "",
              member->kind == MEMBER_ABSENT ? option : "");
-    return fail(batch, of, "key '", reason);
+    return fail(batch, doc, "key '", reason);
 }
 
-static bool take_id(document_batch *batch, document *of, const json_member *member)
+static bool take_id(document_batch *batch, document *doc, const json_member *member)
 {
     if (member->kind == MEMBER_INTEGER) {
         line_fault fault;
-        return line_parse_id(member->text, member->length, &of->id, &fault) || fail(batch, of, "", fault.reason);
+        return line_parse_id(member->text, member->length, &doc->id, &fault) || fail(batch, doc, "", fault.reason);
     }
     if (member->kind != MEMBER_STRING || memchr(member->text, '\0', member->length) != NULL)
-        return fail_key(batch, of, member, "a whole number or a string without zeros", "--id-field");
-    of->name = document_batch_keep(batch, member->text, member->length);
-    return of->name != NULL || fail(batch, of, "", "out of memory");
+        return fail_key(batch, doc, member, "a whole number or a string without zeros", "--id-field");
+    doc->name = document_batch_keep(batch, member->text, member->length);
+    return doc->name != NULL || fail(batch, doc, "", "out of memory");
 }
 
-bool document_json_read(document_batch *batch, document *of, const document_form *form, document_text *text_out)
+bool document_json_read(document_batch *batch, document *doc, const document_form *form, document_text *text_out)
 {
     json_member members[] = {{.key = form->text_key}, {.key = form->id_key}};
     const size_t count = form->id_key != NULL ? 2 : 1;
     const json_member *text = &members[0];
     char reason[JSON_REASON_BYTES];
-    const size_t bom_bytes = of->line == 1 ? input_hint_bom_bytes(batch->bytes + of->begin, of->length) : 0;
-    const char *const line = batch->bytes + of->begin + bom_bytes;
-    const size_t length = of->length - bom_bytes;
+    const size_t bom_bytes = doc->line == 1 ? input_hint_bom_bytes(batch->bytes + doc->begin, doc->length) : 0;
+    const char *const line = batch->bytes + doc->begin + bom_bytes;
+    const size_t length = doc->length - bom_bytes;
     if (!grow(&batch->decoded, &batch->decoded_capacity, length + 1, 1))
-        return fail(batch, of, "", "out of memory");
+        return fail(batch, doc, "", "out of memory");
     if (!json_members_read(line, length, members, count, batch->decoded, reason))
-        return fail_object(batch, of, line, length, reason);
+        return fail_object(batch, doc, line, length, reason);
     for (size_t i = 0; i < count; i++)
         if (members[i].kind == MEMBER_ABSENT)
             members[i].text = json_first_keys(line, length, members[i].room);
     if (text->kind != MEMBER_STRING && text->kind != MEMBER_NULL)
-        return fail_key(batch, of, text, "a string", "--text-field");
+        return fail_key(batch, doc, text, "a string", "--text-field");
     text_out->text = text->text;
     text_out->length = text->length;
-    return form->id_key == NULL || take_id(batch, of, &members[1]);
+    return form->id_key == NULL || take_id(batch, doc, &members[1]);
 }

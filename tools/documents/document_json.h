@@ -12,6 +12,6 @@ typedef struct document_text {
 
 /* Read a document of the batch, and set its id or its name if the form has a key for them. The text is valid until the
  * next one is read. False: its line is wrong, or there is no memory; the document has the fault. */
-bool document_json_read(document_batch *batch, document *of, const document_form *form, document_text *text_out);
+bool document_json_read(document_batch *batch, document *doc, const document_form *form, document_text *text_out);
 
 #endif

@@ -46,10 +46,10 @@ static bool take_documents(void *context, void *item)
     return document_reader_take(&work->reader, &self->batch);
 }
 
-static bool find(const document_work *work, document_worker *self, document *of, const char *text, size_t length)
+static bool find(const document_work *work, document_worker *self, document *doc, const char *text, size_t length)
 {
     sstore_error error;
-    if (work->find(work->context, self, of, text, length, &error) == SSTORE_OK)
+    if (work->find(work->context, self, doc, text, length, &error) == SSTORE_OK)
         return true;
     self->batch.code = EXIT_FAILED;
     document_batch_explain(&self->batch, "%s", error.message);
@@ -57,26 +57,26 @@ static bool find(const document_work *work, document_worker *self, document *of,
 }
 
 /* The document has a fault, which is the batch's failure. The fault of a first line is probably that of all. */
-static bool end_at(const document_work *work, document_batch *batch, const document *of)
+static bool end_at(const document_work *work, document_batch *batch, const document *doc)
 {
-    const bool may_skip = !bad_rows_skip(work->bad) && of->line > 1;
+    const bool may_skip = !bad_rows_skip(work->bad) && doc->line > 1;
     batch->code = EXIT_FAILED;
-    document_batch_explain(batch, "%s:%" PRIu64 ": %s%s", of->input, of->line, of->fault,
+    document_batch_explain(batch, "%s:%" PRIu64 ": %s%s", doc->input, doc->line, doc->fault,
                            may_skip ? "; --skip-bad leaves out such lines" : "");
     return false;
 }
 
-static bool work_on_document(const document_work *work, document_worker *self, document *of)
+static bool work_on_document(const document_work *work, document_worker *self, document *doc)
 {
     document_text text;
-    if (of->is_left_out)
+    if (doc->is_left_out)
         return true;
     const document_form *form = &work->reader.form;
     if (form->unit != DOCUMENT_JSONL)
-        return find(work, self, of, self->batch.bytes + of->begin, of->length);
-    return document_json_read(&self->batch, of, form, &text)
-               ? find(work, self, of, text.text, text.length)
-               : bad_rows_skip(work->bad) || end_at(work, &self->batch, of);
+        return find(work, self, doc, self->batch.bytes + doc->begin, doc->length);
+    return document_json_read(&self->batch, doc, form, &text)
+               ? find(work, self, doc, text.text, text.length)
+               : bad_rows_skip(work->bad) || end_at(work, &self->batch, doc);
 }
 
 /* A document that fails ends the batch before it, unless it is skipped. */
@@ -90,28 +90,28 @@ static void work_on_documents(void *context, void *item)
 }
 
 /* Names stand beside the numbers of the documents, which numbers as ids could equal. */
-static void check_id_kind(document_work *work, document_batch *batch, document *of)
+static void check_id_kind(document_work *work, document_batch *batch, document *doc)
 {
-    if (work->reader.form.id_key == NULL || of->fault != NULL)
+    if (work->reader.form.id_key == NULL || doc->fault != NULL)
         return;
     if (!work->has_id_kind)
-        work->are_named = of->name != NULL;
+        work->are_named = doc->name != NULL;
     work->has_id_kind = true;
-    if (work->are_named != (of->name != NULL))
-        document_fault(batch, of, "expected %s as id, as in the documents before, found %s",
+    if (work->are_named != (doc->name != NULL))
+        document_fault(batch, doc, "expected %s as id, as in the documents before, found %s",
                        work->are_named ? "a name" : "a number", work->are_named ? "a number" : "a name");
 }
 
-static bool skip(document_work *work, document_batch *batch, document *of)
+static bool skip(document_work *work, document_batch *batch, document *doc)
 {
     line_fault fault;
     const bad_row row = {
-        .input = of->input, .number = of->line, .text = batch->bytes + of->begin, .length = of->length, .count = 1};
-    (void)line_fault_set(&fault, "%s", of->fault);
+        .input = doc->input, .number = doc->line, .text = batch->bytes + doc->begin, .length = doc->length, .count = 1};
+    (void)line_fault_set(&fault, "%s", doc->fault);
     if (bad_rows_take(work->bad, &row, &fault))
         return true;
-    document_fault(batch, of, "%s", fault.reason);
-    return end_at(work, batch, of);
+    document_fault(batch, doc, "%s", fault.reason);
+    return end_at(work, batch, doc);
 }
 
 /* Take the documents with a fault out of the batch, or end it before the first one. */
@@ -120,11 +120,11 @@ static void drop_bad(document_work *work, document_batch *batch)
     const size_t count = batch->count;
     batch->count = 0;
     for (size_t i = 0; i < count; i++) {
-        document *of = &batch->items[i];
-        check_id_kind(work, batch, of);
-        if (of->fault == NULL)
-            batch->items[batch->count++] = *of;
-        else if (!skip(work, batch, of))
+        document *doc = &batch->items[i];
+        check_id_kind(work, batch, doc);
+        if (doc->fault == NULL)
+            batch->items[batch->count++] = *doc;
+        else if (!skip(work, batch, doc))
             break;
     }
     bad_rows_note_good(work->bad, batch->count);

@@ -22,7 +22,7 @@ typedef struct document_work {
     bad_rows *bad;               /* what becomes of lines that cannot be read */
     bool has_id_kind, are_named; /* of ids in JSON */
     /* Find something in a document of the worker's batch; at the same time as other threads. */
-    sstore_status (*find)(void *context, document_worker *worker, document *of, const char *text, size_t length,
+    sstore_status (*find)(void *context, document_worker *worker, document *doc, const char *text, size_t length,
                           sstore_error *error);
     /* Use what was found in the worker's batch; by one thread at a time, in order. Returns an exit code. */
     int (*give)(void *context, document_worker *worker);

@@ -76,9 +76,9 @@ static uint64_t next_deadline(const http_server *self)
 
 static void set_deadline(struct MHD_Connection *connection, uint64_t deadline_ns)
 {
-    client *of = client_of(connection);
-    if (of != NULL)
-        atomic_store(&of->deadline_ns, deadline_ns);
+    client *self = client_of(connection);
+    if (self != NULL)
+        atomic_store(&self->deadline_ns, deadline_ns);
 }
 
 static void add_client(http_server *self, struct MHD_Connection *connection, void **context)
@@ -140,27 +140,28 @@ void http_end_late(http_server *server)
 
 static enum MHD_Result send_reply(exchange *self)
 {
-    reply *of = &self->job.reply;
+    reply *answer = &self->job.reply;
     if (atomic_load(&self->server->answer_bytes) > ANSWERS_BYTES && !route_writes(self->job.request.route))
-        reply_fail(of, REPLY_BUSY, "too many large answers are being read; try again later");
-    self->answer_bytes = of->size;
+        reply_fail(answer, REPLY_BUSY, "too many large answers are being read; try again later");
+    self->answer_bytes = answer->size;
     atomic_fetch_add(&self->server->answer_bytes, self->answer_bytes);
     set_deadline(self->connection, next_deadline(self->server));
-    metrics_count(&self->server->service->metrics, self->job.request.route, of->status, time_now_ns() - self->begin_ns);
-    struct MHD_Response *response = MHD_create_response_from_buffer(of->size, of->body, MHD_RESPMEM_MUST_FREE);
+    metrics_count(&self->server->service->metrics, self->job.request.route, answer->status,
+                  time_now_ns() - self->begin_ns);
+    struct MHD_Response *response = MHD_create_response_from_buffer(answer->size, answer->body, MHD_RESPMEM_MUST_FREE);
     if (response == NULL)
         return MHD_NO;
-    of->body = NULL;
-    MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, of->content_type);
-    if (of->allow != NULL)
-        MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, of->allow);
-    if (of->status == REPLY_BUSY)
+    answer->body = NULL;
+    MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, answer->content_type);
+    if (answer->allow != NULL)
+        MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, answer->allow);
+    if (answer->status == REPLY_BUSY)
         MHD_add_response_header(response, MHD_HTTP_HEADER_RETRY_AFTER, "1");
-    if (of->status == REPLY_UNAUTHORIZED)
+    if (answer->status == REPLY_UNAUTHORIZED)
         MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer");
     if (atomic_load_explicit(&self->server->stopping, memory_order_relaxed))
         MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
-    const enum MHD_Result queued = MHD_queue_response(self->connection, of->status, response);
+    const enum MHD_Result queued = MHD_queue_response(self->connection, answer->status, response);
     MHD_destroy_response(response);
     return queued;
 }
@@ -183,23 +184,23 @@ static service_lane read_body(exchange *self)
 }
 
 /* Answer a request on a thread of the queue. */
-static void answer_later(http_server *self, job *of)
+static void answer_later(http_server *self, job *queued)
 {
-    exchange *asked = (exchange *)of;
+    exchange *asked = (exchange *)queued;
     const service_lane lane = asked->body != NULL ? read_body(asked) : SERVICE_LATER;
-    if (lane == SERVICE_WRITE && service_write(self->service, of))
+    if (lane == SERVICE_WRITE && service_write(self->service, queued))
         return;
-    if (of->reply.status == 0)
-        service_answer(self->service, of);
-    of->done(of);
+    if (queued->reply.status == 0)
+        service_answer(self->service, queued);
+    queued->done(queued);
 }
 
 static void *work(void *context)
 {
     http_server *self = context;
-    for (job *of; (of = job_queue_take(&self->queue)) != NULL;) {
+    for (job *queued; (queued = job_queue_take(&self->queue)) != NULL;) {
         atomic_fetch_sub(&self->service->metrics.waiting_requests, 1);
-        answer_later(self, of);
+        answer_later(self, queued);
     }
     return NULL;
 }
@@ -489,14 +490,14 @@ static bool start_workers(http_server *self)
     return self->worker_count == count;
 }
 
-http_server *http_start(service *of, int listener, const http_options *options)
+http_server *http_start(service *server, int listener, const http_options *options)
 {
     http_server *self = calloc(1, sizeof *self);
     if (self == NULL) {
         message_print("out of memory");
         return NULL;
     }
-    self->service = of;
+    self->service = server;
     self->options = *options;
     pthread_mutex_init(&self->clients_lock, NULL);
     job_queue_init(&self->queue, WAITING_A_THREAD * WORKERS_A_THREAD * options->threads);

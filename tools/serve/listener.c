@@ -35,23 +35,24 @@ static bool is_loopback(const struct sockaddr *address)
 }
 
 /* Fill the name and the rest from the socket itself: the system may have chosen the port. */
-static void describe(listener *of)
+static void describe(listener *self)
 {
     struct sockaddr_storage storage = {.ss_family = AF_UNSPEC};
     struct sockaddr *address = (struct sockaddr *)&storage;
     socklen_t size = sizeof storage;
     char host[64], port[16];
-    (void)getsockname(of->fd, address, &size);
-    of->is_local = is_loopback(address);
-    of->is_unix = address->sa_family == AF_UNIX;
+    (void)getsockname(self->fd, address, &size);
+    self->is_local = is_loopback(address);
+    self->is_unix = address->sa_family == AF_UNIX;
     if (address->sa_family == AF_UNIX)
-        snprintf(of->name, sizeof of->name, "unix:%s",
-                 of->unix_path != NULL ? of->unix_path : ((const struct sockaddr_un *)(const void *)address)->sun_path);
+        snprintf(self->name, sizeof self->name, "unix:%s",
+                 self->unix_path != NULL ? self->unix_path
+                                         : ((const struct sockaddr_un *)(const void *)address)->sun_path);
     else if (getnameinfo(address, size, host, sizeof host, port, sizeof port, NI_NUMERICHOST | NI_NUMERICSERV) == 0)
-        snprintf(of->name, sizeof of->name, address->sa_family == AF_INET6 ? "http://[%s]:%s" : "http://%s:%s", host,
-                 port);
+        snprintf(self->name, sizeof self->name, address->sa_family == AF_INET6 ? "http://[%s]:%s" : "http://%s:%s",
+                 host, port);
     else
-        snprintf(of->name, sizeof of->name, "a socket");
+        snprintf(self->name, sizeof self->name, "a socket");
 }
 
 static int fail(const char *address, int fd, const char *what)
@@ -158,13 +159,13 @@ static char *split_address(const char *address, char **port_out)
     return host;
 }
 
-static int listen_on(const struct addrinfo *of)
+static int listen_on(const struct addrinfo *self)
 {
-    const int on = 1, fd = socket(of->ai_family, of->ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC, of->ai_protocol);
+    const int on = 1, fd = socket(self->ai_family, self->ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC, self->ai_protocol);
     if (fd < 0)
         return -1;
     (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    if (bind(fd, of->ai_addr, of->ai_addrlen) == 0 && listen(fd, WAITING_CLIENTS) == 0)
+    if (bind(fd, self->ai_addr, self->ai_addrlen) == 0 && listen(fd, WAITING_CLIENTS) == 0)
         return fd;
     (void)close(fd);
     return -1;
@@ -234,11 +235,11 @@ int listener_take_passed(listener *listener_out)
     return EXIT_DONE;
 }
 
-void listener_close(listener *of)
+void listener_close(listener *self)
 {
     /* Another service may have replaced it. */
-    if (of->unix_path != NULL && inode_of(of->unix_path) == of->unix_inode)
-        (void)unlink(of->unix_path);
-    free(of->unix_path);
-    of->unix_path = NULL;
+    if (self->unix_path != NULL && inode_of(self->unix_path) == self->unix_inode)
+        (void)unlink(self->unix_path);
+    free(self->unix_path);
+    self->unix_path = NULL;
 }

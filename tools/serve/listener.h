@@ -25,6 +25,6 @@ bool listener_is_passed(void);
 int listener_take_passed(listener *listener_out);
 
 /* Release what listener_open() made, but for the descriptor, which its user closes. */
-void listener_close(listener *of);
+void listener_close(listener *self);
 
 #endif

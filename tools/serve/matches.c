@@ -86,13 +86,13 @@ void match_list_begin_query(match_list *list, size_t query)
 
 void match_list_drop_farther(match_list *list, uint32_t distance)
 {
-    query_count *of = &list->queries[list->first_query];
-    if (of->distance > distance) {
+    query_count *counted = &list->queries[list->first_query];
+    if (counted->distance > distance) {
         list->count = list->query_begin;
-        of->count = 0;
-        of->has_no_answer = false;
+        counted->count = 0;
+        counted->has_no_answer = false;
     }
-    of->distance = distance;
+    counted->distance = distance;
 }
 
 int match_list_take_nearest(void *context, const sstore_match *match)
@@ -112,9 +112,9 @@ int match_list_take_counted(void *context, const sstore_match *match)
 {
     match_list *list = context;
     const uint64_t query = list->first_query + match->query_index;
-    query_count *of = &list->queries[query];
-    of->has_no_answer |= is_first(list, query) && list->found[query] > list->max - list->count;
-    if (!of->has_no_answer)
+    query_count *counted = &list->queries[query];
+    counted->has_no_answer |= is_first(list, query) && list->found[query] > list->max - list->count;
+    if (!counted->has_no_answer)
         return match_list_take(list, match);
     return is_time_over(list);
 }
@@ -195,10 +195,10 @@ typedef struct query_matches {
 } query_matches;
 
 /* Take the matches of query `index` from the list, from `begin` on. */
-static query_matches matches_of(const match_list *list, size_t begin, uint64_t index, const request *of)
+static query_matches matches_of(const match_list *list, size_t begin, uint64_t index, const request *self)
 {
     query_matches found = {.begin = begin, .end = begin};
-    const uint64_t limit = list->is_limited && list->limit < of->limit ? list->limit : of->limit;
+    const uint64_t limit = list->is_limited && list->limit < self->limit ? list->limit : self->limit;
     while (found.end < list->count && match_list_item(list, found.end)->query == index)
         found.end++;
     const size_t count = found.end - begin;
@@ -217,16 +217,16 @@ static char *put(char *to, const char *text, size_t size)
     return to + size;
 }
 
-static char *put_match(char *to, const store_match *of, uint32_t words)
+static char *put_match(char *to, const store_match *self, uint32_t words)
 {
     to = PUT(to, "{\"fingerprint\":\"");
-    to = output_hex_words(to, of->fingerprint, words);
+    to = output_hex_words(to, self->fingerprint, words);
     to = PUT(to, "\",\"distance\":");
-    to = output_decimal(to, of->distance);
-    if (!of->has_id)
+    to = output_decimal(to, self->distance);
+    if (!self->has_id)
         return PUT(to, ",\"id\":null");
     to = PUT(to, ",\"id\":\"");
-    to = output_decimal(to, of->id);
+    to = output_decimal(to, self->id);
     return PUT(to, "\"");
 }
 
@@ -273,30 +273,30 @@ static void print_query(const match_list *list, size_t index, const query_matche
     reply_literal(to, "}");
 }
 
-static void print_json(const match_list *list, const request *of, char *const *names, reply *to)
+static void print_json(const match_list *list, const request *self, char *const *names, reply *to)
 {
     size_t begin = 0;
     reply_literal(to, "{\"results\":[");
-    for (size_t i = 0; i < of->count; i++) {
-        const query_matches found = matches_of(list, begin, i, of);
-        char *at = reply_fill_begin(to, MAX_MATCH_BYTES + MAX_WORD_BYTES * of->words);
+    for (size_t i = 0; i < self->count; i++) {
+        const query_matches found = matches_of(list, begin, i, self);
+        char *at = reply_fill_begin(to, MAX_MATCH_BYTES + MAX_WORD_BYTES * self->words);
         if (at == NULL)
             return;
         if (i > 0)
             *at++ = ',';
         *at++ = '{';
         reply_fill_end(to, at);
-        skipped_rows_print_place(&of->skipped, i, to);
-        if ((at = reply_fill_begin(to, MAX_MATCH_BYTES + MAX_WORD_BYTES * of->words)) == NULL)
+        skipped_rows_print_place(&self->skipped, i, to);
+        if ((at = reply_fill_begin(to, MAX_MATCH_BYTES + MAX_WORD_BYTES * self->words)) == NULL)
             return;
         at = PUT(at, "\"query\":\"");
-        at = output_hex_words(at, of->fingerprints + i * of->words, of->words);
+        at = output_hex_words(at, self->fingerprints + i * self->words, self->words);
         reply_fill_end(to, PUT(at, "\","));
         print_query(list, i, &found, names, to);
         begin = found.end;
     }
     reply_literal(to, "]");
-    skipped_rows_print(&of->skipped, to);
+    skipped_rows_print(&self->skipped, to);
     reply_literal(to, "}\n");
 }
 
@@ -330,35 +330,35 @@ static void print_malformed(size_t begin, size_t end, uint32_t words, reply *to)
         print_failure(i, none, words, MALFORMED, to);
 }
 
-static void print_binary(const match_list *list, const request *of, reply *to)
+static void print_binary(const match_list *list, const request *self, reply *to)
 {
     size_t begin = 0, next = 0;
     to->content_type = "application/octet-stream";
-    for (size_t i = 0; i < of->count; i++) {
-        const query_matches found = matches_of(list, begin, i, of);
-        const size_t place = skipped_rows_place(&of->skipped, i);
-        print_malformed(next, place, of->words, to);
+    for (size_t i = 0; i < self->count; i++) {
+        const query_matches found = matches_of(list, begin, i, self);
+        const size_t place = skipped_rows_place(&self->skipped, i);
+        print_malformed(next, place, self->words, to);
         if (list->queries[i].has_no_answer)
-            print_failure(place, of->fingerprints + i * of->words, of->words, WITHOUT_ROOM, to);
+            print_failure(place, self->fingerprints + i * self->words, self->words, WITHOUT_ROOM, to);
         for (size_t j = 0; j < found.listed; j++) {
             const store_match *item = match_list_item(list, found.begin + j);
-            print_row(place, item->fingerprint, of->words, item->id, item->distance, item->store, to);
+            print_row(place, item->fingerprint, self->words, item->id, item->distance, item->store, to);
         }
         begin = found.end;
         next = place + 1;
     }
-    print_malformed(next, of->count + of->skipped.count, of->words, to);
+    print_malformed(next, self->count + self->skipped.count, self->words, to);
 }
 
-void matches_print(const match_list *list, const request *of, char *const *names, reply *to)
+void matches_print(const match_list *list, const request *self, char *const *names, reply *to)
 {
     size_t failed = 0;
-    for (size_t i = 0; i < of->count; i++)
+    for (size_t i = 0; i < self->count; i++)
         failed += list->queries[i].has_no_answer;
-    if (failed > 0 && failed == of->count)
+    if (failed > 0 && failed == self->count)
         reply_fail(to, REPLY_TOO_MANY, TOO_MANY, list->max);
-    else if (of->wants_binary)
-        print_binary(list, of, to);
+    else if (self->wants_binary)
+        print_binary(list, self, to);
     else
-        print_json(list, of, names, to);
+        print_json(list, self, names, to);
 }

@@ -90,7 +90,7 @@ void match_list_order(match_list *list, bool needed);
 /* Print the matches of all queries of the request, in its form and within its limit. `names` are those of the stores,
  * or NULL if there is only one. A query with too many gets an error instead; if no query has an answer, the whole reply
  * is one. */
-void matches_print(const match_list *list, const request *of, char *const *names, reply *to);
+void matches_print(const match_list *list, const request *self, char *const *names, reply *to);
 
 /* Append a JSON list with `count` matches from `begin` on. */
 void matches_print_list(const match_list *list, size_t begin, size_t count, char *const *names, reply *to);

@@ -21,9 +21,9 @@ static const struct bucket_row {
     {100000000, "0.1"},  {500000000, "0.5"},  {2500000000, "2.5"}, {10000000000, "10"},
 };
 
-void metrics_count(metrics *self, route of, unsigned status, uint64_t elapsed_ns)
+void metrics_count(metrics *self, route which, unsigned status, uint64_t elapsed_ns)
 {
-    route_metrics *to = &self->routes[of];
+    route_metrics *to = &self->routes[which];
     uint32_t bucket = 0;
     while (bucket < METRICS_BUCKETS && elapsed_ns > bounds[bucket].ns)
         bucket++;
@@ -61,22 +61,23 @@ static void print_gauge(reply *to, const char *name, const char *help, uint64_t 
 static void print_requests(const metrics *self, reply *to)
 {
     print_head(to, "requests_total", "counter", "Requests that were answered, by path and HTTP status.");
-    for (route of = 0; of < ROUTE_COUNT; of++)
+    for (route which = 0; which < ROUTE_COUNT; which++)
         for (uint32_t i = 0; i < METRICS_STATUSES; i++)
-            if (load(&self->routes[of].statuses[i]) > 0)
-                reply_print(to, "sstore_requests_total{path=\"%s\",status=\"%u\"} %" PRIu64 "\n", route_path(of),
-                            statuses[i], load(&self->routes[of].statuses[i]));
+            if (load(&self->routes[which].statuses[i]) > 0)
+                reply_print(to, "sstore_requests_total{path=\"%s\",status=\"%u\"} %" PRIu64 "\n", route_path(which),
+                            statuses[i], load(&self->routes[which].statuses[i]));
 }
 
-static void print_histogram(const route_metrics *of, const char *path, reply *to)
+static void print_histogram(const route_metrics *self, const char *path, reply *to)
 {
     uint64_t count = 0;
     for (uint32_t i = 0; i <= METRICS_BUCKETS; i++) {
-        count += load(&of->buckets[i]);
+        count += load(&self->buckets[i]);
         reply_print(to, "sstore_request_duration_seconds_bucket{path=\"%s\",le=\"%s\"} %" PRIu64 "\n", path,
                     i < METRICS_BUCKETS ? bounds[i].seconds : "+Inf", count);
     }
-    reply_print(to, "sstore_request_duration_seconds_sum{path=\"%s\"} %.9f\n", path, (double)load(&of->total_ns) / 1e9);
+    reply_print(to, "sstore_request_duration_seconds_sum{path=\"%s\"} %.9f\n", path,
+                (double)load(&self->total_ns) / 1e9);
     reply_print(to, "sstore_request_duration_seconds_count{path=\"%s\"} %" PRIu64 "\n", path, count);
 }
 
@@ -84,8 +85,8 @@ void metrics_print(metrics *self, reply *to)
 {
     print_requests(self, to);
     print_head(to, "request_duration_seconds", "histogram", "Time from a complete request to its answer, by path.");
-    for (route of = 0; of < ROUTE_COUNT; of++)
-        print_histogram(&self->routes[of], route_path(of), to);
+    for (route which = 0; which < ROUTE_COUNT; which++)
+        print_histogram(&self->routes[which], route_path(which), to);
     print_counter(to, "queries_total", "Queries that were answered.", &self->queries);
     print_counter(to, "matches_total", "Matches of these queries.", &self->matches);
     print_counter(to, "blocks_read_total", "Blocks that these queries read.", &self->blocks);

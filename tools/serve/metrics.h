@@ -26,7 +26,7 @@ typedef struct metrics {
 } metrics;
 
 /* Count a request that was answered with a status after a time. */
-void metrics_count(metrics *self, route of, unsigned status, uint64_t elapsed_ns);
+void metrics_count(metrics *self, route which, unsigned status, uint64_t elapsed_ns);
 
 static inline void metrics_add(atomic_ullong *to, uint64_t count)
 {

@@ -41,14 +41,14 @@ static const struct route_row {
 
 static const char *const argument_names[ARGUMENT_COUNT] = {"fp", "k", "limit", "store", "skip_bad", "max_bad"};
 
-const char *route_path(route of)
+const char *route_path(route which)
 {
-    return routes[of].path;
+    return routes[which].path;
 }
 
-bool route_writes(route of)
+bool route_writes(route which)
 {
-    return of == ROUTE_RECORDS || of == ROUTE_OFFER || of == ROUTE_REMOVE;
+    return which == ROUTE_RECORDS || which == ROUTE_OFFER || which == ROUTE_REMOVE;
 }
 
 static uint64_t read_clock(clockid_t clock)

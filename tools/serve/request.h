@@ -22,10 +22,10 @@ typedef enum route {
 } route;
 
 /* The path of a route; "other" for ROUTE_UNKNOWN. */
-const char *route_path(route of);
+const char *route_path(route which);
 
 /* Whether its requests change a store. */
-bool route_writes(route of);
+bool route_writes(route which);
 
 typedef enum request_argument {
     ARGUMENT_FP,

@@ -122,22 +122,22 @@ typedef struct store_range {
     uint32_t begin, end;
 } store_range;
 
-static store_range stores_of(const service *self, const request *of)
+static store_range stores_of(const service *self, const request *asked)
 {
-    if (of->store != REQUEST_ALL_STORES)
-        return (store_range){of->store, of->store + 1};
+    if (asked->store != REQUEST_ALL_STORES)
+        return (store_range){asked->store, asked->store + 1};
     return (store_range){0, self->names.count};
 }
 
 /* ----- queries ----- */
 
 /* The distance of a request in a store. */
-static bool choose_distance(const service *self, const request *of, const sstore_statistics *statistics,
+static bool choose_distance(const service *self, const request *asked, const sstore_statistics *statistics,
                             uint32_t *distance_out, reply *reply_out)
 {
     const uint32_t max = self->options.has_max_distance ? self->options.max_distance : statistics->distance;
-    const uint32_t usual = of->route == ROUTE_NEAREST || statistics->distance > max ? max : statistics->distance;
-    *distance_out = of->has_distance ? of->distance : usual;
+    const uint32_t usual = asked->route == ROUTE_NEAREST || statistics->distance > max ? max : statistics->distance;
+    *distance_out = asked->has_distance ? asked->distance : usual;
     if (*distance_out <= max)
         return true;
     return reply_fail(reply_out, REPLY_BAD_REQUEST, "k: this service answers up to distance %" PRIu32 ", not %" PRIu32,
@@ -161,7 +161,7 @@ typedef struct asked_store {
     uint32_t index, distance;
 } asked_store;
 
-static bool ask_store(service *self, const request *of, uint32_t index, bool with_cursor, asked_store *store_out,
+static bool ask_store(service *self, const request *asked, uint32_t index, bool with_cursor, asked_store *store_out,
                       reply *reply_out)
 {
     sstore_error error;
@@ -169,7 +169,7 @@ static bool ask_store(service *self, const request *of, uint32_t index, bool wit
     *store_out = (asked_store){.index = index};
     if (served_store_acquire(served, with_cursor, &store_out->use, &error) != SSTORE_OK)
         return reply_fail_with(reply_out, &error);
-    if (choose_distance(self, of, store_use_statistics(&store_out->use), &store_out->distance, reply_out))
+    if (choose_distance(self, asked, store_use_statistics(&store_out->use), &store_out->distance, reply_out))
         return true;
     served_store_release(served, &store_out->use);
     return false;
@@ -182,11 +182,11 @@ static void begin_store(match_list *list, const asked_store *from)
 }
 
 /* Take all matches of a query, or none if there is no room for them. */
-static sstore_status query_all(const request *of, const uint64_t *query, uint32_t distance, sstore_cursor *cursor,
+static sstore_status query_all(const request *self, const uint64_t *query, uint32_t distance, sstore_cursor *cursor,
                                match_list *list, sstore_error *error)
 {
     query_count *found = &list->queries[list->first_query];
-    const sstore_status status = of->route == ROUTE_NEAREST
+    const sstore_status status = self->route == ROUTE_NEAREST
                                      ? sstore_query_nearest(cursor, query, distance, match_list_take_nearest, list,
                                                             error)
                                      : sstore_query(cursor, query, distance, match_list_take, list, error);
@@ -206,11 +206,11 @@ static size_t wanted_matches(const match_list *list)
 }
 
 /* Take the first matches of a query, through columns with room for as many as are asked of a store. */
-static sstore_status query_first(const request *of, const uint64_t *query, uint32_t distance, sstore_cursor *cursor,
+static sstore_status query_first(const request *self, const uint64_t *query, uint32_t distance, sstore_cursor *cursor,
                                  const sstore_match_columns *columns, match_list *list, sstore_error *error)
 {
     const size_t capacity = wanted_matches(list);
-    const bool nearest = of->route == ROUTE_NEAREST;
+    const bool nearest = self->route == ROUTE_NEAREST;
     uint64_t count;
     sstore_status status = nearest
                                ? sstore_query_nearest_columns(cursor, query, distance, columns, capacity, &count, error)
@@ -222,7 +222,7 @@ static sstore_status query_first(const request *of, const uint64_t *query, uint3
         match_list_drop_farther(list, columns->distance[0]);
     found->count += count;
     for (size_t i = 0; i < capacity && i < count && status == SSTORE_OK; i++) {
-        const uint64_t *words = columns->fingerprint + i * of->words;
+        const uint64_t *words = columns->fingerprint + i * self->words;
         const sstore_match match = {.fingerprint = *words,
                                     .id = columns->id[i],
                                     .distance = columns->distance[i],
@@ -234,39 +234,39 @@ static sstore_status query_first(const request *of, const uint64_t *query, uint3
 
 /* Search a store for what could still be an answer to the current query. Of the nearest records, those are that are as
  * near as what other stores have found, or nearer than what has no room. */
-static sstore_status query_store(const request *of, const asked_store *from, const sstore_match_columns *columns,
+static sstore_status query_store(const request *self, const asked_store *from, const sstore_match_columns *columns,
                                  match_list *list, sstore_error *error)
 {
     const query_count *found = &list->queries[list->first_query];
-    const uint64_t *query = of->fingerprints + list->first_query * of->words;
+    const uint64_t *query = self->fingerprints + list->first_query * self->words;
     uint32_t distance = from->distance;
-    if (found->has_no_answer && (of->route != ROUTE_NEAREST || found->distance == 0))
+    if (found->has_no_answer && (self->route != ROUTE_NEAREST || found->distance == 0))
         return SSTORE_OK;
-    if (of->route == ROUTE_NEAREST && (found->count > 0 || found->has_no_answer)) {
+    if (self->route == ROUTE_NEAREST && (found->count > 0 || found->has_no_answer)) {
         const uint32_t useful = found->distance - found->has_no_answer;
         distance = useful < distance ? useful : distance;
     }
     begin_store(list, from);
-    return columns->id != NULL ? query_first(of, query, distance, from->use.cursor, columns, list, error)
-                               : query_all(of, query, distance, from->use.cursor, list, error);
+    return columns->id != NULL ? query_first(self, query, distance, from->use.cursor, columns, list, error)
+                               : query_all(self, query, distance, from->use.cursor, list, error);
 }
 
-static sstore_status query_each(const request *of, const asked_store *stores, uint32_t store_count, match_list *list,
+static sstore_status query_each(const request *self, const asked_store *stores, uint32_t store_count, match_list *list,
                                 sstore_error *error)
 {
     const size_t capacity = wanted_matches(list);
-    uint64_t *memory = list->is_limited ? calloc(capacity, (of->words + 2) * sizeof *memory) : NULL;
+    uint64_t *memory = list->is_limited ? calloc(capacity, (self->words + 2) * sizeof *memory) : NULL;
     sstore_match_columns columns = SSTORE_MATCH_COLUMNS_INIT;
     sstore_status status = list->is_limited && memory == NULL ? error_no_memory(error) : SSTORE_OK;
     if (memory != NULL) {
         columns.fingerprint = memory;
-        columns.id = memory + capacity * of->words;
+        columns.id = memory + capacity * self->words;
         columns.distance = (void *)(columns.id + capacity);
     }
-    for (size_t i = 0; i < of->count && status == SSTORE_OK; i++) {
+    for (size_t i = 0; i < self->count && status == SSTORE_OK; i++) {
         match_list_begin_query(list, i);
         for (uint32_t j = 0; j < store_count && status == SSTORE_OK; j++)
-            status = query_store(of, &stores[j], &columns, list, error);
+            status = query_store(self, &stores[j], &columns, list, error);
         if (list->is_limited && store_count > 1)
             match_list_cut(list);
         list->is_full |= list->count > list->max;
@@ -285,17 +285,17 @@ static uint64_t count_blocks(const asked_store *stores, uint32_t count)
 }
 
 /* Answer queries one by one, each in all stores. */
-static sstore_status query_singly(service *self, const request *of, const asked_store *stores, uint32_t store_count,
+static sstore_status query_singly(service *self, const request *asked, const asked_store *stores, uint32_t store_count,
                                   match_list *list, sstore_error *error)
 {
     const uint64_t blocks = count_blocks(stores, store_count), begin = time_now_ns();
     for (uint32_t i = 0; i < store_count; i++)
         sstore_cursor_set_stop(stores[i].use.cursor, match_list_should_stop, list);
-    const sstore_status status = query_each(of, stores, store_count, list, error);
+    const sstore_status status = query_each(asked, stores, store_count, list, error);
     metrics_add(&self->metrics.blocks, count_blocks(stores, store_count) - blocks);
-    if (of->count > 0) {
+    if (asked->count > 0) {
         const uint64_t mean = atomic_load_explicit(&self->mean_ns, memory_order_relaxed);
-        const uint64_t now = (time_now_ns() - begin) / of->count;
+        const uint64_t now = (time_now_ns() - begin) / asked->count;
         atomic_store_explicit(&self->mean_ns, mean - mean / MEAN_OF + now / MEAN_OF, memory_order_relaxed);
     }
     return status;
@@ -310,12 +310,12 @@ static int check_time(void *context, const sstore_progress *progress)
 /* Fewer queries than these are answered on one thread: starting others would take longer. */
 #define MANY_QUERIES 10000u
 
-static sstore_status query_together(service *self, const request *of, const asked_store *from, match_list *list,
+static sstore_status query_together(service *self, const request *asked, const asked_store *from, match_list *list,
                                     sstore_error *error)
 {
     uint64_t blocks = 0;
     sstore_batch_options options = SSTORE_BATCH_OPTIONS_INIT;
-    options.threads = of->count < MANY_QUERIES ? 1 : self->options.threads;
+    options.threads = asked->count < MANY_QUERIES ? 1 : self->options.threads;
     options.block_count = &blocks;
     options.on_progress = check_time;
     options.progress_context = list;
@@ -323,40 +323,40 @@ static sstore_status query_together(service *self, const request *of, const aske
     options.match_counts = list->found;
     begin_store(list, from);
     list->first_query = 0;
-    const sstore_status status = sstore_query_batch(from->use.store, of->fingerprints, of->count, from->distance,
+    const sstore_status status = sstore_query_batch(from->use.store, asked->fingerprints, asked->count, from->distance,
                                                     &options,
                                                     list->is_limited ? match_list_take : match_list_take_counted, list,
                                                     error);
-    for (size_t i = 0; i < of->count && status == SSTORE_OK; i++)
+    for (size_t i = 0; i < asked->count && status == SSTORE_OK; i++)
         list->queries[i].count += list->found[i];
     metrics_add(&self->metrics.blocks, blocks);
     return status;
 }
 
-static bool is_singly(const request *of)
+static bool is_singly(const request *self)
 {
-    return of->count <= NOW_QUERIES || of->route == ROUTE_NEAREST;
+    return self->count <= NOW_QUERIES || self->route == ROUTE_NEAREST;
 }
 
 /* Answer all queries together, in one store after the other. */
-static bool find_together(service *self, const request *of, match_list *list, reply *reply_out)
+static bool find_together(service *self, const request *asked, match_list *list, reply *reply_out)
 {
-    const store_range range = stores_of(self, of);
+    const store_range range = stores_of(self, asked);
     bool found = true;
     for (uint32_t i = range.begin; i < range.end && found && !list->is_full; i++) {
         asked_store from;
         sstore_error error;
-        if (!ask_store(self, of, i, false, &from, reply_out))
+        if (!ask_store(self, asked, i, false, &from, reply_out))
             return false;
-        found = finish_store(list, query_together(self, of, &from, list, &error), &error, reply_out);
+        found = finish_store(list, query_together(self, asked, &from, list, &error), &error, reply_out);
         served_store_release(self->stores[i], &from.use);
     }
     return found;
 }
 
-static bool find_singly(service *self, const request *of, match_list *list, reply *reply_out)
+static bool find_singly(service *self, const request *asked, match_list *list, reply *reply_out)
 {
-    const store_range range = stores_of(self, of);
+    const store_range range = stores_of(self, asked);
     uint32_t count = 0;
     sstore_error error;
     assert(range.end > range.begin);
@@ -365,11 +365,11 @@ static bool find_singly(service *self, const request *of, match_list *list, repl
         return reply_fail(reply_out, REPLY_FAILED, "out of memory");
     bool found = true;
     for (uint32_t i = range.begin; i < range.end && found; i++) {
-        found = ask_store(self, of, i, true, &stores[count], reply_out);
+        found = ask_store(self, asked, i, true, &stores[count], reply_out);
         count += found;
     }
     if (found)
-        found = finish_store(list, query_singly(self, of, stores, count, list, &error), &error, reply_out);
+        found = finish_store(list, query_singly(self, asked, stores, count, list, &error), &error, reply_out);
     while (count-- > 0)
         served_store_release(self->stores[stores[count].index], &stores[count].use);
     free(stores);
@@ -378,48 +378,48 @@ static bool find_singly(service *self, const request *of, match_list *list, repl
 
 /* Of several stores, only queries that are answered one by one show which of them have room, or how much of their lists
  * is within the limit. */
-static bool find_in_stores(service *self, const request *of, match_list *list, reply *reply_out)
+static bool find_in_stores(service *self, const request *asked, match_list *list, reply *reply_out)
 {
-    const store_range range = stores_of(self, of);
-    if (is_singly(of))
-        return find_singly(self, of, list, reply_out);
-    if (!find_together(self, of, list, reply_out))
+    const store_range range = stores_of(self, asked);
+    if (is_singly(asked))
+        return find_singly(self, asked, list, reply_out);
+    if (!find_together(self, asked, list, reply_out))
         return false;
-    if (range.end - range.begin == 1 || match_list_has_room(list, of->count))
+    if (range.end - range.begin == 1 || match_list_has_room(list, asked->count))
         return true;
-    match_list_empty(list, of->count);
-    return find_singly(self, of, list, reply_out);
+    match_list_empty(list, asked->count);
+    return find_singly(self, asked, list, reply_out);
 }
 
 /* Begin a list. Without a limit, a query has all its matches or fails. */
-static bool open_list(const service *self, const request *of, match_list *list, reply *reply_out)
+static bool open_list(const service *self, const request *asked, match_list *list, reply *reply_out)
 {
-    const uint64_t max = self->options.max_matches, limit = of->limit < max ? of->limit : max;
-    *list = (match_list){.words = of->words,
+    const uint64_t max = self->options.max_matches, limit = asked->limit < max ? asked->limit : max;
+    *list = (match_list){.words = asked->words,
                          .max = max,
-                         .is_limited = of->limit != UINT64_MAX,
+                         .is_limited = asked->limit != UINT64_MAX,
                          .limit = limit > 0 ? limit : 1,
-                         .queries = calloc(of->count + 1, sizeof *list->queries),
-                         .found = calloc(of->count + 1, sizeof *list->found),
-                         .deadline_ns = of->deadline_ns};
+                         .queries = calloc(asked->count + 1, sizeof *list->queries),
+                         .found = calloc(asked->count + 1, sizeof *list->found),
+                         .deadline_ns = asked->deadline_ns};
     return (list->queries != NULL && list->found != NULL) || reply_fail(reply_out, REPLY_FAILED, "out of memory");
 }
 
-static void answer_query(service *self, job *of)
+static void answer_query(service *self, job *queued)
 {
-    const request *asked = &of->request;
+    const request *asked = &queued->request;
     const store_range range = stores_of(self, asked);
     match_list list;
-    bool found = open_list(self, asked, &list, &of->reply) && find_in_stores(self, asked, &list, &of->reply);
+    bool found = open_list(self, asked, &list, &queued->reply) && find_in_stores(self, asked, &list, &queued->reply);
     if (found && list.is_full) {
         match_list_share(&list, asked->count);
-        found = find_in_stores(self, asked, &list, &of->reply);
+        found = find_in_stores(self, asked, &list, &queued->reply);
     }
     if (found) {
         metrics_add(&self->metrics.queries, asked->count);
         metrics_add(&self->metrics.matches, match_list_total(&list, asked->count));
         match_list_order(&list, range.end - range.begin > 1 || is_singly(asked));
-        matches_print(&list, asked, self->names.count > 1 ? self->names.items : NULL, &of->reply);
+        matches_print(&list, asked, self->names.count > 1 ? self->names.items : NULL, &queued->reply);
     }
     match_list_free(&list);
 }
@@ -443,24 +443,24 @@ static bool append_stat(service *self, uint32_t index, json_value **list, reply 
     return read;
 }
 
-static void answer_stat(service *self, job *of)
+static void answer_stat(service *self, job *queued)
 {
-    const store_range range = stores_of(self, &of->request);
+    const store_range range = stores_of(self, &queued->request);
     json_value *list = json_value_make("[]");
     bool filled = true;
     for (uint32_t i = range.begin; i < range.end && filled; i++)
-        filled = append_stat(self, i, &list, &of->reply);
+        filled = append_stat(self, i, &list, &queued->reply);
     if (!filled) {
         json_value_free(list);
         return;
     }
     char *text = json_value_text(json_value_make("{s:o}", "stores", list));
     if (text == NULL) {
-        reply_fail(&of->reply, REPLY_FAILED, "out of memory");
+        reply_fail(&queued->reply, REPLY_FAILED, "out of memory");
         return;
     }
-    reply_append(&of->reply, text, strlen(text));
-    reply_literal(&of->reply, "\n");
+    reply_append(&queued->reply, text, strlen(text));
+    reply_literal(&queued->reply, "\n");
     free(text);
 }
 
@@ -483,7 +483,7 @@ static bool read_gauges(served_store *served, uint64_t values[STORE_GAUGES])
     return true;
 }
 
-static void answer_metrics(service *self, job *of)
+static void answer_metrics(service *self, job *queued)
 {
     static const struct {
         const char *name, *help;
@@ -496,47 +496,47 @@ static void answer_metrics(service *self, job *of)
     bool read = values != NULL;
     for (uint32_t i = 0; i < self->names.count && read; i++)
         read = read_gauges(self->stores[i], values[i]);
-    of->reply.content_type = "text/plain; version=0.0.4; charset=utf-8";
-    metrics_print(&self->metrics, &of->reply);
+    queued->reply.content_type = "text/plain; version=0.0.4; charset=utf-8";
+    metrics_print(&self->metrics, &queued->reply);
     for (size_t row = 0; row < STORE_GAUGES && read; row++) {
-        reply_print(&of->reply, "# HELP sstore_store_%s %s\n# TYPE sstore_store_%s gauge\n", rows[row].name,
+        reply_print(&queued->reply, "# HELP sstore_store_%s %s\n# TYPE sstore_store_%s gauge\n", rows[row].name,
                     rows[row].help, rows[row].name);
         for (uint32_t i = 0; i < self->names.count; i++)
-            metrics_print_store(&of->reply, rows[row].name, self->names.items[i], values[i][row]);
+            metrics_print_store(&queued->reply, rows[row].name, self->names.items[i], values[i][row]);
     }
     free(values);
 }
 
 /* Name the paths, for somebody who looks with a browser. */
-static void answer_index(job *of)
+static void answer_index(job *queued)
 {
-    reply_literal(&of->reply, "{\"service\":\"sstore\",\"paths\":[");
+    reply_literal(&queued->reply, "{\"service\":\"sstore\",\"paths\":[");
     for (route i = 0; i < ROUTE_UNKNOWN; i++)
-        reply_print(&of->reply, "%s\"%s\"", i > 0 ? "," : "", route_path(i));
-    reply_literal(&of->reply, "]}\n");
+        reply_print(&queued->reply, "%s\"%s\"", i > 0 ? "," : "", route_path(i));
+    reply_literal(&queued->reply, "]}\n");
 }
 
-void service_answer(service *self, job *of)
+void service_answer(service *self, job *queued)
 {
-    of->reply.content_type = "application/json";
-    switch (of->request.route) {
+    queued->reply.content_type = "application/json";
+    switch (queued->request.route) {
     case ROUTE_QUERY:
-    case ROUTE_NEAREST: answer_query(self, of); break;
-    case ROUTE_STAT: answer_stat(self, of); break;
-    case ROUTE_METRICS: answer_metrics(self, of); break;
-    case ROUTE_INDEX: answer_index(of); break;
-    default: reply_literal(&of->reply, "{\"status\":\"ok\"}\n"); break;
+    case ROUTE_NEAREST: answer_query(self, queued); break;
+    case ROUTE_STAT: answer_stat(self, queued); break;
+    case ROUTE_METRICS: answer_metrics(self, queued); break;
+    case ROUTE_INDEX: answer_index(queued); break;
+    default: reply_literal(&queued->reply, "{\"status\":\"ok\"}\n"); break;
     }
-    if (of->reply.status == 0)
-        of->reply.status = REPLY_OK;
+    if (queued->reply.status == 0)
+        queued->reply.status = REPLY_OK;
 }
 
 /* ----- requests ----- */
 
-service_lane service_read(service *self, job *of, const char *body, size_t size)
+service_lane service_read(service *self, job *queued, const char *body, size_t size)
 {
-    request *asked = &of->request;
-    if (!request_read(asked, body, size, &self->names, self->bits, &of->reply))
+    request *asked = &queued->request;
+    if (!request_read(asked, body, size, &self->names, self->bits, &queued->reply))
         return SERVICE_NOW;
     if (route_writes(asked->route))
         return SERVICE_WRITE;
@@ -548,27 +548,27 @@ service_lane service_read(service *self, job *of, const char *body, size_t size)
 }
 
 /* An offer is also a query, with the same limit on its distance. */
-static bool limit_offer(service *self, request *of, uint32_t index, reply *reply_out)
+static bool limit_offer(service *self, request *asked, uint32_t index, reply *reply_out)
 {
     store_use use;
     sstore_error error;
     if (served_store_acquire(self->stores[index], false, &use, &error) != SSTORE_OK)
         return reply_fail_with(reply_out, &error);
-    of->has_distance = choose_distance(self, of, store_use_statistics(&use), &of->distance, reply_out);
+    asked->has_distance = choose_distance(self, asked, store_use_statistics(&use), &asked->distance, reply_out);
     served_store_release(self->stores[index], &use);
-    return of->has_distance;
+    return asked->has_distance;
 }
 
-bool service_write(service *self, job *of)
+bool service_write(service *self, job *queued)
 {
-    request *asked = &of->request;
+    request *asked = &queued->request;
     if (self->writers == NULL)
-        return reply_fail(&of->reply, REPLY_FORBIDDEN, "this service only reads; the option --write allows writes");
+        return reply_fail(&queued->reply, REPLY_FORBIDDEN, "this service only reads; the option --write allows writes");
     if (asked->store == REQUEST_ALL_STORES && self->names.count > 1)
-        return reply_fail(&of->reply, REPLY_BAD_REQUEST, "store: this service has several stores; choose one");
+        return reply_fail(&queued->reply, REPLY_BAD_REQUEST, "store: this service has several stores; choose one");
     const uint32_t index = asked->store == REQUEST_ALL_STORES ? 0 : asked->store;
-    if (asked->route == ROUTE_OFFER && !limit_offer(self, asked, index, &of->reply))
+    if (asked->route == ROUTE_OFFER && !limit_offer(self, asked, index, &queued->reply))
         return false;
-    return store_writer_push(self->writers[index], of) ||
-           reply_fail(&of->reply, REPLY_BUSY, "too many requests wait to be written; try again later");
+    return store_writer_push(self->writers[index], queued) ||
+           reply_fail(&queued->reply, REPLY_BUSY, "too many requests wait to be written; try again later");
 }

@@ -49,12 +49,12 @@ typedef enum service_lane {
 
 /* Read a request's arguments and body, and say who should answer it. After an error, which is then the reply, that is
  * SERVICE_NOW, and nothing else is to be done. */
-service_lane service_read(service *self, job *of, const char *body, size_t size);
+service_lane service_read(service *self, job *queued, const char *body, size_t size);
 
 /* Answer a request of the lanes NOW and LATER. */
-void service_answer(service *self, job *of);
+void service_answer(service *self, job *queued);
 
 /* Hand a request to the thread that writes, which calls its done(). False: the reply is an error. */
-bool service_write(service *self, job *of);
+bool service_write(service *self, job *queued);
 
 #endif

@@ -79,9 +79,9 @@ static void end_job(job *ended)
 
 static void end_run(const job_run *run)
 {
-    for (job *of = run->first, *next; of != NULL; of = next) {
-        next = of->next;
-        end_job(of);
+    for (job *queued = run->first, *next; queued != NULL; queued = next) {
+        next = queued->next;
+        end_job(queued);
     }
 }
 
@@ -90,8 +90,8 @@ static void fail_run(job_run *run, const sstore_error *error)
     run->is_refused = run->count > 1 && error->status == SSTORE_ERROR_ARGUMENT;
     if (run->is_refused)
         return;
-    for (job *of = run->first; of != NULL; of = of->next)
-        reply_fail_with(&of->reply, error);
+    for (job *queued = run->first; queued != NULL; queued = queued->next)
+        reply_fail_with(&queued->reply, error);
 }
 
 /* Fail a run whose publication failed, perhaps in a step that follows it. `before` is the state without it. */
@@ -101,21 +101,21 @@ static void fail_publication(job_run *run, const sstore *before, const sstore_er
         fail_run(run, error);
         return;
     }
-    for (job *of = run->first; of != NULL; of = of->next)
-        reply_fail(&of->reply, REPLY_FAILED, "%s; the records may have been written", error->message);
+    for (job *queued = run->first; queued != NULL; queued = queued->next)
+        reply_fail(&queued->reply, REPLY_FAILED, "%s; the records may have been written", error->message);
 }
 
 /* Why a job shall not be written any more: `late` if its time is over. NULL: it shall. */
-static const char *reason_to_drop(const store_writer *self, const job *of, const char *late)
+static const char *reason_to_drop(const store_writer *self, const job *queued, const char *late)
 {
-    if (of->request.route == ROUTE_OFFER && atomic_load_explicit(&self->refuses_offers, memory_order_relaxed))
+    if (queued->request.route == ROUTE_OFFER && atomic_load_explicit(&self->refuses_offers, memory_order_relaxed))
         return "the service ends";
-    return time_coarse_ns() > of->request.deadline_ns ? late : NULL;
+    return time_coarse_ns() > queued->request.deadline_ns ? late : NULL;
 }
 
-static void drop(job *of, const char *reason)
+static void drop(job *queued, const char *reason)
 {
-    reply_fail(&of->reply, REPLY_BUSY, "%s; nothing of this request was written", reason);
+    reply_fail(&queued->reply, REPLY_BUSY, "%s; nothing of this request was written", reason);
 }
 
 /* Answer the jobs whose time is over, without writing them. */
@@ -123,16 +123,16 @@ static void drop_late(job_run *run)
 {
     job **link = &run->first;
     while (*link != NULL) {
-        job *of = *link;
-        const char *reason = reason_to_drop(run->by, of, "the store was being written to for too long");
+        job *queued = *link;
+        const char *reason = reason_to_drop(run->by, queued, "the store was being written to for too long");
         if (reason == NULL) {
-            link = &of->next;
+            link = &queued->next;
             continue;
         }
-        *link = of->next;
+        *link = queued->next;
         run->count--;
-        drop(of, reason);
-        end_job(of);
+        drop(queued, reason);
+        end_job(queued);
     }
 }
 
@@ -198,8 +198,8 @@ static sstore_status begin_addition(const store_writer *self, const job_run *run
 /* Get the memory of the answers before anything is written. */
 static bool has_answer_room(const job_run *run)
 {
-    for (job *of = run->first; of != NULL; of = of->next)
-        if (reply_fill_begin(&of->reply, ANSWER_BYTES + of->request.skipped.listed.size) == NULL)
+    for (job *queued = run->first; queued != NULL; queued = queued->next)
+        if (reply_fill_begin(&queued->reply, ANSWER_BYTES + queued->request.skipped.listed.size) == NULL)
             return false;
     return true;
 }
@@ -208,24 +208,25 @@ static void answer_additions(const job_run *run, const sstore_statistics *base, 
 {
     const bool assigns_ids = base->has_ids && run->first->request.ids == NULL;
     uint64_t next_id = base->next_id;
-    for (job *of = run->first; of != NULL; of = of->next) {
+    for (job *queued = run->first; queued != NULL; queued = queued->next) {
         char first_id[40] = "null";
-        if (assigns_ids && of->request.count > 0)
+        if (assigns_ids && queued->request.count > 0)
             snprintf(first_id, sizeof first_id, "\"%" PRIu64 "\"", next_id);
-        next_id += of->request.count;
-        reply_print(&of->reply,
+        next_id += queued->request.count;
+        reply_print(&queued->reply,
                     "{\"given_count\":%zu,\"first_id\":%s,\"record_count\":%" PRIu64 ",\"segment_count\":%" PRIu32,
-                    of->request.count, first_id, change->record_count, change->segment_count);
-        skipped_rows_print(&of->request.skipped, &of->reply);
-        reply_literal(&of->reply, "}\n");
+                    queued->request.count, first_id, change->record_count, change->segment_count);
+        skipped_rows_print(&queued->request.skipped, &queued->reply);
+        reply_literal(&queued->reply, "}\n");
     }
 }
 
 static sstore_status add_all(const job_run *run, sstore_builder *builder, sstore_error *error)
 {
     sstore_status status = has_answer_room(run) ? SSTORE_OK : error_no_memory(error);
-    for (const job *of = run->first; of != NULL && status == SSTORE_OK; of = of->next)
-        status = sstore_builder_add(builder, of->request.fingerprints, of->request.ids, of->request.count, error);
+    for (const job *queued = run->first; queued != NULL && status == SSTORE_OK; queued = queued->next)
+        status = sstore_builder_add(builder, queued->request.fingerprints, queued->request.ids, queued->request.count,
+                                    error);
     return status;
 }
 
@@ -277,8 +278,8 @@ static sstore_status begin_removal(const store_writer *self, const job_run *run,
 static sstore_status remove_all(const job_run *run, sstore_remover *remover, sstore_error *error)
 {
     sstore_status status = has_answer_room(run) ? SSTORE_OK : error_no_memory(error);
-    for (const job *of = run->first; of != NULL && status == SSTORE_OK; of = of->next) {
-        const request *asked = &of->request;
+    for (const job *queued = run->first; queued != NULL && status == SSTORE_OK; queued = queued->next) {
+        const request *asked = &queued->request;
         status = asked->ids != NULL
                      ? sstore_remover_remove(remover, asked->fingerprints, asked->ids, asked->count, error)
                      : sstore_remover_remove_fingerprints(remover, asked->fingerprints, asked->count, error);
@@ -296,11 +297,11 @@ static void publish_removals(const store_writer *self, job_run *run, const store
     }
     message_unmerged(served_store_path(self->served), &change);
     metrics_add(&self->options.metrics->removed_records, change.removed_count);
-    for (job *of = run->first; of != NULL; of = of->next) {
-        reply_print(&of->reply, "{\"given_count\":%zu,\"record_count\":%" PRIu64 ",\"segment_count\":%" PRIu32,
-                    of->request.count, change.record_count, change.segment_count);
-        skipped_rows_print(&of->request.skipped, &of->reply);
-        reply_literal(&of->reply, "}\n");
+    for (job *queued = run->first; queued != NULL; queued = queued->next) {
+        reply_print(&queued->reply, "{\"given_count\":%zu,\"record_count\":%" PRIu64 ",\"segment_count\":%" PRIu32,
+                    queued->request.count, change.record_count, change.segment_count);
+        skipped_rows_print(&queued->request.skipped, &queued->reply);
+        reply_literal(&queued->reply, "}\n");
     }
 }
 
@@ -339,8 +340,8 @@ static int check_time(void *context, const sstore_progress *progress)
 static uint64_t wanted_matches(const store_writer *self, const job_run *run)
 {
     uint64_t wanted = 1;
-    for (const job *of = run->first; of != NULL; of = of->next)
-        wanted = of->request.limit > wanted ? of->request.limit : wanted;
+    for (const job *queued = run->first; queued != NULL; queued = queued->next)
+        wanted = queued->request.limit > wanted ? queued->request.limit : wanted;
     return wanted < self->options.max_matches ? wanted : self->options.max_matches;
 }
 
@@ -363,7 +364,7 @@ static sstore_status begin_dedup(const store_writer *self, const job_run *run, v
 
 /* The answers of one job. */
 typedef struct offer_answers {
-    job *of;
+    job *queued;
     const job_run *run;
     match_list list; /* of the current record */
     uint64_t listed, max_listed;
@@ -373,17 +374,18 @@ typedef struct offer_answers {
 static int answer_offer(void *context, const sstore_dedup_answer *answer)
 {
     offer_answers *self = context;
-    reply *to = &self->of->reply;
+    reply *to = &self->queued->reply;
     char fingerprint[RADIX_MAX_CHARACTERS + 1], id[40] = "null";
-    if (self->has_ids && (answer->is_new || self->of->request.ids != NULL))
+    if (self->has_ids && (answer->is_new || self->queued->request.ids != NULL))
         snprintf(id, sizeof id, "\"%" PRIu64 "\"", answer->id);
     reply_print(to, answer->index > 0 ? ",{" : "{");
-    skipped_rows_print_place(&self->of->request.skipped, answer->index, to);
+    skipped_rows_print_place(&self->queued->request.skipped, answer->index, to);
     reply_print(to, "\"fingerprint\":\"%s\",\"new\":%s,\"id\":%s,\"match_count\":%" PRIu64 ",\"matches\":",
                 radix_string(RADIX_HEX, fingerprint, answer->fingerprint, self->list.words),
                 answer->is_new ? "true" : "false", id, answer->found_count);
     self->list.count = 0;
-    for (size_t i = 0; i < answer->match_count && i < self->of->request.limit && self->listed < self->max_listed; i++) {
+    for (size_t i = 0; i < answer->match_count && i < self->queued->request.limit && self->listed < self->max_listed;
+         i++) {
         if (match_list_take(&self->list, &answer->matches[i]) != 0)
             return 1;
         self->listed++;
@@ -394,22 +396,22 @@ static int answer_offer(void *context, const sstore_dedup_answer *answer)
 }
 
 /* STOPPED: the time of the job is over. */
-static sstore_status offer(const store_writer *self, const job_run *run, sstore_dedup *dedup, bool has_ids, job *of,
+static sstore_status offer(const store_writer *self, const job_run *run, sstore_dedup *dedup, bool has_ids, job *queued,
                            sstore_error *error)
 {
-    offer_answers answers = {.of = of,
+    offer_answers answers = {.queued = queued,
                              .run = run,
                              .has_ids = has_ids,
                              .max_listed = self->options.max_matches,
-                             .list = {.words = of->request.words, .max = UINT64_MAX, .has_ids = has_ids}};
-    const request *asked = &of->request;
-    reply_literal(&of->reply, "{\"results\":[");
+                             .list = {.words = queued->request.words, .max = UINT64_MAX, .has_ids = has_ids}};
+    const request *asked = &queued->request;
+    reply_literal(&queued->reply, "{\"results\":[");
     sstore_status status = sstore_dedup_insert(dedup, asked->fingerprints, asked->ids, asked->count, NULL, answer_offer,
                                                &answers, error);
-    reply_literal(&of->reply, "]");
-    skipped_rows_print(&asked->skipped, &of->reply);
-    reply_literal(&of->reply, "}\n");
-    if ((status == SSTORE_STOPPED && !is_over(run)) || (status == SSTORE_OK && of->reply.status != 0))
+    reply_literal(&queued->reply, "]");
+    skipped_rows_print(&asked->skipped, &queued->reply);
+    reply_literal(&queued->reply, "}\n");
+    if ((status == SSTORE_STOPPED && !is_over(run)) || (status == SSTORE_OK && queued->reply.status != 0))
         status = error_no_memory(error);
     match_list_free(&answers.list);
     return status;
@@ -419,9 +421,9 @@ static sstore_status offer_all(const store_writer *self, job_run *run, const sto
                                sstore_error *error)
 {
     sstore_status status = SSTORE_OK;
-    for (job *of = run->first; of != NULL && status == SSTORE_OK; of = of->next) {
-        run->offered = of;
-        status = offer(self, run, dedup, store_use_statistics(base)->has_ids, of, error);
+    for (job *queued = run->first; queued != NULL && status == SSTORE_OK; queued = queued->next) {
+        run->offered = queued;
+        status = offer(self, run, dedup, store_use_statistics(base)->has_ids, queued, error);
     }
     run->offered = NULL;
     return status;
@@ -483,11 +485,11 @@ static void write_run(const store_writer *self, job_run *run)
 /* Only the job that is wrong shall fail. */
 static void write_singly(const store_writer *self, const job_run *run)
 {
-    for (job *of = run->first, *next; of != NULL; of = next) {
-        job_run single = {.first = of, .count = 1, .by = self};
-        next = of->next;
-        of->next = NULL;
-        reply_free(&of->reply);
+    for (job *queued = run->first, *next; queued != NULL; queued = next) {
+        job_run single = {.first = queued, .count = 1, .by = self};
+        next = queued->next;
+        queued->next = NULL;
+        reply_free(&queued->reply);
         write_run(self, &single);
         end_run(&single);
     }

@@ -217,7 +217,7 @@ typedef struct connection {
 } connection;
 
 typedef struct table_function {
-    connection *of;
+    connection *connected;
     function_kind kind;
 } table_function;
 
@@ -395,7 +395,7 @@ static int close_cursor(sqlite3_vtab_cursor *base)
 {
     function_cursor *cursor = (function_cursor *)base;
     end_call(cursor);
-    store_cache_release(function_of(cursor)->of->stores, cursor->store);
+    store_cache_release(function_of(cursor)->connected->stores, cursor->store);
     forget_arguments(cursor);
     sqlite3_free(cursor->fingerprints);
     sqlite3_free(cursor->ids);
@@ -417,7 +417,7 @@ static bool is_same_text(sqlite3_value *value, sqlite3_value *before)
 /* Acquire the store of the first argument, unless the cursor has it. */
 static int take_store(function_cursor *cursor, sqlite3_value *value)
 {
-    store_cache *stores = function_of(cursor)->of->stores;
+    store_cache *stores = function_of(cursor)->connected->stores;
     sstore_error error;
     if (sqlite3_value_type(value) != SQLITE_TEXT)
         return fail(cursor->base.pVtab, "expected the path of a store as text");
@@ -492,14 +492,14 @@ typedef struct interruption {
 
 static int is_interrupted(void *context)
 {
-    interruption *of = context;
-    if (++of->skipped < CHECK_INTERVAL)
+    interruption *stop = context;
+    if (++stop->skipped < CHECK_INTERVAL)
         return 0;
-    of->skipped = 0;
-    if (of->statement == NULL && sqlite3_prepare_v2(of->db, "SELECT 1", -1, &of->statement, NULL) != SQLITE_OK)
+    stop->skipped = 0;
+    if (stop->statement == NULL && sqlite3_prepare_v2(stop->db, "SELECT 1", -1, &stop->statement, NULL) != SQLITE_OK)
         return 0;
-    const int code = sqlite3_step(of->statement);
-    sqlite3_reset(of->statement);
+    const int code = sqlite3_step(stop->statement);
+    sqlite3_reset(stop->statement);
     return code == SQLITE_INTERRUPT;
 }
 
@@ -548,7 +548,7 @@ static int find_matches(function_cursor *cursor, const uint64_t *query, uint32_t
 {
     const table_function *function = function_of(cursor);
     sstore_cursor *search = cursor->store->cursor;
-    interruption stop = {.db = function->of->db};
+    interruption stop = {.db = function->connected->db};
     sstore_status status = SSTORE_OK;
     sstore_error error;
     uint64_t count = FIRST_CAPACITY;
@@ -681,23 +681,23 @@ static const sqlite3_module module = {
 
 static void free_function(void *context)
 {
-    table_function *of = context;
-    if (--of->of->module_count == 0) {
-        store_cache_free(of->of->stores);
-        sqlite3_free(of->of);
+    table_function *self = context;
+    if (--self->connected->module_count == 0) {
+        store_cache_free(self->connected->stores);
+        sqlite3_free(self->connected);
     }
-    sqlite3_free(of);
+    sqlite3_free(self);
 }
 
-static int create_module(connection *of, function_kind kind)
+static int create_module(connection *self, function_kind kind)
 {
     table_function *made = sqlite3_malloc(sizeof *made);
     if (made == NULL)
         return SQLITE_NOMEM;
-    *made = (table_function){.of = of, .kind = kind};
-    of->module_count++;
+    *made = (table_function){.connected = self, .kind = kind};
+    self->module_count++;
     /* If it fails, it has also called free_function(). */
-    return sqlite3_create_module_v2(of->db, function_names[kind], &module, made, free_function);
+    return sqlite3_create_module_v2(self->db, function_names[kind], &module, made, free_function);
 }
 
 static int create_modules(sqlite3 *db)

@@ -30,12 +30,12 @@ store_cache *store_cache_create(void)
     return calloc(1, sizeof(store_cache));
 }
 
-static void free_entry(entry *of)
+static void free_entry(entry *cell)
 {
-    sstore_cursor_free(of->public.cursor);
-    sstore_close(of->public.store);
-    free(of->path);
-    free(of);
+    sstore_cursor_free(cell->public.cursor);
+    sstore_close(cell->public.store);
+    free(cell->path);
+    free(cell);
 }
 
 void store_cache_free(store_cache *cache)
@@ -116,10 +116,10 @@ static sstore_status open_entry(const char *path, const sstore *earlier, entry *
     return status;
 }
 
-static bool is_at_path(const entry *of)
+static bool is_at_path(const entry *cell)
 {
     struct stat folder;
-    return stat(of->path, &folder) == 0 && folder.st_dev == of->device && folder.st_ino == of->inode;
+    return stat(cell->path, &folder) == 0 && folder.st_dev == cell->device && folder.st_ino == cell->inode;
 }
 
 sstore_status store_cache_acquire(store_cache *cache, const char *path, cached_store **store_out, sstore_error *error)
