@@ -342,7 +342,7 @@ typedef struct shape {
 } shape;
 
 /* A store of one build; its directory is lost. */
-static void check_shape(const shape *of, uint64_t seed)
+static void check_shape(const shape *self, uint64_t seed)
 {
     const char *name = "shaped";
     char path[256], saved[256], folders[MAX_SEGMENTS][32];
@@ -350,11 +350,11 @@ static void check_shape(const shape *of, uint64_t seed)
     rng random = rng_seeded(seed);
     sstore_error error = {.status = SSTORE_OK};
     sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
-    testing_doing("%zu records, %s, plan %s, blocks of %" PRIu32, of->count, data_ids_name(of->ids), of->plan,
-                  of->block_bytes);
-    data_make(&random, DATA_UNIFORM, of->ids, of->count, of->count < 10000, &data);
-    options.plan = of->plan;
-    options.block_bytes = of->block_bytes;
+    testing_doing("%zu records, %s, plan %s, blocks of %" PRIu32, self->count, data_ids_name(self->ids), self->plan,
+                  self->block_bytes);
+    data_make(&random, DATA_UNIFORM, self->ids, self->count, self->count < 10000, &data);
+    options.plan = self->plan;
+    options.block_bytes = self->block_bytes;
     snprintf(path, sizeof path, "%s", scratch_path("%s", name));
     snprintf(saved, sizeof saved, "%s", scratch_path("shaped-saved"));
     assert_ok(store_build(path, &options, &data, 0, &error), &error);

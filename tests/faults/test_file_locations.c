@@ -61,9 +61,9 @@ static verdict refuse(void *context, const system_call *call)
 
 static void find_path(int fd, char path[PATH_MAX])
 {
-    char of[64];
-    snprintf(of, sizeof of, "/proc/self/fd/%d", fd);
-    const ssize_t length = readlink(of, path, PATH_MAX - 1);
+    char chosen[64];
+    snprintf(chosen, sizeof chosen, "/proc/self/fd/%d", fd);
+    const ssize_t length = readlink(chosen, path, PATH_MAX - 1);
     path[length < 0 ? 0 : length] = '\0';
 }
 

@@ -73,10 +73,10 @@ static contents contents_of(edited_store *store)
         all.adding += edited_adds(store, i);
         for (uint32_t file = 0; file < EDITED_MAX_FILES; file++)
             for (size_t block = 0; edited_block(store, i, file, block) != NULL; block++) {
-                const uint8_t *of = edited_block(store, i, file, block);
+                const uint8_t *start = edited_block(store, i, file, block);
                 const uint32_t block_bytes = ss_load_le32(first + HEADER_BLOCK_BYTES), at = file == EDITED_IDS ? 16 : 0;
                 const bool has_rows = words > 1 && file == 0;
-                const uint32_t count = has_rows ? block_bytes / (8 * words) : of[at] | (uint32_t)of[at + 1] << 8;
+                const uint32_t count = has_rows ? block_bytes / (8 * words) : start[at] | (uint32_t)start[at + 1] << 8;
                 row_blocks += has_rows;
                 all.blocks++;
                 all.room += file == 0 ? ss_block_capacity(block_bytes) : 0;
@@ -393,15 +393,15 @@ static edited_store make_many_ids(size_t few, size_t others, uint64_t id_step, b
 /* Fill a block of a table with copies of its first fingerprint. Each copy takes one bit besides its lower half. */
 static void fill_with_copies(edited_store *store, uint32_t file, size_t block)
 {
-    uint8_t lengths[REFERENCE_SYMBOLS] = {[32] = 1}, *of = edited_block(store, 0, file, block);
+    uint8_t lengths[REFERENCE_SYMBOLS] = {[32] = 1}, *bytes = edited_block(store, 0, file, block);
     uint64_t copies[COPIES_BLOCK_BYTES];
-    assert_true(reference_block_group_first(of, COPIES_BLOCK_BYTES, 0, &copies[0]));
+    assert_true(reference_block_group_first(bytes, COPIES_BLOCK_BYTES, 0, &copies[0]));
     for (size_t i = 1; i < COPIES_BLOCK_BYTES; i++)
         copies[i] = copies[0];
     const uint32_t count = reference_block_fit(COPIES_BLOCK_BYTES, lengths, copies, COPIES_BLOCK_BYTES);
     assert_true(count > 200);
     edited_set_code(store, 0, file, 32);
-    reference_block_encode(of, COPIES_BLOCK_BYTES, lengths, copies, count);
+    reference_block_encode(bytes, COPIES_BLOCK_BYTES, lengths, copies, count);
 }
 
 /* A fingerprint with hundreds of copies in a table, each of which leads to all its ids. */
@@ -431,7 +431,7 @@ static void test_ids_up_and_down(void **state)
 {
     edited_store made = make_many_ids(1, 0, 1, true, 256);
     for (size_t block = 0; edited_block(&made, 0, EDITED_IDS, block) != NULL; block++) {
-        uint8_t *of = edited_block(&made, 0, EDITED_IDS, block), *values = of + 20 + (of[16] + 7) / 8;
+        uint8_t *bytes = edited_block(&made, 0, EDITED_IDS, block), *values = bytes + 20 + (bytes[16] + 7) / 8;
         for (size_t i = 0; i < 100; i++)
             values[i] ^= 0x5a;
     }

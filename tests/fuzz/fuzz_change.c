@@ -103,14 +103,14 @@ static void check_unchanged(const session *self)
     const edited_store *was = &self->made.made;
     check_file(self, "", "MANIFEST", was->manifest, was->manifest_bytes);
     for (uint32_t i = 0; i < was->segment_count; i++) {
-        const edited_segment *of = &was->segments[i];
-        check_file(self, of->folder, "directory.mdb", of->directory, of->directory_bytes);
+        const edited_segment *edited = &was->segments[i];
+        check_file(self, edited->folder, "directory.mdb", edited->directory, edited->directory_bytes);
         for (uint32_t file = 0; file < EDITED_MAX_FILES; file++) {
             char name[32] = "ids.blk";
             if (file != EDITED_IDS)
                 snprintf(name, sizeof name, "table-%02u.blk", file);
-            if (of->files[file].bytes != NULL)
-                check_file(self, of->folder, name, of->files[file].bytes, of->files[file].size);
+            if (edited->files[file].bytes != NULL)
+                check_file(self, edited->folder, name, edited->files[file].bytes, edited->files[file].size);
         }
     }
 }

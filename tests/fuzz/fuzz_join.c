@@ -310,11 +310,11 @@ static void make_right(session *self)
     edited_write(&right->made, right->path);
 }
 
-static bool open_store(const store_case *of, sstore **store_out)
+static bool open_store(const store_case *self, sstore **store_out)
 {
     sstore_error error;
     step_count_begin("open");
-    return store_case_ok(of, sstore_open(of->path, NULL, store_out, &error), &error);
+    return store_case_ok(self, sstore_open(self->path, NULL, store_out, &error), &error);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

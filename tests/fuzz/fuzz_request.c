@@ -57,7 +57,7 @@ static const char *header_of(const char *word)
 }
 
 /* Begin the request of a line, which is cut into words. */
-static bool begin(job *of, char *line)
+static bool begin(job *queued, char *line)
 {
     char *rest = NULL, *method = strtok_r(line, " ", &rest), *path = strtok_r(NULL, " ", &rest);
     char *type = strtok_r(NULL, " ", &rest), *accept = strtok_r(NULL, "", &rest);
@@ -66,131 +66,132 @@ static bool begin(job *of, char *line)
     char *arguments = strchr(path, '?');
     if (arguments != NULL)
         *arguments++ = '\0';
-    bool begun = request_begin(&of->request, method, path, header_of(type), header_of(accept), &of->reply);
+    bool begun = request_begin(&queued->request, method, path, header_of(type), header_of(accept), &queued->reply);
     rest = NULL;
     for (char *name = arguments != NULL ? strtok_r(arguments, "&", &rest) : NULL; begun && name != NULL;
          name = strtok_r(NULL, "&", &rest)) {
         char *value = strchr(name, '=');
         if (value != NULL)
             *value++ = '\0';
-        begun = request_take_argument(&of->request, name, value, &of->reply);
+        begun = request_take_argument(&queued->request, name, value, &queued->reply);
     }
-    return begun || of->reply.status != 0;
+    return begun || queued->reply.status != 0;
 }
 
 /* ----- replies ----- */
 
-static uint32_t distance_of(const request *of, size_t query, uint32_t record)
+static uint32_t distance_of(const request *self, size_t query, uint32_t record)
 {
     uint32_t distance = 0;
-    for (uint32_t i = 0; i < of->words; i++)
-        distance += sstore_hamming_distance(of->fingerprints[query * of->words + i], fingerprints[record][i]);
+    for (uint32_t i = 0; i < self->words; i++)
+        distance += sstore_hamming_distance(self->fingerprints[query * self->words + i], fingerprints[record][i]);
     return distance;
 }
 
 /* Does a record match a query of the request, and if only the nearest ones do, is none nearer? */
-static bool is_match(const request *of, size_t query, uint32_t record)
+static bool is_match(const request *self, size_t query, uint32_t record)
 {
-    const uint32_t max = of->has_distance ? of->distance : of->route == ROUTE_NEAREST ? MAX_DISTANCE : 3;
-    const uint32_t distance = distance_of(of, query, record);
-    for (uint32_t i = 0; i < RECORDS && of->route == ROUTE_NEAREST; i++)
-        if (distance_of(of, query, i) < distance)
+    const uint32_t max = self->has_distance ? self->distance : self->route == ROUTE_NEAREST ? MAX_DISTANCE : 3;
+    const uint32_t distance = distance_of(self, query, record);
+    for (uint32_t i = 0; i < RECORDS && self->route == ROUTE_NEAREST; i++)
+        if (distance_of(self, query, i) < distance)
             return false;
     return distance <= max;
 }
 
-static uint64_t count_matches(const request *of, size_t query)
+static uint64_t count_matches(const request *self, size_t query)
 {
     uint64_t count = 0;
     for (uint32_t i = 0; i < RECORDS; i++)
-        count += is_match(of, query, i);
+        count += is_match(self, query, i);
     return count;
 }
 
 /* Does a text stand for the fingerprint of a record that matches? */
-static bool is_match_text(const request *of, size_t query, const char *text)
+static bool is_match_text(const request *self, size_t query, const char *text)
 {
     char digits[RADIX_MAX_CHARACTERS + 1];
     for (uint32_t i = 0; i < RECORDS; i++)
-        if (strcmp(text, radix_string(RADIX_HEX, digits, fingerprints[i], of->words)) == 0 && is_match(of, query, i))
+        if (strcmp(text, radix_string(RADIX_HEX, digits, fingerprints[i], self->words)) == 0 &&
+            is_match(self, query, i))
             return true;
     return false;
 }
 
-static uint64_t listed(const request *of, uint64_t count)
+static uint64_t listed(const request *self, uint64_t count)
 {
-    return count < of->limit ? count : of->limit;
+    return count < self->limit ? count : self->limit;
 }
 
-static void check_matches(const job *of, size_t query, json_view result)
+static void check_matches(const job *queued, size_t query, json_view result)
 {
     const json_view matches = json_view_member(result, "matches");
-    const uint64_t expected = count_matches(&of->request, query);
+    const uint64_t expected = count_matches(&queued->request, query);
     json_iterator items = json_iterate(matches);
     json_view match;
     char text[RADIX_MAX_CHARACTERS + 1];
     uint64_t count;
-    if (of->request.skipped.is_on)
+    if (queued->request.skipped.is_on)
         FUZZ_CHECK(json_view_whole(json_view_member(result, "index"), &count) &&
-                   count == skipped_rows_place(&of->request.skipped, query));
+                   count == skipped_rows_place(&queued->request.skipped, query));
     FUZZ_CHECK(json_view_whole(json_view_member(result, "match_count"), &count) && count == expected);
-    FUZZ_CHECK(json_view_count(matches) == listed(&of->request, expected));
+    FUZZ_CHECK(json_view_count(matches) == listed(&queued->request, expected));
     while (json_next_item(&items, &match)) {
         FUZZ_CHECK(json_view_text(json_view_member(match, "fingerprint"), text, sizeof text) > 0);
-        FUZZ_CHECK(is_match_text(&of->request, query, text));
+        FUZZ_CHECK(is_match_text(&queued->request, query, text));
     }
 }
 
-static void check_json(const job *of, json_view answer)
+static void check_json(const job *queued, json_view answer)
 {
     const json_view results = json_view_member(answer, "results");
     json_iterator items = json_iterate(results);
     json_view result;
-    FUZZ_CHECK(json_view_count(results) == of->request.count);
+    FUZZ_CHECK(json_view_count(results) == queued->request.count);
     for (size_t i = 0; json_next_item(&items, &result); i++)
         if (json_view_member(result, "error").text == NULL) /* otherwise checked by the number of all matches */
-            check_matches(of, i, result);
+            check_matches(queued, i, result);
 }
 
 /* A row for each match, for each query whose matches have no room, and for each that was malformed. */
-static void check_binary(const job *of)
+static void check_binary(const job *queued)
 {
-    const size_t row_bytes = ROW_BYTES + 8 * of->request.words;
+    const size_t row_bytes = ROW_BYTES + 8 * queued->request.words;
     uint64_t expected = 0, skipped = 0, distance;
-    for (size_t i = 0; i < of->request.count; i++)
-        expected += listed(&of->request, count_matches(&of->request, i));
-    FUZZ_CHECK(of->reply.size % row_bytes == 0);
-    for (size_t at = 0; at < of->reply.size; at += row_bytes) {
+    for (size_t i = 0; i < queued->request.count; i++)
+        expected += listed(&queued->request, count_matches(&queued->request, i));
+    FUZZ_CHECK(queued->reply.size % row_bytes == 0);
+    for (size_t at = 0; at < queued->reply.size; at += row_bytes) {
         uint64_t head, reason;
-        memcpy(&head, of->reply.body + at, 8);
-        memcpy(&reason, of->reply.body + at + row_bytes - 16, 8);
-        memcpy(&distance, of->reply.body + at + row_bytes - 8, 8);
+        memcpy(&head, queued->reply.body + at, 8);
+        memcpy(&reason, queued->reply.body + at + row_bytes - 16, 8);
+        memcpy(&distance, queued->reply.body + at + row_bytes - 8, 8);
         const bool is_failure = distance == UINT64_MAX;
         skipped += is_failure && le64toh(reason) == 2;
         if (is_failure && le64toh(reason) == 1)
-            for (size_t i = 0; i < of->request.count; i++)
-                if (skipped_rows_place(&of->request.skipped, i) == le64toh(head))
-                    expected += 1 - listed(&of->request, count_matches(&of->request, i));
+            for (size_t i = 0; i < queued->request.count; i++)
+                if (skipped_rows_place(&queued->request.skipped, i) == le64toh(head))
+                    expected += 1 - listed(&queued->request, count_matches(&queued->request, i));
     }
-    FUZZ_CHECK(skipped == of->request.skipped.count);
-    FUZZ_CHECK(of->reply.size == (expected + skipped) * row_bytes);
+    FUZZ_CHECK(skipped == queued->request.skipped.count);
+    FUZZ_CHECK(queued->reply.size == (expected + skipped) * row_bytes);
 }
 
-static void check_reply(const job *of)
+static void check_reply(const job *queued)
 {
-    const reply *got = &of->reply;
+    const reply *got = &queued->reply;
     char reason[JSON_REASON_BYTES];
-    const bool is_query = of->request.route == ROUTE_QUERY || of->request.route == ROUTE_NEAREST;
+    const bool is_query = queued->request.route == ROUTE_QUERY || queued->request.route == ROUTE_NEAREST;
     FUZZ_CHECK(got->status >= 200 && got->status < 504 && got->content_type != NULL);
     FUZZ_CHECK(got->status != REPLY_FAILED);
     if (strcmp(got->content_type, "application/octet-stream") == 0) {
-        check_binary(of);
+        check_binary(queued);
     } else if (strcmp(got->content_type, "application/json") == 0) {
         json_view value;
         FUZZ_CHECK(json_read(got->body, got->size, &value, reason, NULL, NULL));
         FUZZ_CHECK((got->status == REPLY_OK) == (json_view_member(value, "error").text == NULL));
         if (got->status == REPLY_OK && is_query)
-            check_json(of, value);
+            check_json(queued, value);
     }
     FUZZ_CHECK(got->status != REPLY_TOO_MANY || is_query);
 }
@@ -199,18 +200,18 @@ static void check_reply(const job *of)
 static void send_request(uint32_t words, char *line, const char *body, size_t body_size)
 {
     service *tested = &services[words - 1];
-    job of = {.next = NULL};
+    job queued = {.next = NULL};
     if (tested->stores == NULL)
         open_service(words);
-    if (begin(&of, line)) {
-        if (of.reply.status == 0 && service_read(tested, &of, body, body_size) == SERVICE_WRITE)
-            FUZZ_CHECK(!service_write(tested, &of));
-        else if (of.reply.status == 0)
-            service_answer(tested, &of);
-        check_reply(&of);
+    if (begin(&queued, line)) {
+        if (queued.reply.status == 0 && service_read(tested, &queued, body, body_size) == SERVICE_WRITE)
+            FUZZ_CHECK(!service_write(tested, &queued));
+        else if (queued.reply.status == 0)
+            service_answer(tested, &queued);
+        check_reply(&queued);
     }
-    request_free(&of.request);
-    reply_free(&of.reply);
+    request_free(&queued.request);
+    reply_free(&queued.reply);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

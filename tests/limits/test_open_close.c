@@ -120,7 +120,7 @@ static void test_ten_thousand_opens(void **state)
 
 typedef struct load {
     const sstore *store;
-    const stock *of;
+    const stock *from;
     uint32_t number;
     uint64_t queries, wrong;
 } load;
@@ -132,14 +132,14 @@ static void query_some(load *self)
     sstore_cursor *cursor = store_must_cursor(self->store);
     rng random = rng_seeded(run_seed + self->number);
     for (uint64_t i = 0; i < self->queries; i++) {
-        const uint64_t query = data_query(&random, &self->of->set, 3);
+        const uint64_t query = data_query(&random, &self->from->set, 3);
         const bool checked = i % 16 == 0;
         got.count = wanted.count = 0;
         if (store_query(cursor, query, 3, &got, &error) != SSTORE_OK) {
             self->wrong++;
         } else if (checked) {
             matches_sort(&got);
-            oracle_query(&self->of->truth, query, 3, 0, &wanted);
+            oracle_query(&self->from->truth, query, 3, 0, &wanted);
             self->wrong += !matches_equal(&got, &wanted);
         }
     }
@@ -155,12 +155,12 @@ static void *run_load(void *context)
 }
 
 /* 16 threads query one reader, with a cursor each. */
-static void ask_from_threads(const sstore *store, const stock *of, uint64_t queries)
+static void ask_from_threads(const sstore *store, const stock *self, uint64_t queries)
 {
     pthread_t threads[THREADS];
     load loads[THREADS];
     for (uint32_t i = 0; i < THREADS; i++) {
-        loads[i] = (load){.store = store, .of = of, .number = i, .queries = queries / THREADS};
+        loads[i] = (load){.store = store, .from = self, .number = i, .queries = queries / THREADS};
         assert_int_equal(pthread_create(&threads[i], NULL, run_load, &loads[i]), 0);
     }
     for (uint32_t i = 0; i < THREADS; i++) {
@@ -171,18 +171,18 @@ static void ask_from_threads(const sstore *store, const stock *of, uint64_t quer
 
 static void test_threads(void **state)
 {
-    stock of;
-    stock_make(&of, "shared");
+    stock self;
+    stock_make(&self, "shared");
     const uint64_t queries = testing_number("SSTORE_TEST_QUERIES", testing_long() ? 1000000 : 64000);
     for (sstore_io io = SSTORE_IO_PREAD; io <= SSTORE_IO_MEMORY; io++) {
-        sstore *store = store_must_open(of.path, io,
+        sstore *store = store_must_open(self.path, io,
                                         io == SSTORE_IO_MMAP ? SSTORE_STRATEGY_AUTO : SSTORE_STRATEGY_PROBE);
-        ask_from_threads(store, &of, queries);
+        ask_from_threads(store, &self, queries);
         sstore_close(store);
     }
     testing_figure("threads: %" PRIu64 " queries of one reader from %u threads in each way of reading", queries,
                    THREADS);
-    stock_free(&of);
+    stock_free(&self);
 }
 
 static volatile sig_atomic_t ticks;
@@ -197,39 +197,39 @@ static void test_signals(void **state)
 {
     const struct itimerval often = {{0, 200}, {0, 200}}, never = {{0, 0}, {0, 0}};
     struct sigaction action = {.sa_handler = tick}, before;
-    stock of;
-    stock_make(&of, "signalled");
+    stock self;
+    stock_make(&self, "signalled");
     assert_int_equal(sigaction(SIGALRM, &action, &before), 0);
     assert_int_equal(setitimer(ITIMER_REAL, &often, NULL), 0);
     for (uint32_t round = 0; round < 20; round++) {
-        sstore *store = store_must_open(of.path, (sstore_io)(round % 4), SSTORE_STRATEGY_PROBE);
-        load work = {.store = store, .of = &of, .number = round, .queries = 500};
+        sstore *store = store_must_open(self.path, (sstore_io)(round % 4), SSTORE_STRATEGY_PROBE);
+        load work = {.store = store, .from = &self, .number = round, .queries = 500};
         query_some(&work);
         assert_int_equal(work.wrong, 0);
         sstore_error error;
-        assert_ok(sstore_verify(of.path, NULL, NULL, NULL, &error), &error);
+        assert_ok(sstore_verify(self.path, NULL, NULL, NULL, &error), &error);
         sstore_close(store);
         char built[300];
-        snprintf(built, sizeof built, "%s-%u", of.path, round);
-        store_must_build(built, NULL, &of.set);
+        snprintf(built, sizeof built, "%s-%u", self.path, round);
+        store_must_build(built, NULL, &self.set);
         scratch_remove(built);
     }
     assert_int_equal(setitimer(ITIMER_REAL, &never, NULL), 0);
     assert_int_equal(sigaction(SIGALRM, &before, NULL), 0);
     assert_true(ticks > 10);
     testing_figure("signals: %d in the midst of queries, verifying and builds", (int)ticks);
-    stock_free(&of);
+    stock_free(&self);
 }
 
 /* A child may continue to read an inherited store with its own cursors, and may close it; parent and child do so at
  * once. */
 static void test_fork(void **state)
 {
-    stock of;
-    stock_make(&of, "forked");
+    stock self;
+    stock_make(&self, "forked");
     for (uint32_t round = 0; round < FORKS; round++) {
-        sstore *store = store_must_open(of.path, (sstore_io)(round % 4), SSTORE_STRATEGY_PROBE);
-        load work = {.store = store, .of = &of, .number = round, .queries = 200};
+        sstore *store = store_must_open(self.path, (sstore_io)(round % 4), SSTORE_STRATEGY_PROBE);
+        load work = {.store = store, .from = &self, .number = round, .queries = 200};
         query_some(&work);
         const pid_t child = fork();
         assert_true(child >= 0);
@@ -237,7 +237,7 @@ static void test_fork(void **state)
             load inner = work;
             query_some(&inner);
             sstore_close(store);
-            sstore *another = store_must_open(of.path, SSTORE_IO_PREAD, SSTORE_STRATEGY_AUTO);
+            sstore *another = store_must_open(self.path, SSTORE_IO_PREAD, SSTORE_STRATEGY_AUTO);
             inner.store = another;
             query_some(&inner);
             sstore_close(another);
@@ -252,18 +252,18 @@ static void test_fork(void **state)
         sstore_close(store);
     }
     testing_figure("forks: %u with an open store, and queries on both sides", FORKS);
-    stock_free(&of);
+    stock_free(&self);
 }
 
 /* Two builds into one path: one of them builds, the other one fails with the reason. */
 static void test_two_builds(void **state)
 {
-    stock of;
+    stock self;
     sstore_builder *first, *second;
     sstore_error error;
-    stock_make(&of, "contested");
-    const data_set set = of.set;
-    const char *path = of.path;
+    stock_make(&self, "contested");
+    const data_set set = self.set;
+    const char *path = self.path;
     sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     options.replace = true;
     assert_ok(sstore_builder_create(path, &options, &first, &error), &error);
@@ -281,7 +281,7 @@ static void test_two_builds(void **state)
     assert_ok(sstore_builder_create(path, &options, &second, &error), &error);
     sstore_builder_abort(second);
     assert_ok(sstore_verify(path, NULL, NULL, NULL, &error), &error);
-    stock_free(&of);
+    stock_free(&self);
 }
 
 /* ----- opening while a store is replaced ----- */
@@ -313,18 +313,18 @@ static void *keep_opening(void *context)
 /* A reader always finds the old store or the new one. */
 static void test_opening_beside_a_writer(void **state)
 {
-    stock of;
+    stock self;
     pthread_t reader;
     sstore_error error;
     sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     options.replace = true;
-    stock_make(&of, "replaced");
-    race shared = {.path = of.path};
+    stock_make(&self, "replaced");
+    race shared = {.path = self.path};
     assert_int_equal(pthread_create(&reader, NULL, keep_opening, &shared), 0);
     for (size_t i = 0; i < REPLACEMENTS; i++) {
-        data_set part = of.set;
+        data_set part = self.set;
         part.count = 50 + i;
-        assert_ok(store_build(of.path, &options, &part, 0, &error), &error);
+        assert_ok(store_build(self.path, &options, &part, 0, &error), &error);
     }
     atomic_store(&shared.is_done, true);
     pthread_join(reader, NULL);
@@ -333,7 +333,7 @@ static void test_opening_beside_a_writer(void **state)
                     shared.error.message);
     assert_true(shared.opened > 0);
     assert_int_equal(shared.failed, 0);
-    stock_free(&of);
+    stock_free(&self);
 }
 
 int main(void)

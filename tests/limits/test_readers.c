@@ -97,10 +97,10 @@ typedef struct seen {
 
 static int see(void *context, const sstore_match *match)
 {
-    seen *of = (seen *)context + match->query_index;
-    of->low = of->count == 0 || match->id < of->low ? match->id : of->low;
-    of->high = of->count == 0 || match->id > of->high ? match->id : of->high;
-    of->count++;
+    seen *self = (seen *)context + match->query_index;
+    self->low = self->count == 0 || match->id < self->low ? match->id : self->low;
+    self->high = self->count == 0 || match->id > self->high ? match->id : self->high;
+    self->count++;
     return 0;
 }
 

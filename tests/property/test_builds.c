@@ -139,9 +139,9 @@ static void test_merged_parts(void **state)
             size_t begin = set.count * part / parts, end = set.count * (part + 1) / parts;
             if (begin > 0)
                 begin -= rng_below(&random, begin);
-            const data_set of = part_of(&set, begin, end);
+            const data_set piece = part_of(&set, begin, end);
             const sstore_write_options its_own = make_options(&random);
-            store_must_build(paths[part], &its_own, &of);
+            store_must_build(paths[part], &its_own, &piece);
         }
         vary(&options, &random);
         const sstore_write_options merge = options_to_merge(&options);

@@ -49,121 +49,125 @@ static uint32_t distance_of(const uint64_t *a, const uint64_t *b, uint32_t words
     return bits;
 }
 
-static void make_fingerprints(test_case *of)
+static void make_fingerprints(test_case *self)
 {
     uint32_t made = 0;
-    for (uint32_t tries = 0; made < of->count && tries < 1000; tries++) {
+    for (uint32_t tries = 0; made < self->count && tries < 1000; tries++) {
         uint64_t words[SSTORE_MAX_WORDS] = {0};
-        if (made > 0 && !rng_one_in(&of->random, 4)) {
-            memcpy(words, of->fingerprints[rng_below(&of->random, made)], sizeof words);
-            words[rng_below(&of->random, of->words)] ^= UINT64_C(1) << rng_below(&of->random, 64);
+        if (made > 0 && !rng_one_in(&self->random, 4)) {
+            memcpy(words, self->fingerprints[rng_below(&self->random, made)], sizeof words);
+            words[rng_below(&self->random, self->words)] ^= UINT64_C(1) << rng_below(&self->random, 64);
         } else {
-            for (uint32_t i = 0; i < of->words; i++)
-                words[i] = rng_one_in(&of->random, 3) ? 0 : rng_next(&of->random);
+            for (uint32_t i = 0; i < self->words; i++)
+                words[i] = rng_one_in(&self->random, 3) ? 0 : rng_next(&self->random);
         }
         uint32_t at = 0;
-        while (at < made && compare_words(of->fingerprints[at], words, of->words) < 0)
+        while (at < made && compare_words(self->fingerprints[at], words, self->words) < 0)
             at++;
-        if (at < made && compare_words(of->fingerprints[at], words, of->words) == 0)
+        if (at < made && compare_words(self->fingerprints[at], words, self->words) == 0)
             continue;
-        memmove(of->fingerprints[at + 1], of->fingerprints[at], (made - at) * sizeof *of->fingerprints);
-        memcpy(of->fingerprints[at], words, sizeof words);
+        memmove(self->fingerprints[at + 1], self->fingerprints[at], (made - at) * sizeof *self->fingerprints);
+        memcpy(self->fingerprints[at], words, sizeof words);
         made++;
     }
-    of->count = made;
+    self->count = made;
 }
 
-static void begin_case(test_case *of, uint64_t seed)
+static void begin_case(test_case *self, uint64_t seed)
 {
     static const uint32_t widths[] = {1, 1, 1, 2, 3, 4, 16};
-    memset(of, 0, sizeof *of);
-    of->random = rng_seeded(seed);
-    of->words = widths[rng_below(&of->random, sizeof widths / sizeof *widths)];
-    of->distance = (uint32_t)rng_below(&of->random, 4 * of->words);
-    of->has_ids = !rng_one_in(&of->random, 8);
-    of->count = (uint32_t)rng_between(&of->random, 1, MAX_FINGERPRINTS - 1);
-    make_fingerprints(of);
-    of->columns = calloc(2 * IDS, SSTORE_MAX_WORDS * sizeof *of->columns);
-    of->ids = calloc(2 * IDS, sizeof *of->ids);
-    snprintf(of->path, sizeof of->path, "%s/hot.store", scratch_folder());
-    testing_doing("case of seed %" PRIu64 ": %u words, %u fingerprints, %s ids", seed, of->words, of->count,
-                  of->has_ids ? "with" : "without");
+    memset(self, 0, sizeof *self);
+    self->random = rng_seeded(seed);
+    self->words = widths[rng_below(&self->random, sizeof widths / sizeof *widths)];
+    self->distance = (uint32_t)rng_below(&self->random, 4 * self->words);
+    self->has_ids = !rng_one_in(&self->random, 8);
+    self->count = (uint32_t)rng_between(&self->random, 1, MAX_FINGERPRINTS - 1);
+    make_fingerprints(self);
+    self->columns = calloc(2 * IDS, SSTORE_MAX_WORDS * sizeof *self->columns);
+    self->ids = calloc(2 * IDS, sizeof *self->ids);
+    snprintf(self->path, sizeof self->path, "%s/hot.store", scratch_folder());
+    testing_doing("case of seed %" PRIu64 ": %u words, %u fingerprints, %s ids", seed, self->words, self->count,
+                  self->has_ids ? "with" : "without");
 }
 
-static void end_case(test_case *of)
+static void end_case(test_case *self)
 {
-    free(of->columns);
-    free(of->ids);
+    free(self->columns);
+    free(self->ids);
 }
 
 /* ----- changes ----- */
 
-static void put_change(test_case *of, uint32_t fingerprint, uint64_t id)
+static void put_change(test_case *self, uint32_t fingerprint, uint64_t id)
 {
-    memcpy(of->columns + of->change_count * of->words, of->fingerprints[fingerprint], of->words * sizeof(uint64_t));
-    of->ids[of->change_count++] = id;
+    memcpy(self->columns + self->change_count * self->words, self->fingerprints[fingerprint],
+           self->words * sizeof(uint64_t));
+    self->ids[self->change_count++] = id;
 }
 
 /* Choose records: a range of ids of a hot fingerprint, perhaps with gaps, and a few of others. */
-static void choose_change(test_case *of, bool there_only)
+static void choose_change(test_case *self, bool there_only)
 {
-    const uint32_t hot = (uint32_t)rng_below(&of->random, of->count);
-    const uint64_t length = rng_one_in(&of->random, 3) ? rng_below(&of->random, IDS) : rng_below(&of->random, 300);
-    const uint64_t first = rng_below(&of->random, IDS - length), step = rng_between(&of->random, 1, 3);
-    of->change_count = 0;
-    for (uint64_t id = first; of->has_ids && id < first + length; id += step)
-        if (!there_only || of->there[hot][id])
-            put_change(of, hot, id);
-    for (uint64_t i = rng_between(&of->random, 1, 60); i > 0; i--)
-        put_change(of, (uint32_t)rng_below(&of->random, of->count),
-                   of->has_ids ? rng_below(&of->random, rng_one_in(&of->random, 2) ? IDS : 5) : 0);
+    const uint32_t hot = (uint32_t)rng_below(&self->random, self->count);
+    const uint64_t length = rng_one_in(&self->random, 3) ? rng_below(&self->random, IDS)
+                                                         : rng_below(&self->random, 300);
+    const uint64_t first = rng_below(&self->random, IDS - length), step = rng_between(&self->random, 1, 3);
+    self->change_count = 0;
+    for (uint64_t id = first; self->has_ids && id < first + length; id += step)
+        if (!there_only || self->there[hot][id])
+            put_change(self, hot, id);
+    for (uint64_t i = rng_between(&self->random, 1, 60); i > 0; i--)
+        put_change(self, (uint32_t)rng_below(&self->random, self->count),
+                   self->has_ids ? rng_below(&self->random, rng_one_in(&self->random, 2) ? IDS : 5) : 0);
 }
 
-static void note_change(test_case *of, bool there)
+static void note_change(test_case *self, bool there)
 {
-    for (size_t i = 0; i < of->change_count; i++)
-        for (uint32_t j = 0; j < of->count; j++)
-            if (compare_words(of->fingerprints[j], of->columns + i * of->words, of->words) == 0)
-                of->there[j][of->ids[i]] = there;
+    for (size_t i = 0; i < self->change_count; i++)
+        for (uint32_t j = 0; j < self->count; j++)
+            if (compare_words(self->fingerprints[j], self->columns + i * self->words, self->words) == 0)
+                self->there[j][self->ids[i]] = there;
 }
 
-static void build(test_case *of)
+static void build(test_case *self)
 {
     sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     sstore_builder *builder;
     sstore_error error;
-    options.fingerprint_bits = 64 * of->words;
-    options.distance = of->distance;
-    options.block_bytes = 256u << rng_below(&of->random, 4);
-    options.without_ids = !of->has_ids;
+    options.fingerprint_bits = 64 * self->words;
+    options.distance = self->distance;
+    options.block_bytes = 256u << rng_below(&self->random, 4);
+    options.without_ids = !self->has_ids;
     options.replace = true;
-    assert_ok(sstore_builder_create(of->path, &options, &builder, &error), &error);
-    choose_change(of, false);
-    assert_ok(sstore_builder_add(builder, of->columns, of->has_ids ? of->ids : NULL, of->change_count, &error), &error);
+    assert_ok(sstore_builder_create(self->path, &options, &builder, &error), &error);
+    choose_change(self, false);
+    assert_ok(sstore_builder_add(builder, self->columns, self->has_ids ? self->ids : NULL, self->change_count, &error),
+              &error);
     assert_ok(sstore_builder_finish(builder, NULL, &error), &error);
-    note_change(of, true);
+    note_change(self, true);
 }
 
-static void add(test_case *of)
+static void add(test_case *self)
 {
     sstore_builder *builder;
     sstore_error error;
-    choose_change(of, false);
-    assert_ok(sstore_builder_create_addition(of->path, NULL, &builder, &error), &error);
-    assert_ok(sstore_builder_add(builder, of->columns, of->has_ids ? of->ids : NULL, of->change_count, &error), &error);
+    choose_change(self, false);
+    assert_ok(sstore_builder_create_addition(self->path, NULL, &builder, &error), &error);
+    assert_ok(sstore_builder_add(builder, self->columns, self->has_ids ? self->ids : NULL, self->change_count, &error),
+              &error);
     assert_ok(sstore_builder_finish(builder, NULL, &error), &error);
-    note_change(of, true);
+    note_change(self, true);
 }
 
-static void remove_some(test_case *of)
+static void remove_some(test_case *self)
 {
     sstore_remover *remover;
     sstore_error error;
-    choose_change(of, rng_one_in(&of->random, 2));
-    assert_ok(sstore_remover_create(of->path, NULL, &remover, &error), &error);
-    assert_ok(sstore_remover_remove(remover, of->columns, of->ids, of->change_count, &error), &error);
+    choose_change(self, rng_one_in(&self->random, 2));
+    assert_ok(sstore_remover_create(self->path, NULL, &remover, &error), &error);
+    assert_ok(sstore_remover_remove(remover, self->columns, self->ids, self->change_count, &error), &error);
     assert_ok(sstore_remover_finish(remover, NULL, &error), &error);
-    note_change(of, false);
+    note_change(self, false);
 }
 
 /* ----- the right answers ----- */
@@ -189,15 +193,15 @@ static int compare_found(const void *left, const void *right)
     return a->id < b->id ? -1 : a->id > b->id;
 }
 
-static answers search_all(const test_case *of, const uint64_t *query, uint32_t distance, bool nearest)
+static answers search_all(const test_case *self, const uint64_t *query, uint32_t distance, bool nearest)
 {
-    answers all = {.items = calloc((size_t)of->count * IDS, sizeof *all.items)};
+    answers all = {.items = calloc((size_t)self->count * IDS, sizeof *all.items)};
     uint32_t smallest = UINT32_MAX;
     assert_non_null(all.items);
-    for (uint32_t i = 0; i < of->count; i++) {
-        const uint32_t bits = distance_of(query, of->fingerprints[i], of->words);
+    for (uint32_t i = 0; i < self->count; i++) {
+        const uint32_t bits = distance_of(query, self->fingerprints[i], self->words);
         for (uint64_t id = 0; bits <= distance && id < IDS; id++) {
-            if (!of->there[i][id])
+            if (!self->there[i][id])
                 continue;
             all.items[all.count++] = (found){.distance = bits, .fingerprint = i, .id = id};
             smallest = bits < smallest ? bits : smallest;
@@ -218,34 +222,34 @@ typedef struct question {
     uint64_t limit;
 } question;
 
-static question choose_question(test_case *of)
+static question choose_question(test_case *self)
 {
     question asked = {.distance = 0};
-    const uint32_t max = 64 * of->words;
-    memcpy(asked.words, of->fingerprints[rng_below(&of->random, of->count)], sizeof asked.words);
-    for (uint64_t flips = rng_below(&of->random, 3); flips > 0; flips--)
-        asked.words[rng_below(&of->random, of->words)] ^= UINT64_C(1) << rng_below(&of->random, 64);
-    asked.distance = (uint32_t)rng_below(&of->random, rng_one_in(&of->random, 4) ? max + 1 : 4);
+    const uint32_t max = 64 * self->words;
+    memcpy(asked.words, self->fingerprints[rng_below(&self->random, self->count)], sizeof asked.words);
+    for (uint64_t flips = rng_below(&self->random, 3); flips > 0; flips--)
+        asked.words[rng_below(&self->random, self->words)] ^= UINT64_C(1) << rng_below(&self->random, 64);
+    asked.distance = (uint32_t)rng_below(&self->random, rng_one_in(&self->random, 4) ? max + 1 : 4);
     return asked;
 }
 
 /* Up to a little more than all matches. */
-static uint64_t choose_limit(test_case *of, uint64_t count)
+static uint64_t choose_limit(test_case *self, uint64_t count)
 {
-    return rng_below(&of->random, rng_one_in(&of->random, 2) ? 4 : count + 3);
+    return rng_below(&self->random, rng_one_in(&self->random, 2) ? 4 : count + 3);
 }
 
 /* Fill the columns that are wanted; the matches are ordered by these. */
-static void compare_columns(test_case *of, sstore_cursor *cursor, const question *asked)
+static void compare_columns(test_case *self, sstore_cursor *cursor, const question *asked)
 {
-    const bool nearest = rng_one_in(&of->random, 3);
-    answers wanted = search_all(of, asked->words, asked->distance, nearest);
-    const uint64_t capacity = choose_limit(of, wanted.count),
+    const bool nearest = rng_one_in(&self->random, 3);
+    answers wanted = search_all(self, asked->words, asked->distance, nearest);
+    const uint64_t capacity = choose_limit(self, wanted.count),
                    filled = capacity < wanted.count ? capacity : wanted.count;
-    uint64_t *fingerprints = calloc(capacity + 1, of->words * sizeof *fingerprints),
+    uint64_t *fingerprints = calloc(capacity + 1, self->words * sizeof *fingerprints),
              *ids = calloc(capacity + 1, sizeof *ids), count;
     uint32_t *distances = calloc(capacity + 1, sizeof *distances);
-    const bool all = !rng_one_in(&of->random, 4); /* otherwise the ids alone */
+    const bool all = !rng_one_in(&self->random, 4); /* otherwise the ids alone */
     const sstore_match_columns to = {.struct_size = sizeof to,
                                      .fingerprint = all ? fingerprints : NULL,
                                      .id = ids,
@@ -263,8 +267,8 @@ static void compare_columns(test_case *of, sstore_cursor *cursor, const question
         const found *right = &wanted.items[i];
         assert_int_equal(ids[i], right->id);
         assert_int_equal(distances[i], right->distance);
-        assert_true(!all ||
-                    compare_words(fingerprints + i * of->words, of->fingerprints[right->fingerprint], of->words) == 0);
+        assert_true(!all || compare_words(fingerprints + i * self->words, self->fingerprints[right->fingerprint],
+                                          self->words) == 0);
     }
     assert_int_equal(ids[filled], 0);
     assert_ok((nearest ? sstore_query_nearest_columns : sstore_query_columns)(cursor, asked->words, asked->distance,
@@ -279,7 +283,7 @@ static void compare_columns(test_case *of, sstore_cursor *cursor, const question
 
 /* The destination of a batch's matches. */
 typedef struct batch_check {
-    const test_case *of;
+    const test_case *tested;
     answers wanted[QUERIES];
     uint64_t seen[QUERIES], limit;
     const uint64_t *counts;
@@ -293,7 +297,8 @@ static int check_match(void *context, const sstore_match *match)
     const found *right = &self->wanted[query].items[at];
     assert_int_equal(match->id, right->id);
     assert_int_equal(match->distance, right->distance);
-    assert_int_equal(compare_words(match->words, self->of->fingerprints[right->fingerprint], self->of->words), 0);
+    assert_int_equal(compare_words(match->words, self->tested->fingerprints[right->fingerprint], self->tested->words),
+                     0);
     for (uint64_t later = query + 1; later < QUERIES; later++)
         assert_int_equal(self->seen[later], 0);
     if (self->counts != NULL)
@@ -301,24 +306,24 @@ static int check_match(void *context, const sstore_match *match)
     return 0;
 }
 
-static void compare_batch(test_case *of, const sstore *store)
+static void compare_batch(test_case *self, const sstore *store)
 {
     uint64_t queries[QUERIES * SSTORE_MAX_WORDS], counts[QUERIES], most = 0;
-    const size_t count = rng_one_in(&of->random, 3) ? 1 : QUERIES;
-    const bool only_count = rng_one_in(&of->random, 4), counted = only_count || rng_one_in(&of->random, 2);
+    const size_t count = rng_one_in(&self->random, 3) ? 1 : QUERIES;
+    const bool only_count = rng_one_in(&self->random, 4), counted = only_count || rng_one_in(&self->random, 2);
     sstore_batch_options options = SSTORE_BATCH_OPTIONS_INIT;
     sstore_error error;
-    batch_check check = {.of = of};
-    const uint32_t distance = choose_question(of).distance;
+    batch_check check = {.tested = self};
+    const uint32_t distance = choose_question(self).distance;
     for (size_t i = 0; i < count; i++) {
-        const question asked = choose_question(of);
-        memcpy(queries + i * of->words, asked.words, of->words * sizeof *queries);
-        check.wanted[i] = search_all(of, asked.words, distance, false);
+        const question asked = choose_question(self);
+        memcpy(queries + i * self->words, asked.words, self->words * sizeof *queries);
+        check.wanted[i] = search_all(self, asked.words, distance, false);
         most = check.wanted[i].count > most ? check.wanted[i].count : most;
     }
-    options.threads = (uint32_t)rng_between(&of->random, 1, 3);
-    options.limit = rng_one_in(&of->random, 4) ? 0 : choose_limit(of, most);
-    options.memory_bytes = rng_one_in(&of->random, 2) ? 1 : 0;
+    options.threads = (uint32_t)rng_between(&self->random, 1, 3);
+    options.limit = rng_one_in(&self->random, 4) ? 0 : choose_limit(self, most);
+    options.memory_bytes = rng_one_in(&self->random, 2) ? 1 : 0;
     options.match_counts = counted ? counts : NULL;
     check.limit = options.limit == 0 ? UINT64_MAX : options.limit;
     check.counts = options.match_counts;
@@ -333,22 +338,22 @@ static void compare_batch(test_case *of, const sstore *store)
     }
 }
 
-static void compare(test_case *of)
+static void compare(test_case *self)
 {
     sstore_open_options options = SSTORE_OPEN_OPTIONS_INIT;
     sstore *store;
     sstore_cursor *cursor;
     sstore_error error;
-    options.io = (sstore_io)rng_below(&of->random, 4);
-    options.strategy = (sstore_strategy)rng_below(&of->random, 3);
-    assert_ok(sstore_open(of->path, &options, &store, &error), &error);
+    options.io = (sstore_io)rng_below(&self->random, 4);
+    options.strategy = (sstore_strategy)rng_below(&self->random, 3);
+    assert_ok(sstore_open(self->path, &options, &store, &error), &error);
     assert_ok(sstore_cursor_create(store, &cursor, &error), &error);
     for (uint32_t i = 0; i < QUERIES; i++) {
-        const question asked = choose_question(of);
-        compare_columns(of, cursor, &asked);
+        const question asked = choose_question(self);
+        compare_columns(self, cursor, &asked);
     }
-    compare_batch(of, store);
-    compare_batch(of, store);
+    compare_batch(self, store);
+    compare_batch(self, store);
     sstore_cursor_free(cursor);
     sstore_close(store);
 }
@@ -356,7 +361,7 @@ static void compare(test_case *of)
 /* ----- deduplication ----- */
 
 typedef struct dedup_check {
-    const test_case *of;
+    const test_case *tested;
     uint64_t limit, answered;
     uint32_t distance;
 } dedup_check;
@@ -365,7 +370,7 @@ typedef struct dedup_check {
 static int check_answer(void *context, const sstore_dedup_answer *answer)
 {
     dedup_check *self = context;
-    answers wanted = search_all(self->of, answer->fingerprint, self->distance, false);
+    answers wanted = search_all(self->tested, answer->fingerprint, self->distance, false);
     const uint64_t listed = wanted.count < self->limit ? wanted.count : self->limit;
     assert_false(answer->is_new);
     assert_int_equal(answer->found_count, wanted.count);
@@ -374,8 +379,8 @@ static int check_answer(void *context, const sstore_dedup_answer *answer)
         const found *right = &wanted.items[i];
         assert_int_equal(answer->matches[i].id, right->id);
         assert_int_equal(answer->matches[i].distance, right->distance);
-        assert_int_equal(compare_words(answer->matches[i].words, self->of->fingerprints[right->fingerprint],
-                                       self->of->words),
+        assert_int_equal(compare_words(answer->matches[i].words, self->tested->fingerprints[right->fingerprint],
+                                       self->tested->words),
                          0);
     }
     self->answered++;
@@ -383,28 +388,28 @@ static int check_answer(void *context, const sstore_dedup_answer *answer)
     return 0;
 }
 
-static bool has_records(const test_case *of, uint32_t fingerprint)
+static bool has_records(const test_case *self, uint32_t fingerprint)
 {
-    return memchr(of->there[fingerprint], 1, IDS) != NULL;
+    return memchr(self->there[fingerprint], 1, IDS) != NULL;
 }
 
-static void compare_dedup(test_case *of)
+static void compare_dedup(test_case *self)
 {
     sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
-    dedup_check check = {.of = of, .limit = rng_one_in(&of->random, 4) ? 0 : rng_between(&of->random, 1, 10)};
+    dedup_check check = {.tested = self, .limit = rng_one_in(&self->random, 4) ? 0 : rng_between(&self->random, 1, 10)};
     sstore_dedup *dedup;
     sstore_error error;
     size_t given = 0;
-    check.distance = options.distance = (uint32_t)rng_below(&of->random, 4);
+    check.distance = options.distance = (uint32_t)rng_below(&self->random, 4);
     options.limit = check.limit;
     check.limit = check.limit == 0 ? UINT64_MAX : check.limit;
-    for (uint32_t i = 0; i < of->count; i++)
-        if (has_records(of, i))
-            memcpy(of->columns + of->words * given++, of->fingerprints[i], of->words * sizeof *of->columns);
-    assert_ok(sstore_dedup_open(of->path, &options, &dedup, &error), &error);
-    assert_ok(sstore_dedup_insert(dedup, of->columns, NULL, given, NULL, check_answer, &check, &error), &error);
+    for (uint32_t i = 0; i < self->count; i++)
+        if (has_records(self, i))
+            memcpy(self->columns + self->words * given++, self->fingerprints[i], self->words * sizeof *self->columns);
+    assert_ok(sstore_dedup_open(self->path, &options, &dedup, &error), &error);
+    assert_ok(sstore_dedup_insert(dedup, self->columns, NULL, given, NULL, check_answer, &check, &error), &error);
     if (given > 0)
-        assert_ok(sstore_dedup_insert(dedup, of->columns, NULL, 1, NULL, check_answer, &check, &error), &error);
+        assert_ok(sstore_dedup_insert(dedup, self->columns, NULL, 1, NULL, check_answer, &check, &error), &error);
     assert_int_equal(check.answered, given + (given > 0));
     assert_int_equal(sstore_dedup_new_count(dedup), 0);
     sstore_dedup_close(dedup);
@@ -415,23 +420,23 @@ static void test_random_stores(void **state)
     const uint64_t cases = testing_number("SSTORE_TEST_CASES", CASES);
     uint64_t states = 0;
     (void)state;
-    test_case *of = calloc(1, sizeof *of);
-    assert_non_null(of);
+    test_case *self = calloc(1, sizeof *self);
+    assert_non_null(self);
     for (uint64_t i = 0; i < cases; i++) {
-        begin_case(of, run_seed + i);
-        build(of);
-        compare(of);
-        for (uint64_t step = rng_below(&of->random, 6); step > 0; step--, states++) {
-            if (rng_one_in(&of->random, 2))
-                add(of);
+        begin_case(self, run_seed + i);
+        build(self);
+        compare(self);
+        for (uint64_t step = rng_below(&self->random, 6); step > 0; step--, states++) {
+            if (rng_one_in(&self->random, 2))
+                add(self);
             else
-                remove_some(of);
-            compare(of);
+                remove_some(self);
+            compare(self);
         }
-        compare_dedup(of);
-        end_case(of);
+        compare_dedup(self);
+        end_case(self);
     }
-    free(of);
+    free(self);
     testing_figure("%" PRIu64 " stores with %" PRIu64
                    " changes of hot fingerprints: limits and counts like brute force",
                    cases, states);

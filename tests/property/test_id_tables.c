@@ -67,10 +67,10 @@ static void make_entries(rng *random, entries *to)
     }
 }
 
-static void free_entries(entries *of)
+static void free_entries(entries *self)
 {
-    while (of->count > 0)
-        free(of->items[--of->count].name);
+    while (self->count > 0)
+        free(self->items[--self->count].name);
 }
 
 /* ----- making and checking tables ----- */

@@ -34,10 +34,10 @@ typedef struct test_case {
     uint64_t *rows, *ids; /* of a change */
 } test_case;
 
-static uint32_t distance_of(const test_case *of, const uint64_t *a, const uint64_t *b)
+static uint32_t distance_of(const test_case *self, const uint64_t *a, const uint64_t *b)
 {
     uint32_t bits = 0;
-    for (uint32_t i = 0; i < of->words; i++)
+    for (uint32_t i = 0; i < self->words; i++)
         bits += sstore_hamming_distance(a[i], b[i]);
     return bits;
 }
@@ -52,121 +52,122 @@ static int compare_by_words(const void *left, const void *right)
 }
 
 /* A fingerprint a few bits from the centre. */
-static void choose_near(test_case *of, uint64_t *words)
+static void choose_near(test_case *self, uint64_t *words)
 {
-    memcpy(words, of->centre, of->words * sizeof *words);
-    for (uint64_t flips = rng_below(&of->random, 2 + 2 * of->words); flips > 0; flips--)
-        words[rng_below(&of->random, of->words)] ^= UINT64_C(1) << rng_below(&of->random, 64);
+    memcpy(words, self->centre, self->words * sizeof *words);
+    for (uint64_t flips = rng_below(&self->random, 2 + 2 * self->words); flips > 0; flips--)
+        words[rng_below(&self->random, self->words)] ^= UINT64_C(1) << rng_below(&self->random, 64);
 }
 
 /* ----- changes ----- */
 
-static void note(test_case *of, const uint64_t *words, uint64_t id)
+static void note(test_case *self, const uint64_t *words, uint64_t id)
 {
-    record *to = &of->records[of->count++];
+    record *to = &self->records[self->count++];
     memset(to, 0, sizeof *to);
-    memcpy(to->words, words, of->words * sizeof *words);
-    to->id = of->has_ids ? id : 0;
+    memcpy(to->words, words, self->words * sizeof *words);
+    to->id = self->has_ids ? id : 0;
 }
 
-static void sort_records(test_case *of)
+static void sort_records(test_case *self)
 {
     size_t kept = 0;
-    qsort(of->records, of->count, sizeof *of->records, compare_by_words);
-    for (size_t i = 0; i < of->count; i++)
-        if (!of->records[i].removed && (kept == 0 || compare_by_words(&of->records[i], &of->records[kept - 1]) != 0))
-            of->records[kept++] = of->records[i];
-    of->count = kept;
+    qsort(self->records, self->count, sizeof *self->records, compare_by_words);
+    for (size_t i = 0; i < self->count; i++)
+        if (!self->records[i].removed &&
+            (kept == 0 || compare_by_words(&self->records[i], &self->records[kept - 1]) != 0))
+            self->records[kept++] = self->records[i];
+    self->count = kept;
 }
 
 /* Add records: of every `repeats`-th one the fingerprint is there already, and some of these are records of the store.
  * 0: of none. */
-static void add(test_case *of, sstore_builder *builder, size_t count, uint64_t repeats)
+static void add(test_case *self, sstore_builder *builder, size_t count, uint64_t repeats)
 {
     sstore_error error;
-    const size_t before = of->count;
+    const size_t before = self->count;
     for (size_t i = 0; i < count; i++) {
-        uint64_t *words = of->rows + i * of->words;
-        choose_near(of, words);
-        of->ids[i] = rng_below(&of->random, 100000);
-        if (repeats > 0 && i + before > 0 && rng_one_in(&of->random, repeats)) {
-            const record *again = &of->records[rng_below(&of->random, of->count)];
-            memcpy(words, again->words, of->words * sizeof *words);
-            of->ids[i] = rng_one_in(&of->random, 3) ? again->id : of->ids[i];
+        uint64_t *words = self->rows + i * self->words;
+        choose_near(self, words);
+        self->ids[i] = rng_below(&self->random, 100000);
+        if (repeats > 0 && i + before > 0 && rng_one_in(&self->random, repeats)) {
+            const record *again = &self->records[rng_below(&self->random, self->count)];
+            memcpy(words, again->words, self->words * sizeof *words);
+            self->ids[i] = rng_one_in(&self->random, 3) ? again->id : self->ids[i];
         }
-        note(of, words, of->ids[i]);
+        note(self, words, self->ids[i]);
     }
-    assert_ok(sstore_builder_add(builder, of->rows, of->has_ids ? of->ids : NULL, count, &error), &error);
+    assert_ok(sstore_builder_add(builder, self->rows, self->has_ids ? self->ids : NULL, count, &error), &error);
     assert_ok(sstore_builder_finish(builder, NULL, &error), &error);
-    sort_records(of);
+    sort_records(self);
 }
 
-static void remove_some(test_case *of)
+static void remove_some(test_case *self)
 {
     sstore_remover *remover;
     sstore_error error;
     size_t count = 0;
-    for (size_t i = 0; i < of->count; i++) {
-        if (!rng_one_in(&of->random, 20))
+    for (size_t i = 0; i < self->count; i++) {
+        if (!rng_one_in(&self->random, 20))
             continue;
-        memcpy(of->rows + count * of->words, of->records[i].words, of->words * sizeof *of->rows);
-        of->ids[count++] = of->records[i].id;
-        of->records[i].removed = true;
+        memcpy(self->rows + count * self->words, self->records[i].words, self->words * sizeof *self->rows);
+        self->ids[count++] = self->records[i].id;
+        self->records[i].removed = true;
     }
-    assert_ok(sstore_remover_create(of->path, NULL, &remover, &error), &error);
-    assert_ok(sstore_remover_remove(remover, of->rows, of->has_ids ? of->ids : NULL, count, &error), &error);
+    assert_ok(sstore_remover_create(self->path, NULL, &remover, &error), &error);
+    assert_ok(sstore_remover_remove(remover, self->rows, self->has_ids ? self->ids : NULL, count, &error), &error);
     assert_ok(sstore_remover_finish(remover, NULL, &error), &error);
-    sort_records(of);
+    sort_records(self);
 }
 
-static void begin_case(test_case *of, uint64_t seed)
+static void begin_case(test_case *self, uint64_t seed)
 {
     static const uint32_t widths[] = {1, 1, 1, 2, 3, 5, 16};
     static const uint64_t repeats[] = {0, 0, 2, 500};
     sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     sstore_builder *builder;
     sstore_error error;
-    memset(of, 0, sizeof *of);
-    of->random = rng_seeded(seed);
-    of->words = widths[rng_below(&of->random, sizeof widths / sizeof *widths)];
-    of->distance = (uint32_t)rng_below(&of->random, 8 * of->words);
-    of->has_ids = !rng_one_in(&of->random, 4);
-    of->records = calloc(2 * MAX_RECORDS, sizeof *of->records);
-    of->rows = calloc(MAX_RECORDS, SSTORE_MAX_WORDS * sizeof *of->rows);
-    of->ids = calloc(MAX_RECORDS, sizeof *of->ids);
-    for (uint32_t i = 0; i < of->words; i++)
-        of->centre[i] = rng_next(&of->random);
-    snprintf(of->path, sizeof of->path, "%s/many.store", scratch_folder());
-    testing_doing("case of seed %" PRIu64 ": %u words, distance %u, %s ids", seed, of->words, of->distance,
-                  of->has_ids ? "with" : "without");
-    options.fingerprint_bits = 64 * of->words;
-    options.distance = of->distance;
-    options.without_ids = !of->has_ids;
-    options.block_bytes = 256u << rng_below(&of->random, 5);
+    memset(self, 0, sizeof *self);
+    self->random = rng_seeded(seed);
+    self->words = widths[rng_below(&self->random, sizeof widths / sizeof *widths)];
+    self->distance = (uint32_t)rng_below(&self->random, 8 * self->words);
+    self->has_ids = !rng_one_in(&self->random, 4);
+    self->records = calloc(2 * MAX_RECORDS, sizeof *self->records);
+    self->rows = calloc(MAX_RECORDS, SSTORE_MAX_WORDS * sizeof *self->rows);
+    self->ids = calloc(MAX_RECORDS, sizeof *self->ids);
+    for (uint32_t i = 0; i < self->words; i++)
+        self->centre[i] = rng_next(&self->random);
+    snprintf(self->path, sizeof self->path, "%s/many.store", scratch_folder());
+    testing_doing("case of seed %" PRIu64 ": %u words, distance %u, %s ids", seed, self->words, self->distance,
+                  self->has_ids ? "with" : "without");
+    options.fingerprint_bits = 64 * self->words;
+    options.distance = self->distance;
+    options.without_ids = !self->has_ids;
+    options.block_bytes = 256u << rng_below(&self->random, 5);
     options.replace = true;
-    assert_ok(sstore_builder_create(of->path, &options, &builder, &error), &error);
-    add(of, builder, rng_between(&of->random, 1, MAX_RECORDS), repeats[rng_below(&of->random, 4)]);
+    assert_ok(sstore_builder_create(self->path, &options, &builder, &error), &error);
+    add(self, builder, rng_between(&self->random, 1, MAX_RECORDS), repeats[rng_below(&self->random, 4)]);
 }
 
-static void change(test_case *of)
+static void change(test_case *self)
 {
     sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     sstore_builder *builder;
     sstore_error error;
     options.no_compact = true;
-    if (rng_one_in(&of->random, 3)) {
-        remove_some(of);
+    if (rng_one_in(&self->random, 3)) {
+        remove_some(self);
         return;
     }
-    assert_ok(sstore_builder_create_addition(of->path, &options, &builder, &error), &error);
-    add(of, builder, rng_between(&of->random, 1, MAX_RECORDS / 8), 3);
+    assert_ok(sstore_builder_create_addition(self->path, &options, &builder, &error), &error);
+    add(self, builder, rng_between(&self->random, 1, MAX_RECORDS / 8), 3);
 }
 
-static void end_case(test_case *of)
+static void end_case(test_case *self)
 {
-    free(of->records);
-    free(of->rows);
-    free(of->ids);
+    free(self->records);
+    free(self->rows);
+    free(self->ids);
 }
 
 /* ----- comparing ----- */
@@ -184,17 +185,17 @@ static int compare_found(const void *left, const void *right)
 }
 
 typedef struct batch_check {
-    const test_case *of;
+    const test_case *tested;
     found *wanted[QUERIES];
     uint64_t all[QUERIES], seen[QUERIES];
 } batch_check;
 
 static void search_all(batch_check *self, uint32_t index, const uint64_t *query, uint32_t distance)
 {
-    const test_case *of = self->of;
-    self->wanted[index] = calloc(of->count + 1, sizeof(found));
-    for (uint32_t i = 0; i < of->count; i++) {
-        const uint32_t bits = distance_of(of, of->records[i].words, query);
+    const test_case *given = self->tested;
+    self->wanted[index] = calloc(given->count + 1, sizeof(found));
+    for (uint32_t i = 0; i < given->count; i++) {
+        const uint32_t bits = distance_of(given, given->records[i].words, query);
         if (bits <= distance)
             self->wanted[index][self->all[index]++] = (found){.distance = bits, .place = i};
     }
@@ -207,31 +208,33 @@ static int check_match(void *context, const sstore_match *match)
     const uint64_t query = match->query_index;
     assert_true(query < QUERIES && self->seen[query] < self->all[query]);
     const found *wanted = &self->wanted[query][self->seen[query]++];
-    const record *right = &self->of->records[wanted->place];
+    const record *right = &self->tested->records[wanted->place];
     assert_int_equal(match->distance, wanted->distance);
     assert_int_equal(match->id, right->id);
-    assert_int_equal(memcmp(match->words, right->words, self->of->words * sizeof(uint64_t)), 0);
+    assert_int_equal(memcmp(match->words, right->words, self->tested->words * sizeof(uint64_t)), 0);
     return 0;
 }
 
-static void compare_batch(test_case *of, const sstore *store)
+static void compare_batch(test_case *self, const sstore *store)
 {
     uint64_t queries[QUERIES * SSTORE_MAX_WORDS], counts[QUERIES];
     sstore_batch_options options = SSTORE_BATCH_OPTIONS_INIT;
     sstore_error error;
-    batch_check check = {.of = of};
-    const uint32_t distance = (uint32_t)rng_below(&of->random, rng_one_in(&of->random, 2) ? 12 : 64 * of->words);
-    const size_t count = rng_between(&of->random, 1, QUERIES);
-    const bool only_count = rng_one_in(&of->random, 3), counted = only_count || rng_one_in(&of->random, 2);
+    batch_check check = {.tested = self};
+    const uint32_t distance = (uint32_t)rng_below(&self->random, rng_one_in(&self->random, 2) ? 12 : 64 * self->words);
+    const size_t count = rng_between(&self->random, 1, QUERIES);
+    const bool only_count = rng_one_in(&self->random, 3), counted = only_count || rng_one_in(&self->random, 2);
     for (uint32_t i = 0; i < count; i++) {
-        choose_near(of, queries + i * of->words);
-        if (of->count > 0 && rng_one_in(&of->random, 2))
-            memcpy(queries + i * of->words, of->records[rng_below(&of->random, of->count)].words,
-                   of->words * sizeof *queries);
-        search_all(&check, i, queries + i * of->words, distance);
+        choose_near(self, queries + i * self->words);
+        if (self->count > 0 && rng_one_in(&self->random, 2))
+            memcpy(queries + i * self->words, self->records[rng_below(&self->random, self->count)].words,
+                   self->words * sizeof *queries);
+        search_all(&check, i, queries + i * self->words, distance);
     }
-    options.threads = (uint32_t)rng_between(&of->random, 1, 3);
-    options.limit = rng_one_in(&of->random, 3) ? 0 : rng_between(&of->random, 1, rng_one_in(&of->random, 2) ? 3 : 100);
+    options.threads = (uint32_t)rng_between(&self->random, 1, 3);
+    options.limit = rng_one_in(&self->random, 3)
+                        ? 0
+                        : rng_between(&self->random, 1, rng_one_in(&self->random, 2) ? 3 : 100);
     options.match_counts = counted ? counts : NULL;
     assert_ok(sstore_query_batch(store, queries, count, distance, &options, only_count ? NULL : check_match, &check,
                                  &error),
@@ -245,13 +248,13 @@ static void compare_batch(test_case *of, const sstore *store)
     }
 }
 
-static void compare(test_case *of)
+static void compare(test_case *self)
 {
-    const sstore_io io = (sstore_io)rng_below(&of->random, 4);
-    const sstore_strategy strategy = (sstore_strategy)rng_below(&of->random, 3);
-    sstore *store = store_must_open(of->path, io, strategy);
+    const sstore_io io = (sstore_io)rng_below(&self->random, 4);
+    const sstore_strategy strategy = (sstore_strategy)rng_below(&self->random, 3);
+    sstore *store = store_must_open(self->path, io, strategy);
     for (int i = 0; i < 4; i++)
-        compare_batch(of, store);
+        compare_batch(self, store);
     sstore_close(store);
 }
 
@@ -259,18 +262,18 @@ static void test_random_stores(void **state)
 {
     const uint64_t cases = testing_number("SSTORE_TEST_CASES", CASES);
     (void)state;
-    test_case *of = calloc(1, sizeof *of);
-    assert_non_null(of);
+    test_case *self = calloc(1, sizeof *self);
+    assert_non_null(self);
     for (uint64_t i = 0; i < cases; i++) {
-        begin_case(of, run_seed + i);
-        compare(of);
-        for (uint64_t step = rng_below(&of->random, 4); step > 0; step--) {
-            change(of);
-            compare(of);
+        begin_case(self, run_seed + i);
+        compare(self);
+        for (uint64_t step = rng_below(&self->random, 4); step > 0; step--) {
+            change(self);
+            compare(self);
         }
-        end_case(of);
+        end_case(self);
     }
-    free(of);
+    free(self);
     testing_figure("%" PRIu64 " stores with many matches for each query: batches like brute force", cases);
     testing_done();
 }

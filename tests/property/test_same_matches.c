@@ -129,7 +129,7 @@ typedef struct memory {
 } memory;
 
 typedef struct asking {
-    subject *of;
+    subject *tested;
     hand *decks;
     const make *how;
     memory *known;
@@ -155,14 +155,14 @@ static int add_effort(void *context, const sstore_table_explanation *table)
 /* How many single queries may be asked, by the cost of the first one, whose match count must be right. */
 static size_t affordable(const asking *self, uint32_t distance)
 {
-    const answers *right = subject_answers(self->of, distance);
+    const answers *right = subject_answers(self->tested, distance);
     size_t *count = &self->known->affordable[self->strategy][distance];
     sstore_error error = {.status = SSTORE_OK};
     effort sum = {0};
     if (*count != 0)
         return *count;
-    testing_doing("%s: explain %016" PRIx64 " at %" PRIu32, self->words, self->of->queries[0], distance);
-    assert_ok(sstore_explain(self->cursor, &self->of->queries[0], distance, add_effort, &sum, &error), &error);
+    testing_doing("%s: explain %016" PRIx64 " at %" PRIu32, self->words, self->tested->queries[0], distance);
+    assert_ok(sstore_explain(self->cursor, &self->tested->queries[0], distance, add_effort, &sum, &error), &error);
     if (self->how->in_steps) /* removed records count, and a fingerprint in each segment that has it */
         assert_true(sum.matches >= answers_fingerprints(right, 0));
     else
@@ -178,8 +178,8 @@ static void ask_singles(const asking *self, uint32_t distance, size_t count, mat
     sstore_error error = {.status = SSTORE_OK};
     for (size_t i = 0; i < count; i++) {
         const size_t before = got->count;
-        testing_doing("%s: query %016" PRIx64 " at %" PRIu32, self->words, self->of->queries[i], distance);
-        assert_ok(store_query(self->cursor, self->of->queries[i], distance, got, &error), &error);
+        testing_doing("%s: query %016" PRIx64 " at %" PRIu32, self->words, self->tested->queries[i], distance);
+        assert_ok(store_query(self->cursor, self->tested->queries[i], distance, got, &error), &error);
         for (size_t j = before; j < got->count; j++)
             got->items[j].query_index = i;
     }
@@ -189,7 +189,7 @@ static void check_singles(const asking *self, uint32_t distance, size_t count)
 {
     matches got = {0}, again = {0}, wanted = {0};
     for (size_t i = 0; i < count; i++)
-        answers_copy(subject_answers(self->of, distance), i, i, &wanted);
+        answers_copy(subject_answers(self->tested, distance), i, i, &wanted);
     ask_singles(self, distance, count, &got);
     ask_singles(self, distance, count, &again);
     testing_doing("%s: %zu queries at %" PRIu32, self->words, count, distance);
@@ -207,7 +207,7 @@ static void check_singles(const asking *self, uint32_t distance, size_t count)
 /* A batch of `count` of the first `of_first` queries, with repeats. */
 static void check_batch(const asking *self, uint32_t distance, size_t count, size_t of_first, size_t max_matches)
 {
-    const uint32_t threads = thread_counts[draw(&self->decks->threads, &self->of->random)];
+    const uint32_t threads = thread_counts[draw(&self->decks->threads, &self->tested->random)];
     uint64_t queries[MAX_BATCH];
     sstore_error error = {.status = SSTORE_OK};
     matches got = {0}, wanted = {0};
@@ -215,9 +215,9 @@ static void check_batch(const asking *self, uint32_t distance, size_t count, siz
     size_t asked = 0;
     options.threads = threads;
     for (; asked < count && asked < MAX_BATCH && wanted.count < max_matches; asked++) {
-        size_t query = rng_below(&self->of->random, of_first);
-        queries[asked] = self->of->queries[query];
-        answers_copy(subject_answers(self->of, distance), query, asked, &wanted);
+        size_t query = rng_below(&self->tested->random, of_first);
+        queries[asked] = self->tested->queries[query];
+        answers_copy(subject_answers(self->tested, distance), query, asked, &wanted);
     }
     testing_doing("%s: batch of %zu at %" PRIu32 ", %" PRIu32 " threads", self->words, asked, distance, threads);
     assert_ok(sstore_query_batch(self->store, queries, asked, distance, &options, store_collect, &got, &error), &error);
@@ -230,11 +230,11 @@ static void check_batch(const asking *self, uint32_t distance, size_t count, siz
 /* The right answer is found slowly: by the first distance that has one. */
 static void check_nearest(const asking *self, size_t query)
 {
-    const uint64_t fingerprint = self->of->queries[query];
+    const uint64_t fingerprint = self->tested->queries[query];
     sstore_error error = {.status = SSTORE_OK};
     matches got = {0}, wanted = {0};
     testing_doing("%s: nearest of %016" PRIx64, self->words, fingerprint);
-    oracle_nearest(&self->of->truth, fingerprint, SSTORE_MAX_DISTANCE, &wanted);
+    oracle_nearest(&self->tested->truth, fingerprint, SSTORE_MAX_DISTANCE, &wanted);
     assert_ok(store_nearest_sorted(self->cursor, fingerprint, SSTORE_MAX_DISTANCE, &got, &error), &error);
     matches_assert_equal(&got, &wanted, "nearest");
     compared.nearest++;
@@ -251,7 +251,7 @@ static bool is_turn(const asking *self, uint32_t distance)
 
 static void check_distance(const asking *self, uint32_t distance)
 {
-    rng *random = &self->of->random;
+    rng *random = &self->tested->random;
     if (!is_turn(self, distance))
         return;
     const size_t count = affordable(self, distance);
@@ -273,7 +273,7 @@ static void check_distances(const asking *self, const uint32_t further[2])
     if (self->strategy != SSTORE_STRATEGY_PROBE) {
         check_distance(self, further[0]);
         check_distance(self, further[1]);
-        check_nearest(self, rng_below(&self->of->random, SUBJECT_QUERIES));
+        check_nearest(self, rng_below(&self->tested->random, SUBJECT_QUERIES));
     } else if (affordable(self, k) >= MAX_WORK / LIGHT_PROBES) {
         check_distance(self, k + 1);
     }
@@ -281,9 +281,9 @@ static void check_distances(const asking *self, const uint32_t further[2])
 
 /* ----- a store, opened every way ----- */
 
-static void describe(const subject *of, const make *how, char *words, size_t size)
+static void describe(const subject *self, const make *how, char *words, size_t size)
 {
-    snprintf(words, size, "%s; plan %s for %" PRIu32 ", blocks of %" PRIu32 "%s", of->words, how->plan.plan,
+    snprintf(words, size, "%s; plan %s for %" PRIu32 ", blocks of %" PRIu32 "%s", self->words, how->plan.plan,
              how->plan.distance, how->block_bytes, how->in_steps ? ", in three segments" : "");
 }
 
@@ -299,16 +299,17 @@ static void give(sstore_builder *builder, const data_set *data, size_t first, si
 }
 
 /* Some of the records, but for a bit or two, as far as they are others then. */
-static data_set make_others(subject *of)
+static data_set make_others(subject *self)
 {
-    const data_set *data = &of->data;
+    const data_set *data = &self->data;
     data_set others = {.fingerprints = malloc((data->count + 1) * sizeof *others.fingerprints),
                        .ids = malloc((data->count + 1) * sizeof *others.ids)};
     for (size_t i = 0; i < data->count; i += 3) {
-        const sstore_record other = {.fingerprint = rng_flip(&of->random, data->fingerprints[i],
-                                                             (uint32_t)rng_below(&of->random, 3)),
-                                     .id = data->id_kind == DATA_NO_IDS ? 0 : rng_below(&of->random, 2 * data->count)};
-        if (bsearch(&other, of->truth.records, of->truth.count, sizeof other, compare_records) != NULL)
+        const sstore_record other = {.fingerprint = rng_flip(&self->random, data->fingerprints[i],
+                                                             (uint32_t)rng_below(&self->random, 3)),
+                                     .id = data->id_kind == DATA_NO_IDS ? 0
+                                                                        : rng_below(&self->random, 2 * data->count)};
+        if (bsearch(&other, self->truth.records, self->truth.count, sizeof other, compare_records) != NULL)
             continue;
         others.fingerprints[others.count] = other.fingerprint;
         others.ids[others.count++] = other.id;
@@ -317,13 +318,13 @@ static data_set make_others(subject *of)
 }
 
 /* Build a store of half of the records and of others, add the other half, and remove the others. */
-static void build_in_steps(subject *of, const char *path, const sstore_write_options *options)
+static void build_in_steps(subject *self, const char *path, const sstore_write_options *options)
 {
-    const data_set *data = &of->data;
+    const data_set *data = &self->data;
     const size_t half = data->count / 2;
     sstore_builder *builder;
     sstore_error error = {.status = SSTORE_OK};
-    data_set others = make_others(of);
+    data_set others = make_others(self);
     assert_ok(sstore_builder_create(path, options, &builder, &error), &error);
     if (others.count > 0)
         assert_ok(sstore_builder_add(builder, others.fingerprints, others.ids, others.count, &error), &error);
@@ -337,7 +338,7 @@ static void build_in_steps(subject *of, const char *path, const sstore_write_opt
     free(others.ids);
 }
 
-static void build(subject *of, const make *how, const char *path)
+static void build(subject *self, const make *how, const char *path)
 {
     sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     sstore_builder *builder = NULL;
@@ -346,25 +347,25 @@ static void build(subject *of, const make *how, const char *path)
     options.plan = how->plan.plan;
     options.distance = how->plan.distance;
     options.block_bytes = how->block_bytes;
-    options.without_ids = of->data.id_kind == DATA_NO_IDS;
+    options.without_ids = self->data.id_kind == DATA_NO_IDS;
     options.memory_bytes = 1 << 24;
     options.threads = 2;
-    describe(of, how, words, sizeof words);
+    describe(self, how, words, sizeof words);
     testing_doing("%s: build", words);
     compared.stores++;
     if (how->in_steps) {
-        build_in_steps(of, path, &options);
+        build_in_steps(self, path, &options);
         return;
     }
     assert_ok(sstore_builder_create(path, &options, &builder, &error), &error);
-    assert_ok(sstore_builder_add(builder, of->data.fingerprints, of->data.ids, of->data.count, &error), &error);
+    assert_ok(sstore_builder_add(builder, self->data.fingerprints, self->data.ids, self->data.count, &error), &error);
     assert_ok(sstore_builder_finish(builder, NULL, &error), &error);
 }
 
 /* Open as `self` says, and complete its words. */
 static void begin_asking(asking *self, const char *path, const char *disk_path)
 {
-    describe(self->of, self->how, self->words, sizeof self->words);
+    describe(self->tested, self->how, self->words, sizeof self->words);
     size_t length = strlen(self->words);
     snprintf(self->words + length, sizeof self->words - length, "; by %s, %s, %s", ways_to_read[self->way].name,
              strategies[self->strategy], levels[self->level]);
@@ -383,15 +384,15 @@ static void end_asking(asking *self)
     testing_done();
 }
 
-static void ask_every_way(subject *of, hand *decks, const make *how, const char *path, const char *disk_path,
+static void ask_every_way(subject *tested, hand *decks, const make *how, const char *path, const char *disk_path,
                           const uint32_t further[2])
 {
-    asking self = {.of = of, .decks = decks, .how = how, .known = calloc(1, sizeof *self.known)};
+    asking self = {.tested = tested, .decks = decks, .how = how, .known = calloc(1, sizeof *self.known)};
     assert_non_null(self.known);
     for (self.level = 0; self.level <= (uint32_t)ss_simd_cpu(); self.level++)
         for (self.way = 0; self.way < COUNT(ways_to_read); self.way++)
             for (self.strategy = 0; self.strategy < COUNT(strategies); self.strategy++) {
-                if (testing_sanitized() && !testing_long() && !rng_one_in(&of->random, COUNT(strategies)))
+                if (testing_sanitized() && !testing_long() && !rng_one_in(&tested->random, COUNT(strategies)))
                     continue; /* takes ten times as long */
                 begin_asking(&self, path, disk_path);
                 check_distances(&self, further);
@@ -400,18 +401,19 @@ static void ask_every_way(subject *of, hand *decks, const make *how, const char 
     free(self.known);
 }
 
-static void check_make(subject *of, hand *decks, const make *how)
+static void check_make(subject *self, hand *decks, const make *how)
 {
     const char *path = scratch_path("store"), *disk_path = scratch_disk_path("store");
     uint32_t further[2];
     for (size_t i = 0; i < 2; i++) {
-        further[i] = how->plan.distance + beyond[draw(&decks->beyond, &of->random)];
+        further[i] = how->plan.distance + beyond[draw(&decks->beyond, &self->random)];
         further[i] = further[i] < SSTORE_MAX_DISTANCE ? further[i] : SSTORE_MAX_DISTANCE;
     }
-    ss_simd_limit((ss_simd_level)draw(&decks->levels, &of->random)); /* tables are built from the first one's blocks */
-    build(of, how, path);
+    ss_simd_limit(
+        (ss_simd_level)draw(&decks->levels, &self->random)); /* tables are built from the first one's blocks */
+    build(self, how, path);
     folder_copy(path, disk_path); /* built there, it would be synced */
-    ask_every_way(of, decks, how, path, disk_path, further);
+    ask_every_way(self, decks, how, path, disk_path, further);
     scratch_remove(path);
     scratch_remove(disk_path);
 }
@@ -426,7 +428,7 @@ static int collect_match(void *collection, const sstore_stream_match *match)
 }
 
 /* Let the records stream past the first `count` queries in parts of any size, and put the matches in order. */
-static void match_records(subject *of, uint32_t distance, size_t count, uint32_t threads, matches *got)
+static void match_records(subject *self, uint32_t distance, size_t count, uint32_t threads, matches *got)
 {
     sstore_error error = {.status = SSTORE_OK};
     sstore_collection *collection;
@@ -435,15 +437,15 @@ static void match_records(subject *of, uint32_t distance, size_t count, uint32_t
     options.distance = distance;
     options.threads = threads;
     assert_ok(sstore_collection_create(NULL, &collection, &error), &error);
-    assert_ok(sstore_stream_matcher_create(of->queries, count, &options, &matcher, &error), &error);
-    uint64_t *fingerprints = malloc((of->truth.count + 1) * sizeof *fingerprints);
-    uint64_t *ids = malloc((of->truth.count + 1) * sizeof *ids);
-    for (size_t i = 0; i < of->truth.count; i++) {
-        fingerprints[i] = of->truth.records[i].fingerprint;
-        ids[i] = of->truth.records[i].id;
+    assert_ok(sstore_stream_matcher_create(self->queries, count, &options, &matcher, &error), &error);
+    uint64_t *fingerprints = malloc((self->truth.count + 1) * sizeof *fingerprints);
+    uint64_t *ids = malloc((self->truth.count + 1) * sizeof *ids);
+    for (size_t i = 0; i < self->truth.count; i++) {
+        fingerprints[i] = self->truth.records[i].fingerprint;
+        ids[i] = self->truth.records[i].id;
     }
-    for (size_t done = 0; done < of->truth.count;) {
-        size_t part = (size_t)rng_between(&of->random, 1, of->truth.count - done);
+    for (size_t done = 0; done < self->truth.count;) {
+        size_t part = (size_t)rng_between(&self->random, 1, self->truth.count - done);
         assert_ok(sstore_stream_matcher_feed(matcher, fingerprints + done, ids + done, part, collect_match, collection,
                                              &error),
                   &error);
@@ -457,25 +459,25 @@ static void match_records(subject *of, uint32_t distance, size_t count, uint32_t
 }
 
 /* Match a stream at each level of vector instructions. */
-static void check_streams(subject *of, hand *decks, uint32_t distance)
+static void check_streams(subject *self, hand *decks, uint32_t distance)
 {
-    const answers *right = subject_answers(of, distance);
+    const answers *right = subject_answers(self, distance);
     matches wanted = {0};
     for (size_t query = 0; query < right->count; query++) {
         size_t first = 0;
-        while (of->queries[first] != of->queries[query])
+        while (self->queries[first] != self->queries[query])
             first++;
         if (first == query) /* a query that is repeated counts once */
-            answers_copy(right, query, of->queries[query], &wanted);
+            answers_copy(right, query, self->queries[query], &wanted);
     }
     matches_sort(&wanted);
     for (ss_simd_level level = SS_SIMD_NONE; level <= ss_simd_cpu(); level++) {
-        const uint32_t threads = thread_counts[draw(&decks->threads, &of->random)];
+        const uint32_t threads = thread_counts[draw(&decks->threads, &self->random)];
         matches got = {0};
-        testing_doing("%s: stream at %" PRIu32 ", %s, %" PRIu32 " threads", of->words, distance, levels[level],
+        testing_doing("%s: stream at %" PRIu32 ", %s, %" PRIu32 " threads", self->words, distance, levels[level],
                       threads);
         ss_simd_limit(level);
-        match_records(of, distance, right->count, threads, &got);
+        match_records(self, distance, right->count, threads, &got);
         matches_assert_equal(&got, &wanted, "stream"); /* it comes sorted */
         compared.streams++;
         matches_free(&got);
@@ -485,18 +487,18 @@ static void check_streams(subject *of, hand *decks, uint32_t distance)
 }
 
 /* Make `usual` stores of a subject, match its records without one, and end it. */
-static void check_subject(subject *of, hand *decks, uint64_t usual)
+static void check_subject(subject *self, hand *decks, uint64_t usual)
 {
     const uint64_t all = COUNT(plans) * BLOCK_SIZES;
     const uint64_t some = testing_number("SSTORE_TEST_CASES", testing_sanitized() ? (usual + 3) / 4 : usual);
-    subject_begin(of);
-    check_streams(of, decks, 3);
-    check_streams(of, decks, (uint32_t)rng_below(&of->random, SSTORE_MAX_BUILD_DISTANCE + 1));
+    subject_begin(self);
+    check_streams(self, decks, 3);
+    check_streams(self, decks, (uint32_t)rng_below(&self->random, SSTORE_MAX_BUILD_DISTANCE + 1));
     for (uint64_t i = 0; i < (testing_long() ? all : some); i++) {
-        const make how = testing_long() ? make_of(i % COUNT(plans), i / COUNT(plans)) : draw_make(decks, &of->random);
-        check_make(of, decks, &how);
+        const make how = testing_long() ? make_of(i % COUNT(plans), i / COUNT(plans)) : draw_make(decks, &self->random);
+        check_make(self, decks, &how);
     }
-    subject_end(of);
+    subject_end(self);
 }
 
 static void test_every_kind(void **state)
@@ -505,9 +507,9 @@ static void test_every_kind(void **state)
     hand decks;
     decks_init(&decks);
     for (uint32_t i = 0; i < DATA_KIND_COUNT; i++) {
-        subject of;
-        subject_make(&of, run_seed + i, (data_kind)i, (data_ids)((run_seed + i) % DATA_IDS_COUNT), count);
-        check_subject(&of, &decks, CASES);
+        subject self;
+        subject_make(&self, run_seed + i, (data_kind)i, (data_ids)((run_seed + i) % DATA_IDS_COUNT), count);
+        check_subject(&self, &decks, CASES);
     }
 }
 
@@ -518,9 +520,9 @@ static void test_tiny(void **state)
     hand decks;
     decks_init(&decks);
     for (uint32_t i = 0; i < 6; i++) {
-        subject of;
-        subject_make(&of, seed + i, i < 3 ? DATA_UNIFORM : DATA_EXTREMES, (data_ids)(i / 2), i % 3);
-        check_subject(&of, &decks, 1);
+        subject self;
+        subject_make(&self, seed + i, i < 3 ? DATA_UNIFORM : DATA_EXTREMES, (data_ids)(i / 2), i % 3);
+        check_subject(&self, &decks, 1);
     }
 }
 
@@ -537,12 +539,12 @@ static void test_large(void **state)
     hand decks;
     decks_init(&decks);
     for (uint32_t i = 0; i < 2; i++) {
-        subject of;
-        subject_make(&of, seed + i, i == 0 ? DATA_CLUSTERED : DATA_DENSE, DATA_ASSIGNED, i == 0 ? 30000 : 70000);
-        subject_begin(&of);
+        subject self;
+        subject_make(&self, seed + i, i == 0 ? DATA_CLUSTERED : DATA_DENSE, DATA_ASSIGNED, i == 0 ? 30000 : 70000);
+        subject_begin(&self);
         for (size_t j = 0; j < COUNT(makes); j++)
-            check_make(&of, &decks, &makes[j]);
-        subject_end(&of);
+            check_make(&self, &decks, &makes[j]);
+        subject_end(&self);
     }
 }
 
@@ -572,21 +574,21 @@ static void test_many_ids(void **state)
     hand decks;
     decks_init(&decks);
     for (uint32_t i = 0; i < 2; i++) {
-        subject of;
-        make_many_ids(&of, seed + i, i == 0 ? DATA_IDS : DATA_ASSIGNED);
-        check_subject(&of, &decks, 1);
+        subject self;
+        make_many_ids(&self, seed + i, i == 0 ? DATA_IDS : DATA_ASSIGNED);
+        check_subject(&self, &decks, 1);
     }
 }
 
 /* Build `how`, and open it as `self` says. */
-static void begin_one(asking *self, subject *of, hand *decks, const make *how)
+static void begin_one(asking *self, subject *tested, hand *decks, const make *how)
 {
     const char *path = scratch_path("store"), *disk_path = scratch_disk_path("store");
     decks_init(decks);
-    self->of = of;
+    self->tested = tested;
     self->decks = decks;
     self->how = how;
-    build(of, how, path);
+    build(tested, how, path);
     folder_copy(path, disk_path);
     folder_forget(disk_path);
     begin_asking(self, path, disk_path);
@@ -605,15 +607,15 @@ static void test_halved_rounds(void **state)
     const make how = {.plan = {"4", 3}, .block_bytes = 4096};
     asking self = {.level = ss_simd_cpu()};
     hand decks;
-    subject of;
-    make_many_ids(&of, run_seed + 400, DATA_IDS);
-    subject_begin(&of);
-    of.queries[0] = ~of.data.fingerprints[0];
-    of.queries[1] = of.data.fingerprints[0];
-    begin_one(&self, &of, &decks, &how);
+    subject tested;
+    make_many_ids(&tested, run_seed + 400, DATA_IDS);
+    subject_begin(&tested);
+    tested.queries[0] = ~tested.data.fingerprints[0];
+    tested.queries[1] = tested.data.fingerprints[0];
+    begin_one(&self, &tested, &decks, &how);
     check_batch(&self, 3, 171, 2, SIZE_MAX);
     end_one(&self);
-    subject_end(&of);
+    subject_end(&tested);
 }
 
 /* The last record below 1/64 of all numbers, 2/64, ...; every other one changed in up to four of its first twelve
@@ -643,19 +645,20 @@ static void test_many_slices(void **state)
     for (uint32_t i = 0; i < 2; i++) {
         asking self = {.strategy = SSTORE_STRATEGY_PROBE, .level = ss_simd_cpu()};
         hand decks;
-        subject of;
-        subject_make(&of, run_seed + 500 + i, i == 0 ? DATA_CLUSTERED : DATA_DENSE, DATA_IDS, i == 0 ? 30000 : 70000);
-        subject_begin(&of);
+        subject tested;
+        subject_make(&tested, run_seed + 500 + i, i == 0 ? DATA_CLUSTERED : DATA_DENSE, DATA_IDS,
+                     i == 0 ? 30000 : 70000);
+        subject_begin(&tested);
         if (i == 0)
-            ask_at_edges(&of);
-        begin_one(&self, &of, &decks, &how);
-        check_singles(&self, 3, subject_answers(&of, 3)->count);
+            ask_at_edges(&tested);
+        begin_one(&self, &tested, &decks, &how);
+        check_singles(&self, 3, subject_answers(&tested, 3)->count);
         for (uint32_t distance = 1; distance <= 4; distance++) {
-            check_batch(&self, distance, 200, subject_answers(&of, distance)->count, 100000);
+            check_batch(&self, distance, 200, subject_answers(&tested, distance)->count, 100000);
             check_batch(&self, distance, 30, 1, 100000);
         }
         end_one(&self);
-        subject_end(&of);
+        subject_end(&tested);
     }
 }
 
@@ -664,19 +667,19 @@ static void test_cold(void **state)
 {
     const make how = {.plan = {"3", 3}, .block_bytes = 4096};
     hand decks;
-    subject of;
-    subject_make(&of, run_seed + 600, DATA_CLUSTERED, DATA_IDS, 20000);
-    subject_begin(&of);
+    subject tested;
+    subject_make(&tested, run_seed + 600, DATA_CLUSTERED, DATA_IDS, 20000);
+    subject_begin(&tested);
     for (uint32_t i = 0; i < 2 * COUNT(strategies); i++) {
         asking self = {.strategy = i / 2, .way = COUNT(ways_to_read) - 1, .level = ss_simd_cpu()};
-        begin_one(&self, &of, &decks, &how);
+        begin_one(&self, &tested, &decks, &how);
         if (i % 2 == 0)
-            check_singles(&self, 3, subject_answers(&of, 3)->count);
+            check_singles(&self, 3, subject_answers(&tested, 3)->count);
         else
-            check_batch(&self, 3, MAX_BATCH, subject_answers(&of, 3)->count, BATCH_MATCHES);
+            check_batch(&self, 3, MAX_BATCH, subject_answers(&tested, 3)->count, BATCH_MATCHES);
         end_one(&self);
     }
-    subject_end(&of);
+    subject_end(&tested);
 }
 
 /* Leftovers of a failed test would make the next ones fail. */

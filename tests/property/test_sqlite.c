@@ -652,8 +652,8 @@ typedef struct watch {
 
 static int count_calls(void *context)
 {
-    watch *of = context;
-    return ++of->calls == of->stop_at;
+    watch *self = context;
+    return ++self->calls == self->stop_at;
 }
 
 /* The progress handler of a connection is called within a long query, and interrupts it. */
@@ -661,18 +661,18 @@ static void test_interruption(void **state)
 {
     sqlite3 *db = connect_loaded();
     const char *path = scratch_path("interruption");
-    watch of = {0};
+    watch self = {0};
     make_small(path, 0, 200000);
     char *sql = sqlite3_mprintf("SELECT count(*) FROM sstore_query(%Q, 1, 14)", path);
     const sqlite3_int64 found = number(db, sql);
     watch in_short_query = {0};
     sqlite3_progress_handler(db, 1, count_calls, &in_short_query);
     assert_int_equal(number(db, "SELECT count(*) FROM sstore_query(%Q, %lld, 0)", path, (long long)rng_mix(1)), 1);
-    sqlite3_progress_handler(db, 1, count_calls, &of);
+    sqlite3_progress_handler(db, 1, count_calls, &self);
     assert_int_equal(number(db, sql), found);
-    assert_true(of.calls > in_short_query.calls + 10);
-    const uint64_t inside = of.calls - in_short_query.calls;
-    for (uint64_t stop_at = 1; stop_at <= of.calls; stop_at += of.calls / 20 + 1) {
+    assert_true(self.calls > in_short_query.calls + 10);
+    const uint64_t inside = self.calls - in_short_query.calls;
+    for (uint64_t stop_at = 1; stop_at <= self.calls; stop_at += self.calls / 20 + 1) {
         watch stopping = {.stop_at = stop_at};
         testing_doing("stopping at call %" PRIu64, stop_at);
         sqlite3_progress_handler(db, 1, count_calls, &stopping);

@@ -85,10 +85,10 @@ void data_make(rng *random, data_kind kind, data_ids ids, size_t count, bool rep
         prefixes[i] = rng_next(random);
     for (size_t i = 0; i < count; i++) {
         bool repeat = repeats && i > 0 && rng_one_in(random, 8);
-        size_t of = repeat ? rng_below(random, i) : 0;
-        fingerprints[i] = repeat ? fingerprints[of] : make_one(random, kind, fingerprints, i, base, prefixes);
+        size_t index = repeat ? rng_below(random, i) : 0;
+        fingerprints[i] = repeat ? fingerprints[index] : make_one(random, kind, fingerprints, i, base, prefixes);
         if (id_column != NULL)
-            id_column[i] = repeat && rng_one_in(random, 2) ? id_column[of] : make_id(random);
+            id_column[i] = repeat && rng_one_in(random, 2) ? id_column[index] : make_id(random);
     }
     set_out->fingerprints = fingerprints;
     set_out->ids = id_column;

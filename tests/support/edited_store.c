@@ -259,56 +259,57 @@ static void resize_array(edited_array *array, size_t count)
 
 void edited_resize(edited_store *store, uint32_t segment, uint32_t file, size_t block_count)
 {
-    edited_segment *of = &store->segments[segment];
-    uint8_t *data = of->files[file].bytes;
+    edited_segment *edited = &store->segments[segment];
+    uint8_t *data = edited->files[file].bytes;
     uint32_t tables = 0;
     if (data == NULL)
         return;
     uint8_t *entry = find_entry(store, segment, &tables), *table = table_entry(entry, tables, file);
-    const size_t block_bytes = ss_load_le32(data + HEADER_BLOCK_BYTES), old = of->files[file].size - SS_HEADER_BYTES;
+    const size_t block_bytes = ss_load_le32(data + HEADER_BLOCK_BYTES),
+                 old = edited->files[file].size - SS_HEADER_BYTES;
     if (block_bytes > SS_BLOCK_MAX_BYTES)
         return;
     const size_t wanted = block_count * block_bytes;
-    data = of->files[file].bytes = fuzz_memory(realloc(data, SS_HEADER_BYTES + wanted + 1));
+    data = edited->files[file].bytes = fuzz_memory(realloc(data, SS_HEADER_BYTES + wanted + 1));
     for (size_t at = old; at < wanted; at++)
         data[SS_HEADER_BYTES + at] = old == 0 ? 0 : data[SS_HEADER_BYTES + at - old];
-    of->files[file].size = SS_HEADER_BYTES + wanted;
+    edited->files[file].size = SS_HEADER_BYTES + wanted;
     put(data + HEADER_BLOCKS, 8, block_count);
     if (table != NULL)
         put(table + TABLE_BLOCKS, 8, block_count);
     else if (entry != NULL && file == EDITED_IDS)
         put(entry + SEGMENT_ID_BLOCKS, 8, block_count);
-    resize_array(&of->keys[file], block_count);
-    if (file == 0 && of->words == 1)
-        resize_array(&of->ranks, block_count);
-    of->new_directory = true;
+    resize_array(&edited->keys[file], block_count);
+    if (file == 0 && edited->words == 1)
+        resize_array(&edited->ranks, block_count);
+    edited->new_directory = true;
 }
 
 /* Set a number in the headers of the tables, or of the ids, or of both. */
-static void set_headers(edited_segment *of, bool tables, bool ids, size_t at, size_t width, uint64_t value)
+static void set_headers(edited_segment *edited, bool tables, bool ids, size_t at, size_t width, uint64_t value)
 {
     for (uint32_t file = 0; file < EDITED_MAX_FILES; file++)
-        if (of->files[file].bytes != NULL && (file == EDITED_IDS ? ids : tables))
-            put(of->files[file].bytes + at, width, value);
+        if (edited->files[file].bytes != NULL && (file == EDITED_IDS ? ids : tables))
+            put(edited->files[file].bytes + at, width, value);
 }
 
 static void set_block_bytes(edited_store *store, uint32_t segment, uint64_t value)
 {
-    edited_segment *of = &store->segments[segment];
-    set_headers(of, true, true, HEADER_BLOCK_BYTES, 4, value);
+    edited_segment *edited = &store->segments[segment];
+    set_headers(edited, true, true, HEADER_BLOCK_BYTES, 4, value);
     for (uint32_t file = 0; value > 0 && file < EDITED_MAX_FILES; file++)
-        if (of->files[file].bytes != NULL)
-            edited_resize(store, segment, file, (of->files[file].size - SS_HEADER_BYTES + value - 1) / value);
+        if (edited->files[file].bytes != NULL)
+            edited_resize(store, segment, file, (edited->files[file].size - SS_HEADER_BYTES + value - 1) / value);
 }
 
-void edited_set(edited_store *store, uint32_t segment, edited_field field, uint32_t of, uint64_t value)
+void edited_set(edited_store *store, uint32_t segment, edited_field field, uint32_t index, uint64_t value)
 {
     edited_segment *changed = &store->segments[segment];
     uint32_t tables = 0;
-    uint8_t *entry = find_entry(store, segment, &tables), *table = table_entry(entry, tables, of);
+    uint8_t *entry = find_entry(store, segment, &tables), *table = table_entry(entry, tables, index);
     if (entry == NULL)
         return;
-    uint8_t *header = table != NULL && of < EDITED_IDS ? changed->files[of].bytes : NULL;
+    uint8_t *header = table != NULL && index < EDITED_IDS ? changed->files[index].bytes : NULL;
     switch (field) {
     case EDITED_RECORD_COUNT:
         put(entry + SEGMENT_RECORDS, 8, value);
@@ -377,36 +378,36 @@ void edited_set_code(edited_store *store, uint32_t segment, uint32_t file, uint3
 
 uint8_t *edited_block(edited_store *store, uint32_t segment, uint32_t file, size_t block)
 {
-    uint8_t *of = store->segments[segment].files[file].bytes;
+    uint8_t *start = store->segments[segment].files[file].bytes;
     const size_t size = store->segments[segment].files[file].size;
-    const size_t block_bytes = of == NULL ? 0 : ss_load_le32(of + HEADER_BLOCK_BYTES);
+    const size_t block_bytes = start == NULL ? 0 : ss_load_le32(start + HEADER_BLOCK_BYTES);
     const bool any = block_bytes >= SS_BLOCK_MIN_BYTES && size >= SS_HEADER_BYTES + block_bytes;
-    return any && block <= (size - SS_HEADER_BYTES) / block_bytes - 1 ? of + SS_HEADER_BYTES + block * block_bytes
+    return any && block <= (size - SS_HEADER_BYTES) / block_bytes - 1 ? start + SS_HEADER_BYTES + block * block_bytes
                                                                       : NULL;
 }
 
-static void move_block(edited_segment *of, uint32_t to_file, size_t to, uint32_t from_file, size_t from)
+static void move_block(edited_segment *edited, uint32_t to_file, size_t to, uint32_t from_file, size_t from)
 {
-    uint8_t *target = of->files[to_file].bytes;
-    const uint8_t *source = of->files[from_file].bytes;
+    uint8_t *target = edited->files[to_file].bytes;
+    const uint8_t *source = edited->files[from_file].bytes;
     if (target == NULL || source == NULL)
         return;
     const size_t block_bytes = ss_load_le32(target + HEADER_BLOCK_BYTES);
     if (block_bytes == 0 || block_bytes > SS_BLOCK_MAX_BYTES)
         return;
-    const size_t to_count = (of->files[to_file].size - SS_HEADER_BYTES) / block_bytes;
-    const size_t from_count = (of->files[from_file].size - SS_HEADER_BYTES) / block_bytes;
+    const size_t to_count = (edited->files[to_file].size - SS_HEADER_BYTES) / block_bytes;
+    const size_t from_count = (edited->files[from_file].size - SS_HEADER_BYTES) / block_bytes;
     if (to_count > 0 && from_count > 0)
         memmove(target + SS_HEADER_BYTES + to % to_count * block_bytes,
                 source + SS_HEADER_BYTES + from % from_count * block_bytes, block_bytes);
 }
 
-static void set_key(edited_segment *of, uint32_t file, size_t index, uint64_t value)
+static void set_key(edited_segment *edited, uint32_t file, size_t index, uint64_t value)
 {
-    edited_array *array = file == EDITED_MAX_FILES ? &of->ranks : &of->keys[file];
+    edited_array *array = file == EDITED_MAX_FILES ? &edited->ranks : &edited->keys[file];
     if (array->count > 0)
         array->values[index % array->count] = value;
-    of->new_directory = true;
+    edited->new_directory = true;
 }
 
 static uint32_t file_named(uint64_t number)
@@ -422,22 +423,23 @@ static void change_once(edited_store *store, fuzz_input *input)
     const size_t width = (size_t)1 << (what >> 3 & 3), at = fuzz_take(input, 2);
     const uint32_t segment = store->segment_count == 0 ? 0 : (where >> 4) % store->segment_count,
                    file = file_named(where);
-    edited_segment *of = &store->segments[segment];
+    edited_segment *edited = &store->segments[segment];
     if (store->segment_count == 0 || (what & 7) == MANIFEST) {
         put_at(store->manifest, store->manifest_bytes, at, width, fuzz_take(input, width));
         return;
     }
     switch (what & 7) {
-    case HEADER: put_at(of->files[file].bytes, SS_HEADER_BYTES, at, width, fuzz_take(input, width)); break;
+    case HEADER: put_at(edited->files[file].bytes, SS_HEADER_BYTES, at, width, fuzz_take(input, width)); break;
     case BLOCKS: {
-        const size_t size = of->files[file].size;
+        const size_t size = edited->files[file].size;
         if (size > SS_HEADER_BYTES)
-            put_at(of->files[file].bytes + SS_HEADER_BYTES, size - SS_HEADER_BYTES, at, width, fuzz_take(input, width));
+            put_at(edited->files[file].bytes + SS_HEADER_BYTES, size - SS_HEADER_BYTES, at, width,
+                   fuzz_take(input, width));
         break;
     }
-    case KEYS: set_key(of, (what & 128) != 0 ? EDITED_MAX_FILES : file, at, fuzz_take(input, 8)); break;
-    case DIRECTORY: put_at(of->directory, of->directory_bytes, at, width, fuzz_take(input, width)); break;
-    case MOVE: move_block(of, file, at & 255, file_named(fuzz_take(input, 1)), at >> 8); break;
+    case KEYS: set_key(edited, (what & 128) != 0 ? EDITED_MAX_FILES : file, at, fuzz_take(input, 8)); break;
+    case DIRECTORY: put_at(edited->directory, edited->directory_bytes, at, width, fuzz_take(input, width)); break;
+    case MOVE: move_block(edited, file, at & 255, file_named(fuzz_take(input, 1)), at >> 8); break;
     case RESIZE: edited_resize(store, segment, file, at % MAX_BLOCKS); break;
     default: edited_set(store, segment, (edited_field)(at % EDITED_FIELDS), file, fuzz_take(input, width)); break;
     }
@@ -458,7 +460,7 @@ static void put_array(ss_directory_writer *writer, ss_array_kind kind, uint32_t 
         must(ss_directory_writer_put(writer, kind, number, 0, array->values, array->count, &error), &error);
 }
 
-static void write_directory(edited_segment *of)
+static void write_directory(edited_segment *edited)
 {
     ss_directory_writer *writer;
     ss_dir dir;
@@ -468,28 +470,30 @@ static void write_directory(edited_segment *of)
     must(ss_dir_open(scratch_folder(), &dir, &error), &error);
     must(ss_directory_writer_open(&dir, (uint64_t)1 << 16, &writer, &error), &error);
     for (uint32_t file = 0; file < EDITED_MAX_FILES; file++)
-        put_array(writer, SS_ARRAY_KEYS, file == EDITED_IDS ? SS_IDS_NUMBER : file, &of->keys[file]);
-    put_array(writer, SS_ARRAY_RANKS, 0, &of->ranks);
+        put_array(writer, SS_ARRAY_KEYS, file == EDITED_IDS ? SS_IDS_NUMBER : file, &edited->keys[file]);
+    put_array(writer, SS_ARRAY_RANKS, 0, &edited->ranks);
     must(ss_directory_writer_finish(writer, &size, &sum, &error), &error);
     ss_directory_writer_close(writer);
-    free(of->directory);
-    load(scratch_folder(), SS_DIRECTORY_NAME, &of->directory, &of->directory_bytes);
+    free(edited->directory);
+    load(scratch_folder(), SS_DIRECTORY_NAME, &edited->directory, &edited->directory_bytes);
     ss_dir_remove(&dir, SS_DIRECTORY_NAME);
     ss_dir_close(&dir);
-    of->new_directory = false;
+    edited->new_directory = false;
 }
 
-static ss_u128 segment_id(const edited_store *store, const edited_segment *of, const uint8_t *entry, uint32_t tables)
+static ss_u128 segment_id(const edited_store *store, const edited_segment *edited, const uint8_t *entry,
+                          uint32_t tables)
 {
     ss_manifest_segment segment = {.kind = ss_load_le32(entry + SEGMENT_KIND),
-                                   .words = of->words,
-                                   .has_ids = of->is_index || (ss_load_le32(store->manifest + MANIFEST_FLAGS) & 1) != 0,
+                                   .words = edited->words,
+                                   .has_ids = edited->is_index ||
+                                              (ss_load_le32(store->manifest + MANIFEST_FLAGS) & 1) != 0,
                                    .record_count = ss_load_le64(entry + SEGMENT_RECORDS),
                                    .distinct_count = ss_load_le64(entry + SEGMENT_DISTINCT),
                                    .content_sum = ss_load_u128(entry + SEGMENT_CONTENT)};
     segment.block_bytes = ss_load_le32(entry + SEGMENT_BLOCK_BYTES);
-    segment.plan.distance = of->is_index ? ss_word_index_distance(segment.kind)
-                                         : ss_load_le32(store->manifest + MANIFEST_DISTANCE);
+    segment.plan.distance = edited->is_index ? ss_word_index_distance(segment.kind)
+                                             : ss_load_le32(store->manifest + MANIFEST_DISTANCE);
     segment.plan.table_count = tables;
     for (uint32_t i = 0; i < tables; i++) {
         const uint8_t *table = entry + SEGMENT_FIXED + (size_t)i * TABLE_FIXED;
@@ -510,27 +514,27 @@ static void sign_blocks(uint8_t *data, size_t size)
     if (block_bytes < SS_BLOCK_MIN_BYTES || block_bytes > SS_BLOCK_MAX_BYTES)
         return;
     for (size_t block = 0; SS_HEADER_BYTES + (block + 1) * block_bytes <= size; block++) {
-        uint8_t *of = data + SS_HEADER_BYTES + block * block_bytes;
+        uint8_t *bytes = data + SS_HEADER_BYTES + block * block_bytes;
         const size_t contents = block_bytes - SS_BLOCK_TRAILER_BYTES;
-        ss_store_le64(of + contents, ss_hash64(of, contents) ^ ss_block_salt(file_key, block));
+        ss_store_le64(bytes + contents, ss_hash64(bytes, contents) ^ ss_block_salt(file_key, block));
     }
 }
 
 static void sign_segment(edited_store *store, uint32_t number)
 {
-    edited_segment *of = &store->segments[number];
+    edited_segment *edited = &store->segments[number];
     uint32_t tables = 0;
     uint8_t *entry = find_entry(store, number, &tables);
-    if (of->new_directory)
-        write_directory(of);
+    if (edited->new_directory)
+        write_directory(edited);
     if (entry == NULL)
         return;
-    const ss_u128 id = segment_id(store, of, entry, tables);
+    const ss_u128 id = segment_id(store, edited, entry, tables);
     ss_store_u128(entry + SEGMENT_ID, id);
-    ss_store_le64(entry + SEGMENT_DIRECTORY_BYTES, of->directory_bytes);
-    ss_store_u128(entry + SEGMENT_DIRECTORY_SUM, ss_hash128(of->directory, of->directory_bytes));
+    ss_store_le64(entry + SEGMENT_DIRECTORY_BYTES, edited->directory_bytes);
+    ss_store_u128(entry + SEGMENT_DIRECTORY_SUM, ss_hash128(edited->directory, edited->directory_bytes));
     for (uint32_t file = 0; file < EDITED_MAX_FILES; file++) {
-        uint8_t *data = of->files[file].bytes, *table = table_entry(entry, tables, file);
+        uint8_t *data = edited->files[file].bytes, *table = table_entry(entry, tables, file);
         if (data == NULL)
             continue;
         ss_store_u128(data + HEADER_SEGMENT, id);
@@ -540,7 +544,7 @@ static void sign_segment(edited_store *store, uint32_t number)
             ss_store_u128(entry + SEGMENT_ID_HEADER, checksum);
         else if (table != NULL)
             ss_store_u128(table + TABLE_HEADER, checksum);
-        sign_blocks(data, of->files[file].size);
+        sign_blocks(data, edited->files[file].size);
     }
 }
 
@@ -569,15 +573,15 @@ void edited_write(const edited_store *store, const char *path)
     (void)mkdir(path, 0700);
     write_file(path, SS_MANIFEST_NAME, store->manifest, store->manifest_bytes);
     for (uint32_t i = 0; i < store->segment_count; i++) {
-        const edited_segment *of = &store->segments[i];
+        const edited_segment *edited = &store->segments[i];
         char folder[300], name[SS_NAME_CAPACITY];
-        snprintf(folder, sizeof folder, "%s/%s", path, of->folder);
+        snprintf(folder, sizeof folder, "%s/%s", path, edited->folder);
         (void)mkdir(folder, 0700);
-        write_file(folder, SS_DIRECTORY_NAME, of->directory, of->directory_bytes);
+        write_file(folder, SS_DIRECTORY_NAME, edited->directory, edited->directory_bytes);
         for (uint32_t file = 0; file < EDITED_MAX_FILES; file++) {
             ss_block_file_name(name, file == EDITED_IDS ? SS_IDS_NUMBER : file);
-            if (of->files[file].bytes != NULL)
-                write_file(folder, name, of->files[file].bytes, of->files[file].size);
+            if (edited->files[file].bytes != NULL)
+                write_file(folder, name, edited->files[file].bytes, edited->files[file].size);
         }
     }
 }

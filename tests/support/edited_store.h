@@ -72,7 +72,7 @@ typedef enum edited_field {
     EDITED_FIELDS
 } edited_field;
 
-void edited_set(edited_store *store, uint32_t segment, edited_field field, uint32_t of, uint64_t value);
+void edited_set(edited_store *store, uint32_t segment, edited_field field, uint32_t index, uint64_t value);
 /* The words of fingerprints that the manifest has now. */
 uint32_t edited_word_count(const edited_store *store);
 /* Whether a segment adds records. */

@@ -65,18 +65,18 @@ typedef struct draft {
     uint32_t segment_count;
 } draft;
 
-static bool has_defect(const draft *of, defect_kind kind, uint32_t segment)
+static bool has_defect(const draft *self, defect_kind kind, uint32_t segment)
 {
-    return of->defect->kind == kind && of->defect->segment % of->segment_count == segment;
+    return self->defect->kind == kind && self->defect->segment % self->segment_count == segment;
 }
 
 /* ----- records ----- */
 
 /* Whether the older segments leave a record in the store. */
-static bool is_there(const draft *of, uint32_t segment, const sstore_record *record)
+static bool is_there(const draft *self, uint32_t segment, const sstore_record *record)
 {
     while (segment-- > 0) {
-        const draft_segment *older = &of->segments[segment];
+        const draft_segment *older = &self->segments[segment];
         if (bsearch(record, older->records, older->count, sizeof *record, compare_records) != NULL)
             return !older->removes;
     }
@@ -84,21 +84,21 @@ static bool is_there(const draft *of, uint32_t segment, const sstore_record *rec
 }
 
 /* Choose a segment's records: those of its draws that the store does not have, or those that it has. */
-static void choose_records(draft *of, uint32_t number)
+static void choose_records(draft *self, uint32_t number)
 {
-    draft_segment *to = &of->segments[number];
-    const uint32_t universe = of->plan->universe;
-    const bool takes_any = (to->removes ? of->defect->kind == DEFECT_RECORDS_NOT_THERE
-                                        : of->defect->kind == DEFECT_RECORDS_ADDED_AGAIN) &&
-                           number >= of->defect->segment % of->segment_count;
-    rng random = rng_seeded(of->plan->segments[number].seed);
-    for (uint32_t i = 0; i < of->plan->segments[number].count; i++) {
+    draft_segment *to = &self->segments[number];
+    const uint32_t universe = self->plan->universe;
+    const bool takes_any = (to->removes ? self->defect->kind == DEFECT_RECORDS_NOT_THERE
+                                        : self->defect->kind == DEFECT_RECORDS_ADDED_AGAIN) &&
+                           number >= self->defect->segment % self->segment_count;
+    rng random = rng_seeded(self->plan->segments[number].seed);
+    for (uint32_t i = 0; i < self->plan->segments[number].count; i++) {
         const uint64_t draw = rng_next(&random);
         /* Small seeds give consecutive ones, so that a table may have no gaps. */
-        const uint32_t index = of->plan->segments[number].seed < 8 ? i : (uint32_t)draw;
+        const uint32_t index = self->plan->segments[number].seed < 8 ? i : (uint32_t)draw;
         const sstore_record record = {.fingerprint = sample_fingerprint(universe, index),
-                                      .id = of->plan->has_ids ? sample_id(universe, (uint32_t)(draw >> 32)) : 0};
-        if (takes_any || is_there(of, number, &record) == to->removes)
+                                      .id = self->plan->has_ids ? sample_id(universe, (uint32_t)(draw >> 32)) : 0};
+        if (takes_any || is_there(self, number, &record) == to->removes)
             to->records[to->count++] = record;
     }
     if (to->count > 0)
@@ -128,16 +128,16 @@ static uint64_t permute(uint64_t value, uint64_t mask)
 
 /* A bit group for each table, with radii that make the plan complete. The groups above table 0 may be interleaved, or
  * in an order that no plan name describes. */
-static void choose_tables(const draft *of, draft_segment *to, uint32_t layout)
+static void choose_tables(const draft *self, draft_segment *to, uint32_t layout)
 {
     static const uint32_t counts[8] = {2, 1, 3, 4, 2, 4, 5, 7};
-    const bool is_slow = of->defect->kind == DEFECT_SLOW_PLAN;
-    const uint32_t wanted = counts[layout % 8], min = of->distance > 3 ? 4 : of->distance > 1 ? 2 : 1;
+    const bool is_slow = self->defect->kind == DEFECT_SLOW_PLAN;
+    const uint32_t wanted = counts[layout % 8], min = self->distance > 3 ? 4 : self->distance > 1 ? 2 : 1;
     const uint32_t count = is_slow ? MAX_TABLES : wanted < min ? min : wanted, width = 64 / count;
     const bool interleaved = layout >= 8 && count > 2 && !is_slow;
     to->table_count = count;
     for (uint32_t i = 0; i < count; i++)
-        to->tables[i] = (draft_table){.radius = (of->distance + count) / count - 1};
+        to->tables[i] = (draft_table){.radius = (self->distance + count) / count - 1};
     for (uint32_t bit = 0; bit < 64; bit++) {
         const uint32_t group = bit < width   ? 0
                                : interleaved ? 1 + bit % (count - 1)
@@ -158,18 +158,18 @@ static void fill_table(draft_table *table, const uint64_t *fingerprints, size_t 
 }
 
 /* Make a run of values equal to its first one; the count stays. */
-static void make_equal(const draft *of, uint64_t *values, size_t count)
+static void make_equal(const draft *self, uint64_t *values, size_t count)
 {
-    for (size_t i = 1; count > 0 && i <= of->defect->size; i++)
-        if (of->defect->at % count + i < count)
-            values[of->defect->at % count + i] = values[of->defect->at % count];
+    for (size_t i = 1; count > 0 && i <= self->defect->size; i++)
+        if (self->defect->at % count + i < count)
+            values[self->defect->at % count + i] = values[self->defect->at % count];
 }
 
-static void draft_tables(draft *of, uint32_t number)
+static void draft_tables(draft *self, uint32_t number)
 {
-    draft_segment *to = &of->segments[number];
-    const bool equal = has_defect(of, DEFECT_EQUAL_NEIGHBOURS, number),
-               everywhere = equal && of->defect->table % 2 == 1;
+    draft_segment *to = &self->segments[number];
+    const bool equal = has_defect(self, DEFECT_EQUAL_NEIGHBOURS, number),
+               everywhere = equal && self->defect->table % 2 == 1;
     uint64_t fingerprints[MAX_RECORDS];
     for (size_t i = 0; i < to->count; i++) {
         if (to->distinct == 0 || fingerprints[to->distinct - 1] != to->records[i].fingerprint)
@@ -178,11 +178,11 @@ static void draft_tables(draft *of, uint32_t number)
         to->ranks[i] = to->distinct - 1;
     }
     if (everywhere)
-        make_equal(of, fingerprints, to->distinct);
+        make_equal(self, fingerprints, to->distinct);
     for (uint32_t i = 0; i < to->table_count; i++)
         fill_table(&to->tables[i], fingerprints, to->distinct);
     if (equal && !everywhere)
-        make_equal(of, to->tables[of->defect->table / 2 % to->table_count].values, to->distinct);
+        make_equal(self, to->tables[self->defect->table / 2 % to->table_count].values, to->distinct);
 }
 
 /* ----- defects of lists ----- */
@@ -217,10 +217,10 @@ static void change_other_table(const store_defect *defect, draft_table *table)
     qsort(table->values, table->count, sizeof *table->values, compare_numbers);
 }
 
-static void change_lists(draft *of)
+static void change_lists(draft *self)
 {
-    const store_defect *defect = of->defect;
-    draft_segment *to = &of->segments[defect->segment % of->segment_count];
+    const store_defect *defect = self->defect;
+    draft_segment *to = &self->segments[defect->segment % self->segment_count];
     draft_table *table = &to->tables[defect->table % to->table_count];
     const size_t at = to->count == 0 ? 0 : defect->at % to->count;
     if (to->count == 0)
@@ -282,10 +282,10 @@ static uint8_t *append_block(edited_segment *to, uint32_t file, uint32_t block_b
     return block;
 }
 
-static void write_header(const draft *of, uint32_t number, uint32_t file, edited_segment *to, size_t items)
+static void write_header(const draft *self, uint32_t number, uint32_t file, edited_segment *to, size_t items)
 {
     static const uint8_t magic[8] = {'s', 's', 't', 'o', 'r', 'B', 'L', 'K'};
-    const draft_segment *segment = &of->segments[number];
+    const draft_segment *segment = &self->segments[number];
     uint8_t *header = fuzz_memory(calloc(1, HEADER_FIXED + 1));
     to->files[file].bytes = header;
     to->files[file].size = HEADER_FIXED;
@@ -293,11 +293,11 @@ static void write_header(const draft *of, uint32_t number, uint32_t file, edited
     put(header + HEADER_VERSION, 4, FORMAT_VERSION);
     put(header + HEADER_SIZE, 4, HEADER_FIXED);
     put(header + HEADER_NUMBER, 4, file == EDITED_IDS ? SS_IDS_NUMBER : file);
-    put(header + HEADER_BLOCK_BYTES, 4, of->plan->block_bytes);
+    put(header + HEADER_BLOCK_BYTES, 4, self->plan->block_bytes);
     put(header + HEADER_BITS, 4, 64);
     put(header + HEADER_ITEMS, 8, items);
     put(header + HEADER_TABLES, 4, segment->table_count);
-    put(header + HEADER_DISTANCE, 4, of->distance);
+    put(header + HEADER_DISTANCE, 4, self->distance);
     if (file == EDITED_IDS)
         return;
     put(header + HEADER_COLUMN, 4, COLUMN_BITS);
@@ -331,20 +331,20 @@ static void append_key(edited_array *keys, uint64_t last, bool strictly)
     append_value(keys, last);
 }
 
-static void write_table(const draft *of, uint32_t number, uint32_t file, edited_segment *to)
+static void write_table(const draft *self, uint32_t number, uint32_t file, edited_segment *to)
 {
-    const draft_table *table = &of->segments[number].tables[file];
-    const uint32_t block_bytes = of->plan->block_bytes;
-    const bool is_short = has_defect(of, DEFECT_SHORT_BLOCK, number) &&
-                          of->defect->table % of->segments[number].table_count == file;
+    const draft_table *table = &self->segments[number].tables[file];
+    const uint32_t block_bytes = self->plan->block_bytes;
+    const bool is_short = has_defect(self, DEFECT_SHORT_BLOCK, number) &&
+                          self->defect->table % self->segments[number].table_count == file;
     uint8_t lengths[REFERENCE_SYMBOLS];
-    write_header(of, number, file, to, of->segments[number].distinct);
+    write_header(self, number, file, to, self->segments[number].distinct);
     write_statistics(to->files[file].bytes, table);
     memcpy(lengths, to->files[file].bytes + HEADER_LENGTHS, sizeof lengths);
     for (size_t at = 0; at < table->count;) {
         uint32_t count = reference_block_fit(block_bytes, lengths, table->values + at, table->count - at);
         if (is_short && at == 0 && count > 1)
-            count -= 1 + of->defect->size % (count - 1);
+            count -= 1 + self->defect->size % (count - 1);
         reference_block_encode(append_block(to, file, block_bytes), block_bytes, lengths, table->values + at, count);
         if (file == 0)
             append_value(&to->ranks, at);
@@ -354,11 +354,11 @@ static void write_table(const draft *of, uint32_t number, uint32_t file, edited_
     put(to->files[file].bytes + HEADER_BLOCKS, 8, to->keys[file].count);
 }
 
-static void write_ids(const draft *of, uint32_t number, edited_segment *to)
+static void write_ids(const draft *self, uint32_t number, edited_segment *to)
 {
-    const draft_segment *from = &of->segments[number];
-    const uint32_t block_bytes = of->plan->block_bytes;
-    write_header(of, number, EDITED_IDS, to, from->count);
+    const draft_segment *from = &self->segments[number];
+    const uint32_t block_bytes = self->plan->block_bytes;
+    write_header(self, number, EDITED_IDS, to, from->count);
     for (size_t at = 0; at < from->count;) {
         const uint32_t count = reference_ids_fit(block_bytes, from->ids + at, from->ranks + at, from->count - at);
         const bool continued = at + count < from->count && from->ranks[at + count] == from->ranks[at + count - 1];
@@ -370,37 +370,37 @@ static void write_ids(const draft *of, uint32_t number, edited_segment *to)
     put(to->files[EDITED_IDS].bytes + HEADER_BLOCKS, 8, to->keys[EDITED_IDS].count);
 }
 
-static ss_u128 content_sum(const draft *of, const draft_segment *from)
+static ss_u128 content_sum(const draft *self, const draft_segment *from)
 {
     ss_u128 sum = {0};
-    for (size_t i = 0; i < (of->plan->has_ids ? from->count : from->tables[0].count); i++) {
-        const uint64_t rank = of->plan->has_ids ? from->ranks[i] : i;
+    for (size_t i = 0; i < (self->plan->has_ids ? from->count : from->tables[0].count); i++) {
+        const uint64_t rank = self->plan->has_ids ? from->ranks[i] : i;
         if (rank < from->tables[0].count)
-            ss_content_add(&sum, of->plan->has_ids, from->tables[0].values[rank], from->ids[i]);
+            ss_content_add(&sum, self->plan->has_ids, from->tables[0].values[rank], from->ids[i]);
     }
     return sum;
 }
 
-static void write_segment(const draft *of, uint32_t number, edited_segment *to)
+static void write_segment(const draft *self, uint32_t number, edited_segment *to)
 {
     to->words = 1;
     snprintf(to->folder, sizeof to->folder, "seg-%016x", number + 1);
-    for (uint32_t i = 0; i < of->segments[number].table_count; i++)
-        write_table(of, number, i, to);
-    if (of->plan->has_ids)
-        write_ids(of, number, to);
+    for (uint32_t i = 0; i < self->segments[number].table_count; i++)
+        write_table(self, number, i, to);
+    if (self->plan->has_ids)
+        write_ids(self, number, to);
     to->new_directory = true;
 }
 
 /* Write a segment's part of the manifest, without the fields that edited_set_checksums() sets. */
-static uint8_t *write_entry(const draft *of, uint32_t number, const edited_segment *made, uint8_t *to)
+static uint8_t *write_entry(const draft *self, uint32_t number, const edited_segment *made, uint8_t *to)
 {
-    const draft_segment *from = &of->segments[number];
+    const draft_segment *from = &self->segments[number];
     put(to + SEGMENT_FOLDER, 8, number + 1);
     put(to + SEGMENT_RECORDS, 8, from->count);
     put(to + SEGMENT_DISTINCT, 8, from->distinct);
-    ss_store_u128(to + SEGMENT_CONTENT, content_sum(of, from));
-    put(to + SEGMENT_BLOCK_BYTES, 4, of->plan->block_bytes);
+    ss_store_u128(to + SEGMENT_CONTENT, content_sum(self, from));
+    put(to + SEGMENT_BLOCK_BYTES, 4, self->plan->block_bytes);
     put(to + SEGMENT_COLUMN, 4, COLUMN_BITS);
     put(to + SEGMENT_ID_BLOCKS, 8, made->keys[EDITED_IDS].count);
     put(to + SEGMENT_KIND, 4, from->removes);
@@ -416,23 +416,23 @@ static uint8_t *write_entry(const draft *of, uint32_t number, const edited_segme
     return to;
 }
 
-static void write_manifest(const draft *of, edited_store *store)
+static void write_manifest(const draft *self, edited_store *store)
 {
     static const uint8_t magic[8] = {'s', 's', 't', 'o', 'r', 'M', 'A', 'N'};
     store->manifest_bytes = MANIFEST_FIXED + CHECKSUM_BYTES;
-    for (uint32_t i = 0; i < of->segment_count; i++)
-        store->manifest_bytes += SEGMENT_FIXED + (size_t)of->segments[i].table_count * TABLE_FIXED;
+    for (uint32_t i = 0; i < self->segment_count; i++)
+        store->manifest_bytes += SEGMENT_FIXED + (size_t)self->segments[i].table_count * TABLE_FIXED;
     uint8_t *to = store->manifest = fuzz_memory(calloc(1, store->manifest_bytes));
     memcpy(to, magic, sizeof magic);
     put(to + MANIFEST_VERSION, 4, FORMAT_VERSION);
     put(to + MANIFEST_BITS, 4, 64);
-    put(to + MANIFEST_DISTANCE, 4, of->distance);
-    put(to + MANIFEST_FLAGS, 4, of->plan->has_ids);
-    put(to + MANIFEST_NEXT_ID, 8, of->next_id);
-    put(to + MANIFEST_SEGMENTS, 4, of->segment_count);
+    put(to + MANIFEST_DISTANCE, 4, self->distance);
+    put(to + MANIFEST_FLAGS, 4, self->plan->has_ids);
+    put(to + MANIFEST_NEXT_ID, 8, self->next_id);
+    put(to + MANIFEST_SEGMENTS, 4, self->segment_count);
     to += MANIFEST_FIXED;
-    for (uint32_t i = 0; i < of->segment_count; i++)
-        to = write_entry(of, i, &store->segments[i], to);
+    for (uint32_t i = 0; i < self->segment_count; i++)
+        to = write_entry(self, i, &store->segments[i], to);
 }
 
 /* ----- defects of files ----- */
@@ -484,30 +484,30 @@ static void change_frame(const store_defect *defect, uint8_t *block, uint32_t bl
     }
 }
 
-static void change_files(const draft *of, edited_store *store)
+static void change_files(const draft *self, edited_store *store)
 {
-    const store_defect *defect = of->defect;
-    const uint32_t number = defect->segment % of->segment_count,
-                   table = defect->table % of->segments[number].table_count;
+    const store_defect *defect = self->defect;
+    const uint32_t number = defect->segment % self->segment_count,
+                   table = defect->table % self->segments[number].table_count;
     edited_segment *to = &store->segments[number];
     /* With ids, the number behind the last table means the id column. */
-    const uint32_t file = of->plan->has_ids && defect->table % (of->segments[number].table_count + 1) ==
-                                                   of->segments[number].table_count
+    const uint32_t file = self->plan->has_ids && defect->table % (self->segments[number].table_count + 1) ==
+                                                     self->segments[number].table_count
                               ? EDITED_IDS
                               : table;
     uint8_t *entry = store->manifest + MANIFEST_FIXED;
     for (uint32_t i = 0; i < number; i++)
-        entry += SEGMENT_FIXED + (size_t)of->segments[i].table_count * TABLE_FIXED;
+        entry += SEGMENT_FIXED + (size_t)self->segments[i].table_count * TABLE_FIXED;
     switch (defect->kind) {
     case DEFECT_KEY: change_value(&to->keys[file], defect); break;
     case DEFECT_FIRST_RANK: change_value(&to->ranks, defect); break;
     case DEFECT_RECORD_COUNT:
-        edited_set(store, number, EDITED_RECORD_COUNT, 0, of->segments[number].count + defect->value);
+        edited_set(store, number, EDITED_RECORD_COUNT, 0, self->segments[number].count + defect->value);
         break;
     case DEFECT_DISTINCT_COUNT:
-        edited_set(store, number, EDITED_DISTINCT_COUNT, 0, of->segments[number].distinct + defect->value);
-        if (!of->plan->has_ids)
-            edited_set(store, number, EDITED_RECORD_COUNT, 0, of->segments[number].distinct + defect->value);
+        edited_set(store, number, EDITED_DISTINCT_COUNT, 0, self->segments[number].distinct + defect->value);
+        if (!self->plan->has_ids)
+            edited_set(store, number, EDITED_RECORD_COUNT, 0, self->segments[number].distinct + defect->value);
         break;
     case DEFECT_BLOCK_COUNT: edited_resize(store, number, file, defect->size % 8); break;
     case DEFECT_H_COUNTS:
@@ -517,7 +517,7 @@ static void change_files(const draft *of, edited_store *store)
     case DEFECT_RADIUS: edited_set(store, number, EDITED_RADIUS, table, defect->value); break;
     case DEFECT_COLUMN: edited_set(store, number, EDITED_COLUMN_BITS, 0, defect->value); break;
     case DEFECT_BLOCK_BYTES: edited_set(store, number, EDITED_BLOCK_BYTES, 0, defect->value); break;
-    case DEFECT_KIND: edited_set(store, number, EDITED_KIND, 0, !of->segments[number].removes); break;
+    case DEFECT_KIND: edited_set(store, number, EDITED_KIND, 0, !self->segments[number].removes); break;
     case DEFECT_DISTANCE: edited_set(store, number, EDITED_DISTANCE, 0, defect->value); break;
     case DEFECT_CODE: change_code(defect, to->files[table].bytes); break;
     case DEFECT_IDS_FLAGS: {
@@ -529,16 +529,16 @@ static void change_files(const draft *of, edited_store *store)
     case DEFECT_BYTE: {
         uint8_t *block = edited_block(store, number, file, defect->at % 8);
         if (block != NULL)
-            block[(defect->size < 32 ? defect->size : defect->at) % of->plan->block_bytes] ^= (uint8_t)defect->value;
+            block[(defect->size < 32 ? defect->size : defect->at) % self->plan->block_bytes] ^= (uint8_t)defect->value;
         break;
     }
     case DEFECT_BEGIN:
     case DEFECT_GROUP_KEY:
     case DEFECT_KEY_SHIFT:
-        change_frame(defect, edited_block(store, number, table, defect->at % 8), of->plan->block_bytes);
+        change_frame(defect, edited_block(store, number, table, defect->at % 8), self->plan->block_bytes);
         break;
     case DEFECT_CONTENT_SUM: entry[SEGMENT_CONTENT + defect->at % 16] ^= (uint8_t)defect->value; break;
-    case DEFECT_NEXT_ID: put(store->manifest + MANIFEST_NEXT_ID, 8, of->next_id - defect->value); break;
+    case DEFECT_NEXT_ID: put(store->manifest + MANIFEST_NEXT_ID, 8, self->next_id - defect->value); break;
     default: break;
     }
 }
@@ -632,35 +632,35 @@ void invalid_store_take(fuzz_input *input, invalid_store_plan *plan_out, store_d
 edited_store invalid_store_make(const invalid_store_plan *plan, const store_defect *defect)
 {
     edited_store store = {.segment_count = plan->segment_count, .has_ids = plan->has_ids, .words = 1};
-    draft of = {.plan = plan, .defect = defect, .distance = plan->distance, .segment_count = plan->segment_count};
+    draft self = {.plan = plan, .defect = defect, .distance = plan->distance, .segment_count = plan->segment_count};
     if (defect->kind == DEFECT_SLOW_PLAN) { /* 64 files each */
-        of.distance = 16;
-        store.segment_count = of.segment_count = 1;
+        self.distance = 16;
+        store.segment_count = self.segment_count = 1;
     }
-    of.segments = fuzz_memory(calloc(of.segment_count, sizeof *of.segments));
-    for (uint32_t i = 0; i < of.segment_count; i++) {
-        draft_segment *to = &of.segments[i];
+    self.segments = fuzz_memory(calloc(self.segment_count, sizeof *self.segments));
+    for (uint32_t i = 0; i < self.segment_count; i++) {
+        draft_segment *to = &self.segments[i];
         to->removes = plan->segments[i].removes;
-        choose_tables(&of, to, plan->segments[i].tables & 15);
-        choose_records(&of, i);
-        draft_tables(&of, i);
+        choose_tables(&self, to, plan->segments[i].tables & 15);
+        choose_records(&self, i);
+        draft_tables(&self, i);
     }
-    change_lists(&of);
-    for (uint32_t i = 0; i < of.segment_count; i++) {
-        const draft_segment *from = &of.segments[i];
+    change_lists(&self);
+    for (uint32_t i = 0; i < self.segment_count; i++) {
+        const draft_segment *from = &self.segments[i];
         for (size_t j = 0; plan->has_ids && j < from->count; j++)
-            of.next_id = ss_max_u64(of.next_id, from->ids[j] + (from->ids[j] < UINT64_MAX));
-        write_segment(&of, i, &store.segments[i]);
+            self.next_id = ss_max_u64(self.next_id, from->ids[j] + (from->ids[j] < UINT64_MAX));
+        write_segment(&self, i, &store.segments[i]);
     }
-    write_manifest(&of, &store);
-    change_files(&of, &store);
+    write_manifest(&self, &store);
+    change_files(&self, &store);
     edited_set_checksums(&store);
     for (uint32_t i = 0; i < sizeof store.queries / sizeof store.queries[0]; i++)
         store.queries[i] = sample_fingerprint(plan->universe, i * 7 + defect->at) ^
                            (i % 3 == 0 ? 0 : UINT64_C(1) << 4 * (i % 16));
-    for (uint32_t i = 0; i < of.segment_count; i++)
-        for (uint32_t j = 0; j < of.segments[i].table_count; j++)
-            free(of.segments[i].tables[j].values);
-    free(of.segments);
+    for (uint32_t i = 0; i < self.segment_count; i++)
+        for (uint32_t j = 0; j < self.segments[i].table_count; j++)
+            free(self.segments[i].tables[j].values);
+    free(self.segments);
     return store;
 }

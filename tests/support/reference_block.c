@@ -150,23 +150,23 @@ typedef struct gap {
 
 /* Find a group's gap and its first upper half. Every begin must be between the adjacent ones, and the group's own low
  * bits within the group. */
-static bool enter(const uint8_t *block, uint32_t block_bytes, uint32_t group, gap *of, uint32_t *upper)
+static bool enter(const uint8_t *block, uint32_t block_bytes, uint32_t group, gap *self, uint32_t *upper)
 {
     const uint32_t groups = reference_block_groups(block, block_bytes),
                    low_bits = reference_block_key_shift(block, block_bytes);
     const uint32_t begin = reference_begin(block, block_bytes, group),
                    end = reference_begin(block, block_bytes, group + 1);
     uint64_t value = number_at(block, head_of(block_bytes) + HEAD_FIRST, 4);
-    *of = (gap){.low = 8 * begin, .high = 8 * end};
+    *self = (gap){.low = 8 * begin, .high = 8 * end};
     if (begin < reference_begin(block, block_bytes, 0) || end < begin ||
         end > reference_begin(block, block_bytes, groups))
         return false;
     if (group > 0) {
-        if (of->high - of->low < low_bits)
+        if (self->high - self->low < low_bits)
             return false;
-        of->high -= low_bits;
+        self->high -= low_bits;
         value += (uint64_t)reference_key(block, block_bytes, group) << low_bits;
-        value += reference_bits(block, of->high, low_bits);
+        value += reference_bits(block, self->high, low_bits);
     }
     *upper = (uint32_t)value;
     return value <= UINT32_MAX;
@@ -179,9 +179,9 @@ static uint64_t lower_of(const uint8_t *block, uint32_t index)
 
 bool reference_block_group_first(const uint8_t *block, uint32_t block_bytes, uint32_t group, uint64_t *first)
 {
-    gap of;
+    gap self;
     uint32_t upper;
-    if (!enter(block, block_bytes, group, &of, &upper))
+    if (!enter(block, block_bytes, group, &self, &upper))
         return false;
     *first = (uint64_t)upper << 32 | lower_of(block, group * REFERENCE_GROUP);
     return true;
@@ -189,20 +189,20 @@ bool reference_block_group_first(const uint8_t *block, uint32_t block_bytes, uin
 
 /* Read a code and its suffix, and compute the next upper half, in which the bit that the code names is 1. *is_strict
  * becomes false if it was so before, or if code and suffix are not between the others. */
-static bool read_step(const uint8_t *block, uint32_t block_bytes, const reference_code *code, gap *of, uint32_t *upper,
-                      bool *is_strict)
+static bool read_step(const uint8_t *block, uint32_t block_bytes, const reference_code *code, gap *self,
+                      uint32_t *upper, bool *is_strict)
 {
-    if (of->low + 11 > 8 * block_bytes)
+    if (self->low + 11 > 8 * block_bytes)
         return false;
-    const uint32_t h = reference_symbol(code, block, &of->low);
-    if (h == REFERENCE_NO_SYMBOL || (h < 32 && of->high < 31 - h))
+    const uint32_t h = reference_symbol(code, block, &self->low);
+    if (h == REFERENCE_NO_SYMBOL || (h < 32 && self->high < 31 - h))
         return false;
     for (uint32_t bit = h + 1; bit < 32; bit++) { /* from the highest one down, which stands last */
         const uint32_t mask = 1u << (31 - bit);
-        of->high--;
-        *upper = reference_bits(block, of->high, 1) != 0 ? *upper | mask : *upper & ~mask;
+        self->high--;
+        *upper = reference_bits(block, self->high, 1) != 0 ? *upper | mask : *upper & ~mask;
     }
-    *is_strict &= of->low <= of->high;
+    *is_strict &= self->low <= self->high;
     if (h == 32)
         return true;
     const uint32_t named = 1u << (31 - h);
@@ -216,11 +216,11 @@ static bool read_group(const uint8_t *block, uint32_t block_bytes, const referen
 {
     const uint32_t first = group * REFERENCE_GROUP, count = reference_block_count(block, block_bytes);
     uint32_t upper;
-    gap of;
-    if (!enter(block, block_bytes, group, &of, &upper))
+    gap self;
+    if (!enter(block, block_bytes, group, &self, &upper))
         return false;
     for (uint32_t i = first; i < count && i < first + REFERENCE_GROUP; i++) {
-        if (i > first && !read_step(block, block_bytes, code, &of, &upper, is_strict))
+        if (i > first && !read_step(block, block_bytes, code, &self, &upper, is_strict))
             return false;
         out[i - first] = (uint64_t)upper << 32 | lower_of(block, i);
     }

@@ -50,12 +50,12 @@ typedef struct frame {
     bool has_starts;
 } frame;
 
-static void frame_add(frame *of, uint64_t id, bool has_rank_before)
+static void frame_add(frame *self, uint64_t id, bool has_rank_before)
 {
-    of->min = id < of->min ? id : of->min;
-    of->greatest = id > of->greatest ? id : of->greatest;
-    of->has_starts |= has_rank_before;
-    of->width = of->greatest == of->min ? 0 : 64 - (uint32_t)__builtin_clzll(of->greatest - of->min);
+    self->min = id < self->min ? id : self->min;
+    self->greatest = id > self->greatest ? id : self->greatest;
+    self->has_starts |= has_rank_before;
+    self->width = self->greatest == self->min ? 0 : 64 - (uint32_t)__builtin_clzll(self->greatest - self->min);
 }
 
 uint32_t reference_ids_fit(uint32_t block_bytes, const uint64_t *ids, const uint64_t *ranks, size_t count)
@@ -73,20 +73,20 @@ uint32_t reference_ids_fit(uint32_t block_bytes, const uint64_t *ids, const uint
 void reference_ids_encode(uint8_t *block, uint32_t block_bytes, const uint64_t *ids, const uint64_t *ranks,
                           uint32_t count, bool continued)
 {
-    frame of = {.min = ids[0], .greatest = ids[0]};
+    frame self = {.min = ids[0], .greatest = ids[0]};
     for (uint32_t i = 1; i < count; i++)
-        frame_add(&of, ids[i], ranks[i] == ranks[i - 1]);
-    const uint64_t base = of.width == 64 ? 0 : of.min;
-    const uint32_t values = HEAD + (of.has_starts ? (count + 7) / 8 : 0);
+        frame_add(&self, ids[i], ranks[i] == ranks[i - 1]);
+    const uint64_t base = self.width == 64 ? 0 : self.min;
+    const uint32_t values = HEAD + (self.has_starts ? (count + 7) / 8 : 0);
     memset(block, 0, block_bytes);
     reference_put_bits(block, 8 * FIRST_RANK, 64, ranks[0]);
     reference_put_bits(block, 8 * BASE, 64, base);
     reference_put_bits(block, 8 * COUNT, 16, count);
-    block[WIDTH] = (uint8_t)of.width;
-    block[FLAGS] = (uint8_t)((of.has_starts ? HAS_STARTS : 0) | (continued ? GOES_ON : 0));
+    block[WIDTH] = (uint8_t)self.width;
+    block[FLAGS] = (uint8_t)((self.has_starts ? HAS_STARTS : 0) | (continued ? GOES_ON : 0));
     for (uint32_t i = 0; i < count; i++) {
-        if (of.has_starts && i > 0)
+        if (self.has_starts && i > 0)
             reference_put_bits(block, 8 * HEAD + i, 1, ranks[i] - ranks[i - 1]);
-        reference_put_bits(block, 8 * values + i * of.width, of.width, ids[i] - base);
+        reference_put_bits(block, 8 * values + i * self.width, self.width, ids[i] - base);
     }
 }

@@ -48,14 +48,14 @@ typedef struct facts {
     uint32_t block_bytes, column, table_count, distance;
 } facts;
 
-static const uint8_t *table_of(const facts *of, uint32_t table)
+static const uint8_t *table_of(const facts *known, uint32_t table)
 {
-    return of->entry + SEGMENT_FIXED + (size_t)table * TABLE_FIXED;
+    return known->entry + SEGMENT_FIXED + (size_t)table * TABLE_FIXED;
 }
 
 /* Error patterns are tried by their number of bits of each class; bits of a class are in the same tables. */
 typedef struct search {
-    const facts *of;
+    const facts *known;
     uint64_t classes[64]; /* masks */
     uint32_t class_count, steps;
     uint32_t covered[64]; /* bits of each table */
@@ -63,8 +63,8 @@ typedef struct search {
 
 static bool is_covered(const search *self)
 {
-    for (uint32_t i = 0; i < self->of->table_count; i++)
-        if (self->covered[i] <= ss_load_le32(table_of(self->of, i) + TABLE_RADIUS))
+    for (uint32_t i = 0; i < self->known->table_count; i++)
+        if (self->covered[i] <= ss_load_le32(table_of(self->known, i) + TABLE_RADIUS))
             return true;
     return false;
 }
@@ -82,12 +82,12 @@ static bool all_covered(search *self, uint32_t number, uint32_t left)
     uint32_t added = 0;
     while (all && added < size && added < left) {
         added++;
-        for (uint32_t i = 0; i < self->of->table_count; i++)
-            self->covered[i] += (ss_load_le64(table_of(self->of, i) + TABLE_MASK) & self->classes[number]) != 0;
+        for (uint32_t i = 0; i < self->known->table_count; i++)
+            self->covered[i] += (ss_load_le64(table_of(self->known, i) + TABLE_MASK) & self->classes[number]) != 0;
         all = all_covered(self, number + 1, left - added);
     }
-    for (uint32_t i = 0; i < self->of->table_count; i++)
-        if ((ss_load_le64(table_of(self->of, i) + TABLE_MASK) & self->classes[number]) != 0)
+    for (uint32_t i = 0; i < self->known->table_count; i++)
+        if ((ss_load_le64(table_of(self->known, i) + TABLE_MASK) & self->classes[number]) != 0)
             self->covered[i] -= added;
     return all;
 }
@@ -99,8 +99,8 @@ static void find_classes(search *self)
         uint32_t number = 0;
         for (; number < self->class_count; number++) {
             bool same = true;
-            for (uint32_t i = 0; i < self->of->table_count; i++) {
-                const uint64_t mask = ss_load_le64(table_of(self->of, i) + TABLE_MASK);
+            for (uint32_t i = 0; i < self->known->table_count; i++) {
+                const uint64_t mask = ss_load_le64(table_of(self->known, i) + TABLE_MASK);
                 same &= ((mask & one) != 0) == ((mask & self->classes[number]) != 0);
             }
             if (same)
@@ -112,14 +112,14 @@ static void find_classes(search *self)
     }
 }
 
-static void check_plan(reference_store *store, reference_segment *segment, const facts *of)
+static void check_plan(reference_store *store, reference_segment *segment, const facts *known)
 {
-    search self = {.of = of};
-    for (uint32_t i = 0; i < of->table_count; i++) {
-        const uint64_t mask = ss_load_le64(table_of(of, i) + TABLE_MASK);
-        const uint32_t bits = ss_load_le32(table_of(of, i) + TABLE_PREFIX_BITS);
+    search self = {.known = known};
+    for (uint32_t i = 0; i < known->table_count; i++) {
+        const uint64_t mask = ss_load_le64(table_of(known, i) + TABLE_MASK);
+        const uint32_t bits = ss_load_le32(table_of(known, i) + TABLE_PREFIX_BITS);
         if (bits == 0 || bits != (uint32_t)__builtin_popcountll(mask) ||
-            ss_load_le32(table_of(of, i) + TABLE_RADIUS) > bits)
+            ss_load_le32(table_of(known, i) + TABLE_RADIUS) > bits)
             break_rule(store, segment, BROKEN_FRAME, "a table's bits or radius are impossible");
         else if (i == 0 && bits < 64 && mask << bits != 0)
             break_rule(store, segment, BROKEN_FRAME, "table 0 is permuted");
@@ -127,7 +127,7 @@ static void check_plan(reference_store *store, reference_segment *segment, const
     if ((segment->broken & BROKEN_FRAME) != 0)
         return;
     find_classes(&self);
-    if (!all_covered(&self, 0, of->distance))
+    if (!all_covered(&self, 0, known->distance))
         break_rule(store, segment, BROKEN_FRAME, "the plan is not complete");
     else if (self.steps > PLAN_STEPS)
         break_rule(store, segment, BROKEN_PLAN, "the plan takes long to prove");
@@ -140,21 +140,21 @@ static bool is_block_size(uint32_t bytes)
     return bytes >= 256 && bytes <= 65536 && (bytes & (bytes - 1)) == 0;
 }
 
-static void check_block_counts(reference_store *store, reference_segment *segment, const facts *of,
+static void check_block_counts(reference_store *store, reference_segment *segment, const facts *known,
                                const edited_segment *from)
 {
-    for (uint32_t i = 0; i <= of->table_count; i++) {
-        const bool is_ids = i == of->table_count;
+    for (uint32_t i = 0; i <= known->table_count; i++) {
+        const bool is_ids = i == known->table_count;
         const uint32_t file = is_ids ? EDITED_IDS : i;
-        const uint64_t items = !is_ids ? of->distinct : store->has_ids ? of->records : 0;
-        const uint64_t blocks = is_ids ? ss_load_le64(of->entry + SEGMENT_ID_BLOCKS)
-                                       : ss_load_le64(table_of(of, i) + TABLE_BLOCKS);
+        const uint64_t items = !is_ids ? known->distinct : store->has_ids ? known->records : 0;
+        const uint64_t blocks = is_ids ? ss_load_le64(known->entry + SEGMENT_ID_BLOCKS)
+                                       : ss_load_le64(table_of(known, i) + TABLE_BLOCKS);
         if (items / 65535 + (items % 65535 > 0) > blocks)
             break_rule(store, segment, is_ids || i == 0 ? BROKEN_FRAME : BROKEN_OPENING, "a header has too many items");
         if (blocks > items || (blocks > 0) != (items > 0))
             break_rule(store, segment, BROKEN_FRAME, "the numbers of blocks and items do not fit together");
         else if ((!is_ids || store->has_ids) && (from->files[file].bytes == NULL || blocks != from->keys[file].count ||
-                                                 from->files[file].size != HEADER_FIXED + blocks * of->block_bytes))
+                                                 from->files[file].size != HEADER_FIXED + blocks * known->block_bytes))
             break_rule(store, segment, BROKEN_FRAME, "a file is not of its size");
     }
 }
@@ -175,10 +175,10 @@ static bool ascends(const edited_array *array, bool strictly)
     return true;
 }
 
-static void check_opening(reference_store *store, reference_segment *segment, const facts *of,
+static void check_opening(reference_store *store, reference_segment *segment, const facts *known,
                           const edited_segment *from)
 {
-    for (uint32_t i = 0; i < of->table_count; i++) {
+    for (uint32_t i = 0; i < known->table_count; i++) {
         if (!reference_is_code(from->files[i].bytes + HEADER_LENGTHS))
             break_rule(store, segment, i == 0 ? BROKEN_FRAME : BROKEN_OPENING, "a code is impossible");
         if (!ascends(&from->keys[i], true))
@@ -190,23 +190,24 @@ static void check_opening(reference_store *store, reference_segment *segment, co
         break_rule(store, segment, BROKEN_OPENING, "the directory's keys of the ids do not ascend");
     const edited_array *ranks = &from->ranks;
     if (!ascends(ranks, true) ||
-        (ranks->count > 0 && (ranks->values[0] != 0 || ranks->values[ranks->count - 1] >= of->distinct)))
+        (ranks->count > 0 && (ranks->values[0] != 0 || ranks->values[ranks->count - 1] >= known->distinct)))
         break_rule(store, segment, BROKEN_OPENING, "the directory's first ranks are impossible");
 }
 
-static void check_frame(reference_store *store, reference_segment *segment, const facts *of, const edited_segment *from)
+static void check_frame(reference_store *store, reference_segment *segment, const facts *known,
+                        const edited_segment *from)
 {
-    if (!is_block_size(of->block_bytes) || of->column != COLUMN_BITS)
+    if (!is_block_size(known->block_bytes) || known->column != COLUMN_BITS)
         break_rule(store, segment, BROKEN_FRAME, "the block size or the column's width is impossible");
-    else if (of->distinct > of->records || (of->records > 0) != (of->distinct > 0) ||
-             (!store->has_ids && of->records != of->distinct))
+    else if (known->distinct > known->records || (known->records > 0) != (known->distinct > 0) ||
+             (!store->has_ids && known->records != known->distinct))
         break_rule(store, segment, BROKEN_FRAME, "the numbers of records and fingerprints do not fit together");
     else
-        check_block_counts(store, segment, of, from);
+        check_block_counts(store, segment, known, from);
     if ((segment->broken & BROKEN_FRAME) == 0)
-        check_plan(store, segment, of);
+        check_plan(store, segment, known);
     if ((segment->broken & BROKEN_FRAME) == 0)
-        check_opening(store, segment, of, from);
+        check_opening(store, segment, known, from);
 }
 
 /* ----- tables ----- */
@@ -228,17 +229,17 @@ static uint64_t unpermute(uint64_t value, uint64_t mask)
 }
 
 /* Compare a block with the one that a writer makes of its values; `next` is the next value, if any. */
-static bool is_tidy(const uint8_t *block, const facts *of, const uint8_t lengths[REFERENCE_SYMBOLS],
+static bool is_tidy(const uint8_t *block, const facts *known, const uint8_t lengths[REFERENCE_SYMBOLS],
                     const uint64_t *values, uint32_t count, bool has_next)
 {
     static uint8_t again[65536];
     for (uint32_t i = 1; i < count; i++)
         if (values[i] <= values[i - 1])
             return false;
-    if (reference_block_fit(of->block_bytes, lengths, values, count + has_next) != count)
+    if (reference_block_fit(known->block_bytes, lengths, values, count + has_next) != count)
         return false;
-    reference_block_encode(again, of->block_bytes, lengths, values, count);
-    return memcmp(again, block, of->block_bytes - 8) == 0;
+    reference_block_encode(again, known->block_bytes, lengths, values, count);
+    return memcmp(again, block, known->block_bytes - 8) == 0;
 }
 
 /* The index of a block's first value in the list of all. */
@@ -247,23 +248,23 @@ typedef struct table_blocks {
     bool malformed, loose; /* some block */
 } table_blocks;
 
-static void decode_table(const facts *of, const edited_segment *from, uint32_t table, reference_list *values,
+static void decode_table(const facts *known, const edited_segment *from, uint32_t table, reference_list *values,
                          table_blocks *blocks)
 {
     static uint64_t decoded[65536 / 4];
     reference_code code;
     reference_code_init(&code, from->files[table].bytes + HEADER_LENGTHS);
     for (size_t i = 0; i < from->keys[table].count; i++) {
-        const uint8_t *block = from->files[table].bytes + HEADER_FIXED + i * of->block_bytes;
+        const uint8_t *block = from->files[table].bytes + HEADER_FIXED + i * known->block_bytes;
         bool is_strict;
         append(&blocks->begins, values->count);
-        if (!reference_block_opens(block, of->block_bytes) ||
-            !reference_block_read(block, of->block_bytes, &code, decoded, &is_strict)) {
+        if (!reference_block_opens(block, known->block_bytes) ||
+            !reference_block_read(block, known->block_bytes, &code, decoded, &is_strict)) {
             blocks->malformed = true;
             continue;
         }
         blocks->loose |= !is_strict;
-        for (uint32_t j = 0; j < reference_block_count(block, of->block_bytes); j++)
+        for (uint32_t j = 0; j < reference_block_count(block, known->block_bytes); j++)
             append(values, decoded[j]);
     }
 }
@@ -285,8 +286,9 @@ static bool counts_fit(const uint8_t *header, const reference_list *values)
     return true;
 }
 
-static void check_table(reference_store *store, reference_segment *segment, const facts *of, const edited_segment *from,
-                        uint32_t table, const reference_list *values, const table_blocks *blocks)
+static void check_table(reference_store *store, reference_segment *segment, const facts *known,
+                        const edited_segment *from, uint32_t table, const reference_list *values,
+                        const table_blocks *blocks)
 {
     const uint32_t rule = table == 0 ? BROKEN_TABLE_0 : BROKEN_OTHER_TABLES;
     const uint8_t *file = from->files[table].bytes;
@@ -302,14 +304,14 @@ static void check_table(reference_store *store, reference_segment *segment, cons
         }
     if (blocks->loose)
         break_rule(store, segment, BROKEN_CODES, "a block is read though it is malformed");
-    if (values->count != of->distinct)
+    if (values->count != known->distinct)
         break_rule(store, segment, BROKEN_COUNTS, "there are more or fewer fingerprints than is said");
     for (size_t i = 0; i < blocks->begins.count; i++) {
         const size_t begin = blocks->begins.items[i];
         const size_t end = i + 1 < blocks->begins.count ? blocks->begins.items[i + 1] : values->count;
         if (from->keys[table].values[i] != values->items[end - 1] || (table == 0 && from->ranks.values[i] != begin))
             break_rule(store, segment, BROKEN_DIRECTORY, "a key or first rank is not the block's");
-        if (!is_tidy(file + HEADER_FIXED + i * of->block_bytes, of, file + HEADER_LENGTHS, values->items + begin,
+        if (!is_tidy(file + HEADER_FIXED + i * known->block_bytes, known, file + HEADER_LENGTHS, values->items + begin,
                      (uint32_t)(end - begin), end < values->count))
             break_rule(store, segment, BROKEN_FULL_CHECK, "a block is not as a writer makes it");
     }
@@ -317,14 +319,14 @@ static void check_table(reference_store *store, reference_segment *segment, cons
         break_rule(store, segment, BROKEN_FULL_CHECK, "a header's statistics are not the table's");
 }
 
-static void read_table(reference_store *store, reference_segment *segment, const facts *of, const edited_segment *from,
-                       uint32_t table)
+static void read_table(reference_store *store, reference_segment *segment, const facts *known,
+                       const edited_segment *from, uint32_t table)
 {
     reference_list values = {0};
     table_blocks blocks = {.malformed = false};
-    decode_table(of, from, table, &values, &blocks);
-    check_table(store, segment, of, from, table, &values, &blocks);
-    const uint64_t mask = ss_load_le64(table_of(of, table) + TABLE_MASK);
+    decode_table(known, from, table, &values, &blocks);
+    check_table(store, segment, known, from, table, &values, &blocks);
+    const uint64_t mask = ss_load_le64(table_of(known, table) + TABLE_MASK);
     for (size_t i = 0; i < values.count; i++)
         values.items[i] = unpermute(values.items[i], mask);
     for (size_t i = 0; !segment->removes && i < values.count; i++)
@@ -359,15 +361,16 @@ static bool id_block_is_tidy(const uint8_t *block, uint32_t block_bytes, const r
 }
 
 /* Append the records of all blocks. False if a block is malformed, or begins otherwise than the one before said. */
-static bool decode_ids(reference_segment *segment, const facts *of, const edited_segment *from, reference_list *begins)
+static bool decode_ids(reference_segment *segment, const facts *known, const edited_segment *from,
+                       reference_list *begins)
 {
     static uint64_t ids[65536], ranks[65536];
     bool sound = true, continued = false;
     for (size_t i = 0; i < from->keys[EDITED_IDS].count; i++) {
-        const uint8_t *block = from->files[EDITED_IDS].bytes + HEADER_FIXED + i * of->block_bytes;
+        const uint8_t *block = from->files[EDITED_IDS].bytes + HEADER_FIXED + i * known->block_bytes;
         const size_t before = segment->ranks.count;
         append(begins, before);
-        if (!reference_ids_decode(block, of->block_bytes, ids, ranks)) {
+        if (!reference_ids_decode(block, known->block_bytes, ids, ranks)) {
             sound = false;
             break;
         }
@@ -394,10 +397,10 @@ static bool ids_fit(const reference_segment *segment)
     return true;
 }
 
-static void read_ids(reference_store *store, reference_segment *segment, const facts *of, const edited_segment *from)
+static void read_ids(reference_store *store, reference_segment *segment, const facts *known, const edited_segment *from)
 {
     reference_list begins = {0};
-    const bool sound = decode_ids(segment, of, from, &begins);
+    const bool sound = decode_ids(segment, known, from, &begins);
     const reference_list *ids = &segment->ids, *ranks = &segment->ranks;
     for (size_t i = 0; !segment->removes && i < ids->count; i++)
         append(&store->ids, ids->items[i]);
@@ -408,14 +411,14 @@ static void read_ids(reference_store *store, reference_segment *segment, const f
         free(begins.items);
         return;
     }
-    if (ids->count != of->records)
+    if (ids->count != known->records)
         break_rule(store, segment, BROKEN_COUNTS, "there are more or fewer records than is said");
     for (size_t i = 0; i < begins.count; i++) {
         const size_t end = i + 1 < begins.count ? begins.items[i + 1] : ids->count;
         if (from->keys[EDITED_IDS].values[i] != ranks->items[end - 1])
             break_rule(store, segment, BROKEN_DIRECTORY, "a key of the ids is not the block's");
-        if (!id_block_is_tidy(from->files[EDITED_IDS].bytes + HEADER_FIXED + i * of->block_bytes, of->block_bytes, ids,
-                              ranks, begins.items[i], end))
+        if (!id_block_is_tidy(from->files[EDITED_IDS].bytes + HEADER_FIXED + i * known->block_bytes, known->block_bytes,
+                              ids, ranks, begins.items[i], end))
             break_rule(store, segment, BROKEN_FULL_CHECK, "a block of the ids is not as a writer makes it");
     }
     free(begins.items);
@@ -430,7 +433,7 @@ static bool has_record(const oracle *records, const sstore_record *record)
 }
 
 /* Combine the fingerprints and ids of a segment to records, in order. */
-static void join_records(reference_store *store, reference_segment *segment, const facts *of)
+static void join_records(reference_store *store, reference_segment *segment, const facts *known)
 {
     const size_t count = store->has_ids ? segment->ids.count : segment->fingerprints.count;
     ss_u128 sum = {0};
@@ -442,7 +445,7 @@ static void join_records(reference_store *store, reference_segment *segment, con
         record->id = store->has_ids ? segment->ids.items[i] : 0;
         ss_content_add(&sum, store->has_ids, record->fingerprint, record->id);
     }
-    if (!ss_u128_equal(sum, ss_load_u128(of->entry + SEGMENT_CONTENT)))
+    if (!ss_u128_equal(sum, ss_load_u128(known->entry + SEGMENT_CONTENT)))
         break_rule(store, segment, BROKEN_FULL_CHECK, "the content sum is not that of the records");
 }
 
@@ -498,23 +501,23 @@ static facts read_facts(const edited_store *from, size_t at)
                    .distance = ss_load_le32(from->manifest + MANIFEST_DISTANCE)};
 }
 
-static void read_segment(reference_store *store, uint32_t number, const facts *of, const edited_segment *from)
+static void read_segment(reference_store *store, uint32_t number, const facts *known, const edited_segment *from)
 {
     reference_segment *segment = &store->segments[number];
-    const uint32_t kind = ss_load_le32(of->entry + SEGMENT_KIND);
+    const uint32_t kind = ss_load_le32(known->entry + SEGMENT_KIND);
     segment->removes = kind == 1;
-    segment->table_count = of->table_count;
+    segment->table_count = known->table_count;
     if (kind > 1)
         break_rule(store, segment, BROKEN_FRAME, "a segment is of another kind");
-    check_frame(store, segment, of, from);
+    check_frame(store, segment, known, from);
     if ((segment->broken & BROKEN_FRAME) != 0)
         return;
-    for (uint32_t i = 0; i < of->table_count; i++)
-        read_table(store, segment, of, from, i);
+    for (uint32_t i = 0; i < known->table_count; i++)
+        read_table(store, segment, known, from, i);
     if (store->has_ids)
-        read_ids(store, segment, of, from);
+        read_ids(store, segment, known, from);
     if ((segment->broken & BROKEN_CONTENT) == 0)
-        join_records(store, segment, of);
+        join_records(store, segment, known);
 }
 
 static void drop_repeats(reference_list *list)
@@ -540,13 +543,13 @@ reference_store *reference_store_read(const edited_store *bytes)
         return store;
     }
     for (uint32_t i = 0; i < store->segment_count; i++) {
-        const facts of = read_facts(bytes, at);
-        read_segment(store, i, &of, &bytes->segments[i]);
-        added += store->segments[i].removes ? 0 : of.records;
-        removed += store->segments[i].removes ? of.records : 0;
+        const facts known = read_facts(bytes, at);
+        read_segment(store, i, &known, &bytes->segments[i]);
+        added += store->segments[i].removes ? 0 : known.records;
+        removed += store->segments[i].removes ? known.records : 0;
         if (removed > added)
             break_rule(store, NULL, BROKEN_FRAME, "more records are removed than there are");
-        at += SEGMENT_FIXED + (size_t)of.table_count * TABLE_FIXED;
+        at += SEGMENT_FIXED + (size_t)known.table_count * TABLE_FIXED;
     }
     check_totals(store, bytes, added, removed);
     drop_repeats(&store->fingerprints);

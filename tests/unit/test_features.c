@@ -470,30 +470,30 @@ static const width widths[] = {{SSTORE_FEATURE_HASH_XXH3, 64},
 #define WIDTHS (sizeof widths / sizeof *widths)
 
 /* Fail unless a fingerprinter of this width finds the features, with these weights and counts. */
-static void assert_weighted(sstore_fingerprinter *fingerprinter, const width *of, const char *text,
+static void assert_weighted(sstore_fingerprinter *fingerprinter, const width *wide, const char *text,
                             const sstore_feature *features, size_t count, uint64_t feature_count)
 {
     sstore_text_result result = SSTORE_TEXT_RESULT_INIT;
     sstore_error error;
     uint64_t wanted[2];
     double sums[128], total = 0;
-    testing_doing("%u bits, hash %d, text '%s'", of->bits, (int)of->hash, text);
-    assert_ok(sstore_simhash(features, count, of->hash, of->bits, wanted, &error), &error);
+    testing_doing("%u bits, hash %d, text '%s'", wide->bits, (int)wide->hash, text);
+    assert_ok(sstore_simhash(features, count, wide->hash, wide->bits, wanted, &error), &error);
     assert_ok(sstore_fingerprinter_text(fingerprinter, text, strlen(text), &result, sums, &error), &error);
     assert_int_equal(result.fingerprint, wanted[0]);
-    assert_memory_equal(result.words, wanted, of->bits / 8);
+    assert_memory_equal(result.words, wanted, wide->bits / 8);
     assert_int_equal(result.feature_count, feature_count);
     for (size_t i = 0; i < count; i++)
         total += features[i].weight;
-    for (uint32_t i = 0; i < of->bits; i++) {
-        const bool is_tie = sums[i] == 0 && of->hash == SSTORE_FEATURE_HASH_JAVA128;
+    for (uint32_t i = 0; i < wide->bits; i++) {
+        const bool is_tie = sums[i] == 0 && wide->hash == SSTORE_FEATURE_HASH_JAVA128;
         assert_int_equal(sums[i] > 0 || is_tie, wanted[i / 64] >> (63 - i % 64) & 1);
         assert_true(fabs(sums[i]) <= total + ldexp((double)count, -21)); /* each weight is rounded to 2^-20 */
     }
     testing_done();
 }
 
-static sstore_fingerprinter *must_create(const width *of, sstore_feature_kind kind, uint32_t shingle,
+static sstore_fingerprinter *must_create(const width *wide, sstore_feature_kind kind, uint32_t shingle,
                                          sstore_weighting weighting)
 {
     sstore_text_options options = SSTORE_TEXT_OPTIONS_INIT;
@@ -502,8 +502,8 @@ static sstore_fingerprinter *must_create(const width *of, sstore_feature_kind ki
     options.kind = kind;
     options.shingle = shingle;
     options.weighting = weighting;
-    options.hash = of->hash;
-    options.fingerprint_bits = of->bits;
+    options.hash = wide->hash;
+    options.fingerprint_bits = wide->bits;
     assert_ok(sstore_fingerprinter_create(&options, &made, &error), &error);
     return made;
 }
@@ -513,13 +513,13 @@ static void test_weights_by_frequency(void **state)
     static const char text[] = "b a a c a a b a a";
     const double by_weighting[][3] = {{1 + log2(6), 2, 1}, {6, 2, 1}, {1, 1, 1}};
     for (size_t i = 0; i < 3 * WIDTHS; i++) {
-        const width *of = &widths[i / 3];
+        const width *wide = &widths[i / 3];
         const double *weights = by_weighting[i % 3];
         const sstore_feature features[] = {{"a", 1, weights[0]}, {"b", 1, weights[1]}, {"c", 1, weights[2]}};
-        sstore_fingerprinter *made = must_create(of, WORDS, 1, (sstore_weighting)(i % 3));
-        assert_weighted(made, of, text, features, 3, 9);
-        assert_weighted(made, of, "...", NULL, 0, 0);
-        assert_weighted(made, of, text, features, 3, 9); /* nothing stays of a text */
+        sstore_fingerprinter *made = must_create(wide, WORDS, 1, (sstore_weighting)(i % 3));
+        assert_weighted(made, wide, text, features, 3, 9);
+        assert_weighted(made, wide, "...", NULL, 0, 0);
+        assert_weighted(made, wide, text, features, 3, 9); /* nothing stays of a text */
         sstore_fingerprinter_free(made);
     }
     sstore_fingerprinter_free(NULL);

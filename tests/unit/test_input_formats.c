@@ -113,9 +113,9 @@ static const struct {
 };
 
 /* Does the input show its width? */
-static bool shows_width(form of, const records *what)
+static bool shows_width(form file_form, const records *what)
 {
-    switch (of) {
+    switch (file_form) {
     case FORM_U64:
     case FORM_REC: return what->words == 1; /* which is assumed */
     case FORM_NPY:
@@ -124,15 +124,15 @@ static bool shows_width(form of, const records *what)
     }
 }
 
-static void write_head(FILE *to, form of, const records *what)
+static void write_head(FILE *to, form file_form, const records *what)
 {
     static const char recipe[] = "a recipe of some bytes";
     const size_t columns = what->words + (what->has_ids ? 1u : 0u);
-    if (of == FORM_NPY_BYTES)
+    if (file_form == FORM_NPY_BYTES)
         put_npy_header(to, "|u1", what->count, 8 * (size_t)what->words);
-    if (of == FORM_NPY || of == FORM_NPY_BIG)
-        put_npy_header(to, of == FORM_NPY ? "<u8" : ">u8", what->count, columns > 1 ? columns : 0);
-    if (of != FORM_REC_HEADER)
+    if (file_form == FORM_NPY || file_form == FORM_NPY_BIG)
+        put_npy_header(to, file_form == FORM_NPY ? "<u8" : ">u8", what->count, columns > 1 ? columns : 0);
+    if (file_form != FORM_REC_HEADER)
         return;
     put_bytes(to, "\x89sstore\n", 8);
     put_word(to, (sizeof recipe - 1) | (what->words > 1 ? (uint64_t)what->words * 64 << 32 : 0), false);
@@ -141,22 +141,22 @@ static void write_head(FILE *to, form of, const records *what)
         putc(0, to);
 }
 
-static void write_record(FILE *to, form of, radix_form radix, const records *what, size_t i)
+static void write_record(FILE *to, form file_form, radix_form radix, const records *what, size_t i)
 {
     const uint64_t *words = what->fingerprints + what->words * i;
-    const bool big_endian = of == FORM_NPY_BIG || of == FORM_NPY_BYTES;
-    if (of == FORM_TEXT) {
+    const bool big_endian = file_form == FORM_NPY_BIG || file_form == FORM_NPY_BYTES;
+    if (file_form == FORM_TEXT) {
         put_digits(to, radix, words, what->words);
         if (what->has_ids)
             fprintf(to, "\t%" PRIu64, what->ids[i]);
         fputs("\n", to);
-    } else if (of == FORM_JSONL || of == FORM_JSONL_BYTES) {
-        fputs(of == FORM_JSONL ? "{\"fingerprint\":\"" : "{\"fingerprint\":", to);
-        if (of == FORM_JSONL)
+    } else if (file_form == FORM_JSONL || file_form == FORM_JSONL_BYTES) {
+        fputs(file_form == FORM_JSONL ? "{\"fingerprint\":\"" : "{\"fingerprint\":", to);
+        if (file_form == FORM_JSONL)
             put_digits(to, radix, words, what->words);
         else
             put_byte_list(to, words, what->words);
-        fputs(of == FORM_JSONL ? "\"" : "", to);
+        fputs(file_form == FORM_JSONL ? "\"" : "", to);
         if (what->has_ids)
             fprintf(to, ",\"id\":%" PRIu64, what->ids[i]);
         fputs("}\n", to);
@@ -168,14 +168,14 @@ static void write_record(FILE *to, form of, radix_form radix, const records *wha
     }
 }
 
-static const char *write_file(form of, radix_form radix, const records *what)
+static const char *write_file(form file_form, radix_form radix, const records *what)
 {
     const char *path = scratch_path("input");
     FILE *to = fopen(path, "wb");
     assert_non_null(to);
-    write_head(to, of, what);
+    write_head(to, file_form, what);
     for (size_t i = 0; i < what->count; i++)
-        write_record(to, of, radix, what, i);
+        write_record(to, file_form, radix, what, i);
     assert_int_equal(fclose(to), 0);
     return path;
 }
@@ -197,20 +197,21 @@ static int keep(void *context, const record_batch *batch)
     return 0;
 }
 
-static void choose_options(rng *random, form of, radix_form radix, input_options *options)
+static void choose_options(rng *random, form file_form, radix_form radix, input_options *options)
 {
-    options->format = forms[of].format;
+    options->format = forms[file_form].format;
     options->lines.radix = radix;
     options->batch_records = rng_one_in(random, 3) ? 1 : rng_between(random, 1, 1000);
     options->ahead = rng_one_in(random, 3);
 }
 
-static void check_read(rng *random, const char *path, form of, radix_form radix, uint32_t known, const records *what)
+static void check_read(rng *random, const char *path, form file_form, radix_form radix, uint32_t known,
+                       const records *what)
 {
     static records got;
     input_shape shape = {.words = known};
     input_options options = INPUT_OPTIONS_INIT;
-    choose_options(random, of, radix, &options);
+    choose_options(random, file_form, radix, &options);
     got.count = 0;
     assert_int_equal(input_read(path, &options, &shape, keep, &got), 0);
     assert_int_equal(shape.words, what->words);
@@ -224,14 +225,15 @@ static void check_read(rng *random, const char *path, form of, radix_form radix,
 }
 
 /* Read what must be refused, with nothing handed on; the message has these words. */
-static void check_refused(rng *random, const char *path, form of, radix_form radix, uint32_t known, const char *words)
+static void check_refused(rng *random, const char *path, form file_form, radix_form radix, uint32_t known,
+                          const char *words)
 {
     static records got;
     char message[1024] = "";
     input_shape shape = {.words = known};
     input_options options = INPUT_OPTIONS_INIT;
     const int messages = memfd_create("messages", 0), before = dup(STDERR_FILENO);
-    choose_options(random, of, radix, &options);
+    choose_options(random, file_form, radix, &options);
     got.count = 0;
     assert_true(messages >= 0 && before >= 0 && dup2(messages, STDERR_FILENO) >= 0);
     const int code = input_read(path, &options, &shape, keep, &got);
@@ -247,10 +249,10 @@ static void check_refused(rng *random, const char *path, form of, radix_form rad
 
 /* ----- tests ----- */
 
-static radix_form choose_radix(rng *random, form of)
+static radix_form choose_radix(rng *random, form file_form)
 {
     static const radix_form wide[] = {RADIX_HEX, RADIX_BASE64, RADIX_BIN};
-    return of == FORM_TEXT || of == FORM_JSONL ? wide[rng_below(random, 3)] : RADIX_HEX;
+    return file_form == FORM_TEXT || file_form == FORM_JSONL ? wide[rng_below(random, 3)] : RADIX_HEX;
 }
 
 static void test_every_width_in_every_format(void **state)
@@ -259,17 +261,18 @@ static void test_every_width_in_every_format(void **state)
     rng random = rng_seeded(run_seed);
     uint64_t read = 0;
     for (uint64_t round = 0; round < (uint64_t)FORM_COUNT * SSTORE_MAX_WORDS * ROUNDS; round++) {
-        const form of = (form)(round % FORM_COUNT);
+        const form file_form = (form)(round % FORM_COUNT);
         const uint32_t words = (uint32_t)(round / FORM_COUNT % SSTORE_MAX_WORDS) + 1;
-        const radix_form radix = choose_radix(&random, of);
-        const bool has_ids = !forms[of].can_lack_ids || (forms[of].can_have_ids && rng_one_in(&random, 2));
-        testing_doing("round %" PRIu64 ": %s, %" PRIu32 " words, radix %d, ids %d", round, forms[of].name, words,
+        const radix_form radix = choose_radix(&random, file_form);
+        const bool has_ids = !forms[file_form].can_lack_ids ||
+                             (forms[file_form].can_have_ids && rng_one_in(&random, 2));
+        testing_doing("round %" PRIu64 ": %s, %" PRIu32 " words, radix %d, ids %d", round, forms[file_form].name, words,
                       (int)radix, (int)has_ids);
         fill(&random, words, has_ids, &what);
-        const char *path = write_file(of, radix, &what);
-        check_read(&random, path, of, radix, words, &what);
-        if (shows_width(of, &what))
-            check_read(&random, path, of, radix, 0, &what);
+        const char *path = write_file(file_form, radix, &what);
+        check_read(&random, path, file_form, radix, words, &what);
+        if (shows_width(file_form, &what))
+            check_read(&random, path, file_form, radix, 0, &what);
         read += what.count;
     }
     testing_figure("%" PRIu64 " records of every width in every format", read);
@@ -304,20 +307,20 @@ static void fill_right(rng *random, uint32_t words, bool has_ids, records *out)
 }
 
 /* Is anything doubted in an input, read as it was meant? */
-static bool is_doubted(rng *random, const char *path, form of, radix_form radix, const records *what)
+static bool is_doubted(rng *random, const char *path, form file_form, radix_form radix, const records *what)
 {
     static input_doubt doubt;
     input_shape shape = {.words = what->words};
     input_options options = INPUT_OPTIONS_INIT;
     uint64_t count = 0;
-    choose_options(random, of, radix, &options);
+    choose_options(random, file_form, radix, &options);
     doubt = (input_doubt){.strict = false};
     options.doubt = &doubt;
     assert_int_equal(input_read(path, &options, &shape, ignore, &count), 0);
     assert_int_equal(count, what->count);
     const char *found = input_doubt_end(&doubt);
     if (found != NULL)
-        print_message("%s, %" PRIu32 " words, radix %d, %zu rows: %s\n", forms[of].name, what->words, (int)radix,
+        print_message("%s, %" PRIu32 " words, radix %d, %zu rows: %s\n", forms[file_form].name, what->words, (int)radix,
                       what->count, found);
     return found != NULL;
 }
@@ -330,14 +333,16 @@ static void test_right_inputs_are_not_doubted(void **state)
     rng random = rng_seeded(run_seed);
     uint64_t doubts = 0;
     for (uint64_t i = 0; i < cases; i++) {
-        const form of = (form)rng_below(&random, FORM_COUNT);
+        const form file_form = (form)rng_below(&random, FORM_COUNT);
         const uint32_t words = rng_one_in(&random, 2) ? 1 : (uint32_t)rng_between(&random, 2, SSTORE_MAX_WORDS);
-        const bool has_ids = !forms[of].can_lack_ids || (forms[of].can_have_ids && rng_one_in(&random, 2));
-        const radix_form radix = words == 1 && (of == FORM_TEXT || of == FORM_JSONL) ? narrow[rng_below(&random, 5)]
-                                                                                     : choose_radix(&random, of);
+        const bool has_ids = !forms[file_form].can_lack_ids ||
+                             (forms[file_form].can_have_ids && rng_one_in(&random, 2));
+        const radix_form radix = words == 1 && (file_form == FORM_TEXT || file_form == FORM_JSONL)
+                                     ? narrow[rng_below(&random, 5)]
+                                     : choose_radix(&random, file_form);
         testing_doing("case %" PRIu64, i);
         fill_right(&random, words, has_ids, &what);
-        doubts += is_doubted(&random, write_file(of, radix, &what), of, radix, &what);
+        doubts += is_doubted(&random, write_file(file_form, radix, &what), file_form, radix, &what);
     }
     testing_figure("right inputs in files %" PRIu64 ", of which doubted %" PRIu64, cases, doubts);
     assert_true(doubts <= 1 + cases / 20000);
@@ -350,18 +355,20 @@ static void test_other_widths_are_refused(void **state)
     static records what;
     rng random = rng_seeded(run_seed + 1);
     for (uint64_t round = 0; round < 2000; round++) {
-        const form of = (form)rng_below(&random, FORM_COUNT);
+        const form file_form = (form)rng_below(&random, FORM_COUNT);
         const uint32_t words = (uint32_t)rng_between(&random, 1, SSTORE_MAX_WORDS);
         const uint32_t known = (uint32_t)rng_between(&random, 1, SSTORE_MAX_WORDS);
-        const radix_form radix = choose_radix(&random, of);
-        const bool has_ids = !forms[of].can_lack_ids;
-        if (known == words || of == FORM_U64 || of == FORM_REC || forms[of].format == INPUT_JSONL ||
-            (forms[of].format == INPUT_NPY && of != FORM_NPY_BYTES && known + 1 == words))
+        const radix_form radix = choose_radix(&random, file_form);
+        const bool has_ids = !forms[file_form].can_lack_ids;
+        if (known == words || file_form == FORM_U64 || file_form == FORM_REC ||
+            forms[file_form].format == INPUT_JSONL ||
+            (forms[file_form].format == INPUT_NPY && file_form != FORM_NPY_BYTES && known + 1 == words))
             continue; /* it cannot be seen, or is not for --bits */
-        testing_doing("round %" PRIu64 ": %s, %" PRIu32 " words for %" PRIu32 ", radix %d", round, forms[of].name,
-                      words, known, (int)radix);
+        testing_doing("round %" PRIu64 ": %s, %" PRIu32 " words for %" PRIu32 ", radix %d", round,
+                      forms[file_form].name, words, known, (int)radix);
         fill(&random, words, has_ids, &what);
-        check_refused(&random, write_file(of, radix, &what), of, radix, known, "see --bits of 'sstore build'");
+        check_refused(&random, write_file(file_form, radix, &what), file_form, radix, known,
+                      "see --bits of 'sstore build'");
     }
     testing_done();
 }

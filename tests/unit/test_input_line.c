@@ -103,53 +103,53 @@ static void append_common_line(rng *random, sample *to)
 }
 
 /* Replace a few bytes by others that may be confused with numbers, signs, separators and line ends. */
-static void mutate(rng *random, sample *of)
+static void mutate(rng *random, sample *self)
 {
     static const char bytes[] = "\0\t\n\r -+.,/0189:;@AFGXafgx`\x7f\x80\xb0\xe1\xff";
-    for (uint64_t left = rng_between(random, 1, 3); left > 0 && of->size > 0; left--) {
-        size_t at = rng_below(random, of->size), size = rng_between(random, 1, 4);
-        if (rng_one_in(random, 3) && at + size <= of->size) {
-            memmove(of->text + at, of->text + at + size, of->size - at - size);
-            of->size -= size;
+    for (uint64_t left = rng_between(random, 1, 3); left > 0 && self->size > 0; left--) {
+        size_t at = rng_below(random, self->size), size = rng_between(random, 1, 4);
+        if (rng_one_in(random, 3) && at + size <= self->size) {
+            memmove(self->text + at, self->text + at + size, self->size - at - size);
+            self->size -= size;
         }
-        if (of->size > 0)
-            of->text[rng_below(random, of->size)] = bytes[rng_below(random, sizeof bytes - 1)];
+        if (self->size > 0)
+            self->text[rng_below(random, self->size)] = bytes[rng_below(random, sizeof bytes - 1)];
     }
 }
 
 /* ----- the right result ----- */
 
 /* Read the next line as the general parser does. Returns its size in bytes, or 0 if it does not belong in a run. */
-static size_t read_slowly(const sample *of, const char *text, size_t size, line_record *record)
+static size_t read_slowly(const sample *self, const char *text, size_t size, line_record *record)
 {
     line_fault fault;
     const char *stop = memchr(text, '\n', size);
     if (stop == NULL)
         return 0;
     size_t length = (size_t)(stop - text), cut = length > 0 && text[length - 1] == '\r';
-    bool right = line_parse(&of->format, text, length - cut, record, &fault) && record->has_id == of->with_ids;
+    bool right = line_parse(&self->format, text, length - cut, record, &fault) && record->has_id == self->with_ids;
     return right ? length + 1 : 0;
 }
 
 /* Returns how many lines were read at once. */
-static size_t check(sample *of, size_t max)
+static size_t check(sample *self, size_t max)
 {
     uint64_t fingerprints[(MAX_LINES + 1) * SSTORE_MAX_WORDS], ids[MAX_LINES + 1];
-    const uint32_t words = of->format.words;
-    char *text = (char *)memory.high + memory.size - of->size;
-    memcpy(text, of->text, of->size);
+    const uint32_t words = self->format.words;
+    char *text = (char *)memory.high + memory.size - self->size;
+    memcpy(text, self->text, self->size);
     line_run run;
-    line_run_parse(&of->format, of->with_ids, text, of->size, fingerprints, ids, max, &run);
+    line_run_parse(&self->format, self->with_ids, text, self->size, fingerprints, ids, max, &run);
     line_shorts shorts = {.count = 0};
     size_t at = 0;
     assert_true(run.count <= max);
     for (size_t i = 0; i < run.count; i++) {
         line_record record = {.id = 0};
-        size_t taken = read_slowly(of, text + at, of->size - at, &record);
+        size_t taken = read_slowly(self, text + at, self->size - at, &record);
         assert_true(taken > 0);
         assert_int_equal(record.words, words);
         assert_memory_equal(fingerprints + words * i, record.fingerprint, words * sizeof *fingerprints);
-        if (of->with_ids)
+        if (self->with_ids)
             assert_int_equal(ids[i], record.id);
         if (record.missing_bits > 0)
             line_shorts_note(&shorts, record.missing_bits, i);

@@ -208,9 +208,9 @@ static void put(sample *to, const char *text, size_t size)
     to->size += size;
 }
 
-static void put_one(rng *random, sample *to, const char *const *of, size_t count)
+static void put_one(rng *random, sample *to, const char *const *chosen, size_t count)
 {
-    const char *text = of[rng_below(random, count)];
+    const char *text = chosen[rng_below(random, count)];
     put(to, text, strlen(text));
 }
 
@@ -299,16 +299,16 @@ static void put_value(rng *random, sample *to, uint32_t depth)
 }
 
 /* Remove, insert or replace some bytes somewhere. */
-static void mutate(rng *random, sample *of)
+static void mutate(rng *random, sample *self)
 {
     static const char bytes[] = "{}[]\":,\\u0019-.eE \n\tantf\x80\xc3\xff";
-    const size_t at = (size_t)rng_below(random, of->size + 1), left = of->size - at;
+    const size_t at = (size_t)rng_below(random, self->size + 1), left = self->size - at;
     const size_t removed = (size_t)rng_below(random, (left < 3 ? left : 3) + 1), added = (size_t)rng_below(random, 3);
-    memmove(of->text + at + added, of->text + at + removed, left - removed);
+    memmove(self->text + at + added, self->text + at + removed, left - removed);
     for (size_t i = 0; i < added; i++)
-        of->text[at + i] = rng_one_in(random, 8) ? (char)rng_below(random, 256)
-                                                 : bytes[rng_below(random, sizeof bytes)];
-    of->size = of->size - removed + added;
+        self->text[at + i] = rng_one_in(random, 8) ? (char)rng_below(random, 256)
+                                                   : bytes[rng_below(random, sizeof bytes)];
+    self->size = self->size - removed + added;
 }
 
 static void test_random_lines(void **state)

@@ -108,14 +108,14 @@ static void shuffle(rng *random, row_set *rows)
     }
 }
 
-static void begin_call(ss_join_call *call, const subject *of, uint32_t threads)
+static void begin_call(ss_join_call *call, const subject *self, uint32_t threads)
 {
     sstore_join_options options = SSTORE_JOIN_OPTIONS_INIT;
     sstore_error error;
-    options.distance = of->maker.distance;
+    options.distance = self->maker.distance;
     options.threads = threads;
     options.tmp_dir = scratch_folder();
-    assert_ok(ss_join_call_begin(call, of->store, of->store, &options, &error), &error);
+    assert_ok(ss_join_call_begin(call, self->store, self->store, &options, &error), &error);
     call->join_bytes = call->stage_bytes = 0;
 }
 

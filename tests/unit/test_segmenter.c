@@ -64,8 +64,8 @@ static void test_all_words_are_one_run(void **state)
 static void test_long_stretches_are_divided(void **state)
 {
     enum { POINTS = SS_SEGMENTER_MAX_POINTS + 1, BYTES = 3 };
-    static const char of[] = "\u7684", pair[] = "\u7535\u8111";
-    const sstore_feature features[] = {{of, BYTES, 1},
+    static const char chosen[] = "\u7684", pair[] = "\u7535\u8111";
+    const sstore_feature features[] = {{chosen, BYTES, 1},
                                        {pair, 2 * BYTES, 1},
                                        {pair, BYTES, 1},
                                        {pair + BYTES, BYTES, 1}};
@@ -74,7 +74,7 @@ static void test_long_stretches_are_divided(void **state)
     uint64_t wanted, found;
     char *text = malloc(POINTS * BYTES);
     assert_non_null(text);
-    memcpy(text, of, BYTES);
+    memcpy(text, chosen, BYTES);
     for (size_t i = 1; i < POINTS; i++)
         memcpy(text + i * BYTES, pair + (i - 1) % 2 * BYTES, BYTES);
     options.weighting = SSTORE_WEIGHTING_PRESENCE;

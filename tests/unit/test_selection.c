@@ -22,18 +22,18 @@ static uint64_t number_make(rng *random)
     return rng_one_in(random, 2) ? rng_below(random, 4) : rng_next(random);
 }
 
-static void sample_make(rng *random, bool with_fingerprints, bool with_ids, bool with_distances, sample *of)
+static void sample_make(rng *random, bool with_fingerprints, bool with_ids, bool with_distances, sample *self)
 {
-    memset(of, 0, sizeof *of);
-    of->words = 1 + (uint32_t)rng_below(random, MAX_WORDS);
-    of->count = (size_t)rng_below(random, MAX_MATCHES + 1);
-    for (size_t i = 0; i < of->count; i++) {
-        for (uint32_t word = 0; with_fingerprints && word < of->words; word++)
-            of->fingerprints[i][word] = number_make(random);
-        of->matches[i] = (sstore_match){.fingerprint = of->fingerprints[i][0],
-                                        .id = with_ids ? number_make(random) : 0,
-                                        .distance = with_distances ? (uint32_t)rng_below(random, 3) : 0,
-                                        .words = of->fingerprints[i]};
+    memset(self, 0, sizeof *self);
+    self->words = 1 + (uint32_t)rng_below(random, MAX_WORDS);
+    self->count = (size_t)rng_below(random, MAX_MATCHES + 1);
+    for (size_t i = 0; i < self->count; i++) {
+        for (uint32_t word = 0; with_fingerprints && word < self->words; word++)
+            self->fingerprints[i][word] = number_make(random);
+        self->matches[i] = (sstore_match){.fingerprint = self->fingerprints[i][0],
+                                          .id = with_ids ? number_make(random) : 0,
+                                          .distance = with_distances ? (uint32_t)rng_below(random, 3) : 0,
+                                          .words = self->fingerprints[i]};
     }
 }
 
@@ -50,26 +50,26 @@ static int compare_matches(const void *left, const void *right)
 
 static void check(rng *random, unsigned columns)
 {
-    static sample of;
+    static sample self;
     uint64_t fingerprints[MAX_MATCHES * MAX_WORDS], ids[MAX_MATCHES];
     uint32_t distances[MAX_MATCHES];
-    sample_make(random, columns & 1, columns & 2, columns & 4, &of);
+    sample_make(random, columns & 1, columns & 2, columns & 4, &self);
     ss_selection selection = {.to = SSTORE_MATCH_COLUMNS_INIT,
-                              .words = of.words,
+                              .words = self.words,
                               .capacity = (size_t)rng_below(random, MAX_MATCHES + 1)};
     selection.to.fingerprint = columns & 1 ? fingerprints : NULL;
     selection.to.id = columns & 2 ? ids : NULL;
     selection.to.distance = columns & 4 ? distances : NULL;
-    for (size_t i = 0; i < of.count; i++)
-        if (ss_selection_may_take(&selection, &of.matches[i]))
-            ss_selection_add(&selection, &of.matches[i]);
+    for (size_t i = 0; i < self.count; i++)
+        if (ss_selection_may_take(&selection, &self.matches[i]))
+            ss_selection_add(&selection, &self.matches[i]);
     ss_selection_sort(&selection);
-    qsort(of.matches, of.count, sizeof *of.matches, compare_matches);
-    assert_int_equal(selection.count, of.count < selection.capacity ? of.count : selection.capacity);
+    qsort(self.matches, self.count, sizeof *self.matches, compare_matches);
+    assert_int_equal(selection.count, self.count < selection.capacity ? self.count : selection.capacity);
     for (size_t i = 0; i < selection.count; i++) {
-        const sstore_match *match = &of.matches[i];
+        const sstore_match *match = &self.matches[i];
         if (columns & 1)
-            assert_memory_equal(fingerprints + i * of.words, match->words, of.words * sizeof *match->words);
+            assert_memory_equal(fingerprints + i * self.words, match->words, self.words * sizeof *match->words);
         assert_true(!(columns & 2) || ids[i] == match->id);
         assert_true(!(columns & 4) || distances[i] == match->distance);
     }

@@ -21,7 +21,7 @@ static struct {
     atomic_uint reads;
     unsigned at_read; /* 0: nothing */
     bool hour_passes; /* otherwise the service ends */
-    service *of;
+    service *answering;
 } event;
 
 uint64_t __real_time_coarse_ns(void);
@@ -32,14 +32,14 @@ uint64_t __wrap_time_coarse_ns(void)
     const unsigned read = atomic_fetch_add(&event.reads, 1) + 1;
     const bool is_over = event.at_read > 0 && read >= event.at_read;
     if (is_over && !event.hour_passes)
-        service_refuse_offers(event.of);
+        service_refuse_offers(event.answering);
     return __real_time_coarse_ns() + (is_over && event.hour_passes ? UINT64_C(3700000000000) : 0);
 }
 
 typedef struct fixture {
     data_set data;
     char path[256];
-    service of;
+    service answering;
 } fixture;
 
 static int set_up(void **state)
@@ -51,7 +51,7 @@ static int set_up(void **state)
     data_make(&random, DATA_CLUSTERED, DATA_IDS, RECORDS, false, &self->data);
     snprintf(self->path, sizeof self->path, "%s", scratch_path("service"));
     store_must_build(self->path, NULL, &self->data);
-    assert_int_equal(service_open(&self->of, &path, 1, &options), 0);
+    assert_int_equal(service_open(&self->answering, &path, 1, &options), 0);
     *state = self;
     return 0;
 }
@@ -59,7 +59,7 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     fixture *self = *state;
-    service_close(&self->of);
+    service_close(&self->answering);
     data_free(&self->data);
     scratch_remove(self->path);
     free(self);
@@ -69,22 +69,23 @@ static int tear_down(void **state)
 /* A request in binary for the first fingerprints of the store. */
 static job make_job(const fixture *self, const char *path, size_t count, service_lane *lane_out)
 {
-    job of = {.next = NULL};
+    job queued = {.next = NULL};
     uint64_t *words = calloc(count + 1, sizeof *words);
     for (size_t i = 0; i < count; i++)
         words[i] = htole64(self->data.fingerprints[i]);
-    assert_true(request_begin(&of.request, "POST", path, "application/octet-stream", NULL, &of.reply));
-    of.request.deadline_ns = time_now_ns() + UINT64_C(3600000000000);
-    *lane_out = service_read((service *)(uintptr_t)&self->of, &of, (const char *)words, count * sizeof *words);
-    assert_int_equal(of.reply.status, 0);
+    assert_true(request_begin(&queued.request, "POST", path, "application/octet-stream", NULL, &queued.reply));
+    queued.request.deadline_ns = time_now_ns() + UINT64_C(3600000000000);
+    *lane_out = service_read((service *)(uintptr_t)&self->answering, &queued, (const char *)words,
+                             count * sizeof *words);
+    assert_int_equal(queued.reply.status, 0);
     free(words);
-    return of;
+    return queued;
 }
 
-static void free_job(job *of)
+static void free_job(job *queued)
 {
-    request_free(&of->request);
-    reply_free(&of->reply);
+    request_free(&queued->request);
+    reply_free(&queued->reply);
 }
 
 /* A request whose time is over is answered with 503, whatever way it is answered in. */
@@ -98,12 +99,12 @@ static void test_deadline(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (int late = 0; late <= 1; late++) {
             service_lane lane;
-            job of = make_job(self, cases[i].path, cases[i].count, &lane);
+            job queued = make_job(self, cases[i].path, cases[i].count, &lane);
             if (late)
-                of.request.deadline_ns = time_coarse_ns() - 1;
-            service_answer(&self->of, &of);
-            assert_int_equal(of.reply.status, late ? REPLY_BUSY : REPLY_OK);
-            free_job(&of);
+                queued.request.deadline_ns = time_coarse_ns() - 1;
+            service_answer(&self->answering, &queued);
+            assert_int_equal(queued.reply.status, late ? REPLY_BUSY : REPLY_OK);
+            free_job(&queued);
         }
 }
 
@@ -124,17 +125,17 @@ static void test_offer_limits(void **state)
     fixture *self = *state;
     service writing;
     open_writing(self, &writing);
-    job of = {.request = {.route = ROUTE_OFFER, .store = 0, .words = 1, .has_distance = true, .distance = 16}};
-    assert_false(service_write(&writing, &of));
-    assert_int_equal(of.reply.status, REPLY_BAD_REQUEST);
-    assert_non_null(memmem(of.reply.body, of.reply.size, "up to distance 3, not 16", 24));
-    free_job(&of);
+    job queued = {.request = {.route = ROUTE_OFFER, .store = 0, .words = 1, .has_distance = true, .distance = 16}};
+    assert_false(service_write(&writing, &queued));
+    assert_int_equal(queued.reply.status, REPLY_BAD_REQUEST);
+    assert_non_null(memmem(queued.reply.body, queued.reply.size, "up to distance 3, not 16", 24));
+    free_job(&queued);
     service_close(&writing);
 }
 
-static bool body_has(const job *of, const char *text)
+static bool body_has(const job *queued, const char *text)
 {
-    return memmem(of->reply.body, of->reply.size, text, strlen(text)) != NULL;
+    return memmem(queued->reply.body, queued->reply.size, text, strlen(text)) != NULL;
 }
 
 static uint64_t count_records(served_store *served)
@@ -146,9 +147,9 @@ static uint64_t count_records(served_store *served)
     return count;
 }
 
-static void note_done(job *of)
+static void note_done(job *queued)
 {
-    (void)of;
+    (void)queued;
 }
 
 /* Offer some records while the event comes at a reading of the clock. Returns whether they were written. */
@@ -158,35 +159,35 @@ static bool offer_during_event(fixture *self, unsigned at_read, size_t count, bo
     service_lane lane;
     uint64_t rows[16];
     open_writing(self, &writing);
-    event.of = &writing;
+    event.answering = &writing;
     event.hour_passes = hour_passes;
     for (uint64_t i = 0; i < count; i++) {
         rows[2 * i] = htole64(~self->data.fingerprints[0] ^ (UINT64_C(0x10101010101) << (6 * i + hour_passes)));
         rows[2 * i + 1] = htole64(5000 + i);
     }
-    job of = {.done = note_done};
-    assert_true(request_begin(&of.request, "POST", "/v1/offer", "application/octet-stream", NULL, &of.reply));
-    of.request.deadline_ns = time_now_ns() + UINT64_C(3600000000000);
-    lane = service_read(&writing, &of, (const char *)rows, 2 * count * sizeof *rows);
+    job queued = {.done = note_done};
+    assert_true(request_begin(&queued.request, "POST", "/v1/offer", "application/octet-stream", NULL, &queued.reply));
+    queued.request.deadline_ns = time_now_ns() + UINT64_C(3600000000000);
+    lane = service_read(&writing, &queued, (const char *)rows, 2 * count * sizeof *rows);
     assert_int_equal(lane, SERVICE_WRITE);
     const uint64_t before = count_records(writing.stores[0]);
     event.reads = 0;
     event.at_read = at_read;
-    assert_true(service_write(&writing, &of));
+    assert_true(service_write(&writing, &queued));
     store_writer_stop(writing.writers[0]); /* after its answer */
     writing.writers[0] = NULL;
     event.at_read = 0;
-    const bool written = of.reply.status == REPLY_OK;
+    const bool written = queued.reply.status == REPLY_OK;
     const uint64_t after = count_records(writing.stores[0]);
     if (!written) {
-        assert_int_equal(of.reply.status, REPLY_BUSY);
-        assert_true(body_has(&of, !hour_passes ? "the service ends; nothing of this request was written"
-                                  : at_read > 1
-                                      ? "the time of the request is over; nothing of this request was written"
-                                      : "the store was being written to for too long; nothing of this request"));
+        assert_int_equal(queued.reply.status, REPLY_BUSY);
+        assert_true(body_has(&queued, !hour_passes ? "the service ends; nothing of this request was written"
+                                      : at_read > 1
+                                          ? "the time of the request is over; nothing of this request was written"
+                                          : "the store was being written to for too long; nothing of this request"));
     }
     assert_int_equal(after - before, written ? count : 0);
-    free_job(&of);
+    free_job(&queued);
     service_close(&writing);
     return written;
 }
@@ -218,28 +219,28 @@ static void test_hot_queries(void **state)
         ids[i] = 1000 + i;
     }
     assert_ok(store_add(self->path, NULL, fingerprints, ids, HOT, NULL, &error), &error);
-    service_refresh(&self->of);
-    self->of.options.max_matches = MAX;
+    service_refresh(&self->answering);
+    self->answering.options.max_matches = MAX;
     for (size_t count = 1; count <= 40; count += 3) { /* the first one is hot, the others find nothing */
         for (uint64_t limit = 0; limit <= 2 * MAX; limit += MAX / 2) {
             service_lane lane;
-            job of = make_job(self, "/v1/query", count, &lane);
-            of.request.wants_binary = false;
-            of.request.has_distance = true;
-            of.request.limit = limit <= MAX ? limit : UINT64_MAX;
+            job queued = make_job(self, "/v1/query", count, &lane);
+            queued.request.wants_binary = false;
+            queued.request.has_distance = true;
+            queued.request.limit = limit <= MAX ? limit : UINT64_MAX;
             for (size_t i = 0; i < count; i++)
-                of.request.fingerprints[i] = i == 0 ? far : far ^ (UINT64_C(1) << i);
-            testing_doing("%zu queries, limit %" PRIu64, count, of.request.limit);
-            service_answer(&self->of, &of);
+                queued.request.fingerprints[i] = i == 0 ? far : far ^ (UINT64_C(1) << i);
+            testing_doing("%zu queries, limit %" PRIu64, count, queued.request.limit);
+            service_answer(&self->answering, &queued);
             const bool fails = limit > MAX;
-            assert_int_equal(of.reply.status, fails && count == 1 ? REPLY_TOO_MANY : REPLY_OK);
-            assert_int_equal(body_has(&of, "\"error\":\"more than 20 matches: ask for a limit"), fails);
-            assert_int_equal(body_has(&of, "\"match_count\":30,"), !fails);
-            assert_int_equal(body_has(&of, "\"match_count\":0,\"matches\":[]}"), count > 1);
-            assert_int_equal(body_has(&of, "\"id\":\"1000\""), !fails && limit > 0);
-            assert_int_equal(body_has(&of, "\"id\":\"1009\""), !fails && limit >= MAX / 2);
-            assert_int_equal(body_has(&of, "\"id\":\"1010\""), !fails && limit == MAX);
-            free_job(&of);
+            assert_int_equal(queued.reply.status, fails && count == 1 ? REPLY_TOO_MANY : REPLY_OK);
+            assert_int_equal(body_has(&queued, "\"error\":\"more than 20 matches: ask for a limit"), fails);
+            assert_int_equal(body_has(&queued, "\"match_count\":30,"), !fails);
+            assert_int_equal(body_has(&queued, "\"match_count\":0,\"matches\":[]}"), count > 1);
+            assert_int_equal(body_has(&queued, "\"id\":\"1000\""), !fails && limit > 0);
+            assert_int_equal(body_has(&queued, "\"id\":\"1009\""), !fails && limit >= MAX / 2);
+            assert_int_equal(body_has(&queued, "\"id\":\"1010\""), !fails && limit == MAX);
+            free_job(&queued);
         }
     }
     testing_done();
@@ -249,12 +250,12 @@ static void test_hot_queries(void **state)
 static void test_index(void **state)
 {
     const fixture *self = *state;
-    job of = {.next = NULL};
-    assert_true(request_begin(&of.request, "GET", "/", NULL, NULL, &of.reply));
-    service_answer((service *)(uintptr_t)&self->of, &of);
-    assert_int_equal(of.reply.status, REPLY_OK);
-    assert_non_null(memmem(of.reply.body, of.reply.size, "/v1/query", 9));
-    free_job(&of);
+    job queued = {.next = NULL};
+    assert_true(request_begin(&queued.request, "GET", "/", NULL, NULL, &queued.reply));
+    service_answer((service *)(uintptr_t)&self->answering, &queued);
+    assert_int_equal(queued.reply.status, REPLY_OK);
+    assert_non_null(memmem(queued.reply.body, queued.reply.size, "/v1/query", 9));
+    free_job(&queued);
 }
 
 /* Only few queries, which take microseconds, are for the threads of the network. */
@@ -273,18 +274,18 @@ static void test_lanes(void **state)
                  {"/v1/nearest", 1, 1000, SERVICE_LATER}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         service_lane lane;
-        self->of.mean_ns = cases[i].mean_ns;
-        job of = make_job(self, cases[i].path, cases[i].count, &lane);
+        self->answering.mean_ns = cases[i].mean_ns;
+        job queued = make_job(self, cases[i].path, cases[i].count, &lane);
         assert_int_equal(lane, cases[i].expected);
-        free_job(&of);
+        free_job(&queued);
     }
     /* Fast queries lead back to the network's threads. */
     service_lane lane = SERVICE_LATER;
-    self->of.mean_ns = 100000;
+    self->answering.mean_ns = 100000;
     for (uint32_t i = 0; i < 100000 && lane != SERVICE_NOW; i++) {
-        job of = make_job(self, "/v1/query", 1, &lane);
-        service_answer(&self->of, &of);
-        free_job(&of);
+        job queued = make_job(self, "/v1/query", 1, &lane);
+        service_answer(&self->answering, &queued);
+        free_job(&queued);
     }
     assert_int_equal(lane, SERVICE_NOW);
 }
@@ -375,7 +376,7 @@ static void test_queue(void **state)
 static void test_states(void **state)
 {
     fixture *self = *state;
-    served_store *served = self->of.stores[0];
+    served_store *served = self->answering.stores[0];
     const uint64_t before = count_records(served);
     store_use old, same;
     sstore_error error;
@@ -417,7 +418,7 @@ static void build_again(const fixture *self, uint32_t words)
 static void test_other_width(void **state)
 {
     fixture *self = *state;
-    served_store *served = self->of.stores[0];
+    served_store *served = self->answering.stores[0];
     const uint64_t before = count_records(served);
     char aside[sizeof self->path + 8];
     sstore_error error;
