@@ -20,7 +20,7 @@ typedef struct http_server http_server;
 
 /* Serve the clients of a listening socket, which belongs to the server from now on. NULL: that failed, and a message
  * was printed. */
-http_server *http_start(service *self, int listener, const http_options *options);
+http_server *http_start(service *server, int listener, const http_options *options);
 
 /* End connections whose time is over. Call this about once a second. */
 void http_end_late(http_server *server);
