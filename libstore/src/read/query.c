@@ -175,14 +175,15 @@ static sstore_status find_smallest(nearest *self, const near *query, sstore_erro
 /* Add the estimated costs of a query of the store at a distance, and of a full scan. */
 static void add_costs(sstore_cursor *cursor, uint32_t distance, double *query_cost, double *full_scan_cost)
 {
-    const ss_query_plan *plans = has_rows(cursor) ? NULL : ss_cursor_plans(cursor, distance);
-    const ss_row_plan *row_plans = has_rows(cursor) ? ss_cursor_row_plans(cursor, distance) : NULL;
+    const bool by_rows = has_rows(cursor);
+    const ss_query_plan *plans = by_rows ? NULL : ss_cursor_plans(cursor, distance);
+    const ss_row_plan *row_plans = by_rows ? ss_cursor_row_plans(cursor, distance) : NULL;
     for (uint32_t i = 0; i < cursor->store->manifest.segment_count; i++) {
         if (ss_segment_removes(cursor->store->segments[i]))
             continue;
-        const double scan = plans != NULL ? plans[i].full_scan_cost : row_plans[i].full_scan_cost;
-        const double probe = plans != NULL ? plans[i].probe_cost : row_plans[i].probe_cost;
-        *query_cost += (plans != NULL ? plans[i].full_scan : row_plans[i].full_scan) ? scan : probe;
+        const double scan = by_rows ? row_plans[i].full_scan_cost : plans[i].full_scan_cost;
+        const double probe = by_rows ? row_plans[i].probe_cost : plans[i].probe_cost;
+        *query_cost += (by_rows ? row_plans[i].full_scan : plans[i].full_scan) ? scan : probe;
         *full_scan_cost += scan;
     }
 }
@@ -231,22 +232,25 @@ static sstore_status query_nearest(const ss_record_sink *sink, const uint64_t *f
 typedef sstore_status query_fn(const ss_record_sink *sink, const uint64_t *fingerprint, uint32_t distance,
                                sstore_error *error);
 
-/* Check the arguments of a call, whose name is for the error. */
-static sstore_status check(const char *call, const sstore_cursor *cursor, const uint64_t *fingerprint,
-                           uint32_t distance, bool has_callback, sstore_error *error)
+/* Whether the arguments of a call are right. False: *error is filled with ARGUMENT; `call` is for its message. */
+static bool check(const char *call, const sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t distance,
+                  bool has_callback, sstore_error *error)
 {
-    if (cursor == NULL || fingerprint == NULL || !has_callback)
-        return ss_fail_argument(error, "%s: cursor, fingerprint, and callback or count_out, must not be NULL", call);
+    if (cursor == NULL || fingerprint == NULL || !has_callback) {
+        (void)ss_fail_argument(error, "%s: cursor, fingerprint, and callback or count_out, must not be NULL", call);
+        return false;
+    }
     const uint32_t max = SSTORE_MAX_DISTANCE * cursor->store->manifest.words;
-    return distance <= max ? SSTORE_OK : ss_fail_argument(error, "%s: the distance must be at most %u", call, max);
+    if (distance > max)
+        (void)ss_fail_argument(error, "%s: the distance must be at most %u", call, max);
+    return distance <= max;
 }
 
 static sstore_status query(const char *call, query_fn *run, sstore_cursor *cursor, const uint64_t *fingerprint,
                            uint32_t distance, sstore_match_fn on_match, void *context, sstore_error *error)
 {
-    const sstore_status status = check(call, cursor, fingerprint, distance, on_match != NULL, error);
-    if (status != SSTORE_OK)
-        return status;
+    if (!check(call, cursor, fingerprint, distance, on_match != NULL, error))
+        return SSTORE_ERROR_ARGUMENT;
     const ss_record_sink sink = {.cursor = cursor, .on_match = on_match, .context = context};
     ss_cursor_begin(cursor);
     return run(&sink, fingerprint, distance, error);
@@ -270,13 +274,12 @@ static sstore_status query_columns(const char *call, query_fn *run, sstore_curso
                                    uint32_t distance, const sstore_match_columns *columns, size_t capacity,
                                    uint64_t *count_out, sstore_error *error)
 {
-    sstore_status status = check(call, cursor, fingerprint, distance, count_out != NULL, error);
-    if (status != SSTORE_OK)
-        return status;
+    if (!check(call, cursor, fingerprint, distance, count_out != NULL, error))
+        return SSTORE_ERROR_ARGUMENT;
     ss_selection selection = {.words = cursor->store->manifest.words, .capacity = columns != NULL ? capacity : 0};
     const ss_record_sink sink = {.cursor = cursor, .selection = &selection, .counts = count_out};
     *count_out = 0;
-    status = ss_take_match_columns(&selection.to, columns, error);
+    sstore_status status = ss_take_match_columns(&selection.to, columns, error);
     if (status != SSTORE_OK)
         return status;
     ss_cursor_begin(cursor);
@@ -475,9 +478,9 @@ static sstore_status explain_segment(sstore_cursor *cursor, uint32_t segment, co
 sstore_status sstore_explain(sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t distance,
                              sstore_explain_fn on_table, void *context, sstore_error *error)
 {
-    sstore_status status = check("sstore_explain", cursor, fingerprint, distance, on_table != NULL, error);
-    if (status != SSTORE_OK)
-        return status;
+    sstore_status status = SSTORE_OK;
+    if (!check("sstore_explain", cursor, fingerprint, distance, on_table != NULL, error))
+        return SSTORE_ERROR_ARGUMENT;
     ss_cursor_begin(cursor);
     for (uint32_t i = 0; status == SSTORE_OK && i < cursor->store->manifest.segment_count; i++)
         if (!ss_segment_removes(cursor->store->segments[i]))
