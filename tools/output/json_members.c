@@ -40,9 +40,23 @@ static int64_t hex_value(json_view string)
     return *end == '\0' && strchr(" +-", digits[0]) == NULL ? value : NO_VALUE;
 }
 
+/* Of a number that is not long. */
+static int64_t integer_value(json_view integer)
+{
+    int64_t value = 0;
+    for (size_t i = *integer.text == '-'; i < integer.length; i++)
+        value = 10 * value + (integer.text[i] - '0');
+    return *integer.text == '-' ? -value : value;
+}
+
 static int64_t real_value(json_view real)
 {
-    const double value = strtod(real.text, NULL); /* a comma, a bracket or white space ends it */
+    char text[64]; /* a string, which what is read is not */
+    if (real.length >= sizeof text)
+        return NO_VALUE;
+    memcpy(text, real.text, real.length);
+    text[real.length] = '\0';
+    const double value = strtod(text, NULL);
     return value == 0 ? 0 : value == 1 ? 1 : NO_VALUE;
 }
 
@@ -52,7 +66,7 @@ static int64_t item_value(json_view item, json_kind kind)
     switch (kind) {
     case JSON_VIEW_FALSE: return 0;
     case JSON_VIEW_TRUE: return 1;
-    case JSON_VIEW_INTEGER: return is_long(item) ? NO_VALUE : strtoll(item.text, NULL, 10);
+    case JSON_VIEW_INTEGER: return is_long(item) ? NO_VALUE : integer_value(item);
     case JSON_VIEW_REAL: return real_value(item);
     case JSON_VIEW_STRING: return hex_value(item);
     default: return NO_VALUE;
