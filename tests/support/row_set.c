@@ -174,7 +174,7 @@ row_pairs row_set_pairs(const row_set *left, const row_set *right, uint32_t word
         const row *first = &left->rows[begin];
         for (end = begin + 1; end < left->count && row_words_compare(first->words, left->rows[end].words) == 0;)
             end++;
-        for (size_t j = left == right ? begin : 0; j < right->count; j++) {
+        for (size_t j = left == right ? begin : 0; j < right->count && list.count <= max; j++) {
             const uint32_t bits = distance_of(first, &right->rows[j], words);
             for (size_t i = begin; bits <= distance && i < end; i++)
                 if (left != right || i < j)
