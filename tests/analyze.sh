@@ -49,6 +49,8 @@ if ! cmake --preset dev -B "$build" -DCMAKE_C_COMPILER=clang -DSSTORE_TOOLS=ON -
   cat "$build/cmake.log"
   exit 1
 fi
+# cppcheck wants to see all files, also the one that the build makes.
+cmake --build "$build" --target tools/page_text.c >"$build/page_text.log" 2>&1 || { cat "$build/page_text.log"; exit 1; }
 commands=$build/compile_commands.json
 files_in() { # folders, as a pattern
   sed -nE "s,^ *\"file\": \"$PWD/(($1)/[^\"]*)\".*,\1,p" "$commands" | sort -u

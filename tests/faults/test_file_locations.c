@@ -59,12 +59,12 @@ static verdict refuse(void *context, const system_call *call)
     return (verdict){.error = refused ? EOPNOTSUPP : 0, .size = call->size};
 }
 
-static void find_path(int fd, char path[PATH_MAX])
+static void find_path(int fd, char to[PATH_MAX])
 {
-    char chosen[64];
-    snprintf(chosen, sizeof chosen, "/proc/self/fd/%d", fd);
-    const ssize_t length = readlink(chosen, path, PATH_MAX - 1);
-    path[length < 0 ? 0 : length] = '\0';
+    char descriptor[64];
+    snprintf(descriptor, sizeof descriptor, "/proc/self/fd/%d", fd);
+    const ssize_t length = readlink(descriptor, to, PATH_MAX - 1);
+    to[length < 0 ? 0 : length] = '\0';
 }
 
 /* A file for spilled data: other users may not open it. */

@@ -35,7 +35,7 @@ static bool reserve(json_value *to, size_t size)
 static void put(json_value *to, const char *bytes, size_t size)
 {
     to->failed = to->failed || !reserve(to, size);
-    if (to->failed)
+    if (to->failed || size == 0)
         return;
     memcpy(to->text + to->size, bytes, size);
     to->size += size;
@@ -173,15 +173,18 @@ static void put_next(json_value *to, char letter, char next, va_list *arguments)
 
 json_value *json_value_make(const char *format, ...)
 {
-    json_value unmade = {.failed = true}, *made = calloc(1, sizeof *made), *to = made != NULL ? made : &unmade;
+    json_value *made = calloc(1, sizeof *made), value = {.failed = made == NULL};
     va_list arguments;
     va_start(arguments, format);
     for (const char *at = format; *at != '\0'; at++) /* also after a failure: it frees the values */
-        put_next(to, *at, at[1], &arguments);
+        put_next(&value, *at, at[1], &arguments);
     va_end(arguments);
-    if (!to->failed)
+    if (made != NULL)
+        *made = value;
+    if (!value.failed)
         return made;
-    json_value_free(made);
+    free(value.text);
+    free(made);
     return NULL;
 }
 

@@ -247,7 +247,8 @@ static bool take_path(const wanted_members *wanted, json_view object, json_membe
     json_view value;
     if (!find_path(object, member->key, &value))
         return false;
-    set_found(wanted, member, value, value.text != NULL && memchr(value.text, '\\', value.length) != NULL);
+    if (value.text != NULL)
+        set_found(wanted, member, value, memchr(value.text, '\\', value.length) != NULL);
     return true;
 }
 

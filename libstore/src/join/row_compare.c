@@ -77,7 +77,7 @@ static bool is_known(ss_row_comparer *self, row_pair pair)
 static void confirm(ss_row_comparer *self, row_pair pair)
 {
     const ss_row_comparison *shared = self->shared;
-    const uint64_t *a, *b;
+    const uint64_t *a = NULL, *b = NULL;
     if (is_known(self, pair))
         return;
     self->status = ss_row_array_get(shared->rows, pair.a, 1, self->rows[0], &a, self->error);

@@ -136,11 +136,12 @@ static sstore_status make_table(void *context, uint64_t task, uint32_t worker, s
     ss_word_table *table = &index->tables[task];
     const uint64_t *from = index->tables[0].values;
     const size_t keys = (size_t)1 << index->key_bits;
+    uint64_t *copy = NULL; /* of the values; table 0 has the caller's */
     (void)worker;
     table->begins = ss_alloc_large((keys + 1) * sizeof *table->begins);
     if (task > 0)
-        table->values = index->copies[task] = ss_alloc_large(index->count * sizeof *table->values);
-    if (table->begins == NULL || (task > 0 && table->values == NULL))
+        table->values = index->copies[task] = copy = ss_alloc_large(index->count * sizeof *copy);
+    if (table->begins == NULL || (task > 0 && copy == NULL))
         return ss_fail_memory(error, index->count * sizeof *table->values + (keys + 1) * sizeof *table->begins);
     uint32_t *begins = table->begins;
     memset(begins, 0, (keys + 1) * sizeof *begins);
@@ -150,8 +151,8 @@ static sstore_status make_table(void *context, uint64_t task, uint32_t worker, s
         begins[key + 1] += begins[key]; /* now the end of the key's values */
     for (uint32_t i = index->count; i-- > 0;) {
         uint32_t at = --begins[key_of(index, table, from[i])];
-        if (task > 0)
-            index->copies[task][at] = from[i];
+        if (copy != NULL)
+            copy[at] = from[i];
     }
     return SSTORE_OK;
 }
