@@ -95,7 +95,8 @@ exits 0 sstore scan -k 0 --skip-bad=kept --queries queries input >matches
 sort matches
 cat kept
 echo "--- matches, edges, a sample, a page"
-sstore scan -k 8 --skip-bad --queries queries input >matches
+sstore scan -k 8 --skip-bad --queries queries input >unsorted
+sort unsorted >matches
 { head -1 matches; echo x; sed 1d matches; sed 's/-$/7/' matches | head -1; } >damaged
 exits 1 sstore collect damaged
 sstore collect matches >expected
