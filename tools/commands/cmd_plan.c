@@ -178,39 +178,11 @@ static void print_text(const plan_report *report)
             output_text("\n* %s: %s.\n", plans->items[i].plan, plans->items[i].reason);
 }
 
-/* ----- JSON ----- */
-
-static json_value *plan_value(const sstore_plan_estimate *plan)
-{
-    return json_value_make(
-        "{s:s, s:I, s:I, s:I, s:I, s:I, s:f, s:I, s:f, s:I, s:f, s:f, s:f, s:f, s:f, s:b, s:b, s:b, s:s?}", "plan",
-        plan->plan, "table_count", (long long)plan->table_count, "min_prefix_bits", (long long)plan->min_prefix_bits,
-        "max_prefix_bits", (long long)plan->max_prefix_bits, "min_radius", (long long)plan->min_radius, "max_radius",
-        (long long)plan->max_radius, "bits_per_fingerprint", plan->bits_per_fingerprint, "bytes",
-        (long long)plan->total_bytes, "bytes_per_record", plan->bytes_per_record, "directory_bytes",
-        (long long)plan->directory_bytes, "probes", plan->probe_count, "blocks", plan->block_count, "candidates",
-        plan->candidate_count, "warm_us", plan->warm_ns / 1e3, "cold_us", plan->cold_ns / 1e3, "full_scan",
-        plan->is_full_scan, "useful", plan->is_useful, "chosen", plan->is_chosen, "reason",
-        plan->is_chosen ? plan->reason : NULL);
-}
-
-static json_value *report_value(const plan_report *report)
-{
-    const sstore_plan_options *asked = &report->arguments->plan;
-    json_value *plans = json_value_make("[]");
-    for (size_t i = 0; i < report->plans.count; i++)
-        json_value_append(&plans, plan_value(&report->plans.items[i]));
-    return json_value_make("{s:I, s:i, s:I, s:b, s:I, s:o}", "records", (long long)asked->record_count,
-                           "fingerprint_bits", (int)asked->fingerprint_bits, "distance", (long long)asked->distance,
-                           "has_ids", (int)!asked->without_ids, "sampled", (long long)asked->sample_count, "plans",
-                           plans);
-}
-
 /* ----- HTML ----- */
 
 static int write_html(const plan_report *report)
 {
-    const page made = page_make_plans(&report->plans, &report->arguments->plan);
+    const page made = page_make_plans(&report->plans);
     const int code = whole_file_write(report->arguments->html, made.bytes, made.size);
     free(made.bytes);
     return code;
@@ -223,7 +195,7 @@ static int print_plans(const arguments *args)
     if (code == EXIT_DONE && args->html != NULL)
         code = write_html(&report);
     else if (code == EXIT_DONE && args->json)
-        code = output_json(report_value(&report)) ? EXIT_DONE : EXIT_FAILED;
+        code = output_json(plan_list_value(&report.plans)) ? EXIT_DONE : EXIT_FAILED;
     else if (code == EXIT_DONE)
         print_text(&report);
     free(report.plans.items);

@@ -95,7 +95,10 @@ static void put_part(json_value *to, const char *text)
 static void put_real(json_value *to, double value)
 {
     char text[32];
-    to->failed |= !isfinite(value);
+    if (!isfinite(value)) {
+        put_part(to, "null");
+        return;
+    }
     const int length = snprintf(text, sizeof text, "%.6g", value);
     char *exponent = strchr(text, 'e');
     if (exponent != NULL) {

@@ -10,9 +10,9 @@ typedef struct json_value json_value;
 
 /*
  * Make a value from a format such as "{s:s, s:[I, f]}". The letters take arguments: s text, I a long long, i an int, b
- * an int as true or false, f a double, o a json_value, which then belongs to the result; n takes none, and is null.
- * Behind s or o, '*' leaves the member out if it is NULL, and behind s, '?' makes it null. Returns NULL if there is no
- * memory, if another s or o is NULL, if a text is not UTF-8, or if a double is not finite.
+ * an int as true or false, f a double (null if it is not finite), o a json_value, which then belongs to the result; n
+ * takes none, and is null. Behind s or o, '*' leaves the member out if it is NULL, and behind s, '?' makes it null.
+ * Returns NULL if there is no memory, if another s or o is NULL, or if a text is not UTF-8.
  */
 json_value *json_value_make(const char *format, ...);
 

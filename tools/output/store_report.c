@@ -4,7 +4,6 @@
 #include "output/store_report.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,24 +73,17 @@ uint32_t store_report_raw(const store_report *report)
 
 /* ----- JSON ----- */
 
-/* null for a table without fingerprints. */
-static json_value *bits_value(double bits)
-{
-    return isfinite(bits) ? json_value_make("f", bits) : json_value_make("n");
-}
-
 static json_value *table_value(const sstore_table_statistics *table)
 {
     char mask[17];
-    return json_value_make("{s:I, s:s, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o}", "word", (long long)table->word,
+    return json_value_make("{s:I, s:s, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:f}", "word", (long long)table->word,
                            "key_mask", output_hex_string(mask, table->key_mask), "prefix_bits",
                            (long long)table->prefix_bits, "radius", (long long)table->radius, "blocks",
                            (long long)table->block_count, "bytes", (long long)table->file_bytes, "directory_bytes",
-                           (long long)table->directory_bytes, "bits_per_fingerprint",
-                           bits_value(table->bits_per_fingerprint), "bound_bits_per_fingerprint",
-                           bits_value(table->bound_bits_per_fingerprint), "elias_fano_bits_per_fingerprint",
-                           bits_value(table->elias_fano_bits_per_fingerprint), "rice_bits_per_fingerprint",
-                           bits_value(table->rice_bits_per_fingerprint));
+                           (long long)table->directory_bytes, "bits_per_fingerprint", table->bits_per_fingerprint,
+                           "bound_bits_per_fingerprint", table->bound_bits_per_fingerprint,
+                           "elias_fano_bits_per_fingerprint", table->elias_fano_bits_per_fingerprint,
+                           "rice_bits_per_fingerprint", table->rice_bits_per_fingerprint);
 }
 
 static json_value *tables_value(const segment_report *segment)

@@ -19,6 +19,6 @@ typedef struct page {
 
 /* Make the page of a store, and that of a comparison of plans. Without memory the process exits with a message. */
 page page_make_report(const store_view *view);
-page page_make_plans(const plan_list *plans, const sstore_plan_options *options);
+page page_make_plans(const plan_list *plans);
 
 #endif

@@ -283,29 +283,6 @@ int view_sample(store_view *view, const sstore *store, view_progress_fn on_progr
     return EXIT_DONE;
 }
 
-static int keep_plan(void *context, const sstore_plan_estimate *estimate)
-{
-    plan_list *to = context;
-    if (!grow(&to->items, &to->capacity, to->count + 1, sizeof *to->items))
-        return 1;
-    to->items[to->count++] = *estimate;
-    return 0;
-}
-
-static int keep_useful_plan(void *context, const sstore_plan_estimate *estimate)
-{
-    return estimate->is_useful ? keep_plan(context, estimate) : 0;
-}
-
-int plan_list_make(plan_list *plans, const sstore_plan_options *options, bool all)
-{
-    sstore_error error;
-    const sstore_status status = sstore_plan(options, all ? keep_plan : keep_useful_plan, plans, &error);
-    if (status == SSTORE_STOPPED)
-        message_print("out of memory");
-    return message_status(status, &error);
-}
-
 /* The planner takes a sample of records, so that fingerprints repeat as they do in the store. The sample has each of
  * its fingerprints once: here they repeat equally often. */
 int view_make_plans(store_view *view)

@@ -13,6 +13,7 @@
 
 #include "output/output.h"
 #include "output/store_report.h"
+#include "report/plan_list.h"
 #include "sstore.h"
 #include "sstore_join.h"
 
@@ -62,16 +63,6 @@ typedef struct table_group {
     int32_t radius; /* of the word, as its plan; -1: a query does not search it */
     char plan[512];
 } table_group;
-
-/* ----- plans ----- */
-
-typedef struct plan_list {
-    sstore_plan_estimate *items; /* ascending by bytes */
-    size_t count, capacity;
-} plan_list;
-
-/* Estimate plans, all or only the useful ones. Returns an exit code. free() the items in any case. */
-int plan_list_make(plan_list *plans, const sstore_plan_options *options, bool all);
 
 /* ----- queries ----- */
 

@@ -8,24 +8,17 @@ ls
 # The block of numbers in a page.
 numbers()
 {
-    sed -n '/<script type="application\/json"/,/^}*<\/script>/p' "$1"
+    sed -n 's/.*<script type="application\/json" id="data">\(.*\)<\/script>/\1/p' "$1"
 }
-# The sizes of the parts are those of 'sstore stat', and the bits of each table.
-check_sizes()
+# The figures of the store are those of 'sstore stat'.
+check_store()
 {
-    local part bytes
-    sstore stat --json "$1" >json
-    for part in tables fingerprints ranks ids directory manifest total; do
-        bytes=$(grep -o "\"$part\":{\"bytes\":[0-9]*" json | grep -o '[0-9]*$')
-        grep '^"sizes"' data | grep -q "\"$part\":$bytes[,}]" || echo "FAILED: $part are not $bytes bytes"
-    done
-    grep -o '"bits_per_fingerprint":[0-9.]*' json | cut -d: -f2 | xargs printf '%.2f\n' >bits
-    grep -o '"bitsEach":[0-9.]*' data | cut -d: -f2 | xargs printf '%.2f\n' | cmp - bits
+    cmp <(jq .store data) <(sstore stat --json "$1" | jq .)
 }
 numbers page.html >data
 echo "--- the figures of stat"
-check_sizes STORE
-grep '^"records"' data
+check_store STORE
+jq -c '.store.records, .path, .name, .main_segment' data
 echo "--- h of table 0, counted in a dump"
 sstore dump STORE | cut -f1 | uniq | {
     declare -A counts=()
@@ -36,7 +29,7 @@ sstore dump STORE | cut -f1 | uniq | {
         ((counts[$h] += 1))
         before=$value
     done
-    IFS=, read -ra differences <<<"$(grep -o '"differences":[^]]*' data | head -1 | cut -d[ -f2)"
+    IFS=, read -ra differences <<<"$(jq -r '.tables[0].differences | @csv' data)"
     for h in {33..63}; do ((differences[32] += differences[h])); done
     for h in "${!counts[@]}"; do
         [ "${differences[$h]}" = "${counts[$h]}" ] || echo "FAILED: h $h occurs ${counts[$h]} times"
@@ -44,18 +37,17 @@ sstore dump STORE | cut -f1 | uniq | {
     echo "${#counts[@]} different h"
 }
 echo "--- parts that are only there if they are asked for"
-grep -c '^"queries"' data
+jq 'has("queries")' data
 head -200 input | sed 's/$/\n0123456789abcdef/' >queries
 sstore report STORE -o all.html --queries queries --clusters
 numbers all.html >data
-grep -o '"queries":{"inputs":[0-9]*' data
-grep -oE '^"(misses|hits)":{"count":[0-9]*' data | cut -d: -f3 | paste -sd+ | { read -r sum; echo $((sum)); }
+jq -c '.queries | .inputs, .misses.count + .hits.count' data
 sstore clusters STORE | awk '{ print $1 }' | sort -n | tail -1 >largest
-grep -o '{"size":[0-9]*' data | head -1 | grep -qx "{\"size\":$(<largest)" || echo "FAILED: the largest cluster has $(<largest) records"
+[ "$(jq '.clusters.examples[0].size' data)" = "$(<largest)" ] || echo "FAILED: the largest cluster has $(<largest) records"
 sstore clusters STORE | awk -v largest="$(<largest)" '$1 == largest { print $2 }' | head -5 | while read -r fingerprint; do
     grep -q "\"fingerprint\":\"$fingerprint\"" data || echo "FAILED: $fingerprint is in the largest cluster"
 done
-removable=$(($(sed -n 's/^"clusters":.*"count":\([0-9]*\),"records":\([0-9]*\).*/\2 - \1/p' data)))
+removable=$(jq '.clusters | .records - .count' data)
 [ "$removable" = "$(sstore clusters --drop STORE | wc -l)" ] || echo "FAILED: $removable could be removed"
 sstore dump STORE | cut -f 2 | sort -nu | awk '{ print $1 "\t<name> " $1 }' | sstore names --from - names
 sstore report STORE -o named.html --clusters --id-table names
@@ -74,7 +66,7 @@ sstore dump SAMPLED | cut -f 1 | sort -u >distinct
 sstore query --count SAMPLED --input distinct | awk '$2 > 1' >near
 sstore report SAMPLED -o sampled.html --clusters=sample
 numbers sampled.html >data
-grep -q "\"isSample\":true,\"sampled\":$(wc -l <distinct),\"near\":$(wc -l <near)," data || echo "FAILED: another sample"
+grep -q "\"is_sample\":true,\"sampled\":$(wc -l <distinct),\"near\":$(wc -l <near)," data || echo "FAILED: another sample"
 grep -oE '"fingerprint":"[0-9a-f]{16}' data | cut -d'"' -f4 >shown
 sort -u shown | comm -23 - distinct
 wc -l <shown | awk '{ print ($1 >= 10 && $1 <= 25 ? "examples" : "FAILED: " $1) }'
@@ -93,7 +85,8 @@ sstore build --quiet --recipe "</title><script>alert(1)</script> & \"q\" 'a' "$'
 sstore report "$name" -o hostile.html
 grep -o '<script[^>]*>' hostile.html
 grep -c '<b \|onload=.x.>\|alert(1)<' hostile.html
-grep '^"name"\|^"recipe"' hostile.html
+numbers hostile.html | grep -c '[<>&]'
+numbers hostile.html | jq -c '.path, .name, .store.recipe'
 echo "--- nothing is fetched, and the policy names the style and the script"
 grep -cE 'src=|href=|url\(|@import|style="|<link|<img' page.html all.html hostile.html
 grep -oE 'https?:[^"]*' page.html
@@ -105,11 +98,11 @@ grep -qF "style-src 'sha256-$(<style-hash)'; script-src 'sha256-$(<script-hash)'
 echo "--- other stores"
 for count in 0 1; do
     head -$count input | sstore build --quiet --no-ids SMALL$count -
-    sstore report SMALL$count -o - --clusters --queries queries | grep -o '^"records":[0-9]*\|^"clusters":.*"records":[0-9]*'
+    sstore report SMALL$count -o - --clusters --queries queries | numbers - | jq -c '[.store.records, (.clusters | .is_sample, .count, .records)]'
 done
 head -3 input | sstore add --no-compact --quiet STORE -
 sstore remove --no-compact --quiet STORE - <<<"$(head -1 input)"
-sstore report STORE -o - | grep -o '"removes":[a-z]*' | uniq -c
+sstore report STORE -o - | grep -o '"kind":"[ar][a-z]*s"' | uniq -c
 echo "--- fingerprints of 256 bits"
 paste -d '' <(fingerprints 4000 1) <(fingerprints 4000 2) <(fingerprints 4000 3) <(fingerprints 4000 4) >wide
 sed -n '1~5s/^\(.*\)[0-7]$/\18/p' wide >near
@@ -118,21 +111,21 @@ sstore build --quiet -k 31 WIDE wide
 sed 's/$/\t7/' near >wide-queries
 sstore report WIDE -o wide.html --queries wide-queries --clusters
 numbers wide.html >data
-check_sizes WIDE
+check_store WIDE
 for word in 1 2 3 4; do
     cut -c $((16 * word - 15))-$((16 * word)) wide | sort -u | wc -l
 done >values
-sed -n 's/^{"word":\([0-9]*\),.*"count":\([0-9]*\),"bitsEach.*/\1 \2/p' data | uniq | cut -d' ' -f2 | diff values -
-grep -o '"queries":{"inputs":[0-9]*' data
+jq '.tables[.groups[].first].count' data | diff values -
+jq .queries.inputs data
 sstore clusters WIDE | awk '{ print $2 }' | sort >clustered
 grep -oE '"fingerprint":"[0-9a-f]{64}' data | cut -d'"' -f4 | sort >shown
 [ "$(comm -12 shown clustered | wc -l)" -ge 10 ] && [ -z "$(comm -23 shown clustered)" ] || echo "FAILED: other clusters"
 exits 1 sstore report WIDE -o wide.html --queries queries 2>&1
 echo "--- words that are always the same are not searched"
 sed 's/^.\{32\}/00000000000000000123456789abcdef/' wide | sstore build --quiet -k 20 --no-ids SKEWED -
-sstore report SKEWED -o - | grep -c '^{"first":.*"radius":-1,'
+sstore report SKEWED -o - | grep -o '"radius":-1,' | wc -l
 : | sstore build --quiet --bits 1024 EMPTY -
-sstore report EMPTY -o - --clusters | grep '^"records"\|^"bits"'
+sstore report EMPTY -o - --clusters | numbers - | jq -c '.store | .records, .fingerprint_bits'
 echo "--- the file: replaced as a whole, also where a link leads; its mode stays"
 echo old >old.html
 chmod 600 old.html
@@ -149,18 +142,15 @@ sstore report SMALL1 -o pipe
 wait $!
 ls
 echo "--- plan --html"
-sstore plan -n 10M --html plan.html
 check_plans()
 {
+    sstore plan "$@" --html plan.html
     numbers plan.html >data
-    grep '^"kind"\|^"records"\|^"bits"' data
-    sstore plan "$@" | sed '/^$/,$d; 1d; s/^\*//' | awk '{ print $1 }' | while read -r plan; do
-        grep -q "^{\"plan\":\"$plan\"" data || echo "FAILED: the plan $plan is missing"
-    done
+    jq -c .kind data
+    cmp <(jq .plan data) <(sstore plan "$@" --all --json | jq .)
+    sstore plan "$@" --html - | cmp - plan.html
 }
 check_plans -n 10M
-sstore plan -n 10M --html - | cmp - plan.html
-sstore plan -n 10M --bits 256 -k 31 --html plan.html
 check_plans -n 10M --bits 256 -k 31
 echo "--- errors"
 exits 2 sstore report STORE 2>&1
