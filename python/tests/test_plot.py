@@ -17,7 +17,7 @@ matplotlib.use("Agg")
 def test_store(folder: pathlib.Path, rng: np.random.Generator) -> None:
     sstore.build(folder / "a", clustered(rng, 1000))
     with sstore.open(folder / "a") as store:
-        figure = store.plot(5)
+        figure = sstore.plot_store(store, 5)
         parts, distances, sizes = figure.axes
         assert sum(bar.get_height() for bar in parts.patches) == store.stat().total_bytes  # type: ignore[attr-defined]
         assert sum(bar.get_height() for bar in distances.patches) == len(store.pairs(5))  # type: ignore[attr-defined]
@@ -28,7 +28,7 @@ def test_store(folder: pathlib.Path, rng: np.random.Generator) -> None:
 def test_empty_store(folder: pathlib.Path) -> None:
     sstore.build(folder / "a", [])
     with sstore.open(folder / "a") as store:
-        store.plot().savefig(folder / "a.png")
+        sstore.plot_store(store).savefig(folder / "a.png")
 
 
 def test_plans(folder: pathlib.Path) -> None:

@@ -42,7 +42,7 @@ from sstore._errors import (
 from sstore._join import Components, components, join_keys, join_records, shard_numbers
 from sstore._lexicon import Features, Lexicon, Segment
 from sstore._native import lib as _lib
-from sstore._plot import plot_plans
+from sstore._plot import plot_plans, plot_store
 from sstore._store import (
     IoMode,
     SegmentStatistics,
@@ -129,6 +129,7 @@ __all__ = [
     "Plan",
     "plans",
     "plot_plans",
+    "plot_store",
     "Progress",
     "ProgressOption",
     "RecipeError",

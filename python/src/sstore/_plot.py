@@ -8,13 +8,12 @@ import numpy as np
 
 from sstore._arrays import ArrayLike
 from sstore._call import Size
+from sstore._store import Store
 from sstore._write import Objective, plans
 
 if TYPE_CHECKING:
     import matplotlib.axes
     import matplotlib.figure
-
-    from sstore._store import Store
 
 
 def _figure(columns: int) -> tuple[matplotlib.figure.Figure, list[matplotlib.axes.Axes]]:
@@ -26,8 +25,12 @@ def _figure(columns: int) -> tuple[matplotlib.figure.Figure, list[matplotlib.axe
     return figure, list(axes[0])
 
 
-def plot_store(store: Store, distance: Optional[int]) -> matplotlib.figure.Figure:
-    """See Store.plot()."""
+def plot_store(store: Store, distance: Optional[int] = None) -> matplotlib.figure.Figure:
+    """Draw the bytes of a store's parts, the distances of its pairs, and the sizes of its clusters.
+
+    Needs matplotlib (else ImportError). Finds all pairs and clusters within the distance, by default that of the store;
+    the errors are those of Store.pairs().
+    """
     found = store.stat()
     pairs = store.pairs(distance)
     clusters = store.clusters(distance)

@@ -7,7 +7,7 @@ import os
 import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Optional, Union
+from typing import Any, Literal, Optional, Union
 
 import numpy as np
 import numpy.typing as npt
@@ -33,9 +33,6 @@ from sstore._doubt import SkipBad, bad_rows_of
 from sstore._errors import ArgumentError, error_of, text
 from sstore._native import ffi, lib
 from sstore._rows import taken
-
-if TYPE_CHECKING:
-    import matplotlib.figure
 
 IoMode = Literal["auto", "pread", "mmap", "memory"]
 
@@ -837,18 +834,6 @@ class Store:
     ) -> Batches[Clusters]:
         """The same as clusters(), in batches of batch_size rows; the last one may have fewer."""
         return Batches(lambda: self._cluster_results(distance, singles, threads, memory, tmp_dir, progress), batch_size)
-
-    # ----- pictures -----
-
-    def plot(self, distance: Optional[int] = None) -> matplotlib.figure.Figure:
-        """Draw the bytes of the store's parts, the distances of its pairs, and the sizes of its clusters.
-
-        Needs matplotlib (else ImportError). Finds all pairs and clusters within the distance; the errors are those of
-        pairs().
-        """
-        from sstore._plot import plot_store
-
-        return plot_store(self, distance)
 
 
 _stores: weakref.WeakSet[Store] = weakref.WeakSet()
