@@ -45,8 +45,7 @@ static sstore_match_columns columns_of(match_room *room)
 static void add_columns(const match_room *room, size_t count, matches *to)
 {
     for (size_t i = 0; i < count; i++)
-        matches_add(to, &(sstore_match){room->query_index[i], room->fingerprint[i], room->id[i], room->distance[i],
-                                        &room->fingerprint[i]});
+        matches_put(to, &room->query_index[i], room->distance[i], &room->fingerprint[i], room->id[i]);
 }
 
 static int take_record(void *context, const sstore_record *record)
@@ -72,8 +71,8 @@ static int take_problem(void *context, const sstore_error *problem)
 static void check_distances(const session *self, const matches *got, uint32_t distance)
 {
     for (size_t i = 0; i < got->count; i++) {
-        const sstore_match *match = &got->items[i];
-        STORE_CASE_CHECK(&self->made, match->distance <= distance && match->query_index < 16);
+        const sstore_match match = matches_get(got, i);
+        STORE_CASE_CHECK(&self->made, match.distance <= distance && match.query_index < 16);
     }
 }
 

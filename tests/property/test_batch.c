@@ -158,7 +158,7 @@ static void test_too_many_matches(void **state)
     assert_ok(store_batch(store, self.queries, ALL_MATCH, SSTORE_MAX_DISTANCE, 2, &got, &error), &error);
     assert_int_equal(got.count, ALL_MATCH * self.truth.count);
     for (size_t i = 0; i < ALL_MATCH; i++) {
-        const matches one = {.items = got.items + i * self.truth.count, .count = self.truth.count};
+        const matches one = matches_part(&got, i * self.truth.count, self.truth.count);
         matches wanted = {0};
         oracle_query(&self.truth, self.queries[i], SSTORE_MAX_DISTANCE, i, &wanted);
         assert_true(matches_equal(&one, &wanted));
@@ -185,8 +185,9 @@ static void test_many_ids(void **state)
     assert_ok(store_batch(store, self.queries, 200, 3, 2, &got, &error), &error);
     assert_int_equal(got.count, 100 * 30000);
     for (size_t i = 0; i < got.count; i++) {
-        assert_int_equal(got.items[i].query_index, 100 + i / 30000);
-        assert_int_equal(got.items[i].id, i % 30000);
+        const sstore_match match = matches_get(&got, i);
+        assert_int_equal(match.query_index, 100 + i / 30000);
+        assert_int_equal(match.id, i % 30000);
     }
     iterate_matches(&self.random, store, self.queries, 200, 3, 2, &got);
     matches_free(&got);

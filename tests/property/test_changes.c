@@ -309,19 +309,18 @@ static uint32_t choose_distance(living *self)
 static void check_query(living *self, sstore_cursor *cursor, const row_set *truth, const row *query, uint32_t distance)
 {
     const uint32_t words = self->maker.words;
-    row_collector got = {truth, words, {.count = 0}};
-    matches wanted = {.count = 0};
+    matches got = {.words = words}, wanted = got;
     sstore_error error = {.status = SSTORE_OK};
     if (rng_one_in(&self->random, 4)) {
         row_set_nearest(truth, words, query->words, distance, &wanted);
-        assert_ok(sstore_query_nearest(cursor, query->words, distance, row_collect, &got, &error), &error);
+        assert_ok(sstore_query_nearest(cursor, query->words, distance, store_collect, &got, &error), &error);
     } else {
         row_set_query(truth, words, query->words, distance, 0, &wanted);
-        assert_ok(sstore_query(cursor, query->words, distance, row_collect, &got, &error), &error);
+        assert_ok(sstore_query(cursor, query->words, distance, store_collect, &got, &error), &error);
     }
-    matches_sort(&got.found);
-    assert_true(matches_equal(&got.found, &wanted));
-    matches_free(&got.found);
+    matches_sort(&got);
+    assert_true(matches_equal(&got, &wanted));
+    matches_free(&got);
     matches_free(&wanted);
 }
 
@@ -336,7 +335,7 @@ static void check_queries(living *self, sstore *store, const row_set *truth)
     }
     sstore_cursor_free(cursor);
     const uint32_t distance = choose_distance(self), words = self->maker.words;
-    matches wanted = {.count = 0};
+    matches wanted = {.words = words};
     for (uint32_t i = 0; i < QUERIES; i++)
         row_set_query(truth, words, queries.rows[i].words, distance, i, &wanted);
     row_columns columns = row_columns_of(&queries, words);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/matches.h"
 #include "support/scratch.h"
 #include "support/testing.h"
 #include "support/wide_data.h"
@@ -46,17 +47,17 @@ static void list_add(taking *self, const uint64_t *row, uint64_t id)
 
 /* ----- answers ----- */
 
-static wide_matches find_in_list(const taking *self, const uint64_t *row)
+static matches find_in_list(const taking *self, const uint64_t *row)
 {
     const uint64_t none = 0;
-    wide_matches found = {.count = 0};
+    matches found = {.words = self->form.words};
     for (size_t i = 0; i < self->count; i++) {
         const uint64_t *other = self->rows + i * self->form.words;
         const uint32_t bits = wide_distance(row, other, self->form.words);
         if (bits <= self->distance)
-            wide_matches_add(&found, 1, &none, self->form.words, other, self->ids[i], bits);
+            matches_put(&found, &none, bits, other, self->ids[i]);
     }
-    wide_matches_sort(&found);
+    matches_sort(&found);
     return found;
 }
 
@@ -76,25 +77,23 @@ static int check_answer(void *context, const sstore_dedup_answer *answer)
 {
     taking *self = context;
     const uint32_t words = self->form.words;
-    const uint64_t *row = self->given + self->answered * words, none = 0;
-    wide_matches wanted = find_in_list(self, row), got = {.count = 0};
+    const uint64_t *row = self->given + self->answered * words;
+    matches wanted = find_in_list(self, row), got = {.words = words};
     assert_int_equal(answer->index, self->answered++);
     assert_ptr_equal(answer->fingerprint, row);
     for (size_t i = 0; i < answer->match_count; i++) {
-        const sstore_match *match = &answer->matches[i];
-        assert_int_equal(match->fingerprint, match->words[0]);
-        assert_int_equal(match->query_index, 0);
-        wide_matches_add(&got, 1, &none, words, match->words, match->id, match->distance);
+        assert_int_equal(answer->matches[i].query_index, 0);
+        matches_add(&got, &answer->matches[i]);
     }
-    wide_matches_assert_equal(&got, &wanted, "the answer"); /* in this order */
+    matches_assert_equal(&got, &wanted, "the answer"); /* in this order */
     assert_int_equal(answer->is_new, wanted.count == 0);
     if (answer->is_new) {
         const uint64_t id = take_id(self, answer->index);
         assert_int_equal(answer->id, id);
         list_add(self, row, id);
     }
-    wide_matches_free(&wanted);
-    wide_matches_free(&got);
+    matches_free(&wanted);
+    matches_free(&got);
     return 0;
 }
 
@@ -103,11 +102,11 @@ static void check_is_new(taking *self, const bool *is_new, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         const uint64_t *row = self->given + i * self->form.words;
-        wide_matches wanted = find_in_list(self, row);
+        matches wanted = find_in_list(self, row);
         assert_int_equal(is_new[i], wanted.count == 0);
         if (is_new[i])
             list_add(self, row, take_id(self, i));
-        wide_matches_free(&wanted);
+        matches_free(&wanted);
     }
 }
 
@@ -161,23 +160,23 @@ static void check_store(const taking *self)
     sstore *store;
     uint64_t fingerprints[PAGE * SSTORE_MAX_WORDS], ids[PAGE];
     const sstore_record_columns to = {sizeof to, fingerprints, ids};
-    wide_matches got = {.count = 0}, wanted = {.count = 0};
+    matches got = {.words = self->form.words}, wanted = got;
     assert_ok(sstore_open(self->path, NULL, &store, &error), &error);
     assert_ok(sstore_record_iterator_create(store, &iterator, &error), &error);
     for (size_t count = 1; count > 0;) {
         assert_ok(sstore_record_iterator_next(iterator, &to, PAGE, &count, &error), &error);
         for (size_t i = 0; i < count; i++)
-            wide_matches_add(&got, 1, &none, self->form.words, fingerprints + i * self->form.words, ids[i], 0);
+            matches_put(&got, &none, 0, fingerprints + i * self->form.words, ids[i]);
     }
     for (size_t i = 0; i < self->count; i++)
-        wide_matches_add(&wanted, 1, &none, self->form.words, self->rows + i * self->form.words, self->ids[i], 0);
-    wide_matches_sort(&wanted);
-    wide_matches_unique(&wanted); /* the first records may repeat */
-    wide_matches_assert_equal(&got, &wanted, "the store");
+        matches_put(&wanted, &none, 0, self->rows + i * self->form.words, self->ids[i]);
+    matches_sort(&wanted);
+    matches_unique(&wanted); /* the first records may repeat */
+    matches_assert_equal(&got, &wanted, "the store");
     sstore_record_iterator_free(iterator);
     sstore_close(store);
-    wide_matches_free(&got);
-    wide_matches_free(&wanted);
+    matches_free(&got);
+    matches_free(&wanted);
 }
 
 /* A store with some records, which may be near each other. */

@@ -35,8 +35,10 @@ static questions ask(rng *random, const data_set *data, const oracle *truth, siz
         oracle_query(truth, made.fingerprints[i], MAX_DISTANCE, i, &found);
         for (uint32_t distance = 0; distance <= MAX_DISTANCE; distance++)
             for (size_t j = 0; j < found.count; j++)
-                if (found.items[j].distance <= distance)
-                    matches_add(&made.wanted[distance], &found.items[j]);
+                if (matches_get(&found, j).distance <= distance) {
+                    const matches one = matches_part(&found, j, 1);
+                    matches_append(&made.wanted[distance], &one);
+                }
         matches_free(&found);
     }
     return made;
@@ -60,10 +62,8 @@ static void check_answers(const sstore *store, const questions *asked, uint32_t 
     for (size_t i = 0; i < asked->count; i++) {
         matches found = {0};
         assert_ok(store_query_sorted(cursor, asked->fingerprints[i], distance, &found, &error), &error);
-        for (size_t j = 0; j < found.count; j++) {
-            found.items[j].query_index = i;
-            matches_add(&single, &found.items[j]);
-        }
+        matches_set_query(&found, 0, i);
+        matches_append(&single, &found);
         matches_free(&found);
     }
     assert_true(matches_equal(&single, &asked->wanted[distance]));

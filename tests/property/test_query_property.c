@@ -225,7 +225,8 @@ static void check_stopping_batch(const sstore *store, const uint64_t *queries, s
     options.threads = threads;
     assert_status(sstore_query_batch(store, queries, count, distance, &options, stop_after, &self, &error),
                   SSTORE_STOPPED, &error);
-    assert_true(matches_equal(&self.seen, &(matches){.items = wanted->items, .count = after}));
+    const matches first = matches_part(wanted, 0, after);
+    assert_true(matches_equal(&self.seen, &first));
     matches_free(&self.seen);
 }
 
@@ -237,10 +238,7 @@ typedef sstore_status column_query(sstore_cursor *, const uint64_t *, uint32_t, 
 static void check_columns(column_query *query, sstore_cursor *cursor, rng *random, uint64_t fingerprint,
                           uint32_t distance, const matches *all)
 {
-    matches shown = {0}, *wanted = &shown;
-    for (size_t i = 0; i < all->count; i++)
-        matches_add(wanted, &all->items[i]);
-    const size_t capacity = rng_one_in(random, 2) ? rng_below(random, wanted->count + 1) : wanted->count + 2;
+    const size_t capacity = rng_one_in(random, 2) ? rng_below(random, all->count + 1) : all->count + 2;
     sstore_match_columns columns = SSTORE_MATCH_COLUMNS_INIT;
     sstore_error error = {.status = SSTORE_OK};
     uint64_t *words[3], count = UINT64_MAX;
@@ -251,19 +249,19 @@ static void check_columns(column_query *query, sstore_cursor *cursor, rng *rando
     columns.fingerprint = words[1];
     columns.id = words[2];
     columns.distance = distances;
-    for (size_t i = 0; i < wanted->count; i++) {
-        sstore_match *match = &wanted->items[i];
-        match->fingerprint = words[1] != NULL ? match->fingerprint : 0;
-        match->id = words[2] != NULL ? match->id : 0;
-        match->distance = distances != NULL ? match->distance : 0;
+    matches wanted = {0};
+    for (size_t i = 0; i < all->count; i++) {
+        const sstore_match match = matches_get(all, i);
+        matches_put(&wanted, &match.query_index, distances != NULL ? match.distance : 0,
+                    words[1] != NULL ? &match.fingerprint : &(uint64_t){0}, words[2] != NULL ? match.id : 0);
     }
-    matches_sort(wanted);
+    matches_sort(&wanted);
     const bool without = capacity == 0 && rng_one_in(random, 2);
     assert_ok(query(cursor, &fingerprint, distance, without ? NULL : &columns, capacity, &count, &error), &error);
-    assert_int_equal(count, wanted->count);
+    assert_int_equal(count, wanted.count);
     for (size_t i = 0; i < capacity + 1; i++) {
-        const bool is_there = i < capacity && i < wanted->count;
-        const sstore_match match = is_there ? wanted->items[i] : (sstore_match){.id = 0};
+        const bool is_there = i < capacity && i < wanted.count;
+        const sstore_match match = is_there ? matches_get(&wanted, i) : (sstore_match){.id = 0};
         assert_true(words[0] == NULL || words[0][i] == 0);
         assert_true(words[1] == NULL || words[1][i] == match.fingerprint);
         assert_true(words[2] == NULL || words[2][i] == match.id);
@@ -272,7 +270,7 @@ static void check_columns(column_query *query, sstore_cursor *cursor, rng *rando
     for (int i = 0; i < 3; i++)
         free(words[i]);
     free(distances);
-    matches_free(wanted);
+    matches_free(&wanted);
 }
 
 static void check_query(sstore_cursor *cursor, const oracle *truth, rng *random, uint64_t fingerprint,

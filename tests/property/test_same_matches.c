@@ -180,8 +180,7 @@ static void ask_singles(const asking *self, uint32_t distance, size_t count, mat
         const size_t before = got->count;
         testing_doing("%s: query %016" PRIx64 " at %" PRIu32, self->words, self->tested->queries[i], distance);
         assert_ok(store_query(self->cursor, self->tested->queries[i], distance, got, &error), &error);
-        for (size_t j = before; j < got->count; j++)
-            got->items[j].query_index = i;
+        matches_set_query(got, before, i);
     }
 }
 

@@ -9,22 +9,10 @@
 #include "sstore_stream.h"
 #include "support/scratch.h"
 #include "support/testing.h"
+#include "support/use_store.h"
 #include "support/wide_data.h"
 
 #define MIN_MEMORY_BYTES ((uint64_t)1 << 20) /* of a collection */
-
-typedef struct collecting {
-    uint32_t words;
-    wide_matches found;
-} collecting;
-
-static int collect(void *context, const sstore_stream_match *match)
-{
-    collecting *self = context;
-    wide_matches_add(&self->found, self->words, match->query, self->words, match->fingerprint, match->id,
-                     match->distance);
-    return 0;
-}
 
 /* ----- matchers ----- */
 
@@ -71,10 +59,10 @@ static size_t first_equal(const input *from, size_t index)
 }
 
 /* The matches of what is fed, repeats included, with each query once. */
-static wide_matches try_all(const input *from)
+static matches try_all(const input *from)
 {
     const uint32_t words = from->form.words;
-    wide_matches wanted = {.count = 0};
+    matches wanted = {.words = words, .query_words = words};
     for (size_t i = 0; i < from->query_count; i++) {
         const uint64_t *query = from->queries + i * words;
         if (first_equal(from, i) < i)
@@ -83,10 +71,10 @@ static wide_matches try_all(const input *from)
             const uint64_t *row = from->rows + j * words;
             const uint32_t bits = wide_distance(query, row, words);
             if (bits <= from->form.distance)
-                wide_matches_add(&wanted, words, query, words, row, from->ids != NULL ? from->ids[j] : 0, bits);
+                matches_put(&wanted, query, bits, row, from->ids != NULL ? from->ids[j] : 0);
         }
     }
-    wide_matches_sort(&wanted);
+    matches_sort(&wanted);
     return wanted;
 }
 
@@ -104,26 +92,27 @@ static size_t check_matcher(rng *random, const wide_form *form, size_t count, si
 {
     sstore_stream_matcher *matcher;
     sstore_error error = {.status = SSTORE_OK};
-    collecting got = {.words = form->words};
+    matches got = {.words = form->words, .query_words = form->words};
     const sstore_stream_options options = make_options(form, (uint32_t)rng_between(random, 0, 3));
     testing_doing("%zu queries against %zu records, %s, %u threads", query_count, count, wide_form_text(form),
                   options.threads);
     input from = make_input(random, form, count, query_count);
-    wide_matches wanted = try_all(&from);
+    matches wanted = try_all(&from);
     const bool is_default = form->words == 1 && form->distance == 3 && options.threads == 0;
     assert_ok(sstore_stream_matcher_create(from.queries, query_count, is_default ? NULL : &options, &matcher, &error),
               &error);
     for (size_t done = 0, part; done < count; done += part) {
         part = (size_t)rng_between(random, 0, count - done);
         assert_ok(sstore_stream_matcher_feed(matcher, from.rows + done * form->words,
-                                             from.ids != NULL ? from.ids + done : NULL, part, collect, &got, &error),
+                                             from.ids != NULL ? from.ids + done : NULL, part, store_collect_stream,
+                                             &got, &error),
                   &error);
     }
-    wide_matches_sort(&got.found);
-    wide_matches_assert_equal(&got.found, &wanted, "the matcher");
+    matches_sort(&got);
+    matches_assert_equal(&got, &wanted, "the matcher");
     sstore_stream_matcher_free(matcher);
-    wide_matches_free(&got.found);
-    wide_matches_free(&wanted);
+    matches_free(&got);
+    matches_free(&wanted);
     free_input(&from);
     return wanted.count;
 }
@@ -209,16 +198,16 @@ static void test_stopping(void **state)
     int seen = 0;
     sstore_stream_matcher *matcher;
     sstore_error error = {.status = SSTORE_OK};
-    collecting got = {.words = 1};
+    matches got = {.count = 0};
     const sstore_stream_options options = make_options(&form, 2);
     assert_ok(sstore_stream_matcher_create(&query, 1, &options, &matcher, &error), &error);
     assert_status(sstore_stream_matcher_feed(matcher, fed, NULL, 100, stop_at_fifth, &seen, &error), SSTORE_STOPPED,
                   &error);
     assert_int_equal(seen, 5);
     /* Nothing remains of earlier calls. */
-    assert_ok(sstore_stream_matcher_feed(matcher, fed, NULL, 100, collect, &got, &error), &error);
-    assert_int_equal(got.found.count, 100);
-    wide_matches_free(&got.found);
+    assert_ok(sstore_stream_matcher_feed(matcher, fed, NULL, 100, store_collect_stream, &got, &error), &error);
+    assert_int_equal(got.count, 100);
+    matches_free(&got);
     sstore_stream_matcher_free(matcher);
 }
 
@@ -234,8 +223,8 @@ static void test_arguments(void **state)
     assert_status(sstore_stream_matcher_create(NULL, 1, NULL, &matcher, &error), SSTORE_ERROR_ARGUMENT, &error);
     assert_null(matcher);
     assert_status(sstore_stream_matcher_create(&query, 1, NULL, NULL, &error), SSTORE_ERROR_ARGUMENT, &error);
-    assert_status(sstore_stream_matcher_feed(NULL, &query, NULL, 1, collect, NULL, &error), SSTORE_ERROR_ARGUMENT,
-                  &error);
+    assert_status(sstore_stream_matcher_feed(NULL, &query, NULL, 1, store_collect_stream, NULL, &error),
+                  SSTORE_ERROR_ARGUMENT, &error);
     sstore_stream_matcher_free(NULL);
     sstore_collection_options options = SSTORE_COLLECTION_OPTIONS_INIT;
     options.tmp_dir = "/nowhere/at/all";
@@ -292,7 +281,7 @@ static void make_near(rng *random, const uint64_t *row, uint32_t words, uint32_t
 
 /* Add matches of `query_count` queries; one in three is of the first one, near it or far. */
 static void add_matches(rng *random, sstore_collection *collection, size_t count, size_t query_count, uint32_t max_bits,
-                        collecting *wanted)
+                        matches *wanted)
 {
     enum { TOGETHER = 1000 };
     const uint32_t words = wanted->words;
@@ -311,7 +300,7 @@ static void add_matches(rng *random, sstore_collection *collection, size_t count
                                             .fingerprint = row,
                                             .id = rng_one_in(random, 50) ? UINT64_MAX : rng_below(random, 3),
                                             .distance = wide_distance(query, row, words)};
-            collect(wanted, &part[i]);
+            store_collect_stream(wanted, &part[i]);
             part[i].distance = 77; /* not read */
         }
         assert_ok(sstore_collection_add(collection, part, size, &error), &error);
@@ -326,7 +315,7 @@ static void check_collection(rng *random, uint32_t words, size_t count, size_t q
     sstore_collection_options options = SSTORE_COLLECTION_OPTIONS_INIT;
     sstore_collection *collection;
     sstore_error error = {.status = SSTORE_OK};
-    collecting wanted = {.words = words}, got = {.words = words};
+    matches wanted = {.words = words, .query_words = words}, got = wanted;
     testing_doing("%zu matches of %zu queries of %u words, up to %u bits, %ju bytes", count, query_count, words,
                   max_bits, (uintmax_t)memory_bytes);
     options.memory_bytes = memory_bytes;
@@ -334,17 +323,17 @@ static void check_collection(rng *random, uint32_t words, size_t count, size_t q
     options.fingerprint_bits = 64 * words;
     assert_ok(sstore_collection_create(&options, &collection, &error), &error);
     add_matches(random, collection, count, query_count, max_bits, &wanted);
-    wide_matches_sort(&wanted.found);
-    wide_matches_unique(&wanted.found);
+    matches_sort(&wanted);
+    matches_unique(&wanted);
     for (int round = 0; round < 2; round++) {
-        got.found.count = 0;
-        assert_ok(sstore_collection_report(collection, collect, &got, &error), &error);
-        wide_matches_assert_equal(&got.found, &wanted.found, "the collection"); /* in this order */
+        got.count = 0;
+        assert_ok(sstore_collection_report(collection, store_collect_stream, &got, &error), &error);
+        matches_assert_equal(&got, &wanted, "the collection"); /* in this order */
     }
     assert_status(sstore_collection_add(collection, NULL, 0, &error), SSTORE_ERROR_ARGUMENT, &error);
     sstore_collection_free(collection);
-    wide_matches_free(&wanted.found);
-    wide_matches_free(&got.found);
+    matches_free(&wanted);
+    matches_free(&got);
 }
 
 static void test_collections(void **state)

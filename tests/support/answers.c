@@ -57,17 +57,20 @@ const answers *subject_answers(subject *self, uint32_t distance)
 void answers_copy(const answers *from, size_t query, uint64_t as, matches *to)
 {
     assert_true(query < from->count);
-    for (size_t i = from->begins[query]; i < from->begins[query + 1]; i++) {
-        sstore_match copy = from->all.items[i];
-        copy.query_index = as;
-        matches_add(to, &copy);
-    }
+    const size_t before = to->count;
+    const matches part = matches_part(&from->all, from->begins[query], from->begins[query + 1] - from->begins[query]);
+    matches_append(to, &part);
+    matches_set_query(to, before, as);
 }
 
 size_t answers_fingerprints(const answers *from, size_t query)
 {
     size_t count = 0;
-    for (size_t i = from->begins[query]; i < from->begins[query + 1]; i++)
-        count += i == from->begins[query] || from->all.items[i].fingerprint != from->all.items[i - 1].fingerprint;
+    uint64_t before = 0;
+    for (size_t i = from->begins[query]; i < from->begins[query + 1]; i++) {
+        const uint64_t fingerprint = matches_get(&from->all, i).fingerprint;
+        count += i == from->begins[query] || fingerprint != before;
+        before = fingerprint;
+    }
     return count;
 }

@@ -15,7 +15,7 @@
  * they have very many matches together. */
 typedef struct answers {
     size_t count; /* of queries */
-    matches all;  /* those of query q are all.items[begins[q] .. begins[q + 1] - 1] */
+    matches all;  /* those of query q are numbers begins[q] to begins[q + 1] - 1 */
     size_t begins[SUBJECT_QUERIES + 1];
 } answers;
 

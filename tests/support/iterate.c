@@ -139,12 +139,11 @@ void iterate_matches(rng *random, const sstore *store, const uint64_t *queries, 
         assert_ok(sstore_match_iterator_next(iterator, given, in.capacity, &got, &error), &error);
         check_count(got, in.capacity, done, wanted->count);
         for (size_t i = 0; i < got; i++) {
-            const sstore_match *match = &wanted->items[done + i];
-            check_word(columns.query_index, i, match->query_index, "the query", done + i);
-            check_fingerprint(columns.fingerprint, i, words_of(match->words, &match->fingerprint), words,
-                              "the fingerprint", done + i);
-            check_word(columns.id, i, match->id, "the id", done + i);
-            check_distance(columns.distance, i, match->distance, done + i);
+            const sstore_match match = matches_get(wanted, done + i);
+            check_word(columns.query_index, i, match.query_index, "the query", done + i);
+            check_fingerprint(columns.fingerprint, i, match.words, words, "the fingerprint", done + i);
+            check_word(columns.id, i, match.id, "the id", done + i);
+            check_distance(columns.distance, i, match.distance, done + i);
         }
     }
     size_t again = 7;

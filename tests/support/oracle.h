@@ -1,5 +1,5 @@
 /*
- * oracle.h - the right answers, found by looking at every record, and lists of matches.
+ * oracle.h - the right answers, found by looking at every record.
  */
 #ifndef SUPPORT_ORACLE_H
 #define SUPPORT_ORACLE_H
@@ -10,26 +10,7 @@
 
 #include "sstore.h"
 #include "support/data.h"
-
-/* Matches that grow; zeroed is empty. Freed with matches_free(). */
-typedef struct matches {
-    sstore_match *items;
-    size_t count, capacity;
-} matches;
-
-/* Its `words` become NULL; those of support/row_set.h point to a record of a sorted set. */
-void matches_add(matches *list, const sstore_match *match);
-/* By (query_index, distance, fingerprint, words as pointers, id), for qsort(). */
-int compare_matches(const void *left, const void *right);
-/* Sort in this order. */
-void matches_sort(matches *list);
-void matches_free(matches *list);
-/* Whether two sorted lists are equal; says where they first differ. */
-bool matches_equal(const matches *got, const matches *wanted);
-/* Fail unless two sorted lists are equal. `what` names the query. */
-void matches_assert_equal(const matches *got, const matches *wanted, const char *what);
-/* Whether each one of sorted `got` is in sorted `wanted`, none twice; says which is not. */
-bool matches_within(const matches *got, const matches *wanted);
+#include "support/matches.h"
 
 /* By the order in which pairs are reported, for qsort(). */
 int compare_pairs(const void *left, const void *right);

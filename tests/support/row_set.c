@@ -98,15 +98,6 @@ static uint32_t distance_of(const row *a, const row *b, uint32_t words)
     return distance;
 }
 
-static void put_match(matches *out, const row *record, uint32_t distance, uint64_t query_index)
-{
-    matches_add(out, &(sstore_match){.query_index = query_index,
-                                     .fingerprint = record->words[0],
-                                     .id = record->id,
-                                     .distance = distance});
-    out->items[out->count - 1].words = record->words;
-}
-
 static uint32_t distance_from(const uint64_t *query, const row *record, uint32_t words)
 {
     row other = {.id = 0};
@@ -118,13 +109,13 @@ void row_set_query(const row_set *set, uint32_t words, const uint64_t *query, ui
                    matches *out)
 {
     const size_t first = out->count;
+    out->words = words;
     for (size_t i = 0; i < set->count; i++) {
         const uint32_t bits = distance_from(query, &set->rows[i], words);
         if (bits <= distance)
-            put_match(out, &set->rows[i], bits, query_index);
+            matches_put(out, &query_index, bits, set->rows[i].words, set->rows[i].id);
     }
-    if (out->count > first)
-        qsort(out->items + first, out->count - first, sizeof *out->items, compare_matches);
+    matches_sort_from(out, first);
 }
 
 void row_set_nearest(const row_set *set, uint32_t words, const uint64_t *query, uint32_t max_distance, matches *out)
@@ -136,19 +127,6 @@ void row_set_nearest(const row_set *set, uint32_t words, const uint64_t *query, 
     }
     if (nearest <= max_distance)
         row_set_query(set, words, query, nearest, 0, out);
-}
-
-int row_collect(void *context, const sstore_match *match)
-{
-    row_collector *self = context;
-    row wanted = {.id = match->id};
-    memcpy(wanted.words, match->words, self->words * sizeof *match->words);
-    assert_int_equal(match->fingerprint, match->words[0]);
-    const row *record = bsearch(&wanted, self->set->rows, self->set->count, sizeof wanted, rows_compare);
-    if (record == NULL)
-        fail_msg("a match is no record: %016" PRIx64 "..., id %" PRIu64, match->fingerprint, match->id);
-    put_match(&self->found, record, match->distance, match->query_index);
-    return 0;
 }
 
 static void put_pair(row_pairs *list, const row *a, const row *b, uint32_t distance)

@@ -50,15 +50,6 @@ void row_set_query(const row_set *set, uint32_t words, const uint64_t *query, ui
                    matches *out);
 void row_set_nearest(const row_set *set, uint32_t words, const uint64_t *query, uint32_t max_distance, matches *out);
 
-/* Collects matches, which must be records of the sorted set. */
-typedef struct row_collector {
-    const row_set *set;
-    uint32_t words;
-    matches found;
-} row_collector;
-
-int row_collect(void *context, const sstore_match *match);
-
 typedef struct row_pairs {
     size_t count, capacity;
     sstore_pair *items;

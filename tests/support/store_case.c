@@ -129,25 +129,20 @@ void store_case_check_records(const store_case *self, oracle *got, bool exact)
     STORE_CASE_CHECK(self, !exact || records_equal(got, &self->truth->truth));
 }
 
-static bool is_same_match(const sstore_match *a, const sstore_match *b)
-{
-    return a->query_index == b->query_index && a->fingerprint == b->fingerprint && a->id == b->id &&
-           a->distance == b->distance;
-}
-
 void store_case_check_matches(const store_case *self, matches *got, matches *wanted, bool exact)
 {
     matches_sort(got);
     for (size_t i = 0; i < got->count; i++) {
-        STORE_CASE_CHECK(self, i == 0 || !is_same_match(&got->items[i - 1], &got->items[i]));
-        STORE_CASE_CHECK(self, reference_store_may_report(self->truth, got->items[i].fingerprint, got->items[i].id));
+        const sstore_match match = matches_get(got, i);
+        STORE_CASE_CHECK(self, i == 0 || matches_differ(got, i - 1, got, i));
+        STORE_CASE_CHECK(self, reference_store_may_report(self->truth, match.fingerprint, match.id));
     }
     if (!exact)
         return;
     matches_sort(wanted);
     STORE_CASE_CHECK(self, got->count == wanted->count);
     for (size_t i = 0; i < got->count; i++)
-        STORE_CASE_CHECK(self, is_same_match(&got->items[i], &wanted->items[i]));
+        STORE_CASE_CHECK(self, !matches_differ(got, i, wanted, i));
 }
 
 void store_case_check_same_matches(const store_case *self, sstore_status status, const matches *one,
@@ -155,5 +150,5 @@ void store_case_check_same_matches(const store_case *self, sstore_status status,
 {
     STORE_CASE_CHECK(self, status != SSTORE_OK || one->count == other->count);
     for (size_t i = 0; i < one->count && i < other->count; i++)
-        STORE_CASE_CHECK(self, is_same_match(&one->items[i], &other->items[i]));
+        STORE_CASE_CHECK(self, !matches_differ(one, i, other, i));
 }

@@ -279,8 +279,7 @@ sstore_status store_each_record(const sstore *store, sstore_record_fn on_record,
 
 int store_collect_stream(void *context, const sstore_stream_match *match)
 {
-    matches_add(context,
-                &(sstore_match){*match->query, *match->fingerprint, match->id, match->distance, match->fingerprint});
+    matches_put(context, match->query, match->distance, match->fingerprint, match->id);
     return 0;
 }
 

@@ -6,8 +6,6 @@
 
 #include "support/testing.h"
 
-/* ----- fingerprints ----- */
-
 wide_form wide_form_of(wide_kind kind, uint32_t words, uint32_t distance)
 {
     wide_form form = {.words = words, .distance = distance};
@@ -80,60 +78,4 @@ uint32_t wide_distance(const uint64_t *a, const uint64_t *b, uint32_t words)
     for (uint32_t i = 0; i < words; i++)
         distance += sstore_hamming_distance(a[i], b[i]);
     return distance;
-}
-
-/* ----- matches ----- */
-
-void wide_matches_add(wide_matches *list, uint32_t query_words, const uint64_t *query, uint32_t words,
-                      const uint64_t *fingerprint, uint64_t id, uint32_t distance)
-{
-    if (list->count == list->capacity) {
-        list->capacity = 2 * list->capacity + 100;
-        list->items = realloc(list->items, list->capacity * sizeof *list->items);
-        assert_non_null(list->items);
-    }
-    wide_match *made = &list->items[list->count++];
-    *made = (wide_match){.distance = distance, .id = id};
-    memcpy(made->query, query, query_words * sizeof *query);
-    memcpy(made->words, fingerprint, words * sizeof *fingerprint);
-}
-
-void wide_matches_free(wide_matches *list)
-{
-    free(list->items);
-    *list = (wide_matches){.count = 0};
-}
-
-/* All parts of a match are numbers, in the order in which they count. */
-static int compare_matches(const void *left, const void *right)
-{
-    const uint64_t *a = left, *b = right;
-    for (size_t i = 0; i < sizeof(wide_match) / sizeof *a; i++)
-        if (a[i] != b[i])
-            return a[i] < b[i] ? -1 : 1;
-    return 0;
-}
-
-void wide_matches_sort(wide_matches *list)
-{
-    if (list->count > 0)
-        qsort(list->items, list->count, sizeof *list->items, compare_matches);
-}
-
-void wide_matches_unique(wide_matches *list)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < list->count; i++)
-        if (i == 0 || compare_matches(&list->items[i], &list->items[kept - 1]) != 0)
-            list->items[kept++] = list->items[i];
-    list->count = kept;
-}
-
-void wide_matches_assert_equal(const wide_matches *got, const wide_matches *wanted, const char *what)
-{
-    size_t same = 0;
-    while (same < got->count && same < wanted->count && compare_matches(&got->items[same], &wanted->items[same]) == 0)
-        same++;
-    if (same < got->count || same < wanted->count)
-        fail_msg("%s: %zu matches instead of %zu, and match %zu is another one", what, got->count, wanted->count, same);
 }

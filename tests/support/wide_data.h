@@ -1,6 +1,5 @@
 /*
- * wide_data.h - fingerprints of several words for tests, whose words may be skewed or constant as those of real ones,
- * and lists of matches of them.
+ * wide_data.h - fingerprints of several words for tests, whose words may be skewed or constant as those of real ones.
  */
 #ifndef SUPPORT_WIDE_DATA_H
 #define SUPPORT_WIDE_DATA_H
@@ -38,25 +37,5 @@ void wide_make(rng *random, const wide_form *form, const uint64_t *others, size_
 uint64_t *wide_make_many(rng *random, const wide_form *form, size_t count);
 
 uint32_t wide_distance(const uint64_t *a, const uint64_t *b, uint32_t words);
-
-/* A match. The words behind those of a fingerprint are 0. */
-typedef struct wide_match {
-    uint64_t query[SSTORE_MAX_WORDS], distance, words[SSTORE_MAX_WORDS], id;
-} wide_match;
-
-typedef struct wide_matches {
-    size_t count, capacity;
-    wide_match *items;
-} wide_matches;
-
-void wide_matches_add(wide_matches *list, uint32_t query_words, const uint64_t *query, uint32_t words,
-                      const uint64_t *fingerprint, uint64_t id, uint32_t distance);
-void wide_matches_free(wide_matches *list);
-/* By (query, distance, fingerprint, id). */
-void wide_matches_sort(wide_matches *list);
-/* Drop repeats from sorted matches. */
-void wide_matches_unique(wide_matches *list);
-/* Fail unless they are equal, in this order. */
-void wide_matches_assert_equal(const wide_matches *got, const wide_matches *wanted, const char *what);
 
 #endif

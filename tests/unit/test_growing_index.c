@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/matches.h"
 #include "support/testing.h"
 #include "support/wide_data.h"
 
@@ -13,15 +14,13 @@ typedef struct growth {
     ss_growing_index *index;
     uint64_t *rows; /* those that were added, and one more */
     size_t added;
-    wide_matches found;
+    matches found;
 } growth;
 
 static int collect(void *context, const sstore_match *match)
 {
     growth *self = context;
-    const uint64_t none = 0;
-    assert_int_equal(match->fingerprint, match->words[0]);
-    wide_matches_add(&self->found, 1, &none, self->form.words, match->words, match->id, match->distance);
+    matches_add(&self->found, match);
     return 0;
 }
 
@@ -29,19 +28,19 @@ static void check_find(growth *self, const uint64_t *fingerprint, uint32_t dista
 {
     const uint32_t words = self->form.words;
     const uint64_t none = 0;
-    wide_matches wanted = {.count = 0};
+    matches wanted = {.words = self->form.words};
     for (size_t i = 0; i < self->added; i++) {
         const uint64_t *row = self->rows + i * words;
         const uint32_t bits = wide_distance(row, fingerprint, words);
         if (bits <= distance)
-            wide_matches_add(&wanted, 1, &none, words, row, 3 * i, bits);
+            matches_put(&wanted, &none, bits, row, 3 * i);
     }
     self->found.count = 0;
     assert_int_equal(ss_growing_index_find(self->index, fingerprint, distance, collect, self), SSTORE_OK);
-    wide_matches_sort(&self->found);
-    wide_matches_sort(&wanted);
-    wide_matches_assert_equal(&self->found, &wanted, "found");
-    wide_matches_free(&wanted);
+    matches_sort(&self->found);
+    matches_sort(&wanted);
+    matches_assert_equal(&self->found, &wanted, "found");
+    matches_free(&wanted);
 }
 
 static sstore_status gather(void *context, const uint64_t *fingerprints, const uint64_t *ids, size_t count,
@@ -50,7 +49,7 @@ static sstore_status gather(void *context, const uint64_t *fingerprints, const u
     growth *self = context;
     const uint64_t none = 0;
     for (size_t i = 0; i < count; i++)
-        wide_matches_add(&self->found, 1, &none, self->form.words, fingerprints + i * self->form.words, ids[i], 0);
+        matches_put(&self->found, &none, 0, fingerprints + i * self->form.words, ids[i]);
     return SSTORE_OK;
 }
 
@@ -58,16 +57,16 @@ static sstore_status gather(void *context, const uint64_t *fingerprints, const u
 static void check_each(growth *self)
 {
     const uint64_t none = 0;
-    wide_matches wanted = {.count = 0};
+    matches wanted = {.words = self->form.words};
     sstore_error error = {.status = SSTORE_OK};
     for (size_t i = 0; i < self->added; i++)
-        wide_matches_add(&wanted, 1, &none, self->form.words, self->rows + i * self->form.words, 3 * i, 0);
+        matches_put(&wanted, &none, 0, self->rows + i * self->form.words, 3 * i);
     self->found.count = 0;
     assert_ok(ss_growing_index_each(self->index, gather, self, &error), &error);
-    wide_matches_sort(&self->found);
-    wide_matches_sort(&wanted);
-    wide_matches_assert_equal(&self->found, &wanted, "all records");
-    wide_matches_free(&wanted);
+    matches_sort(&self->found);
+    matches_sort(&wanted);
+    matches_assert_equal(&self->found, &wanted, "all records");
+    matches_free(&wanted);
 }
 
 /* Whether the index has the row after the last one. */
@@ -83,7 +82,7 @@ static bool is_added(const growth *self, const uint64_t *row)
 /* Add up to `count` records, each fingerprint once, and search now and then. */
 static void check_growth(rng *random, const wide_form *form, size_t count)
 {
-    growth self = {.form = *form};
+    growth self = {.form = *form, .found.words = form->words};
     sstore_error error = {.status = SSTORE_OK};
     testing_doing("%zu records of %s", count, wide_form_text(form));
     self.rows = malloc((count + 1) * form->words * sizeof *self.rows);
@@ -107,7 +106,7 @@ static void check_growth(rng *random, const wide_form *form, size_t count)
     }
     check_each(&self);
     ss_growing_index_free(self.index);
-    wide_matches_free(&self.found);
+    matches_free(&self.found);
     free(self.rows);
 }
 

@@ -140,8 +140,9 @@ static void test_damaged_matches(void **state)
                 all.count = 0;
                 oracle_query(&self.truth, self.data.fingerprints[query], SSTORE_MAX_DISTANCE, query, &all);
             }
-            assert_true(query_index[i] == query && fingerprint[i] == all.items[at].fingerprint &&
-                        id[i] == all.items[at].id && distance[i] == all.items[at].distance);
+            const sstore_match match = matches_get(&all, at);
+            assert_true(query_index[i] == query && fingerprint[i] == match.fingerprint && id[i] == match.id &&
+                        distance[i] == match.distance);
         }
         count = 0;
         status = sstore_match_iterator_next(iterator, &columns, CAPACITY, &count, &error);

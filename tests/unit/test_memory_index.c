@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "plan/radii.h"
 #include "sort/radix.h"
+#include "support/matches.h"
 #include "support/testing.h"
 #include "support/wide_data.h"
 
@@ -33,7 +34,7 @@ typedef struct collecting {
     const ss_memory_index *index;
     const uint64_t *queries; /* of the search */
     uint64_t first;          /* the number of the first of them */
-    wide_matches found;
+    matches found;
 } collecting;
 
 static sstore_status collect(void *context, uint32_t number, const uint64_t *found, sstore_error *error)
@@ -42,32 +43,30 @@ static sstore_status collect(void *context, uint32_t number, const uint64_t *fou
     const uint32_t words = self->index->words, row = ss_memory_index_number(self->index, found);
     const uint64_t query = self->first + number;
     assert_memory_equal(ss_memory_index_row(self->index, row), found, words * sizeof *found);
-    wide_matches_add(&self->found, 1, &query, words, found, row,
-                     wide_distance(self->queries + query * words, found, words));
+    matches_put(&self->found, &query, wide_distance(self->queries + query * words, found, words), found, row);
     return SSTORE_OK;
 }
 
 /* Find all near pairs by comparing all. */
-static wide_matches compare_all(const ss_memory_index *index, const uint64_t *queries, uint32_t count,
-                                uint32_t distance)
+static matches compare_all(const ss_memory_index *index, const uint64_t *queries, uint32_t count, uint32_t distance)
 {
-    wide_matches wanted = {.count = 0};
+    matches wanted = {.words = index->words};
     for (uint64_t i = 0; i < count; i++)
         for (uint32_t row = 0; row < index->count; row++) {
             const uint64_t *words = ss_memory_index_row(index, row);
             const uint32_t bits = wide_distance(words, queries + i * index->words, index->words);
             if (bits <= distance)
-                wide_matches_add(&wanted, 1, &i, index->words, words, row, bits);
+                matches_put(&wanted, &i, bits, words, row);
         }
-    wide_matches_sort(&wanted);
+    matches_sort(&wanted);
     return wanted;
 }
 
 static void check_searches(const ss_memory_index *index, const uint64_t *queries, uint32_t count, uint32_t distance)
 {
     ss_memory_scratch scratch;
-    collecting single = {.index = index, .queries = queries}, together = single;
-    wide_matches wanted = compare_all(index, queries, count, distance);
+    collecting single = {.index = index, .queries = queries, .found.words = index->words}, together = single;
+    matches wanted = compare_all(index, queries, count, distance);
     sstore_error error = {.status = SSTORE_OK};
     assert_ok(ss_memory_scratch_open(&scratch, index->words, count + 1, &error), &error);
     for (; single.first < count; single.first++)
@@ -75,13 +74,13 @@ static void check_searches(const ss_memory_index *index, const uint64_t *queries
                                          &single, &error),
                   &error);
     assert_ok(ss_memory_index_search(index, queries, count, distance, &scratch, collect, &together, &error), &error);
-    wide_matches_sort(&single.found);
-    wide_matches_sort(&together.found);
-    wide_matches_assert_equal(&single.found, &wanted, "one by one");
-    wide_matches_assert_equal(&together.found, &wanted, "together");
-    wide_matches_free(&single.found);
-    wide_matches_free(&together.found);
-    wide_matches_free(&wanted);
+    matches_sort(&single.found);
+    matches_sort(&together.found);
+    matches_assert_equal(&single.found, &wanted, "one by one");
+    matches_assert_equal(&together.found, &wanted, "together");
+    matches_free(&single.found);
+    matches_free(&together.found);
+    matches_free(&wanted);
     ss_memory_scratch_close(&scratch);
 }
 

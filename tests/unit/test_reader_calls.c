@@ -867,7 +867,7 @@ static void check_all_found(const fixture *self, sstore_cursor *cursor)
         bool is_there = false;
         assert_ok(store_query(cursor, self->data.fingerprints[i], 0, &found, &error), &error);
         for (size_t j = 0; j < found.count; j++)
-            is_there |= found.items[j].id == self->data.ids[i];
+            is_there |= matches_get(&found, j).id == self->data.ids[i];
         assert_true(is_there);
         matches_free(&found);
     }
