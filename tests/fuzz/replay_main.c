@@ -1,9 +1,9 @@
 /*
  * replay_main.c - runs a fuzz target without a fuzzer: over every file of a corpus, over mutations of each, and over
  * inputs made from nothing, so that a target without a corpus is exercised too.
- *   replay_<name> [FILE|FOLDER]...
- * The mutations are the same in every run unless SSTORE_TEST_SEED says otherwise; SSTORE_TEST_MUTATIONS says how many a
- * file gets. Folders that are not there are empty.
+ *   replay_<name> MUTATIONS [FILE|FOLDER]...
+ * A file gets so many mutations, or SSTORE_TEST_MUTATIONS. They are the same in every run unless SSTORE_TEST_SEED says
+ * otherwise. Folders that are not there are empty.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -16,9 +16,6 @@
 #include "support/scratch.h"
 #include "support/testing.h"
 
-#ifndef DEFAULT_MUTATIONS
-#define DEFAULT_MUTATIONS 400
-#endif
 #define DEFAULT_SEED 1
 #define MAX_NAME_BYTES 4096
 #define MAX_INPUT_BYTES ((size_t)1 << 20)
@@ -206,10 +203,12 @@ static void run_one(const uint8_t *data, size_t size)
 
 int main(int argc, char **argv)
 {
+    if (argc < 2)
+        return 2;
     const uint64_t seed = testing_number("SSTORE_TEST_SEED", DEFAULT_SEED);
-    const uint64_t mutations = testing_number("SSTORE_TEST_MUTATIONS", DEFAULT_MUTATIONS);
+    const uint64_t mutations = testing_number("SSTORE_TEST_MUTATIONS", strtoull(argv[1], NULL, 10));
     corpus all = {0};
-    for (int i = 1; i < argc; i++)
+    for (int i = 2; i < argc; i++)
         add_path(&all, argv[i]);
     const size_t file_count = all.count;
     rng random = rng_seeded(seed);
