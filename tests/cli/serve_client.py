@@ -149,6 +149,17 @@ class Service:
         """Let the service look for newer states before a second is over."""
         self.process.send_signal(signal.SIGHUP)
 
+    def sleep_count(self):
+        """How often threads of it have gone to sleep."""
+        count = 0
+        for task in os.listdir(f"/proc/{self.process.pid}/task"):
+            try:
+                with open(f"/proc/{self.process.pid}/task/{task}/status") as file:
+                    count += int(re.search(r"\nvoluntary_ctxt_switches:\s*(\d+)", file.read())[1])
+            except (FileNotFoundError, ProcessLookupError):
+                pass  # it has ended
+        return count
+
     def wait_for(self, condition):
         """Wait until the metrics meet a condition."""
         while not condition(self.metrics()):
@@ -922,10 +933,14 @@ def test_signals_while_writing():
     other = os.open("held.store", os.O_RDONLY)
     fcntl.flock(other, fcntl.LOCK_EX)  # as a process that writes
     connection = service.connect()
-    body = json.dumps({"records": [{"fingerprint": "abcdef", "id": "123456789"}]})
-    connection.request("POST", "/v1/records", body, {"Content-Type": "application/json"})
+    connection.connect()
     service.wait_for(lambda metrics: metrics["sstore_connections"] == 2)
-    time.sleep(1)  # until it has read the request, which no metric shows: an unread one is not answered
+    body = json.dumps({"records": [{"fingerprint": "abcdef", "id": "123456789"}]})
+    # An unread request is not answered. Nothing shows that it was read, but the service then tries to lock the store every 20 ms.
+    slept = service.sleep_count()
+    connection.request("POST", "/v1/records", body, {"Content-Type": "application/json"})
+    while service.sleep_count() < slept + 40:
+        time.sleep(0.02)
     for number in [signal.SIGHUP, signal.SIGTERM, signal.SIGHUP, signal.SIGTERM, signal.SIGINT]:
         service.process.send_signal(number)
         time.sleep(0.05)
