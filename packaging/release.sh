@@ -3,13 +3,13 @@
 # recipes with the archive's checksums, and SHA256SUMS. All are made, and all tests run, from the unpacked archive, which has
 # no history.
 #   packaging/release.sh [--quick] [FOLDER]
-#     --quick   run the job `release` of tests/run.sh instead of `all`
+#     --quick   run the job `release` of tests/run.sh instead of `whole`
 #     FOLDER    where the files go; without it build/release-VERSION. It must not exist yet.
 # The version is that of libstore/include/sstore.h. The same commit gives the same archive, byte for byte.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-jobs=all folder=
+jobs=whole folder=
 for argument in "$@"; do
   case $argument in
     --quick) jobs=release ;;

@@ -1,20 +1,22 @@
 #!/usr/bin/env bash
 # Builds and runs the tests, also on a fresh Debian or Ubuntu machine: installs missing packages. The jobs:
-#   asan       most tests, with the address and undefined-behaviour sanitizers; the longest tests try fewer cases
-#   release    optimised, because optimised code can behave differently: the quick tests of the library
-#   full       optimised: the longest tests with all their cases, the tests that damage files, those of the command and
-#              of the documents, and the command's pages in Chromium
+#   asan       with the address and undefined-behaviour sanitizers, and fewer cases of many tests: all but those that gain
+#              little from a sanitizer
+#   release    optimised by gcc: the tests of the library, of its faults and limits, of the format and of damaged files
+#   clang      optimised by clang: the unit and property tests except the longest ones, those of the command, of the
+#              documents and of the installed files, and the command's pages in Chromium
 #   tsan       the tests with threads, with the thread sanitizer
-#   clang      compiled by clang: the unit and property tests, except the longest ones
-#   coverage   measures how much of the library the tests run: tests/coverage.sh
 #   python     the Python package: python/test.sh. Beside other jobs it runs at the same time, since it mostly occupies one
 #              processor
 #   packages   builds the Debian packages and the Docker image, and uses them in a bare Debian system: tests/bare.sh
 #              --packages. Beside other jobs it runs after python, since it mostly waits. Needs root.
 #   analyze    looks for bugs without running anything, and checks the layout of all files: tests/analyze.sh
-#   bare       README's commands and the jobs asan and release in a bare Debian system: tests/bare.sh. Needs root.
-#              If no such system can be made, this is reported, and asan and release run here instead.
-#   tests/run.sh [--long] [JOB...]      without a JOB: asan and release; all: bare and all others
+#   bare       README's commands and the job release in a bare Debian system: tests/bare.sh. Needs root.
+#              If no such system can be made, this is reported, and release runs here instead.
+#   coverage   measures how much of the library the tests run: tests/coverage.sh
+#   deep       analyze's clang-tidy once more, which then follows every path: tests/analyze.sh --deep
+#   tests/run.sh [--long] [JOB...]      without a JOB: asan and release without the longest tests
+#       all: bare, asan, clang, tsan, analyze, python, packages, which CI runs; whole: also coverage and deep, before a release
 #       --long: damage tests try every bit and every length (takes hours)
 # First prints an estimate of its time. Installs missing packages, and says before how large they are. If CI is set, warnings
 # are errors. At the end prints the result of each job, and then all that was not tried, with the reason. The exit status is
@@ -24,22 +26,23 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 
 export PYTHONDONTWRITEBYTECODE=1
 timeout=3600 # for one test: only a hang takes this long, also on a slow machine
-all_jobs=(bare full tsan clang coverage analyze python packages) # asan and release are in bare
+all_jobs=(bare asan clang tsan analyze python packages) # release is in bare
 # Estimated seconds of each job with two idle processors, with its build but without installing packages.
-declare -A seconds=([asan]=430 [release]=110 [full]=330 [tsan]=180 [clang]=75 [coverage]=225 [python]=300 [analyze]=200 [bare]=800
-  [packages]=200)
+declare -A seconds=([asan]=300 [release]=230 [clang]=200 [tsan]=90 [coverage]=225 [python]=300 [analyze]=150 [deep]=420
+  [bare]=420 [packages]=200)
 beside_jobs=(python packages) # at the same time as others
-jobs=()
+jobs=() quick=
 for argument in "$@"; do
   case $argument in
-    asan | release | full | tsan | clang | coverage | python | packages | analyze | bare) jobs+=("$argument") ;;
-    all) jobs=("${all_jobs[@]}") ;;
+    asan | release | clang | tsan | coverage | python | packages | analyze | deep | bare) jobs+=("$argument") ;;
+    all) jobs+=("${all_jobs[@]}") ;;
+    whole) jobs+=("${all_jobs[@]}" coverage deep) ;;
     --long) export SSTORE_TEST_LONG=1 ;;
     -h | --help) sed -n '2,/^set/s/^# \{0,1\}//p' tests/run.sh; exit 0 ;;
     *) echo "tests/run.sh: unknown argument '$argument'; see --help" >&2; exit 2 ;;
   esac
 done
-((${#jobs[@]} > 0)) || jobs=(asan release)
+((${#jobs[@]} > 0)) || jobs=(asan release) quick=1
 [ -z "${SSTORE_TEST_LONG:-}" ] || timeout=36000
 
 say() { printf '\n== %s\n' "$*"; }
@@ -47,7 +50,7 @@ minutes() { printf '%d min %d s' $(($1 / 60)) $(($1 % 60)); }
 
 # Whether a job runs at the same time as others, which there are.
 is_beside() { # job
-  [[ " ${beside_jobs[*]} " == *" $1 "* && " ${jobs[*]} " =~ \ (asan|release|full|tsan|clang|coverage|analyze|bare)\  ]]
+  [[ " ${beside_jobs[*]} " == *" $1 "* && " ${jobs[*]} " =~ \ (asan|release|clang|tsan|coverage|analyze|deep|bare)\  ]]
 }
 
 expected=0
@@ -67,28 +70,31 @@ need_command c++ build-essential
 need_libraries
 need_command zstd zstd
 need_command parallel parallel
-need_command zsh zsh
-need_command fish fish
-need_command mandoc mandoc
-need_command script bsdutils
 need_command python3 python3
-need_command jq jq
-need_command curl curl
-need_command sqlite3 sqlite3
-need_command mkdocs mkdocs
-need_command groff groff-base
-# Some distributions have Chromium only in other forms than a package: the test that shows pages is then skipped.
-if [[ " ${jobs[*]} " == *" full "* ]] && apt-cache show chromium >/dev/null 2>&1; then
-  need_command chromium chromium
+has_job() { [[ " ${jobs[*]} " == *" $1 "* ]]; }
+if has_job asan || has_job clang; then # the tests of the command
+  need_command zsh zsh
+  need_command fish fish
+  need_command mandoc mandoc
+  need_command script bsdutils
+  need_command jq jq
+  need_command curl curl
+  need_command sqlite3 sqlite3
+  need_command groff groff-base
 fi
-[[ " ${jobs[*]} " != *" full "* ]] || need_command javac default-jdk-headless
-[[ " ${jobs[*]} " != *" clang "* ]] || need_command clang clang
-if [[ " ${jobs[*]} " == *" python "* ]]; then
+if has_job clang; then
+  need_command clang clang
+  need_command mkdocs mkdocs
+  need_command javac default-jdk-headless
+  # Some distributions have Chromium only in other forms than a package: the test that shows pages is then skipped.
+  ! apt-cache show chromium >/dev/null 2>&1 || need_command chromium chromium
+fi
+if has_job python; then
   python3 -c 'import ensurepip, venv' 2>/dev/null || missing+=(python3-venv)
   python3 -c 'import os.path, sysconfig as s; exit(not os.path.exists(s.get_path("include") + "/Python.h"))' 2>/dev/null ||
     missing+=(python3-dev)
 fi
-if [[ " ${jobs[*]} " == *" packages "* ]]; then
+if has_job packages; then
   need_command debootstrap debootstrap
   need_command dh debhelper
   need_command lintian lintian
@@ -100,17 +106,17 @@ install_missing
 werror=OFF
 [ -n "${CI:-}" ] && werror=ON
 
-build_and_test() { # job, preset, ctest arguments...
-  local job=$1 preset=$2 bench=OFF output
-  shift 2
-  [[ $preset != release && $preset != clang ]] || bench=ON # so that it compiles
+build_and_test() { # job, preset, target, ctest arguments...
+  local job=$1 preset=$2 target=$3 bench=OFF output
+  shift 3
+  [[ $preset != release ]] || bench=ON # so that it compiles
   say "$job: build"
   if ! output=$(cmake --preset "$preset" -DSSTORE_WERROR=$werror -DSSTORE_TESTS=ON -DSSTORE_TOOLS=ON \
     -DSSTORE_BENCH=$bench 2>&1); then
     echo "$output"
     return 1
   fi
-  cmake --build --preset "$preset" -j "$(nproc)" || return 1
+  cmake --build --preset "$preset" -j "$(nproc)" --target "$target" || return 1
   say "$job: tests"
   ctest --preset "$preset" -j "$(nproc)" --timeout "$timeout" "$@" 2>&1 | tee "$results/ctest.log"
   local status=${PIPESTATUS[0]}
@@ -134,25 +140,26 @@ run_packages() {
 }
 run_bare() {
   mkdir -p build/bare
-  bare_system asan release
+  bare_system release
   local status=$?
   ((status != 125)) ||
-    echo "NOT TRIED: no bare system can be made here; the jobs asan and release run here instead" | tee build/bare/figures.txt
+    echo "NOT TRIED: no bare system can be made here; the job release runs here instead" | tee build/bare/figures.txt
   return "$status"
 }
 
 # tests/CMakeLists.txt has the labels.
 run_job() {
+  local left_out=${quick:+|longest} kinds='unit|property|corrupt|limits|faults|format'
   case $1 in
-    asan) build_and_test asan asan -LE '^(unsanitized|page)$' ;;
-    release) build_and_test release release -L '^(unit|property|limits|faults|format)$' -LE '^longest$' ;;
-    full) build_and_test full release -L '^(longest|cli|corrupt|page)$' ;;
-    tsan) build_and_test tsan tsan -L '^threaded$' ;;
-    clang) build_and_test clang clang -L '^(unit|property)$' -LE '^longest$' ;;
+    asan) build_and_test asan asan all -LE "^(unsanitized|page$left_out)\$" ;;
+    release) build_and_test release release all -L "^($kinds)\$" -LE "^(java$left_out)\$" ;;
+    clang) build_and_test clang clang all -L '^(unit|property|cli|page|browser|install|java)$' -LE '^longest$' ;;
+    tsan) build_and_test tsan tsan threaded_tests -L '^threaded$' ;;
     coverage) tests/coverage.sh ;;
     python) python/test.sh ;;
     packages) run_packages ;;
     analyze) tests/analyze.sh ;;
+    deep) tests/analyze.sh --deep ;;
     bare) run_bare ;;
   esac
 }
@@ -216,7 +223,7 @@ fi
 
 failed=()
 declare -A took
-for ((i = 0; i < ${#jobs[@]}; i++)); do # bare may add some
+for ((i = 0; i < ${#jobs[@]}; i++)); do # bare may add one
   job=${jobs[i]}
   [ -z "${took[$job]:-}" ] || continue
   begin=$SECONDS
@@ -232,7 +239,7 @@ for ((i = 0; i < ${#jobs[@]}; i++)); do # bare may add some
     run_job "$job" 2>&1 | tee "build/results/$job.log"
     case $job:${PIPESTATUS[0]} in
       *:0) ;;
-      bare:125) jobs+=(asan release) ;;
+      bare:125) jobs+=(release) ;;
       *) failed+=("$job") ;;
     esac
   fi
