@@ -4,6 +4,7 @@ A build leaves nothing in the folder of the sources.
 """
 
 import contextlib
+import fcntl
 import importlib.util
 import pathlib
 import shutil
@@ -34,15 +35,17 @@ def _core():
     if not (root / "libstore" / "include" / "sstore.h").exists():
         yield
         return
-    shutil.rmtree(core, ignore_errors=True)
-    try:
-        core.mkdir()
-        for part in PARTS:
-            copy = shutil.copytree if (root / part).is_dir() else shutil.copy2
-            copy(root / part, core / part)
-        yield
-    finally:
+    with open(__file__) as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # another build of this tree has its own copy there
         shutil.rmtree(core, ignore_errors=True)
+        try:
+            core.mkdir()
+            for part in PARTS:
+                copy = shutil.copytree if (root / part).is_dir() else shutil.copy2
+                copy(root / part, core / part)
+            yield
+        finally:
+            shutil.rmtree(core, ignore_errors=True)
 
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
