@@ -79,9 +79,8 @@ extern "C" {
 #define SSTORE_DEFAULT_DISTANCE 3      /* of a new store */
 #define SSTORE_OWN_DISTANCE UINT32_MAX /* in options: the store's own distance; of two stores, the smaller one */
 
-/* The version of the library at run time: as text, such as "0.1.0", in static storage; and as SSTORE_VERSION_NUMBER. */
+/* The version of the library at run time, such as "0.1.0", in static storage. */
 SSTORE_API const char *sstore_version(void);
-SSTORE_API uint32_t sstore_version_number(void);
 
 /* ===== Status and errors ===== */
 
@@ -528,7 +527,9 @@ typedef struct sstore_segment_statistics {
 SSTORE_API sstore_status sstore_stat_segment(const sstore *store, uint32_t segment,
                                              sstore_segment_statistics *statistics_out, sstore_error *error);
 
-/* One table. Sizes are in bytes; widths are in bits. */
+/* One table. Sizes are in bytes; widths are in bits. difference_counts and code_lengths say how the upper halves of its
+ * fingerprints are coded (format-spec/block-codec.md). They are permuted, so that the key bits come first, and
+ * sorted. */
 typedef struct sstore_table_statistics {
     size_t struct_size; /* set by the caller */
     uint64_t key_mask;  /* the key bits: bit 0 of a fingerprint is the mask's highest */
@@ -540,41 +541,26 @@ typedef struct sstore_table_statistics {
                                                column */
     double elias_fano_bits_per_fingerprint; /* of Elias-Fano coding, without any index */
     double rice_bits_per_fingerprint;       /* of Rice coding of the gaps, with the best parameter */
-    uint32_t prefix_bits;                   /* key bits */
-    uint32_t radius;                        /* bits in which a probed prefix may differ, at the store's distance */
-    uint32_t word;                          /* of the fingerprints, from 0, that the table has */
+    uint64_t difference_counts[64]; /* element i: the pairs of neighbours that differ in bit i, but not before it */
+    uint32_t prefix_bits;           /* key bits */
+    uint32_t radius;                /* bits in which a probed prefix may differ, at the store's distance */
+    uint32_t word;                  /* of the fingerprints, from 0, that the table has */
+    uint8_t code_lengths[33];       /* element h: bits of the code of symbol h; 0: it has no code. Such a pair has the
+                                       symbol i if i is at most 31, otherwise the symbol 32 */
 } sstore_table_statistics;
 
 #define SSTORE_TABLE_STATISTICS_INIT                                                                                   \
     {                                                                                                                  \
-        sizeof(sstore_table_statistics), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                                               \
+        sizeof(sstore_table_statistics), 0, 0, 0, 0, 0, 0, 0, 0, {0}, 0, 0, 0,                                         \
+        {                                                                                                              \
+            0                                                                                                          \
+        }                                                                                                              \
     }
 
 /* Fill *statistics_out for table `table` (from 0) of segment `segment`. The tables of several words are numbered one
  * word after the other. Reads nothing from disk. Errors: ARGUMENT. */
 SSTORE_API sstore_status sstore_stat_table(const sstore *store, uint32_t segment, uint32_t table,
                                            sstore_table_statistics *statistics_out, sstore_error *error);
-
-/* How the upper halves of a table are coded (format-spec/block-codec.md). The numbers are those of the header of the
- * table's file. The fingerprints are the table's: permuted, so that the key bits come first, and sorted. */
-typedef struct sstore_table_symbols {
-    size_t struct_size;             /* set by the caller */
-    uint64_t difference_counts[64]; /* element i: the pairs of neighbours that differ in bit i, but not before it */
-    uint8_t code_lengths[33];       /* element h: bits of the code of symbol h; 0: it has no code. Such a pair has the
-                                       symbol i if i is at most 31, otherwise the symbol 32 */
-} sstore_table_symbols;
-
-#define SSTORE_TABLE_SYMBOLS_INIT                                                                                      \
-    {                                                                                                                  \
-        sizeof(sstore_table_symbols), {0},                                                                             \
-        {                                                                                                              \
-            0                                                                                                          \
-        }                                                                                                              \
-    }
-
-/* Fill *symbols_out for table `table` of segment `segment`. Reads nothing from disk. Errors: ARGUMENT. */
-SSTORE_API sstore_status sstore_stat_symbols(const sstore *store, uint32_t segment, uint32_t table,
-                                             sstore_table_symbols *symbols_out, sstore_error *error);
 
 /* One block of a table. */
 typedef struct sstore_block_statistics {

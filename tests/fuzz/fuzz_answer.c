@@ -228,17 +228,14 @@ static void look_at_statistics(const session *self)
     sstore_statistics all = {.struct_size = sizeof all};
     sstore_segment_statistics segment = {.struct_size = sizeof segment};
     sstore_table_statistics table = {.struct_size = sizeof table};
-    sstore_table_symbols symbols = {.struct_size = sizeof symbols};
     sstore_error error;
     step_count_begin("stat");
     STORE_CASE_CHECK(&self->made, sstore_stat(self->store, &all, &error) == SSTORE_OK);
     for (uint32_t i = 0; i < all.segment_count; i++) {
         step_count_begin("stat of a segment");
         STORE_CASE_CHECK(&self->made, sstore_stat_segment(self->store, i, &segment, &error) == SSTORE_OK);
-        for (uint32_t j = 0; j < segment.table_count; j++) {
+        for (uint32_t j = 0; j < segment.table_count; j++)
             STORE_CASE_CHECK(&self->made, sstore_stat_table(self->store, i, j, &table, &error) == SSTORE_OK);
-            STORE_CASE_CHECK(&self->made, sstore_stat_symbols(self->store, i, j, &symbols, &error) == SSTORE_OK);
-        }
     }
     if (store_case_keeps(&self->made, BROKEN_CONTENT | BROKEN_COUNTS))
         STORE_CASE_CHECK(&self->made, all.record_count == self->made.truth->truth.count);

@@ -136,13 +136,11 @@ static void each_record(session *self)
     sstore_record_iterator_free(iterator);
 }
 
-/* Its symbols, its first block and its last one. */
+/* Its first block and its last one. */
 static void look_at_table(const session *self, uint32_t segment, uint32_t number, uint64_t block_count)
 {
-    sstore_table_symbols symbols = {.struct_size = sizeof symbols};
     sstore_block_statistics block = {.struct_size = sizeof block};
     sstore_error error;
-    FUZZ_CHECK(sstore_stat_symbols(self->store, segment, number, &symbols, &error) == SSTORE_OK);
     if (block_count == 0)
         return;
     check_status(sstore_stat_block(self->store, segment, number, 0, &block, &error), &error);

@@ -16,7 +16,6 @@ static bool initializers_are_right(void)
     const sstore_statistics statistics = SSTORE_STATISTICS_INIT;
     const sstore_segment_statistics segment_statistics = SSTORE_SEGMENT_STATISTICS_INIT;
     const sstore_table_statistics table_statistics = SSTORE_TABLE_STATISTICS_INIT;
-    const sstore_table_symbols table_symbols = SSTORE_TABLE_SYMBOLS_INIT;
     const sstore_block_statistics block_statistics = SSTORE_BLOCK_STATISTICS_INIT;
     const sstore_change change = SSTORE_CHANGE_INIT;
     const sstore_write_options write_options = SSTORE_WRITE_OPTIONS_INIT;
@@ -42,7 +41,6 @@ static bool initializers_are_right(void)
            statistics.struct_size == sizeof(sstore_statistics) &&
            segment_statistics.struct_size == sizeof(sstore_segment_statistics) &&
            table_statistics.struct_size == sizeof(sstore_table_statistics) &&
-           table_symbols.struct_size == sizeof(sstore_table_symbols) &&
            block_statistics.struct_size == sizeof(sstore_block_statistics) &&
            change.struct_size == sizeof(sstore_change) && write_options.struct_size == sizeof(sstore_write_options) &&
            build_needs.struct_size == sizeof(sstore_build_needs) &&

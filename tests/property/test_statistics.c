@@ -65,17 +65,17 @@ static uint32_t first_difference(uint64_t a, uint64_t b)
     return bit;
 }
 
-static void check_symbols(const uint64_t *values, size_t count, const sstore_table_symbols *symbols)
+static void check_symbols(const uint64_t *values, size_t count, const sstore_table_statistics *table)
 {
     uint64_t counts[64] = {0};
     double share = 0; /* of all codes: the code is complete */
     for (size_t i = 1; i < count; i++)
         counts[first_difference(values[i - 1], values[i])]++;
-    assert_memory_equal(symbols->difference_counts, counts, sizeof counts);
+    assert_memory_equal(table->difference_counts, counts, sizeof counts);
     for (uint32_t h = 0; h < 33; h++)
-        share += symbols->code_lengths[h] > 0 ? 1.0 / (double)(1u << symbols->code_lengths[h]) : 0;
+        share += table->code_lengths[h] > 0 ? 1.0 / (double)(1u << table->code_lengths[h]) : 0;
     for (uint32_t i = 0; i < 64; i++)
-        assert_true(counts[i] == 0 || symbols->code_lengths[i < 32 ? i : 32] > 0);
+        assert_true(counts[i] == 0 || table->code_lengths[i < 32 ? i : 32] > 0);
     assert_true(share == 0 || share == 0.5 || share == 1);
 }
 
@@ -117,14 +117,12 @@ static void check_blocks(const sstore *store, uint32_t table, uint64_t block_cou
 static void check_table(const sstore *store, uint32_t table, const oracle *truth)
 {
     sstore_table_statistics statistics = SSTORE_TABLE_STATISTICS_INIT;
-    sstore_table_symbols symbols = SSTORE_TABLE_SYMBOLS_INIT;
     sstore_error error;
     size_t count;
     assert_ok(sstore_stat_table(store, 0, table, &statistics, &error), &error);
-    assert_ok(sstore_stat_symbols(store, 0, table, &symbols, &error), &error);
     uint64_t *values = make_table(truth, statistics.key_mask, &count);
-    check_symbols(values, count, &symbols);
-    check_blocks(store, table, statistics.block_count, values, count, symbols.code_lengths);
+    check_symbols(values, count, &statistics);
+    check_blocks(store, table, statistics.block_count, values, count, statistics.code_lengths);
     free(values);
     compared.tables++;
 }

@@ -191,25 +191,19 @@ static void test_stat_refuses(void **state)
     REFUSED(sstore_stat_table, self->store, 0, 0, &table);
 }
 
-static void test_stat_of_a_table_refuses(void **state)
+static void test_stat_of_a_block_refuses(void **state)
 {
     const fixture *self = *state;
     sstore_table_statistics table = {.struct_size = sizeof table};
-    sstore_table_symbols symbols = {.struct_size = sizeof symbols};
     sstore_block_statistics block = {.struct_size = sizeof block};
     assert_ok(sstore_stat_table(self->store, 0, 0, &table, NULL), NULL);
-    REFUSED(sstore_stat_symbols, NULL, 0, 0, &symbols);
-    REFUSED(sstore_stat_symbols, self->store, 0, 0, NULL);
-    REFUSED(sstore_stat_symbols, self->store, 2, 0, &symbols);
-    REFUSED(sstore_stat_symbols, self->store, 0, 64, &symbols);
     REFUSED(sstore_stat_block, NULL, 0, 0, 0, &block);
     REFUSED(sstore_stat_block, self->store, 0, 0, 0, NULL);
     REFUSED(sstore_stat_block, self->store, 2, 0, 0, &block);
     REFUSED(sstore_stat_block, self->store, 0, 64, 0, &block);
     REFUSED(sstore_stat_block, self->store, 0, 0, table.block_count, &block);
     assert_ok(sstore_stat_block(self->store, 0, 0, table.block_count - 1, &block, NULL), NULL);
-    symbols.struct_size = block.struct_size = 0;
-    REFUSED(sstore_stat_symbols, self->store, 0, 0, &symbols);
+    block.struct_size = 0;
     REFUSED(sstore_stat_block, self->store, 0, 0, 0, &block);
 }
 
@@ -903,7 +897,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_open_refuses, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_queries_refuse, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_stat_refuses, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_stat_of_a_table_refuses, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_stat_of_a_block_refuses, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_sample_refuses, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_callbacks_stop, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_should_stop, set_up, tear_down),

@@ -42,7 +42,6 @@ static void test_sizes(void **state)
         ENTRY(SS_STATISTICS_SIZE_1, sstore_statistics),
         ENTRY(SS_SEGMENT_STATISTICS_SIZE_1, sstore_segment_statistics),
         ENTRY(SS_TABLE_STATISTICS_SIZE_1, sstore_table_statistics),
-        ENTRY(SS_TABLE_SYMBOLS_SIZE_1, sstore_table_symbols),
         ENTRY(SS_BLOCK_STATISTICS_SIZE_1, sstore_block_statistics),
         ENTRY(SS_PROGRESS_SIZE_1, sstore_progress),
         ENTRY(SS_CHANGE_SIZE_1, sstore_change),
@@ -411,11 +410,6 @@ static sstore_status give_table(void *to, sstore_error *error)
     return sstore_stat_table(store, 0, 1, to, error);
 }
 
-static sstore_status give_symbols(void *to, sstore_error *error)
-{
-    return sstore_stat_symbols(store, 0, 1, to, error);
-}
-
 static sstore_status give_block(void *to, sstore_error *error)
 {
     return sstore_stat_block(store, 0, 1, 0, to, error);
@@ -567,7 +561,6 @@ static void test_results(void **state)
     check_result("stat", sizeof(sstore_statistics), SS_STATISTICS_SIZE_1, give_statistics);
     check_result("stat_segment", sizeof(sstore_segment_statistics), SS_SEGMENT_STATISTICS_SIZE_1, give_segment);
     check_result("stat_table", sizeof(sstore_table_statistics), SS_TABLE_STATISTICS_SIZE_1, give_table);
-    check_result("stat_symbols", sizeof(sstore_table_symbols), SS_TABLE_SYMBOLS_SIZE_1, give_symbols);
     check_result("stat_block", sizeof(sstore_block_statistics), SS_BLOCK_STATISTICS_SIZE_1, give_block);
     check_result("builder_needs", sizeof(sstore_build_needs), SS_BUILD_NEEDS_SIZE_1, give_needs);
     check_result("builder_finish", sizeof(sstore_change), SS_CHANGE_SIZE_1, give_build);

@@ -48,12 +48,12 @@ static json_value *fill_value(const fill_report *fill)
 /* What the statistics of the store do not have. */
 static json_value *table_value(const table_view *table)
 {
-    const sstore_table_symbols *symbols = &table->symbols;
+    const sstore_table_statistics *statistics = &table->statistics;
     return json_value_make("{s:I, s:o, s:o, s:o}", "count", (long long)table->count, "fill", fill_value(&table->fill),
                            "differences",
-                           numbers(symbols->difference_counts,
-                                   sizeof symbols->difference_counts / sizeof *symbols->difference_counts),
-                           "code_lengths", byte_numbers(symbols->code_lengths, sizeof symbols->code_lengths));
+                           numbers(statistics->difference_counts,
+                                   sizeof statistics->difference_counts / sizeof *statistics->difference_counts),
+                           "code_lengths", byte_numbers(statistics->code_lengths, sizeof statistics->code_lengths));
 }
 
 static json_value *tables_value(const store_view *view)

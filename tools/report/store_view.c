@@ -47,11 +47,11 @@ static void choose_main_segment(store_view *view)
     }
 }
 
-static double count_fingerprints(const sstore_table_symbols *symbols)
+static double count_fingerprints(const sstore_table_statistics *table)
 {
     double count = 1;
     for (uint32_t i = 0; i < 64; i++)
-        count += (double)symbols->difference_counts[i];
+        count += (double)table->difference_counts[i];
     return count;
 }
 
@@ -100,10 +100,8 @@ int view_read_metadata(store_view *view, const sstore *store)
     view->tables = allocate_or_exit(view->table_count, sizeof *view->tables);
     for (uint32_t i = 0; i < view->table_count; i++) {
         table_view *table = &view->tables[i];
-        *table = (table_view){.statistics = segment->tables[i], .symbols = SSTORE_TABLE_SYMBOLS_INIT};
-        if (sstore_stat_symbols(store, view->main_segment, i, &table->symbols, &error) != SSTORE_OK)
-            return message_error(&error);
-        table->count = segment->metadata.distinct_count > 0 ? count_fingerprints(&table->symbols) : 0;
+        *table = (table_view){.statistics = segment->tables[i]};
+        table->count = segment->metadata.distinct_count > 0 ? count_fingerprints(&table->statistics) : 0;
     }
     group_tables(view);
     return EXIT_DONE;

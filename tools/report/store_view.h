@@ -49,7 +49,6 @@ typedef struct crowd_report {
 
 typedef struct table_view {
     sstore_table_statistics statistics;
-    sstore_table_symbols symbols;
     double count; /* of its fingerprints */
     fill_report fill;
 } table_view;

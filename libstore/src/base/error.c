@@ -157,11 +157,6 @@ const char *sstore_version(void)
     return SSTORE_VERSION_STRING;
 }
 
-uint32_t sstore_version_number(void)
-{
-    return SSTORE_VERSION_NUMBER;
-}
-
 /* ===== text that is safe to show ===== */
 
 #define ESCAPE_BYTES 4u /* of one byte: \xNN */

@@ -76,21 +76,9 @@ sstore_status sstore_stat_table(const sstore *store, uint32_t segment, uint32_t 
         statistics.elias_fano_bits_per_fingerprint = elias_fano_bits(count, last) / count;
         statistics.rice_bits_per_fingerprint = rice_bits(header) / count;
     }
+    memcpy(statistics.difference_counts, header->h_counts, sizeof statistics.difference_counts);
+    memcpy(statistics.code_lengths, header->code_lengths, sizeof statistics.code_lengths);
     return ss_give_result(statistics_out, &statistics, sizeof statistics, SS_TABLE_STATISTICS_SIZE_1, error);
-}
-
-sstore_status sstore_stat_symbols(const sstore *store, uint32_t segment, uint32_t table,
-                                  sstore_table_symbols *symbols_out, sstore_error *error)
-{
-    sstore_table_symbols symbols = {.struct_size = sizeof symbols};
-    const ss_table_place place = ss_table_find(store, segment, table);
-    if (symbols_out == NULL || place.part == NULL)
-        return ss_fail_argument(
-            error, "sstore_stat_symbols: store and symbols_out must not be NULL, and the table must exist");
-    const ss_block_header *header = &place.part->tables[place.number].blocks.header;
-    memcpy(symbols.difference_counts, header->h_counts, sizeof symbols.difference_counts);
-    memcpy(symbols.code_lengths, header->code_lengths, sizeof symbols.code_lengths);
-    return ss_give_result(symbols_out, &symbols, sizeof symbols, SS_TABLE_SYMBOLS_SIZE_1, error);
 }
 
 /* Write the name of the program that wrote a segment. */
