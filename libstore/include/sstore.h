@@ -414,8 +414,8 @@ typedef int (*sstore_explain_fn)(void *context, const sstore_table_explanation *
 SSTORE_API sstore_status sstore_explain(sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t distance,
                                         sstore_explain_fn on_table, void *context, sstore_error *error);
 
-/* The words of a fingerprint of a store: 1 to 16. `store` must not be NULL. */
-SSTORE_API uint32_t sstore_word_count(const sstore *store);
+/* The bits of a fingerprint of a store: 64 a word. `store` must not be NULL. */
+SSTORE_API uint32_t sstore_fingerprint_bits(const sstore *store);
 
 /* The number of bits in which a and b differ, 0 to 64. */
 SSTORE_API uint32_t sstore_hamming_distance(uint64_t a, uint64_t b);
@@ -760,8 +760,8 @@ typedef struct sstore_build_needs {
         sizeof(sstore_build_needs), 0, 0, 0, 0, 0                                                                      \
     }
 
-/* The words of a fingerprint that sstore_builder_add() takes: 1 to 16. `builder` must not be NULL. */
-SSTORE_API uint32_t sstore_builder_word_count(const sstore_builder *builder);
+/* The bits of a fingerprint that sstore_builder_add() takes. `builder` must not be NULL. */
+SSTORE_API uint32_t sstore_builder_fingerprint_bits(const sstore_builder *builder);
 
 /* Estimate the disk space of the build for `record_count` records in all: with ids like those given so far, or with
  * assigned ids. If the plan is not chosen yet, the plan for uniform data is assumed. Errors: ARGUMENT, MEMORY, IO. */
@@ -808,8 +808,8 @@ typedef struct sstore_remover sstore_remover;
 SSTORE_API sstore_status sstore_remover_create(const char *path, const sstore_write_options *options,
                                                sstore_remover **remover_out, sstore_error *error);
 
-/* The words of a fingerprint of the store: 1 to 16. `remover` must not be NULL. */
-SSTORE_API uint32_t sstore_remover_word_count(const sstore_remover *remover);
+/* The bits of a fingerprint of the store. `remover` must not be NULL. */
+SSTORE_API uint32_t sstore_remover_fingerprint_bits(const sstore_remover *remover);
 
 /* Remove records. In a store without ids, `ids` is not read and may be NULL. Errors, here and in the next two:
  * ARGUMENT, MEMORY, IO, DAMAGED. After an error only sstore_remover_abort() is allowed. */
@@ -854,9 +854,9 @@ SSTORE_API sstore_status sstore_shard(const char *path, const char *input_path, 
                                       const sstore_write_options *options, sstore_change *change_out,
                                       sstore_error *error);
 
-/* Set shards_out to the shard of each of `count` fingerprints of `words` words, as sstore_shard() defines it: to divide
+/* Set shards_out to the shard of each of `count` fingerprints of `fingerprint_bits` bits, as the options of sstore_merge() define it: to divide
  * records among tasks that build one shard each. Errors: ARGUMENT. */
-SSTORE_API sstore_status sstore_shard_numbers(const uint64_t *fingerprints, uint32_t words, size_t count,
+SSTORE_API sstore_status sstore_shard_numbers(const uint64_t *fingerprints, uint32_t fingerprint_bits, size_t count,
                                               uint32_t shard_count, uint32_t *shards_out, sstore_error *error);
 
 /*
@@ -981,20 +981,28 @@ SSTORE_API sstore_status sstore_dedup_insert(sstore_dedup *dedup, const uint64_t
                                              sstore_error *error);
 
 /* Publish the waiting records, durably, merged with the store's newest segments or as a segment of their own. Does
- * nothing if none wait. On failure, sstore_dedup_pending_count() tells what happened: either the records still wait and
- * the store is unchanged, or none wait: they were published, but may not survive a power cut. Either way more records
- * can be inserted. `change_out`, which may be NULL, gets the sum of all publications so far, also on failure.
+ * nothing if none wait. On failure, the pending_count of sstore_dedup_stat() tells what happened: either the records
+ * still wait and the store is unchanged, or none wait: they were published, but may not survive a power cut. Either way
+ * more records can be inserted. `change_out`, which may be NULL, gets the sum of all publications so far, also on failure.
  * Errors: as sstore_builder_finish() and sstore_compact(). */
 SSTORE_API sstore_status sstore_dedup_publish(sstore_dedup *dedup, sstore_change *change_out, sstore_error *error);
 
-/* The words of a fingerprint of the store: 1 to 16. `dedup` must not be NULL. */
-SSTORE_API uint32_t sstore_dedup_word_count(const sstore_dedup *dedup);
+/* The state of a deduplication. */
+typedef struct sstore_dedup_statistics {
+    size_t struct_size;        /* set by the caller */
+    uint64_t new_count;        /* records that were new so far, published or not */
+    uint64_t pending_count;    /* of these, the ones that wait to be published */
+    uint32_t fingerprint_bits; /* of the store */
+} sstore_dedup_statistics;
 
-/* The number of records that were new so far, published or not. 0 if `dedup` is NULL. */
-SSTORE_API uint64_t sstore_dedup_new_count(const sstore_dedup *dedup);
+#define SSTORE_DEDUP_STATISTICS_INIT                                                                                   \
+    {                                                                                                                  \
+        sizeof(sstore_dedup_statistics), 0, 0, 0                                                                       \
+    }
 
-/* The number of records that wait to be published. 0 if `dedup` is NULL. */
-SSTORE_API uint64_t sstore_dedup_pending_count(const sstore_dedup *dedup);
+/* Fill *statistics_out. Also allowed after a call of `dedup` failed. Errors: ARGUMENT. */
+SSTORE_API sstore_status sstore_dedup_stat(const sstore_dedup *dedup, sstore_dedup_statistics *statistics_out,
+                                           sstore_error *error);
 
 /* Close it, and unlock the store. Records that were not published are lost. NULL is allowed. */
 SSTORE_API void sstore_dedup_close(sstore_dedup *dedup);

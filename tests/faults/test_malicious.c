@@ -200,8 +200,8 @@ static sstore_status iterate_records(subject *self, effort *count, sstore_error 
 
 static sstore_status each_record(subject *self, effort *count, sstore_error *error)
 {
-    return sstore_word_count(self->store) == 1 ? sstore_each_record(self->store, take_record, count, error)
-                                               : iterate_records(self, count, error);
+    return sstore_fingerprint_bits(self->store) == 64 ? sstore_each_record(self->store, take_record, count, error)
+                                                      : iterate_records(self, count, error);
 }
 
 static sstore_status clusters(subject *self, effort *count, sstore_error *error)

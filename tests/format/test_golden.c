@@ -184,7 +184,7 @@ static void check_records(const golden *kept, const sstore *store)
     enum { PAGE = 100 };
     uint64_t fingerprints[PAGE * SSTORE_MAX_WORDS], ids[PAGE];
     const sstore_record_columns columns = {sizeof columns, fingerprints, ids};
-    row_list got = {.words = sstore_word_count(store)};
+    row_list got = {.words = sstore_fingerprint_bits(store) / 64};
     sstore_record_iterator *iterator;
     sstore_error error;
     size_t count = 1;

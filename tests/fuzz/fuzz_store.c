@@ -124,7 +124,7 @@ static void each_record(session *self)
     sstore_record_iterator *iterator;
     sstore_error error;
     self->reported = 0;
-    if (sstore_word_count(self->store) == 1)
+    if (sstore_fingerprint_bits(self->store) == 64)
         check_status(sstore_each_record(self->store, take_record, self, &error), &error);
     sstore_status status = sstore_record_iterator_create(self->store, &iterator, &error);
     check_status(status, &error);

@@ -19,6 +19,7 @@ static bool initializers_are_right(void)
     const sstore_block_statistics block_statistics = SSTORE_BLOCK_STATISTICS_INIT;
     const sstore_change change = SSTORE_CHANGE_INIT;
     const sstore_write_options write_options = SSTORE_WRITE_OPTIONS_INIT;
+    const sstore_dedup_statistics dedup_statistics = SSTORE_DEDUP_STATISTICS_INIT;
     const sstore_build_needs build_needs = SSTORE_BUILD_NEEDS_INIT;
     const sstore_verify_options verify_options = SSTORE_VERIFY_OPTIONS_INIT;
     const sstore_reindex_options reindex_options = SSTORE_REINDEX_OPTIONS_INIT;
@@ -43,6 +44,7 @@ static bool initializers_are_right(void)
            table_statistics.struct_size == sizeof(sstore_table_statistics) &&
            block_statistics.struct_size == sizeof(sstore_block_statistics) &&
            change.struct_size == sizeof(sstore_change) && write_options.struct_size == sizeof(sstore_write_options) &&
+           dedup_statistics.struct_size == sizeof(sstore_dedup_statistics) &&
            build_needs.struct_size == sizeof(sstore_build_needs) &&
            verify_options.struct_size == sizeof(sstore_verify_options) &&
            reindex_options.struct_size == sizeof(sstore_reindex_options) &&

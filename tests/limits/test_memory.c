@@ -120,7 +120,7 @@ static bool insert_wide(const char *path, uint32_t words, uint64_t count, uint32
                 wide[i * words + word] = word == 0 ? 0 : rng_mix(word % 8 == 1 ? at + i : (at + i) % 1000 + word);
         done = must(sstore_dedup_insert(dedup, wide, NULL, (size_t)piece, NULL, NULL, NULL, &error), &error);
     }
-    done = done && must(sstore_dedup_publish(dedup, NULL, &error), &error) && sstore_dedup_new_count(dedup) == count;
+    done = done && must(sstore_dedup_publish(dedup, NULL, &error), &error) && dedup_state(dedup).new_count == count;
     sstore_dedup_close(dedup);
     return done;
 }

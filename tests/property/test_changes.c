@@ -124,7 +124,7 @@ static void give_records(living *self, sstore_builder *builder, const row_set *r
     row_columns columns = row_columns_of(records, self->maker.words);
     const bool ids = self->ids != IDS_NONE && !assigned;
     const size_t part = records->count / 3;
-    assert_int_equal(sstore_builder_word_count(builder), self->maker.words);
+    assert_int_equal(sstore_builder_fingerprint_bits(builder), 64 * self->maker.words);
     assert_ok(sstore_builder_add(builder, columns.fingerprints, ids ? columns.ids : NULL, part, &error), &error);
     assert_ok(sstore_builder_add(builder, columns.fingerprints + part * self->maker.words,
                                  ids ? columns.ids + part : NULL, records->count - part, &error),
@@ -182,7 +182,7 @@ static void give_names(const living *self, sstore_remover *remover, naming how, 
     sstore_error error = {.status = SSTORE_OK};
     row_columns columns = row_columns_of(names, self->maker.words);
     const size_t ends[] = {0, names->count / 3, names->count};
-    assert_int_equal(sstore_remover_word_count(remover), self->maker.words);
+    assert_int_equal(sstore_remover_fingerprint_bits(remover), 64 * self->maker.words);
     for (int part = 0; part < 2; part++) {
         const size_t begin = ends[part], count = ends[part + 1] - begin;
         const uint64_t *fingerprints = columns.fingerprints + begin * self->maker.words, *ids = columns.ids + begin;
@@ -365,7 +365,7 @@ static void check_store(living *self, sstore *store, const row_set *truth)
 {
     sstore_statistics statistics = SSTORE_STATISTICS_INIT;
     sstore_error error = {.status = SSTORE_OK};
-    assert_int_equal(sstore_word_count(store), self->maker.words);
+    assert_int_equal(sstore_fingerprint_bits(store), 64 * self->maker.words);
     assert_ok(sstore_stat(store, &statistics, &error), &error);
     assert_int_equal(statistics.record_count, truth->count);
     assert_int_equal(statistics.fingerprint_bits, 64 * self->maker.words);

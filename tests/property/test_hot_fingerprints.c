@@ -411,7 +411,7 @@ static void compare_dedup(test_case *self)
     if (given > 0)
         assert_ok(sstore_dedup_insert(dedup, self->columns, NULL, 1, NULL, check_answer, &check, &error), &error);
     assert_int_equal(check.answered, given + (given > 0));
-    assert_int_equal(sstore_dedup_new_count(dedup), 0);
+    assert_int_equal(dedup_state(dedup).new_count, 0);
     sstore_dedup_close(dedup);
 }
 

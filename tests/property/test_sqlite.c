@@ -143,7 +143,7 @@ static void fill_records(sqlite3 *db, const char *path, bool has_ids)
         if (count == 0)
             break;
         sqlite3_bind_int64(insert, 1, (sqlite3_int64)id);
-        bind_fingerprint(insert, 2, fingerprint, sstore_word_count(store));
+        bind_fingerprint(insert, 2, fingerprint, sstore_fingerprint_bits(store) / 64);
         run(insert);
     }
     sstore_record_iterator_free(records);

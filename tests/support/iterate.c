@@ -96,7 +96,7 @@ void iterate_records(rng *random, const sstore *store, const uint64_t *fingerpri
     sstore_error error = {.status = SSTORE_OK};
     rooms in = {.capacity = choose_capacity(random, count)};
     const unsigned asked = choose_columns(random);
-    const uint32_t words = sstore_word_count(store);
+    const uint32_t words = sstore_fingerprint_bits(store) / 64;
     columns.fingerprint = add_column(&in, words * sizeof(uint64_t), (asked & 1) != 0);
     columns.id = add_column(&in, sizeof *columns.id, (asked & 2) != 0);
     const sstore_record_columns *given = (asked & 3) == 0 ? NULL : &columns;
@@ -126,7 +126,7 @@ void iterate_matches(rng *random, const sstore *store, const uint64_t *queries, 
     sstore_error error = {.status = SSTORE_OK};
     rooms in = {.capacity = choose_capacity(random, wanted->count)};
     const unsigned asked = choose_columns(random);
-    const uint32_t words = sstore_word_count(store);
+    const uint32_t words = sstore_fingerprint_bits(store) / 64;
     const size_t fingerprint_bytes = words * sizeof(uint64_t);
     options.threads = threads;
     columns.query_index = add_column(&in, sizeof *columns.query_index, (asked & 1) != 0);
@@ -161,7 +161,7 @@ void iterate_pairs(rng *random, const sstore *left, const sstore *right, const s
     sstore_error error = {.status = SSTORE_OK};
     rooms in = {.capacity = choose_capacity(random, count)};
     const unsigned asked = choose_columns(random);
-    const uint32_t words = sstore_word_count(left);
+    const uint32_t words = sstore_fingerprint_bits(left) / 64;
     const size_t fingerprint_bytes = words * sizeof(uint64_t);
     columns.fingerprint = add_column(&in, fingerprint_bytes, (asked & 1) != 0);
     columns.id = add_column(&in, sizeof *columns.id, (asked & 2) != 0);
@@ -199,7 +199,7 @@ void iterate_clusters(rng *random, const sstore *store, const sstore_cluster_opt
     sstore_error error = {.status = SSTORE_OK};
     rooms in = {.capacity = choose_capacity(random, count)};
     const unsigned asked = choose_columns(random);
-    const uint32_t words = sstore_word_count(store);
+    const uint32_t words = sstore_fingerprint_bits(store) / 64;
     const size_t fingerprint_bytes = words * sizeof(uint64_t);
     columns.cluster = add_column(&in, sizeof *columns.cluster, (asked & 1) != 0);
     columns.cluster_size = add_column(&in, sizeof *columns.cluster_size, (asked & 2) != 0);

@@ -13,6 +13,13 @@ const sstore_write_options dedup_apart = {.struct_size = sizeof dedup_apart,
                                           .distance = SSTORE_OWN_DISTANCE,
                                           .no_compact = true};
 
+sstore_dedup_statistics dedup_state(const sstore_dedup *dedup)
+{
+    sstore_dedup_statistics state = SSTORE_DEDUP_STATISTICS_INIT;
+    assert_ok(sstore_dedup_stat(dedup, &state, NULL), NULL);
+    return state;
+}
+
 /* Present in programs built with a sanitizer. */
 extern void __sanitizer_set_death_callback(void (*callback)(void)) __attribute__((weak));
 

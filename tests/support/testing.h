@@ -68,4 +68,7 @@ extern const sstore_write_options add_apart;
 extern const sstore_write_options remove_apart;
 extern const sstore_write_options dedup_apart;
 
+/* The state of a deduplication. */
+sstore_dedup_statistics dedup_state(const sstore_dedup *dedup);
+
 #endif

@@ -37,7 +37,7 @@ static void set_up(opened *self, uint32_t words, sstore_strategy strategy)
     self->store = store_must_open(path, SSTORE_IO_AUTO, strategy);
     self->cursor = store_must_cursor(self->store);
     memcpy(self->query, widened(&self->set.fingerprints[7], 1), words * sizeof self->query[0]);
-    assert_int_equal(sstore_word_count(self->store), words);
+    assert_int_equal(sstore_fingerprint_bits(self->store), 64 * words);
 }
 
 static void tear_down(opened *self)
@@ -357,7 +357,7 @@ static void *plan_each_distance(void *context)
 {
     planned *self = context;
     sstore_cursor *cursor = store_must_cursor(self->store);
-    const uint32_t words = sstore_word_count(self->store);
+    const uint32_t words = sstore_fingerprint_bits(self->store) / 64;
     for (uint32_t distance = 0; distance <= SSTORE_MAX_DISTANCE * words; distance++) {
         ss_cursor_begin(cursor);
         const uint64_t before = cursor->planning.left;

@@ -46,6 +46,7 @@ static void test_sizes(void **state)
         ENTRY(SS_PROGRESS_SIZE_1, sstore_progress),
         ENTRY(SS_CHANGE_SIZE_1, sstore_change),
         ENTRY(SS_WRITE_OPTIONS_SIZE_1, sstore_write_options),
+        ENTRY(SS_DEDUP_STATISTICS_SIZE_1, sstore_dedup_statistics),
         ENTRY(SS_BUILD_NEEDS_SIZE_1, sstore_build_needs),
         ENTRY(SS_VERIFY_OPTIONS_SIZE_1, sstore_verify_options),
         ENTRY(SS_REINDEX_OPTIONS_SIZE_1, sstore_reindex_options),
@@ -515,11 +516,24 @@ static sstore_status give_dedup(void *to, sstore_error *error)
     folder_copy(source, target);
     assert_ok(sstore_dedup_open(target, &dedup_apart, &dedup, error), error);
     assert_ok(sstore_dedup_insert(dedup, &fingerprint, &id, 1, NULL, NULL, NULL, error), error);
-    assert_int_equal(sstore_dedup_pending_count(dedup), 1);
+    assert_int_equal(dedup_state(dedup).pending_count, 1);
     const sstore_status status = sstore_dedup_publish(dedup, to, error);
-    assert_int_equal(sstore_dedup_pending_count(dedup), status == SSTORE_OK ? 0 : 1);
+    assert_int_equal(dedup_state(dedup).pending_count, status == SSTORE_OK ? 0 : 1);
     sstore_dedup_close(dedup);
     assert_int_equal(count_segments(), status == SSTORE_OK ? 2 : 1);
+    scratch_remove(target);
+    return status;
+}
+
+static sstore_status give_dedup_state(void *to, sstore_error *error)
+{
+    sstore_dedup *dedup;
+    folder_copy(source, target);
+    assert_ok(sstore_dedup_open(target, NULL, &dedup, error), error);
+    assert_ok(sstore_dedup_insert(dedup, &(uint64_t){UINT64_MAX / 3}, &(uint64_t){1}, 1, NULL, NULL, NULL, error),
+              error);
+    const sstore_status status = sstore_dedup_stat(dedup, to, error);
+    sstore_dedup_close(dedup);
     scratch_remove(target);
     return status;
 }
@@ -569,6 +583,7 @@ static void test_results(void **state)
     check_result("shard", sizeof(sstore_change), SS_CHANGE_SIZE_1, give_shard);
     check_result("compact", sizeof(sstore_change), SS_CHANGE_SIZE_1, give_compact);
     check_result("dedup_publish", sizeof(sstore_change), SS_CHANGE_SIZE_1, give_dedup);
+    check_result("dedup_stat", sizeof(sstore_dedup_statistics), SS_DEDUP_STATISTICS_SIZE_1, give_dedup_state);
     if (!has_text())
         return;
     check_result("fingerprinter_text", sizeof(sstore_text_result), SS_TEXT_RESULT_SIZE_1, give_text);

@@ -144,10 +144,12 @@ static int insert_inputs(new_job *job)
 }
 
 /* Tell how many answers are not true. */
-static void report_lost(const char *path, uint64_t count)
+static void report_lost(const new_job *job, const char *path)
 {
-    if (count > 0)
-        message_print("%s: %" PRIu64 " records that were answered as new are not in the store", path, count);
+    sstore_dedup_statistics state = SSTORE_DEDUP_STATISTICS_INIT;
+    if (sstore_dedup_stat(job->dedup, &state, NULL) == SSTORE_OK && state.pending_count > 0)
+        message_print("%s: %" PRIu64 " records that were answered as new are not in the store", path,
+                      state.pending_count);
 }
 
 /* Publish the new records in spite of a failure, so that printed answers stay true. */
@@ -156,12 +158,11 @@ static void publish_after_failure(new_job *job, const char *path)
     sstore_error error;
     interrupt_forget();
     sstore_status status = sstore_dedup_publish(job->dedup, &job->change, &error);
-    const uint64_t lost = sstore_dedup_pending_count(job->dedup);
     progress_end();
     if (status == SSTORE_OK)
         return;
     message_problem(&error);
-    report_lost(path, lost);
+    report_lost(job, path);
 }
 
 /* After a failure, the answers of files are incomplete, so nothing more of them is published. */
@@ -185,7 +186,7 @@ static int insert_all(new_job *job)
         if (interrupted())
             message_print("%s: interrupted; new records that were not yet published are not in the store", path);
         else
-            report_lost(path, sstore_dedup_pending_count(job->dedup));
+            report_lost(job, path);
         return code;
     }
     message_unmerged(path, &job->change);

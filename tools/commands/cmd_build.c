@@ -408,7 +408,9 @@ static uint32_t required_words(const build_job *job, const store_arguments *argu
 {
     if (job->kind == STORE_BUILD)
         return arguments->bits / 64;
-    return job->builder != NULL ? sstore_builder_word_count(job->builder) : sstore_remover_word_count(job->remover);
+    const uint32_t bits = job->builder != NULL ? sstore_builder_fingerprint_bits(job->builder)
+                                               : sstore_remover_fingerprint_bits(job->remover);
+    return bits / 64;
 }
 
 /* Assume the width that the inputs seem to have, or the smallest that the distance needs. */

@@ -66,7 +66,7 @@ static int time_queries(arguments *args, store_view *view, const sstore *store)
 {
     uint64_t *queries = NULL;
     size_t count = 0;
-    input_shape shape = {.words = sstore_word_count(store)};
+    input_shape shape = {.words = sstore_fingerprint_bits(store) / 64};
     if (args->queries == NULL)
         return EXIT_DONE;
     args->input.lines.ignore_ids = true;

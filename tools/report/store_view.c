@@ -93,7 +93,7 @@ int view_read_metadata(store_view *view, const sstore *store)
     sstore_error error;
     if (store_report_read(store, &view->stat, &error) != SSTORE_OK)
         return message_error(&error);
-    view->words = sstore_word_count(store);
+    view->words = sstore_fingerprint_bits(store) / 64;
     choose_main_segment(view);
     const segment_report *segment = &view->stat.segments[view->main_segment];
     view->table_count = view->stat.metadata.segment_count > 0 ? segment->metadata.table_count : 0;

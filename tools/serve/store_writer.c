@@ -171,14 +171,14 @@ static bool begin(const store_writer *self, job_run *run, begin_fn try_once, voi
 }
 
 /* Another store may have come to the path since the requests were read. */
-static sstore_status check_words(const job_run *run, uint32_t words, sstore_error *error)
+static sstore_status check_bits(const job_run *run, uint32_t bits, sstore_error *error)
 {
-    const uint32_t expected = run->first->request.words;
-    if (words == expected)
+    const uint32_t expected = 64 * run->first->request.words;
+    if (bits == expected)
         return SSTORE_OK;
     *error = (sstore_error){.status = SSTORE_ERROR_UNSUPPORTED, .offset = SSTORE_NO_OFFSET};
     (void)snprintf(error->message, sizeof error->message,
-                   "the store now has fingerprints of %" PRIu32 " bits, not of %" PRIu32, 64 * words, 64 * expected);
+                   "the store now has fingerprints of %" PRIu32 " bits, not of %" PRIu32, bits, expected);
     return error->status;
 }
 
@@ -192,7 +192,7 @@ static sstore_status begin_addition(const store_writer *self, const job_run *run
     const sstore_status status = sstore_builder_create_addition(served_store_path(self->served), &options, &builder,
                                                                 error);
     *handle_out = builder;
-    return status == SSTORE_OK ? check_words(run, sstore_builder_word_count(builder), error) : status;
+    return status == SSTORE_OK ? check_bits(run, sstore_builder_fingerprint_bits(builder), error) : status;
 }
 
 /* Get the memory of the answers before anything is written. */
@@ -271,7 +271,7 @@ static sstore_status begin_removal(const store_writer *self, const job_run *run,
     options.threads = self->options.threads;
     const sstore_status status = sstore_remover_create(served_store_path(self->served), &options, &remover, error);
     *handle_out = remover;
-    return status == SSTORE_OK ? check_words(run, sstore_remover_word_count(remover), error) : status;
+    return status == SSTORE_OK ? check_bits(run, sstore_remover_fingerprint_bits(remover), error) : status;
 }
 
 /* Records without ids stand for all records of their fingerprints. */
@@ -357,9 +357,12 @@ static sstore_status begin_dedup(const store_writer *self, const job_run *run, v
     options.limit = wanted_matches(self, run);
     if (run->first->request.has_distance)
         options.distance = run->first->request.distance;
-    const sstore_status status = sstore_dedup_open(served_store_path(self->served), &options, &dedup, error);
+    sstore_dedup_statistics state = SSTORE_DEDUP_STATISTICS_INIT;
+    sstore_status status = sstore_dedup_open(served_store_path(self->served), &options, &dedup, error);
     *handle_out = dedup;
-    return status == SSTORE_OK ? check_words(run, sstore_dedup_word_count(dedup), error) : status;
+    if (status == SSTORE_OK)
+        status = sstore_dedup_stat(dedup, &state, error);
+    return status == SSTORE_OK ? check_bits(run, state.fingerprint_bits, error) : status;
 }
 
 /* The answers of one job. */

@@ -441,7 +441,7 @@ static int take_distance(function_cursor *cursor, sqlite3_value *value, uint32_t
     if (value == NULL || sqlite3_value_type(value) == SQLITE_NULL)
         return SQLITE_OK;
     const sqlite3_int64 distance = sqlite3_value_type(value) == SQLITE_INTEGER ? sqlite3_value_int64(value) : -1;
-    const uint32_t most = sstore_word_count(cursor->store->store) * SSTORE_MAX_DISTANCE;
+    const uint32_t most = sstore_fingerprint_bits(cursor->store->store) / 64 * SSTORE_MAX_DISTANCE;
     *distance_out = (uint32_t)distance;
     if (distance >= 0 && distance <= most)
         return SQLITE_OK;
@@ -453,7 +453,7 @@ static int take_distance(function_cursor *cursor, sqlite3_value *value, uint32_t
 /* The fingerprint, of the store's width. */
 static int take_query(function_cursor *cursor, sqlite3_value *value, fingerprint *to)
 {
-    const uint32_t words = sstore_word_count(cursor->store->store);
+    const uint32_t words = sstore_fingerprint_bits(cursor->store->store) / 64;
     if (!read_fingerprint(value, to))
         return fail(cursor->base.pVtab, "expected a fingerprint: " FINGERPRINT_FORMS);
     if (to->word_count == words)
@@ -508,7 +508,7 @@ static int is_interrupted(void *context)
 /* Room for rows of the store's width, of which the earlier ones are lost. */
 static int make_room(function_cursor *cursor, uint64_t capacity)
 {
-    const uint32_t words = sstore_word_count(cursor->store->store);
+    const uint32_t words = sstore_fingerprint_bits(cursor->store->store) / 64;
     if (capacity <= cursor->capacity && words == cursor->words)
         return SQLITE_OK;
     cursor->capacity = 0;

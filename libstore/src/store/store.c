@@ -224,9 +224,9 @@ sstore_status sstore_reopen(const sstore *store, sstore **store_out, sstore_erro
     return open_store(&how, store_out, error);
 }
 
-uint32_t sstore_word_count(const sstore *store)
+uint32_t sstore_fingerprint_bits(const sstore *store)
 {
-    return store->manifest.words;
+    return SS_WORD_BITS * store->manifest.words;
 }
 
 bool sstore_is_newest(const sstore *store)

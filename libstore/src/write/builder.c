@@ -575,9 +575,9 @@ void ss_note_store(sstore_change *change, const ss_manifest *manifest)
 
 /* ----- the builder ----- */
 
-uint32_t sstore_builder_word_count(const sstore_builder *builder)
+uint32_t sstore_builder_fingerprint_bits(const sstore_builder *builder)
 {
-    return builder->writer.words;
+    return SS_WORD_BITS * builder->writer.words;
 }
 
 void sstore_builder_abort(sstore_builder *builder)

@@ -150,19 +150,14 @@ void sstore_dedup_close(sstore_dedup *dedup)
     ss_free(dedup);
 }
 
-uint32_t sstore_dedup_word_count(const sstore_dedup *dedup)
+sstore_status sstore_dedup_stat(const sstore_dedup *dedup, sstore_dedup_statistics *statistics_out, sstore_error *error)
 {
-    return dedup->transaction.manifest.words;
-}
-
-uint64_t sstore_dedup_new_count(const sstore_dedup *dedup)
-{
-    return dedup == NULL ? 0 : dedup->new_count;
-}
-
-uint64_t sstore_dedup_pending_count(const sstore_dedup *dedup)
-{
-    return dedup == NULL ? 0 : ss_growing_index_count(dedup->waiting);
+    if (dedup == NULL || statistics_out == NULL)
+        return ss_fail_argument(error, "sstore_dedup_stat: dedup and statistics_out must not be NULL");
+    const sstore_dedup_statistics statistics = {.new_count = dedup->new_count,
+                                                .pending_count = ss_growing_index_count(dedup->waiting),
+                                                .fingerprint_bits = SS_WORD_BITS * words_of(dedup)};
+    return ss_give_result(statistics_out, &statistics, sizeof statistics, SS_DEDUP_STATISTICS_SIZE_1, error);
 }
 
 /* ----- publishing ----- */

@@ -137,11 +137,13 @@ sstore_status sstore_shard(const char *path, const char *input_path, uint32_t sh
     return merge(path, &input_path, input_path != NULL, shard, shard_count, options, change_out, error);
 }
 
-sstore_status sstore_shard_numbers(const uint64_t *fingerprints, uint32_t words, size_t count, uint32_t shard_count,
-                                   uint32_t *shards_out, sstore_error *error)
+sstore_status sstore_shard_numbers(const uint64_t *fingerprints, uint32_t fingerprint_bits, size_t count,
+                                   uint32_t shard_count, uint32_t *shards_out, sstore_error *error)
 {
-    if (words == 0 || words > SSTORE_MAX_WORDS)
-        return ss_fail_argument(error, "sstore_shard_numbers: fingerprints have 1 to %d words", SSTORE_MAX_WORDS);
+    const uint32_t words = fingerprint_bits / SS_WORD_BITS;
+    const sstore_status status = ss_check_fingerprint_bits(fingerprint_bits, error);
+    if (status != SSTORE_OK)
+        return status;
     if (count > 0 && (fingerprints == NULL || shards_out == NULL))
         return ss_fail_argument(error, "sstore_shard_numbers: fingerprints and shards_out must not be NULL");
     if (shard_count == 0)

@@ -265,9 +265,9 @@ sstore_status sstore_remover_create(const char *path, const sstore_write_options
     return SSTORE_OK;
 }
 
-uint32_t sstore_remover_word_count(const sstore_remover *remover)
+uint32_t sstore_remover_fingerprint_bits(const sstore_remover *remover)
 {
-    return remover->fingerprints.words;
+    return SS_WORD_BITS * remover->fingerprints.words;
 }
 
 sstore_status sstore_remover_remove(sstore_remover *remover, const uint64_t *fingerprints, const uint64_t *ids,

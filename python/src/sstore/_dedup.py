@@ -262,17 +262,21 @@ class Deduplicator:
         warn_of_conflicts(made, known)
         return made
 
+    def _statistics(self) -> Any:
+        found = result("sstore_dedup_statistics")
+        with self._call.lock:
+            self._call.check(lib.sstore_dedup_stat(self._use(), found, self._call.error))
+        return found
+
     @property
     def new_count(self) -> int:
         """The number of records that were new so far."""
-        with self._call.lock:
-            return int(lib.sstore_dedup_new_count(self._use()))
+        return int(self._statistics().new_count)
 
     @property
     def pending_count(self) -> int:
         """The number of these that wait to be published."""
-        with self._call.lock:
-            return int(lib.sstore_dedup_pending_count(self._use()))
+        return int(self._statistics().pending_count)
 
     def close(self) -> None:
         """Publish the records that wait, and close the store. Calling this again does nothing."""

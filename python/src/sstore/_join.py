@@ -41,7 +41,7 @@ def shard_numbers(fingerprints: ArrayLike, shard_count: int) -> npt.NDArray[np.u
     call.check(
         lib.sstore_shard_numbers(
             pointer(array),
-            words_of(array),
+            64 * words_of(array),
             len(array),
             number_of(shard_count, "shard_count", (1 << 32) - 1),
             ffi.from_buffer("uint32_t[]", made, require_writable=True),

@@ -255,7 +255,7 @@ class Store:
         found = self._statistics()
         self._has_ids = bool(found.has_ids)
         self._distance = int(found.distance)
-        count = words_by_recipe(int(lib.sstore_word_count(_native)), text(found.recipe))
+        count = words_by_recipe(int(found.fingerprint_bits) // 64, text(found.recipe))
         assert count is not None
         self._words = count
         self._is_plain = count == 1 and not isinstance(count, Padded)  # any number of 64 bits is a fingerprint
