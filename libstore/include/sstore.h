@@ -811,19 +811,16 @@ SSTORE_API sstore_status sstore_remover_create(const char *path, const sstore_wr
 /* The bits of a fingerprint of the store. `remover` must not be NULL. */
 SSTORE_API uint32_t sstore_remover_fingerprint_bits(const sstore_remover *remover);
 
-/* Remove records. In a store without ids, `ids` is not read and may be NULL. Errors, here and in the next two:
- * ARGUMENT, MEMORY, IO, DAMAGED. After an error only sstore_remover_abort() is allowed. */
+/*
+ * Remove `count` records, or all records of fingerprints or ids. One of the arrays may be NULL:
+ *  - both: the records with these fingerprints and ids. In a store without ids, `ids` is not read;
+ *  - `fingerprints` alone: all records with one of these fingerprints;
+ *  - `ids` alone: all records with one of these ids, in a store with ids. Reads all records of the store, once for as
+ *    many ids as about an eighth of the memory holds.
+ * Errors: ARGUMENT, MEMORY, IO, DAMAGED. After an error only sstore_remover_abort() is allowed.
+ */
 SSTORE_API sstore_status sstore_remover_remove(sstore_remover *remover, const uint64_t *fingerprints,
                                                const uint64_t *ids, size_t count, sstore_error *error);
-
-/* Remove all records with these fingerprints. */
-SSTORE_API sstore_status sstore_remover_remove_fingerprints(sstore_remover *remover, const uint64_t *fingerprints,
-                                                            size_t count, sstore_error *error);
-
-/* Remove all records with these ids from a store with ids. Reads all records of the store, once for as many ids as
- * about an eighth of the memory holds. */
-SSTORE_API sstore_status sstore_remover_remove_ids(sstore_remover *remover, const uint64_t *ids, size_t count,
-                                                   sstore_error *error);
 
 /* As sstore_builder_finish() and sstore_builder_abort(). */
 SSTORE_API sstore_status sstore_remover_finish(sstore_remover *remover, sstore_change *change_out, sstore_error *error);

@@ -76,7 +76,7 @@ static sstore_status take_out_ids(const operation *self, uint32_t threads, sstor
     sstore_status status = sstore_remover_create(self->path, &options, &remover, error);
     if (status != SSTORE_OK)
         return status;
-    status = sstore_remover_remove_ids(remover, self->first.ids, REMOVED, error);
+    status = sstore_remover_remove(remover, NULL, self->first.ids, REMOVED, error);
     if (status == SSTORE_OK)
         return sstore_remover_finish(remover, NULL, error);
     sstore_remover_abort(remover);

@@ -246,7 +246,7 @@ static sstore_status remove_ids(const session *self, const uint64_t *ids, sstore
     sstore_status status = sstore_remover_create(self->made.path, &options, &remover, error);
     if (status != SSTORE_OK)
         return status;
-    status = sstore_remover_remove_ids(remover, ids, GIVEN, error);
+    status = sstore_remover_remove(remover, NULL, ids, GIVEN, error);
     if (status == SSTORE_OK)
         return sstore_remover_finish(remover, NULL, error);
     sstore_remover_abort(remover);

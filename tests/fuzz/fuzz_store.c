@@ -254,7 +254,7 @@ static void remove_ids(const session *self, const uint64_t *ids, size_t count)
     check_written(status, &error);
     if (status != SSTORE_OK)
         return;
-    status = sstore_remover_remove_ids(remover, ids, count, &error);
+    status = sstore_remover_remove(remover, NULL, ids, count, &error);
     check_written(status, &error);
     if (status == SSTORE_OK)
         check_written(sstore_remover_finish(remover, NULL, &error), &error);

@@ -164,8 +164,7 @@ static bool take_out(const job *work, const sstore_write_options *options)
     bool done = must(sstore_remover_create(work->path, &to_remove, &remover, &error), &error);
     for (uint64_t at = work->first; done && at < work->first + work->count; at += BATCH) {
         const size_t piece = make_piece(at, work->first + work->count);
-        done = must(work->what == REMOVE ? sstore_remover_remove(remover, fingerprints, ids, piece, &error)
-                                         : sstore_remover_remove_fingerprints(remover, fingerprints, piece, &error),
+        done = must(sstore_remover_remove(remover, fingerprints, work->what == REMOVE ? ids : NULL, piece, &error),
                     &error);
     }
     return done && must(sstore_remover_finish(remover, NULL, &error), &error);

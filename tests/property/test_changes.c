@@ -186,9 +186,8 @@ static void give_names(const living *self, sstore_remover *remover, naming how, 
     for (int part = 0; part < 2; part++) {
         const size_t begin = ends[part], count = ends[part + 1] - begin;
         const uint64_t *fingerprints = columns.fingerprints + begin * self->maker.words, *ids = columns.ids + begin;
-        assert_ok(how == BY_RECORD ? sstore_remover_remove(remover, fingerprints, ids, count, &error)
-                  : how == BY_ID   ? sstore_remover_remove_ids(remover, ids, count, &error)
-                                   : sstore_remover_remove_fingerprints(remover, fingerprints, count, &error),
+        assert_ok(sstore_remover_remove(remover, how == BY_ID ? NULL : fingerprints, how == BY_FINGERPRINT ? NULL : ids,
+                                        count, &error),
                   &error);
     }
     row_columns_free(&columns);

@@ -74,10 +74,8 @@ static void remove_rows(rng *random, const subject *from, const row_set *rows)
     sstore_error error;
     row_columns columns = row_columns_of(rows, from->maker.words);
     assert_ok(sstore_remover_create(from->path, &remove_apart, &remover, &error), &error);
-    assert_ok(from->has_ids && rng_one_in(random, 2)
-                  ? sstore_remover_remove(remover, columns.fingerprints, columns.ids, rows->count, &error)
-                  : sstore_remover_remove_fingerprints(remover, columns.fingerprints, rows->count, &error),
-              &error);
+    const uint64_t *ids = from->has_ids && rng_one_in(random, 2) ? columns.ids : NULL;
+    assert_ok(sstore_remover_remove(remover, columns.fingerprints, ids, rows->count, &error), &error);
     assert_ok(sstore_remover_finish(remover, NULL, &error), &error);
     row_columns_free(&columns);
 }

@@ -410,7 +410,7 @@ static void test_states(void **state)
 
     const uint64_t removed = rng_mix(5);
     assert_ok(sstore_remover_create(path, &remove_apart, &remover, &error), &error);
-    assert_ok(sstore_remover_remove_fingerprints(remover, &removed, 1, &error), &error);
+    assert_ok(sstore_remover_remove(remover, &removed, NULL, 1, &error), &error);
     assert_ok(sstore_remover_finish(remover, NULL, &error), &error);
     assert_int_equal(number(db, sql), 3009);
     assert_int_equal(number(db, "SELECT count(*) FROM sstore_query(%Q, %lld, 0)", path, (long long)removed), 0);

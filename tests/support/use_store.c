@@ -177,8 +177,7 @@ sstore_status store_remove(const char *path, const sstore_write_options *options
     for (size_t done = 0, size; status == SSTORE_OK && done < count; done += size) {
         size = count - done < room ? count - done : room;
         const uint64_t *keys = widened(fingerprints + done, size);
-        status = ids != NULL ? sstore_remover_remove(remover, keys, ids + done, size, error)
-                             : sstore_remover_remove_fingerprints(remover, keys, size, error);
+        status = sstore_remover_remove(remover, keys, ids != NULL ? ids + done : NULL, size, error);
     }
     if (status == SSTORE_OK)
         return sstore_remover_finish(remover, change_out, error);

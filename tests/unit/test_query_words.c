@@ -216,7 +216,7 @@ static void write_many(rng *random, const char *path, uint64_t (*rows)[2])
         rows[i][0] = rng_next(random), rows[i][1] = rng_next(random);
     write_rows(path, rows, 1024);
     assert_ok(sstore_remover_create(path, NULL, &remover, &error), &error);
-    assert_ok(sstore_remover_remove_fingerprints(remover, rows[MANY - 1], 1, &error), &error);
+    assert_ok(sstore_remover_remove(remover, rows[MANY - 1], NULL, 1, &error), &error);
     assert_ok(sstore_remover_finish(remover, NULL, &error), &error);
 }
 

@@ -107,8 +107,8 @@ static void test_fingerprints(void **state)
     sstore_error error = {.status = SSTORE_OK};
     build(DATA_IDS);
     sstore_remover *remover = begin();
-    assert_ok(sstore_remover_remove_fingerprints(remover, some, 2, &error), &error);
-    assert_ok(sstore_remover_remove_fingerprints(remover, some + 2, 2, &error), &error);
+    assert_ok(sstore_remover_remove(remover, some, NULL, 2, &error), &error);
+    assert_ok(sstore_remover_remove(remover, some + 2, NULL, 2, &error), &error);
     finish(remover, DATA_IDS, 4, ALL & ~0x1fu);
 }
 
@@ -118,11 +118,11 @@ static void test_ids(void **state)
     sstore_error error = {.status = SSTORE_OK};
     build(DATA_IDS);
     sstore_remover *remover = begin();
-    assert_ok(sstore_remover_remove_ids(remover, some, 5, &error), &error);
+    assert_ok(sstore_remover_remove(remover, NULL, some, 5, &error), &error);
     finish(remover, DATA_IDS, 5, ALL & ~(1u << 1) & ~(1u << 3) & ~(1u << 7));
     build(DATA_ASSIGNED); /* assigned ids are removed like others */
     remover = begin();
-    assert_ok(sstore_remover_remove_ids(remover, some, 5, &error), &error);
+    assert_ok(sstore_remover_remove(remover, NULL, some, 5, &error), &error);
     finish(remover, DATA_ASSIGNED, 5, ALL & ~(1u << 2) & ~1u);
 }
 
@@ -153,8 +153,8 @@ static void test_absent_keys(void **state)
     for (absent.stop_after = 0; absent.stop_after < 3; absent.stop_after += 2) {
         absent.count = 0;
         assert_ok(sstore_remover_create(path, &options, &remover, &error), &error);
-        assert_ok(sstore_remover_remove_ids(remover, some, 6, &error), &error);
-        assert_ok(sstore_remover_remove_fingerprints(remover, keys, 3, &error), &error);
+        assert_ok(sstore_remover_remove(remover, NULL, some, 6, &error), &error);
+        assert_ok(sstore_remover_remove(remover, keys, NULL, 3, &error), &error);
         const sstore_status status = sstore_remover_finish(remover, &change, &error);
         assert_int_equal(status, absent.stop_after == 0 ? SSTORE_STOPPED : SSTORE_OK);
     }
@@ -163,7 +163,7 @@ static void test_absent_keys(void **state)
     assert_int_equal(change.absent_count, 4);
     assert_int_equal(change.removed_count, 6);
     assert_ok(sstore_remover_create(path, NULL, &remover, &error), &error);
-    assert_ok(sstore_remover_remove_ids(remover, some, 6, &error), &error);
+    assert_ok(sstore_remover_remove(remover, NULL, some, 6, &error), &error);
     assert_ok(sstore_remover_finish(remover, &change, &error), &error);
     assert_int_equal(change.absent_count, 5);
     /* Records, of which two are there with other ids, one of them twice. */
@@ -182,12 +182,11 @@ static void test_all_ways_in_one_removal(void **state)
     sstore_error error = {.status = SSTORE_OK};
     build(DATA_IDS);
     sstore_remover *remover = begin();
-    assert_ok(sstore_remover_remove_ids(remover, &id, 1, &error), &error);
+    assert_ok(sstore_remover_remove(remover, NULL, &id, 1, &error), &error);
     assert_ok(sstore_remover_remove(remover, &other, &other_id, 1, &error), &error);
-    assert_ok(sstore_remover_remove_fingerprints(remover, &fingerprint, 1, &error), &error);
-    assert_ok(sstore_remover_remove_ids(remover, NULL, 0, &error), &error);
+    assert_ok(sstore_remover_remove(remover, &fingerprint, NULL, 1, &error), &error);
+    assert_ok(sstore_remover_remove(remover, &other, NULL, 0, &error), &error);
     assert_ok(sstore_remover_remove(remover, NULL, NULL, 0, &error), &error);
-    assert_ok(sstore_remover_remove_fingerprints(remover, NULL, 0, &error), &error);
     finish(remover, DATA_IDS, 3, ALL & ~(1u << 2) & ~(1u << 4) & ~(1u << 5));
     build(DATA_IDS);
     finish(begin(), DATA_IDS, 0, ALL);
@@ -205,13 +204,13 @@ static void test_without_ids(void **state)
     finish(remover, DATA_NO_IDS, 3, ALL & ~7u & ~(1u << 7));
     build(DATA_NO_IDS);
     remover = begin();
-    assert_ok(sstore_remover_remove_fingerprints(remover, some, 3, &error), &error);
+    assert_ok(sstore_remover_remove(remover, some, NULL, 3, &error), &error);
     finish(remover, DATA_NO_IDS, 3, ALL & ~7u & ~(1u << 7));
     /* Removal by id fails, and the remover can only be freed. */
     build(DATA_NO_IDS);
     remover = begin();
-    assert_status(sstore_remover_remove_ids(remover, unread, 1, &error), SSTORE_ERROR_ARGUMENT, &error);
-    assert_int_equal(sstore_remover_remove_ids(remover, unread, 1, NULL), SSTORE_ERROR_ARGUMENT);
+    assert_status(sstore_remover_remove(remover, NULL, unread, 1, &error), SSTORE_ERROR_ARGUMENT, &error);
+    assert_int_equal(sstore_remover_remove(remover, NULL, unread, 1, NULL), SSTORE_ERROR_ARGUMENT);
     sstore_remover_abort(remover);
     finish(begin(), DATA_NO_IDS, 0, ALL);
 }
@@ -244,21 +243,14 @@ static void test_refusals(void **state)
     assert_ok(sstore_remover_create(path, &options, &remover, &error), &error);
     assert_status(sstore_remover_create(path, &options, &second, &error), SSTORE_ERROR_BUSY, &error);
     assert_null(second);
-    /* Ids belong to the records of a store with ids. */
-    assert_status(sstore_remover_remove(remover, fingerprints, NULL, 1, &error), SSTORE_ERROR_ARGUMENT, &error);
-    assert_non_null(strstr(error.message, "sstore_remover_remove_fingerprints"));
-    assert_status(sstore_remover_remove(remover, NULL, ids, 1, &error), SSTORE_ERROR_ARGUMENT, &error);
-    assert_status(sstore_remover_remove_fingerprints(remover, NULL, 1, &error), SSTORE_ERROR_ARGUMENT, &error);
-    assert_status(sstore_remover_remove_ids(remover, NULL, 1, &error), SSTORE_ERROR_ARGUMENT, &error);
+    assert_status(sstore_remover_remove(remover, NULL, NULL, 1, &error), SSTORE_ERROR_ARGUMENT, &error);
     sstore_remover_abort(remover);
     assert_status(sstore_remover_remove(NULL, fingerprints, ids, 1, &error), SSTORE_ERROR_ARGUMENT, &error);
-    assert_status(sstore_remover_remove_fingerprints(NULL, fingerprints, 1, &error), SSTORE_ERROR_ARGUMENT, &error);
-    assert_status(sstore_remover_remove_ids(NULL, ids, 1, &error), SSTORE_ERROR_ARGUMENT, &error);
     assert_status(sstore_remover_finish(NULL, NULL, &error), SSTORE_ERROR_ARGUMENT, &error);
     sstore_remover_abort(NULL);
     /* A call that fails frees the remover, and the store is unchanged: another one can begin. */
     remover = begin();
-    assert_ok(sstore_remover_remove_ids(remover, ids, 1, &error), &error);
+    assert_ok(sstore_remover_remove(remover, NULL, ids, 1, &error), &error);
     assert_status(sstore_remover_finish(remover, &change, &error), SSTORE_ERROR_ARGUMENT, &error);
     finish(begin(), DATA_IDS, 0, ALL);
 }
@@ -270,14 +262,14 @@ static void test_abort(void **state)
     build(DATA_IDS);
     sstore_remover *remover = begin();
     assert_ok(sstore_remover_remove(remover, fingerprints, ids, RECORDS, &error), &error);
-    assert_ok(sstore_remover_remove_fingerprints(remover, fingerprints, RECORDS, &error), &error);
-    assert_ok(sstore_remover_remove_ids(remover, ids, RECORDS, &error), &error);
+    assert_ok(sstore_remover_remove(remover, fingerprints, NULL, RECORDS, &error), &error);
+    assert_ok(sstore_remover_remove(remover, NULL, ids, RECORDS, &error), &error);
     sstore_remover_abort(remover);
     finish(begin(), DATA_IDS, 0, ALL);
     /* Removing everything leaves an empty store. */
     remover = begin();
     assert_ok(sstore_remover_remove(remover, fingerprints, ids, RECORDS, &error), &error);
-    assert_ok(sstore_remover_remove_ids(remover, ids, RECORDS, &error), &error);
+    assert_ok(sstore_remover_remove(remover, NULL, ids, RECORDS, &error), &error);
     finish(remover, DATA_IDS, 2 * RECORDS, 0);
 }
 

@@ -452,7 +452,7 @@ static sstore_status give_remove(void *to, sstore_error *error)
     sstore_remover *remover;
     folder_copy(source, target);
     assert_ok(sstore_remover_create(target, &remove_apart, &remover, error), error);
-    assert_ok(sstore_remover_remove_ids(remover, data.ids, 1, error), error);
+    assert_ok(sstore_remover_remove(remover, NULL, data.ids, 1, error), error);
     const sstore_status status = sstore_remover_finish(remover, to, error);
     assert_int_equal(count_segments(), status == SSTORE_OK ? 2 : 1);
     scratch_remove(target);

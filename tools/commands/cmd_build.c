@@ -124,9 +124,8 @@ static sstore_status give(build_job *job, const record_batch *batch, sstore_erro
     if (job->builder != NULL)
         return sstore_builder_add(job->builder, fingerprints, ids, batch->count, error);
     if (job->kind == STORE_REMOVE_IDS)
-        return sstore_remover_remove_ids(job->remover, fingerprints, batch->count, error);
-    return ids != NULL ? sstore_remover_remove(job->remover, fingerprints, ids, batch->count, error)
-                       : sstore_remover_remove_fingerprints(job->remover, fingerprints, batch->count, error);
+        return sstore_remover_remove(job->remover, NULL, fingerprints, batch->count, error);
+    return sstore_remover_remove(job->remover, fingerprints, ids, batch->count, error);
 }
 
 #define SAMPLED 64u /* fingerprints that are looked up before an addition */

@@ -280,9 +280,7 @@ static sstore_status remove_all(const job_run *run, sstore_remover *remover, sst
     sstore_status status = has_answer_room(run) ? SSTORE_OK : error_no_memory(error);
     for (const job *queued = run->first; queued != NULL && status == SSTORE_OK; queued = queued->next) {
         const request *asked = &queued->request;
-        status = asked->ids != NULL
-                     ? sstore_remover_remove(remover, asked->fingerprints, asked->ids, asked->count, error)
-                     : sstore_remover_remove_fingerprints(remover, asked->fingerprints, asked->count, error);
+        status = sstore_remover_remove(remover, asked->fingerprints, asked->ids, asked->count, error);
     }
     return status;
 }

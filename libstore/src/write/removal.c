@@ -213,20 +213,6 @@ static sstore_status add_keys(sstore_remover *remover, key_set *set, const uint6
     return status;
 }
 
-/* Take keys; or, if `set` is NULL, records. */
-static sstore_status take(sstore_remover *remover, key_set *set, const uint64_t *keys, const uint64_t *ids,
-                          size_t count, sstore_error *error)
-{
-    if (count == 0)
-        return SSTORE_OK;
-    remover->builder->change.given_count += count;
-    const sstore_status status = ss_builder_open_base(remover->builder, error);
-    if (status != SSTORE_OK)
-        return status;
-    return set != NULL ? add_keys(remover, set, keys, count, error)
-                       : ss_builder_add_records(remover->builder, keys, ids, count, error);
-}
-
 /* ----- the remover ----- */
 
 sstore_status sstore_remover_create(const char *path, const sstore_write_options *options, sstore_remover **remover_out,
@@ -273,32 +259,23 @@ uint32_t sstore_remover_fingerprint_bits(const sstore_remover *remover)
 sstore_status sstore_remover_remove(sstore_remover *remover, const uint64_t *fingerprints, const uint64_t *ids,
                                     size_t count, sstore_error *error)
 {
-    if (remover == NULL || (fingerprints == NULL && count > 0))
-        return ss_fail_argument(error, "sstore_remover_remove: remover and fingerprints must not be NULL");
-    if (remover->builder->writer.has_ids && ids == NULL && count > 0)
-        return ss_fail_argument(error, "sstore_remover_remove: the store has ids, so ids must not be NULL; "
-                                       "sstore_remover_remove_fingerprints() removes all records of a fingerprint");
-    return take(remover, NULL, fingerprints, ids, count, error);
-}
-
-sstore_status sstore_remover_remove_fingerprints(sstore_remover *remover, const uint64_t *fingerprints, size_t count,
-                                                 sstore_error *error)
-{
-    if (remover == NULL || (fingerprints == NULL && count > 0))
-        return ss_fail_argument(error, "sstore_remover_remove_fingerprints: remover and fingerprints must not be NULL");
-    if (!remover->builder->writer.has_ids)
-        return sstore_remover_remove(remover, fingerprints, NULL, count, error);
-    return take(remover, &remover->fingerprints, fingerprints, NULL, count, error);
-}
-
-sstore_status sstore_remover_remove_ids(sstore_remover *remover, const uint64_t *ids, size_t count, sstore_error *error)
-{
-    if (remover == NULL || (ids == NULL && count > 0))
-        return ss_fail_argument(error, "sstore_remover_remove_ids: remover and ids must not be NULL");
-    if (!remover->builder->writer.has_ids)
+    if (remover == NULL || (fingerprints == NULL && ids == NULL && count > 0))
+        return ss_fail_argument(error, "sstore_remover_remove: remover, and fingerprints or ids, must not be NULL");
+    if (count == 0)
+        return SSTORE_OK;
+    const bool has_ids = remover->builder->writer.has_ids;
+    if (fingerprints == NULL && !has_ids)
         return ss_fail_argument(error,
                                 "the store has no ids, so records cannot be removed by id; remove them by fingerprint");
-    return take(remover, &remover->ids, ids, NULL, count, error);
+    remover->builder->change.given_count += count;
+    const sstore_status status = ss_builder_open_base(remover->builder, error);
+    if (status != SSTORE_OK)
+        return status;
+    if (fingerprints == NULL)
+        return add_keys(remover, &remover->ids, ids, count, error);
+    if (ids == NULL && has_ids)
+        return add_keys(remover, &remover->fingerprints, fingerprints, count, error);
+    return ss_builder_add_records(remover->builder, fingerprints, ids, count, error);
 }
 
 sstore_status sstore_remover_finish(sstore_remover *remover, sstore_change *change_out, sstore_error *error)

@@ -597,15 +597,10 @@ def remove(
             if fingerprints is None:
                 assert ids is not None
                 given = taken(ids, "ids", 1, bad).fingerprints
-                writer.give(lambda r, i, _, n, e: lib.sstore_remover_remove_ids(r, i, n, e), given, None)
+                writer.give(lambda r, i, _, n, e: lib.sstore_remover_remove(r, ffi.NULL, i, n, e), given, None)
             else:
                 for part, id_part, *_ in pieces(fingerprints, ids, words_at(path), bad):
-                    if id_part is None:
-                        writer.give(
-                            lambda r, f, _, n, e: lib.sstore_remover_remove_fingerprints(r, f, n, e), part, None
-                        )
-                    else:
-                        writer.give(lib.sstore_remover_remove, part, id_part)
+                    writer.give(lib.sstore_remover_remove, part, id_part)
             change = writer.finish(absent)
     bad.tell()
     return change
