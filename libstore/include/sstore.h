@@ -606,8 +606,8 @@ typedef struct sstore_builder sstore_builder;
  */
 typedef struct sstore_change {
     size_t struct_size;          /* set by the caller */
-    uint64_t given_count;        /* records, fingerprints or ids that were given, with repeats; of a merge or shard,
-                                    the records of the inputs; of a compaction 0 */
+    uint64_t given_count;        /* records, fingerprints or ids that were given, with repeats; of a merge, the
+                                    records of the inputs; of a compaction 0 */
     uint64_t added_count;        /* records that the store did not have and has now. An addition ignores present and
                                     repeated ones */
     uint64_t removed_count;      /* records that the store had and does not have now */
@@ -635,14 +635,15 @@ typedef struct sstore_change {
 typedef int (*sstore_absent_fn)(void *context, uint64_t id);
 
 /*
- * The options of all calls that write a store: build, add, remove, merge, shard, compact and dedup. A call reads those
- * that its line names, and the first group; it ignores the others. The texts are copied.
+ * The options of all calls that write a store: build, add, remove, merge, compact and dedup. A call uses the first
+ * group, and the options that its line names. It fails with ARGUMENT if another one is set, so neither 0 nor as in the
+ * initializer; but it ignores the context of a callback that is NULL. The texts are copied.
  *
  *   build, sstore_builder_create():         plan, recipe, distance, fingerprint_bits, without_ids, replace, first_id,
  *                                           expected_record_count, expected_max_id
  *   add, sstore_builder_create_addition():  plan, recipe, no_compact, check_ids, expected_record_count, expected_max_id
- *   remove, sstore_remover_create():        recipe, no_compact, on_absent
- *   merge and shard:                        plan, replace
+ *   remove, sstore_remover_create():        recipe, no_compact, on_absent, expected_record_count, expected_max_id
+ *   merge:                                  plan, replace, shard, shard_count
  *   compact:                                plan, recipe
  *   dedup, sstore_dedup_open():             plan, recipe, distance, no_compact, check_ids, publish_every, limit
  */
@@ -683,6 +684,8 @@ typedef struct sstore_write_options {
     uint32_t fingerprint_bits; /* a multiple of 64 up to 1,024 */
     bool without_ids;          /* a store without ids; given ids are ignored */
     bool replace;              /* replace a store at the path, once the new one is complete */
+    uint32_t shard;            /* take only the records of this shard, from 0, of as many as shard_count says */
+    uint32_t shard_count;      /* 0: all records */
 
     /* ----- records ----- */
     bool no_compact;   /* leave the segments of the store as they are: see "How changes keep a store compact" */
@@ -702,7 +705,7 @@ typedef struct sstore_write_options {
 #define SSTORE_WRITE_OPTIONS_INIT                                                                                      \
     {                                                                                                                  \
         sizeof(sstore_write_options), 0, 0, 0, NULL, false, 0, NULL, NULL, NULL, NULL, SSTORE_OWN_DISTANCE, 64, false, \
-            false, false, false, 0, 0, 0, NULL, NULL, 0, 0                                                             \
+            false, 0, 0, false, false, 0, 0, 0, NULL, NULL, 0, 0                                                       \
     }
 
 /* Begin a store at `path`. The folder is made; with `replace`, an existing store is locked against other writers, while
@@ -834,6 +837,10 @@ SSTORE_API void sstore_remover_abort(sstore_remover *remover);
  * ARGUMENT), and of the same recipe (else RECIPE). Their plans may differ. The result is, byte for byte, the one that a
  * build of all the records makes. The records are read in order, so nothing is sorted for table 0.
  *
+ * With shard_count, it is the store of one shard of these records. A fingerprint's shard, from 0, is the upper 32 bits
+ * of the XXH3-64 of its words, each 8 bytes, little-endian, times shard_count, divided by 2^32. Each record is in
+ * exactly one shard. Near-duplicates may be in different ones, so a query must search all shards.
+ *
  * Parts must have different ids (see first_id), or records of different parts are taken for one. All inputs are open at
  * the same time. Each takes about 50 KiB (with blocks of 4 KiB) and three file descriptors. Together they may take half
  * of memory_bytes (else ARGUMENT); a limit below 64 MiB is not enforced. `change_out` may be NULL.
@@ -843,15 +850,7 @@ SSTORE_API sstore_status sstore_merge(const char *path, const char *const *input
                                       const sstore_write_options *options, sstore_change *change_out,
                                       sstore_error *error);
 
-/* Write one shard of the store at input_path into a store at `path`. A fingerprint's shard, from 0, is the upper 32
- * bits of the XXH3-64 of its words, each 8 bytes, little-endian, times shard_count, divided by 2^32. Each record is in
- * exactly one shard. Near-duplicates may be in different ones, so a query must search all shards. Otherwise as
- * sstore_merge(). */
-SSTORE_API sstore_status sstore_shard(const char *path, const char *input_path, uint32_t shard, uint32_t shard_count,
-                                      const sstore_write_options *options, sstore_change *change_out,
-                                      sstore_error *error);
-
-/* Set shards_out to the shard of each of `count` fingerprints of `fingerprint_bits` bits, as the options of sstore_merge() define it: to divide
+/* Set shards_out to the shard of each of `count` fingerprints of `fingerprint_bits` bits, as sstore_merge() defines it: to divide
  * records among tasks that build one shard each. Errors: ARGUMENT. */
 SSTORE_API sstore_status sstore_shard_numbers(const uint64_t *fingerprints, uint32_t fingerprint_bits, size_t count,
                                               uint32_t shard_count, uint32_t *shards_out, sstore_error *error);

@@ -496,7 +496,7 @@ static void test_refusals(void **state)
     assert_status(sstore_reindex(now.store.path, &options, NULL, &error), SSTORE_ERROR_ARGUMENT, &error);
     assert_status(sstore_reindex(scratch_path("nowhere"), NULL, NULL, &error), SSTORE_ERROR_NOT_FOUND, &error);
     assert_status(sstore_reindex(scratch_folder(), NULL, NULL, &error), SSTORE_ERROR_NOT_FOUND, &error);
-    assert_ok(sstore_builder_create_addition(now.store.path, &add_apart, &builder, &error), &error);
+    assert_ok(sstore_builder_create_addition(now.store.path, &change_apart, &builder, &error), &error);
     assert_status(sstore_reindex(now.store.path, NULL, NULL, &error), SSTORE_ERROR_BUSY, &error);
     sstore_builder_abort(builder);
     const uint8_t changed = 1;

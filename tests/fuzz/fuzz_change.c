@@ -160,7 +160,7 @@ static void shard(session *self)
         char path[300];
         snprintf(path, sizeof path, "%s-shard", self->made.path);
         step_count_begin("shard");
-        const sstore_status status = sstore_shard(path, self->made.path, i, SHARDS, &options, NULL, &error);
+        const sstore_status status = store_shard(path, self->made.path, i, SHARDS, &options, NULL, &error);
         const bool ok = store_case_written(&self->made, status, &error);
         check_read_all(self, ok);
         all &= ok;

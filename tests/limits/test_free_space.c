@@ -76,7 +76,7 @@ static sstore_status add_part(const fixture *self, size_t part, const sstore_wri
 
 static sstore_status add(const fixture *self, sstore_change *change, sstore_error *error)
 {
-    return add_part(self, SEGMENTS, &add_apart, change, error);
+    return add_part(self, SEGMENTS, &change_apart, change, error);
 }
 
 static sstore_status add_merged(const fixture *self, sstore_change *change, sstore_error *error)
@@ -91,7 +91,7 @@ static sstore_status remove_with(const fixture *self, const sstore_write_options
     sstore_status status = sstore_remover_create(self->copy, options, &remover, error);
     if (status != SSTORE_OK)
         return status;
-    status = sstore_remover_remove_fingerprints(remover, self->fingerprints, RECORDS, error);
+    status = sstore_remover_remove(remover, self->fingerprints, NULL, RECORDS, error);
     if (status == SSTORE_OK)
         return sstore_remover_finish(remover, change, error);
     sstore_remover_abort(remover);
@@ -100,7 +100,7 @@ static sstore_status remove_with(const fixture *self, const sstore_write_options
 
 static sstore_status remove_records(const fixture *self, sstore_change *change, sstore_error *error)
 {
-    return remove_with(self, &remove_apart, change, error);
+    return remove_with(self, &change_apart, change, error);
 }
 
 static sstore_status remove_merged(const fixture *self, sstore_change *change, sstore_error *error)
@@ -182,7 +182,7 @@ static void test_calls(void **state)
         free_bytes = ENOUGH;
         assert_ok(build(&self, NULL, &error), &error);
         for (size_t part = 1; part < SEGMENTS; part++)
-            assert_ok(add_part(&self, part, &add_apart, NULL, &error), &error);
+            assert_ok(add_part(&self, part, &change_apart, NULL, &error), &error);
         folder_copy(self.copy, self.store);
         for (size_t call = 0; call < sizeof calls / sizeof *calls; call++)
             check_call(&self, call);

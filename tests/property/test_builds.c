@@ -185,7 +185,7 @@ static void test_shards(void **state)
             const sstore_write_options as_built = make_options(&random);
             const sstore_write_options its_own = options_to_merge(&as_built);
             sstore_change change = {.struct_size = sizeof change};
-            assert_ok(sstore_shard(paths[shard], whole, shard, shards, &its_own, &change, &error), &error);
+            assert_ok(store_shard(paths[shard], whole, shard, shards, &its_own, &change, &error), &error);
             check_change(paths[shard], &change);
             records += change.record_count;
         }

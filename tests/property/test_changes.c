@@ -244,7 +244,7 @@ static void shard_and_merge(living *self)
     for (uint32_t i = 0; i < count; i++) {
         snprintf(parts[i], sizeof parts[i], "%s.%u", self->path, i);
         paths[i] = parts[i];
-        assert_ok(sstore_shard(parts[i], self->path, i, count, &options, NULL, &error), &error);
+        assert_ok(store_shard(parts[i], self->path, i, count, &options, NULL, &error), &error);
     }
     options.plan = self->plan;
     options.block_bytes = self->block_bytes;

@@ -249,7 +249,7 @@ static void assert_not_rewritten(const store_case *made)
     assert_status(sstore_merge(other, inputs, 1, &options, NULL, &error), SSTORE_ERROR_DAMAGED, &error);
     assert_false(scratch_exists(other));
     for (uint32_t shard = 0; shard < 2; shard++) { /* the same for each shard, because all records are read */
-        assert_status(sstore_shard(other, made->path, shard, 2, &options, NULL, &error), SSTORE_ERROR_DAMAGED, &error);
+        assert_status(store_shard(other, made->path, shard, 2, &options, NULL, &error), SSTORE_ERROR_DAMAGED, &error);
         assert_false(scratch_exists(other));
     }
     assert_status(sstore_compact(made->path, SSTORE_COMPACTION_ALL, &compact, NULL, &error), SSTORE_ERROR_DAMAGED,
@@ -307,7 +307,7 @@ static void assert_not_read(const char *path)
     assert_status(sstore_compact(path, SSTORE_COMPACTION_ALL, &to_compact, NULL, &error), SSTORE_ERROR_DAMAGED, &error);
     assert_status(sstore_merge(copy, &path, 1, &to_merge, NULL, &error), SSTORE_ERROR_DAMAGED, &error);
     for (uint32_t i = 0; i < 3; i++)
-        assert_status(sstore_shard(copy, input_path, i, 3, &to_merge, NULL, &error), SSTORE_ERROR_DAMAGED, &error);
+        assert_status(store_shard(copy, input_path, i, 3, &to_merge, NULL, &error), SSTORE_ERROR_DAMAGED, &error);
     assert_false(scratch_exists(copy));
     assert_status(sstore_each_record(store, ignore_record, NULL, &error), SSTORE_ERROR_DAMAGED, &error);
     sstore_close(store);

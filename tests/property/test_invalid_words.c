@@ -69,7 +69,7 @@ static edited_store build(const char *path, const rows *from, bool has_ids, bool
         if (part == 0)
             assert_ok(sstore_builder_create(path, &options, &builder, &error), &error);
         else
-            assert_ok(sstore_builder_create_addition(path, &add_apart, &builder, &error), &error);
+            assert_ok(sstore_builder_create_addition(path, &change_apart, &builder, &error), &error);
         assert_ok(sstore_builder_add(builder, from->words[first], has_ids ? from->ids + first : NULL, count, &error),
                   &error);
         assert_ok(sstore_builder_finish(builder, NULL, &error), &error);
@@ -370,7 +370,7 @@ static void test_valid_store_of_many_segments(void **state)
         for (size_t i = 0; i < count; i++)
             fingerprints[i][1] = rng_next(&random);
         assert_ok(segment == 0 ? sstore_builder_create(path, &options, &builder, &error)
-                               : sstore_builder_create_addition(path, &add_apart, &builder, &error),
+                               : sstore_builder_create_addition(path, &change_apart, &builder, &error),
                   &error);
         assert_ok(sstore_builder_add(builder, fingerprints[0], NULL, count, &error), &error);
         assert_ok(sstore_builder_finish(builder, NULL, &error), &error);

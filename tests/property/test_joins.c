@@ -57,7 +57,7 @@ static void write_rows(rng *random, const subject *to, const row_set *rows, bool
     options.replace = true;
     options.memory_bytes = UINT64_C(1) << 20;
     options.threads = (uint32_t)rng_between(random, 1, 2);
-    assert_ok(adds ? sstore_builder_create_addition(to->path, &add_apart, &builder, &error)
+    assert_ok(adds ? sstore_builder_create_addition(to->path, &change_apart, &builder, &error)
                    : sstore_builder_create(to->path, &options, &builder, &error),
               &error);
     const bool has_ids = to->has_ids && !to->ids_are_assigned;
@@ -73,7 +73,7 @@ static void remove_rows(rng *random, const subject *from, const row_set *rows)
     sstore_remover *remover;
     sstore_error error;
     row_columns columns = row_columns_of(rows, from->maker.words);
-    assert_ok(sstore_remover_create(from->path, &remove_apart, &remover, &error), &error);
+    assert_ok(sstore_remover_create(from->path, &change_apart, &remover, &error), &error);
     const uint64_t *ids = from->has_ids && rng_one_in(random, 2) ? columns.ids : NULL;
     assert_ok(sstore_remover_remove(remover, columns.fingerprints, ids, rows->count, &error), &error);
     assert_ok(sstore_remover_finish(remover, NULL, &error), &error);

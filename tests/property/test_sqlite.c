@@ -98,7 +98,7 @@ static void write_store(const char *path, const data_set *set, uint32_t words, u
     build.distance = distance;
     build.without_ids = set->id_kind == DATA_NO_IDS;
     if (adds)
-        assert_ok(sstore_builder_create_addition(path, &add_apart, &builder, &error), &error);
+        assert_ok(sstore_builder_create_addition(path, &change_apart, &builder, &error), &error);
     else
         assert_ok(sstore_builder_create(path, &build, &builder, &error), &error);
     assert_ok(sstore_builder_add(builder, set->fingerprints, set->ids, set->count, &error), &error);
@@ -409,7 +409,7 @@ static void test_states(void **state)
     sqlite3_finalize(rows);
 
     const uint64_t removed = rng_mix(5);
-    assert_ok(sstore_remover_create(path, &remove_apart, &remover, &error), &error);
+    assert_ok(sstore_remover_create(path, &change_apart, &remover, &error), &error);
     assert_ok(sstore_remover_remove(remover, &removed, NULL, 1, &error), &error);
     assert_ok(sstore_remover_finish(remover, NULL, &error), &error);
     assert_int_equal(number(db, sql), 3009);

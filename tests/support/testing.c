@@ -7,11 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
-const sstore_write_options add_apart = {.struct_size = sizeof add_apart, .no_compact = true};
-const sstore_write_options remove_apart = {.struct_size = sizeof remove_apart, .no_compact = true};
-const sstore_write_options dedup_apart = {.struct_size = sizeof dedup_apart,
-                                          .distance = SSTORE_OWN_DISTANCE,
-                                          .no_compact = true};
+const sstore_write_options change_apart = {.struct_size = sizeof change_apart,
+                                           .distance = SSTORE_OWN_DISTANCE,
+                                           .fingerprint_bits = 64,
+                                           .no_compact = true};
 
 sstore_dedup_statistics dedup_state(const sstore_dedup *dedup)
 {

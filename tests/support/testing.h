@@ -64,9 +64,7 @@ void testing_assert_status(sstore_status status, sstore_status wanted, const sst
                            const char *file, int line);
 
 /* The defaults, but each change is a segment of its own: most tests are about several segments. */
-extern const sstore_write_options add_apart;
-extern const sstore_write_options remove_apart;
-extern const sstore_write_options dedup_apart;
+extern const sstore_write_options change_apart;
 
 /* The state of a deduplication. */
 sstore_dedup_statistics dedup_state(const sstore_dedup *dedup);

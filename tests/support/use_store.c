@@ -62,79 +62,54 @@ void store_must_build(const char *path, const sstore_write_options *options, con
     assert_ok(store_build(path, options != NULL ? options : &small, set, 0, &error), &error);
 }
 
+/* Some defaults with the options of a build that all calls use. */
+static sstore_write_options with_common(sstore_write_options defaults, const sstore_write_options *build)
+{
+    defaults.block_bytes = build->block_bytes;
+    defaults.threads = build->threads;
+    defaults.ignore_free_space = build->ignore_free_space;
+    defaults.tmp_dir = build->tmp_dir;
+    defaults.memory_bytes = build->memory_bytes;
+    defaults.on_progress = build->on_progress;
+    defaults.progress_context = build->progress_context;
+    return defaults;
+}
+
 sstore_write_options options_to_add(const sstore_write_options *build)
 {
-    sstore_write_options options = add_apart;
-    options.block_bytes = build->block_bytes;
-    options.threads = build->threads;
-    options.ignore_free_space = build->ignore_free_space;
-    options.plan = plan_of(build);
-    options.recipe = build->recipe;
-    options.tmp_dir = build->tmp_dir;
-    options.memory_bytes = build->memory_bytes;
+    sstore_write_options options = options_to_dedup(build);
     options.expected_record_count = build->expected_record_count;
     options.expected_max_id = build->expected_max_id;
-    options.on_progress = build->on_progress;
-    options.progress_context = build->progress_context;
     return options;
 }
 
 sstore_write_options options_to_remove(const sstore_write_options *build)
 {
-    sstore_write_options options = remove_apart;
-    options.block_bytes = build->block_bytes;
-    options.threads = build->threads;
-    options.ignore_free_space = build->ignore_free_space;
+    sstore_write_options options = with_common(change_apart, build);
     options.recipe = build->recipe;
-    options.tmp_dir = build->tmp_dir;
-    options.memory_bytes = build->memory_bytes;
-    options.on_progress = build->on_progress;
-    options.progress_context = build->progress_context;
     return options;
 }
 
 sstore_write_options options_to_merge(const sstore_write_options *build)
 {
-    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
-    options.block_bytes = build->block_bytes;
-    options.threads = build->threads;
-    options.ignore_free_space = build->ignore_free_space;
+    sstore_write_options options = with_common((sstore_write_options)SSTORE_WRITE_OPTIONS_INIT, build);
     options.replace = build->replace;
     options.plan = plan_of(build);
-    options.tmp_dir = build->tmp_dir;
-    options.memory_bytes = build->memory_bytes;
-    options.on_progress = build->on_progress;
-    options.progress_context = build->progress_context;
     return options;
 }
 
 sstore_write_options options_to_compact(const sstore_write_options *build)
 {
-    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
-    options.block_bytes = build->block_bytes;
-    options.threads = build->threads;
-    options.ignore_free_space = build->ignore_free_space;
-    options.plan = plan_of(build);
-    options.recipe = build->recipe;
-    options.tmp_dir = build->tmp_dir;
-    options.memory_bytes = build->memory_bytes;
-    options.on_progress = build->on_progress;
-    options.progress_context = build->progress_context;
+    sstore_write_options options = options_to_dedup(build);
+    options.no_compact = false;
     return options;
 }
 
 sstore_write_options options_to_dedup(const sstore_write_options *build)
 {
-    sstore_write_options options = dedup_apart;
-    options.block_bytes = build->block_bytes;
-    options.threads = build->threads;
-    options.ignore_free_space = build->ignore_free_space;
+    sstore_write_options options = with_common(change_apart, build);
     options.plan = plan_of(build);
     options.recipe = build->recipe;
-    options.tmp_dir = build->tmp_dir;
-    options.memory_bytes = build->memory_bytes;
-    options.on_progress = build->on_progress;
-    options.progress_context = build->progress_context;
     return options;
 }
 
@@ -155,7 +130,7 @@ sstore_status store_add(const char *path, const sstore_write_options *options, c
                         const uint64_t *ids, size_t count, sstore_change *change_out, sstore_error *error)
 {
     sstore_builder *builder;
-    sstore_status status = sstore_builder_create_addition(path, options != NULL ? options : &add_apart, &builder,
+    sstore_status status = sstore_builder_create_addition(path, options != NULL ? options : &change_apart, &builder,
                                                           error);
     if (status != SSTORE_OK)
         return status;
@@ -170,7 +145,7 @@ sstore_status store_remove(const char *path, const sstore_write_options *options
                            const uint64_t *ids, size_t count, sstore_change *change_out, sstore_error *error)
 {
     sstore_remover *remover;
-    sstore_status status = sstore_remover_create(path, options != NULL ? options : &remove_apart, &remover, error);
+    sstore_status status = sstore_remover_create(path, options != NULL ? options : &change_apart, &remover, error);
     if (status != SSTORE_OK)
         return status;
     const size_t room = widened_words == 1 ? count : WIDENED_ROOM;
@@ -188,12 +163,23 @@ sstore_status store_remove(const char *path, const sstore_write_options *options
 sstore_status store_change(const char *path, bool removes, const uint64_t *fingerprints, const uint64_t *ids,
                            size_t count, sstore_error *error)
 {
-    sstore_write_options add = add_apart;
-    sstore_write_options remove = remove_apart;
+    sstore_write_options add = change_apart;
+    sstore_write_options remove = change_apart;
     add.memory_bytes = remove.memory_bytes = 1 << 20;
     add.threads = remove.threads = 1;
     return removes ? store_remove(path, &remove, fingerprints, ids, count, NULL, error)
                    : store_add(path, &add, fingerprints, ids, count, NULL, error);
+}
+
+sstore_status store_shard(const char *path, const char *input_path, uint32_t shard, uint32_t shard_count,
+                          const sstore_write_options *options, sstore_change *change_out, sstore_error *error)
+{
+    sstore_write_options taken = SSTORE_WRITE_OPTIONS_INIT;
+    if (options != NULL)
+        taken = *options;
+    taken.shard = shard;
+    taken.shard_count = shard_count;
+    return sstore_merge(path, &input_path, 1, &taken, change_out, error);
 }
 
 sstore *store_must_open(const char *path, sstore_io io, sstore_strategy strategy)

@@ -40,6 +40,10 @@ sstore_status store_remove(const char *path, const sstore_write_options *options
 sstore_status store_change(const char *path, bool removes, const uint64_t *fingerprints, const uint64_t *ids,
                            size_t count, sstore_error *error);
 
+/* Make a store of a shard of another one. Without options, with the defaults. */
+sstore_status store_shard(const char *path, const char *input_path, uint32_t shard, uint32_t shard_count,
+                          const sstore_write_options *options, sstore_change *change_out, sstore_error *error);
+
 /* Open or fail the test. */
 sstore *store_must_open(const char *path, sstore_io io, sstore_strategy strategy);
 sstore_cursor *store_must_cursor(const sstore *store);

@@ -190,7 +190,7 @@ static void write_stores(const char *first, const char *second, const data_set *
     LEAVES(SSTORE_OK, store_build(second, &build, data, 0, error));
     for (int again = 0; again < 2; again++) {
         LEAVES(SSTORE_OK, sstore_merge(merged, inputs, 2, &merge, NULL, error));
-        LEAVES(SSTORE_OK, sstore_shard(shard, first, 1, 2, &merge, NULL, error));
+        LEAVES(SSTORE_OK, store_shard(shard, first, 1, 2, &merge, NULL, error));
     }
     LEAVES(SSTORE_OK, store_remove(second, NULL, data->fingerprints, data->ids, data->count / 2, NULL, error));
     LEAVES(SSTORE_OK, store_add(second, NULL, data->fingerprints, data->ids, data->count / 4, NULL, error));

@@ -25,8 +25,8 @@ static bool holds(const sstore_record *record)
 
 static sstore_change change_store(const char *path, bool removes, const sstore_record *records, size_t count)
 {
-    sstore_write_options add = add_apart;
-    sstore_write_options remove = remove_apart;
+    sstore_write_options add = change_apart;
+    sstore_write_options remove = change_apart;
     sstore_change change = {.struct_size = sizeof change};
     sstore_error error;
     uint64_t *fingerprints = test_calloc(count + 1, sizeof *fingerprints), *ids = test_calloc(count + 1, sizeof *ids);

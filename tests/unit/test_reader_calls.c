@@ -555,14 +555,14 @@ static void test_recipe_of_a_builder(void **state)
         assert_recipe(path, RECIPE);
     }
     /* A store that is added to keeps its own recipe. */
-    assert_ok(sstore_builder_create_addition(self->path, &add_apart, &builder, &error), &error);
+    assert_ok(sstore_builder_create_addition(self->path, &change_apart, &builder, &error), &error);
     assert_status(tell_recipe(builder, "another", 1, &error), SSTORE_ERROR_RECIPE, &error);
-    assert_ok(sstore_builder_create_addition(self->path, &add_apart, &builder, &error), &error);
+    assert_ok(sstore_builder_create_addition(self->path, &change_apart, &builder, &error), &error);
     assert_int_equal(tell_recipe(builder, RECIPE, 1, &error), SSTORE_OK);
     assert_recipe(self->path, RECIPE);
     /* One without a recipe takes any. */
     store_must_build(path, &build, &self->data);
-    assert_ok(sstore_builder_create_addition(path, &add_apart, &builder, &error), &error);
+    assert_ok(sstore_builder_create_addition(path, &change_apart, &builder, &error), &error);
     assert_int_equal(tell_recipe(builder, RECIPE, 1, &error), SSTORE_OK);
     assert_recipe(path, "");
     const char *const wrong[] = {"two\nlines", too_long, NULL};

@@ -134,10 +134,10 @@ static void test_other_lmdb_formats(void **state)
         save_manifest(&now);
         check_open(SSTORE_ERROR_UNSUPPORTED);
         /* Adding and removing are refused. */
-        sstore_status status = sstore_builder_create_addition(store_path(), &add_apart, &builder, &error);
+        sstore_status status = sstore_builder_create_addition(store_path(), &change_apart, &builder, &error);
         assert_status(status, SSTORE_ERROR_UNSUPPORTED, &error);
         assert_non_null(strstr(error.message, SS_DIRECTORY_ADVICE));
-        status = sstore_remover_create(store_path(), &remove_apart, &remover, &error);
+        status = sstore_remover_create(store_path(), &change_apart, &remover, &error);
         assert_status(status, SSTORE_ERROR_UNSUPPORTED, &error);
         /* Reading only records needs no directory. */
         const char *merged = scratch_path("merged"), *inputs[] = {store_path()};

@@ -36,7 +36,7 @@ static sstore_remover *begin(void)
 {
     sstore_remover *remover = NULL;
     sstore_error error = {.status = SSTORE_OK};
-    assert_ok(sstore_remover_create(path, &remove_apart, &remover, &error), &error);
+    assert_ok(sstore_remover_create(path, &change_apart, &remover, &error), &error);
     assert_non_null(remover);
     return remover;
 }

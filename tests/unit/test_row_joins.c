@@ -40,7 +40,7 @@ static void write_rows(const subject *to, const row_set *rows, const char *path,
     options.distance = to->maker.distance;
     options.block_bytes = 512;
     options.replace = true;
-    assert_ok(adds ? sstore_builder_create_addition(path, &add_apart, &builder, &error)
+    assert_ok(adds ? sstore_builder_create_addition(path, &change_apart, &builder, &error)
                    : sstore_builder_create(path, &options, &builder, &error),
               &error);
     assert_ok(sstore_builder_add(builder, given.fingerprints, given.ids, rows->count, &error), &error);
@@ -73,7 +73,7 @@ static void open_store(subject *self, row_set *rows)
         sstore_remover *remover;
         const row_set first = {.count = removed, .rows = rows->rows};
         row_columns given = row_columns_of(&first, self->maker.words);
-        assert_ok(sstore_remover_create(path, &remove_apart, &remover, &error), &error);
+        assert_ok(sstore_remover_create(path, &change_apart, &remover, &error), &error);
         assert_ok(sstore_remover_remove(remover, given.fingerprints, given.ids, removed, &error), &error);
         assert_ok(sstore_remover_finish(remover, NULL, &error), &error);
         row_columns_free(&given);

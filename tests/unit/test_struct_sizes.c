@@ -201,14 +201,6 @@ static sstore_status take_merge(const void *options, sstore_error *error)
     return status;
 }
 
-static sstore_status take_shard(const void *options, sstore_error *error)
-{
-    const sstore_status status = sstore_shard(target, source, 0, 2, options, NULL, error);
-    assert_true((status == SSTORE_OK) == scratch_exists(target));
-    scratch_remove(target);
-    return status;
-}
-
 static sstore_status take_compact(const void *options, sstore_error *error)
 {
     return sstore_compact(source, SSTORE_COMPACTION_ALL, options, NULL, error);
@@ -373,7 +365,6 @@ static void test_options(void **state)
     CHECK(write, SS_WRITE_OPTIONS_SIZE_1, take_add);
     CHECK(write, SS_WRITE_OPTIONS_SIZE_1, take_remove);
     CHECK(write, SS_WRITE_OPTIONS_SIZE_1, take_merge);
-    CHECK(write, SS_WRITE_OPTIONS_SIZE_1, take_shard);
     CHECK(write, SS_WRITE_OPTIONS_SIZE_1, take_compact);
     CHECK(record_columns, SS_RECORD_COLUMNS_SIZE_1, take_record_columns);
     CHECK(verify, SS_VERIFY_OPTIONS_SIZE_1, take_verify);
@@ -451,7 +442,7 @@ static sstore_status give_remove(void *to, sstore_error *error)
 {
     sstore_remover *remover;
     folder_copy(source, target);
-    assert_ok(sstore_remover_create(target, &remove_apart, &remover, error), error);
+    assert_ok(sstore_remover_create(target, &change_apart, &remover, error), error);
     assert_ok(sstore_remover_remove(remover, NULL, data.ids, 1, error), error);
     const sstore_status status = sstore_remover_finish(remover, to, error);
     assert_int_equal(count_segments(), status == SSTORE_OK ? 2 : 1);
@@ -463,14 +454,6 @@ static sstore_status give_merge(void *to, sstore_error *error)
 {
     const char *const inputs[] = {source};
     const sstore_status status = sstore_merge(target, inputs, 1, NULL, to, error);
-    assert_true((status == SSTORE_OK) == scratch_exists(target));
-    scratch_remove(target);
-    return status;
-}
-
-static sstore_status give_shard(void *to, sstore_error *error)
-{
-    const sstore_status status = sstore_shard(target, source, 0, 1, NULL, to, error);
     assert_true((status == SSTORE_OK) == scratch_exists(target));
     scratch_remove(target);
     return status;
@@ -514,7 +497,7 @@ static sstore_status give_dedup(void *to, sstore_error *error)
     const uint64_t fingerprint = UINT64_C(0x0f0f0f0f0f0f0f0f), id = 1;
     sstore_dedup *dedup;
     folder_copy(source, target);
-    assert_ok(sstore_dedup_open(target, &dedup_apart, &dedup, error), error);
+    assert_ok(sstore_dedup_open(target, &change_apart, &dedup, error), error);
     assert_ok(sstore_dedup_insert(dedup, &fingerprint, &id, 1, NULL, NULL, NULL, error), error);
     assert_int_equal(dedup_state(dedup).pending_count, 1);
     const sstore_status status = sstore_dedup_publish(dedup, to, error);
@@ -580,7 +563,6 @@ static void test_results(void **state)
     check_result("builder_finish", sizeof(sstore_change), SS_CHANGE_SIZE_1, give_build);
     check_result("remover_finish", sizeof(sstore_change), SS_CHANGE_SIZE_1, give_remove);
     check_result("merge", sizeof(sstore_change), SS_CHANGE_SIZE_1, give_merge);
-    check_result("shard", sizeof(sstore_change), SS_CHANGE_SIZE_1, give_shard);
     check_result("compact", sizeof(sstore_change), SS_CHANGE_SIZE_1, give_compact);
     check_result("dedup_publish", sizeof(sstore_change), SS_CHANGE_SIZE_1, give_dedup);
     check_result("dedup_stat", sizeof(sstore_dedup_statistics), SS_DEDUP_STATISTICS_SIZE_1, give_dedup_state);

@@ -47,7 +47,7 @@ static int write_absent(void *context, uint64_t id)
 static sstore_status begin(build_job *job, sstore_error *error)
 {
     sstore_write_options *options = &job->task->options;
-    options->check_ids = !job->task->quiet || job->arguments->input.own_doubt.strict;
+    options->check_ids = job->kind == STORE_ADD && (!job->task->quiet || job->arguments->input.own_doubt.strict);
     options->on_absent = job->absent != NULL ? write_absent : NULL;
     options->absent_context = job;
     switch (job->kind) {

@@ -76,7 +76,9 @@ static int make_shard(shard_arguments *args, uint32_t shard)
     int code = task_check_stores(&args->task, path, &args->input);
     if (code == EXIT_DONE) {
         task_begin(&args->task);
-        sstore_status status = sstore_shard(path, args->input.items[0], shard, args->count, &args->task.options, NULL,
+        args->task.options.shard = shard;
+        args->task.options.shard_count = args->count;
+        sstore_status status = sstore_merge(path, (const char *const *)args->input.items, 1, &args->task.options, NULL,
                                             &error);
         code = task_end_build(&args->task, path, status, &error);
     }

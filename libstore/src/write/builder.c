@@ -13,6 +13,7 @@
 #include "store/cursor.h"
 #include "write/disk_space.h"
 #include "write/word_plans.h"
+#include "write/write_options.h"
 
 #define ENFORCED_MEMORY_BYTES ((uint64_t)64 << 20) /* the smallest memory that a build does not exceed */
 #define ID_BATCH 1024u
@@ -277,22 +278,13 @@ sstore_status ss_builder_create(const char *path, ss_write_mode mode, ss_segment
     return status;
 }
 
-sstore_status ss_write_options_take(sstore_write_options *to, const sstore_write_options *given, sstore_error *error)
-{
-    *to = (sstore_write_options)SSTORE_WRITE_OPTIONS_INIT;
-    const sstore_status status = ss_take_options(to, sizeof *to, given, SS_WRITE_OPTIONS_SIZE_1, error);
-    to->threads = ss_pool_threads(to->threads);
-    to->memory_bytes = ss_memory_or_default(to->memory_bytes);
-    return status;
-}
-
 sstore_status sstore_builder_create(const char *path, const sstore_write_options *options, sstore_builder **builder_out,
                                     sstore_error *error)
 {
     sstore_write_options taken;
     if (builder_out != NULL)
         *builder_out = NULL;
-    sstore_status status = ss_write_options_take(&taken, options, error);
+    sstore_status status = ss_write_options_take(&taken, options, SS_WRITE_CALL_BUILD, error);
     if (status == SSTORE_OK)
         status = ss_check_fingerprint_bits(taken.fingerprint_bits, error);
     if (status != SSTORE_OK)
@@ -309,7 +301,7 @@ sstore_status sstore_builder_create_addition(const char *path, const sstore_writ
     sstore_write_options taken;
     if (builder_out != NULL)
         *builder_out = NULL;
-    const sstore_status status = ss_write_options_take(&taken, options, error);
+    const sstore_status status = ss_write_options_take(&taken, options, SS_WRITE_CALL_ADD, error);
     if (status != SSTORE_OK)
         return status;
     return ss_builder_create(path, SS_WRITE_EXTEND, SS_SEGMENT_ADDS, &taken, builder_out, error);

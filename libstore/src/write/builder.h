@@ -54,9 +54,6 @@ struct sstore_builder {
     sstore_change change; /* complete once the store was changed */
 };
 
-/* Take the options of a call that writes. The fields threads and memory_bytes get their defaults. ARGUMENT. */
-sstore_status ss_write_options_take(sstore_write_options *to, const sstore_write_options *given, sstore_error *error);
-
 /* Begin a segment in the store at `path`; or, if `transaction` is not NULL, in that one, which is borrowed and extends
  * a store. The options are taken ones. The builder has no buffers yet. Errors as sstore_builder_create(). */
 sstore_status ss_builder_open(const char *path, ss_transaction *transaction, ss_write_mode mode, ss_segment_kind kind,

@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "store/store.h"
 #include "write/record_pieces.h"
+#include "write/write_options.h"
 
 /* A segment belongs to the range if it has at most so many times as many records as the newer ones together. */
 #define TIER_RATIO 4u
@@ -263,7 +264,7 @@ sstore_status sstore_compact(const char *path, sstore_compaction scope, const ss
     sstore_write_options taken;
     if (path == NULL)
         return ss_fail_argument(error, "sstore_compact: path must not be NULL");
-    sstore_status status = ss_write_options_take(&taken, options, error);
+    sstore_status status = ss_write_options_take(&taken, options, SS_WRITE_CALL_COMPACT, error);
     if (status == SSTORE_OK)
         status = ss_check_result(change_out, SS_CHANGE_SIZE_1, error);
     if (status != SSTORE_OK)

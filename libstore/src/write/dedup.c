@@ -11,6 +11,7 @@
 #include "store/cursor.h"
 #include "stream/growing_index.h"
 #include "write/builder.h"
+#include "write/write_options.h"
 
 #define INDEX_DIVISOR 8u /* waiting records take 1/8 of memory, and twice that while the index grows */
 
@@ -117,7 +118,7 @@ sstore_status sstore_dedup_open(const char *path, const sstore_write_options *op
         *dedup_out = NULL;
     if (path == NULL || dedup_out == NULL)
         return ss_fail_argument(error, "sstore_dedup_open: path and dedup_out must not be NULL");
-    sstore_status status = ss_write_options_take(&taken, options, error);
+    sstore_status status = ss_write_options_take(&taken, options, SS_WRITE_CALL_DEDUP, error);
     if (status != SSTORE_OK)
         return status;
     sstore_dedup *dedup = ss_alloc(1, sizeof *dedup);

@@ -6,6 +6,7 @@
 #include "store/store.h"
 #include "write/finish.h"
 #include "write/record_pieces.h"
+#include "write/write_options.h"
 
 /* The stores that are read. */
 typedef struct inputs {
@@ -69,12 +70,12 @@ static sstore_status open_inputs(inputs *from, const char *const *paths, size_t 
 }
 
 /* Build a store at `path` of a shard of the inputs. */
-static sstore_status build_shard(inputs *from, uint64_t shard, uint64_t shard_count, const char *path,
-                                 const sstore_write_options *options, sstore_change *change_out, sstore_error *error)
+static sstore_status build_shard(inputs *from, const char *path, const sstore_write_options *options,
+                                 sstore_change *change_out, sstore_error *error)
 {
     ss_record_pieces pieces = {.records = &from->records,
-                               .shard = shard,
-                               .shard_count = shard_count,
+                               .shard = options->shard,
+                               .shard_count = options->shard_count,
                                .next_id = from->next_id};
     sstore_builder *builder;
     sstore_status status = ss_builder_open(path, NULL, options->replace ? SS_WRITE_REPLACE : SS_WRITE_NEW,
@@ -84,7 +85,7 @@ static sstore_status build_shard(inputs *from, uint64_t shard, uint64_t shard_co
     builder->next_id = from->next_id;
     builder->in_order = true;
     builder->change.given_count = from->record_count;
-    status = ss_builder_prepare(builder, options, from->memory_bytes, from->record_count / shard_count, error);
+    status = ss_builder_prepare(builder, options, from->memory_bytes, from->record_count / options->shard_count, error);
     if (status != SSTORE_OK) {
         sstore_builder_abort(builder);
         return status;
@@ -96,45 +97,39 @@ static sstore_status build_shard(inputs *from, uint64_t shard, uint64_t shard_co
     return status;
 }
 
-/* Make a store of a shard of some stores. */
-static sstore_status merge(const char *path, const char *const *input_paths, size_t input_count, uint32_t shard,
-                           uint32_t shard_count, const sstore_write_options *options, sstore_change *change_out,
-                           sstore_error *error)
+/* Set the options of the store that is made to what the inputs have. A shard of 1 is the whole. */
+static sstore_status settle_options(const inputs *from, sstore_write_options *options, sstore_error *error)
 {
-    sstore_write_options taken;
-    inputs from = {.count = 0};
-    if (path == NULL || input_paths == NULL || input_count == 0)
-        return ss_fail_argument(error, "the path must not be NULL, and there must be at least one store to read");
-    sstore_status status = ss_write_options_take(&taken, options, error);
-    if (status == SSTORE_OK)
-        status = ss_check_result(change_out, SS_CHANGE_SIZE_1, error);
-    if (status == SSTORE_OK)
-        status = open_inputs(&from, input_paths, input_count, error);
-    if (status == SSTORE_OK) {
-        const ss_manifest *manifest = &from.stores[0]->manifest;
-        taken.fingerprint_bits = manifest->words * SS_WORD_BITS;
-        taken.recipe = manifest->recipe;
-        taken.distance = manifest->distance;
-        taken.without_ids = !manifest->has_ids;
-        taken.first_id = taken.expected_max_id = 0;
-        status = build_shard(&from, shard, shard_count, path, &taken, change_out, error);
-    }
-    close_inputs(&from);
-    return status;
+    const ss_manifest *manifest = &from->stores[0]->manifest;
+    options->fingerprint_bits = manifest->words * SS_WORD_BITS;
+    options->recipe = manifest->recipe;
+    options->distance = manifest->distance;
+    options->without_ids = !manifest->has_ids;
+    options->shard_count = ss_max_u32(options->shard_count, 1);
+    if (options->shard < options->shard_count)
+        return SSTORE_OK;
+    return ss_fail_argument(error, "shard %u of %u does not exist; shards are numbered from 0", options->shard,
+                            options->shard_count);
 }
 
 sstore_status sstore_merge(const char *path, const char *const *input_paths, size_t input_count,
                            const sstore_write_options *options, sstore_change *change_out, sstore_error *error)
 {
-    return merge(path, input_paths, input_count, 0, 1, options, change_out, error);
-}
-
-sstore_status sstore_shard(const char *path, const char *input_path, uint32_t shard, uint32_t shard_count,
-                           const sstore_write_options *options, sstore_change *change_out, sstore_error *error)
-{
-    if (shard >= shard_count)
-        return ss_fail_argument(error, "shard %u of %u does not exist; shards are numbered from 0", shard, shard_count);
-    return merge(path, &input_path, input_path != NULL, shard, shard_count, options, change_out, error);
+    sstore_write_options taken;
+    inputs from = {.count = 0};
+    if (path == NULL || input_paths == NULL || input_count == 0)
+        return ss_fail_argument(error, "the path must not be NULL, and there must be at least one store to read");
+    sstore_status status = ss_write_options_take(&taken, options, SS_WRITE_CALL_MERGE, error);
+    if (status == SSTORE_OK)
+        status = ss_check_result(change_out, SS_CHANGE_SIZE_1, error);
+    if (status == SSTORE_OK)
+        status = open_inputs(&from, input_paths, input_count, error);
+    if (status == SSTORE_OK)
+        status = settle_options(&from, &taken, error);
+    if (status == SSTORE_OK)
+        status = build_shard(&from, path, &taken, change_out, error);
+    close_inputs(&from);
+    return status;
 }
 
 sstore_status sstore_shard_numbers(const uint64_t *fingerprints, uint32_t fingerprint_bits, size_t count,

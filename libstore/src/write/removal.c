@@ -11,6 +11,7 @@
 #include "sort/radix.h"
 #include "store/record_iterator.h"
 #include "write/builder.h"
+#include "write/write_options.h"
 
 #define KEY_BYTES 21u /* of a key of one word, including sorting and look-up */
 #define KEYS_A_BUCKET 4u
@@ -223,7 +224,7 @@ sstore_status sstore_remover_create(const char *path, const sstore_write_options
         *remover_out = NULL;
     if (path == NULL || remover_out == NULL)
         return ss_fail_argument(error, "path and remover_out must not be NULL");
-    sstore_status status = ss_write_options_take(&taken, options, error);
+    sstore_status status = ss_write_options_take(&taken, options, SS_WRITE_CALL_REMOVE, error);
     if (status != SSTORE_OK)
         return status;
     sstore_remover *remover = ss_alloc(1, sizeof *remover);

@@ -606,6 +606,13 @@ def remove(
     return change
 
 
+def _merge(call: Call, path: PathLike, inputs: Sequence[PathLike], options: Any) -> Change:
+    names = [ffi.new("char[]", encode(name)) for name in inputs]
+    change = result("sstore_change")
+    call.check(lib.sstore_merge(encode(path), ffi.new("const char *[]", names), len(names), options, change, call.error))
+    return change_of(change)
+
+
 def merge(
     path: PathLike,
     inputs: Sequence[PathLike],
@@ -638,12 +645,7 @@ def merge(
             raise TypeError("merge: expected several paths, found one")
         if len(inputs) == 0:
             raise ArgumentError("inputs: expected at least one store")
-        names = [ffi.new("char[]", encode(name)) for name in inputs]
-        change = result("sstore_change")
-        call.check(
-            lib.sstore_merge(encode(path), ffi.new("const char *[]", names), len(names), options, change, call.error)
-        )
-        return change_of(change)
+        return _merge(call, path, inputs, options)
 
 
 def shard(
@@ -672,21 +674,13 @@ def shard(
             "sstore_write_options",
             plan=plan,
             replace=replace,
+            shard=number_of(shard, "shard", _MAX_SHARDS),
+            shard_count=number_of(shard_count, "shard_count", _MAX_SHARDS),
             **shared_options(memory, threads, tmp_dir, block_size, ignore_free_space, wait),
         )
-        change = result("sstore_change")
-        call.check(
-            lib.sstore_shard(
-                encode(path),
-                encode(source),
-                number_of(shard, "shard", _MAX_SHARDS),
-                number_of(shard_count, "shard_count", _MAX_SHARDS),
-                options,
-                change,
-                call.error,
-            )
-        )
-        return change_of(change)
+        if shard_count == 0:
+            raise ArgumentError("shard_count: expected at least one shard")
+        return _merge(call, path, [source], options)
 
 
 def compact(
