@@ -104,8 +104,7 @@ done < <(includes libstore tools bench tests)
 # one is a breach, and so is one that closes no circle any more, which has to leave this list.
 declare -A closes_circle=(
   [libstore/src]='codec/kernels codec/block
-    join/piece_join join/table_join
-    store/store store/cursor'
+    join/piece_join join/table_join'
   [tools]=''
 )
 check_circles() { # folder

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/words.h"
+#include "read/cursor.h"
 #include "read/row_search.h"
-#include "store/cursor.h"
 #include "store/lookup.h"
 #include "support/random.h"
 #include "support/scratch.h"
@@ -361,8 +361,7 @@ static void *plan_each_distance(void *context)
     for (uint32_t distance = 0; distance <= SSTORE_MAX_DISTANCE * words; distance++) {
         ss_cursor_begin(cursor);
         const uint64_t before = cursor->planning.left;
-        self->costs[distance] = words > 1 ? ss_cursor_row_plans(cursor, distance)->probe_cost
-                                          : ss_cursor_plans(cursor, distance)->probe_cost;
+        self->costs[distance] = ss_cursor_plan(cursor, 0, distance)->probe_cost;
         self->steps += before - cursor->planning.left;
     }
     sstore_cursor_free(cursor);

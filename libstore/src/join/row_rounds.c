@@ -15,20 +15,19 @@ sstore_status ss_row_rounds_open(ss_row_rounds *rounds, ss_join_call *call, uint
                                  sstore_error *error)
 {
     const sstore *store = call->right;
-    const uint32_t segments = store->manifest.segment_count;
     const uint64_t query_bytes = (store->manifest.words + SS_ROW_QUERY_WORDS) * sizeof(uint64_t) + QUERY_BYTES;
     const uint64_t queries = ss_max_u64(bytes / 4 / query_bytes, MIN_QUERIES);
     const uint64_t threads = ss_max_u64(ss_min_u64(call->threads, bytes / 4 / THREAD_BYTES), 1);
     const uint64_t matches = ss_max_u64(bytes / 2 / match_bytes, MIN_MATCHES * threads);
     ss_steps planning = {.left = SS_CALL_STEPS};
-    *rounds = (ss_row_rounds){.plans = ss_alloc(segments, sizeof *rounds->plans),
+    *rounds = (ss_row_rounds){.plans = ss_segment_plans_alloc(&store->manifest),
                               .query_capacity = (size_t)ss_min_u64(queries, 1u << SS_ROUND_QUERY_BITS)};
     if (rounds->plans == NULL)
-        return ss_fail_memory(error, segments * sizeof *rounds->plans);
-    ss_plan_row_queries(store, call->distance, &planning, rounds->plans);
+        return ss_fail_memory(error, ss_segment_plans_bytes(&store->manifest));
+    ss_segment_plans_choose(store, call->distance, &planning, rounds->plans);
     rounds->size = rounds->query_capacity < FIRST_QUERIES ? rounds->query_capacity : FIRST_QUERIES;
     rounds->batch = (ss_batch){.store = store,
-                               .row_plans = rounds->plans,
+                               .plans = rounds->plans,
                                .distance = call->distance,
                                .threads = (uint32_t)threads,
                                .max_matches = (long long)ss_min_u64(matches, SS_ROUND_MATCHES),

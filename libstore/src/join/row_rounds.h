@@ -9,10 +9,10 @@
 #include "read/batch_round.h"
 
 typedef struct ss_row_rounds {
-    ss_batch batch;        /* of the next round, without its queries */
-    ss_row_plan *plans;    /* of the store that is searched */
-    size_t query_capacity; /* queries that wait; each takes SS_ROW_QUERY_WORDS words, and its fingerprint */
-    size_t size;           /* of the next round */
+    ss_batch batch;         /* of the next round, without its queries */
+    ss_segment_plan *plans; /* of the store that is searched */
+    size_t query_capacity;  /* queries that wait; each takes SS_ROW_QUERY_WORDS words, and its fingerprint */
+    size_t size;            /* of the next round */
 } ss_row_rounds;
 
 #define SS_ROW_QUERY_WORDS 4u

@@ -24,8 +24,7 @@ typedef struct query_range {
 
 struct sstore_match_iterator {
     ss_batch batch;         /* a round, without its queries */
-    ss_query_plan *plans;   /* one a segment */
-    ss_row_plan *row_plans; /* the same in a store with word indexes */
+    ss_segment_plan *plans; /* one a segment */
     const uint64_t *fingerprints;
     size_t count, next; /* queries from `next` on are not in a round yet */
     uint64_t round_queries;
@@ -204,7 +203,6 @@ static void close_iterator(sstore_match_iterator *self)
 {
     ss_batch_matches_free(&self->found);
     ss_free(self->plans);
-    ss_free(self->row_plans);
 }
 
 /* Choose how many queries and matches a round may have. Matches of wide fingerprints take more memory each. */
@@ -227,13 +225,12 @@ static sstore_status open_iterator(sstore_match_iterator *self, const sstore *st
     ss_steps planning = {.left = SS_CALL_STEPS};
     if (store == NULL || (fingerprints == NULL && count > 0))
         return ss_fail_argument(error, "store and fingerprints must not be NULL");
-    const uint32_t words = store->manifest.words, max = SSTORE_MAX_DISTANCE * words;
+    const uint32_t max = SSTORE_MAX_DISTANCE * store->manifest.words;
     if (distance > max)
         return ss_fail_argument(error, "the distance must be at most %u", max);
     const sstore_status status = ss_take_options(&taken, sizeof taken, options, SS_BATCH_OPTIONS_SIZE_1, error);
     if (status != SSTORE_OK)
         return status;
-    const uint32_t segments = store->manifest.segment_count;
     const uint64_t max_threads = ss_max_u64(taken.memory_bytes / (4 * THREAD_BYTES), 1);
     const uint32_t all_threads = ss_pool_threads(taken.threads);
     const uint32_t threads = taken.memory_bytes == 0 ? all_threads : (uint32_t)ss_min_u64(all_threads, max_threads);
@@ -246,21 +243,15 @@ static sstore_status open_iterator(sstore_match_iterator *self, const sstore *st
                                               .limit = taken.limit,
                                               .progress = &self->progress},
                                     .fingerprints = fingerprints,
-                                    .count = segments > 0 ? count : 0,
+                                    .count = store->manifest.segment_count > 0 ? count : 0,
                                     .match_counts = taken.match_counts,
                                     .progress = {.report = taken.on_progress, .context = taken.progress_context}};
     choose_round(self, taken.memory_bytes);
     ss_progress_begin(&self->progress, "answering", 0, count, 1);
-    self->plans = words == 1 ? ss_alloc(segments, sizeof *self->plans) : NULL;
-    self->row_plans = words > 1 ? ss_alloc(segments, sizeof *self->row_plans) : NULL;
-    if (self->plans == NULL && self->row_plans == NULL)
-        return ss_fail_memory(error, segments * (words == 1 ? sizeof *self->plans : sizeof *self->row_plans));
-    if (words == 1)
-        ss_plan_queries(store, distance, &planning, self->plans);
-    else
-        ss_plan_row_queries(store, distance, &planning, self->row_plans);
-    self->batch.plans = self->plans;
-    self->batch.row_plans = self->row_plans;
+    self->batch.plans = self->plans = ss_segment_plans_alloc(&store->manifest);
+    if (self->plans == NULL)
+        return ss_fail_memory(error, ss_segment_plans_bytes(&store->manifest));
+    ss_segment_plans_choose(store, distance, &planning, self->plans);
     return SSTORE_OK;
 }
 

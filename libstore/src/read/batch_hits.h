@@ -8,8 +8,8 @@
 #include <stdatomic.h>
 
 #include "base/tasks.h"
+#include "read/cursor.h"
 #include "read/first_hits.h"
-#include "store/cursor.h"
 
 #define SS_ROUND_QUERY_BITS 20u               /* a round has at most 2^20 queries */
 #define SS_ROUND_MATCHES ((long long)1 << 21) /* the maximum of a round, unless a single query has more */
@@ -17,8 +17,7 @@
 /* A round of queries. */
 typedef struct ss_batch {
     const sstore *store;
-    const ss_query_plan *plans;   /* one a segment */
-    const ss_row_plan *row_plans; /* the same in a store with word indexes */
+    const ss_segment_plan *plans; /* one a segment */
     const uint64_t *fingerprints;
     uint32_t count, distance, threads;
     long long max_matches;  /* of the round, and about its hits */

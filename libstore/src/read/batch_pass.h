@@ -8,8 +8,8 @@
 #include <stdatomic.h>
 
 #include "base/tasks.h"
+#include "read/cursor.h"
 #include "read/first_hits.h"
-#include "store/cursor.h"
 
 /* A fingerprint of the index within the distance of a query. */
 typedef struct ss_index_hit {

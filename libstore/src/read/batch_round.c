@@ -13,7 +13,7 @@ static sstore_status find_in_index(ss_batch_hits *hits, sstore_error *error)
 {
     const ss_batch *batch = hits->batch;
     const ss_index_batch index = {.index = batch->store->segments[hits->segment],
-                                  .plan = &batch->plans[hits->segment],
+                                  .plan = batch->plans[hits->segment].indexes,
                                   .queries = batch->fingerprints,
                                   .count = batch->count,
                                   .distance = batch->distance,

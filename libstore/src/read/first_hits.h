@@ -11,7 +11,7 @@
 
 #include <stdatomic.h>
 
-#include "store/cursor.h"
+#include "read/cursor.h"
 
 /* Begins zeroed: then all hits are kept. */
 typedef struct ss_first_hits {

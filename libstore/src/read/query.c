@@ -16,14 +16,15 @@ static bool has_rows(const sstore_cursor *cursor)
 
 /* ----- segments ----- */
 
-sstore_status ss_query_segment(sstore_cursor *cursor, uint32_t segment, uint64_t fingerprint, uint32_t distance,
-                               ss_hit_fn on_hit, void *context, sstore_error *error)
+/* Search a segment of fingerprints of one word. */
+static sstore_status search_segment(sstore_cursor *cursor, uint32_t segment, uint64_t fingerprint, uint32_t distance,
+                                    ss_hit_fn on_hit, void *context, sstore_error *error)
 {
     const sstore *store = cursor->store;
     ss_search search = {.cursor = cursor,
                         .segment = store->segments[segment],
                         .segment_number = segment,
-                        .plan = &ss_cursor_plans(cursor, distance)[segment],
+                        .plan = ss_cursor_plan(cursor, segment, distance)->indexes,
                         .fingerprint = fingerprint,
                         .distance = distance,
                         .on_hit = on_hit,
@@ -50,7 +51,7 @@ static sstore_status search_segments(sstore_cursor *cursor, const near *query, s
         if (ss_segment_removes(store->segments[i]))
             continue;
         if (!has_rows(cursor))
-            status = ss_query_segment(cursor, i, *query->fingerprint, query->distance, on_hit, context, error);
+            status = search_segment(cursor, i, *query->fingerprint, query->distance, on_hit, context, error);
         else if (query->limit == NULL)
             status = ss_row_search_segment(cursor, i, query->fingerprint, query->distance, on_hit, context, error);
         else
@@ -175,16 +176,12 @@ static sstore_status find_smallest(nearest *self, const near *query, sstore_erro
 /* Add the estimated costs of a query of the store at a distance, and of a full scan. */
 static void add_costs(sstore_cursor *cursor, uint32_t distance, double *query_cost, double *full_scan_cost)
 {
-    const bool by_rows = has_rows(cursor);
-    const ss_query_plan *plans = by_rows ? NULL : ss_cursor_plans(cursor, distance);
-    const ss_row_plan *row_plans = by_rows ? ss_cursor_row_plans(cursor, distance) : NULL;
     for (uint32_t i = 0; i < cursor->store->manifest.segment_count; i++) {
         if (ss_segment_removes(cursor->store->segments[i]))
             continue;
-        const double scan = by_rows ? row_plans[i].full_scan_cost : plans[i].full_scan_cost;
-        const double probe = by_rows ? row_plans[i].probe_cost : plans[i].probe_cost;
-        *query_cost += (by_rows ? row_plans[i].full_scan : plans[i].full_scan) ? scan : probe;
-        *full_scan_cost += scan;
+        const ss_segment_plan *plan = ss_cursor_plan(cursor, i, distance);
+        *query_cost += plan->full_scan ? plan->full_scan_cost : plan->probe_cost;
+        *full_scan_cost += plan->full_scan_cost;
     }
 }
 
@@ -351,8 +348,8 @@ typedef struct explained_part {
     const ss_query_plan *plan; /* not read if the part is left out */
     uint64_t fingerprint;
     uint32_t distance;
-    bool is_left_out;                /* it is not searched */
-    const ss_row_plan *segment_plan; /* of a word index: that of its segment, whose times are reported */
+    bool is_left_out;                    /* it is not searched */
+    const ss_segment_plan *segment_plan; /* of a word index: that of its segment, whose times are reported */
     sstore_explain_fn on_table;
     void *context;
 } explained_part;
@@ -411,7 +408,7 @@ static sstore_status explain_scan(sstore_cursor *cursor, uint32_t segment, const
                                   uint32_t distance, sstore_explain_fn on_table, void *context, sstore_error *error)
 {
     const ss_segment *opened = cursor->store->segments[segment];
-    const ss_row_plan *plan = &ss_cursor_row_plans(cursor, distance)[segment];
+    const ss_segment_plan *plan = ss_cursor_plan(cursor, segment, distance);
     const uint64_t blocks = opened->tables[0].checked.reader->header.block_count,
                    rows = opened->metadata.distinct_count;
     sstore_table_explanation explanation = {.struct_size = sizeof explanation,
@@ -436,7 +433,7 @@ static sstore_status explain_words(sstore_cursor *cursor, uint32_t segment, cons
                                    uint32_t distance, sstore_explain_fn on_table, void *context, sstore_error *error)
 {
     const sstore *store = cursor->store;
-    const ss_row_plan *plan = &ss_cursor_row_plans(cursor, distance)[segment];
+    const ss_segment_plan *plan = ss_cursor_plan(cursor, segment, distance);
     sstore_status status = SSTORE_OK;
     uint32_t table = 0;
     if (plan->full_scan)
@@ -447,7 +444,7 @@ static sstore_status explain_words(sstore_cursor *cursor, uint32_t segment, cons
                                      .number = segment,
                                      .first_table = table,
                                      .word = word,
-                                     .plan = &plan->words[word],
+                                     .plan = &plan->indexes[word],
                                      .fingerprint = fingerprint[word],
                                      .is_left_out = plan->full_scan || radius == SS_NO_PROBE,
                                      .distance = radius == SS_NO_PROBE ? 0 : (uint32_t)radius,
@@ -467,7 +464,7 @@ static sstore_status explain_segment(sstore_cursor *cursor, uint32_t segment, co
         return explain_words(cursor, segment, fingerprint, distance, on_table, context, error);
     const explained_part part = {.segment = cursor->store->segments[segment],
                                  .number = segment,
-                                 .plan = &ss_cursor_plans(cursor, distance)[segment],
+                                 .plan = ss_cursor_plan(cursor, segment, distance)->indexes,
                                  .fingerprint = *fingerprint,
                                  .distance = distance,
                                  .on_table = on_table,

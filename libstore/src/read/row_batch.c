@@ -38,7 +38,7 @@ typedef struct row_batch {
     ss_batch_hits *hits;
     const ss_batch *batch;
     const ss_segment *segment;
-    const ss_row_plan *plan;
+    const ss_segment_plan *plan;
     uint32_t words;
     /* While its word indexes are searched: */
     uint32_t word;
@@ -196,7 +196,7 @@ static void choose_word(row_batch *self, uint32_t word, atomic_llong *budget_ns)
         self->queries[i] = batch->fingerprints[(size_t)i * self->words + word];
     self->word = word;
     self->index = (ss_index_batch){.index = self->segment->indexes[word],
-                                   .plan = &self->plan->words[word],
+                                   .plan = &self->plan->indexes[word],
                                    .queries = self->queries,
                                    .count = batch->count,
                                    .distance = (uint32_t)self->plan->radii[word],
@@ -448,7 +448,7 @@ sstore_status ss_row_batch_find(ss_batch_hits *hits, sstore_error *error)
     row_batch self = {.hits = hits,
                       .batch = batch,
                       .segment = batch->store->segments[hits->segment],
-                      .plan = &batch->row_plans[hits->segment],
+                      .plan = &batch->plans[hits->segment],
                       .words = hits->words};
     self.queries = ss_realloc(NULL, batch->count, sizeof *self.queries);
     self.waiting = ss_alloc(batch->threads, sizeof *self.waiting);

@@ -22,7 +22,8 @@ static void allow_hit(sstore_cursor *cursor)
 
 #define CANDIDATE_NS 150.0 /* at a random place */
 
-uint64_t ss_row_search_max_candidates(const sstore *store, const ss_row_plan *plan)
+/* The candidates of a query that take as long as a full scan, if the strategy allows one. */
+static uint64_t max_candidates(const sstore *store, const ss_segment_plan *plan)
 {
     return store->options.strategy == SSTORE_STRATEGY_AUTO ? 1 + (uint64_t)(plan->full_scan_cost / CANDIDATE_NS)
                                                            : UINT64_MAX;
@@ -96,7 +97,7 @@ typedef struct row_search {
     sstore_cursor *cursor;
     const ss_segment *segment;
     uint32_t segment_number;
-    const ss_row_plan *plan;
+    const ss_segment_plan *plan;
     const uint64_t *query;
     uint32_t distance;
     const uint32_t *limit; /* the distance of a full scan: it may become smaller meanwhile */
@@ -250,7 +251,7 @@ static sstore_status search_index(row_search *self, uint32_t word)
     const ss_search search = {.cursor = self->cursor,
                               .segment = self->segment->indexes[word],
                               .segment_number = UINT32_MAX,
-                              .plan = &self->plan->words[word],
+                              .plan = &self->plan->indexes[word],
                               .fingerprint = self->query[word],
                               .distance = (uint32_t)self->plan->radii[word],
                               .on_hit = add_word,
@@ -402,12 +403,12 @@ sstore_status ss_row_search_segment(sstore_cursor *cursor, uint32_t segment, con
     row_search self = begin_search(cursor, segment, fingerprint, on_hit, context, error);
     self.word_hits = word_hits;
     self.known = known;
-    self.plan = &ss_cursor_row_plans(cursor, distance)[segment];
+    self.plan = ss_cursor_plan(cursor, segment, distance);
     self.distance = distance;
     self.limit = &distance;
     if (self.plan->full_scan)
         return scan_rows(&self);
-    self.candidates = ss_row_search_max_candidates(cursor->store, self.plan);
+    self.candidates = max_candidates(cursor->store, self.plan);
     const sstore_status status = search_indexes(&self);
     return status == SSTORE_STOPPED && self.is_rest ? scan_rows(&self) : status;
 }

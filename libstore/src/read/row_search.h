@@ -18,9 +18,6 @@ sstore_status ss_row_search_segment(sstore_cursor *cursor, uint32_t segment, con
 sstore_status ss_row_search_scan(sstore_cursor *cursor, uint32_t segment, const uint64_t *fingerprint,
                                  const uint32_t *limit, ss_hit_fn on_hit, void *context, sstore_error *error);
 
-/* The candidates of a query that take as long as a full scan, if the strategy allows one. */
-uint64_t ss_row_search_max_candidates(const sstore *store, const ss_row_plan *plan);
-
 /* What is searched for in a segment. */
 typedef struct ss_row_query {
     const uint64_t *fingerprint;

@@ -9,8 +9,8 @@
 #ifndef SS_SEARCH_H
 #define SS_SEARCH_H
 
+#include "read/cursor.h"
 #include "read/selection.h"
-#include "store/cursor.h"
 
 /* Called once for every distinct fingerprint of a segment within the distance; a status other than OK ends the
  * search. */
@@ -68,10 +68,6 @@ typedef struct ss_record_sink {
 sstore_status ss_report_records(const ss_record_sink *sink, ss_hit *hits, uint32_t count, sstore_error *error);
 
 /* ----- query.c ----- */
-
-/* Find every distinct fingerprint of a segment within `distance`. */
-sstore_status ss_query_segment(sstore_cursor *cursor, uint32_t segment, uint64_t fingerprint, uint32_t distance,
-                               ss_hit_fn on_hit, void *context, sstore_error *error);
 
 /* Report the records within the distance of a fingerprint. */
 sstore_status ss_query_records(const ss_record_sink *sink, const uint64_t *fingerprint, uint32_t distance,

@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "store/store.h"
+#include "read/cursor.h"
 
 /* Bits of all steps of a table: the entropy of the symbols, the suffixes and the lower halves. */
 static double bound_bits(const ss_block_header *header)
@@ -204,7 +204,8 @@ sstore_status sstore_stat(const sstore *store, sstore_statistics *statistics_out
         .has_ids = manifest->has_ids,
         .next_id = manifest->next_id,
         .manifest_bytes = manifest->identity.size,
-        .memory_bytes = ss_store_memory_bytes(manifest, store->options.io),
+        .memory_bytes = ss_store_memory_bytes(manifest, store->options.io) +
+                        ss_cursor_bytes(manifest, store->options.io),
         .total_bytes = ss_manifest_total_bytes(manifest),
     };
     ss_segment *planned = NULL; /* the largest segment that adds */

@@ -4,7 +4,6 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "store/cursor.h"
 
 /* The maximum number of attempts to open a store that writers replace meanwhile. */
 #define MAX_ATTEMPTS 100
@@ -44,7 +43,12 @@ uint64_t ss_store_memory_bytes(const ss_manifest *manifest, sstore_io io)
     uint64_t bytes = sizeof(sstore) + manifest->segment_count * sizeof *manifest->segments;
     for (uint32_t i = 0; i < manifest->segment_count; i++)
         bytes += segment_bytes(&manifest->segments[i], io);
-    return bytes + ss_cursor_bytes(manifest, io);
+    return bytes;
+}
+
+static uint64_t needed_bytes(const ss_opening *how, const ss_manifest *manifest, sstore_io io)
+{
+    return ss_store_memory_bytes(manifest, io) + (how->cursor_bytes != NULL ? how->cursor_bytes(manifest, io) : 0);
 }
 
 /* ----- opening ----- */
@@ -62,9 +66,10 @@ static void drop_manifest(sstore *store)
 }
 
 /* Check that the store will not take more memory than the options allow. */
-static sstore_status check_memory(const sstore *store, sstore_error *error)
+static sstore_status check_memory(const sstore *store, const ss_opening *how, sstore_error *error)
 {
-    uint64_t max = store->options.max_memory_bytes, needed = ss_store_memory_bytes(&store->manifest, store->options.io);
+    const uint64_t max = store->options.max_memory_bytes,
+                   needed = needed_bytes(how, &store->manifest, store->options.io);
     if (max == 0 || needed <= max)
         return SSTORE_OK;
     return ss_fail(error, SSTORE_ERROR_MEMORY, 0, store->dir.path, SSTORE_NO_OFFSET,
@@ -113,29 +118,20 @@ static sstore_status open_segments(sstore *store, const sstore *other, sstore_er
     return status;
 }
 
-/* How to open a store. */
-typedef struct opening {
-    const char *path;
-    const ss_dir *dir;   /* the store's folder; NULL: open it by path */
-    const sstore *other; /* another handle on the store, whose open segments are shared; or NULL */
-    const char *recipe;  /* the store must have it; NULL: any */
-    sstore_open_options options;
-    bool records_only, without_indexes;
-} opening;
-
 /* Choose the read mode: the given one, or one that fits in memory. */
-static sstore_io choose_io(const sstore_open_options *options, const ss_manifest *manifest)
+static sstore_io choose_io(const ss_opening *how, const ss_manifest *manifest)
 {
+    const sstore_open_options *options = &how->options;
     if (options->io != SSTORE_IO_AUTO)
         return options->io;
     const uint64_t max = options->max_memory_bytes != 0 ? options->max_memory_bytes : UINT64_MAX;
     if (ss_manifest_total_bytes(manifest) <= ss_min_u64(max, ss_memory_limit()) / 2)
         return SSTORE_IO_MMAP;
     /* With large blocks in many segments the buffers for pread may not fit. */
-    return ss_store_memory_bytes(manifest, SSTORE_IO_PREAD) > max ? SSTORE_IO_MMAP : SSTORE_IO_PREAD;
+    return needed_bytes(how, manifest, SSTORE_IO_PREAD) > max ? SSTORE_IO_MMAP : SSTORE_IO_PREAD;
 }
 
-static sstore_status open_manifest(sstore *store, const opening *how, sstore_error *error)
+static sstore_status open_manifest(sstore *store, const ss_opening *how, sstore_error *error)
 {
     ss_manifest *manifest = &store->manifest;
     sstore_status status = ss_manifest_read(&store->dir, manifest, error);
@@ -144,15 +140,15 @@ static sstore_status open_manifest(sstore *store, const opening *how, sstore_err
     if (status == SSTORE_OK)
         status = ss_manifest_check_recipe(manifest, store->dir.path, how->recipe, NULL, error);
     if (status == SSTORE_OK) {
-        store->options.io = choose_io(&how->options, manifest);
-        status = check_memory(store, error);
+        store->options.io = choose_io(how, manifest);
+        status = check_memory(store, how, error);
     }
     return status == SSTORE_OK ? open_segments(store, how->other, error) : status;
 }
 
 /* A writer that replaces segments removes files that the old manifest names, and may reuse their folders' names. If
  * that happens meanwhile, start again with the new manifest. */
-static sstore_status open_newest(sstore *store, const opening *how, sstore_error *error)
+static sstore_status open_newest(sstore *store, const ss_opening *how, sstore_error *error)
 {
     sstore_error attempt_error;
     for (int attempt = 1;; attempt++) {
@@ -170,7 +166,7 @@ static sstore_status open_newest(sstore *store, const opening *how, sstore_error
     }
 }
 
-static sstore_status open_store(const opening *how, sstore **store_out, sstore_error *error)
+sstore_status ss_store_open(const ss_opening *how, sstore **store_out, sstore_error *error)
 {
     sstore *store = ss_alloc(1, sizeof *store);
     *store_out = NULL;
@@ -192,38 +188,6 @@ static sstore_status open_store(const opening *how, sstore **store_out, sstore_e
     return status;
 }
 
-sstore_status sstore_open(const char *path, const sstore_open_options *options, sstore **store_out, sstore_error *error)
-{
-    opening how = {.path = path, .options = SSTORE_OPEN_OPTIONS_INIT};
-    if (store_out != NULL)
-        *store_out = NULL;
-    if (path == NULL || store_out == NULL)
-        return ss_fail_argument(error, "sstore_open: path and store_out must not be NULL");
-    const sstore_status status = ss_take_options(&how.options, sizeof how.options, options, SS_OPEN_OPTIONS_SIZE_1,
-                                                 error);
-    if (status != SSTORE_OK)
-        return status;
-    if (how.options.io > SSTORE_IO_MEMORY || how.options.strategy > SSTORE_STRATEGY_FULL_SCAN)
-        return ss_fail_argument(error, "sstore_open: the read mode or the strategy is out of range");
-    how.recipe = how.options.recipe;
-    return open_store(&how, store_out, error);
-}
-
-sstore_status sstore_reopen(const sstore *store, sstore **store_out, sstore_error *error)
-{
-    if (store_out != NULL)
-        *store_out = NULL;
-    if (store == NULL || store_out == NULL)
-        return ss_fail_argument(error, "sstore_reopen: store and store_out must not be NULL");
-    const opening how = {.dir = &store->dir,
-                         .other = store,
-                         .recipe = store->manifest.recipe,
-                         .options = store->options,
-                         .records_only = store->records_only,
-                         .without_indexes = store->without_indexes};
-    return open_store(&how, store_out, error);
-}
-
 uint32_t sstore_fingerprint_bits(const sstore *store)
 {
     return SS_WORD_BITS * store->manifest.words;
@@ -239,17 +203,17 @@ static const sstore_open_options for_writers = {.struct_size = sizeof(sstore_ope
 
 sstore_status ss_store_open_records(const char *path, sstore **store_out, sstore_error *error)
 {
-    const opening how = {.path = path, .options = for_writers, .records_only = true};
-    return open_store(&how, store_out, error);
+    const ss_opening how = {.path = path, .options = for_writers, .records_only = true};
+    return ss_store_open(&how, store_out, error);
 }
 
 sstore_status ss_store_open_in(const ss_dir *dir, ss_store_use use, sstore **store_out, sstore_error *error)
 {
-    const opening how = {.dir = dir,
-                         .options = for_writers,
-                         .records_only = use == SS_STORE_RECORDS,
-                         .without_indexes = use != SS_STORE_QUERIES};
-    return open_store(&how, store_out, error);
+    const ss_opening how = {.dir = dir,
+                            .options = for_writers,
+                            .records_only = use == SS_STORE_RECORDS,
+                            .without_indexes = use != SS_STORE_QUERIES};
+    return ss_store_open(&how, store_out, error);
 }
 
 sstore_status ss_store_append_staged(sstore *store, const ss_dir *dir, const ss_manifest_segment *segment,

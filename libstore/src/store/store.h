@@ -30,6 +30,21 @@ typedef struct ss_table_place {
 /* Find a table that queries probe. `store` may be NULL. */
 ss_table_place ss_table_find(const sstore *store, uint32_t segment, uint32_t table);
 
+/* How to open a store. */
+typedef struct ss_opening {
+    const char *path;
+    const ss_dir *dir;   /* the store's folder; NULL: open it by path */
+    const sstore *other; /* another handle on the store, whose open segments are shared; or NULL */
+    const char *recipe;  /* the store must have it; NULL: any */
+    sstore_open_options options;
+    bool records_only, without_indexes;
+    uint64_t (*cursor_bytes)(const ss_manifest *manifest, sstore_io io); /* of a cursor, which counts for the options'
+                                                                            maximum; NULL: there will be none */
+} ss_opening;
+
+/* Open a store. Errors as sstore_open(). */
+sstore_status ss_store_open(const ss_opening *how, sstore **store_out, sstore_error *error);
+
 /* Open a store only to read all its records in order. Errors as sstore_open(). */
 sstore_status ss_store_open_records(const char *path, sstore **store_out, sstore_error *error);
 
@@ -47,8 +62,8 @@ sstore_status ss_store_open_in(const ss_dir *dir, ss_store_use use, sstore **sto
 sstore_status ss_store_append_staged(sstore *store, const ss_dir *dir, const ss_manifest_segment *segment,
                                      sstore_error *error);
 
-/* The maximum size of an open store and one cursor in bytes, without the allocator's overhead: copies of directories,
- * key indexes, and the memory of block files in the read mode. Computed from the manifest only. */
+/* The maximum size of an open store in bytes, without the allocator's overhead: copies of directories, key indexes, and
+ * the memory of block files in the read mode. Computed from the manifest only. */
 uint64_t ss_store_memory_bytes(const ss_manifest *manifest, sstore_io io);
 
 #endif

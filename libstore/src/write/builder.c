@@ -10,7 +10,7 @@
 #include "base/memory.h"
 #include "base/words.h"
 #include "plan/planner.h"
-#include "store/cursor.h"
+#include "store/lookup.h"
 #include "write/disk_space.h"
 #include "write/word_plans.h"
 #include "write/write_options.h"
@@ -242,12 +242,11 @@ sstore_status ss_builder_check_space(const sstore_builder *builder, ss_segment_k
                : status;
 }
 
-/* The memory of look-ups in the store, which need no cursor. */
+/* The memory of look-ups in the store. */
 static uint64_t base_bytes(const ss_manifest *manifest, uint32_t threads)
 {
     const sstore_io io = SSTORE_IO_PREAD;
-    return ss_store_memory_bytes(manifest, io) - ss_cursor_bytes(manifest, io) +
-           threads * ss_membership_bytes(manifest, false, io);
+    return ss_store_memory_bytes(manifest, io) + threads * ss_membership_bytes(manifest, false, io);
 }
 
 /* ----- creating ----- */

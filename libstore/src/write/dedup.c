@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "base/tasks.h"
 #include "base/words.h"
-#include "store/cursor.h"
+#include "read/cursor.h"
 #include "stream/growing_index.h"
 #include "write/builder.h"
 #include "write/write_options.h"
@@ -173,8 +173,10 @@ static sstore_status add_waiting(void *context, const uint64_t *fingerprints, co
 static sstore_write_options remaining_options(const sstore_dedup *dedup)
 {
     sstore_write_options options = dedup->write;
+    const sstore *store = dedup->store;
     const uint64_t taken = ss_growing_index_bytes(dedup->waiting) + dedup->conflict_bytes +
-                           ss_store_memory_bytes(&dedup->store->manifest, dedup->store->options.io);
+                           ss_store_memory_bytes(&store->manifest, store->options.io) +
+                           ss_cursor_bytes(&store->manifest, store->options.io);
     options.memory_bytes = ss_remaining_memory(options.memory_bytes, taken);
     return options;
 }

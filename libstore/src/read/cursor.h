@@ -5,9 +5,8 @@
 #ifndef SS_CURSOR_H
 #define SS_CURSOR_H
 
-#include "store/block_file.h"
+#include "read/segment_plan.h"
 #include "store/lookup.h"
-#include "store/store.h"
 
 /* A prefix to search for in a table: the fingerprints first .. last (permuted). */
 typedef struct ss_probe {
@@ -78,15 +77,6 @@ typedef struct ss_seen {
     uint64_t words[1u << (SS_SEEN_BITS - 6)];
 } ss_seen;
 
-/* How a segment with word indexes is queried at some distance. */
-typedef struct ss_row_plan {
-    int32_t radii[SSTORE_MAX_WORDS];       /* of the words */
-    bool full_scan;                        /* test all of table 0 instead; then the words are not planned */
-    double probe_cost, full_scan_cost;     /* estimated nanoseconds; what is left out of the first when a full scan is
-                                              cheaper without it */
-    ss_query_plan words[SSTORE_MAX_WORDS]; /* of the word indexes that are probed */
-} ss_row_plan;
-
 /* A candidate of a word index: a word, and the rank of a fingerprint that must have it. */
 typedef struct ss_candidate {
     uint64_t word, rank;
@@ -106,8 +96,7 @@ typedef struct ss_rank_count {
 struct sstore_cursor {
     const sstore *store;
     ss_rank_count *counts;      /* one a segment: of the rank that was counted last */
-    ss_query_plan *plans;       /* one a segment, for planned_distance */
-    ss_row_plan *row_plans;     /* the same in a store with word indexes */
+    ss_segment_plan *plans;     /* one a segment, for planned_distance */
     uint32_t planned_distance;  /* NOT_PLANNED at first */
     bool plans_cut;             /* the steps did not suffice for the plans; the next call plans again */
     uint64_t query_steps;       /* a query's budget for prefixes and blocks; hits add to it */
@@ -174,13 +163,7 @@ static inline sstore_status ss_cursor_check_stop(const sstore_cursor *cursor)
     return stop ? SSTORE_STOPPED : SSTORE_OK;
 }
 
-/* Make the query plans for a distance, one a segment except those that remove. */
-void ss_plan_queries(const sstore *store, uint32_t distance, ss_steps *steps, ss_query_plan *plans_out);
-/* The query plans for a distance, those of the last one from a cache. */
-const ss_query_plan *ss_cursor_plans(sstore_cursor *cursor, uint32_t distance);
-
-/* Make or get in the same way the query plans of a store with word indexes. */
-void ss_plan_row_queries(const sstore *store, uint32_t distance, ss_steps *steps, ss_row_plan *plans_out);
-const ss_row_plan *ss_cursor_row_plans(sstore_cursor *cursor, uint32_t distance);
+/* The plan of a segment for a distance. Those of the last distance are kept. */
+const ss_segment_plan *ss_cursor_plan(sstore_cursor *cursor, uint32_t segment, uint32_t distance);
 
 #endif

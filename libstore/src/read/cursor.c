@@ -1,154 +1,24 @@
-#include "store/cursor.h"
+#include "read/cursor.h"
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "plan/radii.h"
 
 #define NOT_PLANNED UINT32_MAX
-#define ALIKE 4                           /* the largest ratio of fingerprint counts */
 #define BUFFERS_BYTES ((size_t)256 << 10) /* of all open blocks, in pread mode */
 
-/* ----- radii of a segment, found once for each distance ----- */
+/* ----- plans ----- */
 
-/* Take the radii that are known. False if there are none yet. */
-static bool recall(const ss_segment *segment, uint32_t distance, ss_query_plan *plan)
-{
-    const unsigned char planned = atomic_load_explicit(&segment->planned[distance], memory_order_acquire);
-    if (planned != SS_PLANNED && planned != SS_SCANNED)
-        return false;
-    *plan = (ss_query_plan){.distance = distance, .complete = planned == SS_PLANNED};
-    for (uint32_t i = 0; i < segment->table_count; i++)
-        plan->radii[i] = segment->tables[i].query_radii[distance];
-    ss_query_plan_weigh(plan, &segment->metadata.plan, &segment->costs);
-    return true;
-}
-
-/* Keep the radii for all threads, unless another one does so. */
-static void remember(ss_segment *segment, const ss_query_plan *plan)
-{
-    unsigned char expected = SS_NOT_PLANNED;
-    if (!atomic_compare_exchange_strong(&segment->planned[plan->distance], &expected, SS_BEING_PLANNED))
-        return;
-    for (uint32_t i = 0; i < segment->table_count; i++)
-        segment->tables[i].query_radii[plan->distance] = (int16_t)plan->radii[i];
-    atomic_store_explicit(&segment->planned[plan->distance], plan->complete ? SS_PLANNED : SS_SCANNED,
-                          memory_order_release);
-}
-
-/* Whether radii that were found for one segment suit another: complete for both, and about equally good. */
-static bool are_alike(const ss_segment *a, const ss_segment *b)
-{
-    const double count = a->costs.fingerprint_count, other = b->costs.fingerprint_count;
-    return ss_plan_same_tables(&a->metadata.plan, &b->metadata.plan) && count <= ALIKE * other &&
-           other <= ALIKE * count;
-}
-
-/* A segment or a word index with its plan. */
-typedef struct planned {
-    const ss_segment *segment; /* NULL: none was planned */
-    const ss_query_plan *plan;
-} planned;
-
-/* Plan for a segment or a word index, as for one of the two in `known` if one is alike. If the steps of the call end,
- * nothing is kept: the next call has new ones. */
-static void plan_part(ss_segment *segment, uint32_t distance, const planned known[2], ss_steps *steps,
-                      ss_query_plan *plan)
-{
-    const planned *alike = NULL;
-    if (recall(segment, distance, plan))
-        return;
-    for (uint32_t i = 0; alike == NULL && i < 2; i++)
-        if (known[i].segment != NULL && known[i].plan->distance == distance && are_alike(segment, known[i].segment))
-            alike = &known[i];
-    if (alike != NULL) {
-        *plan = *alike->plan;
-        ss_query_plan_weigh(plan, &segment->metadata.plan, &segment->costs);
-    } else {
-        ss_query_plan_init(plan, &segment->metadata.plan, distance, &segment->costs, steps);
-    }
-    if (!plan->exact && steps->left > 0)
-        remember(segment, plan);
-}
-
-void ss_plan_queries(const sstore *store, uint32_t distance, ss_steps *steps, ss_query_plan *plans_out)
-{
-    planned known[2] = {{.segment = NULL}};
-    for (uint32_t i = 0; i < store->manifest.segment_count; i++) {
-        if (ss_segment_removes(store->segments[i]))
-            continue;
-        plan_part(store->segments[i], distance, known, steps, &plans_out[i]);
-        known[0] = (planned){store->segments[i], &plans_out[i]};
-    }
-}
-
-const ss_query_plan *ss_cursor_plans(sstore_cursor *cursor, uint32_t distance)
+const ss_segment_plan *ss_cursor_plan(sstore_cursor *cursor, uint32_t segment, uint32_t distance)
 {
     if (cursor->planned_distance != distance) {
-        ss_plan_queries(cursor->store, distance, &cursor->planning, cursor->plans);
+        ss_segment_plans_choose(cursor->store, distance, &cursor->planning, cursor->plans);
         cursor->plans_cut = cursor->planning.left == 0;
         cursor->planned_distance = distance;
     }
-    return cursor->plans;
+    return &cursor->plans[segment];
 }
 
-/* ----- word indexes ----- */
-
-#define ROW_SCAN_NS 1.5 /* to test a fingerprint of table 0, as the next one */
-#define ROW_WORD_NS 0.7
-#define MAX_PROBES_NS 4e8 /* of demanded probes */
-
-/* The words are planned until their probes cost as much as a full scan. `before` is an older segment that was planned,
- * or NULL. */
-static void plan_rows(const sstore *store, const ss_segment *segment, uint32_t distance, const ss_segment *before,
-                      const ss_row_plan *plan_before, ss_steps *steps, ss_row_plan *plan)
-{
-    const uint32_t words = segment->metadata.words;
-    const sstore_strategy strategy = store->options.strategy;
-    planned known[2] = {{.segment = NULL}};
-    plan->full_scan_cost = (ROW_SCAN_NS + words * ROW_WORD_NS) * (double)segment->metadata.distinct_count;
-    plan->probe_cost = 0;
-    const double limit = strategy == SSTORE_STRATEGY_PROBE ? MAX_PROBES_NS : plan->full_scan_cost;
-    for (uint32_t i = 0; i < words; i++) {
-        plan->radii[i] = ss_word_index_radius(segment->indexes[i]->metadata.kind);
-        plan->words[i].distance = NOT_PLANNED;
-    }
-    ss_radii_fit(plan->radii, words, distance);
-    for (uint32_t i = 0; i < words && plan->probe_cost < limit; i++) {
-        if (plan->radii[i] == SS_NO_PROBE)
-            continue;
-        if (before != NULL)
-            known[1] = (planned){before->indexes[i], &plan_before->words[i]};
-        plan_part(segment->indexes[i], (uint32_t)plan->radii[i], known, steps, &plan->words[i]);
-        plan->probe_cost += plan->words[i].full_scan ? plan->words[i].full_scan_cost : plan->words[i].probe_cost;
-        known[0] = (planned){segment->indexes[i], &plan->words[i]};
-    }
-    plan->full_scan = strategy == SSTORE_STRATEGY_FULL_SCAN || plan->probe_cost >= limit;
-}
-
-void ss_plan_row_queries(const sstore *store, uint32_t distance, ss_steps *steps, ss_row_plan *plans_out)
-{
-    const ss_segment *before = NULL;
-    const ss_row_plan *plan_before = NULL;
-    for (uint32_t i = 0; i < store->manifest.segment_count; i++) {
-        if (ss_segment_removes(store->segments[i]))
-            continue;
-        plan_rows(store, store->segments[i], distance, before, plan_before, steps, &plans_out[i]);
-        before = store->segments[i];
-        plan_before = &plans_out[i];
-    }
-}
-
-const ss_row_plan *ss_cursor_row_plans(sstore_cursor *cursor, uint32_t distance)
-{
-    if (cursor->planned_distance != distance) {
-        ss_plan_row_queries(cursor->store, distance, &cursor->planning, cursor->row_plans);
-        cursor->plans_cut = cursor->planning.left == 0;
-        cursor->planned_distance = distance;
-    }
-    return cursor->row_plans;
-}
-
-/* ----- cursors ----- */
+/* ----- steps ----- */
 
 /* The prefixes that a query may look up in a part of a segment, and the part's blocks. */
 static void add_part_steps(const ss_manifest_segment *part, sstore_strategy strategy, uint64_t *prefixes,
@@ -243,17 +113,13 @@ static bool allocate_buffers(sstore_cursor *cursor, uint32_t block_bytes)
     return true;
 }
 
-/* The bytes of a segment's query plan. */
-static size_t plan_bytes(const ss_manifest *manifest)
-{
-    return manifest->words > 1 ? sizeof(ss_row_plan) : sizeof(ss_query_plan);
-}
+/* ----- cursors ----- */
 
 uint64_t ss_cursor_bytes(const ss_manifest *manifest, sstore_io io)
 {
     const uint32_t block_bytes = largest_block(manifest);
     const uint64_t blocks = choose_open_capacity(io, block_bytes) + slot_count(manifest);
-    return sizeof(sstore_cursor) + manifest->segment_count * (plan_bytes(manifest) + sizeof(ss_rank_count)) +
+    return sizeof(sstore_cursor) + ss_segment_plans_bytes(manifest) + manifest->segment_count * sizeof(ss_rank_count) +
            (io == SSTORE_IO_PREAD ? blocks * block_bytes : 0) + ss_membership_bytes(manifest, true, io);
 }
 
@@ -272,13 +138,9 @@ sstore_status sstore_cursor_create(const sstore *store, sstore_cursor **cursor_o
     cursor->query_steps = query_steps(store);
     cursor->row_hit_steps = row_hit_steps(store);
     ss_cursor_begin(cursor);
-    void *plans = ss_alloc(store->manifest.segment_count, plan_bytes(&store->manifest));
-    if (store->manifest.words > 1)
-        cursor->row_plans = plans;
-    else
-        cursor->plans = plans;
+    cursor->plans = ss_segment_plans_alloc(&store->manifest);
     cursor->counts = ss_alloc(store->manifest.segment_count, sizeof *cursor->counts);
-    if (plans == NULL || cursor->counts == NULL || !allocate_buffers(cursor, block_bytes)) {
+    if (cursor->plans == NULL || cursor->counts == NULL || !allocate_buffers(cursor, block_bytes)) {
         sstore_cursor_free(cursor);
         return ss_fail_memory(error, BUFFERS_BYTES + slot_count(&store->manifest) * (uint64_t)block_bytes);
     }
@@ -297,7 +159,6 @@ void sstore_cursor_free(sstore_cursor *cursor)
         return;
     ss_free(cursor->plans);
     ss_free(cursor->counts);
-    ss_free(cursor->row_plans);
     ss_free(cursor->buffers);
     ss_membership_close(&cursor->newer);
     ss_free(cursor);
