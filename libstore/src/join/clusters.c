@@ -1,7 +1,7 @@
 /*
  * clusters.c - the connected groups of records: two records within the distance are in one cluster. A spanning join of
- * the fingerprints gives each one a root. Sorted by root, the records form the clusters. Roots and edges of
- * fingerprints of several words are their numbers (row_iterator.h).
+ * the fingerprints gives each one a root. Sorted by root, the records form the clusters. Nodes are fingerprints, or
+ * if these have several words, their numbers (row_iterator.h).
  */
 #include "base/error.h"
 #include "base/memory.h"
@@ -16,23 +16,16 @@
 #define ROOTS_FRACTION 0.75
 #define IDENTIFIED_FRACTION 0.85
 
-#define ADD_BATCH 256u
-
-/* Collects members of fingerprints of several words, and adds them to a sorter together. */
-typedef struct row_members {
-    ss_sorter *sorter;
-    uint32_t item_words;
-    size_t count;
-    uint64_t items[ADD_BATCH * SS_MAX_ITEM_WORDS];
-} row_members;
+#define WAITING_WORDS 4096u /* of members that are added to the sorter together */
 
 struct sstore_cluster_iterator {
     ss_join_call call;
     uint32_t words;    /* of a fingerprint */
     bool with_singles; /* also give records without neighbours */
     ss_components *components;
-    ss_sort_stage members;          /* items (root, id, fingerprint); of one word they are triples */
-    ss_triple_batch batch;          /* of members */
+    ss_sort_stage members; /* items (root, id, fingerprint) */
+    size_t waiting_count;  /* of members that wait to be added */
+    uint64_t waiting[WAITING_WORDS];
     ss_piece_room *rooms;           /* one a thread for pieces that are loaded at once, and one more to read ahead */
     size_t first_piece, room_count; /* the piece in rooms[0], and how many are loaded */
     size_t room_index, at;          /* the next member */
@@ -50,130 +43,71 @@ static sstore_status add_edges(void *context, uint32_t worker, const ss_fingerpr
     return ss_components_add(context, worker, pairs, count, error);
 }
 
-/* Add the records of the current fingerprint with their root. `node` is the first node that is not below the
- * fingerprint. A single record is not a cluster. */
-static sstore_status add_fingerprint(sstore_cluster_iterator *self, ss_ordered_lookup *lookup,
-                                     const sstore_record *node, sstore_error *error)
+static sstore_status flush_members(sstore_cluster_iterator *self, sstore_error *error)
 {
-    const sstore_record first = lookup->next;
-    const bool is_node = node != NULL && node->fingerprint == first.fingerprint;
-    const uint64_t root = is_node ? node->id : first.fingerprint;
-    sstore_status status = ss_ordered_lookup_step(lookup, error);
-    const bool is_single = !is_node && !ss_ordered_lookup_at(lookup, first.fingerprint);
-    if (status != SSTORE_OK || (is_single && !self->with_singles))
-        return status;
-    status = ss_triple_batch_add(&self->batch, (ss_triple){root, first.id, first.fingerprint}, error);
-    while (status == SSTORE_OK && ss_ordered_lookup_at(lookup, first.fingerprint)) {
-        status = ss_triple_batch_add(&self->batch, (ss_triple){root, lookup->next.id, first.fingerprint}, error);
-        if (status == SSTORE_OK)
-            status = ss_ordered_lookup_step(lookup, error);
-    }
-    return status;
+    const size_t count = self->waiting_count;
+    self->waiting_count = 0;
+    return ss_sorter_add_items(self->members.sorter, 0, self->waiting, count, error);
 }
 
-/* Give every record its root. Fingerprints have one word. */
-static sstore_status identify(sstore_cluster_iterator *self, sstore_error *error)
-{
-    ss_ordered_lookup lookup;
-    sstore_record node = {0, 0};
-    bool more_nodes = false;
-    uint64_t done = 0;
-    ss_progress_begin(&self->call.progress, "identifying", 0,
-                      ss_manifest_count(&self->call.left->manifest).record_count, IDENTIFIED_FRACTION);
-    sstore_status status = ss_ordered_lookup_open(&lookup, self->call.left, error);
-    if (status == SSTORE_OK)
-        status = ss_ordered_lookup_begin(&lookup, 0, error);
-    if (status == SSTORE_OK)
-        status = ss_components_next(self->components, &node, &more_nodes, error);
-    while (status == SSTORE_OK && lookup.more) {
-        while (status == SSTORE_OK && more_nodes && node.fingerprint < lookup.next.fingerprint)
-            status = ss_components_next(self->components, &node, &more_nodes, error);
-        if (status == SSTORE_OK)
-            status = add_fingerprint(self, &lookup, more_nodes ? &node : NULL, error);
-        if (status == SSTORE_OK && ++done % 1024 == 0)
-            status = ss_progress_add(&self->call.progress, 0, 1024);
-    }
-    ss_merge_iterator_close(&lookup.records);
-    return status == SSTORE_OK ? ss_triple_batch_flush(&self->batch, error) : status;
-}
-
-/* ----- the same for fingerprints of several words ----- */
-
-static sstore_status flush_members(row_members *members, sstore_error *error)
-{
-    const size_t count = members->count;
-    members->count = 0;
-    return ss_sorter_add_items(members->sorter, 0, members->items, count, error);
-}
-
-static sstore_status add_member(row_members *members, uint64_t root, uint64_t id, const uint64_t *fingerprint,
+static sstore_status add_member(sstore_cluster_iterator *self, uint64_t root, uint64_t id, const uint64_t *fingerprint,
                                 sstore_error *error)
 {
-    uint64_t *item = members->items + members->count++ * members->item_words;
+    const uint32_t item_words = self->members.item_words;
+    uint64_t *item = self->waiting + self->waiting_count++ * item_words;
     item[0] = root;
     item[1] = id;
-    ss_words_copy(item + 2, fingerprint, members->item_words - 2);
-    return members->count == ADD_BATCH ? flush_members(members, error) : SSTORE_OK;
+    ss_words_set(item + 2, 0, fingerprint, self->words);
+    return (self->waiting_count + 1) * item_words > WAITING_WORDS ? flush_members(self, error) : SSTORE_OK;
 }
 
-/* As add_fingerprint(). `number` is that of the current fingerprint. */
-static sstore_status add_row(const sstore_cluster_iterator *self, ss_row_iterator *iterator, uint64_t number,
-                             const sstore_record *node, row_members *members, sstore_error *error)
+/* Add the records of the current fingerprint, whose node is `own`, with their root. `node` is the first node that is
+ * not below it. A single record is not a cluster. */
+static sstore_status add_fingerprint(sstore_cluster_iterator *self, ss_row_iterator *iterator, uint64_t own,
+                                     const sstore_record *node, sstore_error *error)
 {
     uint64_t fingerprint[SSTORE_MAX_WORDS];
-    const uint64_t id = iterator->next.id;
-    const bool is_node = node != NULL && node->fingerprint == number;
-    const uint64_t root = is_node ? node->id : number;
-    ss_words_copy(fingerprint, ss_row_iterator_fingerprint(iterator), self->words);
+    const uint64_t id = iterator->next.id, number = iterator->number;
+    const bool is_node = node != NULL && node->fingerprint == own;
+    const uint64_t root = is_node ? node->id : own;
+    ss_words_set(fingerprint, 0, ss_row_iterator_fingerprint(iterator), self->words);
     sstore_status status = ss_row_iterator_next(iterator, fingerprint, error);
-    const bool is_single = !is_node && !ss_row_iterator_at(iterator, fingerprint);
+    const bool is_single = !is_node && iterator->number > number;
     if (status != SSTORE_OK || (is_single && !self->with_singles))
         return status;
-    status = add_member(members, root, id, fingerprint, error);
-    while (status == SSTORE_OK && ss_row_iterator_at(iterator, fingerprint)) {
-        status = add_member(members, root, iterator->next.id, fingerprint, error);
+    status = add_member(self, root, id, fingerprint, error);
+    while (status == SSTORE_OK && iterator->number == number) {
+        status = add_member(self, root, iterator->next.id, fingerprint, error);
         if (status == SSTORE_OK)
             status = ss_row_iterator_next(iterator, fingerprint, error);
     }
     return status;
 }
 
-static sstore_status identify_rows_of(sstore_cluster_iterator *self, ss_row_iterator *iterator, row_members *members,
-                                      sstore_error *error)
-{
-    sstore_record node = {0, 0};
-    bool more_nodes;
-    uint64_t done = 0;
-    sstore_status status = ss_components_next(self->components, &node, &more_nodes, error);
-    while (status == SSTORE_OK && iterator->more) {
-        const uint64_t number = iterator->number;
-        while (status == SSTORE_OK && more_nodes && node.fingerprint < number)
-            status = ss_components_next(self->components, &node, &more_nodes, error);
-        if (status == SSTORE_OK)
-            status = add_row(self, iterator, number, more_nodes ? &node : NULL, members, error);
-        if (status == SSTORE_OK && ++done % 1024 == 0)
-            status = ss_progress_add(&self->call.progress, 0, 1024);
-    }
-    return status == SSTORE_OK ? flush_members(members, error) : status;
-}
-
-static sstore_status identify_rows(sstore_cluster_iterator *self, sstore_error *error)
+/* Give every record its root. */
+static sstore_status identify(sstore_cluster_iterator *self, sstore_error *error)
 {
     const sstore *store = self->call.left;
-    ss_row_iterator iterator = {.more = false};
-    row_members *members = ss_alloc(1, sizeof *members);
-    if (members == NULL)
-        return ss_fail_memory(error, sizeof *members);
-    members->sorter = self->members.sorter;
-    members->item_words = self->members.item_words;
+    ss_row_iterator iterator;
+    sstore_record node = {0, 0};
+    bool more_nodes = false;
+    uint64_t done = 0;
     ss_progress_begin(&self->call.progress, "identifying", 0, ss_manifest_count(&store->manifest).record_count,
                       IDENTIFIED_FRACTION);
     sstore_status status = ss_row_iterator_open(&iterator, store, store->manifest.has_ids, error);
     if (status == SSTORE_OK)
-        status = identify_rows_of(self, &iterator, members, error);
+        status = ss_components_next(self->components, &node, &more_nodes, error);
+    while (status == SSTORE_OK && iterator.more) {
+        const uint64_t own = self->words == 1 ? iterator.next.fingerprint : iterator.number;
+        while (status == SSTORE_OK && more_nodes && node.fingerprint < own)
+            status = ss_components_next(self->components, &node, &more_nodes, error);
+        if (status == SSTORE_OK)
+            status = add_fingerprint(self, &iterator, own, more_nodes ? &node : NULL, error);
+        if (status == SSTORE_OK && ++done % 1024 == 0)
+            status = ss_progress_add(&self->call.progress, 0, 1024);
+    }
     ss_row_iterator_close(&iterator);
-    ss_free(members);
-    return status;
+    return status == SSTORE_OK ? flush_members(self, error) : status;
 }
 
 /* ----- returning the members ----- */
@@ -307,9 +241,8 @@ static sstore_status find_clusters(sstore_cluster_iterator *self, const sstore *
         status = ss_components_finish(self->components, &call->progress, ROOTS_FRACTION, error);
     if (status == SSTORE_OK)
         status = ss_sort_stage_open(&self->members, ss_member_words(self->words), call, error);
-    self->batch.sorter = self->members.sorter;
     if (status == SSTORE_OK)
-        status = self->words == 1 ? identify(self, error) : identify_rows(self, error);
+        status = identify(self, error);
     ss_components_free(self->components); /* the last steps use its memory */
     self->components = NULL;
     if (status == SSTORE_OK)

@@ -1,18 +1,13 @@
 /*
- * row_iterator.h - the records of a store of fingerprints of several words, in ascending order. The number of a
- * fingerprint is how many distinct ones of the store are below it. It has 64 bits, so that the code that connects
- * fingerprints (components.h) knows only these.
+ * row_iterator.h - the records of a store, in ascending order. The number of a fingerprint is how many distinct ones of
+ * the store are below it. It has 64 bits, so that the code that connects fingerprints of several words (components.h)
+ * knows only these.
  */
 #ifndef SS_ROW_ITERATOR_H
 #define SS_ROW_ITERATOR_H
 
+#include "base/words.h"
 #include "store/record_iterator.h"
-
-/* The segment whose ranks are the numbers; NULL if there are several segments. */
-static inline const ss_segment *ss_only_segment(const sstore *store)
-{
-    return store->manifest.segment_count == 1 ? store->segments[0] : NULL;
-}
 
 /* Records in ascending order. */
 typedef struct ss_row_iterator {
@@ -30,13 +25,24 @@ void ss_row_iterator_close(ss_row_iterator *iterator);
 
 static inline const uint64_t *ss_row_iterator_fingerprint(const ss_row_iterator *iterator)
 {
-    return iterator->records.last;
+    return ss_merge_iterator_fingerprint(&iterator->records, &iterator->next);
 }
 
 /* Whether the current record has this fingerprint. */
-bool ss_row_iterator_at(const ss_row_iterator *iterator, const uint64_t *fingerprint);
+static inline bool ss_row_iterator_at(const ss_row_iterator *iterator, const uint64_t *fingerprint)
+{
+    if (iterator->words == 1)
+        return iterator->more && iterator->next.fingerprint == *fingerprint;
+    return iterator->more && ss_words_equal(iterator->records.last, fingerprint, iterator->words);
+}
 
 /* Go to the next record. `fingerprint` is a copy of the current one. IO, DAMAGED. */
-sstore_status ss_row_iterator_next(ss_row_iterator *iterator, const uint64_t *fingerprint, sstore_error *error);
+static inline sstore_status ss_row_iterator_next(ss_row_iterator *iterator, const uint64_t *fingerprint,
+                                                 sstore_error *error)
+{
+    const sstore_status status = ss_merge_iterator_next(&iterator->records, &iterator->next, &iterator->more, error);
+    iterator->number += !ss_row_iterator_at(iterator, fingerprint);
+    return status;
+}
 
 #endif
