@@ -4,11 +4,20 @@
 #include "base/memory.h"
 #include "base/words.h"
 #include "join/row_iterator.h"
-#include "join/row_rounds.h"
+#include "read/batch_round.h"
 
 #define MATCH_BYTES 256u     /* of a match until it is returned, */
 #define MATCH_WORD_BYTES 32u /* and for each word of its fingerprint */
 #define RECORD_BATCH 1024u
+
+#define THREAD_BYTES ((uint64_t)8 << 20) /* of a thread that answers queries */
+#define WAITING_QUERY_WORDS 4u           /* of a query that waits, */
+#define QUERY_BYTES 64u                  /* and of one that is answered, each without its fingerprint */
+#define MIN_QUERIES ((uint64_t)256)
+#define MIN_MATCHES ((uint64_t)2048) /* for each thread, which take room for hits in portions */
+#define FIRST_QUERIES ((size_t)2048) /* few, since nothing is known about the matches */
+#define GROWTH 4u                    /* of rounds with few matches */
+#define DIVISOR 8u                   /* of those with too many */
 
 /* Left records that wait: of `count` fingerprints, those of number i have the ids ids[begins[i]] to
  * ids[begins[i + 1] - 1]. */
@@ -35,7 +44,9 @@ struct ss_row_pairs {
     ss_join_call *call;
     uint32_t words;
     bool is_self;
-    ss_row_rounds rounds;
+    ss_segment_plan *plans; /* of the right store */
+    ss_batch rounds;        /* without queries */
+    size_t round_size;      /* of the next round */
     left_records left;
     size_t at, end; /* the left fingerprints of the round */
     ss_batch_matches matches;
@@ -60,7 +71,7 @@ static sstore_status open_left(left_records *self, const ss_join_call *call, siz
     self->begins = ss_realloc(NULL, capacity + 1, sizeof *self->begins);
     self->ids = ss_realloc(NULL, self->id_capacity, sizeof *self->ids);
     if (self->fingerprints == NULL || self->ranks == NULL || self->begins == NULL || self->ids == NULL)
-        return ss_fail_memory(error, capacity * (words + SS_ROW_QUERY_WORDS) * sizeof(uint64_t));
+        return ss_fail_memory(error, capacity * (words + WAITING_QUERY_WORDS) * sizeof(uint64_t));
     return ss_row_iterator_open(&self->iterator, call->left, call->left->manifest.has_ids, error);
 }
 
@@ -176,30 +187,39 @@ static sstore_status reread_next(reread_records *self, ss_progress *progress, ss
 
 /* ----- rounds ----- */
 
+/* Choose the size of the next round, after one with so many matches. */
+static void resize_round(ss_row_pairs *self, const ss_batch *round, size_t match_count)
+{
+    const uint64_t max = (uint64_t)round->max_matches;
+    if (match_count > max / 2)
+        self->round_size = (size_t)ss_max_u64(round->count / 2, 1);
+    else if (match_count <= max / 2 / GROWTH && round->count == self->round_size)
+        self->round_size = (size_t)ss_min_u64(GROWTH * self->round_size, self->left.capacity);
+}
+
 /* Answer the next left fingerprints. If there is only one, and it has too many matches, it is compared with all
  * records. */
 static sstore_status begin_round(ss_row_pairs *self, sstore_error *error)
 {
     const left_records *left = &self->left;
-    ss_row_rounds *rounds = &self->rounds;
-    const bool has_ranks = self->is_self && ss_only_segment(self->call->left) != NULL;
+    const bool has_ranks = self->is_self && self->call->left->manifest.segment_count == 1;
     self->match_index = 0;
     self->scans = false;
     for (;;) {
-        ss_batch round = ss_row_rounds_begin(rounds, left_fingerprint(left, self->at), left->count - self->at);
+        ss_batch round = self->rounds;
+        round.fingerprints = left_fingerprint(left, self->at);
+        round.count = (uint32_t)ss_min_u64(left->count - self->at, self->round_size);
         round.first_index = self->at;
-        round.not_below = self->is_self;
         round.ranks = has_ranks ? left->ranks + self->at : NULL;
-        round.in_order = true;
         self->end = self->at + round.count;
         const sstore_status status = ss_batch_find(&round, &self->matches, error);
         if (status == SSTORE_OK)
-            ss_row_rounds_end(rounds, &round, self->matches.count);
-        if (!ss_row_rounds_has_too_many(rounds, status))
-            return status;
+            resize_round(self, &round, self->matches.count);
+        if (status != SSTORE_STOPPED || atomic_load(&round.progress->stopped))
+            return status; /* otherwise it has too many matches */
         if (round.count == 1)
             break;
-        ss_row_rounds_divide(rounds, &round);
+        self->round_size = (size_t)ss_max_u64(round.count / DIVISOR, 1);
     }
     self->scans = true;
     return reread_from(&self->right, self->call->right, self->is_self ? left_fingerprint(left, self->at) : NULL, error);
@@ -322,14 +342,43 @@ sstore_status ss_row_pairs_next(ss_row_pairs *pairs, sstore_pair *pair_out, bool
 
 /* ----- begin and end ----- */
 
+/* Choose the size of rounds, which take `bytes`: left records that wait take a quarter. *capacity_out is their
+ * number. */
+static sstore_status open_rounds(ss_row_pairs *self, uint64_t bytes, size_t *capacity_out, sstore_error *error)
+{
+    ss_join_call *call = self->call;
+    const sstore *store = call->right;
+    const uint64_t query_bytes = (self->words + WAITING_QUERY_WORDS) * sizeof(uint64_t) + QUERY_BYTES;
+    const uint64_t match_bytes = MATCH_BYTES + self->words * MATCH_WORD_BYTES;
+    const uint64_t queries = ss_max_u64(bytes / 4 / query_bytes, MIN_QUERIES);
+    const uint64_t threads = ss_max_u64(ss_min_u64(call->threads, bytes / 4 / THREAD_BYTES), 1);
+    const uint64_t matches = ss_max_u64(bytes / 2 / match_bytes, MIN_MATCHES * threads);
+    ss_steps planning = {.left = SS_CALL_STEPS};
+    self->plans = ss_segment_plans_alloc(&store->manifest);
+    if (self->plans == NULL)
+        return ss_fail_memory(error, ss_segment_plans_bytes(&store->manifest));
+    ss_segment_plans_choose(store, call->distance, &planning, self->plans);
+    *capacity_out = (size_t)ss_min_u64(queries, 1u << SS_ROUND_QUERY_BITS);
+    self->round_size = (size_t)ss_min_u64(*capacity_out, FIRST_QUERIES);
+    self->rounds = (ss_batch){.store = store,
+                              .plans = self->plans,
+                              .distance = call->distance,
+                              .threads = (uint32_t)threads,
+                              .max_matches = (long long)ss_min_u64(matches, SS_ROUND_MATCHES),
+                              .block_count = &call->block_count,
+                              .progress = &call->progress,
+                              .not_below = self->is_self,
+                              .in_order = true};
+    return SSTORE_OK;
+}
+
 static sstore_status open_pairs(ss_row_pairs *self, sstore_error *error)
 {
     ss_join_call *call = self->call;
-    const uint64_t match_bytes = MATCH_BYTES + self->words * MATCH_WORD_BYTES;
-    sstore_status status = ss_row_rounds_open(&self->rounds, call, call->join_bytes + call->stage_bytes, match_bytes,
-                                              error);
+    size_t capacity;
+    sstore_status status = open_rounds(self, call->join_bytes + call->stage_bytes, &capacity, error);
     if (status == SSTORE_OK)
-        status = open_left(&self->left, call, self->rounds.query_capacity, error);
+        status = open_left(&self->left, call, capacity, error);
     ss_progress_begin(&call->progress, "comparing", 0, ss_manifest_count(&call->left->manifest).record_count, 1);
     if (status == SSTORE_OK)
         status = read_left(&self->left, &call->progress, error);
@@ -358,7 +407,7 @@ void ss_row_pairs_free(ss_row_pairs *pairs)
         return;
     close_left(&pairs->left);
     ss_batch_matches_free(&pairs->matches);
-    ss_row_rounds_close(&pairs->rounds);
+    ss_free(pairs->plans);
     ss_merge_iterator_close(&pairs->right.records);
     ss_merge_iterator_close(&pairs->own_ids.records);
     ss_free(pairs);

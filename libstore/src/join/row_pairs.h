@@ -1,7 +1,8 @@
 /*
  * row_pairs.h - the near pairs of stores of fingerprints of several words, in order. The left fingerprints, in
- * ascending order, are queries of the right store (row_rounds.h). So pairs are found while they are returned, and none
- * waits. A fingerprint with too many matches is compared with all right records instead, which come in the right order.
+ * ascending order, are queries of the right store: in rounds, as large as a fixed memory allows. A round whose matches
+ * do not fit is repeated with fewer queries. So pairs are found while they are returned, and none waits. A fingerprint
+ * with too many matches is compared with all right records instead, which come in the right order.
  */
 #ifndef SS_ROW_PAIRS_H
 #define SS_ROW_PAIRS_H
