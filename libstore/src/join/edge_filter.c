@@ -148,3 +148,15 @@ void ss_edge_filter_roots(ss_edge_filter *filter, const uint64_t *nodes, size_t 
         roots[i] = slot == UNKNOWN ? UNKNOWN : root_of(filter, slot);
     }
 }
+
+/* After Boyer and Moore, "MJRTY: A Fast Majority Vote Algorithm" (1991). */
+uint32_t ss_edge_filter_majority(const uint32_t *roots, size_t count)
+{
+    uint32_t root = UNKNOWN;
+    size_t lead = 0;
+    for (size_t i = 0; i < count; i++) {
+        root = lead == 0 ? roots[i] : root;
+        lead = roots[i] == root ? lead + 1 : lead - 1;
+    }
+    return root;
+}

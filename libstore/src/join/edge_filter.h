@@ -37,6 +37,9 @@ bool ss_edge_filter_pass(ss_edge_filter *filter, uint64_t a, uint64_t b);
 #define SS_EDGE_FILTER_UNKNOWN UINT32_MAX
 void ss_edge_filter_roots(ss_edge_filter *filter, const uint64_t *nodes, size_t count, uint32_t *roots);
 
+/* The root of more than half of them, if there is one. */
+uint32_t ss_edge_filter_majority(const uint32_t *roots, size_t count);
+
 /* Start to bring what is known of a node into the caches. */
 void ss_edge_filter_prefetch(const ss_edge_filter *filter, uint64_t node);
 

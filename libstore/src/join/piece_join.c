@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "join/edge_filter.h"
 
 #define FILTERED_GROUP 512u /* values from which on edges are filtered */
 #define LOOKUP_BATCH 128u
@@ -63,22 +64,6 @@ static void look_up_roots(const ss_join_worker *worker, const uint64_t *values, 
     ss_edge_filter_roots(worker->edges, nodes, count, roots);
 }
 
-/* The root of more than half of them, if there is one; see Boyer and Moore, "MJRTY: A Fast Majority Vote Algorithm"
- * (1991). */
-static uint32_t majority(const uint32_t *roots, size_t count)
-{
-    uint32_t candidate = SS_EDGE_FILTER_UNKNOWN, lead = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (lead == 0)
-            candidate = roots[i];
-        if (roots[i] == candidate)
-            lead++;
-        else
-            lead--;
-    }
-    return candidate;
-}
-
 /* As ss_group_apart_fn describes it, by the edges that any thread has delivered or is about to. */
 static size_t find_apart(void *context, const uint64_t *values, size_t count, uint32_t *apart, size_t max)
 {
@@ -89,7 +74,7 @@ static size_t find_apart(void *context, const uint64_t *values, size_t count, ui
         const size_t size = (size_t)ss_min_u64(count - done, LOOKUP_BATCH);
         look_up_roots(worker, values + done, size, roots);
         if (done == 0)
-            main_root = majority(roots, size);
+            main_root = ss_edge_filter_majority(roots, size);
         for (size_t i = 0; i < size && found <= max; i++) {
             if (roots[i] == main_root && main_root != SS_EDGE_FILTER_UNKNOWN)
                 continue;

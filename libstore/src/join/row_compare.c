@@ -176,17 +176,6 @@ static void exchange(const range *words, uint32_t i, uint32_t j)
     words->numbers[j] = number;
 }
 
-/* The root that more than half of them have, if any has (Boyer and Moore, "MJRTY - A Fast Majority Vote Algorithm"). */
-static uint32_t main_root(const uint32_t *roots, uint32_t count)
-{
-    uint32_t root = SS_EDGE_FILTER_UNKNOWN, lead = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        root = lead == 0 ? roots[i] : root;
-        lead = roots[i] == root ? lead + 1 : lead - 1;
-    }
-    return root;
-}
-
 /* Settle the words from `begin` on: order those apart from the main component first, and return where they end. *root
  * is the root of that component; SS_EDGE_FILTER_UNKNOWN: take that of most of the words. */
 static uint32_t settle(ss_row_comparer *self, const range *words, uint32_t begin, uint32_t *root)
@@ -195,7 +184,7 @@ static uint32_t settle(ss_row_comparer *self, const range *words, uint32_t begin
     flush_pairs(self);
     ss_edge_filter_roots(self->shared->filter, words->numbers + begin, words->count - begin, self->roots + begin);
     if (*root == SS_EDGE_FILTER_UNKNOWN)
-        *root = main_root(self->roots + begin, words->count - begin);
+        *root = ss_edge_filter_majority(self->roots + begin, words->count - begin);
     for (uint32_t i = begin; i < words->count; i++)
         if (self->roots[i] != *root || *root == SS_EDGE_FILTER_UNKNOWN)
             exchange(words, i, apart++);
