@@ -1,5 +1,5 @@
 /*
- * bits.h - bit fields in a block, and the entries of a code's look-up table.
+ * bits.h - bit fields in a block, the sizes of what it has, and the entries of a code's look-up table.
  *
  * Bit fields begin with the least significant bit: bit b of a block is bit b % 8 of byte b / 8. A block ends in an
  * 8-byte trailer (its checksum), so a 64-bit access that begins before the trailer stays in the block. The only bounds
@@ -10,6 +10,11 @@
 
 #include "base/bytes.h"
 #include "base/common.h"
+
+#define SS_GROUP_SIZE 64u  /* fingerprints, but for the last group */
+#define SS_UPPER_BITS 32u  /* of a fingerprint, which are coded */
+#define SS_COLUMN_BITS 32u /* of its lower half */
+#define SS_LOWER_BYTES 4u
 
 #define SS_PEEK_BITS 57u
 

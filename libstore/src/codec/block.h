@@ -26,12 +26,8 @@
 #define SS_BLOCK_MAX_BYTES 65536u
 #define SS_BLOCK_TRAILER_BYTES 8u
 #define SS_BLOCK_HEAD_BYTES 8u
-#define SS_GROUP_SIZE 64u
 #define SS_GROUP_FRAME_BYTES 4u /* begin and key of a group from 1 on, 2 bytes each */
-#define SS_COLUMN_BITS 32u      /* the lower half of a fingerprint */
-#define SS_LOWER_BYTES 4u
 #define SS_KEY_BITS 16u
-#define SS_UPPER_BITS 32u
 
 /* Whether blocks may have this size: a power of two within the limits above. */
 bool ss_block_bytes_valid(uint32_t block_bytes);

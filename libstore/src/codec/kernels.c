@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "codec/bits.h"
-#include "codec/block.h"
 
 #define ALWAYS_INLINE __attribute__((always_inline)) static inline
 

@@ -14,12 +14,29 @@
 #ifndef SS_PIECE_JOIN_H
 #define SS_PIECE_JOIN_H
 
-#include "join/edge_filter.h"
-#include "join/table_join.h"
+#include "base/file.h"
+#include "base/tasks.h"
+#include "join/group_join.h"
 #include "plan/plan.h"
 #include "sort/sorter.h"
 
 enum { SS_LEFT, SS_RIGHT };
+
+/* Takes pairs, at most SS_GROUP_PAIRS. `worker` is below ss_pool_threads(threads), and no two calls at once have the
+ * same. Any status but OK ends the join, which returns it. */
+typedef sstore_status (*ss_join_pairs_fn)(void *context, uint32_t worker, const ss_fingerprint_pair *pairs,
+                                          size_t count, sstore_error *error);
+
+typedef struct ss_join_options {
+    uint32_t distance;     /* k, 0 to 16 */
+    uint32_t threads;      /* 0: all available ones */
+    uint64_t memory_bytes; /* beside the process; enforced from 58 MiB up. With little memory fewer threads work */
+    const ss_dir *tmp_dir; /* for spilled items; borrowed */
+    ss_progress *progress; /* advances from its end_fraction to this one */
+    double end_fraction;
+    ss_join_pairs_fn on_pairs;
+    void *context;
+} ss_join_options;
 
 typedef struct ss_join_worker ss_join_worker;
 

@@ -2,7 +2,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "join/piece_join.h"
+#include "join/edge_filter.h"
 
 /* From here on k + 1 blocks would save next to nothing: 15 blocks of 4.3 bits, a quarter of all tests. */
 #define ONE_GROUP_DISTANCE 14u

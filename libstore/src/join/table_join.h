@@ -11,9 +11,7 @@
 #ifndef SS_TABLE_JOIN_H
 #define SS_TABLE_JOIN_H
 
-#include "base/file.h"
-#include "base/tasks.h"
-#include "join/group_join.h"
+#include "join/piece_join.h"
 
 typedef sstore_status (*ss_values_fn)(void *sink, const uint64_t *values, size_t count, sstore_error *error);
 
@@ -28,22 +26,6 @@ typedef struct ss_fingerprint_parts {
     sstore_status (*read)(void *context, uint32_t part, uint32_t worker, ss_values_fn on_values, void *sink,
                           sstore_error *error);
 } ss_fingerprint_parts;
-
-/* Takes pairs, at most SS_GROUP_PAIRS. `worker` is below ss_pool_threads(threads), and no two calls at once have the
- * same. Any status but OK ends the join, which returns it. */
-typedef sstore_status (*ss_join_pairs_fn)(void *context, uint32_t worker, const ss_fingerprint_pair *pairs,
-                                          size_t count, sstore_error *error);
-
-typedef struct ss_join_options {
-    uint32_t distance;     /* k, 0 to 16 */
-    uint32_t threads;      /* 0: all available ones */
-    uint64_t memory_bytes; /* beside the process; enforced from 58 MiB up. With little memory fewer threads work */
-    const ss_dir *tmp_dir; /* for spilled items; borrowed */
-    ss_progress *progress; /* advances from its end_fraction to this one */
-    double end_fraction;
-    ss_join_pairs_fn on_pairs;
-    void *context;
-} ss_join_options;
 
 /* Join fingerprints; `right` is NULL except for SS_JOIN_CROSS. Of a pair of a self-join the lower fingerprint comes
  * first, of a cross-join the left one. The order of pairs is not defined. Errors: IO, MEMORY, STOPPED by progress, and

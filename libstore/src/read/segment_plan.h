@@ -1,7 +1,7 @@
 /*
  * segment_plan.h - how the segments of a store are queried at some distance: which tables are probed within which
- * radii, or that all of table 0 is read. A segment of several words has an index for each word, among which the distance
- * is divided first (plan/radii.h); a segment of one word is its own index.
+ * radii, or that all of table 0 is read. A segment of several words has an index for each word, among which the
+ * distance is divided first (plan/radii.h); a segment of one word is its own index.
  */
 #ifndef SS_SEGMENT_PLAN_H
 #define SS_SEGMENT_PLAN_H
