@@ -448,7 +448,7 @@ static void test_seeks(void **state)
         size_t at = 0;
         while (at < self.truth.count && row_words_compare(self.truth.rows[at].words, target.words) < 0)
             at++;
-        assert_ok(ss_merge_iterator_seek_words(&records, target.words, &error), &error);
+        assert_ok(ss_merge_iterator_seek(&records, target.words, &error), &error);
         for (uint64_t steps = rng_below(&self.random, 40); steps > 0; steps--, at++) {
             sstore_record record;
             bool more;

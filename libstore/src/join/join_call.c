@@ -122,7 +122,7 @@ static sstore_status read_merged(const ss_store_fingerprints *self, uint32_t par
     ss_merge_iterator_init(&records, store->manifest.words, store->manifest.has_ids && store->removal_end > 0);
     sstore_status status = ss_merge_iterator_add(&records, store, 0, store->manifest.segment_count, error);
     if (status == SSTORE_OK)
-        status = ss_merge_iterator_seek(&records, self->parts[part].min, error);
+        status = ss_merge_iterator_seek(&records, &self->parts[part].min, error);
     while (status == SSTORE_OK) {
         status = ss_merge_iterator_next(&records, &record, &more, error);
         if (status != SSTORE_OK || !more || (!is_last && record.fingerprint >= self->parts[part + 1].min))
@@ -276,7 +276,7 @@ sstore_status ss_ordered_lookup_step(ss_ordered_lookup *lookup, sstore_error *er
 
 sstore_status ss_ordered_lookup_begin(ss_ordered_lookup *lookup, uint64_t fingerprint, sstore_error *error)
 {
-    sstore_status status = ss_merge_iterator_seek(&lookup->records, fingerprint, error);
+    sstore_status status = ss_merge_iterator_seek(&lookup->records, &fingerprint, error);
     return status == SSTORE_OK ? ss_ordered_lookup_step(lookup, error) : status;
 }
 

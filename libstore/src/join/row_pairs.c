@@ -175,7 +175,7 @@ static sstore_status reread_from(reread_records *self, const sstore *store, cons
     if (status != SSTORE_OK)
         return status;
     return fingerprint == NULL ? ss_merge_iterator_rewind(&self->records, error)
-                               : ss_merge_iterator_seek_words(&self->records, fingerprint, error);
+                               : ss_merge_iterator_seek(&self->records, fingerprint, error);
 }
 
 static sstore_status reread_next(reread_records *self, ss_progress *progress, sstore_record *record, bool *more_out,

@@ -257,34 +257,8 @@ static sstore_status seek_ids(ss_segment_iterator *iterator, sstore_error *error
     return SSTORE_OK; /* if the block does not have the rank, take_id() reports it */
 }
 
-static sstore_status seek_segment(ss_segment_iterator *iterator, uint64_t fingerprint, sstore_error *error)
-{
-    const ss_segment *segment = iterator->segment;
-    const bool is_open = iterator->value_count > 0 && iterator->values[0] <= fingerprint &&
-                         fingerprint <= iterator->values[iterator->value_count - 1];
-    iterator->from_first = false;
-    iterator->single_count = 0;
-    if (!is_open) {
-        bool more;
-        iterator->value_count = iterator->value_index = 0;
-        ss_table_iterator_seek(&iterator->fingerprints, ss_key_index_find(&segment->tables[0].keys, fingerprint),
-                               UINT64_MAX);
-        iterator->fingerprints.ahead = nothing_ahead;
-        const sstore_status status = fill_values(iterator, &more, error);
-        iterator->fingerprints.ahead = ss_read_ahead_from(iterator->fingerprints.next_block, UINT64_MAX);
-        if (status == SSTORE_OK && !more)
-            iterator->rank = segment->metadata.distinct_count;
-        if (status != SSTORE_OK || !more)
-            return status;
-    }
-    iterator->value_index = (uint32_t)ss_lower_bound(iterator->values, 0, iterator->value_count, fingerprint,
-                                                     ss_word_is_below);
-    iterator->rank = ss_array_at(&segment->ranks, iterator->fingerprints.next_block - 1) + iterator->value_index;
-    return iterator->has_ids && iterator->value_index < iterator->value_count ? seek_ids(iterator, error) : SSTORE_OK;
-}
-
-/* Make a block of whole fingerprints the current one. */
-static sstore_status load_rows(ss_segment_iterator *iterator, uint64_t number, sstore_error *error)
+/* Make a block of table 0 the current one. */
+static sstore_status load_values(ss_segment_iterator *iterator, uint64_t number, sstore_error *error)
 {
     bool more;
     iterator->value_count = iterator->value_index = 0;
@@ -296,60 +270,73 @@ static sstore_status load_rows(ss_segment_iterator *iterator, uint64_t number, s
 }
 
 /* Compare fingerprint `index` of the current block with another one. */
-static int compare_row_at(const ss_segment_iterator *iterator, uint32_t index, const uint64_t *fingerprint)
+static int compare_at(const ss_segment_iterator *iterator, uint32_t index, const uint64_t *fingerprint)
 {
     return ss_words_compare(iterator->values + (size_t)index * iterator->words, fingerprint, iterator->words);
 }
 
-/* Make the block of the first fingerprint that is not below another one the current one, or else the last block. */
-static sstore_status find_rows(ss_segment_iterator *iterator, const uint64_t *fingerprint, sstore_error *error)
+/* Make the block of the first fingerprint that is not below another one the current one, or else the last block. The
+ * keys of several blocks may be equal if they are first words. */
+static sstore_status find_block(ss_segment_iterator *iterator, const uint64_t *fingerprint, sstore_error *error)
 {
     const ss_key_index *keys = &iterator->segment->tables[0].keys;
     const uint64_t block_count = keys->keys.count, first = fingerprint[0];
-    uint64_t low = ss_key_index_find(keys, first), loaded = UINT64_MAX;
-    uint64_t high = first == UINT64_MAX ? block_count : ss_key_index_find(keys, first + 1);
+    uint64_t low = ss_key_index_find(keys, first), high = low, loaded = UINT64_MAX;
     sstore_status status = SSTORE_OK;
-    if (low == block_count)
-        return load_rows(iterator, low, error);
-    high = ss_min_u64(high, block_count - 1);
+    if (low < block_count && iterator->words > 1)
+        high = ss_min_u64(first == UINT64_MAX ? block_count : ss_key_index_find(keys, first + 1), block_count - 1);
     while (status == SSTORE_OK && low < high) {
         loaded = low + (high - low) / 2;
-        status = load_rows(iterator, loaded, error);
-        if (status == SSTORE_OK && compare_row_at(iterator, iterator->value_count - 1, fingerprint) < 0)
+        status = load_values(iterator, loaded, error);
+        if (status == SSTORE_OK && compare_at(iterator, iterator->value_count - 1, fingerprint) < 0)
             low = loaded + 1;
         else
             high = loaded;
     }
-    return status == SSTORE_OK && loaded != low ? load_rows(iterator, low, error) : status;
+    return status == SSTORE_OK && loaded != low ? load_values(iterator, low, error) : status;
 }
 
-/* As seek_segment(), for fingerprints of several words. */
-static sstore_status seek_rows(ss_segment_iterator *iterator, const uint64_t *fingerprint, sstore_error *error)
+/* The index of the first fingerprint of the current block that is not below another one. */
+static uint32_t first_from(const ss_segment_iterator *iterator, const uint64_t *fingerprint)
 {
-    const ss_segment *segment = iterator->segment;
-    const bool is_open = iterator->value_count > 0 && compare_row_at(iterator, 0, fingerprint) <= 0 &&
-                         compare_row_at(iterator, iterator->value_count - 1, fingerprint) >= 0;
-    iterator->from_first = false;
-    iterator->single_count = 0;
-    const sstore_status status = is_open ? SSTORE_OK : find_rows(iterator, fingerprint, error);
-    if (status != SSTORE_OK)
-        return status;
-    if (iterator->value_count == 0) {
-        iterator->rank = segment->metadata.distinct_count;
-        return SSTORE_OK;
-    }
     uint32_t low = 0, end = iterator->value_count;
+    if (iterator->words == 1)
+        return (uint32_t)ss_lower_bound(iterator->values, 0, end, *fingerprint, ss_word_is_below);
     while (low < end) {
         const uint32_t middle = low + (end - low) / 2;
-        const bool is_below = compare_row_at(iterator, middle, fingerprint) < 0;
+        const bool is_below = compare_at(iterator, middle, fingerprint) < 0;
         low = is_below ? middle + 1 : low;
         end = is_below ? end : middle;
     }
-    iterator->value_index = low;
-    iterator->rank = (iterator->fingerprints.next_block - 1) *
-                         ss_rows_capacity(segment->metadata.block_bytes, iterator->words) +
-                     low;
-    return iterator->has_ids && low < iterator->value_count ? seek_ids(iterator, error) : SSTORE_OK;
+    return low;
+}
+
+/* The rank of fingerprint `index` of the current block. */
+static uint64_t rank_at(const ss_segment_iterator *iterator, uint32_t index)
+{
+    const ss_segment *segment = iterator->segment;
+    const uint64_t number = iterator->fingerprints.next_block - 1;
+    return index + (iterator->words == 1 ? ss_array_at(&segment->ranks, number)
+                                         : number * ss_rows_capacity(segment->metadata.block_bytes, iterator->words));
+}
+
+/* Go before the first record with at least this fingerprint. */
+static sstore_status seek_segment(ss_segment_iterator *iterator, const uint64_t *fingerprint, sstore_error *error)
+{
+    const bool is_open = iterator->value_count > 0 && compare_at(iterator, 0, fingerprint) <= 0 &&
+                         compare_at(iterator, iterator->value_count - 1, fingerprint) >= 0;
+    iterator->from_first = false;
+    iterator->single_count = 0;
+    const sstore_status status = is_open ? SSTORE_OK : find_block(iterator, fingerprint, error);
+    if (status != SSTORE_OK)
+        return status;
+    if (iterator->value_count == 0) {
+        iterator->rank = iterator->segment->metadata.distinct_count;
+        return SSTORE_OK;
+    }
+    iterator->value_index = first_from(iterator, fingerprint);
+    iterator->rank = rank_at(iterator, iterator->value_index);
+    return iterator->has_ids && iterator->value_index < iterator->value_count ? seek_ids(iterator, error) : SSTORE_OK;
 }
 
 /* Take the current id, and step to the next one. *last_out: no further id belongs to the current rank. */
@@ -586,20 +573,11 @@ sstore_status ss_merge_iterator_open(ss_merge_iterator *merge, const sstore *sto
     return status == SSTORE_OK ? ss_merge_iterator_rewind(merge, error) : status;
 }
 
-sstore_status ss_merge_iterator_seek(ss_merge_iterator *merge, uint64_t fingerprint, sstore_error *error)
+sstore_status ss_merge_iterator_seek(ss_merge_iterator *merge, const uint64_t *fingerprint, sstore_error *error)
 {
     sstore_status status = SSTORE_OK;
     for (size_t i = 0; status == SSTORE_OK && i < merge->input_count; i++)
         status = seek_segment(&merge->inputs[i].iterator, fingerprint, error);
-    return status == SSTORE_OK ? begin(merge, error) : status;
-}
-
-sstore_status ss_merge_iterator_seek_words(ss_merge_iterator *merge, const uint64_t *fingerprint, sstore_error *error)
-{
-    sstore_status status = SSTORE_OK;
-    assert(merge->words > 1);
-    for (size_t i = 0; status == SSTORE_OK && i < merge->input_count; i++)
-        status = seek_rows(&merge->inputs[i].iterator, fingerprint, error);
     return status == SSTORE_OK ? begin(merge, error) : status;
 }
 
@@ -636,7 +614,7 @@ sstore_status ss_merge_iterator_skip(ss_merge_iterator *merge, uint64_t fingerpr
         if (min->record.fingerprint >= fingerprint)
             break;
         if (!is_near(&min->iterator, fingerprint))
-            status = seek_segment(&min->iterator, fingerprint, error);
+            status = seek_segment(&min->iterator, &fingerprint, error);
         if (status == SSTORE_OK)
             status = step(merge, error);
     }

@@ -148,11 +148,8 @@ sstore_status ss_merge_iterator_add(ss_merge_iterator *merge, const sstore *stor
 uint64_t ss_merge_iterator_bytes(const sstore *store, uint32_t first, uint32_t end);
 /* Go before the first record. */
 sstore_status ss_merge_iterator_rewind(ss_merge_iterator *merge, sstore_error *error);
-/* Go before the first record with at least this fingerprint, of one word. Not for a store that is open for records
- * only. */
-sstore_status ss_merge_iterator_seek(ss_merge_iterator *merge, uint64_t fingerprint, sstore_error *error);
-/* Go before the first record with at least this fingerprint, of any number of words. */
-sstore_status ss_merge_iterator_seek_words(ss_merge_iterator *merge, const uint64_t *fingerprint, sstore_error *error);
+/* Go before the first record with at least this fingerprint. Not for a store that is open for records only. */
+sstore_status ss_merge_iterator_seek(ss_merge_iterator *merge, const uint64_t *fingerprint, sstore_error *error);
 /* For one word: as ss_merge_iterator_seek(), but only forward: sequentially or by a seek, whichever is faster. */
 sstore_status ss_merge_iterator_skip(ss_merge_iterator *merge, uint64_t fingerprint, sstore_error *error);
 /* Get the next record; *more_out is false at the end. The records ascend strictly. */
