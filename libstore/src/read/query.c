@@ -229,9 +229,8 @@ static sstore_status query_nearest(const ss_record_sink *sink, const uint64_t *f
 typedef sstore_status query_fn(const ss_record_sink *sink, const uint64_t *fingerprint, uint32_t distance,
                                sstore_error *error);
 
-/* Whether the arguments of a call are right. False: *error is filled with ARGUMENT; `call` is for its message. */
-static bool check(const char *call, const sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t distance,
-                  bool has_callback, sstore_error *error)
+bool ss_query_check(const char *call, const sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t distance,
+                    bool has_callback, sstore_error *error)
 {
     if (cursor == NULL || fingerprint == NULL || !has_callback) {
         (void)ss_fail_argument(error, "%s: cursor, fingerprint, and callback or count_out, must not be NULL", call);
@@ -246,7 +245,7 @@ static bool check(const char *call, const sstore_cursor *cursor, const uint64_t 
 static sstore_status query(const char *call, query_fn *run, sstore_cursor *cursor, const uint64_t *fingerprint,
                            uint32_t distance, sstore_match_fn on_match, void *context, sstore_error *error)
 {
-    if (!check(call, cursor, fingerprint, distance, on_match != NULL, error))
+    if (!ss_query_check(call, cursor, fingerprint, distance, on_match != NULL, error))
         return SSTORE_ERROR_ARGUMENT;
     const ss_record_sink sink = {.cursor = cursor, .on_match = on_match, .context = context};
     ss_cursor_begin(cursor);
@@ -271,7 +270,7 @@ static sstore_status query_columns(const char *call, query_fn *run, sstore_curso
                                    uint32_t distance, const sstore_match_columns *columns, size_t capacity,
                                    uint64_t *count_out, sstore_error *error)
 {
-    if (!check(call, cursor, fingerprint, distance, count_out != NULL, error))
+    if (!ss_query_check(call, cursor, fingerprint, distance, count_out != NULL, error))
         return SSTORE_ERROR_ARGUMENT;
     ss_selection selection = {.words = cursor->store->manifest.words, .capacity = columns != NULL ? capacity : 0};
     const ss_record_sink sink = {.cursor = cursor, .selection = &selection, .counts = count_out};
@@ -299,188 +298,4 @@ sstore_status sstore_query_nearest_columns(sstore_cursor *cursor, const uint64_t
 {
     return query_columns("sstore_query_nearest_columns", query_nearest, cursor, fingerprint, max_distance, columns,
                          capacity, count_out, error);
-}
-
-/* ----- explanation ----- */
-
-static sstore_status ignore_hit(void *context, const ss_hit *hit, sstore_error *error)
-{
-    (void)context, (void)hit, (void)error;
-    return SSTORE_OK;
-}
-
-/* The expected and the actual work of a counted search in a table. */
-static sstore_table_explanation explain_table(const ss_search *search, uint32_t number, double probe_ns)
-{
-    const ss_segment *segment = search->segment;
-    const ss_plan_table *table = &segment->metadata.plan.tables[number];
-    const ss_search_counts *counts = &search->counts[number];
-    const bool scanned = search->cursor->is_full_scan;
-    sstore_table_explanation explanation = {
-        .radius = scanned ? SS_NO_PROBE : search->plan->radii[number],
-        .is_full_scan = scanned && number == 0,
-        .prefix_bits = table->prefix_bits,
-        .probe_count = counts->probes,
-        .block_count = counts->blocks,
-        .candidate_count = counts->candidates,
-        .found_count = counts->found,
-        .probe_ns = probe_ns,
-        .full_scan_ns = search->plan->full_scan_cost,
-    };
-    if (explanation.radius != SS_NO_PROBE) {
-        const ss_table_cost expected = ss_search_table_cost(segment, search->plan, search->fingerprint, number);
-        explanation.prefix_bits = ss_query_prefix_bits(search->plan, &segment->metadata.plan, number);
-        explanation.expected_block_count = expected.block_count;
-        explanation.expected_candidate_count = expected.candidate_count;
-    } else if (explanation.is_full_scan) {
-        explanation.expected_block_count = segment->costs.block_count;
-        explanation.expected_candidate_count = segment->costs.fingerprint_count;
-    }
-    return explanation;
-}
-
-/* A part of a segment whose search is explained: itself, or a word index. */
-typedef struct explained_part {
-    const ss_segment *segment;
-    uint32_t number;      /* of the segment in the store */
-    uint32_t first_table; /* the number of the part's first one in the segment */
-    uint32_t word;
-    const ss_query_plan *plan; /* not read if the part is left out */
-    uint64_t fingerprint;
-    uint32_t distance;
-    bool is_left_out;                    /* it is not searched */
-    const ss_segment_plan *segment_plan; /* of a word index: that of its segment, whose times are reported */
-    sstore_explain_fn on_table;
-    void *context;
-} explained_part;
-
-/* Search a part, and report its work in each table. */
-static sstore_status explain_part(sstore_cursor *cursor, const explained_part *part, sstore_error *error)
-{
-    const ss_query_plan *plan = part->plan;
-    const ss_plan *tables = &part->segment->metadata.plan;
-    ss_search_counts counts[SS_MAX_TABLES] = {{.probes = 0}};
-    const ss_search search = {.cursor = cursor,
-                              .segment = part->segment,
-                              .segment_number = part->number,
-                              .plan = plan,
-                              .fingerprint = part->fingerprint,
-                              .distance = part->distance,
-                              .on_hit = ignore_hit,
-                              .counts = counts,
-                              .error = error};
-    double probe_ns = 0;
-    sstore_status status = SSTORE_OK;
-    if (!part->is_left_out) {
-        probe_ns = plan->full_scan ? plan->probe_cost : ss_search_cost(search.segment, plan, part->fingerprint);
-        status = ss_search_run(&search);
-        if (cursor->is_full_scan && !plan->full_scan) /* the probes led to more blocks than a full scan reads */
-            probe_ns = fmax(probe_ns, plan->full_scan_cost);
-    }
-    for (uint32_t i = 0; status == SSTORE_OK && i < tables->table_count; i++) {
-        sstore_table_explanation explanation = {.radius = SS_NO_PROBE, .prefix_bits = tables->tables[i].prefix_bits};
-        if (!part->is_left_out)
-            explanation = explain_table(&search, i, probe_ns);
-        explanation.struct_size = sizeof explanation;
-        explanation.segment = part->number;
-        explanation.table = part->first_table + i;
-        explanation.word = part->word;
-        explanation.key_mask = tables->tables[i].key_mask;
-        if (part->segment_plan != NULL) {
-            explanation.probe_ns = part->segment_plan->probe_cost;
-            explanation.full_scan_ns = part->segment_plan->full_scan_cost;
-        }
-        status = part->on_table(part->context, &explanation) == 0 ? SSTORE_OK : SSTORE_STOPPED;
-    }
-    return status;
-}
-
-static sstore_status count_hit(void *context, const ss_hit *hit, sstore_error *error)
-{
-    uint64_t *found_count = context;
-    (void)hit, (void)error;
-    ++*found_count;
-    return SSTORE_OK;
-}
-
-/* Scan the whole fingerprints of a segment, and report that. */
-static sstore_status explain_scan(sstore_cursor *cursor, uint32_t segment, const uint64_t *fingerprint,
-                                  uint32_t distance, sstore_explain_fn on_table, void *context, sstore_error *error)
-{
-    const ss_segment *opened = cursor->store->segments[segment];
-    const ss_segment_plan *plan = ss_cursor_plan(cursor, segment, distance);
-    const uint64_t blocks = opened->tables[0].checked.reader->header.block_count,
-                   rows = opened->metadata.distinct_count;
-    sstore_table_explanation explanation = {.struct_size = sizeof explanation,
-                                            .expected_block_count = (double)blocks,
-                                            .expected_candidate_count = (double)rows,
-                                            .block_count = blocks,
-                                            .candidate_count = rows,
-                                            .probe_ns = plan->probe_cost,
-                                            .full_scan_ns = plan->full_scan_cost,
-                                            .segment = segment,
-                                            .table = UINT32_MAX,
-                                            .radius = SS_NO_PROBE,
-                                            .word = UINT32_MAX,
-                                            .is_full_scan = true};
-    const sstore_status status = ss_row_search_segment(cursor, segment, fingerprint, distance, count_hit,
-                                                       &explanation.found_count, error);
-    return status == SSTORE_OK && on_table(context, &explanation) != 0 ? SSTORE_STOPPED : status;
-}
-
-/* Search the word indexes of a segment, or all its whole fingerprints. */
-static sstore_status explain_words(sstore_cursor *cursor, uint32_t segment, const uint64_t *fingerprint,
-                                   uint32_t distance, sstore_explain_fn on_table, void *context, sstore_error *error)
-{
-    const sstore *store = cursor->store;
-    const ss_segment_plan *plan = ss_cursor_plan(cursor, segment, distance);
-    sstore_status status = SSTORE_OK;
-    uint32_t table = 0;
-    if (plan->full_scan)
-        status = explain_scan(cursor, segment, fingerprint, distance, on_table, context, error);
-    for (uint32_t word = 0; status == SSTORE_OK && word < store->manifest.words; word++) {
-        const int32_t radius = plan->radii[word];
-        const explained_part part = {.segment = store->segments[segment]->indexes[word],
-                                     .number = segment,
-                                     .first_table = table,
-                                     .word = word,
-                                     .plan = &plan->indexes[word],
-                                     .fingerprint = fingerprint[word],
-                                     .is_left_out = plan->full_scan || radius == SS_NO_PROBE,
-                                     .distance = radius == SS_NO_PROBE ? 0 : (uint32_t)radius,
-                                     .segment_plan = plan,
-                                     .on_table = on_table,
-                                     .context = context};
-        status = explain_part(cursor, &part, error);
-        table += part.segment->metadata.plan.table_count;
-    }
-    return status;
-}
-
-static sstore_status explain_segment(sstore_cursor *cursor, uint32_t segment, const uint64_t *fingerprint,
-                                     uint32_t distance, sstore_explain_fn on_table, void *context, sstore_error *error)
-{
-    if (has_rows(cursor))
-        return explain_words(cursor, segment, fingerprint, distance, on_table, context, error);
-    const explained_part part = {.segment = cursor->store->segments[segment],
-                                 .number = segment,
-                                 .plan = ss_cursor_plan(cursor, segment, distance)->indexes,
-                                 .fingerprint = *fingerprint,
-                                 .distance = distance,
-                                 .on_table = on_table,
-                                 .context = context};
-    return explain_part(cursor, &part, error);
-}
-
-sstore_status sstore_explain(sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t distance,
-                             sstore_explain_fn on_table, void *context, sstore_error *error)
-{
-    sstore_status status = SSTORE_OK;
-    if (!check("sstore_explain", cursor, fingerprint, distance, on_table != NULL, error))
-        return SSTORE_ERROR_ARGUMENT;
-    ss_cursor_begin(cursor);
-    for (uint32_t i = 0; status == SSTORE_OK && i < cursor->store->manifest.segment_count; i++)
-        if (!ss_segment_removes(cursor->store->segments[i]))
-            status = explain_segment(cursor, i, fingerprint, distance, on_table, context, error);
-    return status;
 }

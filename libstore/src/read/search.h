@@ -69,6 +69,10 @@ sstore_status ss_report_records(const ss_record_sink *sink, ss_hit *hits, uint32
 
 /* ----- query.c ----- */
 
+/* Whether the arguments of a call are right. False: *error is filled with ARGUMENT; `call` is for its message. */
+bool ss_query_check(const char *call, const sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t distance,
+                    bool has_callback, sstore_error *error);
+
 /* Report the records within the distance of a fingerprint. */
 sstore_status ss_query_records(const ss_record_sink *sink, const uint64_t *fingerprint, uint32_t distance,
                                sstore_error *error);

@@ -131,9 +131,18 @@ sstore_status ss_segment_open_staged(const ss_dir *dir, const ss_manifest_segmen
 sstore_status ss_segment_dir_open(const ss_dir *store, const ss_manifest_segment *metadata, uint32_t word,
                                   ss_dir *dir_out, sstore_error *error);
 
+/* Make and open the folder of a word index in that of its segment. Errors as ss_dir_make_at(), ss_dir_open_at(). */
+sstore_status ss_word_index_dir_make(const ss_dir *segment, uint32_t word, ss_dir *dir_out, sstore_error *error);
+
 static inline bool ss_segment_removes(const ss_segment *segment)
 {
     return segment->metadata.kind == SS_SEGMENT_REMOVES;
+}
+
+/* Its index of a word: a segment of one word is that itself. */
+static inline const ss_segment *ss_segment_index(const ss_segment *segment, uint32_t word)
+{
+    return segment->metadata.words == 1 ? segment : segment->indexes[word];
 }
 
 /* The bytes of the keys and ranks of table `number` in the directory. */

@@ -252,12 +252,9 @@ ss_table_place ss_table_find(const sstore *store, uint32_t segment, uint32_t tab
     if (store == NULL || segment >= store->manifest.segment_count)
         return place;
     const ss_segment *opened = store->segments[segment];
-    if (opened->metadata.words == 1) {
-        place.part = table < opened->metadata.plan.table_count ? opened : NULL;
-        return place;
-    }
-    for (place.word = 0; place.part == NULL && place.word < opened->index_count; place.word++) {
-        const ss_segment *index = opened->indexes[place.word];
+    const uint32_t count = opened->metadata.words == 1 ? 1 : opened->index_count;
+    for (; place.part == NULL && place.word < count; place.word++) {
+        const ss_segment *index = ss_segment_index(opened, place.word);
         if (place.number < index->metadata.plan.table_count) {
             place.part = index;
             return place;
