@@ -93,7 +93,7 @@ static void open_index(rng *random, const wide_form *form, uint32_t count, bool 
         wide_make(random, form, rows, clustered ? i : 0, rows + i * form->words);
     if (form->words == 1) {
         uint64_t *scratch = ss_realloc(NULL, count, sizeof *scratch);
-        count = (uint32_t)ss_sort_unique_keys(rows, scratch, count);
+        count = (uint32_t)ss_sort_unique_items(rows, scratch, count, 1);
         ss_free(scratch);
     }
     assert_ok(ss_memory_index_open(index, rows, count, form->words, form->distance, (uint32_t)rng_between(random, 1, 3),

@@ -117,17 +117,6 @@ DEFINE_SORT(static, sort_by_third, ss_triple, TRIPLE_THIRD, THIRD_LESS, LEAVE_EQ
 DEFINE_SORT(static, sort_by_second, ss_triple, TRIPLE_SECOND, SECOND_LESS, sort_by_third)
 DEFINE_SORT(, ss_sort_triples, ss_triple, TRIPLE_FIRST, FIRST_LESS, sort_by_second)
 
-size_t ss_sort_unique_keys(uint64_t *keys, uint64_t *scratch, size_t count)
-{
-    size_t unique = count > 0;
-    ss_sort_keys(keys, scratch, count);
-    for (size_t i = 1; i < count; i++) {
-        keys[unique] = keys[i];
-        unique += keys[unique] != keys[unique - 1];
-    }
-    return unique;
-}
-
 /* ----- rows ----- */
 
 /* Pairs of a word of a row, as fingerprint, and the row's index, as id. Those of equal words are left as they are. */
@@ -273,7 +262,7 @@ static size_t remove_repeated_rows(uint64_t *rows, size_t count, size_t words)
 size_t ss_sort_unique_items(void *items, void *scratch, size_t count, uint32_t words)
 {
     switch (words) {
-    case 1: return ss_sort_unique_keys(items, scratch, count);
+    case 1: ss_sort_keys(items, scratch, count); return remove_repeats(items, count, 1);
     case 2: ss_sort_records(items, scratch, count); return remove_repeats(items, count, 2);
     case 3: ss_sort_triples(items, scratch, count); return remove_repeats(items, count, 3);
     default: ss_sort_rows(items, scratch, count, words); return remove_repeated_rows(items, count, words);

@@ -15,8 +15,6 @@
 
 /* Sort ascending. `scratch` has the same size; its contents are undefined afterwards. */
 void ss_sort_keys(uint64_t *items, uint64_t *scratch, size_t count);
-/* Sort keys in this way, and keep equal ones once. Returns how many are left. */
-size_t ss_sort_unique_keys(uint64_t *keys, uint64_t *scratch, size_t count);
 
 /* Sort ascending by (fingerprint, id). */
 void ss_sort_records(sstore_record *items, sstore_record *scratch, size_t count);

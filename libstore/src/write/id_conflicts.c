@@ -103,7 +103,7 @@ void ss_id_conflicts_find(ss_id_conflicts *conflicts, const sstore *store, uint6
     conflicts->left_out = false;
     if (conflicts->count == 0)
         return;
-    conflicts->count = ss_sort_unique_keys(conflicts->suspects, conflicts->scratch, conflicts->count);
+    conflicts->count = ss_sort_unique_items(conflicts->suspects, conflicts->scratch, conflicts->count, 1);
     search self = {.ids = conflicts->suspects, .count = conflicts->count, .marks = ss_alloc(conflicts->count, 1)};
     bool checked = self.marks != NULL && mark_ids(&self, store, newest, newest + 1, true);
     if (checked && newest > 0 && may_be_older(&self, next_id))
