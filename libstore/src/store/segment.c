@@ -210,6 +210,15 @@ sstore_status ss_segment_dir_open(const ss_dir *store, const ss_manifest_segment
     return status;
 }
 
+sstore_status ss_word_index_dir_make(const ss_dir *segment, uint32_t word, ss_dir *dir_out, sstore_error *error)
+{
+    char name[SS_NAME_CAPACITY];
+    *dir_out = SS_DIR_NONE;
+    ss_word_index_folder_name(name, word);
+    const sstore_status status = ss_dir_make_at(segment, name, error);
+    return status == SSTORE_OK ? ss_dir_open_at(segment, name, dir_out, error) : status;
+}
+
 /* Open a segment, or a word index, in its folder. */
 static sstore_status open_in(const ss_dir *dir, const ss_manifest_segment *part, const ss_segment_use *use,
                              ss_segment **segment_out, sstore_error *error)

@@ -236,12 +236,8 @@ static sstore_status make_part(reindexing *self, uint32_t number, uint32_t word,
 static sstore_status make_index(reindexing *self, uint32_t number, uint32_t word, const ss_dir *dir,
                                 sstore_error *error)
 {
-    char name[SS_NAME_CAPACITY];
-    ss_dir inner = SS_DIR_NONE;
-    ss_word_index_folder_name(name, word);
-    sstore_status status = ss_dir_make_at(dir, name, error);
-    if (status == SSTORE_OK)
-        status = ss_dir_open_at(dir, name, &inner, error);
+    ss_dir inner;
+    sstore_status status = ss_word_index_dir_make(dir, word, &inner, error);
     if (status == SSTORE_OK)
         status = make_part(self, number, word, &inner, error);
     if (status == SSTORE_OK)

@@ -251,15 +251,11 @@ static sstore_status write_index(const ss_segment_writer *writer, ss_key_sorter 
                                  uint32_t word, ss_manifest_segment *segment, sstore_error *error)
 {
     ss_dir dir = SS_DIR_NONE;
-    char name[SS_NAME_CAPACITY];
     ss_sorted_pieces pieces;
     ss_segment_writer index = index_writer(writer, plans, word, &dir);
-    ss_word_index_folder_name(name, word);
     sstore_status status = ss_word_plans_get(plans, index.distance, &index.plan, error);
     if (status == SSTORE_OK)
-        status = ss_dir_make_at(writer->dir, name, error);
-    if (status == SSTORE_OK)
-        status = ss_dir_open_at(writer->dir, name, &dir, error);
+        status = ss_word_index_dir_make(writer->dir, word, &dir, error);
     if (status == SSTORE_OK) {
         writer->progress->now.table_count = 1;
         ss_progress_begin(writer->progress, "dividing", 0, segment->distinct_count, writer->progress->end_fraction);
