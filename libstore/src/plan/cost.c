@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "codec/block.h"
+#include "plan/durations.h"
 
 /* ===== samples and skew ===== */
 
@@ -183,21 +184,6 @@ double ss_expected_bits(const ss_skew *skew, double count)
 
 /* ===== costs of queries ===== */
 
-/*
- * Nanoseconds, measured warm by bench_query on 10 and 100 million uniform fingerprints in 2 to 10 tables, at distances
- * from 1 to 8 (bench/README.md); the model is within a factor of 1.6 of four fifths of them, and of 2.3 of all. They
- * decide between plans, and between probing and scanning, where a factor of two is harmless.
- */
-#define READ_BLOCK_NS 1000.0  /* look up, read, check and open one block, in pread mode */
-#define MAPPED_BLOCK_NS 140.0 /* the same for a block in memory */
-#define PROBE_NS 20.0         /* one more prefix in the current block */
-#define CANDIDATE_NS 0.6      /* test one lower half of a probe's groups */
-#define SCAN_READ_NS 0.35     /* for each fingerprint that a full scan reads, checksum included */
-#define SCAN_TEST_NS 0.15     /* test its lower half */
-#define DECODE_NS 2.0         /* decode one fingerprint of a group in which some lower half is near */
-#define COMPARE_NS 4.0        /* compare one whose lower half is near */
-#define PROBE_LIMIT_NS 4e8    /* demanded probes may take this long */
-
 /* The steps of a search for radii. It is done once, for all queries at its distance while the store is open. */
 #define MIN_SEARCH_STEPS (UINT64_C(1) << 10)
 #define MAX_SEARCH_STEPS (UINT64_C(1) << 18)
@@ -206,16 +192,11 @@ double ss_expected_bits(const ss_skew *skew, double count)
 /* The uniform fingerprints that one probe may cover: testing them takes less time than more probes. */
 #define RANGE_FINGERPRINTS 64.0
 
-/* Parallel reads of 4 KiB from a virtual machine's disk: one takes 51 to 60 us, 4 take 99, 16 take 218, and at most
- * 91,000 are done in a second. */
-#define COLD_READ_NS 45000.0
-#define COLD_BLOCK_NS 13500.0
-
 /* ----- one table ----- */
 
 static double block_ns(const ss_cost_model *model)
 {
-    return model->io == SSTORE_IO_PREAD ? READ_BLOCK_NS : MAPPED_BLOCK_NS;
+    return model->io == SSTORE_IO_PREAD ? SS_READ_BLOCK_NS : SS_MAPPED_BLOCK_NS;
 }
 
 /* The average time for each tested fingerprint beside the test itself. Lower halves of uniform data are within the
@@ -227,7 +208,8 @@ static double near_ns(uint32_t distance)
         near += ways;
         ways = ways * (SS_COLUMN_BITS - bits) / (bits + 1);
     }
-    return near < 1 ? COMPARE_NS * near - DECODE_NS * expm1(SS_GROUP_SIZE * log1p(-near)) : COMPARE_NS + DECODE_NS;
+    return near < 1 ? SS_COMPARE_NS * near - SS_DECODE_NS * expm1(SS_GROUP_SIZE * log1p(-near))
+                    : SS_COMPARE_NS + SS_DECODE_NS;
 }
 
 double ss_probe_count(double prefix_bits, int32_t radius)
@@ -304,28 +286,28 @@ ss_table_cost ss_table_cost_of(const ss_plan_table *table, int32_t radius, uint3
     /* A probe of a range also decodes groups of fingerprints whose prefixes are too far away, if their lower halves are
      * near: all of them at large distances. */
     const double tested = fmax(cost.candidate_count, count_in_ranges(table, cost.probe_count, model));
-    cost.warm_ns = cost.block_count * block_ns(model) + cost.probe_count * PROBE_NS +
-                   cost.candidate_count * CANDIDATE_NS + tested * near_ns(distance);
+    cost.warm_ns = cost.block_count * block_ns(model) + cost.probe_count * SS_PROBE_NS +
+                   cost.candidate_count * SS_LOWER_HALF_NS + tested * near_ns(distance);
     return cost;
 }
 
 /* Nanoseconds of reading all of one table. */
 static double full_scan_cost_of(const ss_cost_model *model, uint32_t distance)
 {
-    return model->fingerprint_count * (SCAN_READ_NS + SCAN_TEST_NS + near_ns(distance)) + READ_BLOCK_NS;
+    return model->fingerprint_count * (SS_SCAN_READ_NS + SS_SCAN_TEST_NS + near_ns(distance)) + SS_READ_BLOCK_NS;
 }
 
 /* Nanoseconds: if probes cost as much or more, a full scan is chosen. */
 static double probe_limit(const ss_cost_model *model, uint32_t distance)
 {
-    return model->strategy == SSTORE_STRATEGY_PROBE ? PROBE_LIMIT_NS : full_scan_cost_of(model, distance);
+    return model->strategy == SSTORE_STRATEGY_PROBE ? SS_PROBE_LIMIT_NS : full_scan_cost_of(model, distance);
 }
 
 uint64_t ss_max_probes(double fingerprint_count, sstore_strategy strategy)
 {
     const ss_cost_model model = {.fingerprint_count = fingerprint_count, .io = SSTORE_IO_PREAD, .strategy = strategy};
     /* A full scan takes longest at the largest distance. */
-    return (uint64_t)(probe_limit(&model, SS_FINGERPRINT_BITS) / PROBE_NS) + 1;
+    return (uint64_t)(probe_limit(&model, SS_FINGERPRINT_BITS) / SS_PROBE_NS) + 1;
 }
 
 /* ----- radii for a distance ----- */
@@ -415,7 +397,7 @@ void ss_query_plan_weigh(ss_query_plan *query_plan, const ss_plan *plan, const s
     ss_plan_table all_bits = {.prefix_bits = SS_FINGERPRINT_BITS};
     const uint32_t distance = query_plan->distance;
     const double in_block = model->fingerprint_count / fmax(1, model->block_count);
-    const double whole_block_ns = block_ns(model) + in_block * (CANDIDATE_NS + near_ns(distance));
+    const double whole_block_ns = block_ns(model) + in_block * (SS_LOWER_HALF_NS + near_ns(distance));
     query_plan->full_scan_cost = full_scan_cost_of(model, distance);
     query_plan->max_blocks = query_plan->full_scan_cost / whole_block_ns;
     query_plan->probe_cost = query_plan->exact ? table_cost(&all_bits, 0, distance, model)
@@ -528,5 +510,5 @@ void ss_plan_cost_init(ss_plan_cost *cost, const ss_plan *plan, const ss_expecte
         cost->candidate_count = store->fingerprint_count;
         cost->warm_ns = full_scan_ns;
     }
-    cost->cold_ns = COLD_READ_NS + cost->block_count * COLD_BLOCK_NS;
+    cost->cold_ns = SS_COLD_READ_NS + cost->block_count * SS_COLD_BLOCK_NS;
 }

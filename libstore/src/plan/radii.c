@@ -6,11 +6,10 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "plan/cost.h"
+#include "plan/durations.h"
 
 #define MAX_RADIUS ((int32_t)SSTORE_MAX_BUILD_DISTANCE)
 #define MAX_GROUPS 8u      /* tables of a word that the estimate considers */
-#define ROW_BLOCK_NS 130.0 /* to read a block of whole fingerprints */
-#define CANDIDATE_NS 20.0  /* to find the rank of a near word, and to compare its fingerprint in that block */
 #define BLOCK_BYTES 4096.0 /* assumed: the radii do not depend on the size of blocks */
 
 /* A sample of one word. */
@@ -36,7 +35,7 @@ static void estimate_candidates(const word_sample *sample, double fingerprint_co
             counts[ss_popcount(sample->values[i] ^ sample->values[j])]++;
         for (int32_t radius = 0; radius <= MAX_RADIUS; radius++) {
             near += counts[radius] * scale;
-            ns_out[radius + 1] += CANDIDATE_NS * near + ROW_BLOCK_NS * fmin(near, row_blocks);
+            ns_out[radius + 1] += SS_NEAR_WORD_NS * near + SS_ROW_BLOCK_NS * fmin(near, row_blocks);
         }
     }
     for (int32_t radius = 0; radius <= MAX_RADIUS; radius++)

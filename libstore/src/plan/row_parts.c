@@ -5,15 +5,9 @@
 
 #include "base/error.h"
 #include "base/words.h"
+#include "plan/durations.h"
 
 #define KINDS (SS_MAX_PART_RADIUS + 1u) /* of parts, by their radius */
-
-/* Costs of one thread, by measurement with AVX2 (bench/README.md, "Wider fingerprints"). */
-#define ITEM_NS 60.0      /* to sort the key of a fingerprint */
-#define RUN_NS 4.0        /* to look up a key near another one */
-#define FOUND_NS 12.0     /* to begin comparing those of two keys */
-#define TEST_NS 0.2       /* to compare two words */
-#define CANDIDATE_NS 25.0 /* to compare two fingerprints whose words are near */
 
 /* ----- distances of words ----- */
 
@@ -74,8 +68,8 @@ static double part_ns(const ss_word_distances *distances, uint32_t bits, uint32_
     double neighbours = 0.5;                              /* of a run, each pair counted once */
     for (uint32_t i = 1; i <= radius; i++)
         neighbours += choose_of(bits, i) / 2;
-    return row_count * ITEM_NS + runs * neighbours * (RUN_NS + FOUND_NS * runs / keys) +
-           pairs * share_within(distances, bits, radius) * TEST_NS;
+    return row_count * SS_RUN_ITEM_NS + runs * neighbours * (SS_RUN_FIND_NS + SS_RUN_BEGIN_NS * runs / keys) +
+           pairs * share_within(distances, bits, radius) * SS_RUN_TEST_NS;
 }
 
 /* ----- parts of a word ----- */
@@ -160,7 +154,7 @@ sstore_status ss_row_parts_choose(const ss_word_distances *distances, uint32_t w
             division *to = &divisions[word][radius + 1];
             *to = divide_word(&of_parts, radius, max_bits);
             candidates += row_count * row_count / 2 * distances[word].shares[radius];
-            costs[word].ns[radius + 1] = to->ns += candidates * CANDIDATE_NS;
+            costs[word].ns[radius + 1] = to->ns += candidates * SS_RUN_CANDIDATE_NS;
         }
     }
     *parts_out = (ss_row_parts){.count = 0};

@@ -19,6 +19,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/tasks.h"
+#include "plan/durations.h"
 #include "read/search.h"
 #include "sort/partitions.h"
 #include "sort/radix.h"
@@ -32,18 +33,9 @@
 #define BUCKET_MIN 16.0            /* and no more than give a bucket so many fingerprints on average */
 #define LOW_BITS 3u                /* of a bucket: those that differ in these are tested together if flips are left */
 
-/* Nanoseconds of one thread, measured by bench_batch (bench/README.md). */
-#define BLOCK_NS 850.0   /* get a block, check it and index its groups */
-#define DECODE_NS 2.2    /* decode a fingerprint, beyond SS_HALVES_TELL */
-#define BUCKET_NS 12.0   /* find a bucket */
-#define TEST_NS 0.15     /* test one of its fingerprints */
 #define BUCKET_MEAN 64.0 /* how many it has, unless the prefix is too short */
 
-/* Estimated nanoseconds of work that is counted while it is done. */
-#define BUCKETS_WORK 12u               /* find the groups of a bucket, or of several, in a block */
-#define GROUP_WORK 4u                  /* test a group, */
-#define DECODED_WORK 60u               /* and decode it and test it in full */
-#define WORK_BATCH (UINT64_C(1) << 16) /* so many are counted at once */
+#define WORK_BATCH (UINT64_C(1) << 16) /* nanoseconds that are counted at once */
 
 /* A piece of a table: the fingerprints that begin with the leading `bits` bits of `first`. */
 typedef struct slice {
@@ -196,7 +188,7 @@ static sstore_status find_near(slice_worker *self, const sstore_record *query, c
         near->group = ss_block_find_lower(&in->block, near->group, near->end, lower, near->lower_distance, &near->mask);
         if (SS_LIKELY(near->group == near->end))
             return SSTORE_OK;
-        self->work += DECODED_WORK;
+        self->work += SS_GROUP_DECODE_NS;
         if (ss_may_be_new(batch->index, batch->plan, self->pass->number, &in->block, near->group, lower, near->mask))
             return ss_checked_block_keep_near(checked, in->number, &in->block, near, self->error);
     }
@@ -272,7 +264,7 @@ static sstore_status test_buckets(slice_worker *self, const sstore_record *query
         near->group = group - in->first_group;
         near->end = ss_min_u32(last_group + 1, in[1].first_group) - in->first_group;
         near->any = false;
-        self->work += BUCKETS_WORK + (near->end - near->group) * GROUP_WORK;
+        self->work += SS_BUCKET_NS + (near->end - near->group) * SS_GROUP_TEST_NS;
         group = in->first_group + near->end;
         status = test_groups(self, query, in, first, last);
     }
@@ -537,7 +529,7 @@ double ss_batch_pass_cost(const ss_index_batch *batch, bool full_scan)
 {
     const ss_cost_model *costs = &batch->index->costs;
     const ss_plan *plan = &batch->index->metadata.plan;
-    const double decode_ns = batch->distance > SS_HALVES_TELL ? DECODE_NS : 0;
+    const double decode_ns = batch->distance > SS_HALVES_TELL ? SS_PASS_DECODE_NS : 0;
     const double useful_bits = full_scan ? 0 : log2(fmax(1, costs->fingerprint_count / BUCKET_MEAN));
     double cost = 0;
     for (uint32_t i = 0; i < plan->table_count; i++) {
@@ -546,8 +538,8 @@ double ss_batch_pass_cost(const ss_index_batch *batch, bool full_scan)
         const uint32_t bits = (uint32_t)fmin(ss_query_prefix_bits(batch->plan, plan, i), useful_bits);
         const double buckets = batch->count * (full_scan ? 1 : ss_probe_count(bits, batch->plan->radii[i]));
         const double candidates = buckets * costs->fingerprint_count / ldexp(1, (int)bits);
-        cost += costs->block_count * BLOCK_NS + costs->fingerprint_count * decode_ns + buckets * BUCKET_NS +
-                candidates * TEST_NS;
+        cost += costs->block_count * SS_PASS_BLOCK_NS + costs->fingerprint_count * decode_ns + buckets * SS_BUCKET_NS +
+                candidates * SS_BUCKET_TEST_NS;
     }
     return cost;
 }

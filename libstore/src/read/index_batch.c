@@ -3,15 +3,11 @@
 
 #include <math.h>
 
+#include "plan/durations.h"
 #include "read/search.h"
 
 #define TASK_QUERIES 64u /* in a task, if queries are answered one by one */
 #define SAMPLED_QUERIES 16u
-
-/* Nanoseconds to allocate, start threads and order the matches of queries that are answered together; measured by
- * bench_batch (bench/README.md). */
-#define BATCH_START_NS 4e4
-#define BLOCK_NS 500u /* to search a block for one query, with some groups that are decoded */
 
 /* ----- one by one ----- */
 
@@ -51,7 +47,7 @@ static sstore_status query_one_by_one(void *context, uint64_t task, uint32_t wor
         ss_cursor_renew(cursor);
         status = ss_search_run(&search);
         if (status == SSTORE_OK)
-            status = ss_index_batch_spend(batch, (cursor->steps.block_count - blocks) * BLOCK_NS);
+            status = ss_index_batch_spend(batch, (cursor->steps.block_count - blocks) * SS_QUERY_BLOCK_NS);
     }
     return status == SSTORE_OK ? ss_progress_add(batch->progress, worker, 0) : status;
 }
@@ -84,9 +80,9 @@ ss_index_way ss_index_batch_choose(const ss_index_batch *batch, double *cost_out
     *cost_out = batch->count * fmin(plan->full_scan_cost, mean_cost(batch));
     if (batch->count == 1 || batch->index->metadata.distinct_count == 0)
         return SS_ONE_BY_ONE;
-    const double single_cost = *cost_out, full_scan_cost = BATCH_START_NS + ss_batch_pass_cost(batch, true);
+    const double single_cost = *cost_out, full_scan_cost = SS_BATCH_START_NS + ss_batch_pass_cost(batch, true);
     const bool may_scan = plan->full_scan || strategy == SSTORE_STRATEGY_AUTO;
-    const double pass_cost = plan->full_scan ? INFINITY : BATCH_START_NS + ss_batch_pass_cost(batch, false);
+    const double pass_cost = plan->full_scan ? INFINITY : SS_BATCH_START_NS + ss_batch_pass_cost(batch, false);
     if (strategy == SSTORE_STRATEGY_FULL_SCAN ||
         (may_scan && full_scan_cost < single_cost && full_scan_cost < pass_cost)) {
         *cost_out = full_scan_cost;

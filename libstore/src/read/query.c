@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/words.h"
+#include "plan/durations.h"
 #include "read/row_search.h"
 
 static bool has_rows(const sstore_cursor *cursor)
@@ -124,8 +125,6 @@ sstore_status ss_query_records(const ss_record_sink *sink, const uint64_t *finge
 
 /* ----- the nearest ----- */
 
-#define BLOCK_NS 200.0 /* of a try, for each block that it reads */
-
 /* The search for the nearest. */
 typedef struct nearest {
     sstore_cursor *cursor;
@@ -192,7 +191,7 @@ static bool may_try(nearest *self, uint32_t tried)
     double query_cost = 0, full_scan_cost = 0;
     add_costs(self->cursor, tried + 1, &query_cost, &full_scan_cost);
     const uint64_t blocks = self->cursor->steps.block_count;
-    self->spent += fmax(query_cost, BLOCK_NS * (double)(blocks - self->blocks));
+    self->spent += fmax(query_cost, SS_TRY_BLOCK_NS * (double)(blocks - self->blocks));
     self->blocks = blocks;
     return self->spent < full_scan_cost;
 }

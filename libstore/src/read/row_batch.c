@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/words.h"
 #include "codec/rows.h"
+#include "plan/durations.h"
 #include "read/index_batch.h"
 #include "read/row_search.h"
 #include "sort/radix.h"
@@ -17,12 +18,6 @@
 #define TASK_QUERIES 256u  /* that are looked up as a whole */
 #define SLICE 256u         /* fingerprints that are tested at once, */
 #define QUERY_BATCH 4096u  /* against so many queries, before the next ones: so they stay in a cache */
-
-/* About the nanoseconds to test a fingerprint against one query, and for each of its words; and to find and confirm a
- * candidate. (bench/README.md) */
-#define TEST_NS 1.0
-#define TEST_WORD_NS 0.6
-#define CANDIDATE_NS 300u
 
 /* What a thread has found in the current word index. */
 typedef struct word_hits {
@@ -101,7 +96,7 @@ static sstore_status confirm(row_batch *self, word_hits *from, uint32_t index, s
             status = ss_batch_hits_add(self->hits, index, query, hit.rank, hit.fingerprint, error);
     }
     if (status == SSTORE_OK)
-        status = ss_index_batch_spend(&self->index, count * CANDIDATE_NS);
+        status = ss_index_batch_spend(&self->index, count * SS_ROW_CANDIDATE_NS);
     return status == SSTORE_OK ? ss_progress_add(batch->progress, index, 0) : status;
 }
 
@@ -405,7 +400,7 @@ static double compare_all_ns(const row_batch *self)
         pairs /= 2;
     for (uint32_t i = 0; batch->ranks != NULL && i < batch->count; i++)
         pairs -= (double)batch->ranks[i];
-    return pairs * (TEST_NS + TEST_WORD_NS * self->words);
+    return pairs * (SS_ROW_TEST_NS + SS_ROW_TEST_WORD_NS * self->words);
 }
 
 /* About the nanoseconds of searching the word indexes, without their candidates. */

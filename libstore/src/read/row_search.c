@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/words.h"
 #include "codec/rows.h"
+#include "plan/durations.h"
 #include "plan/radii.h"
 
 #define STEPS_A_CANDIDATE 3u /* its rank and its id in the word index, and its fingerprint */
@@ -20,12 +21,10 @@ static void allow_hit(sstore_cursor *cursor)
 
 /* ----- candidates ----- */
 
-#define CANDIDATE_NS 150.0 /* at a random place */
-
 /* The candidates of a query that take as long as a full scan, if the strategy allows one. */
 static uint64_t max_candidates(const sstore *store, const ss_segment_plan *plan)
 {
-    return store->options.strategy == SSTORE_STRATEGY_AUTO ? 1 + (uint64_t)(plan->full_scan_cost / CANDIDATE_NS)
+    return store->options.strategy == SSTORE_STRATEGY_AUTO ? 1 + (uint64_t)(plan->full_scan_cost / SS_ROW_CANDIDATE_NS)
                                                            : UINT64_MAX;
 }
 

@@ -1,15 +1,11 @@
 #include "read/segment_plan.h"
 
 #include "base/memory.h"
+#include "plan/durations.h"
 #include "plan/radii.h"
 
 #define NOT_PLANNED UINT32_MAX
 #define ALIKE 4 /* the largest ratio of fingerprint counts */
-
-/* Nanoseconds to test a fingerprint of table 0, as the next one. */
-#define SCAN_NS 1.5
-#define SCAN_WORD_NS 0.7
-#define MAX_PROBES_NS 4e8 /* of demanded probes */
 
 ss_segment_plan *ss_segment_plans_alloc(const ss_manifest *manifest)
 {
@@ -114,9 +110,9 @@ static void plan_words(ss_segment *segment, uint32_t distance, const planned_seg
     const uint32_t words = segment->metadata.words;
     const sstore_strategy strategy = segment->costs.strategy;
     planned known[2] = {{.index = NULL}};
-    plan->full_scan_cost = (SCAN_NS + words * SCAN_WORD_NS) * (double)segment->metadata.distinct_count;
+    plan->full_scan_cost = (SS_ROW_SCAN_NS + words * SS_ROW_SCAN_WORD_NS) * (double)segment->metadata.distinct_count;
     plan->probe_cost = 0;
-    const double limit = strategy == SSTORE_STRATEGY_PROBE ? MAX_PROBES_NS : plan->full_scan_cost;
+    const double limit = strategy == SSTORE_STRATEGY_PROBE ? SS_PROBE_LIMIT_NS : plan->full_scan_cost;
     for (uint32_t i = 0; i < words; i++) {
         plan->radii[i] = ss_word_index_radius(segment->indexes[i]->metadata.kind);
         plan->indexes[i].distance = NOT_PLANNED;

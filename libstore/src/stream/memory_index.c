@@ -7,6 +7,7 @@
 #include "base/tasks.h"
 #include "base/words.h"
 #include "plan/cost.h"
+#include "plan/durations.h"
 #include "plan/radii.h"
 #include "sort/radix.h"
 
@@ -19,11 +20,6 @@
 #define KEY_SAMPLE 32u /* of it, whose pairs also tell how skewed the keys of tables are */
 #define KEY_PAIRS (KEY_SAMPLE * (KEY_SAMPLE - 1) / 2)
 #define RARE_DIVISOR 64u /* a bit that is different in less than 1/64 of it is left out of keys */
-
-/* About the nanoseconds to find and test a candidate; and to test a row, and each of its words, if all are. */
-#define CANDIDATE_NS 60.0
-#define ROW_NS 2.0
-#define ROW_WORD_NS 0.25
 
 /* ----- choosing radii ----- */
 
@@ -109,9 +105,9 @@ static void estimate_word(const ss_memory_index *index, row_sample *sample, uint
     for (uint32_t radius = 0; radius <= max_radius; radius++) {
         near += (double)pairs[radius];
         const double candidates = pair_count > 0 ? near / pair_count * index->count : 0;
-        costs->ns[radius + 1] = candidates * CANDIDATE_NS + ss_word_skewed_ns(&sample->layouts[radius], index->count,
-                                                                              radius, sample->differences,
-                                                                              sample->difference_count);
+        costs->ns[radius + 1] = candidates * SS_MEMORY_CANDIDATE_NS +
+                                ss_word_skewed_ns(&sample->layouts[radius], index->count, radius, sample->differences,
+                                                  sample->difference_count);
     }
 }
 
@@ -129,7 +125,7 @@ static sstore_status choose_by(ss_memory_index *index, row_sample *sample, sstor
     double ns = 0;
     for (uint32_t word = 0; status == SSTORE_OK && word < index->words; word++)
         ns += costs[word].ns[index->radii[word] + 1];
-    index->is_scanned = ns >= index->count * (ROW_NS + ROW_WORD_NS * index->words);
+    index->is_scanned = ns >= index->count * (SS_MEMORY_ROW_NS + SS_MEMORY_ROW_WORD_NS * index->words);
     return status;
 }
 

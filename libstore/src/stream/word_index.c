@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/tasks.h"
 #include "plan/cost.h"
+#include "plan/durations.h"
 
 #define PROBES 64u /* looked up together: more than the reads that a core has in flight */
 #define SLICE 256u /* values that are tested at once */
@@ -17,11 +18,6 @@
 #define PART_BITS 8u        /* the maximum: more parts would not fit into a cache while they are written */
 #define PART_BYTES (1u << 15)
 #define PART_PROBES 64u
-
-/* About the nanoseconds of a probe, of a probe that finds values, and of a value. Only their ratios matter. */
-#define PROBE_NS 8.0
-#define FOUND_NS 17.0
-#define VALUE_NS 0.35
 
 /* ----- choosing tables ----- */
 
@@ -38,7 +34,7 @@ static double search_cost(uint32_t table_count, uint32_t key_bits, uint32_t coun
     double probes = 0;
     for (uint32_t table = 0; table < table_count; table++)
         probes += ss_probe_count(key_bits, radius_of(table, table_count, distance));
-    return probes * (PROBE_NS + FOUND_NS * fmin(1, values) + VALUE_NS * values);
+    return probes * (SS_MEMORY_PROBE_NS + SS_MEMORY_FOUND_NS * fmin(1, values) + SS_MEMORY_VALUE_NS * values);
 }
 
 /* Whether keys may be this long, so that there are at most a few for each fingerprint. */
@@ -83,7 +79,7 @@ double ss_word_skewed_ns(const ss_word_layout *layout, uint32_t count, uint32_t 
         if (difference_count > 0)
             excess += fmax(0, (double)tested / (double)difference_count - expected);
     }
-    return layout->search_ns + excess * count * VALUE_NS;
+    return layout->search_ns + excess * count * SS_MEMORY_VALUE_NS;
 }
 
 static void choose_tables(ss_word_index *index, uint32_t width)
