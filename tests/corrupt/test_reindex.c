@@ -397,12 +397,12 @@ static void test_equal_segments(void **state)
     char path[256], folders[MAX_SEGMENTS][32], again[MAX_SEGMENTS][32];
     data_set data;
     rng random = rng_seeded(run_seed);
-    oracle truth;
+    record_set truth;
     sstore_error error = {.status = SSTORE_OK};
     sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     snprintf(path, sizeof path, "%s", scratch_path("twice"));
     data_make(&random, DATA_CLUSTERED, DATA_IDS, 500, true, &data);
-    oracle_make(&data, &truth);
+    truth = record_set_of_data(&data);
     options.plan = "2";
     assert_ok(store_build(path, &options, &data, 0, &error), &error);
     for (int removes = 1; removes >= 0; removes--) {
@@ -424,7 +424,7 @@ static void test_equal_segments(void **state)
     assert_ok(store_compare_records(store, &truth, &right, &count, &error), &error);
     assert_true(right && count == truth.count);
     sstore_close(store);
-    oracle_free(&truth);
+    record_set_free(&truth);
     data_free(&data);
     scratch_remove(path);
 }

@@ -123,7 +123,7 @@ static sstore_status take_in(const operation *self, uint32_t threads, sstore_err
 static void check_answer(const operation *self, sstore_status status, size_t query, uint32_t distance, matches *got)
 {
     matches wanted = {0};
-    oracle_query(&self->before, self->first.fingerprints[query], distance, 0, &wanted);
+    record_set_query(&self->before, &self->first.fingerprints[query], distance, 0, &wanted);
     matches_sort(got);
     assert_true(status == SSTORE_OK ? matches_equal(got, &wanted) : matches_within(got, &wanted));
     matches_free(&wanted);
@@ -394,8 +394,7 @@ static sstore_status iterate_records(const operation *self, const sstore *store,
     while (status == SSTORE_OK && count > 0) {
         status = sstore_record_iterator_next(iterator, &columns, PIECE, &count, error);
         for (size_t i = 0; status == SSTORE_OK && i < count; i++, total++)
-            assert_true(fingerprints[i] == self->before.records[total].fingerprint &&
-                        ids[i] == self->before.records[total].id);
+            assert_true(fingerprints[i] == self->before.fingerprints[total] && ids[i] == self->before.ids[total]);
     }
     if (status == SSTORE_OK)
         assert_int_equal(total, self->before.count);
@@ -507,13 +506,13 @@ static data_set joined(const data_set *first, const data_set *second)
 /* What joins, batches and streams of the records must count. */
 static void count_near(operation *self)
 {
-    const oracle *truth = &self->before;
+    const record_set *truth = &self->before;
     self->queries = test_calloc(truth->count, sizeof *self->queries);
     for (size_t i = 0; i < truth->count; i++) {
-        const uint64_t fingerprint = self->queries[i] = truth->records[i].fingerprint;
-        const bool is_new = i == 0 || fingerprint != truth->records[i - 1].fingerprint;
+        const uint64_t fingerprint = self->queries[i] = truth->fingerprints[i];
+        const bool is_new = i == 0 || fingerprint != truth->fingerprints[i - 1];
         for (size_t j = 0; j < truth->count; j++) {
-            const bool is_near = sstore_hamming_distance(fingerprint, truth->records[j].fingerprint) <= 3;
+            const bool is_near = sstore_hamming_distance(fingerprint, truth->fingerprints[j]) <= 3;
             self->near_pairs += is_near && j > i;
             self->stream_matches += is_near && is_new;
         }
@@ -571,14 +570,13 @@ static void make(operation *self, uint64_t seed)
         snprintf(self->saved, sizeof self->saved, "%s", scratch_path("saved-%s", self->name));
         folder_copy(self->path, self->saved);
     }
-    oracle_make(has_rest ? &rest_of_both : &self->first, &self->before);
+    self->before = record_set_of_data(has_rest ? &rest_of_both : &self->first);
     count_near(self);
-    oracle_make(has_rest                                             ? &rest_of_both
-                : self->run == replace                               ? &self->second
-                : self->run == add || self->run == take_in           ? &both
-                : self->run == take_out || self->run == take_out_ids ? &rest
-                                                                     : &self->first,
-                &self->after);
+    self->after = record_set_of_data(has_rest                                             ? &rest_of_both
+                                     : self->run == replace                               ? &self->second
+                                     : self->run == add || self->run == take_in           ? &both
+                                     : self->run == take_out || self->run == take_out_ids ? &rest
+                                                                                          : &self->first);
     data_free(&both);
 }
 
@@ -647,16 +645,16 @@ void operation_make_spilling(uint64_t seed, operation *made)
     *made = (operation){.name = "build-spilled", .run = build, .writes = true};
     snprintf(made->path, sizeof made->path, "%s", scratch_path("stage"));
     data_make(&random, DATA_CLUSTERED, DATA_IDS, SPILLED_RECORDS, false, &made->first);
-    oracle_make(&made->second, &made->before);
-    oracle_make(&made->first, &made->after);
+    made->before = record_set_of_data(&made->second);
+    made->after = record_set_of_data(&made->first);
 }
 
 void operation_free(operation *made)
 {
     if (made->queries != NULL)
         test_free(made->queries);
-    oracle_free(&made->before);
-    oracle_free(&made->after);
+    record_set_free(&made->before);
+    record_set_free(&made->after);
     data_free(&made->first);
     data_free(&made->second);
 }
@@ -670,7 +668,7 @@ void operation_set_stage(const operation *self)
 
 /* ----- states ----- */
 
-static bool holds(const sstore *store, const oracle *truth)
+static bool holds(const sstore *store, const record_set *truth)
 {
     bool right;
     size_t count;

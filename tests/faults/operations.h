@@ -6,7 +6,7 @@
 #define FAULTS_OPERATIONS_H
 
 #include "sstore.h"
-#include "support/oracle.h"
+#include "support/record_set.h"
 #include "support/testing.h"
 
 #define OPERATIONS_PATH_BYTES 256
@@ -26,11 +26,11 @@ struct operation {
     bool merges;                       /* with the segments of the store */
     char saved[OPERATIONS_PATH_BYTES]; /* the store before it; "": none */
     char path[OPERATIONS_PATH_BYTES];
-    data_set first, second;  /* records in the store, and others */
-    oracle before, after;    /* equal if nothing changes */
-    uint64_t *queries;       /* the fingerprints of `before` */
-    uint64_t near_pairs;     /* of different records of `before`, within 3 */
-    uint64_t stream_matches; /* of each different query with all records, within 3 */
+    data_set first, second;   /* records in the store, and others */
+    record_set before, after; /* equal if nothing changes */
+    uint64_t *queries;        /* the fingerprints of `before` */
+    uint64_t near_pairs;      /* of different records of `before`, within 3 */
+    uint64_t stream_matches;  /* of each different query with all records, within 3 */
 };
 
 /* Make the operations, with their stores in scratch folders. */

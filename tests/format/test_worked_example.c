@@ -490,15 +490,15 @@ static uint64_t permute(uint64_t fingerprint, uint64_t mask)
 }
 
 /* Every table must hold the distinct fingerprints, permuted and ascending. */
-static void check_tables(const char *folder, const uint8_t *manifest_tables, uint32_t count, const oracle *truth)
+static void check_tables(const char *folder, const uint8_t *manifest_tables, uint32_t count, const record_set *truth)
 {
     uint64_t *wanted = malloc((truth->count + 1) * sizeof *wanted);
     for (uint32_t table = 0; table < count; table++) {
         const uint64_t mask = get_number(manifest_tables, 40 * table, 8);
         size_t distinct = 0;
         for (size_t i = 0; i < truth->count; i++)
-            if (i == 0 || truth->records[i].fingerprint != truth->records[i - 1].fingerprint)
-                wanted[distinct++] = permute(truth->records[i].fingerprint, mask);
+            if (i == 0 || truth->fingerprints[i] != truth->fingerprints[i - 1])
+                wanted[distinct++] = permute(truth->fingerprints[i], mask);
         qsort(wanted, distinct, sizeof *wanted, compare_numbers);
         decoded got = decode_file(scratch_path("%s/table-%02u.blk", folder, table));
         assert_int_equal(got.count, distinct);
@@ -509,15 +509,15 @@ static void check_tables(const char *folder, const uint8_t *manifest_tables, uin
     free(wanted);
 }
 
-static void check_ids(const char *folder, const oracle *truth)
+static void check_ids(const char *folder, const record_set *truth)
 {
     decoded got = decode_file(scratch_path("%s/ids.blk", folder));
     uint64_t rank = 0;
     assert_int_equal(got.count, truth->count);
     for (size_t i = 0; i < truth->count; i++) {
-        rank += i > 0 && truth->records[i].fingerprint != truth->records[i - 1].fingerprint;
+        rank += i > 0 && truth->fingerprints[i] != truth->fingerprints[i - 1];
         assert_int_equal(got.values[i], rank);
-        assert_int_equal(got.ids[i], truth->records[i].id);
+        assert_int_equal(got.ids[i], truth->ids[i]);
     }
     decoded_free(&got);
 }
@@ -526,12 +526,12 @@ static void check_decoding(const data_set *set, uint32_t block_bytes, const char
 {
     sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     sstore_error error = {.status = SSTORE_OK};
-    oracle truth;
+    record_set truth;
     options.block_bytes = block_bytes;
     options.plan = plan;
     options.memory_bytes = 1 << 20;
     assert_ok(store_build(scratch_path("any"), &options, set, 0, &error), &error);
-    oracle_make(set, &truth);
+    truth = record_set_of_data(set);
     file_bytes manifest = file_load(scratch_path("any/MANIFEST"));
     const size_t segment = 64 + (get_number(manifest.data, 56, 4) + 7) / 8 * 8;
     char folder[40];
@@ -541,7 +541,7 @@ static void check_decoding(const data_set *set, uint32_t block_bytes, const char
     if (set->id_kind != DATA_NO_IDS)
         check_ids(folder, &truth);
     file_bytes_free(&manifest);
-    oracle_free(&truth);
+    record_set_free(&truth);
     scratch_remove(scratch_path("any"));
 }
 

@@ -50,7 +50,7 @@ static void add_columns(const match_room *room, size_t count, matches *to)
 
 static int take_record(void *context, const sstore_record *record)
 {
-    records_add(context, record->fingerprint, record->id);
+    record_set_put(context, &record->fingerprint, record->id);
     return 0;
 }
 
@@ -112,7 +112,7 @@ static void query(const session *self, uint64_t fingerprint, uint32_t distance)
     const bool scans = self->strategy == SSTORE_STRATEGY_FULL_SCAN;
     const bool exact = ok && store_case_keeps(&self->made, scans ? SCANNING : PROBING);
     if (exact)
-        oracle_query(&self->made.truth->truth, fingerprint, distance, 0, &wanted);
+        record_set_query(&self->made.truth->truth, &fingerprint, distance, 0, &wanted);
     check_distances(self, &got, distance);
     query_columns(self, fingerprint, distance, status, &got);
     store_case_check_matches(&self->made, &got, &wanted, exact);
@@ -128,7 +128,7 @@ static void query_nearest(const session *self, uint64_t fingerprint)
     const sstore_status status = sstore_query_nearest(self->cursor, &fingerprint, 64, take_match, &got, &error);
     const bool exact = store_case_ok(&self->made, status, &error) && store_case_keeps(&self->made, PROBING);
     if (exact)
-        oracle_nearest(&self->made.truth->truth, fingerprint, 64, &wanted);
+        record_set_nearest(&self->made.truth->truth, &fingerprint, 64, &wanted);
     store_case_check_matches(&self->made, &got, &wanted, exact);
     matches_free(&got);
     matches_free(&wanted);
@@ -169,7 +169,7 @@ static void query_batch(const session *self, uint32_t distance)
                                                     &error);
     const bool exact = store_case_ok(&self->made, status, &error) && store_case_keeps(&self->made, PROBING);
     for (uint64_t i = 0; exact && i < 16; i++)
-        oracle_query(&self->made.truth->truth, queries[i], distance, i, &wanted);
+        record_set_query(&self->made.truth->truth, &queries[i], distance, i, &wanted);
     check_distances(self, &got, distance);
     iterate_batch(self, distance, &options, status, &got);
     store_case_check_matches(&self->made, &got, &wanted, exact);
@@ -188,7 +188,7 @@ static void explain(const session *self, uint32_t distance)
 }
 
 /* Read the records from an iterator. */
-static void iterate_records(const session *self, sstore_status wanted_status, const oracle *wanted)
+static void iterate_records(const session *self, sstore_status wanted_status, const record_set *wanted)
 {
     uint64_t fingerprints[MAX_CAPACITY], ids[MAX_CAPACITY];
     const sstore_record_columns columns = {sizeof columns, fingerprints, ids};
@@ -201,9 +201,8 @@ static void iterate_records(const session *self, sstore_status wanted_status, co
         count = 0;
         status = sstore_record_iterator_next(iterator, &columns, self->capacity, &count, &error);
         for (size_t i = 0; i < count; i++, done++)
-            STORE_CASE_CHECK(&self->made,
-                             done >= wanted->count || (wanted->records[done].fingerprint == fingerprints[i] &&
-                                                       wanted->records[done].id == ids[i]));
+            STORE_CASE_CHECK(&self->made, done >= wanted->count || (wanted->fingerprints[done] == fingerprints[i] &&
+                                                                    wanted->ids[done] == ids[i]));
     }
     sstore_record_iterator_free(iterator);
     STORE_CASE_CHECK(&self->made, status == wanted_status && (status != SSTORE_OK || done == wanted->count));
@@ -211,16 +210,16 @@ static void iterate_records(const session *self, sstore_status wanted_status, co
 
 static void each_record(const session *self)
 {
-    oracle got = {.count = 0};
+    record_set got = {.count = 0};
     sstore_error error;
     step_count_begin("each record");
     const sstore_status status = sstore_each_record(self->store, take_record, &got, &error);
     const bool ok = store_case_ok(&self->made, status, &error);
     for (size_t i = 1; i < got.count; i++) /* in order, as they come */
-        STORE_CASE_CHECK(&self->made, got.records[i - 1].fingerprint <= got.records[i].fingerprint);
+        STORE_CASE_CHECK(&self->made, got.fingerprints[i - 1] <= got.fingerprints[i]);
     iterate_records(self, status, &got);
     store_case_check_records(&self->made, &got, ok && store_case_keeps(&self->made, BROKEN_CONTENT));
-    oracle_free(&got);
+    record_set_free(&got);
 }
 
 static void look_at_statistics(const session *self)

@@ -18,7 +18,7 @@
 
 typedef struct session {
     store_case made;
-    oracle given, wanted; /* records */
+    record_set given, wanted; /* records */
 } session;
 
 static sstore_write_options build_options(void)
@@ -44,14 +44,14 @@ static void verify(const session *self, const char *path)
 }
 
 /* A store that was written as a whole. */
-static void check_new(const session *self, const char *path, const oracle *wanted)
+static void check_new(const session *self, const char *path, const record_set *wanted)
 {
     edited_store written = edited_load(path);
     reference_store *result = reference_store_read(&written);
     if (!IS_VALID(result->broken))
         fprintf(stderr, "what was written: %s\n", result->first_reason);
     STORE_CASE_CHECK(&self->made, IS_VALID(result->broken));
-    STORE_CASE_CHECK(&self->made, records_equal(&result->truth, wanted));
+    STORE_CASE_CHECK(&self->made, record_set_equal(&result->truth, wanted));
     reference_store_free(result);
     edited_free(&written);
     verify(self, path);
@@ -77,7 +77,7 @@ static void check_changed(const session *self, uint32_t rules)
                          was_there(self, written.segments[i].folder) || IS_VALID(result->segments[i].broken));
     if (store_case_keeps(&self->made, rules)) {
         STORE_CASE_CHECK(&self->made, (result->broken & BROKEN_CONTENT) == 0);
-        STORE_CASE_CHECK(&self->made, records_equal(&result->truth, &self->wanted));
+        STORE_CASE_CHECK(&self->made, record_set_equal(&result->truth, &self->wanted));
     }
     if (store_case_is_valid(&self->made)) {
         STORE_CASE_CHECK(&self->made, IS_VALID(result->broken));
@@ -167,28 +167,24 @@ static void shard(session *self)
         if (ok) {
             edited_store written = edited_load(path);
             reference_store *result = reference_store_read(&written);
-            oracle copy = {.count = 0};
-            for (size_t j = 0; j < result->truth.count; j++) {
-                records_add(&self->wanted, result->truth.records[j].fingerprint, result->truth.records[j].id);
-                records_add(&copy, result->truth.records[j].fingerprint, result->truth.records[j].id);
-            }
+            record_set copy = {.count = 0};
+            record_set_append(&self->wanted, &result->truth, 0, result->truth.count);
+            record_set_append(&copy, &result->truth, 0, result->truth.count);
             reference_store_free(result);
             edited_free(&written);
             check_new(self, path, &copy);
-            oracle_free(&copy);
+            record_set_free(&copy);
         }
         STORE_CASE_CHECK(&self->made, !scratch_exists(path));
     }
-    records_sort(&self->wanted);
-    STORE_CASE_CHECK(&self->made, !all || records_equal(&self->wanted, &self->made.truth->truth));
+    record_set_sort(&self->wanted);
+    STORE_CASE_CHECK(&self->made, !all || record_set_equal(&self->wanted, &self->made.truth->truth));
     check_unchanged(self);
 }
 
 static void want_all(session *self)
 {
-    for (size_t i = 0; i < self->made.truth->truth.count; i++)
-        records_add(&self->wanted, self->made.truth->truth.records[i].fingerprint,
-                    self->made.truth->truth.records[i].id);
+    record_set_append(&self->wanted, &self->made.truth->truth, 0, self->made.truth->truth.count);
 }
 
 static void compact(session *self, sstore_compaction which, uint32_t block_bytes)
@@ -212,30 +208,27 @@ static void choose_given(session *self)
         const uint32_t universe = self->made.plan.universe;
         const uint64_t fingerprint = sample_fingerprint(universe, i + self->made.defect.at);
         const uint64_t id = self->made.plan.has_ids ? sample_id(universe, i) : 0;
-        records_add(&self->given, i % 8 == 7 ? self->made.made.queries[i % 16] : fingerprint, id);
+        record_set_put(&self->given, &(uint64_t){i % 8 == 7 ? self->made.made.queries[i % 16] : fingerprint}, id);
     }
-    records_sort(&self->given);
+    record_set_sort(&self->given);
 }
 
 static void want_changed(session *self, bool removes, bool by_ids)
 {
-    const oracle *before = &self->made.truth->truth;
+    const record_set *before = &self->made.truth->truth;
     for (size_t i = 0; i < before->count; i++) {
-        const sstore_record *record = &before->records[i];
-        bool is_named = records_has(&self->given, record->fingerprint, record->id);
+        bool is_named = record_set_has(&self->given, &before->fingerprints[i], before->ids[i]);
         for (size_t j = 0; by_ids && j < self->given.count; j++)
-            is_named |= self->given.records[j].id == record->id;
+            is_named |= self->given.ids[j] == before->ids[i];
         if (!removes || !is_named)
-            records_add(&self->wanted, record->fingerprint, record->id);
+            record_set_append(&self->wanted, before, i, i + 1);
     }
     for (size_t i = 0; !removes && i < self->given.count; i++) {
-        const sstore_record *record = &self->given.records[i];
-        const bool repeats = i > 0 && self->given.records[i - 1].fingerprint == record->fingerprint &&
-                             self->given.records[i - 1].id == record->id;
-        if (!repeats && !records_has(before, record->fingerprint, record->id))
-            records_add(&self->wanted, record->fingerprint, record->id);
+        if (!record_set_has(before, &self->given.fingerprints[i], self->given.ids[i]))
+            record_set_append(&self->wanted, &self->given, i, i + 1);
     }
-    records_sort(&self->wanted);
+    record_set_sort(&self->wanted);
+    record_set_unique(&self->wanted);
 }
 
 static sstore_status remove_ids(const session *self, const uint64_t *ids, sstore_error *error)
@@ -258,14 +251,10 @@ static sstore_status build_change(const session *self, bool removes, bool by_ids
     const sstore_write_options as_built = build_options();
     const sstore_write_options add = options_to_add(&as_built);
     const sstore_write_options remove = options_to_remove(&as_built);
-    uint64_t fingerprints[GIVEN], ids[GIVEN];
-    for (uint32_t i = 0; i < GIVEN; i++) {
-        fingerprints[i] = self->given.records[i].fingerprint;
-        ids[i] = self->given.records[i].id;
-    }
-    const uint64_t *given_ids = self->made.plan.has_ids ? ids : NULL;
+    const uint64_t *fingerprints = self->given.fingerprints;
+    const uint64_t *given_ids = self->made.plan.has_ids ? self->given.ids : NULL;
     if (by_ids)
-        return remove_ids(self, ids, error);
+        return remove_ids(self, given_ids, error);
     return removes ? store_remove(self->made.path, &remove, fingerprints, given_ids, GIVEN, NULL, error)
                    : store_add(self->made.path, &add, fingerprints, given_ids, GIVEN, NULL, error);
 }
@@ -286,7 +275,7 @@ static void change(session *self, bool removes, bool by_ids)
 /* What was offered, and what of it was taken in before. */
 typedef struct offers {
     session *self;
-    oracle taken;
+    record_set taken;
     uint64_t next; /* index of the record that is answered next */
     bool is_new[GIVEN], answered_new[GIVEN];
 } offers;
@@ -297,13 +286,12 @@ static int take_answer(void *context, const sstore_dedup_answer *answer)
     session *self = all->self;
     STORE_CASE_CHECK(&self->made, answer->index == all->next++ && answer->is_new == (answer->match_count == 0));
     all->answered_new[answer->index] = answer->is_new;
-    STORE_CASE_CHECK(&self->made, *answer->fingerprint == self->given.records[answer->index].fingerprint);
+    STORE_CASE_CHECK(&self->made, *answer->fingerprint == self->given.fingerprints[answer->index]);
     for (size_t i = 0; i < answer->match_count; i++) {
         const sstore_match *match = &answer->matches[i];
         bool is_taken = false;
         for (size_t j = 0; j < all->taken.count; j++)
-            is_taken |= all->taken.records[j].fingerprint == match->fingerprint &&
-                        all->taken.records[j].id == match->id;
+            is_taken |= all->taken.fingerprints[j] == match->fingerprint && all->taken.ids[j] == match->id;
         STORE_CASE_CHECK(&self->made,
                          is_taken || reference_store_may_report(self->made.truth, match->fingerprint, match->id));
         if (i > 0) {
@@ -312,13 +300,13 @@ static int take_answer(void *context, const sstore_dedup_answer *answer)
         }
     }
     matches near = {0};
-    oracle_query(&self->made.truth->truth, *answer->fingerprint, self->made.truth->distance, 0, &near);
-    oracle_query(&all->taken, *answer->fingerprint, self->made.truth->distance, 0, &near);
+    record_set_query(&self->made.truth->truth, answer->fingerprint, self->made.truth->distance, 0, &near);
+    record_set_query(&all->taken, answer->fingerprint, self->made.truth->distance, 0, &near);
     const size_t right = near.count;
     matches_free(&near);
     STORE_CASE_CHECK(&self->made, !store_case_is_valid(&self->made) || right == answer->match_count);
     if (answer->is_new)
-        records_add(&all->taken, *answer->fingerprint, answer->id);
+        record_set_put(&all->taken, answer->fingerprint, answer->id);
     return 0;
 }
 
@@ -327,16 +315,11 @@ static sstore_status offer(session *self, offers *all, sstore_error *error)
     const sstore_write_options as_built = build_options();
     const sstore_write_options options = options_to_dedup(&as_built);
     sstore_dedup *dedup;
-    uint64_t fingerprints[GIVEN], ids[GIVEN];
-    for (uint32_t i = 0; i < GIVEN; i++) {
-        fingerprints[i] = self->given.records[i].fingerprint;
-        ids[i] = self->given.records[i].id;
-    }
     sstore_status status = sstore_dedup_open(self->made.path, &options, &dedup, error);
     if (status != SSTORE_OK)
         return status;
-    status = sstore_dedup_insert(dedup, fingerprints, self->made.plan.has_ids ? ids : NULL, GIVEN, all->is_new,
-                                 take_answer, all, error);
+    status = sstore_dedup_insert(dedup, self->given.fingerprints, self->made.plan.has_ids ? self->given.ids : NULL,
+                                 GIVEN, all->is_new, take_answer, all, error);
     for (uint64_t i = 0; status == SSTORE_OK && i < GIVEN; i++)
         STORE_CASE_CHECK(&self->made, all->is_new[i] == all->answered_new[i]);
     if (status == SSTORE_OK)
@@ -353,11 +336,10 @@ static void insert_new(session *self)
     step_count_begin("insert if new");
     const sstore_status status = offer(self, &all, &error);
     want_all(self);
-    for (size_t i = 0; i < all.taken.count; i++)
-        records_add(&self->wanted, all.taken.records[i].fingerprint, all.taken.records[i].id);
-    records_sort(&self->wanted);
+    record_set_append(&self->wanted, &all.taken, 0, all.taken.count);
+    record_set_sort(&self->wanted);
     check_change(self, status, &error, LOOKING_UP);
-    oracle_free(&all.taken);
+    record_set_free(&all.taken);
 }
 
 /* Rebuilt directories must be right, whatever the old ones were. */
@@ -376,7 +358,7 @@ static void reindex(session *self)
         STORE_CASE_CHECK(&self->made, (result->broken & (BROKEN_FRAME | BROKEN_OPENING | BROKEN_DIRECTORY)) == 0);
         STORE_CASE_CHECK(&self->made, (result->broken & ~self->made.truth->broken) == 0);
         if (store_case_keeps(&self->made, BROKEN_CONTENT))
-            STORE_CASE_CHECK(&self->made, records_equal(&result->truth, &self->made.truth->truth));
+            STORE_CASE_CHECK(&self->made, record_set_equal(&result->truth, &self->made.truth->truth));
         reference_store_free(result);
         edited_free(&written);
     } else {
@@ -404,8 +386,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     case 8: insert_new(&self); break;
     default: reindex(&self); break;
     }
-    oracle_free(&self.given);
-    oracle_free(&self.wanted);
+    record_set_free(&self.given);
+    record_set_free(&self.wanted);
     (void)step_count_end();
     store_case_free(&self.made);
     return 0;

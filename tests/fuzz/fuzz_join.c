@@ -45,19 +45,31 @@ static int take_pair(void *context, const sstore_pair *pair)
 }
 
 /* Pairs of different records of one store, or of any records of two. */
-static void pairs_of(const oracle *left, const oracle *right, uint32_t distance, pairs *out)
+static void pairs_of(const record_set *left, const record_set *right, uint32_t distance, pairs *out)
 {
     for (size_t i = 0; i < left->count; i++)
         for (size_t j = left == right ? i + 1 : 0; j < right->count; j++) {
-            const sstore_record *a = &left->records[i], *b = &right->records[j];
-            const uint32_t bits = (uint32_t)__builtin_popcountll(a->fingerprint ^ b->fingerprint);
+            const uint64_t a = left->fingerprints[i], b = right->fingerprints[j];
+            const uint32_t bits = (uint32_t)__builtin_popcountll(a ^ b);
             if (bits <= distance)
-                pairs_add(out, &(sstore_pair){.fingerprint = a->fingerprint,
-                                              .id = a->id,
-                                              .other_fingerprint = b->fingerprint,
-                                              .other_id = b->id,
+                pairs_add(out, &(sstore_pair){.fingerprint = a,
+                                              .id = left->ids[i],
+                                              .other_fingerprint = b,
+                                              .other_id = right->ids[j],
                                               .distance = bits});
         }
+}
+
+/* In the order in which pairs are reported. */
+static int compare_pairs(const void *left, const void *right)
+{
+    const sstore_pair *a = left, *b = right;
+    const uint64_t parts_a[4] = {a->fingerprint, a->other_fingerprint, a->other_id, a->id};
+    const uint64_t parts_b[4] = {b->fingerprint, b->other_fingerprint, b->other_id, b->id};
+    for (int i = 0; i < 4; i++)
+        if (parts_a[i] != parts_b[i])
+            return parts_a[i] < parts_b[i] ? -1 : 1;
+    return 0;
 }
 
 static bool is_same_pair(const sstore_pair *a, const sstore_pair *b)
@@ -159,7 +171,7 @@ static void join_itself(session *self)
         check_pairs(self, &self->left, &self->left, &got, false);
         if (ok && store_case_keeps(&self->left, JOINING)) {
             /* Each pair of records in both directions, and each record with itself. */
-            const oracle *truth = &self->left.truth->truth;
+            const record_set *truth = &self->left.truth->truth;
             pairs_of(truth, truth, self->distance, &none);
             STORE_CASE_CHECK(&self->left, got.count == 2 * none.count + truth->count);
         }
@@ -188,7 +200,7 @@ static int take_clustered(void *context, const sstore_cluster_record *record)
 }
 
 /* From pairs, the smallest record of each record's cluster, by index; repeated until nothing changes. */
-static size_t *find_roots(const oracle *truth, uint32_t distance)
+static size_t *find_roots(const record_set *truth, uint32_t distance)
 {
     size_t *roots = calloc(truth->count + 1, sizeof *roots);
     FUZZ_CHECK(roots != NULL);
@@ -198,7 +210,7 @@ static size_t *find_roots(const oracle *truth, uint32_t distance)
         changed = false;
         for (size_t i = 0; i < truth->count; i++)
             for (size_t j = i + 1; j < truth->count; j++) {
-                const uint64_t differ = truth->records[i].fingerprint ^ truth->records[j].fingerprint;
+                const uint64_t differ = truth->fingerprints[i] ^ truth->fingerprints[j];
                 if (roots[i] == roots[j] || (uint32_t)__builtin_popcountll(differ) > distance)
                     continue;
                 roots[i] = roots[j] = roots[i] < roots[j] ? roots[i] : roots[j];
@@ -208,11 +220,10 @@ static size_t *find_roots(const oracle *truth, uint32_t distance)
     return roots;
 }
 
-static size_t index_of(const oracle *truth, const sstore_cluster_record *record)
+static size_t index_of(const record_set *truth, const sstore_cluster_record *record)
 {
     size_t i = 0;
-    while (i < truth->count &&
-           (truth->records[i].fingerprint != record->fingerprint || truth->records[i].id != record->id))
+    while (i < truth->count && (truth->fingerprints[i] != record->fingerprint || truth->ids[i] != record->id))
         i++;
     return i;
 }
@@ -220,7 +231,7 @@ static size_t index_of(const oracle *truth, const sstore_cluster_record *record)
 /* With singles: all records, each cluster's together, numbered in the order of their smallest fingerprints. */
 static void check_clusters(const session *self, const clustered *got)
 {
-    const oracle *truth = &self->left.truth->truth;
+    const record_set *truth = &self->left.truth->truth;
     size_t *roots = find_roots(truth, self->distance);
     STORE_CASE_CHECK(&self->left, got->count == truth->count);
     size_t first = 0, root = 0;
@@ -275,7 +286,7 @@ static void iterate_clusters(const session *self, sstore_status wanted_status, c
 static void find_clusters(session *self)
 {
     clustered got = {.count = 0};
-    oracle records = {.count = 0};
+    record_set records = {.count = 0};
     sstore_error error;
     step_count_begin("clusters");
     const sstore_cluster_options options = options_to_cluster(&self->options, true);
@@ -283,11 +294,11 @@ static void find_clusters(session *self)
     const bool ok = store_case_ok(&self->left, status, &error), exact = ok && store_case_keeps(&self->left, JOINING);
     iterate_clusters(self, status, &got);
     for (size_t i = 0; i < got.count; i++)
-        records_add(&records, got.items[i].fingerprint, got.items[i].id);
+        record_set_put(&records, &got.items[i].fingerprint, got.items[i].id);
     store_case_check_records(&self->left, &records, exact);
     if (exact && got.count <= 300) /* finding roots here is slow */
         check_clusters(self, &got);
-    oracle_free(&records);
+    record_set_free(&records);
     free(got.items);
 }
 

@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "support/data.h"
-#include "support/oracle.h"
 #include "support/random.h"
+#include "support/record_set.h"
 #include "support/scratch.h"
 #include "support/testing.h"
 #include "support/use_store.h"
@@ -75,14 +75,14 @@ static void build_and_kill(const char *path, const data_set *set, uint64_t numbe
 static bool holds(const char *path, const data_set *set)
 {
     sstore *store = store_must_open(path, SSTORE_IO_PREAD, SSTORE_STRATEGY_AUTO);
-    oracle truth;
+    record_set truth;
     bool right;
     size_t count;
     sstore_error error = {.status = SSTORE_OK};
-    oracle_make(set, &truth);
+    truth = record_set_of_data(set);
     sstore_status status = store_compare_records(store, &truth, &right, &count, &error);
     bool same = status == SSTORE_OK && right && count == truth.count;
-    oracle_free(&truth);
+    record_set_free(&truth);
     sstore_close(store);
     return same;
 }

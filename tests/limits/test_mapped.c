@@ -26,7 +26,7 @@
 #define DISTANCE 3u
 
 static data_set records;
-static oracle truth;
+static record_set truth;
 static char path[256];
 
 /* ----- the child ----- */
@@ -47,7 +47,7 @@ static outcome ask(const sstore *store)
             sstore_cursor_free(cursor);
             return REFUSED;
         }
-        oracle_query(&truth, records.fingerprints[i], DISTANCE, 0, &wanted);
+        record_set_query(&truth, &records.fingerprints[i], DISTANCE, 0, &wanted);
         if (!matches_equal(&got, &wanted))
             abort();
         matches_free(&got);
@@ -186,7 +186,7 @@ int main(void)
     rng_start_run();
     rng random = rng_seeded(run_seed);
     data_make(&random, DATA_CLUSTERED, DATA_IDS, RECORDS, false, &records);
-    oracle_make(&records, &truth);
+    truth = record_set_of_data(&records);
     snprintf(path, sizeof path, "%s", scratch_path("store"));
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_cut_short_before_use, testing_teardown),
@@ -194,7 +194,7 @@ int main(void)
         cmocka_unit_test_teardown(test_old_systems, testing_teardown),
     };
     const int result = cmocka_run_group_tests(tests, NULL, NULL);
-    oracle_free(&truth);
+    record_set_free(&truth);
     data_free(&records);
     return result;
 }

@@ -28,7 +28,7 @@
 typedef struct stock {
     char path[256];
     data_set set;
-    oracle truth;
+    record_set truth;
 } stock;
 
 static void stock_make(stock *self, const char *name)
@@ -36,13 +36,13 @@ static void stock_make(stock *self, const char *name)
     rng random = rng_seeded(run_seed);
     snprintf(self->path, sizeof self->path, "%s", scratch_path("%s", name));
     data_make(&random, DATA_CLUSTERED, DATA_IDS, RECORDS, false, &self->set);
-    oracle_make(&self->set, &self->truth);
+    self->truth = record_set_of_data(&self->set);
     store_must_build(self->path, NULL, &self->set);
 }
 
 static void stock_free(stock *self)
 {
-    oracle_free(&self->truth);
+    record_set_free(&self->truth);
     data_free(&self->set);
 }
 
@@ -139,7 +139,7 @@ static void query_some(load *self)
             self->wrong++;
         } else if (checked) {
             matches_sort(&got);
-            oracle_query(&self->from->truth, query, 3, 0, &wanted);
+            record_set_query(&self->from->truth, &query, 3, 0, &wanted);
             self->wrong += !matches_equal(&got, &wanted);
         }
     }

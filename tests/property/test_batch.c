@@ -7,8 +7,8 @@
 
 #include "support/data.h"
 #include "support/iterate.h"
-#include "support/oracle.h"
 #include "support/random.h"
+#include "support/record_set.h"
 #include "support/scratch.h"
 #include "support/testing.h"
 #include "support/use_store.h"
@@ -20,7 +20,7 @@
 typedef struct fixture {
     rng random;
     data_set data;
-    oracle truth;
+    record_set truth;
     const char *path;
     uint64_t queries[QUERIES];
 } fixture;
@@ -29,7 +29,7 @@ static void build_from_data(fixture *self, const char *plan, uint32_t block_byte
 {
     sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     sstore_error error = {.status = SSTORE_OK};
-    oracle_make(&self->data, &self->truth);
+    self->truth = record_set_of_data(&self->data);
     self->path = scratch_path("store");
     options.plan = plan;
     options.block_bytes = block_bytes;
@@ -50,7 +50,7 @@ static void set_up(fixture *self, uint64_t seed, data_kind kind, data_ids ids, s
 static void tear_down(fixture *self)
 {
     scratch_remove(self->path);
-    oracle_free(&self->truth);
+    record_set_free(&self->truth);
     data_free(&self->data);
     testing_done();
 }
@@ -62,7 +62,7 @@ static void check_batch(fixture *self, size_t count, uint32_t distance, sstore_s
     testing_doing("%zu queries at %u, strategy %d, %u threads", count, distance, (int)strategy, threads);
     sstore *store = store_must_open(self->path, (sstore_io)rng_below(&self->random, 4), strategy);
     for (size_t i = 0; i < count; i++)
-        oracle_query(&self->truth, self->queries[i], distance, i, &wanted);
+        record_set_query(&self->truth, &self->queries[i], distance, i, &wanted);
     assert_ok(store_batch(store, self->queries, count, distance, threads, &got, &error), &error);
     assert_true(matches_equal(&got, &wanted));
     matches_free(&got);
@@ -160,7 +160,7 @@ static void test_too_many_matches(void **state)
     for (size_t i = 0; i < ALL_MATCH; i++) {
         const matches one = matches_part(&got, i * self.truth.count, self.truth.count);
         matches wanted = {0};
-        oracle_query(&self.truth, self.queries[i], SSTORE_MAX_DISTANCE, i, &wanted);
+        record_set_query(&self.truth, &self.queries[i], SSTORE_MAX_DISTANCE, i, &wanted);
         assert_true(matches_equal(&one, &wanted));
         matches_free(&wanted);
     }

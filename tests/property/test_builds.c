@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 
 #include "support/data.h"
-#include "support/oracle.h"
 #include "support/random.h"
+#include "support/record_set.h"
 #include "support/scratch.h"
 #include "support/testing.h"
 #include "support/use_store.h"
@@ -189,10 +189,10 @@ static void test_shards(void **state)
             check_change(paths[shard], &change);
             records += change.record_count;
         }
-        oracle truth;
-        oracle_make(&set, &truth);
+        record_set truth;
+        truth = record_set_of_data(&set);
         assert_int_equal(records, truth.count);
-        oracle_free(&truth);
+        record_set_free(&truth);
         const sstore_write_options merge = options_to_merge(&options);
         assert_ok(sstore_merge(merged, (const char *const *)paths, shards, &merge, NULL, &error), &error);
         assert_true(folders_equal(whole, merged, ".blk"));

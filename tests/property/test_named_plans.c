@@ -8,8 +8,8 @@
 #include <stdlib.h>
 
 #include "support/data.h"
-#include "support/oracle.h"
 #include "support/random.h"
+#include "support/record_set.h"
 #include "support/scratch.h"
 #include "support/testing.h"
 #include "support/use_store.h"
@@ -25,14 +25,14 @@ typedef struct questions {
     matches wanted[MAX_DISTANCE + 1]; /* at each distance */
 } questions;
 
-static questions ask(rng *random, const data_set *data, const oracle *truth, size_t count)
+static questions ask(rng *random, const data_set *data, const record_set *truth, size_t count)
 {
     questions made = {.count = count, .fingerprints = calloc(count, sizeof(uint64_t))};
     assert_non_null(made.fingerprints);
     for (size_t i = 0; i < count; i++) {
         matches found = {0};
         made.fingerprints[i] = data_query(random, data, MAX_DISTANCE);
-        oracle_query(truth, made.fingerprints[i], MAX_DISTANCE, i, &found);
+        record_set_query(truth, &made.fingerprints[i], MAX_DISTANCE, i, &found);
         for (uint32_t distance = 0; distance <= MAX_DISTANCE; distance++)
             for (size_t j = 0; j < found.count; j++)
                 if (matches_get(&found, j).distance <= distance) {
@@ -101,11 +101,11 @@ static void test_named_plans(void **state)
     const bool all = testing_long();
     const size_t plan_count = sizeof plans / sizeof *plans;
     data_set data;
-    oracle truth;
+    record_set truth;
     rng random = rng_seeded(run_seed);
     size_t compared = 0;
     data_make(&random, DATA_CLUSTERED, DATA_IDS, all ? 10000000 : 100000, true, &data);
-    oracle_make(&data, &truth);
+    truth = record_set_of_data(&data);
     questions asked = ask(&random, &data, &truth, all ? 1000 : 100);
     assert_true(asked.wanted[3].count > asked.count / 10);
     assert_true(asked.wanted[MAX_DISTANCE].count > asked.wanted[3].count);
@@ -118,7 +118,7 @@ static void test_named_plans(void **state)
            "wrong\n",
            data.count, plan_count + MAX_DISTANCE + 1, asked.count, MAX_DISTANCE + 1, compared);
     free_questions(&asked);
-    oracle_free(&truth);
+    record_set_free(&truth);
     data_free(&data);
 }
 

@@ -14,8 +14,8 @@
 
 #include "support/data.h"
 #include "support/iterate.h"
-#include "support/oracle.h"
 #include "support/random.h"
+#include "support/record_set.h"
 #include "support/scratch.h"
 #include "support/testing.h"
 #include "support/use_store.h"
@@ -44,7 +44,7 @@ typedef enum verdict { MUST_WORK, MUST_FAIL } verdict;
 typedef struct test_case {
     rng random;
     data_set data;
-    oracle truth;
+    record_set truth;
     sstore_write_options options;
     char plan[PLAN_BYTES];
     const char *path;
@@ -130,12 +130,12 @@ static sstore_write_options choose_options(rng *random)
 
 /* Bits a fingerprint of table 0, by the entropy of the first differing bit of neighbours' upper halves, the suffix, and
  * the lower half. */
-static double bound_of(const oracle *truth)
+static double bound_of(const record_set *truth)
 {
     uint64_t counts[33] = {0}, steps = 0;
     double bits = 0;
     for (size_t i = 1; i < truth->count; i++) {
-        const uint64_t before = truth->records[i - 1].fingerprint, value = truth->records[i].fingerprint;
+        const uint64_t before = truth->fingerprints[i - 1], value = truth->fingerprints[i];
         const uint32_t differing = (uint32_t)((before ^ value) >> 32);
         if (before == value)
             continue;
@@ -145,7 +145,7 @@ static double bound_of(const oracle *truth)
     for (uint32_t h = 0; h < 33; h++)
         if (counts[h] > 0)
             bits += (double)counts[h] * (log2((double)steps / (double)counts[h]) + (h < 32 ? 31 - h : 0) + 32);
-    return truth->distinct_count == 0 ? 0 : bits / (double)truth->distinct_count;
+    return record_set_count_distinct(truth) == 0 ? 0 : bits / (double)record_set_count_distinct(truth);
 }
 
 /* ----- checking ----- */
@@ -156,7 +156,7 @@ static void check_statistics(const sstore *store, const test_case *now)
     sstore_statistics facts = {.struct_size = sizeof facts};
     assert_ok(sstore_stat(store, &facts, &error), &error);
     assert_int_equal(facts.record_count, now->truth.count);
-    assert_int_equal(facts.distinct_count, now->truth.distinct_count);
+    assert_int_equal(facts.distinct_count, record_set_count_distinct(&now->truth));
     assert_int_equal(facts.distance, now->options.distance);
     assert_int_equal(facts.has_ids, now->data.id_kind != DATA_NO_IDS);
     if (now->options.block_bytes != 0)
@@ -171,7 +171,7 @@ static void check_statistics(const sstore *store, const test_case *now)
     }
 }
 
-static void check_records(rng *random, const sstore *store, const oracle *truth)
+static void check_records(rng *random, const sstore *store, const record_set *truth)
 {
     sstore_error error = {.status = SSTORE_OK};
     bool right;
@@ -182,8 +182,8 @@ static void check_records(rng *random, const sstore *store, const oracle *truth)
     assert_true(right);
     assert_int_equal(count, truth->count);
     for (size_t i = 0; i < truth->count; i++) {
-        fingerprints[i] = truth->records[i].fingerprint;
-        ids[i] = truth->records[i].id;
+        fingerprints[i] = truth->fingerprints[i];
+        ids[i] = truth->ids[i];
     }
     iterate_records(random, store, fingerprints, ids, truth->count);
     free(fingerprints);
@@ -273,12 +273,12 @@ static void check_columns(column_query *query, sstore_cursor *cursor, rng *rando
     matches_free(&wanted);
 }
 
-static void check_query(sstore_cursor *cursor, const oracle *truth, rng *random, uint64_t fingerprint,
+static void check_query(sstore_cursor *cursor, const record_set *truth, rng *random, uint64_t fingerprint,
                         uint32_t distance)
 {
     sstore_error error = {.status = SSTORE_OK};
     matches got = {0}, again = {0}, wanted = {0};
-    oracle_query(truth, fingerprint, distance, 0, &wanted);
+    record_set_query(truth, &fingerprint, distance, 0, &wanted);
     assert_ok(store_query(cursor, fingerprint, distance, &got, &error), &error);
     assert_ok(store_query(cursor, fingerprint, distance, &again, &error), &error);
     assert_true(matches_equal(&again, &got)); /* unsorted: the order is part of the promise */
@@ -293,12 +293,12 @@ static void check_query(sstore_cursor *cursor, const oracle *truth, rng *random,
     matches_free(&wanted);
 }
 
-static void check_nearest(sstore_cursor *cursor, const oracle *truth, rng *random, uint64_t fingerprint,
+static void check_nearest(sstore_cursor *cursor, const record_set *truth, rng *random, uint64_t fingerprint,
                           uint32_t max_distance)
 {
     sstore_error error = {.status = SSTORE_OK};
     matches got = {0}, wanted = {0};
-    oracle_nearest(truth, fingerprint, max_distance, &wanted);
+    record_set_nearest(truth, &fingerprint, max_distance, &wanted);
     assert_ok(sstore_query_nearest(cursor, &fingerprint, max_distance, store_collect, &got, &error), &error);
     check_columns(sstore_query_nearest_columns, cursor, random, fingerprint, max_distance, &got);
     matches_sort(&got);
@@ -308,13 +308,13 @@ static void check_nearest(sstore_cursor *cursor, const oracle *truth, rng *rando
     matches_free(&wanted);
 }
 
-static void check_batch(const sstore *store, const oracle *truth, rng *random, const uint64_t *queries, size_t count,
-                        uint32_t distance, uint32_t threads)
+static void check_batch(const sstore *store, const record_set *truth, rng *random, const uint64_t *queries,
+                        size_t count, uint32_t distance, uint32_t threads)
 {
     sstore_error error = {.status = SSTORE_OK};
     matches got = {0}, wanted = {0};
     for (size_t i = 0; i < count; i++)
-        oracle_query(truth, queries[i], distance, i, &wanted);
+        record_set_query(truth, &queries[i], distance, i, &wanted);
     assert_ok(store_batch(store, queries, count, distance, threads, &got, &error), &error);
     assert_true(matches_equal(&got, &wanted)); /* a batch comes sorted */
     iterate_matches(random, store, queries, count, distance, threads, &wanted);
@@ -455,7 +455,7 @@ static void run_case(uint64_t seed, uint64_t number)
     const data_kind kind = (data_kind)rng_below(random, DATA_KIND_COUNT);
     const data_ids ids = (data_ids)rng_below(random, DATA_IDS_COUNT);
     data_make(random, kind, ids, choose_count(random), rng_one_in(random, 2), &now.data);
-    oracle_make(&now.data, &now.truth);
+    now.truth = record_set_of_data(&now.data);
     now.options = choose_options(random);
     now.options.plan = now.plan;
 
@@ -477,7 +477,7 @@ static void run_case(uint64_t seed, uint64_t number)
     if (rng_one_in(random, 4))
         check_rebuild(&now, words);
     scratch_remove(now.path);
-    oracle_free(&now.truth);
+    record_set_free(&now.truth);
     data_free(&now.data);
 }
 
@@ -501,7 +501,7 @@ static uint64_t check_first(const test_case *like, size_t count, const char *wor
     test_case now = *like;
     now.data.count = count;
     now.random = rng_seeded(count);
-    oracle_make(&now.data, &now.truth);
+    now.truth = record_set_of_data(&now.data);
     sstore_error error = {.status = SSTORE_OK};
     testing_doing("%s: build of %zu", words, count);
     assert_ok(store_build(now.path, &now.options, &now.data, 0, &error), &error);
@@ -511,7 +511,7 @@ static uint64_t check_first(const test_case *like, size_t count, const char *wor
     assert_ok(sstore_stat_table(store, 0, 0, &part, &error), &error);
     sstore_close(store);
     scratch_remove(now.path);
-    oracle_free(&now.truth);
+    record_set_free(&now.truth);
     return part.block_count;
 }
 
@@ -575,14 +575,14 @@ static void test_smallest_stores(void **state)
         now.random = rng_seeded(seed + i);
         const data_ids ids = (data_ids)(rng_below(&now.random, DATA_IDS_COUNT));
         data_make(&now.random, i % 2 == 0 ? DATA_EXTREMES : DATA_UNIFORM, ids, i % 3, false, &now.data);
-        oracle_make(&now.data, &now.truth);
+        now.truth = record_set_of_data(&now.data);
         char words[96];
         snprintf(words, sizeof words, "%zu records, plan %s, %s", i % 3, now.options.plan, data_ids_name(ids));
         testing_doing("%s: build", words);
         store_must_build(now.path, &now.options, &now.data);
         check_store(&now, words);
         scratch_remove(now.path);
-        oracle_free(&now.truth);
+        record_set_free(&now.truth);
         data_free(&now.data);
     }
     testing_done();
@@ -595,7 +595,7 @@ static void test_spilled_runs(void **state)
     now.options.distance = 3;
     now.random = rng_seeded(run_seed);
     data_make(&now.random, DATA_CLUSTERED, DATA_IDS, SPILL_RECORDS, true, &now.data);
-    oracle_make(&now.data, &now.truth);
+    now.truth = record_set_of_data(&now.data);
     now.options.memory_bytes = 1 << 20;
     now.options.threads = 2;
     now.options.plan = "3";
@@ -617,7 +617,7 @@ static void test_spilled_runs(void **state)
     assert_true(folders_equal(now.path, path, ".blk"));
     scratch_remove(now.path);
     scratch_remove(path);
-    oracle_free(&now.truth);
+    record_set_free(&now.truth);
     data_free(&now.data);
     testing_done();
 }

@@ -233,7 +233,7 @@ static void check_nearest(const asking *self, size_t query)
     sstore_error error = {.status = SSTORE_OK};
     matches got = {0}, wanted = {0};
     testing_doing("%s: nearest of %016" PRIx64, self->words, fingerprint);
-    oracle_nearest(&self->tested->truth, fingerprint, SSTORE_MAX_DISTANCE, &wanted);
+    record_set_nearest(&self->tested->truth, &fingerprint, SSTORE_MAX_DISTANCE, &wanted);
     assert_ok(store_nearest_sorted(self->cursor, fingerprint, SSTORE_MAX_DISTANCE, &got, &error), &error);
     matches_assert_equal(&got, &wanted, "nearest");
     compared.nearest++;
@@ -304,14 +304,13 @@ static data_set make_others(subject *self)
     data_set others = {.fingerprints = malloc((data->count + 1) * sizeof *others.fingerprints),
                        .ids = malloc((data->count + 1) * sizeof *others.ids)};
     for (size_t i = 0; i < data->count; i += 3) {
-        const sstore_record other = {.fingerprint = rng_flip(&self->random, data->fingerprints[i],
-                                                             (uint32_t)rng_below(&self->random, 3)),
-                                     .id = data->id_kind == DATA_NO_IDS ? 0
-                                                                        : rng_below(&self->random, 2 * data->count)};
-        if (bsearch(&other, self->truth.records, self->truth.count, sizeof other, compare_records) != NULL)
+        const uint64_t fingerprint = rng_flip(&self->random, data->fingerprints[i],
+                                              (uint32_t)rng_below(&self->random, 3));
+        const uint64_t id = data->id_kind == DATA_NO_IDS ? 0 : rng_below(&self->random, 2 * data->count);
+        if (record_set_has(&self->truth, &fingerprint, id))
             continue;
-        others.fingerprints[others.count] = other.fingerprint;
-        others.ids[others.count++] = other.id;
+        others.fingerprints[others.count] = fingerprint;
+        others.ids[others.count++] = id;
     }
     return others;
 }
@@ -440,8 +439,8 @@ static void match_records(subject *self, uint32_t distance, size_t count, uint32
     uint64_t *fingerprints = malloc((self->truth.count + 1) * sizeof *fingerprints);
     uint64_t *ids = malloc((self->truth.count + 1) * sizeof *ids);
     for (size_t i = 0; i < self->truth.count; i++) {
-        fingerprints[i] = self->truth.records[i].fingerprint;
-        ids[i] = self->truth.records[i].id;
+        fingerprints[i] = self->truth.fingerprints[i];
+        ids[i] = self->truth.ids[i];
     }
     for (size_t done = 0; done < self->truth.count;) {
         size_t part = (size_t)rng_between(&self->random, 1, self->truth.count - done);
@@ -621,12 +620,12 @@ static void test_halved_rounds(void **state)
  * bits, and the first one in its very first, so that it leads to a slice far away. */
 static void ask_at_edges(subject *self)
 {
-    const oracle *truth = &self->truth;
+    const record_set *truth = &self->truth;
     size_t next = 0;
     for (uint64_t i = 0; i < SUBJECT_QUERIES; i++) {
-        while (next + 1 < truth->count && truth->records[next + 1].fingerprint < (i + 1) << 58)
+        while (next + 1 < truth->count && truth->fingerprints[next + 1] < (i + 1) << 58)
             next++;
-        self->queries[i] = truth->records[next].fingerprint;
+        self->queries[i] = truth->fingerprints[next];
         for (uint64_t flips = i % 2 * rng_below(&self->random, 5); flips > 0; flips--)
             self->queries[i] ^= UINT64_C(1) << rng_between(&self->random, 52, 63);
     }

@@ -6,8 +6,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "support/oracle.h"
 #include "support/random.h"
+#include "support/record_set.h"
 #include "support/scratch.h"
 #include "support/testing.h"
 #include "support/use_store.h"
@@ -19,7 +19,7 @@
 typedef struct subject {
     char path[256];
     data_set set;
-    oracle truth;
+    record_set truth;
 } subject;
 
 static void make_subject(rng *random, subject *self)
@@ -29,7 +29,7 @@ static void make_subject(rng *random, subject *self)
     data_make(random, DATA_UNIFORM, DATA_ASSIGNED, RECORDS, true, &self->set);
     for (size_t i = 0; i < self->set.count; i++)
         self->set.fingerprints[i] = shared | self->set.fingerprints[i] >> SHARED_BITS;
-    oracle_make(&self->set, &self->truth);
+    self->truth = record_set_of_data(&self->set);
     snprintf(self->path, sizeof self->path, "%s", scratch_path("skewed"));
     options.plan = "4";
     options.block_bytes = 1024;
@@ -39,7 +39,7 @@ static void make_subject(rng *random, subject *self)
 static void free_subject(subject *self)
 {
     scratch_remove(self->path);
-    oracle_free(&self->truth);
+    record_set_free(&self->truth);
     data_free(&self->set);
 }
 
@@ -57,7 +57,7 @@ static void test_answers(void **state)
             const uint64_t query = data_query(&random, &self.set, distance);
             matches got = {0}, wanted = {0}, together = {0};
             testing_doing("strategy %d, %016" PRIx64 " at %u, seed %" PRIu64, strategy, query, distance, run_seed);
-            oracle_query(&self.truth, query, distance, 0, &wanted);
+            record_set_query(&self.truth, &query, distance, 0, &wanted);
             assert_ok(store_query_sorted(cursor, query, distance, &got, &error), &error);
             assert_true(matches_equal(&got, &wanted));
             const uint64_t twice[2] = {query, query};

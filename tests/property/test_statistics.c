@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "support/data.h"
-#include "support/oracle.h"
 #include "support/random.h"
+#include "support/record_set.h"
 #include "support/scratch.h"
 #include "support/testing.h"
 #include "support/use_store.h"
@@ -45,14 +45,14 @@ static uint64_t permute(uint64_t fingerprint, uint64_t key_mask)
 }
 
 /* The distinct fingerprints of a table, sorted. Freed with free(). */
-static uint64_t *make_table(const oracle *truth, uint64_t key_mask, size_t *count_out)
+static uint64_t *make_table(const record_set *truth, uint64_t key_mask, size_t *count_out)
 {
     uint64_t *values = calloc(truth->count + 1, sizeof *values);
     assert_non_null(values);
     *count_out = 0;
     for (size_t i = 0; i < truth->count; i++)
-        if (i == 0 || truth->records[i].fingerprint != truth->records[i - 1].fingerprint)
-            values[(*count_out)++] = permute(truth->records[i].fingerprint, key_mask);
+        if (i == 0 || truth->fingerprints[i] != truth->fingerprints[i - 1])
+            values[(*count_out)++] = permute(truth->fingerprints[i], key_mask);
     qsort(values, *count_out, sizeof *values, compare_numbers);
     return values;
 }
@@ -114,7 +114,7 @@ static void check_blocks(const sstore *store, uint32_t table, uint64_t block_cou
     assert_int_equal(at, count);
 }
 
-static void check_table(const sstore *store, uint32_t table, const oracle *truth)
+static void check_table(const sstore *store, uint32_t table, const record_set *truth)
 {
     sstore_table_statistics statistics = SSTORE_TABLE_STATISTICS_INIT;
     sstore_error error;
@@ -128,7 +128,7 @@ static void check_table(const sstore *store, uint32_t table, const oracle *truth
 }
 
 /* A sample has fingerprints of the store, each once; all of them if it has room. */
-static void check_sample(const sstore *store, const oracle *truth, uint64_t seed, size_t capacity)
+static void check_sample(const sstore *store, const record_set *truth, uint64_t seed, size_t capacity)
 {
     uint64_t *sample = calloc(capacity + 1, sizeof *sample), *again = calloc(capacity + 1, sizeof *again);
     size_t count, again_count, at = 0;
@@ -139,11 +139,11 @@ static void check_sample(const sstore *store, const oracle *truth, uint64_t seed
     assert_int_equal(count, again_count);
     assert_memory_equal(sample, again, count * sizeof *sample);
     assert_true(count <= capacity && (count > 0 || capacity == 0 || truth->count == 0));
-    if (capacity >= truth->distinct_count)
-        assert_int_equal(count, truth->distinct_count);
+    if (capacity >= record_set_count_distinct(truth))
+        assert_int_equal(count, record_set_count_distinct(truth));
     for (size_t i = 0; i < count; i++) {
         assert_true(i == 0 || sample[i] > sample[i - 1]);
-        while (at < truth->count && truth->records[at].fingerprint != sample[i])
+        while (at < truth->count && truth->fingerprints[at] != sample[i])
             at++;
         assert_true(at < truth->count);
     }
@@ -162,13 +162,13 @@ static void check_case(uint64_t seed)
     sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     sstore_statistics statistics = SSTORE_STATISTICS_INIT;
     data_set data;
-    oracle truth;
+    record_set truth;
     options.block_bytes = UINT32_C(256) << rng_below(&random, 9);
     options.plan = plans[rng_below(&random, sizeof plans / sizeof *plans)];
     testing_doing("statistics of %zu %s records, plan %s, blocks of %" PRIu32 " bytes, seed %" PRIu64, count,
                   data_kind_name(kind), options.plan, options.block_bytes, seed);
     data_make(&random, kind, (data_ids)rng_below(&random, DATA_IDS_COUNT), count, true, &data);
-    oracle_make(&data, &truth);
+    truth = record_set_of_data(&data);
     store_must_build(path, &options, &data);
     sstore *store = store_must_open(path, (sstore_io)rng_below(&random, 4), SSTORE_STRATEGY_AUTO);
     assert_ok(sstore_stat(store, &statistics, NULL), NULL);
@@ -177,7 +177,7 @@ static void check_case(uint64_t seed)
     check_sample(store, &truth, rng_next(&random), rng_below(&random, 2 * count + 2));
     sstore_close(store);
     scratch_remove(path);
-    oracle_free(&truth);
+    record_set_free(&truth);
     data_free(&data);
     compared.stores++;
 }

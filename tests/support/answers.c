@@ -22,7 +22,7 @@ void subject_make(subject *self, uint64_t seed, data_kind kind, data_ids ids, si
 
 void subject_begin(subject *self)
 {
-    oracle_make(&self->data, &self->truth);
+    self->truth = record_set_of_data(&self->data);
     for (size_t i = 0; i < SUBJECT_QUERIES; i++) {
         uint32_t distance = i < 4 ? 0 : (uint32_t)rng_below(&self->random, 7);
         self->queries[i] = data_query(&self->random, &self->data, distance);
@@ -36,7 +36,7 @@ void subject_end(subject *self)
             matches_free(&self->at[distance]->all);
         free(self->at[distance]);
     }
-    oracle_free(&self->truth);
+    record_set_free(&self->truth);
     data_free(&self->data);
 }
 
@@ -47,7 +47,7 @@ const answers *subject_answers(subject *self, uint32_t distance)
     answers *made = calloc(1, sizeof *made);
     assert_non_null(made);
     while (made->count < SUBJECT_QUERIES && made->all.count < MANY_MATCHES) {
-        oracle_query(&self->truth, self->queries[made->count], distance, 0, &made->all);
+        record_set_query(&self->truth, &self->queries[made->count], distance, 0, &made->all);
         made->begins[++made->count] = made->all.count;
     }
     self->at[distance] = made;

@@ -6,7 +6,7 @@
 #define SUPPORT_ANSWERS_H
 
 #include "support/data.h"
-#include "support/oracle.h"
+#include "support/record_set.h"
 
 #define SUBJECT_QUERIES 40u
 #define SUBJECT_DISTANCES (SSTORE_MAX_DISTANCE + 1u)
@@ -23,7 +23,7 @@ typedef struct subject {
     char words[128]; /* what records these are, with the seed */
     rng random;
     data_set data;
-    oracle truth;
+    record_set truth;
     uint64_t queries[SUBJECT_QUERIES];
     answers *at[SUBJECT_DISTANCES];
 } subject;

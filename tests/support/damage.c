@@ -19,7 +19,7 @@ static void make_queries(damage_store *store, rng *random)
         query->distance = distances[i];
         query->fingerprint = i % 4 == 3 ? data_query(random, &store->data, 3)
                                         : rng_flip(random, store->data.fingerprints[i * 20], (uint32_t)(i % 4));
-        oracle_query(&store->truth, query->fingerprint, query->distance, 0, &query->answer);
+        record_set_query(&store->truth, &query->fingerprint, query->distance, 0, &query->answer);
     }
 }
 
@@ -56,12 +56,12 @@ static void build_in_steps(const damage_store *store, const sstore_write_options
     change(store->path, true, fingerprints + half, ids == NULL ? NULL : both_ids + half, half);
 }
 
-static uint64_t count_pairs(const oracle *truth)
+static uint64_t count_pairs(const record_set *truth)
 {
     uint64_t count = 0;
     for (size_t i = 0; i < truth->count; i++)
         for (size_t j = i + 1; j < truth->count; j++)
-            count += sstore_hamming_distance(truth->records[i].fingerprint, truth->records[j].fingerprint) <= 3;
+            count += sstore_hamming_distance(truth->fingerprints[i], truth->fingerprints[j]) <= 3;
     return count;
 }
 
@@ -72,7 +72,7 @@ void damage_store_make(damage_store *store, uint64_t seed, uint32_t block_bytes,
              scratch_path("damaged-%" PRIu32 "-%" PRIu32 "-%d", widened_words, block_bytes, changed));
     rng random = rng_seeded(seed);
     data_make(&random, DATA_CLUSTERED, ids, RECORDS, true, &store->data);
-    oracle_make(&store->data, &store->truth);
+    store->truth = record_set_of_data(&store->data);
     sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     options.block_bytes = block_bytes;
     options.memory_bytes = 1 << 20;
@@ -106,7 +106,7 @@ void damage_store_free(damage_store *store)
     for (size_t i = 0; i < DAMAGE_QUERIES; i++)
         matches_free(&store->queries[i].answer);
     file_list_free(&store->files);
-    oracle_free(&store->truth);
+    record_set_free(&store->truth);
     data_free(&store->data);
     scratch_remove(store->path);
 }

@@ -6,7 +6,7 @@
 #define SUPPORT_DAMAGE_H
 
 #include "support/data.h"
-#include "support/oracle.h"
+#include "support/record_set.h"
 #include "support/scratch.h"
 #include "support/testing.h"
 
@@ -27,7 +27,7 @@ typedef struct damage_query {
 typedef struct damage_store {
     char path[256];
     data_set data;
-    oracle truth;
+    record_set truth;
     damage_query queries[DAMAGE_QUERIES];
     file_list files;
     file_bytes *contents;

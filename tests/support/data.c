@@ -136,10 +136,3 @@ int compare_numbers(const void *left, const void *right)
     const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
     return a < b ? -1 : a > b;
 }
-
-int compare_records(const void *left, const void *right)
-{
-    const sstore_record *a = left, *b = right;
-    const int order = compare_numbers(&a->fingerprint, &b->fingerprint);
-    return order != 0 ? order : compare_numbers(&a->id, &b->id);
-}

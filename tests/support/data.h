@@ -52,8 +52,7 @@ void data_shuffle(rng *random, data_set *set);
 /* A useful query: near a record, far from all, or extreme. */
 uint64_t data_query(rng *random, const data_set *set, uint32_t distance);
 
-/* For qsort() and bsearch(): of uint64_t, and of sstore_record by (fingerprint, id). */
+/* For qsort() and bsearch(), of uint64_t. */
 int compare_numbers(const void *left, const void *right);
-int compare_records(const void *left, const void *right);
 
 #endif

@@ -4,6 +4,7 @@
 #include "store/directory.h"
 #include "store/manifest.h"
 #include "support/random.h"
+#include "support/record_set.h"
 #include "support/reference_block.h"
 #include "support/reference_ids.h"
 #include "support/store_offsets.h"
@@ -51,7 +52,7 @@ typedef struct draft_segment {
     bool removes;
     uint32_t table_count;
     size_t count, distinct; /* of records; of fingerprints, before the defect */
-    sstore_record records[MAX_RECORDS];
+    record_set records;
     uint64_t ids[MAX_RECORDS], ranks[MAX_RECORDS];
     draft_table tables[MAX_TABLES];
 } draft_segment;
@@ -73,11 +74,11 @@ static bool has_defect(const draft *self, defect_kind kind, uint32_t segment)
 /* ----- records ----- */
 
 /* Whether the older segments leave a record in the store. */
-static bool is_there(const draft *self, uint32_t segment, const sstore_record *record)
+static bool is_there(const draft *self, uint32_t segment, uint64_t fingerprint, uint64_t id)
 {
     while (segment-- > 0) {
         const draft_segment *older = &self->segments[segment];
-        if (bsearch(record, older->records, older->count, sizeof *record, compare_records) != NULL)
+        if (record_set_has(&older->records, &fingerprint, id))
             return !older->removes;
     }
     return false;
@@ -96,18 +97,14 @@ static void choose_records(draft *self, uint32_t number)
         const uint64_t draw = rng_next(&random);
         /* Small seeds give consecutive ones, so that a table may have no gaps. */
         const uint32_t index = self->plan->segments[number].seed < 8 ? i : (uint32_t)draw;
-        const sstore_record record = {.fingerprint = sample_fingerprint(universe, index),
-                                      .id = self->plan->has_ids ? sample_id(universe, (uint32_t)(draw >> 32)) : 0};
-        if (takes_any || is_there(self, number, &record) == to->removes)
-            to->records[to->count++] = record;
+        const uint64_t fingerprint = sample_fingerprint(universe, index),
+                       id = self->plan->has_ids ? sample_id(universe, (uint32_t)(draw >> 32)) : 0;
+        if (takes_any || is_there(self, number, fingerprint, id) == to->removes)
+            record_set_put(&to->records, &fingerprint, id);
     }
-    if (to->count > 0)
-        qsort(to->records, to->count, sizeof *to->records, compare_records);
-    size_t kept = 0;
-    for (size_t i = 0; i < to->count; i++)
-        if (kept == 0 || compare_records(&to->records[kept - 1], &to->records[i]) != 0)
-            to->records[kept++] = to->records[i];
-    to->count = kept;
+    record_set_sort(&to->records);
+    record_set_unique(&to->records);
+    to->count = to->records.count;
 }
 
 /* ----- tables ----- */
@@ -172,9 +169,9 @@ static void draft_tables(draft *self, uint32_t number)
                everywhere = equal && self->defect->table % 2 == 1;
     uint64_t fingerprints[MAX_RECORDS];
     for (size_t i = 0; i < to->count; i++) {
-        if (to->distinct == 0 || fingerprints[to->distinct - 1] != to->records[i].fingerprint)
-            fingerprints[to->distinct++] = to->records[i].fingerprint;
-        to->ids[i] = to->records[i].id;
+        if (to->distinct == 0 || fingerprints[to->distinct - 1] != to->records.fingerprints[i])
+            fingerprints[to->distinct++] = to->records.fingerprints[i];
+        to->ids[i] = to->records.ids[i];
         to->ranks[i] = to->distinct - 1;
     }
     if (everywhere)
@@ -658,9 +655,11 @@ edited_store invalid_store_make(const invalid_store_plan *plan, const store_defe
     for (uint32_t i = 0; i < sizeof store.queries / sizeof store.queries[0]; i++)
         store.queries[i] = sample_fingerprint(plan->universe, i * 7 + defect->at) ^
                            (i % 3 == 0 ? 0 : UINT64_C(1) << 4 * (i % 16));
-    for (uint32_t i = 0; i < self.segment_count; i++)
+    for (uint32_t i = 0; i < self.segment_count; i++) {
+        record_set_free(&self.segments[i].records);
         for (uint32_t j = 0; j < self.segments[i].table_count; j++)
             free(self.segments[i].tables[j].values);
+    }
     free(self.segments);
     return store;
 }

@@ -8,8 +8,8 @@
 #define SUPPORT_ITERATE_H
 
 #include "sstore_join.h"
-#include "support/oracle.h"
 #include "support/random.h"
+#include "support/record_set.h"
 
 /* `fingerprints` are of the store's words. */
 void iterate_records(rng *random, const sstore *store, const uint64_t *fingerprints, const uint64_t *ids, size_t count);

@@ -426,24 +426,16 @@ static void read_ids(reference_store *store, reference_segment *segment, const f
 
 /* ----- records ----- */
 
-static bool has_record(const oracle *records, const sstore_record *record)
-{
-    return records->count > 0 &&
-           bsearch(record, records->records, records->count, sizeof *record, compare_records) != NULL;
-}
-
 /* Combine the fingerprints and ids of a segment to records, in order. */
 static void join_records(reference_store *store, reference_segment *segment, const facts *known)
 {
     const size_t count = store->has_ids ? segment->ids.count : segment->fingerprints.count;
     ss_u128 sum = {0};
-    segment->records.records = fuzz_memory(calloc(count + 1, sizeof(sstore_record)));
-    segment->records.count = count;
     for (size_t i = 0; i < count; i++) {
-        sstore_record *record = &segment->records.records[i];
-        record->fingerprint = segment->fingerprints.items[store->has_ids ? segment->ranks.items[i] : i];
-        record->id = store->has_ids ? segment->ids.items[i] : 0;
-        ss_content_add(&sum, store->has_ids, record->fingerprint, record->id);
+        const uint64_t fingerprint = segment->fingerprints.items[store->has_ids ? segment->ranks.items[i] : i],
+                       id = store->has_ids ? segment->ids.items[i] : 0;
+        record_set_put(&segment->records, &fingerprint, id);
+        ss_content_add(&sum, store->has_ids, fingerprint, id);
     }
     if (!ss_u128_equal(sum, ss_load_u128(known->entry + SEGMENT_CONTENT)))
         break_rule(store, segment, BROKEN_FULL_CHECK, "the content sum is not that of the records");
@@ -453,25 +445,23 @@ static void join_records(reference_store *store, reference_segment *segment, con
  * alternately. */
 static void sum_up(reference_store *store)
 {
-    size_t capacity = 1;
-    for (uint32_t i = 0; i < store->segment_count; i++)
-        capacity += store->segments[i].records.count;
-    store->truth.records = fuzz_memory(calloc(capacity, sizeof(sstore_record)));
-    for (uint32_t i = 0; i < store->segment_count; i++)
-        for (size_t j = 0; j < store->segments[i].records.count; j++) {
-            const sstore_record *record = &store->segments[i].records.records[j];
+    for (uint32_t i = 0; i < store->segment_count; i++) {
+        const record_set *records = &store->segments[i].records;
+        for (size_t j = 0; j < records->count; j++) {
+            const uint64_t *fingerprint = &records->fingerprints[j], id = records->ids[j];
             bool is_there = false, is_newest = true;
             for (uint32_t older = 0; older < i; older++)
-                if (has_record(&store->segments[older].records, record))
+                if (record_set_has(&store->segments[older].records, fingerprint, id))
                     is_there = !store->segments[older].removes;
             for (uint32_t newer = i + 1; newer < store->segment_count; newer++)
-                is_newest &= !has_record(&store->segments[newer].records, record);
+                is_newest &= !record_set_has(&store->segments[newer].records, fingerprint, id);
             if (is_there != store->segments[i].removes)
                 break_rule(store, NULL, BROKEN_ORDER, "a segment adds what is there, or removes what is not");
             if (is_newest && !store->segments[i].removes)
-                store->truth.records[store->truth.count++] = *record;
+                record_set_put(&store->truth, fingerprint, id);
         }
-    qsort(store->truth.records, store->truth.count, sizeof(sstore_record), compare_records);
+    }
+    record_set_sort(&store->truth);
 }
 
 /* ----- the store ----- */
@@ -565,19 +555,18 @@ void reference_store_free(reference_store *store)
         free(store->segments[i].fingerprints.items);
         free(store->segments[i].ids.items);
         free(store->segments[i].ranks.items);
-        free(store->segments[i].records.records);
+        record_set_free(&store->segments[i].records);
     }
     free(store->fingerprints.items);
     free(store->ids.items);
-    free(store->truth.records);
+    record_set_free(&store->truth);
     free(store);
 }
 
 bool reference_store_may_report(const reference_store *store, uint64_t fingerprint, uint64_t id)
 {
-    const sstore_record record = {.fingerprint = fingerprint, .id = id};
     if ((store->broken & ~(uint32_t)(BROKEN_PLAN | BROKEN_FULL_CHECK)) == 0)
-        return has_record(&store->truth, &record);
+        return record_set_has(&store->truth, &fingerprint, id);
     if (store->malformed)
         return true;
     return contains(&store->fingerprints, fingerprint) && (store->has_ids ? contains(&store->ids, id) : id == 0);

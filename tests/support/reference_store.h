@@ -8,7 +8,7 @@
 
 #include "sstore.h"
 #include "support/edited_store.h"
-#include "support/oracle.h"
+#include "support/record_set.h"
 
 /* The broken rules of a store, by the reading that detects them. */
 enum {
@@ -41,7 +41,7 @@ typedef struct reference_segment {
     uint32_t table_count;
     reference_list fingerprints; /* of table 0 */
     reference_list ids, ranks;   /* of the id column, in its order */
-    oracle records;              /* sorted, each once; only if `broken` has no bit of BROKEN_CONTENT */
+    record_set records;          /* sorted, each once; only if `broken` has no bit of BROKEN_CONTENT */
 } reference_segment;
 
 typedef struct reference_store {
@@ -51,7 +51,7 @@ typedef struct reference_store {
     bool malformed; /* some table's block cannot be decoded; readers may decode it to anything */
     uint32_t distance, segment_count;
     reference_segment segments[EDITED_MAX_SEGMENTS];
-    oracle truth;                     /* the store's records; only if `broken` has no bit of BROKEN_CONTENT */
+    record_set truth;                 /* the store's records; only if `broken` has no bit of BROKEN_CONTENT */
     reference_list fingerprints, ids; /* of all tables and id columns of adding segments: sorted, each once */
 } reference_store;
 

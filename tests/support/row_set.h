@@ -6,8 +6,8 @@
 #define SUPPORT_ROW_SET_H
 
 #include "sstore_join.h"
-#include "support/oracle.h"
 #include "support/random.h"
+#include "support/record_set.h"
 
 /* A record. The words behind those of a fingerprint are 0. */
 typedef struct row {

@@ -85,48 +85,14 @@ bool store_case_written(const store_case *self, sstore_status status, const ssto
 
 /* ----- records ----- */
 
-void records_add(oracle *records, uint64_t fingerprint, uint64_t id)
+void store_case_check_records(const store_case *self, record_set *got, bool exact)
 {
-    if ((records->count & (records->count + 1)) == 0) { /* room for one less than a power of two */
-        records->records = realloc(records->records, (2 * records->count + 2) * sizeof *records->records);
-        if (records->records == NULL)
-            abort();
-    }
-    records->records[records->count++] = (sstore_record){.fingerprint = fingerprint, .id = id};
-}
-
-void records_sort(oracle *records)
-{
-    if (records->count > 0)
-        qsort(records->records, records->count, sizeof *records->records, compare_records);
-}
-
-bool records_has(const oracle *records, uint64_t fingerprint, uint64_t id)
-{
-    const sstore_record record = {.fingerprint = fingerprint, .id = id};
-    return records->count > 0 &&
-           bsearch(&record, records->records, records->count, sizeof record, compare_records) != NULL;
-}
-
-bool records_equal(const oracle *left, const oracle *right)
-{
-    if (left->count != right->count)
-        return false;
-    for (size_t i = 0; i < left->count; i++)
-        if (compare_records(&left->records[i], &right->records[i]) != 0)
-            return false;
-    return true;
-}
-
-void store_case_check_records(const store_case *self, oracle *got, bool exact)
-{
-    records_sort(got);
+    record_set_sort(got);
     for (size_t i = 0; i < got->count; i++) {
-        STORE_CASE_CHECK(self, i == 0 || compare_records(&got->records[i - 1], &got->records[i]) != 0);
-        STORE_CASE_CHECK(self,
-                         reference_store_may_report(self->truth, got->records[i].fingerprint, got->records[i].id));
+        STORE_CASE_CHECK(self, i == 0 || record_set_compare(got, i - 1, got, i) != 0);
+        STORE_CASE_CHECK(self, reference_store_may_report(self->truth, got->fingerprints[i], got->ids[i]));
     }
-    STORE_CASE_CHECK(self, !exact || records_equal(got, &self->truth->truth));
+    STORE_CASE_CHECK(self, !exact || record_set_equal(got, &self->truth->truth));
 }
 
 void store_case_check_matches(const store_case *self, matches *got, matches *wanted, bool exact)

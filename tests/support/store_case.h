@@ -45,7 +45,7 @@ bool store_case_written(const store_case *self, sstore_status status, const ssto
 
 /* Compare the records that a call reported, sorted here, with the store: no record twice, and none that the store does
  * not have; all of them if the call succeeded and `exact`. */
-void store_case_check_records(const store_case *self, oracle *got, bool exact);
+void store_case_check_records(const store_case *self, record_set *got, bool exact);
 /* Compare matches with the expected ones; both are sorted here. */
 void store_case_check_matches(const store_case *self, matches *got, matches *wanted, bool exact);
 
@@ -53,11 +53,5 @@ void store_case_check_matches(const store_case *self, matches *got, matches *wan
  * equal; after success, all of them. */
 void store_case_check_same_matches(const store_case *self, sstore_status status, const matches *one,
                                    const matches *other);
-
-/* A growing list of records. Freed with oracle_free(). */
-void records_add(oracle *records, uint64_t fingerprint, uint64_t id);
-void records_sort(oracle *records);
-bool records_has(const oracle *records, uint64_t fingerprint, uint64_t id);
-bool records_equal(const oracle *left, const oracle *right);
 
 #endif

@@ -303,7 +303,7 @@ sstore_status store_batch(const sstore *store, const uint64_t *fingerprints, siz
 }
 
 typedef struct comparison {
-    const oracle *truth;
+    const record_set *truth;
     size_t next;
     bool right;
 } comparison;
@@ -311,20 +311,21 @@ typedef struct comparison {
 static int compare_next(void *context, const sstore_record *record)
 {
     comparison *now = context;
-    const sstore_record *wanted = now->next < now->truth->count ? &now->truth->records[now->next] : NULL;
-    if (wanted != NULL && wanted->fingerprint == record->fingerprint && wanted->id == record->id) {
+    const record_set *truth = now->truth;
+    const bool is_wanted = now->next < truth->count;
+    if (is_wanted && truth->fingerprints[now->next] == record->fingerprint && truth->ids[now->next] == record->id) {
         now->next++;
         return 0;
     }
-    print_error("record %zu of %zu is %016" PRIx64 ", id %" PRIu64 "\n", now->next, now->truth->count,
-                record->fingerprint, record->id);
-    if (wanted != NULL)
-        print_error("  wanted %016" PRIx64 ", id %" PRIu64 "\n", wanted->fingerprint, wanted->id);
+    print_error("record %zu of %zu is %016" PRIx64 ", id %" PRIu64 "\n", now->next, truth->count, record->fingerprint,
+                record->id);
+    if (is_wanted)
+        print_error("  wanted %016" PRIx64 ", id %" PRIu64 "\n", truth->fingerprints[now->next], truth->ids[now->next]);
     now->right = false;
     return 1;
 }
 
-sstore_status store_compare_records(const sstore *store, const oracle *truth, bool *right_out, size_t *count_out,
+sstore_status store_compare_records(const sstore *store, const record_set *truth, bool *right_out, size_t *count_out,
                                     sstore_error *error)
 {
     comparison now = {.truth = truth, .right = true};

@@ -8,7 +8,7 @@
 #include "sstore_join.h"
 #include "sstore_stream.h"
 #include "support/data.h"
-#include "support/oracle.h"
+#include "support/record_set.h"
 #include "support/testing.h"
 
 /*
@@ -69,7 +69,7 @@ sstore_status store_batch(const sstore *store, const uint64_t *fingerprints, siz
 
 /* Read all records and hold each against the truth, in order. *right_out is whether all that were reported were right;
  * *count_out how many were. */
-sstore_status store_compare_records(const sstore *store, const oracle *truth, bool *right_out, size_t *count_out,
+sstore_status store_compare_records(const sstore *store, const record_set *truth, bool *right_out, size_t *count_out,
                                     sstore_error *error);
 
 /* Callbacks that append to the `matches` in context. */

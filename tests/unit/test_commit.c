@@ -110,19 +110,19 @@ static void must_build(const data_set *set, bool replace)
 static bool holds(const data_set *set)
 {
     sstore_error error = {.status = SSTORE_OK};
-    oracle truth;
+    record_set truth;
     bool right = false;
     size_t count;
     assert_ok(sstore_verify(store_path(), NULL, NULL, NULL, &error), &error);
     sstore *store = store_must_open(store_path(), SSTORE_IO_PREAD, SSTORE_STRATEGY_AUTO);
     sstore_statistics facts = {.struct_size = sizeof facts};
     assert_ok(sstore_stat(store, &facts, &error), &error);
-    oracle_make(set, &truth);
-    const bool as_many = facts.record_count == truth.count && facts.distinct_count == truth.distinct_count;
+    truth = record_set_of_data(set);
+    const bool as_many = facts.record_count == truth.count && facts.distinct_count == record_set_count_distinct(&truth);
     if (as_many) /* it stops at the first record that is another */
         (void)store_compare_records(store, &truth, &right, &count, &error);
     sstore_close(store);
-    oracle_free(&truth);
+    record_set_free(&truth);
     return as_many && right;
 }
 
@@ -612,18 +612,18 @@ static void test_reader_keeps_what_it_opened(void **state)
 {
     data_set set = make_data(0), other = make_data(1);
     sstore_error error = {.status = SSTORE_OK};
-    oracle truth;
+    record_set truth;
     bool right;
     size_t count;
     must_build(&set, false);
     sstore *store = store_must_open(store_path(), SSTORE_IO_PREAD, SSTORE_STRATEGY_AUTO);
     must_build(&other, true);
-    oracle_make(&set, &truth);
+    truth = record_set_of_data(&set);
     assert_ok(store_compare_records(store, &truth, &right, &count, &error), &error);
     assert_true(right && count == truth.count);
     sstore_close(store);
     assert_true(holds(&other));
-    oracle_free(&truth);
+    record_set_free(&truth);
     data_free(&set);
     data_free(&other);
 }

@@ -22,7 +22,7 @@ typedef struct fixture {
     rng random;
     char path[256];
     data_set data;
-    oracle truth;
+    record_set truth;
     sstore *store;
 } fixture;
 
@@ -32,7 +32,7 @@ static void build(fixture *self, uint64_t seed, data_kind kind, data_ids ids, si
     sstore_error error = {.status = SSTORE_OK};
     self->random = rng_seeded(run_seed + seed);
     data_make(&self->random, kind, ids, count, true, &self->data);
-    oracle_make(&self->data, &self->truth);
+    self->truth = record_set_of_data(&self->data);
     snprintf(self->path, sizeof self->path, "%s", scratch_path("store"));
     options.block_bytes = 256;
     options.plan = "2";
@@ -44,7 +44,7 @@ static void build(fixture *self, uint64_t seed, data_kind kind, data_ids ids, si
 static void tear_down(fixture *self)
 {
     sstore_close(self->store);
-    oracle_free(&self->truth);
+    record_set_free(&self->truth);
     data_free(&self->data);
     scratch_remove(self->path);
     testing_done();
@@ -91,8 +91,8 @@ static void check_damaged_records(const char *suffix, size_t first_byte)
         assert_true(count <= capacity && (count > 0 || status != SSTORE_OK));
         for (size_t i = 0; i < count; i++, done++) {
             assert_true(done < self.truth.count);
-            assert_int_equal(fingerprints[i], self.truth.records[done].fingerprint);
-            assert_int_equal(ids[i], self.truth.records[done].id);
+            assert_int_equal(fingerprints[i], self.truth.fingerprints[done]);
+            assert_int_equal(ids[i], self.truth.ids[done]);
         }
     }
     assert_status(status, SSTORE_ERROR_DAMAGED, &error);
@@ -138,7 +138,7 @@ static void test_damaged_matches(void **state)
             if (done / self.truth.count != query) {
                 query = done / self.truth.count;
                 all.count = 0;
-                oracle_query(&self.truth, self.data.fingerprints[query], SSTORE_MAX_DISTANCE, query, &all);
+                record_set_query(&self.truth, &self.data.fingerprints[query], SSTORE_MAX_DISTANCE, query, &all);
             }
             const sstore_match match = matches_get(&all, at);
             assert_true(query_index[i] == query && fingerprint[i] == match.fingerprint && id[i] == match.id &&

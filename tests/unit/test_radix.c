@@ -63,6 +63,13 @@ static void test_keys(void **state)
     testing_done();
 }
 
+static int compare_records(const void *left, const void *right)
+{
+    const sstore_record *a = left, *b = right;
+    const int by_fingerprint = compare_numbers(&a->fingerprint, &b->fingerprint);
+    return by_fingerprint != 0 ? by_fingerprint : compare_numbers(&a->id, &b->id);
+}
+
 /* Fingerprints of one kind with ids of another. */
 static void check_records(rng *random, order fingerprints, order ids, size_t count)
 {

@@ -34,7 +34,7 @@ int linkat(int from_fd, const char *from, int to_fd, const char *to, int flags)
 /* A store, its records, and its manifest, which may be changed. */
 typedef struct subject {
     data_set data;
-    oracle truth;
+    record_set truth;
     ss_dir dir, folder; /* of the store, and of its segment */
     ss_manifest manifest;
     ss_manifest_segment *segment;
@@ -52,7 +52,7 @@ static void subject_make(subject *self)
     sstore_error error = {.status = SSTORE_OK};
     sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     data_make(&random, DATA_CLUSTERED, DATA_IDS, RECORDS, true, &self->data);
-    oracle_make(&self->data, &self->truth);
+    self->truth = record_set_of_data(&self->data);
     options.block_bytes = BLOCK_BYTES;
     options.plan = "2";
     scratch_remove(store_path());
@@ -69,7 +69,7 @@ static void subject_free(subject *self)
     ss_manifest_free(&self->manifest);
     ss_dir_close(&self->folder);
     ss_dir_close(&self->dir);
-    oracle_free(&self->truth);
+    record_set_free(&self->truth);
     data_free(&self->data);
     scratch_remove(store_path());
 }
@@ -110,7 +110,7 @@ static void check_whole(const subject *self)
     for (size_t i = 0; i < RECORDS; i += 29) {
         matches got = {0}, wanted = {0};
         assert_ok(store_query_sorted(cursor, self->data.fingerprints[i], 3, &got, &error), &error);
-        oracle_query(&self->truth, self->data.fingerprints[i], 3, 0, &wanted);
+        record_set_query(&self->truth, &self->data.fingerprints[i], 3, 0, &wanted);
         assert_true(matches_equal(&got, &wanted));
         matches_free(&got);
         matches_free(&wanted);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "support/data.h"
-#include "support/oracle.h"
+#include "support/record_set.h"
 #include "support/scratch.h"
 #include "support/testing.h"
 #include "support/use_store.h"
@@ -49,7 +49,7 @@ static void finish(sstore_remover *remover, data_ids kind, uint64_t given, unsig
     sstore_statistics before = {.struct_size = sizeof before}, after = {.struct_size = sizeof after};
     uint64_t left_fingerprints[RECORDS], left_ids[RECORDS];
     data_set rest = {.id_kind = kind == DATA_NO_IDS ? DATA_NO_IDS : DATA_IDS, .fingerprints = left_fingerprints};
-    oracle truth;
+    record_set truth;
     bool right;
     size_t count;
     for (size_t i = 0; i < RECORDS; i++) {
@@ -59,7 +59,7 @@ static void finish(sstore_remover *remover, data_ids kind, uint64_t given, unsig
         left_ids[rest.count++] = kind == DATA_IDS ? ids[i] : i;
     }
     rest.ids = kind == DATA_NO_IDS ? NULL : left_ids;
-    oracle_make(&rest, &truth);
+    truth = record_set_of_data(&rest);
     sstore *store = store_must_open(path, SSTORE_IO_PREAD, SSTORE_STRATEGY_AUTO);
     assert_ok(sstore_stat(store, &before, &error), &error);
     sstore_close(store);
@@ -82,7 +82,7 @@ static void finish(sstore_remover *remover, data_ids kind, uint64_t given, unsig
                      before.segment_count + (change.removed_count > 0)); /* otherwise nothing is written */
     assert_true(change.conflict_count == 0 && change.min_conflicting_id == 0 && !change.ids_checked);
     assert_ok(sstore_verify(path, NULL, NULL, NULL, &error), &error);
-    oracle_free(&truth);
+    record_set_free(&truth);
 }
 
 #define ALL ((1u << RECORDS) - 1)

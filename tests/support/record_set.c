@@ -1,0 +1,203 @@
+#include "support/record_set.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/testing.h"
+
+static size_t words_of(const record_set *set)
+{
+    return set->words == 0 ? 1 : set->words;
+}
+
+static uint64_t *fingerprint_at(const record_set *set, size_t index)
+{
+    return set->fingerprints + index * words_of(set);
+}
+
+const uint64_t *record_set_at(const record_set *set, size_t index)
+{
+    return fingerprint_at(set, index);
+}
+
+static void make_room(record_set *set, size_t count)
+{
+    if (set->count + count <= set->capacity)
+        return;
+    set->capacity = 2 * set->capacity + count + 16;
+    set->fingerprints = realloc(set->fingerprints, set->capacity * words_of(set) * sizeof *set->fingerprints);
+    set->ids = realloc(set->ids, set->capacity * sizeof *set->ids);
+    if (set->fingerprints == NULL || set->ids == NULL)
+        fail_msg("out of memory for %zu records", set->capacity);
+}
+
+void record_set_put(record_set *set, const uint64_t *fingerprint, uint64_t id)
+{
+    make_room(set, 1);
+    memcpy(fingerprint_at(set, set->count), fingerprint, words_of(set) * sizeof *fingerprint);
+    set->ids[set->count++] = id;
+}
+
+void record_set_append(record_set *set, const record_set *from, size_t begin, size_t end)
+{
+    for (size_t i = begin; i < end; i++)
+        record_set_put(set, record_set_at(from, i), from->ids[i]);
+}
+
+void record_set_free(record_set *set)
+{
+    free(set->fingerprints);
+    free(set->ids);
+    *set = (record_set){.words = set->words};
+}
+
+/* ----- order ----- */
+
+static int compare_fingerprints(const uint64_t *a, const uint64_t *b, size_t words)
+{
+    for (size_t i = 0; i < words; i++)
+        if (a[i] != b[i])
+            return a[i] < b[i] ? -1 : 1;
+    return 0;
+}
+
+int record_set_compare(const record_set *set, size_t i, const record_set *other, size_t j)
+{
+    const int order = compare_fingerprints(record_set_at(set, i), record_set_at(other, j), words_of(set));
+    return order != 0 ? order : set->ids[i] < other->ids[j] ? -1 : set->ids[i] > other->ids[j];
+}
+
+bool record_set_alike(const record_set *set, size_t i, size_t j)
+{
+    return compare_fingerprints(record_set_at(set, i), record_set_at(set, j), words_of(set)) == 0;
+}
+
+/* Numbers that stand beside each other. */
+static int compare_rows(const void *left, const void *right, void *words)
+{
+    return compare_fingerprints(left, right, *(const size_t *)words);
+}
+
+/* Fingerprints with their ids behind them are sorted. */
+void record_set_sort(record_set *set)
+{
+    const size_t words = words_of(set);
+    size_t row = words + 1;
+    uint64_t *rows = malloc((set->count * row + 1) * sizeof *rows);
+    if (rows == NULL)
+        fail_msg("out of memory for %zu records", set->count);
+    for (size_t i = 0; i < set->count; i++) {
+        memcpy(rows + i * row, record_set_at(set, i), words * sizeof *rows);
+        rows[i * row + words] = set->ids[i];
+    }
+    qsort_r(rows, set->count, row * sizeof *rows, compare_rows, &row);
+    for (size_t i = 0; i < set->count; i++) {
+        memcpy(fingerprint_at(set, i), rows + i * row, words * sizeof *rows);
+        set->ids[i] = rows[i * row + words];
+    }
+    free(rows);
+}
+
+void record_set_unique(record_set *set)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < set->count; i++) {
+        if (i > 0 && record_set_compare(set, i, set, kept - 1) == 0)
+            continue;
+        memmove(fingerprint_at(set, kept), record_set_at(set, i), words_of(set) * sizeof *set->fingerprints);
+        set->ids[kept++] = set->ids[i];
+    }
+    set->count = kept;
+}
+
+bool record_set_has(const record_set *set, const uint64_t *fingerprint, uint64_t id)
+{
+    size_t begin = 0, end = set->count;
+    while (begin < end) {
+        const size_t middle = begin + (end - begin) / 2;
+        int order = compare_fingerprints(record_set_at(set, middle), fingerprint, words_of(set));
+        if (order == 0)
+            order = set->ids[middle] < id ? -1 : set->ids[middle] > id;
+        if (order == 0)
+            return true;
+        if (order < 0)
+            begin = middle + 1;
+        else
+            end = middle;
+    }
+    return false;
+}
+
+bool record_set_equal(const record_set *left, const record_set *right)
+{
+    if (left->count != right->count)
+        return false;
+    for (size_t i = 0; i < left->count; i++)
+        if (record_set_compare(left, i, right, i) != 0)
+            return false;
+    return true;
+}
+
+size_t record_set_count_distinct(const record_set *set)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < set->count; i++)
+        count += i == 0 || !record_set_alike(set, i, i - 1);
+    return count;
+}
+
+record_set record_set_of_data(const data_set *data)
+{
+    record_set made = {.words = 1};
+    for (size_t i = 0; i < data->count; i++)
+        record_set_put(&made, &data->fingerprints[i],
+                       data->ids != NULL                ? data->ids[i]
+                       : data->id_kind == DATA_ASSIGNED ? i
+                                                        : 0);
+    record_set_sort(&made);
+    record_set_unique(&made);
+    return made;
+}
+
+/* ----- right answers ----- */
+
+/* The number of ones. __builtin_popcountll() would be a call, since the tests run on any processor. */
+static uint32_t count_ones(uint64_t x)
+{
+    x -= x >> 1 & UINT64_C(0x5555555555555555);
+    x = (x & UINT64_C(0x3333333333333333)) + (x >> 2 & UINT64_C(0x3333333333333333));
+    x = (x + (x >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
+    return (uint32_t)(x * UINT64_C(0x0101010101010101) >> 56);
+}
+
+uint32_t fingerprint_distance(const uint64_t *a, const uint64_t *b, uint32_t words)
+{
+    uint32_t distance = count_ones(*a ^ *b);
+    for (uint32_t i = 1; i < words; i++)
+        distance += count_ones(a[i] ^ b[i]);
+    return distance;
+}
+
+void record_set_query(const record_set *set, const uint64_t *query, uint32_t distance, uint64_t query_index,
+                      matches *out)
+{
+    const size_t first = out->count;
+    out->words = (uint32_t)words_of(set);
+    for (size_t i = 0; i < set->count; i++) {
+        const uint32_t bits = fingerprint_distance(query, record_set_at(set, i), out->words);
+        if (bits <= distance)
+            matches_put(out, &query_index, bits, record_set_at(set, i), set->ids[i]);
+    }
+    matches_sort_from(out, first);
+}
+
+void record_set_nearest(const record_set *set, const uint64_t *query, uint32_t max_distance, matches *out)
+{
+    uint32_t nearest = UINT32_MAX;
+    for (size_t i = 0; i < set->count; i++) {
+        const uint32_t bits = fingerprint_distance(query, record_set_at(set, i), (uint32_t)words_of(set));
+        nearest = bits < nearest ? bits : nearest;
+    }
+    if (nearest <= max_distance)
+        record_set_query(set, query, nearest, 0, out);
+}
