@@ -1,8 +1,8 @@
 /*
- * matches.h - collects the matches of a request, orders them, and prints them as JSON or in binary.
+ * match_list.h - collects the matches of a request, orders them, and prints them as JSON or in binary.
  */
-#ifndef MATCHES_H
-#define MATCHES_H
+#ifndef MATCH_LIST_H
+#define MATCH_LIST_H
 
 #include "serve/request.h"
 
