@@ -1,4 +1,4 @@
-#include "support/matches.h"
+#include "support/match_list.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /*
- * matches.h - lists of matches of fingerprints of 1 to 16 words: those that a call reported, and those that are right.
+ * match_list.h - lists of matches of fingerprints of 1 to 16 words: those that a call reported, and those that are right.
  */
-#ifndef SUPPORT_MATCHES_H
-#define SUPPORT_MATCHES_H
+#ifndef SUPPORT_MATCH_LIST_H
+#define SUPPORT_MATCH_LIST_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,9 +11,9 @@
 #include "sstore.h"
 
 /*
- * Matches that grow; zeroed is an empty list of matches of 64-bit fingerprints. A match is several numbers, in the order
- * in which matches are sorted: its query, distance, fingerprint and id. A query is its index or, in results of streams,
- * its fingerprint. Freed with matches_free().
+ * Matches that grow; zeroed is an empty list of matches of 64-bit fingerprints. A match is several numbers, in the
+ * order in which matches are sorted: its query, distance, fingerprint and id. A query is its index or, in results of
+ * streams, its fingerprint. Freed with matches_free().
  */
 typedef struct matches {
     uint32_t words, query_words; /* of a fingerprint and of a query; 0 is 1 */
