@@ -44,7 +44,7 @@ typedef struct ss_row_sorter {
     size_t piece_capacity;
     ss_piece_room *rooms; /* one a thread */
     uint64_t **buffers;   /* of each thread, for rows of the file */
-    size_t room_count, first_piece;
+    size_t first_piece;
 } ss_row_sorter;
 
 /* Takes about `bytes`, for items that wait to be sorted and for threads. Close it also after a failure; a zeroed one is

@@ -7,7 +7,8 @@
 
 #include "base/tasks.h"
 #include "sort/sorter.h"
-#include "store/record_iterator.h"
+#include "store/column_iterators.h"
+#include "store/manifest.h"
 
 typedef struct ss_key_sorter {
     const ss_dir *dir;                  /* of the segment; all of these are borrowed */

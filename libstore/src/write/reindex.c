@@ -5,8 +5,8 @@
  */
 #include "base/error.h"
 #include "base/memory.h"
+#include "store/column_iterators.h"
 #include "store/commit.h"
-#include "store/record_iterator.h"
 #include "store/segment.h"
 #include "write/segment_writer.h"
 

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "codec/rows.h"
 #include "plan/planner.h"
+#include "store/segment.h"
 #include "write/key_sorter.h"
 #include "write/table_writer.h"
 #include "write/word_plans.h"

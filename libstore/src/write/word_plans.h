@@ -7,7 +7,8 @@
 
 #include "base/tasks.h"
 #include "plan/cost.h"
-#include "store/record_iterator.h"
+#include "store/column_iterators.h"
+#include "store/manifest.h"
 
 typedef struct ss_word_plans {
     const char *name;        /* of each word's plan; NULL: chosen */
