@@ -1,8 +1,8 @@
 /*
- * match_list.c - the matches of a request. Answers of millions of matches a second are printed here, so digits are
+ * matches.c - the matches of a request. Answers of millions of matches a second are printed here, so digits are
  * written directly; nothing in them has to be escaped but the names of stores.
  */
-#include "serve/match_list.h"
+#include "serve/matches.h"
 
 #include <endian.h>
 #include <inttypes.h>

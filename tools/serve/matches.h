@@ -1,8 +1,8 @@
 /*
- * match_list.h - collects the matches of a request, orders them, and prints them as JSON or in binary.
+ * matches.h - collects the matches of a request, orders them, and prints them as JSON or in binary.
  */
-#ifndef MATCH_LIST_H
-#define MATCH_LIST_H
+#ifndef MATCHES_H
+#define MATCHES_H
 
 #include "serve/request.h"
 
