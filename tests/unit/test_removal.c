@@ -1,6 +1,7 @@
 /* Removing by record, fingerprint and id: what is accepted, counted and refused. property.changes checks that the
  * right records are removed. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "support/data.h"
@@ -164,8 +165,9 @@ static void test_absent_keys(void **state)
     assert_int_equal(change.removed_count, 6);
     assert_ok(sstore_remover_create(path, NULL, &remover, &error), &error);
     assert_ok(sstore_remover_remove(remover, NULL, some, 6, &error), &error);
+    assert_ok(sstore_remover_remove(remover, keys, NULL, 3, &error), &error);
     assert_ok(sstore_remover_finish(remover, &change, &error), &error);
-    assert_int_equal(change.absent_count, 5);
+    assert_int_equal(change.absent_count, 8);
     /* Records, of which two are there with other ids, one of them twice. */
     const uint64_t given[] = {10, 11, 10, 12}, given_ids[] = {999, 999, 999, 998};
     assert_ok(sstore_remover_create(path, NULL, &remover, &error), &error);
@@ -173,6 +175,34 @@ static void test_absent_keys(void **state)
     assert_ok(sstore_remover_finish(remover, &change, &error), &error);
     assert_int_equal(change.absent_count, 3);
     assert_int_equal(change.removed_count, 0);
+}
+
+/* More fingerprints, and more ids, than the memory has room for at once. */
+static void test_many_keys(void **state)
+{
+    enum { MANY = 60000 };
+    uint64_t *keys = malloc(MANY * sizeof *keys);
+    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
+    sstore_change change = SSTORE_CHANGE_INIT;
+    sstore_builder *builder;
+    sstore_remover *remover;
+    sstore_error error = {.status = SSTORE_OK};
+    assert_non_null(keys);
+    for (uint64_t i = 0; i < MANY; i++)
+        keys[i] = i;
+    options.replace = true;
+    assert_ok(sstore_builder_create(path, &options, &builder, &error), &error);
+    assert_ok(sstore_builder_add(builder, keys, NULL, MANY, &error), &error);
+    assert_ok(sstore_builder_finish(builder, NULL, &error), &error);
+    options = (sstore_write_options)SSTORE_WRITE_OPTIONS_INIT;
+    options.memory_bytes = 1 << 20;
+    assert_ok(sstore_remover_create(path, &options, &remover, &error), &error);
+    assert_ok(sstore_remover_remove(remover, keys, NULL, MANY / 2, &error), &error);
+    assert_ok(sstore_remover_remove(remover, NULL, keys + MANY / 2, MANY / 2, &error), &error);
+    assert_ok(sstore_remover_finish(remover, &change, &error), &error);
+    assert_int_equal(change.removed_count, MANY);
+    assert_int_equal(change.record_count, 0);
+    free(keys);
 }
 
 /* All ways in one removal, and each way without records. */
@@ -299,15 +329,11 @@ static void test_stopping(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_records),
-        cmocka_unit_test(test_fingerprints),
-        cmocka_unit_test(test_ids),
-        cmocka_unit_test(test_absent_keys),
-        cmocka_unit_test(test_all_ways_in_one_removal),
-        cmocka_unit_test(test_without_ids),
-        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_abort),
-        cmocka_unit_test(test_stopping),
+        cmocka_unit_test(test_records),     cmocka_unit_test(test_fingerprints),
+        cmocka_unit_test(test_ids),         cmocka_unit_test(test_absent_keys),
+        cmocka_unit_test(test_many_keys),   cmocka_unit_test(test_all_ways_in_one_removal),
+        cmocka_unit_test(test_without_ids), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_abort),       cmocka_unit_test(test_stopping),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
