@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "plan/radii.h"
 #include "sort/radix.h"
-#include "support/match_list.h"
+#include "support/matches.h"
 #include "support/testing.h"
 #include "support/wide_data.h"
 

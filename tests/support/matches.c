@@ -1,4 +1,4 @@
-#include "support/match_list.h"
+#include "support/matches.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /*
- * match_list.h - lists of matches of fingerprints of 1 to 16 words: those that a call reported, and those that are right.
+ * matches.h - lists of matches of fingerprints of 1 to 16 words: those that a call reported, and those that are right.
  */
-#ifndef SUPPORT_MATCH_LIST_H
-#define SUPPORT_MATCH_LIST_H
+#ifndef SUPPORT_MATCHES_H
+#define SUPPORT_MATCHES_H
 
 #include <stdbool.h>
 #include <stddef.h>
