@@ -850,8 +850,8 @@ SSTORE_API sstore_status sstore_merge(const char *path, const char *const *input
                                       const sstore_write_options *options, sstore_change *change_out,
                                       sstore_error *error);
 
-/* Set shards_out to the shard of each of `count` fingerprints of `fingerprint_bits` bits, as sstore_merge() defines it: to divide
- * records among tasks that build one shard each. Errors: ARGUMENT. */
+/* Set shards_out to the shard of each of `count` fingerprints of `fingerprint_bits` bits, as sstore_merge() defines it:
+ * to divide records among tasks that build one shard each. Errors: ARGUMENT. */
 SSTORE_API sstore_status sstore_shard_numbers(const uint64_t *fingerprints, uint32_t fingerprint_bits, size_t count,
                                               uint32_t shard_count, uint32_t *shards_out, sstore_error *error);
 
@@ -979,8 +979,8 @@ SSTORE_API sstore_status sstore_dedup_insert(sstore_dedup *dedup, const uint64_t
 /* Publish the waiting records, durably, merged with the store's newest segments or as a segment of their own. Does
  * nothing if none wait. On failure, the pending_count of sstore_dedup_stat() tells what happened: either the records
  * still wait and the store is unchanged, or none wait: they were published, but may not survive a power cut. Either way
- * more records can be inserted. `change_out`, which may be NULL, gets the sum of all publications so far, also on failure.
- * Errors: as sstore_builder_finish() and sstore_compact(). */
+ * more records can be inserted. `change_out`, which may be NULL, gets the sum of all publications so far, also on
+ * failure. Errors: as sstore_builder_finish() and sstore_compact(). */
 SSTORE_API sstore_status sstore_dedup_publish(sstore_dedup *dedup, sstore_change *change_out, sstore_error *error);
 
 /* The state of a deduplication. */

@@ -39,7 +39,8 @@ typedef struct field {
 } field;
 
 /* clang-format off */
-#define FIELD(name, calls) {#name, offsetof(sstore_write_options, name), sizeof(((sstore_write_options *)0)->name), calls}
+#define FIELD(name, calls) \
+    {#name, offsetof(sstore_write_options, name), sizeof(((sstore_write_options *)0)->name), calls}
 /* clang-format on */
 
 /* The fields that not all calls use. Contexts are left out: they mean nothing without their callbacks. */
