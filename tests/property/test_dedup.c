@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/matches.h"
+#include "support/found_matches.h"
 #include "support/scratch.h"
 #include "support/testing.h"
 #include "support/wide_data.h"

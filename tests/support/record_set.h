@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "support/data.h"
-#include "support/matches.h"
+#include "support/found_matches.h"
 
 /* Records that grow, as columns, as the library takes them. Zeroed is empty, of 64-bit fingerprints. Freed with
  * record_set_free(). */

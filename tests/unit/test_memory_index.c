@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "plan/radii.h"
 #include "sort/radix.h"
-#include "support/matches.h"
+#include "support/found_matches.h"
 #include "support/testing.h"
 #include "support/wide_data.h"
 

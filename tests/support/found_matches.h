@@ -1,8 +1,9 @@
 /*
- * matches.h - lists of matches of fingerprints of 1 to 16 words: those that a call reported, and those that are right.
+ * found_matches.h - lists of matches of fingerprints of 1 to 16 words: those that a call reported, and the right
+ * ones.
  */
-#ifndef SUPPORT_MATCHES_H
-#define SUPPORT_MATCHES_H
+#ifndef SUPPORT_FOUND_MATCHES_H
+#define SUPPORT_FOUND_MATCHES_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-#include "support/matches.h"
+#include "support/found_matches.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
