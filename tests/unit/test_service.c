@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "output/radix_form.h"
-#include "serve/matches.h"
+#include "serve/request_matches.h"
 #include "serve/service.h"
 #include "support/scratch.h"
 #include "support/testing.h"

@@ -11,7 +11,7 @@
 #include "output/json.h"
 #include "output/messages.h"
 #include "output/store_report.h"
-#include "serve/matches.h"
+#include "serve/request_matches.h"
 
 #define NOW_QUERIES 16u /* at most in a request that the thread of the network answers, */
 #define NOW_NS 50000u   /* if a query takes no longer on average */

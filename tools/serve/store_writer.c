@@ -14,7 +14,7 @@
 
 #include "output/messages.h"
 #include "output/output.h"
-#include "serve/matches.h"
+#include "serve/request_matches.h"
 
 #define BUSY_WAIT_NS 20000000 /* while another process writes to the store */
 #define ANSWER_BYTES 256u     /* the maximum for an addition */

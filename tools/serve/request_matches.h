@@ -1,8 +1,8 @@
 /*
- * matches.h - collects the matches of a request, orders them, and prints them as JSON or in binary.
+ * request_matches.h - collects the matches of a request, orders them, and prints them as JSON or in binary.
  */
-#ifndef MATCHES_H
-#define MATCHES_H
+#ifndef REQUEST_MATCHES_H
+#define REQUEST_MATCHES_H
 
 #include "serve/request.h"
 

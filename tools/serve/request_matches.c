@@ -1,8 +1,8 @@
 /*
- * matches.c - the matches of a request. Answers of millions of matches a second are printed here, so digits are
+ * request_matches.c - the matches of a request. Answers of millions of matches a second are printed here, so digits are
  * written directly; nothing in them has to be escaped but the names of stores.
  */
-#include "serve/matches.h"
+#include "serve/request_matches.h"
 
 #include <endian.h>
 #include <inttypes.h>
