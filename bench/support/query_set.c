@@ -19,20 +19,20 @@
 static size_t take_samples(bench_query_set *set, const sstore *store)
 {
     sstore_error error;
-    sstore_record_iterator *iterator;
-    sstore_record_columns columns = SSTORE_RECORD_COLUMNS_INIT;
+    sstore_iterator *iterator;
+    sstore_columns columns = SSTORE_COLUMNS_INIT;
     size_t taken = 0, count, words = set->words;
     uint64_t stride = set->facts->record_count / set->count, until_next = 0;
     stride += stride == 0;
     columns.fingerprint = bench_alloc(READ_BATCH * words, sizeof *columns.fingerprint);
-    bench_must(sstore_record_iterator_create(store, &iterator, &error), &error);
+    bench_must(sstore_iterate_records(store, &iterator, &error), &error);
     do {
-        bench_must(sstore_record_iterator_next(iterator, &columns, READ_BATCH, &count, &error), &error);
+        bench_must(sstore_iterator_next(iterator, &columns, READ_BATCH, &count, &error), &error);
         for (; until_next < count && taken < set->count; until_next += stride)
             memcpy(set->hits + words * taken++, columns.fingerprint + words * until_next, words * sizeof(uint64_t));
         until_next -= count;
     } while (count > 0 && taken < set->count);
-    sstore_record_iterator_free(iterator);
+    sstore_iterator_free(iterator);
     free(columns.fingerprint);
     return taken;
 }

@@ -28,9 +28,6 @@
  *  - Threads: an sstore is immutable, and all threads of a process may share it without locks. Every other handle, and
  *    an sstore_error, belongs to one thread at a time. After fork() a child may continue to use a store that its parent
  *    opened. Every other handle belongs to the process that created it.
- *  - Iterators fill the caller's arrays, which may be NULL. If a call fails, its first *count_out results are right.
- *    After an error only freeing the iterator is allowed. If it was created with on_progress, its later calls also
- *    report to it.
  *  - Callbacks run in the caller's thread, during the call that they were given to. They return 0 to continue. Any
  *    other value stops the call, which returns SSTORE_STOPPED. Pointers that a callback gets are valid until it
  *    returns. It must not use the handle that it is called from.
@@ -269,10 +266,47 @@ typedef struct sstore_progress {
  * skip most calls. If it stops the call, the call undoes its unpublished work. */
 typedef int (*sstore_progress_fn)(void *context, const sstore_progress *progress);
 
-/* ===== Queries ===== */
+/* ===== Results in columns ===== */
 
-/* Results come in one of two ways. A callback gets one result at a time. Or the caller passes columns, which are
- * arrays, and asks for more results until there are none. The second way suits bindings. */
+/*
+ * Arrays for results, one for each field. NULL: this field is not wanted. An array that the results of a call do not
+ * have is an invalid argument. Each array has room for as many results as the capacity that is given with it;
+ * `fingerprint` and `other_fingerprint` for as many fingerprints, of all their words.
+ */
+typedef struct sstore_columns {
+    size_t struct_size;
+    uint64_t *fingerprint, *id;             /* ids are 0 in a store without ids */
+    uint32_t *distance;                     /* of matches, pairs and clusters */
+    uint64_t *query_index;                  /* of matches: 0 for a single query */
+    uint64_t *other_fingerprint, *other_id; /* of pairs */
+    uint64_t *cluster, *cluster_size;       /* of clusters, as the next one */
+    bool *is_representative;
+} sstore_columns;
+
+#define SSTORE_COLUMNS_INIT                                                                                            \
+    {                                                                                                                  \
+        sizeof(sstore_columns), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL                                   \
+    }
+
+/*
+ * Results of one call, in order, which the caller gets in parts: sstore_iterate_matches(), sstore_iterate_records(),
+ * sstore_iterate_pairs(), sstore_iterate_clusters(). Several iterators of a store do not disturb each other, and each
+ * belongs to one thread at a time. Free it with sstore_iterator_free(), at any time, before its stores are closed. If
+ * it was created with on_progress, its later calls also report to it, and can be stopped by it.
+ */
+typedef struct sstore_iterator sstore_iterator;
+
+/* Fill the columns with the next results, at most `capacity` (at least 1), and set *count_out to their number. It is
+ * less than `capacity` only at the end, and 0 after the last result, also if asked again. If `columns` is NULL, results
+ * are passed over. If the call fails, the first *count_out results are right, and only sstore_iterator_free() is
+ * allowed after it. Arguments that are refused change nothing: another call with others is allowed.
+ * Errors: ARGUMENT; UNSUPPORTED (columns); those of the call that created the iterator. */
+SSTORE_API sstore_status sstore_iterator_next(sstore_iterator *iterator, const sstore_columns *columns, size_t capacity,
+                                              size_t *count_out, sstore_error *error);
+
+SSTORE_API void sstore_iterator_free(sstore_iterator *iterator);
+
+/* ===== Queries ===== */
 
 /* One matching record. `id` is 0 in a store without ids. `query_index` is the query's index in a batch, or 0. */
 typedef struct sstore_match {
@@ -283,19 +317,6 @@ typedef struct sstore_match {
 
 /* Called once for every match. */
 typedef int (*sstore_match_fn)(void *context, const sstore_match *match);
-
-/* Arrays for matches, each of the capacity that is given with them, `fingerprint` of as many fingerprints. NULL: this
- * column is not wanted. */
-typedef struct sstore_match_columns {
-    size_t struct_size;
-    uint64_t *query_index, *fingerprint, *id;
-    uint32_t *distance;
-} sstore_match_columns;
-
-#define SSTORE_MATCH_COLUMNS_INIT                                                                                      \
-    {                                                                                                                  \
-        sizeof(sstore_match_columns), NULL, NULL, NULL, NULL                                                           \
-    }
 
 /*
  * Report every record whose fingerprint is within `distance` (0 to 64 a word) of `fingerprint`, exactly once.
@@ -317,7 +338,7 @@ SSTORE_API sstore_status sstore_query(sstore_cursor *cursor, const uint64_t *fin
  * matches, call it again with larger columns. The order ignores columns that are NULL. If `columns` is NULL, matches
  * are only counted. Errors: as sstore_query(). */
 SSTORE_API sstore_status sstore_query_columns(sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t distance,
-                                              const sstore_match_columns *columns, size_t capacity, uint64_t *count_out,
+                                              const sstore_columns *columns, size_t capacity, uint64_t *count_out,
                                               sstore_error *error);
 
 /* Report all records at the smallest distance from `fingerprint` at which there are any, if it is at most
@@ -327,7 +348,7 @@ SSTORE_API sstore_status sstore_query_nearest(sstore_cursor *cursor, const uint6
 
 /* Find all records at the smallest distance, as sstore_query_nearest(), into columns, as sstore_query_columns(). */
 SSTORE_API sstore_status sstore_query_nearest_columns(sstore_cursor *cursor, const uint64_t *fingerprint,
-                                                      uint32_t max_distance, const sstore_match_columns *columns,
+                                                      uint32_t max_distance, const sstore_columns *columns,
                                                       size_t capacity, uint64_t *count_out, sstore_error *error);
 
 typedef struct sstore_batch_options {
@@ -367,23 +388,12 @@ SSTORE_API sstore_status sstore_query_batch(const sstore *store, const uint64_t 
                                             uint32_t distance, const sstore_batch_options *options,
                                             sstore_match_fn on_match, void *context, sstore_error *error);
 
-typedef struct sstore_match_iterator sstore_match_iterator;
-
-/* Begin to answer queries, as sstore_query_batch(), whose matches sstore_match_iterator_next() gets. Free it with
- * sstore_match_iterator_free(). Until then, the store and `fingerprints`, which is not copied, must stay. Nothing is
- * answered before the first sstore_match_iterator_next(). Errors: ARGUMENT, MEMORY. */
-SSTORE_API sstore_status sstore_match_iterator_create(const sstore *store, const uint64_t *fingerprints, size_t count,
-                                                      uint32_t distance, const sstore_batch_options *options,
-                                                      sstore_match_iterator **iterator_out, sstore_error *error);
-
-/* Fill the columns with the next matches, at most `capacity` (at least 1), and set *count_out to their number. It is 0
- * after the last match, and only then. Errors: as sstore_query_batch(). After an error only
- * sstore_match_iterator_free() is allowed. */
-SSTORE_API sstore_status sstore_match_iterator_next(sstore_match_iterator *iterator,
-                                                    const sstore_match_columns *columns, size_t capacity,
-                                                    size_t *count_out, sstore_error *error);
-
-SSTORE_API void sstore_match_iterator_free(sstore_match_iterator *iterator);
+/* Begin to answer queries, as sstore_query_batch(). The iterator has its matches: query_index, fingerprint, id and
+ * distance. Until it is freed, the store and `fingerprints`, which is not copied, must stay. Nothing is answered before
+ * the first sstore_iterator_next(). Errors: ARGUMENT, MEMORY; of sstore_iterator_next(): as sstore_query_batch(). */
+SSTORE_API sstore_status sstore_iterate_matches(const sstore *store, const uint64_t *fingerprints, size_t count,
+                                                uint32_t distance, const sstore_batch_options *options,
+                                                sstore_iterator **iterator_out, sstore_error *error);
 
 /* The expected and the actual work of one query in one table. */
 typedef struct sstore_table_explanation {
@@ -430,35 +440,15 @@ typedef struct sstore_record {
 /* Called for each record. */
 typedef int (*sstore_record_fn)(void *context, const sstore_record *record);
 
-/* Arrays for records, as sstore_match_columns. sstore_join_records() reads them, of 64-bit fingerprints. */
-typedef struct sstore_record_columns {
-    size_t struct_size;
-    uint64_t *fingerprint, *id;
-} sstore_record_columns;
-
-#define SSTORE_RECORD_COLUMNS_INIT                                                                                     \
-    {                                                                                                                  \
-        sizeof(sstore_record_columns), NULL, NULL                                                                      \
-    }
-
 /* Report all records of a store of 64-bit fingerprints, ascending by (fingerprint, id). Errors: ARGUMENT, MEMORY, IO,
  * DAMAGED. */
 SSTORE_API sstore_status sstore_each_record(const sstore *store, sstore_record_fn on_record, void *context,
                                             sstore_error *error);
 
-typedef struct sstore_record_iterator sstore_record_iterator;
-
-/* Begin to read all records of a store of any width, ascending by (fingerprint, id). Free the iterator with
- * sstore_record_iterator_free() before the store is closed. Errors: ARGUMENT, MEMORY, IO, DAMAGED. */
-SSTORE_API sstore_status sstore_record_iterator_create(const sstore *store, sstore_record_iterator **iterator_out,
-                                                       sstore_error *error);
-
-/* As sstore_match_iterator_next(). Errors: ARGUMENT, IO, DAMAGED. */
-SSTORE_API sstore_status sstore_record_iterator_next(sstore_record_iterator *iterator,
-                                                     const sstore_record_columns *columns, size_t capacity,
-                                                     size_t *count_out, sstore_error *error);
-
-SSTORE_API void sstore_record_iterator_free(sstore_record_iterator *iterator);
+/* Begin to read all records of a store of any width, ascending by (fingerprint, id). The iterator has these two
+ * columns. Errors: ARGUMENT, MEMORY, IO, DAMAGED. */
+SSTORE_API sstore_status sstore_iterate_records(const sstore *store, sstore_iterator **iterator_out,
+                                                sstore_error *error);
 
 /* ===== Statistics ===== */
 

@@ -42,18 +42,6 @@ typedef struct sstore_pair {
 /* Called for each pair. */
 typedef int (*sstore_pair_fn)(void *context, const sstore_pair *pair);
 
-/* Arrays for pairs, as sstore_match_columns. */
-typedef struct sstore_pair_columns {
-    size_t struct_size;
-    uint64_t *fingerprint, *id, *other_fingerprint, *other_id;
-    uint32_t *distance;
-} sstore_pair_columns;
-
-#define SSTORE_PAIR_COLUMNS_INIT                                                                                       \
-    {                                                                                                                  \
-        sizeof(sstore_pair_columns), NULL, NULL, NULL, NULL, NULL                                                      \
-    }
-
 /*
  * Report every pair of different records of the store within the distance, once, the lower record (by fingerprint, then
  * id) first. The order is that of (fingerprint, other_fingerprint, other_id, id), with any memory and threads. Records
@@ -74,21 +62,12 @@ SSTORE_API sstore_status sstore_pairs(const sstore *store, const sstore_join_opt
 SSTORE_API sstore_status sstore_join(const sstore *left, const sstore *right, const sstore_join_options *options,
                                      sstore_pair_fn on_pair, void *context, sstore_error *error);
 
-typedef struct sstore_pair_iterator sstore_pair_iterator;
-
-/* Make an iterator over the pairs of sstore_join(), or, if `right` is NULL, over those of sstore_pairs(). This
- * call finds all pairs; with several words, sstore_pair_iterator_next() finds them. Free the iterator with
- * sstore_pair_iterator_free() before the stores are closed.
- * Errors: as sstore_join(). */
-SSTORE_API sstore_status sstore_pair_iterator_create(const sstore *left, const sstore *right,
-                                                     const sstore_join_options *options,
-                                                     sstore_pair_iterator **iterator_out, sstore_error *error);
-
-/* As sstore_match_iterator_next(). Errors: ARGUMENT, MEMORY, IO, DAMAGED, STOPPED. */
-SSTORE_API sstore_status sstore_pair_iterator_next(sstore_pair_iterator *iterator, const sstore_pair_columns *columns,
-                                                   size_t capacity, size_t *count_out, sstore_error *error);
-
-SSTORE_API void sstore_pair_iterator_free(sstore_pair_iterator *iterator);
+/* Find the pairs of sstore_join(), or, if `right` is NULL, those of sstore_pairs(). The iterator has them: fingerprint,
+ * id, other_fingerprint, other_id and distance. With several words, sstore_iterator_next() finds them. Errors: as
+ * sstore_join(). */
+SSTORE_API sstore_status sstore_iterate_pairs(const sstore *left, const sstore *right,
+                                              const sstore_join_options *options, sstore_iterator **iterator_out,
+                                              sstore_error *error);
 
 /* A record and its cluster. The record with the smallest id, and of several the smallest fingerprint, represents it. */
 typedef struct sstore_cluster_record {
@@ -102,19 +81,6 @@ typedef struct sstore_cluster_record {
 
 /* Called for each record. */
 typedef int (*sstore_cluster_fn)(void *context, const sstore_cluster_record *record);
-
-/* Arrays for records of clusters, as sstore_match_columns. */
-typedef struct sstore_cluster_columns {
-    size_t struct_size;
-    uint64_t *cluster, *cluster_size, *fingerprint, *id;
-    uint32_t *distance;
-    bool *is_representative;
-} sstore_cluster_columns;
-
-#define SSTORE_CLUSTER_COLUMNS_INIT                                                                                    \
-    {                                                                                                                  \
-        sizeof(sstore_cluster_columns), NULL, NULL, NULL, NULL, NULL, NULL                                             \
-    }
 
 /* As sstore_join_options, and with_singles. */
 typedef struct sstore_cluster_options {
@@ -143,19 +109,10 @@ typedef struct sstore_cluster_options {
 SSTORE_API sstore_status sstore_clusters(const sstore *store, const sstore_cluster_options *options,
                                          sstore_cluster_fn on_record, void *context, sstore_error *error);
 
-typedef struct sstore_cluster_iterator sstore_cluster_iterator;
-
-/* Make an iterator over the records of sstore_clusters(). This call finds all clusters. Free the iterator with
- * sstore_cluster_iterator_free() before the store is closed. Errors: as sstore_clusters(). */
-SSTORE_API sstore_status sstore_cluster_iterator_create(const sstore *store, const sstore_cluster_options *options,
-                                                        sstore_cluster_iterator **iterator_out, sstore_error *error);
-
-/* As sstore_match_iterator_next(). Errors: ARGUMENT, MEMORY, IO, DAMAGED, STOPPED. */
-SSTORE_API sstore_status sstore_cluster_iterator_next(sstore_cluster_iterator *iterator,
-                                                      const sstore_cluster_columns *columns, size_t capacity,
-                                                      size_t *count_out, sstore_error *error);
-
-SSTORE_API void sstore_cluster_iterator_free(sstore_cluster_iterator *iterator);
+/* Find the clusters of sstore_clusters(). The iterator has their records: fingerprint, id, distance, cluster,
+ * cluster_size and is_representative. Errors: as sstore_clusters(). */
+SSTORE_API sstore_status sstore_iterate_clusters(const sstore *store, const sstore_cluster_options *options,
+                                                 sstore_iterator **iterator_out, sstore_error *error);
 
 /* ===== Without a store, for the tasks of a cluster ===== */
 
@@ -194,17 +151,16 @@ typedef struct sstore_record_join_options {
 /*
  * Report each pair of different records that have equal keys in a table, but in no earlier one, and are within the
  * distance. If `right` is NULL, these are pairs of left records, the lower one (by fingerprint, then id) first. If not,
- * they are pairs of a left and a right record, in this order. The columns are read; ids may be NULL, for 0. Equal
- * records of a side count once. The order of the pairs is not defined.
+ * they are pairs of a left and a right record, in this order. Of the columns `fingerprint` and `id` are read; `id` may
+ * be NULL, for 0, and the others must be. Equal records of a side count once. The order of the pairs is not defined.
  *
  * If the records of a key are too many for one task, they can be distributed to n parts by a hash of the record. n
  * tasks join a part with itself, and n * (n - 1) / 2 tasks two parts. Works on one thread, in 40 bytes a record.
  * Errors: ARGUMENT, MEMORY; STOPPED. Source: the paper, section 3.1.
  */
-SSTORE_API sstore_status sstore_join_records(const sstore_record_columns *left, size_t left_count,
-                                             const sstore_record_columns *right, size_t right_count,
-                                             const sstore_record_join_options *options, sstore_pair_fn on_pair,
-                                             void *context, sstore_error *error);
+SSTORE_API sstore_status sstore_join_records(const sstore_columns *left, size_t left_count, const sstore_columns *right,
+                                             size_t right_count, const sstore_record_join_options *options,
+                                             sstore_pair_fn on_pair, void *context, sstore_error *error);
 
 /* The connected components of a graph of any size. Nodes are numbers, such as ids of records. */
 typedef struct sstore_components sstore_components;
@@ -237,7 +193,7 @@ SSTORE_API sstore_status sstore_components_add(sstore_components *components, co
                                                const uint64_t *other_nodes, size_t count, sstore_error *error);
 
 /* Fill the columns, either of which may be NULL, with the next nodes, ascending, and with the smallest node of the
- * component of each. Otherwise as sstore_match_iterator_next(). The first call finds the components. Errors: ARGUMENT,
+ * component of each. Otherwise as sstore_iterator_next(). The first call finds the components. Errors: ARGUMENT,
  * MEMORY, IO, STOPPED. Source: Sibeyn, "External Connected Components" (SWAT 2004), for many nodes at once. */
 SSTORE_API sstore_status sstore_components_next(sstore_components *components, uint64_t *nodes, uint64_t *smallest,
                                                 size_t capacity, size_t *count_out, sstore_error *error);

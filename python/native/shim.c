@@ -1,5 +1,6 @@
 #include "shim.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -10,6 +11,7 @@
 #define MIN_CAPACITY 64u    /* matches of a query */
 #define FILL_ROWS 65536u    /* that are asked for together */
 #define ADDED_ROWS 512u
+#define MAX_COLUMNS 6u /* of an sspy_columns */
 
 #define WORD_BYTES 8u
 
@@ -66,9 +68,10 @@ static int reserve(sspy_answer *answer, uint64_t capacity)
 static sstore_status ask(sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t distance, bool nearest,
                          uint64_t capacity, sspy_answer *answer)
 {
-    const sstore_match_columns columns = {sizeof columns, NULL, (uint64_t *)(void *)answer->columns[0],
-                                          (uint64_t *)(void *)answer->columns[1],
-                                          (uint32_t *)(void *)answer->columns[2]};
+    const sstore_columns columns = {.struct_size = sizeof columns,
+                                    .fingerprint = (uint64_t *)(void *)answer->columns[0],
+                                    .id = (uint64_t *)(void *)answer->columns[1],
+                                    .distance = (uint32_t *)(void *)answer->columns[2]};
     return nearest ? sstore_query_nearest_columns(cursor, fingerprint, distance, &columns, capacity, &answer->count,
                                                   &answer->error)
                    : sstore_query_columns(cursor, fingerprint, distance, &columns, capacity, &answer->count,
@@ -141,34 +144,28 @@ static void *next_place(const sspy_columns *columns, uint32_t i)
     return (char *)columns->columns[i] + columns->count * columns->widths[i];
 }
 
-static sstore_status next(sspy_kind kind, void *iterator, const sspy_columns *to, size_t capacity, size_t *count_out,
-                          sstore_error *error)
+/* Where the library's struct has the columns of results, in the order of sspy_kind. */
+#define AT(column) offsetof(sstore_columns, column)
+static const size_t columns_at[][MAX_COLUMNS] = {
+    {AT(fingerprint), AT(id)},
+    {AT(query_index), AT(fingerprint), AT(id), AT(distance)},
+    {AT(fingerprint), AT(id), AT(other_fingerprint), AT(other_id), AT(distance)},
+    {AT(cluster), AT(cluster_size), AT(fingerprint), AT(id), AT(distance), AT(is_representative)},
+};
+#undef AT
+
+/* The places of the next rows. */
+static sstore_columns next_rows(sspy_kind kind, const sspy_columns *to)
 {
-    switch (kind) {
-    case SSPY_RECORDS: {
-        const sstore_record_columns columns = {sizeof columns, next_place(to, 0), next_place(to, 1)};
-        return sstore_record_iterator_next(iterator, &columns, capacity, count_out, error);
+    sstore_columns columns = SSTORE_COLUMNS_INIT;
+    for (uint32_t i = 0; i < to->column_count; i++) {
+        void *const place = next_place(to, i);
+        memcpy((char *)&columns + columns_at[kind][i], &place, sizeof place);
     }
-    case SSPY_MATCHES: {
-        const sstore_match_columns columns = {sizeof columns, next_place(to, 0), next_place(to, 1), next_place(to, 2),
-                                              next_place(to, 3)};
-        return sstore_match_iterator_next(iterator, &columns, capacity, count_out, error);
-    }
-    case SSPY_PAIRS: {
-        const sstore_pair_columns columns = {sizeof columns,    next_place(to, 0), next_place(to, 1),
-                                             next_place(to, 2), next_place(to, 3), next_place(to, 4)};
-        return sstore_pair_iterator_next(iterator, &columns, capacity, count_out, error);
-    }
-    default: {
-        const sstore_cluster_columns columns = {sizeof columns,    next_place(to, 0), next_place(to, 1),
-                                                next_place(to, 2), next_place(to, 3), next_place(to, 4),
-                                                next_place(to, 5)};
-        return sstore_cluster_iterator_next(iterator, &columns, capacity, count_out, error);
-    }
-    }
+    return columns;
 }
 
-int sspy_fill(sspy_kind kind, void *iterator, sspy_columns *columns, uint64_t max_count, sstore_error *error)
+int sspy_fill(sspy_kind kind, sstore_iterator *iterator, sspy_columns *columns, uint64_t max_count, sstore_error *error)
 {
     const int64_t until = now_ns() + REPORT_NS;
     while (!columns->done && columns->count < max_count && now_ns() < until) {
@@ -178,7 +175,8 @@ int sspy_fill(sspy_kind kind, void *iterator, sspy_columns *columns, uint64_t ma
             fail_memory(error);
             return SSTORE_ERROR_MEMORY;
         }
-        const sstore_status status = next(kind, iterator, columns, (size_t)wanted, &count, error);
+        const sstore_columns rows = next_rows(kind, columns);
+        const sstore_status status = sstore_iterator_next(iterator, &rows, (size_t)wanted, &count, error);
         columns->count += count;
         columns->done = count == 0;
         if (status != SSTORE_OK)
@@ -295,9 +293,9 @@ static int keep_pair(void *context, const sstore_pair *pair)
     return columns->count < target->capacity ? 0 : target->flush(target->context);
 }
 
-int sspy_join_records(const sstore_record_columns *left, size_t left_count, const sstore_record_columns *right,
-                      size_t right_count, const sstore_record_join_options *options, sspy_columns *columns,
-                      uint64_t capacity, int (*flush)(void *context), void *context, sstore_error *error)
+int sspy_join_records(const sstore_columns *left, size_t left_count, const sstore_columns *right, size_t right_count,
+                      const sstore_record_join_options *options, sspy_columns *columns, uint64_t capacity,
+                      int (*flush)(void *context), void *context, sstore_error *error)
 {
     pair_target target = {.columns = columns, .capacity = capacity, .flush = flush, .context = context};
     const sstore_status status = sstore_join_records(left, left_count, right, right_count, options, keep_pair, &target,

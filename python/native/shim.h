@@ -58,12 +58,13 @@ typedef struct sspy_columns {
     void *columns[6];
 } sspy_columns;
 
-/* What an iterator is of. */
+/* What the results of an iterator are. */
 typedef enum sspy_kind { SSPY_RECORDS, SSPY_MATCHES, SSPY_PAIRS, SSPY_CLUSTERS } sspy_kind;
 
 /* Append results of an iterator until there are `max_count` rows, until there are no more, or for about a tenth of a
- * second, so that the caller can look for signals. The columns are in the order of the library's struct. */
-int sspy_fill(sspy_kind kind, void *iterator, sspy_columns *columns, uint64_t max_count, sstore_error *error);
+ * second, so that the caller can look for signals. The columns are in the order of _columns.py. */
+int sspy_fill(sspy_kind kind, sstore_iterator *iterator, sspy_columns *columns, uint64_t max_count,
+              sstore_error *error);
 
 /* Feed a stream matcher, and append the matches: query, fingerprint, id, distance. */
 int sspy_stream_feed(sstore_stream_matcher *matcher, const uint64_t *fingerprints, const uint64_t *ids, size_t count,
@@ -79,9 +80,9 @@ int sspy_dedup_insert(sstore_dedup *dedup, const uint64_t *fingerprints, const u
                       sstore_error *error);
 /* Take at most `capacity` pairs of sstore_join_records(), and pass them on whenever there are as many, and at the end.
  * `flush` empties the columns, and stops the call by another result than 0. */
-int sspy_join_records(const sstore_record_columns *left, size_t left_count, const sstore_record_columns *right,
-                      size_t right_count, const sstore_record_join_options *options, sspy_columns *columns,
-                      uint64_t capacity, int (*flush)(void *context), void *context, sstore_error *error);
+int sspy_join_records(const sstore_columns *left, size_t left_count, const sstore_columns *right, size_t right_count,
+                      const sstore_record_join_options *options, sspy_columns *columns, uint64_t capacity,
+                      int (*flush)(void *context), void *context, sstore_error *error);
 /* Append nodes and the smallest of their components, until there are `max_count` or no more. */
 int sspy_components_next(sstore_components *components, sspy_columns *columns, uint64_t max_count, sstore_error *error);
 /* Append all matches of a collection. */

@@ -333,14 +333,14 @@ static sstore_status join_records(const operation *self, const sstore *store, ss
 {
     sstore_record_join_options options = SSTORE_RECORD_JOIN_OPTIONS_INIT;
     static uint64_t fingerprints[RECORDS + OTHERS], ids[RECORDS + OTHERS]; /* no memory of the test's may be refused */
-    const sstore_record_columns columns = {sizeof columns, fingerprints, ids};
-    sstore_record_iterator *records;
+    const sstore_columns columns = {.struct_size = sizeof columns, .fingerprint = fingerprints, .id = ids};
+    sstore_iterator *records;
     uint64_t pairs = 0;
     size_t count = 0;
-    sstore_status status = sstore_record_iterator_create(store, &records, error);
+    sstore_status status = sstore_iterate_records(store, &records, error);
     if (status == SSTORE_OK)
-        status = sstore_record_iterator_next(records, &columns, RECORDS + OTHERS, &count, error);
-    sstore_record_iterator_free(records);
+        status = sstore_iterator_next(records, &columns, RECORDS + OTHERS, &count, error);
+    sstore_iterator_free(records);
     for (; status == SSTORE_OK && options.table <= options.distance; options.table++)
         status = sstore_join_records(&columns, count, NULL, 0, &options, count_pair, &pairs, error);
     if (status == SSTORE_OK)
@@ -384,67 +384,67 @@ static sstore_status join_all(const operation *self, uint32_t threads, sstore_er
 /* Read records by an iterator, which keeps what it needs between calls. */
 static sstore_status iterate_records(const operation *self, const sstore *store, sstore_error *error)
 {
-    sstore_record_iterator *iterator;
+    sstore_iterator *iterator;
     uint64_t fingerprints[PIECE], ids[PIECE];
-    const sstore_record_columns columns = {sizeof columns, fingerprints, ids};
+    const sstore_columns columns = {.struct_size = sizeof columns, .fingerprint = fingerprints, .id = ids};
     size_t count = PIECE, total = 0;
-    sstore_status status = sstore_record_iterator_create(store, &iterator, error);
+    sstore_status status = sstore_iterate_records(store, &iterator, error);
     if (status != SSTORE_OK)
         return status;
     while (status == SSTORE_OK && count > 0) {
-        status = sstore_record_iterator_next(iterator, &columns, PIECE, &count, error);
+        status = sstore_iterator_next(iterator, &columns, PIECE, &count, error);
         for (size_t i = 0; status == SSTORE_OK && i < count; i++, total++)
             assert_true(fingerprints[i] == self->before.fingerprints[total] && ids[i] == self->before.ids[total]);
     }
     if (status == SSTORE_OK)
         assert_int_equal(total, self->before.count);
-    sstore_record_iterator_free(iterator);
+    sstore_iterator_free(iterator);
     return status;
 }
 
 static sstore_status iterate_matches(const operation *self, const sstore *store, uint32_t threads, sstore_error *error)
 {
     sstore_batch_options options = SSTORE_BATCH_OPTIONS_INIT;
-    sstore_match_columns columns = SSTORE_MATCH_COLUMNS_INIT;
-    sstore_match_iterator *iterator;
+    sstore_columns columns = SSTORE_COLUMNS_INIT;
+    sstore_iterator *iterator;
     uint32_t distances[PIECE];
     size_t count = PIECE, total = 0;
     options.threads = threads;
     columns.distance = distances;
-    sstore_status status = sstore_match_iterator_create(store, self->queries, self->before.count, 3, &options,
-                                                        &iterator, error);
+    sstore_status status = sstore_iterate_matches(store, self->queries, self->before.count, 3, &options, &iterator,
+                                                  error);
     if (status != SSTORE_OK)
         return status;
     while (status == SSTORE_OK && count > 0) {
-        status = sstore_match_iterator_next(iterator, &columns, PIECE, &count, error);
+        status = sstore_iterator_next(iterator, &columns, PIECE, &count, error);
         for (size_t i = 0; status == SSTORE_OK && i < count; i++, total++)
             assert_in_range(distances[i], 0, 3);
     }
     if (status == SSTORE_OK)
         assert_int_equal(total, 2 * self->near_pairs + self->before.count);
-    sstore_match_iterator_free(iterator);
+    sstore_iterator_free(iterator);
     return status;
 }
 
 static sstore_status iterate_pairs(const operation *self, const sstore *store, uint32_t threads, sstore_error *error)
 {
     const sstore_join_options options = join_options(threads);
-    sstore_pair_columns columns = SSTORE_PAIR_COLUMNS_INIT;
-    sstore_pair_iterator *iterator;
+    sstore_columns columns = SSTORE_COLUMNS_INIT;
+    sstore_iterator *iterator;
     uint32_t distances[PIECE];
     size_t count = PIECE, total = 0;
     columns.distance = distances;
-    sstore_status status = sstore_pair_iterator_create(store, NULL, &options, &iterator, error);
+    sstore_status status = sstore_iterate_pairs(store, NULL, &options, &iterator, error);
     if (status != SSTORE_OK)
         return status;
     while (status == SSTORE_OK && count > 0) {
-        status = sstore_pair_iterator_next(iterator, &columns, PIECE, &count, error);
+        status = sstore_iterator_next(iterator, &columns, PIECE, &count, error);
         for (size_t i = 0; status == SSTORE_OK && i < count; i++, total++)
             assert_in_range(distances[i], 0, 3);
     }
     if (status == SSTORE_OK)
         assert_int_equal(total, self->near_pairs);
-    sstore_pair_iterator_free(iterator);
+    sstore_iterator_free(iterator);
     return status;
 }
 
@@ -452,22 +452,22 @@ static sstore_status iterate_clusters(const operation *self, const sstore *store
 {
     const sstore_join_options join = join_options(threads);
     const sstore_cluster_options options = options_to_cluster(&join, true);
-    sstore_cluster_columns columns = SSTORE_CLUSTER_COLUMNS_INIT;
-    sstore_cluster_iterator *iterator;
+    sstore_columns columns = SSTORE_COLUMNS_INIT;
+    sstore_iterator *iterator;
     uint64_t sizes[PIECE];
     size_t count = PIECE, total = 0;
     columns.cluster_size = sizes;
-    sstore_status status = sstore_cluster_iterator_create(store, &options, &iterator, error);
+    sstore_status status = sstore_iterate_clusters(store, &options, &iterator, error);
     if (status != SSTORE_OK)
         return status;
     while (status == SSTORE_OK && count > 0) {
-        status = sstore_cluster_iterator_next(iterator, &columns, PIECE, &count, error);
+        status = sstore_iterator_next(iterator, &columns, PIECE, &count, error);
         for (size_t i = 0; status == SSTORE_OK && i < count; i++, total++)
             assert_true(sizes[i] > 0);
     }
     if (status == SSTORE_OK)
         assert_int_equal(total, self->before.count);
-    sstore_cluster_iterator_free(iterator);
+    sstore_iterator_free(iterator);
     return status;
 }
 

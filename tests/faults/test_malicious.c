@@ -184,17 +184,17 @@ static sstore_status explain(subject *self, effort *count, sstore_error *error)
 static sstore_status iterate_records(subject *self, effort *count, sstore_error *error)
 {
     uint64_t fingerprints[16 * EDITED_MAX_WORDS], ids[16];
-    const sstore_record_columns columns = {sizeof columns, fingerprints, ids};
+    const sstore_columns columns = {.struct_size = sizeof columns, .fingerprint = fingerprints, .id = ids};
     const sstore_record record = {.fingerprint = 0};
-    sstore_record_iterator *iterator;
+    sstore_iterator *iterator;
     size_t taken = 1;
-    sstore_status status = sstore_record_iterator_create(self->store, &iterator, error);
+    sstore_status status = sstore_iterate_records(self->store, &iterator, error);
     while (status == SSTORE_OK && taken > 0) {
-        status = sstore_record_iterator_next(iterator, &columns, 16, &taken, error);
+        status = sstore_iterator_next(iterator, &columns, 16, &taken, error);
         for (size_t i = 0; i < taken; i++)
             (void)take_record(count, &record);
     }
-    sstore_record_iterator_free(iterator);
+    sstore_iterator_free(iterator);
     return status;
 }
 

@@ -183,19 +183,19 @@ static void check_records(const golden *kept, const sstore *store)
 {
     enum { PAGE = 100 };
     uint64_t fingerprints[PAGE * SSTORE_MAX_WORDS], ids[PAGE];
-    const sstore_record_columns columns = {sizeof columns, fingerprints, ids};
+    const sstore_columns columns = {.struct_size = sizeof columns, .fingerprint = fingerprints, .id = ids};
     row_list got = {.words = sstore_fingerprint_bits(store) / 64};
-    sstore_record_iterator *iterator;
+    sstore_iterator *iterator;
     sstore_error error;
     size_t count = 1;
     assert_int_equal(got.words, kept->questions[0].answer.words);
-    assert_ok(sstore_record_iterator_create(store, &iterator, &error), &error);
+    assert_ok(sstore_iterate_records(store, &iterator, &error), &error);
     while (count > 0) {
-        assert_ok(sstore_record_iterator_next(iterator, &columns, PAGE, &count, &error), &error);
+        assert_ok(sstore_iterator_next(iterator, &columns, PAGE, &count, &error), &error);
         for (size_t i = 0; i < count; i++)
             put_row(&got, fingerprints + i * got.words, ids[i], 0);
     }
-    sstore_record_iterator_free(iterator);
+    sstore_iterator_free(iterator);
     assert_same_rows(&got, &kept->records);
     free(got.rows);
 }

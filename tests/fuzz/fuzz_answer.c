@@ -36,10 +36,13 @@ typedef struct match_room {
     uint32_t distance[MAX_CAPACITY];
 } match_room;
 
-static sstore_match_columns columns_of(match_room *room)
+static sstore_columns columns_of(match_room *room)
 {
-    return (sstore_match_columns){sizeof(sstore_match_columns), room->query_index, room->fingerprint, room->id,
-                                  room->distance};
+    return (sstore_columns){.struct_size = sizeof(sstore_columns),
+                            .fingerprint = room->fingerprint,
+                            .id = room->id,
+                            .distance = room->distance,
+                            .query_index = room->query_index};
 }
 
 static void add_columns(const match_room *room, size_t count, matches *to)
@@ -86,7 +89,7 @@ static void query_columns(const session *self, uint64_t fingerprint, uint32_t di
     matches got = {0};
     sstore_error error;
     uint64_t count = 0;
-    const sstore_match_columns columns = columns_of(&room);
+    const sstore_columns columns = columns_of(&room);
     step_count_begin("query into columns");
     const sstore_status status = sstore_query_columns(self->cursor, &fingerprint, distance, &columns, self->capacity,
                                                       &count, &error);
@@ -140,18 +143,18 @@ static void iterate_batch(const session *self, uint32_t distance, const sstore_b
 {
     match_room room;
     matches got = {0};
-    sstore_match_iterator *iterator = NULL;
+    sstore_iterator *iterator = NULL;
     sstore_error error;
     size_t count;
-    const sstore_match_columns columns = columns_of(&room);
+    const sstore_columns columns = columns_of(&room);
     step_count_begin("iterator of matches");
-    sstore_status status = sstore_match_iterator_create(self->store, self->made.made.queries, 16, distance, options,
-                                                        &iterator, &error);
+    sstore_status status = sstore_iterate_matches(self->store, self->made.made.queries, 16, distance, options,
+                                                  &iterator, &error);
     for (count = 1; status == SSTORE_OK && count > 0; add_columns(&room, count, &got)) {
         count = 0;
-        status = sstore_match_iterator_next(iterator, &columns, self->capacity, &count, &error);
+        status = sstore_iterator_next(iterator, &columns, self->capacity, &count, &error);
     }
-    sstore_match_iterator_free(iterator);
+    sstore_iterator_free(iterator);
     STORE_CASE_CHECK(&self->made, status == wanted_status);
     store_case_check_same_matches(&self->made, status, &got, wanted);
     matches_free(&got);
@@ -191,20 +194,20 @@ static void explain(const session *self, uint32_t distance)
 static void iterate_records(const session *self, sstore_status wanted_status, const record_set *wanted)
 {
     uint64_t fingerprints[MAX_CAPACITY], ids[MAX_CAPACITY];
-    const sstore_record_columns columns = {sizeof columns, fingerprints, ids};
-    sstore_record_iterator *iterator = NULL;
+    const sstore_columns columns = {.struct_size = sizeof columns, .fingerprint = fingerprints, .id = ids};
+    sstore_iterator *iterator = NULL;
     sstore_error error;
     size_t done = 0, count = 1;
     step_count_begin("iterator of records");
-    sstore_status status = sstore_record_iterator_create(self->store, &iterator, &error);
+    sstore_status status = sstore_iterate_records(self->store, &iterator, &error);
     while (status == SSTORE_OK && count > 0) {
         count = 0;
-        status = sstore_record_iterator_next(iterator, &columns, self->capacity, &count, &error);
+        status = sstore_iterator_next(iterator, &columns, self->capacity, &count, &error);
         for (size_t i = 0; i < count; i++, done++)
             STORE_CASE_CHECK(&self->made, done >= wanted->count || (wanted->fingerprints[done] == fingerprints[i] &&
                                                                     wanted->ids[done] == ids[i]));
     }
-    sstore_record_iterator_free(iterator);
+    sstore_iterator_free(iterator);
     STORE_CASE_CHECK(&self->made, status == wanted_status && (status != SSTORE_OK || done == wanted->count));
 }
 

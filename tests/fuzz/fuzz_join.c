@@ -109,15 +109,20 @@ static void iterate_pairs(const session *self, const sstore *left, const sstore 
 {
     uint64_t fingerprints[CAPACITY], ids[CAPACITY], other_fingerprints[CAPACITY], other_ids[CAPACITY];
     uint32_t distances[CAPACITY];
-    const sstore_pair_columns columns = {sizeof columns, fingerprints, ids, other_fingerprints, other_ids, distances};
-    sstore_pair_iterator *iterator = NULL;
+    const sstore_columns columns = {.struct_size = sizeof columns,
+                                    .fingerprint = fingerprints,
+                                    .id = ids,
+                                    .distance = distances,
+                                    .other_fingerprint = other_fingerprints,
+                                    .other_id = other_ids};
+    sstore_iterator *iterator = NULL;
     sstore_error error;
     size_t done = 0, count = 1;
     step_count_begin("iterator of pairs");
-    sstore_status status = sstore_pair_iterator_create(left, right, &self->options, &iterator, &error);
+    sstore_status status = sstore_iterate_pairs(left, right, &self->options, &iterator, &error);
     while (status == SSTORE_OK && count > 0) {
         count = 0;
-        status = sstore_pair_iterator_next(iterator, &columns, CAPACITY, &count, &error);
+        status = sstore_iterator_next(iterator, &columns, CAPACITY, &count, &error);
         for (size_t i = 0; i < count; i++, done++) {
             const sstore_pair pair = {.fingerprint = fingerprints[i],
                                       .id = ids[i],
@@ -127,7 +132,7 @@ static void iterate_pairs(const session *self, const sstore *left, const sstore 
             STORE_CASE_CHECK(&self->left, done >= wanted->count || is_same_pair(&wanted->items[done], &pair));
         }
     }
-    sstore_pair_iterator_free(iterator);
+    sstore_iterator_free(iterator);
     STORE_CASE_CHECK(&self->left, status == wanted_status && (status != SSTORE_OK || done == wanted->count));
 }
 
@@ -259,17 +264,22 @@ static void iterate_clusters(const session *self, sstore_status wanted_status, c
     uint64_t clusters[CAPACITY], sizes[CAPACITY], fingerprints[CAPACITY], ids[CAPACITY];
     uint32_t distances[CAPACITY];
     bool representatives[CAPACITY];
-    const sstore_cluster_columns columns = {sizeof columns, clusters,       sizes, fingerprints, ids,
-                                            distances,      representatives};
-    sstore_cluster_iterator *iterator = NULL;
+    const sstore_columns columns = {.struct_size = sizeof columns,
+                                    .fingerprint = fingerprints,
+                                    .id = ids,
+                                    .distance = distances,
+                                    .cluster = clusters,
+                                    .cluster_size = sizes,
+                                    .is_representative = representatives};
+    sstore_iterator *iterator = NULL;
     sstore_error error;
     size_t done = 0, count = 1;
     step_count_begin("iterator of clusters");
     const sstore_cluster_options options = options_to_cluster(&self->options, true);
-    sstore_status status = sstore_cluster_iterator_create(self->left_store, &options, &iterator, &error);
+    sstore_status status = sstore_iterate_clusters(self->left_store, &options, &iterator, &error);
     while (status == SSTORE_OK && count > 0) {
         count = 0;
-        status = sstore_cluster_iterator_next(iterator, &columns, CAPACITY, &count, &error);
+        status = sstore_iterator_next(iterator, &columns, CAPACITY, &count, &error);
         STORE_CASE_CHECK(&self->left, count <= wanted->count - done || wanted_status != SSTORE_OK);
         for (size_t i = 0; i < count && done < wanted->count; i++, done++) {
             const sstore_cluster_record *record = &wanted->items[done];
@@ -279,7 +289,7 @@ static void iterate_clusters(const session *self, sstore_status wanted_status, c
             STORE_CASE_CHECK(&self->left, record->is_representative == representatives[i]);
         }
     }
-    sstore_cluster_iterator_free(iterator);
+    sstore_iterator_free(iterator);
     STORE_CASE_CHECK(&self->left, status == wanted_status && (status != SSTORE_OK || done == wanted->count));
 }
 

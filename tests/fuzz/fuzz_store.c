@@ -120,20 +120,20 @@ static void query_many(session *self, uint32_t distance)
 static void each_record(session *self)
 {
     uint64_t fingerprints[16 * EDITED_MAX_WORDS], ids[16];
-    const sstore_record_columns columns = {sizeof columns, fingerprints, ids};
-    sstore_record_iterator *iterator;
+    const sstore_columns columns = {.struct_size = sizeof columns, .fingerprint = fingerprints, .id = ids};
+    sstore_iterator *iterator;
     sstore_error error;
     self->reported = 0;
     if (sstore_fingerprint_bits(self->store) == 64)
         check_status(sstore_each_record(self->store, take_record, self, &error), &error);
-    sstore_status status = sstore_record_iterator_create(self->store, &iterator, &error);
+    sstore_status status = sstore_iterate_records(self->store, &iterator, &error);
     check_status(status, &error);
     size_t count = 1;
     for (uint32_t i = 0; status == SSTORE_OK && count > 0 && i < MAX_REPORTED / 16; i++) {
-        status = sstore_record_iterator_next(iterator, &columns, 16, &count, &error);
+        status = sstore_iterator_next(iterator, &columns, 16, &count, &error);
         check_status(status, &error);
     }
-    sstore_record_iterator_free(iterator);
+    sstore_iterator_free(iterator);
 }
 
 /* Its first block and its last one. */

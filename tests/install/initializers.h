@@ -10,9 +10,8 @@
 static bool initializers_are_right(void)
 {
     const sstore_open_options open_options = SSTORE_OPEN_OPTIONS_INIT;
-    const sstore_match_columns match_columns = SSTORE_MATCH_COLUMNS_INIT;
+    const sstore_columns columns = SSTORE_COLUMNS_INIT;
     const sstore_batch_options batch_options = SSTORE_BATCH_OPTIONS_INIT;
-    const sstore_record_columns record_columns = SSTORE_RECORD_COLUMNS_INIT;
     const sstore_statistics statistics = SSTORE_STATISTICS_INIT;
     const sstore_segment_statistics segment_statistics = SSTORE_SEGMENT_STATISTICS_INIT;
     const sstore_table_statistics table_statistics = SSTORE_TABLE_STATISTICS_INIT;
@@ -24,8 +23,6 @@ static bool initializers_are_right(void)
     const sstore_verify_options verify_options = SSTORE_VERIFY_OPTIONS_INIT;
     const sstore_reindex_options reindex_options = SSTORE_REINDEX_OPTIONS_INIT;
     const sstore_join_options join_options = SSTORE_JOIN_OPTIONS_INIT;
-    const sstore_pair_columns pair_columns = SSTORE_PAIR_COLUMNS_INIT;
-    const sstore_cluster_columns cluster_columns = SSTORE_CLUSTER_COLUMNS_INIT;
     const sstore_cluster_options cluster_options = SSTORE_CLUSTER_OPTIONS_INIT;
     const sstore_record_join_options record_join_options = SSTORE_RECORD_JOIN_OPTIONS_INIT;
     const sstore_components_options components_options = SSTORE_COMPONENTS_OPTIONS_INIT;
@@ -35,10 +32,8 @@ static bool initializers_are_right(void)
     const sstore_text_options text_options = SSTORE_TEXT_OPTIONS_INIT;
     const sstore_text_result text_result = SSTORE_TEXT_RESULT_INIT;
     const sstore_frequency_summary frequency_summary = SSTORE_FREQUENCY_SUMMARY_INIT;
-    return open_options.struct_size == sizeof(sstore_open_options) &&
-           match_columns.struct_size == sizeof(sstore_match_columns) &&
+    return open_options.struct_size == sizeof(sstore_open_options) && columns.struct_size == sizeof(sstore_columns) &&
            batch_options.struct_size == sizeof(sstore_batch_options) &&
-           record_columns.struct_size == sizeof(sstore_record_columns) &&
            statistics.struct_size == sizeof(sstore_statistics) &&
            segment_statistics.struct_size == sizeof(sstore_segment_statistics) &&
            table_statistics.struct_size == sizeof(sstore_table_statistics) &&
@@ -49,8 +44,6 @@ static bool initializers_are_right(void)
            verify_options.struct_size == sizeof(sstore_verify_options) &&
            reindex_options.struct_size == sizeof(sstore_reindex_options) &&
            join_options.struct_size == sizeof(sstore_join_options) &&
-           pair_columns.struct_size == sizeof(sstore_pair_columns) &&
-           cluster_columns.struct_size == sizeof(sstore_cluster_columns) &&
            cluster_options.struct_size == sizeof(sstore_cluster_options) &&
            record_join_options.struct_size == sizeof(sstore_record_join_options) &&
            components_options.struct_size == sizeof(sstore_components_options) &&

@@ -259,14 +259,13 @@ static void test_progress(void **state)
                                                             &ignored, &error);
             /* The two threads share the tasks in different ways each time. */
             assert_int_equal(status, some.calls >= last ? SSTORE_STOPPED : SSTORE_OK);
-            sstore_match_iterator *iterator;
+            sstore_iterator *iterator;
             size_t count;
             some = (watcher){.last = 1};
-            assert_ok(sstore_match_iterator_create(store, self.queries, QUERIES, 3, &options, &iterator, &error),
-                      &error);
-            assert_status(sstore_match_iterator_next(iterator, NULL, 1, &count, &error), SSTORE_STOPPED, &error);
-            assert_status(sstore_match_iterator_next(iterator, NULL, 1, &count, &error), SSTORE_ERROR_ARGUMENT, &error);
-            sstore_match_iterator_free(iterator);
+            assert_ok(sstore_iterate_matches(store, self.queries, QUERIES, 3, &options, &iterator, &error), &error);
+            assert_status(sstore_iterator_next(iterator, NULL, 1, &count, &error), SSTORE_STOPPED, &error);
+            assert_status(sstore_iterator_next(iterator, NULL, 1, &count, &error), SSTORE_ERROR_ARGUMENT, &error);
+            sstore_iterator_free(iterator);
         }
         sstore_close(store);
         tear_down(&self);

@@ -155,16 +155,16 @@ static void check_store(const taking *self)
 {
     enum { PAGE = 37 };
     const uint64_t none = 0;
-    sstore_record_iterator *iterator;
+    sstore_iterator *iterator;
     sstore_error error = {.status = SSTORE_OK};
     sstore *store;
     uint64_t fingerprints[PAGE * SSTORE_MAX_WORDS], ids[PAGE];
-    const sstore_record_columns to = {sizeof to, fingerprints, ids};
+    const sstore_columns to = {.struct_size = sizeof to, .fingerprint = fingerprints, .id = ids};
     matches got = {.words = self->form.words}, wanted = got;
     assert_ok(sstore_open(self->path, NULL, &store, &error), &error);
-    assert_ok(sstore_record_iterator_create(store, &iterator, &error), &error);
+    assert_ok(sstore_iterate_records(store, &iterator, &error), &error);
     for (size_t count = 1; count > 0;) {
-        assert_ok(sstore_record_iterator_next(iterator, &to, PAGE, &count, &error), &error);
+        assert_ok(sstore_iterator_next(iterator, &to, PAGE, &count, &error), &error);
         for (size_t i = 0; i < count; i++)
             matches_put(&got, &none, 0, fingerprints + i * self->form.words, ids[i]);
     }
@@ -173,7 +173,7 @@ static void check_store(const taking *self)
     matches_sort(&wanted);
     matches_unique(&wanted); /* the first records may repeat */
     matches_assert_equal(&got, &wanted, "the store");
-    sstore_record_iterator_free(iterator);
+    sstore_iterator_free(iterator);
     sstore_close(store);
     matches_free(&got);
     matches_free(&wanted);

@@ -250,10 +250,10 @@ static void compare_columns(test_case *self, sstore_cursor *cursor, const questi
              *ids = calloc(capacity + 1, sizeof *ids), count;
     uint32_t *distances = calloc(capacity + 1, sizeof *distances);
     const bool all = !rng_one_in(&self->random, 4); /* otherwise the ids alone */
-    const sstore_match_columns to = {.struct_size = sizeof to,
-                                     .fingerprint = all ? fingerprints : NULL,
-                                     .id = ids,
-                                     .distance = all ? distances : NULL};
+    const sstore_columns to = {.struct_size = sizeof to,
+                               .fingerprint = all ? fingerprints : NULL,
+                               .id = ids,
+                               .distance = all ? distances : NULL};
     sstore_error error;
     assert_ok((nearest ? sstore_query_nearest_columns : sstore_query_columns)(cursor, asked->words, asked->distance,
                                                                               &to, capacity, &count, &error),
@@ -487,7 +487,7 @@ static void check_blocks(const char *path, uint64_t wanted, uint64_t first, uint
 {
     const uint64_t zeros[8 * SSTORE_MAX_WORDS] = {0};
     uint64_t ids[1], count, counts[8], blocks = 0;
-    const sstore_match_columns to = {.struct_size = sizeof to, .id = ids};
+    const sstore_columns to = {.struct_size = sizeof to, .id = ids};
     sstore_batch_options options = SSTORE_BATCH_OPTIONS_INIT;
     sstore_open_options how = SSTORE_OPEN_OPTIONS_INIT;
     sstore_error error;

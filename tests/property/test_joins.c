@@ -84,21 +84,21 @@ static void remove_rows(rng *random, const subject *from, const row_set *rows)
 static void open_subject(rng *random, subject *self)
 {
     sstore_open_options options = SSTORE_OPEN_OPTIONS_INIT;
-    sstore_record_iterator *iterator;
+    sstore_iterator *iterator;
     sstore_error error;
     row read = {.id = 0};
     size_t count = 1;
-    const sstore_record_columns to = {sizeof to, read.words, &read.id};
+    const sstore_columns to = {.struct_size = sizeof to, .fingerprint = read.words, .id = &read.id};
     options.io = (sstore_io)rng_below(random, 4);
     options.strategy = (sstore_strategy)rng_below(random, 3);
     assert_ok(sstore_open(self->path, &options, &self->store, &error), &error);
-    assert_ok(sstore_record_iterator_create(self->store, &iterator, &error), &error);
+    assert_ok(sstore_iterate_records(self->store, &iterator, &error), &error);
     while (count > 0) {
-        assert_ok(sstore_record_iterator_next(iterator, &to, 1, &count, &error), &error);
+        assert_ok(sstore_iterator_next(iterator, &to, 1, &count, &error), &error);
         if (count > 0)
             row_set_put(&self->truth, &read);
     }
-    sstore_record_iterator_free(iterator);
+    sstore_iterator_free(iterator);
 }
 
 static void close_subject(subject *self)
@@ -600,21 +600,20 @@ static void test_arguments(void **state)
     rng random = rng_seeded(run_seed + 4000);
     const row_maker two = {.words = 2, .distance = 5}, three = {.words = 3, .distance = 5};
     row_set rows = {.count = 0};
-    sstore_pair_iterator *pairs;
-    sstore_cluster_iterator *clusters;
+    sstore_iterator *pairs;
+    sstore_iterator *clusters;
     sstore_join_options options = SSTORE_JOIN_OPTIONS_INIT;
     sstore_cluster_options how = SSTORE_CLUSTER_OPTIONS_INIT;
     sstore_error error;
     subject left = new_subject(&random, "two.store", &two), right = new_subject(&random, "three.store", &three);
     write_in_steps(&random, &left, &rows); /* empty */
     write_in_steps(&random, &right, &rows);
-    assert_status(sstore_pair_iterator_create(left.store, right.store, NULL, &pairs, &error), SSTORE_ERROR_ARGUMENT,
-                  &error);
+    assert_status(sstore_iterate_pairs(left.store, right.store, NULL, &pairs, &error), SSTORE_ERROR_ARGUMENT, &error);
     assert_non_null(strstr(error.message, "128"));
     assert_non_null(strstr(error.message, "192"));
     options.distance = how.distance = 16 * 2 + 1;
     assert_status(sstore_pairs(left.store, &options, store_ignore_pair, NULL, &error), SSTORE_ERROR_ARGUMENT, &error);
-    assert_status(sstore_cluster_iterator_create(left.store, &how, &clusters, &error), SSTORE_ERROR_ARGUMENT, &error);
+    assert_status(sstore_iterate_clusters(left.store, &how, &clusters, &error), SSTORE_ERROR_ARGUMENT, &error);
     assert_ok(sstore_pairs(right.store, &options, store_ignore_pair, NULL, &error), &error);
     assert_ok(sstore_clusters(right.store, &how, store_ignore_clustered, NULL, &error), &error);
     close_subject(&left);

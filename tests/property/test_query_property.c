@@ -231,7 +231,7 @@ static void check_stopping_batch(const sstore *store, const uint64_t *queries, s
 }
 
 /* A call that queries into columns. */
-typedef sstore_status column_query(sstore_cursor *, const uint64_t *, uint32_t, const sstore_match_columns *, size_t,
+typedef sstore_status column_query(sstore_cursor *, const uint64_t *, uint32_t, const sstore_columns *, size_t,
                                    uint64_t *, sstore_error *);
 
 /* The columns get the first matches by what they show, up to their capacity. All are counted. */
@@ -239,7 +239,7 @@ static void check_columns(column_query *query, sstore_cursor *cursor, rng *rando
                           uint32_t distance, const matches *all)
 {
     const size_t capacity = rng_one_in(random, 2) ? rng_below(random, all->count + 1) : all->count + 2;
-    sstore_match_columns columns = SSTORE_MATCH_COLUMNS_INIT;
+    sstore_columns columns = SSTORE_COLUMNS_INIT;
     sstore_error error = {.status = SSTORE_OK};
     uint64_t *words[3], count = UINT64_MAX;
     for (int i = 0; i < 3; i++)

@@ -96,8 +96,8 @@ static int check_progress(void *context, const sstore_progress *progress)
 static void join(const records *left, const records *right, uint32_t distance, uint32_t table, bool spanning, pairs *to)
 {
     sstore_record_join_options options = SSTORE_RECORD_JOIN_OPTIONS_INIT;
-    const sstore_record_columns a = {sizeof a, left->fingerprints, left->ids};
-    sstore_record_columns b = {sizeof b, NULL, NULL};
+    const sstore_columns a = {.struct_size = sizeof a, .fingerprint = left->fingerprints, .id = left->ids};
+    sstore_columns b = SSTORE_COLUMNS_INIT;
     double fraction = 0;
     sstore_error error;
     options.on_progress = check_progress;
@@ -334,7 +334,8 @@ static int stop_progress(void *context, const sstore_progress *progress)
 static void test_arguments(void **state)
 {
     uint64_t fingerprints[] = {1, 2, 3}, keys[3];
-    const sstore_record_columns given = {sizeof given, fingerprints, NULL}, nothing = {sizeof nothing, NULL, NULL};
+    const sstore_columns given = {.struct_size = sizeof given, .fingerprint = fingerprints};
+    const sstore_columns nothing = SSTORE_COLUMNS_INIT;
     sstore_record_join_options options = SSTORE_RECORD_JOIN_OPTIONS_INIT;
     sstore_error error;
     int left = 2;

@@ -127,9 +127,9 @@ static void run(sqlite3_stmt *statement)
 static void fill_records(sqlite3 *db, const char *path, bool has_ids)
 {
     uint64_t fingerprint[SSTORE_MAX_WORDS], id;
-    const sstore_record_columns columns = {.struct_size = sizeof columns, .fingerprint = fingerprint, .id = &id};
+    const sstore_columns columns = {.struct_size = sizeof columns, .fingerprint = fingerprint, .id = &id};
     sstore *store;
-    sstore_record_iterator *records;
+    sstore_iterator *records;
     sstore_error error;
     size_t count = 1;
     (void)number(db, "DROP TABLE IF EXISTS records");
@@ -137,16 +137,16 @@ static void fill_records(sqlite3 *db, const char *path, bool has_ids)
     sqlite3_stmt *insert = prepare(db, has_ids ? "INSERT INTO records VALUES (?1, ?2)"
                                                : "INSERT INTO records VALUES (nullif(?1, ?1), ?2)");
     assert_ok(sstore_open(path, NULL, &store, &error), &error);
-    assert_ok(sstore_record_iterator_create(store, &records, &error), &error);
+    assert_ok(sstore_iterate_records(store, &records, &error), &error);
     while (count > 0) {
-        assert_ok(sstore_record_iterator_next(records, &columns, 1, &count, &error), &error);
+        assert_ok(sstore_iterator_next(records, &columns, 1, &count, &error), &error);
         if (count == 0)
             break;
         sqlite3_bind_int64(insert, 1, (sqlite3_int64)id);
         bind_fingerprint(insert, 2, fingerprint, sstore_fingerprint_bits(store) / 64);
         run(insert);
     }
-    sstore_record_iterator_free(records);
+    sstore_iterator_free(records);
     sstore_close(store);
     sqlite3_finalize(insert);
 }

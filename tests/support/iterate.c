@@ -5,15 +5,40 @@
 
 #include "support/testing.h"
 
-#define MAX_COLUMNS 6u
 #define GUARD 0xa5 /* each byte behind a column's end */
 
-/* Columns of any type, with room for `capacity` items and a guard behind it. */
-typedef struct rooms {
-    size_t capacity, count;
-    size_t sizes[MAX_COLUMNS]; /* of an item */
-    void *columns[MAX_COLUMNS];
-} rooms;
+enum { RECORDS = 1, MATCHES = 2, PAIRS = 4, CLUSTERS = 8, ALL = 15 };
+
+#define COLUMN_COUNT 9u
+
+/* The columns, and the iterators that have them. */
+static const struct {
+    size_t at, size; /* of a value, or of a word of a fingerprint */
+    unsigned kinds;
+    bool is_fingerprint;
+} table[COLUMN_COUNT] = {
+    {offsetof(sstore_columns, fingerprint), sizeof(uint64_t), ALL, true},
+    {offsetof(sstore_columns, id), sizeof(uint64_t), ALL, false},
+    {offsetof(sstore_columns, distance), sizeof(uint32_t), MATCHES | PAIRS | CLUSTERS, false},
+    {offsetof(sstore_columns, query_index), sizeof(uint64_t), MATCHES, false},
+    {offsetof(sstore_columns, other_fingerprint), sizeof(uint64_t), PAIRS, true},
+    {offsetof(sstore_columns, other_id), sizeof(uint64_t), PAIRS, false},
+    {offsetof(sstore_columns, cluster), sizeof(uint64_t), CLUSTERS, false},
+    {offsetof(sstore_columns, cluster_size), sizeof(uint64_t), CLUSTERS, false},
+    {offsetof(sstore_columns, is_representative), sizeof(bool), CLUSTERS, false},
+};
+
+/* The results of an iterator of one kind, into columns of which some are wanted, with a guard behind each. */
+typedef struct iteration {
+    sstore_iterator *iterator;
+    sstore_columns columns;
+    bool has_columns; /* or else none at all */
+    uint32_t words;
+    size_t capacity, total;
+    size_t done, got; /* results before, and in the columns */
+    size_t bytes[COLUMN_COUNT];
+    uint8_t *arrays[COLUMN_COUNT];
+} iteration;
 
 /* The capacity of a call if there are `count` results. */
 static size_t choose_capacity(rng *random, size_t count)
@@ -26,41 +51,99 @@ static size_t choose_capacity(rng *random, size_t count)
     }
 }
 
-/* Another column, or NULL if it is not wanted. */
-static void *add_column(rooms *self, size_t size, bool is_asked)
+static void set_column(sstore_columns *columns, size_t column, void *array)
 {
-    uint8_t *column = NULL;
-    if (is_asked) {
-        column = test_malloc((self->capacity + 1) * size);
-        memset(column, GUARD, (self->capacity + 1) * size);
-    }
-    self->sizes[self->count] = size;
-    self->columns[self->count++] = column;
-    return column;
+    memcpy((char *)columns + table[column].at, &array, sizeof array);
 }
 
-/* Nothing was written behind the columns. */
-static void free_columns(rooms *self)
+/* A column that the results do not have is refused, and nothing else happens. */
+static void check_other_columns(sstore_iterator *iterator, unsigned kind)
 {
-    for (size_t i = 0; i < self->count; i++) {
-        const uint8_t *column = self->columns[i];
-        for (size_t j = 0; column != NULL && j < self->sizes[i]; j++)
-            assert_int_equal(column[self->capacity * self->sizes[i] + j], GUARD);
-        if (column != NULL)
-            test_free(self->columns[i]);
+    uint64_t array[SSTORE_MAX_WORDS];
+    sstore_error error = {.status = SSTORE_OK};
+    for (size_t i = 0; i < COLUMN_COUNT; i++) {
+        sstore_columns columns = SSTORE_COLUMNS_INIT;
+        size_t count = 7;
+        if ((table[i].kinds & kind) != 0)
+            continue;
+        set_column(&columns, i, array);
+        assert_status(sstore_iterator_next(iterator, &columns, 1, &count, &error), SSTORE_ERROR_ARGUMENT, &error);
+        assert_int_equal(count, 0);
     }
 }
 
-/* A mask of the wanted columns; often all of them. */
-static unsigned choose_columns(rng *random)
+/* Often all columns are wanted. */
+static void begin(iteration *self, rng *random, sstore_iterator *iterator, unsigned kind, uint32_t words, size_t total)
 {
-    return rng_one_in(random, 2) ? (1u << MAX_COLUMNS) - 1 : (unsigned)rng_below(random, 1u << MAX_COLUMNS);
+    const unsigned wanted = rng_one_in(random, 2) ? UINT32_MAX : (unsigned)rng_below(random, 1u << COLUMN_COUNT);
+    *self = (iteration){.iterator = iterator,
+                        .columns = SSTORE_COLUMNS_INIT,
+                        .words = words,
+                        .capacity = choose_capacity(random, total),
+                        .total = total};
+    check_other_columns(iterator, kind);
+    for (size_t i = 0; i < COLUMN_COUNT; i++) {
+        const size_t size = table[i].size * (table[i].is_fingerprint ? words : 1);
+        if ((wanted >> i & 1) == 0 || (table[i].kinds & kind) == 0)
+            continue;
+        self->bytes[i] = self->capacity * size;
+        self->arrays[i] = test_malloc(self->bytes[i] + size);
+        memset(self->arrays[i], GUARD, self->bytes[i] + size);
+        set_column(&self->columns, i, self->arrays[i]);
+        self->has_columns = true;
+    }
 }
 
-static void check_word(const uint64_t *column, size_t at, uint64_t wanted, const char *name, size_t index)
+/* Get the next results; false after the last one. */
+static bool next(iteration *self)
+{
+    sstore_error error = {.status = SSTORE_OK};
+    self->done += self->got;
+    assert_ok(sstore_iterator_next(self->iterator, self->has_columns ? &self->columns : NULL, self->capacity,
+                                   &self->got, &error),
+              &error);
+    const size_t left = self->total - self->done;
+    if (self->got != (left < self->capacity ? left : self->capacity))
+        fail_msg("%zu items, where %zu of %zu are left and there is room for %zu", self->got, left, self->total,
+                 self->capacity);
+    return self->got > 0;
+}
+
+/* There is nothing more, and nothing was written behind the columns. */
+static void end(iteration *self)
+{
+    assert_false(next(self));
+    sstore_iterator_free(self->iterator);
+    for (size_t i = 0; i < COLUMN_COUNT; i++) {
+        if (self->arrays[i] == NULL)
+            continue;
+        for (size_t j = 0; j < table[i].size; j++)
+            assert_int_equal(self->arrays[i][self->bytes[i] + j], GUARD);
+        test_free(self->arrays[i]);
+    }
+}
+
+/* ----- a result ----- */
+
+static void check_word(const iteration *self, const uint64_t *column, size_t at, uint64_t wanted, const char *name)
 {
     if (column != NULL && column[at] != wanted)
-        fail_msg("%s of item %zu is %" PRIx64 " instead of %" PRIx64, name, index, column[at], wanted);
+        fail_msg("%s of item %zu is %" PRIx64 " instead of %" PRIx64, name, self->done + at, column[at], wanted);
+}
+
+static void check_fingerprint(const iteration *self, const uint64_t *column, size_t at, const uint64_t *wanted,
+                              const char *name)
+{
+    if (column != NULL && memcmp(column + at * self->words, wanted, self->words * sizeof *wanted) != 0)
+        fail_msg("%s of item %zu is %" PRIx64 "... instead of %" PRIx64 "...", name, self->done + at,
+                 column[at * self->words], *wanted);
+}
+
+static void check_distance(const iteration *self, size_t at, uint32_t wanted)
+{
+    const uint32_t *column = self->columns.distance;
+    if (column != NULL && column[at] != wanted)
+        fail_msg("the distance of item %zu is %" PRIu32 " instead of %" PRIu32, self->done + at, column[at], wanted);
 }
 
 /* Those of a wanted result, of which some have only a fingerprint of one word. */
@@ -69,164 +152,87 @@ static const uint64_t *words_of(const uint64_t *words, const uint64_t *fingerpri
     return words != NULL ? words : fingerprint;
 }
 
-static void check_fingerprint(const uint64_t *column, size_t at, const uint64_t *wanted, uint32_t words,
-                              const char *name, size_t index)
-{
-    for (uint32_t i = 0; i < words; i++)
-        check_word(column, at * words + i, wanted[i], name, index);
-}
-
-static void check_distance(const uint32_t *column, size_t at, uint32_t wanted, size_t index)
-{
-    if (column != NULL && column[at] != wanted)
-        fail_msg("the distance of item %zu is %" PRIu32 " instead of %" PRIu32, index, column[at], wanted);
-}
-
-/* Check the next `got` of `total` results, after `done` ones. */
-static void check_count(size_t got, size_t capacity, size_t done, size_t total)
-{
-    if (got > capacity || got > total - done || (got == 0 && done < total))
-        fail_msg("%zu items, where %zu of %zu are left and %zu were asked for", got, total - done, total, capacity);
-}
+/* ----- iterators ----- */
 
 void iterate_records(rng *random, const sstore *store, const uint64_t *fingerprints, const uint64_t *ids, size_t count)
 {
-    sstore_record_columns columns = SSTORE_RECORD_COLUMNS_INIT;
-    sstore_record_iterator *iterator = NULL;
+    sstore_iterator *iterator = NULL;
     sstore_error error = {.status = SSTORE_OK};
-    rooms in = {.capacity = choose_capacity(random, count)};
-    const unsigned asked = choose_columns(random);
-    const uint32_t words = sstore_fingerprint_bits(store) / 64;
-    columns.fingerprint = add_column(&in, words * sizeof(uint64_t), (asked & 1) != 0);
-    columns.id = add_column(&in, sizeof *columns.id, (asked & 2) != 0);
-    const sstore_record_columns *given = (asked & 3) == 0 ? NULL : &columns;
-    assert_ok(sstore_record_iterator_create(store, &iterator, &error), &error);
-    for (size_t done = 0, got = 1; got > 0; done += got) {
-        assert_ok(sstore_record_iterator_next(iterator, given, in.capacity, &got, &error), &error);
-        check_count(got, in.capacity, done, count);
-        for (size_t i = 0; i < got; i++) {
-            check_fingerprint(columns.fingerprint, i, fingerprints + (done + i) * words, words, "the fingerprint",
-                              done + i);
-            check_word(columns.id, i, ids[done + i], "the id", done + i);
+    iteration self;
+    assert_ok(sstore_iterate_records(store, &iterator, &error), &error);
+    begin(&self, random, iterator, RECORDS, sstore_fingerprint_bits(store) / 64, count);
+    while (next(&self))
+        for (size_t i = 0; i < self.got; i++) {
+            check_fingerprint(&self, self.columns.fingerprint, i, fingerprints + (self.done + i) * self.words,
+                              "the fingerprint");
+            check_word(&self, self.columns.id, i, ids[self.done + i], "the id");
         }
-    }
-    size_t again = 7;
-    assert_ok(sstore_record_iterator_next(iterator, given, in.capacity, &again, &error), &error);
-    assert_int_equal(again, 0);
-    sstore_record_iterator_free(iterator);
-    free_columns(&in);
+    end(&self);
 }
 
 void iterate_matches(rng *random, const sstore *store, const uint64_t *queries, size_t query_count, uint32_t distance,
                      uint32_t threads, const matches *wanted)
 {
     sstore_batch_options options = SSTORE_BATCH_OPTIONS_INIT;
-    sstore_match_columns columns = SSTORE_MATCH_COLUMNS_INIT;
-    sstore_match_iterator *iterator = NULL;
+    sstore_iterator *iterator = NULL;
     sstore_error error = {.status = SSTORE_OK};
-    rooms in = {.capacity = choose_capacity(random, wanted->count)};
-    const unsigned asked = choose_columns(random);
-    const uint32_t words = sstore_fingerprint_bits(store) / 64;
-    const size_t fingerprint_bytes = words * sizeof(uint64_t);
+    iteration self;
     options.threads = threads;
-    columns.query_index = add_column(&in, sizeof *columns.query_index, (asked & 1) != 0);
-    columns.fingerprint = add_column(&in, fingerprint_bytes, (asked & 2) != 0);
-    columns.id = add_column(&in, sizeof *columns.id, (asked & 4) != 0);
-    columns.distance = add_column(&in, sizeof *columns.distance, (asked & 8) != 0);
-    const sstore_match_columns *given = (asked & 15) == 0 ? NULL : &columns;
-    assert_ok(sstore_match_iterator_create(store, queries, query_count, distance, &options, &iterator, &error), &error);
-    for (size_t done = 0, got = 1; got > 0; done += got) {
-        assert_ok(sstore_match_iterator_next(iterator, given, in.capacity, &got, &error), &error);
-        check_count(got, in.capacity, done, wanted->count);
-        for (size_t i = 0; i < got; i++) {
-            const sstore_match match = matches_get(wanted, done + i);
-            check_word(columns.query_index, i, match.query_index, "the query", done + i);
-            check_fingerprint(columns.fingerprint, i, match.words, words, "the fingerprint", done + i);
-            check_word(columns.id, i, match.id, "the id", done + i);
-            check_distance(columns.distance, i, match.distance, done + i);
+    assert_ok(sstore_iterate_matches(store, queries, query_count, distance, &options, &iterator, &error), &error);
+    begin(&self, random, iterator, MATCHES, sstore_fingerprint_bits(store) / 64, wanted->count);
+    while (next(&self))
+        for (size_t i = 0; i < self.got; i++) {
+            const sstore_match match = matches_get(wanted, self.done + i);
+            check_word(&self, self.columns.query_index, i, match.query_index, "the query");
+            check_fingerprint(&self, self.columns.fingerprint, i, match.words, "the fingerprint");
+            check_word(&self, self.columns.id, i, match.id, "the id");
+            check_distance(&self, i, match.distance);
         }
-    }
-    size_t again = 7;
-    assert_ok(sstore_match_iterator_next(iterator, given, in.capacity, &again, &error), &error);
-    assert_int_equal(again, 0);
-    sstore_match_iterator_free(iterator);
-    free_columns(&in);
+    end(&self);
 }
 
 void iterate_pairs(rng *random, const sstore *left, const sstore *right, const sstore_join_options *options,
                    const sstore_pair *wanted, size_t count)
 {
-    sstore_pair_columns columns = SSTORE_PAIR_COLUMNS_INIT;
-    sstore_pair_iterator *iterator = NULL;
+    sstore_iterator *iterator = NULL;
     sstore_error error = {.status = SSTORE_OK};
-    rooms in = {.capacity = choose_capacity(random, count)};
-    const unsigned asked = choose_columns(random);
-    const uint32_t words = sstore_fingerprint_bits(left) / 64;
-    const size_t fingerprint_bytes = words * sizeof(uint64_t);
-    columns.fingerprint = add_column(&in, fingerprint_bytes, (asked & 1) != 0);
-    columns.id = add_column(&in, sizeof *columns.id, (asked & 2) != 0);
-    columns.other_fingerprint = add_column(&in, fingerprint_bytes, (asked & 4) != 0);
-    columns.other_id = add_column(&in, sizeof *columns.other_id, (asked & 8) != 0);
-    columns.distance = add_column(&in, sizeof *columns.distance, (asked & 16) != 0);
-    const sstore_pair_columns *given = (asked & 31) == 0 ? NULL : &columns;
-    assert_ok(sstore_pair_iterator_create(left, right, options, &iterator, &error), &error);
-    for (size_t done = 0, got = 1; got > 0; done += got) {
-        assert_ok(sstore_pair_iterator_next(iterator, given, in.capacity, &got, &error), &error);
-        check_count(got, in.capacity, done, count);
-        for (size_t i = 0; i < got; i++) {
-            const sstore_pair *pair = &wanted[done + i];
-            check_fingerprint(columns.fingerprint, i, words_of(pair->words, &pair->fingerprint), words,
-                              "the fingerprint", done + i);
-            check_word(columns.id, i, pair->id, "the id", done + i);
-            check_fingerprint(columns.other_fingerprint, i, words_of(pair->other_words, &pair->other_fingerprint),
-                              words, "the other fingerprint", done + i);
-            check_word(columns.other_id, i, pair->other_id, "the other id", done + i);
-            check_distance(columns.distance, i, pair->distance, done + i);
+    iteration self;
+    assert_ok(sstore_iterate_pairs(left, right, options, &iterator, &error), &error);
+    begin(&self, random, iterator, PAIRS, sstore_fingerprint_bits(left) / 64, count);
+    while (next(&self))
+        for (size_t i = 0; i < self.got; i++) {
+            const sstore_pair *pair = &wanted[self.done + i];
+            check_fingerprint(&self, self.columns.fingerprint, i, words_of(pair->words, &pair->fingerprint),
+                              "the fingerprint");
+            check_word(&self, self.columns.id, i, pair->id, "the id");
+            check_fingerprint(&self, self.columns.other_fingerprint, i,
+                              words_of(pair->other_words, &pair->other_fingerprint), "the other fingerprint");
+            check_word(&self, self.columns.other_id, i, pair->other_id, "the other id");
+            check_distance(&self, i, pair->distance);
         }
-    }
-    size_t again = 7;
-    assert_ok(sstore_pair_iterator_next(iterator, given, in.capacity, &again, &error), &error);
-    assert_int_equal(again, 0);
-    sstore_pair_iterator_free(iterator);
-    free_columns(&in);
+    end(&self);
 }
 
 void iterate_clusters(rng *random, const sstore *store, const sstore_cluster_options *options,
                       const sstore_cluster_record *wanted, size_t count)
 {
-    sstore_cluster_columns columns = SSTORE_CLUSTER_COLUMNS_INIT;
-    sstore_cluster_iterator *iterator = NULL;
+    sstore_iterator *iterator = NULL;
     sstore_error error = {.status = SSTORE_OK};
-    rooms in = {.capacity = choose_capacity(random, count)};
-    const unsigned asked = choose_columns(random);
-    const uint32_t words = sstore_fingerprint_bits(store) / 64;
-    const size_t fingerprint_bytes = words * sizeof(uint64_t);
-    columns.cluster = add_column(&in, sizeof *columns.cluster, (asked & 1) != 0);
-    columns.cluster_size = add_column(&in, sizeof *columns.cluster_size, (asked & 2) != 0);
-    columns.fingerprint = add_column(&in, fingerprint_bytes, (asked & 4) != 0);
-    columns.id = add_column(&in, sizeof *columns.id, (asked & 8) != 0);
-    columns.distance = add_column(&in, sizeof *columns.distance, (asked & 16) != 0);
-    columns.is_representative = add_column(&in, sizeof *columns.is_representative, (asked & 32) != 0);
-    const sstore_cluster_columns *given = (asked & 63) == 0 ? NULL : &columns;
-    assert_ok(sstore_cluster_iterator_create(store, options, &iterator, &error), &error);
-    for (size_t done = 0, got = 1; got > 0; done += got) {
-        assert_ok(sstore_cluster_iterator_next(iterator, given, in.capacity, &got, &error), &error);
-        check_count(got, in.capacity, done, count);
-        for (size_t i = 0; i < got; i++) {
-            const sstore_cluster_record *record = &wanted[done + i];
-            check_word(columns.cluster, i, record->cluster, "the cluster", done + i);
-            check_word(columns.cluster_size, i, record->cluster_size, "the cluster's size", done + i);
-            check_fingerprint(columns.fingerprint, i, words_of(record->words, &record->fingerprint), words,
-                              "the fingerprint", done + i);
-            check_word(columns.id, i, record->id, "the id", done + i);
-            check_distance(columns.distance, i, record->distance, done + i);
-            if (columns.is_representative != NULL && columns.is_representative[i] != record->is_representative)
-                fail_msg("item %zu is %s representative", done + i, record->is_representative ? "no" : "a");
+    iteration self;
+    assert_ok(sstore_iterate_clusters(store, options, &iterator, &error), &error);
+    begin(&self, random, iterator, CLUSTERS, sstore_fingerprint_bits(store) / 64, count);
+    while (next(&self))
+        for (size_t i = 0; i < self.got; i++) {
+            const sstore_cluster_record *record = &wanted[self.done + i];
+            const bool *representative = self.columns.is_representative;
+            check_word(&self, self.columns.cluster, i, record->cluster, "the cluster");
+            check_word(&self, self.columns.cluster_size, i, record->cluster_size, "the cluster's size");
+            check_fingerprint(&self, self.columns.fingerprint, i, words_of(record->words, &record->fingerprint),
+                              "the fingerprint");
+            check_word(&self, self.columns.id, i, record->id, "the id");
+            check_distance(&self, i, record->distance);
+            if (representative != NULL && representative[i] != record->is_representative)
+                fail_msg("item %zu is %s representative", self.done + i, record->is_representative ? "no" : "a");
         }
-    }
-    size_t again = 7;
-    assert_ok(sstore_cluster_iterator_next(iterator, given, in.capacity, &again, &error), &error);
-    assert_int_equal(again, 0);
-    sstore_cluster_iterator_free(iterator);
-    free_columns(&in);
+    end(&self);
 }

@@ -2,7 +2,7 @@
  * iterate.h - compares all results of an iterator with the wanted ones; a difference fails the test.
  *
  * Each function calls an iterator until it is at its end, and once more. The capacity is 1, 2, any number, or more than
- * all. It wants all columns or some.
+ * all. It wants all columns or some; those that the results do not have are refused.
  */
 #ifndef SUPPORT_ITERATE_H
 #define SUPPORT_ITERATE_H

@@ -245,20 +245,20 @@ sstore_status store_ask_batch(const sstore *store, const uint64_t *fingerprints,
 sstore_status store_each_record(const sstore *store, sstore_record_fn on_record, void *context, sstore_error *error)
 {
     static uint64_t fingerprints[64 * WIDENED_MAX_WORDS], ids[64];
-    const sstore_record_columns columns = {sizeof columns, fingerprints, ids};
-    sstore_record_iterator *iterator;
+    const sstore_columns columns = {.struct_size = sizeof columns, .fingerprint = fingerprints, .id = ids};
+    sstore_iterator *iterator;
     size_t count = 1;
     if (widened_words == 1)
         return sstore_each_record(store, on_record, context, error);
-    sstore_status status = sstore_record_iterator_create(store, &iterator, error);
+    sstore_status status = sstore_iterate_records(store, &iterator, error);
     while (status == SSTORE_OK && count > 0) {
-        status = sstore_record_iterator_next(iterator, &columns, 64, &count, error);
+        status = sstore_iterator_next(iterator, &columns, 64, &count, error);
         for (size_t i = 0; status == SSTORE_OK && i < count; i++) {
             const sstore_record record = {.fingerprint = narrowed(fingerprints + i * widened_words), .id = ids[i]};
             status = on_record(context, &record) != 0 ? SSTORE_STOPPED : status;
         }
     }
-    sstore_record_iterator_free(iterator);
+    sstore_iterator_free(iterator);
     return status;
 }
 

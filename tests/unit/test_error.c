@@ -210,7 +210,7 @@ static void read_stores(const char *first, const char *second, const data_set *d
     sstore_verify_options verify = SSTORE_VERIFY_OPTIONS_INIT;
     sstore *left, *right;
     sstore_cursor *cursor;
-    sstore_pair_iterator *pairs;
+    sstore_iterator *pairs;
     uint64_t count = 0;
     join.tmp_dir = stopping.tmp_dir = scratch_folder();
     stopping.on_progress = verify.on_progress = stop_progress;
@@ -229,7 +229,7 @@ static void read_stores(const char *first, const char *second, const data_set *d
     LEAVES(SSTORE_STOPPED, sstore_join(left, right, &join, stop_pair, NULL, error));
     LEAVES(SSTORE_STOPPED, sstore_clusters(left, &clusters, stop_clustered, NULL, error));
     LEAVES(SSTORE_STOPPED, sstore_pairs(left, &stopping, stop_pair, NULL, error));
-    LEAVES(SSTORE_STOPPED, sstore_pair_iterator_create(left, right, &stopping, &pairs, error));
+    LEAVES(SSTORE_STOPPED, sstore_iterate_pairs(left, right, &stopping, &pairs, error));
     LEAVES(SSTORE_STOPPED, sstore_verify(first, &verify, NULL, NULL, error));
     sstore_cursor_free(cursor);
     sstore_close(left);

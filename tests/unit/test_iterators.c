@@ -67,6 +67,16 @@ static void damage(const fixture *self, const char *suffix, size_t first)
     file_list_free(&files);
 }
 
+/* After an error an iterator can only be freed. */
+static void check_ended(sstore_iterator *iterator)
+{
+    sstore_error error = {.status = SSTORE_OK};
+    size_t count;
+    for (int i = 0; i < 3; i++)
+        assert_status(sstore_iterator_next(iterator, NULL, CAPACITY, &count, &error), SSTORE_ERROR_ARGUMENT, &error);
+    sstore_iterator_free(iterator);
+}
+
 /* ----- errors on the way ----- */
 
 /* The results before the damaged block are right. Then the error follows, and nothing else. */
@@ -74,8 +84,8 @@ static void check_damaged_records(const char *suffix, size_t first_byte)
 {
     fixture self;
     uint64_t fingerprints[CAPACITY], ids[CAPACITY];
-    const sstore_record_columns columns = {sizeof columns, fingerprints, ids};
-    sstore_record_iterator *iterator;
+    const sstore_columns columns = {.struct_size = sizeof columns, .fingerprint = fingerprints, .id = ids};
+    sstore_iterator *iterator;
     sstore_error error = {.status = SSTORE_OK};
     size_t done = 0, count;
     build(&self, 1, DATA_CLUSTERED, DATA_IDS, RECORDS);
@@ -83,11 +93,11 @@ static void check_damaged_records(const char *suffix, size_t first_byte)
     testing_doing("records, %s damaged from byte %zu on, %zu at once, seed %" PRIu64, suffix, first_byte, capacity,
                   run_seed);
     damage(&self, suffix, first_byte);
-    assert_ok(sstore_record_iterator_create(self.store, &iterator, &error), &error);
+    assert_ok(sstore_iterate_records(self.store, &iterator, &error), &error);
     sstore_status status = SSTORE_OK;
     while (status == SSTORE_OK) {
         count = 0;
-        status = sstore_record_iterator_next(iterator, &columns, capacity, &count, &error);
+        status = sstore_iterator_next(iterator, &columns, capacity, &count, &error);
         assert_true(count <= capacity && (count > 0 || status != SSTORE_OK));
         for (size_t i = 0; i < count; i++, done++) {
             assert_true(done < self.truth.count);
@@ -98,10 +108,7 @@ static void check_damaged_records(const char *suffix, size_t first_byte)
     assert_status(status, SSTORE_ERROR_DAMAGED, &error);
     assert_non_null(strstr(error.file, suffix));
     assert_true(done < self.truth.count);
-    for (int i = 0; i < 3; i++)
-        assert_status(sstore_record_iterator_next(iterator, &columns, capacity, &count, &error), SSTORE_ERROR_ARGUMENT,
-                      &error);
-    sstore_record_iterator_free(iterator);
+    check_ended(iterator);
     tear_down(&self);
 }
 
@@ -118,17 +125,21 @@ static void test_damaged_matches(void **state)
     fixture self;
     uint64_t query_index[CAPACITY], fingerprint[CAPACITY], id[CAPACITY];
     uint32_t distance[CAPACITY];
-    sstore_match_columns columns = {sizeof columns, query_index, fingerprint, id, distance};
-    sstore_match_iterator *iterator;
+    const sstore_columns columns = {.struct_size = sizeof columns,
+                                    .fingerprint = fingerprint,
+                                    .id = id,
+                                    .distance = distance,
+                                    .query_index = query_index};
+    sstore_iterator *iterator;
     sstore_error error = {.status = SSTORE_OK};
     matches all = {.count = 0};
     size_t done = 0, count = 0, query = SIZE_MAX;
     build(&self, 2, DATA_UNIFORM, DATA_IDS, RECORDS);
     testing_doing("matches of a store that comes to harm, seed %" PRIu64, run_seed);
-    assert_ok(sstore_match_iterator_create(self.store, self.data.fingerprints, self.data.count, SSTORE_MAX_DISTANCE,
-                                           NULL, &iterator, &error),
+    assert_ok(sstore_iterate_matches(self.store, self.data.fingerprints, self.data.count, SSTORE_MAX_DISTANCE, NULL,
+                                     &iterator, &error),
               &error);
-    sstore_status status = sstore_match_iterator_next(iterator, &columns, CAPACITY, &count, &error);
+    sstore_status status = sstore_iterator_next(iterator, &columns, CAPACITY, &count, &error);
     assert_ok(status, &error);
     damage(&self, ".blk", HEADER_FIXED + 20);
     while (status == SSTORE_OK) {
@@ -145,19 +156,15 @@ static void test_damaged_matches(void **state)
                         distance[i] == match.distance);
         }
         count = 0;
-        status = sstore_match_iterator_next(iterator, &columns, CAPACITY, &count, &error);
+        status = sstore_iterator_next(iterator, &columns, CAPACITY, &count, &error);
     }
     assert_status(status, SSTORE_ERROR_DAMAGED, &error);
     assert_true(done < self.data.count * self.truth.count);
-    for (int i = 0; i < 3; i++)
-        assert_status(sstore_match_iterator_next(iterator, &columns, CAPACITY, &count, &error), SSTORE_ERROR_ARGUMENT,
-                      &error);
-    sstore_match_iterator_free(iterator);
+    check_ended(iterator);
     /* And if the damage is there at once. */
-    assert_ok(sstore_match_iterator_create(self.store, self.data.fingerprints, 9, 3, NULL, &iterator, &error), &error);
-    assert_status(sstore_match_iterator_next(iterator, NULL, 1, &count, &error), SSTORE_ERROR_DAMAGED, &error);
-    assert_status(sstore_match_iterator_next(iterator, NULL, 1, &count, &error), SSTORE_ERROR_ARGUMENT, &error);
-    sstore_match_iterator_free(iterator);
+    assert_ok(sstore_iterate_matches(self.store, self.data.fingerprints, 9, 3, NULL, &iterator, &error), &error);
+    assert_status(sstore_iterator_next(iterator, NULL, 1, &count, &error), SSTORE_ERROR_DAMAGED, &error);
+    check_ended(iterator);
     matches_free(&all);
     tear_down(&self);
 }
@@ -177,8 +184,8 @@ static void test_damaged_pairs(void **state)
 {
     fixture self;
     uint64_t id[CAPACITY], other_id[CAPACITY];
-    sstore_pair_columns columns = SSTORE_PAIR_COLUMNS_INIT;
-    sstore_pair_iterator *iterator;
+    sstore_columns columns = SSTORE_COLUMNS_INIT;
+    sstore_iterator *iterator;
     sstore_error error = {.status = SSTORE_OK};
     const sstore_join_options options = join_options();
     const sstore_cluster_options cluster = options_to_cluster(&options, true);
@@ -187,8 +194,8 @@ static void test_damaged_pairs(void **state)
     columns.other_id = other_id;
     build(&self, 3, DATA_REPEATED, DATA_ASSIGNED, 20 * RECORDS);
     testing_doing("pairs of a store that comes to harm, seed %" PRIu64, run_seed);
-    assert_ok(sstore_pair_iterator_create(self.store, NULL, &options, &iterator, &error), &error);
-    sstore_status status = sstore_pair_iterator_next(iterator, &columns, CAPACITY, &count, &error);
+    assert_ok(sstore_iterate_pairs(self.store, NULL, &options, &iterator, &error), &error);
+    sstore_status status = sstore_iterator_next(iterator, &columns, CAPACITY, &count, &error);
     assert_ok(status, &error);
     damage(&self, ".blk", HEADER_FIXED + 20);
     while (status == SSTORE_OK) {
@@ -198,21 +205,16 @@ static void test_damaged_pairs(void **state)
                         sstore_hamming_distance(self.data.fingerprints[id[i]], self.data.fingerprints[other_id[i]]) <=
                             1);
         count = 0;
-        status = sstore_pair_iterator_next(iterator, &columns, CAPACITY, &count, &error);
+        status = sstore_iterator_next(iterator, &columns, CAPACITY, &count, &error);
     }
     assert_status(status, SSTORE_ERROR_DAMAGED, &error);
-    for (int i = 0; i < 3; i++)
-        assert_status(sstore_pair_iterator_next(iterator, &columns, CAPACITY, &count, &error), SSTORE_ERROR_ARGUMENT,
-                      &error);
-    sstore_pair_iterator_free(iterator);
+    check_ended(iterator);
     /* And if the damage is there at once. */
-    sstore_cluster_iterator *clusters = (sstore_cluster_iterator *)1;
-    assert_status(sstore_pair_iterator_create(self.store, NULL, &options, &iterator, &error), SSTORE_ERROR_DAMAGED,
-                  &error);
+    assert_status(sstore_iterate_pairs(self.store, NULL, &options, &iterator, &error), SSTORE_ERROR_DAMAGED, &error);
     assert_null(iterator);
-    assert_status(sstore_cluster_iterator_create(self.store, &cluster, &clusters, &error), SSTORE_ERROR_DAMAGED,
-                  &error);
-    assert_null(clusters);
+    iterator = (sstore_iterator *)1;
+    assert_status(sstore_iterate_clusters(self.store, &cluster, &iterator, &error), SSTORE_ERROR_DAMAGED, &error);
+    assert_null(iterator);
     tear_down(&self);
 }
 
@@ -232,171 +234,141 @@ static int stop(void *context, const sstore_progress *progress)
     return self->is_wanted && strcmp(progress->phase, "reporting") == 0;
 }
 
+static void check_stopping(sstore_iterator *iterator, stopper *asked)
+{
+    sstore_error error = {.status = SSTORE_OK};
+    size_t count;
+    assert_ok(sstore_iterator_next(iterator, NULL, 1, &count, &error), &error);
+    assert_true(asked->calls > 1);
+    asked->is_wanted = true;
+    sstore_status status = SSTORE_OK;
+    while (status == SSTORE_OK) {
+        status = sstore_iterator_next(iterator, NULL, CAPACITY, &count, &error);
+        assert_true(status != SSTORE_OK || count > 0);
+    }
+    assert_status(status, SSTORE_STOPPED, &error);
+    check_ended(iterator);
+    *asked = (stopper){.calls = 0};
+}
+
 static void test_stopping(void **state)
 {
     fixture self;
     stopper asked = {.calls = 0};
     sstore_join_options options = join_options();
-    sstore_pair_iterator *pairs;
-    sstore_cluster_iterator *clusters;
+    sstore_iterator *iterator;
     sstore_error error = {.status = SSTORE_OK};
-    size_t count;
     build(&self, 4, DATA_REPEATED, DATA_ASSIGNED, 2 * RECORDS);
     testing_doing("stopping, seed %" PRIu64, run_seed);
     options.on_progress = stop;
     options.progress_context = &asked;
     const sstore_cluster_options cluster = options_to_cluster(&options, true);
-    assert_ok(sstore_pair_iterator_create(self.store, NULL, &options, &pairs, &error), &error);
-    assert_ok(sstore_cluster_iterator_create(self.store, &cluster, &clusters, &error), &error);
-    assert_ok(sstore_pair_iterator_next(pairs, NULL, 1, &count, &error), &error);
-    assert_ok(sstore_cluster_iterator_next(clusters, NULL, 1, &count, &error), &error);
-    assert_true(asked.calls > 2);
-    asked.is_wanted = true;
-    sstore_status status = SSTORE_OK;
-    while (status == SSTORE_OK) {
-        status = sstore_pair_iterator_next(pairs, NULL, CAPACITY, &count, &error);
-        assert_true(status != SSTORE_OK || count > 0);
-    }
-    assert_status(status, SSTORE_STOPPED, &error);
-    assert_status(sstore_pair_iterator_next(pairs, NULL, CAPACITY, &count, &error), SSTORE_ERROR_ARGUMENT, &error);
-    sstore_pair_iterator_free(pairs);
-    for (status = SSTORE_OK; status == SSTORE_OK;) {
-        status = sstore_cluster_iterator_next(clusters, NULL, CAPACITY, &count, &error);
-        assert_true(status != SSTORE_OK || count > 0);
-    }
-    assert_status(status, SSTORE_STOPPED, &error);
-    assert_status(sstore_cluster_iterator_next(clusters, NULL, CAPACITY, &count, &error), SSTORE_ERROR_ARGUMENT,
-                  &error);
-    sstore_cluster_iterator_free(clusters);
+    assert_ok(sstore_iterate_pairs(self.store, NULL, &options, &iterator, &error), &error);
+    check_stopping(iterator, &asked);
+    assert_ok(sstore_iterate_clusters(self.store, &cluster, &iterator, &error), &error);
+    check_stopping(iterator, &asked);
     tear_down(&self);
+}
+
+/* ----- every iterator ----- */
+
+#define ITERATORS 4u
+
+static void create(const fixture *self, uint32_t distance, sstore_iterator *iterators[ITERATORS])
+{
+    const sstore_join_options options = join_options();
+    const sstore_cluster_options cluster = options_to_cluster(&options, true);
+    sstore_error error = {.status = SSTORE_OK};
+    assert_ok(sstore_iterate_records(self->store, &iterators[0], &error), &error);
+    assert_ok(sstore_iterate_matches(self->store, self->data.fingerprints, self->data.count, distance, NULL,
+                                     &iterators[1], &error),
+              &error);
+    assert_ok(sstore_iterate_pairs(self->store, NULL, &options, &iterators[2], &error), &error);
+    assert_ok(sstore_iterate_clusters(self->store, &cluster, &iterators[3], &error), &error);
 }
 
 /* An iterator that is freed early leaves nothing behind. */
 static void test_iterators_freed_before_their_end(void **state)
 {
     fixture self;
-    sstore_record_iterator *records;
-    sstore_match_iterator *found;
-    sstore_pair_iterator *pairs;
-    sstore_cluster_iterator *clusters;
+    sstore_iterator *iterators[ITERATORS];
     sstore_error error = {.status = SSTORE_OK};
-    const sstore_join_options options = join_options();
-    const sstore_cluster_options cluster = options_to_cluster(&options, true);
     size_t count;
     build(&self, 5, DATA_REPEATED, DATA_IDS, RECORDS);
     for (size_t rounds = 0; rounds < 3; rounds++) {
-        assert_ok(sstore_record_iterator_create(self.store, &records, &error), &error);
-        assert_ok(sstore_match_iterator_create(self.store, self.data.fingerprints, RECORDS, 64, NULL, &found, &error),
-                  &error);
-        assert_ok(sstore_pair_iterator_create(self.store, NULL, &options, &pairs, &error), &error);
-        assert_ok(sstore_cluster_iterator_create(self.store, &cluster, &clusters, &error), &error);
-        for (size_t i = 0; i < rounds; i++) { /* in turns: they do not disturb each other */
-            assert_ok(sstore_record_iterator_next(records, NULL, 1, &count, &error), &error);
-            assert_int_equal(count, 1);
-            assert_ok(sstore_match_iterator_next(found, NULL, 3, &count, &error), &error);
-            assert_int_equal(count, 3);
-            assert_ok(sstore_pair_iterator_next(pairs, NULL, 2, &count, &error), &error);
-            assert_int_equal(count, 2);
-            assert_ok(sstore_cluster_iterator_next(clusters, NULL, 1, &count, &error), &error);
-            assert_int_equal(count, 1);
+        create(&self, 64, iterators);
+        for (size_t i = 0; i < rounds * ITERATORS; i++) { /* in turns: they do not disturb each other */
+            const size_t capacity = 1 + i % 3;
+            assert_ok(sstore_iterator_next(iterators[i % ITERATORS], NULL, capacity, &count, &error), &error);
+            assert_int_equal(count, capacity);
         }
-        sstore_record_iterator_free(records);
-        sstore_match_iterator_free(found);
-        sstore_pair_iterator_free(pairs);
-        sstore_cluster_iterator_free(clusters);
+        for (size_t i = 0; i < ITERATORS; i++)
+            sstore_iterator_free(iterators[i]);
     }
     tear_down(&self);
 }
 
 /* ----- refused arguments ----- */
 
+#define assert_refused(call) assert_status(call, SSTORE_ERROR_ARGUMENT, &error)
+
 static void test_creation_refuses(void **state)
 {
     fixture self;
-    sstore_record_iterator *records = (sstore_record_iterator *)1;
-    sstore_match_iterator *found = (sstore_match_iterator *)1;
-    sstore_pair_iterator *pairs = (sstore_pair_iterator *)1;
-    sstore_cluster_iterator *clusters = (sstore_cluster_iterator *)1;
+    sstore_iterator *made = (sstore_iterator *)1;
     sstore_join_options options = join_options();
     sstore_cluster_options cluster = options_to_cluster(&options, true);
     sstore_error error = {.status = SSTORE_OK};
     const uint64_t query = 1;
     build(&self, 6, DATA_UNIFORM, DATA_IDS, 10);
-    assert_status(sstore_record_iterator_create(NULL, &records, &error), SSTORE_ERROR_ARGUMENT, &error);
-    assert_null(records);
-    assert_status(sstore_record_iterator_create(self.store, NULL, &error), SSTORE_ERROR_ARGUMENT, &error);
-    assert_status(sstore_match_iterator_create(NULL, &query, 1, 3, NULL, &found, &error), SSTORE_ERROR_ARGUMENT,
-                  &error);
-    assert_null(found);
-    assert_status(sstore_match_iterator_create(self.store, NULL, 1, 3, NULL, &found, &error), SSTORE_ERROR_ARGUMENT,
-                  &error);
-    assert_status(sstore_match_iterator_create(self.store, &query, 1, 65, NULL, &found, &error), SSTORE_ERROR_ARGUMENT,
-                  &error);
-    assert_null(found);
-    assert_status(sstore_match_iterator_create(self.store, &query, 1, 3, NULL, NULL, &error), SSTORE_ERROR_ARGUMENT,
-                  &error);
-    assert_status(sstore_pair_iterator_create(NULL, NULL, &options, &pairs, &error), SSTORE_ERROR_ARGUMENT, &error);
-    assert_null(pairs);
-    assert_status(sstore_pair_iterator_create(self.store, self.store, &options, &pairs, &error), SSTORE_ERROR_ARGUMENT,
-                  &error);
-    assert_status(sstore_pair_iterator_create(self.store, NULL, &options, NULL, &error), SSTORE_ERROR_ARGUMENT, &error);
-    assert_status(sstore_cluster_iterator_create(NULL, &cluster, &clusters, &error), SSTORE_ERROR_ARGUMENT, &error);
-    assert_null(clusters);
-    assert_status(sstore_cluster_iterator_create(self.store, &cluster, NULL, &error), SSTORE_ERROR_ARGUMENT, &error);
+    assert_refused(sstore_iterate_records(NULL, &made, &error));
+    assert_null(made);
+    assert_refused(sstore_iterate_records(self.store, NULL, &error));
+    made = (sstore_iterator *)1;
+    assert_refused(sstore_iterate_matches(NULL, &query, 1, 3, NULL, &made, &error));
+    assert_null(made);
+    assert_refused(sstore_iterate_matches(self.store, NULL, 1, 3, NULL, &made, &error));
+    assert_refused(sstore_iterate_matches(self.store, &query, 1, 65, NULL, &made, &error));
+    assert_null(made);
+    assert_refused(sstore_iterate_matches(self.store, &query, 1, 3, NULL, NULL, &error));
+    made = (sstore_iterator *)1;
+    assert_refused(sstore_iterate_pairs(NULL, NULL, &options, &made, &error));
+    assert_null(made);
+    assert_refused(sstore_iterate_pairs(self.store, self.store, &options, &made, &error));
+    assert_refused(sstore_iterate_pairs(self.store, NULL, &options, NULL, &error));
+    made = (sstore_iterator *)1;
+    assert_refused(sstore_iterate_clusters(NULL, &cluster, &made, &error));
+    assert_null(made);
+    assert_refused(sstore_iterate_clusters(self.store, &cluster, NULL, &error));
     options.tmp_dir = cluster.tmp_dir = "/nowhere/at/all";
-    assert_status(sstore_pair_iterator_create(self.store, NULL, &options, &pairs, &error), SSTORE_ERROR_NOT_FOUND,
-                  &error);
-    assert_status(sstore_cluster_iterator_create(self.store, &cluster, &clusters, &error), SSTORE_ERROR_NOT_FOUND,
-                  &error);
+    assert_status(sstore_iterate_pairs(self.store, NULL, &options, &made, &error), SSTORE_ERROR_NOT_FOUND, &error);
+    assert_status(sstore_iterate_clusters(self.store, &cluster, &made, &error), SSTORE_ERROR_NOT_FOUND, &error);
     options.distance = cluster.distance = SSTORE_MAX_BUILD_DISTANCE + 1;
-    assert_status(sstore_pair_iterator_create(self.store, NULL, &options, &pairs, &error), SSTORE_ERROR_ARGUMENT,
-                  &error);
-    assert_status(sstore_cluster_iterator_create(self.store, &cluster, &clusters, &error), SSTORE_ERROR_ARGUMENT,
-                  &error);
-    assert_null(pairs);
-    assert_null(clusters);
+    assert_refused(sstore_iterate_pairs(self.store, NULL, &options, &made, &error));
+    assert_refused(sstore_iterate_clusters(self.store, &cluster, &made, &error));
+    assert_null(made);
     tear_down(&self);
 }
 
-#define assert_refused(call) assert_status(call, SSTORE_ERROR_ARGUMENT, &error)
-
+/* What is refused changes nothing. */
 static void test_next_refuses(void **state)
 {
     fixture self;
-    sstore_record_iterator *records;
-    sstore_match_iterator *found;
-    sstore_pair_iterator *pairs;
-    sstore_cluster_iterator *clusters;
-    const sstore_join_options options = join_options();
-    const sstore_cluster_options cluster = options_to_cluster(&options, true);
+    sstore_iterator *iterators[ITERATORS];
     sstore_error error = {.status = SSTORE_OK};
-    const uint64_t query = 1;
     size_t count;
-    build(&self, 7, DATA_UNIFORM, DATA_IDS, 10);
-    assert_ok(sstore_record_iterator_create(self.store, &records, &error), &error);
-    assert_ok(sstore_match_iterator_create(self.store, &query, 1, 3, NULL, &found, &error), &error);
-    assert_ok(sstore_pair_iterator_create(self.store, NULL, &options, &pairs, &error), &error);
-    assert_ok(sstore_cluster_iterator_create(self.store, &cluster, &clusters, &error), &error);
-    assert_refused(sstore_record_iterator_next(NULL, NULL, 1, &count, &error));
-    assert_refused(sstore_record_iterator_next(records, NULL, 0, &count, &error));
-    assert_refused(sstore_record_iterator_next(records, NULL, 1, NULL, &error));
-    assert_refused(sstore_match_iterator_next(NULL, NULL, 1, &count, &error));
-    assert_refused(sstore_match_iterator_next(found, NULL, 0, &count, &error));
-    assert_refused(sstore_match_iterator_next(found, NULL, 1, NULL, &error));
-    assert_refused(sstore_pair_iterator_next(NULL, NULL, 1, &count, &error));
-    assert_refused(sstore_pair_iterator_next(pairs, NULL, 0, &count, &error));
-    assert_refused(sstore_pair_iterator_next(pairs, NULL, 1, NULL, &error));
-    assert_refused(sstore_cluster_iterator_next(NULL, NULL, 1, &count, &error));
-    assert_refused(sstore_cluster_iterator_next(clusters, NULL, 0, &count, &error));
-    assert_refused(sstore_cluster_iterator_next(clusters, NULL, 1, NULL, &error));
-    sstore_record_iterator_free(records);
-    sstore_match_iterator_free(found);
-    sstore_pair_iterator_free(pairs);
-    sstore_cluster_iterator_free(clusters);
-    sstore_record_iterator_free(NULL);
-    sstore_match_iterator_free(NULL);
-    sstore_pair_iterator_free(NULL);
-    sstore_cluster_iterator_free(NULL);
+    build(&self, 7, DATA_REPEATED, DATA_IDS, 10);
+    create(&self, 3, iterators);
+    assert_refused(sstore_iterator_next(NULL, NULL, 1, &count, &error));
+    for (size_t i = 0; i < ITERATORS; i++) {
+        assert_refused(sstore_iterator_next(iterators[i], NULL, 0, &count, &error));
+        assert_int_equal(count, 0);
+        assert_refused(sstore_iterator_next(iterators[i], NULL, 1, NULL, &error));
+        assert_ok(sstore_iterator_next(iterators[i], NULL, 1, &count, &error), &error);
+        assert_int_equal(count, 1);
+        sstore_iterator_free(iterators[i]);
+    }
+    sstore_iterator_free(NULL);
     tear_down(&self);
 }
 

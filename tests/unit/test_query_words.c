@@ -75,7 +75,7 @@ static void check_columns(const opened *self, bool nearest)
 {
     static list wanted;
     static uint64_t fingerprints[RECORDS * WIDENED_MAX_WORDS], ids[RECORDS];
-    sstore_match_columns columns = SSTORE_MATCH_COLUMNS_INIT;
+    sstore_columns columns = SSTORE_COLUMNS_INIT;
     sstore_error error;
     uint64_t count = 0;
     columns.fingerprint = fingerprints;

@@ -284,7 +284,7 @@ static int stop_when_asked(void *context)
 }
 
 typedef sstore_status (*columns_fn)(sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t distance,
-                                    const sstore_match_columns *columns, size_t capacity, uint64_t *count_out,
+                                    const sstore_columns *columns, size_t capacity, uint64_t *count_out,
                                     sstore_error *error);
 
 /* A query ends when should_stop() says so, at whatever call, and not after it was taken away. */

@@ -54,7 +54,7 @@ static void check(rng *random, unsigned columns)
     uint64_t fingerprints[MAX_MATCHES * MAX_WORDS], ids[MAX_MATCHES];
     uint32_t distances[MAX_MATCHES];
     sample_make(random, columns & 1, columns & 2, columns & 4, &self);
-    ss_selection selection = {.to = SSTORE_MATCH_COLUMNS_INIT,
+    ss_selection selection = {.to = SSTORE_COLUMNS_INIT,
                               .words = self.words,
                               .capacity = (size_t)rng_below(random, MAX_MATCHES + 1)};
     selection.to.fingerprint = columns & 1 ? fingerprints : NULL;

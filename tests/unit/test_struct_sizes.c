@@ -36,8 +36,7 @@ static void test_sizes(void **state)
     } all[] = {
         ENTRY(SS_OPEN_OPTIONS_SIZE_1, sstore_open_options),
         ENTRY(SS_BATCH_OPTIONS_SIZE_1, sstore_batch_options),
-        ENTRY(SS_MATCH_COLUMNS_SIZE_1, sstore_match_columns),
-        ENTRY(SS_RECORD_COLUMNS_SIZE_1, sstore_record_columns),
+        ENTRY(SS_COLUMNS_SIZE_1, sstore_columns),
         ENTRY(SS_TABLE_EXPLANATION_SIZE_1, sstore_table_explanation),
         ENTRY(SS_STATISTICS_SIZE_1, sstore_statistics),
         ENTRY(SS_SEGMENT_STATISTICS_SIZE_1, sstore_segment_statistics),
@@ -52,8 +51,6 @@ static void test_sizes(void **state)
         ENTRY(SS_REINDEX_OPTIONS_SIZE_1, sstore_reindex_options),
         ENTRY(SS_JOIN_OPTIONS_SIZE_1, sstore_join_options),
         ENTRY(SS_CLUSTER_OPTIONS_SIZE_1, sstore_cluster_options),
-        ENTRY(SS_PAIR_COLUMNS_SIZE_1, sstore_pair_columns),
-        ENTRY(SS_CLUSTER_COLUMNS_SIZE_1, sstore_cluster_columns),
         ENTRY(SS_RECORD_JOIN_OPTIONS_SIZE_1, sstore_record_join_options),
         ENTRY(SS_COMPONENTS_OPTIONS_SIZE_1, sstore_components_options),
         ENTRY(SS_STREAM_OPTIONS_SIZE_1, sstore_stream_options),
@@ -105,10 +102,10 @@ static sstore_status take_batch(const void *options, sstore_error *error)
 
 static sstore_status take_match_iterator(const void *options, sstore_error *error)
 {
-    sstore_match_iterator *made;
-    const sstore_status status = sstore_match_iterator_create(store, data.fingerprints, 10, 3, options, &made, error);
+    sstore_iterator *made;
+    const sstore_status status = sstore_iterate_matches(store, data.fingerprints, 10, 3, options, &made, error);
     assert_true((status == SSTORE_OK) == (made != NULL));
-    sstore_match_iterator_free(made);
+    sstore_iterator_free(made);
     return status;
 }
 
@@ -124,43 +121,13 @@ static sstore_status take_nearest_columns(const void *columns, sstore_error *err
     return sstore_query_nearest_columns(cursor, &data.fingerprints[0], 3, columns, 1, &count, error);
 }
 
-static sstore_status take_record_columns(const void *columns, sstore_error *error)
+static sstore_status take_columns(const void *columns, sstore_error *error)
 {
-    sstore_record_iterator *made;
+    sstore_iterator *made;
     size_t count;
-    assert_ok(sstore_record_iterator_create(store, &made, error), error);
-    const sstore_status status = sstore_record_iterator_next(made, columns, 5, &count, error);
-    sstore_record_iterator_free(made);
-    return status;
-}
-
-static sstore_status take_match_columns(const void *columns, sstore_error *error)
-{
-    sstore_match_iterator *made;
-    size_t count;
-    assert_ok(sstore_match_iterator_create(store, data.fingerprints, 10, 3, NULL, &made, error), error);
-    const sstore_status status = sstore_match_iterator_next(made, columns, 5, &count, error);
-    sstore_match_iterator_free(made);
-    return status;
-}
-
-static sstore_status take_pair_columns(const void *columns, sstore_error *error)
-{
-    sstore_pair_iterator *made;
-    size_t count;
-    assert_ok(sstore_pair_iterator_create(store, NULL, NULL, &made, error), error);
-    const sstore_status status = sstore_pair_iterator_next(made, columns, 5, &count, error);
-    sstore_pair_iterator_free(made);
-    return status;
-}
-
-static sstore_status take_cluster_columns(const void *columns, sstore_error *error)
-{
-    sstore_cluster_iterator *made;
-    size_t count;
-    assert_ok(sstore_cluster_iterator_create(store, NULL, &made, error), error);
-    const sstore_status status = sstore_cluster_iterator_next(made, columns, 5, &count, error);
-    sstore_cluster_iterator_free(made);
+    assert_ok(sstore_iterate_records(store, &made, error), error);
+    const sstore_status status = sstore_iterator_next(made, columns, 5, &count, error);
+    sstore_iterator_free(made);
     return status;
 }
 
@@ -242,19 +209,19 @@ static sstore_status take_clusters(const void *options, sstore_error *error)
 
 static sstore_status take_pair_iterator(const void *options, sstore_error *error)
 {
-    sstore_pair_iterator *made;
-    const sstore_status status = sstore_pair_iterator_create(store, other, options, &made, error);
+    sstore_iterator *made;
+    const sstore_status status = sstore_iterate_pairs(store, other, options, &made, error);
     assert_true((status == SSTORE_OK) == (made != NULL));
-    sstore_pair_iterator_free(made);
+    sstore_iterator_free(made);
     return status;
 }
 
 static sstore_status take_cluster_iterator(const void *options, sstore_error *error)
 {
-    sstore_cluster_iterator *made;
-    const sstore_status status = sstore_cluster_iterator_create(store, options, &made, error);
+    sstore_iterator *made;
+    const sstore_status status = sstore_iterate_clusters(store, options, &made, error);
     assert_true((status == SSTORE_OK) == (made != NULL));
-    sstore_cluster_iterator_free(made);
+    sstore_iterator_free(made);
     return status;
 }
 
@@ -340,11 +307,8 @@ static void test_options(void **state)
 {
     static const sstore_open_options open = SSTORE_OPEN_OPTIONS_INIT;
     static const sstore_batch_options batch = SSTORE_BATCH_OPTIONS_INIT;
-    static const sstore_match_columns match_columns = SSTORE_MATCH_COLUMNS_INIT;
-    static const sstore_pair_columns pair_columns = SSTORE_PAIR_COLUMNS_INIT;
-    static const sstore_cluster_columns cluster_columns = SSTORE_CLUSTER_COLUMNS_INIT;
+    static const sstore_columns columns = SSTORE_COLUMNS_INIT;
     static const sstore_write_options write = SSTORE_WRITE_OPTIONS_INIT;
-    static const sstore_record_columns record_columns = SSTORE_RECORD_COLUMNS_INIT;
     static const sstore_verify_options verify = SSTORE_VERIFY_OPTIONS_INIT;
     static const sstore_cluster_options cluster = SSTORE_CLUSTER_OPTIONS_INIT;
     static const sstore_reindex_options reindex = SSTORE_REINDEX_OPTIONS_INIT;
@@ -357,18 +321,15 @@ static void test_options(void **state)
     CHECK(open, SS_OPEN_OPTIONS_SIZE_1, take_open);
     CHECK(batch, SS_BATCH_OPTIONS_SIZE_1, take_batch);
     CHECK(batch, SS_BATCH_OPTIONS_SIZE_1, take_match_iterator);
-    CHECK(match_columns, SS_MATCH_COLUMNS_SIZE_1, take_query_columns);
-    CHECK(match_columns, SS_MATCH_COLUMNS_SIZE_1, take_match_columns);
-    CHECK(pair_columns, SS_PAIR_COLUMNS_SIZE_1, take_pair_columns);
-    CHECK(cluster_columns, SS_CLUSTER_COLUMNS_SIZE_1, take_cluster_columns);
+    CHECK(columns, SS_COLUMNS_SIZE_1, take_query_columns);
+    CHECK(columns, SS_COLUMNS_SIZE_1, take_columns);
     CHECK(write, SS_WRITE_OPTIONS_SIZE_1, take_build);
     CHECK(write, SS_WRITE_OPTIONS_SIZE_1, take_add);
     CHECK(write, SS_WRITE_OPTIONS_SIZE_1, take_remove);
     CHECK(write, SS_WRITE_OPTIONS_SIZE_1, take_merge);
     CHECK(write, SS_WRITE_OPTIONS_SIZE_1, take_compact);
-    CHECK(record_columns, SS_RECORD_COLUMNS_SIZE_1, take_record_columns);
     CHECK(verify, SS_VERIFY_OPTIONS_SIZE_1, take_verify);
-    CHECK(match_columns, SS_MATCH_COLUMNS_SIZE_1, take_nearest_columns);
+    CHECK(columns, SS_COLUMNS_SIZE_1, take_nearest_columns);
     CHECK(reindex, SS_REINDEX_OPTIONS_SIZE_1, take_reindex);
     CHECK(write, SS_WRITE_OPTIONS_SIZE_1, take_dedup);
     CHECK(join, SS_JOIN_OPTIONS_SIZE_1, take_pairs);

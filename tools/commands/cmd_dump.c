@@ -148,14 +148,14 @@ static void print_head(const arguments *args, const record_style *style)
 static int print_records(const sstore *store, record_style *style, uint64_t total)
 {
     static uint64_t fingerprints[PIECE_RECORDS * SSTORE_MAX_WORDS], ids[PIECE_RECORDS];
-    const sstore_record_columns columns = {.struct_size = sizeof columns, .fingerprint = fingerprints, .id = ids};
-    sstore_record_iterator *records;
+    const sstore_columns columns = {.struct_size = sizeof columns, .fingerprint = fingerprints, .id = ids};
+    sstore_iterator *records;
     sstore_error error;
     size_t count = 1;
     uint64_t printed = 0;
-    sstore_status status = sstore_record_iterator_create(store, &records, &error);
+    sstore_status status = sstore_iterate_records(store, &records, &error);
     while (status == SSTORE_OK && count > 0) {
-        status = sstore_record_iterator_next(records, &columns, PIECE_RECORDS, &count, &error);
+        status = sstore_iterator_next(records, &columns, PIECE_RECORDS, &count, &error);
         for (size_t i = 0; i < count && status != SSTORE_STOPPED; i++) {
             if (!records_print(style, fingerprints + style->words * i, ids[i]))
                 status = SSTORE_STOPPED;
@@ -165,7 +165,7 @@ static int print_records(const sstore *store, record_style *style, uint64_t tota
         if (count > 0)
             progress_show("printing", printed, total, (double)printed / (double)total);
     }
-    sstore_record_iterator_free(records);
+    sstore_iterator_free(records);
     return message_status(status, &error);
 }
 

@@ -139,10 +139,10 @@ typedef struct query_session {
     id_names names;
     uint32_t words; /* of a fingerprint */
     uint32_t distance;
-    sstore_match_columns few; /* of one query */
-    uint64_t *operands;       /* the queries that operands are */
-    record_batch chunk;       /* queries to answer together */
-    double input_fraction;    /* that is answered; negative: unknown */
+    sstore_columns few;    /* of one query */
+    uint64_t *operands;    /* the queries that operands are */
+    record_batch chunk;    /* queries to answer together */
+    double input_fraction; /* that is answered; negative: unknown */
 
     const uint64_t *queries; /* that are being answered */
     uint64_t answered;       /* number of queries before them */
@@ -181,10 +181,11 @@ static int open_session(query_session *session, const arguments *args)
                         : args->nearest              ? SSTORE_MAX_DISTANCE * session->words
                                                      : metadata.distance;
     session->operands = allocate_or_exit((size_t)args->fingerprints.count * session->words, sizeof *session->operands);
-    session->few = (sstore_match_columns){sizeof session->few, NULL,
-                                          allocate_or_exit((size_t)FEW_MATCHES * session->words, sizeof(uint64_t)),
-                                          allocate_or_exit(FEW_MATCHES, sizeof(uint64_t)),
-                                          allocate_or_exit(FEW_MATCHES, sizeof(uint32_t))};
+    session->few = (sstore_columns){.struct_size = sizeof session->few,
+                                    .fingerprint = allocate_or_exit((size_t)FEW_MATCHES * session->words,
+                                                                    sizeof(uint64_t)),
+                                    .id = allocate_or_exit(FEW_MATCHES, sizeof(uint64_t)),
+                                    .distance = allocate_or_exit(FEW_MATCHES, sizeof(uint32_t))};
     if (!reads_stdin(args))
         code = read_operands(args, &session->shape, session->format.lines, session->operands);
     if (code == EXIT_DONE)
@@ -260,7 +261,7 @@ static int answer_batch(query_session *session, const uint64_t *queries, size_t 
 /* Print the first `count` matches of a query. */
 static int print_few(const query_session *session, uint64_t count)
 {
-    const sstore_match_columns *few = &session->few;
+    const sstore_columns *few = &session->few;
     int stopped = 0;
     for (uint64_t i = 0; i < count && stopped == 0; i++) {
         const uint64_t *words = few->fingerprint + session->words * i;

@@ -48,10 +48,10 @@ static sstore_status look_around(cluster_report *report, sstore_cursor *cursor, 
                                  sstore_error *error)
 {
     neighbourhood around = {.count = 0};
-    const sstore_match_columns columns = {.struct_size = sizeof columns,
-                                          .fingerprint = around.fingerprints,
-                                          .id = around.ids,
-                                          .distance = around.distances};
+    const sstore_columns columns = {.struct_size = sizeof columns,
+                                    .fingerprint = around.fingerprints,
+                                    .id = around.ids,
+                                    .distance = around.distances};
     const sstore_status status = sstore_query_columns(cursor, fingerprint, report->distance, &columns, EXAMPLE_RECORDS,
                                                       &around.count, error);
     if (status != SSTORE_OK || around.count == 0 || around.distances[0] > 0) /* its records are removed */

@@ -207,7 +207,7 @@ static size_t wanted_matches(const match_list *list)
 
 /* Take the first matches of a query, through columns with room for as many as are asked of a store. */
 static sstore_status query_first(const request *self, const uint64_t *query, uint32_t distance, sstore_cursor *cursor,
-                                 const sstore_match_columns *columns, match_list *list, sstore_error *error)
+                                 const sstore_columns *columns, match_list *list, sstore_error *error)
 {
     const size_t capacity = wanted_matches(list);
     const bool nearest = self->route == ROUTE_NEAREST;
@@ -234,7 +234,7 @@ static sstore_status query_first(const request *self, const uint64_t *query, uin
 
 /* Search a store for what could still be an answer to the current query. Of the nearest records, those are that are as
  * near as what other stores have found, or nearer than what has no room. */
-static sstore_status query_store(const request *self, const asked_store *from, const sstore_match_columns *columns,
+static sstore_status query_store(const request *self, const asked_store *from, const sstore_columns *columns,
                                  match_list *list, sstore_error *error)
 {
     const query_count *found = &list->queries[list->first_query];
@@ -256,7 +256,7 @@ static sstore_status query_each(const request *self, const asked_store *stores, 
 {
     const size_t capacity = wanted_matches(list);
     uint64_t *memory = list->is_limited ? calloc(capacity, (self->words + 2) * sizeof *memory) : NULL;
-    sstore_match_columns columns = SSTORE_MATCH_COLUMNS_INIT;
+    sstore_columns columns = SSTORE_COLUMNS_INIT;
     sstore_status status = list->is_limited && memory == NULL ? error_no_memory(error) : SSTORE_OK;
     if (memory != NULL) {
         columns.fingerprint = memory;

@@ -231,7 +231,7 @@ typedef struct function_cursor {
     sqlite3_vtab_cursor base; /* first, for SQLite */
     sqlite3_value *arguments[ARGUMENT_COUNT];
     cached_store *store; /* of the first argument; kept for further calls by the same statement */
-    sstore_record_iterator *records;
+    sstore_iterator *records;
     uint64_t *fingerprints, *ids; /* a fingerprint has `words` elements */
     uint32_t *distances;
     uint32_t words;
@@ -377,7 +377,7 @@ static int open_cursor(sqlite3_vtab *table, sqlite3_vtab_cursor **cursor_out)
 
 static void end_call(function_cursor *cursor)
 {
-    sstore_record_iterator_free(cursor->records);
+    sstore_iterator_free(cursor->records);
     cursor->records = NULL;
     cursor->count = cursor->next = 0;
     cursor->rows_before = 0;
@@ -560,10 +560,10 @@ static int find_matches(function_cursor *cursor, const uint64_t *query, uint32_t
         if (code != SQLITE_OK)
             break;
         capacity = (size_t)smaller(cursor->capacity, needed);
-        const sstore_match_columns columns = {.struct_size = sizeof columns,
-                                              .fingerprint = cursor->fingerprints,
-                                              .id = cursor->ids,
-                                              .distance = cursor->distances};
+        const sstore_columns columns = {.struct_size = sizeof columns,
+                                        .fingerprint = cursor->fingerprints,
+                                        .id = cursor->ids,
+                                        .distance = cursor->distances};
         status = function->kind == KIND_NEAREST
                      ? sstore_query_nearest_columns(search, query, distance, &columns, capacity, &count, &error)
                      : sstore_query_columns(search, query, distance, &columns, capacity, &count, &error);
@@ -579,14 +579,14 @@ static int find_matches(function_cursor *cursor, const uint64_t *query, uint32_t
 /* Replace the rows in the arrays by the next ones of all records. */
 static int read_records(function_cursor *cursor)
 {
-    const sstore_record_columns columns = {.struct_size = sizeof columns,
-                                           .fingerprint = cursor->fingerprints,
-                                           .id = cursor->ids};
+    const sstore_columns columns = {.struct_size = sizeof columns,
+                                    .fingerprint = cursor->fingerprints,
+                                    .id = cursor->ids};
     sstore_error error;
     cursor->rows_before += (sqlite3_int64)cursor->count;
     cursor->count = cursor->next = 0;
-    const sstore_status status = sstore_record_iterator_next(cursor->records, &columns, cursor->capacity,
-                                                             &cursor->count, &error);
+    const sstore_status status = sstore_iterator_next(cursor->records, &columns, cursor->capacity, &cursor->count,
+                                                      &error);
     return status == SSTORE_OK ? SQLITE_OK : fail_status(cursor->base.pVtab, status, &error);
 }
 
@@ -596,7 +596,7 @@ static int begin_records(function_cursor *cursor)
     int code = make_room(cursor, RECORD_CAPACITY);
     if (code != SQLITE_OK)
         return code;
-    const sstore_status status = sstore_record_iterator_create(cursor->store->store, &cursor->records, &error);
+    const sstore_status status = sstore_iterate_records(cursor->store->store, &cursor->records, &error);
     return status == SSTORE_OK ? read_records(cursor) : fail_status(cursor->base.pVtab, status, &error);
 }
 

@@ -4,8 +4,8 @@
  * if these have several words, their numbers (row_iterator.h).
  */
 #include "base/error.h"
+#include "base/iterator.h"
 #include "base/memory.h"
-#include "base/words.h"
 #include "join/components.h"
 #include "join/join_call.h"
 #include "join/row_edges.h"
@@ -18,7 +18,8 @@
 
 #define WAITING_WORDS 4096u /* of members that are added to the sorter together */
 
-struct sstore_cluster_iterator {
+typedef struct cluster_iterator {
+    sstore_iterator base;
     ss_join_call call;
     uint32_t words;    /* of a fingerprint */
     bool with_singles; /* also give records without neighbours */
@@ -32,8 +33,7 @@ struct sstore_cluster_iterator {
     uint64_t cluster;               /* the number of the current cluster */
     uint64_t size, left;            /* its members: all, and the remaining ones */
     uint64_t representative[SS_MAX_ITEM_WORDS];
-    sstore_status status; /* of an earlier call */
-};
+} cluster_iterator;
 
 /* ----- records and their roots ----- */
 
@@ -43,14 +43,14 @@ static sstore_status add_edges(void *context, uint32_t worker, const ss_fingerpr
     return ss_components_add(context, worker, pairs, count, error);
 }
 
-static sstore_status flush_members(sstore_cluster_iterator *self, sstore_error *error)
+static sstore_status flush_members(cluster_iterator *self, sstore_error *error)
 {
     const size_t count = self->waiting_count;
     self->waiting_count = 0;
     return ss_sorter_add_items(self->members.sorter, 0, self->waiting, count, error);
 }
 
-static sstore_status add_member(sstore_cluster_iterator *self, uint64_t root, uint64_t id, const uint64_t *fingerprint,
+static sstore_status add_member(cluster_iterator *self, uint64_t root, uint64_t id, const uint64_t *fingerprint,
                                 sstore_error *error)
 {
     const uint32_t item_words = self->members.item_words;
@@ -63,7 +63,7 @@ static sstore_status add_member(sstore_cluster_iterator *self, uint64_t root, ui
 
 /* Add the records of the current fingerprint, whose node is `own`, with their root. `node` is the first node that is
  * not below it. A single record is not a cluster. */
-static sstore_status add_fingerprint(sstore_cluster_iterator *self, ss_row_iterator *iterator, uint64_t own,
+static sstore_status add_fingerprint(cluster_iterator *self, ss_row_iterator *iterator, uint64_t own,
                                      const sstore_record *node, sstore_error *error)
 {
     uint64_t fingerprint[SSTORE_MAX_WORDS];
@@ -85,7 +85,7 @@ static sstore_status add_fingerprint(sstore_cluster_iterator *self, ss_row_itera
 }
 
 /* Give every record its root. */
-static sstore_status identify(sstore_cluster_iterator *self, sstore_error *error)
+static sstore_status identify(cluster_iterator *self, sstore_error *error)
 {
     const sstore *store = self->call.left;
     ss_row_iterator iterator;
@@ -114,13 +114,13 @@ static sstore_status identify(sstore_cluster_iterator *self, sstore_error *error
 
 static sstore_status load_piece(void *context, uint64_t task, uint32_t worker, sstore_error *error)
 {
-    const sstore_cluster_iterator *self = context;
+    const cluster_iterator *self = context;
     (void)worker;
     return ss_piece_room_load(&self->rooms[task], self->members.sorter, self->first_piece + (size_t)task, error);
 }
 
 /* Load the next pieces in parallel; room_count is 0 if there are no more. */
-static sstore_status load_pieces(sstore_cluster_iterator *self, sstore_error *error)
+static sstore_status load_pieces(cluster_iterator *self, sstore_error *error)
 {
     const uint32_t threads = self->call.threads;
     self->first_piece += self->room_count;
@@ -130,7 +130,7 @@ static sstore_status load_pieces(sstore_cluster_iterator *self, sstore_error *er
 }
 
 /* End the current piece, and continue with the next one. */
-static sstore_status end_piece(sstore_cluster_iterator *self, sstore_error *error)
+static sstore_status end_piece(cluster_iterator *self, sstore_error *error)
 {
     const sstore_status status = ss_progress_add(&self->call.progress, 0, self->rooms[self->room_index++].count);
     self->at = 0;
@@ -145,7 +145,7 @@ static const uint64_t *member_at(const ss_piece_room *room, size_t index, uint32
 
 /* The next member is the first one of a cluster: count its members. A cluster that exceeds a piece has separate
  * pieces. */
-static sstore_status open_cluster(sstore_cluster_iterator *self, sstore_error *error)
+static sstore_status open_cluster(cluster_iterator *self, sstore_error *error)
 {
     const ss_piece_room *room = &self->rooms[self->room_index];
     const uint32_t item_words = self->members.item_words;
@@ -172,7 +172,7 @@ static sstore_status open_cluster(sstore_cluster_iterator *self, sstore_error *e
 }
 
 /* Get the next record; *more_out is false after the last one. */
-static sstore_status next_record(sstore_cluster_iterator *self, sstore_cluster_record *record, bool *more_out,
+static sstore_status next_record(cluster_iterator *self, sstore_cluster_record *record, bool *more_out,
                                  sstore_error *error)
 {
     sstore_status status = SSTORE_OK;
@@ -205,7 +205,7 @@ static sstore_status next_record(sstore_cluster_iterator *self, sstore_cluster_r
 /* ----- public ----- */
 
 /* Add edges that connect the near fingerprints. The memory that is for sorted members is free meanwhile. */
-static sstore_status connect(sstore_cluster_iterator *self, sstore_error *error)
+static sstore_status connect(cluster_iterator *self, sstore_error *error)
 {
     ss_join_call *call = &self->call;
     return self->words == 1
@@ -215,8 +215,8 @@ static sstore_status connect(sstore_cluster_iterator *self, sstore_error *error)
 }
 
 /* Find the clusters, and load the first of them. */
-static sstore_status find_clusters(sstore_cluster_iterator *self, const sstore *store,
-                                   const sstore_cluster_options *options, sstore_error *error)
+static sstore_status find_clusters(cluster_iterator *self, const sstore *store, const sstore_cluster_options *options,
+                                   sstore_error *error)
 {
     ss_join_call *call = &self->call;
     sstore_cluster_options taken = SSTORE_CLUSTER_OPTIONS_INIT;
@@ -258,89 +258,70 @@ static sstore_status find_clusters(sstore_cluster_iterator *self, const sstore *
     return status == SSTORE_OK ? load_pieces(self, error) : status;
 }
 
-sstore_status sstore_cluster_iterator_create(const sstore *store, const sstore_cluster_options *options,
-                                             sstore_cluster_iterator **iterator_out, sstore_error *error)
+static sstore_status fill_members(sstore_iterator *iterator, const sstore_columns *columns, size_t capacity,
+                                  size_t *count, sstore_error *error)
 {
+    cluster_iterator *self = (cluster_iterator *)iterator;
+    sstore_cluster_record record;
+    bool more = true;
+    for (; *count < capacity; ++*count) {
+        const sstore_status status = next_record(self, &record, &more, error);
+        if (status != SSTORE_OK || !more)
+            return status;
+        ss_set_fingerprint(columns->fingerprint, *count, record.words, self->words);
+        ss_set_word(columns->id, *count, record.id);
+        ss_set_distance(columns->distance, *count, record.distance);
+        ss_set_word(columns->cluster, *count, record.cluster);
+        ss_set_word(columns->cluster_size, *count, record.cluster_size);
+        if (columns->is_representative != NULL)
+            columns->is_representative[*count] = record.is_representative;
+    }
+    return SSTORE_OK;
+}
+
+static void free_clusters(sstore_iterator *iterator)
+{
+    cluster_iterator *self = (cluster_iterator *)iterator;
+    for (uint32_t i = 0; self->rooms != NULL && i <= self->call.threads; i++)
+        ss_free(self->rooms[i].items);
+    ss_free(self->rooms);
+    ss_components_free(self->components);
+    ss_sort_stage_close(&self->members);
+    ss_dir_close(&self->call.tmp_dir);
+    ss_free(self);
+}
+
+sstore_status sstore_iterate_clusters(const sstore *store, const sstore_cluster_options *options,
+                                      sstore_iterator **iterator_out, sstore_error *error)
+{
+    static const ss_iterator_methods methods = {SS_CLUSTER_COLUMNS, fill_members, free_clusters};
     if (iterator_out != NULL)
         *iterator_out = NULL;
     if (store == NULL || iterator_out == NULL)
-        return ss_fail_argument(error, "sstore_cluster_iterator_create: store and iterator_out must not be NULL");
-    sstore_cluster_iterator *self = ss_alloc(1, sizeof *self);
+        return ss_fail_argument(error, "sstore_iterate_clusters: store and iterator_out must not be NULL");
+    cluster_iterator *self = ss_alloc(1, sizeof *self);
     if (self == NULL)
         return ss_fail_memory(error, sizeof *self);
-    const sstore_status status = find_clusters(self, store, options, error);
-    if (status == SSTORE_OK)
-        *iterator_out = self;
-    else
-        sstore_cluster_iterator_free(self);
-    return status;
+    self->base.methods = &methods;
+    return ss_iterator_give(&self->base, find_clusters(self, store, options, error), iterator_out);
 }
 
 sstore_status sstore_clusters(const sstore *store, const sstore_cluster_options *options, sstore_cluster_fn on_record,
                               void *context, sstore_error *error)
 {
-    sstore_cluster_iterator *self;
+    sstore_iterator *iterator;
     sstore_cluster_record record;
     bool more = true;
     if (store == NULL || on_record == NULL)
         return ss_fail_argument(error, "sstore_clusters: store and on_record must not be NULL");
-    sstore_status status = sstore_cluster_iterator_create(store, options, &self, error);
+    sstore_status status = sstore_iterate_clusters(store, options, &iterator, error);
     while (status == SSTORE_OK) {
-        status = next_record(self, &record, &more, error);
+        status = next_record((cluster_iterator *)iterator, &record, &more, error);
         if (status != SSTORE_OK || !more)
             break;
         if (on_record(context, &record) != 0)
             status = SSTORE_STOPPED;
     }
-    sstore_cluster_iterator_free(self);
+    sstore_iterator_free(iterator);
     return status;
-}
-
-static void set_record(const sstore_cluster_columns *columns, size_t at, uint32_t words,
-                       const sstore_cluster_record *record)
-{
-    if (columns->cluster != NULL)
-        columns->cluster[at] = record->cluster;
-    if (columns->cluster_size != NULL)
-        columns->cluster_size[at] = record->cluster_size;
-    if (columns->fingerprint != NULL)
-        ss_words_set(columns->fingerprint, at, record->words, words);
-    if (columns->id != NULL)
-        columns->id[at] = record->id;
-    if (columns->distance != NULL)
-        columns->distance[at] = record->distance;
-    if (columns->is_representative != NULL)
-        columns->is_representative[at] = record->is_representative;
-}
-
-sstore_status sstore_cluster_iterator_next(sstore_cluster_iterator *iterator, const sstore_cluster_columns *columns,
-                                           size_t capacity, size_t *count_out, sstore_error *error)
-{
-    sstore_cluster_columns to = SSTORE_CLUSTER_COLUMNS_INIT;
-    sstore_cluster_record record;
-    bool more = true;
-    const bool is_usable = iterator != NULL && iterator->status == SSTORE_OK;
-    if (!ss_check_next("sstore_cluster_iterator_next", is_usable, capacity, count_out, error) || !is_usable)
-        return SSTORE_ERROR_ARGUMENT;
-    sstore_status status = ss_take_options(&to, sizeof to, columns, SS_CLUSTER_COLUMNS_SIZE_1, error);
-    while (status == SSTORE_OK && *count_out < capacity) {
-        status = iterator->status = next_record(iterator, &record, &more, error);
-        if (status != SSTORE_OK || !more)
-            break;
-        set_record(&to, (*count_out)++, iterator->words, &record);
-    }
-    return status;
-}
-
-void sstore_cluster_iterator_free(sstore_cluster_iterator *iterator)
-{
-    if (iterator == NULL)
-        return;
-    for (uint32_t i = 0; iterator->rooms != NULL && i <= iterator->call.threads; i++)
-        ss_free(iterator->rooms[i].items);
-    ss_free(iterator->rooms);
-    ss_components_free(iterator->components);
-    ss_sort_stage_close(&iterator->members);
-    ss_dir_close(&iterator->call.tmp_dir);
-    ss_free(iterator);
 }

@@ -4,8 +4,8 @@
  * ids of the first one are looked up when the pairs are returned. Fingerprints of several words: see row_pairs.h.
  */
 #include "base/error.h"
+#include "base/iterator.h"
 #include "base/memory.h"
-#include "base/words.h"
 #include "join/join_call.h"
 #include "join/row_pairs.h"
 
@@ -23,7 +23,8 @@ typedef struct pair_worker {
     bool too_many;          /* the records do not fit: each is looked up when it is returned */
 } pair_worker;
 
-struct sstore_pair_iterator {
+typedef struct pair_iterator {
+    sstore_iterator base;
     ss_join_call call;
     ss_row_pairs *rows;            /* of fingerprints of several words: finds the pairs instead of all below */
     ss_sort_stage pairs;           /* of fingerprints: (first, second), or (second, first) if the right store has ids */
@@ -35,11 +36,10 @@ struct sstore_pair_iterator {
     size_t piece_index, item_index;  /* the current item */
     size_t begin;                    /* the first record with its first fingerprint */
     size_t record_index;             /* the next record; if there are too many: 1 once the lookup is at the first */
-    sstore_status status;            /* of an earlier call */
-};
+} pair_iterator;
 
 /* Open the workers, to look up fingerprints of pieces of the stage in the store. */
-static sstore_status open_workers(sstore_pair_iterator *self, const ss_sort_stage *stage, const sstore *store,
+static sstore_status open_workers(pair_iterator *self, const ss_sort_stage *stage, const sstore *store,
                                   sstore_error *error)
 {
     const uint32_t threads = self->call.threads;
@@ -58,7 +58,7 @@ static sstore_status open_workers(sstore_pair_iterator *self, const ss_sort_stag
     return status;
 }
 
-static void close_workers(sstore_pair_iterator *self)
+static void close_workers(pair_iterator *self)
 {
     for (uint32_t i = 0; self->workers != NULL && i < self->call.threads; i++) {
         ss_free(self->workers[i].room.items);
@@ -74,7 +74,7 @@ static void close_workers(sstore_pair_iterator *self)
 static sstore_status add_pairs(void *context, uint32_t worker, const ss_fingerprint_pair *pairs, size_t count,
                                sstore_error *error)
 {
-    const sstore_pair_iterator *self = context;
+    const pair_iterator *self = context;
     const bool second_leads = self->call.right->manifest.has_ids;
     sstore_record items[SS_GROUP_PAIRS];
     for (size_t i = 0; i < count; i++)
@@ -102,7 +102,7 @@ static sstore_status add_ids(pair_worker *worker, const sstore_record *pairs, si
 
 static sstore_status identify_piece(void *context, uint64_t task, uint32_t index, sstore_error *error)
 {
-    sstore_pair_iterator *self = context;
+    pair_iterator *self = context;
     pair_worker *worker = &self->workers[index];
     const sstore_record *pairs = worker->room.items;
     sstore_status status = ss_piece_room_load(&worker->room, self->pairs.sorter, (size_t)task, error);
@@ -120,7 +120,7 @@ static sstore_status identify_piece(void *context, uint64_t task, uint32_t index
 /* Add the records of a part's fingerprints that have several. */
 static sstore_status add_repeats(void *context, uint64_t task, uint32_t index, sstore_error *error)
 {
-    sstore_pair_iterator *self = context;
+    pair_iterator *self = context;
     const ss_store_part *part = &self->repeats.parts[task];
     const bool is_last = task + 1 == self->repeats.source.part_count;
     pair_worker *worker = &self->workers[index];
@@ -153,7 +153,7 @@ static sstore_status add_repeats(void *context, uint64_t task, uint32_t index, s
 }
 
 /* Add the records that have a fingerprint in common, which are pairs of one store. */
-static sstore_status identify_repeats(sstore_pair_iterator *self, sstore_error *error)
+static sstore_status identify_repeats(pair_iterator *self, sstore_error *error)
 {
     ss_join_call *call = &self->call;
     const ss_manifest *manifest = &call->right->manifest;
@@ -171,7 +171,7 @@ static sstore_status identify_repeats(sstore_pair_iterator *self, sstore_error *
 }
 
 /* Add the second ids to the pairs. */
-static sstore_status identify(sstore_pair_iterator *self, sstore_error *error)
+static sstore_status identify(pair_iterator *self, sstore_error *error)
 {
     ss_join_call *call = &self->call;
     ss_sorter *const pairs = self->pairs.sorter;
@@ -193,7 +193,7 @@ static sstore_status identify(sstore_pair_iterator *self, sstore_error *error)
 
 /* ----- returning the pairs ----- */
 
-static ss_triple triple_at(const sstore_pair_iterator *self, const pair_worker *piece, size_t i)
+static ss_triple triple_at(const pair_iterator *self, const pair_worker *piece, size_t i)
 {
     const sstore_record *pairs = piece->room.items;
     return self->items->item_words == 3 ? ((const ss_triple *)piece->room.items)[i]
@@ -219,7 +219,7 @@ static sstore_status retain_records(pair_worker *piece, uint64_t fingerprint, si
 
 static sstore_status load_piece(void *context, uint64_t task, uint32_t worker, sstore_error *error)
 {
-    sstore_pair_iterator *self = context;
+    pair_iterator *self = context;
     pair_worker *piece = &self->workers[task];
     (void)worker;
     piece->record_count = 0;
@@ -240,7 +240,7 @@ static sstore_status load_piece(void *context, uint64_t task, uint32_t worker, s
 }
 
 /* Load the next pieces in parallel; piece_count is 0 if there are no more. */
-static sstore_status load_pieces(sstore_pair_iterator *self, sstore_error *error)
+static sstore_status load_pieces(pair_iterator *self, sstore_error *error)
 {
     const uint32_t threads = self->call.threads;
     self->first_piece += self->piece_count;
@@ -250,7 +250,7 @@ static sstore_status load_pieces(sstore_pair_iterator *self, sstore_error *error
 }
 
 /* End the current piece, and continue with the next one. */
-static sstore_status end_piece(sstore_pair_iterator *self, sstore_error *error)
+static sstore_status end_piece(pair_iterator *self, sstore_error *error)
 {
     const size_t count = self->workers[self->piece_index++].room.count;
     const sstore_status status = ss_progress_add(&self->call.progress, 0, count);
@@ -259,8 +259,8 @@ static sstore_status end_piece(sstore_pair_iterator *self, sstore_error *error)
 }
 
 /* Get the next id of the first fingerprint of the current item; *more_out is false if there are no more. */
-static sstore_status next_id(sstore_pair_iterator *self, pair_worker *piece, uint64_t first, uint64_t *id_out,
-                             bool *more_out, sstore_error *error)
+static sstore_status next_id(pair_iterator *self, pair_worker *piece, uint64_t first, uint64_t *id_out, bool *more_out,
+                             sstore_error *error)
 {
     if (piece->too_many) {
         sstore_status status = self->record_index == 0 ? ss_ordered_lookup_begin(&piece->lookup, first, error)
@@ -280,7 +280,7 @@ static sstore_status next_id(sstore_pair_iterator *self, pair_worker *piece, uin
 }
 
 /* Get the next pair of fingerprints of one word; *more_out is false after the last one. */
-static sstore_status next_word_pair(sstore_pair_iterator *self, sstore_pair *pair, bool *more_out, sstore_error *error)
+static sstore_status next_word_pair(pair_iterator *self, sstore_pair *pair, bool *more_out, sstore_error *error)
 {
     const bool is_self = self->call.left == self->call.right;
     sstore_status status = SSTORE_OK;
@@ -318,7 +318,7 @@ static sstore_status next_word_pair(sstore_pair_iterator *self, sstore_pair *pai
 }
 
 /* Get the next pair. *pair must not be moved while its words are used. */
-static sstore_status next_pair(sstore_pair_iterator *self, sstore_pair *pair, bool *more_out, sstore_error *error)
+static sstore_status next_pair(pair_iterator *self, sstore_pair *pair, bool *more_out, sstore_error *error)
 {
     return self->rows != NULL ? ss_row_pairs_next(self->rows, pair, more_out, error)
                               : next_word_pair(self, pair, more_out, error);
@@ -327,7 +327,7 @@ static sstore_status next_pair(sstore_pair_iterator *self, sstore_pair *pair, bo
 /* ----- public ----- */
 
 /* Find the pairs, and load the first of them. */
-static sstore_status find_pairs(sstore_pair_iterator *self, const sstore *left, const sstore *right,
+static sstore_status find_pairs(pair_iterator *self, const sstore *left, const sstore *right,
                                 const sstore_join_options *options, sstore_error *error)
 {
     ss_join_call *call = &self->call;
@@ -352,35 +352,63 @@ static sstore_status find_pairs(sstore_pair_iterator *self, const sstore *left, 
     return load_pieces(self, error);
 }
 
-static sstore_status create(const sstore *left, const sstore *right, const sstore_join_options *options,
-                            sstore_pair_iterator **iterator_out, sstore_error *error)
+static sstore_status fill_pairs(sstore_iterator *iterator, const sstore_columns *columns, size_t capacity,
+                                size_t *count, sstore_error *error)
 {
-    sstore_pair_iterator *self = *iterator_out = ss_alloc(1, sizeof *self);
+    pair_iterator *self = (pair_iterator *)iterator;
+    const uint32_t words = self->call.left->manifest.words;
+    sstore_pair pair;
+    bool more = true;
+    for (; *count < capacity; ++*count) {
+        const sstore_status status = next_pair(self, &pair, &more, error);
+        if (status != SSTORE_OK || !more)
+            return status;
+        ss_set_fingerprint(columns->fingerprint, *count, pair.words, words);
+        ss_set_word(columns->id, *count, pair.id);
+        ss_set_fingerprint(columns->other_fingerprint, *count, pair.other_words, words);
+        ss_set_word(columns->other_id, *count, pair.other_id);
+        ss_set_distance(columns->distance, *count, pair.distance);
+    }
+    return SSTORE_OK;
+}
+
+static void free_pairs(sstore_iterator *iterator)
+{
+    pair_iterator *self = (pair_iterator *)iterator;
+    ss_row_pairs_free(self->rows);
+    close_workers(self);
+    ss_sort_stage_close(&self->pairs);
+    ss_sort_stage_close(&self->triples);
+    ss_dir_close(&self->call.tmp_dir);
+    ss_free(self);
+}
+
+static sstore_status create(const sstore *left, const sstore *right, const sstore_join_options *options,
+                            sstore_iterator **iterator_out, sstore_error *error)
+{
+    static const ss_iterator_methods methods = {SS_PAIR_COLUMNS, fill_pairs, free_pairs};
+    pair_iterator *self = ss_alloc(1, sizeof *self);
     if (self == NULL)
         return ss_fail_memory(error, sizeof *self);
-    const sstore_status status = find_pairs(self, left, right, options, error);
-    if (status != SSTORE_OK) {
-        sstore_pair_iterator_free(self);
-        *iterator_out = NULL;
-    }
-    return status;
+    self->base.methods = &methods;
+    return ss_iterator_give(&self->base, find_pairs(self, left, right, options, error), iterator_out);
 }
 
 static sstore_status report_pairs(const sstore *left, const sstore *right, const sstore_join_options *options,
                                   sstore_pair_fn on_pair, void *context, sstore_error *error)
 {
-    sstore_pair_iterator *self;
+    sstore_iterator *iterator = NULL;
     sstore_pair pair;
     bool more = true;
-    sstore_status status = create(left, right, options, &self, error);
+    sstore_status status = create(left, right, options, &iterator, error);
     while (status == SSTORE_OK) {
-        status = next_pair(self, &pair, &more, error);
+        status = next_pair((pair_iterator *)iterator, &pair, &more, error);
         if (status != SSTORE_OK || !more)
             break;
         if (on_pair(context, &pair) != 0)
             status = SSTORE_STOPPED;
     }
-    sstore_pair_iterator_free(self);
+    sstore_iterator_free(iterator);
     return status;
 }
 
@@ -401,59 +429,13 @@ sstore_status sstore_join(const sstore *left, const sstore *right, const sstore_
     return report_pairs(left, right, options, on_pair, context, error);
 }
 
-sstore_status sstore_pair_iterator_create(const sstore *left, const sstore *right, const sstore_join_options *options,
-                                          sstore_pair_iterator **iterator_out, sstore_error *error)
+sstore_status sstore_iterate_pairs(const sstore *left, const sstore *right, const sstore_join_options *options,
+                                   sstore_iterator **iterator_out, sstore_error *error)
 {
     if (iterator_out != NULL)
         *iterator_out = NULL;
     if (left == NULL || left == right || iterator_out == NULL)
         return ss_fail_argument(
-            error,
-            "sstore_pair_iterator_create: left and iterator_out must not be NULL, and left and right must differ");
+            error, "sstore_iterate_pairs: left and iterator_out must not be NULL, and left and right must differ");
     return create(left, right != NULL ? right : left, options, iterator_out, error);
-}
-
-static void set_pair(const sstore_pair_columns *columns, size_t at, uint32_t words, const sstore_pair *pair)
-{
-    if (columns->fingerprint != NULL)
-        ss_words_set(columns->fingerprint, at, pair->words, words);
-    if (columns->id != NULL)
-        columns->id[at] = pair->id;
-    if (columns->other_fingerprint != NULL)
-        ss_words_set(columns->other_fingerprint, at, pair->other_words, words);
-    if (columns->other_id != NULL)
-        columns->other_id[at] = pair->other_id;
-    if (columns->distance != NULL)
-        columns->distance[at] = pair->distance;
-}
-
-sstore_status sstore_pair_iterator_next(sstore_pair_iterator *iterator, const sstore_pair_columns *columns,
-                                        size_t capacity, size_t *count_out, sstore_error *error)
-{
-    sstore_pair_columns to = SSTORE_PAIR_COLUMNS_INIT;
-    sstore_pair pair;
-    bool more = true;
-    const bool is_usable = iterator != NULL && iterator->status == SSTORE_OK;
-    if (!ss_check_next("sstore_pair_iterator_next", is_usable, capacity, count_out, error) || !is_usable)
-        return SSTORE_ERROR_ARGUMENT;
-    sstore_status status = ss_take_options(&to, sizeof to, columns, SS_PAIR_COLUMNS_SIZE_1, error);
-    while (status == SSTORE_OK && *count_out < capacity) {
-        status = iterator->status = next_pair(iterator, &pair, &more, error);
-        if (status != SSTORE_OK || !more)
-            break;
-        set_pair(&to, (*count_out)++, iterator->call.left->manifest.words, &pair);
-    }
-    return status;
-}
-
-void sstore_pair_iterator_free(sstore_pair_iterator *iterator)
-{
-    if (iterator == NULL)
-        return;
-    ss_row_pairs_free(iterator->rows);
-    close_workers(iterator);
-    ss_sort_stage_close(&iterator->pairs);
-    ss_sort_stage_close(&iterator->triples);
-    ss_dir_close(&iterator->call.tmp_dir);
-    ss_free(iterator);
 }

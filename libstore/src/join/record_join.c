@@ -5,6 +5,7 @@
  * without the pairs that are equal in an earlier table's key.
  */
 #include "base/error.h"
+#include "base/iterator.h"
 #include "base/memory.h"
 #include "base/tasks.h"
 #include "join/group_join.h"
@@ -75,7 +76,7 @@ static void close_set(record_set *set)
 }
 
 /* Permute and sort records, and leave out repeats. */
-static sstore_status open_set(record_set *set, const ss_permutation *permutation, const sstore_record_columns *from,
+static sstore_status open_set(record_set *set, const ss_permutation *permutation, const sstore_columns *from,
                               size_t count, sstore_error *error)
 {
     sstore_record *scratch = ss_realloc(NULL, count + 1, sizeof *scratch);
@@ -235,18 +236,17 @@ static sstore_status open_join(record_join *self, uint32_t distance, sstore_erro
     return SSTORE_OK;
 }
 
-sstore_status sstore_join_records(const sstore_record_columns *left, size_t left_count,
-                                  const sstore_record_columns *right, size_t right_count,
-                                  const sstore_record_join_options *options, sstore_pair_fn on_pair, void *context,
-                                  sstore_error *error)
+sstore_status sstore_join_records(const sstore_columns *left, size_t left_count, const sstore_columns *right,
+                                  size_t right_count, const sstore_record_join_options *options, sstore_pair_fn on_pair,
+                                  void *context, sstore_error *error)
 {
     sstore_record_join_options taken = SSTORE_RECORD_JOIN_OPTIONS_INIT;
-    sstore_record_columns sides[2] = {SSTORE_RECORD_COLUMNS_INIT, SSTORE_RECORD_COLUMNS_INIT};
+    sstore_columns sides[2] = {SSTORE_COLUMNS_INIT, SSTORE_COLUMNS_INIT};
     sstore_status status = ss_take_options(&taken, sizeof taken, options, SS_RECORD_JOIN_OPTIONS_SIZE_1, error);
     if (status == SSTORE_OK)
-        status = ss_take_options(&sides[0], sizeof sides[0], left, SS_RECORD_COLUMNS_SIZE_1, error);
+        status = ss_take_columns(&sides[0], left, SS_RECORD_COLUMNS, error);
     if (status == SSTORE_OK)
-        status = ss_take_options(&sides[1], sizeof sides[1], right, SS_RECORD_COLUMNS_SIZE_1, error);
+        status = ss_take_columns(&sides[1], right, SS_RECORD_COLUMNS, error);
     if (status == SSTORE_OK)
         status = check_table(taken.distance, taken.table, error);
     if (status != SSTORE_OK)

@@ -5,6 +5,7 @@
 #include <assert.h>
 
 #include "base/error.h"
+#include "base/iterator.h"
 #include "base/memory.h"
 #include "base/words.h"
 #include "read/batch_round.h"
@@ -22,7 +23,8 @@ typedef struct query_range {
     uint32_t count;
 } query_range;
 
-struct sstore_match_iterator {
+typedef struct match_iterator {
+    sstore_iterator base;
     ss_batch batch;         /* a round, without its queries */
     ss_segment_plan *plans; /* one a segment */
     const uint64_t *fingerprints;
@@ -39,8 +41,7 @@ struct sstore_match_iterator {
     ss_batch_matches found; /* the matches of the current round, or of a part of a query */
     size_t match_index;
     ss_progress progress;
-    sstore_status status; /* of an earlier call */
-};
+} match_iterator;
 
 /* ----- a query with too many matches for a round ----- */
 
@@ -50,19 +51,18 @@ static int ask_progress(void *context)
 }
 
 /* Allocate the columns of up to `capacity` matches. */
-static sstore_status open_columns(sstore_match_columns *to, size_t capacity, uint32_t words, sstore_error *error)
+static sstore_status open_columns(sstore_columns *to, size_t capacity, uint32_t words, sstore_error *error)
 {
-    *to = (sstore_match_columns){.fingerprint = ss_realloc(NULL, capacity, words * sizeof(uint64_t)),
-                                 .id = ss_realloc(NULL, capacity, sizeof(uint64_t)),
-                                 .distance = ss_realloc(NULL, capacity, sizeof(uint32_t))};
+    *to = (sstore_columns){.fingerprint = ss_realloc(NULL, capacity, words * sizeof(uint64_t)),
+                           .id = ss_realloc(NULL, capacity, sizeof(uint64_t)),
+                           .distance = ss_realloc(NULL, capacity, sizeof(uint32_t))};
     return to->fingerprint != NULL && to->id != NULL && to->distance != NULL
                ? SSTORE_OK
                : ss_fail_memory(error, capacity * ((words + 1) * sizeof(uint64_t) + sizeof(uint32_t)));
 }
 
 /* Select the next matches of query `index`. */
-static sstore_status select_part(sstore_match_iterator *self, size_t index, ss_selection *selection,
-                                 sstore_error *error)
+static sstore_status select_part(match_iterator *self, size_t index, ss_selection *selection, sstore_error *error)
 {
     const uint64_t *fingerprint = self->fingerprints + index * selection->words;
     const bool counts = self->match_counts != NULL && self->part_count == 0;
@@ -84,7 +84,7 @@ static sstore_status select_part(sstore_match_iterator *self, size_t index, ss_s
 }
 
 /* Turn selected matches into those of the current part. The fingerprints become its rows. */
-static sstore_status take_part(sstore_match_iterator *self, size_t index, ss_selection *from, sstore_error *error)
+static sstore_status take_part(match_iterator *self, size_t index, ss_selection *from, sstore_error *error)
 {
     ss_batch_matches *to = &self->found;
     to->matches = ss_realloc(NULL, from->count, sizeof *to->matches);
@@ -103,7 +103,7 @@ static sstore_status take_part(sstore_match_iterator *self, size_t index, ss_sel
 }
 
 /* Get as many of the next matches of a query as a round may have. If there may be more, the query is pending again. */
-static sstore_status answer_part(sstore_match_iterator *self, query_range range, sstore_error *error)
+static sstore_status answer_part(match_iterator *self, query_range range, sstore_error *error)
 {
     const uint64_t limit = self->batch.counts_only ? 0 : self->batch.limit == 0 ? UINT64_MAX : self->batch.limit;
     ss_selection selection = {.words = self->batch.store->manifest.words,
@@ -134,21 +134,21 @@ static sstore_status answer_part(sstore_match_iterator *self, query_range range,
 
 /* ----- rounds ----- */
 
-static void reset_counts(const sstore_match_iterator *self, query_range range)
+static void reset_counts(const match_iterator *self, query_range range)
 {
     for (uint32_t i = 0; self->match_counts != NULL && i < range.count; i++)
         self->match_counts[range.first + i] = 0;
 }
 
 /* Whether so few matches of a single query are wanted that they need not be collected first. */
-static bool is_small(const sstore_match_iterator *self, query_range range)
+static bool is_small(const match_iterator *self, query_range range)
 {
     const ss_batch *batch = &self->batch;
     return range.count == 1 && (batch->counts_only || (batch->limit > 0 && batch->limit <= MIN_MATCHES));
 }
 
 /* Get the matches of some queries. If they are too many, add both halves of the queries to the pending ones. */
-static sstore_status answer_range(sstore_match_iterator *self, query_range range, sstore_error *error)
+static sstore_status answer_range(match_iterator *self, query_range range, sstore_error *error)
 {
     ss_batch round = self->batch;
     if (self->part_count > 0)
@@ -175,14 +175,14 @@ static sstore_status answer_range(sstore_match_iterator *self, query_range range
     return SSTORE_OK;
 }
 
-static void forget_matches(sstore_match_iterator *self)
+static void forget_matches(match_iterator *self)
 {
     ss_batch_matches_free(&self->found);
     self->match_index = 0;
 }
 
 /* Answer queries until there are matches. If their count is 0 then, none are left. */
-static sstore_status answer_more(sstore_match_iterator *self, sstore_error *error)
+static sstore_status answer_more(match_iterator *self, sstore_error *error)
 {
     sstore_status status = SSTORE_OK;
     forget_matches(self);
@@ -199,14 +199,38 @@ static sstore_status answer_more(sstore_match_iterator *self, sstore_error *erro
     return status;
 }
 
-static void close_iterator(sstore_match_iterator *self)
+static void close_iterator(match_iterator *self)
 {
     ss_batch_matches_free(&self->found);
     ss_free(self->plans);
 }
 
+static sstore_status fill_matches(sstore_iterator *iterator, const sstore_columns *columns, size_t capacity,
+                                  size_t *count, sstore_error *error)
+{
+    match_iterator *self = (match_iterator *)iterator;
+    while (*count < capacity) {
+        if (self->match_index == self->found.count) {
+            const sstore_status status = answer_more(self, error);
+            if (status != SSTORE_OK || self->found.count == 0)
+                return status;
+        }
+        ss_set_match(columns, (*count)++, self->batch.store->manifest.words, &self->found.matches[self->match_index++]);
+    }
+    return SSTORE_OK;
+}
+
+static void free_matches(sstore_iterator *iterator)
+{
+    match_iterator *self = (match_iterator *)iterator;
+    close_iterator(self);
+    ss_free(self);
+}
+
+static const ss_iterator_methods methods = {SS_MATCH_COLUMNS, fill_matches, free_matches};
+
 /* Choose how many queries and matches a round may have. Matches of wide fingerprints take more memory each. */
-static void choose_round(sstore_match_iterator *self, uint64_t memory_bytes)
+static void choose_round(match_iterator *self, uint64_t memory_bytes)
 {
     uint64_t matches = (uint64_t)SS_ROUND_MATCHES, queries = UINT64_C(1) << SS_ROUND_QUERY_BITS;
     if (memory_bytes > 0) {
@@ -217,7 +241,7 @@ static void choose_round(sstore_match_iterator *self, uint64_t memory_bytes)
     self->round_queries = queries;
 }
 
-static sstore_status open_iterator(sstore_match_iterator *self, const sstore *store, const uint64_t *fingerprints,
+static sstore_status open_iterator(match_iterator *self, const sstore *store, const uint64_t *fingerprints,
                                    size_t count, uint32_t distance, const sstore_batch_options *options,
                                    sstore_error *error)
 {
@@ -236,16 +260,17 @@ static sstore_status open_iterator(sstore_match_iterator *self, const sstore *st
     const uint32_t threads = taken.memory_bytes == 0 ? all_threads : (uint32_t)ss_min_u64(all_threads, max_threads);
     for (size_t i = 0; taken.match_counts != NULL && i < count; i++)
         taken.match_counts[i] = 0;
-    *self = (sstore_match_iterator){.batch = {.store = store,
-                                              .distance = distance,
-                                              .threads = threads,
-                                              .block_count = taken.block_count,
-                                              .limit = taken.limit,
-                                              .progress = &self->progress},
-                                    .fingerprints = fingerprints,
-                                    .count = store->manifest.segment_count > 0 ? count : 0,
-                                    .match_counts = taken.match_counts,
-                                    .progress = {.report = taken.on_progress, .context = taken.progress_context}};
+    *self = (match_iterator){.base = self->base,
+                             .batch = {.store = store,
+                                       .distance = distance,
+                                       .threads = threads,
+                                       .block_count = taken.block_count,
+                                       .limit = taken.limit,
+                                       .progress = &self->progress},
+                             .fingerprints = fingerprints,
+                             .count = store->manifest.segment_count > 0 ? count : 0,
+                             .match_counts = taken.match_counts,
+                             .progress = {.report = taken.on_progress, .context = taken.progress_context}};
     choose_round(self, taken.memory_bytes);
     ss_progress_begin(&self->progress, "answering", 0, count, 1);
     self->batch.plans = self->plans = ss_segment_plans_alloc(&store->manifest);
@@ -259,7 +284,7 @@ sstore_status sstore_query_batch(const sstore *store, const uint64_t *fingerprin
                                  const sstore_batch_options *options, sstore_match_fn on_match, void *context,
                                  sstore_error *error)
 {
-    sstore_match_iterator self = {.match_index = 0};
+    match_iterator self = {.match_index = 0};
     sstore_status status = open_iterator(&self, store, fingerprints, count, distance, options, error);
     self.batch.counts_only = on_match == NULL;
     if (status == SSTORE_OK && on_match == NULL && self.match_counts == NULL)
@@ -278,50 +303,17 @@ sstore_status sstore_query_batch(const sstore *store, const uint64_t *fingerprin
     return status;
 }
 
-sstore_status sstore_match_iterator_create(const sstore *store, const uint64_t *fingerprints, size_t count,
-                                           uint32_t distance, const sstore_batch_options *options,
-                                           sstore_match_iterator **iterator_out, sstore_error *error)
+sstore_status sstore_iterate_matches(const sstore *store, const uint64_t *fingerprints, size_t count, uint32_t distance,
+                                     const sstore_batch_options *options, sstore_iterator **iterator_out,
+                                     sstore_error *error)
 {
     if (iterator_out == NULL)
-        return ss_fail_argument(error, "sstore_match_iterator_create: iterator_out must not be NULL");
+        return ss_fail_argument(error, "sstore_iterate_matches: iterator_out must not be NULL");
     *iterator_out = NULL;
-    sstore_match_iterator *iterator = ss_alloc(1, sizeof *iterator);
-    if (iterator == NULL)
-        return ss_fail_memory(error, sizeof *iterator);
-    const sstore_status status = open_iterator(iterator, store, fingerprints, count, distance, options, error);
-    if (status == SSTORE_OK)
-        *iterator_out = iterator;
-    else
-        sstore_match_iterator_free(iterator);
-    return status;
-}
-
-sstore_status sstore_match_iterator_next(sstore_match_iterator *iterator, const sstore_match_columns *columns,
-                                         size_t capacity, size_t *count_out, sstore_error *error)
-{
-    sstore_match_columns to;
-    const bool is_usable = iterator != NULL && iterator->status == SSTORE_OK;
-    if (!ss_check_next("sstore_match_iterator_next", is_usable, capacity, count_out, error) || !is_usable)
-        return SSTORE_ERROR_ARGUMENT;
-    sstore_status status = ss_take_match_columns(&to, columns, error);
-    if (status != SSTORE_OK)
-        return status;
-    while (*count_out < capacity) {
-        if (iterator->match_index == iterator->found.count) {
-            status = iterator->status = answer_more(iterator, error);
-            if (status != SSTORE_OK || iterator->found.count == 0)
-                return status;
-        }
-        ss_set_match(&to, (*count_out)++, iterator->batch.store->manifest.words,
-                     &iterator->found.matches[iterator->match_index++]);
-    }
-    return SSTORE_OK;
-}
-
-void sstore_match_iterator_free(sstore_match_iterator *iterator)
-{
-    if (iterator == NULL)
-        return;
-    close_iterator(iterator);
-    ss_free(iterator);
+    match_iterator *self = ss_alloc(1, sizeof *self);
+    if (self == NULL)
+        return ss_fail_memory(error, sizeof *self);
+    self->base.methods = &methods;
+    const sstore_status status = open_iterator(self, store, fingerprints, count, distance, options, error);
+    return ss_iterator_give(&self->base, status, iterator_out);
 }

@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "base/error.h"
+#include "base/iterator.h"
 #include "base/words.h"
 #include "plan/durations.h"
 #include "read/row_search.h"
@@ -266,7 +267,7 @@ sstore_status sstore_query_nearest(sstore_cursor *cursor, const uint64_t *finger
 /* ----- columns ----- */
 
 static sstore_status query_columns(const char *call, query_fn *run, sstore_cursor *cursor, const uint64_t *fingerprint,
-                                   uint32_t distance, const sstore_match_columns *columns, size_t capacity,
+                                   uint32_t distance, const sstore_columns *columns, size_t capacity,
                                    uint64_t *count_out, sstore_error *error)
 {
     if (!ss_query_check(call, cursor, fingerprint, distance, count_out != NULL, error))
@@ -274,7 +275,7 @@ static sstore_status query_columns(const char *call, query_fn *run, sstore_curso
     ss_selection selection = {.words = cursor->store->manifest.words, .capacity = columns != NULL ? capacity : 0};
     const ss_record_sink sink = {.cursor = cursor, .selection = &selection, .counts = count_out};
     *count_out = 0;
-    sstore_status status = ss_take_match_columns(&selection.to, columns, error);
+    sstore_status status = ss_take_columns(&selection.to, columns, SS_MATCH_COLUMNS, error);
     if (status != SSTORE_OK)
         return status;
     ss_cursor_begin(cursor);
@@ -284,7 +285,7 @@ static sstore_status query_columns(const char *call, query_fn *run, sstore_curso
 }
 
 sstore_status sstore_query_columns(sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t distance,
-                                   const sstore_match_columns *columns, size_t capacity, uint64_t *count_out,
+                                   const sstore_columns *columns, size_t capacity, uint64_t *count_out,
                                    sstore_error *error)
 {
     return query_columns("sstore_query_columns", ss_query_records, cursor, fingerprint, distance, columns, capacity,
@@ -292,7 +293,7 @@ sstore_status sstore_query_columns(sstore_cursor *cursor, const uint64_t *finger
 }
 
 sstore_status sstore_query_nearest_columns(sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t max_distance,
-                                           const sstore_match_columns *columns, size_t capacity, uint64_t *count_out,
+                                           const sstore_columns *columns, size_t capacity, uint64_t *count_out,
                                            sstore_error *error)
 {
     return query_columns("sstore_query_nearest_columns", query_nearest, cursor, fingerprint, max_distance, columns,

@@ -2,29 +2,16 @@
 
 #include <assert.h>
 
-#include "base/error.h"
-#include "base/words.h"
+#include "base/iterator.h"
 
 /* ----- columns ----- */
 
-sstore_status ss_take_match_columns(sstore_match_columns *to, const sstore_match_columns *from, sstore_error *error)
+void ss_set_match(const sstore_columns *columns, size_t at, uint32_t words, const sstore_match *match)
 {
-    *to = (sstore_match_columns)SSTORE_MATCH_COLUMNS_INIT;
-    return ss_take_options(to, sizeof *to, from, SS_MATCH_COLUMNS_SIZE_1, error);
-}
-
-void ss_set_match(const sstore_match_columns *columns, size_t at, uint32_t words, const sstore_match *match)
-{
-    if (columns->query_index != NULL)
-        columns->query_index[at] = match->query_index;
-    if (columns->fingerprint != NULL && words == 1)
-        columns->fingerprint[at] = match->fingerprint;
-    else if (columns->fingerprint != NULL)
-        ss_words_copy(columns->fingerprint + at * words, match->words, words);
-    if (columns->id != NULL)
-        columns->id[at] = match->id;
-    if (columns->distance != NULL)
-        columns->distance[at] = match->distance;
+    ss_set_word(columns->query_index, at, match->query_index);
+    ss_set_fingerprint(columns->fingerprint, at, words == 1 ? &match->fingerprint : match->words, words);
+    ss_set_word(columns->id, at, match->id);
+    ss_set_distance(columns->distance, at, match->distance);
 }
 
 static void swap_words(uint64_t *a, uint64_t *b, uint32_t count)
@@ -39,7 +26,7 @@ static void swap_words(uint64_t *a, uint64_t *b, uint32_t count)
 /* Exchange two rows. All are of one query, so its index stays. */
 static void swap_rows(const ss_selection *self, size_t a, size_t b)
 {
-    const sstore_match_columns *to = &self->to;
+    const sstore_columns *to = &self->to;
     const size_t words = self->words;
     if (to->fingerprint != NULL)
         swap_words(to->fingerprint + a * words, to->fingerprint + b * words, self->words);
@@ -66,7 +53,7 @@ static int compare(const ss_selection *self, const sstore_match *a, const sstore
 
 static sstore_match row_at(const ss_selection *self, size_t row)
 {
-    const sstore_match_columns *to = &self->to;
+    const sstore_columns *to = &self->to;
     return (sstore_match){.words = to->fingerprint != NULL ? to->fingerprint + row * self->words : NULL,
                           .id = to->id != NULL ? to->id[row] : 0,
                           .distance = to->distance != NULL ? to->distance[row] : 0};

@@ -9,7 +9,7 @@
 #include "base/common.h"
 
 typedef struct ss_selection {
-    sstore_match_columns to;
+    sstore_columns to;
     uint32_t words;            /* of a fingerprint */
     size_t capacity, count;    /* of rows */
     const sstore_match *after; /* only matches behind this one are taken; NULL: all. Needs all columns */
@@ -28,8 +28,7 @@ bool ss_selection_add(ss_selection *self, const sstore_match *match);
 /* Sort the rows. */
 void ss_selection_sort(ss_selection *self);
 
-/* Take the caller's columns; NULL stands for none. Errors as ss_take_options(). */
-sstore_status ss_take_match_columns(sstore_match_columns *to, const sstore_match_columns *from, sstore_error *error);
-void ss_set_match(const sstore_match_columns *columns, size_t at, uint32_t words, const sstore_match *match);
+/* Set row `at` of the columns. */
+void ss_set_match(const sstore_columns *columns, size_t at, uint32_t words, const sstore_match *match);
 
 #endif

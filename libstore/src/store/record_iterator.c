@@ -1,6 +1,7 @@
 #include "store/record_iterator.h"
 
 #include "base/error.h"
+#include "base/iterator.h"
 #include "base/memory.h"
 #include "base/words.h"
 
@@ -240,10 +241,10 @@ void ss_merge_iterator_close(ss_merge_iterator *merge)
 
 /* ----- public ----- */
 
-struct sstore_record_iterator {
+typedef struct record_iterator {
+    sstore_iterator base;
     ss_merge_iterator records;
-    sstore_status status; /* of an earlier call */
-};
+} record_iterator;
 
 sstore_status sstore_each_record(const sstore *store, sstore_record_fn on_record, void *context, sstore_error *error)
 {
@@ -267,56 +268,40 @@ sstore_status sstore_each_record(const sstore *store, sstore_record_fn on_record
     return status;
 }
 
-sstore_status sstore_record_iterator_create(const sstore *store, sstore_record_iterator **iterator_out,
-                                            sstore_error *error)
+static sstore_status fill_records(sstore_iterator *iterator, const sstore_columns *columns, size_t capacity,
+                                  size_t *count, sstore_error *error)
 {
-    if (iterator_out != NULL)
-        *iterator_out = NULL;
-    if (store == NULL || iterator_out == NULL)
-        return ss_fail_argument(error, "sstore_record_iterator_create: store and iterator_out must not be NULL");
-    sstore_record_iterator *iterator = ss_alloc(1, sizeof *iterator);
-    if (iterator == NULL)
-        return ss_fail_memory(error, sizeof *iterator);
-    const sstore_status status = ss_merge_iterator_open(&iterator->records, store, error);
-    if (status == SSTORE_OK)
-        *iterator_out = iterator;
-    else
-        sstore_record_iterator_free(iterator);
-    return status;
-}
-
-sstore_status sstore_record_iterator_next(sstore_record_iterator *iterator, const sstore_record_columns *columns,
-                                          size_t capacity, size_t *count_out, sstore_error *error)
-{
-    sstore_record_columns to = SSTORE_RECORD_COLUMNS_INIT;
+    ss_merge_iterator *records = &((record_iterator *)iterator)->records;
     sstore_record record;
     bool more = true;
-    const bool is_usable = iterator != NULL && iterator->status == SSTORE_OK;
-    if (!ss_check_next("sstore_record_iterator_next", is_usable, capacity, count_out, error) || !is_usable)
-        return SSTORE_ERROR_ARGUMENT;
-    const sstore_status status = ss_take_options(&to, sizeof to, columns, SS_RECORD_COLUMNS_SIZE_1, error);
-    if (status != SSTORE_OK)
-        return status;
-    while (*count_out < capacity) {
-        iterator->status = ss_merge_iterator_next(&iterator->records, &record, &more, error);
-        if (iterator->status != SSTORE_OK || !more)
-            return iterator->status;
-        if (to.fingerprint != NULL && iterator->records.words == 1)
-            to.fingerprint[*count_out] = record.fingerprint;
-        else if (to.fingerprint != NULL)
-            ss_words_copy(to.fingerprint + *count_out * iterator->records.words, iterator->records.last,
-                          iterator->records.words);
-        if (to.id != NULL)
-            to.id[*count_out] = record.id;
-        ++*count_out;
+    for (; *count < capacity; ++*count) {
+        const sstore_status status = ss_merge_iterator_next(records, &record, &more, error);
+        if (status != SSTORE_OK || !more)
+            return status;
+        ss_set_fingerprint(columns->fingerprint, *count, ss_merge_iterator_fingerprint(records, &record),
+                           records->words);
+        ss_set_word(columns->id, *count, record.id);
     }
     return SSTORE_OK;
 }
 
-void sstore_record_iterator_free(sstore_record_iterator *iterator)
+static void free_records(sstore_iterator *iterator)
 {
-    if (iterator == NULL)
-        return;
-    ss_merge_iterator_close(&iterator->records);
-    ss_free(iterator);
+    record_iterator *self = (record_iterator *)iterator;
+    ss_merge_iterator_close(&self->records);
+    ss_free(self);
+}
+
+sstore_status sstore_iterate_records(const sstore *store, sstore_iterator **iterator_out, sstore_error *error)
+{
+    static const ss_iterator_methods methods = {SS_RECORD_COLUMNS, fill_records, free_records};
+    if (iterator_out != NULL)
+        *iterator_out = NULL;
+    if (store == NULL || iterator_out == NULL)
+        return ss_fail_argument(error, "sstore_iterate_records: store and iterator_out must not be NULL");
+    record_iterator *self = ss_alloc(1, sizeof *self);
+    if (self == NULL)
+        return ss_fail_memory(error, sizeof *self);
+    self->base.methods = &methods;
+    return ss_iterator_give(&self->base, ss_merge_iterator_open(&self->records, store, error), iterator_out);
 }

@@ -444,10 +444,10 @@ static sstore_status look_up_one(insertion *self, const uint64_t *fingerprint)
         return sstore_query(dedup->cursor, fingerprint, dedup->distance, take_store_match, self, self->error);
     uint64_t words[SSTORE_MAX_WORDS] = {0};
     sstore_match match = {.words = words};
-    const sstore_match_columns columns = {.struct_size = sizeof columns,
-                                          .fingerprint = words,
-                                          .id = &match.id,
-                                          .distance = &match.distance};
+    const sstore_columns columns = {.struct_size = sizeof columns,
+                                    .fingerprint = words,
+                                    .id = &match.id,
+                                    .distance = &match.distance};
     const sstore_status status = sstore_query_columns(dedup->cursor, fingerprint, dedup->distance, &columns, 1,
                                                       dedup->counts, self->error);
     if (status != SSTORE_OK || dedup->counts[0] == 0)

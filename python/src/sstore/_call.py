@@ -241,6 +241,10 @@ class Call:
                 self._bar.close()
             raise
 
+    def iterate(self, function: Any, *arguments: Any, keep: object) -> Any:
+        """Make an iterator of the library, as create() does."""
+        return self.create("sstore_iterator", lib.sstore_iterator_free, function, *arguments, keep=keep)
+
     def check_usable(self) -> None:
         """A callback must not use the object that calls it. The lock lets it through, since the thread is the same."""
         if self._reporting:

@@ -141,8 +141,8 @@ def sspy_flush(context: Any) -> int:
 
 
 def _record_columns(fingerprints: Words, ids: Optional[Words]) -> Any:
-    made = ffi.new("sstore_record_columns *")
-    made.struct_size = ffi.sizeof("sstore_record_columns")
+    made = ffi.new("sstore_columns *")
+    made.struct_size = ffi.sizeof("sstore_columns")
     made.fingerprint, made.id = pointer(fingerprints), pointer(ids)
     return made
 

@@ -497,10 +497,8 @@ class Store:
         queries, rows = given.fingerprints, given.rows
         data = pointer(queries)
         call = Call(progress)
-        iterator = call.create(
-            "sstore_match_iterator",
-            lib.sstore_match_iterator_free,
-            lib.sstore_match_iterator_create,
+        iterator = call.iterate(
+            lib.sstore_iterate_matches,
             native,
             data,
             len(queries),
@@ -592,10 +590,8 @@ class Store:
 
     def _record_results(self) -> Results[Records]:
         native, call = self._open(), Call()
-        iterator = call.create(
-            "sstore_record_iterator",
-            lib.sstore_record_iterator_free,
-            lib.sstore_record_iterator_create,
+        iterator = call.iterate(
+            lib.sstore_iterate_records,
             native,
             keep=native,
         )
@@ -646,10 +642,8 @@ class Store:
                 f"join: expected a store of {self.bits} bits, as this one is, found one of {right.bits} bits"
             )
         left, other = self._open(), None if right is None else right._open()
-        iterator = call.create(
-            "sstore_pair_iterator",
-            lib.sstore_pair_iterator_free,
-            lib.sstore_pair_iterator_create,
+        iterator = call.iterate(
+            lib.sstore_iterate_pairs,
             left,
             ffi.NULL if other is None else other,
             options,
@@ -781,10 +775,8 @@ class Store:
         options = self._join_options(
             call, "sstore_cluster_options", distance, threads, memory, tmp_dir, with_singles=singles
         )
-        iterator = call.create(
-            "sstore_cluster_iterator",
-            lib.sstore_cluster_iterator_free,
-            lib.sstore_cluster_iterator_create,
+        iterator = call.iterate(
+            lib.sstore_iterate_clusters,
             native,
             options,
             keep=native,
