@@ -7,71 +7,45 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/words.h"
 #include "codec/rows.h"
+#include "store/column_iterators.h"
 #include "store/store.h"
-
-/* A table, memory for one of its blocks, and the block that is decoded in it. */
-typedef struct block_decoder {
-    const ss_table *table;
-    uint8_t *buffer;  /* in pread mode */
-    uint64_t *values; /* permuted */
-    uint64_t number;  /* of the decoded block; UINT64_MAX: none */
-    ss_block block;   /* its head; its bytes may be gone */
-} block_decoder;
-
-static void free_decoder(block_decoder *decoder)
-{
-    ss_free(decoder->buffer);
-    ss_free(decoder->values);
-    *decoder = (block_decoder){.table = NULL};
-}
-
-static sstore_status init_decoder(block_decoder *decoder, const ss_table *table, sstore_error *error)
-{
-    const uint32_t block_bytes = table->blocks.header.block_bytes, capacity = ss_block_capacity(block_bytes);
-    *decoder = (block_decoder){.table = table, .number = UINT64_MAX};
-    decoder->buffer = ss_realloc(NULL, block_bytes, 1);
-    decoder->values = ss_realloc(NULL, capacity, sizeof *decoder->values);
-    if (decoder->buffer != NULL && decoder->values != NULL)
-        return SSTORE_OK;
-    free_decoder(decoder);
-    return ss_fail_memory(error, block_bytes + capacity * sizeof *decoder->values);
-}
-
-static sstore_status decode(block_decoder *decoder, uint64_t number, sstore_error *error)
-{
-    const ss_table *table = decoder->table;
-    const uint8_t *bytes;
-    if (decoder->number == number)
-        return SSTORE_OK;
-    decoder->number = UINT64_MAX;
-    sstore_status status = ss_block_reader_get(&table->blocks, number, decoder->buffer, &bytes, error);
-    if (status == SSTORE_OK)
-        status = ss_checked_block_open(&table->checked, number, bytes, &decoder->block, error);
-    if (status == SSTORE_OK)
-        status = ss_checked_block_decode(&table->checked, number, &decoder->block, decoder->values, error);
-    if (status == SSTORE_OK)
-        decoder->number = number;
-    return status;
-}
 
 /* ===== a block ===== */
 
-/* The bytes that the fingerprints of the decoded block take (format-spec/block-codec.md, section 7, "Filling"). */
-static uint32_t count_used_bytes(const block_decoder *decoder)
+/* The bytes that the fingerprints of a block take (format-spec/block-codec.md, section 7, "Filling"). */
+static uint32_t count_used_bytes(const ss_table *table, const ss_block *block, const uint64_t *values)
 {
-    const ss_block *block = &decoder->block;
     uint32_t bytes = SS_BLOCK_HEAD_BYTES + SS_BLOCK_TRAILER_BYTES + block->count * SS_LOWER_BYTES;
     for (uint32_t group = 0; group < block->group_count; group++) {
         const uint32_t count = ss_block_group_size(block, group);
         uint8_t step_bits[SS_GROUP_SIZE];
         uint32_t bits = group > 0 ? block->key_shift : 0;
-        ss_step_bits(&decoder->table->code, decoder->values + group * SS_GROUP_SIZE, count, step_bits);
+        ss_step_bits(&table->code, values + group * SS_GROUP_SIZE, count, step_bits);
         for (uint32_t i = 1; i < count; i++)
             bits += step_bits[i];
         bytes += (bits + 7) / 8 + (group > 0 ? SS_GROUP_FRAME_BYTES : 0);
     }
-    return ss_min_u32(bytes, decoder->table->blocks.header.block_bytes); /* in a malicious one codes may overlap */
+    return ss_min_u32(bytes, table->blocks.header.block_bytes); /* in a malicious one codes may overlap */
+}
+
+/* Read and decode a block. `buffer` has room for its bytes, and `values` for as many fingerprints as it can have. */
+static sstore_status measure_block(const ss_table *table, uint64_t number, uint8_t *buffer, uint64_t *values,
+                                   sstore_block_statistics *statistics, sstore_error *error)
+{
+    const uint8_t *bytes;
+    ss_block block;
+    sstore_status status = ss_block_reader_get(&table->blocks, number, buffer, &bytes, error);
+    if (status == SSTORE_OK)
+        status = ss_checked_block_open(&table->checked, number, bytes, &block, error);
+    if (status == SSTORE_OK)
+        status = ss_checked_block_decode(&table->checked, number, &block, values, error);
+    if (status != SSTORE_OK)
+        return status;
+    statistics->fingerprint_count = block.count;
+    statistics->used_bytes = count_used_bytes(table, &block, values);
+    return SSTORE_OK;
 }
 
 sstore_status sstore_stat_block(const sstore *store, uint32_t segment, uint32_t table, uint64_t block,
@@ -83,19 +57,19 @@ sstore_status sstore_stat_block(const sstore *store, uint32_t segment, uint32_t 
         return ss_fail_argument(
             error, "sstore_stat_block: store and statistics_out must not be NULL, and the block must exist");
     sstore_block_statistics statistics = {.struct_size = sizeof statistics};
-    block_decoder decoder;
     sstore_status status = ss_check_result(statistics_out, SS_BLOCK_STATISTICS_SIZE_1, error);
     if (status != SSTORE_OK)
         return status;
-    status = init_decoder(&decoder, &place.part->tables[place.number], error);
+    const uint32_t block_bytes = place.part->metadata.block_bytes, capacity = ss_block_capacity(block_bytes);
+    uint8_t *buffer = ss_realloc(NULL, block_bytes, 1);
+    uint64_t *values = ss_realloc(NULL, capacity, sizeof *values);
+    status = buffer != NULL && values != NULL
+                 ? measure_block(&place.part->tables[place.number], block, buffer, values, &statistics, error)
+                 : ss_fail_memory(error, block_bytes + capacity * sizeof *values);
     if (status == SSTORE_OK)
-        status = decode(&decoder, block, error);
-    if (status == SSTORE_OK) {
-        statistics.fingerprint_count = decoder.block.count;
-        statistics.used_bytes = count_used_bytes(&decoder);
         status = ss_give_result(statistics_out, &statistics, sizeof statistics, SS_BLOCK_STATISTICS_SIZE_1, error);
-    }
-    free_decoder(&decoder);
+    ss_free(buffer);
+    ss_free(values);
     return status;
 }
 
@@ -137,50 +111,48 @@ static bool first_rank_is_up_to(const void *ranks, uint64_t index, uint64_t rank
     return ss_array_at(ranks, index) <= rank;
 }
 
-/* Replace ascending ranks of a segment, plus `base`, by the fingerprints. */
-static sstore_status read_ranks(const ss_segment *segment, uint64_t base, uint64_t *places, size_t count,
-                                sstore_error *error)
+/* The block of table 0 that has a rank, and the rank of its first fingerprint. */
+static uint64_t find_block(const ss_segment *segment, uint64_t rank, uint64_t *first_out)
 {
-    block_decoder decoder;
-    sstore_status status = init_decoder(&decoder, &segment->tables[0], error);
-    for (size_t i = 0; i < count && status == SSTORE_OK; i++) {
-        const uint64_t rank = places[i] - base;
-        const uint64_t number = ss_lower_bound(&segment->ranks, 0, segment->ranks.count, rank, first_rank_is_up_to) - 1;
-        status = decode(&decoder, number, error);
-        /* The block has as many fingerprints as the ranks say. */
-        if (status == SSTORE_OK)
-            places[i] = ss_unpermute(&segment->tables[0].permutation,
-                                     decoder.values[rank - ss_array_at(&segment->ranks, number)]);
-    }
-    free_decoder(&decoder);
-    return status;
+    const uint32_t words = segment->metadata.words;
+    uint64_t number = 0;
+    if (words > 1)
+        number = rank / ss_rows_capacity(segment->metadata.block_bytes, words);
+    else
+        number = ss_lower_bound(&segment->ranks, 0, segment->ranks.count, rank, first_rank_is_up_to) - 1;
+    *first_out = words > 1 ? number * ss_rows_capacity(segment->metadata.block_bytes, words)
+                           : ss_array_at(&segment->ranks, number);
+    return number;
 }
 
-/* Read the whole fingerprints of ascending ranks of a segment, which are places less `base`. */
-static sstore_status read_rows(const ss_segment *segment, uint64_t base, const uint64_t *places, size_t count,
-                               uint64_t *rows_out, sstore_error *error)
+/* Read the fingerprints of ascending ranks of a segment, which are places less `base`. With one word, they may replace
+ * the places. */
+static sstore_status read_ranks(const ss_segment *segment, uint64_t base, const uint64_t *places, size_t count,
+                                uint64_t *fingerprints_out, sstore_error *error)
 {
-    const ss_checked_blocks *checked = &segment->tables[0].checked;
-    const uint32_t words = checked->words, block_bytes = segment->metadata.block_bytes,
-                   capacity = ss_rows_capacity(block_bytes, words);
-    uint8_t *buffer = ss_alloc(1, block_bytes);
-    const uint8_t *bytes = NULL;
-    uint64_t number = UINT64_MAX;
-    sstore_status status = buffer != NULL ? SSTORE_OK : ss_fail_memory(error, block_bytes);
+    const uint32_t words = segment->metadata.words;
+    ss_table_iterator iterator;
+    const uint64_t *values = NULL;
+    uint64_t current = UINT64_MAX, first;
+    uint32_t value_count;
+    sstore_status status = ss_table_iterator_open(&iterator, &segment->tables[0].checked, error);
     for (size_t i = 0; i < count && status == SSTORE_OK; i++) {
-        const uint64_t rank = places[i] - base;
-        if (rank / capacity != number)
-            status = ss_block_reader_get_once(checked->reader, number = rank / capacity, buffer, &bytes, error);
-        if (status == SSTORE_OK)
-            ss_rows_load(bytes, (uint32_t)(rank % capacity), words, rows_out + i * words);
+        const uint64_t rank = places[i] - base, number = find_block(segment, rank, &first);
+        if (number != current) {
+            ss_table_iterator_seek(&iterator, number, number + 1);
+            status = ss_table_iterator_next(&iterator, &values, &value_count, error);
+            current = number;
+        }
+        if (status == SSTORE_OK) /* the block has as many fingerprints as the ranks say */
+            ss_words_set(fingerprints_out, i, values + (size_t)(rank - first) * words, words);
     }
-    ss_free(buffer);
+    ss_table_iterator_close(&iterator);
     return status;
 }
 
 /* Replace ascending places among all segments that add by the fingerprints there. With several words, `places` is apart
  * from fingerprints_out. */
-static sstore_status read_places(const sstore *store, uint64_t *places, size_t count, uint64_t *fingerprints_out,
+static sstore_status read_places(const sstore *store, const uint64_t *places, size_t count, uint64_t *fingerprints_out,
                                  sstore_error *error)
 {
     const uint32_t words = store->manifest.words;
@@ -194,10 +166,8 @@ static sstore_status read_places(const sstore *store, uint64_t *places, size_t c
         next += count_added(segment);
         while (end < count && places[end] < next)
             end++;
-        if (end > begin && words == 1)
-            status = read_ranks(segment, base, places + begin, end - begin, error);
-        else if (end > begin)
-            status = read_rows(segment, base, places + begin, end - begin, fingerprints_out + begin * words, error);
+        if (end > begin)
+            status = read_ranks(segment, base, places + begin, end - begin, fingerprints_out + begin * words, error);
     }
     return status;
 }
