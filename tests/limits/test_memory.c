@@ -182,7 +182,8 @@ static int count_record(void *context, const sstore_cluster_record *record)
     return 0;
 }
 
-/* Every three records are three pairs, or one cluster. */
+/* Every three records of 64 bits are three pairs, or one cluster. Of several words, few are near: each is reported as
+ * a cluster. */
 static bool join(const job *work)
 {
     sstore_join_options options = SSTORE_JOIN_OPTIONS_INIT;
@@ -194,7 +195,7 @@ static bool join(const job *work)
     options.tmp_dir = scratch_disk_path(".");
     if (!must(sstore_open(work->path, NULL, &store, &error), &error))
         return false;
-    const sstore_cluster_options clusters = options_to_cluster(&options, false);
+    const sstore_cluster_options clusters = options_to_cluster(&options, work->words > 1);
     sstore_status status = work->what == PAIRS ? sstore_pairs(store, &options, count_pair, &count, &error)
                                                : sstore_clusters(store, &clusters, count_record, &count, &error);
     sstore_close(store);
@@ -260,14 +261,18 @@ static void test_builds_keep_to_their_memory(void **state)
 }
 
 /* Of several words: whole fingerprints are sorted, then each word; these are more than fit into the memory. */
-static void test_wide_builds_keep_to_their_memory(void **state)
+static void test_wide_builds_and_clusters_keep_to_their_memory(void **state)
 {
     const uint64_t records = testing_sanitized() ? RECORDS / 256 : RECORDS / 8;
     const char *path = scratch_disk_path("wide"), *widest = scratch_disk_path("widest");
     check_peak(&(job){.what = BUILD_WIDE, .path = path, .words = 3, .threads = 2, .count = records}, "3 words");
+    check_peak(&(job){.what = CLUSTERS, .path = path, .words = 3, .threads = 2, .count = records},
+               "clusters of 3 words");
     check_peak(
         &(job){.what = BUILD_WIDE, .path = widest, .words = SSTORE_MAX_WORDS, .threads = 8, .count = records / 4},
         "16 words, 8 threads");
+    check_peak(&(job){.what = CLUSTERS, .path = widest, .words = SSTORE_MAX_WORDS, .threads = 1, .count = records / 4},
+               "clusters of 16 words");
     scratch_remove(path);
     scratch_remove(widest);
 }
@@ -405,7 +410,7 @@ int main(void)
     rng_start_run();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_builds_keep_to_their_memory),
-        cmocka_unit_test(test_wide_builds_keep_to_their_memory),
+        cmocka_unit_test(test_wide_builds_and_clusters_keep_to_their_memory),
         cmocka_unit_test(test_wide_insertions_keep_to_their_memory),
         cmocka_unit_test(test_changes_and_joins_keep_to_their_memory),
         cmocka_unit_test(test_readers_take_what_they_say),
