@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/data.h"
+#include "support/record_set.h"
 #include "support/scratch.h"
 #include "support/testing.h"
 #include "support/use_store.h"
@@ -18,38 +18,14 @@
 #define MAX_RECORDS 1500u
 #define QUERIES 40u
 
-typedef struct record {
-    uint64_t words[SSTORE_MAX_WORDS], id;
-    bool removed;
-} record;
-
 typedef struct test_case {
     rng random;
     char path[512];
     uint32_t words, distance;
     bool has_ids;
     uint64_t centre[SSTORE_MAX_WORDS];
-    record *records; /* by (fingerprint, id), each once */
-    size_t count;
-    uint64_t *rows, *ids; /* of a change */
+    record_set truth; /* sorted, each once */
 } test_case;
-
-static uint32_t distance_of(const test_case *self, const uint64_t *a, const uint64_t *b)
-{
-    uint32_t bits = 0;
-    for (uint32_t i = 0; i < self->words; i++)
-        bits += sstore_hamming_distance(a[i], b[i]);
-    return bits;
-}
-
-static int compare_by_words(const void *left, const void *right)
-{
-    const record *a = left, *b = right;
-    for (uint32_t i = 0; i < SSTORE_MAX_WORDS; i++)
-        if (a->words[i] != b->words[i])
-            return a->words[i] < b->words[i] ? -1 : 1;
-    return a->id < b->id ? -1 : a->id > b->id;
-}
 
 /* A fingerprint a few bits from the centre. */
 static void choose_near(test_case *self, uint64_t *words)
@@ -61,63 +37,47 @@ static void choose_near(test_case *self, uint64_t *words)
 
 /* ----- changes ----- */
 
-static void note(test_case *self, const uint64_t *words, uint64_t id)
-{
-    record *to = &self->records[self->count++];
-    memset(to, 0, sizeof *to);
-    memcpy(to->words, words, self->words * sizeof *words);
-    to->id = self->has_ids ? id : 0;
-}
-
-static void sort_records(test_case *self)
-{
-    size_t kept = 0;
-    qsort(self->records, self->count, sizeof *self->records, compare_by_words);
-    for (size_t i = 0; i < self->count; i++)
-        if (!self->records[i].removed &&
-            (kept == 0 || compare_by_words(&self->records[i], &self->records[kept - 1]) != 0))
-            self->records[kept++] = self->records[i];
-    self->count = kept;
-}
-
 /* Add records: of every `repeats`-th one the fingerprint is there already, and some of these are records of the store.
  * 0: of none. */
 static void add(test_case *self, sstore_builder *builder, size_t count, uint64_t repeats)
 {
+    rng *random = &self->random;
     sstore_error error;
-    const size_t before = self->count;
+    record_set added = {.words = self->words};
     for (size_t i = 0; i < count; i++) {
-        uint64_t *words = self->rows + i * self->words;
+        uint64_t words[SSTORE_MAX_WORDS], id = self->has_ids ? rng_below(random, 100000) : 0;
+        const record_set *from = i == 0 || (self->truth.count > 0 && rng_one_in(random, 2)) ? &self->truth : &added;
         choose_near(self, words);
-        self->ids[i] = rng_below(&self->random, 100000);
-        if (repeats > 0 && i + before > 0 && rng_one_in(&self->random, repeats)) {
-            const record *again = &self->records[rng_below(&self->random, self->count)];
-            memcpy(words, again->words, self->words * sizeof *words);
-            self->ids[i] = rng_one_in(&self->random, 3) ? again->id : self->ids[i];
+        if (repeats > 0 && from->count > 0 && rng_one_in(random, repeats)) {
+            const size_t again = rng_below(random, from->count);
+            memcpy(words, record_set_at(from, again), self->words * sizeof *words);
+            id = rng_one_in(random, 3) ? from->ids[again] : id;
         }
-        note(self, words, self->ids[i]);
+        record_set_put(&added, words, id);
     }
-    assert_ok(sstore_builder_add(builder, self->rows, self->has_ids ? self->ids : NULL, count, &error), &error);
+    assert_ok(sstore_builder_add(builder, added.fingerprints, self->has_ids ? added.ids : NULL, count, &error), &error);
     assert_ok(sstore_builder_finish(builder, NULL, &error), &error);
-    sort_records(self);
+    record_set_append(&self->truth, &added, 0, count);
+    record_set_sort(&self->truth);
+    record_set_unique(&self->truth);
+    record_set_free(&added);
 }
 
 static void remove_some(test_case *self)
 {
+    record_set removed = {.words = self->words}, kept = removed;
     sstore_remover *remover;
     sstore_error error;
-    size_t count = 0;
-    for (size_t i = 0; i < self->count; i++) {
-        if (!rng_one_in(&self->random, 20))
-            continue;
-        memcpy(self->rows + count * self->words, self->records[i].words, self->words * sizeof *self->rows);
-        self->ids[count++] = self->records[i].id;
-        self->records[i].removed = true;
-    }
+    for (size_t i = 0; i < self->truth.count; i++)
+        record_set_append(rng_one_in(&self->random, 20) ? &removed : &kept, &self->truth, i, i + 1);
     assert_ok(sstore_remover_create(self->path, NULL, &remover, &error), &error);
-    assert_ok(sstore_remover_remove(remover, self->rows, self->has_ids ? self->ids : NULL, count, &error), &error);
+    assert_ok(sstore_remover_remove(remover, removed.fingerprints, self->has_ids ? removed.ids : NULL, removed.count,
+                                    &error),
+              &error);
     assert_ok(sstore_remover_finish(remover, NULL, &error), &error);
-    sort_records(self);
+    record_set_free(&removed);
+    record_set_free(&self->truth);
+    self->truth = kept;
 }
 
 static void begin_case(test_case *self, uint64_t seed)
@@ -129,12 +89,9 @@ static void begin_case(test_case *self, uint64_t seed)
     sstore_error error;
     memset(self, 0, sizeof *self);
     self->random = rng_seeded(seed);
-    self->words = widths[rng_below(&self->random, sizeof widths / sizeof *widths)];
+    self->words = self->truth.words = widths[rng_below(&self->random, sizeof widths / sizeof *widths)];
     self->distance = (uint32_t)rng_below(&self->random, 8 * self->words);
     self->has_ids = !rng_one_in(&self->random, 4);
-    self->records = calloc(2 * MAX_RECORDS, sizeof *self->records);
-    self->rows = calloc(MAX_RECORDS, SSTORE_MAX_WORDS * sizeof *self->rows);
-    self->ids = calloc(MAX_RECORDS, sizeof *self->ids);
     for (uint32_t i = 0; i < self->words; i++)
         self->centre[i] = rng_next(&self->random);
     snprintf(self->path, sizeof self->path, "%s/many.store", scratch_folder());
@@ -151,101 +108,63 @@ static void begin_case(test_case *self, uint64_t seed)
 
 static void change(test_case *self)
 {
-    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     sstore_builder *builder;
     sstore_error error;
-    options.no_compact = true;
     if (rng_one_in(&self->random, 3)) {
         remove_some(self);
         return;
     }
-    assert_ok(sstore_builder_create_addition(self->path, &options, &builder, &error), &error);
+    assert_ok(sstore_builder_create_addition(self->path, &change_apart, &builder, &error), &error);
     add(self, builder, rng_between(&self->random, 1, MAX_RECORDS / 8), 3);
-}
-
-static void end_case(test_case *self)
-{
-    free(self->records);
-    free(self->rows);
-    free(self->ids);
 }
 
 /* ----- comparing ----- */
 
-typedef struct found {
-    uint32_t distance, place; /* place: of the record in the case */
-} found;
-
-static int compare_found(const void *left, const void *right)
+/* Put queries near the centre into `queries`, half of them fingerprints of records; find the matches that are to be
+ * reported, the first `limit` (0: all) of each query, and count all of them. */
+static void choose_queries(test_case *self, size_t count, uint32_t distance, uint64_t limit, uint64_t *queries,
+                           uint64_t *counts, matches *listed)
 {
-    const found *a = left, *b = right;
-    if (a->distance != b->distance)
-        return a->distance < b->distance ? -1 : 1;
-    return a->place < b->place ? -1 : a->place > b->place;
-}
-
-typedef struct batch_check {
-    const test_case *tested;
-    found *wanted[QUERIES];
-    uint64_t all[QUERIES], seen[QUERIES];
-} batch_check;
-
-static void search_all(batch_check *self, uint32_t index, const uint64_t *query, uint32_t distance)
-{
-    const test_case *given = self->tested;
-    self->wanted[index] = calloc(given->count + 1, sizeof(found));
-    for (uint32_t i = 0; i < given->count; i++) {
-        const uint32_t bits = distance_of(given, given->records[i].words, query);
-        if (bits <= distance)
-            self->wanted[index][self->all[index]++] = (found){.distance = bits, .place = i};
+    for (size_t i = 0; i < count; i++) {
+        uint64_t *query = queries + i * self->words;
+        matches found = {.words = self->words};
+        choose_near(self, query);
+        if (self->truth.count > 0 && rng_one_in(&self->random, 2))
+            memcpy(query, record_set_at(&self->truth, rng_below(&self->random, self->truth.count)),
+                   self->words * sizeof *query);
+        record_set_query(&self->truth, query, distance, i, &found);
+        counts[i] = found.count;
+        const matches first = matches_part(&found, 0, limit > 0 && limit < found.count ? limit : found.count);
+        matches_append(listed, &first);
+        matches_free(&found);
     }
-    qsort(self->wanted[index], self->all[index], sizeof(found), compare_found);
-}
-
-static int check_match(void *context, const sstore_match *match)
-{
-    batch_check *self = context;
-    const uint64_t query = match->query_index;
-    assert_true(query < QUERIES && self->seen[query] < self->all[query]);
-    const found *wanted = &self->wanted[query][self->seen[query]++];
-    const record *right = &self->tested->records[wanted->place];
-    assert_int_equal(match->distance, wanted->distance);
-    assert_int_equal(match->id, right->id);
-    assert_int_equal(memcmp(match->words, right->words, self->tested->words * sizeof(uint64_t)), 0);
-    return 0;
 }
 
 static void compare_batch(test_case *self, const sstore *store)
 {
-    uint64_t queries[QUERIES * SSTORE_MAX_WORDS], counts[QUERIES];
+    uint64_t queries[QUERIES * SSTORE_MAX_WORDS], counts[QUERIES], wanted_counts[QUERIES];
     sstore_batch_options options = SSTORE_BATCH_OPTIONS_INIT;
     sstore_error error;
-    batch_check check = {.tested = self};
-    const uint32_t distance = (uint32_t)rng_below(&self->random, rng_one_in(&self->random, 2) ? 12 : 64 * self->words);
-    const size_t count = rng_between(&self->random, 1, QUERIES);
-    const bool only_count = rng_one_in(&self->random, 3), counted = only_count || rng_one_in(&self->random, 2);
-    for (uint32_t i = 0; i < count; i++) {
-        choose_near(self, queries + i * self->words);
-        if (self->count > 0 && rng_one_in(&self->random, 2))
-            memcpy(queries + i * self->words, self->records[rng_below(&self->random, self->count)].words,
-                   self->words * sizeof *queries);
-        search_all(&check, i, queries + i * self->words, distance);
-    }
-    options.threads = (uint32_t)rng_between(&self->random, 1, 3);
-    options.limit = rng_one_in(&self->random, 3)
-                        ? 0
-                        : rng_between(&self->random, 1, rng_one_in(&self->random, 2) ? 3 : 100);
+    matches wanted = {.words = self->words}, got = wanted;
+    rng *random = &self->random;
+    const uint32_t distance = (uint32_t)rng_below(random, rng_one_in(random, 2) ? 12 : 64 * self->words);
+    const size_t count = rng_between(random, 1, QUERIES);
+    const bool only_count = rng_one_in(random, 3), counted = only_count || rng_one_in(random, 2);
+    options.threads = (uint32_t)rng_between(random, 1, 3);
+    options.limit = rng_one_in(random, 3) ? 0 : rng_between(random, 1, rng_one_in(random, 2) ? 3 : 100);
     options.match_counts = counted ? counts : NULL;
-    assert_ok(sstore_query_batch(store, queries, count, distance, &options, only_count ? NULL : check_match, &check,
+    choose_queries(self, count, distance, options.limit, queries, wanted_counts, &wanted);
+    assert_ok(sstore_query_batch(store, queries, count, distance, &options, only_count ? NULL : store_collect, &got,
                                  &error),
               &error);
-    for (size_t i = 0; i < count; i++) {
-        const uint64_t listed = options.limit > 0 && options.limit < check.all[i] ? options.limit : check.all[i];
-        assert_int_equal(check.seen[i], only_count ? 0 : listed);
-        if (counted)
-            assert_int_equal(counts[i], check.all[i]);
-        free(check.wanted[i]);
-    }
+    if (only_count)
+        assert_int_equal(got.count, 0);
+    else
+        assert_true(matches_equal(&got, &wanted)); /* in this order */
+    if (counted)
+        assert_memory_equal(counts, wanted_counts, count * sizeof *counts);
+    matches_free(&got);
+    matches_free(&wanted);
 }
 
 static void compare(test_case *self)
@@ -262,18 +181,16 @@ static void test_random_stores(void **state)
 {
     const uint64_t cases = testing_number("SSTORE_TEST_CASES", CASES);
     (void)state;
-    test_case *self = calloc(1, sizeof *self);
-    assert_non_null(self);
     for (uint64_t i = 0; i < cases; i++) {
-        begin_case(self, run_seed + i);
-        compare(self);
-        for (uint64_t step = rng_below(&self->random, 4); step > 0; step--) {
-            change(self);
-            compare(self);
+        test_case self;
+        begin_case(&self, run_seed + i);
+        compare(&self);
+        for (uint64_t step = rng_below(&self.random, 4); step > 0; step--) {
+            change(&self);
+            compare(&self);
         }
-        end_case(self);
+        record_set_free(&self.truth);
     }
-    free(self);
     testing_figure("%" PRIu64 " stores with many matches for each query: batches like brute force", cases);
     testing_done();
 }

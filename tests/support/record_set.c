@@ -178,17 +178,44 @@ uint32_t fingerprint_distance(const uint64_t *a, const uint64_t *b, uint32_t wor
     return distance;
 }
 
+/* A record within the distance of a query. */
+typedef struct hit {
+    uint32_t distance;
+    size_t index;
+} hit;
+
+/* Put hits, which are in the order of the records, in that of their distances. */
+static void put_hits(const record_set *set, const hit *hits, size_t count, uint64_t query_index, matches *out)
+{
+    size_t begins[SSTORE_MAX_WORDS * 64 + 2] = {0}, *order = malloc((count + 1) * sizeof *order);
+    assert_non_null(order);
+    for (size_t i = 0; i < count; i++)
+        begins[hits[i].distance + 1]++;
+    for (uint32_t distance = 1; distance <= SSTORE_MAX_WORDS * 64; distance++)
+        begins[distance] += begins[distance - 1];
+    for (size_t i = 0; i < count; i++)
+        order[begins[hits[i].distance]++] = i;
+    for (size_t i = 0; i < count; i++) {
+        const hit *next = &hits[order[i]];
+        matches_put(out, &query_index, next->distance, record_set_at(set, next->index), set->ids[next->index]);
+    }
+    free(order);
+}
+
 void record_set_query(const record_set *set, const uint64_t *query, uint32_t distance, uint64_t query_index,
                       matches *out)
 {
-    const size_t first = out->count;
+    hit *hits = malloc((set->count + 1) * sizeof *hits);
+    size_t count = 0;
+    assert_non_null(hits);
     out->words = (uint32_t)words_of(set);
     for (size_t i = 0; i < set->count; i++) {
         const uint32_t bits = fingerprint_distance(query, record_set_at(set, i), out->words);
-        if (bits <= distance)
-            matches_put(out, &query_index, bits, record_set_at(set, i), set->ids[i]);
+        hits[count] = (hit){bits, i};
+        count += bits <= distance;
     }
-    matches_sort_from(out, first);
+    put_hits(set, hits, count, query_index, out);
+    free(hits);
 }
 
 void record_set_nearest(const record_set *set, const uint64_t *query, uint32_t max_distance, matches *out)

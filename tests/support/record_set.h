@@ -46,7 +46,7 @@ record_set record_set_of_data(const data_set *data);
 
 /* ----- right answers ----- */
 
-/* Append what a query must find, sorted, under `query_index`; or only the nearest records. */
+/* Append what a query of a sorted set must find, sorted, under `query_index`; or only the nearest records. */
 void record_set_query(const record_set *set, const uint64_t *query, uint32_t distance, uint64_t query_index,
                       matches *out);
 void record_set_nearest(const record_set *set, const uint64_t *query, uint32_t max_distance, matches *out);
