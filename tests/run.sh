@@ -19,8 +19,8 @@
 #       all: bare, asan, clang, tsan, analyze, python, packages, which CI runs; whole: also coverage and deep, before a release
 #       --long: damage tests try every bit and every length (takes hours)
 # First prints an estimate of its time. Installs missing packages, and says before how large they are. If CI is set, warnings
-# are errors. At the end prints the result of each job, and then all that was not tried, with the reason. The exit status is
-# not 0 if anything failed. Writes to build/ only.
+# are errors. At the end prints the result of each job with its time, and then all that was not tried, with the reason. The
+# exit status is not 0 if anything failed. Writes to build/ only.
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 
@@ -164,6 +164,12 @@ run_job() {
   esac
 }
 
+# A job, and the processor time that it takes, on which other work has little influence.
+measured() { # job
+  local TIMEFORMAT='%U + %S s of processor time'
+  { time run_job "$1" 2>&1; } 2>"build/results/$1.times"
+}
+
 # Prints the result of a job: the closing lines of ctest or of another script, and the figures of single tests.
 conclude() { # job
   local results=build/results/$1 script=build/$1/figures.txt
@@ -214,7 +220,7 @@ if [ -n "$beside" ]; then
   mkdir -p build/results || exit 1
   (for job in $beside; do
     rm -f "build/results/$job.status" "build/$job/figures.txt"
-    run_job "$job" >"build/results/$job.log" 2>&1
+    measured "$job" >"build/results/$job.log"
     echo $? >"build/results/$job.status"
   done) &
   beside=$!
@@ -236,7 +242,7 @@ for ((i = 0; i < ${#jobs[@]}; i++)); do # bare may add one
   else
     rm -rf "$results" "build/$job/figures.txt"
     mkdir -p "$results" || exit 1
-    run_job "$job" 2>&1 | tee "build/results/$job.log"
+    measured "$job" | tee "build/results/$job.log"
     case $job:${PIPESTATUS[0]} in
       *:0) ;;
       bare:125) jobs+=(release) ;;
@@ -247,7 +253,7 @@ for ((i = 0; i < ${#jobs[@]}; i++)); do # bare may add one
 done
 
 for job in "${jobs[@]}"; do
-  say "$job, in ${took[$job]}"
+  say "$job, in ${took[$job]}, $(<"build/results/$job.times")"
   conclude "$job"
 done
 untried=$(for job in "${jobs[@]}"; do list_untried "$job"; done)
