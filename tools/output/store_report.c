@@ -11,6 +11,11 @@
 #include "output/messages.h"
 #include "output/output.h"
 
+/* gcc's analyser loses what an element of an array points to. */
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wanalyzer-malloc-leak"
+#endif
 static sstore_status read_segment(const sstore *store, uint32_t number, segment_report *segment, sstore_error *error)
 {
     segment->metadata.struct_size = sizeof segment->metadata;
@@ -26,6 +31,9 @@ static sstore_status read_segment(const sstore *store, uint32_t number, segment_
     }
     return status;
 }
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12
+#pragma GCC diagnostic pop
+#endif
 
 sstore_status store_report_read(const sstore *store, store_report *report, sstore_error *error)
 {
