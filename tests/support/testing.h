@@ -25,6 +25,16 @@ bool testing_long(void);
 /* Whether this program is built with a sanitizer, and so some ten times as slow. */
 bool testing_sanitized(void);
 
+/* Whether this program is built to find races: then tests leave what is no matter of threads to other builds. */
+static inline bool testing_races(void)
+{
+#ifdef __SANITIZE_THREAD__
+    return true;
+#else
+    return false;
+#endif
+}
+
 /* Whether this program is sanitized, or not optimised: then tests of many cases try fewer. Here, since the helpers are
  * always optimised. */
 static inline bool testing_slow(void)

@@ -120,7 +120,7 @@ static void check_index(rng *random, const wide_form *form, uint32_t count, uint
 static void test_searches(void **state)
 {
     rng random = rng_seeded(run_seed);
-    for (unsigned i = 0; i < (testing_slow() ? 60 : 300); i++) {
+    for (unsigned i = 0; i < (testing_races() ? 15 : testing_slow() ? 60 : 300); i++) {
         static const uint32_t counts[] = {0, 1, 2, 63, 200, 1000, 3000};
         const wide_form form = wide_form_any(&random, 1);
         const uint32_t count = counts[rng_below(&random, sizeof counts / sizeof *counts)];

@@ -580,7 +580,9 @@ int main(void)
         cmocka_unit_test(test_free_at_any_time),
         cmocka_unit_test(test_no_place_to_spill),
     };
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    const struct CMUnitTest threaded[] = {cmocka_unit_test_teardown(test_threads, testing_teardown)};
+    int failed = testing_races() ? cmocka_run_group_tests(threaded, NULL, NULL)
+                                 : cmocka_run_group_tests(tests, NULL, NULL);
     ss_chunk_pool_close(&pool);
     return failed;
 }

@@ -206,7 +206,7 @@ static value_list make_ball(rng *random, size_t count, uint32_t radius)
 static void test_spanning_crowd(void **state)
 {
     rng random = rng_seeded(run_seed + SS_JOIN_SPANNING + 1);
-    for (int i = 0; i < 6; i++) {
+    for (int i = 0; i < (testing_races() ? 2 : 6); i++) {
         setting how;
         pair_list wanted = {NULL, 0, 0};
         setting_open(&how, &random);
@@ -297,9 +297,11 @@ static void test_little_memory(void **state)
     const uint64_t min_bytes = (uint64_t)4 << 18;
     rng random = rng_seeded(run_seed + 4);
     value_list ball = make_ball(&random, 11482, 3), larger = make_ball(&random, 60000, 4);
-    check_work("a ball", &ball, 8, 2, min_bytes);
     check_work("a ball", &ball, 8, 16, min_bytes);
-    check_work("a larger ball", &larger, 8, 2, min_bytes);
+    if (!testing_races()) {
+        check_work("a ball", &ball, 8, 2, min_bytes);
+        check_work("a larger ball", &larger, 8, 2, min_bytes);
+    }
     value_list_free(&ball);
     value_list_free(&larger);
 }
@@ -346,7 +348,7 @@ static void test_stop(void **state)
     rng random = rng_seeded(run_seed + 3);
     value_list values = value_list_make(&random, DATA_DENSE, 30000);
     const ss_fingerprint_parts source = source_of(&values);
-    for (int calls = 0; calls <= 40; calls++) {
+    for (int calls = 0; calls <= 40; calls += testing_races() ? 5 : 1) {
         setting how;
         int left = calls;
         sstore_error error = {.status = SSTORE_OK};
