@@ -115,7 +115,7 @@ static void test_flipped_bits(void **state)
 {
     rng random = rng_seeded(run_seed + 1);
     uint64_t others = 0, unsound = 0;
-    for (uint32_t trial = 0; trial < 60; trial++) {
+    for (uint32_t trial = 0; trial < (testing_slow() ? 20 : 60); trial++) {
         const uint32_t block_bytes = 256u << rng_below(&random, 3);
         block_table table;
         testing_doing("trial %" PRIu32, trial);
@@ -125,7 +125,7 @@ static void test_flipped_bits(void **state)
     }
     testing_figure("blocks not as a writer makes them: %" PRIu64 " sound, %" PRIu64 " decoded though not sound", others,
                    unsound);
-    assert_true(others > 0 && unsound > 0);
+    assert_true(others > 0 && (unsound > 0 || testing_slow()));
     testing_done();
 }
 
