@@ -33,7 +33,7 @@ typedef enum id_source { IDS_GIVEN, IDS_ASSIGNED, IDS_MIXED, IDS_NONE, ID_SOURCE
 typedef struct living {
     rng random;
     char path[256];
-    row_maker maker;
+    wide_form maker;
     row_set pool;  /* records that are added and removed repeatedly */
     row_set truth; /* sorted, each once */
     uint64_t next_id;
@@ -129,7 +129,7 @@ static row_set choose_records(living *self, size_t count, bool assigned)
 static void give_records(living *self, sstore_builder *builder, const row_set *records, bool assigned)
 {
     sstore_error error = {.status = SSTORE_OK};
-    row_columns columns = row_columns_of(records, self->maker.words);
+    record_set columns = row_set_columns(records, self->maker.words);
     const bool ids = self->ids != IDS_NONE && !assigned;
     const size_t part = records->count / 3;
     assert_int_equal(sstore_builder_fingerprint_bits(builder), 64 * self->maker.words);
@@ -137,7 +137,7 @@ static void give_records(living *self, sstore_builder *builder, const row_set *r
     assert_ok(sstore_builder_add(builder, columns.fingerprints + part * self->maker.words,
                                  ids ? columns.ids + part : NULL, records->count - part, &error),
               &error);
-    row_columns_free(&columns);
+    record_set_free(&columns);
 }
 
 static void take_records(living *self, const row_set *records)
@@ -188,7 +188,7 @@ static void add_some(living *self)
 static void give_names(const living *self, sstore_remover *remover, naming how, const row_set *names)
 {
     sstore_error error = {.status = SSTORE_OK};
-    row_columns columns = row_columns_of(names, self->maker.words);
+    record_set columns = row_set_columns(names, self->maker.words);
     const size_t ends[] = {0, names->count / 3, names->count};
     assert_int_equal(sstore_remover_fingerprint_bits(remover), 64 * self->maker.words);
     for (int part = 0; part < 2; part++) {
@@ -198,7 +198,7 @@ static void give_names(const living *self, sstore_remover *remover, naming how, 
                                         count, &error),
                   &error);
     }
-    row_columns_free(&columns);
+    record_set_free(&columns);
 }
 
 static void remove_some(living *self)
@@ -313,16 +313,17 @@ static uint32_t choose_distance(living *self)
     }
 }
 
-static void check_query(living *self, sstore_cursor *cursor, const row_set *truth, const row *query, uint32_t distance)
+static void check_query(living *self, sstore_cursor *cursor, const record_set *truth, const row *query,
+                        uint32_t distance)
 {
     const uint32_t words = self->maker.words;
     matches got = {.words = words}, wanted = got;
     sstore_error error = {.status = SSTORE_OK};
     if (rng_one_in(&self->random, 4)) {
-        row_set_nearest(truth, words, query->words, distance, &wanted);
+        record_set_nearest(truth, query->words, distance, &wanted);
         assert_ok(sstore_query_nearest(cursor, query->words, distance, store_collect, &got, &error), &error);
     } else {
-        row_set_query(truth, words, query->words, distance, 0, &wanted);
+        record_set_query(truth, query->words, distance, 0, &wanted);
         assert_ok(sstore_query(cursor, query->words, distance, store_collect, &got, &error), &error);
     }
     matches_sort(&got);
@@ -331,24 +332,24 @@ static void check_query(living *self, sstore_cursor *cursor, const row_set *trut
     matches_free(&wanted);
 }
 
-static void check_queries(living *self, sstore *store, const row_set *truth)
+static void check_queries(living *self, sstore *store, const row_set *truth, const record_set *columns)
 {
     sstore_cursor *cursor = store_must_cursor(store);
     row_set queries = {.count = 0};
     for (uint32_t i = 0; i < QUERIES; i++) {
         const row query = row_make(&self->random, &self->maker, rng_one_in(&self->random, 2) ? truth : &self->pool);
         row_set_put(&queries, &query);
-        check_query(self, cursor, truth, &query, choose_distance(self));
+        check_query(self, cursor, columns, &query, choose_distance(self));
     }
     sstore_cursor_free(cursor);
     const uint32_t distance = choose_distance(self), words = self->maker.words;
     matches wanted = {.words = words};
     for (uint32_t i = 0; i < QUERIES; i++)
-        row_set_query(truth, words, queries.rows[i].words, distance, i, &wanted);
-    row_columns columns = row_columns_of(&queries, words);
-    iterate_matches(&self->random, store, columns.fingerprints, QUERIES, distance,
+        record_set_query(columns, queries.rows[i].words, distance, i, &wanted);
+    record_set query_columns = row_set_columns(&queries, words);
+    iterate_matches(&self->random, store, query_columns.fingerprints, QUERIES, distance,
                     (uint32_t)rng_between(&self->random, 1, 3), &wanted);
-    row_columns_free(&columns);
+    record_set_free(&query_columns);
     matches_free(&wanted);
     free(queries.rows);
 }
@@ -376,10 +377,10 @@ static void check_store(living *self, sstore *store, const row_set *truth)
     assert_ok(sstore_stat(store, &statistics, &error), &error);
     assert_int_equal(statistics.record_count, truth->count);
     assert_int_equal(statistics.fingerprint_bits, 64 * self->maker.words);
-    row_columns columns = row_columns_of(truth, self->maker.words);
+    record_set columns = row_set_columns(truth, self->maker.words);
     iterate_records(&self->random, store, columns.fingerprints, columns.ids, truth->count);
-    row_columns_free(&columns);
-    check_queries(self, store, truth);
+    check_queries(self, store, truth, &columns);
+    record_set_free(&columns);
     check_sample(self, store, truth, statistics.removed_count > 0);
 }
 
@@ -483,7 +484,7 @@ static void begin_life(living *self, uint64_t number)
     const uint64_t max = SSTORE_MAX_BUILD_DISTANCE * words;
     const uint64_t distance = rng_below(random, rng_one_in(random, 4) ? max + 1 : 8 * words);
     const data_kind kind = (data_kind)rng_below(random, DATA_KIND_COUNT);
-    self->maker = row_maker_any(random, words, words == 1 ? 3 : (uint32_t)distance);
+    self->maker = wide_form_with(random, words, words == 1 ? 3 : (uint32_t)distance);
     self->ids = (id_source)rng_below(random, ID_SOURCE_COUNT);
     self->plan = words == 1 ? plans[rng_below(random, 7)] : wide_plans[rng_below(random, 4)];
     self->block_bytes = rng_one_in(random, 2) ? 0 : UINT32_C(256) << rng_below(random, 9);

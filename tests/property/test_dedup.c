@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/found_matches.h"
+#include "support/record_set.h"
 #include "support/scratch.h"
 #include "support/testing.h"
 #include "support/wide_data.h"
@@ -53,7 +53,7 @@ static matches find_in_list(const taking *self, const uint64_t *row)
     matches found = {.words = self->form.words};
     for (size_t i = 0; i < self->count; i++) {
         const uint64_t *other = self->rows + i * self->form.words;
-        const uint32_t bits = wide_distance(row, other, self->form.words);
+        const uint32_t bits = fingerprint_distance(row, other, self->form.words);
         if (bits <= self->distance)
             matches_put(&found, &none, bits, other, self->ids[i]);
     }
@@ -190,8 +190,8 @@ static void build(taking *self)
     for (size_t i = 0; i < count; i++) {
         bool repeats = false;
         for (size_t j = 0; j < self->count; j++)
-            repeats |= wide_distance(rows + i * self->form.words, self->rows + j * self->form.words,
-                                     self->form.words) == 0;
+            repeats |= fingerprint_distance(rows + i * self->form.words, self->rows + j * self->form.words,
+                                            self->form.words) == 0;
         if (!repeats)
             list_add(self, rows + i * self->form.words, self->has_ids ? self->next_id++ : 0);
     }

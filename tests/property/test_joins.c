@@ -26,7 +26,7 @@
 /* A store and its records. */
 typedef struct subject {
     char path[256];
-    row_maker maker;
+    wide_form maker;
     bool has_ids, ids_are_assigned;
     uint32_t block_bytes;
     const char *plan;
@@ -34,7 +34,7 @@ typedef struct subject {
     sstore *store;
 } subject;
 
-static subject new_subject(rng *random, const char *name, const row_maker *maker)
+static subject new_subject(rng *random, const char *name, const wide_form *maker)
 {
     subject made = {.maker = *maker, .has_ids = !rng_one_in(random, 3), .block_bytes = 256u << rng_below(random, 5)};
     made.ids_are_assigned = rng_one_in(random, 3);
@@ -48,7 +48,7 @@ static void write_rows(rng *random, const subject *to, const row_set *rows, bool
     sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     sstore_builder *builder;
     sstore_error error;
-    row_columns columns = row_columns_of(rows, to->maker.words);
+    record_set columns = row_set_columns(rows, to->maker.words);
     options.fingerprint_bits = 64 * to->maker.words;
     options.distance = to->maker.distance;
     options.plan = to->plan;
@@ -64,7 +64,7 @@ static void write_rows(rng *random, const subject *to, const row_set *rows, bool
     assert_ok(sstore_builder_add(builder, columns.fingerprints, has_ids ? columns.ids : NULL, rows->count, &error),
               &error);
     assert_ok(sstore_builder_finish(builder, NULL, &error), &error);
-    row_columns_free(&columns);
+    record_set_free(&columns);
 }
 
 /* Remove some records, or fingerprints with all their ids. */
@@ -72,12 +72,12 @@ static void remove_rows(rng *random, const subject *from, const row_set *rows)
 {
     sstore_remover *remover;
     sstore_error error;
-    row_columns columns = row_columns_of(rows, from->maker.words);
+    record_set columns = row_set_columns(rows, from->maker.words);
     assert_ok(sstore_remover_create(from->path, &change_apart, &remover, &error), &error);
     const uint64_t *ids = from->has_ids && rng_one_in(random, 2) ? columns.ids : NULL;
     assert_ok(sstore_remover_remove(remover, columns.fingerprints, ids, rows->count, &error), &error);
     assert_ok(sstore_remover_finish(remover, NULL, &error), &error);
-    row_columns_free(&columns);
+    record_set_free(&columns);
 }
 
 /* Open the store, and read its records, which other tests check. */
@@ -131,7 +131,7 @@ static void write_in_steps(rng *random, subject *self, const row_set *rows)
 }
 
 /* Any records; some are near those of the other set. Of one word often of the kinds of data.h. */
-static row_set any_rows(rng *random, const row_maker *maker, data_kind kind, const row_set *other)
+static row_set any_rows(rng *random, const wide_form *maker, data_kind kind, const row_set *other)
 {
     const size_t count = rng_below(random, rng_one_in(random, 3) ? 30 : MAX_RECORDS);
     row_set rows = {.count = 0};
@@ -236,16 +236,17 @@ static uint64_t case_count(uint64_t usual, uint64_t slow)
 }
 
 /* Of any width, or of one word. */
-static row_maker any_maker(rng *random, bool is_wide)
+static wide_form any_maker(rng *random, bool is_wide)
 {
     static const uint32_t widths[] = {2, 2, 3, 4, 4, 8, 16};
     const uint32_t words = is_wide ? widths[rng_below(random, sizeof widths / sizeof *widths)] : 1;
     const uint64_t max = words * SSTORE_MAX_BUILD_DISTANCE;
-    return row_maker_any(random, words,
-                         (uint32_t)(rng_one_in(random, 4) ? rng_below(random, max + 1) : rng_below(random, 8 * words)));
+    return wide_form_with(random, words,
+                          (uint32_t)(rng_one_in(random, 4) ? rng_below(random, max + 1)
+                                                           : rng_below(random, 8 * words)));
 }
 
-static sstore_join_options any_options(rng *random, const row_maker *maker)
+static sstore_join_options any_options(rng *random, const wide_form *maker)
 {
     sstore_join_options options = SSTORE_JOIN_OPTIONS_INIT;
     const uint64_t max = maker->words * SSTORE_MAX_BUILD_DISTANCE;
@@ -264,7 +265,7 @@ static void test_any_stores(void **state)
     uint64_t pairs = 0, clustered = 0;
     for (uint64_t i = 0; i < cases; i++) {
         rng random = rng_seeded(run_seed + i);
-        const row_maker maker = any_maker(&random, i % 6 == 0);
+        const wide_form maker = any_maker(&random, i % 6 == 0);
         const data_kind kind = (data_kind)rng_below(&random, DATA_KIND_COUNT);
         const row_set none = {.count = 0};
         const sstore_join_options options = any_options(&random, &maker);
@@ -290,7 +291,7 @@ static void test_any_stores(void **state)
 }
 
 /* A few centres, each with very many fingerprints around it, at any distance; chains lead away from some of them. */
-static void make_dense(rng *random, const row_maker *maker, bool has_ids, row_set *rows)
+static void make_dense(rng *random, const wide_form *maker, bool has_ids, row_set *rows)
 {
     const row_set none = {.count = 0};
     const size_t count = rng_between(random, 100, MAX_RECORDS);
@@ -316,7 +317,7 @@ static void test_dense_clusters(void **state)
 {
     for (uint64_t i = 0; i < case_count(LONG_CASES, LONG_SLOW_CASES); i++) {
         rng random = rng_seeded(run_seed + 1000 + i);
-        const row_maker maker = any_maker(&random, i % 6 != 0);
+        const wide_form maker = any_maker(&random, i % 6 != 0);
         row_set rows = {.count = 0};
         testing_doing("dense case %" PRIu64 " of seed %" PRIu64 ": %u words, distance %u", i, run_seed, maker.words,
                       maker.distance);
@@ -335,7 +336,7 @@ static void test_dense_clusters(void **state)
 
 /* A core of fingerprints that are very near each other, more than fit into the least memory; around it a ring of as
  * many that are near nothing, or almost: so not all members of a ball pay. */
-static void make_core_and_ring(rng *random, const row_maker *maker, size_t count, row_set *rows)
+static void make_core_and_ring(rng *random, const wide_form *maker, size_t count, row_set *rows)
 {
     const row_set none = {.count = 0};
     const row centre = row_make(random, maker, &none);
@@ -356,7 +357,7 @@ static void test_large_clusters(void **state)
 {
     for (uint64_t i = 0; i < (testing_slow() ? 1 : 2); i++) {
         rng random = rng_seeded(run_seed + 5000 + i);
-        const row_maker maker = {.words = (uint32_t)rng_between(&random, 3, 5), .distance = 20};
+        const wide_form maker = {.words = (uint32_t)rng_between(&random, 3, 5), .distance = 20};
         row_set rows = {.count = 0};
         testing_doing("large case %" PRIu64 " of seed %" PRIu64, i, run_seed);
         subject self = new_subject(&random, "large.store", &maker);
@@ -389,7 +390,7 @@ static sstore_join_options min_pieces(uint32_t distance)
 }
 
 /* A store with ids, whose records are put one fingerprint after the other. */
-static subject new_subject_of_pieces(rng *random, const char *name, const row_maker *maker)
+static subject new_subject_of_pieces(rng *random, const char *name, const wide_form *maker)
 {
     subject made = new_subject(random, name, maker);
     made.has_ids = true;
@@ -399,7 +400,7 @@ static subject new_subject_of_pieces(rng *random, const char *name, const row_ma
 }
 
 /* Put a fingerprint, with up to `flips` bits flipped, with ids from `first` on. */
-static void put_many(rng *random, const row_maker *maker, row_set *to, const row *fingerprint, uint64_t flips,
+static void put_many(rng *random, const wide_form *maker, row_set *to, const row *fingerprint, uint64_t flips,
                      size_t count, uint64_t first)
 {
     row added = *fingerprint;
@@ -410,7 +411,7 @@ static void put_many(rng *random, const row_maker *maker, row_set *to, const row
     }
 }
 
-static row new_row(rng *random, const row_maker *maker)
+static row new_row(rng *random, const wide_form *maker)
 {
     return row_make(random, maker, &(row_set){.count = 0});
 }
@@ -420,7 +421,7 @@ static void test_clusters_larger_than_a_piece(void **state)
 {
     for (uint64_t i = 0; i < case_count(LONG_CASES, 2); i++) {
         rng random = rng_seeded(run_seed + 6000 + i);
-        const row_maker maker = {.words = (uint32_t)rng_between(&random, 1, 2), .distance = 3};
+        const wide_form maker = {.words = (uint32_t)rng_between(&random, 1, 2), .distance = 3};
         const sstore_join_options options = min_pieces(2);
         row_set rows = {.count = 0};
         subject self = new_subject_of_pieces(&random, "large.store", &maker);
@@ -454,7 +455,7 @@ static void test_many_ids(void **state)
     for (uint64_t i = 0; i < case_count(LONG_CASES, 2); i++) {
         rng random = rng_seeded(run_seed + 2000 + i);
         const uint32_t words = i % 2 == 0 ? 1 : (uint32_t)rng_between(&random, 2, 4), distance = words == 1 ? 3 : 20;
-        const row_maker maker = row_maker_any(&random, words, distance);
+        const wide_form maker = wide_form_with(&random, words, distance);
         const row centre = new_row(&random, &maker), far = new_row(&random, &maker);
         const sstore_join_options options = min_pieces(distance);
         row_set few = {.count = 0}, many = {.count = 0};
@@ -496,7 +497,7 @@ static void test_repeated_fingerprints(void **state)
 {
     enum { FINGERPRINTS = 20000, MAX_IDS = 3 };
     rng random = rng_seeded(run_seed);
-    const row_maker maker = {.words = 1, .distance = 3};
+    const wide_form maker = {.words = 1, .distance = 3};
     row_set rows = {.count = 0};
     size_t wanted = 0, got = 0;
     sstore_join_options options = SSTORE_JOIN_OPTIONS_INIT;
@@ -578,7 +579,7 @@ static void check_progress(rng *random, const subject *self)
 static void test_stopped(void **state)
 {
     rng random = rng_seeded(run_seed + 3000);
-    const row_maker maker = {.words = rng_one_in(&random, 2) ? 1 : 3, .distance = 12};
+    const wide_form maker = {.words = rng_one_in(&random, 2) ? 1 : 3, .distance = 12};
     row_set rows = {.count = 0};
     size_t count = 0;
     sstore_error error;
@@ -598,7 +599,7 @@ static void test_stopped(void **state)
 static void test_arguments(void **state)
 {
     rng random = rng_seeded(run_seed + 4000);
-    const row_maker two = {.words = 2, .distance = 5}, three = {.words = 3, .distance = 5};
+    const wide_form two = {.words = 2, .distance = 5}, three = {.words = 3, .distance = 5};
     row_set rows = {.count = 0};
     sstore_iterator *pairs;
     sstore_iterator *clusters;

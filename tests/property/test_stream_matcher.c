@@ -69,7 +69,7 @@ static matches try_all(const input *from)
             continue;
         for (size_t j = 0; j < from->count; j++) {
             const uint64_t *row = from->rows + j * words;
-            const uint32_t bits = wide_distance(query, row, words);
+            const uint32_t bits = fingerprint_distance(query, row, words);
             if (bits <= from->form.distance)
                 matches_put(&wanted, query, bits, row, from->ids != NULL ? from->ids[j] : 0);
         }
@@ -147,7 +147,7 @@ static int count_match(void *context, const sstore_stream_match *match)
     const counting *self = context;
     const uint64_t query = match->query[self->words - 1];
     assert_true(match->id < FED && query < MANY);
-    assert_int_equal(match->distance, wide_distance(match->query, match->fingerprint, self->words));
+    assert_int_equal(match->distance, fingerprint_distance(match->query, match->fingerprint, self->words));
     self->seen[match->id * MANY + query]++;
     return 0;
 }
@@ -170,7 +170,7 @@ static void check_many(rng *random, uint32_t words, uint32_t threads)
     assert_ok(sstore_stream_matcher_create(queries, MANY, &options, &matcher, &error), &error);
     assert_ok(sstore_stream_matcher_feed(matcher, fed, ids, FED, count_match, &self, &error), &error);
     for (size_t i = 0; i < (size_t)FED * MANY; i++)
-        assert_int_equal(self.seen[i], wide_distance(queries + i % MANY * words, fed, words) <= form.distance);
+        assert_int_equal(self.seen[i], fingerprint_distance(queries + i % MANY * words, fed, words) <= form.distance);
     sstore_stream_matcher_free(matcher);
     free(self.seen);
     free(queries);
@@ -299,7 +299,7 @@ static void add_matches(rng *random, sstore_collection *collection, size_t count
             part[i] = (sstore_stream_match){.query = query,
                                             .fingerprint = row,
                                             .id = rng_one_in(random, 50) ? UINT64_MAX : rng_below(random, 3),
-                                            .distance = wide_distance(query, row, words)};
+                                            .distance = fingerprint_distance(query, row, words)};
             store_collect_stream(wanted, &part[i]);
             part[i].distance = 77; /* not read */
         }

@@ -61,72 +61,24 @@ void row_set_sort(row_set *set)
 
 uint32_t row_distance(const uint64_t *a, const uint64_t *b)
 {
-    uint32_t distance = 0;
-    for (size_t i = 0; i < SSTORE_MAX_WORDS; i++)
-        distance += sstore_hamming_distance(a[i], b[i]);
-    return distance;
+    return fingerprint_distance(a, b, SSTORE_MAX_WORDS);
 }
 
-/* ----- columns ----- */
-
-row_columns row_columns_of(const row_set *set, uint32_t words)
+record_set row_set_columns(const row_set *set, uint32_t words)
 {
-    row_columns made = {malloc((set->count * words + 1) * sizeof(uint64_t)),
-                        malloc((set->count + 1) * sizeof(uint64_t))};
-    assert_non_null(made.fingerprints);
-    assert_non_null(made.ids);
-    for (size_t i = 0; i < set->count; i++) {
-        memcpy(made.fingerprints + i * words, set->rows[i].words, words * sizeof(uint64_t));
-        made.ids[i] = set->rows[i].id;
-    }
+    record_set made = {.words = words};
+    record_set_put(&made, (row){.id = 0}.words, 0); /* its columns are not NULL, even of no records */
+    made.count = 0;
+    for (size_t i = 0; i < set->count; i++)
+        record_set_put(&made, set->rows[i].words, set->rows[i].id);
     return made;
-}
-
-void row_columns_free(row_columns *columns)
-{
-    free(columns->fingerprints);
-    free(columns->ids);
 }
 
 /* ----- right answers ----- */
 
 static uint32_t distance_of(const row *a, const row *b, uint32_t words)
 {
-    uint32_t distance = 0;
-    for (uint32_t i = 0; i < words; i++)
-        distance += (uint32_t)__builtin_popcountll(a->words[i] ^ b->words[i]);
-    return distance;
-}
-
-static uint32_t distance_from(const uint64_t *query, const row *record, uint32_t words)
-{
-    row other = {.id = 0};
-    memcpy(other.words, query, words * sizeof *query);
-    return distance_of(&other, record, words);
-}
-
-void row_set_query(const row_set *set, uint32_t words, const uint64_t *query, uint32_t distance, uint64_t query_index,
-                   matches *out)
-{
-    const size_t first = out->count;
-    out->words = words;
-    for (size_t i = 0; i < set->count; i++) {
-        const uint32_t bits = distance_from(query, &set->rows[i], words);
-        if (bits <= distance)
-            matches_put(out, &query_index, bits, set->rows[i].words, set->rows[i].id);
-    }
-    matches_sort_from(out, first);
-}
-
-void row_set_nearest(const row_set *set, uint32_t words, const uint64_t *query, uint32_t max_distance, matches *out)
-{
-    uint32_t nearest = UINT32_MAX;
-    for (size_t i = 0; i < set->count; i++) {
-        const uint32_t bits = distance_from(query, &set->rows[i], words);
-        nearest = bits < nearest ? bits : nearest;
-    }
-    if (nearest <= max_distance)
-        row_set_query(set, words, query, nearest, 0, out);
+    return fingerprint_distance(a->words, b->words, words);
 }
 
 static void put_pair(row_pairs *list, const row *a, const row *b, uint32_t distance)
@@ -271,32 +223,13 @@ void row_set_shuffle(rng *random, row_set *set)
     }
 }
 
-row_maker row_maker_any(rng *random, uint32_t words, uint32_t distance)
-{
-    row_maker made = {.words = words, .distance = distance};
-    for (uint32_t i = 0; i < words; i++)
-        made.kinds[i] = rng_one_in(random, 2) ? WORD_UNIFORM : (word_kind)rng_below(random, WORD_KIND_COUNT);
-    return made;
-}
-
-static uint64_t make_word(rng *random, const row_maker *maker, const row *made, uint32_t word)
-{
-    switch (maker->kinds[word]) {
-    case WORD_CONSTANT: return UINT64_C(0xf0f0f0f0f0f0f0f0);
-    case WORD_FEW: return rng_mix(rng_below(random, 3));
-    case WORD_SPARSE: return rng_flip(random, 0, (uint32_t)rng_below(random, 4));
-    case WORD_COPY: return word > 0 ? made->words[word - 1] : 0;
-    default: return rng_next(random);
-    }
-}
-
-void row_flip(rng *random, const row_maker *maker, row *changed, uint64_t flips)
+void row_flip(rng *random, const wide_form *maker, row *changed, uint64_t flips)
 {
     for (uint64_t i = rng_below(random, flips + 1); i > 0; i--)
         changed->words[rng_below(random, maker->words)] ^= UINT64_C(1) << rng_below(random, 64);
 }
 
-row row_make(rng *random, const row_maker *maker, const row_set *among)
+row row_make(rng *random, const wide_form *maker, const row_set *among)
 {
     row made = {.id = 0};
     const uint64_t way = rng_below(random, 4);
@@ -307,7 +240,6 @@ row row_make(rng *random, const row_maker *maker, const row_set *among)
             row_flip(random, maker, &made, maker->distance + 2);
         return made;
     }
-    for (uint32_t i = 0; i < maker->words; i++)
-        made.words[i] = make_word(random, maker, &made, i);
+    wide_make(random, maker, NULL, 0, made.words);
     return made;
 }

@@ -8,6 +8,7 @@
 #include "sstore_join.h"
 #include "support/random.h"
 #include "support/record_set.h"
+#include "support/wide_data.h"
 
 /* A record. The words behind those of a fingerprint are 0. */
 typedef struct row {
@@ -34,21 +35,10 @@ int row_words_compare(const uint64_t *a, const uint64_t *b);
 int rows_compare(const void *left, const void *right);
 uint32_t row_distance(const uint64_t *a, const uint64_t *b);
 
-/* ----- as the library takes them ----- */
-
-typedef struct row_columns {
-    uint64_t *fingerprints, *ids;
-} row_columns;
-
-row_columns row_columns_of(const row_set *set, uint32_t words);
-void row_columns_free(row_columns *columns);
+/* As the library takes them, in their order; free it with record_set_free(). */
+record_set row_set_columns(const row_set *set, uint32_t words);
 
 /* ----- right answers, in the order in which they are reported; their words are those of the sets ----- */
-
-/* Append what a query of a sorted set must find, sorted, under `query_index`; or only the nearest records. */
-void row_set_query(const row_set *set, uint32_t words, const uint64_t *query, uint32_t distance, uint64_t query_index,
-                   matches *out);
-void row_set_nearest(const row_set *set, uint32_t words, const uint64_t *query, uint32_t max_distance, matches *out);
 
 typedef struct row_pairs {
     size_t count, capacity;
@@ -72,24 +62,13 @@ void row_assert_same_member(const sstore_cluster_record *got, const sstore_clust
 
 /* ----- making them ----- */
 
-/* How a word is made. */
-typedef enum word_kind { WORD_UNIFORM, WORD_CONSTANT, WORD_FEW, WORD_SPARSE, WORD_COPY, WORD_KIND_COUNT } word_kind;
-
-typedef struct row_maker {
-    uint32_t words, distance;
-    word_kind kinds[SSTORE_MAX_WORDS];
-} row_maker;
-
-/* Make words of any kinds. */
-row_maker row_maker_any(rng *random, uint32_t words, uint32_t distance);
-
 /* A new fingerprint, one about as far as the distance from one of the set, or one of the set; the id is 0. */
-row row_make(rng *random, const row_maker *maker, const row_set *among);
+row row_make(rng *random, const wide_form *maker, const row_set *among);
 
 /* Put the records in another order. */
 void row_set_shuffle(rng *random, row_set *set);
 
 /* Flip up to `flips` bits. */
-void row_flip(rng *random, const row_maker *maker, row *changed, uint64_t flips);
+void row_flip(rng *random, const wide_form *maker, row *changed, uint64_t flips);
 
 #endif

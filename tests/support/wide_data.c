@@ -14,19 +14,23 @@ wide_form wide_form_of(wide_kind kind, uint32_t words, uint32_t distance)
     return form;
 }
 
+wide_form wide_form_with(rng *random, uint32_t words, uint32_t distance)
+{
+    wide_form form = wide_form_of(WIDE_UNIFORM, words, distance);
+    for (uint32_t i = 0; i < words; i++)
+        if (rng_one_in(random, 2))
+            form.kinds[i] = (wide_kind)rng_below(random, WIDE_KIND_COUNT);
+    return form;
+}
+
 wide_form wide_form_any(rng *random, uint32_t min_words)
 {
     static const uint32_t usual[] = {1, 1, 2, 2, 3, 4, 4, 8, 16};
     uint32_t words = usual[rng_below(random, sizeof usual / sizeof *usual)];
     if (words < min_words || rng_one_in(random, 4))
         words = (uint32_t)rng_between(random, min_words, SSTORE_MAX_WORDS);
-    wide_form form = wide_form_of(WIDE_UNIFORM, words, 0);
     const uint32_t max = SSTORE_MAX_BUILD_DISTANCE * words;
-    form.distance = (uint32_t)rng_below(random, (rng_one_in(random, 4) ? max : 8 * words) + 1);
-    for (uint32_t i = 0; i < words; i++)
-        if (rng_one_in(random, 2))
-            form.kinds[i] = (wide_kind)rng_below(random, WIDE_KIND_COUNT);
-    return form;
+    return wide_form_with(random, words, (uint32_t)rng_below(random, (rng_one_in(random, 4) ? max : 8 * words) + 1));
 }
 
 const char *wide_form_text(const wide_form *form)
@@ -70,12 +74,4 @@ uint64_t *wide_make_many(rng *random, const wide_form *form, size_t count)
     for (size_t i = 0; i < count; i++)
         wide_make(random, form, made, i, made + i * form->words);
     return made;
-}
-
-uint32_t wide_distance(const uint64_t *a, const uint64_t *b, uint32_t words)
-{
-    uint32_t distance = 0;
-    for (uint32_t i = 0; i < words; i++)
-        distance += sstore_hamming_distance(a[i], b[i]);
-    return distance;
 }

@@ -23,8 +23,10 @@ typedef struct wide_form {
     wide_kind kinds[SSTORE_MAX_WORDS];
 } wide_form;
 
-/* Any width from `min_words` on, kinds and distance. Half of the words are uniform. */
+/* Any width from `min_words` on, kinds and distance. */
 wide_form wide_form_any(rng *random, uint32_t min_words);
+/* Words of any kinds; half of them are uniform. */
+wide_form wide_form_with(rng *random, uint32_t words, uint32_t distance);
 /* All words are of one kind. */
 wide_form wide_form_of(wide_kind kind, uint32_t words, uint32_t distance);
 /* Says what it is; in static memory that the next call uses again. */
@@ -35,7 +37,5 @@ const char *wide_form_text(const wide_form *form);
 void wide_make(rng *random, const wide_form *form, const uint64_t *others, size_t count, uint64_t *made);
 /* Make `count` fingerprints in this way; freed with free(). */
 uint64_t *wide_make_many(rng *random, const wide_form *form, size_t count);
-
-uint32_t wide_distance(const uint64_t *a, const uint64_t *b, uint32_t words);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/found_matches.h"
+#include "support/record_set.h"
 #include "support/testing.h"
 #include "support/wide_data.h"
 
@@ -31,7 +31,7 @@ static void check_find(growth *self, const uint64_t *fingerprint, uint32_t dista
     matches wanted = {.words = self->form.words};
     for (size_t i = 0; i < self->added; i++) {
         const uint64_t *row = self->rows + i * words;
-        const uint32_t bits = wide_distance(row, fingerprint, words);
+        const uint32_t bits = fingerprint_distance(row, fingerprint, words);
         if (bits <= distance)
             matches_put(&wanted, &none, bits, row, 3 * i);
     }

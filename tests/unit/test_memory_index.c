@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "plan/radii.h"
 #include "sort/radix.h"
-#include "support/found_matches.h"
+#include "support/record_set.h"
 #include "support/testing.h"
 #include "support/wide_data.h"
 
@@ -43,7 +43,7 @@ static sstore_status collect(void *context, uint32_t number, const uint64_t *fou
     const uint32_t words = self->index->words, row = ss_memory_index_number(self->index, found);
     const uint64_t query = self->first + number;
     assert_memory_equal(ss_memory_index_row(self->index, row), found, words * sizeof *found);
-    matches_put(&self->found, &query, wide_distance(self->queries + query * words, found, words), found, row);
+    matches_put(&self->found, &query, fingerprint_distance(self->queries + query * words, found, words), found, row);
     return SSTORE_OK;
 }
 
@@ -54,7 +54,7 @@ static matches compare_all(const ss_memory_index *index, const uint64_t *queries
     for (uint64_t i = 0; i < count; i++)
         for (uint32_t row = 0; row < index->count; row++) {
             const uint64_t *words = ss_memory_index_row(index, row);
-            const uint32_t bits = wide_distance(words, queries + i * index->words, index->words);
+            const uint32_t bits = fingerprint_distance(words, queries + i * index->words, index->words);
             if (bits <= distance)
                 matches_put(&wanted, &i, bits, words, row);
         }

@@ -24,7 +24,7 @@
 
 typedef struct subject {
     rng random;
-    row_maker maker;
+    wide_form maker;
     row_set truth;
     sstore *store;
 } subject;
@@ -35,7 +35,7 @@ static void write_rows(const subject *to, const row_set *rows, const char *path,
     sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     sstore_builder *builder;
     sstore_error error;
-    row_columns given = row_columns_of(rows, to->maker.words);
+    record_set given = row_set_columns(rows, to->maker.words);
     options.fingerprint_bits = 64 * to->maker.words;
     options.distance = to->maker.distance;
     options.block_bytes = 512;
@@ -45,7 +45,7 @@ static void write_rows(const subject *to, const row_set *rows, const char *path,
               &error);
     assert_ok(sstore_builder_add(builder, given.fingerprints, given.ids, rows->count, &error), &error);
     assert_ok(sstore_builder_finish(builder, NULL, &error), &error);
-    row_columns_free(&given);
+    record_set_free(&given);
 }
 
 /* Whether a record is among the first `count` ones. */
@@ -72,11 +72,11 @@ static void open_store(subject *self, row_set *rows)
     if (removed > 0) {
         sstore_remover *remover;
         const row_set first = {.count = removed, .rows = rows->rows};
-        row_columns given = row_columns_of(&first, self->maker.words);
+        record_set given = row_set_columns(&first, self->maker.words);
         assert_ok(sstore_remover_create(path, &change_apart, &remover, &error), &error);
         assert_ok(sstore_remover_remove(remover, given.fingerprints, given.ids, removed, &error), &error);
         assert_ok(sstore_remover_finish(remover, NULL, &error), &error);
-        row_columns_free(&given);
+        record_set_free(&given);
     }
     for (size_t i = removed; i < rows->count; i++)
         if (!has_row(rows->rows, removed, &rows->rows[i]))
@@ -88,7 +88,7 @@ static void open_store(subject *self, row_set *rows)
 static subject new_subject(uint64_t seed)
 {
     subject made = {.random = rng_seeded(seed)};
-    made.maker = row_maker_any(&made.random, (uint32_t)rng_between(&made.random, 2, MAX_WORDS), 18);
+    made.maker = wide_form_with(&made.random, (uint32_t)rng_between(&made.random, 2, MAX_WORDS), 18);
     return made;
 }
 
@@ -402,7 +402,7 @@ static void test_badly_told_apart(void **state)
         const badly kind = (badly)(i / 4);
         subject self = {.random = rng_seeded(run_seed + 300 + i)};
         row_set rows = {.count = 0};
-        self.maker = (row_maker){.words = (uint32_t)rng_between(&self.random, 4, 5), .distance = distances[i % 4]};
+        self.maker = (wide_form){.words = (uint32_t)rng_between(&self.random, 4, 5), .distance = distances[i % 4]};
         testing_doing("badly told apart, kind %d, distance %u, case of seed %" PRIu64, (int)kind, self.maker.distance,
                       run_seed + 300 + i);
         for (size_t j = 0; j < count; j++) {
