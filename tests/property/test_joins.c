@@ -14,7 +14,7 @@
 #include "support/testing.h"
 #include "support/use_store.h"
 
-#define CASES 42u
+#define CASES 56u
 #define SLOW_CASES 9u
 #define LONG_CASES 6u /* of tests in which each takes long */
 #define LONG_SLOW_CASES 3u
@@ -265,7 +265,7 @@ static void test_any_stores(void **state)
     uint64_t pairs = 0, clustered = 0;
     for (uint64_t i = 0; i < cases; i++) {
         rng random = rng_seeded(run_seed + i);
-        const wide_form maker = any_maker(&random, i % 6 == 0);
+        const wide_form maker = any_maker(&random, i % 8 == 0);
         const data_kind kind = (data_kind)rng_below(&random, DATA_KIND_COUNT);
         const row_set none = {.count = 0};
         const sstore_join_options options = any_options(&random, &maker);
