@@ -28,7 +28,7 @@ if ! grep -qE "^$function@@SSTORE_[0-9]+$" <<<"$exported"; then
   echo "$shared does not export $function: is it the library?"
   failures=$((failures + 1))
 fi
-expect_only '^(sstore_.*@@SSTORE_[0-9]+|SSTORE_[0-9]+)$' "exported by $shared without the prefix sstore_ or a version" <<<"$exported"
+expect_only '^(sstore_.*@@SSTORE_[0-9]+|SSTORE_[0-9]+(@@SSTORE_[0-9]+)?)$' "exported by $shared without the prefix sstore_ or a version" <<<"$exported"
 expect_only '^(sstore|ss)_' "global in $static without the prefix ss_ or sstore_" <<<"$globals"
 
 printing='v?printf|puts|putchar|perror|stdout|stderr|stdin|__v?printf_chk'
