@@ -484,7 +484,7 @@ static void run_case(uint64_t seed, uint64_t number)
 static void test_random_stores(void **state)
 {
     memset(&compared, 0, sizeof compared);
-    const uint64_t cases = testing_number("SSTORE_TEST_CASES", CASES);
+    const uint64_t cases = testing_number("SSTORE_TEST_CASES", testing_races() ? CASES / 3 : CASES);
     for (uint64_t i = 0; i < cases; i++)
         run_case(run_seed + i, i);
     testing_figure("against brute force: %" PRIu64 " cases of random k, plan, n, block size, threads: %" PRIu64

@@ -120,7 +120,7 @@ static size_t check_matcher(rng *random, const wide_form *form, size_t count, si
 static void test_matchers(void **state)
 {
     rng random = rng_seeded(run_seed);
-    for (unsigned i = 0; i < (testing_slow() ? 30 : 300); i++) {
+    for (unsigned i = 0; i < (testing_races() ? 10 : testing_slow() ? 30 : 300); i++) {
         const wide_form form = wide_form_any(&random, 1), usual = wide_form_of(WIDE_UNIFORM, 1, 3);
         check_matcher(&random, &form, (size_t)rng_below(&random, 1000), (size_t)rng_below(&random, 400));
         if (i % 10 == 0)
@@ -180,7 +180,7 @@ static void test_many_matches(void **state)
 {
     rng random = rng_seeded(run_seed + 1);
     for (uint32_t words = 1; words <= 2; words++)
-        for (uint32_t threads = 1; threads <= 2; threads++)
+        for (uint32_t threads = testing_races() ? 2 : 1; threads <= 2; threads++)
             check_many(&random, words, threads);
     testing_done();
 }
