@@ -1,8 +1,8 @@
 /*
  * test_row_joins.c - joins of fingerprints of several words with less memory than a call allows: then fingerprints have
  * more ids, and more near ones, than fit, and what is known about the graph of near ones is forgotten. Pairs and
- * components must equal comparing every pair of records. Also arrays of fingerprints, seeks, and the work of joins of
- * words that tell badly apart.
+ * components must equal comparing every pair of records. Also arrays of fingerprints, runs of a part, seeks, and the
+ * work of joins of words that tell badly apart.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -10,6 +10,7 @@
 
 #include "base/words.h"
 #include "join/row_array.h"
+#include "join/row_compare.h"
 #include "join/row_edges.h"
 #include "join/row_iterator.h"
 #include "join/row_pairs.h"
@@ -354,6 +355,132 @@ static void test_components(void **state)
     testing_done();
 }
 
+/* ----- runs of a part ----- */
+
+#define CROWD 6000u
+#define CROWD_DISTANCE 6u
+#define CROWD_WORDS 2u
+#define KEY_BITS 8u
+
+/* Fingerprints, and of each the number of one that is near, or its own. */
+typedef struct crowd {
+    uint64_t rows[CROWD * CROWD_WORDS];
+    size_t near[CROWD];
+} crowd;
+
+/* Copy a row with up to `flips` bits flipped, two of them in the key. */
+static void flip_row(rng *random, const uint64_t *from, uint32_t flips, uint64_t *to)
+{
+    ss_words_copy(to, from, CROWD_WORDS);
+    for (uint32_t i = 0; i < flips; i++) {
+        const uint64_t bit = i < 2 ? rng_below(random, KEY_BITS) : rng_between(random, KEY_BITS, 127);
+        to[bit / 64] ^= UINT64_C(1) << (63 - bit % 64);
+    }
+}
+
+/* One in three is near a centre, one in three near one of these alone, and the others are pairs; in any order. */
+static void make_crowd(rng *random, crowd *made)
+{
+    size_t *places = test_malloc(CROWD * sizeof *places);
+    for (size_t i = 0; i < CROWD; i++) {
+        const size_t other = rng_below(random, i + 1);
+        places[i] = places[other];
+        places[other] = i;
+    }
+    for (size_t i = 0; i < CROWD; i++) {
+        const bool is_new = i % 6 == 0;
+        const size_t near = places[is_new ? i : i % 3 == 1 ? 0 : i % 3 == 2 ? i - 1 : i - 3];
+        uint64_t *to = made->rows + places[i] * CROWD_WORDS;
+        made->near[places[i]] = near;
+        if (is_new)
+            to[0] = rng_next(random), to[1] = rng_next(random);
+        else
+            flip_row(random, made->rows + near * CROWD_WORDS, i % 3 == 1 ? 2 : CROWD_DISTANCE, to);
+    }
+    test_free(places);
+}
+
+/* Each is in the component of the one that is near, and the smallest number is its root. */
+static void check_crowd(const crowd *made, ss_components *components)
+{
+    size_t *parents = test_malloc(CROWD * sizeof *parents);
+    sstore_error error;
+    sstore_record node;
+    bool more;
+    for (size_t i = 0; i < CROWD; i++)
+        parents[i] = i;
+    for (size_t i = 0; i < CROWD; i++) {
+        const size_t a = find_root(parents, i), b = find_root(parents, made->near[i]);
+        parents[a > b ? a : b] = a < b ? a : b;
+    }
+    assert_ok(ss_components_next(components, &node, &more, &error), &error);
+    for (size_t i = 0; i < CROWD; i++) {
+        const bool is_node = more && node.fingerprint == i;
+        assert_int_equal(is_node ? node.id : i, find_root(parents, i));
+        if (is_node)
+            assert_ok(ss_components_next(components, &node, &more, &error), &error);
+    }
+    assert_false(more);
+    test_free(parents);
+}
+
+/* Compare the runs of a part, of which one has more words than a slice and a tile, or the keys differ. */
+static void compare_crowd(const subject *self, crowd *made, const ss_row_part *part)
+{
+    const ss_row_array rows = {.words = CROWD_WORDS, .count = CROWD, .rows = made->rows};
+    ss_join_call call;
+    ss_components *components;
+    ss_edge_filter filter;
+    ss_row_sorter sorter = {.sorter = NULL};
+    ss_row_runs runs = {.count = 0};
+    sstore_error error;
+    size_t piece = 0;
+    begin_call(&call, self, 2);
+    call.distance = CROWD_DISTANCE;
+    assert_ok(ss_components_create(2, 1 << 20, &call.tmp_dir, &components, &error), &error);
+    assert_ok(ss_edge_filter_open_dense(&filter, CROWD, &error), &error);
+    assert_ok(ss_row_sorter_open(&sorter, &rows, &call, 1 << 22, &error), &error);
+    assert_ok(ss_row_runs_open(&runs, CROWD + sorter.piece_capacity, KEY_BITS, &error), &error);
+    ss_row_comparison comparison = {.call = &call,
+                                    .rows = &rows,
+                                    .components = components,
+                                    .filter = &filter,
+                                    .part = part,
+                                    .radius = CROWD_DISTANCE};
+    assert_ok(ss_row_comparison_open(&comparison, &error), &error);
+    assert_ok(ss_row_sorter_sort(&sorter, part, &error), &error);
+    assert_ok(ss_row_sorter_load(&sorter, &piece, &runs, &error), &error);
+    assert_int_equal(runs.count, CROWD);
+    assert_ok(ss_row_comparison_run(&comparison, &runs, &runs, &error), &error);
+    assert_ok(ss_row_comparison_flush(&comparison, &error), &error);
+    assert_ok(ss_components_finish(components, &call.progress, 1, &error), &error);
+    check_crowd(made, components);
+    ss_row_comparison_close(&comparison);
+    ss_row_runs_close(&runs);
+    ss_row_sorter_close(&sorter);
+    ss_edge_filter_close(&filter);
+    ss_components_free(components);
+    ss_dir_close(&call.tmp_dir);
+}
+
+static void test_runs(void **state)
+{
+    const ss_row_part parts[] = {{.bits = 0}, {.bits = KEY_BITS, .radius = 2}};
+    row_set rows = {.count = 0};
+    subject self = new_subject(run_seed + 500);
+    crowd *made = test_malloc(sizeof *made);
+    (void)state;
+    open_store(&self, &rows);
+    for (uint64_t i = 0; i < (testing_slow() ? 8 : 32); i++) {
+        testing_doing("runs, case %" PRIu64 " of seed %" PRIu64, i, run_seed);
+        make_crowd(&self.random, made);
+        compare_crowd(&self, made, &parts[i % 4 == 0]);
+    }
+    test_free(made);
+    close_subject(&self);
+    testing_done();
+}
+
 /* ----- words that tell badly apart ----- */
 
 typedef enum badly { BADLY_ZERO, BADLY_SPARSE, BADLY_FEW, BADLY_CONSTANT, BADLY_COUNT } badly;
@@ -472,6 +599,7 @@ int main(void)
         cmocka_unit_test_teardown(test_pairs, testing_teardown),
         cmocka_unit_test_teardown(test_arrays, testing_teardown),
         cmocka_unit_test_teardown(test_components, testing_teardown),
+        cmocka_unit_test_teardown(test_runs, testing_teardown),
         cmocka_unit_test_teardown(test_badly_told_apart, testing_teardown),
         cmocka_unit_test_teardown(test_seeks, testing_teardown),
     };
