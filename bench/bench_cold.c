@@ -65,8 +65,8 @@ typedef struct findings {
 static int note_match(void *context, const sstore_match *match)
 {
     findings *self = context;
-    self->distinct += self->matches++ == 0 || match->fingerprint != self->last;
-    self->last = match->fingerprint;
+    self->distinct += self->matches++ == 0 || *match->fingerprint != self->last;
+    self->last = *match->fingerprint;
     return 0;
 }
 

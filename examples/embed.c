@@ -25,7 +25,7 @@ static int fail(const sstore_error *error)
 static int print_match(void *context, const sstore_match *match)
 {
     (void)context;
-    printf("%016" PRIx64 " %" PRIu64 " at distance %" PRIu32 "\n", match->fingerprint, match->id, match->distance);
+    printf("%016" PRIx64 " %" PRIu64 " at distance %" PRIu32 "\n", *match->fingerprint, match->id, match->distance);
     return 0; /* anything else would end the query */
 }
 

@@ -13,9 +13,9 @@
  *    significant one first. All fingerprints of a store have the same number of words. Arrays of `count` fingerprints
  *    have count * words elements, one fingerprint after the other. Bit 0 is the most significant bit, as in the paper.
  *    Only plans depend on this.
- *  - In results of streams and deduplication, `fingerprint` points to all words. In other results it is the first word,
- *    and `words` points to all of them; with 64 bits, `words` can be ignored. What they point to is valid until the
- *    callback returns.
+ *  - In results of queries, streams and deduplication, `fingerprint` points to all words, which are valid until the
+ *    callback returns. In records of joins it is the first word, and `words` points to all of them; with 64 bits,
+ *    `words` can be ignored.
  *  - A function that can fail returns an sstore_status and takes an sstore_error, which may be NULL. It fills the error
  *    if it fails, and does not touch it otherwise.
  *  - Options are structs that begin with struct_size, and have an initializer with the defaults. NULL stands for the
@@ -308,11 +308,12 @@ SSTORE_API void sstore_iterator_free(sstore_iterator *iterator);
 
 /* ===== Queries ===== */
 
-/* One matching record. `id` is 0 in a store without ids. `query_index` is the query's index in a batch, or 0. */
+/* One matching record. */
 typedef struct sstore_match {
-    uint64_t query_index, fingerprint, id;
+    uint64_t query_index;        /* of the query in a batch, or 0 */
+    const uint64_t *fingerprint; /* of as many words as the store's */
+    uint64_t id;                 /* 0 in a store without ids */
     uint32_t distance;
-    const uint64_t *words;
 } sstore_match;
 
 /* Called once for every match. */

@@ -234,7 +234,7 @@ static int keep_answer(void *context, const sstore_dedup_answer *answer)
         if (target->is_out_of_memory)
             return 1;
         *(uint64_t *)next_place(columns, 0) = target->first_index + answer->index;
-        put_fingerprint(columns, 1, match->words);
+        put_fingerprint(columns, 1, match->fingerprint);
         *(uint64_t *)next_place(columns, 2) = match->id;
         *(uint32_t *)next_place(columns, 3) = match->distance;
         columns->count++;

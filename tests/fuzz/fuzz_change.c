@@ -291,12 +291,12 @@ static int take_answer(void *context, const sstore_dedup_answer *answer)
         const sstore_match *match = &answer->matches[i];
         bool is_taken = false;
         for (size_t j = 0; j < all->taken.count; j++)
-            is_taken |= all->taken.fingerprints[j] == match->fingerprint && all->taken.ids[j] == match->id;
+            is_taken |= all->taken.fingerprints[j] == *match->fingerprint && all->taken.ids[j] == match->id;
         STORE_CASE_CHECK(&self->made,
-                         is_taken || reference_store_may_report(self->made.truth, match->fingerprint, match->id));
+                         is_taken || reference_store_may_report(self->made.truth, *match->fingerprint, match->id));
         if (i > 0) {
             const sstore_match *before = &answer->matches[i - 1];
-            STORE_CASE_CHECK(&self->made, before->fingerprint != match->fingerprint || before->id != match->id);
+            STORE_CASE_CHECK(&self->made, *before->fingerprint != *match->fingerprint || before->id != match->id);
         }
     }
     matches near = {0};

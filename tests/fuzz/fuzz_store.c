@@ -52,7 +52,7 @@ static uint32_t distance_from(const session *self, uint32_t query, const sstore_
 {
     uint32_t distance = 0;
     for (uint32_t i = 0; i < self->words; i++)
-        distance += sstore_hamming_distance(query_of(self, query)[i], match->words[i]);
+        distance += sstore_hamming_distance(query_of(self, query)[i], match->fingerprint[i]);
     return distance;
 }
 

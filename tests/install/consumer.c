@@ -18,7 +18,7 @@ static int fail(const char *what, const sstore_error *error)
 static int print(void *context, const sstore_match *match)
 {
     ++*(unsigned *)context;
-    printf("%016" PRIx64 " %" PRIu64 " at distance %" PRIu32 "\n", match->fingerprint, match->id, match->distance);
+    printf("%016" PRIx64 " %" PRIu64 " at distance %" PRIu32 "\n", *match->fingerprint, match->id, match->distance);
     return 0;
 }
 

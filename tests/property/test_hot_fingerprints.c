@@ -297,7 +297,8 @@ static int check_match(void *context, const sstore_match *match)
     const found *right = &self->wanted[query].items[at];
     assert_int_equal(match->id, right->id);
     assert_int_equal(match->distance, right->distance);
-    assert_int_equal(compare_words(match->words, self->tested->fingerprints[right->fingerprint], self->tested->words),
+    assert_int_equal(compare_words(match->fingerprint, self->tested->fingerprints[right->fingerprint],
+                                   self->tested->words),
                      0);
     for (uint64_t later = query + 1; later < QUERIES; later++)
         assert_int_equal(self->seen[later], 0);
@@ -379,7 +380,7 @@ static int check_answer(void *context, const sstore_dedup_answer *answer)
         const found *right = &wanted.items[i];
         assert_int_equal(answer->matches[i].id, right->id);
         assert_int_equal(answer->matches[i].distance, right->distance);
-        assert_int_equal(compare_words(answer->matches[i].words, self->tested->fingerprints[right->fingerprint],
+        assert_int_equal(compare_words(answer->matches[i].fingerprint, self->tested->fingerprints[right->fingerprint],
                                        self->tested->words),
                          0);
     }

@@ -81,7 +81,7 @@ static store_case make_descending(uint32_t block_bytes, uint32_t at)
 
 static int take_match(void *context, const sstore_match *match)
 {
-    record_set_put(context, &match->fingerprint, match->id);
+    record_set_put(context, match->fingerprint, match->id);
     return 0;
 }
 

@@ -131,15 +131,15 @@ static int take_match(void *context, const sstore_match *match)
     uint32_t distance = 0;
     self += match->query_index;
     for (uint32_t i = 0; i < WORDS; i++)
-        distance += sstore_hamming_distance(match->words[i], self->query[i]);
+        distance += sstore_hamming_distance(match->fingerprint[i], self->query[i]);
     assert_int_equal(distance, match->distance);
     assert_true(distance <= self->distance);
     for (size_t i = 0; i < self->count; i++)
-        if (memcmp(self->found[i].words, match->words, sizeof self->found[i].words) == 0 &&
+        if (memcmp(self->found[i].words, match->fingerprint, sizeof self->found[i].words) == 0 &&
             self->found[i].id == match->id)
             fail_msg("a record was reported twice");
     assert_in_range(self->count, 0, 4 * PAIRS - 1);
-    memcpy(self->found[self->count].words, match->words, sizeof self->found[0].words);
+    memcpy(self->found[self->count].words, match->fingerprint, sizeof self->found[0].words);
     self->found[self->count++].id = match->id;
     return 0;
 }

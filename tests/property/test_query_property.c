@@ -253,7 +253,7 @@ static void check_columns(column_query *query, sstore_cursor *cursor, rng *rando
     for (size_t i = 0; i < all->count; i++) {
         const sstore_match match = matches_get(all, i);
         matches_put(&wanted, &match.query_index, distances != NULL ? match.distance : 0,
-                    words[1] != NULL ? &match.fingerprint : &(uint64_t){0}, words[2] != NULL ? match.id : 0);
+                    words[1] != NULL ? match.fingerprint : &(uint64_t){0}, words[2] != NULL ? match.id : 0);
     }
     matches_sort(&wanted);
     const bool without = capacity == 0 && rng_one_in(random, 2);
@@ -261,9 +261,9 @@ static void check_columns(column_query *query, sstore_cursor *cursor, rng *rando
     assert_int_equal(count, wanted.count);
     for (size_t i = 0; i < capacity + 1; i++) {
         const bool is_there = i < capacity && i < wanted.count;
-        const sstore_match match = is_there ? matches_get(&wanted, i) : (sstore_match){.id = 0};
+        const sstore_match match = is_there ? matches_get(&wanted, i) : (sstore_match){.fingerprint = &(uint64_t){0}};
         assert_true(words[0] == NULL || words[0][i] == 0);
-        assert_true(words[1] == NULL || words[1][i] == match.fingerprint);
+        assert_true(words[1] == NULL || words[1][i] == *match.fingerprint);
         assert_true(words[2] == NULL || words[2][i] == match.id);
         assert_true(distances == NULL || distances[i] == match.distance);
     }

@@ -68,7 +68,7 @@ size_t answers_fingerprints(const answers *from, size_t query)
     size_t count = 0;
     uint64_t before = 0;
     for (size_t i = from->begins[query]; i < from->begins[query + 1]; i++) {
-        const uint64_t fingerprint = matches_get(&from->all, i).fingerprint;
+        const uint64_t fingerprint = *matches_get(&from->all, i).fingerprint;
         count += i == from->begins[query] || fingerprint != before;
         before = fingerprint;
     }

@@ -52,10 +52,7 @@ void matches_put(matches *list, const uint64_t *query, uint32_t distance, const 
 
 void matches_add(matches *list, const sstore_match *match)
 {
-    const uint64_t *fingerprint = words_of(list) == 1 ? &match->fingerprint : match->words;
-    if (*fingerprint != match->fingerprint)
-        fail_msg("a match has the fingerprints %016" PRIx64 " and %016" PRIx64, *fingerprint, match->fingerprint);
-    matches_put(list, &match->query_index, match->distance, fingerprint, match->id);
+    matches_put(list, &match->query_index, match->distance, match->fingerprint, match->id);
 }
 
 sstore_match matches_get(const matches *list, size_t index)
@@ -63,8 +60,7 @@ sstore_match matches_get(const matches *list, size_t index)
     const uint64_t *numbers = match_at(list, index), *rest = numbers + query_words_of(list);
     return (sstore_match){.query_index = *numbers,
                           .distance = (uint32_t)rest[0],
-                          .fingerprint = rest[1],
-                          .words = rest + 1,
+                          .fingerprint = rest + 1,
                           .id = rest[1 + words_of(list)]};
 }
 
@@ -146,7 +142,7 @@ static void print_match(const char *what, const matches *list, size_t index)
     const sstore_match match = matches_get(list, index);
     print_error("  %s: query %" PRIu64 ", fingerprint ", what, match.query_index);
     for (size_t i = 0; i < words_of(list); i++)
-        print_error("%016" PRIx64, match.words[i]);
+        print_error("%016" PRIx64, match.fingerprint[i]);
     print_error(", id %" PRIu64 ", distance %" PRIu32 "\n", match.id, match.distance);
 }
 

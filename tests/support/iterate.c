@@ -184,7 +184,7 @@ void iterate_matches(rng *random, const sstore *store, const uint64_t *queries, 
         for (size_t i = 0; i < self.got; i++) {
             const sstore_match match = matches_get(wanted, self.done + i);
             check_word(&self, self.columns.query_index, i, match.query_index, "the query");
-            check_fingerprint(&self, self.columns.fingerprint, i, match.words, "the fingerprint");
+            check_fingerprint(&self, self.columns.fingerprint, i, match.fingerprint, "the fingerprint");
             check_word(&self, self.columns.id, i, match.id, "the id");
             check_distance(&self, i, match.distance);
         }

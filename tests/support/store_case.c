@@ -101,7 +101,7 @@ void store_case_check_matches(const store_case *self, matches *got, matches *wan
     for (size_t i = 0; i < got->count; i++) {
         const sstore_match match = matches_get(got, i);
         STORE_CASE_CHECK(self, i == 0 || matches_differ(got, i - 1, got, i));
-        STORE_CASE_CHECK(self, reference_store_may_report(self->truth, match.fingerprint, match.id));
+        STORE_CASE_CHECK(self, reference_store_may_report(self->truth, *match.fingerprint, match.id));
     }
     if (!exact)
         return;

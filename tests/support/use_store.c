@@ -218,9 +218,9 @@ typedef struct narrowing {
 static int narrow_match(void *context, const sstore_match *match)
 {
     const narrowing *to = context;
+    const uint64_t fingerprint = narrowed(match->fingerprint);
     sstore_match narrow = *match;
-    narrow.fingerprint = narrowed(match->words);
-    narrow.words = &narrow.fingerprint;
+    narrow.fingerprint = &fingerprint;
     return to->on_match(to->context, &narrow);
 }
 

@@ -152,7 +152,7 @@ static void test_damaged_matches(void **state)
                 record_set_query(&self.truth, &self.data.fingerprints[query], SSTORE_MAX_DISTANCE, query, &all);
             }
             const sstore_match match = matches_get(&all, at);
-            assert_true(query_index[i] == query && fingerprint[i] == match.fingerprint && id[i] == match.id &&
+            assert_true(query_index[i] == query && fingerprint[i] == *match.fingerprint && id[i] == match.id &&
                         distance[i] == match.distance);
         }
         count = 0;

@@ -59,7 +59,7 @@ static int add(void *context, const sstore_match *match)
 {
     list *self = context;
     assert_in_range(self->count, 0, RECORDS - 1);
-    memcpy(self->words[self->count], match->words, widened_words * sizeof(uint64_t));
+    memcpy(self->words[self->count], match->fingerprint, widened_words * sizeof(uint64_t));
     self->ids[self->count] = match->id;
     self->distances[self->count++] = match->distance;
     return 0;

@@ -30,18 +30,17 @@ static void sample_make(rng *random, bool with_fingerprints, bool with_ids, bool
     for (size_t i = 0; i < self->count; i++) {
         for (uint32_t word = 0; with_fingerprints && word < self->words; word++)
             self->fingerprints[i][word] = number_make(random);
-        self->matches[i] = (sstore_match){.fingerprint = self->fingerprints[i][0],
+        self->matches[i] = (sstore_match){.fingerprint = self->fingerprints[i],
                                           .id = with_ids ? number_make(random) : 0,
-                                          .distance = with_distances ? (uint32_t)rng_below(random, 3) : 0,
-                                          .words = self->fingerprints[i]};
+                                          .distance = with_distances ? (uint32_t)rng_below(random, 3) : 0};
     }
 }
 
 static int compare_matches(const void *left, const void *right)
 {
     const sstore_match *a = left, *b = right;
-    const uint64_t of_a[] = {a->distance, a->words[0], a->words[1], a->id};
-    const uint64_t of_b[] = {b->distance, b->words[0], b->words[1], b->id};
+    const uint64_t of_a[] = {a->distance, a->fingerprint[0], a->fingerprint[1], a->id};
+    const uint64_t of_b[] = {b->distance, b->fingerprint[0], b->fingerprint[1], b->id};
     for (size_t i = 0; i < sizeof of_a / sizeof *of_a; i++)
         if (of_a[i] != of_b[i])
             return of_a[i] < of_b[i] ? -1 : 1;
@@ -69,7 +68,8 @@ static void check(rng *random, unsigned columns)
     for (size_t i = 0; i < selection.count; i++) {
         const sstore_match *match = &self.matches[i];
         if (columns & 1)
-            assert_memory_equal(fingerprints + i * self.words, match->words, self.words * sizeof *match->words);
+            assert_memory_equal(fingerprints + i * self.words, match->fingerprint,
+                                self.words * sizeof *match->fingerprint);
         assert_true(!(columns & 2) || ids[i] == match->id);
         assert_true(!(columns & 4) || distances[i] == match->distance);
     }

@@ -264,11 +264,9 @@ static int print_few(const query_session *session, uint64_t count)
     const sstore_columns *few = &session->few;
     int stopped = 0;
     for (uint64_t i = 0; i < count && stopped == 0; i++) {
-        const uint64_t *words = few->fingerprint + session->words * i;
-        const sstore_match match = {.fingerprint = *words,
+        const sstore_match match = {.fingerprint = few->fingerprint + session->words * i,
                                     .id = few->id[i],
-                                    .distance = few->distance[i],
-                                    .words = words};
+                                    .distance = few->distance[i]};
         stopped = print_match((void *)(uintptr_t)session, &match);
     }
     return stopped == 0 ? EXIT_DONE : EXIT_FAILED;

@@ -288,12 +288,12 @@ bool output_match(const output_style *style, const uint64_t *query, const sstore
         char of_query[RADIX_MAX_CHARACTERS + 1], fingerprint[RADIX_MAX_CHARACTERS + 1];
         return output_json(json_value_make("{s:s, s:s, s:i, s:s?}", "query",
                                            radix_string(style->radix, of_query, query, style->words), "fingerprint",
-                                           radix_string(style->radix, fingerprint, match->words, style->words),
+                                           radix_string(style->radix, fingerprint, match->fingerprint, style->words),
                                            "distance", (int)match->distance, "id", json_id(style, &id)));
     }
     line_begin(style, &to);
     put_fingerprint(style, &to, query);
-    put_fingerprint(style, &to, match->words);
+    put_fingerprint(style, &to, match->fingerprint);
     put_decimal(&to, match->distance, '\t');
     put_id(&to, &id, '\n');
     return line_end(&to);
@@ -301,10 +301,7 @@ bool output_match(const output_style *style, const uint64_t *query, const sstore
 
 int output_scan_match(void *style, const sstore_stream_match *match)
 {
-    const sstore_match plain = {.fingerprint = *match->fingerprint,
-                                .id = match->id,
-                                .distance = match->distance,
-                                .words = match->fingerprint};
+    const sstore_match plain = {.fingerprint = match->fingerprint, .id = match->id, .distance = match->distance};
     return !output_match(style, match->query, &plain);
 }
 

@@ -55,9 +55,8 @@ static int append(match_list *list, const sstore_match *match)
     to->distance = (uint16_t)match->distance;
     to->store = list->store;
     to->has_id = list->has_ids;
-    to->fingerprint[0] = match->fingerprint;
-    for (uint32_t i = 1; i < list->words; i++) /* they are valid only now */
-        to->fingerprint[i] = match->words[i];
+    for (uint32_t i = 0; i < list->words; i++) /* they are valid only now */
+        to->fingerprint[i] = match->fingerprint[i];
     return 0;
 }
 

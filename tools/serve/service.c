@@ -222,11 +222,9 @@ static sstore_status query_first(const request *self, const uint64_t *query, uin
         match_list_drop_farther(list, columns->distance[0]);
     found->count += count;
     for (size_t i = 0; i < capacity && i < count && status == SSTORE_OK; i++) {
-        const uint64_t *words = columns->fingerprint + i * self->words;
-        const sstore_match match = {.fingerprint = *words,
+        const sstore_match match = {.fingerprint = columns->fingerprint + i * self->words,
                                     .id = columns->id[i],
-                                    .distance = columns->distance[i],
-                                    .words = words};
+                                    .distance = columns->distance[i]};
         status = match_list_take_anyway(list, &match) == 0 ? SSTORE_OK : SSTORE_STOPPED;
     }
     return status;

@@ -257,10 +257,9 @@ static sstore_status scan(ss_row_pairs *self, sstore_error *error)
         const uint32_t distance = ss_words_distance(records->last, query, self->words);
         self->has_match = distance <= self->call->distance;
         self->match = (sstore_match){.query_index = self->at,
-                                     .fingerprint = record.fingerprint,
+                                     .fingerprint = records->last,
                                      .id = record.id,
-                                     .distance = distance,
-                                     .words = records->last};
+                                     .distance = distance};
     }
     return status;
 }
@@ -329,11 +328,11 @@ sstore_status ss_row_pairs_next(ss_row_pairs *pairs, sstore_pair *pair_out, bool
         const uint64_t *words = left_fingerprint(&pairs->left, (size_t)match->query_index);
         *pair_out = (sstore_pair){.fingerprint = words[0],
                                   .id = id,
-                                  .other_fingerprint = match->fingerprint,
+                                  .other_fingerprint = *match->fingerprint,
                                   .other_id = match->id,
                                   .distance = match->distance,
                                   .words = words,
-                                  .other_words = match->words};
+                                  .other_words = match->fingerprint};
         *more_out = true;
         return SSTORE_OK;
     }

@@ -95,10 +95,9 @@ static sstore_status take_part(match_iterator *self, size_t index, ss_selection 
     from->to.fingerprint = NULL;
     for (size_t i = 0; i < from->count; i++)
         to->matches[i] = (sstore_match){.query_index = index,
-                                        .fingerprint = to->rows[i * from->words],
+                                        .fingerprint = to->rows + i * from->words,
                                         .id = from->to.id[i],
-                                        .distance = from->to.distance[i],
-                                        .words = to->rows + i * from->words};
+                                        .distance = from->to.distance[i]};
     return SSTORE_OK;
 }
 
@@ -126,8 +125,8 @@ static sstore_status answer_part(match_iterator *self, query_range range, sstore
         return ss_progress_add(&self->progress, 0, 1);
     }
     self->part_last = self->found.matches[selection.count - 1];
-    ss_words_copy(self->part_words, self->part_last.words, selection.words);
-    self->part_last.words = self->part_words;
+    ss_words_copy(self->part_words, self->part_last.fingerprint, selection.words);
+    self->part_last.fingerprint = self->part_words;
     self->pending[self->pending_count++] = range;
     return SSTORE_OK;
 }

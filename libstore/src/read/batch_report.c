@@ -129,8 +129,8 @@ static int add_match(void *context, const sstore_match *match)
     report *self = sink->report;
     match_list *list = sink->list;
     const uint64_t distance = match->distance & self->distance_mask;
-    const uint64_t key = self->words == 1 ? match->fingerprint
-                                          : self->hits.hits[(size_t)(match->words - self->hits.rows) / self->words].key;
+    const uint64_t *row = match->fingerprint;
+    const uint64_t key = self->words == 1 ? *row : self->hits.hits[(size_t)(row - self->hits.rows) / self->words].key;
     if (atomic_fetch_sub_explicit(&self->room, 1, memory_order_relaxed) < 1)
         return 1;
     ss_triple *items = ss_grow(list->items, list->count, &list->capacity, 256, sizeof *items);
@@ -269,30 +269,37 @@ static sstore_match match_of(const report *self, const ss_triple *item)
     const ss_batch *batch = self->batch;
     const uint64_t query = item->first >> self->distance_bits;
     sstore_match match = {.query_index = batch->first_index + query,
-                          .fingerprint = item->second,
                           .id = item->third,
                           .distance = (uint32_t)(item->first & self->distance_mask)};
     if (self->words == 1)
         return match;
-    match.words = words_of(self, self->order[item->second].id);
-    match.fingerprint = *match.words;
+    match.fingerprint = words_of(self, self->order[item->second].id);
     if (batch->in_order)
-        match.distance = ss_words_distance(match.words, batch->fingerprints + query * self->words, self->words);
+        match.distance = ss_words_distance(match.fingerprint, batch->fingerprints + query * self->words, self->words);
     return match;
 }
 
-/* Turn the items into matches. */
+/* Turn the items into matches. They point to fingerprints in the hits' rows; those of one word are put into rows. */
 static sstore_status give_matches(report *self, ss_batch_matches *to, sstore_error *error)
 {
     sstore_match *matches = ss_realloc(NULL, self->item_count, sizeof *matches);
-    if (matches == NULL)
-        return ss_fail_memory(error, self->item_count * sizeof *matches);
+    uint64_t *rows = self->hits.rows;
+    if (self->words == 1)
+        rows = ss_realloc(rows, self->item_count, sizeof *rows);
+    if (rows != NULL)
+        self->hits.rows = rows;
+    if (matches == NULL || rows == NULL) {
+        ss_free(matches);
+        return ss_fail_memory(error, self->item_count * (sizeof *matches + sizeof *rows));
+    }
     for (size_t i = 0; i < self->item_count; i++) {
         matches[i] = match_of(self, &self->items[i]);
-        if (self->words == 1)
-            matches[i].words = &matches[i].fingerprint;
+        if (self->words == 1) {
+            rows[i] = self->items[i].second;
+            matches[i].fingerprint = &rows[i];
+        }
     }
-    *to = (ss_batch_matches){.matches = matches, .rows = self->hits.rows, .count = self->item_count};
+    *to = (ss_batch_matches){.matches = matches, .rows = rows, .count = self->item_count};
     self->hits.rows = NULL;
     return SSTORE_OK;
 }

@@ -7,7 +7,7 @@
 /* The matches of a round, in the order of the queries, those of one query by (distance, fingerprint, id). */
 typedef struct ss_batch_matches {
     sstore_match *matches;
-    uint64_t *rows; /* fingerprints of several words, to which `words` of the matches point */
+    uint64_t *rows; /* the fingerprints, to which the matches point */
     size_t count;
 } ss_batch_matches;
 

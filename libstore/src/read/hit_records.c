@@ -205,11 +205,7 @@ typedef struct report {
 
 static sstore_match match_of(const ss_hit *hit, uint64_t id)
 {
-    return (sstore_match){.query_index = hit->query,
-                          .fingerprint = hit->fingerprint,
-                          .id = id,
-                          .distance = hit->distance,
-                          .words = words_of(hit)};
+    return (sstore_match){.query_index = hit->query, .fingerprint = words_of(hit), .id = id, .distance = hit->distance};
 }
 
 /* Report a record, unless a newer segment decides it. */

@@ -115,8 +115,8 @@ static int add_candidates(void *context, const sstore_match *match)
     rank_sink *sink = context;
     word_hits *from = sink->from;
     for (uint32_t i = (uint32_t)match->query_index;
-         sink->status == SSTORE_OK && i < from->count && from->order[i].fingerprint == match->fingerprint; i++) {
-        from->candidates[from->candidate_count] = (ss_candidate){.word = match->fingerprint, .rank = match->id};
+         sink->status == SSTORE_OK && i < from->count && from->order[i].fingerprint == *match->fingerprint; i++) {
+        from->candidates[from->candidate_count] = (ss_candidate){.word = *match->fingerprint, .rank = match->id};
         from->queries[from->candidate_count++] = from->hits[from->order[i].id].query;
         if (from->candidate_count == CANDIDATES)
             sink->status = confirm(sink->batch, from, sink->index, sink->error);

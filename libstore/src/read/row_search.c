@@ -191,7 +191,7 @@ static int add_candidate(void *context, const sstore_match *match)
     row_search *self = context;
     sstore_cursor *cursor = self->cursor;
     ss_row_search_prefetch(self->segment, match->id);
-    cursor->candidates[cursor->candidate_count++] = (ss_indexed_candidate){.candidate = {.word = match->fingerprint,
+    cursor->candidates[cursor->candidate_count++] = (ss_indexed_candidate){.candidate = {.word = *match->fingerprint,
                                                                                          .rank = match->id},
                                                                            .index = (uint32_t)match->query_index};
     return cursor->candidate_count == SS_HIT_BATCH && confirm_candidates(self) != SSTORE_OK;

@@ -9,7 +9,7 @@
 void ss_set_match(const sstore_columns *columns, size_t at, uint32_t words, const sstore_match *match)
 {
     ss_set_word(columns->query_index, at, match->query_index);
-    ss_set_fingerprint(columns->fingerprint, at, words == 1 ? &match->fingerprint : match->words, words);
+    ss_set_fingerprint(columns->fingerprint, at, match->fingerprint, words);
     ss_set_word(columns->id, at, match->id);
     ss_set_distance(columns->distance, at, match->distance);
 }
@@ -41,20 +41,20 @@ static void swap_rows(const ss_selection *self, size_t a, size_t b)
 
 /* ----- order ----- */
 
-/* Compare matches by the wanted columns. Fingerprints of one word are also read through `words`. */
+/* Compare matches by the wanted columns. */
 static int compare(const ss_selection *self, const sstore_match *a, const sstore_match *b)
 {
     if (self->to.distance != NULL && a->distance != b->distance)
         return a->distance < b->distance ? -1 : 1;
-    assert(self->to.fingerprint == NULL || (a->words != NULL && b->words != NULL));
-    const int order = self->to.fingerprint != NULL ? ss_words_compare(a->words, b->words, self->words) : 0;
+    assert(self->to.fingerprint == NULL || (a->fingerprint != NULL && b->fingerprint != NULL));
+    const int order = self->to.fingerprint != NULL ? ss_words_compare(a->fingerprint, b->fingerprint, self->words) : 0;
     return order != 0 || self->to.id == NULL ? order : ss_compare_u64(a->id, b->id);
 }
 
 static sstore_match row_at(const ss_selection *self, size_t row)
 {
     const sstore_columns *to = &self->to;
-    return (sstore_match){.words = to->fingerprint != NULL ? to->fingerprint + row * self->words : NULL,
+    return (sstore_match){.fingerprint = to->fingerprint != NULL ? to->fingerprint + row * self->words : NULL,
                           .id = to->id != NULL ? to->id[row] : 0,
                           .distance = to->distance != NULL ? to->distance[row] : 0};
 }
@@ -102,7 +102,7 @@ bool ss_selection_may_take(ss_selection *self, const sstore_match *match)
     if (after != NULL && match->distance < after->distance)
         return false;
     if (after != NULL && match->distance == after->distance &&
-        ss_words_compare(match->words, after->words, self->words) < 0)
+        ss_words_compare(match->fingerprint, after->fingerprint, self->words) < 0)
         return false;
     return self->count < self->capacity || is_before_last(self, match);
 }
@@ -111,7 +111,7 @@ bool ss_selection_follows(const ss_selection *self, const sstore_match *match)
 {
     const sstore_match *after = self->after;
     return after != NULL && match->distance == after->distance &&
-           ss_words_equal(match->words, after->words, self->words);
+           ss_words_equal(match->fingerprint, after->fingerprint, self->words);
 }
 
 bool ss_selection_add(ss_selection *self, const sstore_match *match)

@@ -185,8 +185,7 @@ typedef struct finding {
 
 static sstore_status report(const finding *self, const uint64_t *words, uint64_t id)
 {
-    const sstore_match match = {.fingerprint = *words,
-                                .words = words,
+    const sstore_match match = {.fingerprint = words,
                                 .id = id,
                                 .distance = ss_words_distance(words, self->fingerprint, self->index->words)};
     return self->on_match(self->context, &match) == 0 ? SSTORE_OK : SSTORE_STOPPED;

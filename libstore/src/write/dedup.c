@@ -37,7 +37,7 @@ struct sstore_dedup {
     sstore_change change;      /* of all publications */
     size_t match_count, match_capacity, row_capacity;
     sstore_match *matches; /* of the current record */
-    uint64_t *rows;        /* their fingerprints, if these have several words */
+    uint64_t *rows;        /* their fingerprints */
     uint64_t *counts;      /* of the matches in the store of a round's records, if there is a limit */
 };
 
@@ -311,14 +311,12 @@ static int keep_match(void *context, const sstore_match *match)
     if (matches == NULL)
         return 1;
     dedup->matches = matches;
+    uint64_t *rows = ss_grow(dedup->rows, count, &dedup->row_capacity, FIRST_MATCHES, row_bytes);
+    if (rows == NULL)
+        return 1;
+    dedup->rows = rows;
+    ss_words_copy(rows + count * words_of(dedup), match->fingerprint, words_of(dedup));
     matches[count] = *match;
-    if (words_of(dedup) > 1) {
-        uint64_t *rows = ss_grow(dedup->rows, count, &dedup->row_capacity, FIRST_MATCHES, row_bytes);
-        if (rows == NULL)
-            return 1;
-        dedup->rows = rows;
-        ss_words_copy(rows + count * words_of(dedup), match->words, words_of(dedup));
-    }
     dedup->match_count++;
     return 0;
 }
@@ -330,28 +328,24 @@ static sstore_status fail_match(const insertion *self)
                           2 * dedup->match_capacity * (sizeof *dedup->matches + words_of(dedup) * sizeof *dedup->rows));
 }
 
-/* Compare two matches by (distance, fingerprint, id). `context` points to the number of words, a uint32_t; the words
- * are only set if there are several. */
+/* Compare two matches by (distance, fingerprint, id). `context` points to the number of words, a uint32_t. */
 static int compare_matches(const void *left, const void *right, void *context)
 {
     const sstore_match *a = left, *b = right;
     const uint32_t *words = context;
     if (a->distance != b->distance)
         return a->distance < b->distance ? -1 : 1;
-    const int order = *words == 1 ? ss_compare_u64(a->fingerprint, b->fingerprint)
-                                  : ss_words_compare(a->words, b->words, *words);
+    const int order = ss_words_compare(a->fingerprint, b->fingerprint, *words);
     return order != 0 ? order : ss_compare_u64(a->id, b->id);
 }
 
-/* Sort the matches of the current record, set their words, and keep the first ones. */
+/* Sort the matches of the current record, whose rows do not move any more, and keep the first ones. */
 static void finish_matches(sstore_dedup *dedup, uint64_t limit)
 {
     uint32_t words = words_of(dedup);
-    for (size_t i = 0; words > 1 && i < dedup->match_count; i++)
-        dedup->matches[i].words = dedup->rows + i * words;
+    for (size_t i = 0; i < dedup->match_count; i++)
+        dedup->matches[i].fingerprint = dedup->rows + i * words;
     qsort_r(dedup->matches, dedup->match_count, sizeof *dedup->matches, compare_matches, &words);
-    for (size_t i = 0; words == 1 && i < dedup->match_count; i++)
-        dedup->matches[i].words = &dedup->matches[i].fingerprint;
     if (limit > 0)
         dedup->match_count = (size_t)ss_min_u64(dedup->match_count, limit);
 }
@@ -443,7 +437,7 @@ static sstore_status look_up_one(insertion *self, const uint64_t *fingerprint)
     if (self->limit != 1)
         return sstore_query(dedup->cursor, fingerprint, dedup->distance, take_store_match, self, self->error);
     uint64_t words[SSTORE_MAX_WORDS] = {0};
-    sstore_match match = {.words = words};
+    sstore_match match = {.fingerprint = words};
     const sstore_columns columns = {.struct_size = sizeof columns,
                                     .fingerprint = words,
                                     .id = &match.id,
@@ -452,7 +446,6 @@ static sstore_status look_up_one(insertion *self, const uint64_t *fingerprint)
                                                       dedup->counts, self->error);
     if (status != SSTORE_OK || dedup->counts[0] == 0)
         return status;
-    match.fingerprint = words[0];
     return take_store_match(self, &match) == 0 ? SSTORE_OK : SSTORE_STOPPED;
 }
 
