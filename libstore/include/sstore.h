@@ -357,41 +357,36 @@ typedef struct sstore_batch_options {
     uint32_t threads; /* 0: all that the process may use */
     sstore_progress_fn on_progress;
     void *progress_context;
-    uint64_t *block_count;  /* the number of blocks that the call reads is added to it; NULL: it is not wanted. An
-                              iterator adds to it whenever it answers queries, until it is freed */
+    uint64_t *block_count;  /* the number of blocks that are read is added to it whenever queries are answered, until
+                               the iterator is freed; NULL: it is not wanted */
     uint64_t limit;         /* report at most so many matches of each query, the first ones; 0: all. Of the ids of a
                                fingerprint, no more are read */
     uint64_t *match_counts; /* an element for each query: gets the number of all its matches, also beyond `limit`,
-                               before they are reported. NULL: not wanted. It must outlive an iterator */
+                               before they are reported. NULL: not wanted. It must outlive the iterator */
     uint64_t memory_bytes;  /* limit of memory, without the open store and match_counts; 0: as stated below. Enforced
                                from 64 MiB up */
+    bool count_only;        /* only fill match_counts, which must not be NULL: the iterator has no results, and its
+                               first sstore_iterator_next() answers all queries */
 } sstore_batch_options;
 
 #define SSTORE_BATCH_OPTIONS_INIT                                                                                      \
     {                                                                                                                  \
-        sizeof(sstore_batch_options), 0, NULL, NULL, NULL, 0, NULL, 0                                                  \
+        sizeof(sstore_batch_options), 0, NULL, NULL, NULL, 0, NULL, 0, false                                           \
     }
 
 /*
- * Answer `count` queries on several threads. The matches come in the order of the queries, those of one query ascending
- * by (distance, fingerprint, id). `query_index` is the index in `fingerprints`.
+ * Begin to answer `count` queries on several threads. The iterator has their matches: query_index, which is the index
+ * in `fingerprints`, fingerprint, id and distance. They come in the order of the queries, those of one query ascending
+ * by (distance, fingerprint, id). Nothing is answered before the first sstore_iterator_next(). Until the iterator is
+ * freed, the store and `fingerprints`, which is not copied, must stay.
  *
  * Queries are answered one by one, by passes over the tables, or by one full scan for all of them, whichever is
  * expected to take the least time. Memory, for any `count`: 40 bytes for each of up to 2^20 queries, 8 MiB a thread,
  * and 170 bytes for each of up to 2^21 matches. A single query with more matches is answered in parts, each by another
  * search. With several words, each word is also searched as such a batch of its own. With memory_bytes, fewer queries
  * are answered together, on fewer threads.
- *
- * on_match may be NULL if match_counts is not: then matches are only counted.
- * Errors: as sstore_query(), and MEMORY.
+ * Errors: ARGUMENT, MEMORY; of sstore_iterator_next(): as sstore_query(), and MEMORY.
  */
-SSTORE_API sstore_status sstore_query_batch(const sstore *store, const uint64_t *fingerprints, size_t count,
-                                            uint32_t distance, const sstore_batch_options *options,
-                                            sstore_match_fn on_match, void *context, sstore_error *error);
-
-/* Begin to answer queries, as sstore_query_batch(). The iterator has its matches: query_index, fingerprint, id and
- * distance. Until it is freed, the store and `fingerprints`, which is not copied, must stay. Nothing is answered before
- * the first sstore_iterator_next(). Errors: ARGUMENT, MEMORY; of sstore_iterator_next(): as sstore_query_batch(). */
 SSTORE_API sstore_status sstore_iterate_matches(const sstore *store, const uint64_t *fingerprints, size_t count,
                                                 uint32_t distance, const sstore_batch_options *options,
                                                 sstore_iterator **iterator_out, sstore_error *error);
@@ -958,7 +953,7 @@ SSTORE_API sstore_status sstore_dedup_open(const char *path, const sstore_write_
  * one that was inserted before it, also in this call, is within the distance. For other records, the matches are
  * reported. If `ids` is NULL, new records get the ids from the store's next id on; in a store without ids it is not
  * read. is_new_out, if not NULL, has `count` elements. on_answer may be NULL. A call with many records takes less time
- * for each: they are answered as by sstore_query_batch(), with as much memory.
+ * for each: they are answered as by sstore_iterate_matches(), with as much memory.
  *
  * New records wait in memory. sstore_dedup_publish() publishes them together, or this call does, as publish_every says.
  * Errors: ARGUMENT, MEMORY, IO, DAMAGED; STOPPED. After an error, the answers that on_answer got are right.

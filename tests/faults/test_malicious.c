@@ -13,6 +13,7 @@
 #include "base/bytes.h"
 #include "codec/block.h"
 #include "faults/interpose.h"
+#include "output/walk_matches.h"
 #include "sstore_join.h"
 #include "support/data.h"
 #include "support/edited_store.h"
@@ -158,7 +159,7 @@ static sstore_status query_batch(subject *self, effort *count, sstore_error *err
     sstore_batch_options options = SSTORE_BATCH_OPTIONS_INIT;
     options.threads = 1;
     count->max_reported *= 16;
-    return sstore_query_batch(self->store, self->queries, 16, self->distance, &options, take_match, count, error);
+    return walk_matches(self->store, self->queries, 16, self->distance, &options, take_match, count, error);
 }
 
 static int count_prefixes(void *context, const sstore_table_explanation *explanation)

@@ -6,6 +6,7 @@
  *   1 byte: how the store is read, which calls are made, the capacity of columns;
  *   then the store, as support/invalid_store.c takes it
  */
+#include "output/walk_matches.h"
 #include "support/fuzzing.h"
 #include "support/store_case.h"
 
@@ -168,8 +169,7 @@ static void query_batch(const session *self, uint32_t distance)
     sstore_error error;
     options.threads = 1;
     step_count_begin("batch");
-    const sstore_status status = sstore_query_batch(self->store, queries, 16, distance, &options, take_match, &got,
-                                                    &error);
+    const sstore_status status = walk_matches(self->store, queries, 16, distance, &options, take_match, &got, &error);
     const bool exact = store_case_ok(&self->made, status, &error) && store_case_keeps(&self->made, PROBING);
     for (uint64_t i = 0; exact && i < 16; i++)
         record_set_query(&self->made.truth->truth, &queries[i], distance, i, &wanted);

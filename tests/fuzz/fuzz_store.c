@@ -7,6 +7,7 @@
  */
 #include <unistd.h>
 
+#include "output/walk_matches.h"
 #include "sstore.h"
 #include "sstore_join.h"
 #include "support/edited_store.h"
@@ -113,7 +114,7 @@ static void query_many(session *self, uint32_t distance)
     options.threads = 1;
     self->reported = 0;
     self->distance = distance;
-    check_status(sstore_query_batch(self->store, self->made->queries, 16, distance, &options, take_match, self, &error),
+    check_status(walk_matches(self->store, self->made->queries, 16, distance, &options, take_match, self, &error),
                  &error);
 }
 

@@ -9,13 +9,8 @@
 
 #include "initializers.h"
 
-namespace {
-
-int collect(void *context, const sstore_match *match)
+namespace
 {
-    static_cast<std::vector<sstore_match> *>(context)->push_back(*match);
-    return 0;
-}
 
 int fail(const char *what, const sstore_error &error)
 {
@@ -49,12 +44,18 @@ int main(int argc, char **argv)
     if (sstore_open(argv[2], &open_options, &opened, &error) != SSTORE_OK)
         return fail("open", error);
     const std::unique_ptr<sstore, decltype(&sstore_close)> store(opened, sstore_close);
-    std::vector<sstore_match> matches;
+    std::vector<uint64_t> ids(4);
+    size_t count = 0;
     sstore_batch_options batch_options = SSTORE_BATCH_OPTIONS_INIT;
     batch_options.threads = 1;
-    if (sstore_query_batch(store.get(), fingerprints.data(), 1, 3, &batch_options, collect, &matches, &error) !=
-        SSTORE_OK)
+    sstore_columns columns = SSTORE_COLUMNS_INIT;
+    columns.id = ids.data();
+    sstore_iterator *made = nullptr;
+    if (sstore_iterate_matches(store.get(), fingerprints.data(), 1, 3, &batch_options, &made, &error) != SSTORE_OK)
         return fail("query", error);
-    std::cout << matches.size() << " matches\n";
-    return matches.size() == 2 && matches[0].id == 0 && matches[1].id == 1 ? 0 : 1;
+    const std::unique_ptr<sstore_iterator, decltype(&sstore_iterator_free)> matches(made, sstore_iterator_free);
+    if (sstore_iterator_next(matches.get(), &columns, ids.size(), &count, &error) != SSTORE_OK)
+        return fail("next", error);
+    std::cout << count << " matches\n";
+    return count == 2 && ids[0] == 0 && ids[1] == 1 ? 0 : 1;
 }

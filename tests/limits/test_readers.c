@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "output/walk_matches.h"
 #include "support/random.h"
 #include "support/scratch.h"
 #include "support/testing.h"
@@ -125,7 +126,7 @@ static uint64_t look(sstore *store)
         assert_ok(sstore_query(cursor, &centres[i], 3, see, &single[i], &error), &error);
     sstore_batch_options options = SSTORE_BATCH_OPTIONS_INIT;
     options.threads = 1;
-    assert_ok(sstore_query_batch(store, centres, CENTRES, 3, &options, see, batch, &error), &error);
+    assert_ok(walk_matches(store, centres, CENTRES, 3, &options, see, batch, &error), &error);
     sstore_cursor_free(cursor);
     bool same = memcmp(batch, single, sizeof batch) == 0;
     if (!same || !is_state(single, CENTRES)) {

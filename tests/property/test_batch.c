@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 
+#include "output/walk_matches.h"
 #include "support/data.h"
 #include "support/iterate.h"
 #include "support/random.h"
@@ -211,8 +212,8 @@ static void test_stopping(void **state)
     int seen = 0;
     options.threads = 2;
     sstore *store = store_must_open(self.path, SSTORE_IO_PREAD, SSTORE_STRATEGY_AUTO);
-    assert_status(sstore_query_batch(store, self.queries, QUERIES, 3, &options, stop_at_tenth, &seen, &error),
-                  SSTORE_STOPPED, &error);
+    assert_status(walk_matches(store, self.queries, QUERIES, 3, &options, stop_at_tenth, &seen, &error), SSTORE_STOPPED,
+                  &error);
     assert_int_equal(seen, 10);
     sstore_close(store);
     tear_down(&self);
@@ -250,14 +251,13 @@ static void test_progress(void **state)
         options.on_progress = watch;
         options.progress_context = &all;
         sstore *store = store_must_open(self.path, SSTORE_IO_PREAD, strategies[i]);
-        assert_ok(sstore_query_batch(store, self.queries, QUERIES, 3, &options, stop_at_tenth, &ignored, &error),
-                  &error);
+        assert_ok(walk_matches(store, self.queries, QUERIES, 3, &options, stop_at_tenth, &ignored, &error), &error);
         assert_true(all.calls > 0 && all.fraction == 1);
         for (uint64_t last = 1; last <= all.calls && last <= 3; last++) {
             watcher some = {.last = last};
             options.progress_context = &some;
-            const sstore_status status = sstore_query_batch(store, self.queries, QUERIES, 3, &options, stop_at_tenth,
-                                                            &ignored, &error);
+            const sstore_status status = walk_matches(store, self.queries, QUERIES, 3, &options, stop_at_tenth,
+                                                      &ignored, &error);
             /* The two threads share the tasks in different ways each time. */
             assert_int_equal(status, some.calls >= last ? SSTORE_STOPPED : SSTORE_OK);
             sstore_iterator *iterator;

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "output/walk_matches.h"
 #include "support/data.h"
 #include "support/scratch.h"
 #include "support/step_count.h"
@@ -326,11 +327,10 @@ static void compare_batch(test_case *self, const sstore *store)
     options.limit = rng_one_in(&self->random, 4) ? 0 : choose_limit(self, most);
     options.memory_bytes = rng_one_in(&self->random, 2) ? 1 : 0;
     options.match_counts = counted ? counts : NULL;
+    options.count_only = only_count;
     check.limit = options.limit == 0 ? UINT64_MAX : options.limit;
     check.counts = options.match_counts;
-    assert_ok(sstore_query_batch(store, queries, count, distance, &options, only_count ? NULL : check_match, &check,
-                                 &error),
-              &error);
+    assert_ok(walk_matches(store, queries, count, distance, &options, check_match, &check, &error), &error);
     for (size_t i = 0; i < count; i++) {
         const uint64_t all = check.wanted[i].count;
         assert_true(only_count || check.seen[i] == (all < check.limit ? all : check.limit));
@@ -507,7 +507,8 @@ static void check_blocks(const char *path, uint64_t wanted, uint64_t first, uint
     options.limit = 1;
     options.match_counts = counts;
     options.block_count = &blocks;
-    assert_ok(sstore_query_batch(store, zeros, 8, 0, &options, NULL, NULL, &error), &error);
+    options.count_only = true;
+    assert_ok(walk_matches(store, zeros, 8, 0, &options, NULL, NULL, &error), &error);
     for (int i = 0; i < 8; i++)
         assert_int_equal(counts[i], wanted);
     assert_in_range(blocks, 1, 8 * max_blocks);

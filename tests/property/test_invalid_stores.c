@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "output/walk_matches.h"
 #include "sstore_join.h"
 #include "support/reference_block.h"
 #include "support/scratch.h"
@@ -137,7 +138,7 @@ static void assert_no_query_repeats(const sstore *store, uint64_t fingerprint, s
         fingerprints[i] = i % 2 == 0 ? fingerprint : fingerprint + i;
     sstore_batch_options options = SSTORE_BATCH_OPTIONS_INIT;
     options.threads = 1;
-    assert_ended(sstore_query_batch(store, fingerprints, count, distance, &options, take_match_in_turn, &answer, NULL));
+    assert_ended(walk_matches(store, fingerprints, count, distance, &options, take_match_in_turn, &answer, NULL));
     assert_no_repeats(&answer.got);
     free(fingerprints);
 }

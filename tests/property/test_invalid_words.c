@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "output/walk_matches.h"
 #include "sstore.h"
 #include "support/edited_store.h"
 #include "support/random.h"
@@ -173,7 +174,7 @@ static void ask(const sstore *store, const rows *from, uint32_t distance)
         note(sstore_query(cursor, queries[i], distance, take_match, &answers[i], &error), &error);
         answers[i].count = 0;
     }
-    note(sstore_query_batch(store, queries[0], QUERIES, distance, &options, take_match, answers, &error), &error);
+    note(walk_matches(store, queries[0], QUERIES, distance, &options, take_match, answers, &error), &error);
     answers[0].count = 0;
     answers[0].distance = 64 * WORDS;
     note(sstore_query_nearest(cursor, queries[0], 64 * WORDS, take_match, answers, &error), &error);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "output/walk_matches.h"
 #include "support/record_set.h"
 #include "support/scratch.h"
 #include "support/testing.h"
@@ -154,9 +155,8 @@ static void compare_batch(test_case *self, const sstore *store)
     options.limit = rng_one_in(random, 3) ? 0 : rng_between(random, 1, rng_one_in(random, 2) ? 3 : 100);
     options.match_counts = counted ? counts : NULL;
     choose_queries(self, count, distance, options.limit, queries, wanted_counts, &wanted);
-    assert_ok(sstore_query_batch(store, queries, count, distance, &options, only_count ? NULL : store_collect, &got,
-                                 &error),
-              &error);
+    options.count_only = only_count;
+    assert_ok(walk_matches(store, queries, count, distance, &options, store_collect, &got, &error), &error);
     if (only_count)
         assert_int_equal(got.count, 0);
     else
@@ -239,7 +239,8 @@ static void test_blocks(void **state)
         options.threads = 1;
         options.match_counts = counts;
         options.block_count = &blocks;
-        assert_ok(sstore_query_batch(store, rows, NEAR, 12, &options, NULL, NULL, &error), &error);
+        options.count_only = true;
+        assert_ok(walk_matches(store, rows, NEAR, 12, &options, NULL, NULL, &error), &error);
         for (size_t j = 0; j < NEAR; j++)
             assert_int_equal(counts[j], NEAR);
         assert_in_range(blocks, 1, statistics.total_bytes / statistics.block_bytes);

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "output/walk_matches.h"
 #include "support/data.h"
 #include "support/iterate.h"
 #include "support/random.h"
@@ -223,8 +224,8 @@ static void check_stopping_batch(const sstore *store, const uint64_t *queries, s
     stopper self = {.left = after};
     sstore_batch_options options = SSTORE_BATCH_OPTIONS_INIT;
     options.threads = threads;
-    assert_status(sstore_query_batch(store, queries, count, distance, &options, stop_after, &self, &error),
-                  SSTORE_STOPPED, &error);
+    assert_status(walk_matches(store, queries, count, distance, &options, stop_after, &self, &error), SSTORE_STOPPED,
+                  &error);
     const matches first = matches_part(wanted, 0, after);
     assert_true(matches_equal(&self.seen, &first));
     matches_free(&self.seen);

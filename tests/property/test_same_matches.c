@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "base/simd.h"
+#include "output/walk_matches.h"
 #include "sstore_stream.h"
 #include "support/answers.h"
 #include "support/data.h"
@@ -219,7 +220,7 @@ static void check_batch(const asking *self, uint32_t distance, size_t count, siz
         answers_copy(subject_answers(self->tested, distance), query, asked, &wanted);
     }
     testing_doing("%s: batch of %zu at %" PRIu32 ", %" PRIu32 " threads", self->words, asked, distance, threads);
-    assert_ok(sstore_query_batch(self->store, queries, asked, distance, &options, store_collect, &got, &error), &error);
+    assert_ok(walk_matches(self->store, queries, asked, distance, &options, store_collect, &got, &error), &error);
     matches_assert_equal(&got, &wanted, "batch"); /* it comes sorted */
     compared.batches++;
     matches_free(&got);

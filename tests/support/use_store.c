@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 
+#include "output/walk_matches.h"
 #include "support/widened.h"
 
 /* The plan of a build. Stores of several words take none. */
@@ -238,8 +239,8 @@ sstore_status store_ask_batch(const sstore *store, const uint64_t *fingerprints,
 {
     narrowing to = {on_match, context};
     const bool wide = widened_words > 1;
-    return sstore_query_batch(store, widened(fingerprints, count), count, distance, options,
-                              wide ? narrow_match : on_match, wide ? &to : context, error);
+    return walk_matches(store, widened(fingerprints, count), count, distance, options, wide ? narrow_match : on_match,
+                        wide ? &to : context, error);
 }
 
 sstore_status store_each_record(const sstore *store, sstore_record_fn on_record, void *context, sstore_error *error)

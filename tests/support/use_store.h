@@ -48,7 +48,7 @@ sstore_status store_shard(const char *path, const char *input_path, uint32_t sha
 sstore *store_must_open(const char *path, sstore_io io, sstore_strategy strategy);
 sstore_cursor *store_must_cursor(const sstore *store);
 
-/* sstore_query(), sstore_query_batch() and sstore_each_record(). */
+/* sstore_query(), walk_matches() (output/walk_matches.h) and sstore_each_record(). */
 sstore_status store_ask(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance, sstore_match_fn on_match,
                         void *context, sstore_error *error);
 sstore_status store_ask_batch(const sstore *store, const uint64_t *fingerprints, size_t count, uint32_t distance,

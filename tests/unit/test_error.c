@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "base/utf8.h"
+#include "output/walk_matches.h"
 #include "sstore_join.h"
 #include "support/data.h"
 #include "support/random.h"
@@ -223,9 +224,9 @@ static void read_stores(const char *first, const char *second, const data_set *d
     LEAVES(SSTORE_OK, sstore_query(cursor, &data->fingerprints[0], 3, go_on_match, &count, error));
     LEAVES(SSTORE_STOPPED, sstore_query(cursor, &data->fingerprints[0], 3, stop_match, NULL, error));
     LEAVES(SSTORE_STOPPED, sstore_query_nearest(cursor, &data->fingerprints[0], 3, stop_match, NULL, error));
-    LEAVES(SSTORE_OK, sstore_query_batch(left, data->fingerprints, many, 64, NULL, go_on_match, &count, error));
+    LEAVES(SSTORE_OK, walk_matches(left, data->fingerprints, many, 64, NULL, go_on_match, &count, error));
     assert_true(count > UINT64_C(1) << 21);
-    LEAVES(SSTORE_STOPPED, sstore_query_batch(left, data->fingerprints, many, 64, NULL, stop_match, NULL, error));
+    LEAVES(SSTORE_STOPPED, walk_matches(left, data->fingerprints, many, 64, NULL, stop_match, NULL, error));
     LEAVES(SSTORE_STOPPED, sstore_each_record(left, stop_record, NULL, error));
     LEAVES(SSTORE_STOPPED, sstore_pairs(left, &join, stop_pair, NULL, error));
     LEAVES(SSTORE_STOPPED, sstore_join(left, right, &join, stop_pair, NULL, error));

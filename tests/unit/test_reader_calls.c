@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "output/walk_matches.h"
 #include "store/store.h"
 #include "support/data.h"
 #include "support/scratch.h"
@@ -142,6 +143,7 @@ static void test_queries_refuse(void **state)
     const fixture *self = *state;
     const uint64_t query = self->data.fingerprints[0];
     const uint32_t too_far = SSTORE_MAX_DISTANCE + 1;
+    const sstore_batch_options uncounted = {.struct_size = sizeof uncounted, .count_only = true};
     sstore_cursor *cursor = self->cursor;
     REFUSED(sstore_cursor_create, NULL, &cursor);
     assert_null(cursor);
@@ -153,17 +155,17 @@ static void test_queries_refuse(void **state)
     REFUSED(sstore_query_nearest, NULL, &query, 3, never, NULL);
     REFUSED(sstore_query_nearest, self->cursor, &query, 3, NULL, NULL);
     REFUSED(sstore_query_nearest, self->cursor, &query, too_far, never, NULL);
-    REFUSED(sstore_query_batch, NULL, &query, 1, 3, NULL, never, NULL);
-    REFUSED(sstore_query_batch, self->store, NULL, 1, 3, NULL, never, NULL);
-    REFUSED(sstore_query_batch, self->store, &query, 1, 3, NULL, NULL, NULL);
-    REFUSED(sstore_query_batch, self->store, &query, 1, too_far, NULL, never, NULL);
+    REFUSED(walk_matches, NULL, &query, 1, 3, NULL, never, NULL);
+    REFUSED(walk_matches, self->store, NULL, 1, 3, NULL, never, NULL);
+    REFUSED(walk_matches, self->store, &query, 1, 3, &uncounted, never, NULL);
+    REFUSED(walk_matches, self->store, &query, 1, too_far, NULL, never, NULL);
     REFUSED(sstore_explain, NULL, &query, 3, never_a_table, NULL);
     REFUSED(sstore_explain, self->cursor, &query, 3, NULL, NULL);
     REFUSED(sstore_explain, self->cursor, &query, too_far, never_a_table, NULL);
     REFUSED(sstore_each_record, NULL, never_a_record, NULL);
     REFUSED(sstore_each_record, self->store, NULL, NULL);
     /* No queries are none to answer, wherever they are. */
-    assert_ok(sstore_query_batch(self->store, NULL, 0, 3, NULL, never, NULL, NULL), NULL);
+    assert_ok(walk_matches(self->store, NULL, 0, 3, NULL, never, NULL, NULL), NULL);
 }
 
 static void test_stat_refuses(void **state)
@@ -265,8 +267,8 @@ static void test_callbacks_stop(void **state)
         assert_int_equal(sstore_query(self->cursor, &query, SSTORE_MAX_DISTANCE, stop_at_match, &match, NULL),
                          SSTORE_STOPPED);
         assert_int_equal(sstore_query_nearest(self->cursor, &query, 3, stop_at_match, &nearest, NULL), SSTORE_STOPPED);
-        assert_int_equal(sstore_query_batch(self->store, &query, 1, SSTORE_MAX_DISTANCE, &options, stop_at_match,
-                                            &batch, NULL),
+        assert_int_equal(walk_matches(self->store, &query, 1, SSTORE_MAX_DISTANCE, &options, stop_at_match, &batch,
+                                      NULL),
                          SSTORE_STOPPED);
         assert_int_equal(sstore_explain(self->cursor, &query, 3, stop_at_table, &table, NULL), SSTORE_STOPPED);
         assert_int_equal(sstore_each_record(self->store, stop_at_record, &record, NULL), SSTORE_STOPPED);
@@ -359,14 +361,14 @@ static void test_block_counts(void **state)
     assert_ok(sstore_explain(cursor, &queries[0], 3, add_blocks, &explained, &error), &error);
     sstore_cursor_free(cursor);
     options.block_count = &batched;
-    assert_ok(sstore_query_batch(self->store, queries, 1, 3, &options, never, NULL, &error), &error);
+    assert_ok(walk_matches(self->store, queries, 1, 3, &options, never, NULL, &error), &error);
     assert_true(expected > 0);
     assert_int_equal(explained, expected);
     assert_int_equal(batched, expected);
 
     queries[1] = queries[0];
     options.block_count = &passed;
-    assert_ok(sstore_query_batch(scanning, queries, 2, 3, &options, never, NULL, &error), &error);
+    assert_ok(walk_matches(scanning, queries, 2, 3, &options, never, NULL, &error), &error);
     for (uint32_t i = 0; i < 2; i++) {
         assert_ok(sstore_stat_segment(scanning, i, &segment, &error), &error);
         assert_ok(sstore_stat_table(scanning, i, 0, &table, &error), &error);

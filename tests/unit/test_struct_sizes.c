@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "output/walk_matches.h"
 #include "sstore_join.h"
 #include "sstore_stream.h"
 #include "sstore_text.h"
@@ -97,7 +98,7 @@ static sstore_status take_open(const void *options, sstore_error *error)
 
 static sstore_status take_batch(const void *options, sstore_error *error)
 {
-    return sstore_query_batch(store, data.fingerprints, 10, 3, options, ignore_match, NULL, error);
+    return walk_matches(store, data.fingerprints, 10, 3, options, ignore_match, NULL, error);
 }
 
 static sstore_status take_match_iterator(const void *options, sstore_error *error)

@@ -8,6 +8,7 @@
 #include "commands/id_names.h"
 #include "input/input_measure.h"
 #include "input/input_value.h"
+#include "output/walk_matches.h"
 
 typedef struct arguments {
     const char *store;
@@ -247,10 +248,10 @@ static int answer_batch(query_session *session, const uint64_t *queries, size_t 
         if (!grow(&session->counts, &session->count_capacity, count, sizeof *session->counts))
             return message_print("out of memory");
         batch.match_counts = session->counts;
+        batch.count_only = true;
     }
     session->queries = queries;
-    sstore_status status = sstore_query_batch(session->store, queries, count, distance, &batch,
-                                              args->count ? NULL : print_match, session, &error);
+    sstore_status status = walk_matches(session->store, queries, count, distance, &batch, print_match, session, &error);
     if (status != SSTORE_OK)
         return message_status(status, &error);
     for (size_t i = 0; args->count && i < count && printed; i++)

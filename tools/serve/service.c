@@ -11,6 +11,7 @@
 #include "output/json.h"
 #include "output/messages.h"
 #include "output/store_report.h"
+#include "output/walk_matches.h"
 #include "serve/request_matches.h"
 
 #define NOW_QUERIES 16u /* at most in a request that the thread of the network answers, */
@@ -321,10 +322,9 @@ static sstore_status query_together(service *self, const request *asked, const a
     options.match_counts = list->found;
     begin_store(list, from);
     list->first_query = 0;
-    const sstore_status status = sstore_query_batch(from->use.store, asked->fingerprints, asked->count, from->distance,
-                                                    &options,
-                                                    list->is_limited ? match_list_take : match_list_take_counted, list,
-                                                    error);
+    const sstore_status status = walk_matches(from->use.store, asked->fingerprints, asked->count, from->distance,
+                                              &options, list->is_limited ? match_list_take : match_list_take_counted,
+                                              list, error);
     for (size_t i = 0; i < asked->count && status == SSTORE_OK; i++)
         list->queries[i].count += list->found[i];
     metrics_add(&self->metrics.blocks, blocks);

@@ -2,7 +2,7 @@
  * batch.c - queries in batches: forms rounds of them, and returns their matches. A round with too many matches is
  * answered again in halves; a query that alone has too many, in parts.
  */
-#include <assert.h>
+#include "read/batch.h"
 
 #include "base/error.h"
 #include "base/iterator.h"
@@ -254,6 +254,8 @@ static sstore_status open_iterator(match_iterator *self, const sstore *store, co
     const sstore_status status = ss_take_options(&taken, sizeof taken, options, SS_BATCH_OPTIONS_SIZE_1, error);
     if (status != SSTORE_OK)
         return status;
+    if (taken.count_only && taken.match_counts == NULL)
+        return ss_fail_argument(error, "sstore_iterate_matches: with count_only, match_counts must not be NULL");
     const uint64_t max_threads = ss_max_u64(taken.memory_bytes / (4 * THREAD_BYTES), 1);
     const uint32_t all_threads = ss_pool_threads(taken.threads);
     const uint32_t threads = taken.memory_bytes == 0 ? all_threads : (uint32_t)ss_min_u64(all_threads, max_threads);
@@ -265,6 +267,7 @@ static sstore_status open_iterator(match_iterator *self, const sstore *store, co
                                        .threads = threads,
                                        .block_count = taken.block_count,
                                        .limit = taken.limit,
+                                       .counts_only = taken.count_only,
                                        .progress = &self->progress},
                              .fingerprints = fingerprints,
                              .count = store->manifest.segment_count > 0 ? count : 0,
@@ -279,22 +282,17 @@ static sstore_status open_iterator(match_iterator *self, const sstore *store, co
     return SSTORE_OK;
 }
 
-sstore_status sstore_query_batch(const sstore *store, const uint64_t *fingerprints, size_t count, uint32_t distance,
-                                 const sstore_batch_options *options, sstore_match_fn on_match, void *context,
-                                 sstore_error *error)
+sstore_status ss_query_batch(const sstore *store, const uint64_t *fingerprints, size_t count, uint32_t distance,
+                             const sstore_batch_options *options, sstore_match_fn on_match, void *context,
+                             sstore_error *error)
 {
     match_iterator self = {.match_index = 0};
     sstore_status status = open_iterator(&self, store, fingerprints, count, distance, options, error);
-    self.batch.counts_only = on_match == NULL;
-    if (status == SSTORE_OK && on_match == NULL && self.match_counts == NULL)
-        status = ss_fail_argument(error, "sstore_query_batch: on_match or match_counts must not be NULL");
     if (status == SSTORE_OK)
         status = answer_more(&self, error);
     while (status == SSTORE_OK && self.found.count > 0) {
-        for (size_t i = 0; status == SSTORE_OK && i < self.found.count; i++) {
-            assert(on_match != NULL); /* otherwise matches are only counted */
+        for (size_t i = 0; status == SSTORE_OK && i < self.found.count; i++)
             status = on_match(context, &self.found.matches[i]) == 0 ? SSTORE_OK : SSTORE_STOPPED;
-        }
         if (status == SSTORE_OK)
             status = answer_more(&self, error);
     }

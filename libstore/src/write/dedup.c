@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/tasks.h"
 #include "base/words.h"
+#include "read/batch.h"
 #include "read/cursor.h"
 #include "stream/growing_index.h"
 #include "write/builder.h"
@@ -467,8 +468,8 @@ static sstore_status answer_round(insertion *self)
                                           .match_counts = self->limit > 0 ? dedup->counts : NULL};
     dedup->match_count = 0;
     status = count == 1 && self->limit <= 1 ? look_up_one(self, fingerprints)
-                                            : sstore_query_batch(dedup->store, fingerprints, count, dedup->distance,
-                                                                 &options, take_store_match, self, self->error);
+                                            : ss_query_batch(dedup->store, fingerprints, count, dedup->distance,
+                                                             &options, take_store_match, self, self->error);
     if (status == SSTORE_OK)
         return answer_until(self, self->end);
     return status == SSTORE_STOPPED && self->status != SSTORE_OK ? self->status : status;
