@@ -163,7 +163,7 @@ sstore_status sstore_explain(sstore_cursor *cursor, const uint64_t *fingerprint,
                              sstore_explain_fn on_table, void *context, sstore_error *error)
 {
     sstore_status status = SSTORE_OK;
-    if (!ss_query_check("sstore_explain", cursor, fingerprint, distance, on_table != NULL, error))
+    if (!ss_query_check("sstore_explain", cursor, fingerprint, distance, on_table != NULL, error) || on_table == NULL)
         return SSTORE_ERROR_ARGUMENT;
     ss_cursor_begin(cursor);
     for (uint32_t i = 0; status == SSTORE_OK && i < cursor->store->manifest.segment_count; i++)

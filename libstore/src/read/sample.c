@@ -133,12 +133,12 @@ static sstore_status read_ranks(const ss_segment *segment, uint64_t base, const 
     const uint32_t words = segment->metadata.words;
     ss_table_iterator iterator;
     const uint64_t *values = NULL;
-    uint64_t current = UINT64_MAX, first;
+    uint64_t current = 0, first;
     uint32_t value_count;
     sstore_status status = ss_table_iterator_open(&iterator, &segment->tables[0].checked, error);
     for (size_t i = 0; i < count && status == SSTORE_OK; i++) {
         const uint64_t rank = places[i] - base, number = find_block(segment, rank, &first);
-        if (number != current) {
+        if (values == NULL || number != current) {
             ss_table_iterator_seek(&iterator, number, number + 1);
             status = ss_table_iterator_next(&iterator, &values, &value_count, error);
             current = number;

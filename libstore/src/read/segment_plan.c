@@ -58,8 +58,8 @@ static bool are_alike(const ss_segment *a, const ss_segment *b)
 
 /* An index with its plan. */
 typedef struct planned {
-    const ss_segment *index; /* NULL: none was planned */
-    const ss_query_plan *plan;
+    const ss_segment *index;
+    const ss_query_plan *plan; /* NULL: none was planned */
 } planned;
 
 /* Plan for an index, as for one of the two in `known` if one is alike. If the steps of the call end,
@@ -71,7 +71,7 @@ static void plan_index(ss_segment *index, uint32_t distance, const planned known
     if (recall(index, distance, plan))
         return;
     for (uint32_t i = 0; alike == NULL && i < 2; i++)
-        if (known[i].index != NULL && known[i].plan->distance == distance && are_alike(index, known[i].index))
+        if (known[i].plan != NULL && known[i].plan->distance == distance && are_alike(index, known[i].index))
             alike = &known[i];
     if (alike != NULL) {
         *plan = *alike->plan;
@@ -109,7 +109,7 @@ static void plan_words(ss_segment *segment, uint32_t distance, const planned_seg
 {
     const uint32_t words = segment->metadata.words;
     const sstore_strategy strategy = segment->costs.strategy;
-    planned known[2] = {{.index = NULL}};
+    planned known[2] = {{.plan = NULL}};
     plan->full_scan_cost = (SS_ROW_SCAN_NS + words * SS_ROW_SCAN_WORD_NS) * (double)segment->metadata.distinct_count;
     plan->probe_cost = 0;
     const double limit = strategy == SSTORE_STRATEGY_PROBE ? SS_PROBE_LIMIT_NS : plan->full_scan_cost;
@@ -122,7 +122,7 @@ static void plan_words(ss_segment *segment, uint32_t distance, const planned_seg
         ss_query_plan *index = &plan->indexes[i];
         if (plan->radii[i] == SS_NO_PROBE)
             continue;
-        if (before->segment != NULL)
+        if (before->plan != NULL)
             known[1] = (planned){before->segment->indexes[i], &before->plan->indexes[i]};
         plan_index(segment->indexes[i], (uint32_t)plan->radii[i], known, steps, index);
         plan->probe_cost += index->full_scan ? index->full_scan_cost : index->probe_cost;
@@ -133,7 +133,7 @@ static void plan_words(ss_segment *segment, uint32_t distance, const planned_seg
 
 void ss_segment_plans_choose(const sstore *store, uint32_t distance, ss_steps *steps, ss_segment_plan *plans)
 {
-    planned_segment before = {.segment = NULL};
+    planned_segment before = {.plan = NULL};
     for (uint32_t i = 0; i < store->manifest.segment_count; i++) {
         ss_segment *segment = store->segments[i];
         if (ss_segment_removes(segment))
