@@ -206,9 +206,10 @@ static void choose_given(session *self)
 {
     for (uint32_t i = 0; i < GIVEN; i++) {
         const uint32_t universe = self->made.plan.universe;
-        const uint64_t fingerprint = sample_fingerprint(universe, i + self->made.defect.at);
+        const uint64_t fingerprint = i % 8 == 7 ? self->made.made.queries[i % 16]
+                                                : sample_fingerprint(universe, i + self->made.defect.at);
         const uint64_t id = self->made.plan.has_ids ? sample_id(universe, i) : 0;
-        record_set_put(&self->given, &(uint64_t){i % 8 == 7 ? self->made.made.queries[i % 16] : fingerprint}, id);
+        record_set_put(&self->given, &fingerprint, id);
     }
     record_set_sort(&self->given);
 }

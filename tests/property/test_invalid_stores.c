@@ -95,8 +95,8 @@ static int take_record(void *context, const sstore_record *record)
 /* A pair as a record: its fingerprints and ids mixed. */
 static int take_pair(void *context, const sstore_pair *pair)
 {
-    record_set_put(context, &(uint64_t){rng_mix(pair->fingerprint) ^ pair->other_fingerprint},
-                   rng_mix(pair->id) ^ pair->other_id);
+    const uint64_t mixed = rng_mix(pair->fingerprint) ^ pair->other_fingerprint;
+    record_set_put(context, &mixed, rng_mix(pair->id) ^ pair->other_id);
     return 0;
 }
 
