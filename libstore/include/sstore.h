@@ -428,20 +428,7 @@ SSTORE_API uint32_t sstore_hamming_distance(uint64_t a, uint64_t b);
 
 /* ===== All records ===== */
 
-/* One record. `id` is 0 in a store without ids. */
-typedef struct sstore_record {
-    uint64_t fingerprint, id;
-} sstore_record;
-
-/* Called for each record. */
-typedef int (*sstore_record_fn)(void *context, const sstore_record *record);
-
-/* Report all records of a store of 64-bit fingerprints, ascending by (fingerprint, id). Errors: ARGUMENT, MEMORY, IO,
- * DAMAGED. */
-SSTORE_API sstore_status sstore_each_record(const sstore *store, sstore_record_fn on_record, void *context,
-                                            sstore_error *error);
-
-/* Begin to read all records of a store of any width, ascending by (fingerprint, id). The iterator has these two
+/* Begin to read all records of a store, ascending by (fingerprint, id). The iterator has these two
  * columns. Errors: ARGUMENT, MEMORY, IO, DAMAGED. */
 SSTORE_API sstore_status sstore_iterate_records(const sstore *store, sstore_iterator **iterator_out,
                                                 sstore_error *error);

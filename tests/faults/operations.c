@@ -182,7 +182,7 @@ static void check_asked(const operation *self)
     asked_count = 0;
 }
 
-static int count_record(void *context, const sstore_record *record)
+static int count_record(void *context, const uint64_t *fingerprint, uint64_t id)
 {
     ++*(uint64_t *)context;
     return 0;

@@ -122,7 +122,7 @@ static int take_match(void *context, const sstore_match *match)
     return stop_at_most(context);
 }
 
-static int take_record(void *context, const sstore_record *record)
+static int take_record(void *context, const uint64_t *fingerprint, uint64_t id)
 {
     return stop_at_most(context);
 }
@@ -181,28 +181,9 @@ static sstore_status explain(subject *self, effort *count, sstore_error *error)
     return status;
 }
 
-/* Of fingerprints of several words, by the iterator. */
-static sstore_status iterate_records(subject *self, effort *count, sstore_error *error)
-{
-    uint64_t fingerprints[16 * EDITED_MAX_WORDS], ids[16];
-    const sstore_columns columns = {.struct_size = sizeof columns, .fingerprint = fingerprints, .id = ids};
-    const sstore_record record = {.fingerprint = 0};
-    sstore_iterator *iterator;
-    size_t taken = 1;
-    sstore_status status = sstore_iterate_records(self->store, &iterator, error);
-    while (status == SSTORE_OK && taken > 0) {
-        status = sstore_iterator_next(iterator, &columns, 16, &taken, error);
-        for (size_t i = 0; i < taken; i++)
-            (void)take_record(count, &record);
-    }
-    sstore_iterator_free(iterator);
-    return status;
-}
-
 static sstore_status each_record(subject *self, effort *count, sstore_error *error)
 {
-    return sstore_fingerprint_bits(self->store) == 64 ? sstore_each_record(self->store, take_record, count, error)
-                                                      : iterate_records(self, count, error);
+    return walk_records(self->store, take_record, count, error);
 }
 
 static sstore_status clusters(subject *self, effort *count, sstore_error *error)

@@ -75,7 +75,7 @@ static uint64_t trailer(const uint8_t *header, const uint8_t *block, uint32_t bl
 /* ----- the tiny store ----- */
 
 /* Five fingerprints; one has two ids. Handed over in another order. */
-static const sstore_record records[] = {
+static const ss_record records[] = {
     {UINT64_C(0xff00ff00ff00ff00), 5}, {UINT64_C(0xdb00000000000000), 300}, {UINT64_C(0xdb00000000000001), 2},
     {UINT64_C(0xd900000000000000), 7}, {UINT64_C(0x0000000000000003), 9},   {UINT64_C(0xdb00000000000000), 1},
 };

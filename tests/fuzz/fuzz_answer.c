@@ -9,6 +9,7 @@
 #include "output/walk_matches.h"
 #include "support/fuzzing.h"
 #include "support/store_case.h"
+#include "support/walk_records.h"
 
 /* What is read by probes, and by a full scan. */
 #define PROBING (BROKEN_CONTENT | BROKEN_OTHER_TABLES | BROKEN_DIRECTORY | BROKEN_COUNTS)
@@ -52,9 +53,9 @@ static void add_columns(const match_room *room, size_t count, matches *to)
         matches_put(to, &room->query_index[i], room->distance[i], &room->fingerprint[i], room->id[i]);
 }
 
-static int take_record(void *context, const sstore_record *record)
+static int take_record(void *context, const uint64_t *fingerprint, uint64_t id)
 {
-    record_set_put(context, &record->fingerprint, record->id);
+    record_set_put(context, fingerprint, id);
     return 0;
 }
 
@@ -216,7 +217,7 @@ static void each_record(const session *self)
     record_set got = {.count = 0};
     sstore_error error;
     step_count_begin("each record");
-    const sstore_status status = sstore_each_record(self->store, take_record, &got, &error);
+    const sstore_status status = walk_records(self->store, take_record, &got, &error);
     const bool ok = store_case_ok(&self->made, status, &error);
     for (size_t i = 1; i < got.count; i++) /* in order, as they come */
         STORE_CASE_CHECK(&self->made, got.fingerprints[i - 1] <= got.fingerprints[i]);

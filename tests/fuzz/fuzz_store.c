@@ -73,7 +73,7 @@ static int take_one_match(void *context, const sstore_match *match)
     return enough(self);
 }
 
-static int take_record(void *context, const sstore_record *record)
+static int take_record(void *context, const uint64_t *fingerprint, uint64_t id)
 {
     return enough(context);
 }
@@ -120,21 +120,9 @@ static void query_many(session *self, uint32_t distance)
 
 static void each_record(session *self)
 {
-    uint64_t fingerprints[16 * EDITED_MAX_WORDS], ids[16];
-    const sstore_columns columns = {.struct_size = sizeof columns, .fingerprint = fingerprints, .id = ids};
-    sstore_iterator *iterator;
     sstore_error error;
     self->reported = 0;
-    if (sstore_fingerprint_bits(self->store) == 64)
-        check_status(sstore_each_record(self->store, take_record, self, &error), &error);
-    sstore_status status = sstore_iterate_records(self->store, &iterator, &error);
-    check_status(status, &error);
-    size_t count = 1;
-    for (uint32_t i = 0; status == SSTORE_OK && count > 0 && i < MAX_REPORTED / 16; i++) {
-        status = sstore_iterator_next(iterator, &columns, 16, &count, &error);
-        check_status(status, &error);
-    }
-    sstore_iterator_free(iterator);
+    check_status(walk_records(self->store, take_record, self, &error), &error);
 }
 
 /* Its first block and its last one. */

@@ -86,9 +86,9 @@ static int take_match(void *context, const sstore_match *match)
     return 0;
 }
 
-static int take_record(void *context, const sstore_record *record)
+static int take_record(void *context, const uint64_t *fingerprint, uint64_t id)
 {
-    record_set_put(context, &record->fingerprint, record->id);
+    record_set_put(context, fingerprint, id);
     return 0;
 }
 
@@ -159,7 +159,7 @@ static void assert_none_twice(const store_case *made, uint64_t fingerprint)
         join.tmp_dir = scratch_folder();
         assert_ok(sstore_open(made->path, &options, &store, &error), &error);
         assert_ok(sstore_cursor_create(store, &cursor, &error), &error);
-        assert_ended(sstore_each_record(store, take_record, &got, NULL));
+        assert_ended(walk_records(store, take_record, &got, NULL));
         assert_no_repeats(&got);
         assert_ended(sstore_query(cursor, &fingerprint, 3, take_match, &got, NULL));
         assert_no_repeats(&got);
@@ -289,7 +289,7 @@ static void test_records_added_again_are_not_rewritten(void **state)
     store_case_free(&made);
 }
 
-static int ignore_record(void *context, const sstore_record *record)
+static int ignore_record(void *context, const uint64_t *fingerprint, uint64_t id)
 {
     return 0;
 }
@@ -310,7 +310,7 @@ static void assert_not_read(const char *path)
     for (uint32_t i = 0; i < 3; i++)
         assert_status(store_shard(copy, input_path, i, 3, &to_merge, NULL, &error), SSTORE_ERROR_DAMAGED, &error);
     assert_false(scratch_exists(copy));
-    assert_status(sstore_each_record(store, ignore_record, NULL, &error), SSTORE_ERROR_DAMAGED, &error);
+    assert_status(walk_records(store, ignore_record, NULL, &error), SSTORE_ERROR_DAMAGED, &error);
     sstore_close(store);
     free(copy);
 }
@@ -404,7 +404,7 @@ static void test_a_slow_plan_takes_bounded_work(void **state)
             assert_ended(sstore_query(cursor, (uint64_t[]){1}, distance, take_match, &got, NULL));
         }
         step_count_begin("each record");
-        assert_ended(sstore_each_record(store, take_record, &got, NULL));
+        assert_ended(walk_records(store, take_record, &got, NULL));
         sstore_cursor_free(cursor);
         sstore_close(store);
     }

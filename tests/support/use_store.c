@@ -213,6 +213,7 @@ int store_collect(void *context, const sstore_match *match)
 /* The callback of a test, and how it gets the matches or records of wide stores. */
 typedef struct narrowing {
     sstore_match_fn on_match;
+    record_fn on_record;
     void *context;
 } narrowing;
 
@@ -228,7 +229,7 @@ static int narrow_match(void *context, const sstore_match *match)
 sstore_status store_ask(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance, sstore_match_fn on_match,
                         void *context, sstore_error *error)
 {
-    narrowing to = {on_match, context};
+    narrowing to = {.on_match = on_match, .context = context};
     return widened_words == 1 ? sstore_query(cursor, &fingerprint, distance, on_match, context, error)
                               : sstore_query(cursor, widened(&fingerprint, 1), distance, narrow_match, &to, error);
 }
@@ -237,30 +238,24 @@ sstore_status store_ask_batch(const sstore *store, const uint64_t *fingerprints,
                               const sstore_batch_options *options, sstore_match_fn on_match, void *context,
                               sstore_error *error)
 {
-    narrowing to = {on_match, context};
+    narrowing to = {.on_match = on_match, .context = context};
     const bool wide = widened_words > 1;
     return walk_matches(store, widened(fingerprints, count), count, distance, options, wide ? narrow_match : on_match,
                         wide ? &to : context, error);
 }
 
-sstore_status store_each_record(const sstore *store, sstore_record_fn on_record, void *context, sstore_error *error)
+static int narrow_record(void *context, const uint64_t *fingerprint, uint64_t id)
 {
-    static uint64_t fingerprints[64 * WIDENED_MAX_WORDS], ids[64];
-    const sstore_columns columns = {.struct_size = sizeof columns, .fingerprint = fingerprints, .id = ids};
-    sstore_iterator *iterator;
-    size_t count = 1;
-    if (widened_words == 1)
-        return sstore_each_record(store, on_record, context, error);
-    sstore_status status = sstore_iterate_records(store, &iterator, error);
-    while (status == SSTORE_OK && count > 0) {
-        status = sstore_iterator_next(iterator, &columns, 64, &count, error);
-        for (size_t i = 0; status == SSTORE_OK && i < count; i++) {
-            const sstore_record record = {.fingerprint = narrowed(fingerprints + i * widened_words), .id = ids[i]};
-            status = on_record(context, &record) != 0 ? SSTORE_STOPPED : status;
-        }
-    }
-    sstore_iterator_free(iterator);
-    return status;
+    const narrowing *to = context;
+    const uint64_t narrow = narrowed(fingerprint);
+    return to->on_record(to->context, &narrow, id);
+}
+
+sstore_status store_each_record(const sstore *store, record_fn on_record, void *context, sstore_error *error)
+{
+    narrowing to = {.on_record = on_record, .context = context};
+    return widened_words == 1 ? walk_records(store, on_record, context, error)
+                              : walk_records(store, narrow_record, &to, error);
 }
 
 int store_collect_stream(void *context, const sstore_stream_match *match)
@@ -286,7 +281,7 @@ sstore_status store_query_sorted(sstore_cursor *cursor, uint64_t fingerprint, ui
 sstore_status store_nearest_sorted(sstore_cursor *cursor, uint64_t fingerprint, uint32_t max_distance, matches *out,
                                    sstore_error *error)
 {
-    narrowing to = {store_collect, out};
+    narrowing to = {.on_match = store_collect, .context = out};
     sstore_status status = widened_words == 1
                                ? sstore_query_nearest(cursor, &fingerprint, max_distance, store_collect, out, error)
                                : sstore_query_nearest(cursor, widened(&fingerprint, 1), max_distance, narrow_match, &to,
@@ -309,17 +304,16 @@ typedef struct comparison {
     bool right;
 } comparison;
 
-static int compare_next(void *context, const sstore_record *record)
+static int compare_next(void *context, const uint64_t *fingerprint, uint64_t id)
 {
     comparison *now = context;
     const record_set *truth = now->truth;
     const bool is_wanted = now->next < truth->count;
-    if (is_wanted && truth->fingerprints[now->next] == record->fingerprint && truth->ids[now->next] == record->id) {
+    if (is_wanted && truth->fingerprints[now->next] == *fingerprint && truth->ids[now->next] == id) {
         now->next++;
         return 0;
     }
-    print_error("record %zu of %zu is %016" PRIx64 ", id %" PRIu64 "\n", now->next, truth->count, record->fingerprint,
-                record->id);
+    print_error("record %zu of %zu is %016" PRIx64 ", id %" PRIu64 "\n", now->next, truth->count, *fingerprint, id);
     if (is_wanted)
         print_error("  wanted %016" PRIx64 ", id %" PRIu64 "\n", truth->fingerprints[now->next], truth->ids[now->next]);
     now->right = false;

@@ -10,6 +10,7 @@
 #include "support/data.h"
 #include "support/record_set.h"
 #include "support/testing.h"
+#include "support/walk_records.h"
 
 /*
  * Build a store from a data set, handed over in pieces of `piece` records (0: all at once). options->without_ids is set
@@ -48,13 +49,13 @@ sstore_status store_shard(const char *path, const char *input_path, uint32_t sha
 sstore *store_must_open(const char *path, sstore_io io, sstore_strategy strategy);
 sstore_cursor *store_must_cursor(const sstore *store);
 
-/* sstore_query(), walk_matches() (output/walk_matches.h) and sstore_each_record(). */
+/* sstore_query(), walk_matches() (output/walk_matches.h) and walk_records(). */
 sstore_status store_ask(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance, sstore_match_fn on_match,
                         void *context, sstore_error *error);
 sstore_status store_ask_batch(const sstore *store, const uint64_t *fingerprints, size_t count, uint32_t distance,
                               const sstore_batch_options *options, sstore_match_fn on_match, void *context,
                               sstore_error *error);
-sstore_status store_each_record(const sstore *store, sstore_record_fn on_record, void *context, sstore_error *error);
+sstore_status store_each_record(const sstore *store, record_fn on_record, void *context, sstore_error *error);
 
 /* The matches of one query, in the order in which they came, or sorted. Appended to *out. */
 sstore_status store_query(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance, matches *out,

@@ -95,7 +95,7 @@ static sstore_status add_part(void *context, uint64_t task, uint32_t worker, sst
 static void take_all(ss_components *components, pair_list *got)
 {
     sstore_error error = {.status = SSTORE_OK};
-    sstore_record node;
+    ss_record node;
     bool more;
     assert_ok(ss_components_next(components, &node, &more, &error), &error);
     while (more) {

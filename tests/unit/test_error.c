@@ -167,9 +167,9 @@ static int stop_clustered(void *context, const sstore_cluster_record *record)
     return context != NULL || record != NULL;
 }
 
-static int stop_record(void *context, const sstore_record *record)
+static int stop_record(void *context, const uint64_t *fingerprint, uint64_t id)
 {
-    return context != NULL || record != NULL;
+    return context != NULL || fingerprint != NULL;
 }
 
 static int stop_progress(void *context, const sstore_progress *progress)
@@ -227,7 +227,7 @@ static void read_stores(const char *first, const char *second, const data_set *d
     LEAVES(SSTORE_OK, walk_matches(left, data->fingerprints, many, 64, NULL, go_on_match, &count, error));
     assert_true(count > UINT64_C(1) << 21);
     LEAVES(SSTORE_STOPPED, walk_matches(left, data->fingerprints, many, 64, NULL, stop_match, NULL, error));
-    LEAVES(SSTORE_STOPPED, sstore_each_record(left, stop_record, NULL, error));
+    LEAVES(SSTORE_STOPPED, walk_records(left, stop_record, NULL, error));
     LEAVES(SSTORE_STOPPED, sstore_pairs(left, &join, stop_pair, NULL, error));
     LEAVES(SSTORE_STOPPED, sstore_join(left, right, &join, stop_pair, NULL, error));
     LEAVES(SSTORE_STOPPED, sstore_clusters(left, &clusters, stop_clustered, NULL, error));

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/common.h"
 #include "support/random.h"
 #include "support/scratch.h"
 #include "support/testing.h"
@@ -12,10 +13,10 @@
 #define MAX_RECORDS 4000u
 
 /* The expected records of the store. */
-static sstore_record held[MAX_RECORDS];
+static ss_record held[MAX_RECORDS];
 static size_t held_count;
 
-static bool holds(const sstore_record *record)
+static bool holds(const ss_record *record)
 {
     for (size_t i = 0; i < held_count; i++)
         if (held[i].fingerprint == record->fingerprint && held[i].id == record->id)
@@ -23,7 +24,7 @@ static bool holds(const sstore_record *record)
     return false;
 }
 
-static sstore_change change_store(const char *path, bool removes, const sstore_record *records, size_t count)
+static sstore_change change_store(const char *path, bool removes, const ss_record *records, size_t count)
 {
     sstore_write_options add = change_apart;
     sstore_write_options remove = change_apart;
@@ -66,7 +67,7 @@ static uint64_t count_conflicts(size_t before, uint64_t *min_out)
 }
 
 /* Add records, and compare the reported conflicts. */
-static void check_addition(const char *path, const sstore_record *records, size_t count)
+static void check_addition(const char *path, const ss_record *records, size_t count)
 {
     const size_t before = held_count;
     uint64_t min;
@@ -101,10 +102,10 @@ static void test_random_additions(void **state)
         assert_ok(sstore_builder_finish(builder, NULL, &error), &error);
         held_count = 0;
         for (uint64_t steps = rng_between(&random, 1, 6); steps > 0; steps--) {
-            sstore_record records[500];
+            ss_record records[500];
             const size_t count = rng_between(&random, 0, 500);
             for (size_t j = 0; j < count; j++)
-                records[j] = (sstore_record){rng_next(&random) % fingerprint_range, random_id(&random, id_range)};
+                records[j] = (ss_record){rng_next(&random) % fingerprint_range, random_id(&random, id_range)};
             check_addition(path, records, count);
             if (rng_next(&random) % 3 != 0 || held_count == 0)
                 continue;
@@ -119,7 +120,7 @@ static void test_random_additions(void **state)
 static int hold_new(void *context, const sstore_dedup_answer *answer)
 {
     if (answer->is_new)
-        held[held_count++] = (sstore_record){*answer->fingerprint, answer->id};
+        held[held_count++] = (ss_record){*answer->fingerprint, answer->id};
     return 0;
 }
 
@@ -193,7 +194,7 @@ static void test_ids_that_are_not_looked_up(void **state)
         }
         assert_ok(sstore_builder_finish(builder, NULL, &error), &error);
         free(words);
-        const sstore_record records[] = {{1, 5000}, {2, 6000}, {3, 6000}};
+        const ss_record records[] = {{1, 5000}, {2, 6000}, {3, 6000}};
         const sstore_change change = change_store(path, false, records, 3);
         assert_int_equal(change.added_count, 3);
         assert_int_equal(change.conflict_count, factor == 1 ? 2 : 1);

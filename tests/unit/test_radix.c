@@ -65,7 +65,7 @@ static void test_keys(void **state)
 
 static int compare_records(const void *left, const void *right)
 {
-    const sstore_record *a = left, *b = right;
+    const ss_record *a = left, *b = right;
     const int by_fingerprint = compare_numbers(&a->fingerprint, &b->fingerprint);
     return by_fingerprint != 0 ? by_fingerprint : compare_numbers(&a->id, &b->id);
 }
@@ -73,14 +73,14 @@ static int compare_records(const void *left, const void *right)
 /* Fingerprints of one kind with ids of another. */
 static void check_records(rng *random, order fingerprints, order ids, size_t count)
 {
-    sstore_record *records = malloc((count + 1) * sizeof *records), *wanted = malloc((count + 1) * sizeof *records);
+    ss_record *records = malloc((count + 1) * sizeof *records), *wanted = malloc((count + 1) * sizeof *records);
     testing_doing("%zu records, fingerprints of kind %d, ids of kind %d, seed %" PRIu64, count, (int)fingerprints,
                   (int)ids, run_seed + 1);
     for (size_t i = 0; i < count; i++)
-        wanted[i] = records[i] = (sstore_record){.fingerprint = make_value(random, fingerprints, i),
-                                                 .id = make_value(random, ids, i)};
+        wanted[i] = records[i] = (ss_record){.fingerprint = make_value(random, fingerprints, i),
+                                             .id = make_value(random, ids, i)};
     qsort(wanted, count, sizeof *wanted, compare_records);
-    sstore_record *scratch = malloc((count + 1) * sizeof *scratch);
+    ss_record *scratch = malloc((count + 1) * sizeof *scratch);
     ss_sort_records(records, scratch, count);
     free(scratch);
     assert_memory_equal(records, wanted, count * sizeof *records);

@@ -89,7 +89,7 @@ static int never_a_table(void *context, const sstore_table_explanation *table)
     return 1;
 }
 
-static int never_a_record(void *context, const sstore_record *record)
+static int never_a_record(void *context, const uint64_t *fingerprint, uint64_t id)
 {
     fail_msg("there is no record to report");
     return 1;
@@ -162,8 +162,8 @@ static void test_queries_refuse(void **state)
     REFUSED(sstore_explain, NULL, &query, 3, never_a_table, NULL);
     REFUSED(sstore_explain, self->cursor, &query, 3, NULL, NULL);
     REFUSED(sstore_explain, self->cursor, &query, too_far, never_a_table, NULL);
-    REFUSED(sstore_each_record, NULL, never_a_record, NULL);
-    REFUSED(sstore_each_record, self->store, NULL, NULL);
+    REFUSED(walk_records, NULL, never_a_record, NULL);
+    REFUSED(sstore_iterate_records, self->store, NULL);
     /* No queries are none to answer, wherever they are. */
     assert_ok(walk_matches(self->store, NULL, 0, 3, NULL, never, NULL, NULL), NULL);
 }
@@ -244,7 +244,7 @@ static int stop_at_table(void *context, const sstore_table_explanation *table)
     return stop(context);
 }
 
-static int stop_at_record(void *context, const sstore_record *record)
+static int stop_at_record(void *context, const uint64_t *fingerprint, uint64_t id)
 {
     return stop(context);
 }
@@ -271,7 +271,7 @@ static void test_callbacks_stop(void **state)
                                       NULL),
                          SSTORE_STOPPED);
         assert_int_equal(sstore_explain(self->cursor, &query, 3, stop_at_table, &table, NULL), SSTORE_STOPPED);
-        assert_int_equal(sstore_each_record(self->store, stop_at_record, &record, NULL), SSTORE_STOPPED);
+        assert_int_equal(walk_records(self->store, stop_at_record, &record, NULL), SSTORE_STOPPED);
         assert_int_equal(match.calls, at);
         assert_int_equal(nearest.calls, 1);
         assert_int_equal(batch.calls, at);
@@ -582,11 +582,11 @@ struct strikes {
 };
 
 /* Every record is one of those expected. */
-static int strike_out(void *context, const sstore_record *record)
+static int strike_out(void *context, const uint64_t *fingerprint, uint64_t id)
 {
     const struct strikes *self = context;
     for (size_t i = 0; i < self->expected->count; i++)
-        if (self->expected->fingerprints[i] == record->fingerprint && self->expected->ids[i] == record->id)
+        if (self->expected->fingerprints[i] == *fingerprint && self->expected->ids[i] == id)
             return (void)--*self->left, 0;
     return 1;
 }

@@ -295,7 +295,7 @@ static void check_components(const subject *self, ss_components *components)
     size_t *parents = test_malloc((truth->count + 1) * sizeof *parents);
     uint64_t *numbers = test_malloc((truth->count + 1) * sizeof *numbers);
     sstore_error error;
-    sstore_record node = {0, 0};
+    ss_record node = {0, 0};
     ss_row_iterator iterator;
     bool more_nodes;
     for (size_t i = 0; i < truth->count; i++)
@@ -405,7 +405,7 @@ static void check_crowd(const crowd *made, ss_components *components)
 {
     size_t *parents = test_malloc(CROWD * sizeof *parents);
     sstore_error error;
-    sstore_record node;
+    ss_record node;
     bool more;
     for (size_t i = 0; i < CROWD; i++)
         parents[i] = i;
@@ -577,7 +577,7 @@ static void test_seeks(void **state)
             at++;
         assert_ok(ss_merge_iterator_seek(&records, target.words, &error), &error);
         for (uint64_t steps = rng_below(&self.random, 40); steps > 0; steps--, at++) {
-            sstore_record record;
+            ss_record record;
             bool more;
             assert_ok(ss_merge_iterator_next(&records, &record, &more, &error), &error);
             assert_int_equal(more, at < self.truth.count);

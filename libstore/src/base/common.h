@@ -1,6 +1,6 @@
 /*
- * common.h - small inline helpers of all modules, on plain numbers only: bits, minima, binary search, and the budget of
- * steps that bounds a call's work. Bit 0 of a fingerprint is its most significant bit.
+ * common.h - small inline helpers of all modules, on plain numbers only: bits, minima, binary search, records, and the
+ * budget of steps that bounds a call's work. Bit 0 of a fingerprint is its most significant bit.
  */
 #ifndef SS_COMMON_H
 #define SS_COMMON_H
@@ -107,6 +107,13 @@ SS_ALWAYS_INLINE bool ss_word_is_below(const void *items, uint64_t index, uint64
 {
     return ((const uint64_t *)items)[index] < target;
 }
+
+/* ===== records ===== */
+
+/* `fingerprint` is the first word if there are several; `id` is 0 in a store without ids. */
+typedef struct ss_record {
+    uint64_t fingerprint, id;
+} ss_record;
 
 /* ===== budgets of work ===== */
 

@@ -64,7 +64,7 @@ static sstore_status add_member(cluster_iterator *self, uint64_t root, uint64_t 
 /* Add the records of the current fingerprint, whose node is `own`, with their root. `node` is the first node that is
  * not below it. A single record is not a cluster. */
 static sstore_status add_fingerprint(cluster_iterator *self, ss_row_iterator *iterator, uint64_t own,
-                                     const sstore_record *node, sstore_error *error)
+                                     const ss_record *node, sstore_error *error)
 {
     uint64_t fingerprint[SSTORE_MAX_WORDS];
     const uint64_t id = iterator->next.id, number = iterator->number;
@@ -89,7 +89,7 @@ static sstore_status identify(cluster_iterator *self, sstore_error *error)
 {
     const sstore *store = self->call.left;
     ss_row_iterator iterator;
-    sstore_record node = {0, 0};
+    ss_record node = {0, 0};
     bool more_nodes = false;
     uint64_t done = 0;
     ss_progress_begin(&self->call.progress, "identifying", 0, ss_manifest_count(&store->manifest).record_count,

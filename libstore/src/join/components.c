@@ -182,7 +182,7 @@ sstore_status ss_components_create(uint32_t threads, uint64_t memory_bytes, cons
     self->tmp_dir = tmp_dir;
     self->saved = SS_FILE_NONE;
     const uint64_t workers = memory_bytes / WORKERS_DIVISOR;
-    self->piece_capacity = (size_t)ss_max_u64(workers / self->threads / 2 / sizeof(sstore_record), MIN_PIECE);
+    self->piece_capacity = (size_t)ss_max_u64(workers / self->threads / 2 / sizeof(ss_record), MIN_PIECE);
     self->pool_bytes = (memory_bytes - workers) / 2;
     sstore_status status = ss_sorter_pool_open(&self->pool, self->pool_bytes, self->threads, error);
     if (status == SSTORE_OK)
@@ -220,13 +220,13 @@ void ss_components_free(ss_components *components)
 sstore_status ss_components_add(ss_components *components, uint32_t writer, const ss_fingerprint_pair *edges,
                                 size_t count, sstore_error *error)
 {
-    sstore_record items[ADD_BATCH];
+    ss_record items[ADD_BATCH];
     sstore_status status = SSTORE_OK;
     for (size_t done = 0; status == SSTORE_OK && done < count;) {
         size_t added = 0;
         for (; added < ADD_BATCH && done < count; done++) { /* in both directions */
-            items[added++] = (sstore_record){edges[done].first, edges[done].second};
-            items[added++] = (sstore_record){edges[done].second, edges[done].first};
+            items[added++] = (ss_record){edges[done].first, edges[done].second};
+            items[added++] = (ss_record){edges[done].second, edges[done].first};
         }
         status = ss_sorter_add_items(components->sorter, writer, items, added, error);
     }
@@ -240,7 +240,7 @@ static sstore_status count_nodes(void *context, uint64_t task, uint32_t index, s
 {
     const ss_components *self = context;
     ss_piece_room *room = &self->rooms[index];
-    const sstore_record *items = room->items;
+    const ss_record *items = room->items;
     const sstore_status status = ss_piece_room_load(room, self->sorter, (size_t)task, error);
     if (status != SSTORE_OK || room->count == 0)
         return status;
@@ -385,7 +385,7 @@ static sstore_status connect_pieces(ss_components *self, const node_range *range
 {
     node_forest *forest = &self->forest;
     ss_piece_room *room = &self->rooms[0];
-    const sstore_record *items = room->items;
+    const ss_record *items = room->items;
     sstore_status status = SSTORE_OK;
     begin_forest(forest, range->first, range->last);
     for (size_t piece = range->first_piece; status == SSTORE_OK && piece < range->end_piece; piece++) {
@@ -534,8 +534,7 @@ sstore_status ss_components_finish(ss_components *components, ss_progress *progr
     return status;
 }
 
-sstore_status ss_components_next(ss_components *components, sstore_record *node_out, bool *more_out,
-                                 sstore_error *error)
+sstore_status ss_components_next(ss_components *components, ss_record *node_out, bool *more_out, sstore_error *error)
 {
     const node_forest *forest = &components->forest;
     while (components->next == forest->count && components->range + 1 < components->range_count) {
@@ -549,8 +548,8 @@ sstore_status ss_components_next(ss_components *components, sstore_record *node_
     if (!*more_out)
         return SSTORE_OK;
     const uint32_t root = forest->parents[components->next];
-    *node_out = (sstore_record){forest->nodes[components->next++],
-                                forest->lowest == NULL ? forest->nodes[root] : forest->lowest[root]};
+    *node_out = (ss_record){forest->nodes[components->next++],
+                            forest->lowest == NULL ? forest->nodes[root] : forest->lowest[root]};
     return SSTORE_OK;
 }
 

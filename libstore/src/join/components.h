@@ -38,8 +38,7 @@ sstore_status ss_components_finish(ss_components *components, ss_progress *progr
 
 /* Get the next node, ascending, as a record: the node as the fingerprint, its root as the id. *more_out is false at the
  * end. IO. */
-sstore_status ss_components_next(ss_components *components, sstore_record *node_out, bool *more_out,
-                                 sstore_error *error);
+sstore_status ss_components_next(ss_components *components, ss_record *node_out, bool *more_out, sstore_error *error);
 
 typedef struct ss_components_work {
     size_t ranges;   /* 1 if all nodes fit in memory */

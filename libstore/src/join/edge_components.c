@@ -69,7 +69,7 @@ sstore_status sstore_components_next(sstore_components *components, uint64_t *no
                                      size_t capacity, size_t *count_out, sstore_error *error)
 {
     const bool is_usable = components != NULL && components->status == SSTORE_OK;
-    sstore_record node;
+    ss_record node;
     bool more = true;
     if (!ss_check_next("sstore_components_next", is_usable, capacity, count_out, error) || !is_usable)
         return SSTORE_ERROR_ARGUMENT;

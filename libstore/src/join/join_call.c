@@ -115,7 +115,7 @@ static sstore_status read_merged(const ss_store_fingerprints *self, uint32_t par
     const sstore *store = self->store;
     const bool is_last = part + 1 == self->source.part_count;
     ss_merge_iterator records;
-    sstore_record record;
+    ss_record record;
     uint64_t values[READ_BATCH], last = 0;
     size_t count = 0;
     bool more = true, any = false;

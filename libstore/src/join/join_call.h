@@ -99,8 +99,8 @@ sstore_status ss_triple_batch_flush(ss_triple_batch *batch, sstore_error *error)
 /* The records of ascending fingerprints, in all segments of a store. */
 typedef struct ss_ordered_lookup {
     ss_merge_iterator records;
-    sstore_record next; /* the current record */
-    bool more;          /* there is one */
+    ss_record next; /* the current record */
+    bool more;      /* there is one */
 } ss_ordered_lookup;
 
 /* There is no current record yet. Close it by ss_merge_iterator_close(&lookup->records). MEMORY. */

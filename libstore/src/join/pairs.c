@@ -19,8 +19,8 @@ typedef struct pair_worker {
     ss_ordered_lookup lookup;
     ss_triple_batch batch; /* while second ids are looked up */
     size_t record_count, record_capacity;
-    sstore_record *records; /* of the piece's first fingerprints, ascending */
-    bool too_many;          /* the records do not fit: each is looked up when it is returned */
+    ss_record *records; /* of the piece's first fingerprints, ascending */
+    bool too_many;      /* the records do not fit: each is looked up when it is returned */
 } pair_worker;
 
 typedef struct pair_iterator {
@@ -76,17 +76,17 @@ static sstore_status add_pairs(void *context, uint32_t worker, const ss_fingerpr
 {
     const pair_iterator *self = context;
     const bool second_leads = self->call.right->manifest.has_ids;
-    sstore_record items[SS_GROUP_PAIRS];
+    ss_record items[SS_GROUP_PAIRS];
     for (size_t i = 0; i < count; i++)
-        items[i] = second_leads ? (sstore_record){pairs[i].second, pairs[i].first}
-                                : (sstore_record){pairs[i].first, pairs[i].second};
+        items[i] = second_leads ? (ss_record){pairs[i].second, pairs[i].first}
+                                : (ss_record){pairs[i].first, pairs[i].second};
     return ss_sorter_add_items(self->pairs.sorter, worker, items, count, error);
 }
 
 /* ----- second ids ----- */
 
 /* Add the ids of one fingerprint to all pairs[0 .. count-1], which have it as their second one. */
-static sstore_status add_ids(pair_worker *worker, const sstore_record *pairs, size_t count, sstore_error *error)
+static sstore_status add_ids(pair_worker *worker, const ss_record *pairs, size_t count, sstore_error *error)
 {
     ss_ordered_lookup *lookup = &worker->lookup;
     const uint64_t second = pairs[0].fingerprint;
@@ -104,7 +104,7 @@ static sstore_status identify_piece(void *context, uint64_t task, uint32_t index
 {
     pair_iterator *self = context;
     pair_worker *worker = &self->workers[index];
-    const sstore_record *pairs = worker->room.items;
+    const ss_record *pairs = worker->room.items;
     sstore_status status = ss_piece_room_load(&worker->room, self->pairs.sorter, (size_t)task, error);
     const size_t count = status == SSTORE_OK ? worker->room.count : 0;
     if (count > 0)
@@ -126,7 +126,7 @@ static sstore_status add_repeats(void *context, uint64_t task, uint32_t index, s
     pair_worker *worker = &self->workers[index];
     ss_ordered_lookup *lookup = &worker->lookup;
     ss_merge_iterator *records = &lookup->records;
-    sstore_record first = {0, 0}; /* of the fingerprint */
+    ss_record first = {0, 0}; /* of the fingerprint */
     bool first_added = false;
     uint64_t count = 0;
     sstore_status status = ss_ordered_lookup_begin(lookup, part->min, error);
@@ -195,7 +195,7 @@ static sstore_status identify(pair_iterator *self, sstore_error *error)
 
 static ss_triple triple_at(const pair_iterator *self, const pair_worker *piece, size_t i)
 {
-    const sstore_record *pairs = piece->room.items;
+    const ss_record *pairs = piece->room.items;
     return self->items->item_words == 3 ? ((const ss_triple *)piece->room.items)[i]
                                         : (ss_triple){pairs[i].fingerprint, pairs[i].id, 0};
 }
@@ -205,8 +205,8 @@ static sstore_status retain_records(pair_worker *piece, uint64_t fingerprint, si
 {
     sstore_status status = ss_ordered_lookup_to(&piece->lookup, fingerprint, error);
     while (status == SSTORE_OK && !piece->too_many && ss_ordered_lookup_at(&piece->lookup, fingerprint)) {
-        sstore_record *records = ss_grow(piece->records, piece->record_count, &piece->record_capacity, 1024,
-                                         sizeof *records);
+        ss_record *records = ss_grow(piece->records, piece->record_count, &piece->record_capacity, 1024,
+                                     sizeof *records);
         if (records == NULL)
             return ss_fail_memory(error, 2 * piece->record_capacity * sizeof *records);
         piece->records = records;

@@ -136,7 +136,7 @@ void ss_join_team_close(ss_join_team *team)
 
 static uint64_t fingerprint_at(const ss_join_team *team, const void *items, size_t i)
 {
-    return team->kind == SS_JOIN_CROSS ? ((const sstore_record *)items)[i].fingerprint : ((const uint64_t *)items)[i];
+    return team->kind == SS_JOIN_CROSS ? ((const ss_record *)items)[i].fingerprint : ((const uint64_t *)items)[i];
 }
 
 static void *item_at(const ss_join_team *team, void *items, size_t i)
@@ -156,7 +156,7 @@ static size_t run_end(const ss_join_team *team, const void *items, size_t begin,
 /* Write the items' fingerprints to `values`. */
 static sided_values split_sides(const ss_join_team *team, const void *items, size_t count, uint64_t *values)
 {
-    const sstore_record *records = items;
+    const ss_record *records = items;
     size_t left = 0, right = count;
     if (team->kind != SS_JOIN_CROSS) {
         memcpy(values, items, count * sizeof *values);
@@ -348,7 +348,7 @@ static sstore_status load_chunk(const chunk_run *self, ss_join_worker *worker, s
             begin++;
         const size_t end = run_end(team, worker->items, begin, count, mask, prefix);
         for (size_t i = begin; status == SSTORE_OK && i < end; i++) {
-            if (team->kind == SS_JOIN_CROSS && ((const sstore_record *)worker->items)[i].id == SS_RIGHT)
+            if (team->kind == SS_JOIN_CROSS && ((const ss_record *)worker->items)[i].id == SS_RIGHT)
                 rights[-(ptrdiff_t)++right] = fingerprint_at(team, worker->items, i);
             else
                 *lefts++ = fingerprint_at(team, worker->items, i);

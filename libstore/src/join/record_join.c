@@ -15,7 +15,7 @@
 
 /* The records of one side, permuted and sorted, each once. */
 typedef struct record_set {
-    sstore_record *records;
+    ss_record *records;
     size_t count;
     uint64_t *values;  /* the fingerprints of the current group, each once */
     size_t begin, end; /* of the group */
@@ -79,19 +79,19 @@ static void close_set(record_set *set)
 static sstore_status open_set(record_set *set, const ss_permutation *permutation, const sstore_columns *from,
                               size_t count, sstore_error *error)
 {
-    sstore_record *scratch = ss_realloc(NULL, count + 1, sizeof *scratch);
+    ss_record *scratch = ss_realloc(NULL, count + 1, sizeof *scratch);
     set->records = ss_realloc(NULL, count + 1, sizeof *set->records);
     if (scratch == NULL || set->records == NULL) {
         ss_free(scratch);
         return ss_fail_memory(error, 2 * count * sizeof *scratch);
     }
     for (size_t i = 0; i < count; i++)
-        set->records[i] = (sstore_record){ss_permute(permutation, from->fingerprint[i]),
-                                          from->id != NULL ? from->id[i] : 0};
+        set->records[i] = (ss_record){ss_permute(permutation, from->fingerprint[i]),
+                                      from->id != NULL ? from->id[i] : 0};
     ss_sort_records(set->records, scratch, count);
     ss_free(scratch);
     for (size_t i = 0; i < count; i++) {
-        const sstore_record *record = &set->records[i], *last = set->count > 0 ? &set->records[set->count - 1] : NULL;
+        const ss_record *record = &set->records[i], *last = set->count > 0 ? &set->records[set->count - 1] : NULL;
         if (last == NULL || record->fingerprint != last->fingerprint || record->id != last->id)
             set->records[set->count++] = *record;
     }
@@ -124,7 +124,7 @@ static size_t find(const record_set *set, uint64_t fingerprint)
 
 /* ----- pairs ----- */
 
-static sstore_status report(const record_join *self, const sstore_record *first, const sstore_record *second)
+static sstore_status report(const record_join *self, const ss_record *first, const ss_record *second)
 {
     sstore_pair pair = {.fingerprint = ss_unpermute(&self->permutation, first->fingerprint),
                         .id = first->id,

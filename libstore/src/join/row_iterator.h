@@ -13,9 +13,9 @@
 typedef struct ss_row_iterator {
     uint32_t words;
     ss_merge_iterator records;
-    sstore_record next; /* the current record; its fingerprint is ss_row_iterator_fingerprint() */
-    bool more;          /* there is one */
-    uint64_t number;    /* of its fingerprint */
+    ss_record next;  /* the current record; its fingerprint is ss_row_iterator_fingerprint() */
+    bool more;       /* there is one */
+    uint64_t number; /* of its fingerprint */
 } ss_row_iterator;
 
 /* Begin with the first record. Without ids, each fingerprint comes once, also one whose records are all removed. Close

@@ -178,7 +178,7 @@ static sstore_status reread_from(reread_records *self, const sstore *store, cons
                                : ss_merge_iterator_seek(&self->records, fingerprint, error);
 }
 
-static sstore_status reread_next(reread_records *self, ss_progress *progress, sstore_record *record, bool *more_out,
+static sstore_status reread_next(reread_records *self, ss_progress *progress, ss_record *record, bool *more_out,
                                  sstore_error *error)
 {
     const sstore_status status = ss_merge_iterator_next(&self->records, record, more_out, error);
@@ -247,7 +247,7 @@ static sstore_status scan(ss_row_pairs *self, sstore_error *error)
 {
     const uint64_t *query = left_fingerprint(&self->left, self->at);
     ss_merge_iterator *records = &self->right.records;
-    sstore_record record;
+    ss_record record;
     bool more = true;
     sstore_status status = SSTORE_OK;
     while (status == SSTORE_OK && more && !self->has_match) {
@@ -295,7 +295,7 @@ static sstore_status next_id(ss_row_pairs *self, uint64_t *id_out, bool *more_ou
         *id_out = *more_out ? left->ids[at] : 0;
     } else {
         const uint64_t *fingerprint = left_fingerprint(left, query);
-        sstore_record record;
+        ss_record record;
         if (self->id_index == 0)
             status = reread_from(&self->own_ids, self->call->left, fingerprint, error);
         if (status == SSTORE_OK)

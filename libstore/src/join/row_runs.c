@@ -10,7 +10,7 @@
 #define MIN_PIECE ((uint64_t)256)
 #define MAX_PIECE ((uint64_t)1 << 16)
 #define ROOMS_DIVISOR 4u /* of the sorter's memory: rooms of threads take 1/4 at most */
-#define ITEM_BYTES (sizeof(sstore_record))
+#define ITEM_BYTES (sizeof(ss_record))
 
 /* ----- runs ----- */
 
@@ -43,7 +43,7 @@ void ss_row_runs_close(ss_row_runs *runs)
 }
 
 /* Add sorted items, whose words are rotated. */
-static void add_items(ss_row_runs *runs, const ss_row_part *part, const sstore_record *items, size_t count)
+static void add_items(ss_row_runs *runs, const ss_row_part *part, const ss_record *items, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         const uint64_t word = items[i].fingerprint, key = ss_row_part_key(part, word);
@@ -113,13 +113,12 @@ static sstore_status add_slice(void *context, uint64_t task, uint32_t worker, ss
     const uint64_t first = task * SLICE;
     const size_t count = (size_t)ss_min_u64(self->rows->count - first, SLICE);
     const uint64_t *rows;
-    sstore_record items[ITEM_BATCH];
+    ss_record items[ITEM_BATCH];
     sstore_status status = ss_row_array_get(self->rows, first, count, self->buffers[worker], &rows, error);
     for (size_t i = 0; status == SSTORE_OK && i < count;) {
         size_t added = 0;
         for (; added < ITEM_BATCH && i < count; i++)
-            items[added++] = (sstore_record){ss_row_part_lead(self->part, rows[i * words + self->part->word]),
-                                             first + i};
+            items[added++] = (ss_record){ss_row_part_lead(self->part, rows[i * words + self->part->word]), first + i};
         status = ss_sorter_add_items(self->sorter, worker, items, added, error);
     }
     return status == SSTORE_OK ? ss_progress_add(&self->call->progress, worker, 0) : status;

@@ -44,7 +44,7 @@ static sstore_status open_run(join_run *self, ss_join_kind kind, sstore_error *e
 {
     const ss_join_options *options = self->options;
     const uint64_t memory = options->memory_bytes, count = self->count;
-    const size_t item_bytes = kind == SS_JOIN_CROSS ? sizeof(sstore_record) : sizeof(uint64_t);
+    const size_t item_bytes = kind == SS_JOIN_CROSS ? sizeof(ss_record) : sizeof(uint64_t);
     uint32_t threads = ss_pool_threads(options->threads);
     /* Groups that exceed a thread's memory are divided, or joined chunk against chunk. That takes far more time than
      * threads save. */

@@ -62,8 +62,8 @@ typedef struct table_pass {
     bool is_full_scan; /* in full: any fingerprint of the table may be a match */
     uint32_t prefix_bits;
     int32_t radius;
-    sstore_record *queries;   /* permuted fingerprint, and index in the round as id: ascending */
-    sstore_record *scratch;   /* for as many, while they are sorted */
+    ss_record *queries;       /* permuted fingerprint, and index in the round as id: ascending */
+    ss_record *scratch;       /* for as many, while they are sorted */
     ss_partitions partitions; /* of the queries, by leading bits */
     slice *slices;
     size_t slice_count, slice_capacity;
@@ -160,7 +160,7 @@ static sstore_status get_blocks(slice_worker *self)
 
 /* ----- testing ----- */
 
-static sstore_status match(const slice_worker *self, const sstore_record *query, uint64_t permuted, uint64_t rank)
+static sstore_status match(const slice_worker *self, const ss_record *query, uint64_t permuted, uint64_t rank)
 {
     const table_pass *pass = self->pass;
     const ss_index_batch *batch = pass->batch;
@@ -175,7 +175,7 @@ static sstore_status match(const slice_worker *self, const sstore_record *query,
 }
 
 /* Find the next group with a near fingerprint that may be new. */
-static sstore_status find_near(slice_worker *self, const sstore_record *query, const slice_block *in)
+static sstore_status find_near(slice_worker *self, const ss_record *query, const slice_block *in)
 {
     const ss_index_batch *batch = self->pass->batch;
     const ss_checked_blocks *checked = &self->pass->table->checked;
@@ -202,8 +202,7 @@ static bool may_skip(const table_pass *pass)
 
 /* In a full scan, count the near fingerprints of a group between first and last that need not be stored, and keep the
  * others. */
-static void skip_hits(slice_worker *self, const sstore_record *query, const slice_block *in, uint64_t first,
-                      uint64_t last)
+static void skip_hits(slice_worker *self, const ss_record *query, const slice_block *in, uint64_t first, uint64_t last)
 {
     const ss_index_batch *batch = self->pass->batch;
     ss_near *near = &self->near;
@@ -224,7 +223,7 @@ static void skip_hits(slice_worker *self, const sstore_record *query, const slic
 }
 
 /* Test groups of a block, and report the matches between first and last. */
-static sstore_status test_groups(slice_worker *self, const sstore_record *query, const slice_block *in, uint64_t first,
+static sstore_status test_groups(slice_worker *self, const ss_record *query, const slice_block *in, uint64_t first,
                                  uint64_t last)
 {
     ss_near *near = &self->near;
@@ -246,7 +245,7 @@ static sstore_status test_groups(slice_worker *self, const sstore_record *query,
 }
 
 /* Test the groups that may have a bucket, and those that differ from it in its lowest `low_bits` bits. */
-static sstore_status test_buckets(slice_worker *self, const sstore_record *query, uint64_t bucket, uint32_t low_bits)
+static sstore_status test_buckets(slice_worker *self, const ss_record *query, uint64_t bucket, uint32_t low_bits)
 {
     const uint64_t first_bucket = bucket & ~ss_low_mask(low_bits), last_bucket = bucket | ss_low_mask(low_bits);
     const uint64_t unknown = ss_low_mask(self->suffix_bits + low_bits);
@@ -273,7 +272,7 @@ static sstore_status test_buckets(slice_worker *self, const sstore_record *query
 
 /* Test the buckets that differ from `bucket` in at most `flips` of the bits below bit `from`. Consecutive buckets share
  * most of their groups and are tested together. */
-static sstore_status test_near(slice_worker *self, const sstore_record *query, uint64_t bucket, uint32_t from,
+static sstore_status test_near(slice_worker *self, const ss_record *query, uint64_t bucket, uint32_t from,
                                int32_t flips)
 {
     const uint32_t low_bits = flips > 0 ? ss_min_u32(from, LOW_BITS) : 0;
@@ -283,7 +282,7 @@ static sstore_status test_near(slice_worker *self, const sstore_record *query, u
     return status;
 }
 
-static sstore_status test_query(slice_worker *self, const sstore_record *query, int32_t flips)
+static sstore_status test_query(slice_worker *self, const ss_record *query, int32_t flips)
 {
     const uint64_t bucket = query->fingerprint >> self->suffix_bits & ss_low_mask(self->index_bits);
     sstore_status status = self->end_block == self->begin_block ? get_blocks(self) : SSTORE_OK;
@@ -298,14 +297,14 @@ static sstore_status test_query(slice_worker *self, const sstore_record *query, 
 
 SS_ALWAYS_INLINE bool query_is_below(const void *queries, uint64_t index, uint64_t target)
 {
-    return ((const sstore_record *)queries)[index].fingerprint < target;
+    return ((const ss_record *)queries)[index].fingerprint < target;
 }
 
 /* Test the queries whose leading bits differ from `leading` in at most `flips` of those to the left of bit `from`,
  * and in no other one. */
 static sstore_status test_queries(slice_worker *self, uint64_t leading, uint32_t from, int32_t flips)
 {
-    const sstore_record *queries = self->pass->queries;
+    const ss_record *queries = self->pass->queries;
     const uint32_t count = self->pass->batch->count;
     const uint64_t last = leading | ss_low_mask(64 - self->slice->bits);
     sstore_status status = SSTORE_OK;
@@ -422,7 +421,7 @@ static sstore_status sort_queries(table_pass *self, sstore_error *error)
     ss_partitions_divide(&self->partitions);
     for (uint32_t i = batch->count; i-- > 0;) {
         const uint64_t permuted = ss_permute(permutation, batch->queries[i]);
-        self->queries[ss_partitions_place(&self->partitions, permuted >> shift)] = (sstore_record){permuted, i};
+        self->queries[ss_partitions_place(&self->partitions, permuted >> shift)] = (ss_record){permuted, i};
     }
     return ss_pool_run(batch->threads, SS_PARTITION_COUNT, sort_partition, self, error);
 }

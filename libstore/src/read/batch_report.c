@@ -35,8 +35,8 @@ typedef struct report {
     uint32_t distance_bits; /* of an item; 0: it is sorted by the query and the fingerprint alone */
     uint64_t distance_mask; /* these bits */
     ss_hit_list hits;
-    sstore_record *order; /* a hit's key, and its index as id: sorted */
-    sstore_record *order_scratch;
+    ss_record *order; /* a hit's key, and its index as id: sorted */
+    ss_record *order_scratch;
     ss_partitions partitions; /* of the hits, and then of the items */
     uint32_t part_count;
     match_list lists[PARTS];
@@ -90,7 +90,7 @@ static sstore_status order_hits(report *self, sstore_error *error)
     ss_partitions_divide(&self->partitions);
     for (size_t i = count; i-- > 0;) {
         const uint64_t key = self->hits.hits[i].key;
-        self->order[ss_partitions_place(&self->partitions, key >> shift)] = (sstore_record){key, i};
+        self->order[ss_partitions_place(&self->partitions, key >> shift)] = (ss_record){key, i};
     }
     const sstore_status status = ss_pool_run(self->batch->threads, SS_PARTITION_COUNT, order_partition, self, error);
     ss_free(self->order_scratch);

@@ -23,9 +23,9 @@
 typedef struct word_hits {
     uint32_t count, candidate_count;
     ss_index_hit hits[WAITING_HITS];
-    sstore_record order[2 * WAITING_HITS]; /* word, and the hit's index as id; the second half is scratch */
-    ss_candidate candidates[CANDIDATES];   /* from their ranks, */
-    uint32_t queries[CANDIDATES];          /* and the query of each */
+    ss_record order[2 * WAITING_HITS];   /* word, and the hit's index as id; the second half is scratch */
+    ss_candidate candidates[CANDIDATES]; /* from their ranks, */
+    uint32_t queries[CANDIDATES];        /* and the query of each */
 } word_hits;
 
 /* The search of the current segment. */
@@ -151,7 +151,7 @@ static sstore_status look_up_words(row_batch *self, word_hits *from, uint32_t in
     sstore_status status = get_cursor(self, index, &cursor, error);
     const ss_record_sink records = {.cursor = cursor, .on_match = add_candidates, .context = &sink};
     for (uint32_t i = 0; i < from->count; i++)
-        from->order[i] = (sstore_record){from->hits[i].fingerprint, i};
+        from->order[i] = (ss_record){from->hits[i].fingerprint, i};
     ss_sort_records(from->order, from->order + WAITING_HITS, from->count);
     for (uint32_t at = 0; status == SSTORE_OK && at < from->count;) {
         ss_hit words[SS_HIT_BATCH];

@@ -292,7 +292,7 @@ static sstore_status verify_ids(verification *self, const ss_segment *segment, s
 static sstore_status verify_content(verification *self, const ss_segment *segment, bool has_ids, sstore_error *error)
 {
     ss_segment_iterator iterator;
-    sstore_record record;
+    ss_record record;
     ss_u128 sum = {0};
     uint64_t count = 0;
     bool more = true;
@@ -435,7 +435,7 @@ static sstore_status verify_damaged(verification *self, const char *path, sstore
 static sstore_status verify_order(verification *self, const sstore *store, sstore_error *error)
 {
     ss_merge_iterator records;
-    sstore_record record;
+    ss_record record;
     uint64_t count = 0;
     bool more = true;
     ss_merge_iterator_init(&records, store->manifest.words, store->manifest.has_ids);

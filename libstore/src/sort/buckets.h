@@ -59,7 +59,7 @@ void ss_spill_file_close(ss_spill_file *spill);
 /* ===== buckets ===== */
 
 /*
- * An item is one or more u64 words: a key, a record (sstore_record), a triple (ss_triple), a row of more. One of its
+ * An item is one or more u64 words: a key, a record (ss_record), a triple (ss_triple), a row of more. One of its
  * words chooses the bucket. Several writers, each a thread, partition items at once. Each has its own lists of chunks
  * of the shared pool. A writer that has used its part of the pool spills all its buckets, one after the other, as a
  * run. Within a bucket items have no order.

@@ -100,11 +100,11 @@ DEFINE_SORT(, ss_sort_keys, uint64_t, KEY_ITSELF, KEY_LESS, LEAVE_EQUAL)
 /* Records of one fingerprint, by id. */
 #define RECORD_ID(record) ((record).id)
 #define ID_LESS(a, b) ((a).id < (b).id)
-DEFINE_SORT(static, sort_ids, sstore_record, RECORD_ID, ID_LESS, LEAVE_EQUAL)
+DEFINE_SORT(static, sort_ids, ss_record, RECORD_ID, ID_LESS, LEAVE_EQUAL)
 
 #define RECORD_FINGERPRINT(record) ((record).fingerprint)
 #define RECORD_LESS(a, b) ((a).fingerprint < (b).fingerprint || ((a).fingerprint == (b).fingerprint && (a).id < (b).id))
-DEFINE_SORT(, ss_sort_records, sstore_record, RECORD_FINGERPRINT, RECORD_LESS, sort_ids)
+DEFINE_SORT(, ss_sort_records, ss_record, RECORD_FINGERPRINT, RECORD_LESS, sort_ids)
 
 /* Triples of one first and second word, by the third; of one first word, by the others; all. */
 #define TRIPLE_FIRST(triple) ((triple).first)
@@ -121,13 +121,13 @@ DEFINE_SORT(, ss_sort_triples, ss_triple, TRIPLE_FIRST, FIRST_LESS, sort_by_seco
 
 /* Pairs of a word of a row, as fingerprint, and the row's index, as id. Those of equal words are left as they are. */
 #define WORD_LESS(a, b) ((a).fingerprint < (b).fingerprint)
-DEFINE_SORT(static, sort_by_word, sstore_record, RECORD_FINGERPRINT, WORD_LESS, LEAVE_EQUAL)
+DEFINE_SORT(static, sort_by_word, ss_record, RECORD_FINGERPRINT, WORD_LESS, LEAVE_EQUAL)
 
 /* Rows of one width, in the order of `pairs`. */
 typedef struct row_order {
     const uint64_t *rows;
     uint32_t words;
-    sstore_record *pairs, *scratch;
+    ss_record *pairs, *scratch;
 } row_order;
 
 /* Whether row a is below row b, which has the same words before `word`. */
@@ -142,7 +142,7 @@ static bool row_is_below(const row_order *self, uint64_t a, uint64_t b, uint32_t
 /* The pairs first .. first + count - 1 are few. */
 static void order_few(const row_order *self, size_t first, size_t count, uint32_t word)
 {
-    sstore_record *pairs = self->pairs + first;
+    ss_record *pairs = self->pairs + first;
     for (size_t i = 1; i < count; i++) {
         const uint64_t row = pairs[i].id;
         size_t at = i;
@@ -155,7 +155,7 @@ static void order_few(const row_order *self, size_t first, size_t count, uint32_
 /* Put `word` of the rows into the pairs first .. first + count - 1. Returns whether any differ. */
 static bool load_word(const row_order *self, size_t first, size_t count, uint32_t word)
 {
-    sstore_record *pairs = self->pairs + first;
+    ss_record *pairs = self->pairs + first;
     const uint64_t *column = self->rows + word, some = column[pairs[0].id * self->words];
     uint64_t differing = 0;
     for (size_t i = 0; i < count; i++) {
@@ -176,7 +176,7 @@ static void order_rows(const row_order *self, size_t first, size_t count, uint32
     while (!load_word(self, first, count, word))
         if (++word == self->words)
             return;
-    sstore_record *pairs = self->pairs + first;
+    ss_record *pairs = self->pairs + first;
     sort_by_word(pairs, self->scratch + first, count);
     if (++word == self->words)
         return;
@@ -189,7 +189,7 @@ static void order_rows(const row_order *self, size_t first, size_t count, uint32
 }
 
 /* Move each row to the place of its pair, along the cycles of the permutation. The pairs are consumed. */
-static void move_rows(uint64_t *rows, sstore_record *pairs, size_t count, uint32_t words)
+static void move_rows(uint64_t *rows, ss_record *pairs, size_t count, uint32_t words)
 {
     const size_t row_bytes = words * sizeof *rows;
     uint64_t saved[SS_MAX_ITEM_WORDS];
@@ -207,7 +207,7 @@ static void move_rows(uint64_t *rows, sstore_record *pairs, size_t count, uint32
     }
 }
 
-void ss_order_rows(const uint64_t *rows, uint32_t words, sstore_record *pairs, sstore_record *scratch, size_t count)
+void ss_order_rows(const uint64_t *rows, uint32_t words, ss_record *pairs, ss_record *scratch, size_t count)
 {
     const row_order order = {.rows = rows, .words = words, .pairs = pairs, .scratch = scratch};
     order_rows(&order, 0, count, 0);
@@ -215,8 +215,8 @@ void ss_order_rows(const uint64_t *rows, uint32_t words, sstore_record *pairs, s
 
 void ss_sort_rows(uint64_t *rows, uint64_t *scratch, size_t count, uint32_t words)
 {
-    assert(words >= 2 * sizeof(sstore_record) / sizeof *rows && words <= SS_MAX_ITEM_WORDS);
-    sstore_record *pairs = (sstore_record *)scratch;
+    assert(words >= 2 * sizeof(ss_record) / sizeof *rows && words <= SS_MAX_ITEM_WORDS);
+    ss_record *pairs = (ss_record *)scratch;
     if (count < 2)
         return;
     for (size_t i = 0; i < count; i++)

@@ -17,7 +17,7 @@
 void ss_sort_keys(uint64_t *items, uint64_t *scratch, size_t count);
 
 /* Sort ascending by (fingerprint, id). */
-void ss_sort_records(sstore_record *items, sstore_record *scratch, size_t count);
+void ss_sort_records(ss_record *items, ss_record *scratch, size_t count);
 
 typedef struct ss_triple {
     uint64_t first, second, third;
@@ -35,7 +35,7 @@ void ss_sort_rows(uint64_t *rows, uint64_t *scratch, size_t count, uint32_t word
 
 /* Sort pairs, whose ids are the indices of rows, by their rows. The rows are not moved; the fingerprints of the pairs
  * are undefined before and afterwards. */
-void ss_order_rows(const uint64_t *rows, uint32_t words, sstore_record *pairs, sstore_record *scratch, size_t count);
+void ss_order_rows(const uint64_t *rows, uint32_t words, ss_record *pairs, ss_record *scratch, size_t count);
 
 /* Sort items of 1 to SS_MAX_ITEM_WORDS words, one after the other in an array, ascending by their words, and keep equal
  * ones once. Returns how many are left. */

@@ -23,7 +23,7 @@ typedef struct ss_sorter ss_sorter;
 typedef sstore_status (*ss_refine_fn)(void *context, void *items, size_t *count, sstore_error *error);
 
 typedef struct ss_sorter_options {
-    uint32_t item_words;     /* 1: keys; 2: sstore_record; 3: ss_triple of radix.h; up to SS_MAX_ITEM_WORDS: rows */
+    uint32_t item_words;     /* 1: keys; 2: ss_record; 3: ss_triple of radix.h; up to SS_MAX_ITEM_WORDS: rows */
     uint32_t writers;        /* threads that add at once, at least 1 */
     ss_chunk_pool *pool;     /* for items in memory; borrowed, and used by nothing else */
     size_t piece_capacity;   /* items of the largest piece, at least 1 */

@@ -172,7 +172,7 @@ static bool comes_in_turn(const ss_merge_iterator *merge, const ss_merge_input *
 }
 
 /* Return an input's record, which stays valid when the input goes on. */
-static void note_last(ss_merge_iterator *merge, const ss_merge_input *input, sstore_record *record_out)
+static void note_last(ss_merge_iterator *merge, const ss_merge_input *input, ss_record *record_out)
 {
     merge->from = input;
     *record_out = input->record;
@@ -182,7 +182,7 @@ static void note_last(ss_merge_iterator *merge, const ss_merge_input *input, sst
 
 /* Take a record from all inputs that have it. It is wanted if in some store the oldest and the newest of them both add
  * it, or both remove it if removed records are wanted. Otherwise they do not change the older state. */
-static sstore_status take(ss_merge_iterator *merge, sstore_record *record_out, bool *wanted_out, sstore_error *error)
+static sstore_status take(ss_merge_iterator *merge, ss_record *record_out, bool *wanted_out, sstore_error *error)
 {
     sstore_status status = SSTORE_OK;
     const ss_merge_input *input = &merge->inputs[merge->heap[0]];
@@ -210,7 +210,7 @@ static sstore_status take(ss_merge_iterator *merge, sstore_record *record_out, b
     return status;
 }
 
-sstore_status ss_merge_iterator_next(ss_merge_iterator *merge, sstore_record *record_out, bool *more_out,
+sstore_status ss_merge_iterator_next(ss_merge_iterator *merge, ss_record *record_out, bool *more_out,
                                      sstore_error *error)
 {
     sstore_status status = SSTORE_OK;
@@ -246,33 +246,11 @@ typedef struct record_iterator {
     ss_merge_iterator records;
 } record_iterator;
 
-sstore_status sstore_each_record(const sstore *store, sstore_record_fn on_record, void *context, sstore_error *error)
-{
-    ss_merge_iterator records;
-    sstore_record record;
-    bool more = true;
-    if (store == NULL || on_record == NULL)
-        return ss_fail_argument(error, "sstore_each_record: store and on_record must not be NULL");
-    if (store->manifest.words > 1)
-        return ss_fail_argument(error, "sstore_each_record: the store has fingerprints of %u bits; use an iterator",
-                                SS_WORD_BITS * store->manifest.words);
-    sstore_status status = ss_merge_iterator_open(&records, store, error);
-    while (status == SSTORE_OK) {
-        status = ss_merge_iterator_next(&records, &record, &more, error);
-        if (status != SSTORE_OK || !more)
-            break;
-        if (on_record(context, &record) != 0)
-            status = SSTORE_STOPPED;
-    }
-    ss_merge_iterator_close(&records);
-    return status;
-}
-
 static sstore_status fill_records(sstore_iterator *iterator, const sstore_columns *columns, size_t capacity,
                                   size_t *count, sstore_error *error)
 {
     ss_merge_iterator *records = &((record_iterator *)iterator)->records;
-    sstore_record record;
+    ss_record record;
     bool more = true;
     for (; *count < capacity; ++*count) {
         const sstore_status status = ss_merge_iterator_next(records, &record, &more, error);

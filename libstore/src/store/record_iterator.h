@@ -17,7 +17,7 @@ typedef struct ss_merge_input {
     ss_segment_iterator iterator;
     uint32_t store, age; /* which store, and which of its segments, the oldest first */
     bool is_removal;
-    sstore_record record;
+    ss_record record;
 } ss_merge_input; /* record.fingerprint is the first word; all are iterator.last */
 
 typedef struct ss_merge_iterator {
@@ -56,10 +56,10 @@ sstore_status ss_merge_iterator_seek(ss_merge_iterator *merge, const uint64_t *f
 /* For one word: as ss_merge_iterator_seek(), but only forward: sequentially or by a seek, whichever is faster. */
 sstore_status ss_merge_iterator_skip(ss_merge_iterator *merge, uint64_t fingerprint, sstore_error *error);
 /* Get the next record; *more_out is false at the end. The records ascend strictly. */
-sstore_status ss_merge_iterator_next(ss_merge_iterator *merge, sstore_record *record_out, bool *more_out,
+sstore_status ss_merge_iterator_next(ss_merge_iterator *merge, ss_record *record_out, bool *more_out,
                                      sstore_error *error);
 /* All words of the fingerprint of the record that was returned last. */
-static inline const uint64_t *ss_merge_iterator_fingerprint(const ss_merge_iterator *merge, const sstore_record *record)
+static inline const uint64_t *ss_merge_iterator_fingerprint(const ss_merge_iterator *merge, const ss_record *record)
 {
     return merge->words == 1 ? &record->fingerprint : merge->last;
 }

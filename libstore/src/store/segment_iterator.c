@@ -234,7 +234,7 @@ static inline uint64_t take_fingerprint(ss_segment_iterator *iterator)
     return *iterator->last;
 }
 
-static sstore_status next_record(ss_segment_iterator *iterator, sstore_record *record_out, bool *more_out,
+static sstore_status next_record(ss_segment_iterator *iterator, ss_record *record_out, bool *more_out,
                                  sstore_error *error)
 {
     if (SS_LIKELY(iterator->single_count > 0)) {
@@ -267,7 +267,7 @@ static sstore_status next_record(ss_segment_iterator *iterator, sstore_record *r
     return SSTORE_OK;
 }
 
-sstore_status ss_segment_iterator_next(ss_segment_iterator *iterator, sstore_record *record_out, bool *more_out,
+sstore_status ss_segment_iterator_next(ss_segment_iterator *iterator, ss_record *record_out, bool *more_out,
                                        sstore_error *error)
 {
     const sstore_status status = next_record(iterator, record_out, more_out, error);

@@ -41,7 +41,7 @@ sstore_status ss_segment_iterator_seek(ss_segment_iterator *iterator, const uint
 uint32_t ss_segment_iterator_pass_singles(ss_segment_iterator *iterator);
 
 /* Get the next record; *more_out is false at the end. The records ascend strictly. */
-sstore_status ss_segment_iterator_next(ss_segment_iterator *iterator, sstore_record *record_out, bool *more_out,
+sstore_status ss_segment_iterator_next(ss_segment_iterator *iterator, ss_record *record_out, bool *more_out,
                                        sstore_error *error);
 
 #endif

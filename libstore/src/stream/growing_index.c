@@ -98,11 +98,11 @@ static sstore_status gather(void *context, const uint64_t *fingerprints, const u
 /* Put 64-bit fingerprints into ascending order, for the index. */
 static sstore_status sort_gathered(const gathering *self, sstore_error *error)
 {
-    sstore_record *records = ss_realloc(NULL, 2 * self->count, sizeof *records); /* the second half is scratch */
+    ss_record *records = ss_realloc(NULL, 2 * self->count, sizeof *records); /* the second half is scratch */
     if (records == NULL)
         return ss_fail_memory(error, 2 * (uint64_t)self->count * sizeof *records);
     for (size_t i = 0; i < self->count; i++)
-        records[i] = (sstore_record){.fingerprint = self->rows[i], .id = self->ids[i]};
+        records[i] = (ss_record){.fingerprint = self->rows[i], .id = self->ids[i]};
     ss_sort_records(records, records + self->count, self->count);
     for (size_t i = 0; i < self->count; i++) {
         self->rows[i] = records[i].fingerprint;
@@ -148,7 +148,7 @@ static sstore_status add_part(ss_growing_index *index, sstore_error *error)
         count += before;
     }
     if (first == MAX_PARTS)
-        return ss_fail_memory(error, count * sizeof(sstore_record));
+        return ss_fail_memory(error, count * sizeof(ss_record));
     part made = {.ids = NULL};
     const sstore_status status = make_part(index, first, (uint32_t)count, &made, error);
     if (status != SSTORE_OK) {

@@ -144,7 +144,7 @@ static sstore_status choose_radii(ss_memory_index *index, sstore_error *error)
 /* ----- opening ----- */
 
 /* Take the distinct words of sorted pairs of a word and a row, and where the rows of each begin. */
-static uint32_t list_values(const sstore_record *pairs, ss_indexed_word *indexed, uint32_t count)
+static uint32_t list_values(const ss_record *pairs, ss_indexed_word *indexed, uint32_t count)
 {
     uint32_t distinct = 0;
     for (uint32_t i = 0; i < count; i++) {
@@ -171,7 +171,7 @@ static sstore_status make_word(void *context, uint64_t task, uint32_t worker, ss
     (void)worker;
     if (index->radii[task] == SS_NO_PROBE)
         return SSTORE_OK;
-    sstore_record *pairs = ss_realloc(NULL, 2 * count, sizeof *pairs); /* the second half is scratch */
+    ss_record *pairs = ss_realloc(NULL, 2 * count, sizeof *pairs); /* the second half is scratch */
     indexed->values = ss_realloc(NULL, count, sizeof *indexed->values);
     indexed->begins = ss_realloc(NULL, count + 1, sizeof *indexed->begins);
     indexed->numbers = ss_realloc(NULL, count, sizeof *indexed->numbers);
@@ -180,7 +180,7 @@ static sstore_status make_word(void *context, uint64_t task, uint32_t worker, ss
         return ss_fail_memory(error, count * (2 * sizeof *pairs + sizeof(uint64_t) + 2 * sizeof(uint32_t)));
     }
     for (size_t i = 0; i < count; i++)
-        pairs[i] = (sstore_record){.fingerprint = permute(indexed, index->rows[i * index->words + task]), .id = i};
+        pairs[i] = (ss_record){.fingerprint = permute(indexed, index->rows[i * index->words + task]), .id = i};
     ss_sort_records(pairs, pairs + count, count);
     const uint32_t distinct = list_values(pairs, indexed, index->count);
     ss_free(pairs);

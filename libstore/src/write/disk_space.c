@@ -32,7 +32,7 @@ static segment_bytes expect_segment(const ss_segment_writer *writer, const ss_pl
     ss_plan_cost_init(&index_cost, plan, &index);
     return (segment_bytes){.first = first,
                            .total = first + writer->words * index_cost.total_bytes,
-                           .key_bytes = sizeof(sstore_record)};
+                           .key_bytes = sizeof(ss_record)};
 }
 
 /* The bytes that `count` items spill: 0 if they fit into memory, otherwise nearly all. Buckets that are partitioned

@@ -53,7 +53,7 @@ void ss_id_conflicts_add_suspect(ss_id_conflicts *conflicts, uint64_t id)
 static bool mark_ids(const search *self, const sstore *store, uint32_t first, uint32_t end, bool are_added)
 {
     ss_merge_iterator records;
-    sstore_record record;
+    ss_record record;
     bool more = true;
     ss_merge_iterator_init(&records, store->manifest.words, true);
     sstore_status status = ss_merge_iterator_add(&records, store, first, end, NULL);

@@ -46,7 +46,7 @@ static sstore_status take(ss_record_pieces *pieces, void *items, size_t *count_o
 {
     const bool has_ids = pieces->records->has_ids;
     const uint32_t words = pieces->records->words, item_words = words + (has_ids ? 1 : 0);
-    sstore_record record;
+    ss_record record;
     bool more = true;
     for (size_t taken = 0; taken < pieces->piece_capacity; taken++) {
         sstore_status status = ss_merge_iterator_next(pieces->records, &record, &more, error);
@@ -67,7 +67,7 @@ static sstore_status take(ss_record_pieces *pieces, void *items, size_t *count_o
 /* Check that no record follows the last piece; it would be lost silently. */
 static sstore_status check_end(const ss_record_pieces *pieces, sstore_error *error)
 {
-    sstore_record record;
+    ss_record record;
     bool more;
     const sstore_status status = ss_merge_iterator_next(pieces->records, &record, &more, error);
     if (status != SSTORE_OK || !more)

@@ -158,7 +158,7 @@ static sstore_status report_absent(sstore_remover *remover, const id_index *inde
 static sstore_status find_by_id(sstore_remover *remover, const key_set *set, sstore_error *error)
 {
     ss_merge_iterator records;
-    sstore_record record;
+    ss_record record;
     id_index index = {.begins = NULL};
     bool more = true;
     sstore_status status = ss_merge_iterator_open(&records, remover->builder->base.store, error);
