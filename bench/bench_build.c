@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sstore_statistics.h"
 #include "support/clock.h"
 #include "support/dataset.h"
 #include "support/memory_use.h"

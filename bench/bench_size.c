@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "sstore_statistics.h"
 #include "support/must.h"
 #include "support/parameters.h"
 #include "support/reader.h"

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include <sstore.h>
+#include <sstore_statistics.h>
 
 static int fail(const sstore_error *error)
 {

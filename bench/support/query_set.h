@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "sstore.h"
+#include "sstore_statistics.h"
 
 #define BENCH_STORE_DISTANCE UINT64_MAX /* as `distance`: the one that the store was built for */
 

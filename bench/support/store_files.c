@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "sstore_statistics.h"
 #include "support/must.h"
 
 /* The folder of the only segment, relative to the store's. */

@@ -42,6 +42,7 @@
  *  - Structs without struct_size never change.
  *
  * Other headers with the same conventions
+ *  - sstore_statistics.h: the contents of a store, the work of a query, and the choice of a plan
  *  - sstore_join.h: near pairs and clusters of stores, and of records in memory
  *  - sstore_stream.h: fingerprints that stream past a batch of queries
  *  - sstore_text.h: fingerprints of text, in a library of their own
@@ -131,8 +132,8 @@ SSTORE_API size_t sstore_escape(const char *text, size_t length, bool double_bac
 
 /* ===== Opening a store ===== */
 
+/* An open store: one published state of it. */
 typedef struct sstore sstore;
-typedef struct sstore_cursor sstore_cursor;
 
 /*
  * How blocks are read. All modes give the same answers.
@@ -158,6 +159,7 @@ typedef enum sstore_strategy {
     SSTORE_STRATEGY_FULL_SCAN = 2 /* a full scan of one table for every query */
 } sstore_strategy;
 
+/* The options of sstore_open(). */
 typedef struct sstore_open_options {
     size_t struct_size;
     sstore_io io;
@@ -218,14 +220,25 @@ SSTORE_API sstore_status sstore_reopen(const sstore *store, sstore **store_out, 
  * sstore_reopen() then tells why. Takes a system call or two. `store` must not be NULL. */
 SSTORE_API bool sstore_is_newest(const sstore *store);
 
+/* The bits of a fingerprint of a store: 64 a word. `store` must not be NULL. */
+SSTORE_API uint32_t sstore_fingerprint_bits(const sstore *store);
+
+/* How the fingerprints were made: the whole recipe as it was given, of at most 4,096 bytes, or "". It belongs to the
+ * store and stays valid until sstore_close(). NULL if `store` is. */
+SSTORE_API const char *sstore_recipe(const sstore *store);
+
 /* Close a store. Free its cursors and iterators first. */
 SSTORE_API void sstore_close(sstore *store);
 
-/* Create a cursor: the scratch memory of one thread's queries. It takes about 20 KiB, and with several words 5 KiB for
+/* The scratch memory of the queries of one thread. */
+typedef struct sstore_cursor sstore_cursor;
+
+/* Create a cursor. It takes about 20 KiB, and with several words 5 KiB for
  * each segment; in the mode PREAD also up to 80 blocks, with several words 97: 388 KiB with blocks of 4 KiB. Free it
  * with sstore_cursor_free() before its store is closed. Errors: ARGUMENT, MEMORY. */
 SSTORE_API sstore_status sstore_cursor_create(const sstore *store, sstore_cursor **cursor_out, sstore_error *error);
 
+/* Free a cursor. */
 SSTORE_API void sstore_cursor_free(sstore_cursor *cursor);
 
 /* Asked whether a query should stop. Returns 0 to continue. */
@@ -304,6 +317,7 @@ typedef struct sstore_iterator sstore_iterator;
 SSTORE_API sstore_status sstore_iterator_next(sstore_iterator *iterator, const sstore_columns *columns, size_t capacity,
                                               size_t *count_out, sstore_error *error);
 
+/* Free an iterator. What it has filled stays. */
 SSTORE_API void sstore_iterator_free(sstore_iterator *iterator);
 
 /* ===== Queries ===== */
@@ -322,9 +336,8 @@ typedef int (*sstore_match_fn)(void *context, const sstore_match *match);
 /*
  * Report every record whose fingerprint is within `distance` (0 to 64 a word) of `fingerprint`, exactly once.
  * `fingerprint` has as many words as the store's fingerprints. A fingerprint with several ids is reported once for each
- * id. A query without a match reports nothing and succeeds. The matches are
- * not sorted, but their order is the same at every call with equal arguments on an equal store that was opened with
- * equal options.
+ * id. A query without a match reports nothing and succeeds. The matches are not sorted. But equal calls, on equal
+ * stores that were opened with equal options, report them in the same order.
  *
  * Within the distance that the store was built for, a query reads a few blocks of each table. Beyond it, a query reads
  * more, up to a full scan of one table if that is expected to cost less. Allocates nothing.
@@ -352,6 +365,7 @@ SSTORE_API sstore_status sstore_query_nearest_columns(sstore_cursor *cursor, con
                                                       uint32_t max_distance, const sstore_columns *columns,
                                                       size_t capacity, uint64_t *count_out, sstore_error *error);
 
+/* The options of sstore_iterate_matches(). */
 typedef struct sstore_batch_options {
     size_t struct_size;
     uint32_t threads; /* 0: all that the process may use */
@@ -391,178 +405,20 @@ SSTORE_API sstore_status sstore_iterate_matches(const sstore *store, const uint6
                                                 uint32_t distance, const sstore_batch_options *options,
                                                 sstore_iterator **iterator_out, sstore_error *error);
 
-/* The expected and the actual work of one query in one table. */
-typedef struct sstore_table_explanation {
-    size_t struct_size;
-    uint64_t key_mask;               /* the key bits of this table */
-    double expected_block_count;     /* by the directory, which shows how many fingerprints have these prefixes */
-    double expected_candidate_count; /* the same */
-    uint64_t probe_count;            /* look-ups in the table: of one prefix each, or of a range of rare prefixes */
-    uint64_t block_count;            /* blocks read; two probes in a row that share one read it once */
-    uint64_t candidate_count;        /* fingerprints with a probed prefix; all of them in a full scan */
-    uint64_t found_count;            /* distinct fingerprints within the distance that this table found first, before
-                                        segments that remove are applied; if it has one of several words: the words
-                                        within its radius, whose fingerprints may be farther away */
-    double probe_ns, full_scan_ns;   /* expected for the whole segment; with STRATEGY_AUTO the smaller one decides */
-    uint32_t segment;                /* of the store, from 0. Segments that remove are not searched */
-    uint32_t table;                  /* from 0 within the segment; UINT32_MAX: all words of the fingerprints */
-    uint32_t prefix_bits;            /* key bits; 64 at distance 0, where the whole fingerprint is looked up */
-    int32_t radius;                  /* bits in which a probed prefix may differ; -1: the table was not needed */
-    uint32_t word;                   /* of the fingerprint, from 0, that the table has; UINT32_MAX: all, as `table` */
-    bool is_full_scan;               /* the whole table was read instead of probing any */
-} sstore_table_explanation;
-
-/* Called for each table; and for the whole fingerprints of several words, if they are scanned. */
-typedef int (*sstore_explain_fn)(void *context, const sstore_table_explanation *explanation);
-
-/* Run a query as sstore_query() does, but report its work in each table instead of its matches. Blocks that are read
- * for the ids of matches are not counted. Errors: as sstore_query(). */
-SSTORE_API sstore_status sstore_explain(sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t distance,
-                                        sstore_explain_fn on_table, void *context, sstore_error *error);
-
-/* The bits of a fingerprint of a store: 64 a word. `store` must not be NULL. */
-SSTORE_API uint32_t sstore_fingerprint_bits(const sstore *store);
-
 /* The number of bits in which a and b differ, 0 to 64. */
 SSTORE_API uint32_t sstore_hamming_distance(uint64_t a, uint64_t b);
 
 /* ===== All records ===== */
 
-/* Begin to read all records of a store, ascending by (fingerprint, id). The iterator has these two
- * columns. Errors: ARGUMENT, MEMORY, IO, DAMAGED. */
+/* Begin to read all records of a store, ascending by (fingerprint, id). The iterator has these two columns; the store
+ * must stay open. Memory: about 50 KiB for each segment (with blocks of 4 KiB). Errors, also of sstore_iterator_next():
+ * ARGUMENT, MEMORY, IO, DAMAGED. */
 SSTORE_API sstore_status sstore_iterate_records(const sstore *store, sstore_iterator **iterator_out,
                                                 sstore_error *error);
 
-/* ===== Statistics ===== */
-
-/* The contents of a store. Sizes are in bytes. */
-typedef struct sstore_statistics {
-    size_t struct_size;      /* set by the caller */
-    uint64_t record_count;   /* (fingerprint, id) pairs */
-    uint64_t distinct_count; /* of distinct fingerprints, summed over the segments that add: exact for one segment */
-    uint64_t removed_count;  /* removed records that take space until they are compacted away */
-    uint64_t next_id;        /* the id that the next record without one would get; 0 in a store without ids */
-    uint64_t tables_bytes;   /* of all segments, as the next six */
-    uint64_t fingerprints_bytes; /* of whole fingerprints; 0 if they have 64 bits, as the next one */
-    uint64_t ranks_bytes;        /* of the columns that lead from words to fingerprints */
-    uint64_t ids_bytes;          /* of the id columns; 0 without ids */
-    uint64_t ids_block_count;
-    uint64_t directory_bytes;
-    uint64_t manifest_bytes;
-    uint64_t total_bytes;  /* of all files */
-    uint64_t memory_bytes; /* of the open store, with one cursor: see sstore_open() */
-    uint32_t segment_count;
-    uint32_t fingerprint_bits; /* 64 a word */
-    uint32_t distance;         /* the k that the store was built for */
-    uint32_t table_count;      /* of the largest segment, of all words, as the next two */
-    uint32_t block_bytes;
-    bool has_ids;
-    char plan[1536];  /* as sstore_write_options.plan takes it, written out: "16:0,16:0,16:0,16:0". Of several
-                                  words, for each its radius, "=" and its plan, with "; " between them; cut to fit */
-    char recipe[512]; /* how the fingerprints were made, or "". Escaped by sstore_escape(), and cut to fit */
-} sstore_statistics;
-
-#define SSTORE_STATISTICS_INIT                                                                                         \
-    {                                                                                                                  \
-        sizeof(sstore_statistics), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, false, "", ""                 \
-    }
-
-/* Fill *statistics_out. Reads nothing from disk. Errors: ARGUMENT. */
-SSTORE_API sstore_status sstore_stat(const sstore *store, sstore_statistics *statistics_out, sstore_error *error);
-
-/* How the fingerprints were made: the whole recipe as it was given, of at most 4,096 bytes, or "". It belongs to the
- * store and stays valid until sstore_close(). NULL if `store` is. */
-SSTORE_API const char *sstore_recipe(const sstore *store);
-
-/* One segment, written by one build, addition, removal or compaction. Sizes are in bytes. */
-typedef struct sstore_segment_statistics {
-    size_t struct_size; /* set by the caller */
-    uint64_t record_count, distinct_count;
-    uint64_t tables_bytes;
-    uint64_t fingerprints_bytes, ranks_bytes; /* as in sstore_statistics */
-    uint64_t ids_bytes, ids_block_count;
-    uint64_t directory_bytes;
-    uint64_t total_bytes;
-    uint32_t table_count;
-    uint32_t block_bytes;
-    bool is_removal; /* its records are removed from older segments; otherwise they are added to the store */
-    char folder[32]; /* in the store's folder */
-    char plan[1536];
-    char writer[32]; /* the program that wrote its block files: "sstore 0.1.0"; "" if it is unknown */
-} sstore_segment_statistics;
-
-#define SSTORE_SEGMENT_STATISTICS_INIT                                                                                 \
-    {                                                                                                                  \
-        sizeof(sstore_segment_statistics), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, false, "", "", ""                          \
-    }
-
-/* Fill *statistics_out for segment `segment` (from 0, the oldest). Reads nothing from disk. Errors: ARGUMENT. */
-SSTORE_API sstore_status sstore_stat_segment(const sstore *store, uint32_t segment,
-                                             sstore_segment_statistics *statistics_out, sstore_error *error);
-
-/* One table. Sizes are in bytes; widths are in bits. difference_counts and code_lengths say how the upper halves of its
- * fingerprints are coded (format-spec/block-codec.md). They are permuted, so that the key bits come first, and
- * sorted. */
-typedef struct sstore_table_statistics {
-    size_t struct_size; /* set by the caller */
-    uint64_t key_mask;  /* the key bits: bit 0 of a fingerprint is the mask's highest */
-    uint64_t block_count;
-    uint64_t file_bytes;                    /* header and blocks */
-    uint64_t directory_bytes;               /* this table's part of the directory */
-    double bits_per_fingerprint;            /* (file + directory) * 8 / fingerprints */
-    double bound_bits_per_fingerprint;      /* of an ideal code of the same symbols: their entropy + suffixes +
-                                               column */
-    double elias_fano_bits_per_fingerprint; /* of Elias-Fano coding, without any index */
-    double rice_bits_per_fingerprint;       /* of Rice coding of the gaps, with the best parameter */
-    uint64_t difference_counts[64]; /* element i: the pairs of neighbours that differ in bit i, but not before it */
-    uint32_t prefix_bits;           /* key bits */
-    uint32_t radius;                /* bits in which a probed prefix may differ, at the store's distance */
-    uint32_t word;                  /* of the fingerprints, from 0, that the table has */
-    uint8_t code_lengths[33];       /* element h: bits of the code of symbol h; 0: it has no code. Such a pair has the
-                                       symbol i if i is at most 31, otherwise the symbol 32 */
-} sstore_table_statistics;
-
-#define SSTORE_TABLE_STATISTICS_INIT                                                                                   \
-    {                                                                                                                  \
-        sizeof(sstore_table_statistics), 0, 0, 0, 0, 0, 0, 0, 0, {0}, 0, 0, 0,                                         \
-        {                                                                                                              \
-            0                                                                                                          \
-        }                                                                                                              \
-    }
-
-/* Fill *statistics_out for table `table` (from 0) of segment `segment`. The tables of several words are numbered one
- * word after the other. Reads nothing from disk. Errors: ARGUMENT. */
-SSTORE_API sstore_status sstore_stat_table(const sstore *store, uint32_t segment, uint32_t table,
-                                           sstore_table_statistics *statistics_out, sstore_error *error);
-
-/* One block of a table. */
-typedef struct sstore_block_statistics {
-    size_t struct_size; /* set by the caller */
-    uint32_t fingerprint_count;
-    uint32_t used_bytes; /* of block_bytes. The next fingerprint needs more than the others */
-} sstore_block_statistics;
-
-#define SSTORE_BLOCK_STATISTICS_INIT                                                                                   \
-    {                                                                                                                  \
-        sizeof(sstore_block_statistics), 0, 0                                                                          \
-    }
-
-/* Read block `block` (from 0) of a table, and fill *statistics_out. Errors: ARGUMENT, MEMORY, IO, DAMAGED. */
-SSTORE_API sstore_status sstore_stat_block(const sstore *store, uint32_t segment, uint32_t table, uint64_t block,
-                                           sstore_block_statistics *statistics_out, sstore_error *error);
-
-/*
- * Fill fingerprints_out, which has room for `capacity` fingerprints, with a random sample of the distinct fingerprints
- * of the segments that add, and set *count_out to their number. If there are no more than `capacity`, these are all.
- * Otherwise `capacity` of them are drawn, and those that are drawn twice are left out. Equal seeds draw equally.
- * Fingerprints of removed records can be among them. Within a segment they ascend. A few reads for each: sstore_plan()
- * needs about ten thousand. Errors: ARGUMENT, MEMORY, IO, DAMAGED.
- */
-SSTORE_API sstore_status sstore_sample(const sstore *store, uint64_t seed, uint64_t *fingerprints_out, size_t capacity,
-                                       size_t *count_out, sstore_error *error);
-
 /* ===== Building a store ===== */
 
+/* A build or an addition that is not finished. */
 typedef struct sstore_builder sstore_builder;
 
 /*
@@ -774,6 +630,7 @@ SSTORE_API void sstore_builder_abort(sstore_builder *builder);
 
 /* ===== Removing records ===== */
 
+/* A removal that is not finished. */
 typedef struct sstore_remover sstore_remover;
 
 /* Begin to remove records from the store at `path`. sstore_remover_finish() publishes all removals together, merged
@@ -798,8 +655,10 @@ SSTORE_API uint32_t sstore_remover_fingerprint_bits(const sstore_remover *remove
 SSTORE_API sstore_status sstore_remover_remove(sstore_remover *remover, const uint64_t *fingerprints,
                                                const uint64_t *ids, size_t count, sstore_error *error);
 
-/* As sstore_builder_finish() and sstore_builder_abort(). */
+/* Publish the removals, durably, and free the remover, as sstore_builder_finish() does. Errors: as there. */
 SSTORE_API sstore_status sstore_remover_finish(sstore_remover *remover, sstore_change *change_out, sstore_error *error);
+
+/* Give up: remove what was written and free the remover. */
 SSTORE_API void sstore_remover_abort(sstore_remover *remover);
 
 /* ===== Rewriting stores ===== */
@@ -857,6 +716,7 @@ SSTORE_API sstore_status sstore_compact(const char *path, sstore_compaction scop
  * result. */
 typedef int (*sstore_problem_fn)(void *context, const sstore_error *problem);
 
+/* The options of sstore_verify(). */
 typedef struct sstore_verify_options {
     size_t struct_size;
     sstore_progress_fn on_progress;
@@ -881,6 +741,7 @@ typedef struct sstore_verify_options {
 SSTORE_API sstore_status sstore_verify(const char *path, const sstore_verify_options *options,
                                        sstore_problem_fn on_problem, void *context, sstore_error *error);
 
+/* The options of sstore_reindex(). */
 typedef struct sstore_reindex_options {
     size_t struct_size;
     bool all; /* rebuild all directories, also those that can be used */
@@ -975,78 +836,6 @@ SSTORE_API sstore_status sstore_dedup_stat(const sstore_dedup *dedup, sstore_ded
 
 /* Close it, and unlock the store. Records that were not published are lost. NULL is allowed. */
 SSTORE_API void sstore_dedup_close(sstore_dedup *dedup);
-
-/* ===== Choosing a plan ===== */
-
-/*
- * The purpose of a plan.
- *  - BALANCED, the default, also of a build without a plan: the smallest warm time * bytes^1.5. 1 % fewer bytes are
- *    worth 1.5 % more time.
- *  - SIZE: the fewest bytes, if a query takes at most a millisecond or, if that is more, ten times as long as with the
- *    fastest plan.
- *  - LATENCY: the smallest warm time.
- */
-typedef enum sstore_objective {
-    SSTORE_OBJECTIVE_BALANCED = 0,
-    SSTORE_OBJECTIVE_SIZE = 1,
-    SSTORE_OBJECTIVE_LATENCY = 2
-} sstore_objective;
-
-typedef struct sstore_plan_options {
-    size_t struct_size;
-    uint32_t distance;    /* the k to build for, 0 to 16 a word; default 3 */
-    bool without_ids;     /* a store without ids; otherwise the ids are taken to be numbers from 0 on */
-    uint32_t block_bytes; /* a power of two from 256 to 65,536; 0: 4,096 */
-    sstore_objective objective;
-    uint64_t record_count;  /* of the future store */
-    uint64_t max_bytes;     /* of the store; 0: no limit */
-    const uint64_t *sample; /* fingerprints like the future ones, in any order; NULL: uniform data. Real data are
-                               skewed: some prefixes lead to far more fingerprints than others */
-    size_t sample_count;    /* about ten thousand are enough. Larger samples are thinned out; under 1,024 are ignored */
-    uint32_t fingerprint_bits; /* a multiple of 64 up to 1,024; default 64. With several words, the plans are those of
-                                  each word, with equal radii. A build chooses the radii of skewed words differently */
-} sstore_plan_options;
-
-#define SSTORE_PLAN_OPTIONS_INIT                                                                                       \
-    {                                                                                                                  \
-        sizeof(sstore_plan_options), 3, false, 0, SSTORE_OBJECTIVE_BALANCED, 0, 0, NULL, 0, 64                         \
-    }
-
-/* The expected cost of a plan. Counts and times are those of one query without a match, at the plan's distance. A match
- * takes up to two more reads. */
-typedef struct sstore_plan_estimate {
-    size_t struct_size;
-    double bits_per_fingerprint; /* bits of a fingerprint in one table */
-    double total_bytes;          /* of the store */
-    double bytes_per_record;     /* the same for each record */
-    double directory_bytes;      /* held in memory by a reader */
-    double probe_count;          /* look-ups in the tables: of one prefix each, or of a range of rare prefixes */
-    double block_count;          /* blocks read; probes that share one read it once */
-    double candidate_count;      /* fingerprints with a probed prefix */
-    double warm_ns;              /* with all blocks in memory, read by SSTORE_IO_MMAP */
-    double cold_ns;              /* with no block in memory, all read in parallel */
-    uint32_t table_count;
-    uint32_t min_prefix_bits, max_prefix_bits; /* of the tables */
-    uint32_t min_radius, max_radius;
-    bool is_full_scan; /* a full scan costs less than the probes; the numbers are those of a full scan */
-    bool is_useful;    /* no plan with fewer tables is as fast */
-    bool is_chosen;    /* the plan for the objective */
-    char plan[512];    /* as sstore_write_options.plan takes it */
-    char reason[512];  /* why the chosen plan was chosen, in a sentence; "" for the others */
-} sstore_plan_estimate;
-
-/* Called for each plan. */
-typedef int (*sstore_plan_fn)(void *context, const sstore_plan_estimate *estimate);
-
-/* Estimate every plan for a future store, and report them in ascending order of bytes. One of them is chosen. Times
- * come from a model with constants that were measured once: they compare plans, and do not predict times of a machine.
- * Every plan is proved complete for the distance before it is reported. A store of fewer than a million records is
- * weighed as if it had a million. Takes about a tenth of a second, and two megabytes.
- * Errors: ARGUMENT (an option out of range, or no plan within max_bytes), MEMORY, STOPPED. Source: the paper, section
- * 3.1.1, and for radii Norouzi, Punjani and Fleet, "Fast search in Hamming space with multi-index hashing" (CVPR
- * 2012). */
-SSTORE_API sstore_status sstore_plan(const sstore_plan_options *options, sstore_plan_fn on_plan, void *context,
-                                     sstore_error *error);
 
 /* ===== Fingerprints of features (the paper, section 2; format-spec/fingerprint.md); sstore_text.h makes them of text
  * ===== */

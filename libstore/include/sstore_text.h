@@ -12,6 +12,7 @@
 extern "C" {
 #endif
 
+/* What the features of a text are. */
 typedef enum sstore_feature_kind {
     SSTORE_FEATURE_KIND_WORDS = 0, /* words, or shingles of them; in scripts without spaces, pairs of characters */
     SSTORE_FEATURE_KIND_CHARS = 1  /* n-grams of characters */
@@ -39,6 +40,7 @@ typedef enum sstore_segmentation {
 /* Stop words and weights of features; see below. */
 typedef struct sstore_lexicon sstore_lexicon;
 
+/* How a fingerprint is made of a text. */
 typedef struct sstore_text_options {
     size_t struct_size;
     sstore_feature_kind kind;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sstore_statistics.h"
 #include "support/data.h"
 #include "support/edited_store.h"
 #include "support/random.h"

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "sstore_statistics.h"
 #include "support/damage.h"
 #include "support/lost_directory.h"
 #include "support/use_store.h"

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "sstore_join.h"
+#include "sstore_statistics.h"
 #include "sstore_stream.h"
 #include "support/lost_directory.h"
 #include "support/scratch.h"

@@ -15,6 +15,7 @@
 #include "faults/interpose.h"
 #include "output/walk_matches.h"
 #include "sstore_join.h"
+#include "sstore_statistics.h"
 #include "support/data.h"
 #include "support/edited_store.h"
 #include "support/random.h"

@@ -7,6 +7,7 @@
  *   then the store, as support/invalid_store.c takes it
  */
 #include "output/walk_matches.h"
+#include "sstore_statistics.h"
 #include "support/fuzzing.h"
 #include "support/store_case.h"
 #include "support/walk_records.h"

@@ -10,6 +10,7 @@
 #include "output/walk_matches.h"
 #include "sstore.h"
 #include "sstore_join.h"
+#include "sstore_statistics.h"
 #include "support/edited_store.h"
 #include "support/fuzzing.h"
 #include "support/scratch.h"

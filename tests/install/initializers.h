@@ -4,6 +4,7 @@
 
 #include <sstore.h>
 #include <sstore_join.h>
+#include <sstore_statistics.h>
 #include <sstore_stream.h>
 #include <sstore_text.h>
 

@@ -12,6 +12,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "sstore_statistics.h"
 #include "support/process.h"
 #include "support/random.h"
 #include "support/scratch.h"

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "sstore_statistics.h"
 #include "support/process.h"
 #include "support/random.h"
 #include "support/scratch.h"

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "sstore_statistics.h"
 #include "support/data.h"
 #include "support/random.h"
 #include "support/record_set.h"

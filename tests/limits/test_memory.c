@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "sstore_join.h"
+#include "sstore_statistics.h"
 #include "support/random.h"
 #include "support/scratch.h"
 #include "support/testing.h"

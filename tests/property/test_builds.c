@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "sstore_statistics.h"
 #include "support/data.h"
 #include "support/random.h"
 #include "support/record_set.h"

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sstore_statistics.h"
 #include "support/iterate.h"
 #include "support/lost_directory.h"
 #include "support/row_set.h"

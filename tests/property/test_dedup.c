@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sstore_statistics.h"
 #include "support/record_set.h"
 #include "support/scratch.h"
 #include "support/testing.h"

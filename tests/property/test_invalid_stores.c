@@ -9,6 +9,7 @@
 
 #include "output/walk_matches.h"
 #include "sstore_join.h"
+#include "sstore_statistics.h"
 #include "support/reference_block.h"
 #include "support/scratch.h"
 #include "support/store_case.h"

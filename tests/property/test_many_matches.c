@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "output/walk_matches.h"
+#include "sstore_statistics.h"
 #include "support/record_set.h"
 #include "support/scratch.h"
 #include "support/testing.h"

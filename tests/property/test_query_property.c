@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "output/walk_matches.h"
+#include "sstore_statistics.h"
 #include "support/data.h"
 #include "support/iterate.h"
 #include "support/random.h"

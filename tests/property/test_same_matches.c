@@ -17,6 +17,7 @@
 
 #include "base/simd.h"
 #include "output/walk_matches.h"
+#include "sstore_statistics.h"
 #include "sstore_stream.h"
 #include "support/answers.h"
 #include "support/data.h"

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "sstore_statistics.h"
 #include "support/random.h"
 #include "support/record_set.h"
 #include "support/scratch.h"

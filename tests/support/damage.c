@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "sstore_join.h"
+#include "sstore_statistics.h"
 #include "support/use_store.h"
 #include "support/widened.h"
 

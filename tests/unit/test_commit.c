@@ -14,6 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "sstore_statistics.h"
 #include "support/random.h"
 #include "support/scratch.h"
 #include "support/use_store.h"

@@ -10,6 +10,7 @@
 #include "base/words.h"
 #include "read/cursor.h"
 #include "read/row_search.h"
+#include "sstore_statistics.h"
 #include "store/lookup.h"
 #include "support/random.h"
 #include "support/scratch.h"

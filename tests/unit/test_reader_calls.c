@@ -9,6 +9,7 @@
 
 #include "base/memory.h"
 #include "output/walk_matches.h"
+#include "sstore_statistics.h"
 #include "store/store.h"
 #include "support/data.h"
 #include "support/scratch.h"

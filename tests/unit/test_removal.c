@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sstore_statistics.h"
 #include "support/data.h"
 #include "support/record_set.h"
 #include "support/scratch.h"

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "output/walk_matches.h"
 #include "sstore_join.h"
+#include "sstore_statistics.h"
 #include "sstore_stream.h"
 #include "sstore_text.h"
 #include "support/data.h"

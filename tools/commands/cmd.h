@@ -13,6 +13,7 @@
 #include "output/output.h"
 #include "output/progress.h"
 #include "output/records.h"
+#include "sstore_statistics.h"
 
 /*
  * Each runs one command and returns the exit code of the process. argv[0] is "sstore", which begins getopt's messages.

@@ -6,6 +6,7 @@
 
 #include "output/json.h"
 #include "sstore.h"
+#include "sstore_statistics.h"
 
 typedef struct segment_report {
     sstore_segment_statistics metadata;

@@ -9,6 +9,7 @@
 
 #include "output/json.h"
 #include "sstore.h"
+#include "sstore_statistics.h"
 
 typedef struct plan_list {
     sstore_plan_options options; /* what they are for, without the sample */

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "sstore.h"
+#include "sstore_statistics.h"
 
 typedef struct served_store served_store;
 

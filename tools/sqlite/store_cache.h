@@ -8,6 +8,7 @@
 #define STORE_CACHE_H
 
 #include "sstore.h"
+#include "sstore_statistics.h"
 
 typedef struct store_cache store_cache;
 

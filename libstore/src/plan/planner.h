@@ -7,6 +7,7 @@
 
 #include "plan/cost.h"
 #include "plan/plan.h"
+#include "sstore_statistics.h"
 
 #define SS_DEFAULT_BLOCK_BYTES 4096u
 #define SS_PLAN_NAME_CAPACITY 160u /* the written-out form of any plan of the planner fits */

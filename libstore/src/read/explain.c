@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "read/row_search.h"
+#include "sstore_statistics.h"
 
 static sstore_status ignore_hit(void *context, const ss_hit *hit, sstore_error *error)
 {

@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/words.h"
 #include "codec/rows.h"
+#include "sstore_statistics.h"
 #include "store/column_iterators.h"
 #include "store/store.h"
 

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "read/cursor.h"
+#include "sstore_statistics.h"
 
 /* Bits of all steps of a table: the entropy of the symbols, the suffixes and the lower halves. */
 static double bound_bits(const ss_block_header *header)
