@@ -134,14 +134,20 @@ static void check_answer(const operation *self, sstore_status status, size_t que
 /* Matches are gathered in separate memory, whose allocation must not fail. */
 typedef struct gathered {
     sstore_match items[4 * RECORDS];
+    uint64_t fingerprints[4 * RECORDS]; /* their first words */
     size_t count;
 } gathered;
 
 static int gather(void *context, const sstore_match *match)
 {
     gathered *self = context;
-    if (self->count < sizeof self->items / sizeof self->items[0])
-        self->items[self->count++] = *match;
+    const size_t at = self->count;
+    if (at == sizeof self->items / sizeof *self->items)
+        return 0;
+    self->fingerprints[at] = *match->fingerprint;
+    self->items[at] = *match;
+    self->items[at].fingerprint = &self->fingerprints[at];
+    self->count++;
     return 0;
 }
 
