@@ -12,7 +12,6 @@
 #include "sstore_statistics.h"
 #include "support/iterate.h"
 #include "support/lost_directory.h"
-#include "support/row_set.h"
 #include "support/scratch.h"
 #include "support/testing.h"
 #include "support/use_store.h"
@@ -34,16 +33,16 @@ typedef enum id_source { IDS_GIVEN, IDS_ASSIGNED, IDS_MIXED, IDS_NONE, ID_SOURCE
 typedef struct living {
     rng random;
     char path[256];
-    wide_form maker;
-    row_set pool;  /* records that are added and removed repeatedly */
-    row_set truth; /* sorted, each once */
+    fingerprint_form maker;
+    record_set pool;  /* records that are added and removed repeatedly */
+    record_set truth; /* sorted, each once */
     uint64_t next_id;
     const char *plan; /* of the build; NULL: chosen */
     uint32_t block_bytes;
     id_source ids;
     bool crawls; /* small steps in a large store, compacted only by tiers */
     sstore *old; /* a handle on an earlier state, or NULL */
-    row_set old_truth;
+    record_set old_truth;
     char text[200];
 } living;
 
@@ -52,24 +51,24 @@ typedef struct living {
 /* A removal: of records, or of all with a fingerprint or an id. */
 typedef enum naming { BY_RECORD, BY_FINGERPRINT, BY_ID } naming;
 
-static bool is_named(const row *record, naming how, const row_set *names)
+static bool is_named(const record_set *records, size_t at, naming how, const record_set *names)
 {
-    for (size_t i = 0; i < names->count; i++) {
-        const row *name = &names->rows[i];
-        if ((how == BY_ID || row_words_compare(name->words, record->words) == 0) &&
-            (how == BY_FINGERPRINT || name->id == record->id))
+    const size_t size = names->words * sizeof *names->fingerprints;
+    for (size_t i = 0; i < names->count; i++)
+        if ((how == BY_FINGERPRINT || names->ids[i] == records->ids[at]) &&
+            (how == BY_ID || memcmp(record_set_at(names, i), record_set_at(records, at), size) == 0))
             return true;
-    }
     return false;
 }
 
-static void remove_named(row_set *truth, naming how, const row_set *names)
+static void remove_named(record_set *truth, naming how, const record_set *names)
 {
-    size_t kept = 0;
+    record_set kept = record_set_new(truth->words);
     for (size_t i = 0; i < truth->count; i++)
-        if (!is_named(&truth->rows[i], how, names))
-            truth->rows[kept++] = truth->rows[i];
-    truth->count = kept;
+        if (!is_named(truth, i, how, names))
+            record_set_append(&kept, truth, i, i + 1);
+    record_set_free(truth);
+    *truth = kept;
 }
 
 /* ----- steps ----- */
@@ -112,43 +111,39 @@ static void check_change(const living *self, const sstore_change *change)
 }
 
 /* Choose records of the pool, or new ones near them, with the ids that they will have. */
-static row_set choose_records(living *self, size_t count, bool assigned)
+static record_set choose_records(living *self, size_t count, bool assigned)
 {
-    row_set chosen = {.count = 0};
+    record_set chosen = record_set_new(self->maker.words);
     for (size_t i = 0; i < count; i++) {
-        row record = self->pool.rows[rng_below(&self->random, self->pool.count)];
+        const size_t at = rng_below(&self->random, self->pool.count);
+        record_set_put(&chosen, record_set_at(&self->pool, at), assigned ? self->next_id + i : self->pool.ids[at]);
         if (rng_one_in(&self->random, 8))
-            row_flip(&self->random, &self->maker, &record, 3);
-        if (assigned)
-            record.id = self->next_id + i;
-        row_set_put(&chosen, &record);
+            fingerprint_flip(&self->random, &self->maker, chosen.fingerprints + i * chosen.words, 3);
     }
     return chosen;
 }
 
 /* Add records to the builder, in two calls, and to the truth. */
-static void give_records(living *self, sstore_builder *builder, const row_set *records, bool assigned)
+static void give_records(living *self, sstore_builder *builder, const record_set *records, bool assigned)
 {
     sstore_error error = {.status = SSTORE_OK};
-    record_set columns = row_set_columns(records, self->maker.words);
     const bool ids = self->ids != IDS_NONE && !assigned;
     const size_t part = records->count / 3;
     assert_int_equal(sstore_builder_fingerprint_bits(builder), 64 * self->maker.words);
-    assert_ok(sstore_builder_add(builder, columns.fingerprints, ids ? columns.ids : NULL, part, &error), &error);
-    assert_ok(sstore_builder_add(builder, columns.fingerprints + part * self->maker.words,
-                                 ids ? columns.ids + part : NULL, records->count - part, &error),
+    assert_ok(sstore_builder_add(builder, records->fingerprints, ids ? records->ids : NULL, part, &error), &error);
+    assert_ok(sstore_builder_add(builder, record_set_at(records, part), ids ? records->ids + part : NULL,
+                                 records->count - part, &error),
               &error);
-    record_set_free(&columns);
 }
 
-static void take_records(living *self, const row_set *records)
+static void take_records(living *self, const record_set *records)
 {
-    for (size_t i = 0; i < records->count; i++) {
-        row_set_put(&self->truth, &records->rows[i]);
-        if (records->rows[i].id >= self->next_id && records->rows[i].id < UINT64_MAX)
-            self->next_id = records->rows[i].id + 1;
-    }
-    row_set_sort(&self->truth);
+    record_set_append(&self->truth, records, 0, records->count);
+    for (size_t i = 0; i < records->count; i++)
+        if (records->ids[i] >= self->next_id && records->ids[i] < UINT64_MAX)
+            self->next_id = records->ids[i] + 1;
+    record_set_sort(&self->truth);
+    record_set_unique(&self->truth);
 }
 
 static bool ids_are_assigned(living *self)
@@ -159,7 +154,7 @@ static bool ids_are_assigned(living *self)
 static void add_some(living *self)
 {
     const bool assigned = ids_are_assigned(self);
-    row_set records = choose_records(self, choose_count(self), assigned);
+    record_set records = choose_records(self, choose_count(self), assigned);
     sstore_builder *builder;
     sstore_error error = {.status = SSTORE_OK};
     sstore_change change = SSTORE_CHANGE_INIT;
@@ -182,39 +177,41 @@ static void add_some(living *self)
             assert_true(change.conflict_count == 0 && !change.ids_checked);
         check_change(self, &change);
     }
-    free(records.rows);
+    record_set_free(&records);
 }
 
 /* In two calls. */
-static void give_names(const living *self, sstore_remover *remover, naming how, const row_set *names)
+static void give_names(const living *self, sstore_remover *remover, naming how, const record_set *names)
 {
     sstore_error error = {.status = SSTORE_OK};
-    record_set columns = row_set_columns(names, self->maker.words);
     const size_t ends[] = {0, names->count / 3, names->count};
     assert_int_equal(sstore_remover_fingerprint_bits(remover), 64 * self->maker.words);
     for (int part = 0; part < 2; part++) {
         const size_t begin = ends[part], count = ends[part + 1] - begin;
-        const uint64_t *fingerprints = columns.fingerprints + begin * self->maker.words, *ids = columns.ids + begin;
+        const uint64_t *fingerprints = record_set_at(names, begin), *ids = names->ids + begin;
         assert_ok(sstore_remover_remove(remover, how == BY_ID ? NULL : fingerprints, how == BY_FINGERPRINT ? NULL : ids,
                                         count, &error),
                   &error);
     }
-    record_set_free(&columns);
 }
 
 static void remove_some(living *self)
 {
     const naming how = self->ids != IDS_NONE ? (naming)rng_below(&self->random, 3) : BY_FINGERPRINT;
-    row_set names = choose_records(self, choose_count(self), false);
+    record_set names = choose_records(self, choose_count(self), false);
     sstore_remover *remover;
     sstore_error error = {.status = SSTORE_OK};
     sstore_change change = SSTORE_CHANGE_INIT;
     const sstore_write_options as_built = make_options(self);
     sstore_write_options options = options_to_remove(&as_built);
     options.no_compact = stays_apart(self);
-    for (size_t i = 0; i < names.count; i++)
-        if (self->truth.count > 0 && rng_one_in(&self->random, 2))
-            names.rows[i] = self->truth.rows[rng_below(&self->random, self->truth.count)];
+    for (size_t i = 0; i < names.count; i++) {
+        if (self->truth.count == 0 || rng_one_in(&self->random, 2))
+            continue;
+        const size_t at = rng_below(&self->random, self->truth.count);
+        memcpy(names.fingerprints + i * names.words, record_set_at(&self->truth, at), names.words * sizeof(uint64_t));
+        names.ids[i] = self->truth.ids[at];
+    }
     assert_ok(sstore_remover_create(self->path, &options, &remover, &error), &error);
     give_names(self, remover, how, &names);
     if (rng_one_in(&self->random, 10)) {
@@ -228,7 +225,7 @@ static void remove_some(living *self)
         assert_int_equal(change.added_count, 0);
         check_change(self, &change);
     }
-    free(names.rows);
+    record_set_free(&names);
 }
 
 static void compact(living *self, sstore_compaction scope)
@@ -314,18 +311,18 @@ static uint32_t choose_distance(living *self)
     }
 }
 
-static void check_query(living *self, sstore_cursor *cursor, const record_set *truth, const row *query,
+static void check_query(living *self, sstore_cursor *cursor, const record_set *truth, const uint64_t *query,
                         uint32_t distance)
 {
     const uint32_t words = self->maker.words;
     matches got = {.words = words}, wanted = got;
     sstore_error error = {.status = SSTORE_OK};
     if (rng_one_in(&self->random, 4)) {
-        record_set_nearest(truth, query->words, distance, &wanted);
-        assert_ok(sstore_query_nearest(cursor, query->words, distance, store_collect, &got, &error), &error);
+        record_set_nearest(truth, query, distance, &wanted);
+        assert_ok(sstore_query_nearest(cursor, query, distance, store_collect, &got, &error), &error);
     } else {
-        record_set_query(truth, query->words, distance, 0, &wanted);
-        assert_ok(sstore_query(cursor, query->words, distance, store_collect, &got, &error), &error);
+        record_set_query(truth, query, distance, 0, &wanted);
+        assert_ok(sstore_query(cursor, query, distance, store_collect, &got, &error), &error);
     }
     matches_sort(&got);
     assert_true(matches_equal(&got, &wanted));
@@ -333,29 +330,26 @@ static void check_query(living *self, sstore_cursor *cursor, const record_set *t
     matches_free(&wanted);
 }
 
-static void check_queries(living *self, sstore *store, const row_set *truth, const record_set *columns)
+static void check_queries(living *self, sstore *store, const record_set *truth)
 {
     sstore_cursor *cursor = store_must_cursor(store);
-    row_set queries = {.count = 0};
+    const uint32_t batch_distance = choose_distance(self), words = self->maker.words;
+    uint64_t queries[QUERIES * SSTORE_MAX_WORDS];
+    matches wanted = {.words = words};
     for (uint32_t i = 0; i < QUERIES; i++) {
-        const row query = row_make(&self->random, &self->maker, rng_one_in(&self->random, 2) ? truth : &self->pool);
-        row_set_put(&queries, &query);
-        check_query(self, cursor, columns, &query, choose_distance(self));
+        const record_set *among = rng_one_in(&self->random, 2) ? truth : &self->pool;
+        uint64_t *query = queries + i * words;
+        fingerprint_make(&self->random, &self->maker, among->fingerprints, among->count, query);
+        check_query(self, cursor, truth, query, choose_distance(self));
+        record_set_query(truth, query, batch_distance, i, &wanted);
     }
     sstore_cursor_free(cursor);
-    const uint32_t distance = choose_distance(self), words = self->maker.words;
-    matches wanted = {.words = words};
-    for (uint32_t i = 0; i < QUERIES; i++)
-        record_set_query(columns, queries.rows[i].words, distance, i, &wanted);
-    record_set query_columns = row_set_columns(&queries, words);
-    iterate_matches(&self->random, store, query_columns.fingerprints, QUERIES, distance,
-                    (uint32_t)rng_between(&self->random, 1, 3), &wanted);
-    record_set_free(&query_columns);
+    iterate_matches(&self->random, store, queries, QUERIES, batch_distance, (uint32_t)rng_between(&self->random, 1, 3),
+                    &wanted);
     matches_free(&wanted);
-    free(queries.rows);
 }
 
-static void check_sample(living *self, const sstore *store, const row_set *truth, bool has_removed)
+static void check_sample(living *self, const sstore *store, const record_set *truth, bool has_removed)
 {
     uint64_t sample[SAMPLE * SSTORE_MAX_WORDS];
     const uint32_t words = self->maker.words;
@@ -365,12 +359,12 @@ static void check_sample(living *self, const sstore *store, const row_set *truth
     for (size_t i = 0; !has_removed && i < count; i++) {
         bool is_there = false;
         for (size_t j = 0; !is_there && j < truth->count; j++)
-            is_there = memcmp(sample + i * words, truth->rows[j].words, words * sizeof *sample) == 0;
+            is_there = memcmp(sample + i * words, record_set_at(truth, j), words * sizeof *sample) == 0;
         assert_true(is_there);
     }
 }
 
-static void check_store(living *self, sstore *store, const row_set *truth)
+static void check_store(living *self, sstore *store, const record_set *truth)
 {
     sstore_statistics statistics = SSTORE_STATISTICS_INIT;
     sstore_error error = {.status = SSTORE_OK};
@@ -378,10 +372,8 @@ static void check_store(living *self, sstore *store, const row_set *truth)
     assert_ok(sstore_stat(store, &statistics, &error), &error);
     assert_int_equal(statistics.record_count, truth->count);
     assert_int_equal(statistics.fingerprint_bits, 64 * self->maker.words);
-    record_set columns = row_set_columns(truth, self->maker.words);
-    iterate_records(&self->random, store, columns.fingerprints, columns.ids, truth->count);
-    check_queries(self, store, truth, &columns);
-    record_set_free(&columns);
+    iterate_records(&self->random, store, truth->fingerprints, truth->ids, truth->count);
+    check_queries(self, store, truth);
     check_sample(self, store, truth, statistics.removed_count > 0);
 }
 
@@ -400,7 +392,8 @@ static void check_all(living *self)
     if (rng_one_in(&self->random, 2)) {
         sstore_close(self->old);
         self->old = store;
-        row_set_copy(&self->truth, &self->old_truth);
+        self->old_truth.count = 0;
+        record_set_append(&self->old_truth, &self->truth, 0, self->truth.count);
     } else {
         sstore_close(store);
     }
@@ -411,7 +404,7 @@ static void check_all(living *self)
 /* ----- builds ----- */
 
 /* Build a store of records, whose ids are given or assigned. */
-static void build(living *self, const char *path, const row_set *records, bool assigned)
+static void build(living *self, const char *path, const record_set *records, bool assigned)
 {
     sstore_write_options options = make_options(self);
     sstore_builder *builder;
@@ -454,24 +447,15 @@ static void check_fresh_build(living *self)
 
 /* ----- one store's life ----- */
 
-/* Records of one word are of the kinds of data.h, those of several of any kinds of words. */
 static void make_pool(living *self, data_kind kind)
 {
     rng *random = &self->random;
     const size_t count = rng_between(random, 1, self->maker.words == 1 ? MAX_RECORDS : MAX_WIDE_RECORDS);
-    if (self->maker.words == 1) {
-        data_set data;
-        data_make(random, kind, DATA_IDS, count, rng_one_in(random, 2), &data);
-        self->pool = row_set_of_data(&data);
-        data_free(&data);
-    }
-    while (self->pool.count < count) {
-        row made = row_make(random, &self->maker, &self->pool);
-        made.id = rng_one_in(random, 8) ? UINT64_MAX : rng_below(random, 2 * count);
-        row_set_put(&self->pool, &made);
-    }
+    self->pool = record_set_make(random, &self->maker, kind, count);
+    self->truth = record_set_new(self->maker.words);
+    self->old_truth = record_set_new(self->maker.words);
     for (size_t i = 0; i < count && self->ids != IDS_GIVEN; i++)
-        self->pool.rows[i].id = self->ids == IDS_MIXED ? rng_below(random, 2 * count) : 0;
+        self->pool.ids[i] = self->ids == IDS_MIXED ? rng_below(random, 2 * count) : 0;
 }
 
 static void begin_life(living *self, uint64_t number)
@@ -485,7 +469,7 @@ static void begin_life(living *self, uint64_t number)
     const uint64_t max = SSTORE_MAX_BUILD_DISTANCE * words;
     const uint64_t distance = rng_below(random, rng_one_in(random, 4) ? max + 1 : 8 * words);
     const data_kind kind = (data_kind)rng_below(random, DATA_KIND_COUNT);
-    self->maker = wide_form_with(random, words, words == 1 ? 3 : (uint32_t)distance);
+    self->maker = form_with(random, words, words == 1 ? 3 : (uint32_t)distance);
     self->ids = (id_source)rng_below(random, ID_SOURCE_COUNT);
     self->plan = words == 1 ? plans[rng_below(random, 7)] : wide_plans[rng_below(random, 4)];
     self->block_bytes = rng_one_in(random, 2) ? 0 : UINT32_C(256) << rng_below(random, 9);
@@ -501,19 +485,19 @@ static void begin_life(living *self, uint64_t number)
                          : rng_one_in(random, 4) ? 0
                                                  : rng_below(random, self->pool.count + 1);
     const bool assigned = ids_are_assigned(self);
-    row_set first = choose_records(self, count, assigned);
+    record_set first = choose_records(self, count, assigned);
     scratch_remove(self->path);
     build(self, self->path, &first, assigned);
     take_records(self, &first);
-    free(first.rows);
+    record_set_free(&first);
 }
 
 static void end_life(living *self)
 {
     sstore_close(self->old);
-    free(self->old_truth.rows);
-    free(self->truth.rows);
-    free(self->pool.rows);
+    record_set_free(&self->old_truth);
+    record_set_free(&self->truth);
+    record_set_free(&self->pool);
     scratch_remove(self->path);
 }
 

@@ -12,10 +12,10 @@
 #include <string.h>
 
 #include "sstore_statistics.h"
+#include "support/fingerprint_form.h"
 #include "support/record_set.h"
 #include "support/scratch.h"
 #include "support/testing.h"
-#include "support/wide_data.h"
 
 #define CASES 60u
 #define SLOW_CASES 8u
@@ -24,7 +24,7 @@
 typedef struct taking {
     rng random;
     char path[512];
-    wide_form form;
+    fingerprint_form form;
     bool has_ids, assigned, checks_ids;
     uint32_t distance;
     size_t count, capacity; /* of the records that were inserted, in their order */
@@ -123,7 +123,8 @@ static void offer_some(taking *self, sstore_dedup *dedup)
     const size_t before = self->count;
     for (size_t i = 0; i < count; i++) {
         const bool like_old = rng_one_in(random, 2);
-        wide_make(random, &self->form, like_old ? self->rows : rows, like_old ? self->count : i, rows + i * words);
+        fingerprint_make(random, &self->form, like_old ? self->rows : rows, like_old ? self->count : i,
+                         rows + i * words);
         ids[i] = rng_next(random) >> rng_below(random, 64);
     }
     self->given = rows;
@@ -187,7 +188,7 @@ static void build(taking *self)
     sstore_builder *builder;
     sstore_error error = {.status = SSTORE_OK};
     const size_t count = (size_t)rng_below(&self->random, rng_one_in(&self->random, 2) ? 2 : 300);
-    uint64_t *rows = wide_make_many(&self->random, &self->form, count);
+    uint64_t *rows = fingerprint_make_many(&self->random, &self->form, count);
     for (size_t i = 0; i < count; i++) {
         bool repeats = false;
         for (size_t j = 0; j < self->count; j++)
@@ -264,16 +265,16 @@ static size_t run_case(uint64_t seed)
     taking self = {.random = rng_seeded(seed)};
     sstore_error error = {.status = SSTORE_OK};
     sstore_dedup *dedup;
-    self.form = wide_form_any(&self.random, 2);
+    self.form = form_any(&self.random, 2);
     if (rng_one_in(&self.random, 3)) /* larger distances take long to plan */
-        self.form = wide_form_of((wide_kind)rng_below(&self.random, WIDE_KIND_COUNT), 1,
-                                 (uint32_t)rng_below(&self.random, 6));
+        self.form = form_of((word_kind)rng_below(&self.random, WORD_KIND_COUNT), 1,
+                            (uint32_t)rng_below(&self.random, 6));
     self.has_ids = !rng_one_in(&self.random, 3);
     self.assigned = rng_one_in(&self.random, 2);
     snprintf(self.path, sizeof self.path, "%s", scratch_path("taking"));
     const sstore_write_options options = choose_options(&self);
     testing_doing("case of seed %" PRIu64 ": %s, %s ids, inserted at %u, every %" PRIu64 ", %" PRIu64 " bytes", seed,
-                  wide_form_text(&self.form), self.has_ids ? "with" : "without", self.distance, options.publish_every,
+                  form_text(&self.form), self.has_ids ? "with" : "without", self.distance, options.publish_every,
                   options.memory_bytes);
     build(&self);
     const size_t before = self.count;
@@ -345,11 +346,8 @@ static void test_distances(void **state)
 static void test_lock(void **state)
 {
     const uint64_t fingerprints[2] = {1, UINT64_C(0xff00ff00ff)};
-    taking self = {.form = wide_form_of(WIDE_UNIFORM, 1, 3),
-                   .has_ids = true,
-                   .assigned = true,
-                   .distance = 3,
-                   .given = fingerprints};
+    taking self = {
+        .form = form_of(WORD_UNIFORM, 1, 3), .has_ids = true, .assigned = true, .distance = 3, .given = fingerprints};
     sstore_dedup *dedup, *second;
     sstore_error error = {.status = SSTORE_OK};
     snprintf(self.path, sizeof self.path, "%s", scratch_path("locked"));

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "support/iterate.h"
-#include "support/row_set.h"
+#include "support/record_pairs.h"
 #include "support/scratch.h"
 #include "support/testing.h"
 #include "support/use_store.h"
@@ -26,29 +26,29 @@
 /* A store and its records. */
 typedef struct subject {
     char path[256];
-    wide_form maker;
+    fingerprint_form maker;
     bool has_ids, ids_are_assigned;
     uint32_t block_bytes;
     const char *plan;
-    row_set truth;
+    record_set truth;
     sstore *store;
 } subject;
 
-static subject new_subject(rng *random, const char *name, const wide_form *maker)
+static subject new_subject(rng *random, const char *name, const fingerprint_form *maker)
 {
     subject made = {.maker = *maker, .has_ids = !rng_one_in(random, 3), .block_bytes = 256u << rng_below(random, 5)};
     made.ids_are_assigned = rng_one_in(random, 3);
+    made.truth = record_set_new(maker->words);
     snprintf(made.path, sizeof made.path, "%s/%s", scratch_folder(), name);
     return made;
 }
 
 /* Build a store of records, or add them to it. */
-static void write_rows(rng *random, const subject *to, const row_set *rows, bool adds)
+static void write_records(rng *random, const subject *to, const record_set *records, bool adds)
 {
     sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     sstore_builder *builder;
     sstore_error error;
-    record_set columns = row_set_columns(rows, to->maker.words);
     options.fingerprint_bits = 64 * to->maker.words;
     options.distance = to->maker.distance;
     options.plan = to->plan;
@@ -61,23 +61,20 @@ static void write_rows(rng *random, const subject *to, const row_set *rows, bool
                    : sstore_builder_create(to->path, &options, &builder, &error),
               &error);
     const bool has_ids = to->has_ids && !to->ids_are_assigned;
-    assert_ok(sstore_builder_add(builder, columns.fingerprints, has_ids ? columns.ids : NULL, rows->count, &error),
+    assert_ok(sstore_builder_add(builder, records->fingerprints, has_ids ? records->ids : NULL, records->count, &error),
               &error);
     assert_ok(sstore_builder_finish(builder, NULL, &error), &error);
-    record_set_free(&columns);
 }
 
 /* Remove some records, or fingerprints with all their ids. */
-static void remove_rows(rng *random, const subject *from, const row_set *rows)
+static void remove_records(rng *random, const subject *from, const record_set *records)
 {
     sstore_remover *remover;
     sstore_error error;
-    record_set columns = row_set_columns(rows, from->maker.words);
     assert_ok(sstore_remover_create(from->path, &change_apart, &remover, &error), &error);
-    const uint64_t *ids = from->has_ids && rng_one_in(random, 2) ? columns.ids : NULL;
-    assert_ok(sstore_remover_remove(remover, columns.fingerprints, ids, rows->count, &error), &error);
+    const uint64_t *ids = from->has_ids && rng_one_in(random, 2) ? records->ids : NULL;
+    assert_ok(sstore_remover_remove(remover, records->fingerprints, ids, records->count, &error), &error);
     assert_ok(sstore_remover_finish(remover, NULL, &error), &error);
-    record_set_free(&columns);
 }
 
 /* Open the store, and read its records, which other tests check. */
@@ -86,9 +83,9 @@ static void open_subject(rng *random, subject *self)
     sstore_open_options options = SSTORE_OPEN_OPTIONS_INIT;
     sstore_iterator *iterator;
     sstore_error error;
-    row read = {.id = 0};
+    uint64_t fingerprint[SSTORE_MAX_WORDS], id;
     size_t count = 1;
-    const sstore_columns to = {.struct_size = sizeof to, .fingerprint = read.words, .id = &read.id};
+    const sstore_columns to = {.struct_size = sizeof to, .fingerprint = fingerprint, .id = &id};
     options.io = (sstore_io)rng_below(random, 4);
     options.strategy = (sstore_strategy)rng_below(random, 3);
     assert_ok(sstore_open(self->path, &options, &self->store, &error), &error);
@@ -96,7 +93,7 @@ static void open_subject(rng *random, subject *self)
     while (count > 0) {
         assert_ok(sstore_iterator_next(iterator, &to, 1, &count, &error), &error);
         if (count > 0)
-            row_set_put(&self->truth, &read);
+            record_set_put(&self->truth, fingerprint, id);
     }
     sstore_iterator_free(iterator);
 }
@@ -104,62 +101,47 @@ static void open_subject(rng *random, subject *self)
 static void close_subject(subject *self)
 {
     sstore_close(self->store);
-    free(self->truth.rows);
+    record_set_free(&self->truth);
     scratch_remove(self->path);
 }
 
 /* Divide records among a build and additions, with removals between them, and open the store. */
-static void write_in_steps(rng *random, subject *self, const row_set *rows)
+static void write_in_steps(rng *random, subject *self, const record_set *records)
 {
     const uint64_t steps = rng_one_in(random, 2) ? 1 : rng_between(random, 2, 4);
     for (uint64_t i = 0; i < steps; i++) {
-        const size_t begin = rows->count * i / steps, end = rows->count * (i + 1) / steps;
-        const row_set part = {.count = end - begin, .rows = rows->rows + begin};
-        row_set removed = {.count = 0};
-        write_rows(random, self, &part, i > 0);
-        if (steps == 1 || rng_one_in(random, 2))
-            continue;
+        const size_t begin = records->count * i / steps, end = records->count * (i + 1) / steps;
+        const record_set part = record_set_part(records, begin, end);
+        record_set removed = record_set_new(records->words);
+        write_records(random, self, &part, i > 0);
         for (size_t at = rng_below(random, 5); at < end; at += rng_between(random, 1, 9)) {
-            row_set_put(&removed, &rows->rows[at]);
+            record_set_append(&removed, records, at, at + 1);
             if (rng_one_in(random, 9)) /* perhaps an absent one */
-                row_flip(random, &self->maker, &removed.rows[removed.count - 1], 2);
+                fingerprint_flip(random, &self->maker, removed.fingerprints + (removed.count - 1) * removed.words, 2);
         }
-        remove_rows(random, self, &removed);
-        free(removed.rows);
+        if (steps > 1 && !rng_one_in(random, 2))
+            remove_records(random, self, &removed);
+        record_set_free(&removed);
     }
     open_subject(random, self);
 }
 
-/* Any records; some are near those of the other set. Of one word often of the kinds of data.h. */
-static row_set any_rows(rng *random, const wide_form *maker, data_kind kind, const row_set *other)
+/* Any records; some are near those of the other set. */
+static record_set any_records(rng *random, const fingerprint_form *maker, data_kind kind, const record_set *other)
 {
     const size_t count = rng_below(random, rng_one_in(random, 3) ? 30 : MAX_RECORDS);
-    row_set rows = {.count = 0};
-    if (maker->words == 1 && !rng_one_in(random, 6)) {
-        data_set data;
-        data_make(random, kind, DATA_IDS, count, rng_one_in(random, 2), &data);
-        rows = row_set_of_data(&data);
-        data_free(&data);
-    }
-    for (size_t i = 0; i < count; i++) {
-        const bool is_near = other->count > 0 && rng_one_in(random, 3);
-        if (i < rows.count && !is_near)
-            continue;
-        row added = row_make(random, maker, is_near ? other : &rows);
-        added.id = rng_below(random, 2 * count);
-        if (i < rows.count)
-            rows.rows[i] = added;
-        else
-            row_set_put(&rows, &added);
-    }
-    return rows;
+    record_set made = record_set_make(random, maker, kind, count);
+    for (size_t i = 0; i < count; i++)
+        if (other->count > 0 && rng_one_in(random, 3))
+            fingerprint_make(random, maker, other->fingerprints, other->count, made.fingerprints + i * maker->words);
+    return made;
 }
 
 /* ----- comparisons ----- */
 
 /* The wanted results, of which `at` were reported. */
 typedef struct pair_check {
-    row_pairs wanted;
+    record_pairs wanted;
     uint32_t words;
     size_t at;
 } pair_check;
@@ -168,7 +150,7 @@ static int take_pair(void *context, const sstore_pair *pair)
 {
     pair_check *check = context;
     assert_true(check->at < check->wanted.count);
-    row_assert_same_pair(pair, &check->wanted.items[check->at], check->words, check->at);
+    assert_same_pair(pair, &check->wanted.items[check->at], check->words, check->at);
     check->at++;
     return 0;
 }
@@ -183,10 +165,9 @@ static uint32_t meant_distance(const subject *left, const sstore_join_options *o
 static size_t compare_pairs_of(rng *random, const subject *left, const subject *right,
                                const sstore_join_options *options)
 {
-    const uint32_t words = left->maker.words;
-    pair_check check = {.words = words};
+    pair_check check = {.words = left->maker.words};
     sstore_error error;
-    check.wanted = row_set_pairs(&left->truth, &right->truth, words, meant_distance(left, options), MAX_PAIRS);
+    check.wanted = record_set_pairs(&left->truth, &right->truth, meant_distance(left, options), MAX_PAIRS);
     if (check.wanted.count <= MAX_PAIRS) {
         assert_ok(left == right ? sstore_pairs(left->store, options, take_pair, &check, &error)
                                 : sstore_join(left->store, right->store, options, take_pair, &check, &error),
@@ -200,7 +181,7 @@ static size_t compare_pairs_of(rng *random, const subject *left, const subject *
 }
 
 typedef struct cluster_check {
-    row_clusters wanted;
+    record_clusters wanted;
     uint32_t words;
     size_t at;
 } cluster_check;
@@ -209,7 +190,7 @@ static int take_member(void *context, const sstore_cluster_record *record)
 {
     cluster_check *check = context;
     assert_true(check->at < check->wanted.count);
-    row_assert_same_member(record, &check->wanted.items[check->at], check->words, check->at);
+    assert_same_member(record, &check->wanted.items[check->at], check->words, check->at);
     check->at++;
     return 0;
 }
@@ -220,7 +201,7 @@ static size_t compare_clusters(rng *random, const subject *self, const sstore_jo
     const sstore_cluster_options how = options_to_cluster(options, rng_one_in(random, 2));
     cluster_check check = {.words = self->maker.words};
     sstore_error error;
-    check.wanted = row_set_clusters(&self->truth, check.words, meant_distance(self, options), how.with_singles);
+    check.wanted = record_set_clusters(&self->truth, meant_distance(self, options), how.with_singles);
     assert_ok(sstore_clusters(self->store, &how, take_member, &check, &error), &error);
     assert_int_equal(check.at, check.wanted.count);
     iterate_clusters(random, self->store, &how, check.wanted.items, check.wanted.count);
@@ -236,17 +217,16 @@ static uint64_t case_count(uint64_t usual, uint64_t slow)
 }
 
 /* Of any width, or of one word. */
-static wide_form any_maker(rng *random, bool is_wide)
+static fingerprint_form any_maker(rng *random, bool is_wide)
 {
     static const uint32_t widths[] = {2, 2, 3, 4, 4, 8, 16};
     const uint32_t words = is_wide ? widths[rng_below(random, sizeof widths / sizeof *widths)] : 1;
     const uint64_t max = words * SSTORE_MAX_BUILD_DISTANCE;
-    return wide_form_with(random, words,
-                          (uint32_t)(rng_one_in(random, 4) ? rng_below(random, max + 1)
-                                                           : rng_below(random, 8 * words)));
+    return form_with(random, words,
+                     (uint32_t)(rng_one_in(random, 4) ? rng_below(random, max + 1) : rng_below(random, 8 * words)));
 }
 
-static sstore_join_options any_options(rng *random, const wide_form *maker)
+static sstore_join_options any_options(rng *random, const fingerprint_form *maker)
 {
     sstore_join_options options = SSTORE_JOIN_OPTIONS_INIT;
     const uint64_t max = maker->words * SSTORE_MAX_BUILD_DISTANCE;
@@ -265,22 +245,22 @@ static void test_any_stores(void **state)
     uint64_t pairs = 0, clustered = 0;
     for (uint64_t i = 0; i < cases; i++) {
         rng random = rng_seeded(run_seed + i);
-        const wide_form maker = any_maker(&random, i % 8 == 0);
+        const fingerprint_form maker = any_maker(&random, i % 8 == 0);
         const data_kind kind = (data_kind)rng_below(&random, DATA_KIND_COUNT);
-        const row_set none = {.count = 0};
+        const record_set none = {.words = maker.words};
         const sstore_join_options options = any_options(&random, &maker);
         subject left = new_subject(&random, "left.store", &maker), right = new_subject(&random, "right.store", &maker);
         testing_doing("case of seed %" PRIu64 ": %u words, %s, made for distance %u, distance %u", run_seed + i,
                       maker.words, data_kind_name(kind), maker.distance, options.distance);
-        row_set left_rows = any_rows(&random, &maker, kind, &none);
-        row_set right_rows = any_rows(&random, &maker, kind, &left_rows);
-        write_in_steps(&random, &left, &left_rows);
-        write_in_steps(&random, &right, &right_rows);
+        record_set left_records = any_records(&random, &maker, kind, &none);
+        record_set right_records = any_records(&random, &maker, kind, &left_records);
+        write_in_steps(&random, &left, &left_records);
+        write_in_steps(&random, &right, &right_records);
         pairs += compare_pairs_of(&random, &left, &left, &options);
         pairs += compare_pairs_of(&random, &left, &right, &options);
         clustered += compare_clusters(&random, &right, &options);
-        free(left_rows.rows);
-        free(right_rows.rows);
+        record_set_free(&left_records);
+        record_set_free(&right_records);
         close_subject(&left);
         close_subject(&right);
     }
@@ -291,44 +271,45 @@ static void test_any_stores(void **state)
 }
 
 /* A few centres, each with very many fingerprints around it, at any distance; chains lead away from some of them. */
-static void make_dense(rng *random, const wide_form *maker, bool has_ids, row_set *rows)
+static record_set make_dense(rng *random, const fingerprint_form *maker, bool has_ids)
 {
-    const row_set none = {.count = 0};
+    record_set made = record_set_new(maker->words);
     const size_t count = rng_between(random, 100, MAX_RECORDS);
-    while (rows->count < count) {
-        const row centre = row_make(random, maker, &none);
+    while (made.count < count) {
+        uint64_t centre[SSTORE_MAX_WORDS] = {0}, added[SSTORE_MAX_WORDS];
         const uint64_t flips = rng_below(random, maker->distance + 4), size = rng_between(random, 10, 500);
+        fingerprint_make(random, maker, NULL, 0, centre);
         for (uint64_t i = 0; i < size; i++) {
-            row added = centre;
-            row_flip(random, maker, &added, flips);
+            memcpy(added, centre, sizeof added);
+            fingerprint_flip(random, maker, added, flips);
             for (uint64_t links = rng_one_in(random, 10) ? rng_below(random, 5) : 0; links > 0; links--) {
-                row_set_put(rows, &added);
-                row_flip(random, maker, &added, 2 * (uint64_t)maker->distance);
+                record_set_put(&made, added, 0);
+                fingerprint_flip(random, maker, added, 2 * (uint64_t)maker->distance);
             }
-            row_set_put(rows, &added);
+            record_set_put(&made, added, 0);
         }
     }
-    for (size_t i = 0; i < rows->count; i++)
-        rows->rows[i].id = has_ids ? rng_below(random, rows->count) : 0;
-    row_set_shuffle(random, rows); /* so that each segment has some of each cluster */
+    for (size_t i = 0; has_ids && i < made.count; i++)
+        made.ids[i] = rng_below(random, made.count);
+    record_set_shuffle(random, &made); /* so that each segment has some of each cluster */
+    return made;
 }
 
 static void test_dense_clusters(void **state)
 {
     for (uint64_t i = 0; i < case_count(LONG_CASES, LONG_SLOW_CASES); i++) {
         rng random = rng_seeded(run_seed + 1000 + i);
-        const wide_form maker = any_maker(&random, i % 6 != 0);
-        row_set rows = {.count = 0};
+        const fingerprint_form maker = any_maker(&random, i % 6 != 0);
         testing_doing("dense case %" PRIu64 " of seed %" PRIu64 ": %u words, distance %u", i, run_seed, maker.words,
                       maker.distance);
         subject self = new_subject(&random, "dense.store", &maker);
         sstore_join_options options = any_options(&random, &maker);
         options.distance = maker.distance;
-        make_dense(&random, &maker, self.has_ids, &rows);
-        write_in_steps(&random, &self, &rows);
+        record_set records = make_dense(&random, &maker, self.has_ids);
+        write_in_steps(&random, &self, &records);
         (void)compare_clusters(&random, &self, &options);
         (void)compare_pairs_of(&random, &self, &self, &options);
-        free(rows.rows);
+        record_set_free(&records);
         close_subject(&self);
     }
     testing_done();
@@ -336,39 +317,39 @@ static void test_dense_clusters(void **state)
 
 /* A core of fingerprints that are very near each other, more than fit into the least memory; around it a ring of as
  * many that are near nothing, or almost: so not all members of a ball pay. */
-static void make_core_and_ring(rng *random, const wide_form *maker, size_t count, row_set *rows)
+static record_set make_core_and_ring(rng *random, const fingerprint_form *maker, size_t count)
 {
-    const row_set none = {.count = 0};
-    const row centre = row_make(random, maker, &none);
+    record_set made = record_set_new(maker->words);
+    uint64_t centre[SSTORE_MAX_WORDS] = {0}, added[SSTORE_MAX_WORDS];
     const uint32_t distance = maker->distance;
+    fingerprint_make(random, maker, NULL, 0, centre);
     for (size_t i = 0; i < count; i++) {
-        row added = centre;
+        memcpy(added, centre, sizeof added);
         if (i % 2 == 0)
-            row_flip(random, maker, &added, 4);
+            fingerprint_flip(random, maker, added, 4);
         else
             for (uint64_t flips = rng_between(random, distance, 3 * distance); flips > 0; flips--)
-                added.words[rng_below(random, maker->words)] ^= UINT64_C(1) << rng_below(random, 64);
-        added.id = i;
-        row_set_put(rows, &added);
+                added[rng_below(random, maker->words)] ^= UINT64_C(1) << rng_below(random, 64);
+        record_set_put(&made, added, i);
     }
+    return made;
 }
 
 static void test_large_clusters(void **state)
 {
     for (uint64_t i = 0; i < (testing_slow() ? 1 : 2); i++) {
         rng random = rng_seeded(run_seed + 5000 + i);
-        const wide_form maker = {.words = (uint32_t)rng_between(&random, 3, 5), .distance = 20};
-        row_set rows = {.count = 0};
+        const fingerprint_form maker = {.words = (uint32_t)rng_between(&random, 3, 5), .distance = 20};
         testing_doing("large case %" PRIu64 " of seed %" PRIu64, i, run_seed);
         subject self = new_subject(&random, "large.store", &maker);
         sstore_join_options options = any_options(&random, &maker);
         options.distance = maker.distance;
         options.memory_bytes = UINT64_C(8) << 20;
         options.threads = i % 2 == 0 ? 1 : 8;
-        make_core_and_ring(&random, &maker, testing_slow() ? 4000 : 16000, &rows);
-        write_in_steps(&random, &self, &rows);
+        record_set records = make_core_and_ring(&random, &maker, testing_slow() ? 4000 : 16000);
+        write_in_steps(&random, &self, &records);
         (void)compare_clusters(&random, &self, &options);
-        free(rows.rows);
+        record_set_free(&records);
         close_subject(&self);
     }
     testing_done();
@@ -390,7 +371,7 @@ static sstore_join_options min_pieces(uint32_t distance)
 }
 
 /* A store with ids, whose records are put one fingerprint after the other. */
-static subject new_subject_of_pieces(rng *random, const char *name, const wide_form *maker)
+static subject new_subject_of_pieces(rng *random, const char *name, const fingerprint_form *maker)
 {
     subject made = new_subject(random, name, maker);
     made.has_ids = true;
@@ -400,20 +381,22 @@ static subject new_subject_of_pieces(rng *random, const char *name, const wide_f
 }
 
 /* Put a fingerprint, with up to `flips` bits flipped, with ids from `first` on. */
-static void put_many(rng *random, const wide_form *maker, row_set *to, const row *fingerprint, uint64_t flips,
-                     size_t count, uint64_t first)
+static void put_many(rng *random, const fingerprint_form *maker, record_set *to, const uint64_t *fingerprint,
+                     uint64_t flips, size_t count, uint64_t first)
 {
-    row added = *fingerprint;
-    row_flip(random, maker, &added, flips);
-    for (size_t i = 0; i < count; i++) {
-        added.id = first + i;
-        row_set_put(to, &added);
-    }
+    uint64_t added[SSTORE_MAX_WORDS];
+    memcpy(added, fingerprint, maker->words * sizeof *added);
+    fingerprint_flip(random, maker, added, flips);
+    for (size_t i = 0; i < count; i++)
+        record_set_put(to, added, first + i);
 }
 
-static row new_row(rng *random, const wide_form *maker)
+/* Put a new fingerprint with such ids. */
+static void put_new(rng *random, const fingerprint_form *maker, record_set *to, size_t count, uint64_t first)
 {
-    return row_make(random, maker, &(row_set){.count = 0});
+    uint64_t made[SSTORE_MAX_WORDS];
+    fingerprint_make(random, maker, NULL, 0, made);
+    put_many(random, maker, to, made, 0, count, first);
 }
 
 /* Clusters that take several pieces, alone and with others before, between and behind them. */
@@ -421,28 +404,26 @@ static void test_clusters_larger_than_a_piece(void **state)
 {
     for (uint64_t i = 0; i < case_count(LONG_CASES, 2); i++) {
         rng random = rng_seeded(run_seed + 6000 + i);
-        const wide_form maker = {.words = (uint32_t)rng_between(&random, 1, 2), .distance = 3};
+        const fingerprint_form maker = {.words = (uint32_t)rng_between(&random, 1, 2), .distance = 3};
         const sstore_join_options options = min_pieces(2);
-        row_set rows = {.count = 0};
+        record_set records = record_set_new(maker.words);
         subject self = new_subject_of_pieces(&random, "large.store", &maker);
         testing_doing("case %" PRIu64 ": clusters larger than a piece, seed %" PRIu64, i, run_seed);
         for (uint64_t large = rng_between(&random, 1, 3); large > 0; large--) {
-            const row centre = new_row(&random, &maker);
+            uint64_t centre[SSTORE_MAX_WORDS];
+            fingerprint_make(&random, &maker, NULL, 0, centre);
             const uint64_t parts = rng_between(&random, 1, 4);
             for (uint64_t part = 0; part < parts; part++) /* equal fingerprints, and some within a bit of them */
-                put_many(&random, &maker, &rows, &centre, part > 0, rng_between(&random, PIECE / 2, PIECE),
+                put_many(&random, &maker, &records, centre, part > 0, rng_between(&random, PIECE / 2, PIECE),
                          part * PIECE);
-            for (uint64_t few = rng_below(&random, 50); few > 0; few--) {
-                const row other = new_row(&random, &maker);
-                put_many(&random, &maker, &rows, &other, 0, rng_between(&random, 1, 3), few);
-            }
+            for (uint64_t few = rng_below(&random, 50); few > 0; few--)
+                put_new(&random, &maker, &records, rng_between(&random, 1, 3), few);
         }
-        const row last = new_row(&random, &maker);
-        put_many(&random, &maker, &rows, &last, 0, rng_between(&random, PIECE - 1, PIECE + 1), 5);
-        write_in_steps(&random, &self, &rows);
+        put_new(&random, &maker, &records, rng_between(&random, PIECE - 1, PIECE + 1), 5);
+        write_in_steps(&random, &self, &records);
         for (int j = 0; j < 3; j++)
             (void)compare_clusters(&random, &self, &options);
-        free(rows.rows);
+        record_set_free(&records);
         close_subject(&self);
     }
     testing_done();
@@ -455,19 +436,21 @@ static void test_many_ids(void **state)
     for (uint64_t i = 0; i < case_count(LONG_CASES, 2); i++) {
         rng random = rng_seeded(run_seed + 2000 + i);
         const uint32_t words = i % 2 == 0 ? 1 : (uint32_t)rng_between(&random, 2, 4), distance = words == 1 ? 3 : 20;
-        const wide_form maker = wide_form_with(&random, words, distance);
-        const row centre = new_row(&random, &maker), far = new_row(&random, &maker);
+        const fingerprint_form maker = form_with(&random, words, distance);
         const sstore_join_options options = min_pieces(distance);
-        row_set few = {.count = 0}, many = {.count = 0};
+        uint64_t centre[SSTORE_MAX_WORDS], far[SSTORE_MAX_WORDS];
+        record_set few = record_set_new(words), many = record_set_new(words);
         testing_doing("many ids, %u words, case %" PRIu64 " of seed %" PRIu64, words, i, run_seed);
-        put_many(&random, &maker, &many, &centre, 0, PIECE * (words == 1 ? 1 : 16) + rng_below(&random, 100), 5);
-        put_many(&random, &maker, &few, &centre, 0, rng_between(&random, 1, 5), 0);
+        fingerprint_make(&random, &maker, NULL, 0, centre);
+        fingerprint_make(&random, &maker, NULL, 0, far);
+        put_many(&random, &maker, &many, centre, 0, PIECE * (words == 1 ? 1 : 16) + rng_below(&random, 100), 5);
+        put_many(&random, &maker, &few, centre, 0, rng_between(&random, 1, 5), 0);
         for (uint64_t j = rng_between(&random, 3, 20); j > 0; j--) {
-            put_many(&random, &maker, &few, &centre, distance + 2, rng_between(&random, 1, 2), rng_below(&random, 9));
-            put_many(&random, &maker, &many, &centre, distance, rng_between(&random, 1, 3), rng_below(&random, 9));
+            put_many(&random, &maker, &few, centre, distance + 2, rng_between(&random, 1, 2), rng_below(&random, 9));
+            put_many(&random, &maker, &many, centre, distance, rng_between(&random, 1, 3), rng_below(&random, 9));
         }
-        put_many(&random, &maker, &few, &far, 0, 2, 8);
-        put_many(&random, &maker, &many, &far, 0, 4, 2);
+        put_many(&random, &maker, &few, far, 0, 2, 8);
+        put_many(&random, &maker, &many, far, 0, 4, 2);
         subject left = new_subject_of_pieces(&random, "left.store", &maker);
         subject right = new_subject_of_pieces(&random, "right.store", &maker);
         write_in_steps(&random, &left, &few);
@@ -476,8 +459,8 @@ static void test_many_ids(void **state)
         (void)compare_pairs_of(&random, &right, &left, &options);
         (void)compare_pairs_of(&random, &left, &left, &options);
         (void)compare_pairs_of(&random, &right, &right, &options);
-        free(few.rows);
-        free(many.rows);
+        record_set_free(&few);
+        record_set_free(&many);
         close_subject(&left);
         close_subject(&right);
     }
@@ -497,25 +480,24 @@ static void test_repeated_fingerprints(void **state)
 {
     enum { FINGERPRINTS = 20000, MAX_IDS = 3 };
     rng random = rng_seeded(run_seed);
-    const wide_form maker = {.words = 1, .distance = 3};
-    row_set rows = {.count = 0};
+    const fingerprint_form maker = {.words = 1, .distance = 3};
+    record_set records = record_set_new(1);
     size_t wanted = 0, got = 0;
     sstore_join_options options = SSTORE_JOIN_OPTIONS_INIT;
     sstore_error error;
     subject self = new_subject_of_pieces(&random, "repeated.store", &maker);
     testing_doing("repeated fingerprints, seed %" PRIu64, run_seed);
     for (uint32_t i = 0; i < FINGERPRINTS; i++) {
-        const row fingerprint = new_row(&random, &maker);
         const size_t ids = rng_between(&random, 1, MAX_IDS);
-        put_many(&random, &maker, &rows, &fingerprint, 0, ids, rows.count);
+        put_new(&random, &maker, &records, ids, records.count);
         wanted += ids * (ids - 1) / 2;
     }
     options.distance = 1;
-    write_rows(&random, &self, &rows, false);
+    write_records(&random, &self, &records, false);
     assert_ok(sstore_open(self.path, NULL, &self.store, &error), &error);
     assert_ok(sstore_pairs(self.store, &options, count_equal_pair, &got, &error), &error);
     assert_int_equal(got, wanted);
-    free(rows.rows);
+    record_set_free(&records);
     close_subject(&self);
     testing_done();
 }
@@ -579,19 +561,18 @@ static void check_progress(rng *random, const subject *self)
 static void test_stopped(void **state)
 {
     rng random = rng_seeded(run_seed + 3000);
-    const wide_form maker = {.words = rng_one_in(&random, 2) ? 1 : 3, .distance = 12};
-    row_set rows = {.count = 0};
+    const fingerprint_form maker = {.words = rng_one_in(&random, 2) ? 1 : 3, .distance = 12};
     size_t count = 0;
     sstore_error error;
     testing_doing("stopped joins of %u words, seed %" PRIu64, maker.words, run_seed);
-    make_dense(&random, &maker, true, &rows);
+    record_set records = make_dense(&random, &maker, true);
     subject self = new_subject(&random, "stopped.store", &maker);
-    write_in_steps(&random, &self, &rows);
+    write_in_steps(&random, &self, &records);
     assert_int_equal(sstore_pairs(self.store, NULL, stop_pair, &count, &error), SSTORE_STOPPED);
     assert_int_equal(sstore_clusters(self.store, NULL, stop_member, &count, &error), SSTORE_STOPPED);
     assert_int_equal(count, 2);
     check_progress(&random, &self);
-    free(rows.rows);
+    record_set_free(&records);
     close_subject(&self);
     testing_done();
 }
@@ -599,16 +580,16 @@ static void test_stopped(void **state)
 static void test_arguments(void **state)
 {
     rng random = rng_seeded(run_seed + 4000);
-    const wide_form two = {.words = 2, .distance = 5}, three = {.words = 3, .distance = 5};
-    row_set rows = {.count = 0};
+    const fingerprint_form two = {.words = 2, .distance = 5}, three = {.words = 3, .distance = 5};
+    record_set none = record_set_new(2);
     sstore_iterator *pairs;
     sstore_iterator *clusters;
     sstore_join_options options = SSTORE_JOIN_OPTIONS_INIT;
     sstore_cluster_options how = SSTORE_CLUSTER_OPTIONS_INIT;
     sstore_error error;
     subject left = new_subject(&random, "two.store", &two), right = new_subject(&random, "three.store", &three);
-    write_in_steps(&random, &left, &rows); /* empty */
-    write_in_steps(&random, &right, &rows);
+    write_in_steps(&random, &left, &none);
+    write_in_steps(&random, &right, &none);
     assert_status(sstore_iterate_pairs(left.store, right.store, NULL, &pairs, &error), SSTORE_ERROR_ARGUMENT, &error);
     assert_non_null(strstr(error.message, "128"));
     assert_non_null(strstr(error.message, "192"));
@@ -617,6 +598,7 @@ static void test_arguments(void **state)
     assert_status(sstore_iterate_clusters(left.store, &how, &clusters, &error), SSTORE_ERROR_ARGUMENT, &error);
     assert_ok(sstore_pairs(right.store, &options, store_ignore_pair, NULL, &error), &error);
     assert_ok(sstore_clusters(right.store, &how, store_ignore_clustered, NULL, &error), &error);
+    record_set_free(&none);
     close_subject(&left);
     close_subject(&right);
     testing_done();

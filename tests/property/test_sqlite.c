@@ -11,11 +11,11 @@
 #include <string.h>
 
 #include "support/data.h"
+#include "support/fingerprint_form.h"
 #include "support/process.h"
 #include "support/random.h"
 #include "support/scratch.h"
 #include "support/testing.h"
-#include "support/wide_data.h"
 
 #define CASES 40u
 #define SLOW_CASES 12u
@@ -173,13 +173,13 @@ static void fill_queries(sqlite3 *db, rng *random, const data_set *set)
 }
 
 /* Fill the table of queries of several words: blobs in fp. */
-static void fill_wide_queries(sqlite3 *db, rng *random, const wide_form *form, const data_set *set)
+static void fill_wide_queries(sqlite3 *db, rng *random, const fingerprint_form *form, const data_set *set)
 {
     static const char *const forms[] = {"fp", "lower(hex(fp))", "'0x' || hex(fp)", "sstore_hex(fp)"};
     create_queries(db);
     for (unsigned i = 0; i < QUERIES; i++) {
         uint64_t query[SSTORE_MAX_WORDS];
-        wide_make(random, form, set->fingerprints, set->count, query);
+        fingerprint_make(random, form, set->fingerprints, set->count, query);
         char *sql = sqlite3_mprintf("INSERT INTO queries SELECT NULL, fp, %s FROM (SELECT ? AS fp)",
                                     forms[rng_below(random, sizeof forms / sizeof *forms)]);
         sqlite3_stmt *insert = prepare(db, sql);
@@ -344,13 +344,13 @@ static void test_wide_functions_agree_with_sql(void **state)
     sqlite3 *db = connect_loaded();
     for (uint64_t i = 0; i < cases; i++) {
         const char *path = scratch_path("wide-%" PRIu64, i % 3);
-        wide_form form = wide_form_any(&random, 2);
+        fingerprint_form form = form_any(&random, 2);
         if (i % 4 < 2)
-            form = wide_form_of(WIDE_UNIFORM, i % 4 == 0 ? 2 : 4, form.distance % 32);
+            form = form_of(WORD_UNIFORM, i % 4 == 0 ? 2 : 4, form.distance % 32);
         data_set set = {.id_kind = rng_one_in(&random, 2) ? DATA_ASSIGNED : DATA_NO_IDS,
                         .count = rng_below(&random, MAX_RECORDS)};
         const uint32_t distance = (uint32_t)rng_below(&random, 2 * form.distance + 3);
-        set.fingerprints = wide_make_many(&random, &form, set.count);
+        set.fingerprints = fingerprint_make_many(&random, &form, set.count);
         scratch_remove(path);
         write_store(path, &set, form.words, form.distance, false);
         fill_records(db, path, set.id_kind != DATA_NO_IDS);
@@ -478,8 +478,10 @@ static void test_many_stores(void **state)
 static void make_wide(const char *path, uint32_t words, size_t count)
 {
     rng random = rng_seeded(words);
-    const wide_form form = wide_form_of(WIDE_UNIFORM, words, 8);
-    data_set set = {.id_kind = DATA_ASSIGNED, .count = count, .fingerprints = wide_make_many(&random, &form, count)};
+    const fingerprint_form form = form_of(WORD_UNIFORM, words, 8);
+    data_set set = {.id_kind = DATA_ASSIGNED,
+                    .count = count,
+                    .fingerprints = fingerprint_make_many(&random, &form, count)};
     write_store(path, &set, words, form.distance, false);
     free(set.fingerprints);
 }

@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "sstore_stream.h"
+#include "support/fingerprint_form.h"
 #include "support/scratch.h"
 #include "support/testing.h"
 #include "support/use_store.h"
-#include "support/wide_data.h"
 
 #define MIN_MEMORY_BYTES ((uint64_t)1 << 20) /* of a collection */
 
@@ -18,20 +18,20 @@
 
 /* What is fed, and the queries, some of them several times. */
 typedef struct input {
-    wide_form form;
+    fingerprint_form form;
     size_t count, query_count;
     uint64_t *rows, *ids, *queries; /* ids NULL: none */
 } input;
 
-static input make_input(rng *random, const wide_form *form, size_t count, size_t query_count)
+static input make_input(rng *random, const fingerprint_form *form, size_t count, size_t query_count)
 {
     input made = {.form = *form, .count = count, .query_count = query_count};
-    made.rows = wide_make_many(random, form, count);
+    made.rows = fingerprint_make_many(random, form, count);
     made.queries = malloc((query_count + 1) * form->words * sizeof *made.queries);
     for (size_t i = 0; i < query_count; i++) {
         const bool repeats = rng_one_in(random, 2);
-        wide_make(random, form, repeats ? made.queries : made.rows, repeats ? i : count,
-                  made.queries + i * form->words);
+        fingerprint_make(random, form, repeats ? made.queries : made.rows, repeats ? i : count,
+                         made.queries + i * form->words);
     }
     if (rng_one_in(random, 3))
         return made;
@@ -78,7 +78,7 @@ static matches try_all(const input *from)
     return wanted;
 }
 
-static sstore_stream_options make_options(const wide_form *form, uint32_t threads)
+static sstore_stream_options make_options(const fingerprint_form *form, uint32_t threads)
 {
     sstore_stream_options options = SSTORE_STREAM_OPTIONS_INIT;
     options.fingerprint_bits = 64 * form->words;
@@ -88,13 +88,13 @@ static sstore_stream_options make_options(const wide_form *form, uint32_t thread
 }
 
 /* Returns the number of matches. */
-static size_t check_matcher(rng *random, const wide_form *form, size_t count, size_t query_count)
+static size_t check_matcher(rng *random, const fingerprint_form *form, size_t count, size_t query_count)
 {
     sstore_stream_matcher *matcher;
     sstore_error error = {.status = SSTORE_OK};
     matches got = {.words = form->words, .query_words = form->words};
     const sstore_stream_options options = make_options(form, (uint32_t)rng_between(random, 0, 3));
-    testing_doing("%zu queries against %zu records, %s, %u threads", query_count, count, wide_form_text(form),
+    testing_doing("%zu queries against %zu records, %s, %u threads", query_count, count, form_text(form),
                   options.threads);
     input from = make_input(random, form, count, query_count);
     matches wanted = try_all(&from);
@@ -121,14 +121,14 @@ static void test_matchers(void **state)
 {
     rng random = rng_seeded(run_seed);
     for (unsigned i = 0; i < (testing_races() ? 10 : testing_slow() ? 30 : 300); i++) {
-        const wide_form form = wide_form_any(&random, 1), usual = wide_form_of(WIDE_UNIFORM, 1, 3);
+        const fingerprint_form form = form_any(&random, 1), usual = form_of(WORD_UNIFORM, 1, 3);
         check_matcher(&random, &form, (size_t)rng_below(&random, 1000), (size_t)rng_below(&random, 400));
         if (i % 10 == 0)
             check_matcher(&random, &usual, (size_t)rng_below(&random, 1000), (size_t)rng_below(&random, 400));
     }
     /* Many of each, so that fingerprints are looked up in the order of their keys. */
     for (uint32_t words = 1; words <= (testing_sanitized() ? 2u : 4u); words++) {
-        const wide_form form = wide_form_of(WIDE_UNIFORM, words, 1 + 2 * words);
+        const fingerprint_form form = form_of(WORD_UNIFORM, words, 1 + 2 * words);
         check_matcher(&random, &form, 20000, 500);
     }
     testing_done();
@@ -155,7 +155,7 @@ static int count_match(void *context, const sstore_stream_match *match)
 /* More matches than a thread's list can have, of many fingerprints and of each one. */
 static void check_many(rng *random, uint32_t words, uint32_t threads)
 {
-    const wide_form form = wide_form_of(WIDE_UNIFORM, words, 16 * words);
+    const fingerprint_form form = form_of(WORD_UNIFORM, words, 16 * words);
     const uint64_t fed[FED * 2] = {0}, ids[FED] = {0, 1, 2};
     uint64_t *queries = malloc(MANY * words * sizeof *queries);
     counting self = {words, calloc(FED, MANY)};
@@ -192,7 +192,7 @@ static int stop_at_fifth(void *context, const sstore_stream_match *match)
 
 static void test_stopping(void **state)
 {
-    const wide_form form = wide_form_of(WIDE_UNIFORM, 1, 3);
+    const fingerprint_form form = form_of(WORD_UNIFORM, 1, 3);
     const uint64_t query = 7;
     uint64_t fed[100] = {0};
     int seen = 0;
@@ -285,8 +285,8 @@ static void add_matches(rng *random, sstore_collection *collection, size_t count
 {
     enum { TOGETHER = 1000 };
     const uint32_t words = wanted->words;
-    const wide_form form = wide_form_of(WIDE_FEW, words, 0);
-    uint64_t *queries = wide_make_many(random, &form, query_count),
+    const fingerprint_form form = form_of(WORD_FEW, words, 0);
+    uint64_t *queries = fingerprint_make_many(random, &form, query_count),
              *rows = malloc((size_t)TOGETHER * words * sizeof *rows);
     sstore_stream_match part[TOGETHER];
     sstore_error error = {.status = SSTORE_OK};

@@ -31,6 +31,13 @@ static void make_room(record_set *set, size_t count)
         fail_msg("out of memory for %zu records", set->capacity);
 }
 
+record_set record_set_new(uint32_t words)
+{
+    record_set made = {.words = words};
+    make_room(&made, 1);
+    return made;
+}
+
 void record_set_put(record_set *set, const uint64_t *fingerprint, uint64_t id)
 {
     make_room(set, 1);
@@ -42,6 +49,14 @@ void record_set_append(record_set *set, const record_set *from, size_t begin, si
 {
     for (size_t i = begin; i < end; i++)
         record_set_put(set, record_set_at(from, i), from->ids[i]);
+}
+
+record_set record_set_part(const record_set *set, size_t begin, size_t end)
+{
+    return (record_set){.words = set->words,
+                        .count = end - begin,
+                        .fingerprints = fingerprint_at(set, begin),
+                        .ids = set->ids + begin};
 }
 
 void record_set_free(record_set *set)
@@ -146,17 +161,62 @@ size_t record_set_count_distinct(const record_set *set)
     return count;
 }
 
-record_set record_set_of_data(const data_set *data)
+/* ----- making them ----- */
+
+static record_set copy_data(const data_set *data)
 {
-    record_set made = {.words = 1};
+    record_set made = record_set_new(1);
     for (size_t i = 0; i < data->count; i++)
         record_set_put(&made, &data->fingerprints[i],
                        data->ids != NULL                ? data->ids[i]
                        : data->id_kind == DATA_ASSIGNED ? i
                                                         : 0);
+    return made;
+}
+
+record_set record_set_of_data(const data_set *data)
+{
+    record_set made = copy_data(data);
     record_set_sort(&made);
     record_set_unique(&made);
     return made;
+}
+
+static record_set make_of_kind(rng *random, data_kind kind, size_t count)
+{
+    data_set data;
+    data_make(random, kind, DATA_IDS, count, rng_one_in(random, 2), &data);
+    record_set made = copy_data(&data);
+    data_free(&data);
+    return made;
+}
+
+record_set record_set_make(rng *random, const fingerprint_form *form, data_kind kind, size_t count)
+{
+    uint64_t fingerprint[SSTORE_MAX_WORDS];
+    if (form->words == 1 && !rng_one_in(random, 6))
+        return make_of_kind(random, kind, count);
+    record_set made = record_set_new(form->words);
+    while (made.count < count) {
+        fingerprint_make(random, form, made.fingerprints, made.count, fingerprint);
+        record_set_put(&made, fingerprint, rng_one_in(random, 8) ? UINT64_MAX : rng_below(random, 2 * count));
+    }
+    return made;
+}
+
+void record_set_shuffle(rng *random, record_set *set)
+{
+    uint64_t kept[SSTORE_MAX_WORDS];
+    const size_t size = words_of(set) * sizeof *kept;
+    for (size_t i = set->count; i > 1; i--) {
+        const size_t other = rng_below(random, i);
+        const uint64_t id = set->ids[other];
+        memcpy(kept, record_set_at(set, other), size);
+        memmove(fingerprint_at(set, other), record_set_at(set, i - 1), size);
+        memcpy(fingerprint_at(set, i - 1), kept, size);
+        set->ids[other] = set->ids[i - 1];
+        set->ids[i - 1] = id;
+    }
 }
 
 /* ----- right answers ----- */

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "support/data.h"
+#include "support/fingerprint_form.h"
 #include "support/found_matches.h"
 
 /* Records that grow, as columns, as the library takes them. Zeroed is empty, of 64-bit fingerprints. Freed with
@@ -20,9 +21,13 @@ typedef struct record_set {
     uint64_t *fingerprints, *ids;
 } record_set;
 
+/* An empty one, whose columns are not NULL. */
+record_set record_set_new(uint32_t words);
 void record_set_put(record_set *set, const uint64_t *fingerprint, uint64_t id);
 /* Append records of another set, from `begin` to `end`. */
 void record_set_append(record_set *set, const record_set *from, size_t begin, size_t end);
+/* Records from `begin` to `end` as a set that must not be changed or freed. */
+record_set record_set_part(const record_set *set, size_t begin, size_t end);
 void record_set_free(record_set *set);
 
 const uint64_t *record_set_at(const record_set *set, size_t index);
@@ -43,6 +48,11 @@ size_t record_set_count_distinct(const record_set *set);
 
 /* What a store of these data holds: sorted, each once. */
 record_set record_set_of_data(const data_set *data);
+
+/* Records of fingerprints of a form; of one word often of the kinds of data.h. Some ids are large, some equal. */
+record_set record_set_make(rng *random, const fingerprint_form *form, data_kind kind, size_t count);
+/* Put the records in another order. */
+void record_set_shuffle(rng *random, record_set *set);
 
 /* ----- right answers ----- */
 

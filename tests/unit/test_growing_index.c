@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/fingerprint_form.h"
 #include "support/record_set.h"
 #include "support/testing.h"
-#include "support/wide_data.h"
 
 typedef struct growth {
-    wide_form form;
+    fingerprint_form form;
     ss_growing_index *index;
     uint64_t *rows; /* those that were added, and one more */
     size_t added;
@@ -80,18 +80,18 @@ static bool is_added(const growth *self, const uint64_t *row)
 }
 
 /* Add up to `count` records, each fingerprint once, and search now and then. */
-static void check_growth(rng *random, const wide_form *form, size_t count)
+static void check_growth(rng *random, const fingerprint_form *form, size_t count)
 {
     growth self = {.form = *form, .found.words = form->words};
     sstore_error error = {.status = SSTORE_OK};
-    testing_doing("%zu records of %s", count, wide_form_text(form));
+    testing_doing("%zu records of %s", count, form_text(form));
     self.rows = malloc((count + 1) * form->words * sizeof *self.rows);
     assert_ok(ss_growing_index_create(form->words, form->distance, (uint32_t)rng_between(random, 1, 3), &self.index,
                                       &error),
               &error);
     for (size_t i = 0, next = 0; i <= count; i++) {
         uint64_t *row = self.rows + self.added * form->words;
-        wide_make(random, form, self.rows, self.added, row);
+        fingerprint_make(random, form, self.rows, self.added, row);
         if (i == next || i == count) {
             next += 1 + next / 4;
             check_find(&self, row, form->distance);
@@ -114,7 +114,7 @@ static void test_growth(void **state)
 {
     rng random = rng_seeded(run_seed);
     for (unsigned i = 0; i < (testing_slow() ? 40 : 130); i++) {
-        const wide_form form = wide_form_any(&random, 1);
+        const fingerprint_form form = form_any(&random, 1);
         check_growth(&random, &form, (size_t)rng_below(&random, 6000));
     }
     testing_done();
@@ -124,11 +124,11 @@ static void test_growth(void **state)
 static void test_growth_of_one_word(void **state)
 {
     rng random = rng_seeded(run_seed + 1);
-    const wide_kind kinds[] = {WIDE_UNIFORM, WIDE_HALF, WIDE_SPARSE, WIDE_FEW};
+    const word_kind kinds[] = {WORD_UNIFORM, WORD_HALF, WORD_SPARSE, WORD_FEW};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         for (uint32_t round = 0; round < 2; round++) {
-            const wide_form form =
-                wide_form_of(kinds[i], 1, round == 0 ? 3 : (uint32_t)rng_below(&random, SSTORE_MAX_BUILD_DISTANCE + 1));
+            const fingerprint_form form =
+                form_of(kinds[i], 1, round == 0 ? 3 : (uint32_t)rng_below(&random, SSTORE_MAX_BUILD_DISTANCE + 1));
             check_growth(&random, &form, 9000);
         }
     testing_done();

@@ -7,9 +7,9 @@
 #include "base/memory.h"
 #include "plan/radii.h"
 #include "sort/radix.h"
+#include "support/fingerprint_form.h"
 #include "support/record_set.h"
 #include "support/testing.h"
-#include "support/wide_data.h"
 
 /* How the indexes of a run search, so that no way is left out. */
 static struct {
@@ -85,12 +85,13 @@ static void check_searches(const ss_memory_index *index, const uint64_t *queries
 }
 
 /* With `clustered`, many rows are near others. Those of one word are sorted, and distinct. */
-static void open_index(rng *random, const wide_form *form, uint32_t count, bool clustered, ss_memory_index *index)
+static void open_index(rng *random, const fingerprint_form *form, uint32_t count, bool clustered,
+                       ss_memory_index *index)
 {
     sstore_error error = {.status = SSTORE_OK};
     uint64_t *rows = ss_realloc(NULL, count, form->words * sizeof *rows);
     for (size_t i = 0; i < count; i++)
-        wide_make(random, form, rows, clustered ? i : 0, rows + i * form->words);
+        fingerprint_make(random, form, rows, clustered ? i : 0, rows + i * form->words);
     if (form->words == 1) {
         uint64_t *scratch = ss_realloc(NULL, count, sizeof *scratch);
         count = (uint32_t)ss_sort_unique_items(rows, scratch, count, 1);
@@ -101,15 +102,15 @@ static void open_index(rng *random, const wide_form *form, uint32_t count, bool 
               &error);
 }
 
-static void check_index(rng *random, const wide_form *form, uint32_t count, uint32_t query_count)
+static void check_index(rng *random, const fingerprint_form *form, uint32_t count, uint32_t query_count)
 {
     ss_memory_index index;
-    testing_doing("%u rows, %s, %u queries", count, wide_form_text(form), query_count);
+    testing_doing("%u rows, %s, %u queries", count, form_text(form), query_count);
     open_index(random, form, count, !rng_one_in(random, 3), &index);
     note_ways(&index);
     uint64_t *queries = malloc((query_count + 1) * form->words * sizeof *queries);
     for (uint32_t i = 0; i < query_count; i++)
-        wide_make(random, form, index.rows, index.count, queries + (size_t)i * form->words);
+        fingerprint_make(random, form, index.rows, index.count, queries + (size_t)i * form->words);
     check_searches(&index, queries, query_count, form->distance);
     check_searches(&index, queries, query_count / 8, (uint32_t)rng_below(random, form->distance + 1));
     assert_true(ss_memory_index_bytes(&index) >= (uint64_t)index.count * form->words * sizeof *queries);
@@ -122,7 +123,7 @@ static void test_searches(void **state)
     rng random = rng_seeded(run_seed);
     for (unsigned i = 0; i < (testing_races() ? 15 : testing_slow() ? 60 : 300); i++) {
         static const uint32_t counts[] = {0, 1, 2, 63, 200, 1000, 3000};
-        const wide_form form = wide_form_any(&random, 1);
+        const fingerprint_form form = form_any(&random, 1);
         const uint32_t count = counts[rng_below(&random, sizeof counts / sizeof *counts)];
         check_index(&random, &form, count, (uint32_t)rng_below(&random, 40));
     }
@@ -136,7 +137,7 @@ static void test_widths(void **state)
     for (uint32_t words = 1; words <= SSTORE_MAX_WORDS; words++)
         for (uint32_t count = 0; count <= 200; count += 100)
             for (uint32_t distance = 0; distance <= SSTORE_MAX_BUILD_DISTANCE; distance++) {
-                const wide_form form = wide_form_of(WIDE_UNIFORM, words, words * distance);
+                const fingerprint_form form = form_of(WORD_UNIFORM, words, words * distance);
                 check_index(&random, &form, count, 8);
             }
     testing_done();
@@ -147,15 +148,15 @@ static void test_ways(void **state)
 {
     rng random = rng_seeded(run_seed + 1);
     for (uint32_t words = 1; words <= 16; words *= 2) {
-        wide_form uniform = wide_form_of(WIDE_UNIFORM, words, 4 * words), half = wide_form_of(WIDE_HALF, words, words);
-        const wide_form constant = wide_form_of(WIDE_CONSTANT, words, 3 * words),
-                        few = wide_form_of(WIDE_FEW, words, words);
+        fingerprint_form uniform = form_of(WORD_UNIFORM, words, 4 * words), half = form_of(WORD_HALF, words, words);
+        const fingerprint_form constant = form_of(WORD_CONSTANT, words, 3 * words),
+                               few = form_of(WORD_FEW, words, words);
         for (int round = 0; round < 8; round++)
             check_index(&random, &uniform, 3000, 30);
         check_index(&random, &half, 3000, 30);
         check_index(&random, &constant, 500, 30);
         check_index(&random, &few, 500, 30);
-        uniform.kinds[words - 1] = WIDE_CONSTANT;
+        uniform.kinds[words - 1] = WORD_CONSTANT;
         check_index(&random, &uniform, 3000, 30);
     }
     assert_true(seen.scanned > 0 && seen.probed > 0 && seen.without_radius > 0 && seen.moved > 0);
@@ -167,8 +168,8 @@ static void test_ways(void **state)
 static void test_many(void **state)
 {
     rng random = rng_seeded(run_seed + 5);
-    const wide_form forms[] = {wide_form_of(WIDE_UNIFORM, 1, 3), wide_form_of(WIDE_HALF, 1, 3),
-                               wide_form_of(WIDE_UNIFORM, 1, 6), wide_form_of(WIDE_UNIFORM, 2, 6)};
+    const fingerprint_form forms[] = {form_of(WORD_UNIFORM, 1, 3), form_of(WORD_HALF, 1, 3),
+                                      form_of(WORD_UNIFORM, 1, 6), form_of(WORD_UNIFORM, 2, 6)};
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
         check_index(&random, &forms[i], 20000, 2000);
     testing_done();
@@ -179,9 +180,9 @@ static void test_constant_word(void **state)
 {
     rng random = rng_seeded(run_seed + 2);
     for (uint32_t at = 0; at < 4; at++) {
-        wide_form form = wide_form_of(WIDE_UNIFORM, 4, 24);
+        fingerprint_form form = form_of(WORD_UNIFORM, 4, 24);
         ss_memory_index index;
-        form.kinds[at] = WIDE_CONSTANT;
+        form.kinds[at] = WORD_CONSTANT;
         testing_doing("word %u is constant", at);
         open_index(&random, &form, 20000, false, &index);
         assert_false(index.is_scanned);
@@ -200,14 +201,14 @@ static sstore_status stop_at_third(void *context, uint32_t number, const uint64_
 static void test_stopping(void **state)
 {
     rng random = rng_seeded(run_seed + 3);
-    const wide_form forms[] = {wide_form_of(WIDE_UNIFORM, 1, 3), wide_form_of(WIDE_UNIFORM, 3, 3),
-                               wide_form_of(WIDE_CONSTANT, 3, 6)};
+    const fingerprint_form forms[] = {form_of(WORD_UNIFORM, 1, 3), form_of(WORD_UNIFORM, 3, 3),
+                                      form_of(WORD_CONSTANT, 3, 6)};
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
         ss_memory_index index;
         sstore_error error = {.status = SSTORE_OK};
         int hits = 0;
         open_index(&random, &forms[i], 1000, false, &index);
-        assert_int_equal(index.is_scanned, forms[i].kinds[0] == WIDE_CONSTANT);
+        assert_int_equal(index.is_scanned, forms[i].kinds[0] == WORD_CONSTANT);
         for (uint32_t number = 0; hits < 3; number++) {
             const sstore_status status = ss_memory_index_search(&index, ss_memory_index_row(&index, number), 1,
                                                                 index.distance, NULL, stop_at_third, &hits, &error);

@@ -15,7 +15,7 @@
 #include "join/row_iterator.h"
 #include "join/row_pairs.h"
 #include "sstore_join.h"
-#include "support/row_set.h"
+#include "support/record_pairs.h"
 #include "support/scratch.h"
 #include "support/testing.h"
 
@@ -25,18 +25,17 @@
 
 typedef struct subject {
     rng random;
-    wide_form maker;
-    row_set truth;
+    fingerprint_form maker;
+    record_set truth;
     sstore *store;
 } subject;
 
 /* Build the records, or add them to the store. */
-static void write_rows(const subject *to, const row_set *rows, const char *path, bool adds)
+static void write_records(const subject *to, const record_set *records, const char *path, bool adds)
 {
     sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     sstore_builder *builder;
     sstore_error error;
-    record_set given = row_set_columns(rows, to->maker.words);
     options.fingerprint_bits = 64 * to->maker.words;
     options.distance = to->maker.distance;
     options.block_bytes = 512;
@@ -44,69 +43,55 @@ static void write_rows(const subject *to, const row_set *rows, const char *path,
     assert_ok(adds ? sstore_builder_create_addition(path, &change_apart, &builder, &error)
                    : sstore_builder_create(path, &options, &builder, &error),
               &error);
-    assert_ok(sstore_builder_add(builder, given.fingerprints, given.ids, rows->count, &error), &error);
+    assert_ok(sstore_builder_add(builder, records->fingerprints, records->ids, records->count, &error), &error);
     assert_ok(sstore_builder_finish(builder, NULL, &error), &error);
-    record_set_free(&given);
 }
 
-/* Whether a record is among the first `count` ones. */
-static bool has_row(const row *rows, size_t count, const row *record)
+static void remove_records(const record_set *records, const char *path)
 {
-    bool found = false;
-    for (size_t i = 0; i < count; i++)
-        found |= rows_compare(&rows[i], record) == 0;
-    return found;
+    sstore_remover *remover;
+    sstore_error error;
+    assert_ok(sstore_remover_create(path, &change_apart, &remover, &error), &error);
+    assert_ok(sstore_remover_remove(remover, records->fingerprints, records->ids, records->count, &error), &error);
+    assert_ok(sstore_remover_finish(remover, NULL, &error), &error);
 }
 
 /* Write the records in one segment or in several, and remove some. The truth is what is left. */
-static void open_store(subject *self, row_set *rows)
+static void open_store(subject *self, const record_set *records)
 {
     const char *path = scratch_path("rows.store");
     const uint64_t steps = rng_between(&self->random, 1, 3);
     sstore_error error;
     for (uint64_t i = 0; i < steps; i++) {
-        const size_t begin = rows->count * i / steps, end = rows->count * (i + 1) / steps;
-        const row_set part = {.count = end - begin, .rows = rows->rows + begin};
-        write_rows(self, &part, path, i > 0);
+        const record_set part = record_set_part(records, records->count * i / steps, records->count * (i + 1) / steps);
+        write_records(self, &part, path, i > 0);
     }
-    const size_t removed = steps > 1 ? rows->count / 10 : 0;
-    if (removed > 0) {
-        sstore_remover *remover;
-        const row_set first = {.count = removed, .rows = rows->rows};
-        record_set given = row_set_columns(&first, self->maker.words);
-        assert_ok(sstore_remover_create(path, &change_apart, &remover, &error), &error);
-        assert_ok(sstore_remover_remove(remover, given.fingerprints, given.ids, removed, &error), &error);
-        assert_ok(sstore_remover_finish(remover, NULL, &error), &error);
-        record_set_free(&given);
-    }
-    for (size_t i = removed; i < rows->count; i++)
-        if (!has_row(rows->rows, removed, &rows->rows[i]))
-            row_set_put(&self->truth, &rows->rows[i]);
-    row_set_sort(&self->truth);
+    record_set removed = record_set_new(self->maker.words);
+    record_set_append(&removed, records, 0, steps > 1 ? records->count / 10 : 0);
+    if (removed.count > 0)
+        remove_records(&removed, path);
+    record_set_sort(&removed);
+    for (size_t i = removed.count; i < records->count; i++)
+        if (!record_set_has(&removed, record_set_at(records, i), records->ids[i]))
+            record_set_append(&self->truth, records, i, i + 1);
+    record_set_free(&removed);
+    record_set_sort(&self->truth);
+    record_set_unique(&self->truth);
     assert_ok(sstore_open(path, NULL, &self->store, &error), &error);
 }
 
 static subject new_subject(uint64_t seed)
 {
     subject made = {.random = rng_seeded(seed)};
-    made.maker = wide_form_with(&made.random, (uint32_t)rng_between(&made.random, 2, MAX_WORDS), 18);
+    made.maker = form_with(&made.random, (uint32_t)rng_between(&made.random, 2, MAX_WORDS), 18);
+    made.truth = record_set_new(made.maker.words);
     return made;
 }
 
 static void close_subject(subject *self)
 {
     sstore_close(self->store);
-    free(self->truth.rows);
-}
-
-static void shuffle(rng *random, row_set *rows)
-{
-    for (size_t i = rows->count; i > 1; i--) {
-        const size_t other = rng_below(random, i);
-        const row moved = rows->rows[other];
-        rows->rows[other] = rows->rows[i - 1];
-        rows->rows[i - 1] = moved;
-    }
+    record_set_free(&self->truth);
 }
 
 static void begin_call(ss_join_call *call, const subject *self, uint32_t threads)
@@ -123,61 +108,37 @@ static void begin_call(ss_join_call *call, const subject *self, uint32_t threads
 /* ----- pairs ----- */
 
 /* A fingerprint with very many ids, and some near it with a few. */
-static void make_many_ids(subject *self, row_set *rows)
+static record_set make_many_ids(subject *self)
 {
-    const row_set none = {.count = 0};
-    const row centre = row_make(&self->random, &self->maker, &none);
-    row added = centre;
-    for (uint64_t id = rng_between(&self->random, 300, testing_slow() ? 900 : 2600); id > 0; id--) {
-        added.id = 3 * id;
-        row_set_put(rows, &added);
-    }
+    record_set made = record_set_new(self->maker.words);
+    uint64_t centre[SSTORE_MAX_WORDS], added[SSTORE_MAX_WORDS];
+    fingerprint_make(&self->random, &self->maker, NULL, 0, centre);
+    for (uint64_t id = rng_between(&self->random, 300, testing_slow() ? 900 : 2600); id > 0; id--)
+        record_set_put(&made, centre, 3 * id);
     for (uint32_t i = 0; i < 60; i++) {
-        added = centre;
-        row_flip(&self->random, &self->maker, &added, self->maker.distance + 4);
-        added.id = rng_below(&self->random, 5000);
-        row_set_put(rows, &added);
+        ss_words_copy(added, centre, self->maker.words);
+        fingerprint_flip(&self->random, &self->maker, added, self->maker.distance + 4);
+        record_set_put(&made, added, rng_below(&self->random, 5000));
     }
+    record_set_shuffle(&self->random, &made);
+    return made;
 }
 
-/* Compare the next pairs: those of left records begin .. end - 1, of one fingerprint, with record `right`. */
-static size_t check_pairs(const subject *self, ss_row_pairs *pairs, size_t begin, size_t end, size_t right)
-{
-    const row *rows = self->truth.rows;
-    const uint32_t words = self->maker.words, distance = row_distance(rows[begin].words, rows[right].words);
-    if (distance > self->maker.distance)
-        return 0;
-    for (size_t i = begin; i < end && i < right; i++) {
-        sstore_pair pair;
-        sstore_error error;
-        bool more;
-        assert_ok(ss_row_pairs_next(pairs, &pair, &more, &error), &error);
-        assert_true(more);
-        assert_true(ss_words_equal(pair.words, rows[i].words, words) &&
-                    ss_words_equal(pair.other_words, rows[right].words, words));
-        assert_true(pair.id == rows[i].id && pair.other_id == rows[right].id && pair.distance == distance);
-    }
-    return end < right ? end - begin : right > begin ? right - begin : 0;
-}
-
-/* Returns how many there are. */
+/* Compare all pairs with those of the truth. Returns how many there are. */
 static size_t check_all_pairs(const subject *self, ss_row_pairs *pairs)
 {
-    const row_set *truth = &self->truth;
+    const record_pairs wanted = record_set_pairs(&self->truth, &self->truth, self->maker.distance, SIZE_MAX - 1);
     sstore_pair pair;
     sstore_error error;
-    size_t count = 0;
-    bool more;
-    for (size_t begin = 0, end; begin < truth->count; begin = end) {
-        for (end = begin + 1;
-             end < truth->count && row_words_compare(truth->rows[begin].words, truth->rows[end].words) == 0;)
-            end++;
-        for (size_t right = begin; right < truth->count; right++)
-            count += check_pairs(self, pairs, begin, end, right);
+    bool more = true;
+    for (size_t i = 0; i <= wanted.count; i++) {
+        assert_ok(ss_row_pairs_next(pairs, &pair, &more, &error), &error);
+        assert_int_equal(more, i < wanted.count);
+        if (more)
+            assert_same_pair(&pair, &wanted.items[i], self->maker.words, i);
     }
-    assert_ok(ss_row_pairs_next(pairs, &pair, &more, &error), &error);
-    assert_false(more);
-    return count;
+    free(wanted.items);
+    return wanted.count;
 }
 
 static void test_pairs(void **state)
@@ -185,20 +146,18 @@ static void test_pairs(void **state)
     (void)state;
     for (uint64_t i = 0; i < (testing_slow() ? 3 : 10); i++) {
         subject self = new_subject(run_seed + i);
-        row_set rows = {.count = 0};
         ss_join_call call;
         ss_row_pairs *pairs;
         sstore_error error;
         testing_doing("pairs, case of seed %" PRIu64, run_seed + i);
-        make_many_ids(&self, &rows);
-        shuffle(&self.random, &rows);
-        open_store(&self, &rows);
+        record_set records = make_many_ids(&self);
+        open_store(&self, &records);
         begin_call(&call, &self, (uint32_t)rng_between(&self.random, 1, 2));
         assert_ok(ss_row_pairs_create(&call, &pairs, &error), &error);
         (void)check_all_pairs(&self, pairs);
         ss_row_pairs_free(pairs);
         ss_dir_close(&call.tmp_dir);
-        free(rows.rows);
+        record_set_free(&records);
         close_subject(&self);
     }
     testing_done();
@@ -206,20 +165,30 @@ static void test_pairs(void **state)
 
 /* ----- the array of fingerprints ----- */
 
+/* Put records with ids below `max_id`. */
+static void put_any(subject *self, record_set *records, size_t count, uint64_t max_id)
+{
+    uint64_t added[SSTORE_MAX_WORDS];
+    for (size_t i = 0; i < count; i++) {
+        fingerprint_make(&self->random, &self->maker, records->fingerprints, records->count, added);
+        record_set_put(records, added, rng_below(&self->random, max_id));
+    }
+}
+
 /* Compare an array with the distinct fingerprints of the truth. */
 static void check_array(subject *self, const ss_row_array *array)
 {
-    const row_set *truth = &self->truth;
+    const record_set *truth = &self->truth;
     const uint32_t words = self->maker.words;
     uint64_t *buffer = test_malloc((truth->count + 1) * words * sizeof *buffer), count = 0;
     const uint64_t *rows;
     sstore_error error;
     for (size_t i = 0; i < truth->count; i++) {
-        if (i > 0 && row_words_compare(truth->rows[i].words, truth->rows[i - 1].words) == 0)
+        if (i > 0 && record_set_alike(truth, i, i - 1))
             continue;
         ss_row_array_prefetch(array, count);
         assert_ok(ss_row_array_get(array, count++, 1, buffer, &rows, &error), &error);
-        assert_true(ss_words_equal(rows, truth->rows[i].words, words));
+        assert_true(ss_words_equal(rows, record_set_at(truth, i), words));
     }
     assert_int_equal(array->count, count);
     const uint64_t first = rng_below(&self->random, count);
@@ -235,17 +204,13 @@ static void test_arrays(void **state)
     (void)state;
     for (uint64_t i = 0; i < 6; i++) {
         subject self = new_subject(run_seed + 400 + i);
-        row_set rows = {.count = 0};
+        record_set records = record_set_new(self.maker.words);
         ss_join_call call;
         ss_row_array array;
         sstore_error error;
         testing_doing("arrays, case of seed %" PRIu64, run_seed + 400 + i);
-        for (uint64_t count = rng_between(&self.random, 1, i < 2 ? 10000 : 500); count > 0; count--) {
-            row added = row_make(&self.random, &self.maker, &rows);
-            added.id = rng_below(&self.random, 5);
-            row_set_put(&rows, &added);
-        }
-        open_store(&self, &rows);
+        put_any(&self, &records, rng_between(&self.random, 1, i < 2 ? 10000 : 500), 5);
+        open_store(&self, &records);
         begin_call(&call, &self, 1);
         for (uint64_t bytes = 0; bytes < 2; bytes++) {
             assert_ok(ss_row_array_open(&array, &call, bytes * UINT64_MAX, &error), &error);
@@ -256,7 +221,7 @@ static void test_arrays(void **state)
             ss_row_array_close(&array);
         }
         ss_dir_close(&call.tmp_dir);
-        free(rows.rows);
+        record_set_free(&records);
         close_subject(&self);
     }
     testing_done();
@@ -264,65 +229,50 @@ static void test_arrays(void **state)
 
 /* ----- components ----- */
 
-static size_t find_root(size_t *parents, size_t i)
-{
-    while (parents[i] != i)
-        i = parents[i] = parents[parents[i]];
-    return i;
-}
-
 /* Some near, very near, and not so near a centre; others anywhere. */
-static void make_clusters(subject *self, row_set *rows, size_t max)
+static record_set make_clusters(subject *self, size_t max)
 {
-    const row_set none = {.count = 0};
-    const uint32_t distance = self->maker.distance;
-    while (rows->count < max) {
-        const row centre = row_make(&self->random, &self->maker, &none);
-        const uint32_t flips[] = {2, distance / 2, distance, 2 * distance};
+    record_set made = record_set_new(self->maker.words);
+    const uint32_t distance = self->maker.distance, flips[] = {2, distance / 2, distance, 2 * distance};
+    uint64_t centre[SSTORE_MAX_WORDS], added[SSTORE_MAX_WORDS];
+    while (made.count < max) {
+        fingerprint_make(&self->random, &self->maker, NULL, 0, centre);
         for (uint64_t count = rng_below(&self->random, max / 2), i = 0; i < count; i++) {
-            row added = centre;
-            row_flip(&self->random, &self->maker, &added, flips[rng_below(&self->random, 4)]);
-            added.id = rows->count;
-            row_set_put(rows, &added);
+            ss_words_copy(added, centre, self->maker.words);
+            fingerprint_flip(&self->random, &self->maker, added, flips[rng_below(&self->random, 4)]);
+            record_set_put(&made, added, made.count);
         }
     }
+    record_set_shuffle(&self->random, &made);
+    return made;
 }
 
 /* Compare the components with those of the truth. A fingerprint that has none is one of its own. */
 static void check_components(const subject *self, ss_components *components)
 {
-    const row_set *truth = &self->truth;
-    size_t *parents = test_malloc((truth->count + 1) * sizeof *parents);
+    const record_set *truth = &self->truth;
+    size_t *parents = record_set_components(truth, self->maker.distance);
     uint64_t *numbers = test_malloc((truth->count + 1) * sizeof *numbers);
     sstore_error error;
     ss_record node = {0, 0};
     ss_row_iterator iterator;
     bool more_nodes;
-    for (size_t i = 0; i < truth->count; i++)
-        parents[i] = i;
-    for (size_t i = 0; i < truth->count; i++)
-        for (size_t j = i + 1; j < truth->count; j++)
-            if (row_distance(truth->rows[i].words, truth->rows[j].words) <= self->maker.distance) {
-                const size_t a = find_root(parents, i), b = find_root(parents, j);
-                parents[a > b ? a : b] = a < b ? a : b;
-            }
     assert_ok(ss_row_iterator_open(&iterator, self->store, true, &error), &error);
     assert_ok(ss_components_next(components, &node, &more_nodes, &error), &error);
     for (size_t i = 0; i < truth->count; i++) {
         uint64_t fingerprint[SSTORE_MAX_WORDS];
         numbers[i] = iterator.number;
-        assert_true(i == 0 || numbers[i] > numbers[i - 1] ||
-                    row_words_compare(truth->rows[i].words, truth->rows[i - 1].words) == 0);
+        assert_true(i == 0 || numbers[i] > numbers[i - 1] || record_set_alike(truth, i, i - 1));
         while (more_nodes && node.fingerprint < numbers[i])
             assert_ok(ss_components_next(components, &node, &more_nodes, &error), &error);
         const uint64_t root = more_nodes && node.fingerprint == numbers[i] ? node.id : numbers[i];
-        assert_int_equal(root, numbers[find_root(parents, i)]);
+        assert_int_equal(root, numbers[components_root(parents, i)]);
         ss_words_copy(fingerprint, ss_row_iterator_fingerprint(&iterator), self->maker.words);
         assert_ok(ss_row_iterator_next(&iterator, fingerprint, &error), &error);
     }
     assert_false(iterator.more);
     ss_row_iterator_close(&iterator);
-    test_free(parents);
+    free(parents);
     test_free(numbers);
 }
 
@@ -331,7 +281,6 @@ static void test_components(void **state)
     (void)state;
     for (uint64_t i = 0; i < (testing_slow() ? 3 : 10); i++) {
         subject self = new_subject(run_seed + 100 + i);
-        row_set rows = {.count = 0};
         ss_join_call call;
         ss_components *components;
         sstore_error error;
@@ -339,9 +288,8 @@ static void test_components(void **state)
         const uint32_t threads = (uint32_t)rng_between(&self.random, 1, 3);
         testing_doing("components, case of seed %" PRIu64, run_seed + 100 + i);
         /* Of many near ones that it cannot remember, each pair is read from the file. */
-        make_clusters(&self, &rows, testing_slow() || bytes < 1 << 16 ? 1000 : 5000);
-        shuffle(&self.random, &rows);
-        open_store(&self, &rows);
+        record_set records = make_clusters(&self, testing_slow() || bytes < 1 << 16 ? 1000 : 5000);
+        open_store(&self, &records);
         begin_call(&call, &self, threads);
         assert_ok(ss_components_create(threads, 1 << 20, &call.tmp_dir, &components, &error), &error);
         assert_ok(ss_row_edges_find(&call, components, bytes, 0.5, &error), &error);
@@ -349,7 +297,7 @@ static void test_components(void **state)
         check_components(&self, components);
         ss_components_free(components);
         ss_dir_close(&call.tmp_dir);
-        free(rows.rows);
+        record_set_free(&records);
         close_subject(&self);
     }
     testing_done();
@@ -403,25 +351,21 @@ static void make_crowd(rng *random, crowd *made)
 /* Each is in the component of the one that is near, and the smallest number is its root. */
 static void check_crowd(const crowd *made, ss_components *components)
 {
-    size_t *parents = test_malloc(CROWD * sizeof *parents);
+    size_t *parents = components_new(CROWD);
     sstore_error error;
     ss_record node;
     bool more;
     for (size_t i = 0; i < CROWD; i++)
-        parents[i] = i;
-    for (size_t i = 0; i < CROWD; i++) {
-        const size_t a = find_root(parents, i), b = find_root(parents, made->near[i]);
-        parents[a > b ? a : b] = a < b ? a : b;
-    }
+        components_unite(parents, i, made->near[i]);
     assert_ok(ss_components_next(components, &node, &more, &error), &error);
     for (size_t i = 0; i < CROWD; i++) {
         const bool is_node = more && node.fingerprint == i;
-        assert_int_equal(is_node ? node.id : i, find_root(parents, i));
+        assert_int_equal(is_node ? node.id : i, components_root(parents, i));
         if (is_node)
             assert_ok(ss_components_next(components, &node, &more, &error), &error);
     }
     assert_false(more);
-    test_free(parents);
+    free(parents);
 }
 
 /* Compare the runs of a part, of which one has more words than a slice and a tile, or the keys differ. */
@@ -466,17 +410,18 @@ static void compare_crowd(const subject *self, crowd *made, const ss_row_part *p
 static void test_runs(void **state)
 {
     const ss_row_part parts[] = {{.bits = 0}, {.bits = KEY_BITS, .radius = 2}};
-    row_set rows = {.count = 0};
     subject self = new_subject(run_seed + 500);
+    record_set records = record_set_new(self.maker.words);
     crowd *made = test_malloc(sizeof *made);
     (void)state;
-    open_store(&self, &rows);
+    open_store(&self, &records);
     for (uint64_t i = 0; i < (testing_slow() ? 8 : 32); i++) {
         testing_doing("runs, case %" PRIu64 " of seed %" PRIu64, i, run_seed);
         make_crowd(&self.random, made);
         compare_crowd(&self, made, &parts[i % 4 == 0]);
     }
     test_free(made);
+    record_set_free(&records);
     close_subject(&self);
     testing_done();
 }
@@ -499,13 +444,14 @@ static uint64_t badly_word(rng *random, badly kind, uint32_t word)
 
 /* Compare all pairs of a store with those that comparing every two records finds. Returns the blocks read, less
  * those that the records of the pairs take. */
-static uint64_t join_badly(subject *self, const row_set *rows, uint32_t threads)
+static uint64_t join_badly(subject *self, uint32_t threads)
 {
     ss_join_call call;
     ss_row_pairs *pairs;
     sstore_join_options options = SSTORE_JOIN_OPTIONS_INIT;
     sstore_error error;
-    write_rows(self, rows, scratch_path("badly.store"), false);
+    write_records(self, &self->truth, scratch_path("badly.store"), false);
+    record_set_sort(&self->truth);
     assert_ok(sstore_open(scratch_path("badly.store"), NULL, &self->store, &error), &error);
     options.distance = self->maker.distance;
     options.threads = threads;
@@ -528,21 +474,19 @@ static void test_badly_told_apart(void **state)
     for (uint32_t i = 0; i < BADLY_COUNT * 4; i++) {
         const badly kind = (badly)(i / 4);
         subject self = {.random = rng_seeded(run_seed + 300 + i)};
-        row_set rows = {.count = 0};
-        self.maker = (wide_form){.words = (uint32_t)rng_between(&self.random, 4, 5), .distance = distances[i % 4]};
+        self.maker = (fingerprint_form){.words = (uint32_t)rng_between(&self.random, 4, 5),
+                                        .distance = distances[i % 4]};
         testing_doing("badly told apart, kind %d, distance %u, case of seed %" PRIu64, (int)kind, self.maker.distance,
                       run_seed + 300 + i);
+        self.truth = record_set_new(self.maker.words);
         for (size_t j = 0; j < count; j++) {
-            row added = {.id = j};
+            uint64_t added[SSTORE_MAX_WORDS];
             for (uint32_t word = 0; word < self.maker.words; word++)
-                added.words[word] = badly_word(&self.random, kind, word);
-            row_set_put(&rows, &added);
-            row_set_put(&self.truth, &added);
+                added[word] = badly_word(&self.random, kind, word);
+            record_set_put(&self.truth, added, j);
         }
-        row_set_sort(&self.truth);
-        const uint64_t blocks = join_badly(&self, &rows, (uint32_t)rng_between(&self.random, 1, 2));
+        const uint64_t blocks = join_badly(&self, (uint32_t)rng_between(&self.random, 1, 2));
         assert_in_range(blocks, 0, 24 * count);
-        free(rows.rows);
         close_subject(&self);
     }
     testing_done();
@@ -554,41 +498,37 @@ static void test_badly_told_apart(void **state)
 static void test_seeks(void **state)
 {
     subject self = new_subject(run_seed + 200);
-    row_set rows = {.count = 0};
-    ss_merge_iterator records;
+    record_set records = record_set_new(self.maker.words);
+    ss_merge_iterator iterator;
     sstore_error error;
     (void)state;
     testing_doing("seeks, seed %" PRIu64, run_seed);
-    for (uint32_t i = 0; i < 2000; i++) {
-        row added = row_make(&self.random, &self.maker, &rows);
-        added.id = rng_below(&self.random, 5000);
-        row_set_put(&rows, &added);
-    }
-    open_store(&self, &rows);
-    ss_merge_iterator_init(&records, self.maker.words, true);
-    assert_ok(ss_merge_iterator_add(&records, self.store, 0, self.store->manifest.segment_count, &error), &error);
+    put_any(&self, &records, 2000, 5000);
+    open_store(&self, &records);
+    ss_merge_iterator_init(&iterator, self.maker.words, true);
+    assert_ok(ss_merge_iterator_add(&iterator, self.store, 0, self.store->manifest.segment_count, &error), &error);
     for (uint32_t i = 0; i < 1000; i++) {
-        row target = row_make(&self.random, &self.maker, &rows);
-        if (rng_one_in(&self.random, 50))
-            memset(target.words, rng_one_in(&self.random, 2) ? 0 : 0xff, self.maker.words * sizeof *target.words);
-        target.id = 0;
+        uint64_t target[SSTORE_MAX_WORDS];
         size_t at = 0;
-        while (at < self.truth.count && row_words_compare(self.truth.rows[at].words, target.words) < 0)
+        fingerprint_make(&self.random, &self.maker, records.fingerprints, records.count, target);
+        if (rng_one_in(&self.random, 50))
+            memset(target, rng_one_in(&self.random, 2) ? 0 : 0xff, sizeof target);
+        while (at < self.truth.count && ss_words_compare(record_set_at(&self.truth, at), target, self.maker.words) < 0)
             at++;
-        assert_ok(ss_merge_iterator_seek(&records, target.words, &error), &error);
+        assert_ok(ss_merge_iterator_seek(&iterator, target, &error), &error);
         for (uint64_t steps = rng_below(&self.random, 40); steps > 0; steps--, at++) {
             ss_record record;
             bool more;
-            assert_ok(ss_merge_iterator_next(&records, &record, &more, &error), &error);
+            assert_ok(ss_merge_iterator_next(&iterator, &record, &more, &error), &error);
             assert_int_equal(more, at < self.truth.count);
             if (!more)
                 break;
-            assert_true(ss_words_equal(records.last, self.truth.rows[at].words, self.maker.words));
-            assert_int_equal(record.id, self.truth.rows[at].id);
+            assert_true(ss_words_equal(iterator.last, record_set_at(&self.truth, at), self.maker.words));
+            assert_int_equal(record.id, self.truth.ids[at]);
         }
     }
-    ss_merge_iterator_close(&records);
-    free(rows.rows);
+    ss_merge_iterator_close(&iterator);
+    record_set_free(&records);
     close_subject(&self);
     testing_done();
 }
