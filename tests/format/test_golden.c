@@ -14,61 +14,20 @@
 
 #define STORE_SUFFIX ".store"
 
-/* A record, and in answers its distance. The words behind those of a fingerprint are 0. */
-typedef struct row {
-    uint32_t distance;
-    uint64_t words[SSTORE_MAX_WORDS], id;
-} row;
-
-typedef struct row_list {
-    row *rows;
-    size_t count;
-    uint32_t words; /* of a fingerprint */
-} row_list;
-
 /* A query, and its matches in the order of an answer file. */
 typedef struct question {
     uint64_t words[SSTORE_MAX_WORDS];
     uint32_t distance;
-    row_list answer;
+    matches answer;
 } question;
 
 /* A store that is kept. */
 typedef struct golden {
     char stem[256]; /* its path without the suffix */
-    row_list records;
+    record_set records;
     question *questions;
     size_t question_count;
 } golden;
-
-static void put_row(row_list *to, const uint64_t *words, uint64_t id, uint32_t distance)
-{
-    if (to->count % 256 == 0) {
-        to->rows = realloc(to->rows, (to->count + 256) * sizeof *to->rows);
-        assert_non_null(to->rows);
-    }
-    row *made = &to->rows[to->count++];
-    *made = (row){.distance = distance, .id = id};
-    memcpy(made->words, words, to->words * sizeof *words);
-}
-
-static int compare_rows(const void *left, const void *right)
-{
-    const row *a = left, *b = right;
-    if (a->distance != b->distance)
-        return a->distance < b->distance ? -1 : 1;
-    for (size_t i = 0; i < SSTORE_MAX_WORDS; i++)
-        if (a->words[i] != b->words[i])
-            return a->words[i] < b->words[i] ? -1 : 1;
-    return a->id < b->id ? -1 : a->id > b->id;
-}
-
-static void assert_same_rows(const row_list *got, const row_list *wanted)
-{
-    assert_int_equal(got->count, wanted->count);
-    for (size_t i = 0; i < got->count; i++)
-        assert_int_equal(compare_rows(&got->rows[i], &wanted->rows[i]), 0);
-}
 
 /* ----- what is written beside the stores ----- */
 
@@ -115,7 +74,7 @@ static void load_records(golden *kept)
     uint64_t words[SSTORE_MAX_WORDS];
     while (fscanf(file, "%256s %31s", fingerprint, id) == 2) {
         kept->records.words = words_of(fingerprint, words);
-        put_row(&kept->records, words, number_of(id, 10), 0);
+        record_set_put(&kept->records, words, number_of(id, 10));
     }
     assert_true(feof(file));
     fclose(file);
@@ -140,7 +99,8 @@ static void load_questions(golden *kept)
         }
         if (strcmp(fingerprint, "-") != 0) {
             assert_int_equal(words_of(fingerprint, words), last->answer.words);
-            put_row(&last->answer, words, number_of(id, 10), (uint32_t)number_of(match_distance, 10));
+            matches_put(&last->answer, (uint64_t[]){0}, (uint32_t)number_of(match_distance, 10), words,
+                        number_of(id, 10));
         }
     }
     assert_true(feof(file));
@@ -151,52 +111,32 @@ static void load_questions(golden *kept)
 static void golden_free(golden *kept)
 {
     for (size_t i = 0; i < kept->question_count; i++)
-        free(kept->questions[i].answer.rows);
+        matches_free(&kept->questions[i].answer);
     free(kept->questions);
-    free(kept->records.rows);
+    record_set_free(&kept->records);
 }
 
 /* ----- the tests ----- */
-
-static int take_match(void *context, const sstore_match *match)
-{
-    put_row(context, match->fingerprint, match->id, match->distance);
-    return 0;
-}
 
 static void check_queries(const golden *kept, sstore_cursor *cursor)
 {
     for (size_t i = 0; i < kept->question_count; i += testing_sanitized() && !testing_long() ? 3 : 1) {
         const question *asked = &kept->questions[i];
-        row_list got = {.words = asked->answer.words};
+        matches got = {.words = asked->answer.words};
         sstore_error error;
-        assert_ok(sstore_query(cursor, asked->words, asked->distance, take_match, &got, &error), &error);
-        if (got.count > 0)
-            qsort(got.rows, got.count, sizeof *got.rows, compare_rows);
-        assert_same_rows(&got, &asked->answer);
-        free(got.rows);
+        assert_ok(sstore_query(cursor, asked->words, asked->distance, store_collect, &got, &error), &error);
+        matches_sort(&got);
+        matches_assert_equal(&got, &asked->answer, "a query");
+        matches_free(&got);
     }
 }
 
 static void check_records(const golden *kept, const sstore *store)
 {
-    enum { PAGE = 100 };
-    uint64_t fingerprints[PAGE * SSTORE_MAX_WORDS], ids[PAGE];
-    const sstore_columns columns = {.struct_size = sizeof columns, .fingerprint = fingerprints, .id = ids};
-    row_list got = {.words = sstore_fingerprint_bits(store) / 64};
-    sstore_iterator *iterator;
-    sstore_error error;
-    size_t count = 1;
+    record_set got = store_must_read(store);
     assert_int_equal(got.words, kept->questions[0].answer.words);
-    assert_ok(sstore_iterate_records(store, &iterator, &error), &error);
-    while (count > 0) {
-        assert_ok(sstore_iterator_next(iterator, &columns, PAGE, &count, &error), &error);
-        for (size_t i = 0; i < count; i++)
-            put_row(&got, fingerprints + i * got.words, ids[i], 0);
-    }
-    sstore_iterator_free(iterator);
-    assert_same_rows(&got, &kept->records);
-    free(got.rows);
+    record_set_assert_equal(&got, &kept->records);
+    record_set_free(&got);
 }
 
 static void check_store(const golden *kept, const char *path)

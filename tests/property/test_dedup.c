@@ -16,6 +16,7 @@
 #include "support/record_set.h"
 #include "support/scratch.h"
 #include "support/testing.h"
+#include "support/use_store.h"
 
 #define CASES 60u
 #define SLOW_CASES 8u
@@ -27,37 +28,18 @@ typedef struct taking {
     fingerprint_form form;
     bool has_ids, assigned, checks_ids;
     uint32_t distance;
-    size_t count, capacity; /* of the records that were inserted, in their order */
-    uint64_t *rows, *ids;
+    record_set list; /* the records that were inserted, in their order */
     uint64_t next_id, given_count;
     size_t answered; /* in the current call */
     const uint64_t *given, *given_ids;
 } taking;
 
-static void list_add(taking *self, const uint64_t *row, uint64_t id)
-{
-    if (self->count == self->capacity) {
-        self->capacity = 2 * self->capacity + 100;
-        self->rows = realloc(self->rows, self->capacity * self->form.words * sizeof *self->rows);
-        self->ids = realloc(self->ids, self->capacity * sizeof *self->ids);
-        assert_true(self->rows != NULL && self->ids != NULL);
-    }
-    memcpy(self->rows + self->count * self->form.words, row, self->form.words * sizeof *row);
-    self->ids[self->count++] = id;
-}
-
 /* ----- answers ----- */
 
-static matches find_in_list(const taking *self, const uint64_t *row)
+static matches find_in_list(const taking *self, const uint64_t *row, uint32_t distance)
 {
-    const uint64_t none = 0;
     matches found = {.words = self->form.words};
-    for (size_t i = 0; i < self->count; i++) {
-        const uint64_t *other = self->rows + i * self->form.words;
-        const uint32_t bits = fingerprint_distance(row, other, self->form.words);
-        if (bits <= self->distance)
-            matches_put(&found, &none, bits, other, self->ids[i]);
-    }
+    record_set_query(&self->list, row, distance, 0, &found);
     matches_sort(&found);
     return found;
 }
@@ -79,7 +61,7 @@ static int check_answer(void *context, const sstore_dedup_answer *answer)
     taking *self = context;
     const uint32_t words = self->form.words;
     const uint64_t *row = self->given + self->answered * words;
-    matches wanted = find_in_list(self, row), got = {.words = words};
+    matches wanted = find_in_list(self, row, self->distance), got = {.words = words};
     assert_int_equal(answer->index, self->answered++);
     assert_ptr_equal(answer->fingerprint, row);
     for (size_t i = 0; i < answer->match_count; i++) {
@@ -91,7 +73,7 @@ static int check_answer(void *context, const sstore_dedup_answer *answer)
     if (answer->is_new) {
         const uint64_t id = take_id(self, answer->index);
         assert_int_equal(answer->id, id);
-        list_add(self, row, id);
+        record_set_put(&self->list, row, id);
     }
     matches_free(&wanted);
     matches_free(&got);
@@ -103,10 +85,10 @@ static void check_is_new(taking *self, const bool *is_new, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         const uint64_t *row = self->given + i * self->form.words;
-        matches wanted = find_in_list(self, row);
+        matches wanted = find_in_list(self, row, self->distance);
         assert_int_equal(is_new[i], wanted.count == 0);
         if (is_new[i])
-            list_add(self, row, take_id(self, i));
+            record_set_put(&self->list, row, take_id(self, i));
         matches_free(&wanted);
     }
 }
@@ -120,11 +102,11 @@ static void offer_some(taking *self, sstore_dedup *dedup)
     sstore_error error = {.status = SSTORE_OK};
     const bool calls = rng_one_in(random, 2), fills = !calls || rng_one_in(random, 2);
     const bool ids_are_read = self->has_ids && !self->assigned; /* in a store without ids none are */
-    const size_t before = self->count;
+    const size_t before = self->list.count;
     for (size_t i = 0; i < count; i++) {
         const bool like_old = rng_one_in(random, 2);
-        fingerprint_make(random, &self->form, like_old ? self->rows : rows, like_old ? self->count : i,
-                         rows + i * words);
+        fingerprint_make(random, &self->form, like_old ? self->list.fingerprints : rows,
+                         like_old ? self->list.count : i, rows + i * words);
         ids[i] = rng_next(random) >> rng_below(random, 64);
     }
     self->given = rows;
@@ -143,7 +125,7 @@ static void offer_some(taking *self, sstore_dedup *dedup)
     for (size_t i = 0; fills && i < count; i++)
         new_count += is_new[i];
     if (fills)
-        assert_int_equal(new_count, self->count - before);
+        assert_int_equal(new_count, self->list.count - before);
     self->given_count += count;
     free(rows);
     free(ids);
@@ -155,30 +137,15 @@ static void offer_some(taking *self, sstore_dedup *dedup)
 /* The store must have the records of the list, each once. */
 static void check_store(const taking *self)
 {
-    enum { PAGE = 37 };
-    const uint64_t none = 0;
-    sstore_iterator *iterator;
-    sstore_error error = {.status = SSTORE_OK};
-    sstore *store;
-    uint64_t fingerprints[PAGE * SSTORE_MAX_WORDS], ids[PAGE];
-    const sstore_columns to = {.struct_size = sizeof to, .fingerprint = fingerprints, .id = ids};
-    matches got = {.words = self->form.words}, wanted = got;
-    assert_ok(sstore_open(self->path, NULL, &store, &error), &error);
-    assert_ok(sstore_iterate_records(store, &iterator, &error), &error);
-    for (size_t count = 1; count > 0;) {
-        assert_ok(sstore_iterator_next(iterator, &to, PAGE, &count, &error), &error);
-        for (size_t i = 0; i < count; i++)
-            matches_put(&got, &none, 0, fingerprints + i * self->form.words, ids[i]);
-    }
-    for (size_t i = 0; i < self->count; i++)
-        matches_put(&wanted, &none, 0, self->rows + i * self->form.words, self->ids[i]);
-    matches_sort(&wanted);
-    matches_unique(&wanted); /* the first records may repeat */
-    matches_assert_equal(&got, &wanted, "the store");
-    sstore_iterator_free(iterator);
+    sstore *store = store_must_open(self->path, SSTORE_IO_PREAD, SSTORE_STRATEGY_AUTO);
+    record_set got = store_must_read(store), wanted = record_set_new(self->form.words);
+    record_set_append(&wanted, &self->list, 0, self->list.count);
+    record_set_sort(&wanted);
+    record_set_unique(&wanted); /* the first records may repeat */
+    record_set_assert_equal(&got, &wanted);
     sstore_close(store);
-    matches_free(&got);
-    matches_free(&wanted);
+    record_set_free(&got);
+    record_set_free(&wanted);
 }
 
 /* A store with some records, which may be near each other. */
@@ -187,15 +154,13 @@ static void build(taking *self)
     sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     sstore_builder *builder;
     sstore_error error = {.status = SSTORE_OK};
-    const size_t count = (size_t)rng_below(&self->random, rng_one_in(&self->random, 2) ? 2 : 300);
-    uint64_t *rows = fingerprint_make_many(&self->random, &self->form, count);
-    for (size_t i = 0; i < count; i++) {
-        bool repeats = false;
-        for (size_t j = 0; j < self->count; j++)
-            repeats |= fingerprint_distance(rows + i * self->form.words, self->rows + j * self->form.words,
-                                            self->form.words) == 0;
-        if (!repeats)
-            list_add(self, rows + i * self->form.words, self->has_ids ? self->next_id++ : 0);
+    for (uint64_t i = rng_below(&self->random, rng_one_in(&self->random, 2) ? 2 : 300); i > 0; i--) {
+        uint64_t row[SSTORE_MAX_WORDS];
+        fingerprint_make(&self->random, &self->form, self->list.fingerprints, self->list.count, row);
+        matches equal = find_in_list(self, row, 0);
+        if (equal.count == 0)
+            record_set_put(&self->list, row, self->has_ids ? self->next_id++ : 0);
+        matches_free(&equal);
     }
     options.fingerprint_bits = 64 * self->form.words;
     options.distance = self->form.distance;
@@ -203,9 +168,8 @@ static void build(taking *self)
     options.replace = true;
     options.block_bytes = 256u << rng_below(&self->random, 5);
     assert_ok(sstore_builder_create(self->path, &options, &builder, &error), &error);
-    assert_ok(sstore_builder_add(builder, self->rows, NULL, self->count, &error), &error);
+    assert_ok(sstore_builder_add(builder, self->list.fingerprints, NULL, self->list.count, &error), &error);
     assert_ok(sstore_builder_finish(builder, NULL, &error), &error);
-    free(rows);
 }
 
 static sstore_statistics measure(const char *path)
@@ -228,9 +192,9 @@ static void publish(const taking *self, sstore_dedup *dedup, size_t count, const
     assert_int_equal(dedup_state(dedup).pending_count, 0);
     const sstore_statistics now = measure(self->path);
     assert_int_equal(change.given_count, self->given_count);
-    assert_int_equal(change.added_count, self->count - count);
+    assert_int_equal(change.added_count, self->list.count - count);
     assert_int_equal(change.removed_count, 0);
-    assert_int_equal(change.record_count, self->count);
+    assert_int_equal(change.record_count, self->list.count);
     assert_int_equal(change.total_bytes, now.total_bytes);
     assert_int_equal(change.segment_count, now.segment_count);
     assert_int_equal(change.total_bytes_before, old->total_bytes);
@@ -276,8 +240,9 @@ static size_t run_case(uint64_t seed)
     testing_doing("case of seed %" PRIu64 ": %s, %s ids, inserted at %u, every %" PRIu64 ", %" PRIu64 " bytes", seed,
                   form_text(&self.form), self.has_ids ? "with" : "without", self.distance, options.publish_every,
                   options.memory_bytes);
+    self.list = record_set_new(self.form.words);
     build(&self);
-    const size_t before = self.count;
+    const size_t before = self.list.count;
     const sstore_statistics old = measure(self.path);
     assert_ok(sstore_dedup_open(self.path, &options, &dedup, &error), &error);
     assert_int_equal(dedup_state(dedup).fingerprint_bits, 64 * self.form.words);
@@ -287,13 +252,13 @@ static size_t run_case(uint64_t seed)
             publish(&self, dedup, before, &old);
     }
     publish(&self, dedup, before, &old);
-    assert_int_equal(dedup_state(dedup).new_count, self.count - before);
+    const size_t inserted = self.list.count - before;
+    assert_int_equal(dedup_state(dedup).new_count, inserted);
     sstore_dedup_close(dedup);
     assert_ok(sstore_verify(self.path, NULL, NULL, NULL, &error), &error);
-    free(self.rows);
-    free(self.ids);
+    record_set_free(&self.list);
     scratch_remove(self.path);
-    return self.count - before;
+    return inserted;
 }
 
 static void test_random_offers(void **state)
@@ -356,17 +321,16 @@ static void test_lock(void **state)
     for (int round = 0; round < 2; round++) {
         assert_ok(sstore_dedup_open(self.path, NULL, &dedup, &error), &error);
         assert_status(sstore_dedup_open(self.path, NULL, &second, &error), SSTORE_ERROR_BUSY, &error);
-        self.count = self.next_id = self.answered = 0;
+        self.list.count = self.next_id = self.answered = 0;
         assert_ok(sstore_dedup_insert(dedup, fingerprints, NULL, 2, NULL, check_answer, &self, &error), &error);
         assert_int_equal(self.answered, 2);
         if (round == 1)
             assert_ok(sstore_dedup_publish(dedup, NULL, &error), &error);
         sstore_dedup_close(dedup);
-        self.count = round == 1 ? 2 : 0;
+        self.list.count = round == 1 ? 2 : 0;
         check_store(&self);
     }
-    free(self.rows);
-    free(self.ids);
+    record_set_free(&self.list);
     scratch_remove(self.path);
     testing_done();
 }

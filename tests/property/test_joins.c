@@ -38,7 +38,6 @@ static subject new_subject(rng *random, const char *name, const fingerprint_form
 {
     subject made = {.maker = *maker, .has_ids = !rng_one_in(random, 3), .block_bytes = 256u << rng_below(random, 5)};
     made.ids_are_assigned = rng_one_in(random, 3);
-    made.truth = record_set_new(maker->words);
     snprintf(made.path, sizeof made.path, "%s/%s", scratch_folder(), name);
     return made;
 }
@@ -80,22 +79,8 @@ static void remove_records(rng *random, const subject *from, const record_set *r
 /* Open the store, and read its records, which other tests check. */
 static void open_subject(rng *random, subject *self)
 {
-    sstore_open_options options = SSTORE_OPEN_OPTIONS_INIT;
-    sstore_iterator *iterator;
-    sstore_error error;
-    uint64_t fingerprint[SSTORE_MAX_WORDS], id;
-    size_t count = 1;
-    const sstore_columns to = {.struct_size = sizeof to, .fingerprint = fingerprint, .id = &id};
-    options.io = (sstore_io)rng_below(random, 4);
-    options.strategy = (sstore_strategy)rng_below(random, 3);
-    assert_ok(sstore_open(self->path, &options, &self->store, &error), &error);
-    assert_ok(sstore_iterate_records(self->store, &iterator, &error), &error);
-    while (count > 0) {
-        assert_ok(sstore_iterator_next(iterator, &to, 1, &count, &error), &error);
-        if (count > 0)
-            record_set_put(&self->truth, fingerprint, id);
-    }
-    sstore_iterator_free(iterator);
+    self->store = store_must_open(self->path, (sstore_io)rng_below(random, 4), (sstore_strategy)rng_below(random, 3));
+    self->truth = store_must_read(self->store);
 }
 
 static void close_subject(subject *self)

@@ -16,6 +16,7 @@
 #include "support/random.h"
 #include "support/scratch.h"
 #include "support/testing.h"
+#include "support/use_store.h"
 
 #define CASES 40u
 #define SLOW_CASES 12u
@@ -126,27 +127,18 @@ static void run(sqlite3_stmt *statement)
 /* A table `records` of what the library finds in the store; `id` is NULL without ids. */
 static void fill_records(sqlite3 *db, const char *path, bool has_ids)
 {
-    uint64_t fingerprint[SSTORE_MAX_WORDS], id;
-    const sstore_columns columns = {.struct_size = sizeof columns, .fingerprint = fingerprint, .id = &id};
-    sstore *store;
-    sstore_iterator *records;
-    sstore_error error;
-    size_t count = 1;
+    sstore *store = store_must_open(path, SSTORE_IO_PREAD, SSTORE_STRATEGY_AUTO);
+    record_set records = store_must_read(store);
     (void)number(db, "DROP TABLE IF EXISTS records");
     (void)number(db, "CREATE TABLE records(id INTEGER, fingerprint)");
     sqlite3_stmt *insert = prepare(db, has_ids ? "INSERT INTO records VALUES (?1, ?2)"
                                                : "INSERT INTO records VALUES (nullif(?1, ?1), ?2)");
-    assert_ok(sstore_open(path, NULL, &store, &error), &error);
-    assert_ok(sstore_iterate_records(store, &records, &error), &error);
-    while (count > 0) {
-        assert_ok(sstore_iterator_next(records, &columns, 1, &count, &error), &error);
-        if (count == 0)
-            break;
-        sqlite3_bind_int64(insert, 1, (sqlite3_int64)id);
-        bind_fingerprint(insert, 2, fingerprint, sstore_fingerprint_bits(store) / 64);
+    for (size_t i = 0; i < records.count; i++) {
+        sqlite3_bind_int64(insert, 1, (sqlite3_int64)records.ids[i]);
+        bind_fingerprint(insert, 2, record_set_at(&records, i), records.words);
         run(insert);
     }
-    sstore_iterator_free(records);
+    record_set_free(&records);
     sstore_close(store);
     sqlite3_finalize(insert);
 }

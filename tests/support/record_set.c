@@ -1,5 +1,6 @@
 #include "support/record_set.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -151,6 +152,15 @@ bool record_set_equal(const record_set *left, const record_set *right)
         if (record_set_compare(left, i, right, i) != 0)
             return false;
     return true;
+}
+
+void record_set_assert_equal(const record_set *got, const record_set *wanted)
+{
+    for (size_t i = 0; i < got->count && i < wanted->count; i++)
+        if (record_set_compare(got, i, wanted, i) != 0)
+            fail_msg("record %zu is %016" PRIx64 "..., id %" PRIu64 " instead of %016" PRIx64 "..., id %" PRIu64, i,
+                     *record_set_at(got, i), got->ids[i], *record_set_at(wanted, i), wanted->ids[i]);
+    assert_int_equal(got->count, wanted->count);
 }
 
 size_t record_set_count_distinct(const record_set *set)

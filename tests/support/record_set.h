@@ -43,6 +43,8 @@ void record_set_unique(record_set *set);
 /* Whether a sorted set has the record. */
 bool record_set_has(const record_set *set, const uint64_t *fingerprint, uint64_t id);
 bool record_set_equal(const record_set *left, const record_set *right);
+/* Fail unless they are equal. */
+void record_set_assert_equal(const record_set *got, const record_set *wanted);
 /* Of a sorted set. */
 size_t record_set_count_distinct(const record_set *set);
 

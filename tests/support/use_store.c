@@ -298,6 +298,20 @@ sstore_status store_batch(const sstore *store, const uint64_t *fingerprints, siz
     return store_ask_batch(store, fingerprints, count, distance, &options, store_collect, out, error);
 }
 
+static int put_record(void *context, const uint64_t *fingerprint, uint64_t id)
+{
+    record_set_put(context, fingerprint, id);
+    return 0;
+}
+
+record_set store_must_read(const sstore *store)
+{
+    record_set made = record_set_new(sstore_fingerprint_bits(store) / 64);
+    sstore_error error;
+    assert_ok(walk_records(store, put_record, &made, &error), &error);
+    return made;
+}
+
 typedef struct comparison {
     const record_set *truth;
     size_t next;

@@ -68,6 +68,9 @@ sstore_status store_nearest_sorted(sstore_cursor *cursor, uint64_t fingerprint, 
 sstore_status store_batch(const sstore *store, const uint64_t *fingerprints, size_t count, uint32_t distance,
                           uint32_t threads, matches *out, sstore_error *error);
 
+/* All records of a store of any width. */
+record_set store_must_read(const sstore *store);
+
 /* Read all records and hold each against the truth, in order. *right_out is whether all that were reported were right;
  * *count_out how many were. */
 sstore_status store_compare_records(const sstore *store, const record_set *truth, bool *right_out, size_t *count_out,
