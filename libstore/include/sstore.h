@@ -77,7 +77,7 @@ extern "C" {
 #define SSTORE_DEFAULT_DISTANCE 3      /* of a new store */
 #define SSTORE_OWN_DISTANCE UINT32_MAX /* in options: the store's own distance; of two stores, the smaller one */
 
-/* The version of the library at run time, such as "0.1.0", in static storage. */
+/* The version of the library that runs, such as "0.1.0". Static storage. */
 SSTORE_API const char *sstore_version(void);
 
 /* ===== Status and errors ===== */
@@ -210,7 +210,7 @@ typedef struct sstore_open_options {
 SSTORE_API sstore_status sstore_open(const char *path, const sstore_open_options *options, sstore **store_out,
                                      sstore_error *error);
 
-/* Open the newest state of an open store, with the same options and read mode, as a new handle. The old handle keeps
+/* Open the newest state of an open store, with its options and read mode, as a new handle. The old handle keeps
  * showing its own state. Either may be closed first. The handles share the segments that both states have, so this
  * takes little time and memory if little was added. The store is found by its folder, even if its path has changed.
  * Errors: as sstore_open(); RECIPE if a store of another recipe has replaced it. */
@@ -465,8 +465,8 @@ typedef int (*sstore_absent_fn)(void *context, uint64_t id);
 
 /*
  * The options of all calls that write a store: build, add, remove, merge, compact and dedup. A call uses the first
- * group, and the options that its line names. It fails with ARGUMENT if another one is set, so neither 0 nor as in the
- * initializer; but it ignores the context of a callback that is NULL. The texts are copied.
+ * group, and the options that its line names. It fails with ARGUMENT if another option is neither 0 nor as in the
+ * initializer. It ignores the context of a callback that is NULL. The texts are copied.
  *
  *   build, sstore_builder_create():         plan, recipe, distance, fingerprint_bits, without_ids, replace, first_id,
  *                                           expected_record_count, expected_max_id
@@ -625,7 +625,7 @@ SSTORE_API sstore_status sstore_builder_skip_ids(sstore_builder *builder, uint64
  * Errors: ARGUMENT, MEMORY, IO; DAMAGED if the store that is added to is; STOPPED if on_progress stopped the call. */
 SSTORE_API sstore_status sstore_builder_finish(sstore_builder *builder, sstore_change *change_out, sstore_error *error);
 
-/* Give up: remove what was written and free the builder. */
+/* Give up: remove what was written, and free the builder. An older store stays as it was. */
 SSTORE_API void sstore_builder_abort(sstore_builder *builder);
 
 /* ===== Removing records ===== */
@@ -658,7 +658,7 @@ SSTORE_API sstore_status sstore_remover_remove(sstore_remover *remover, const ui
 /* Publish the removals, durably, and free the remover, as sstore_builder_finish() does. Errors: as there. */
 SSTORE_API sstore_status sstore_remover_finish(sstore_remover *remover, sstore_change *change_out, sstore_error *error);
 
-/* Give up: remove what was written and free the remover. */
+/* Give up: remove what was written, and free the remover. The store stays as it was. */
 SSTORE_API void sstore_remover_abort(sstore_remover *remover);
 
 /* ===== Rewriting stores ===== */
@@ -834,7 +834,7 @@ typedef struct sstore_dedup_statistics {
 SSTORE_API sstore_status sstore_dedup_stat(const sstore_dedup *dedup, sstore_dedup_statistics *statistics_out,
                                            sstore_error *error);
 
-/* Close it, and unlock the store. Records that were not published are lost. NULL is allowed. */
+/* End a deduplication: unlock the store, and free the handle. Records that were not published are lost. */
 SSTORE_API void sstore_dedup_close(sstore_dedup *dedup);
 
 /* ===== Fingerprints of features (the paper, section 2; format-spec/fingerprint.md); sstore_text.h makes them of text

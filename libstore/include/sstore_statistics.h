@@ -74,9 +74,9 @@ typedef struct sstore_segment_statistics {
 SSTORE_API sstore_status sstore_stat_segment(const sstore *store, uint32_t segment,
                                              sstore_segment_statistics *statistics_out, sstore_error *error);
 
-/* One table. Sizes are in bytes; widths are in bits. difference_counts and code_lengths say how the upper halves of its
- * fingerprints are coded (format-spec/block-codec.md). They are permuted, so that the key bits come first, and
- * sorted. */
+/* One table. Sizes are in bytes; widths are in bits. The fingerprints of a table are permuted, so that the key bits
+ * come first, and then sorted. difference_counts and code_lengths say how their upper halves are coded
+ * (format-spec/block-codec.md). */
 typedef struct sstore_table_statistics {
     size_t struct_size; /* set by the caller */
     uint64_t key_mask;  /* the key bits: bit 0 of a fingerprint is the mask's highest */

@@ -113,7 +113,7 @@ SSTORE_API sstore_status sstore_fingerprinter_features(sstore_fingerprinter *fin
                                                        size_t size, const sstore_counted_feature **features_out,
                                                        size_t *count_out, sstore_error *error);
 
-/* NULL is allowed. */
+/* Free a fingerprinter, with the features that it gave. NULL is allowed. */
 SSTORE_API void sstore_fingerprinter_free(sstore_fingerprinter *fingerprinter);
 
 /* ----- stop words and weights ----- */
@@ -153,7 +153,7 @@ SSTORE_API sstore_status sstore_lexicon_set_weight(sstore_lexicon *lexicon, cons
 SSTORE_API sstore_status sstore_lexicon_use_frequencies(sstore_lexicon *lexicon, const void *table, size_t size,
                                                         uint32_t levels, sstore_error *error);
 
-/* NULL is allowed. */
+/* Free a lexicon, after the fingerprinters that have it. NULL is allowed. */
 SSTORE_API void sstore_lexicon_free(sstore_lexicon *lexicon);
 
 /*
@@ -194,7 +194,7 @@ SSTORE_API sstore_status sstore_frequency_counter_finish(sstore_frequency_counte
                                                          size_t *size_out, sstore_frequency_summary *summary_out,
                                                          sstore_error *error);
 
-/* NULL is allowed. */
+/* Free a counter, with its table. NULL is allowed. */
 SSTORE_API void sstore_frequency_counter_free(sstore_frequency_counter *counter);
 
 /* ----- recipes ----- */
