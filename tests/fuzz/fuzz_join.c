@@ -7,6 +7,7 @@
  */
 #include "sstore_join.h"
 #include "support/fuzzing.h"
+#include "support/record_pairs.h"
 #include "support/scratch.h"
 #include "support/store_case.h"
 #include "support/use_store.h"
@@ -16,11 +17,6 @@
 /* What a join reads. */
 #define JOINING (BROKEN_CONTENT | BROKEN_DIRECTORY | BROKEN_COUNTS)
 
-typedef struct pairs {
-    sstore_pair *items;
-    size_t count, capacity;
-} pairs;
-
 typedef struct session {
     store_case left, right; /* the right one is valid */
     sstore *left_store, *right_store;
@@ -28,7 +24,7 @@ typedef struct session {
     uint32_t distance;
 } session;
 
-static void pairs_add(pairs *list, const sstore_pair *pair)
+static void pairs_add(record_pairs *list, const sstore_pair *pair)
 {
     if (list->count == list->capacity) {
         list->capacity = list->capacity == 0 ? 64 : 2 * list->capacity;
@@ -42,22 +38,6 @@ static int take_pair(void *context, const sstore_pair *pair)
 {
     pairs_add(context, pair);
     return 0;
-}
-
-/* Pairs of different records of one store, or of any records of two. */
-static void pairs_of(const record_set *left, const record_set *right, uint32_t distance, pairs *out)
-{
-    for (size_t i = 0; i < left->count; i++)
-        for (size_t j = left == right ? i + 1 : 0; j < right->count; j++) {
-            const uint64_t a = left->fingerprints[i], b = right->fingerprints[j];
-            const uint32_t bits = (uint32_t)__builtin_popcountll(a ^ b);
-            if (bits <= distance)
-                pairs_add(out, &(sstore_pair){.fingerprint = a,
-                                              .id = left->ids[i],
-                                              .other_fingerprint = b,
-                                              .other_id = right->ids[j],
-                                              .distance = bits});
-        }
 }
 
 /* In the order in which pairs are reported. */
@@ -78,10 +58,10 @@ static bool is_same_pair(const sstore_pair *a, const sstore_pair *b)
 }
 
 /* Each pair must be right and reported once, in the documented order; if `exact`, all pairs. */
-static void check_pairs(const session *self, const store_case *left, const store_case *right, const pairs *got,
+static void check_pairs(const session *self, const store_case *left, const store_case *right, const record_pairs *got,
                         bool exact)
 {
-    pairs wanted = {0};
+    record_pairs wanted = {0};
     for (size_t i = 0; i < got->count; i++) {
         const sstore_pair *pair = &got->items[i];
         STORE_CASE_CHECK(&self->left, i == 0 || compare_pairs(pair - 1, pair) < 0);
@@ -93,9 +73,7 @@ static void check_pairs(const session *self, const store_case *left, const store
                          reference_store_may_report(right->truth, pair->other_fingerprint, pair->other_id));
     }
     if (exact) {
-        pairs_of(&left->truth->truth, &right->truth->truth, self->distance, &wanted);
-        if (wanted.count > 0)
-            qsort(wanted.items, wanted.count, sizeof *wanted.items, compare_pairs);
+        wanted = record_set_pairs(&left->truth->truth, &right->truth->truth, self->distance, SIZE_MAX - 1);
         STORE_CASE_CHECK(&self->left, wanted.count == got->count);
         for (size_t i = 0; i < wanted.count; i++)
             STORE_CASE_CHECK(&self->left, is_same_pair(&wanted.items[i], &got->items[i]));
@@ -105,7 +83,7 @@ static void check_pairs(const session *self, const store_case *left, const store
 
 /* Find the pairs by an iterator; `right` is NULL for those of one store. */
 static void iterate_pairs(const session *self, const sstore *left, const sstore *right, sstore_status wanted_status,
-                          const pairs *wanted)
+                          const record_pairs *wanted)
 {
     uint64_t fingerprints[CAPACITY], ids[CAPACITY], other_fingerprints[CAPACITY], other_ids[CAPACITY];
     uint32_t distances[CAPACITY];
@@ -138,7 +116,7 @@ static void iterate_pairs(const session *self, const sstore *left, const sstore 
 
 static void pair_up(session *self)
 {
-    pairs got = {0};
+    record_pairs got = {0};
     sstore_error error;
     step_count_begin("pairs");
     const sstore_status status = sstore_pairs(self->left_store, &self->options, take_pair, &got, &error);
@@ -150,7 +128,7 @@ static void pair_up(session *self)
 
 static void join(session *self, bool swapped)
 {
-    pairs got = {0};
+    record_pairs got = {0};
     sstore_error error;
     const store_case *left = swapped ? &self->right : &self->left, *right = swapped ? &self->left : &self->right;
     const sstore *left_store = swapped ? self->right_store : self->left_store;
@@ -165,7 +143,7 @@ static void join(session *self, bool swapped)
 
 static void join_itself(session *self)
 {
-    pairs got = {0}, none = {0};
+    record_pairs got = {0}, none = {0};
     sstore *again = NULL;
     sstore_error error;
     step_count_begin("reopen");
@@ -177,7 +155,7 @@ static void join_itself(session *self)
         if (ok && store_case_keeps(&self->left, JOINING)) {
             /* Each pair of records in both directions, and each record with itself. */
             const record_set *truth = &self->left.truth->truth;
-            pairs_of(truth, truth, self->distance, &none);
+            none = record_set_pairs(truth, truth, self->distance, SIZE_MAX - 1);
             STORE_CASE_CHECK(&self->left, got.count == 2 * none.count + truth->count);
         }
     }
@@ -188,14 +166,9 @@ static void join_itself(session *self)
 
 /* ----- clusters ----- */
 
-typedef struct clustered {
-    sstore_cluster_record *items;
-    size_t count;
-} clustered;
-
 static int take_clustered(void *context, const sstore_cluster_record *record)
 {
-    clustered *list = context;
+    record_clusters *list = context;
     if ((list->count & (list->count + 1)) == 0) { /* room for one less than a power of two */
         list->items = realloc(list->items, (2 * list->count + 2) * sizeof *list->items);
         FUZZ_CHECK(list->items != NULL);
@@ -204,62 +177,23 @@ static int take_clustered(void *context, const sstore_cluster_record *record)
     return 0;
 }
 
-/* From pairs, the smallest record of each record's cluster, by index; repeated until nothing changes. */
-static size_t *find_roots(const record_set *truth, uint32_t distance)
-{
-    size_t *roots = calloc(truth->count + 1, sizeof *roots);
-    FUZZ_CHECK(roots != NULL);
-    for (size_t i = 0; i < truth->count; i++)
-        roots[i] = i;
-    for (bool changed = true; changed;) {
-        changed = false;
-        for (size_t i = 0; i < truth->count; i++)
-            for (size_t j = i + 1; j < truth->count; j++) {
-                const uint64_t differ = truth->fingerprints[i] ^ truth->fingerprints[j];
-                if (roots[i] == roots[j] || (uint32_t)__builtin_popcountll(differ) > distance)
-                    continue;
-                roots[i] = roots[j] = roots[i] < roots[j] ? roots[i] : roots[j];
-                changed = true;
-            }
-    }
-    return roots;
-}
-
-static size_t index_of(const record_set *truth, const sstore_cluster_record *record)
-{
-    size_t i = 0;
-    while (i < truth->count && (truth->fingerprints[i] != record->fingerprint || truth->ids[i] != record->id))
-        i++;
-    return i;
-}
-
 /* With singles: all records, each cluster's together, numbered in the order of their smallest fingerprints. */
-static void check_clusters(const session *self, const clustered *got)
+static void check_clusters(const session *self, const record_clusters *got)
 {
-    const record_set *truth = &self->left.truth->truth;
-    size_t *roots = find_roots(truth, self->distance);
-    STORE_CASE_CHECK(&self->left, got->count == truth->count);
-    size_t first = 0, root = 0;
+    const record_clusters wanted = record_set_clusters(&self->left.truth->truth, self->distance, true);
+    STORE_CASE_CHECK(&self->left, got->count == wanted.count);
     for (size_t i = 0; i < got->count; i++) {
-        const sstore_cluster_record *record = &got->items[i];
-        const size_t index = index_of(truth, record);
-        STORE_CASE_CHECK(&self->left, index < truth->count);
-        if (i == 0 || record->cluster != got->items[i - 1].cluster) {
-            STORE_CASE_CHECK(&self->left, i == 0 || i - first == got->items[first].cluster_size);
-            STORE_CASE_CHECK(&self->left, i == 0 || roots[index] != root);
-            first = i;
-            root = roots[index];
-        }
-        STORE_CASE_CHECK(&self->left, roots[index] == root && record->cluster_size == got->items[first].cluster_size);
-        STORE_CASE_CHECK(&self->left, (record->is_representative != 0) == (i == first));
-        STORE_CASE_CHECK(&self->left, record->distance == (uint32_t)__builtin_popcountll(
-                                                              record->fingerprint ^ got->items[first].fingerprint));
+        const sstore_cluster_record *record = &got->items[i], *right = &wanted.items[i];
+        STORE_CASE_CHECK(&self->left, record->fingerprint == right->fingerprint && record->id == right->id);
+        STORE_CASE_CHECK(&self->left, record->cluster == right->cluster && record->cluster_size == right->cluster_size);
+        STORE_CASE_CHECK(&self->left, record->distance == right->distance);
+        STORE_CASE_CHECK(&self->left, (record->is_representative != 0) == (right->is_representative != 0));
     }
-    free(roots);
+    free(wanted.items);
 }
 
 /* Find the records of clusters by an iterator. */
-static void iterate_clusters(const session *self, sstore_status wanted_status, const clustered *wanted)
+static void iterate_clusters(const session *self, sstore_status wanted_status, const record_clusters *wanted)
 {
     uint64_t clusters[CAPACITY], sizes[CAPACITY], fingerprints[CAPACITY], ids[CAPACITY];
     uint32_t distances[CAPACITY];
@@ -295,7 +229,7 @@ static void iterate_clusters(const session *self, sstore_status wanted_status, c
 
 static void find_clusters(session *self)
 {
-    clustered got = {.count = 0};
+    record_clusters got = {.count = 0};
     record_set records = {.count = 0};
     sstore_error error;
     step_count_begin("clusters");

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "sstore_join.h"
-#include "support/random.h"
+#include "support/record_pairs.h"
 #include "support/scratch.h"
 #include "support/testing.h"
 
@@ -17,17 +17,6 @@
 #define SLOW_CASES 10u
 #define MAX_RECORDS 700u
 #define MAX_PARTS 4u
-
-typedef struct records {
-    uint64_t *fingerprints, *ids;
-    size_t count;
-} records;
-
-typedef struct pairs {
-    sstore_pair *items;
-    size_t count, capacity;
-    bool ordered; /* the lower record comes first */
-} pairs;
 
 static int compare(const void *a, const void *b)
 {
@@ -40,13 +29,13 @@ static int compare(const void *a, const void *b)
     return 0;
 }
 
+/* The lower record becomes the first one. */
 static int keep(void *context, const sstore_pair *pair)
 {
-    pairs *to = context;
+    record_pairs *to = context;
     sstore_pair kept = *pair;
     const bool ascends = pair->fingerprint < pair->other_fingerprint ||
                          (pair->fingerprint == pair->other_fingerprint && pair->id < pair->other_id);
-    assert_true(!to->ordered || ascends);
     assert_int_equal(pair->distance, sstore_hamming_distance(pair->fingerprint, pair->other_fingerprint));
     if (!ascends)
         kept = (sstore_pair){.fingerprint = pair->other_fingerprint,
@@ -63,24 +52,23 @@ static int keep(void *context, const sstore_pair *pair)
     return 0;
 }
 
-/* The records of a key, in one of `parts` parts. `keys` are those of the records; NULL: all records. */
-static records select_records(const records *from, const uint64_t *keys, uint64_t key, uint32_t part, uint32_t parts)
+/* Keep a pair whose lower record comes first. */
+static int keep_ordered(void *context, const sstore_pair *pair)
 {
-    records made = {malloc(8 * from->count + 8), malloc(8 * from->count + 8), 0};
-    for (size_t i = 0; i < from->count; i++) {
-        const uint64_t hash = rng_mix(from->fingerprints[i] * 31 + from->ids[i]);
-        if ((keys != NULL && keys[i] != key) || hash % parts != part)
-            continue;
-        made.fingerprints[made.count] = from->fingerprints[i];
-        made.ids[made.count++] = from->ids[i];
-    }
-    return made;
+    assert_true(pair->fingerprint < pair->other_fingerprint ||
+                (pair->fingerprint == pair->other_fingerprint && pair->id < pair->other_id));
+    return keep(context, pair);
 }
 
-static void free_records(records *given)
+/* The records of a key, in one of `parts` parts. `keys` are those of the records; NULL: all records. */
+static record_set select_records(const record_set *from, const uint64_t *keys, uint64_t key, uint32_t part,
+                                 uint32_t parts)
 {
-    free(given->fingerprints);
-    free(given->ids);
+    record_set made = record_set_new(1);
+    for (size_t i = 0; i < from->count; i++)
+        if ((keys == NULL || keys[i] == key) && rng_mix(from->fingerprints[i] * 31 + from->ids[i]) % parts == part)
+            record_set_append(&made, from, i, i + 1);
+    return made;
 }
 
 /* Progress has a phase, and its fraction never falls. */
@@ -93,7 +81,8 @@ static int check_progress(void *context, const sstore_progress *progress)
     return 0;
 }
 
-static void join(const records *left, const records *right, uint32_t distance, uint32_t table, bool spanning, pairs *to)
+static void join(const record_set *left, const record_set *right, uint32_t distance, uint32_t table, bool spanning,
+                 record_pairs *to)
 {
     sstore_record_join_options options = SSTORE_RECORD_JOIN_OPTIONS_INIT;
     const sstore_columns a = {.struct_size = sizeof a, .fingerprint = left->fingerprints, .id = left->ids};
@@ -109,14 +98,13 @@ static void join(const records *left, const records *right, uint32_t distance, u
         b.fingerprint = right->fingerprints;
         b.id = right->ids;
     }
-    to->ordered = right == NULL;
     assert_int_equal(sstore_join_records(&a, left->count, right != NULL ? &b : NULL, right != NULL ? right->count : 0,
-                                         &options, keep, to, &error),
+                                         &options, right == NULL ? keep_ordered : keep, to, &error),
                      SSTORE_OK);
 }
 
 /* As a cluster does it: each key of each table, whose records are in several parts, is joined part by part. */
-static void join_by_keys(const records *all, uint32_t distance, uint32_t parts, pairs *to)
+static void join_by_keys(const record_set *all, uint32_t distance, uint32_t parts, record_pairs *to)
 {
     uint64_t *keys = malloc(8 * all->count + 8);
     bool *done = malloc(all->count + 1);
@@ -129,14 +117,14 @@ static void join_by_keys(const records *all, uint32_t distance, uint32_t parts, 
             for (size_t j = i; j < all->count; j++)
                 done[j] = done[j] || keys[j] == keys[i];
             for (uint32_t a = 0; a < parts; a++) {
-                records left = select_records(all, keys, keys[i], a, parts);
+                record_set left = select_records(all, keys, keys[i], a, parts);
                 join(&left, NULL, distance, table, false, to);
                 for (uint32_t b = 0; b < a; b++) {
-                    records right = select_records(all, keys, keys[i], b, parts);
+                    record_set right = select_records(all, keys, keys[i], b, parts);
                     join(&left, &right, distance, table, false, to);
-                    free_records(&right);
+                    record_set_free(&right);
                 }
-                free_records(&left);
+                record_set_free(&left);
             }
         }
     }
@@ -144,40 +132,9 @@ static void join_by_keys(const records *all, uint32_t distance, uint32_t parts, 
     free(done);
 }
 
-/* Compare every record with every other. */
-static void compare_all(const records *all, uint32_t distance, pairs *to)
-{
-    to->ordered = false;
-    for (size_t i = 0; i < all->count; i++)
-        for (size_t j = 0; j < i; j++) {
-            const sstore_pair pair = {.fingerprint = all->fingerprints[i],
-                                      .id = all->ids[i],
-                                      .other_fingerprint = all->fingerprints[j],
-                                      .other_id = all->ids[j],
-                                      .distance = sstore_hamming_distance(all->fingerprints[i], all->fingerprints[j])};
-            const bool same = pair.distance == 0 && pair.id == pair.other_id;
-            if (pair.distance <= distance && !same)
-                (void)keep(to, &pair);
-        }
-    if (to->count > 0)
-        qsort(to->items, to->count, sizeof *to->items, compare);
-    size_t count = 0; /* repeated records make repeated pairs */
-    for (size_t i = 0; i < to->count; i++)
-        if (count == 0 || compare(&to->items[i], &to->items[count - 1]) != 0)
-            to->items[count++] = to->items[i];
-    to->count = count;
-}
-
 /* ----- components of records ----- */
 
-static uint64_t root_of(const uint64_t *parents, uint64_t node)
-{
-    while (parents[node] != node)
-        node = parents[node];
-    return node;
-}
-
-static size_t index_of_record(const records *all, uint64_t fingerprint, uint64_t id)
+static size_t index_of_record(const record_set *all, uint64_t fingerprint, uint64_t id)
 {
     size_t i = 0;
     while (all->fingerprints[i] != fingerprint || all->ids[i] != id)
@@ -185,21 +142,20 @@ static size_t index_of_record(const records *all, uint64_t fingerprint, uint64_t
     return i;
 }
 
-/* Unite the records of pairs, numbered by their first occurrence; the smallest number is the root. */
-static void unite(const records *all, const pairs *list, uint64_t *parents)
+/* The components that pairs connect. */
+static size_t *unite(const record_set *all, const record_pairs *list)
 {
-    for (size_t i = 0; i < all->count; i++)
-        parents[i] = index_of_record(all, all->fingerprints[i], all->ids[i]);
+    size_t *parents = components_new(all->count);
     for (size_t i = 0; i < list->count; i++) {
         const sstore_pair *pair = &list->items[i];
-        const uint64_t a = root_of(parents, index_of_record(all, pair->fingerprint, pair->id));
-        const uint64_t b = root_of(parents, index_of_record(all, pair->other_fingerprint, pair->other_id));
-        parents[a > b ? a : b] = a > b ? b : a;
+        components_unite(parents, index_of_record(all, pair->fingerprint, pair->id),
+                         index_of_record(all, pair->other_fingerprint, pair->other_id));
     }
+    return parents;
 }
 
 /* The public components of the same edges. */
-static void check_components(const records *all, const pairs *list, const uint64_t *parents, rng *random)
+static void check_components(const record_set *all, const record_pairs *list, size_t *parents, rng *random)
 {
     sstore_components_options options = SSTORE_COMPONENTS_OPTIONS_INIT;
     sstore_components *components;
@@ -229,7 +185,7 @@ static void check_components(const records *all, const pairs *list, const uint64
                                                 capacity > all->count ? all->count + 1 : capacity, &count, &error),
                          SSTORE_OK);
         for (size_t i = 0; i < count; i++) {
-            assert_int_equal(roots[i], root_of(parents, nodes[i]));
+            assert_int_equal(roots[i], components_root(parents, nodes[i]));
             assert_true(i == 0 || nodes[i] > nodes[i - 1]);
         }
         seen += count;
@@ -249,28 +205,28 @@ static void check_components(const records *all, const pairs *list, const uint64
     free(roots);
 }
 
-static void check_spanning(const records *all, uint32_t distance, const uint64_t *parents)
+static void check_spanning(const record_set *given, const record_set *truth, uint32_t distance, size_t *parents)
 {
-    pairs spanning = {.items = NULL};
-    uint64_t *other = malloc(8 * all->count + 8);
+    record_pairs spanning = {.items = NULL};
     for (uint32_t table = 0; table <= distance; table++)
-        join(all, NULL, distance, table, true, &spanning);
+        join(given, NULL, distance, table, true, &spanning);
     for (size_t i = 0; i < spanning.count; i++)
         assert_true(spanning.items[i].distance <= distance);
-    unite(all, &spanning, other);
-    for (size_t i = 0; i < all->count; i++)
-        assert_int_equal(root_of(other, i), root_of(parents, i));
+    size_t *other = unite(truth, &spanning);
+    for (size_t i = 0; i < truth->count; i++)
+        assert_int_equal(components_root(other, i), components_root(parents, i));
     free(spanning.items);
     free(other);
 }
 
 /* ----- tests ----- */
 
-static records make(rng *random)
+/* In any order, some twice. */
+static record_set make(rng *random)
 {
     const size_t count = (size_t)rng_below(random, MAX_RECORDS);
     const uint64_t kind = rng_below(random, 4), ids = 1 + rng_below(random, 3);
-    records made = {malloc(8 * count + 8), malloc(8 * count + 8), count};
+    record_set made = record_set_new(1);
     for (size_t i = 0; i < count; i++) {
         uint64_t value = rng_next(random);
         if (kind > 0 && i > 0 && !rng_one_in(random, 3)) { /* near an earlier one */
@@ -278,10 +234,16 @@ static records make(rng *random)
             for (uint64_t flips = rng_below(random, 6); flips > 0; flips--)
                 value ^= UINT64_C(1) << rng_below(random, kind == 2 ? 8 : 64);
         }
-        made.fingerprints[i] = kind == 3 ? value & 0xFFF : value; /* crowded keys */
-        made.ids[i] = rng_below(random, ids * count);
+        value = kind == 3 ? value & 0xFFF : value; /* crowded keys */
+        record_set_put(&made, &value, rng_below(random, ids * count));
     }
     return made;
+}
+
+static void sort(record_pairs *list)
+{
+    if (list->count > 0)
+        qsort(list->items, list->count, sizeof *list->items, compare);
 }
 
 static void test_against_all_pairs(void **state)
@@ -291,28 +253,30 @@ static void test_against_all_pairs(void **state)
     const uint64_t cases = testing_number("SSTORE_TEST_CASES", testing_slow() ? SLOW_CASES : CASES);
     for (uint64_t number = 0; number < cases; number++) {
         rng random = rng_seeded(run_seed + number);
-        records all = make(&random);
+        record_set given = make(&random), all = record_set_new(1);
+        record_set_append(&all, &given, 0, given.count);
+        record_set_sort(&all);
+        record_set_unique(&all);
         const uint32_t distance = (uint32_t)rng_below(&random, 17);
-        testing_doing("case %" PRIu64 ": %zu records, distance %u", number, all.count, distance);
+        testing_doing("case %" PRIu64 ": %zu records, distance %u", number, given.count, distance);
         const uint32_t parts = 1 + (uint32_t)rng_below(&random, MAX_PARTS);
-        pairs found = {.items = NULL}, expected = {.items = NULL};
-        uint64_t *parents = malloc(8 * all.count + 8);
-        join_by_keys(&all, distance, parts, &found);
-        if (found.count > 0)
-            qsort(found.items, found.count, sizeof *found.items, compare);
-        compare_all(&all, distance, &expected);
+        record_pairs found = {.items = NULL}, expected = record_set_pairs(&all, &all, distance, SIZE_MAX - 1);
+        size_t *parents = record_set_components(&all, distance);
+        join_by_keys(&given, distance, parts, &found);
+        sort(&found);
+        sort(&expected);
         assert_int_equal(found.count, expected.count);
         for (size_t i = 0; i < found.count; i++)
             assert_int_equal(compare(&found.items[i], &expected.items[i]), 0);
-        unite(&all, &expected, parents);
-        check_spanning(&all, distance, parents);
+        check_spanning(&given, &all, distance, parents);
         if (all.count < 200)
             check_components(&all, &expected, parents, &random);
         pair_count += found.count;
         free(parents);
         free(found.items);
         free(expected.items);
-        free_records(&all);
+        record_set_free(&all);
+        record_set_free(&given);
     }
     testing_done();
     testing_figure("%" PRIu64 " sets of records, %" PRIu64 " pairs", cases, pair_count);
@@ -339,7 +303,7 @@ static void test_arguments(void **state)
     sstore_record_join_options options = SSTORE_RECORD_JOIN_OPTIONS_INIT;
     sstore_error error;
     int left = 2;
-    pairs found = {.items = NULL, .ordered = true};
+    record_pairs found = {.items = NULL};
     (void)state;
     assert_int_equal(sstore_join_keys(fingerprints, 3, 3, 4, keys, &error), SSTORE_ERROR_ARGUMENT);
     assert_int_equal(sstore_join_keys(fingerprints, 3, 17, 0, keys, &error), SSTORE_ERROR_ARGUMENT);
