@@ -609,7 +609,9 @@ def remove(
 def _merge(call: Call, path: PathLike, inputs: Sequence[PathLike], options: Any) -> Change:
     names = [ffi.new("char[]", encode(name)) for name in inputs]
     change = result("sstore_change")
-    call.check(lib.sstore_merge(encode(path), ffi.new("const char *[]", names), len(names), options, change, call.error))
+    call.check(
+        lib.sstore_merge(encode(path), ffi.new("const char *[]", names), len(names), options, change, call.error)
+    )
     return change_of(change)
 
 
