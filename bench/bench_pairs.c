@@ -1,6 +1,6 @@
 /*
  * bench_pairs.c - how long does it take to find all pairs of near records of a store, or its clusters, or all pairs
- * with the records of another store? From opening to the last callback, including ids; and the peak memory of the
+ * with the records of another store? From opening to the last row, including ids; and the peak memory of the
  * process.
  */
 #include <inttypes.h>
@@ -19,41 +19,66 @@ typedef struct counts {
     uint64_t reported, largest; /* largest: of the clusters */
 } counts;
 
-static int count_pair(void *context, const sstore_pair *pair)
+#define ROWS 1024u /* taken together */
+
+static counts count_pairs(const sstore *left, const sstore *right, const sstore_join_options *options)
 {
-    counts *found = context;
-    (void)pair;
-    found->reported++;
-    return 0;
+    static uint64_t fingerprints[ROWS * SSTORE_MAX_WORDS], ids[ROWS], others[ROWS * SSTORE_MAX_WORDS], other_ids[ROWS];
+    static uint32_t distances[ROWS];
+    const sstore_columns columns = {.struct_size = sizeof columns,
+                                    .fingerprint = fingerprints,
+                                    .id = ids,
+                                    .distance = distances,
+                                    .other_fingerprint = others,
+                                    .other_id = other_ids};
+    counts found = {0};
+    sstore_iterator *iterator;
+    sstore_error error;
+    size_t got = ROWS;
+    bench_must(sstore_iterate_pairs(left, right, options, &iterator, &error), &error);
+    for (; got == ROWS; found.reported += got)
+        bench_must(sstore_iterator_next(iterator, &columns, ROWS, &got, &error), &error);
+    sstore_iterator_free(iterator);
+    return found;
 }
 
-static int count_record(void *context, const sstore_cluster_record *record)
+static counts count_clusters(const sstore *store, const sstore_join_options *options)
 {
-    counts *found = context;
-    found->reported++;
-    found->largest = record->cluster_size > found->largest ? record->cluster_size : found->largest;
-    return 0;
+    static uint64_t fingerprints[ROWS * SSTORE_MAX_WORDS], ids[ROWS], sizes[ROWS];
+    static uint32_t distances[ROWS];
+    const sstore_columns columns = {.struct_size = sizeof columns,
+                                    .fingerprint = fingerprints,
+                                    .id = ids,
+                                    .distance = distances,
+                                    .cluster_size = sizes};
+    const sstore_cluster_options how = {.struct_size = sizeof how,
+                                        .distance = options->distance,
+                                        .threads = options->threads,
+                                        .memory_bytes = options->memory_bytes,
+                                        .tmp_dir = options->tmp_dir};
+    counts found = {0};
+    sstore_iterator *iterator;
+    sstore_error error;
+    size_t got = ROWS;
+    bench_must(sstore_iterate_clusters(store, &how, &iterator, &error), &error);
+    for (; got == ROWS; found.reported += got) {
+        bench_must(sstore_iterator_next(iterator, &columns, ROWS, &got, &error), &error);
+        for (size_t i = 0; i < got; i++)
+            found.largest = sizes[i] > found.largest ? sizes[i] : found.largest;
+    }
+    sstore_iterator_free(iterator);
+    return found;
 }
 
 static counts run(const char *kind, char **paths, const sstore_join_options *options)
 {
-    counts found = {0};
     sstore_error error;
     sstore *store, *other = NULL;
     bench_must(sstore_open(paths[0], NULL, &store, &error), &error);
-    if (strcmp(kind, "join") == 0) {
+    if (strcmp(kind, "join") == 0)
         bench_must(sstore_open(paths[1], NULL, &other, &error), &error);
-        bench_must(sstore_join(store, other, options, count_pair, &found, &error), &error);
-    } else if (strcmp(kind, "clusters") == 0) {
-        const sstore_cluster_options clusters = {.struct_size = sizeof clusters,
-                                                 .distance = options->distance,
-                                                 .threads = options->threads,
-                                                 .memory_bytes = options->memory_bytes,
-                                                 .tmp_dir = options->tmp_dir};
-        bench_must(sstore_clusters(store, &clusters, count_record, &found, &error), &error);
-    } else {
-        bench_must(sstore_pairs(store, options, count_pair, &found, &error), &error);
-    }
+    const counts found = strcmp(kind, "clusters") == 0 ? count_clusters(store, options)
+                                                       : count_pairs(store, other, options);
     sstore_close(store);
     sstore_close(other);
     return found;

@@ -31,56 +31,23 @@ typedef struct sstore_join_options {
         sizeof(sstore_join_options), SSTORE_OWN_DISTANCE, 0, 0, NULL, NULL, NULL                                       \
     }
 
-/* Two records that are near each other. Ids are 0 in a store without ids. */
-typedef struct sstore_pair {
-    uint64_t fingerprint, id;
-    uint64_t other_fingerprint, other_id;
-    uint32_t distance;
-    const uint64_t *words, *other_words;
-} sstore_pair;
-
-/* Called for each pair. */
-typedef int (*sstore_pair_fn)(void *context, const sstore_pair *pair);
-
 /*
- * Report every pair of different records of the store within the distance, once, the lower record (by fingerprint, then
- * id) first. The order is that of (fingerprint, other_fingerprint, other_id, id), with any memory and threads. Records
- * with equal fingerprints are also pairs: a fingerprint with n ids has n * (n - 1) / 2 of them.
+ * Find every pair of different records of the left store within the distance, once, the lower record (by fingerprint,
+ * then id) first; or, if `right` is not NULL, every pair of a left and a right record. The iterator has fingerprint,
+ * id, other_fingerprint, other_id and distance. The order is that of (fingerprint, other_fingerprint, other_id, id),
+ * with any memory and threads. Records with equal fingerprints are also pairs: a fingerprint with n ids has
+ * n * (n - 1) / 2 of them. The stores must be two different handles of the same recipe (else RECIPE). One may be
+ * without ids.
  *
  * With 64 bits, the fingerprints are sorted distance + 1 times, each time by other bits, and compared if these are
  * equal. The store's own tables are not used, so any distance is possible. Items that do not fit in memory are spilled:
  * up to about 16 bytes a fingerprint, and 40 a pair. At most 4 file descriptors are used. With several words, each
- * fingerprint is a query of the store. The pairs are found while they are reported, and nothing is spilled.
- * Errors: ARGUMENT, MEMORY, IO, DAMAGED, NOT_FOUND (no tmp_dir); STOPPED. Source: the paper, section 3.1.
+ * fingerprint is a query of the right store. sstore_iterator_next() finds the pairs, and nothing is spilled.
+ * Errors: ARGUMENT, RECIPE, MEMORY, IO, DAMAGED, NOT_FOUND (no tmp_dir); STOPPED. Source: the paper, section 3.1.
  */
-SSTORE_API sstore_status sstore_pairs(const sstore *store, const sstore_join_options *options, sstore_pair_fn on_pair,
-                                      void *context, sstore_error *error);
-
-/* Report each pair (left record, right record) within the distance once, in the order of sstore_pairs(). The stores
- * must be two different handles of the same recipe (else RECIPE). One may be without ids. Otherwise as
- * sstore_pairs(). */
-SSTORE_API sstore_status sstore_join(const sstore *left, const sstore *right, const sstore_join_options *options,
-                                     sstore_pair_fn on_pair, void *context, sstore_error *error);
-
-/* Find the pairs of sstore_join(), or, if `right` is NULL, those of sstore_pairs(). The iterator has them: fingerprint,
- * id, other_fingerprint, other_id and distance. With several words, sstore_iterator_next() finds them. Errors: as
- * sstore_join(). */
 SSTORE_API sstore_status sstore_iterate_pairs(const sstore *left, const sstore *right,
                                               const sstore_join_options *options, sstore_iterator **iterator_out,
                                               sstore_error *error);
-
-/* A record and its cluster. The record with the smallest id, and of several the smallest fingerprint, represents it. */
-typedef struct sstore_cluster_record {
-    uint64_t cluster;      /* clusters are numbered from 0, in the order of their smallest fingerprints */
-    uint64_t cluster_size; /* its records */
-    uint64_t fingerprint, id;
-    uint32_t distance; /* from the representative */
-    bool is_representative;
-    const uint64_t *words;
-} sstore_cluster_record;
-
-/* Called for each record. */
-typedef int (*sstore_cluster_fn)(void *context, const sstore_cluster_record *record);
 
 /* As sstore_join_options, and with_singles. */
 typedef struct sstore_cluster_options {
@@ -100,17 +67,15 @@ typedef struct sstore_cluster_options {
     }
 
 /*
- * Report the clusters, the connected components of the pairs within the distance. A cluster's records come together,
- * the representative first, then by (id, fingerprint).
+ * Find the clusters, the connected components of the pairs within the distance. The iterator has their records:
+ * fingerprint, id, distance, cluster, cluster_size and is_representative. Clusters are numbered from 0, in the order of
+ * their smallest fingerprints. The record with the smallest id, and of several the smallest fingerprint, represents its
+ * cluster; distances are from it. A cluster's records come together, the representative first, then by (id,
+ * fingerprint).
  *
  * Time grows about in proportion to the records, also if clusters are large or dense: of many fingerprints near each
- * other, only as many pairs are compared as connect them. Otherwise as sstore_pairs().
+ * other, only as many pairs are compared as connect them. Otherwise as sstore_iterate_pairs().
  */
-SSTORE_API sstore_status sstore_clusters(const sstore *store, const sstore_cluster_options *options,
-                                         sstore_cluster_fn on_record, void *context, sstore_error *error);
-
-/* Find the clusters of sstore_clusters(). The iterator has their records: fingerprint, id, distance, cluster,
- * cluster_size and is_representative. Errors: as sstore_clusters(). */
 SSTORE_API sstore_status sstore_iterate_clusters(const sstore *store, const sstore_cluster_options *options,
                                                  sstore_iterator **iterator_out, sstore_error *error);
 
@@ -123,14 +88,25 @@ SSTORE_API sstore_status sstore_iterate_clusters(const sstore *store, const ssto
  * that no earlier table finds: all tables together report each pair once.
  *
  * These calls take 64 bits only. Records of wider fingerprints can be divided into n parts by a hash of the record.
- * Build a store of each part: sstore_pairs() finds the pairs of a part in n tasks, and sstore_join() those of two parts
- * in n * (n - 1) / 2 tasks.
+ * Build a store of each part: sstore_iterate_pairs() finds the pairs of a part in n tasks, and those of two parts in
+ * n * (n - 1) / 2 tasks.
  */
 
 /* Set keys_out to the keys of `count` fingerprints in a table, 0 to distance: numbers of 64 / (distance + 1) bits, or
  * one bit more. Errors: ARGUMENT (also a distance above SSTORE_MAX_BUILD_DISTANCE). */
 SSTORE_API sstore_status sstore_join_keys(const uint64_t *fingerprints, size_t count, uint32_t distance, uint32_t table,
                                           uint64_t *keys_out, sstore_error *error);
+
+/* Two records that are near each other. */
+typedef struct sstore_pair {
+    uint64_t fingerprint, id;
+    uint64_t other_fingerprint, other_id;
+    uint32_t distance;
+    const uint64_t *words, *other_words;
+} sstore_pair;
+
+/* Called for each pair. */
+typedef int (*sstore_pair_fn)(void *context, const sstore_pair *pair);
 
 typedef struct sstore_record_join_options {
     size_t struct_size;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "output/walk_joins.h"
 #include "sstore_statistics.h"
 #include "support/data.h"
 #include "support/edited_store.h"
@@ -53,7 +54,7 @@ static void test_messages(void **state)
     check_message(sstore_builder_create_addition(made, &add, &builder, &error), &error);
     left = store_must_open(made, SSTORE_IO_PREAD, SSTORE_STRATEGY_AUTO);
     right = store_must_open(plain, SSTORE_IO_PREAD, SSTORE_STRATEGY_AUTO);
-    check_message(sstore_join(left, right, NULL, store_ignore_pair, NULL, &error), &error);
+    check_message(walk_pairs(left, right, NULL, store_ignore_pair, NULL, &error), &error);
     sstore_close(left);
     sstore_close(right);
     const char *const inputs[] = {plain, made};

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sstore_join.h"
+#include "output/walk_joins.h"
 #include "sstore_statistics.h"
 #include "sstore_stream.h"
 #include "support/lost_directory.h"
@@ -250,7 +250,7 @@ static int count_pair(void *context, const sstore_pair *pair)
     return 0;
 }
 
-static int count_clustered(void *context, const sstore_cluster_record *record)
+static int count_clustered(void *context, const cluster_record *record)
 {
     *(uint64_t *)context += record->cluster_size > 0;
     return 0;
@@ -364,17 +364,17 @@ static sstore_status join_all(const operation *self, uint32_t threads, sstore_er
     sstore_status status = sstore_open(self->path, NULL, &store, error);
     if (status != SSTORE_OK)
         return status;
-    status = sstore_pairs(store, &options, count_pair, &pairs, error);
+    status = walk_pairs(store, NULL, &options, count_pair, &pairs, error);
     if (status == SSTORE_OK)
         assert_int_equal(pairs, self->near_pairs);
     if (status == SSTORE_OK)
-        status = sstore_clusters(store, &cluster_options, count_clustered, &clustered, error);
+        status = walk_clusters(store, &cluster_options, count_clustered, &clustered, error);
     if (status == SSTORE_OK)
         assert_int_equal(clustered, self->before.count);
     if (status == SSTORE_OK)
         status = sstore_open(self->path, NULL, &other, error);
     if (status == SSTORE_OK)
-        status = sstore_join(store, other, &options, count_pair, &joined_pairs, error);
+        status = walk_pairs(store, other, &options, count_pair, &joined_pairs, error);
     if (status == SSTORE_OK)
         assert_int_equal(joined_pairs, 2 * self->near_pairs + self->before.count);
     if (status == SSTORE_OK)

@@ -13,8 +13,8 @@
 #include "base/bytes.h"
 #include "codec/block.h"
 #include "faults/interpose.h"
+#include "output/walk_joins.h"
 #include "output/walk_matches.h"
-#include "sstore_join.h"
 #include "sstore_statistics.h"
 #include "support/data.h"
 #include "support/edited_store.h"
@@ -128,7 +128,7 @@ static int take_record(void *context, const uint64_t *fingerprint, uint64_t id)
     return stop_at_most(context);
 }
 
-static int take_clustered(void *context, const sstore_cluster_record *record)
+static int take_clustered(void *context, const cluster_record *record)
 {
     return stop_at_most(context);
 }
@@ -194,7 +194,7 @@ static sstore_status clusters(subject *self, effort *count, sstore_error *error)
     options.threads = 1;
     options.with_singles = true;
     options.tmp_dir = scratch_folder();
-    return sstore_clusters(self->store, &options, take_clustered, count, error);
+    return walk_clusters(self->store, &options, take_clustered, count, error);
 }
 
 static sstore_status verify(subject *self, effort *count, sstore_error *error)

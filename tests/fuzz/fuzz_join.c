@@ -5,14 +5,12 @@
  * must agree with callbacks. Every call must end.
  *   1 byte: which join; then the store, as support/invalid_store.c takes it
  */
-#include "sstore_join.h"
+#include "output/walk_joins.h"
 #include "support/fuzzing.h"
 #include "support/record_pairs.h"
 #include "support/scratch.h"
 #include "support/store_case.h"
 #include "support/use_store.h"
-
-#define CAPACITY 5u /* of the columns of iterators */
 
 /* What a join reads. */
 #define JOINING (BROKEN_CONTENT | BROKEN_DIRECTORY | BROKEN_COUNTS)
@@ -81,48 +79,14 @@ static void check_pairs(const session *self, const store_case *left, const store
     free(wanted.items);
 }
 
-/* Find the pairs by an iterator; `right` is NULL for those of one store. */
-static void iterate_pairs(const session *self, const sstore *left, const sstore *right, sstore_status wanted_status,
-                          const record_pairs *wanted)
-{
-    uint64_t fingerprints[CAPACITY], ids[CAPACITY], other_fingerprints[CAPACITY], other_ids[CAPACITY];
-    uint32_t distances[CAPACITY];
-    const sstore_columns columns = {.struct_size = sizeof columns,
-                                    .fingerprint = fingerprints,
-                                    .id = ids,
-                                    .distance = distances,
-                                    .other_fingerprint = other_fingerprints,
-                                    .other_id = other_ids};
-    sstore_iterator *iterator = NULL;
-    sstore_error error;
-    size_t done = 0, count = 1;
-    step_count_begin("iterator of pairs");
-    sstore_status status = sstore_iterate_pairs(left, right, &self->options, &iterator, &error);
-    while (status == SSTORE_OK && count > 0) {
-        count = 0;
-        status = sstore_iterator_next(iterator, &columns, CAPACITY, &count, &error);
-        for (size_t i = 0; i < count; i++, done++) {
-            const sstore_pair pair = {.fingerprint = fingerprints[i],
-                                      .id = ids[i],
-                                      .other_fingerprint = other_fingerprints[i],
-                                      .other_id = other_ids[i],
-                                      .distance = distances[i]};
-            STORE_CASE_CHECK(&self->left, done >= wanted->count || is_same_pair(&wanted->items[done], &pair));
-        }
-    }
-    sstore_iterator_free(iterator);
-    STORE_CASE_CHECK(&self->left, status == wanted_status && (status != SSTORE_OK || done == wanted->count));
-}
-
 static void pair_up(session *self)
 {
     record_pairs got = {0};
     sstore_error error;
     step_count_begin("pairs");
-    const sstore_status status = sstore_pairs(self->left_store, &self->options, take_pair, &got, &error);
+    const sstore_status status = walk_pairs(self->left_store, NULL, &self->options, take_pair, &got, &error);
     const bool ok = store_case_ok(&self->left, status, &error);
     check_pairs(self, &self->left, &self->left, &got, ok && store_case_keeps(&self->left, JOINING));
-    iterate_pairs(self, self->left_store, NULL, status, &got);
     free(got.items);
 }
 
@@ -134,10 +98,9 @@ static void join(session *self, bool swapped)
     const sstore *left_store = swapped ? self->right_store : self->left_store;
     const sstore *right_store = swapped ? self->left_store : self->right_store;
     step_count_begin("join");
-    const sstore_status status = sstore_join(left_store, right_store, &self->options, take_pair, &got, &error);
+    const sstore_status status = walk_pairs(left_store, right_store, &self->options, take_pair, &got, &error);
     const bool ok = store_case_ok(&self->left, status, &error);
     check_pairs(self, left, right, &got, ok && store_case_keeps(&self->left, JOINING));
-    iterate_pairs(self, left_store, right_store, status, &got);
     free(got.items);
 }
 
@@ -149,7 +112,7 @@ static void join_itself(session *self)
     step_count_begin("reopen");
     if (store_case_ok(&self->left, sstore_reopen(self->left_store, &again, &error), &error)) {
         step_count_begin("join with itself");
-        const sstore_status status = sstore_join(self->left_store, again, &self->options, take_pair, &got, &error);
+        const sstore_status status = walk_pairs(self->left_store, again, &self->options, take_pair, &got, &error);
         const bool ok = store_case_ok(&self->left, status, &error);
         check_pairs(self, &self->left, &self->left, &got, false);
         if (ok && store_case_keeps(&self->left, JOINING)) {
@@ -166,79 +129,54 @@ static void join_itself(session *self)
 
 /* ----- clusters ----- */
 
-static int take_clustered(void *context, const sstore_cluster_record *record)
+/* The fingerprint is kept, since that of the record is lost. */
+typedef struct member {
+    uint64_t fingerprint;
+    cluster_record record;
+} member;
+
+typedef struct clustered {
+    member *items;
+    size_t count;
+} clustered;
+
+static int take_clustered(void *context, const cluster_record *record)
 {
-    record_clusters *list = context;
+    clustered *list = context;
     if ((list->count & (list->count + 1)) == 0) { /* room for one less than a power of two */
         list->items = realloc(list->items, (2 * list->count + 2) * sizeof *list->items);
         FUZZ_CHECK(list->items != NULL);
     }
-    list->items[list->count++] = *record;
+    list->items[list->count++] = (member){*record->fingerprint, *record};
     return 0;
 }
 
 /* With singles: all records, each cluster's together, numbered in the order of their smallest fingerprints. */
-static void check_clusters(const session *self, const record_clusters *got)
+static void check_clusters(const session *self, const clustered *got)
 {
     const record_clusters wanted = record_set_clusters(&self->left.truth->truth, self->distance, true);
     STORE_CASE_CHECK(&self->left, got->count == wanted.count);
     for (size_t i = 0; i < got->count; i++) {
-        const sstore_cluster_record *record = &got->items[i], *right = &wanted.items[i];
-        STORE_CASE_CHECK(&self->left, record->fingerprint == right->fingerprint && record->id == right->id);
+        const cluster_record *record = &got->items[i].record, *right = &wanted.items[i];
+        STORE_CASE_CHECK(&self->left, got->items[i].fingerprint == *right->fingerprint && record->id == right->id);
         STORE_CASE_CHECK(&self->left, record->cluster == right->cluster && record->cluster_size == right->cluster_size);
         STORE_CASE_CHECK(&self->left, record->distance == right->distance);
-        STORE_CASE_CHECK(&self->left, (record->is_representative != 0) == (right->is_representative != 0));
+        STORE_CASE_CHECK(&self->left, record->is_representative == right->is_representative);
     }
     free(wanted.items);
 }
 
-/* Find the records of clusters by an iterator. */
-static void iterate_clusters(const session *self, sstore_status wanted_status, const record_clusters *wanted)
-{
-    uint64_t clusters[CAPACITY], sizes[CAPACITY], fingerprints[CAPACITY], ids[CAPACITY];
-    uint32_t distances[CAPACITY];
-    bool representatives[CAPACITY];
-    const sstore_columns columns = {.struct_size = sizeof columns,
-                                    .fingerprint = fingerprints,
-                                    .id = ids,
-                                    .distance = distances,
-                                    .cluster = clusters,
-                                    .cluster_size = sizes,
-                                    .is_representative = representatives};
-    sstore_iterator *iterator = NULL;
-    sstore_error error;
-    size_t done = 0, count = 1;
-    step_count_begin("iterator of clusters");
-    const sstore_cluster_options options = options_to_cluster(&self->options, true);
-    sstore_status status = sstore_iterate_clusters(self->left_store, &options, &iterator, &error);
-    while (status == SSTORE_OK && count > 0) {
-        count = 0;
-        status = sstore_iterator_next(iterator, &columns, CAPACITY, &count, &error);
-        STORE_CASE_CHECK(&self->left, count <= wanted->count - done || wanted_status != SSTORE_OK);
-        for (size_t i = 0; i < count && done < wanted->count; i++, done++) {
-            const sstore_cluster_record *record = &wanted->items[done];
-            STORE_CASE_CHECK(&self->left, record->cluster == clusters[i] && record->cluster_size == sizes[i]);
-            STORE_CASE_CHECK(&self->left, record->fingerprint == fingerprints[i] && record->id == ids[i]);
-            STORE_CASE_CHECK(&self->left, record->distance == distances[i]);
-            STORE_CASE_CHECK(&self->left, record->is_representative == representatives[i]);
-        }
-    }
-    sstore_iterator_free(iterator);
-    STORE_CASE_CHECK(&self->left, status == wanted_status && (status != SSTORE_OK || done == wanted->count));
-}
-
 static void find_clusters(session *self)
 {
-    record_clusters got = {.count = 0};
+    clustered got = {.count = 0};
     record_set records = {.count = 0};
     sstore_error error;
     step_count_begin("clusters");
     const sstore_cluster_options options = options_to_cluster(&self->options, true);
-    const sstore_status status = sstore_clusters(self->left_store, &options, take_clustered, &got, &error);
+    const sstore_status status = walk_clusters(self->left_store, &options, take_clustered, &got, &error);
     const bool ok = store_case_ok(&self->left, status, &error), exact = ok && store_case_keeps(&self->left, JOINING);
-    iterate_clusters(self, status, &got);
     for (size_t i = 0; i < got.count; i++)
-        record_set_put(&records, &got.items[i].fingerprint, got.items[i].id);
+        record_set_put(&records, &got.items[i].fingerprint, got.items[i].record.id);
     store_case_check_records(&self->left, &records, exact);
     if (exact && got.count <= 300) /* finding roots here is slow */
         check_clusters(self, &got);

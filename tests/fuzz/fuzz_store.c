@@ -7,9 +7,9 @@
  */
 #include <unistd.h>
 
+#include "output/walk_joins.h"
 #include "output/walk_matches.h"
 #include "sstore.h"
-#include "sstore_join.h"
 #include "sstore_statistics.h"
 #include "support/edited_store.h"
 #include "support/fuzzing.h"
@@ -170,7 +170,7 @@ static int take_pair(void *context, const sstore_pair *pair)
     return enough(context);
 }
 
-static int take_clustered(void *context, const sstore_cluster_record *record)
+static int take_clustered(void *context, const cluster_record *record)
 {
     FUZZ_CHECK(record->cluster_size > 0);
     return enough(context);
@@ -192,7 +192,7 @@ static void join_itself(session *self)
     sstore *again = NULL;
     check_status(sstore_reopen(self->store, &again, &error), &error);
     if (again != NULL)
-        check_status(sstore_join(self->store, again, &options, take_pair, self, &error), &error);
+        check_status(walk_pairs(self->store, again, &options, take_pair, self, &error), &error);
     sstore_close(again);
 }
 
@@ -206,8 +206,8 @@ static void read_more(session *self, uint32_t what)
     if (self->words > 1 && what % 8 < 3)
         return;
     switch (what % 8) {
-    case 0: check_status(sstore_pairs(self->store, &options, take_pair, self, &error), &error); break;
-    case 1: check_status(sstore_clusters(self->store, &clusters, take_clustered, self, &error), &error); break;
+    case 0: check_status(walk_pairs(self->store, NULL, &options, take_pair, self, &error), &error); break;
+    case 1: check_status(walk_clusters(self->store, &clusters, take_clustered, self, &error), &error); break;
     case 2: join_itself(self); break;
     case 3: query_many(self, 5); break;
     default: break;

@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "sstore_join.h"
+#include "output/walk_joins.h"
 #include "sstore_statistics.h"
 #include "support/random.h"
 #include "support/scratch.h"
@@ -177,7 +177,7 @@ static int count_pair(void *context, const sstore_pair *pair)
     return 0;
 }
 
-static int count_record(void *context, const sstore_cluster_record *record)
+static int count_record(void *context, const cluster_record *record)
 {
     (*(uint64_t *)context)++;
     return 0;
@@ -197,8 +197,8 @@ static bool join(const job *work)
     if (!must(sstore_open(work->path, NULL, &store, &error), &error))
         return false;
     const sstore_cluster_options clusters = options_to_cluster(&options, work->words > 1);
-    sstore_status status = work->what == PAIRS ? sstore_pairs(store, &options, count_pair, &count, &error)
-                                               : sstore_clusters(store, &clusters, count_record, &count, &error);
+    sstore_status status = work->what == PAIRS ? walk_pairs(store, NULL, &options, count_pair, &count, &error)
+                                               : walk_clusters(store, &clusters, count_record, &count, &error);
     sstore_close(store);
     return must(status, &error) && count > work->count / 3 * 3 - 3;
 }

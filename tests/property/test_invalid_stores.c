@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "output/walk_joins.h"
 #include "output/walk_matches.h"
-#include "sstore_join.h"
 #include "sstore_statistics.h"
 #include "support/reference_block.h"
 #include "support/scratch.h"
@@ -173,9 +173,9 @@ static void assert_none_twice(const store_case *made, uint64_t fingerprint)
             assert_no_query_repeats(store, fingerprint, count, 64);
         }
         assert_ok(sstore_reopen(store, &again, &error), &error);
-        assert_ended(sstore_join(store, again, &join, take_pair, &got, NULL));
+        assert_ended(walk_pairs(store, again, &join, take_pair, &got, NULL));
         assert_no_repeats(&got);
-        assert_ended(sstore_pairs(store, &join, take_pair, &got, NULL));
+        assert_ended(walk_pairs(store, NULL, &join, take_pair, &got, NULL));
         assert_no_repeats(&got);
         sstore_close(again);
         sstore_cursor_free(cursor);
@@ -357,10 +357,10 @@ static void join_with_itself(const store_case *made)
     options.threads = 1;
     options.tmp_dir = scratch_folder();
     step_count_begin("pairs"); /* ends the program if the call does not end */
-    assert_ended(sstore_pairs(store, &options, store_ignore_pair, NULL, NULL));
+    assert_ended(walk_pairs(store, NULL, &options, store_ignore_pair, NULL, NULL));
     assert_ok(sstore_reopen(store, &again, &error), &error);
     step_count_begin("join");
-    assert_ended(sstore_join(store, again, &options, store_ignore_pair, NULL, NULL));
+    assert_ended(walk_pairs(store, again, &options, store_ignore_pair, NULL, NULL));
     (void)step_count_end();
     sstore_close(again);
     sstore_close(store);

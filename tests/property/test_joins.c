@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "output/walk_joins.h"
 #include "support/iterate.h"
 #include "support/record_pairs.h"
 #include "support/scratch.h"
@@ -124,22 +125,6 @@ static record_set any_records(rng *random, const fingerprint_form *maker, data_k
 
 /* ----- comparisons ----- */
 
-/* The wanted results, of which `at` were reported. */
-typedef struct pair_check {
-    record_pairs wanted;
-    uint32_t words;
-    size_t at;
-} pair_check;
-
-static int take_pair(void *context, const sstore_pair *pair)
-{
-    pair_check *check = context;
-    assert_true(check->at < check->wanted.count);
-    assert_same_pair(pair, &check->wanted.items[check->at], check->words, check->at);
-    check->at++;
-    return 0;
-}
-
 /* Its distance is perhaps meant as the store's own. */
 static uint32_t meant_distance(const subject *left, const sstore_join_options *options)
 {
@@ -150,48 +135,22 @@ static uint32_t meant_distance(const subject *left, const sstore_join_options *o
 static size_t compare_pairs_of(rng *random, const subject *left, const subject *right,
                                const sstore_join_options *options)
 {
-    pair_check check = {.words = left->maker.words};
-    sstore_error error;
-    check.wanted = record_set_pairs(&left->truth, &right->truth, meant_distance(left, options), MAX_PAIRS);
-    if (check.wanted.count <= MAX_PAIRS) {
-        assert_ok(left == right ? sstore_pairs(left->store, options, take_pair, &check, &error)
-                                : sstore_join(left->store, right->store, options, take_pair, &check, &error),
-                  &error);
-        assert_int_equal(check.at, check.wanted.count);
-        iterate_pairs(random, left->store, left == right ? NULL : right->store, options, check.wanted.items,
-                      check.wanted.count);
-    }
-    free(check.wanted.items);
-    return check.at;
-}
-
-typedef struct cluster_check {
-    record_clusters wanted;
-    uint32_t words;
-    size_t at;
-} cluster_check;
-
-static int take_member(void *context, const sstore_cluster_record *record)
-{
-    cluster_check *check = context;
-    assert_true(check->at < check->wanted.count);
-    assert_same_member(record, &check->wanted.items[check->at], check->words, check->at);
-    check->at++;
-    return 0;
+    const record_pairs wanted = record_set_pairs(&left->truth, &right->truth, meant_distance(left, options), MAX_PAIRS);
+    const size_t count = wanted.count <= MAX_PAIRS ? wanted.count : 0;
+    if (wanted.count <= MAX_PAIRS)
+        iterate_pairs(random, left->store, left == right ? NULL : right->store, options, wanted.items, count);
+    free(wanted.items);
+    return count;
 }
 
 /* Compare the clusters of a store. Returns the number of their records. */
 static size_t compare_clusters(rng *random, const subject *self, const sstore_join_options *options)
 {
     const sstore_cluster_options how = options_to_cluster(options, rng_one_in(random, 2));
-    cluster_check check = {.words = self->maker.words};
-    sstore_error error;
-    check.wanted = record_set_clusters(&self->truth, meant_distance(self, options), how.with_singles);
-    assert_ok(sstore_clusters(self->store, &how, take_member, &check, &error), &error);
-    assert_int_equal(check.at, check.wanted.count);
-    iterate_clusters(random, self->store, &how, check.wanted.items, check.wanted.count);
-    free(check.wanted.items);
-    return check.at;
+    const record_clusters wanted = record_set_clusters(&self->truth, meant_distance(self, options), how.with_singles);
+    iterate_clusters(random, self->store, &how, wanted.items, wanted.count);
+    free(wanted.items);
+    return wanted.count;
 }
 
 /* ----- the tests ----- */
@@ -480,7 +439,7 @@ static void test_repeated_fingerprints(void **state)
     options.distance = 1;
     write_records(&random, &self, &records, false);
     assert_ok(sstore_open(self.path, NULL, &self.store, &error), &error);
-    assert_ok(sstore_pairs(self.store, &options, count_equal_pair, &got, &error), &error);
+    assert_ok(walk_pairs(self.store, NULL, &options, count_equal_pair, &got, &error), &error);
     assert_int_equal(got, wanted);
     record_set_free(&records);
     close_subject(&self);
@@ -496,7 +455,7 @@ static int stop_pair(void *context, const sstore_pair *pair)
     return 1;
 }
 
-static int stop_member(void *context, const sstore_cluster_record *record)
+static int stop_member(void *context, const cluster_record *record)
 {
     (void)record;
     ++*(size_t *)context;
@@ -531,15 +490,15 @@ static void check_progress(rng *random, const subject *self)
     options.on_progress = how.on_progress = stop_at;
     options.progress_context = &at;
     how.progress_context = &in_clusters;
-    assert_ok(sstore_pairs(self->store, &options, store_ignore_pair, NULL, &error), &error);
+    assert_ok(walk_pairs(self->store, NULL, &options, store_ignore_pair, NULL, &error), &error);
     assert_true(at.compared && !at.backwards && at.fraction == 1);
-    assert_ok(sstore_clusters(self->store, &how, store_ignore_clustered, NULL, &error), &error);
+    assert_ok(walk_clusters(self->store, &how, store_ignore_clustered, NULL, &error), &error);
     assert_true(in_clusters.compared && in_clusters.reported && !in_clusters.backwards);
     for (uint32_t i = 0; i < 10; i++) {
         at = (stopper){.due = rng_below(random, at.count > 0 ? at.count : 1)};
-        assert_int_equal(sstore_pairs(self->store, &options, store_ignore_pair, NULL, &error), SSTORE_STOPPED);
+        assert_int_equal(walk_pairs(self->store, NULL, &options, store_ignore_pair, NULL, &error), SSTORE_STOPPED);
         in_clusters = (stopper){.due = rng_below(random, in_clusters.count > 0 ? in_clusters.count : 1)};
-        assert_int_equal(sstore_clusters(self->store, &how, store_ignore_clustered, NULL, &error), SSTORE_STOPPED);
+        assert_int_equal(walk_clusters(self->store, &how, store_ignore_clustered, NULL, &error), SSTORE_STOPPED);
     }
 }
 
@@ -553,8 +512,8 @@ static void test_stopped(void **state)
     record_set records = make_dense(&random, &maker, true);
     subject self = new_subject(&random, "stopped.store", &maker);
     write_in_steps(&random, &self, &records);
-    assert_int_equal(sstore_pairs(self.store, NULL, stop_pair, &count, &error), SSTORE_STOPPED);
-    assert_int_equal(sstore_clusters(self.store, NULL, stop_member, &count, &error), SSTORE_STOPPED);
+    assert_int_equal(walk_pairs(self.store, NULL, NULL, stop_pair, &count, &error), SSTORE_STOPPED);
+    assert_int_equal(walk_clusters(self.store, NULL, stop_member, &count, &error), SSTORE_STOPPED);
     assert_int_equal(count, 2);
     check_progress(&random, &self);
     record_set_free(&records);
@@ -579,10 +538,11 @@ static void test_arguments(void **state)
     assert_non_null(strstr(error.message, "128"));
     assert_non_null(strstr(error.message, "192"));
     options.distance = how.distance = 16 * 2 + 1;
-    assert_status(sstore_pairs(left.store, &options, store_ignore_pair, NULL, &error), SSTORE_ERROR_ARGUMENT, &error);
+    assert_status(walk_pairs(left.store, NULL, &options, store_ignore_pair, NULL, &error), SSTORE_ERROR_ARGUMENT,
+                  &error);
     assert_status(sstore_iterate_clusters(left.store, &how, &clusters, &error), SSTORE_ERROR_ARGUMENT, &error);
-    assert_ok(sstore_pairs(right.store, &options, store_ignore_pair, NULL, &error), &error);
-    assert_ok(sstore_clusters(right.store, &how, store_ignore_clustered, NULL, &error), &error);
+    assert_ok(walk_pairs(right.store, NULL, &options, store_ignore_pair, NULL, &error), &error);
+    assert_ok(walk_clusters(right.store, &how, store_ignore_clustered, NULL, &error), &error);
     record_set_free(&none);
     close_subject(&left);
     close_subject(&right);

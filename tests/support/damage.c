@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sstore_join.h"
+#include "output/walk_joins.h"
 #include "sstore_statistics.h"
 #include "support/use_store.h"
 #include "support/widened.h"
@@ -185,7 +185,7 @@ static bool ask_pairs(const damage_store *store, const sstore *opened)
     options.memory_bytes = 8 << 20;
     options.threads = 1;
     options.tmp_dir = scratch_folder();
-    sstore_status status = sstore_pairs(opened, &options, count_near, &count, &error);
+    sstore_status status = walk_pairs(opened, NULL, &options, count_near, &count, &error);
     assert_true(count <= store->pair_count);
     if (status != SSTORE_OK)
         check_error(status, &error);

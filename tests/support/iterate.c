@@ -146,12 +146,6 @@ static void check_distance(const iteration *self, size_t at, uint32_t wanted)
         fail_msg("the distance of item %zu is %" PRIu32 " instead of %" PRIu32, self->done + at, column[at], wanted);
 }
 
-/* Those of a wanted result, of which some have only a fingerprint of one word. */
-static const uint64_t *words_of(const uint64_t *words, const uint64_t *fingerprint)
-{
-    return words != NULL ? words : fingerprint;
-}
-
 /* ----- iterators ----- */
 
 void iterate_records(rng *random, const sstore *store, const uint64_t *fingerprints, const uint64_t *ids, size_t count)
@@ -202,11 +196,9 @@ void iterate_pairs(rng *random, const sstore *left, const sstore *right, const s
     while (next(&self))
         for (size_t i = 0; i < self.got; i++) {
             const sstore_pair *pair = &wanted[self.done + i];
-            check_fingerprint(&self, self.columns.fingerprint, i, words_of(pair->words, &pair->fingerprint),
-                              "the fingerprint");
+            check_fingerprint(&self, self.columns.fingerprint, i, pair->words, "the fingerprint");
             check_word(&self, self.columns.id, i, pair->id, "the id");
-            check_fingerprint(&self, self.columns.other_fingerprint, i,
-                              words_of(pair->other_words, &pair->other_fingerprint), "the other fingerprint");
+            check_fingerprint(&self, self.columns.other_fingerprint, i, pair->other_words, "the other fingerprint");
             check_word(&self, self.columns.other_id, i, pair->other_id, "the other id");
             check_distance(&self, i, pair->distance);
         }
@@ -214,7 +206,7 @@ void iterate_pairs(rng *random, const sstore *left, const sstore *right, const s
 }
 
 void iterate_clusters(rng *random, const sstore *store, const sstore_cluster_options *options,
-                      const sstore_cluster_record *wanted, size_t count)
+                      const cluster_record *wanted, size_t count)
 {
     sstore_iterator *iterator = NULL;
     sstore_error error = {.status = SSTORE_OK};
@@ -223,12 +215,11 @@ void iterate_clusters(rng *random, const sstore *store, const sstore_cluster_opt
     begin(&self, random, iterator, CLUSTERS, sstore_fingerprint_bits(store) / 64, count);
     while (next(&self))
         for (size_t i = 0; i < self.got; i++) {
-            const sstore_cluster_record *record = &wanted[self.done + i];
+            const cluster_record *record = &wanted[self.done + i];
             const bool *representative = self.columns.is_representative;
             check_word(&self, self.columns.cluster, i, record->cluster, "the cluster");
             check_word(&self, self.columns.cluster_size, i, record->cluster_size, "the cluster's size");
-            check_fingerprint(&self, self.columns.fingerprint, i, words_of(record->words, &record->fingerprint),
-                              "the fingerprint");
+            check_fingerprint(&self, self.columns.fingerprint, i, record->fingerprint, "the fingerprint");
             check_word(&self, self.columns.id, i, record->id, "the id");
             check_distance(&self, i, record->distance);
             if (representative != NULL && representative[i] != record->is_representative)

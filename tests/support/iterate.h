@@ -7,7 +7,7 @@
 #ifndef SUPPORT_ITERATE_H
 #define SUPPORT_ITERATE_H
 
-#include "sstore_join.h"
+#include "output/walk_joins.h"
 #include "support/random.h"
 #include "support/record_set.h"
 
@@ -23,6 +23,6 @@ void iterate_pairs(rng *random, const sstore *left, const sstore *right, const s
                    const sstore_pair *wanted, size_t count);
 
 void iterate_clusters(rng *random, const sstore *store, const sstore_cluster_options *options,
-                      const sstore_cluster_record *wanted, size_t count);
+                      const cluster_record *wanted, size_t count);
 
 #endif

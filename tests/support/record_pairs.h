@@ -4,7 +4,7 @@
 #ifndef SUPPORT_RECORD_PAIRS_H
 #define SUPPORT_RECORD_PAIRS_H
 
-#include "sstore_join.h"
+#include "output/walk_joins.h"
 #include "support/record_set.h"
 
 /* In the order in which they are reported; their fingerprints are those of the sets. Free the items. */
@@ -15,7 +15,7 @@ typedef struct record_pairs {
 
 typedef struct record_clusters {
     size_t count;
-    sstore_cluster_record *items;
+    cluster_record *items;
 } record_clusters;
 
 /* All pairs within a distance of two sorted sets, or of one with itself; or more than `max` of them. */
@@ -25,8 +25,6 @@ record_clusters record_set_clusters(const record_set *set, uint32_t distance, bo
 
 /* Fail unless they are equal. `index` says which ones they are. */
 void assert_same_pair(const sstore_pair *got, const sstore_pair *wanted, uint32_t words, size_t index);
-void assert_same_member(const sstore_cluster_record *got, const sstore_cluster_record *wanted, uint32_t words,
-                        size_t index);
 
 /* Components of nodes 0 to `count` - 1, each alone at first. The smallest node of a component is its root. Freed with
  * free(). */

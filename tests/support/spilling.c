@@ -1,6 +1,6 @@
 #include "support/spilling.h"
 
-#include "sstore_join.h"
+#include "output/walk_joins.h"
 #include "sstore_stream.h"
 #include "support/scratch.h"
 #include "support/use_store.h"
@@ -72,7 +72,7 @@ sstore_status spilling_pairs(const spilling *how, sstore_error *error)
     sstore *opened;
     sstore_status status = sstore_open(how->store, NULL, &opened, error);
     if (status == SSTORE_OK)
-        status = sstore_pairs(opened, &options, store_ignore_pair, NULL, error);
+        status = walk_pairs(opened, NULL, &options, store_ignore_pair, NULL, error);
     sstore_close(opened);
     return status;
 }
@@ -84,7 +84,7 @@ sstore_status spilling_clusters(const spilling *how, sstore_error *error)
     sstore *opened;
     sstore_status status = sstore_open(how->store, NULL, &opened, error);
     if (status == SSTORE_OK)
-        status = sstore_clusters(opened, &options, store_ignore_clustered, NULL, error);
+        status = walk_clusters(opened, &options, store_ignore_clustered, NULL, error);
     sstore_close(opened);
     return status;
 }
@@ -97,7 +97,7 @@ sstore_status spilling_join(const spilling *how, sstore_error *error)
     if (status == SSTORE_OK)
         status = sstore_open(how->other, NULL, &right, error);
     if (status == SSTORE_OK)
-        status = sstore_join(left, right, &options, store_ignore_pair, NULL, error);
+        status = walk_pairs(left, right, &options, store_ignore_pair, NULL, error);
     sstore_close(left);
     sstore_close(right);
     return status;

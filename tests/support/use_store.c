@@ -350,7 +350,7 @@ int store_ignore_pair(void *context, const sstore_pair *pair)
     return 0;
 }
 
-int store_ignore_clustered(void *context, const sstore_cluster_record *record)
+int store_ignore_clustered(void *context, const cluster_record *record)
 {
     (void)context, (void)record;
     return 0;

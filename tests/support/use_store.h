@@ -5,7 +5,7 @@
 #ifndef SUPPORT_USE_STORE_H
 #define SUPPORT_USE_STORE_H
 
-#include "sstore_join.h"
+#include "output/walk_joins.h"
 #include "sstore_stream.h"
 #include "support/data.h"
 #include "support/record_set.h"
@@ -82,7 +82,7 @@ int store_collect_stream(void *context, const sstore_stream_match *match);
 
 /* Callbacks that take whatever comes and want more. */
 int store_ignore_pair(void *context, const sstore_pair *pair);
-int store_ignore_clustered(void *context, const sstore_cluster_record *record);
+int store_ignore_clustered(void *context, const cluster_record *record);
 int store_ignore_scanned(void *context, const sstore_stream_match *match);
 
 #endif

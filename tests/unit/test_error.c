@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 
 #include "base/utf8.h"
+#include "output/walk_joins.h"
 #include "output/walk_matches.h"
-#include "sstore_join.h"
 #include "support/data.h"
 #include "support/random.h"
 #include "support/scratch.h"
@@ -162,7 +162,7 @@ static int stop_pair(void *context, const sstore_pair *pair)
     return context != NULL || pair != NULL;
 }
 
-static int stop_clustered(void *context, const sstore_cluster_record *record)
+static int stop_clustered(void *context, const cluster_record *record)
 {
     return context != NULL || record != NULL;
 }
@@ -228,10 +228,10 @@ static void read_stores(const char *first, const char *second, const data_set *d
     assert_true(count > UINT64_C(1) << 21);
     LEAVES(SSTORE_STOPPED, walk_matches(left, data->fingerprints, many, 64, NULL, stop_match, NULL, error));
     LEAVES(SSTORE_STOPPED, walk_records(left, stop_record, NULL, error));
-    LEAVES(SSTORE_STOPPED, sstore_pairs(left, &join, stop_pair, NULL, error));
-    LEAVES(SSTORE_STOPPED, sstore_join(left, right, &join, stop_pair, NULL, error));
-    LEAVES(SSTORE_STOPPED, sstore_clusters(left, &clusters, stop_clustered, NULL, error));
-    LEAVES(SSTORE_STOPPED, sstore_pairs(left, &stopping, stop_pair, NULL, error));
+    LEAVES(SSTORE_STOPPED, walk_pairs(left, NULL, &join, stop_pair, NULL, error));
+    LEAVES(SSTORE_STOPPED, walk_pairs(left, right, &join, stop_pair, NULL, error));
+    LEAVES(SSTORE_STOPPED, walk_clusters(left, &clusters, stop_clustered, NULL, error));
+    LEAVES(SSTORE_STOPPED, walk_pairs(left, NULL, &stopping, stop_pair, NULL, error));
     LEAVES(SSTORE_STOPPED, sstore_iterate_pairs(left, right, &stopping, &pairs, error));
     LEAVES(SSTORE_STOPPED, sstore_verify(first, &verify, NULL, NULL, error));
     sstore_cursor_free(cursor);

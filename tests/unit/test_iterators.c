@@ -357,7 +357,7 @@ static void test_next_refuses(void **state)
     sstore_iterator *iterators[ITERATORS];
     sstore_error error = {.status = SSTORE_OK};
     size_t count;
-    build(&self, 7, DATA_REPEATED, DATA_IDS, 10);
+    build(&self, 7, DATA_REPEATED, DATA_IDS, 100); /* surely with pairs */
     create(&self, 3, iterators);
     assert_refused(sstore_iterator_next(NULL, NULL, 1, &count, &error));
     for (size_t i = 0; i < ITERATORS; i++) {

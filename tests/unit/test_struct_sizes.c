@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "output/walk_joins.h"
 #include "output/walk_matches.h"
-#include "sstore_join.h"
 #include "sstore_statistics.h"
 #include "sstore_stream.h"
 #include "sstore_text.h"
@@ -196,17 +196,17 @@ static sstore_status take_dedup(const void *options, sstore_error *error)
 
 static sstore_status take_pairs(const void *options, sstore_error *error)
 {
-    return sstore_pairs(store, options, store_ignore_pair, NULL, error);
+    return walk_pairs(store, NULL, options, store_ignore_pair, NULL, error);
 }
 
 static sstore_status take_join(const void *options, sstore_error *error)
 {
-    return sstore_join(store, other, options, store_ignore_pair, NULL, error);
+    return walk_pairs(store, other, options, store_ignore_pair, NULL, error);
 }
 
 static sstore_status take_clusters(const void *options, sstore_error *error)
 {
-    return sstore_clusters(store, options, store_ignore_clustered, NULL, error);
+    return walk_clusters(store, options, store_ignore_clustered, NULL, error);
 }
 
 static sstore_status take_pair_iterator(const void *options, sstore_error *error)

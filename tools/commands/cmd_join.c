@@ -6,7 +6,7 @@
 #include "commands/id_names.h"
 #include "input/input_measure.h"
 #include "input/interrupt.h"
-#include "sstore_join.h"
+#include "output/walk_joins.h"
 
 typedef struct arguments {
     task_arguments task;
@@ -134,7 +134,7 @@ int cmd_pairs(int argc, char **argv)
         const sstore_join_options how = begin(&args);
         output_head(&styles.left, args.header, pair_columns(&styles.left));
         styles.right = styles.left;
-        sstore_status status = sstore_pairs(store, &how, print_pair, &styles, &error);
+        sstore_status status = walk_pairs(store, NULL, &how, print_pair, &styles, &error);
         code = id_names_exit_code(&names, end(&args, path, status, &error));
     }
     sstore_close(store);
@@ -172,7 +172,7 @@ int cmd_join(int argc, char **argv)
         output_head(&styles.left, args.header, pair_columns(&styles.right));
         styles.right.aligned = styles.left.aligned;
         const sstore_join_options how = begin(&args);
-        sstore_status status = sstore_join(left, right, &how, print_pair, &styles, &error);
+        sstore_status status = walk_pairs(left, right, &how, print_pair, &styles, &error);
         code = id_names_exit_code(&names, id_names_exit_code(&other_names, end(&args, given.items[0], status, &error)));
     }
     sstore_close(left);
@@ -227,15 +227,15 @@ static const char *component_columns(const arguments *args)
     return args->representatives || args->drop ? "node" : "smallest\tnode";
 }
 
-static int print_cluster_record(void *context, const sstore_cluster_record *record)
+static int print_cluster_record(void *context, const cluster_record *record)
 {
     const cluster_printer *how = context;
-    const bool is_selected = record->is_representative != 0 ? !how->args->drop : !how->args->representatives;
+    const bool is_selected = record->is_representative ? !how->args->drop : !how->args->representatives;
     if (!is_selected)
         return 0;
     if (how->style.json || (!how->args->representatives && !how->args->drop))
         return !output_cluster_record(&how->style, record);
-    return !output_record(&how->style, record->words, record->id);
+    return !output_record(&how->style, record->fingerprint, record->id);
 }
 
 /* ----- sstore clusters --edges ----- */
@@ -359,7 +359,7 @@ int cmd_clusters(int argc, char **argv)
                                                 .memory_bytes = join.memory_bytes,
                                                 .tmp_dir = join.tmp_dir,
                                                 .on_progress = join.on_progress};
-        sstore_status status = sstore_clusters(store, &cluster, print_cluster_record, &how, &error);
+        sstore_status status = walk_clusters(store, &cluster, print_cluster_record, &how, &error);
         code = id_names_exit_code(&names, end(&args, path, status, &error));
     }
     sstore_close(store);

@@ -7,9 +7,9 @@
 #include "commands/cmd.h"
 #include "commands/id_names.h"
 #include "input/interrupt.h"
+#include "output/walk_joins.h"
 #include "output/whole_file.h"
 #include "report/page.h"
-#include "sstore_join.h"
 
 typedef enum cluster_search { CLUSTERS_BY_SIZE, CLUSTERS_ALL, CLUSTERS_SAMPLE } cluster_search;
 
@@ -108,7 +108,7 @@ static int find_clusters(const arguments *args, store_view *view, const sstore *
     view->clusters->words = view->words;
     if (!finds_all(args, view))
         return view_sample_near(view, store, show_progress);
-    return message_status(sstore_clusters(store, &cluster, view_take_cluster, view->clusters, &error), &error);
+    return message_status(walk_clusters(store, &cluster, view_take_cluster, view->clusters, &error), &error);
 }
 
 /* Find out everything. A signal makes the steps return early. Their shares of the progress are rough: clusters take

@@ -360,7 +360,7 @@ bool output_pair(const output_style *first, const output_style *second, const ss
     return line_end(&to);
 }
 
-bool output_cluster_record(const output_style *style, const sstore_cluster_record *record)
+bool output_cluster_record(const output_style *style, const cluster_record *record)
 {
     id_text id;
     char hex[RADIX_MAX_CHARACTERS + 1];
@@ -370,12 +370,12 @@ bool output_cluster_record(const output_style *style, const sstore_cluster_recor
     if (style->json)
         return output_json(json_value_make("{s:I, s:I, s:s, s:s?, s:i, s:b}", "cluster", (long long)record->cluster,
                                            "cluster_size", (long long)record->cluster_size, "fingerprint",
-                                           radix_string(RADIX_HEX, hex, record->words, style->words), "id",
+                                           radix_string(RADIX_HEX, hex, record->fingerprint, style->words), "id",
                                            json_id(style, &id), "distance", (int)record->distance, "representative",
                                            (int)record->is_representative));
     line_begin(style, &to);
     put_decimal(&to, record->cluster_size, '\t');
-    put_fingerprint(style, &to, record->words);
+    put_fingerprint(style, &to, record->fingerprint);
     put_id(&to, &id, '\t');
     put_decimal(&to, record->distance, style->headed ? '\t' : '\n');
     if (style->headed)

@@ -12,8 +12,8 @@
 
 #include "output/json.h"
 #include "output/radix_form.h"
+#include "output/walk_joins.h"
 #include "sstore.h"
-#include "sstore_join.h"
 #include "sstore_stream.h"
 
 /* Names that are printed in the place of ids. */
@@ -64,7 +64,7 @@ bool output_pair(const output_style *first, const output_style *second, const ss
 
 /* "cluster size<TAB>fingerprint<TAB>id<TAB>distance", below a header also "<TAB>cluster"; or an object with all of
  * them. */
-bool output_cluster_record(const output_style *style, const sstore_cluster_record *record);
+bool output_cluster_record(const output_style *style, const cluster_record *record);
 
 /* "smallest<TAB>node", or an object with these keys; only the node if not `with_smallest`. */
 bool output_component(const output_style *style, bool with_smallest, uint64_t smallest, uint64_t node);

@@ -37,7 +37,7 @@ static void begin_cluster(cluster_report *report, uint64_t size)
     report->examples[at] = (cluster_example){.size = size};
 }
 
-int view_take_cluster(void *context, const sstore_cluster_record *record)
+int view_take_cluster(void *context, const cluster_record *record)
 {
     cluster_report *report = context;
     if (record->is_representative) /* it comes first */
@@ -47,7 +47,7 @@ int view_take_cluster(void *context, const sstore_cluster_record *record)
         return 0;
     cluster_example *example = &report->examples[report->current];
     if (example->record_count < EXAMPLE_RECORDS) {
-        memcpy(example->words[example->record_count], record->words, report->words * sizeof *record->words);
+        memcpy(example->words[example->record_count], record->fingerprint, report->words * sizeof *record->fingerprint);
         example->records[example->record_count++] = *record;
     }
     return 0;

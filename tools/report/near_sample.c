@@ -37,11 +37,11 @@ typedef struct neighbourhood {
 static void keep_example(cluster_report *report, const neighbourhood *around)
 {
     for (uint32_t i = 0; i < EXAMPLE_RECORDS && i < around->count; i++)
-        (void)view_take_cluster(report, &(sstore_cluster_record){.cluster_size = around->count,
-                                                                 .id = around->ids[i],
-                                                                 .distance = around->distances[i],
-                                                                 .is_representative = i == 0,
-                                                                 .words = around->fingerprints + i * report->words});
+        (void)view_take_cluster(report, &(cluster_record){.cluster_size = around->count,
+                                                          .id = around->ids[i],
+                                                          .distance = around->distances[i],
+                                                          .is_representative = i == 0,
+                                                          .fingerprint = around->fingerprints + i * report->words});
 }
 
 static sstore_status look_around(cluster_report *report, sstore_cursor *cursor, const uint64_t *fingerprint,

@@ -93,8 +93,8 @@ typedef struct query_report {
 
 typedef struct cluster_example {
     uint64_t size;
-    uint32_t record_count;                          /* that are kept */
-    sstore_cluster_record records[EXAMPLE_RECORDS]; /* without their words */
+    uint32_t record_count;                   /* that are kept */
+    cluster_record records[EXAMPLE_RECORDS]; /* whose fingerprints are `words` */
     uint64_t words[EXAMPLE_RECORDS][SSTORE_MAX_WORDS];
 } cluster_example;
 
@@ -147,8 +147,8 @@ int view_time_queries(store_view *view, const sstore *store, const uint64_t *que
 /* Look for near-duplicates of fingerprints of the sample, within some seconds. */
 int view_sample_near(store_view *view, const sstore *store, view_progress_fn on_progress);
 
-/* A callback of sstore_clusters(); the context is a cluster_report. */
-int view_take_cluster(void *context, const sstore_cluster_record *record);
+/* A callback of walk_clusters(); the context is a cluster_report. */
+int view_take_cluster(void *context, const cluster_record *record);
 
 void view_free(store_view *view);
 

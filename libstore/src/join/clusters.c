@@ -171,35 +171,31 @@ static sstore_status open_cluster(cluster_iterator *self, sstore_error *error)
     return SSTORE_OK;
 }
 
-/* Get the next record; *more_out is false after the last one. */
-static sstore_status next_record(cluster_iterator *self, sstore_cluster_record *record, bool *more_out,
-                                 sstore_error *error)
+/* Go to the next record; *more_out is false after the last one. */
+static sstore_status find_next(cluster_iterator *self, bool *more_out, sstore_error *error)
 {
     sstore_status status = SSTORE_OK;
     while (status == SSTORE_OK && self->room_count > 0 && self->at == self->rooms[self->room_index].count)
         status = end_piece(self, error);
     *more_out = status == SSTORE_OK && self->room_count > 0;
-    if (*more_out && self->left == 0) {
-        status = open_cluster(self, error);
-        *more_out = status == SSTORE_OK;
-    }
-    if (!*more_out)
-        return status;
+    return *more_out && self->left == 0 ? open_cluster(self, error) : status;
+}
+
+/* Put the record into the columns, and go behind it. */
+static void take_record(cluster_iterator *self, const sstore_columns *columns, size_t at)
+{
     const uint64_t *member = member_at(&self->rooms[self->room_index], self->at++, self->members.item_words);
     const uint64_t *representative = self->representative;
     const uint32_t distance = ss_words_distance(member + 2, representative + 2, self->words);
-    *record = (sstore_cluster_record){
-        .cluster = self->cluster,
-        .cluster_size = self->size,
-        .fingerprint = member[2],
-        .id = member[1],
-        .distance = distance,
-        .is_representative = distance == 0 && member[1] == representative[1],
-        .words = member + 2,
-    };
+    ss_set_fingerprint(columns->fingerprint, at, member + 2, self->words);
+    ss_set_word(columns->id, at, member[1]);
+    ss_set_distance(columns->distance, at, distance);
+    ss_set_word(columns->cluster, at, self->cluster);
+    ss_set_word(columns->cluster_size, at, self->size);
+    if (columns->is_representative != NULL)
+        columns->is_representative[at] = distance == 0 && member[1] == representative[1];
     if (--self->left == 0)
         self->cluster++;
-    return SSTORE_OK;
 }
 
 /* ----- public ----- */
@@ -262,19 +258,12 @@ static sstore_status fill_members(sstore_iterator *iterator, const sstore_column
                                   size_t *count, sstore_error *error)
 {
     cluster_iterator *self = (cluster_iterator *)iterator;
-    sstore_cluster_record record;
     bool more = true;
-    for (; *count < capacity; ++*count) {
-        const sstore_status status = next_record(self, &record, &more, error);
+    while (*count < capacity) {
+        const sstore_status status = find_next(self, &more, error);
         if (status != SSTORE_OK || !more)
             return status;
-        ss_set_fingerprint(columns->fingerprint, *count, record.words, self->words);
-        ss_set_word(columns->id, *count, record.id);
-        ss_set_distance(columns->distance, *count, record.distance);
-        ss_set_word(columns->cluster, *count, record.cluster);
-        ss_set_word(columns->cluster_size, *count, record.cluster_size);
-        if (columns->is_representative != NULL)
-            columns->is_representative[*count] = record.is_representative;
+        take_record(self, columns, (*count)++);
     }
     return SSTORE_OK;
 }
@@ -304,24 +293,4 @@ sstore_status sstore_iterate_clusters(const sstore *store, const sstore_cluster_
         return ss_fail_memory(error, sizeof *self);
     self->base.methods = &methods;
     return ss_iterator_give(&self->base, find_clusters(self, store, options, error), iterator_out);
-}
-
-sstore_status sstore_clusters(const sstore *store, const sstore_cluster_options *options, sstore_cluster_fn on_record,
-                              void *context, sstore_error *error)
-{
-    sstore_iterator *iterator;
-    sstore_cluster_record record;
-    bool more = true;
-    if (store == NULL || on_record == NULL)
-        return ss_fail_argument(error, "sstore_clusters: store and on_record must not be NULL");
-    sstore_status status = sstore_iterate_clusters(store, options, &iterator, error);
-    while (status == SSTORE_OK) {
-        status = next_record((cluster_iterator *)iterator, &record, &more, error);
-        if (status != SSTORE_OK || !more)
-            break;
-        if (on_record(context, &record) != 0)
-            status = SSTORE_STOPPED;
-    }
-    sstore_iterator_free(iterator);
-    return status;
 }

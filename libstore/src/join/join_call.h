@@ -1,8 +1,8 @@
 /*
- * join_call.h - the common parts of sstore_pairs(), sstore_join() and sstore_clusters(): options and the division of
- * memory; the distinct fingerprints of a store as input of table_join.h; sorted stages between two steps; and look-ups
- * of records in ascending order. Fixed memory: anything that does not fit is spilled. Fingerprints of several words are
- * joined in another way (row_pairs.h, row_edges.h).
+ * join_call.h - what the iterators of pairs and of clusters have in common: options and the division of memory; the
+ * distinct fingerprints of a store as input of table_join.h; sorted stages between two steps; and look-ups of records
+ * in ascending order. Fixed memory: anything that does not fit is spilled. Fingerprints of several words are joined in
+ * another way (row_pairs.h, row_edges.h).
  */
 #ifndef SS_JOIN_CALL_H
 #define SS_JOIN_CALL_H

@@ -383,59 +383,19 @@ static void free_pairs(sstore_iterator *iterator)
     ss_free(self);
 }
 
-static sstore_status create(const sstore *left, const sstore *right, const sstore_join_options *options,
-                            sstore_iterator **iterator_out, sstore_error *error)
-{
-    static const ss_iterator_methods methods = {SS_PAIR_COLUMNS, fill_pairs, free_pairs};
-    pair_iterator *self = ss_alloc(1, sizeof *self);
-    if (self == NULL)
-        return ss_fail_memory(error, sizeof *self);
-    self->base.methods = &methods;
-    return ss_iterator_give(&self->base, find_pairs(self, left, right, options, error), iterator_out);
-}
-
-static sstore_status report_pairs(const sstore *left, const sstore *right, const sstore_join_options *options,
-                                  sstore_pair_fn on_pair, void *context, sstore_error *error)
-{
-    sstore_iterator *iterator = NULL;
-    sstore_pair pair;
-    bool more = true;
-    sstore_status status = create(left, right, options, &iterator, error);
-    while (status == SSTORE_OK) {
-        status = next_pair((pair_iterator *)iterator, &pair, &more, error);
-        if (status != SSTORE_OK || !more)
-            break;
-        if (on_pair(context, &pair) != 0)
-            status = SSTORE_STOPPED;
-    }
-    sstore_iterator_free(iterator);
-    return status;
-}
-
-sstore_status sstore_pairs(const sstore *store, const sstore_join_options *options, sstore_pair_fn on_pair,
-                           void *context, sstore_error *error)
-{
-    if (store == NULL || on_pair == NULL)
-        return ss_fail_argument(error, "sstore_pairs: store and on_pair must not be NULL");
-    return report_pairs(store, store, options, on_pair, context, error);
-}
-
-sstore_status sstore_join(const sstore *left, const sstore *right, const sstore_join_options *options,
-                          sstore_pair_fn on_pair, void *context, sstore_error *error)
-{
-    if (left == NULL || right == NULL || left == right || on_pair == NULL)
-        return ss_fail_argument(
-            error, "sstore_join: left, right and on_pair must not be NULL, and left and right must differ");
-    return report_pairs(left, right, options, on_pair, context, error);
-}
-
 sstore_status sstore_iterate_pairs(const sstore *left, const sstore *right, const sstore_join_options *options,
                                    sstore_iterator **iterator_out, sstore_error *error)
 {
+    static const ss_iterator_methods methods = {SS_PAIR_COLUMNS, fill_pairs, free_pairs};
     if (iterator_out != NULL)
         *iterator_out = NULL;
     if (left == NULL || left == right || iterator_out == NULL)
         return ss_fail_argument(
             error, "sstore_iterate_pairs: left and iterator_out must not be NULL, and left and right must differ");
-    return create(left, right != NULL ? right : left, options, iterator_out, error);
+    pair_iterator *self = ss_alloc(1, sizeof *self);
+    if (self == NULL)
+        return ss_fail_memory(error, sizeof *self);
+    self->base.methods = &methods;
+    return ss_iterator_give(&self->base, find_pairs(self, left, right != NULL ? right : left, options, error),
+                            iterator_out);
 }

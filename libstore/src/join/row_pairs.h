@@ -17,8 +17,8 @@ sstore_status ss_row_pairs_create(ss_join_call *call, ss_row_pairs **pairs_out, 
 /* NULL is allowed. */
 void ss_row_pairs_free(ss_row_pairs *pairs);
 
-/* Get the next pair, in the order of sstore_pairs(); *more_out is false after the last one. The words of the pair are
- * valid until the next call. MEMORY, IO, DAMAGED, STOPPED. */
+/* Get the next pair, in the order of sstore_iterate_pairs(); *more_out is false after the last one. The words of the
+ * pair are valid until the next call. MEMORY, IO, DAMAGED, STOPPED. */
 sstore_status ss_row_pairs_next(ss_row_pairs *pairs, sstore_pair *pair_out, bool *more_out, sstore_error *error);
 
 #endif
