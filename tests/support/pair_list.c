@@ -1,5 +1,6 @@
 #include "support/pair_list.h"
 #include "support/data.h"
+#include "support/record_pairs.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -100,14 +101,6 @@ static size_t unique(uint64_t *values, size_t count)
     return kept;
 }
 
-/* The root of a node: the smallest; the nodes on the path become its children. */
-static size_t find_root(size_t *parents, size_t node)
-{
-    while (parents[node] != node)
-        node = parents[node] = parents[parents[node]];
-    return node;
-}
-
 static size_t index_of(const uint64_t *nodes, size_t count, uint64_t node)
 {
     return (size_t)((const uint64_t *)bsearch(&node, nodes, count, sizeof *nodes, compare_numbers) - nodes);
@@ -119,16 +112,12 @@ void pair_list_roots(const pair_list *edges, pair_list *out)
     if (edges->count > 0)
         memcpy(nodes, edges->items, 2 * edges->count * sizeof *nodes);
     const size_t count = unique(nodes, 2 * edges->count);
-    size_t *parents = malloc((count + 1) * sizeof *parents);
+    size_t *parents = components_new(count);
+    for (size_t i = 0; i < edges->count; i++)
+        components_unite(parents, index_of(nodes, count, edges->items[i][0]),
+                         index_of(nodes, count, edges->items[i][1]));
     for (size_t i = 0; i < count; i++)
-        parents[i] = i;
-    for (size_t i = 0; i < edges->count; i++) {
-        const size_t a = find_root(parents, index_of(nodes, count, edges->items[i][0]));
-        const size_t b = find_root(parents, index_of(nodes, count, edges->items[i][1]));
-        parents[a > b ? a : b] = a > b ? b : a;
-    }
-    for (size_t i = 0; i < count; i++)
-        pair_list_add(out, nodes[i], nodes[find_root(parents, i)]);
+        pair_list_add(out, nodes[i], nodes[components_root(parents, i)]);
     free(parents);
     free(nodes);
 }
