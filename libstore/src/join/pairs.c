@@ -279,8 +279,9 @@ static sstore_status next_id(pair_iterator *self, pair_worker *piece, uint64_t f
     return SSTORE_OK;
 }
 
-/* Get the next pair of fingerprints of one word; *more_out is false after the last one. */
-static sstore_status next_word_pair(pair_iterator *self, sstore_pair *pair, bool *more_out, sstore_error *error)
+/* Put the next pair of fingerprints of one word into the columns; *more_out is false after the last one. */
+static sstore_status take_word_pair(pair_iterator *self, const sstore_columns *columns, size_t at, bool *more_out,
+                                    sstore_error *error)
 {
     const bool is_self = self->call.left == self->call.right;
     sstore_status status = SSTORE_OK;
@@ -304,24 +305,32 @@ static sstore_status next_word_pair(pair_iterator *self, sstore_pair *pair, bool
         }
         if (is_self && triple.first == triple.second && id >= triple.third)
             continue; /* it also comes in the other order, or is the record itself */
-        *pair = (sstore_pair){.fingerprint = triple.first,
-                              .id = id,
-                              .other_fingerprint = triple.second,
-                              .other_id = triple.third,
-                              .distance = ss_popcount(triple.first ^ triple.second),
-                              .words = &pair->fingerprint,
-                              .other_words = &pair->other_fingerprint};
+        ss_set_word(columns->fingerprint, at, triple.first);
+        ss_set_word(columns->id, at, id);
+        ss_set_word(columns->other_fingerprint, at, triple.second);
+        ss_set_word(columns->other_id, at, triple.third);
+        ss_set_distance(columns->distance, at, ss_popcount(triple.first ^ triple.second));
         *more_out = true;
         return SSTORE_OK;
     }
     return status;
 }
 
-/* Get the next pair. *pair must not be moved while its words are used. */
-static sstore_status next_pair(pair_iterator *self, sstore_pair *pair, bool *more_out, sstore_error *error)
+/* As take_word_pair(), of fingerprints of several words. */
+static sstore_status take_row_pair(pair_iterator *self, const sstore_columns *columns, size_t at, bool *more_out,
+                                   sstore_error *error)
 {
-    return self->rows != NULL ? ss_row_pairs_next(self->rows, pair, more_out, error)
-                              : next_word_pair(self, pair, more_out, error);
+    const uint32_t words = self->call.left->manifest.words;
+    sstore_pair pair;
+    const sstore_status status = ss_row_pairs_next(self->rows, &pair, more_out, error);
+    if (status != SSTORE_OK || !*more_out)
+        return status;
+    ss_set_fingerprint(columns->fingerprint, at, pair.words, words);
+    ss_set_word(columns->id, at, pair.id);
+    ss_set_fingerprint(columns->other_fingerprint, at, pair.other_words, words);
+    ss_set_word(columns->other_id, at, pair.other_id);
+    ss_set_distance(columns->distance, at, pair.distance);
+    return SSTORE_OK;
 }
 
 /* ----- public ----- */
@@ -356,18 +365,12 @@ static sstore_status fill_pairs(sstore_iterator *iterator, const sstore_columns 
                                 size_t *count, sstore_error *error)
 {
     pair_iterator *self = (pair_iterator *)iterator;
-    const uint32_t words = self->call.left->manifest.words;
-    sstore_pair pair;
     bool more = true;
     for (; *count < capacity; ++*count) {
-        const sstore_status status = next_pair(self, &pair, &more, error);
+        const sstore_status status = self->rows != NULL ? take_row_pair(self, columns, *count, &more, error)
+                                                        : take_word_pair(self, columns, *count, &more, error);
         if (status != SSTORE_OK || !more)
             return status;
-        ss_set_fingerprint(columns->fingerprint, *count, pair.words, words);
-        ss_set_word(columns->id, *count, pair.id);
-        ss_set_fingerprint(columns->other_fingerprint, *count, pair.other_words, words);
-        ss_set_word(columns->other_id, *count, pair.other_id);
-        ss_set_distance(columns->distance, *count, pair.distance);
     }
     return SSTORE_OK;
 }
