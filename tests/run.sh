@@ -28,7 +28,7 @@ export PYTHONDONTWRITEBYTECODE=1
 timeout=3600 # for one test: only a hang takes this long, also on a slow machine
 all_jobs=(bare asan clang tsan analyze python packages) # release is in bare
 # Estimated seconds of each job with two idle processors, with its build but without installing packages.
-declare -A seconds=([asan]=300 [release]=230 [clang]=200 [tsan]=90 [coverage]=225 [python]=300 [analyze]=150 [deep]=420
+declare -A seconds=([asan]=420 [release]=230 [clang]=200 [tsan]=90 [coverage]=225 [python]=300 [analyze]=210 [deep]=420
   [bare]=420 [packages]=200)
 beside_jobs=(python packages) # at the same time as others
 jobs=() quick=

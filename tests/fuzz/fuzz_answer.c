@@ -1,8 +1,8 @@
 /*
  * fuzz_answer.c - queries of a store that is valid or has one defect. A valid store must give the answers of brute
  * force. Any other store must give the same answers, or the call must report damage. If the call does not notice the
- * defect, it must report no record twice, and none that is nowhere in the store. Columns and iterators must agree with
- * callbacks. Every call must end.
+ * defect, it must report no record twice, and none that is nowhere in the store. Columns must agree with callbacks, and
+ * iterators of different capacities with each other. Every call must end.
  *   1 byte: how the store is read, which calls are made, the capacity of columns;
  *   then the store, as support/invalid_store.c takes it
  */

@@ -1,8 +1,8 @@
 /*
  * fuzz_join.c - joins of stores that are valid or have one defect: with themselves, with a valid store on either side,
  * and clusters. Valid stores must give the pairs of brute force. Any other store must give the same pairs, or the call
- * must report damage. If the call does not notice the defect, it must report no wrong pair, and none twice. Iterators
- * must agree with callbacks. Every call must end.
+ * must report damage. If the call does not notice the defect, it must report no wrong pair, and none twice. Every call
+ * must end.
  *   1 byte: which join; then the store, as support/invalid_store.c takes it
  */
 #include "output/walk_joins.h"
