@@ -13,13 +13,14 @@
  *    significant one first. All fingerprints of a store have the same number of words. Arrays of `count` fingerprints
  *    have count * words elements, one fingerprint after the other. Bit 0 is the most significant bit, as in the paper.
  *    Only plans depend on this.
- *  - In results of queries, streams and deduplication, `fingerprint` points to all words, which are valid until the
- *    callback returns. In records of joins it is the first word, and `words` points to all of them; with 64 bits,
- *    `words` can be ignored.
+ *  - In results that a callback gets, `fingerprint` points to all words of a fingerprint.
  *  - A function that can fail returns an sstore_status and takes an sstore_error, which may be NULL. It fills the error
  *    if it fails, and does not touch it otherwise.
  *  - Options are structs that begin with struct_size, and have an initializer with the defaults. NULL stands for the
  *    defaults. A struct may grow in later versions, always at its end: see "Structs that grow" below.
+ *  - In options, fingerprint_bits is 64, or another multiple of 64 up to 1,024. 0 is the default: the bits of the
+ *    store, or 64 without a store or for a new one. If there is a store, another number than its own is an invalid
+ *    argument.
  *  - Handles are opaque. The function that creates one says which function frees it. Freeing NULL is allowed. If
  *    creation fails, the handle is NULL.
  *  - The library never prints, exits, changes signal handlers or keeps global state. A process under RLIMIT_FSIZE that
@@ -31,8 +32,8 @@
  *  - Callbacks run in the caller's thread, during the call that they were given to. They return 0 to continue. Any
  *    other value stops the call, which returns SSTORE_STOPPED. Pointers that a callback gets are valid until it
  *    returns. It must not use the handle that it is called from.
- *  - "Errors" lists the statuses that a call can return, without SSTORE_ERROR_. A call with a callback or on_progress
- *    can also return STOPPED.
+ *  - "Errors" lists the statuses that a call can return, without SSTORE_ERROR_. Two are not listed: a call with options
+ *    or columns can also return UNSUPPORTED, see "Structs that grow"; one with a callback or on_progress also STOPPED.
  *
  * Structs that grow
  *  - struct_size is the size that the caller was compiled with. The library accepts every size from that of version 1
@@ -71,11 +72,13 @@ extern "C" {
 #define SSTORE_API
 #endif
 
-#define SSTORE_MAX_WORDS 16            /* of a fingerprint */
-#define SSTORE_MAX_DISTANCE 64         /* a word: between two fingerprints, and of a query */
-#define SSTORE_MAX_BUILD_DISTANCE 16   /* a word: of a store; also of deduplication, joins and stream matchers */
-#define SSTORE_DEFAULT_DISTANCE 3      /* of a new store */
-#define SSTORE_OWN_DISTANCE UINT32_MAX /* in options: the store's own distance; of two stores, the smaller one */
+#define SSTORE_MAX_WORDS 16          /* of a fingerprint */
+#define SSTORE_MAX_DISTANCE 64       /* a word: between two fingerprints, and of a query */
+#define SSTORE_MAX_BUILD_DISTANCE 16 /* a word: of a store; also of deduplication, joins and stream matchers */
+#define SSTORE_DEFAULT_DISTANCE 3    /* see the next one */
+/* The default in options: the store's own distance; of two stores, the smaller one; without a store, or for a new one,
+ * SSTORE_DEFAULT_DISTANCE. */
+#define SSTORE_OWN_DISTANCE UINT32_MAX
 
 /* The version of the library that runs, such as "0.1.0". Static storage. */
 SSTORE_API const char *sstore_version(void);
@@ -93,7 +96,7 @@ typedef enum sstore_status {
     SSTORE_ERROR_IO = 20,        /* a file operation failed: see system_errno */
     SSTORE_ERROR_NOT_FOUND = 21, /* there is no store at the path */
     SSTORE_ERROR_EXISTS = 22,    /* there is already something at the path */
-    SSTORE_ERROR_BUSY = 23,      /* another process is writing to the store */
+    SSTORE_ERROR_BUSY = 23,      /* another call, perhaps of another process, is writing to the store */
 
     SSTORE_ERROR_DAMAGED = 40,     /* a file does not hold what was written to it: see file and offset */
     SSTORE_ERROR_UNSUPPORTED = 41, /* this library does not know the format version, feature, field or width */
@@ -233,9 +236,9 @@ SSTORE_API void sstore_close(sstore *store);
 /* The scratch memory of the queries of one thread. */
 typedef struct sstore_cursor sstore_cursor;
 
-/* Create a cursor. It takes about 20 KiB, and with several words 5 KiB for
- * each segment; in the mode PREAD also up to 80 blocks, with several words 97: 388 KiB with blocks of 4 KiB. Free it
- * with sstore_cursor_free() before its store is closed. Errors: ARGUMENT, MEMORY. */
+/* Create a cursor. It takes about 20 KiB, and for each segment 0.1 KiB and 0.3 KiB a word. In mode PREAD it also takes
+ * up to 80 blocks, with several words 97 (388 KiB with blocks of 4 KiB), and some for each segment that can have
+ * records of older ones. Free it with sstore_cursor_free() before its store is closed. Errors: ARGUMENT, MEMORY. */
 SSTORE_API sstore_status sstore_cursor_create(const sstore *store, sstore_cursor **cursor_out, sstore_error *error);
 
 /* Free a cursor. */
@@ -262,8 +265,8 @@ SSTORE_API uint64_t sstore_cursor_block_count(const sstore_cursor *cursor);
  *  - batches of queries: "answering" queries; `done` rises after each round of up to 2^20 of them
  *  - sstore_verify(): "verifying" tables, ids and records
  *  - sstore_reindex(): "indexing" a table (table 0 with the ids)
- *  - joins: "permuting" and "comparing" fingerprints, once for each of some tables, "connecting" near fingerprints,
- *    "identifying" their records, and "reporting" them
+ *  - joins: "reading" fingerprints of several words, "permuting" and "comparing" fingerprints, once for each of some
+ *    tables, "connecting" near fingerprints, "identifying" their records, and "reporting" them
  *  - calls that write: "waiting" for another writer, with wait_ms
  */
 typedef struct sstore_progress {
@@ -313,7 +316,7 @@ typedef struct sstore_iterator sstore_iterator;
  * less than `capacity` only at the end, and 0 after the last result, also if asked again. If `columns` is NULL, results
  * are passed over. If the call fails, the first *count_out results are right, and only sstore_iterator_free() is
  * allowed after it. Arguments that are refused change nothing: another call with others is allowed.
- * Errors: ARGUMENT; UNSUPPORTED (columns); those of the call that created the iterator. */
+ * Errors: ARGUMENT; those that the creating call states for sstore_iterator_next(), otherwise its own. */
 SSTORE_API sstore_status sstore_iterator_next(sstore_iterator *iterator, const sstore_columns *columns, size_t capacity,
                                               size_t *count_out, sstore_error *error);
 
@@ -335,7 +338,8 @@ typedef int (*sstore_match_fn)(void *context, const sstore_match *match);
 
 /*
  * Report every record whose fingerprint is within `distance` (0 to 64 a word) of `fingerprint`, exactly once.
- * `fingerprint` has as many words as the store's fingerprints. A fingerprint with several ids is reported once for each
+ * `fingerprint` has as many words as the store's fingerprints (sstore_fingerprint_bits()), which the call cannot check.
+ * A fingerprint with several ids is reported once for each
  * id. A query without a match reports nothing and succeeds. The matches are not sorted. But equal calls, on equal
  * stores that were opened with equal options, report them in the same order.
  *
@@ -405,8 +409,8 @@ SSTORE_API sstore_status sstore_iterate_matches(const sstore *store, const uint6
                                                 uint32_t distance, const sstore_batch_options *options,
                                                 sstore_iterator **iterator_out, sstore_error *error);
 
-/* The number of bits in which a and b differ, 0 to 64. */
-SSTORE_API uint32_t sstore_hamming_distance(uint64_t a, uint64_t b);
+/* The number of bits in which two fingerprints of `fingerprint_bits` bits differ: 64, or another multiple of 64. */
+SSTORE_API uint32_t sstore_hamming_distance(const uint64_t *a, const uint64_t *b, uint32_t fingerprint_bits);
 
 /* ===== All records ===== */
 
@@ -465,10 +469,10 @@ typedef int (*sstore_absent_fn)(void *context, uint64_t id);
 
 /*
  * The options of all calls that write a store: build, add, remove, merge, compact and dedup. A call uses the first
- * group, and the options that its line names. It fails with ARGUMENT if another option is neither 0 nor as in the
- * initializer. It ignores the context of a callback that is NULL. The texts are copied.
+ * group, fingerprint_bits, and the options that its line names. It fails with ARGUMENT if another option is neither 0
+ * nor as in the initializer. It ignores the context of a callback that is NULL. The texts are copied.
  *
- *   build, sstore_builder_create():         plan, recipe, distance, fingerprint_bits, without_ids, replace, first_id,
+ *   build, sstore_builder_create():         plan, recipe, distance, without_ids, replace, first_id,
  *                                           expected_record_count, expected_max_id
  *   add, sstore_builder_create_addition():  plan, recipe, no_compact, check_ids, expected_record_count, expected_max_id
  *   remove, sstore_remover_create():        recipe, no_compact, on_absent, expected_record_count, expected_max_id
@@ -508,9 +512,9 @@ typedef struct sstore_write_options {
     const char *recipe; /* how the fingerprints are made: text without control characters, at most 4,096 bytes. A new
                            store keeps it in its manifest. A call that changes a store fails with RECIPE unless the
                            store has exactly this recipe. NULL: unknown, or any */
-    uint32_t distance;  /* build: the k to build for, 0 to 16 a word; dedup: a record is new if none is within it.
-                           SSTORE_OWN_DISTANCE: the store's own; of a new store SSTORE_DEFAULT_DISTANCE */
-    uint32_t fingerprint_bits; /* a multiple of 64 up to 1,024 */
+    uint32_t distance;  /* build: the k to build for, 0 to 16 a word; dedup: a record is new if none is within it; or
+                           SSTORE_OWN_DISTANCE */
+    uint32_t fingerprint_bits; /* see "Conventions" */
     bool without_ids;          /* a store without ids; given ids are ignored */
     bool replace;              /* replace a store at the path, once the new one is complete */
     uint32_t shard;            /* take only the records of this shard, from 0, of as many as shard_count says */
@@ -533,7 +537,7 @@ typedef struct sstore_write_options {
 
 #define SSTORE_WRITE_OPTIONS_INIT                                                                                      \
     {                                                                                                                  \
-        sizeof(sstore_write_options), 0, 0, 0, NULL, false, 0, NULL, NULL, NULL, NULL, SSTORE_OWN_DISTANCE, 64, false, \
+        sizeof(sstore_write_options), 0, 0, 0, NULL, false, 0, NULL, NULL, NULL, NULL, SSTORE_OWN_DISTANCE, 0, false,  \
             false, 0, 0, false, false, 0, 0, 0, NULL, NULL, 0, 0                                                       \
     }
 
@@ -573,7 +577,7 @@ SSTORE_API sstore_status sstore_builder_create(const char *path, const sstore_wr
  * up to half of memory_bytes. It also takes two file descriptors for each segment, in addition to those of
  * sstore_builder_create() and sstore_open().
  * Errors: as sstore_builder_create(); NOT_FOUND if there is no store; DAMAGED, UNSUPPORTED, RECIPE; BUSY if another
- * process is writing to it. */
+ * call is writing to it. */
 SSTORE_API sstore_status sstore_builder_create_addition(const char *path, const sstore_write_options *options,
                                                         sstore_builder **builder_out, sstore_error *error);
 
@@ -622,7 +626,7 @@ SSTORE_API sstore_status sstore_builder_skip_ids(sstore_builder *builder, uint64
  * failure nothing is left behind, and a store that existed before is unchanged. Exception: if the very last sync fails,
  * after publication, the new state stays but may not survive a power cut. `change_out` may be NULL. The builder is
  * freed in all cases.
- * Errors: ARGUMENT, MEMORY, IO; DAMAGED if the store that is added to is; STOPPED if on_progress stopped the call. */
+ * Errors: ARGUMENT, MEMORY, IO; DAMAGED if the store that is added to is. */
 SSTORE_API sstore_status sstore_builder_finish(sstore_builder *builder, sstore_change *change_out, sstore_error *error);
 
 /* Give up: remove what was written, and free the builder. An older store stays as it was. */
@@ -736,7 +740,7 @@ typedef struct sstore_verify_options {
  * that cannot be read, or that this version does not know, are also problems.
  *
  * Returns SSTORE_OK only if there is no problem; SSTORE_ERROR_DAMAGED with the first damage in *error if there is any;
- * otherwise the first problem, or the error that ended the check; STOPPED if on_progress stopped it.
+ * otherwise the first problem, or the error that ended the check.
  */
 SSTORE_API sstore_status sstore_verify(const char *path, const sstore_verify_options *options,
                                        sstore_problem_fn on_problem, void *context, sstore_error *error);
@@ -767,7 +771,7 @@ typedef struct sstore_reindex_options {
  * *rebuilt_count_out, if not NULL, is the number of segments whose directories, also those of its word indexes, were
  * rebuilt.
  * Errors: ARGUMENT, MEMORY, IO, NOT_FOUND, BUSY; DAMAGED (the manifest, or a table or the ids of a segment concerned,
- * which cannot be rebuilt), UNSUPPORTED; STOPPED. Source: format-spec/sstore-format.md, "Directory".
+ * which cannot be rebuilt), UNSUPPORTED. Source: format-spec/sstore-format.md, "Directory".
  */
 SSTORE_API sstore_status sstore_reindex(const char *path, const sstore_reindex_options *options,
                                         uint32_t *rebuilt_count_out, sstore_error *error);
@@ -804,7 +808,7 @@ SSTORE_API sstore_status sstore_dedup_open(const char *path, const sstore_write_
  * for each: they are answered as by sstore_iterate_matches(), with as much memory.
  *
  * New records wait in memory. sstore_dedup_publish() publishes them together, or this call does, as publish_every says.
- * Errors: ARGUMENT, MEMORY, IO, DAMAGED; STOPPED. After an error, the answers that on_answer got are right.
+ * Errors: ARGUMENT, MEMORY, IO, DAMAGED. After an error, the answers that on_answer got are right.
  */
 SSTORE_API sstore_status sstore_dedup_insert(sstore_dedup *dedup, const uint64_t *fingerprints, const uint64_t *ids,
                                              size_t count, bool *is_new_out, sstore_dedup_fn on_answer, void *context,

@@ -13,6 +13,7 @@ extern "C" {
 
 /* ===== The near pairs and clusters of one store, or the near pairs of two ===== */
 
+/* The options of sstore_iterate_pairs(). */
 typedef struct sstore_join_options {
     size_t struct_size;
     uint32_t distance;     /* 0 to 16 a word, or SSTORE_OWN_DISTANCE, the default */
@@ -41,15 +42,16 @@ typedef struct sstore_join_options {
  *
  * With 64 bits, the fingerprints are sorted distance + 1 times, each time by other bits, and compared if these are
  * equal. The store's own tables are not used, so any distance is possible. Items that do not fit in memory are spilled:
- * up to about 16 bytes a fingerprint, and 40 a pair. At most 4 file descriptors are used. With several words, each
- * fingerprint is a query of the right store. sstore_iterator_next() finds the pairs, and nothing is spilled.
- * Errors: ARGUMENT, RECIPE, MEMORY, IO, DAMAGED, NOT_FOUND (no tmp_dir); STOPPED. Source: the paper, section 3.1.
+ * up to about 16 bytes a fingerprint, and 40 a pair. At most 4 file descriptors are used. All pairs are found before
+ * this call returns. With several words, each fingerprint is a query of the right store. sstore_iterator_next() finds
+ * the pairs, and nothing is spilled.
+ * Errors: ARGUMENT, RECIPE, MEMORY, IO, DAMAGED, NOT_FOUND (no tmp_dir). Source: the paper, section 3.1.
  */
 SSTORE_API sstore_status sstore_iterate_pairs(const sstore *left, const sstore *right,
                                               const sstore_join_options *options, sstore_iterator **iterator_out,
                                               sstore_error *error);
 
-/* As sstore_join_options, and with_singles. */
+/* The options of sstore_iterate_clusters(): as sstore_join_options, and with_singles. */
 typedef struct sstore_cluster_options {
     size_t struct_size;
     uint32_t distance;
@@ -74,7 +76,9 @@ typedef struct sstore_cluster_options {
  * fingerprint).
  *
  * Time grows about in proportion to the records, also if clusters are large or dense: of many fingerprints near each
- * other, only as many pairs are compared as connect them. Otherwise as sstore_iterate_pairs().
+ * other, only as many pairs are compared as connect them. All clusters are found before this call returns. Items that
+ * do not fit in memory are spilled, also with several words. Otherwise as sstore_iterate_pairs(), also the errors, but
+ * RECIPE.
  */
 SSTORE_API sstore_status sstore_iterate_clusters(const sstore *store, const sstore_cluster_options *options,
                                                  sstore_iterator **iterator_out, sstore_error *error);
@@ -97,20 +101,22 @@ SSTORE_API sstore_status sstore_iterate_clusters(const sstore *store, const ssto
 SSTORE_API sstore_status sstore_join_keys(const uint64_t *fingerprints, size_t count, uint32_t distance, uint32_t table,
                                           uint64_t *keys_out, sstore_error *error);
 
-/* Two records that are near each other. */
+/* Two records that are near each other, with fingerprints of 64 bits. */
 typedef struct sstore_pair {
-    uint64_t fingerprint, id;
-    uint64_t other_fingerprint, other_id;
+    const uint64_t *fingerprint;
+    uint64_t id;
+    const uint64_t *other_fingerprint;
+    uint64_t other_id;
     uint32_t distance;
-    const uint64_t *words, *other_words;
 } sstore_pair;
 
-/* Called for each pair. */
+/* Called for each pair. Returns 0 to continue. */
 typedef int (*sstore_pair_fn)(void *context, const sstore_pair *pair);
 
+/* The options of sstore_join_records(). */
 typedef struct sstore_record_join_options {
     size_t struct_size;
-    uint32_t distance; /* 0 to 16; default 3 */
+    uint32_t distance; /* 0 to 16, or SSTORE_OWN_DISTANCE, the default */
     uint32_t table;    /* whose keys are compared: 0 to distance */
     bool spanning;     /* report only pairs that connect whatever all pairs connect: at most ten for each record of a
                           small key. The records of larger keys are divided up to 8 times, each of which multiplies
@@ -121,18 +127,19 @@ typedef struct sstore_record_join_options {
 
 #define SSTORE_RECORD_JOIN_OPTIONS_INIT                                                                                \
     {                                                                                                                  \
-        sizeof(sstore_record_join_options), 3, 0, false, NULL, NULL                                                    \
+        sizeof(sstore_record_join_options), SSTORE_OWN_DISTANCE, 0, false, NULL, NULL                                  \
     }
 
 /*
  * Report each pair of different records that have equal keys in a table, but in no earlier one, and are within the
  * distance. If `right` is NULL, these are pairs of left records, the lower one (by fingerprint, then id) first. If not,
- * they are pairs of a left and a right record, in this order. Of the columns `fingerprint` and `id` are read; `id` may
- * be NULL, for 0, and the others must be. Equal records of a side count once. The order of the pairs is not defined.
+ * they are pairs of a left and a right record, in this order. Only the columns `fingerprint` and `id` are read; the
+ * others must be NULL. If `id` is NULL, all ids are 0. Equal records of a side count once. The order of the pairs is
+ * not defined.
  *
  * If the records of a key are too many for one task, they can be distributed to n parts by a hash of the record. n
  * tasks join a part with itself, and n * (n - 1) / 2 tasks two parts. Works on one thread, in 40 bytes a record.
- * Errors: ARGUMENT, MEMORY; STOPPED. Source: the paper, section 3.1.
+ * Errors: ARGUMENT (also `spanning` with right records), MEMORY. Source: the paper, section 3.1.
  */
 SSTORE_API sstore_status sstore_join_records(const sstore_columns *left, size_t left_count, const sstore_columns *right,
                                              size_t right_count, const sstore_record_join_options *options,
@@ -141,6 +148,7 @@ SSTORE_API sstore_status sstore_join_records(const sstore_columns *left, size_t 
 /* The connected components of a graph of any size. Nodes are numbers, such as ids of records. */
 typedef struct sstore_components sstore_components;
 
+/* The options of sstore_components_create(). */
 typedef struct sstore_components_options {
     size_t struct_size;
     uint32_t threads;      /* 0: all that the process may use */
@@ -170,10 +178,11 @@ SSTORE_API sstore_status sstore_components_add(sstore_components *components, co
 
 /* Fill the columns, either of which may be NULL, with the next nodes, ascending, and with the smallest node of the
  * component of each. Otherwise as sstore_iterator_next(). The first call finds the components. Errors: ARGUMENT,
- * MEMORY, IO, STOPPED. Source: Sibeyn, "External Connected Components" (SWAT 2004), for many nodes at once. */
+ * MEMORY, IO. Source: Sibeyn, "External Connected Components" (SWAT 2004), for many nodes at once. */
 SSTORE_API sstore_status sstore_components_next(sstore_components *components, uint64_t *nodes, uint64_t *smallest,
                                                 size_t capacity, size_t *count_out, sstore_error *error);
 
+/* Free the components, with their temporary files. NULL is allowed. */
 SSTORE_API void sstore_components_free(sstore_components *components);
 
 #ifdef __cplusplus

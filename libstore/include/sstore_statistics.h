@@ -30,19 +30,18 @@ typedef struct sstore_statistics {
     uint64_t total_bytes;  /* of all files */
     uint64_t memory_bytes; /* of the open store, with one cursor: see sstore_open() */
     uint32_t segment_count;
+    uint32_t largest_segment;  /* of those that add, the one with the most records, from 0 */
+    uint32_t table_count;      /* of the largest segment, of all words */
+    uint32_t block_bytes;      /* of the largest segment */
     uint32_t fingerprint_bits; /* 64 a word */
     uint32_t distance;         /* the k that the store was built for */
-    uint32_t table_count;      /* of the largest segment, of all words, as the next two */
-    uint32_t block_bytes;
     bool has_ids;
-    char plan[1536];  /* as sstore_write_options.plan takes it, written out: "16:0,16:0,16:0,16:0". Of several
-                                  words, for each its radius, "=" and its plan, with "; " between them; cut to fit */
     char recipe[512]; /* how the fingerprints were made, or "". Escaped by sstore_escape(), and cut to fit */
 } sstore_statistics;
 
 #define SSTORE_STATISTICS_INIT                                                                                         \
     {                                                                                                                  \
-        sizeof(sstore_statistics), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, false, "", ""                 \
+        sizeof(sstore_statistics), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, false, ""                  \
     }
 
 /* Fill *statistics_out. Reads nothing from disk. Errors: ARGUMENT. */
@@ -61,18 +60,36 @@ typedef struct sstore_segment_statistics {
     uint32_t block_bytes;
     bool is_removal; /* its records are removed from older segments; otherwise they are added to the store */
     char folder[32]; /* in the store's folder */
-    char plan[1536];
     char writer[32]; /* the program that wrote its block files: "sstore 0.1.0"; "" if it is unknown */
 } sstore_segment_statistics;
 
 #define SSTORE_SEGMENT_STATISTICS_INIT                                                                                 \
     {                                                                                                                  \
-        sizeof(sstore_segment_statistics), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, false, "", "", ""                          \
+        sizeof(sstore_segment_statistics), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, false, "", ""                              \
     }
 
 /* Fill *statistics_out for segment `segment` (from 0, the oldest). Reads nothing from disk. Errors: ARGUMENT. */
 SSTORE_API sstore_status sstore_stat_segment(const sstore *store, uint32_t segment,
                                              sstore_segment_statistics *statistics_out, sstore_error *error);
+
+/* How one word of the fingerprints of a segment is searched. Fingerprints of 64 bits have one word. */
+typedef struct sstore_word_statistics {
+    size_t struct_size;   /* set by the caller */
+    int32_t radius;       /* bits in which a word that a query finds may differ, at the store's distance: of 64 bits the
+                             distance; -1: queries do not search this word */
+    uint32_t table_count; /* of this word */
+    char plan[1280];      /* its tables, as sstore_write_options.plan takes them: "16:0,16:0,16:0,16:0" */
+} sstore_word_statistics;
+
+#define SSTORE_WORD_STATISTICS_INIT                                                                                    \
+    {                                                                                                                  \
+        sizeof(sstore_word_statistics), 0, 0, ""                                                                       \
+    }
+
+/* Fill *statistics_out for word `word` (from 0, the most significant one) of segment `segment`. A segment that removes
+ * fingerprints of several words has no tables of words. Reads nothing from disk. Errors: ARGUMENT. */
+SSTORE_API sstore_status sstore_stat_word(const sstore *store, uint32_t segment, uint32_t word,
+                                          sstore_word_statistics *statistics_out, sstore_error *error);
 
 /* One table. Sizes are in bytes; widths are in bits. The fingerprints of a table are permuted, so that the key bits
  * come first, and then sorted. difference_counts and code_lengths say how their upper halves are coded
@@ -161,8 +178,9 @@ typedef struct sstore_table_explanation {
 /* Called for each table; and for the whole fingerprints of several words, if they are scanned. */
 typedef int (*sstore_explain_fn)(void *context, const sstore_table_explanation *explanation);
 
-/* Run a query as sstore_query() does, but report its work in each table instead of its matches. Blocks that are read
- * for the ids of matches are not counted. Errors: as sstore_query(). */
+/* Run the searches of a query, and report their work in each table instead of matches. Not counted are blocks that are
+ * read for the ids of matches and, with several words, for ranks and whole fingerprints of candidates. Errors: as
+ * sstore_query(). */
 SSTORE_API sstore_status sstore_explain(sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t distance,
                                         sstore_explain_fn on_table, void *context, sstore_error *error);
 
@@ -185,7 +203,7 @@ typedef enum sstore_objective {
 /* The options of sstore_plan(). */
 typedef struct sstore_plan_options {
     size_t struct_size;
-    uint32_t distance;    /* the k to build for, 0 to 16 a word; default 3 */
+    uint32_t distance;    /* the k to build for, 0 to 16 a word, or SSTORE_OWN_DISTANCE */
     bool without_ids;     /* a store without ids; otherwise the ids are taken to be numbers from 0 on */
     uint32_t block_bytes; /* a power of two from 256 to 65,536; 0: 4,096 */
     sstore_objective objective;
@@ -194,13 +212,13 @@ typedef struct sstore_plan_options {
     const uint64_t *sample; /* fingerprints like the future ones, in any order; NULL: uniform data. Real data are
                                skewed: some prefixes lead to far more fingerprints than others */
     size_t sample_count;    /* about ten thousand are enough. Larger samples are thinned out; under 1,024 are ignored */
-    uint32_t fingerprint_bits; /* a multiple of 64 up to 1,024; default 64. With several words, the plans are those of
+    uint32_t fingerprint_bits; /* see "Conventions" of sstore.h. With several words, the plans are those of
                                   each word, with equal radii. A build chooses the radii of skewed words differently */
 } sstore_plan_options;
 
 #define SSTORE_PLAN_OPTIONS_INIT                                                                                       \
     {                                                                                                                  \
-        sizeof(sstore_plan_options), 3, false, 0, SSTORE_OBJECTIVE_BALANCED, 0, 0, NULL, 0, 64                         \
+        sizeof(sstore_plan_options), SSTORE_OWN_DISTANCE, false, 0, SSTORE_OBJECTIVE_BALANCED, 0, 0, NULL, 0, 0        \
     }
 
 /* The expected cost of a plan. Counts and times are those of one query without a match, at the plan's distance. A match
@@ -233,7 +251,7 @@ typedef int (*sstore_plan_fn)(void *context, const sstore_plan_estimate *estimat
  * come from a model with constants that were measured once: they compare plans, and do not predict times of a machine.
  * Every plan is proved complete for the distance before it is reported. A store of fewer than a million records is
  * weighed as if it had a million. Takes about a tenth of a second, and two megabytes.
- * Errors: ARGUMENT (an option out of range, or no plan within max_bytes), MEMORY, STOPPED. Source: the paper, section
+ * Errors: ARGUMENT (an option out of range, or no plan within max_bytes), MEMORY. Source: the paper, section
  * 3.1.1, and for radii Norouzi, Punjani and Fleet, "Fast search in Hamming space with multi-index hashing" (CVPR
  * 2012). */
 SSTORE_API sstore_status sstore_plan(const sstore_plan_options *options, sstore_plan_fn on_plan, void *context,

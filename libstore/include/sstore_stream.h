@@ -30,14 +30,14 @@ typedef struct sstore_stream_matcher sstore_stream_matcher;
 /* The options of a matcher. */
 typedef struct sstore_stream_options {
     size_t struct_size;
-    uint32_t distance;         /* 0 to 16 a word; default 3 */
+    uint32_t distance;         /* 0 to 16 a word, or SSTORE_OWN_DISTANCE */
     uint32_t threads;          /* 0: all that the process may use; here and in sstore_stream_matcher_feed() */
-    uint32_t fingerprint_bits; /* a multiple of 64 up to 1,024; default 64 */
+    uint32_t fingerprint_bits; /* see "Conventions" of sstore.h */
 } sstore_stream_options;
 
 #define SSTORE_STREAM_OPTIONS_INIT                                                                                     \
     {                                                                                                                  \
-        sizeof(sstore_stream_options), 3, 0, 64                                                                        \
+        sizeof(sstore_stream_options), SSTORE_OWN_DISTANCE, 0, 0                                                       \
     }
 
 /*
@@ -82,12 +82,12 @@ typedef struct sstore_collection_options {
     uint64_t memory_bytes; /* as in sstore_write_options */
     const char *tmp_dir;   /* for matches that do not fit in memory, 8 bytes and 16 a word each; NULL: the folder that
                               TMPDIR names, or without it the working folder */
-    uint32_t fingerprint_bits; /* a multiple of 64 up to 1,024; default 64 */
+    uint32_t fingerprint_bits; /* see "Conventions" of sstore.h */
 } sstore_collection_options;
 
 #define SSTORE_COLLECTION_OPTIONS_INIT                                                                                 \
     {                                                                                                                  \
-        sizeof(sstore_collection_options), 0, NULL, 64                                                                 \
+        sizeof(sstore_collection_options), 0, NULL, 0                                                                  \
     }
 
 /* Create a collection. Free it with sstore_collection_free(). Errors: ARGUMENT (memory_bytes is neither 0 nor at least

@@ -60,12 +60,12 @@ typedef struct sstore_text_options {
             SSTORE_SEGMENTATION_PAIRS, 0, NULL, SSTORE_FEATURE_HASH_XXH3, 0                                            \
     }
 
-/* Make the simhash, of 64 bits, of a text of `size` bytes in UTF-8. Invalid bytes count as U+FFFD. `text` may be NULL
- * if `size` is 0. Without features the fingerprint is 0. Can be called by several threads at once. Errors: ARGUMENT
- * (also if the options ask for more bits, which only a fingerprinter makes), MEMORY, UNSUPPORTED (a library built
- * without utf8proc; segmentation by ICU, and the library was built without it, or it is not installed). ICU is loaded
- * when it is first needed, and stays loaded. Each call with it opens an iterator of ICU: for many texts, use a
- * fingerprinter. */
+/* Make the simhash of a text of `size` bytes in UTF-8. fingerprint_out gets a word for each 64 bits that the options
+ * ask for. Invalid bytes count as U+FFFD. `text` may be NULL if `size` is 0. Without features all bits are 0, or with
+ * JAVA128 1. Can be called by several threads at once. ICU is loaded when it is first needed, and stays loaded. Each
+ * call with it opens an iterator of ICU: for many texts, use a fingerprinter.
+ * Errors: ARGUMENT, MEMORY, UNSUPPORTED (a library built without utf8proc; segmentation by ICU, and the library was
+ * built without it, or it is not installed). */
 SSTORE_API sstore_status sstore_fingerprint_text(const char *text, size_t size, const sstore_text_options *options,
                                                  uint64_t *fingerprint_out, sstore_error *error);
 
@@ -77,19 +77,18 @@ typedef struct sstore_fingerprinter sstore_fingerprinter;
 /* What sstore_fingerprinter_text() finds. */
 typedef struct sstore_text_result {
     size_t struct_size;
-    uint64_t fingerprint;    /* or its first word */
-    uint64_t feature_count;  /* each as often as it occurs, but none of weight 0. 0: the fingerprint says nothing */
-    uint64_t replaced_count; /* byte sequences that are not UTF-8, and counted as U+FFFD; none in removed markup */
-    double weight;           /* the sum of all weights, each without its sign */
-    const uint64_t *words;   /* all words of the fingerprint, until the next call with this fingerprinter */
+    const uint64_t *fingerprint; /* its words, until the next call with this fingerprinter */
+    uint64_t feature_count;      /* each as often as it occurs, but none of weight 0. 0: the fingerprint says nothing */
+    uint64_t replaced_count;     /* byte sequences that are not UTF-8, and counted as U+FFFD; none in removed markup */
+    double weight;               /* the sum of all weights, each without its sign */
 } sstore_text_result;
 
 #define SSTORE_TEXT_RESULT_INIT                                                                                        \
     {                                                                                                                  \
-        sizeof(sstore_text_result), 0, 0, 0, 0, NULL                                                                   \
+        sizeof(sstore_text_result), NULL, 0, 0, 0                                                                      \
     }
 
-/* Errors: as sstore_fingerprint_text(), but for the bits. */
+/* Create a fingerprinter. Free it with sstore_fingerprinter_free(). Errors: as sstore_fingerprint_text(). */
 SSTORE_API sstore_status sstore_fingerprinter_create(const sstore_text_options *options,
                                                      sstore_fingerprinter **fingerprinter_out, sstore_error *error);
 

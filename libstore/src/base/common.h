@@ -86,6 +86,15 @@ static inline uint64_t ss_max_u64(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
+/* The number of bits, between `min` and `max`, with about as many values as there are items. */
+static inline uint32_t ss_bits_for(uint64_t items, uint32_t min, uint32_t max)
+{
+    uint32_t bits = min;
+    while (bits < max && items >> bits > 1)
+        bits++;
+    return bits;
+}
+
 /* Whether item `index` is below `target`; for ss_lower_bound(). */
 typedef bool (*ss_is_below_fn)(const void *items, uint64_t index, uint64_t target);
 

@@ -112,6 +112,12 @@ sstore_status ss_check_fingerprint_bits(uint32_t bits, sstore_error *error)
                             SS_WORD_BITS * SSTORE_MAX_WORDS);
 }
 
+sstore_status ss_take_fingerprint_bits(uint32_t *bits, sstore_error *error)
+{
+    *bits = *bits != 0 ? *bits : SS_WORD_BITS;
+    return ss_check_fingerprint_bits(*bits, error);
+}
+
 sstore_status ss_check_memory(uint64_t limit_bytes, uint64_t min_bytes, sstore_error *error)
 {
     if (limit_bytes >= min_bytes)

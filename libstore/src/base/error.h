@@ -35,6 +35,15 @@ sstore_status ss_check_distance(uint32_t words, uint32_t distance, sstore_error 
 /* The width of fingerprints. */
 sstore_status ss_check_fingerprint_bits(uint32_t bits, sstore_error *error);
 
+/* The same for the options of a call without a store, of which 0 stands for 64. */
+sstore_status ss_take_fingerprint_bits(uint32_t *bits, sstore_error *error);
+
+/* The distance of such a call. */
+static inline uint32_t ss_distance_or_default(uint32_t distance)
+{
+    return distance == SSTORE_OWN_DISTANCE ? SSTORE_DEFAULT_DISTANCE : distance;
+}
+
 /* The memory limit of a call. `min_bytes` is what the call needs. */
 sstore_status ss_check_memory(uint64_t limit_bytes, uint64_t min_bytes, sstore_error *error);
 
@@ -63,8 +72,9 @@ enum {
     SS_BATCH_OPTIONS_SIZE_1 = 72,
     SS_COLUMNS_SIZE_1 = 80,
     SS_TABLE_EXPLANATION_SIZE_1 = 104,
-    SS_STATISTICS_SIZE_1 = 2184,
-    SS_SEGMENT_STATISTICS_SIZE_1 = 1696,
+    SS_STATISTICS_SIZE_1 = 656,
+    SS_SEGMENT_STATISTICS_SIZE_1 = 160,
+    SS_WORD_STATISTICS_SIZE_1 = 1296,
     SS_TABLE_STATISTICS_SIZE_1 = 632,
     SS_BLOCK_STATISTICS_SIZE_1 = 16,
     SS_PROGRESS_SIZE_1 = 48,
@@ -82,7 +92,7 @@ enum {
     SS_COLLECTION_OPTIONS_SIZE_1 = 32,
     SS_PLAN_OPTIONS_SIZE_1 = 64,
     SS_TEXT_OPTIONS_SIZE_1 = 48,
-    SS_TEXT_RESULT_SIZE_1 = 48,
+    SS_TEXT_RESULT_SIZE_1 = 40,
     SS_FREQUENCY_SUMMARY_SIZE_1 = 32
 };
 

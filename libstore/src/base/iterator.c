@@ -2,24 +2,27 @@
 
 #include "base/error.h"
 
-/* The columns that the caller wants, as a mask. */
-static unsigned wanted(const sstore_columns *columns)
-{
-    return (columns->fingerprint != NULL ? SS_COLUMN_FINGERPRINT : 0u) | (columns->id != NULL ? SS_COLUMN_ID : 0u) |
-           (columns->distance != NULL ? SS_COLUMN_DISTANCE : 0u) |
-           (columns->query_index != NULL ? SS_COLUMN_QUERY_INDEX : 0u) |
-           (columns->other_fingerprint != NULL || columns->other_id != NULL ? SS_COLUMN_OTHERS : 0u) |
-           (columns->cluster != NULL || columns->cluster_size != NULL || columns->is_representative != NULL
-                ? SS_COLUMN_CLUSTERS
-                : 0u);
-}
-
 sstore_status ss_take_columns(sstore_columns *to, const sstore_columns *from, unsigned allowed, sstore_error *error)
 {
     *to = (sstore_columns)SSTORE_COLUMNS_INIT;
     const sstore_status status = ss_take_options(to, sizeof *to, from, SS_COLUMNS_SIZE_1, error);
-    if (status == SSTORE_OK && (wanted(to) & ~allowed) != 0)
-        return ss_fail_argument(error, "an array is set in the columns that these results do not have");
+    const struct {
+        const char *name;
+        const void *array;
+        unsigned column;
+    } arrays[] = {{"fingerprint", to->fingerprint, SS_COLUMN_FINGERPRINT},
+                  {"id", to->id, SS_COLUMN_ID},
+                  {"distance", to->distance, SS_COLUMN_DISTANCE},
+                  {"query_index", to->query_index, SS_COLUMN_QUERY_INDEX},
+                  {"other_fingerprint", to->other_fingerprint, SS_COLUMN_OTHERS},
+                  {"other_id", to->other_id, SS_COLUMN_OTHERS},
+                  {"cluster", to->cluster, SS_COLUMN_CLUSTERS},
+                  {"cluster_size", to->cluster_size, SS_COLUMN_CLUSTERS},
+                  {"is_representative", to->is_representative, SS_COLUMN_CLUSTERS}};
+    for (size_t i = 0; status == SSTORE_OK && i < sizeof arrays / sizeof *arrays; i++)
+        if (arrays[i].array != NULL && (arrays[i].column & ~allowed) != 0)
+            return ss_fail_argument(error, "`%s` is set in the columns, but these results do not have it",
+                                    arrays[i].name);
     return status;
 }
 

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/feature_hash.h"
 #include "base/sums.h"
+#include "base/words.h"
 
 #define MAX_BITS 1024u /* of a fingerprint */
 
@@ -77,7 +78,7 @@ sstore_status sstore_simhash_hashes(const uint64_t *hashes, const double *weight
     return status;
 }
 
-uint32_t sstore_hamming_distance(uint64_t a, uint64_t b)
+uint32_t sstore_hamming_distance(const uint64_t *a, const uint64_t *b, uint32_t fingerprint_bits)
 {
-    return ss_popcount(a ^ b);
+    return ss_words_distance(a, b, fingerprint_bits / SS_WORD_BITS);
 }

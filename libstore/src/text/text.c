@@ -1,5 +1,6 @@
 /* text.c - fingerprints of texts: the calls of sstore_text.h. */
 #include <math.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
@@ -216,11 +217,10 @@ sstore_status sstore_fingerprinter_text(sstore_fingerprinter *fingerprinter, con
         ss_sums_values(&fingerprinter->sums[i], sums_out + (size_t)64 * i);
     set_words(fingerprinter);
     const sstore_text_result made = {.struct_size = sizeof made,
-                                     .fingerprint = fingerprinter->words[0],
+                                     .fingerprint = fingerprinter->words,
                                      .feature_count = fingerprinter->feature_count,
                                      .replaced_count = fingerprinter->features.replaced_count,
-                                     .weight = fingerprinter->weight,
-                                     .words = fingerprinter->words};
+                                     .weight = fingerprinter->weight};
     return ss_give_result(result_out, &made, sizeof made, SS_TEXT_RESULT_SIZE_1, error);
 }
 
@@ -254,12 +254,10 @@ sstore_status sstore_fingerprint_text(const char *text, size_t size, const sstor
     sstore_status status = init(&self, options, error);
     if (status != SSTORE_OK)
         return status;
-    status = ss_feature_hash_is_wide(&self.hash)
-                 ? ss_fail_argument(error, "the options ask for more than 64 bits; use sstore_fingerprinter_text()")
-                 : find_sums(&self, (const uint8_t *)text, size, error);
+    status = find_sums(&self, (const uint8_t *)text, size, error);
     if (status == SSTORE_OK) {
         set_words(&self);
-        *fingerprint_out = self.words[0];
+        memcpy(fingerprint_out, self.words, self.hash.words * sizeof *fingerprint_out);
     }
     destroy(&self);
     return status;
