@@ -187,7 +187,6 @@ double ss_expected_bits(const ss_skew *skew, double count)
 /* The steps of a search for radii. It is done once, for all queries at its distance while the store is open. */
 #define MIN_SEARCH_STEPS (UINT64_C(1) << 10)
 #define MAX_SEARCH_STEPS (UINT64_C(1) << 18)
-#define SEARCH_STEP_NS 4.0 /* nanoseconds of a full scan that allow a step; a step itself takes about 100 */
 
 /* The uniform fingerprints that one probe may cover: testing them takes less time than more probes. */
 #define RANGE_FINGERPRINTS 64.0
@@ -408,7 +407,7 @@ void ss_query_plan_weigh(ss_query_plan *query_plan, const ss_plan *plan, const s
 
 uint64_t ss_search_steps(const ss_cost_model *model, uint32_t distance)
 {
-    const double steps = probe_limit(model, distance) / SEARCH_STEP_NS;
+    const double steps = probe_limit(model, distance) / SS_SEARCH_STEP_NS;
     return steps < (double)MAX_SEARCH_STEPS ? ss_max_u64((uint64_t)steps, MIN_SEARCH_STEPS) : MAX_SEARCH_STEPS;
 }
 

@@ -20,6 +20,7 @@
 #define SS_DECODE_NS 2.0         /* decode one fingerprint of a group in which some lower half is near */
 #define SS_COMPARE_NS 4.0        /* compare one whose lower half is near */
 #define SS_PROBE_LIMIT_NS 4e8    /* demanded probes may take this long */
+#define SS_SEARCH_STEP_NS 4.0    /* of a full scan, that allow a step of a search for radii, which takes about 100 */
 
 /* Of the same, with cold data: parallel reads of 4 KiB from a virtual machine's disk. One takes 51 to 60 us, 4 take 99,
  * 16 take 218, and at most 91,000 are done in a second. By bench_cold. */

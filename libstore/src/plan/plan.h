@@ -57,7 +57,7 @@ sstore_status ss_plan_parse(const char *name, uint32_t distance, ss_plan *plan_o
 /* Whether a plan's name gives radii. Every other plan has radii for each distance. */
 bool ss_plan_has_radii(const char *name);
 
-#define SS_PLAN_TEXT_BYTES 1536u /* maximum size of a plan's text, as in sstore_statistics */
+#define SS_PLAN_TEXT_BYTES 1280u /* of the longest text: 64 masks of 16 digits with radii of two, and their commas */
 
 /* Write the plan's name, "BcC" or "BcC/BcC", or without one its bit groups or its masks, with their radii. Cuts text
  * that does not fit. Returns the full length, as snprintf does. */

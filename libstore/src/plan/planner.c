@@ -338,13 +338,13 @@ sstore_status ss_choose_plan(const ss_expected_store *store, uint32_t distance, 
 
 /* ----- the public function ----- */
 
-static sstore_status check_options(const sstore_plan_options *options, sstore_error *error)
+static sstore_status settle_options(sstore_plan_options *options, sstore_error *error)
 {
-    if (!ss_fingerprint_bits_valid(options->fingerprint_bits))
-        return ss_fail_argument(error, "fingerprints of %u bits are impossible; they have a multiple of 64, up to %u",
-                                options->fingerprint_bits, SS_WORD_BITS * SSTORE_MAX_WORDS);
-    const sstore_status status = ss_check_form(options->fingerprint_bits / SS_WORD_BITS, options->distance,
-                                               options->block_bytes, error);
+    options->distance = ss_distance_or_default(options->distance);
+    sstore_status status = ss_take_fingerprint_bits(&options->fingerprint_bits, error);
+    if (status == SSTORE_OK)
+        status = ss_check_form(options->fingerprint_bits / SS_WORD_BITS, options->distance, options->block_bytes,
+                               error);
     if (status != SSTORE_OK)
         return status;
     if (options->objective > SSTORE_OBJECTIVE_LATENCY)
@@ -482,7 +482,7 @@ sstore_status sstore_plan(const sstore_plan_options *options, sstore_plan_fn on_
         return ss_fail_argument(error, "sstore_plan: on_plan must not be NULL");
     sstore_status status = ss_take_options(&taken, sizeof taken, options, SS_PLAN_OPTIONS_SIZE_1, error);
     if (status == SSTORE_OK)
-        status = check_options(&taken, error);
+        status = settle_options(&taken, error);
     if (status != SSTORE_OK)
         return status;
     uint64_t *buffer = ss_alloc(SS_SAMPLE_CAPACITY, sizeof *buffer);

@@ -1,3 +1,9 @@
+/*
+ * radii.c - chooses radii. For each word and each radius it estimates the time of a query in two parts: the probes,
+ * with the best of 1 to 8 tables of equal bit groups; and the candidates, counted among all pairs of the sample. Then
+ *   best[word][sum] = min over radius of best[word - 1][sum - (radius + 1)] + time[word][radius]
+ * is the least time of the words up to `word` whose (radius + 1) have this sum; the sum of all words is k + 1.
+ */
 #include "plan/radii.h"
 
 #include <math.h>
@@ -5,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "codec/kernels.h"
 #include "plan/cost.h"
 #include "plan/durations.h"
 
@@ -16,6 +23,7 @@
 typedef struct word_sample {
     uint64_t *values; /* as in the fingerprints, then sorted */
     size_t count;
+    uint32_t *near; /* room for the indices of values */
     ss_skew skew;
 } word_sample;
 
@@ -26,16 +34,20 @@ typedef struct word_sample {
  * those with a word that many fingerprints share. */
 static void estimate_candidates(const word_sample *sample, double fingerprint_count, double row_blocks, double *ns_out)
 {
+    const ss_kernels *kernels = ss_kernels_best();
     const double scale = sample->count > 1 ? fingerprint_count / (double)(sample->count - 1) : 0;
     memset(ns_out, 0, SS_RADIUS_COUNT * sizeof *ns_out);
     for (size_t i = 0; i < sample->count; i++) {
-        uint32_t counts[SS_WORD_BITS + 1] = {0};
-        double near = -scale; /* without the query itself */
-        for (size_t j = 0; j < sample->count; j++)
-            counts[ss_popcount(sample->values[i] ^ sample->values[j])]++;
+        const uint64_t query = sample->values[i];
+        const uint32_t found = kernels->near_values(sample->values, (uint32_t)sample->count, query, MAX_RADIUS,
+                                                    sample->near);
+        uint32_t counts[MAX_RADIUS + 1] = {0};
+        double near_count = -scale; /* without the query itself */
+        for (uint32_t j = 0; j < found; j++)
+            counts[ss_popcount(query ^ sample->values[sample->near[j]])]++;
         for (int32_t radius = 0; radius <= MAX_RADIUS; radius++) {
-            near += counts[radius] * scale;
-            ns_out[radius + 1] += SS_NEAR_WORD_NS * near + SS_ROW_BLOCK_NS * fmin(near, row_blocks);
+            near_count += counts[radius] * scale;
+            ns_out[radius + 1] += SS_NEAR_WORD_NS * near_count + SS_ROW_BLOCK_NS * fmin(near_count, row_blocks);
         }
     }
     for (int32_t radius = 0; radius <= MAX_RADIUS; radius++)
@@ -50,9 +62,10 @@ static double probe_ns(const word_sample *sample, uint32_t groups, int32_t radiu
     for (uint32_t i = 0; i < groups; i++) {
         const uint32_t begin = SS_WORD_BITS * i / groups, end = SS_WORD_BITS * (i + 1) / groups;
         const ss_plan_table table = {.key_mask = ss_high_mask(end) & ~ss_high_mask(begin), .prefix_bits = end - begin};
-        const uint32_t all = (uint32_t)radius + 1;
-        const int32_t own = (int32_t)(all / groups + (i < all % groups)) - 1;
-        ns += ss_table_cost_of(&table, own, (uint32_t)radius, model, sample->skew.count > 0 ? fractions[i] : NULL)
+        const uint32_t sum = (uint32_t)radius + 1;
+        const int32_t table_radius = (int32_t)(sum / groups + (i < sum % groups)) - 1;
+        ns += ss_table_cost_of(&table, table_radius, (uint32_t)radius, model,
+                               sample->skew.count > 0 ? fractions[i] : NULL)
                   .warm_ns;
     }
     return ns;
@@ -93,19 +106,19 @@ static void choose(const ss_word_costs *costs, uint32_t words, uint32_t total, u
         for (uint32_t sum = 0; sum <= total; sum++) {
             double *to = &best[word * sums + sum];
             *to = INFINITY;
-            for (uint32_t own = 0; own <= sum && own <= max_radius + 1; own++) {
-                const double before = word > 0 ? best[(word - 1) * sums + sum - own] : own == sum ? 0 : INFINITY;
-                const double cost = before + costs[word].ns[own];
+            for (uint32_t share = 0; share <= sum && share <= max_radius + 1; share++) {
+                const double before = word > 0 ? best[(word - 1) * sums + sum - share] : share == sum ? 0 : INFINITY;
+                const double cost = before + costs[word].ns[share];
                 if (cost < *to) {
                     *to = cost;
-                    chosen[word * sums + sum] = (uint8_t)own;
+                    chosen[word * sums + sum] = (uint8_t)share;
                 }
             }
         }
     for (uint32_t word = words, sum = total; word-- > 0;) {
-        const uint32_t own = chosen[word * sums + sum];
-        radii_out[word] = (int32_t)own - 1;
-        sum -= own;
+        const uint32_t share = chosen[word * sums + sum];
+        radii_out[word] = (int32_t)share - 1;
+        sum -= share;
     }
 }
 
@@ -126,9 +139,9 @@ sstore_status ss_radii_choose_cheapest(const ss_word_costs *costs, uint32_t word
 
 /* Estimate one word of the sample. False if an allocation fails. */
 static bool estimate(const uint64_t *sample, size_t count, uint32_t words, uint32_t word, double fingerprint_count,
-                     uint64_t *values, ss_word_costs *costs)
+                     uint64_t *values, uint32_t *near, ss_word_costs *costs)
 {
-    word_sample sampled = {.values = values, .count = count};
+    word_sample sampled = {.values = values, .count = count, .near = near};
     for (size_t i = 0; i < count; i++)
         values[i] = sample[i * words + word];
     ss_sampler distinct = {.fingerprints = values, .count = count};
@@ -153,12 +166,14 @@ sstore_status ss_radii_choose(const uint64_t *sample, size_t count, uint32_t wor
 {
     ss_word_costs costs[SSTORE_MAX_WORDS];
     uint64_t *values = ss_alloc(count, sizeof *values);
-    bool enough = values != NULL;
+    uint32_t *near = ss_alloc(count, sizeof *near);
+    bool enough = values != NULL && near != NULL;
     for (uint32_t word = 0; enough && word < words; word++)
-        enough = estimate(sample, count, words, word, fingerprint_count, values, &costs[word]);
+        enough = estimate(sample, count, words, word, fingerprint_count, values, near, &costs[word]);
+    ss_free(near);
     ss_free(values);
     return enough ? ss_radii_choose_cheapest(costs, words, distance, max_radius, radii_out, error)
-                  : ss_fail_memory(error, count * sizeof *values);
+                  : ss_fail_memory(error, count * (sizeof *values + sizeof *near));
 }
 
 /* ----- other distances ----- */

@@ -23,7 +23,7 @@
 /* Without bits all fingerprints have the same key, and are compared with each other; the radius is 0. */
 typedef struct ss_row_part {
     uint32_t word, first_bit, bits;
-    uint32_t radius; /* rho */
+    uint32_t rho;
 } ss_row_part;
 
 typedef struct ss_row_parts {

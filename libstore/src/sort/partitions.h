@@ -3,7 +3,7 @@
 #ifndef SS_PARTITIONS_H
 #define SS_PARTITIONS_H
 
-#include "base/common.h"
+#include "sort/radix.h"
 
 #define SS_PARTITION_BITS 6u
 #define SS_PARTITION_COUNT (1u << SS_PARTITION_BITS)
@@ -30,5 +30,11 @@ static inline size_t ss_partitions_place(ss_partitions *self, uint64_t partition
 {
     return --self->begins[partition];
 }
+
+/* Sort records to another place with threads, ascending by (fingerprint, id). Of several words, the fingerprints are
+ * the first words of rows, and the ids their indices: then they are sorted by rows, as by ss_order_rows(). The
+ * contents of `from` are undefined afterwards. */
+sstore_status ss_partitions_sort(ss_record *from, ss_record *to, size_t count, const uint64_t *rows, uint32_t words,
+                                 uint32_t threads, sstore_error *error);
 
 #endif

@@ -33,8 +33,8 @@ struct ss_sorter {
     ss_sorter_options options;
     ss_chunk_pool *pool;
     ss_spill_file spill;
-    ss_buckets *all;        /* the partition of all items */
-    ss_buckets *partitions; /* a list: `all`, and those of buckets that were too large */
+    ss_buckets *first_partition; /* of all items */
+    ss_buckets *partitions;      /* a list: the first one, and those of buckets that were too large */
     piece *pieces;
     size_t piece_count, piece_capacity;
     uint64_t count;        /* of all items, from ss_sorter_finish() on; before, UINT64_MAX */
@@ -128,8 +128,8 @@ sstore_status ss_sorter_create(const ss_sorter_options *options, ss_sorter **sor
     *sorter = (ss_sorter){.options = *options, .pool = options->pool, .count = UINT64_MAX};
     ss_spill_file_open(&sorter->spill, options->tmp_dir);
     uint32_t bits = choose_bits(sorter, options->writers, options->expected_count);
-    sstore_status status = add_partition(sorter, options->writers, bits, bits == 0 ? 0 : 64 - bits, 0, &sorter->all,
-                                         error);
+    sstore_status status = add_partition(sorter, options->writers, bits, bits == 0 ? 0 : 64 - bits, 0,
+                                         &sorter->first_partition, error);
     if (status == SSTORE_OK)
         *sorter_out = sorter;
     else
@@ -154,13 +154,13 @@ void ss_sorter_free(ss_sorter *sorter)
 sstore_status ss_sorter_add(ss_sorter *sorter, uint32_t writer, const uint64_t *fingerprints, const uint64_t *ids,
                             size_t count, sstore_error *error)
 {
-    return ss_buckets_partition(sorter->all, writer, fingerprints, ids, count, error);
+    return ss_buckets_partition(sorter->first_partition, writer, fingerprints, ids, count, error);
 }
 
 sstore_status ss_sorter_add_items(ss_sorter *sorter, uint32_t writer, const void *items, size_t count,
                                   sstore_error *error)
 {
-    return ss_buckets_partition_items(sorter->all, writer, items, count, error);
+    return ss_buckets_partition_items(sorter->first_partition, writer, items, count, error);
 }
 
 uint64_t ss_sorter_count(const ss_sorter *sorter)
@@ -168,8 +168,8 @@ uint64_t ss_sorter_count(const ss_sorter *sorter)
     uint64_t count = 0;
     if (sorter->count != UINT64_MAX)
         return sorter->count; /* a bucket that was partitioned again is empty */
-    for (uint32_t bucket = 0; bucket < sorter->all->count; bucket++)
-        count += ss_buckets_size(sorter->all, bucket);
+    for (uint32_t bucket = 0; bucket < sorter->first_partition->count; bucket++)
+        count += ss_buckets_size(sorter->first_partition, bucket);
     return count;
 }
 
@@ -307,7 +307,7 @@ sstore_status ss_sorter_finish(ss_sorter *sorter, ss_progress *progress, sstore_
     assert(sorter->piece_count == 0);
     sorter->progress = progress;
     sorter->count = ss_sorter_count(sorter);
-    const sstore_status status = form_pieces(sorter, sorter->all, error);
+    const sstore_status status = form_pieces(sorter, sorter->first_partition, error);
     ss_free(sorter->buffer);
     sorter->buffer = NULL;
     return status;

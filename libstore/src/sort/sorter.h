@@ -4,8 +4,9 @@
  *
  * Items are partitioned into buckets as they come (buckets.h), and spilled if memory is full. ss_sorter_finish() then
  * makes pieces of the buckets, in order, each small enough to be sorted in a buffer of the caller's. A bucket that is
- * too large is partitioned again by the bits in which its items differ; small ones form one piece. Pieces can be loaded
- * at any time, in any order and by several threads. A piece that is completely in memory is sorted only once.
+ * too large is partitioned again by the highest bits in which its items differ, and so on, until each part fits or has
+ * only equal items; small buckets form one piece. Pieces can be loaded at any time, in any order and by several
+ * threads. A piece that is completely in memory is sorted only once.
  */
 #ifndef SS_SORTER_H
 #define SS_SORTER_H

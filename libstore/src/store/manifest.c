@@ -690,6 +690,15 @@ bool ss_manifest_has_files(const ss_manifest_segment *segment, const ss_dir *fol
     return has_all;
 }
 
+sstore_status ss_manifest_check_bits(const ss_manifest *manifest, const char *path, uint32_t bits, sstore_error *error)
+{
+    const uint32_t own = SS_WORD_BITS * manifest->words;
+    if (bits == 0 || bits == own)
+        return SSTORE_OK;
+    return ss_fail(error, SSTORE_ERROR_ARGUMENT, 0, path, SSTORE_NO_OFFSET,
+                   "the store has fingerprints of %u bits, not of %u", own, bits);
+}
+
 sstore_status ss_manifest_check_recipe(const ss_manifest *manifest, const char *path, const char *recipe,
                                        const char *other_path, sstore_error *error)
 {

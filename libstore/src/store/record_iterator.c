@@ -210,18 +210,30 @@ static sstore_status take(ss_merge_iterator *merge, ss_record *record_out, bool 
     return status;
 }
 
-sstore_status ss_merge_iterator_next(ss_merge_iterator *merge, ss_record *record_out, bool *more_out,
-                                     sstore_error *error)
+/* Get the next record if several inputs may have it, or removals count. Not inlined, so that ss_merge_iterator_next()
+ * saves fewer registers. */
+__attribute__((noinline)) static sstore_status next_wanted(ss_merge_iterator *merge, ss_record *record_out,
+                                                           bool *more_out, sstore_error *error)
 {
     sstore_status status = SSTORE_OK;
     *more_out = false;
-    if (merge->input_count == 1 && !merge->inputs[0].is_removal && !merge->removed && merge->heap_count == 1) {
-        note_last(merge, &merge->inputs[0], record_out);
-        *more_out = true;
-        return step(merge, error);
-    }
     while (status == SSTORE_OK && !*more_out && merge->heap_count > 0)
         status = take(merge, record_out, more_out, error);
+    return status;
+}
+
+sstore_status ss_merge_iterator_next(ss_merge_iterator *merge, ss_record *record_out, bool *more_out,
+                                     sstore_error *error)
+{
+    ss_merge_input *input = merge->inputs;
+    if (merge->input_count != 1 || input->is_removal || merge->removed || merge->heap_count == 0)
+        return next_wanted(merge, record_out, more_out, error);
+    bool more;
+    note_last(merge, input, record_out);
+    *more_out = true;
+    const sstore_status status = ss_segment_iterator_next(&input->iterator, &input->record, &more, error);
+    if (status == SSTORE_OK)
+        merge->heap_count = more;
     return status;
 }
 

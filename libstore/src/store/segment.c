@@ -228,7 +228,6 @@ static sstore_status open_in(const ss_dir *dir, const ss_manifest_segment *part,
     if (segment == NULL)
         return ss_fail_memory(error, sizeof *segment);
     atomic_init(&segment->reference_count, 1);
-    atomic_init(&segment->plan_text, NULL);
     atomic_init(&segment->filler, 0);
     segment->metadata = *part;
     segment->metadata.indexes = NULL;
@@ -322,7 +321,6 @@ void ss_segment_release(ss_segment *segment)
     ss_block_reader_close(&segment->ids);
     ss_key_index_free(&segment->ids_keys);
     ss_directory_close(segment->directory);
-    ss_free(atomic_load(&segment->plan_text));
     ss_free(segment);
 }
 

@@ -87,7 +87,6 @@ typedef struct ss_segment {
     ss_key_index ids_keys; /* each block's last rank */
     ss_checked_blocks checked_ids;
     ss_cost_model costs;
-    _Atomic(char *) plan_text;                     /* as in statistics; owned, NULL until it is first wanted */
     atomic_int filler;                             /* of a table's code: checked_block.h */
     atomic_uchar planned[SS_FINGERPRINT_BITS + 1]; /* an ss_planning for each distance of queries */
 } ss_segment;

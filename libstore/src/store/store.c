@@ -224,13 +224,13 @@ sstore_status ss_store_append_staged(sstore *store, const ss_dir *dir, const ss_
     ss_segment **segments = ss_realloc(store->segments, count, sizeof(ss_segment *));
     if (segments != NULL)
         store->segments = segments;
-    ss_manifest_segment *all = ss_realloc(manifest->segments, count, sizeof *all);
-    if (all != NULL)
-        manifest->segments = all;
-    if (segments == NULL || all == NULL)
-        return ss_fail_memory(error, count * sizeof *all);
-    all[count - 1] = *segment;
-    all[count - 1].indexes = NULL;
+    ss_manifest_segment *entries = ss_realloc(manifest->segments, count, sizeof *entries);
+    if (entries != NULL)
+        manifest->segments = entries;
+    if (segments == NULL || entries == NULL)
+        return ss_fail_memory(error, count * sizeof *entries);
+    entries[count - 1] = *segment;
+    entries[count - 1].indexes = NULL;
     const sstore_status status = ss_segment_open_staged(dir, segment, &segments[count - 1], error);
     if (status == SSTORE_OK)
         manifest->segment_count++;
