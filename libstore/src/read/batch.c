@@ -1,6 +1,6 @@
 /*
  * batch.c - queries in batches: forms rounds of them, and returns their matches. A round with too many matches is
- * answered again in halves; a query that alone has too many, in parts.
+ * answered again in halves; a query that alone has too many, page by page.
  */
 #include "read/batch.h"
 
@@ -8,8 +8,8 @@
 #include "base/iterator.h"
 #include "base/memory.h"
 #include "base/words.h"
-#include "read/batch_round.h"
-#include "read/search.h"
+#include "read/query.h"
+#include "read/round.h"
 
 /* Bytes of memory for a thread, and for a query and a match of a round. */
 #define THREAD_BYTES ((uint64_t)8 << 20)
@@ -25,8 +25,8 @@ typedef struct query_range {
 
 typedef struct match_iterator {
     sstore_iterator base;
-    ss_batch batch;         /* a round, without its queries */
-    ss_segment_plan *plans; /* one a segment */
+    ss_round round_template; /* without queries */
+    ss_segment_plan *plans;  /* one a segment */
     const uint64_t *fingerprints;
     size_t count, next; /* queries from `next` on are not in a round yet */
     uint64_t round_queries;
@@ -34,11 +34,11 @@ typedef struct match_iterator {
     /* The other halves of rounds with too many hits, the next one last. */
     query_range pending[SS_ROUND_QUERY_BITS + 1];
     uint32_t pending_count;
-    /* The next pending query has too many matches for a round. So many were answered, and this one last. */
-    uint64_t part_count;
-    sstore_match part_last;
-    uint64_t part_words[SSTORE_MAX_WORDS];
-    ss_batch_matches found; /* the matches of the current round, or of a part of a query */
+    /* The next pending query has too many matches for a round. Of these, as many were answered, and the last one. */
+    uint64_t answered_count;
+    sstore_match answered_last;
+    uint64_t answered_words[SSTORE_MAX_WORDS];
+    ss_round_matches found; /* the matches of the current round, or a page of a query */
     size_t match_index;
     ss_progress progress;
 } match_iterator;
@@ -62,12 +62,12 @@ static sstore_status open_columns(sstore_columns *to, size_t capacity, uint32_t 
 }
 
 /* Select the next matches of query `index`. */
-static sstore_status select_part(match_iterator *self, size_t index, ss_selection *selection, sstore_error *error)
+static sstore_status select_page(match_iterator *self, size_t index, ss_selection *selection, sstore_error *error)
 {
     const uint64_t *fingerprint = self->fingerprints + index * selection->words;
-    const bool counts = self->match_counts != NULL && self->part_count == 0;
+    const bool counts = self->match_counts != NULL && self->answered_count == 0;
     sstore_cursor *cursor;
-    sstore_status status = sstore_cursor_create(self->batch.store, &cursor, error);
+    sstore_status status = sstore_cursor_create(self->round_template.store, &cursor, error);
     if (status != SSTORE_OK)
         return status;
     const ss_record_sink sink = {.cursor = cursor,
@@ -75,18 +75,18 @@ static sstore_status select_part(match_iterator *self, size_t index, ss_selectio
                                  .counts = counts ? &self->match_counts[index] : NULL};
     sstore_cursor_set_stop(cursor, ask_progress, &self->progress);
     ss_cursor_begin(cursor);
-    status = ss_query_records(&sink, fingerprint, self->batch.distance, error);
+    status = ss_query_records(&sink, fingerprint, self->round_template.distance, error);
     ss_selection_sort(selection);
-    if (self->batch.block_count != NULL)
-        *self->batch.block_count += sstore_cursor_block_count(cursor);
+    if (self->round_template.block_count != NULL)
+        *self->round_template.block_count += sstore_cursor_block_count(cursor);
     sstore_cursor_free(cursor);
     return status;
 }
 
-/* Turn selected matches into those of the current part. The fingerprints become its rows. */
-static sstore_status take_part(match_iterator *self, size_t index, ss_selection *from, sstore_error *error)
+/* Turn selected matches into those of the current page. The fingerprints become its rows. */
+static sstore_status take_page(match_iterator *self, size_t index, ss_selection *from, sstore_error *error)
 {
-    ss_batch_matches *to = &self->found;
+    ss_round_matches *to = &self->found;
     to->matches = ss_realloc(NULL, from->count, sizeof *to->matches);
     if (to->matches == NULL)
         return ss_fail_memory(error, from->count * sizeof *to->matches);
@@ -102,31 +102,33 @@ static sstore_status take_part(match_iterator *self, size_t index, ss_selection 
 }
 
 /* Get as many of the next matches of a query as a round may have. If there may be more, the query is pending again. */
-static sstore_status answer_part(match_iterator *self, query_range range, sstore_error *error)
+static sstore_status answer_page(match_iterator *self, query_range range, sstore_error *error)
 {
-    const uint64_t limit = self->batch.counts_only ? 0 : self->batch.limit == 0 ? UINT64_MAX : self->batch.limit;
-    ss_selection selection = {.words = self->batch.store->manifest.words,
-                              .capacity = (size_t)ss_min_u64((uint64_t)self->batch.max_matches,
-                                                             limit - self->part_count),
-                              .after = self->part_count > 0 ? &self->part_last : NULL};
+    const uint64_t limit = self->round_template.counts_only  ? 0
+                           : self->round_template.limit == 0 ? UINT64_MAX
+                                                             : self->round_template.limit;
+    ss_selection selection = {.words = self->round_template.store->manifest.words,
+                              .capacity = (size_t)ss_min_u64((uint64_t)self->round_template.max_matches,
+                                                             limit - self->answered_count),
+                              .after = self->answered_count > 0 ? &self->answered_last : NULL};
     sstore_status status = open_columns(&selection.to, selection.capacity, selection.words, error);
     if (status == SSTORE_OK)
-        status = select_part(self, range.first, &selection, error);
+        status = select_page(self, range.first, &selection, error);
     if (status == SSTORE_OK)
-        status = take_part(self, range.first, &selection, error);
+        status = take_page(self, range.first, &selection, error);
     ss_free(selection.to.fingerprint);
     ss_free(selection.to.id);
     ss_free(selection.to.distance);
     if (status != SSTORE_OK)
         return status;
-    self->part_count += selection.count;
-    if (selection.count < selection.capacity || self->part_count >= limit) {
-        self->part_count = 0;
+    self->answered_count += selection.count;
+    if (selection.count < selection.capacity || self->answered_count >= limit) {
+        self->answered_count = 0;
         return ss_progress_add(&self->progress, 0, 1);
     }
-    self->part_last = self->found.matches[selection.count - 1];
-    ss_words_copy(self->part_words, self->part_last.fingerprint, selection.words);
-    self->part_last.fingerprint = self->part_words;
+    self->answered_last = self->found.matches[selection.count - 1];
+    ss_words_copy(self->answered_words, self->answered_last.fingerprint, selection.words);
+    self->answered_last.fingerprint = self->answered_words;
     self->pending[self->pending_count++] = range;
     return SSTORE_OK;
 }
@@ -142,31 +144,31 @@ static void reset_counts(const match_iterator *self, query_range range)
 /* Whether so few matches of a single query are wanted that they need not be collected first. */
 static bool is_small(const match_iterator *self, query_range range)
 {
-    const ss_batch *batch = &self->batch;
-    return range.count == 1 && (batch->counts_only || (batch->limit > 0 && batch->limit <= MIN_MATCHES));
+    const ss_round *round = &self->round_template;
+    return range.count == 1 && (round->counts_only || (round->limit > 0 && round->limit <= MIN_MATCHES));
 }
 
 /* Get the matches of some queries. If they are too many, add both halves of the queries to the pending ones. */
 static sstore_status answer_range(match_iterator *self, query_range range, sstore_error *error)
 {
-    ss_batch round = self->batch;
-    if (self->part_count > 0)
-        return answer_part(self, range, error);
+    ss_round round = self->round_template;
+    if (self->answered_count > 0)
+        return answer_page(self, range, error);
     reset_counts(self, range); /* an attempt to answer more queries may have left some */
     if (is_small(self, range))
-        return answer_part(self, range, error);
+        return answer_page(self, range, error);
     round.fingerprints = self->fingerprints + range.first * round.store->manifest.words;
     round.count = range.count;
     round.first_index = range.first;
     round.match_counts = self->match_counts != NULL ? self->match_counts + range.first : NULL;
-    const sstore_status status = ss_batch_find(&round, &self->found, error);
+    const sstore_status status = ss_round_answer(&round, &self->found, error);
     if (status != SSTORE_OK && (status != SSTORE_STOPPED || atomic_load(&self->progress.stopped)))
         return status;
     if (status == SSTORE_OK)
         return ss_progress_add(&self->progress, 0, range.count);
     if (range.count == 1) {
         reset_counts(self, range);
-        return answer_part(self, range, error);
+        return answer_page(self, range, error);
     }
     const uint32_t half = range.count / 2;
     self->pending[self->pending_count++] = (query_range){.first = range.first + half, .count = range.count - half};
@@ -176,7 +178,7 @@ static sstore_status answer_range(match_iterator *self, query_range range, sstor
 
 static void forget_matches(match_iterator *self)
 {
-    ss_batch_matches_free(&self->found);
+    ss_round_matches_free(&self->found);
     self->match_index = 0;
 }
 
@@ -200,7 +202,7 @@ static sstore_status answer_more(match_iterator *self, sstore_error *error)
 
 static void close_iterator(match_iterator *self)
 {
-    ss_batch_matches_free(&self->found);
+    ss_round_matches_free(&self->found);
     ss_free(self->plans);
 }
 
@@ -214,7 +216,8 @@ static sstore_status fill_matches(sstore_iterator *iterator, const sstore_column
             if (status != SSTORE_OK || self->found.count == 0)
                 return status;
         }
-        ss_set_match(columns, (*count)++, self->batch.store->manifest.words, &self->found.matches[self->match_index++]);
+        ss_set_match(columns, (*count)++, self->round_template.store->manifest.words,
+                     &self->found.matches[self->match_index++]);
     }
     return SSTORE_OK;
 }
@@ -236,7 +239,7 @@ static void choose_round(match_iterator *self, uint64_t memory_bytes)
         matches = ss_min_u64(matches, ss_max_u64(memory_bytes / 2 / MATCH_BYTES, MIN_MATCHES));
         queries = ss_min_u64(queries, ss_max_u64(memory_bytes / 8 / QUERY_BYTES, MIN_MATCHES));
     }
-    self->batch.max_matches = (long long)matches / ((self->batch.store->manifest.words + 3) / 4);
+    self->round_template.max_matches = (long long)matches / ((self->round_template.store->manifest.words + 3) / 4);
     self->round_queries = queries;
 }
 
@@ -262,20 +265,20 @@ static sstore_status open_iterator(match_iterator *self, const sstore *store, co
     for (size_t i = 0; taken.match_counts != NULL && i < count; i++)
         taken.match_counts[i] = 0;
     *self = (match_iterator){.base = self->base,
-                             .batch = {.store = store,
-                                       .distance = distance,
-                                       .threads = threads,
-                                       .block_count = taken.block_count,
-                                       .limit = taken.limit,
-                                       .counts_only = taken.count_only,
-                                       .progress = &self->progress},
+                             .round_template = {.store = store,
+                                                .distance = distance,
+                                                .threads = threads,
+                                                .block_count = taken.block_count,
+                                                .limit = taken.limit,
+                                                .counts_only = taken.count_only,
+                                                .progress = &self->progress},
                              .fingerprints = fingerprints,
                              .count = store->manifest.segment_count > 0 ? count : 0,
                              .match_counts = taken.match_counts,
                              .progress = {.report = taken.on_progress, .context = taken.progress_context}};
     choose_round(self, taken.memory_bytes);
     ss_progress_begin(&self->progress, "answering", 0, count, 1);
-    self->batch.plans = self->plans = ss_segment_plans_alloc(&store->manifest);
+    self->round_template.plans = self->plans = ss_segment_plans_alloc(&store->manifest);
     if (self->plans == NULL)
         return ss_fail_memory(error, ss_segment_plans_bytes(&store->manifest));
     ss_segment_plans_choose(store, distance, &planning, self->plans);

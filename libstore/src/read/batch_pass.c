@@ -18,54 +18,51 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/tasks.h"
 #include "plan/durations.h"
 #include "read/search.h"
 #include "sort/partitions.h"
-#include "sort/radix.h"
 
 #define SLICE_FINGERPRINTS 64000.0 /* on average, if its blocks are as full as all */
-#define MAX_BLOCKS_TIMES 2u        /* so many times the blocks that a slice should have are read together, */
-#define MAX_BYTES (4u << 20)       /* but at most so many bytes of nearly empty blocks, with decoded ones */
+#define MAX_BLOCKS_TIMES 2u        /* as many times the blocks that a slice should have are read together, */
+#define MAX_BYTES (4u << 20)       /* but at most these bytes, with decoded ones: nearly empty blocks are many */
 #define SLICES_A_THREAD 8u         /* in a full scan of a small table, */
-#define SCANNED_BLOCKS 16u         /* but with so many blocks in each */
+#define SCANNED_BLOCKS 16u         /* but with this number of blocks in each */
 #define INDEX_BITS 11u             /* at most, */
-#define BUCKET_MIN 16.0            /* and no more than give a bucket so many fingerprints on average */
+#define BUCKET_MIN 16.0            /* and no more than give a bucket this number of fingerprints on average */
 #define LOW_BITS 3u                /* of a bucket: those that differ in these are tested together if flips are left */
 
 #define BUCKET_MEAN 64.0 /* how many it has, unless the prefix is too short */
 
 #define WORK_BATCH (UINT64_C(1) << 16) /* nanoseconds that are counted at once */
 
-/* A piece of a table: the fingerprints that begin with the leading `bits` bits of `first`. */
-typedef struct slice {
+/* A slice of a table: the fingerprints that begin with the leading `bits` bits of `first`. */
+typedef struct table_slice {
     uint64_t first;
     uint64_t begin_block, end_block; /* that have them, and perhaps others */
     uint32_t bits;
-} slice;
+} table_slice;
 
 /* A block of a slice. */
 typedef struct slice_block {
-    uint64_t number, rank; /* rank: of its first fingerprint, in table 0 */
-    uint32_t first_group;  /* of all groups of the slice */
+    uint64_t block_number, rank; /* rank: of its first fingerprint, in table 0 */
+    uint32_t first_group;        /* of all groups of the slice */
     ss_block block;
     uint64_t *decoded; /* all of it, or NULL: only groups with a near lower half are decoded */
 } slice_block;
 
 typedef struct slice_worker slice_worker;
 
-/* One table and the queries of the round. */
+/* One table and the queries of the batch. */
 typedef struct table_pass {
     const ss_index_batch *batch;
     const ss_table *table;
-    uint32_t number;   /* of the table */
-    bool is_full_scan; /* in full: any fingerprint of the table may be a match */
+    uint32_t table_number;
+    bool is_full_scan; /* every fingerprint is tested, not only those with a probed prefix */
     uint32_t prefix_bits;
     int32_t radius;
-    ss_record *queries;       /* permuted fingerprint, and index in the round as id: ascending */
-    ss_record *scratch;       /* for as many, while they are sorted */
-    ss_partitions partitions; /* of the queries, by leading bits */
-    slice *slices;
+    ss_record *queries; /* permuted fingerprint, and index in the batch as id: ascending */
+    ss_record *scratch; /* for as many, while they are sorted */
+    table_slice *slices;
     size_t slice_count, slice_capacity;
     uint64_t slice_blocks; /* in a slice at most, unless they have one prefix */
     slice_worker *workers; /* one a thread */
@@ -74,15 +71,15 @@ typedef struct table_pass {
 /* The memory of one thread, and the slice that it tests. */
 struct slice_worker {
     const table_pass *pass;
-    const slice *slice;
+    const table_slice *slice;
     uint32_t index_bits, suffix_bits; /* a fingerprint is the slice's bits, the bucket's, and the suffix */
-    uint32_t number;                  /* of the thread */
+    uint32_t worker_number;
     sstore_error *error;
     uint8_t *buffers;    /* for the blocks, in pread mode */
     uint64_t *decoded;   /* for the blocks, if they are decoded */
     slice_block *blocks; /* and one behind them, of which only first_group counts */
     uint32_t block_count, block_capacity;
-    uint64_t begin_block, end_block; /* those in `blocks`, once a query needed them; until then the end is the begin */
+    uint64_t begin_block, end_block; /* the blocks in `blocks`; empty until a query needs them */
     uint32_t *block_of;              /* each group's block */
     ss_near near;
     uint64_t work;                           /* nanoseconds that are not counted yet */
@@ -101,8 +98,8 @@ static sstore_status get_block(slice_worker *self, uint64_t number, slice_block 
     const size_t index = self->block_count, block_bytes = table->blocks.header.block_bytes;
     const uint8_t *bytes;
     uint8_t *buffer = self->buffers != NULL ? self->buffers + index * block_bytes : NULL;
-    to->number = number;
-    to->rank = pass->number == 0 ? ss_array_at(&pass->batch->index->ranks, number) : 0;
+    to->block_number = number;
+    to->rank = pass->table_number == 0 ? ss_array_at(&pass->batch->index->ranks, number) : 0;
     to->decoded = self->decoded != NULL ? self->decoded + index * ss_block_capacity((uint32_t)block_bytes) : NULL;
     ss_block_reader_ahead(&table->blocks, number, &self->ahead);
     self->pass_block_count++;
@@ -117,13 +114,13 @@ static sstore_status get_block(slice_worker *self, uint64_t number, slice_block 
 /* The first bucket that begins at or above a fingerprint; behind the last one if there is none. */
 static uint64_t bucket_from(const slice_worker *self, uint64_t fingerprint)
 {
-    const slice *part = self->slice;
+    const table_slice *slice = self->slice;
     const uint64_t end = (UINT64_C(1) << self->index_bits) + 1;
-    if (fingerprint <= part->first)
+    if (fingerprint <= slice->first)
         return 0;
-    if (fingerprint - part->first > ss_low_mask(64 - part->bits))
+    if (fingerprint - slice->first > ss_low_mask(64 - slice->bits))
         return end;
-    return ss_min_u64(((fingerprint - part->first - 1) >> self->suffix_bits) + 1, end);
+    return ss_min_u64(((fingerprint - slice->first - 1) >> self->suffix_bits) + 1, end);
 }
 
 /* Get blocks from begin_block on, up to the slice's end or as many as fit. Note for each bucket in which of their
@@ -160,18 +157,18 @@ static sstore_status get_blocks(slice_worker *self)
 
 /* ----- testing ----- */
 
-static sstore_status match(const slice_worker *self, const ss_record *query, uint64_t permuted, uint64_t rank)
+static sstore_status report_hit(const slice_worker *self, const ss_record *query, uint64_t permuted, uint64_t rank)
 {
     const table_pass *pass = self->pass;
     const ss_index_batch *batch = pass->batch;
     const uint64_t pattern = ss_unpermute(&pass->table->permutation, permuted ^ query->fingerprint);
     if (!pass->is_full_scan &&
-        ss_plan_first_cover(&batch->index->metadata.plan, batch->plan->radii, pattern) != pass->number)
+        ss_plan_first_cover(&batch->index->metadata.plan, batch->plan->radii, pattern) != pass->table_number)
         return SSTORE_OK;
     const ss_index_hit hit = {.fingerprint = ss_unpermute(&pass->table->permutation, permuted),
-                              .rank = pass->number == 0 ? rank : SS_NO_RANK,
+                              .rank = pass->table_number == 0 ? rank : SS_NO_RANK,
                               .query = (uint32_t)query->id};
-    return batch->on_hit(batch->context, self->number, &hit, self->error);
+    return batch->on_hit(batch->context, self->worker_number, &hit, self->error);
 }
 
 /* Find the next group with a near fingerprint that may be new. */
@@ -183,14 +180,15 @@ static sstore_status find_near(slice_worker *self, const ss_record *query, const
     ss_near *near = &self->near;
     near->decoded = in->decoded;
     if (near->decoded != NULL)
-        return ss_checked_block_find_near(checked, in->number, &in->block, near, self->error);
+        return ss_checked_block_find_near(checked, in->block_number, &in->block, near, self->error);
     for (;; near->group++) {
         near->group = ss_block_find_lower(&in->block, near->group, near->end, lower, near->lower_distance, &near->mask);
         if (SS_LIKELY(near->group == near->end))
             return SSTORE_OK;
         self->work += SS_GROUP_DECODE_NS;
-        if (ss_may_be_new(batch->index, batch->plan, self->pass->number, &in->block, near->group, lower, near->mask))
-            return ss_checked_block_keep_near(checked, in->number, &in->block, near, self->error);
+        if (ss_may_be_new(batch->index, batch->plan, self->pass->table_number, &in->block, near->group, lower,
+                          near->mask))
+            return ss_checked_block_keep_near(checked, in->block_number, &in->block, near, self->error);
     }
 }
 
@@ -237,7 +235,7 @@ static sstore_status test_groups(slice_worker *self, const ss_record *query, con
             const uint32_t i = (uint32_t)__builtin_ctzll(mask);
             const uint64_t value = near->values[i];
             if (value >= first && value <= last)
-                status = match(self, query, value, in->rank + near->group * SS_GROUP_SIZE + i);
+                status = report_hit(self, query, value, in->rank + near->group * SS_GROUP_SIZE + i);
             if (status != SSTORE_OK)
                 return status;
         }
@@ -322,12 +320,12 @@ static sstore_status test_queries(slice_worker *self, uint64_t leading, uint32_t
 static sstore_status test_slice(slice_worker *self)
 {
     const table_pass *pass = self->pass;
-    const slice *part = self->slice;
+    const table_slice *slice = self->slice;
     sstore_status status = SSTORE_OK;
-    if (ss_probe_count(part->bits, pass->radius) <= (double)pass->batch->count)
-        return test_queries(self, part->first, part->bits, pass->radius);
+    if (ss_probe_count(slice->bits, pass->radius) <= (double)pass->batch->count)
+        return test_queries(self, slice->first, slice->bits, pass->radius);
     for (size_t i = 0; status == SSTORE_OK && i < pass->batch->count; i++) {
-        const uint64_t differing = (pass->queries[i].fingerprint ^ part->first) & ss_high_mask(part->bits);
+        const uint64_t differing = (pass->queries[i].fingerprint ^ slice->first) & ss_high_mask(slice->bits);
         const int32_t flips = pass->radius - (int32_t)ss_popcount(differing);
         if (flips >= 0)
             status = test_query(self, &pass->queries[i], flips);
@@ -337,41 +335,41 @@ static sstore_status test_slice(slice_worker *self)
 
 /* ----- slices ----- */
 
-/* So many that a bucket has some fingerprints, if the slice's are spread evenly. A full scan needs no index, but
+/* Choose as many that a bucket has some fingerprints, if the slice's are spread evenly. A full scan needs no index, but
  * the one bit that leaves a suffix of 63 bits. */
-static uint32_t choose_index_bits(const table_pass *pass, const slice *part)
+static uint32_t choose_index_bits(const table_pass *pass, const table_slice *slice)
 {
     const ss_cost_model *costs = &pass->batch->index->costs;
     const double block_mean = costs->fingerprint_count / fmax(1, costs->block_count);
     uint64_t left = pass->is_full_scan
                         ? 0
-                        : (uint64_t)((double)(part->end_block - part->begin_block) * block_mean / BUCKET_MIN);
+                        : (uint64_t)((double)(slice->end_block - slice->begin_block) * block_mean / BUCKET_MIN);
     uint32_t bits = 1;
     for (; bits < INDEX_BITS && left > 1; left /= 2)
         bits++;
-    return ss_min_u32(bits, pass->prefix_bits - part->bits);
+    return ss_min_u32(bits, pass->prefix_bits - slice->bits);
 }
 
 static sstore_status run_slice(void *context, uint64_t task, uint32_t worker, sstore_error *error)
 {
     const table_pass *pass = context;
-    const slice *part = &pass->slices[task];
+    const table_slice *slice = &pass->slices[task];
     slice_worker *self = &pass->workers[worker];
     sstore_status status = ss_progress_add(pass->batch->progress, worker, 0);
     if (status != SSTORE_OK)
         return status;
     self->pass = pass;
-    self->slice = part;
-    self->number = worker;
+    self->slice = slice;
+    self->worker_number = worker;
     self->error = error;
-    self->index_bits = choose_index_bits(pass, part);
-    self->suffix_bits = 64 - part->bits - self->index_bits;
+    self->index_bits = choose_index_bits(pass, slice);
+    self->suffix_bits = 64 - slice->bits - self->index_bits;
     /* More than one round only if a single prefix has as many blocks, or they are much fuller than most. */
-    self->end_block = part->begin_block;
+    self->end_block = slice->begin_block;
     do {
         self->begin_block = self->end_block;
         status = test_slice(self);
-    } while (status == SSTORE_OK && self->begin_block < self->end_block && self->end_block < part->end_block);
+    } while (status == SSTORE_OK && self->begin_block < self->end_block && self->end_block < slice->end_block);
     return status;
 }
 
@@ -387,43 +385,29 @@ static sstore_status cut_slices(table_pass *self, uint64_t first, uint32_t bits,
         const sstore_status status = cut_slices(self, first, bits + 1, error);
         return status == SSTORE_OK ? cut_slices(self, first | UINT64_C(1) << (63 - bits), bits + 1, error) : status;
     }
-    slice *slices = ss_grow(self->slices, self->slice_count, &self->slice_capacity, 256, sizeof *slices);
+    table_slice *slices = ss_grow(self->slices, self->slice_count, &self->slice_capacity, 256, sizeof *slices);
     if (slices == NULL)
         return ss_fail_memory(error, 2 * self->slice_capacity * sizeof *slices);
     self->slices = slices;
-    self->slices[self->slice_count++] = (slice){.first = first, .begin_block = begin, .end_block = end, .bits = bits};
+    self->slices[self->slice_count++] =
+        (table_slice){.first = first, .begin_block = begin, .end_block = end, .bits = bits};
     return SSTORE_OK;
 }
 
 /* ----- tables ----- */
-
-static sstore_status sort_partition(void *context, uint64_t task, uint32_t worker, sstore_error *error)
-{
-    const table_pass *self = context;
-    const size_t first = self->partitions.begins[task], count = self->partitions.begins[task + 1] - first;
-    (void)worker, (void)error;
-    ss_sort_records(self->queries + first, self->scratch + first, count);
-    return SSTORE_OK;
-}
 
 /* Permute the queries and sort them. */
 static sstore_status sort_queries(table_pass *self, sstore_error *error)
 {
     const ss_index_batch *batch = self->batch;
     const ss_permutation *permutation = &self->table->permutation;
-    const uint32_t shift = SS_FINGERPRINT_BITS - SS_PARTITION_BITS;
     self->queries = ss_realloc(NULL, batch->count, sizeof *self->queries);
     self->scratch = ss_realloc(NULL, batch->count, sizeof *self->scratch);
     if (self->queries == NULL || self->scratch == NULL)
         return ss_fail_memory(error, batch->count * 2 * sizeof *self->queries);
     for (uint32_t i = 0; i < batch->count; i++)
-        ss_partitions_count(&self->partitions, ss_permute(permutation, batch->queries[i]) >> shift);
-    ss_partitions_divide(&self->partitions);
-    for (uint32_t i = batch->count; i-- > 0;) {
-        const uint64_t permuted = ss_permute(permutation, batch->queries[i]);
-        self->queries[ss_partitions_place(&self->partitions, permuted >> shift)] = (ss_record){permuted, i};
-    }
-    return ss_pool_run(batch->threads, SS_PARTITION_COUNT, sort_partition, self, error);
+        self->scratch[i] = (ss_record){ss_permute(permutation, batch->queries[i]), i};
+    return ss_partitions_sort(self->scratch, self->queries, batch->count, NULL, 1, batch->threads, error);
 }
 
 static sstore_status run_pass(table_pass *self, sstore_error *error)
@@ -461,7 +445,7 @@ static size_t decoded_block_bytes(const ss_index_batch *batch)
     return batch->distance > SS_HALVES_TELL ? capacity * sizeof(uint64_t) : 0;
 }
 
-/* Allocate the threads' memory, for so many blocks each. NULL if memory is short. */
+/* Allocate the threads' memory, for `block_capacity` blocks each. NULL if memory is short. */
 static slice_worker *make_workers(const ss_index_batch *batch, uint32_t block_capacity)
 {
     const uint32_t block_bytes = batch->index->metadata.block_bytes;
@@ -509,7 +493,7 @@ sstore_status ss_batch_pass(const ss_index_batch *batch, bool full_scan, sstore_
     for (uint32_t i = 0; status == SSTORE_OK && i < plan->table_count; i++) {
         table_pass self = {.batch = batch,
                            .table = &batch->index->tables[i],
-                           .number = i,
+                           .table_number = i,
                            .is_full_scan = full_scan,
                            .prefix_bits = full_scan ? SS_FINGERPRINT_BITS : ss_query_prefix_bits(batch->plan, plan, i),
                            .radius = full_scan ? (int32_t)batch->distance : batch->plan->radii[i],

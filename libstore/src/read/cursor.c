@@ -1,9 +1,12 @@
+/*
+ * cursor.c - see cursor.h. Steps bound the reads of a query, whatever a store has: probes and blocks as many as all its
+ * segments justify, and more for each hit.
+ */
 #include "read/cursor.h"
 
 #include "base/error.h"
 #include "base/memory.h"
 
-#define NOT_PLANNED UINT32_MAX
 #define BUFFERS_BYTES ((size_t)256 << 10) /* of all open blocks, in pread mode */
 
 /* ----- plans ----- */
@@ -57,7 +60,7 @@ static uint64_t row_hit_steps(const sstore *store)
 void ss_cursor_begin(sstore_cursor *cursor)
 {
     if (cursor->plans_cut)
-        cursor->planned_distance = NOT_PLANNED;
+        cursor->planned_distance = SS_NO_DISTANCE;
     cursor->plans_cut = false;
     cursor->planning.left = SS_CALL_STEPS;
     ss_cursor_renew(cursor);
@@ -134,7 +137,7 @@ sstore_status sstore_cursor_create(const sstore *store, sstore_cursor **cursor_o
     if (cursor == NULL)
         return ss_fail_memory(error, sizeof *cursor);
     cursor->store = store;
-    cursor->planned_distance = NOT_PLANNED;
+    cursor->planned_distance = SS_NO_DISTANCE;
     cursor->query_steps = query_steps(store);
     cursor->row_hit_steps = row_hit_steps(store);
     ss_cursor_begin(cursor);

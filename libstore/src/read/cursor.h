@@ -5,6 +5,7 @@
 #ifndef SS_CURSOR_H
 #define SS_CURSOR_H
 
+#include "read/candidates.h"
 #include "read/segment_plan.h"
 #include "store/lookup.h"
 
@@ -45,7 +46,7 @@ typedef struct ss_near_group {
 /* A distinct fingerprint of a segment within the distance of a query. */
 typedef struct ss_hit {
     const ss_segment *segment;
-    uint64_t query;        /* the query's index in a batch, else 0; of a word index, the number of the word */
+    uint64_t query_index;  /* in a batch, else 0; of a word index, the number of the word */
     uint64_t fingerprint;  /* the first word of several */
     const uint64_t *words; /* all of several; NULL: `fingerprint` is all */
     uint64_t rank;
@@ -77,16 +78,6 @@ typedef struct ss_seen {
     uint64_t words[1u << (SS_SEEN_BITS - 6)];
 } ss_seen;
 
-/* A candidate of a word index: a word, and the rank of a fingerprint that must have it. */
-typedef struct ss_candidate {
-    uint64_t word, rank;
-} ss_candidate;
-
-typedef struct ss_indexed_candidate {
-    ss_candidate candidate;
-    uint32_t index; /* the number of the word index */
-} ss_indexed_candidate;
-
 /* The number of records of a rank. */
 typedef struct ss_rank_count {
     bool is_set;
@@ -95,13 +86,14 @@ typedef struct ss_rank_count {
 
 struct sstore_cursor {
     const sstore *store;
-    ss_rank_count *counts;      /* one a segment: of the rank that was counted last */
-    ss_segment_plan *plans;     /* one a segment, for planned_distance */
-    uint32_t planned_distance;  /* NOT_PLANNED at first */
-    bool plans_cut;             /* the steps did not suffice for the plans; the next call plans again */
-    uint64_t query_steps;       /* a query's budget for prefixes and blocks; hits add to it */
-    uint64_t row_hit_steps;     /* so many, in a store with word indexes */
-    ss_steps planning, steps;   /* left for a call, and for its current query */
+    ss_rank_count *counts;     /* one a segment: of the rank that was counted last */
+    ss_segment_plan *plans;    /* one a segment, for planned_distance */
+    uint32_t planned_distance; /* SS_NO_DISTANCE at first */
+    bool plans_cut;            /* the steps did not suffice for the plans; the next call plans again */
+    uint64_t query_steps;      /* a query's budget for prefixes and blocks; hits add to it */
+    uint64_t row_hit_steps;    /* steps that a hit adds in a store with word indexes, to look up its rank and ids in all
+                                 * segments */
+    ss_steps planning, steps;  /* left for a call, and for its current query */
     sstore_stop_fn should_stop; /* or NULL */
     void *stop_context;
     uint32_t probe_count, range_count, open_block_count, open_block_capacity, near_group_count;
@@ -109,12 +101,12 @@ struct sstore_cursor {
     ss_block_range ranges[SS_STAGE_MAX];
     ss_open_block open_blocks[SS_STAGE_MAX];
     ss_near_group near_groups[SS_STAGE_MAX];
-    uint64_t queries[SS_MAX_TABLES]; /* the query's fingerprint, permuted for each table */
-    bool any_probed;                 /* of the query in the segment */
-    bool is_full_scan;               /* the last search was a full scan */
-    uint32_t last_table;             /* with the last hit; SS_MAX_TABLES: none */
-    uint64_t last_found;             /* the last hit, permuted */
-    uint64_t values[SS_GROUP_SIZE];  /* of a group with near lower halves */
+    uint64_t permuted_queries[SS_MAX_TABLES]; /* the query's fingerprint, for each table */
+    bool any_probed;                          /* of the query in the segment */
+    bool is_full_scan;                        /* the last search was a full scan */
+    uint32_t last_table;                      /* with the last hit; SS_MAX_TABLES: none */
+    uint64_t last_found;                      /* the last hit, permuted */
+    uint64_t values[SS_GROUP_SIZE];           /* of a group with near lower halves */
     ss_hits found;
     ss_hit_slots slots;
     uint8_t *buffers;    /* of all open blocks and slots */
@@ -125,8 +117,8 @@ struct sstore_cursor {
     ss_hits found_words;                                 /* of the word indexes of a segment */
     ss_hit_slots index_slots;                            /* for these */
     uint32_t candidate_count;
-    ss_indexed_candidate candidates[SS_HIT_BATCH]; /* not confirmed yet */
-    ss_block_slot row_slot;                        /* of table 0 of the segment */
+    ss_candidate candidates[SS_HIT_BATCH]; /* not confirmed yet */
+    ss_block_slot row_slot;                /* of table 0 of the segment */
 };
 
 /* The bytes that a cursor of a store takes. */

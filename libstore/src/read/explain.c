@@ -2,7 +2,9 @@
 #include <math.h>
 
 #include "base/error.h"
+#include "read/query.h"
 #include "read/row_search.h"
+#include "read/search.h"
 #include "sstore_statistics.h"
 
 static sstore_status ignore_hit(void *context, const ss_hit *hit, sstore_error *error)
@@ -136,12 +138,12 @@ static sstore_status explain_segment(sstore_cursor *cursor, uint32_t segment, co
 {
     const ss_segment *opened = cursor->store->segments[segment];
     const ss_segment_plan *plan = ss_cursor_plan(cursor, segment, distance);
-    const bool has_rows = opened->metadata.words > 1;
+    const uint32_t words = opened->metadata.words;
     sstore_status status = SSTORE_OK;
     uint32_t table = 0;
-    if (has_rows && plan->full_scan)
+    if (words > 1 && plan->full_scan)
         status = explain_scan(cursor, segment, fingerprint, distance, on_table, context, error);
-    for (uint32_t word = 0; status == SSTORE_OK && word < opened->metadata.words; word++) {
+    for (uint32_t word = 0; status == SSTORE_OK && word < words; word++) {
         const int32_t radius = plan->radii[word];
         const explained_index index = {.index = ss_segment_index(opened, word),
                                        .number = segment,
@@ -149,9 +151,9 @@ static sstore_status explain_segment(sstore_cursor *cursor, uint32_t segment, co
                                        .word = word,
                                        .plan = &plan->indexes[word],
                                        .fingerprint = fingerprint[word],
-                                       .is_left_out = has_rows && (plan->full_scan || radius == SS_NO_PROBE),
+                                       .is_left_out = words > 1 && (plan->full_scan || radius == SS_NO_PROBE),
                                        .distance = radius == SS_NO_PROBE ? 0 : (uint32_t)radius,
-                                       .reported = has_rows ? plan : NULL,
+                                       .reported = words > 1 ? plan : NULL,
                                        .on_table = on_table,
                                        .context = context};
         status = explain_index(cursor, &index, error);

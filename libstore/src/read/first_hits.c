@@ -36,8 +36,8 @@ void ss_first_hits_close(ss_first_hits *first)
 }
 
 /* Count the records of each rank. */
-static sstore_status count_records(ss_first_hits *first, sstore_cursor *cursor, const ss_segment *segment,
-                                   sstore_error *error)
+static sstore_status count_rank_records(ss_first_hits *first, sstore_cursor *cursor, const ss_segment *segment,
+                                        sstore_error *error)
 {
     const uint64_t count = segment->metadata.distinct_count;
     first->records = ss_alloc(count, sizeof *first->records);
@@ -65,7 +65,8 @@ sstore_status ss_first_hits_begin(ss_first_hits *first, sstore_cursor *cursor, c
         return SSTORE_OK;
     }
     first->skips = segment + 1 == store->manifest.segment_count && (is_one_record || (cursor != NULL && is_small));
-    return first->skips && !is_one_record ? count_records(first, cursor, store->segments[segment], error) : SSTORE_OK;
+    return first->skips && !is_one_record ? count_rank_records(first, cursor, store->segments[segment], error)
+                                          : SSTORE_OK;
 }
 
 int32_t ss_first_hits_bound(const ss_first_hits *first, uint32_t query, uint32_t max)
@@ -76,7 +77,8 @@ int32_t ss_first_hits_bound(const ss_first_hits *first, uint32_t query, uint32_t
     return end == 0 ? (int32_t)max : (int32_t)ss_min_u64(end - 1, max);
 }
 
-void ss_first_hits_keep(const ss_first_hits *first, uint32_t query, uint32_t distance)
+/* Note that a hit is kept, at a distance that the query still needs. */
+static void note_kept(const ss_first_hits *first, uint32_t query, uint32_t distance)
 {
     const uint64_t state = atomic_load_explicit(&first->bounds[query], memory_order_relaxed);
     const uint64_t end = state & DISTANCE_MASK, count = (state >> COUNT_SHIFT) + 1;
@@ -85,4 +87,17 @@ void ss_first_hits_keep(const ss_first_hits *first, uint32_t query, uint32_t dis
         return; /* it is not below the bound */
     const uint64_t next = count < first->limit ? pack(end, largest, count) : pack(largest + 1, 0, 0);
     atomic_store_explicit(&first->bounds[query], next, memory_order_relaxed);
+}
+
+bool ss_first_hits_keep_or_count(const ss_first_hits *first, uint32_t query, uint32_t distance, uint32_t max,
+                                 uint64_t rank)
+{
+    const bool may_count = first->records == NULL || rank != SS_NO_RANK;
+    if (may_count && (int32_t)distance > ss_first_hits_bound(first, query, max)) {
+        ss_first_hits_skip(first, query, ss_first_hits_records(first, rank));
+        return false;
+    }
+    if (first->bounds != NULL)
+        note_kept(first, query, distance);
+    return true;
 }

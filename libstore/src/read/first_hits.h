@@ -3,8 +3,9 @@
  * first matches, those behind them.
  *
  * For each query there is a bound: enough hits at or below that distance are kept, so those above it are not among the
- * first matches. Threads share the bounds without locks. One may undo what another has just noted. Then the bound stays
- * higher for longer, which is right as well.
+ * first matches. Packed with it are the number of hits kept below it, and the largest distance of these: once they are
+ * as many as the limit, that distance is the new bound. Threads share the bounds without locks. One may undo what
+ * another has just noted. Then the bound stays higher for longer, which is right as well.
  */
 #ifndef SS_FIRST_HITS_H
 #define SS_FIRST_HITS_H
@@ -38,8 +39,9 @@ sstore_status ss_first_hits_begin(ss_first_hits *first, sstore_cursor *cursor, c
 /* The largest distance of hits that a query still needs, -1 if none; `max` if there is no bound yet. */
 int32_t ss_first_hits_bound(const ss_first_hits *first, uint32_t query, uint32_t max);
 
-/* Note that a hit is kept, at a distance that the query still needs. */
-void ss_first_hits_keep(const ss_first_hits *first, uint32_t query, uint32_t distance);
+/* Whether a hit is kept. If not, its records are counted. */
+bool ss_first_hits_keep_or_count(const ss_first_hits *first, uint32_t query, uint32_t distance, uint32_t max,
+                                 uint64_t rank);
 
 /* The number of records that are counted if a hit of a rank is skipped. */
 static inline uint64_t ss_first_hits_records(const ss_first_hits *first, uint64_t rank)
@@ -47,7 +49,7 @@ static inline uint64_t ss_first_hits_records(const ss_first_hits *first, uint64_
     return first->records == NULL ? 1 : first->records[rank];
 }
 
-/* Note that hits with so many records are skipped: they are counted. */
+/* Count the records of hits that are skipped. */
 static inline void ss_first_hits_skip(const ss_first_hits *first, uint32_t query, uint64_t records)
 {
     if (first->counts != NULL && records > 0)

@@ -2,14 +2,14 @@
  * hit_records.c - from hits to their records: the ranks of up to SS_HIT_BATCH hits, then their ids. The blocks of
  * all are prefetched before the first is read.
  */
-#include "read/search.h"
+#include "read/hit_records.h"
 
 #include "base/error.h"
 #include "store/lookup.h"
 
 static ss_hit_slots *slots_of(const ss_record_sink *sink)
 {
-    return sink->in_index ? &sink->cursor->index_slots : &sink->cursor->slots;
+    return sink->uses_index_slots ? &sink->cursor->index_slots : &sink->cursor->slots;
 }
 
 static const uint64_t *words_of(const ss_hit *hit)
@@ -174,8 +174,8 @@ static sstore_status count_covered(sstore_cursor *cursor, const ss_hit *hit, ss_
 }
 
 /* Count the records of a hit. The last count of each segment is kept: queries near each other have the same hits. */
-static sstore_status count_records(sstore_cursor *cursor, const ss_hit *hit, ss_rank_ids *ids, uint64_t *count_out,
-                                   sstore_error *error)
+static sstore_status count_hit_records(sstore_cursor *cursor, const ss_hit *hit, ss_rank_ids *ids, uint64_t *count_out,
+                                       sstore_error *error)
 {
     ss_rank_count *last = &cursor->counts[hit->segment_number];
     uint64_t own = last->count, covered = 0;
@@ -199,13 +199,16 @@ static sstore_status count_records(sstore_cursor *cursor, const ss_hit *hit, ss_
 typedef struct report {
     const ss_record_sink *sink;
     const ss_hit *hit;
-    uint64_t from, wanted; /* at most so many ids, from that one on */
+    uint64_t from, wanted; /* at most `wanted` ids, from `from` on */
     uint64_t reported;
 } report;
 
 static sstore_match match_of(const ss_hit *hit, uint64_t id)
 {
-    return (sstore_match){.query_index = hit->query, .fingerprint = words_of(hit), .id = id, .distance = hit->distance};
+    return (sstore_match){.query_index = hit->query_index,
+                          .fingerprint = words_of(hit),
+                          .id = id,
+                          .distance = hit->distance};
 }
 
 /* Report a record, unless a newer segment decides it. */
@@ -229,9 +232,10 @@ static sstore_status report_record(report *self, uint64_t id, sstore_error *erro
     return SSTORE_OK;
 }
 
-/* Report the ids of a hit, which begin in block `number` and may continue in the next ones. *all_out: none was left
- * out. */
-static sstore_status report_ids(report *self, uint64_t number, ss_rank_ids *ids, bool *all_out, sstore_error *error)
+/* Report the ids of a hit, which begin in block `number` and may continue in the next ones. *is_complete_out: none was
+ * left out. */
+static sstore_status report_ids(report *self, uint64_t number, ss_rank_ids *ids, bool *is_complete_out,
+                                sstore_error *error)
 {
     bool more = true;
     ss_rank_ids_begin(ids, self->hit->segment, self->hit->rank, number, ids->slot);
@@ -250,7 +254,7 @@ static sstore_status report_ids(report *self, uint64_t number, ss_rank_ids *ids,
         if (status == SSTORE_OK)
             status = ss_rank_ids_next(ids, &more, error);
     }
-    *all_out = status == SSTORE_OK;
+    *is_complete_out = status == SSTORE_OK;
     return status;
 }
 
@@ -271,16 +275,16 @@ static void choose_records(report *self)
     self->wanted = self->from == 0 || !hit->segment->metadata.has_ids ? 0 : self->wanted;
 }
 
-/* Report the wanted records. *all_out: none was left out. */
-static sstore_status report_wanted(report *self, ss_rank_ids *ids, bool *all_out, sstore_error *error)
+/* Report the wanted records. *is_complete_out: none was left out. */
+static sstore_status report_wanted(report *self, ss_rank_ids *ids, bool *is_complete_out, sstore_error *error)
 {
     const ss_segment *segment = self->hit->segment;
-    *all_out = !segment->metadata.has_ids;
-    if (*all_out)
+    *is_complete_out = !segment->metadata.has_ids;
+    if (*is_complete_out)
         return report_record(self, 0, error);
     const uint64_t number = ss_key_index_find(&segment->ids_keys, self->hit->rank);
     return number == segment->ids_keys.keys.count ? ss_fail_ids_missing(segment, self->hit->rank, error)
-                                                  : report_ids(self, number, ids, all_out, error);
+                                                  : report_ids(self, number, ids, is_complete_out, error);
 }
 
 /* Report the records of a hit: all ids of its rank, or itself if the store has no ids; as far as no newer segment has
@@ -289,17 +293,17 @@ static sstore_status report_hit(const ss_record_sink *sink, const ss_hit *hit, s
 {
     ss_rank_ids *ids = &slots_of(sink)->ids;
     report self = {.sink = sink, .hit = hit};
-    bool all = false;
+    bool is_complete = false;
     sstore_status status = SSTORE_OK;
     ids->slot = slot;
     choose_records(&self);
     if (self.wanted > 0 || (sink->counts != NULL && !hit->segment->metadata.has_ids))
-        status = report_wanted(&self, ids, &all, error);
+        status = report_wanted(&self, ids, &is_complete, error);
     if (status != SSTORE_OK || sink->counts == NULL)
         return status;
-    if (!all)
-        status = count_records(sink->cursor, hit, ids, &self.reported, error);
-    __atomic_fetch_add(&sink->counts[hit->query], self.reported, __ATOMIC_RELAXED);
+    if (!is_complete)
+        status = count_hit_records(sink->cursor, hit, ids, &self.reported, error);
+    __atomic_fetch_add(&sink->counts[hit->query_index], self.reported, __ATOMIC_RELAXED);
     return status;
 }
 

@@ -3,6 +3,8 @@
  * the records of hits, SS_HIT_BATCH at a time. A segment of one word is an index of its fingerprints; one of
  * several has an index for each word, and whole fingerprints (read/row_search.h). A query allocates nothing.
  */
+#include "read/query.h"
+
 #include <math.h>
 
 #include "base/error.h"
@@ -10,11 +12,6 @@
 #include "base/words.h"
 #include "plan/durations.h"
 #include "read/row_search.h"
-
-static bool has_rows(const sstore_cursor *cursor)
-{
-    return cursor->store->manifest.words > 1;
-}
 
 /* ----- segments ----- */
 
@@ -35,24 +32,24 @@ static sstore_status search_segment(sstore_cursor *cursor, uint32_t segment, uin
     return ss_search_run(&search);
 }
 
-/* A fingerprint that is searched for. If `limit` is not NULL, fingerprints of several words are all tested, and *limit
- * is their distance, which may become smaller meanwhile. */
-typedef struct near {
+/* A fingerprint that is searched for. If `limit` is not NULL, every fingerprint of several words is tested, within
+ * *limit, which on_hit() may lower. */
+typedef struct distance_query {
     const uint64_t *fingerprint;
     uint32_t distance;
     const uint32_t *limit;
-} near;
+} distance_query;
 
 /* Find every distinct fingerprint within the distance in all segments of records, the newest first. */
-static sstore_status search_segments(sstore_cursor *cursor, const near *query, ss_hit_fn on_hit, void *context,
-                                     sstore_error *error)
+static sstore_status search_segments(sstore_cursor *cursor, const distance_query *query, ss_hit_fn on_hit,
+                                     void *context, sstore_error *error)
 {
     const sstore *store = cursor->store;
     sstore_status status = SSTORE_OK;
     for (uint32_t i = store->manifest.segment_count; status == SSTORE_OK && i-- > 0;) {
         if (ss_segment_removes(store->segments[i]))
             continue;
-        if (!has_rows(cursor))
+        if (store->manifest.words == 1)
             status = search_segment(cursor, i, *query->fingerprint, query->distance, on_hit, context, error);
         else if (query->limit == NULL)
             status = ss_row_search_segment(cursor, i, query->fingerprint, query->distance, on_hit, context, error);
@@ -110,7 +107,7 @@ static void begin_hits(sstore_cursor *cursor)
         cursor->seen = (ss_seen){.any = false};
 }
 
-static sstore_status report_near(const ss_record_sink *sink, const near *query, sstore_error *error)
+static sstore_status report_near(const ss_record_sink *sink, const distance_query *query, sstore_error *error)
 {
     ss_record_sink context = *sink;
     begin_hits(sink->cursor);
@@ -121,23 +118,24 @@ static sstore_status report_near(const ss_record_sink *sink, const near *query, 
 sstore_status ss_query_records(const ss_record_sink *sink, const uint64_t *fingerprint, uint32_t distance,
                                sstore_error *error)
 {
-    return report_near(sink, &(near){.fingerprint = fingerprint, .distance = distance}, error);
+    return report_near(sink, &(distance_query){.fingerprint = fingerprint, .distance = distance}, error);
 }
 
 /* ----- the nearest ----- */
 
 /* The search for the nearest. */
-typedef struct nearest {
+typedef struct nearest_search {
     sstore_cursor *cursor;
-    ss_record_sink first; /* of the records of hits; if segments remove some */
-    uint32_t smallest;    /* distance of a record; UINT32_MAX: none was found */
-    uint32_t limit;       /* only smaller distances than the smallest are of interest */
-    uint64_t blocks;      /* read before the current try */
-    double spent;         /* on the tries, in estimated nanoseconds */
-} nearest;
+    ss_record_sink first_records; /* takes the first record of a hit, to learn whether it has one; used only if segments
+                                   * remove records */
+    uint32_t smallest;            /* distance of a record; UINT32_MAX: none was found */
+    uint32_t limit;               /* a distance that is still of interest: smallest - 1 */
+    uint64_t blocks_before;       /* read before the current try */
+    double spent_ns;              /* on the tries, estimated */
+} nearest_search;
 
 /* Note a distance. Returns whether none can be smaller. */
-static bool note_distance(nearest *self, uint32_t distance)
+static bool note_distance(nearest_search *self, uint32_t distance)
 {
     if (distance < self->smallest) {
         self->smallest = distance;
@@ -154,21 +152,21 @@ static int note_match(void *context, const sstore_match *match)
 /* Note the distance of a nearer fingerprint that has a record. If nothing was removed, all do, and no ids are read. */
 static sstore_status note_hit(void *context, const ss_hit *hit, sstore_error *error)
 {
-    nearest *self = context;
+    nearest_search *self = context;
     if (hit->distance >= self->smallest)
         return SSTORE_OK;
     if (self->cursor->store->removal_end > 0)
-        return add_hit(&self->first, hit, error);
+        return add_hit(&self->first_records, hit, error);
     return note_distance(self, hit->distance) ? SSTORE_STOPPED : SSTORE_OK;
 }
 
 /* Note the smallest distance of a record. */
-static sstore_status find_smallest(nearest *self, const near *query, sstore_error *error)
+static sstore_status find_smallest(nearest_search *self, const distance_query *query, sstore_error *error)
 {
     begin_hits(self->cursor);
     sstore_status status = search_segments(self->cursor, query, note_hit, self, error);
     if (status == SSTORE_OK && self->cursor->found.count > 0)
-        status = report_found(&self->first, error);
+        status = report_found(&self->first_records, error);
     /* A hit at distance 0 also stops the search. */
     return status == SSTORE_STOPPED && self->smallest == 0 ? SSTORE_OK : status;
 }
@@ -187,24 +185,25 @@ static void add_costs(sstore_cursor *cursor, uint32_t distance, double *query_co
 
 /* Whether to try one distance more, after `tried` found nothing: as long as all tries together cost less than a full
  * scan, which finds the nearest at any distance. */
-static bool may_try(nearest *self, uint32_t tried)
+static bool may_try(nearest_search *self, uint32_t tried)
 {
     double query_cost = 0, full_scan_cost = 0;
     add_costs(self->cursor, tried + 1, &query_cost, &full_scan_cost);
     const uint64_t blocks = self->cursor->steps.block_count;
-    self->spent += fmax(query_cost, SS_TRY_BLOCK_NS * (double)(blocks - self->blocks));
-    self->blocks = blocks;
-    return self->spent < full_scan_cost;
+    self->spent_ns += fmax(query_cost, SS_TRY_BLOCK_NS * (double)(blocks - self->blocks_before));
+    self->blocks_before = blocks;
+    return self->spent_ns < full_scan_cost;
 }
 
 static sstore_status query_nearest(const ss_record_sink *sink, const uint64_t *fingerprint, uint32_t max_distance,
                                    sstore_error *error)
 {
     sstore_cursor *cursor = sink->cursor;
-    nearest self = {.cursor = cursor, .smallest = UINT32_MAX, .limit = max_distance};
-    near query = {.fingerprint = fingerprint, .distance = ss_min_u32(max_distance, cursor->store->manifest.distance)};
-    self.first = (ss_record_sink){.cursor = cursor, .on_match = note_match, .context = &self, .limit = 1};
-    self.blocks = cursor->steps.block_count;
+    nearest_search self = {.cursor = cursor, .smallest = UINT32_MAX, .limit = max_distance};
+    distance_query query = {.fingerprint = fingerprint,
+                            .distance = ss_min_u32(max_distance, cursor->store->manifest.distance)};
+    self.first_records = (ss_record_sink){.cursor = cursor, .on_match = note_match, .context = &self, .limit = 1};
+    self.blocks_before = cursor->steps.block_count;
     for (;; query.distance++) {
         const sstore_status status = find_smallest(&self, &query, error);
         if (status != SSTORE_OK)
@@ -242,8 +241,8 @@ bool ss_query_check(const char *call, const sstore_cursor *cursor, const uint64_
     return distance <= max;
 }
 
-static sstore_status query(const char *call, query_fn *run, sstore_cursor *cursor, const uint64_t *fingerprint,
-                           uint32_t distance, sstore_match_fn on_match, void *context, sstore_error *error)
+static sstore_status run_query(const char *call, query_fn *run, sstore_cursor *cursor, const uint64_t *fingerprint,
+                               uint32_t distance, sstore_match_fn on_match, void *context, sstore_error *error)
 {
     if (!ss_query_check(call, cursor, fingerprint, distance, on_match != NULL, error))
         return SSTORE_ERROR_ARGUMENT;
@@ -255,13 +254,14 @@ static sstore_status query(const char *call, query_fn *run, sstore_cursor *curso
 sstore_status sstore_query(sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t distance,
                            sstore_match_fn on_match, void *context, sstore_error *error)
 {
-    return query("sstore_query", ss_query_records, cursor, fingerprint, distance, on_match, context, error);
+    return run_query("sstore_query", ss_query_records, cursor, fingerprint, distance, on_match, context, error);
 }
 
 sstore_status sstore_query_nearest(sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t max_distance,
                                    sstore_match_fn on_match, void *context, sstore_error *error)
 {
-    return query("sstore_query_nearest", query_nearest, cursor, fingerprint, max_distance, on_match, context, error);
+    return run_query("sstore_query_nearest", query_nearest, cursor, fingerprint, max_distance, on_match, context,
+                     error);
 }
 
 /* ----- columns ----- */

@@ -18,32 +18,4 @@ sstore_status ss_row_search_segment(sstore_cursor *cursor, uint32_t segment, con
 sstore_status ss_row_search_scan(sstore_cursor *cursor, uint32_t segment, const uint64_t *fingerprint,
                                  const uint32_t *limit, ss_hit_fn on_hit, void *context, sstore_error *error);
 
-/* What is searched for in a segment. */
-typedef struct ss_row_query {
-    const uint64_t *fingerprint;
-    uint32_t distance;
-    const int32_t *radii; /* of the words */
-} ss_row_query;
-
-/* A fingerprint of a segment. */
-typedef struct ss_row_hit {
-    uint32_t distance;
-    uint64_t rank;
-    uint64_t fingerprint[SSTORE_MAX_WORDS];
-} ss_row_hit;
-
-/* Load the fingerprint of a candidate of word index `word` through a slot. *is_hit_out: it is within the distance, and
- * no word before covers its error pattern. DAMAGED if it does not have the word, or if its rank is not the only one
- * that it has. */
-sstore_status ss_row_search_confirm(const ss_segment *segment, const ss_candidate *candidate, uint32_t word,
-                                    const ss_row_query *query, ss_block_slot *slot, ss_row_hit *hit_out,
-                                    bool *is_hit_out, sstore_error *error);
-
-/* Check that a fingerprint's rank is the only one that it has: otherwise it would be reported twice. DAMAGED. */
-sstore_status ss_row_search_check_rank(const ss_segment *segment, const uint64_t *fingerprint, uint64_t rank,
-                                       ss_block_slot *slot, sstore_error *error);
-
-/* Prefetch the fingerprint of a rank, if it is in memory. */
-void ss_row_search_prefetch(const ss_segment *segment, uint64_t rank);
-
 #endif

@@ -44,7 +44,7 @@ static bool follows_last(const ss_search *self, uint32_t table, uint64_t permute
  * table before it does. So every match is reported once without remembering matches: a table that covers the pattern is
  * probed for the fingerprint's prefix.
  */
-static sstore_status match(const ss_search *self, const ss_open_block *open, uint64_t permuted, uint32_t index)
+static sstore_status report_hit(const ss_search *self, const ss_open_block *open, uint64_t permuted, uint32_t index)
 {
     sstore_cursor *cursor = self->cursor;
     const uint32_t table = open->table;
@@ -78,14 +78,14 @@ static sstore_status run_near_groups(const ss_search *self)
         const ss_near_group *near = &cursor->near_groups[i];
         const ss_block_range *range = near->range;
         const ss_open_block *open = &cursor->open_blocks[range->open];
-        const uint64_t query = cursor->queries[open->table];
+        const uint64_t query = cursor->permuted_queries[open->table];
         status = ss_checked_block_decode_group(&table_of(self, open)->checked, open->slot.number, &open->block,
                                                near->group, ss_count_up_to(near->mask), cursor->values, self->error);
         for (uint64_t mask = near->mask; status == SSTORE_OK && mask != 0; mask &= mask - 1) {
             const uint32_t at = (uint32_t)__builtin_ctzll(mask);
             const uint64_t value = cursor->values[at];
             if (value >= range->first && value <= range->last && ss_popcount(value ^ query) <= self->distance)
-                status = match(self, open, value, near->group * SS_GROUP_SIZE + at);
+                status = report_hit(self, open, value, near->group * SS_GROUP_SIZE + at);
         }
     }
     cursor->near_group_count = 0;
@@ -95,7 +95,7 @@ static sstore_status run_near_groups(const ss_search *self)
 static bool is_probed(const ss_search *self, uint32_t table, uint64_t permuted)
 {
     const uint32_t prefix_bits = ss_query_prefix_bits(self->plan, &self->segment->metadata.plan, table);
-    const uint64_t pattern = (permuted ^ self->cursor->queries[table]) & ss_high_mask(prefix_bits);
+    const uint64_t pattern = (permuted ^ self->cursor->permuted_queries[table]) & ss_high_mask(prefix_bits);
     return (int32_t)ss_popcount(pattern) <= self->plan->radii[table];
 }
 
@@ -123,7 +123,7 @@ static sstore_status count_candidates(const ss_search *self, const ss_open_block
 /* Bits that are unknown before decoding count as differing: those of the upper half behind the prefix, and those of the
  * prefix if it may have flips. */
 bool ss_may_be_new(const ss_segment *segment, const ss_query_plan *plan, uint32_t table, const ss_block *block,
-                   uint32_t group, uint32_t query, uint64_t mask)
+                   uint32_t group, uint32_t lower_query, uint64_t mask)
 {
     const ss_plan *tables = &segment->metadata.plan;
     const uint64_t behind_prefix = plan->radii[table] == 0 ? ss_low_mask(64 - tables->tables[table].prefix_bits)
@@ -132,7 +132,7 @@ bool ss_may_be_new(const ss_segment *segment, const ss_query_plan *plan, uint32_
     bool is_new = table == 0;
     for (; !is_new && mask != 0; mask &= mask - 1) {
         const uint32_t i = (uint32_t)__builtin_ctzll(mask);
-        const uint32_t differing = ss_block_lower(block, group * SS_GROUP_SIZE + i) ^ query;
+        const uint32_t differing = ss_block_lower(block, group * SS_GROUP_SIZE + i) ^ lower_query;
         const uint64_t pattern = ss_unpermute(&segment->tables[table].permutation, unknown | differing);
         is_new = ss_plan_first_cover(tables, plan->radii, pattern) >= table;
     }
@@ -144,7 +144,7 @@ static sstore_status test_range(const ss_search *self, const ss_block_range *ran
 {
     sstore_cursor *cursor = self->cursor;
     const ss_open_block *open = &cursor->open_blocks[range->open];
-    const uint32_t lower = (uint32_t)cursor->queries[open->table];
+    const uint32_t lower = (uint32_t)cursor->permuted_queries[open->table];
     sstore_status status = SS_UNLIKELY(self->counts != NULL) ? count_candidates(self, open, range) : SSTORE_OK;
     for (uint32_t group = range->group; status == SSTORE_OK; group++) {
         uint64_t mask;
@@ -327,7 +327,7 @@ static sstore_status add_probe(const ss_search *self, uint32_t table, uint64_t f
     ss_search_counts *counts = counts_of(self, table);
     /* The prefix's bits in the upper half are known to differ or not. They leave less of the distance for the
      * lower half. */
-    const uint64_t differing = (first ^ cursor->queries[table]) & ss_high_mask(prefix_bits);
+    const uint64_t differing = (first ^ cursor->permuted_queries[table]) & ss_high_mask(prefix_bits);
     const uint32_t known = ss_popcount(differing >> SS_UPPER_BITS);
     if (counts != NULL)
         counts->probes++;
@@ -367,7 +367,7 @@ static sstore_status probe_table(const ss_search *self, uint32_t number)
     const uint32_t prefix_bits = ss_query_prefix_bits(self->plan, &self->segment->metadata.plan, number);
     const uint32_t range_bits = ss_range_bits(prefix_bits, self->segment->costs.fingerprint_count);
     const probed_table table = {.number = number, .prefix_bits = prefix_bits, .single_bits = prefix_bits - range_bits};
-    self->cursor->queries[number] = query;
+    self->cursor->permuted_queries[number] = query;
     return probe_near(self, &table, query & ss_high_mask(prefix_bits), UINT64_C(1) << 63, self->plan->radii[number]);
 }
 
@@ -381,7 +381,7 @@ static sstore_status run_full_scan(const ss_search *self)
     ss_open_block *open = &cursor->open_blocks[0];
     ss_read_ahead ahead = ss_read_ahead_from(0, UINT64_MAX);
     sstore_status status = SSTORE_OK;
-    cursor->queries[0] = self->fingerprint;
+    cursor->permuted_queries[0] = self->fingerprint;
     for (uint64_t number = 0; status == SSTORE_OK && number < table->blocks.header.block_count; number++) {
         ss_block_reader_ahead(&table->blocks, number, &ahead);
         ss_block_slot_prefetch(&open->slot, &table->blocks, number);

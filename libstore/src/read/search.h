@@ -1,6 +1,6 @@
 /*
  * search.h - finds the fingerprints of a segment within a distance of one, by probing its tables or by a full scan of
- * table 0, and their records. Source: the paper, section 3.1.
+ * table 0. Source: the paper, section 3.1.
  *
  * Probes go through stages together: the keys of their blocks are looked up, the blocks opened, the groups that may
  * have the fingerprints found, and the lower halves of these groups tested. Each stage prefetches the memory that the
@@ -10,7 +10,6 @@
 #define SS_SEARCH_H
 
 #include "read/cursor.h"
-#include "read/selection.h"
 
 /* Called once for every distinct fingerprint of a segment within the distance; a status other than OK ends the
  * search. */
@@ -39,42 +38,15 @@ typedef struct ss_search {
  * probes would take longer. */
 sstore_status ss_search_run(const ss_search *search);
 
-/* Whether a group may have new matches: whether some of its fingerprints in `mask`, whose lower halves are near that of
- * the permuted `query`, may not have been found in a table before `table`. */
+/* Whether a group may have new matches: whether some of its fingerprints in `mask`, whose lower halves are near
+ * `lower_query`, may not have been found in a table before `table`. */
 bool ss_may_be_new(const ss_segment *segment, const ss_query_plan *plan, uint32_t table, const ss_block *block,
-                   uint32_t group, uint32_t query, uint64_t mask);
+                   uint32_t group, uint32_t lower_query, uint64_t mask);
 
 /* The expected cost of a search: of one probed table, and in nanoseconds of all tables. It follows from how many
  * fingerprints share the query's prefixes, as the directory shows. */
 ss_table_cost ss_search_table_cost(const ss_segment *segment, const ss_query_plan *plan, uint64_t fingerprint,
                                    uint32_t table);
 double ss_search_cost(const ss_segment *segment, const ss_query_plan *plan, uint64_t fingerprint);
-
-/* ----- hit_records.c ----- */
-
-/* What is wanted of the records of hits. */
-typedef struct ss_record_sink {
-    sstore_cursor *cursor;
-    sstore_match_fn on_match; /* NULL: records are only counted */
-    void *context;
-    ss_selection *selection; /* takes the matches instead, if not NULL */
-    uint64_t limit;          /* only the first records of each hit are wanted; 0: all */
-    uint64_t *counts;        /* one a query: the number of all records is added to it; NULL: not wanted */
-    bool in_index;           /* the hits are of word indexes, and looked up through the cursor's index_slots */
-} ss_record_sink;
-
-/* Report the records of up to SS_HIT_BATCH hits: all ids of their ranks, or themselves if the store has no ids; as
- * far as no newer segment has them. Fills in unknown ranks. Not while records of the same slots are being reported. */
-sstore_status ss_report_records(const ss_record_sink *sink, ss_hit *hits, uint32_t count, sstore_error *error);
-
-/* ----- query.c ----- */
-
-/* Whether the arguments of a call are right. False: *error is filled with ARGUMENT; `call` is for its message. */
-bool ss_query_check(const char *call, const sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t distance,
-                    bool has_callback, sstore_error *error);
-
-/* Report the records within the distance of a fingerprint. */
-sstore_status ss_query_records(const ss_record_sink *sink, const uint64_t *fingerprint, uint32_t distance,
-                               sstore_error *error);
 
 #endif

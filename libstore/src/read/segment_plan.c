@@ -1,10 +1,13 @@
+/*
+ * segment_plan.c - see segment_plan.h. Planning takes long, so the radii of an index are kept for all threads, and
+ * those of an index of about as many fingerprints in equal tables are taken over.
+ */
 #include "read/segment_plan.h"
 
 #include "base/memory.h"
 #include "plan/durations.h"
 #include "plan/radii.h"
 
-#define NOT_PLANNED UINT32_MAX
 #define ALIKE 4 /* the largest ratio of fingerprint counts */
 
 ss_segment_plan *ss_segment_plans_alloc(const ss_manifest *manifest)
@@ -115,7 +118,7 @@ static void plan_words(ss_segment *segment, uint32_t distance, const planned_seg
     const double limit = strategy == SSTORE_STRATEGY_PROBE ? SS_PROBE_LIMIT_NS : plan->full_scan_cost;
     for (uint32_t i = 0; i < words; i++) {
         plan->radii[i] = ss_word_index_radius(segment->indexes[i]->metadata.kind);
-        plan->indexes[i].distance = NOT_PLANNED;
+        plan->indexes[i].distance = SS_NO_DISTANCE;
     }
     ss_radii_fit(plan->radii, words, distance);
     for (uint32_t i = 0; i < words && plan->probe_cost < limit; i++) {

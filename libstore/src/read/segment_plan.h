@@ -8,6 +8,8 @@
 
 #include "store/store.h"
 
+#define SS_NO_DISTANCE UINT32_MAX /* of a plan that was not made */
+
 typedef struct ss_segment_plan {
     int32_t radii[SSTORE_MAX_WORDS];   /* of the words; SS_NO_PROBE: its index is not searched */
     bool full_scan;                    /* test all of table 0 instead; then not every index is planned */

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/memory.h"
 #include "read/cursor.h"
 #include "sstore_statistics.h"
 
@@ -102,52 +101,32 @@ static uint64_t sum_tables(const ss_manifest_segment *part)
     return bytes;
 }
 
-/* The first word index of a segment that has the plan of index `i`. */
-static uint32_t first_with_plan(const ss_segment *segment, uint32_t i)
+/* The index of a word of a segment: of one word the segment itself. NULL if there is none. */
+static const ss_segment *find_index(const ss_segment *segment, uint32_t word)
 {
-    uint32_t first = 0;
-    while (!ss_plan_same(&segment->indexes[first]->metadata.plan, &segment->indexes[i]->metadata.plan))
-        first++;
-    return first;
+    if (segment->metadata.words == 1)
+        return word == 0 ? segment : NULL;
+    return word < segment->index_count ? segment->indexes[word] : NULL;
 }
 
-/* Write the radii and plans of a segment's word indexes. Finding a plan's name takes long, so it is found once. */
-static void format_word_plans(const ss_segment *segment, char *buffer, size_t size)
+sstore_status sstore_stat_word(const sstore *store, uint32_t segment, uint32_t word,
+                               sstore_word_statistics *statistics_out, sstore_error *error)
 {
-    size_t begins[SSTORE_MAX_WORDS], lengths[SSTORE_MAX_WORDS], used = 0;
-    for (uint32_t i = 0; i < segment->index_count && used < size; i++) {
-        const ss_manifest_segment *index = &segment->indexes[i]->metadata;
-        const uint32_t known = first_with_plan(segment, i);
-        used += (size_t)snprintf(buffer + used, size - used, "%s%d=", i > 0 ? "; " : "",
-                                 ss_word_index_radius(index->kind));
-        if (used >= size)
-            return;
-        begins[i] = used;
-        lengths[i] = known < i ? lengths[known] : ss_plan_format(&index->plan, buffer + used, size - used);
-        if (known < i)
-            memmove(buffer + used, buffer + begins[known], ss_min_u64(lengths[i], size - used));
-        used += lengths[i];
-        buffer[ss_min_u64(used, size - 1)] = '\0';
-    }
+    const bool is_segment = store != NULL && segment < store->manifest.segment_count;
+    const ss_segment *index = is_segment ? find_index(store->segments[segment], word) : NULL;
+    if (statistics_out == NULL || index == NULL)
+        return ss_fail_argument(error, "sstore_stat_word: store and statistics_out must not be NULL, and the segment "
+                                       "must have an index of the word");
+    const ss_manifest_segment *metadata = &index->metadata;
+    const bool is_whole = store->manifest.words == 1;
+    sstore_word_statistics statistics = {
+        .radius = is_whole ? (int32_t)store->manifest.distance : ss_word_index_radius(metadata->kind),
+        .table_count = metadata->plan.table_count,
+    };
+    (void)ss_plan_format(&metadata->plan, statistics.plan, sizeof statistics.plan);
+    return ss_give_result(statistics_out, &statistics, sizeof statistics, SS_WORD_STATISTICS_SIZE_1, error);
 }
 
-/* Write a segment's plan, and keep the text for the next call. */
-static void format_plan(ss_segment *segment, char *buffer, size_t size)
-{
-    char *known = atomic_load_explicit(&segment->plan_text, memory_order_acquire);
-    buffer[0] = '\0';
-    if (known != NULL)
-        snprintf(buffer, size, "%s", known);
-    else if (segment->metadata.words == 1)
-        (void)ss_plan_format(&segment->metadata.plan, buffer, size);
-    else
-        format_word_plans(segment, buffer, size);
-    char *kept = known == NULL ? ss_strdup(buffer) : NULL;
-    if (kept != NULL && !atomic_compare_exchange_strong(&segment->plan_text, &known, kept))
-        ss_free(kept); /* another thread was faster */
-}
-
-/* Fill in all but the plan's text. */
 static void fill_segment(const ss_segment *segment, bool has_ids, sstore_segment_statistics *to)
 {
     const ss_manifest_segment *metadata = &segment->metadata;
@@ -186,7 +165,6 @@ sstore_status sstore_stat_segment(const sstore *store, uint32_t segment, sstore_
         return ss_fail_argument(
             error, "sstore_stat_segment: store and statistics_out must not be NULL, and the segment must exist");
     fill_segment(store->segments[segment], store->manifest.has_ids, &statistics);
-    format_plan(store->segments[segment], statistics.plan, sizeof statistics.plan);
     return ss_give_result(statistics_out, &statistics, sizeof statistics, SS_SEGMENT_STATISTICS_SIZE_1, error);
 }
 
@@ -209,7 +187,6 @@ sstore_status sstore_stat(const sstore *store, sstore_statistics *statistics_out
                         ss_cursor_bytes(manifest, store->options.io),
         .total_bytes = ss_manifest_total_bytes(manifest),
     };
-    ss_segment *planned = NULL; /* the largest segment that adds */
     uint64_t largest = 0;
     for (uint32_t i = 0; i < manifest->segment_count; i++) {
         sstore_segment_statistics segment;
@@ -221,15 +198,13 @@ sstore_status sstore_stat(const sstore *store, sstore_statistics *statistics_out
         statistics.ids_bytes += segment.ids_bytes;
         statistics.ids_block_count += segment.ids_block_count;
         statistics.directory_bytes += segment.directory_bytes;
-        if (planned == NULL || (!segment.is_removal && segment.record_count > largest)) {
+        if (i == 0 || (!segment.is_removal && segment.record_count > largest)) {
+            statistics.largest_segment = i;
             statistics.table_count = segment.table_count;
             statistics.block_bytes = segment.block_bytes;
-            planned = store->segments[i];
         }
         largest = segment.is_removal ? largest : ss_max_u64(largest, segment.record_count);
     }
-    if (planned != NULL)
-        format_plan(planned, statistics.plan, sizeof statistics.plan);
     ss_printable(manifest->recipe, statistics.recipe, sizeof statistics.recipe);
     return ss_give_result(statistics_out, &statistics, sizeof statistics, SS_STATISTICS_SIZE_1, error);
 }

@@ -1,4 +1,8 @@
-#include "read/batch_hits.h"
+/*
+ * round_hits.c - see round_hits.h. Lists take the room of the round in portions, as they grow, so that threads seldom
+ * write to the shared number.
+ */
+#include "read/round_hits.h"
 
 #include "base/error.h"
 #include "base/memory.h"
@@ -6,15 +10,15 @@
 
 #define FIRST_CAPACITY 1024u /* of a list */
 
-sstore_status ss_batch_hits_open(ss_batch_hits *hits, const ss_batch *batch, sstore_error *error)
+sstore_status ss_round_hits_open(ss_round_hits *hits, const ss_round *round, sstore_error *error)
 {
-    *hits = (ss_batch_hits){.batch = batch, .words = batch->store->manifest.words, .room = batch->max_matches};
-    hits->lists = ss_alloc(batch->threads, sizeof *hits->lists);
+    *hits = (ss_round_hits){.round = round, .words = round->store->manifest.words, .room = round->max_matches};
+    hits->lists = ss_alloc(round->threads, sizeof *hits->lists);
     if (hits->lists == NULL)
-        return ss_fail_memory(error, batch->threads * sizeof *hits->lists);
-    const sstore_status status = ss_cursors_open(&hits->cursors, batch->store, batch->threads, error);
-    return status == SSTORE_OK ? ss_first_hits_open(&hits->first, batch->count, batch->counts_only ? 0 : batch->limit,
-                                                    batch->match_counts, error)
+        return ss_fail_memory(error, round->threads * sizeof *hits->lists);
+    const sstore_status status = ss_cursors_open(&hits->cursors, round->store, round->threads, error);
+    return status == SSTORE_OK ? ss_first_hits_open(&hits->first, round->count, round->counts_only ? 0 : round->limit,
+                                                    round->match_counts, error)
                                : status;
 }
 
@@ -25,57 +29,49 @@ static void free_list(ss_hit_list *list)
     *list = (ss_hit_list){.hits = NULL};
 }
 
-void ss_batch_hits_close(ss_batch_hits *hits)
+void ss_round_hits_close(ss_round_hits *hits)
 {
-    for (uint32_t i = 0; hits->lists != NULL && i < hits->batch->threads; i++)
+    for (uint32_t i = 0; hits->lists != NULL && i < hits->round->threads; i++)
         free_list(&hits->lists[i]);
     ss_free(hits->lists);
     ss_first_hits_close(&hits->first);
-    ss_cursors_close(&hits->cursors, hits->batch->block_count);
+    ss_cursors_close(&hits->cursors, hits->round->block_count);
 }
 
-void ss_batch_hits_begin(ss_batch_hits *hits, uint32_t segment)
+void ss_round_hits_begin(ss_round_hits *hits, uint32_t segment)
 {
     hits->segment = segment;
     hits->first.skips = false;
-    for (uint32_t i = 0; i < hits->batch->threads; i++)
+    for (uint32_t i = 0; i < hits->round->threads; i++)
         hits->lists[i].begin = hits->lists[i].count;
 }
 
-sstore_status ss_batch_hits_skip(ss_batch_hits *hits, bool counts_ranks, sstore_error *error)
+sstore_status ss_round_hits_skip(ss_round_hits *hits, bool counts_ranks, sstore_error *error)
 {
-    const ss_batch *batch = hits->batch;
+    const ss_round *round = hits->round;
     sstore_cursor *cursor = NULL;
-    if (!batch->counts_only && batch->limit == 0)
+    if (!round->counts_only && round->limit == 0)
         return SSTORE_OK;
     const sstore_status status = counts_ranks ? ss_cursors_get(&hits->cursors, 0, &cursor, error) : SSTORE_OK;
-    return status == SSTORE_OK ? ss_first_hits_begin(&hits->first, cursor, batch->store, hits->segment, error) : status;
+    return status == SSTORE_OK ? ss_first_hits_begin(&hits->first, cursor, round->store, hits->segment, error) : status;
 }
 
-/* Whether a hit need not be stored. Then it is counted. */
-static bool is_skipped(const ss_batch_hits *hits, uint32_t query, uint64_t rank, const uint64_t *fingerprint)
+static bool is_kept(const ss_round_hits *hits, uint32_t query, uint64_t rank, const uint64_t *fingerprint)
 {
-    const ss_first_hits *first = &hits->first;
-    const uint32_t distance = ss_words_distance(fingerprint, hits->batch->fingerprints + (size_t)query * hits->words,
+    const ss_round *round = hits->round;
+    const uint32_t distance = ss_words_distance(fingerprint, round->fingerprints + (size_t)query * hits->words,
                                                 hits->words);
-    const bool may_skip = first->records == NULL || rank != SS_NO_RANK;
-    if (may_skip && (int32_t)distance > ss_first_hits_bound(first, query, hits->batch->distance)) {
-        ss_first_hits_skip(first, query, ss_first_hits_records(first, rank));
-        return true;
-    }
-    if (first->bounds != NULL)
-        ss_first_hits_keep(first, query, distance);
-    return false;
+    return ss_first_hits_keep_or_count(&hits->first, query, distance, round->distance, rank);
 }
 
 /* Make room for one more hit. */
-static sstore_status grow(ss_batch_hits *hits, ss_hit_list *list, sstore_error *error)
+static sstore_status grow(ss_round_hits *hits, ss_hit_list *list, sstore_error *error)
 {
     const size_t more = list->capacity == 0 ? FIRST_CAPACITY : list->capacity, capacity = list->capacity + more;
     const size_t row_bytes = hits->words * sizeof *list->rows;
     if (atomic_fetch_sub_explicit(&hits->room, (long long)more, memory_order_relaxed) < (long long)more)
         return SSTORE_STOPPED;
-    ss_batch_hit *grown = ss_realloc(list->hits, capacity, sizeof *grown);
+    ss_round_hit *grown = ss_realloc(list->hits, capacity, sizeof *grown);
     list->hits = grown != NULL ? grown : list->hits;
     uint64_t *rows = grown != NULL && hits->words > 1 ? ss_realloc(list->rows, capacity, row_bytes) : NULL;
     list->rows = rows != NULL ? rows : list->rows;
@@ -85,11 +81,11 @@ static sstore_status grow(ss_batch_hits *hits, ss_hit_list *list, sstore_error *
     return SSTORE_OK;
 }
 
-sstore_status ss_batch_hits_add(ss_batch_hits *hits, uint32_t worker, uint32_t query, uint64_t rank,
+sstore_status ss_round_hits_add(ss_round_hits *hits, uint32_t worker, uint32_t query, uint64_t rank,
                                 const uint64_t *fingerprint, sstore_error *error)
 {
     ss_hit_list *list = &hits->lists[worker];
-    if (hits->first.skips && is_skipped(hits, query, rank, fingerprint))
+    if (hits->first.skips && !is_kept(hits, query, rank, fingerprint))
         return SSTORE_OK;
     const sstore_status status = list->count == list->capacity ? grow(hits, list, error) : SSTORE_OK;
     if (status != SSTORE_OK)
@@ -97,21 +93,21 @@ sstore_status ss_batch_hits_add(ss_batch_hits *hits, uint32_t worker, uint32_t q
     if (hits->words > 1)
         ss_words_copy(list->rows + list->count * hits->words, fingerprint, hits->words);
     list->hits[list->count++] =
-        (ss_batch_hit){.key = *fingerprint, .rank = rank, .query = query, .segment = hits->segment};
+        (ss_round_hit){.order_key = *fingerprint, .rank = rank, .query = query, .segment = hits->segment};
     return SSTORE_OK;
 }
 
-void ss_batch_hits_forget(ss_batch_hits *hits)
+void ss_round_hits_forget(ss_round_hits *hits)
 {
-    for (uint32_t i = 0; i < hits->batch->threads; i++)
+    for (uint32_t i = 0; i < hits->round->threads; i++)
         hits->lists[i].count = hits->lists[i].begin;
 }
 
-sstore_status ss_batch_hits_take(ss_batch_hits *hits, ss_hit_list *all_out, sstore_error *error)
+sstore_status ss_round_hits_take(ss_round_hits *hits, ss_hit_list *all_out, sstore_error *error)
 {
     const size_t row_words = hits->words > 1 ? hits->words : 0;
     size_t count = 0;
-    for (uint32_t i = 0; i < hits->batch->threads; i++)
+    for (uint32_t i = 0; i < hits->round->threads; i++)
         count += hits->lists[i].count;
     *all_out = (ss_hit_list){.hits = ss_realloc(NULL, count, sizeof *all_out->hits),
                              .rows = ss_realloc(NULL, count * row_words, sizeof *all_out->rows),
@@ -120,7 +116,7 @@ sstore_status ss_batch_hits_take(ss_batch_hits *hits, ss_hit_list *all_out, ssto
         free_list(all_out);
         return ss_fail_memory(error, count * (sizeof *all_out->hits + row_words * sizeof *all_out->rows));
     }
-    for (uint32_t i = 0; i < hits->batch->threads; i++) {
+    for (uint32_t i = 0; i < hits->round->threads; i++) {
         ss_hit_list *list = &hits->lists[i];
         if (list->count > 0)
             memcpy(all_out->hits + all_out->count, list->hits, list->count * sizeof *list->hits);

@@ -1,26 +1,25 @@
 /*
- * batch_report.c - turns hits in any order into matches in the order of the queries. Hits are looked up in the order of
+ * round_report.c - turns hits in any order into matches in the order of the queries. Hits are looked up in the order of
  * their fingerprints, so that each block of table 0 and of the ids is read once. Their matches are then sorted. Threads
- * share the work: of the look-ups each takes parts, and to sort, hits are partitioned by their fingerprints, and
+ * share the work: hits are looked up by tasks, and to sort, hits are partitioned by their fingerprints, and
  * matches by their queries.
  *
  * Fingerprints of several words are not moved. In the ascending order of all, the place of the first equal one is
  * their key: by keys, hits and matches are compared as those of one word are by the fingerprint.
  */
-#include "read/batch_report.h"
+#include "read/round_report.h"
 
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/tasks.h"
 #include "base/words.h"
-#include "read/search.h"
+#include "read/hit_records.h"
 #include "sort/partitions.h"
-#include "sort/radix.h"
 
-#define PARTS 32u      /* of the hits at most, one a task */
-#define PART_HITS 256u /* in each at least */
+#define TASKS 32u      /* that look up hits, at most */
+#define TASK_HITS 256u /* in each at least */
 
-/* The matches of one part. An item is the query's index and the distance, the key of the fingerprint, and the id: so
+/* The matches of one task. An item is the query's index and the distance, the key of the fingerprint, and the id: so
  * they are sorted as they are reported. */
 typedef struct match_list {
     ss_triple *items;
@@ -29,19 +28,19 @@ typedef struct match_list {
 } match_list;
 
 typedef struct report {
-    ss_batch_hits *source;
-    const ss_batch *batch;
+    ss_round_hits *source;
+    const ss_round *round;
     uint32_t words;
     uint32_t distance_bits; /* of an item; 0: it is sorted by the query and the fingerprint alone */
     uint64_t distance_mask; /* these bits */
     ss_hit_list hits;
     ss_record *order; /* a hit's key, and its index as id: sorted */
     ss_record *order_scratch;
-    ss_partitions partitions; /* of the hits, and then of the items */
-    uint32_t part_count;
-    match_list lists[PARTS];
-    atomic_llong room;          /* how many more matches all parts together may have */
-    ss_triple *items, *scratch; /* of all parts */
+    ss_partitions partitions; /* of the items */
+    uint32_t task_count;
+    match_list lists[TASKS];    /* one a task */
+    atomic_llong room;          /* how many more matches all tasks together may have */
+    ss_triple *items, *scratch; /* of all tasks */
     size_t item_count;
 } report;
 
@@ -49,19 +48,7 @@ typedef struct report {
 
 static const uint64_t *words_of(const report *self, size_t index)
 {
-    return self->words > 1 ? self->hits.rows + index * self->words : &self->hits.hits[index].key;
-}
-
-static sstore_status order_partition(void *context, uint64_t task, uint32_t worker, sstore_error *error)
-{
-    const report *self = context;
-    const size_t first = self->partitions.begins[task], count = self->partitions.begins[task + 1] - first;
-    (void)worker, (void)error;
-    if (self->words == 1)
-        ss_sort_records(self->order + first, self->order_scratch + first, count);
-    else
-        ss_order_rows(self->hits.rows, self->words, self->order + first, self->order_scratch + first, count);
-    return SSTORE_OK;
+    return self->words > 1 ? self->hits.rows + index * self->words : &self->hits.hits[index].order_key;
 }
 
 /* Let the place of the first one of equal fingerprints, which are in order, be their key. */
@@ -73,26 +60,21 @@ static void set_keys(const report *self)
         self->order[i].fingerprint = is_same ? self->order[i - 1].fingerprint : i;
     }
     for (size_t i = 0; i < self->hits.count; i++)
-        self->hits.hits[self->order[i].id].key = self->order[i].fingerprint;
+        self->hits.hits[self->order[i].id].order_key = self->order[i].fingerprint;
 }
 
 /* Sort the order of the hits by fingerprint. */
 static sstore_status order_hits(report *self, sstore_error *error)
 {
     const size_t count = self->hits.count;
-    const uint32_t shift = SS_WORD_BITS - SS_PARTITION_BITS;
     self->order = ss_realloc(NULL, count, sizeof *self->order);
     self->order_scratch = ss_realloc(NULL, count, sizeof *self->order_scratch);
     if (self->order == NULL || self->order_scratch == NULL)
         return ss_fail_memory(error, 2 * count * sizeof *self->order);
     for (size_t i = 0; i < count; i++)
-        ss_partitions_count(&self->partitions, self->hits.hits[i].key >> shift);
-    ss_partitions_divide(&self->partitions);
-    for (size_t i = count; i-- > 0;) {
-        const uint64_t key = self->hits.hits[i].key;
-        self->order[ss_partitions_place(&self->partitions, key >> shift)] = (ss_record){key, i};
-    }
-    const sstore_status status = ss_pool_run(self->batch->threads, SS_PARTITION_COUNT, order_partition, self, error);
+        self->order_scratch[i] = (ss_record){self->hits.hits[i].order_key, i};
+    const sstore_status status = ss_partitions_sort(self->order_scratch, self->order, count, self->hits.rows,
+                                                    self->words, self->round->threads, error);
     ss_free(self->order_scratch);
     self->order_scratch = NULL;
     if (self->words > 1)
@@ -109,7 +91,7 @@ static void note_newer(const report *self)
         for (end = begin; end < self->hits.count && self->order[end].fingerprint == key; end++)
             newest = ss_max_u32(newest, self->hits.hits[self->order[end].id].segment);
         for (size_t i = begin; i < end; i++) {
-            ss_batch_hit *hit = &self->hits.hits[self->order[i].id];
+            ss_round_hit *hit = &self->hits.hits[self->order[i].id];
             hit->maybe_in_newer = hit->segment < newest;
         }
     }
@@ -130,7 +112,8 @@ static int add_match(void *context, const sstore_match *match)
     match_list *list = sink->list;
     const uint64_t distance = match->distance & self->distance_mask;
     const uint64_t *row = match->fingerprint;
-    const uint64_t key = self->words == 1 ? *row : self->hits.hits[(size_t)(row - self->hits.rows) / self->words].key;
+    const uint64_t key = self->words == 1 ? *row
+                                          : self->hits.hits[(size_t)(row - self->hits.rows) / self->words].order_key;
     if (atomic_fetch_sub_explicit(&self->room, 1, memory_order_relaxed) < 1)
         return 1;
     ss_triple *items = ss_grow(list->items, list->count, &list->capacity, 256, sizeof *items);
@@ -145,13 +128,13 @@ static int add_match(void *context, const sstore_match *match)
 /* The hit at a place of the order, as ss_report_records() takes it. */
 static ss_hit hit_at(const report *self, size_t place)
 {
-    const ss_batch *batch = self->batch;
+    const ss_round *round = self->round;
     const size_t index = self->order[place].id;
-    const ss_batch_hit *found = &self->hits.hits[index];
-    const uint64_t *words = words_of(self, index), *query = batch->fingerprints + (size_t)found->query * self->words;
-    return (ss_hit){.segment = batch->store->segments[found->segment],
+    const ss_round_hit *found = &self->hits.hits[index];
+    const uint64_t *words = words_of(self, index), *query = round->fingerprints + (size_t)found->query * self->words;
+    return (ss_hit){.segment = round->store->segments[found->segment],
                     .segment_number = found->segment,
-                    .query = found->query,
+                    .query_index = found->query,
                     .fingerprint = *words,
                     .words = self->words > 1 ? words : NULL,
                     .distance = ss_words_distance(words, query, self->words),
@@ -167,20 +150,20 @@ static bool may_join(const report *self, uint32_t count, size_t place)
     return count == 0 || (count < SS_HIT_BATCH && self->order[place].fingerprint != self->order[place - 1].fingerprint);
 }
 
-/* Look up the records of one part of the hits. STOPPED if the parts have too many together. */
-static sstore_status look_up_part(void *context, uint64_t task, uint32_t worker, sstore_error *error)
+/* Look up the records of the hits of a task. STOPPED if all tasks together have too many. */
+static sstore_status look_up_task_hits(void *context, uint64_t task, uint32_t worker, sstore_error *error)
 {
     report *self = context;
     match_sink sink = {.report = self, .list = &self->lists[task]};
-    const size_t end = self->hits.count * (task + 1) / self->part_count;
+    const size_t end = self->hits.count * (task + 1) / self->task_count;
     sstore_cursor *cursor;
     sstore_status status = ss_cursors_get(&self->source->cursors, worker, &cursor, error);
     const ss_record_sink records = {.cursor = cursor,
-                                    .on_match = self->batch->counts_only ? NULL : add_match,
+                                    .on_match = self->round->counts_only ? NULL : add_match,
                                     .context = &sink,
-                                    .limit = self->batch->limit,
-                                    .counts = self->batch->match_counts};
-    for (size_t i = self->hits.count * task / self->part_count; status == SSTORE_OK && i < end;) {
+                                    .limit = self->round->limit,
+                                    .counts = self->round->match_counts};
+    for (size_t i = self->hits.count * task / self->task_count; status == SSTORE_OK && i < end;) {
         ss_hit hits[SS_HIT_BATCH];
         uint32_t count = 0;
         while (i < end && may_join(self, count, i))
@@ -196,8 +179,8 @@ static sstore_status look_up_part(void *context, uint64_t task, uint32_t worker,
 
 static sstore_status look_up(report *self, sstore_error *error)
 {
-    self->part_count = (uint32_t)ss_min_u64(PARTS, (self->hits.count + PART_HITS - 1) / PART_HITS);
-    return ss_pool_run(self->batch->threads, self->part_count, look_up_part, self, error);
+    self->task_count = (uint32_t)ss_min_u64(TASKS, (self->hits.count + TASK_HITS - 1) / TASK_HITS);
+    return ss_pool_run(self->round->threads, self->task_count, look_up_task_hits, self, error);
 }
 
 /* ----- matches ----- */
@@ -211,18 +194,17 @@ static sstore_status sort_partition(void *context, uint64_t task, uint32_t worke
     return SSTORE_OK;
 }
 
-/* Place the items of all parts, which are freed, into partitions by their queries. */
+/* Place the items of all tasks, which are freed, into partitions by their queries. */
 static void place_items(report *self)
 {
     uint32_t shift = self->distance_bits;
-    while ((self->batch->count - 1) >> (shift - self->distance_bits) >= SS_PARTITION_COUNT)
+    while ((self->round->count - 1) >> (shift - self->distance_bits) >= SS_PARTITION_COUNT)
         shift++;
-    self->partitions = (ss_partitions){.begins = {0}};
-    for (uint32_t i = 0; i < self->part_count; i++)
+    for (uint32_t i = 0; i < self->task_count; i++)
         for (size_t j = 0; j < self->lists[i].count; j++)
             ss_partitions_count(&self->partitions, self->lists[i].items[j].first >> shift);
     ss_partitions_divide(&self->partitions);
-    for (uint32_t i = self->part_count; i-- > 0;) {
+    for (uint32_t i = self->task_count; i-- > 0;) {
         match_list *list = &self->lists[i];
         for (size_t j = list->count; j-- > 0;)
             self->items[ss_partitions_place(&self->partitions, list->items[j].first >> shift)] = list->items[j];
@@ -231,10 +213,10 @@ static void place_items(report *self)
     }
 }
 
-/* Gather all parts' matches, and sort them. */
+/* Gather all tasks' matches, and sort them. */
 static sstore_status sort_items(report *self, sstore_error *error)
 {
-    for (uint32_t i = 0; i < self->part_count; i++)
+    for (uint32_t i = 0; i < self->task_count; i++)
         self->item_count += self->lists[i].count;
     self->items = ss_realloc(NULL, self->item_count, sizeof *self->items);
     if (self->items == NULL)
@@ -243,7 +225,7 @@ static sstore_status sort_items(report *self, sstore_error *error)
     self->scratch = ss_realloc(NULL, self->item_count, sizeof *self->scratch);
     if (self->scratch == NULL)
         return ss_fail_memory(error, self->item_count * sizeof *self->scratch);
-    const sstore_status status = ss_pool_run(self->batch->threads, SS_PARTITION_COUNT, sort_partition, self, error);
+    const sstore_status status = ss_pool_run(self->round->threads, SS_PARTITION_COUNT, sort_partition, self, error);
     ss_free(self->scratch);
     self->scratch = NULL;
     return status;
@@ -258,7 +240,7 @@ static void cut_items(report *self)
     for (size_t i = 0; i < self->item_count; i++) {
         const bool is_same = i > 0 && (items[i].first ^ items[i - 1].first) >> self->distance_bits == 0;
         taken = is_same ? taken + 1 : 1;
-        if (taken <= self->batch->limit)
+        if (taken <= self->round->limit)
             items[kept++] = items[i];
     }
     self->item_count = kept;
@@ -266,21 +248,21 @@ static void cut_items(report *self)
 
 static sstore_match match_of(const report *self, const ss_triple *item)
 {
-    const ss_batch *batch = self->batch;
+    const ss_round *round = self->round;
     const uint64_t query = item->first >> self->distance_bits;
-    sstore_match match = {.query_index = batch->first_index + query,
+    sstore_match match = {.query_index = round->first_index + query,
                           .id = item->third,
                           .distance = (uint32_t)(item->first & self->distance_mask)};
     if (self->words == 1)
         return match;
     match.fingerprint = words_of(self, self->order[item->second].id);
-    if (batch->in_order)
-        match.distance = ss_words_distance(match.fingerprint, batch->fingerprints + query * self->words, self->words);
+    if (round->by_fingerprint)
+        match.distance = ss_words_distance(match.fingerprint, round->fingerprints + query * self->words, self->words);
     return match;
 }
 
 /* Turn the items into matches. They point to fingerprints in the hits' rows; those of one word are put into rows. */
-static sstore_status give_matches(report *self, ss_batch_matches *to, sstore_error *error)
+static sstore_status give_matches(report *self, ss_round_matches *to, sstore_error *error)
 {
     sstore_match *matches = ss_realloc(NULL, self->item_count, sizeof *matches);
     uint64_t *rows = self->hits.rows;
@@ -299,21 +281,21 @@ static sstore_status give_matches(report *self, ss_batch_matches *to, sstore_err
             matches[i].fingerprint = &rows[i];
         }
     }
-    *to = (ss_batch_matches){.matches = matches, .rows = rows, .count = self->item_count};
+    *to = (ss_round_matches){.matches = matches, .rows = rows, .count = self->item_count};
     self->hits.rows = NULL;
     return SSTORE_OK;
 }
 
-void ss_batch_matches_free(ss_batch_matches *matches)
+void ss_round_matches_free(ss_round_matches *matches)
 {
     ss_free(matches->matches);
     ss_free(matches->rows);
-    *matches = (ss_batch_matches){.count = 0};
+    *matches = (ss_round_matches){.count = 0};
 }
 
 static void close_report(const report *self)
 {
-    for (uint32_t i = 0; i < PARTS; i++)
+    for (uint32_t i = 0; i < TASKS; i++)
         ss_free(self->lists[i].items);
     ss_free(self->hits.hits);
     ss_free(self->hits.rows);
@@ -323,24 +305,24 @@ static void close_report(const report *self)
     ss_free(self->scratch);
 }
 
-sstore_status ss_batch_report(ss_batch_hits *hits, ss_batch_matches *matches_out, sstore_error *error)
+sstore_status ss_round_report(ss_round_hits *hits, ss_round_matches *matches_out, sstore_error *error)
 {
-    const ss_batch *batch = hits->batch;
-    report self = {.source = hits, .batch = batch, .words = hits->words, .room = batch->max_matches};
-    while (!batch->in_order && batch->distance >> self.distance_bits != 0)
+    const ss_round *round = hits->round;
+    report self = {.source = hits, .round = round, .words = hits->words, .room = round->max_matches};
+    while (!round->by_fingerprint && round->distance >> self.distance_bits != 0)
         self.distance_bits++;
     self.distance_mask = ss_low_mask(self.distance_bits);
-    *matches_out = (ss_batch_matches){.count = 0};
-    sstore_status status = ss_batch_hits_take(hits, &self.hits, error);
+    *matches_out = (ss_round_matches){.count = 0};
+    sstore_status status = ss_round_hits_take(hits, &self.hits, error);
     if (status == SSTORE_OK)
         status = order_hits(&self, error);
-    if (status == SSTORE_OK && batch->store->several_add)
+    if (status == SSTORE_OK && round->store->several_add)
         note_newer(&self);
     if (status == SSTORE_OK)
         status = look_up(&self, error);
     if (status == SSTORE_OK)
         status = sort_items(&self, error);
-    if (status == SSTORE_OK && batch->limit > 0)
+    if (status == SSTORE_OK && round->limit > 0)
         cut_items(&self);
     if (status == SSTORE_OK)
         status = give_matches(&self, matches_out, error);

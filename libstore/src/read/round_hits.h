@@ -1,9 +1,9 @@
 /*
- * batch_hits.h - a round of queries, and its hits: each is a query and a fingerprint of a segment within the distance.
+ * round_hits.h - a round of queries, and its hits: each is a query and a fingerprint of a segment within the distance.
  * Every thread adds hits to its own list. They come in any order; those of a segment may be forgotten again.
  */
-#ifndef SS_BATCH_HITS_H
-#define SS_BATCH_HITS_H
+#ifndef SS_ROUND_HITS_H
+#define SS_ROUND_HITS_H
 
 #include <stdatomic.h>
 
@@ -15,7 +15,7 @@
 #define SS_ROUND_MATCHES ((long long)1 << 21) /* the maximum of a round, unless a single query has more */
 
 /* A round of queries. */
-typedef struct ss_batch {
+typedef struct ss_round {
     const sstore *store;
     const ss_segment_plan *plans; /* one a segment */
     const uint64_t *fingerprints;
@@ -27,56 +27,56 @@ typedef struct ss_batch {
     uint64_t *match_counts; /* of each query of the round, or NULL */
     uint64_t *block_count;  /* the blocks read are added to it; NULL: not wanted */
     ss_progress *progress;  /* only asked whether to stop */
+    bool by_fingerprint;    /* the matches of a query ascend by (fingerprint, id), not by distance first */
     /* For joins of a store with itself, of several words: */
-    bool not_below;        /* the queries ascend, and fingerprints below their query are left out */
-    bool in_order;         /* the matches of a query ascend by (fingerprint, id), not by distance first */
-    const uint64_t *ranks; /* of the queries in the store's only segment; NULL: there are several. For not_below */
-} ss_batch;
+    bool skips_lower;            /* the queries ascend, and fingerprints below their query are left out */
+    const uint64_t *query_ranks; /* of the queries in the store's only segment; NULL: it has several */
+} ss_round;
 
-typedef struct ss_batch_hit {
-    uint64_t key;  /* the fingerprint; of several words, its place in the ascending order once that is known */
-    uint64_t rank; /* or SS_NO_RANK */
+typedef struct ss_round_hit {
+    uint64_t order_key; /* the fingerprint; of several words, its place in the ascending order once that is known */
+    uint64_t rank;      /* or SS_NO_RANK */
     uint32_t query, segment;
     bool maybe_in_newer; /* a hit in a newer segment has the same fingerprint */
-} ss_batch_hit;
+} ss_round_hit;
 
 /* The hits of one thread. */
 typedef struct ss_hit_list {
-    ss_batch_hit *hits;
+    ss_round_hit *hits;
     uint64_t *rows; /* their fingerprints, if these have several words */
     size_t count, capacity;
     size_t begin; /* of the current segment */
 } ss_hit_list;
 
-typedef struct ss_batch_hits {
-    const ss_batch *batch;
+typedef struct ss_round_hits {
+    const ss_round *round;
     uint32_t words;
     uint32_t segment;    /* the current one */
     ss_hit_list *lists;  /* one a thread */
-    ss_cursors cursors;  /* the same */
+    ss_cursors cursors;  /* one a thread */
     ss_first_hits first; /* tells which hits need not be stored */
     atomic_llong room;   /* how many more may be stored */
-} ss_batch_hits;
+} ss_round_hits;
 
 /* Close them even if this fails. MEMORY. */
-sstore_status ss_batch_hits_open(ss_batch_hits *hits, const ss_batch *batch, sstore_error *error);
-void ss_batch_hits_close(ss_batch_hits *hits);
+sstore_status ss_round_hits_open(ss_round_hits *hits, const ss_round *round, sstore_error *error);
+void ss_round_hits_close(ss_round_hits *hits);
 
-/* Begin with a segment. All its hits are stored until ss_batch_hits_skip() is called. */
-void ss_batch_hits_begin(ss_batch_hits *hits, uint32_t segment);
+/* Begin with a segment. All its hits are stored until ss_round_hits_skip() is called. */
+void ss_round_hits_begin(ss_round_hits *hits, uint32_t segment);
 
 /* Choose which hits of the segment need not be stored, if any. With `counts_ranks`, the records of all ranks may be
  * counted first, as before a full scan. Errors as ss_first_hits_begin(). */
-sstore_status ss_batch_hits_skip(ss_batch_hits *hits, bool counts_ranks, sstore_error *error);
+sstore_status ss_round_hits_skip(ss_round_hits *hits, bool counts_ranks, sstore_error *error);
 
 /* Store a hit in the current segment, unless it need not be. STOPPED if there are too many; MEMORY. */
-sstore_status ss_batch_hits_add(ss_batch_hits *hits, uint32_t worker, uint32_t query, uint64_t rank,
+sstore_status ss_round_hits_add(ss_round_hits *hits, uint32_t worker, uint32_t query, uint64_t rank,
                                 const uint64_t *fingerprint, sstore_error *error);
 
 /* Forget the hits of the current segment. */
-void ss_batch_hits_forget(ss_batch_hits *hits);
+void ss_round_hits_forget(ss_round_hits *hits);
 
 /* Take the hits of all threads, one after the other. The caller frees both arrays. MEMORY. */
-sstore_status ss_batch_hits_take(ss_batch_hits *hits, ss_hit_list *all_out, sstore_error *error);
+sstore_status ss_round_hits_take(ss_round_hits *hits, ss_hit_list *all_out, sstore_error *error);
 
 #endif
