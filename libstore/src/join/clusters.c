@@ -1,15 +1,15 @@
 /*
  * clusters.c - the connected groups of records: two records within the distance are in one cluster. A spanning join of
  * the fingerprints gives each one a root. Sorted by root, the records form the clusters. Nodes are fingerprints, or
- * if these have several words, their numbers (row_iterator.h).
+ * if these have several words, their numbers (record_reader.h).
  */
 #include "base/error.h"
 #include "base/iterator.h"
 #include "base/memory.h"
 #include "join/components.h"
 #include "join/join_call.h"
+#include "join/record_reader.h"
 #include "join/row_edges.h"
-#include "join/row_iterator.h"
 
 /* Fractions of a call's work, by measurement (bench/README.md). */
 #define CONNECTED_FRACTION 0.6
@@ -27,11 +27,11 @@ typedef struct cluster_iterator {
     ss_sort_stage members; /* items (root, id, fingerprint) */
     size_t waiting_count;  /* of members that wait to be added */
     uint64_t waiting[WAITING_WORDS];
-    ss_piece_room *rooms;           /* one a thread for pieces that are loaded at once, and one more to read ahead */
-    size_t first_piece, room_count; /* the piece in rooms[0], and how many are loaded */
-    size_t room_index, at;          /* the next member */
-    uint64_t cluster;               /* the number of the current cluster */
-    uint64_t size, left;            /* its members: all, and the remaining ones */
+    ss_piece_room *rooms; /* one a thread for pieces that are loaded at once, and one more to read ahead */
+    ss_loaded_pieces pieces;
+    size_t at;           /* the next member in its piece */
+    uint64_t cluster;    /* the number of the current cluster */
+    uint64_t size, left; /* its members: all, and the remaining ones */
     uint64_t representative[SS_MAX_ITEM_WORDS];
 } cluster_iterator;
 
@@ -63,23 +63,23 @@ static sstore_status add_member(cluster_iterator *self, uint64_t root, uint64_t 
 
 /* Add the records of the current fingerprint, whose node is `own`, with their root. `node` is the first node that is
  * not below it. A single record is not a cluster. */
-static sstore_status add_fingerprint(cluster_iterator *self, ss_row_iterator *iterator, uint64_t own,
+static sstore_status add_fingerprint(cluster_iterator *self, ss_record_reader *reader, uint64_t own,
                                      const ss_record *node, sstore_error *error)
 {
     uint64_t fingerprint[SSTORE_MAX_WORDS];
-    const uint64_t id = iterator->next.id, number = iterator->number;
+    const uint64_t id = reader->current.id, number = reader->number;
     const bool is_node = node != NULL && node->fingerprint == own;
     const uint64_t root = is_node ? node->id : own;
-    ss_words_set(fingerprint, 0, ss_row_iterator_fingerprint(iterator), self->words);
-    sstore_status status = ss_row_iterator_next(iterator, fingerprint, error);
-    const bool is_single = !is_node && iterator->number > number;
+    ss_words_set(fingerprint, 0, ss_record_reader_fingerprint(reader), self->words);
+    sstore_status status = ss_record_reader_next_number(reader, fingerprint, error);
+    const bool is_single = !is_node && reader->number > number;
     if (status != SSTORE_OK || (is_single && !self->with_singles))
         return status;
     status = add_member(self, root, id, fingerprint, error);
-    while (status == SSTORE_OK && iterator->number == number) {
-        status = add_member(self, root, iterator->next.id, fingerprint, error);
+    while (status == SSTORE_OK && reader->number == number) {
+        status = add_member(self, root, reader->current.id, fingerprint, error);
         if (status == SSTORE_OK)
-            status = ss_row_iterator_next(iterator, fingerprint, error);
+            status = ss_record_reader_next_number(reader, fingerprint, error);
     }
     return status;
 }
@@ -88,53 +88,37 @@ static sstore_status add_fingerprint(cluster_iterator *self, ss_row_iterator *it
 static sstore_status identify(cluster_iterator *self, sstore_error *error)
 {
     const sstore *store = self->call.left;
-    ss_row_iterator iterator;
+    ss_record_reader reader;
     ss_record node = {0, 0};
     bool more_nodes = false;
     uint64_t done = 0;
     ss_progress_begin(&self->call.progress, "identifying", 0, ss_manifest_count(&store->manifest).record_count,
                       IDENTIFIED_FRACTION);
-    sstore_status status = ss_row_iterator_open(&iterator, store, store->manifest.has_ids, error);
+    sstore_status status = ss_record_reader_open(&reader, store, store->manifest.has_ids, error);
+    if (status == SSTORE_OK)
+        status = ss_record_reader_first(&reader, error);
     if (status == SSTORE_OK)
         status = ss_components_next(self->components, &node, &more_nodes, error);
-    while (status == SSTORE_OK && iterator.more) {
-        const uint64_t own = self->words == 1 ? iterator.next.fingerprint : iterator.number;
+    while (status == SSTORE_OK && reader.more) {
+        const uint64_t own = self->words == 1 ? reader.current.fingerprint : reader.number;
         while (status == SSTORE_OK && more_nodes && node.fingerprint < own)
             status = ss_components_next(self->components, &node, &more_nodes, error);
         if (status == SSTORE_OK)
-            status = add_fingerprint(self, &iterator, own, more_nodes ? &node : NULL, error);
+            status = add_fingerprint(self, &reader, own, more_nodes ? &node : NULL, error);
         if (status == SSTORE_OK && ++done % 1024 == 0)
             status = ss_progress_add(&self->call.progress, 0, 1024);
     }
-    ss_row_iterator_close(&iterator);
+    ss_record_reader_close(&reader);
     return status == SSTORE_OK ? flush_members(self, error) : status;
 }
 
 /* ----- returning the members ----- */
 
-static sstore_status load_piece(void *context, uint64_t task, uint32_t worker, sstore_error *error)
+static sstore_status load_members(void *context, uint64_t task, uint32_t worker, sstore_error *error)
 {
     const cluster_iterator *self = context;
     (void)worker;
-    return ss_piece_room_load(&self->rooms[task], self->members.sorter, self->first_piece + (size_t)task, error);
-}
-
-/* Load the next pieces in parallel; room_count is 0 if there are no more. */
-static sstore_status load_pieces(cluster_iterator *self, sstore_error *error)
-{
-    const uint32_t threads = self->call.threads;
-    self->first_piece += self->room_count;
-    self->room_count = (size_t)ss_min_u64(ss_sorter_piece_count(self->members.sorter) - self->first_piece, threads);
-    self->room_index = 0;
-    return ss_pool_run(threads, self->room_count, load_piece, self, error);
-}
-
-/* End the current piece, and continue with the next one. */
-static sstore_status end_piece(cluster_iterator *self, sstore_error *error)
-{
-    const sstore_status status = ss_progress_add(&self->call.progress, 0, self->rooms[self->room_index++].count);
-    self->at = 0;
-    return status == SSTORE_OK && self->room_index == self->room_count ? load_pieces(self, error) : status;
+    return ss_piece_room_load(&self->rooms[task], self->members.sorter, self->pieces.first + (size_t)task, error);
 }
 
 /* A member: its root, its id and its fingerprint. */
@@ -147,7 +131,7 @@ static const uint64_t *member_at(const ss_piece_room *room, size_t index, uint32
  * pieces. */
 static sstore_status open_cluster(cluster_iterator *self, sstore_error *error)
 {
-    const ss_piece_room *room = &self->rooms[self->room_index];
+    const ss_piece_room *room = &self->rooms[self->pieces.index];
     const uint32_t item_words = self->members.item_words;
     const size_t piece_count = ss_sorter_piece_count(self->members.sorter);
     ss_piece_room *ahead = &self->rooms[self->call.threads];
@@ -158,7 +142,7 @@ static sstore_status open_cluster(cluster_iterator *self, sstore_error *error)
         end++;
     self->size = end - self->at;
     if (self->size == room->count) {
-        for (size_t piece = self->first_piece + self->room_index + 1; piece < piece_count; piece++) {
+        for (size_t piece = self->pieces.first + self->pieces.index + 1; piece < piece_count; piece++) {
             const sstore_status status = ss_piece_room_load(ahead, self->members.sorter, piece, error);
             if (status != SSTORE_OK)
                 return status;
@@ -175,16 +159,18 @@ static sstore_status open_cluster(cluster_iterator *self, sstore_error *error)
 static sstore_status find_next(cluster_iterator *self, bool *more_out, sstore_error *error)
 {
     sstore_status status = SSTORE_OK;
-    while (status == SSTORE_OK && self->room_count > 0 && self->at == self->rooms[self->room_index].count)
-        status = end_piece(self, error);
-    *more_out = status == SSTORE_OK && self->room_count > 0;
+    while (status == SSTORE_OK && self->pieces.count > 0 && self->at == self->rooms[self->pieces.index].count) {
+        status = ss_loaded_pieces_next(&self->pieces, self->at, error);
+        self->at = 0;
+    }
+    *more_out = status == SSTORE_OK && self->pieces.count > 0;
     return *more_out && self->left == 0 ? open_cluster(self, error) : status;
 }
 
 /* Put the record into the columns, and go behind it. */
 static void take_record(cluster_iterator *self, const sstore_columns *columns, size_t at)
 {
-    const uint64_t *member = member_at(&self->rooms[self->room_index], self->at++, self->members.item_words);
+    const uint64_t *member = member_at(&self->rooms[self->pieces.index], self->at++, self->members.item_words);
     const uint64_t *representative = self->representative;
     const uint32_t distance = ss_words_distance(member + 2, representative + 2, self->words);
     ss_set_fingerprint(columns->fingerprint, at, member + 2, self->words);
@@ -251,7 +237,8 @@ static sstore_status find_clusters(cluster_iterator *self, const sstore *store, 
     for (uint32_t i = 0; status == SSTORE_OK && i <= call->threads; i++)
         status = ss_piece_room_open(&self->rooms[i], self->members.item_words, call->piece_capacity, error);
     ss_progress_begin(&call->progress, "reporting", 0, ss_sorter_count(self->members.sorter), 1);
-    return status == SSTORE_OK ? load_pieces(self, error) : status;
+    self->pieces = (ss_loaded_pieces){call, self->members.sorter, load_members, self, 0, 0, 0};
+    return status == SSTORE_OK ? ss_loaded_pieces_next(&self->pieces, 0, error) : status;
 }
 
 static sstore_status fill_members(sstore_iterator *iterator, const sstore_columns *columns, size_t capacity,

@@ -26,13 +26,10 @@ typedef struct node_forest {
     size_t count, capacity;
 } node_forest;
 
-/* Choose so many leading bits that about one node has each value, if nodes are evenly spread. */
-static uint32_t choose_bits(uint64_t capacity)
+/* About one node has each value of the leading bits, if nodes are evenly spread. */
+static uint32_t leading_bits(uint64_t capacity)
 {
-    uint32_t bits = MIN_BITS;
-    while (bits < MAX_BITS && capacity >> bits > 1)
-        bits++;
-    return bits;
+    return ss_bits_for(capacity, MIN_BITS, MAX_BITS);
 }
 
 /* The bytes of a forest of all nodes; UINT64_MAX if there are more nodes than a forest may have. */
@@ -40,7 +37,8 @@ static uint64_t forest_bytes(uint64_t capacity)
 {
     if (capacity >= UINT32_MAX)
         return UINT64_MAX;
-    return capacity * (sizeof(uint64_t) + sizeof(uint32_t)) + sizeof(uint32_t) * ((uint64_t)1 << choose_bits(capacity));
+    return capacity * (sizeof(uint64_t) + sizeof(uint32_t)) +
+           sizeof(uint32_t) * ((uint64_t)1 << leading_bits(capacity));
 }
 
 static sstore_status open_forest(node_forest *forest, size_t capacity, bool is_whole, sstore_error *error)
@@ -48,7 +46,7 @@ static sstore_status open_forest(node_forest *forest, size_t capacity, bool is_w
     *forest = (node_forest){.capacity = capacity};
     forest->nodes = ss_alloc_large(capacity * sizeof *forest->nodes);
     forest->parents = ss_alloc_large(capacity * sizeof *forest->parents);
-    forest->begins = ss_alloc_large(((size_t)1 << choose_bits(capacity)) * sizeof *forest->begins);
+    forest->begins = ss_alloc_large(((size_t)1 << leading_bits(capacity)) * sizeof *forest->begins);
     if (!is_whole)
         forest->lowest = ss_alloc_large(capacity * sizeof *forest->lowest);
     const bool opened = forest->nodes != NULL && forest->parents != NULL && forest->begins != NULL &&
@@ -59,7 +57,7 @@ static sstore_status open_forest(node_forest *forest, size_t capacity, bool is_w
 /* Empty a forest, for nodes from `min` to `max`. */
 static void begin_forest(node_forest *forest, uint64_t min, uint64_t max)
 {
-    const uint32_t bits = choose_bits(forest->capacity);
+    const uint32_t bits = leading_bits(forest->capacity);
     forest->min = min;
     forest->shift = 0;
     while ((max - min) >> forest->shift >> bits > 0)
@@ -266,7 +264,7 @@ static uint64_t count_all_nodes(const ss_components *self)
 }
 
 /* Divide the pieces into ranges of at most `capacity` nodes. */
-static sstore_status divide(ss_components *self, uint64_t capacity, sstore_error *error)
+static sstore_status divide_nodes(ss_components *self, uint64_t capacity, sstore_error *error)
 {
     for (size_t i = 0; i < ss_sorter_piece_count(self->sorter); i++) {
         const piece_nodes *piece = &self->pieces[i];
@@ -328,7 +326,7 @@ static sstore_status open_ranges(ss_components *self, sstore_error *error)
     const uint64_t max = ss_min_u64((self->pool_bytes - posted_bytes) / NODE_BYTES, UINT32_MAX - 1);
     const bool is_whole = forest_bytes(node_count) <= self->pool_bytes;
     const uint64_t capacity = is_whole ? node_count : ss_max_u64(max, self->piece_capacity);
-    sstore_status status = divide(self, capacity, error);
+    sstore_status status = divide_nodes(self, capacity, error);
     if (status == SSTORE_OK)
         status = open_forest(&self->forest, (size_t)capacity, is_whole, error);
     if (status != SSTORE_OK || is_whole)

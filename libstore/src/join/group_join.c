@@ -389,8 +389,8 @@ static void join_runs(ss_group_join *join, ss_join_kind kind, value_set left, va
 }
 
 /* Join the sets part by part. False: nothing was done, because comparing all values is expected to take less. */
-static bool divide(ss_group_join *join, ss_join_kind kind, value_set left, value_set right, uint64_t varying,
-                   uint32_t depth)
+static bool divide_sets(ss_group_join *join, ss_join_kind kind, value_set left, value_set right, uint64_t varying,
+                        uint32_t depth)
 {
     const uint32_t masks_before = join->mask_count;
     uint64_t parts[SS_GROUP_MAX_PARTS] = {0};
@@ -423,7 +423,7 @@ static void join_sets(ss_group_join *join, ss_join_kind kind, value_set left, va
                 return;
             left = (value_set){left.values + dense.searched, left.count - dense.searched};
         }
-        if (divide(join, kind, left, right, varying, depth))
+        if (divide_sets(join, kind, left, right, varying, depth))
             return;
     }
     if (kind == SS_JOIN_SPANNING)

@@ -8,6 +8,16 @@
  * the first part in which it is equal, at every level, so it is found once. Bits are distributed to the parts by how
  * evenly they divide a sample. So every part divides the values, even if some bits are skewed or nearly constant.
  *
+ * A spanning join connects by a breadth-first search first, as long as each value reaches at least 1/16 of those that
+ * are left: so a set in which everything is near is not quadratic. It also leaves out sets that are mostly connected
+ * already, but for the few values apart.
+ *
+ *   join(set):
+ *       if a spanning join knows that most of the set is connected, connect the rest with it, and end
+ *       if a spanning join, search; the set becomes the values that were not searched from
+ *       if dividing costs less than comparing, for each part: sort by it, and join its runs
+ *       else compare all values, or for a spanning join, search to the end once there are many pairs
+ *
  * A join allocates nothing. The recursion ends at SS_GROUP_MAX_DEPTH, or if comparing all values is expected to take
  * less.
  */

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "join/record_reader.h"
 
 /* ===== call ===== */
 
@@ -114,31 +115,25 @@ static sstore_status read_merged(const ss_store_fingerprints *self, uint32_t par
 {
     const sstore *store = self->store;
     const bool is_last = part + 1 == self->source.part_count;
-    ss_merge_iterator records;
-    ss_record record;
-    uint64_t values[READ_BATCH], last = 0;
+    ss_record_reader reader;
+    uint64_t values[READ_BATCH];
     size_t count = 0;
-    bool more = true, any = false;
-    ss_merge_iterator_init(&records, store->manifest.words, store->manifest.has_ids && store->removal_end > 0);
-    sstore_status status = ss_merge_iterator_add(&records, store, 0, store->manifest.segment_count, error);
+    sstore_status status = ss_record_reader_open(&reader, store, store->manifest.has_ids && store->removal_end > 0,
+                                                 error);
     if (status == SSTORE_OK)
-        status = ss_merge_iterator_seek(&records, &self->parts[part].min, error);
-    while (status == SSTORE_OK) {
-        status = ss_merge_iterator_next(&records, &record, &more, error);
-        if (status != SSTORE_OK || !more || (!is_last && record.fingerprint >= self->parts[part + 1].min))
-            break;
-        if (any && record.fingerprint == last)
-            continue;
-        any = true;
-        values[count++] = last = record.fingerprint;
+        status = ss_record_reader_seek(&reader, &self->parts[part].min, error);
+    while (status == SSTORE_OK && reader.more && (is_last || reader.current.fingerprint < self->parts[part + 1].min)) {
+        const uint64_t fingerprint = values[count++] = reader.current.fingerprint;
         if (count == READ_BATCH) {
             status = on_values(sink, values, count, error);
             count = 0;
         }
+        if (status == SSTORE_OK)
+            status = ss_record_reader_pass(&reader, &fingerprint, error);
     }
     if (status == SSTORE_OK && count > 0)
         status = on_values(sink, values, count, error);
-    ss_merge_iterator_close(&records);
+    ss_record_reader_close(&reader);
     return status;
 }
 
@@ -247,6 +242,20 @@ void ss_sort_stage_close(ss_sort_stage *stage)
     *stage = (ss_sort_stage){.sorter = NULL};
 }
 
+sstore_status ss_loaded_pieces_next(ss_loaded_pieces *pieces, size_t item_count, sstore_error *error)
+{
+    const uint32_t threads = pieces->call->threads;
+    if (pieces->count > 0) {
+        const sstore_status status = ss_progress_add(&pieces->call->progress, 0, item_count);
+        if (status != SSTORE_OK || ++pieces->index < pieces->count)
+            return status;
+    }
+    pieces->first += pieces->count;
+    pieces->count = (size_t)ss_min_u64(ss_sorter_piece_count(pieces->sorter) - pieces->first, threads);
+    pieces->index = 0;
+    return ss_pool_run(threads, pieces->count, pieces->load, pieces->context, error);
+}
+
 sstore_status ss_triple_batch_add(ss_triple_batch *batch, ss_triple triple, sstore_error *error)
 {
     batch->triples[batch->count++] = triple;
@@ -258,32 +267,4 @@ sstore_status ss_triple_batch_flush(ss_triple_batch *batch, sstore_error *error)
     const size_t count = batch->count;
     batch->count = 0;
     return ss_sorter_add_items(batch->sorter, batch->writer, batch->triples, count, error);
-}
-
-/* ===== lookup in ascending order ===== */
-
-sstore_status ss_ordered_lookup_open(ss_ordered_lookup *lookup, const sstore *store, sstore_error *error)
-{
-    *lookup = (ss_ordered_lookup){.more = false};
-    ss_merge_iterator_init(&lookup->records, store->manifest.words, store->manifest.has_ids);
-    return ss_merge_iterator_add(&lookup->records, store, 0, store->manifest.segment_count, error);
-}
-
-sstore_status ss_ordered_lookup_step(ss_ordered_lookup *lookup, sstore_error *error)
-{
-    return ss_merge_iterator_next(&lookup->records, &lookup->next, &lookup->more, error);
-}
-
-sstore_status ss_ordered_lookup_begin(ss_ordered_lookup *lookup, uint64_t fingerprint, sstore_error *error)
-{
-    sstore_status status = ss_merge_iterator_seek(&lookup->records, &fingerprint, error);
-    return status == SSTORE_OK ? ss_ordered_lookup_step(lookup, error) : status;
-}
-
-sstore_status ss_ordered_lookup_to(ss_ordered_lookup *lookup, uint64_t fingerprint, sstore_error *error)
-{
-    if (!lookup->more || lookup->next.fingerprint >= fingerprint)
-        return SSTORE_OK;
-    sstore_status status = ss_merge_iterator_skip(&lookup->records, fingerprint, error);
-    return status == SSTORE_OK ? ss_ordered_lookup_step(lookup, error) : status;
 }

@@ -1,8 +1,8 @@
 /*
  * join_call.h - what the iterators of pairs and of clusters have in common: options and the division of memory; the
- * distinct fingerprints of a store as input of table_join.h; sorted stages between two steps; and look-ups of records
- * in ascending order. Fixed memory: anything that does not fit is spilled. Fingerprints of several words are joined in
- * another way (row_pairs.h, row_edges.h).
+ * distinct fingerprints of a store as input of table_join.h; and sorted stages between two steps. Fixed memory:
+ * anything that does not fit is spilled. Fingerprints of several words are joined in another way (row_pairs.h,
+ * row_edges.h).
  */
 #ifndef SS_JOIN_CALL_H
 #define SS_JOIN_CALL_H
@@ -11,7 +11,7 @@
 #include "sort/radix.h"
 #include "sort/sorter.h"
 #include "sstore_join.h"
-#include "store/record_iterator.h"
+#include "store/store.h"
 
 /* ===== call ===== */
 
@@ -82,6 +82,20 @@ sstore_status ss_sort_stage_open(ss_sort_stage *stage, uint32_t item_words, cons
 /* A zeroed one, and one that could not be opened, are allowed. */
 void ss_sort_stage_close(ss_sort_stage *stage);
 
+/* The pieces that threads loaded at once; they are used one after the other. */
+typedef struct ss_loaded_pieces {
+    ss_join_call *call;
+    ss_sorter *sorter;
+    ss_task_fn load; /* loads piece first + task */
+    void *context;   /* of `load` */
+    size_t first, count;
+    size_t index; /* of the current one among them */
+} ss_loaded_pieces;
+
+/* Go to the next piece, when all `item_count` items of the current one were used; without one, to the first. Loads more
+ * pieces after the last one, and the count is 0 if there are no more. STOPPED, and the errors of `load`. */
+sstore_status ss_loaded_pieces_next(ss_loaded_pieces *pieces, size_t item_count, sstore_error *error);
+
 /* Collects triples, and adds them to a sorter together. */
 typedef struct ss_triple_batch {
     ss_sorter *sorter;
@@ -93,29 +107,5 @@ typedef struct ss_triple_batch {
 /* IO, MEMORY. */
 sstore_status ss_triple_batch_add(ss_triple_batch *batch, ss_triple triple, sstore_error *error);
 sstore_status ss_triple_batch_flush(ss_triple_batch *batch, sstore_error *error);
-
-/* ===== lookup in ascending order ===== */
-
-/* The records of ascending fingerprints, in all segments of a store. */
-typedef struct ss_ordered_lookup {
-    ss_merge_iterator records;
-    ss_record next; /* the current record */
-    bool more;      /* there is one */
-} ss_ordered_lookup;
-
-/* There is no current record yet. Close it by ss_merge_iterator_close(&lookup->records). MEMORY. */
-sstore_status ss_ordered_lookup_open(ss_ordered_lookup *lookup, const sstore *store, sstore_error *error);
-/* Go to the first record with at least this fingerprint, forward or back. IO, DAMAGED. */
-sstore_status ss_ordered_lookup_begin(ss_ordered_lookup *lookup, uint64_t fingerprint, sstore_error *error);
-/* Go forward to the first record with at least this fingerprint; not back. IO, DAMAGED. */
-sstore_status ss_ordered_lookup_to(ss_ordered_lookup *lookup, uint64_t fingerprint, sstore_error *error);
-/* Go to the next record. */
-sstore_status ss_ordered_lookup_step(ss_ordered_lookup *lookup, sstore_error *error);
-
-/* Whether the current record has this fingerprint. */
-static inline bool ss_ordered_lookup_at(const ss_ordered_lookup *lookup, uint64_t fingerprint)
-{
-    return lookup->more && lookup->next.fingerprint == fingerprint;
-}
 
 #endif

@@ -7,6 +7,7 @@
 #include "base/iterator.h"
 #include "base/memory.h"
 #include "join/join_call.h"
+#include "join/record_reader.h"
 #include "join/row_pairs.h"
 
 /* Fractions of a call's work, by measurement of joins with ids (bench/README.md). */
@@ -16,7 +17,7 @@
 /* The state of one thread, or of one piece of the items that are returned. */
 typedef struct pair_worker {
     ss_piece_room room;
-    ss_ordered_lookup lookup;
+    ss_record_reader reader;
     ss_triple_batch batch; /* while second ids are looked up */
     size_t record_count, record_capacity;
     ss_record *records; /* of the piece's first fingerprints, ascending */
@@ -32,10 +33,10 @@ typedef struct pair_iterator {
     ss_sort_stage *items;          /* that are returned: the triples if there are any, else the pairs */
     pair_worker *workers;          /* one a thread */
     ss_store_fingerprints repeats; /* while the search for fingerprints that several records have runs */
-    size_t first_piece, piece_count; /* the piece in workers[0], and how many are loaded */
-    size_t piece_index, item_index;  /* the current item */
-    size_t begin;                    /* the first record with its first fingerprint */
-    size_t record_index;             /* the next record; if there are too many: 1 once the lookup is at the first */
+    ss_loaded_pieces pieces;       /* of the items, by the workers */
+    size_t item_index;             /* the current item in its piece */
+    size_t begin;                  /* the first record with its first fingerprint */
+    size_t record_index;           /* the next record; if there are too many: 1 once the reader is at the first */
 } pair_iterator;
 
 /* Open the workers, to look up fingerprints of pieces of the stage in the store. */
@@ -53,7 +54,7 @@ static sstore_status open_workers(pair_iterator *self, const ss_sort_stage *stag
         worker->batch.writer = i;
         status = ss_piece_room_open(&worker->room, stage->item_words, self->call.piece_capacity, error);
         if (status == SSTORE_OK)
-            status = ss_ordered_lookup_open(&worker->lookup, store, error);
+            status = ss_record_reader_open(&worker->reader, store, store->manifest.has_ids, error);
     }
     return status;
 }
@@ -62,7 +63,7 @@ static void close_workers(pair_iterator *self)
 {
     for (uint32_t i = 0; self->workers != NULL && i < self->call.threads; i++) {
         ss_free(self->workers[i].room.items);
-        ss_merge_iterator_close(&self->workers[i].lookup.records);
+        ss_record_reader_close(&self->workers[i].reader);
         ss_free(self->workers[i].records);
     }
     ss_free(self->workers);
@@ -88,14 +89,14 @@ static sstore_status add_pairs(void *context, uint32_t worker, const ss_fingerpr
 /* Add the ids of one fingerprint to all pairs[0 .. count-1], which have it as their second one. */
 static sstore_status add_ids(pair_worker *worker, const ss_record *pairs, size_t count, sstore_error *error)
 {
-    ss_ordered_lookup *lookup = &worker->lookup;
+    ss_record_reader *reader = &worker->reader;
     const uint64_t second = pairs[0].fingerprint;
-    sstore_status status = ss_ordered_lookup_to(lookup, second, error);
-    while (status == SSTORE_OK && ss_ordered_lookup_at(lookup, second)) {
+    sstore_status status = ss_record_reader_skip(reader, second, error);
+    while (status == SSTORE_OK && ss_record_reader_at(reader, &second)) {
         for (size_t i = 0; status == SSTORE_OK && i < count; i++)
-            status = ss_triple_batch_add(&worker->batch, (ss_triple){pairs[i].id, second, lookup->next.id}, error);
+            status = ss_triple_batch_add(&worker->batch, (ss_triple){pairs[i].id, second, reader->current.id}, error);
         if (status == SSTORE_OK)
-            status = ss_ordered_lookup_step(lookup, error);
+            status = ss_record_reader_next(reader, error);
     }
     return status;
 }
@@ -108,7 +109,7 @@ static sstore_status identify_piece(void *context, uint64_t task, uint32_t index
     sstore_status status = ss_piece_room_load(&worker->room, self->pairs.sorter, (size_t)task, error);
     const size_t count = status == SSTORE_OK ? worker->room.count : 0;
     if (count > 0)
-        status = ss_ordered_lookup_begin(&worker->lookup, pairs[0].fingerprint, error);
+        status = ss_record_reader_seek(&worker->reader, &pairs[0].fingerprint, error);
     for (size_t begin = 0, end; status == SSTORE_OK && begin < count; begin = end) {
         for (end = begin + 1; end < count && pairs[end].fingerprint == pairs[begin].fingerprint;)
             end++;
@@ -124,27 +125,27 @@ static sstore_status add_repeats(void *context, uint64_t task, uint32_t index, s
     const ss_store_part *part = &self->repeats.parts[task];
     const bool is_last = task + 1 == self->repeats.source.part_count;
     pair_worker *worker = &self->workers[index];
-    ss_ordered_lookup *lookup = &worker->lookup;
-    ss_merge_iterator *records = &lookup->records;
+    ss_record_reader *reader = &worker->reader;
+    ss_merge_iterator *records = &reader->records;
     ss_record first = {0, 0}; /* of the fingerprint */
     bool first_added = false;
     uint64_t count = 0;
-    sstore_status status = ss_ordered_lookup_begin(lookup, part->min, error);
-    while (status == SSTORE_OK && lookup->more && (is_last || lookup->next.fingerprint < part[1].min)) {
-        const uint64_t fingerprint = lookup->next.fingerprint;
+    sstore_status status = ss_record_reader_seek(reader, &part->min, error);
+    while (status == SSTORE_OK && reader->more && (is_last || reader->current.fingerprint < part[1].min)) {
+        const uint64_t fingerprint = reader->current.fingerprint;
         if (count == 0 || first.fingerprint != fingerprint) {
-            first = lookup->next;
+            first = reader->current;
             first_added = false;
         } else {
             if (!first_added)
                 status = ss_triple_batch_add(&worker->batch, (ss_triple){fingerprint, fingerprint, first.id}, error);
             first_added = true;
-            const ss_triple triple = {fingerprint, fingerprint, lookup->next.id};
+            const ss_triple triple = {fingerprint, fingerprint, reader->current.id};
             if (status == SSTORE_OK)
                 status = ss_triple_batch_add(&worker->batch, triple, error);
         }
         if (status == SSTORE_OK)
-            status = ss_ordered_lookup_step(lookup, error);
+            status = ss_record_reader_next(reader, error);
         count++;
         if (records->input_count == 1) /* only then a segment knows which fingerprints have a single record */
             count += ss_segment_iterator_pass_singles(&records->inputs[0].iterator);
@@ -203,33 +204,33 @@ static ss_triple triple_at(const pair_iterator *self, const pair_worker *piece, 
 /* Retain the records of a first fingerprint. */
 static sstore_status retain_records(pair_worker *piece, uint64_t fingerprint, size_t max, sstore_error *error)
 {
-    sstore_status status = ss_ordered_lookup_to(&piece->lookup, fingerprint, error);
-    while (status == SSTORE_OK && !piece->too_many && ss_ordered_lookup_at(&piece->lookup, fingerprint)) {
+    sstore_status status = ss_record_reader_skip(&piece->reader, fingerprint, error);
+    while (status == SSTORE_OK && !piece->too_many && ss_record_reader_at(&piece->reader, &fingerprint)) {
         ss_record *records = ss_grow(piece->records, piece->record_count, &piece->record_capacity, 1024,
                                      sizeof *records);
         if (records == NULL)
             return ss_fail_memory(error, 2 * piece->record_capacity * sizeof *records);
         piece->records = records;
-        records[piece->record_count++] = piece->lookup.next;
+        records[piece->record_count++] = piece->reader.current;
         piece->too_many = piece->record_count > max;
-        status = ss_ordered_lookup_step(&piece->lookup, error);
+        status = ss_record_reader_next(&piece->reader, error);
     }
     return status;
 }
 
-static sstore_status load_piece(void *context, uint64_t task, uint32_t worker, sstore_error *error)
+static sstore_status load_items(void *context, uint64_t task, uint32_t worker, sstore_error *error)
 {
     pair_iterator *self = context;
     pair_worker *piece = &self->workers[task];
     (void)worker;
     piece->record_count = 0;
     piece->too_many = false;
-    sstore_status status = ss_piece_room_load(&piece->room, self->items->sorter, self->first_piece + (size_t)task,
+    sstore_status status = ss_piece_room_load(&piece->room, self->items->sorter, self->pieces.first + (size_t)task,
                                               error);
     if (status != SSTORE_OK || piece->room.count == 0)
         return status;
     uint64_t last = triple_at(self, piece, 0).first;
-    status = ss_ordered_lookup_begin(&piece->lookup, last, error);
+    status = ss_record_reader_seek(&piece->reader, &last, error);
     for (size_t i = 0; status == SSTORE_OK && !piece->too_many && i < piece->room.count; i++) {
         const uint64_t first = triple_at(self, piece, i).first;
         if (i == 0 || first != last)
@@ -239,35 +240,16 @@ static sstore_status load_piece(void *context, uint64_t task, uint32_t worker, s
     return status;
 }
 
-/* Load the next pieces in parallel; piece_count is 0 if there are no more. */
-static sstore_status load_pieces(pair_iterator *self, sstore_error *error)
-{
-    const uint32_t threads = self->call.threads;
-    self->first_piece += self->piece_count;
-    self->piece_count = (size_t)ss_min_u64(ss_sorter_piece_count(self->items->sorter) - self->first_piece, threads);
-    self->piece_index = 0;
-    return ss_pool_run(threads, self->piece_count, load_piece, self, error);
-}
-
-/* End the current piece, and continue with the next one. */
-static sstore_status end_piece(pair_iterator *self, sstore_error *error)
-{
-    const size_t count = self->workers[self->piece_index++].room.count;
-    const sstore_status status = ss_progress_add(&self->call.progress, 0, count);
-    self->item_index = self->begin = self->record_index = 0;
-    return status == SSTORE_OK && self->piece_index == self->piece_count ? load_pieces(self, error) : status;
-}
-
 /* Get the next id of the first fingerprint of the current item; *more_out is false if there are no more. */
 static sstore_status next_id(pair_iterator *self, pair_worker *piece, uint64_t first, uint64_t *id_out, bool *more_out,
                              sstore_error *error)
 {
     if (piece->too_many) {
-        sstore_status status = self->record_index == 0 ? ss_ordered_lookup_begin(&piece->lookup, first, error)
-                                                       : ss_ordered_lookup_step(&piece->lookup, error);
+        sstore_status status = self->record_index == 0 ? ss_record_reader_seek(&piece->reader, &first, error)
+                                                       : ss_record_reader_next(&piece->reader, error);
         self->record_index = 1;
-        *more_out = status == SSTORE_OK && ss_ordered_lookup_at(&piece->lookup, first);
-        *id_out = piece->lookup.next.id;
+        *more_out = status == SSTORE_OK && ss_record_reader_at(&piece->reader, &first);
+        *id_out = piece->reader.current.id;
         return status;
     }
     while (self->begin < piece->record_count && piece->records[self->begin].fingerprint < first)
@@ -280,18 +262,19 @@ static sstore_status next_id(pair_iterator *self, pair_worker *piece, uint64_t f
 }
 
 /* Put the next pair of fingerprints of one word into the columns; *more_out is false after the last one. */
-static sstore_status take_word_pair(pair_iterator *self, const sstore_columns *columns, size_t at, bool *more_out,
-                                    sstore_error *error)
+static sstore_status take_pair(pair_iterator *self, const sstore_columns *columns, size_t at, bool *more_out,
+                               sstore_error *error)
 {
     const bool is_self = self->call.left == self->call.right;
     sstore_status status = SSTORE_OK;
     *more_out = false;
-    while (status == SSTORE_OK && self->piece_count > 0) {
-        pair_worker *piece = &self->workers[self->piece_index];
+    while (status == SSTORE_OK && self->pieces.count > 0) {
+        pair_worker *piece = &self->workers[self->pieces.index];
         uint64_t id;
         bool more;
         if (self->item_index == piece->room.count) {
-            status = end_piece(self, error);
+            status = ss_loaded_pieces_next(&self->pieces, self->item_index, error);
+            self->item_index = self->begin = self->record_index = 0;
             continue;
         }
         const ss_triple triple = triple_at(self, piece, self->item_index);
@@ -314,23 +297,6 @@ static sstore_status take_word_pair(pair_iterator *self, const sstore_columns *c
         return SSTORE_OK;
     }
     return status;
-}
-
-/* As take_word_pair(), of fingerprints of several words. */
-static sstore_status take_row_pair(pair_iterator *self, const sstore_columns *columns, size_t at, bool *more_out,
-                                   sstore_error *error)
-{
-    const uint32_t words = self->call.left->manifest.words;
-    sstore_pair pair;
-    const sstore_status status = ss_row_pairs_next(self->rows, &pair, more_out, error);
-    if (status != SSTORE_OK || !*more_out)
-        return status;
-    ss_set_fingerprint(columns->fingerprint, at, pair.words, words);
-    ss_set_word(columns->id, at, pair.id);
-    ss_set_fingerprint(columns->other_fingerprint, at, pair.other_words, words);
-    ss_set_word(columns->other_id, at, pair.other_id);
-    ss_set_distance(columns->distance, at, pair.distance);
-    return SSTORE_OK;
 }
 
 /* ----- public ----- */
@@ -358,7 +324,8 @@ static sstore_status find_pairs(pair_iterator *self, const sstore *left, const s
     if (status != SSTORE_OK)
         return status;
     ss_progress_begin(&call->progress, "reporting", 0, ss_sorter_count(self->items->sorter), 1);
-    return load_pieces(self, error);
+    self->pieces = (ss_loaded_pieces){call, self->items->sorter, load_items, self, 0, 0, 0};
+    return ss_loaded_pieces_next(&self->pieces, 0, error);
 }
 
 static sstore_status fill_pairs(sstore_iterator *iterator, const sstore_columns *columns, size_t capacity,
@@ -367,8 +334,8 @@ static sstore_status fill_pairs(sstore_iterator *iterator, const sstore_columns 
     pair_iterator *self = (pair_iterator *)iterator;
     bool more = true;
     for (; *count < capacity; ++*count) {
-        const sstore_status status = self->rows != NULL ? take_row_pair(self, columns, *count, &more, error)
-                                                        : take_word_pair(self, columns, *count, &more, error);
+        const sstore_status status = self->rows != NULL ? ss_row_pairs_next(self->rows, columns, *count, &more, error)
+                                                        : take_pair(self, columns, *count, &more, error);
         if (status != SSTORE_OK || !more)
             return status;
     }

@@ -19,7 +19,7 @@ typedef struct sided_values {
 
 struct ss_join_worker {
     const ss_join_team *team;
-    const ss_join_block *block; /* the current one */
+    const ss_join_bit_group *bit_group; /* the current one */
     uint32_t index;
     void *items;                               /* a piece */
     void *scratch;                             /* of sorting a piece, or a group's values */
@@ -41,7 +41,7 @@ static sstore_status deliver(void *context, const ss_fingerprint_pair *pairs, si
 {
     ss_join_worker *worker = context;
     const ss_join_options *options = worker->team->options;
-    const ss_permutation *permutation = &worker->block->permutation;
+    const ss_permutation *permutation = &worker->bit_group->permutation;
     size_t passed = 0;
     const sstore_status status = ss_progress_add(options->progress, worker->index, 0);
     if (status != SSTORE_OK)
@@ -60,7 +60,7 @@ static void look_up_roots(const ss_join_worker *worker, const uint64_t *values, 
 {
     uint64_t nodes[LOOKUP_BATCH];
     for (size_t i = 0; i < count; i++)
-        nodes[i] = ss_unpermute(&worker->block->permutation, values[i]);
+        nodes[i] = ss_unpermute(&worker->bit_group->permutation, values[i]);
     ss_edge_filter_roots(worker->edges, nodes, count, roots);
 }
 
@@ -188,7 +188,7 @@ static sstore_status join_values(ss_join_worker *worker, sided_values group, sst
 static sstore_status join_groups(ss_join_worker *worker, sstore_error *error)
 {
     const ss_join_team *team = worker->team;
-    const uint64_t mask = ss_high_mask(worker->block->prefix_bits);
+    const uint64_t mask = ss_high_mask(worker->bit_group->prefix_bits);
     sstore_status status = SSTORE_OK;
     for (size_t begin = worker->begin, end; status == SSTORE_OK && begin < worker->end; begin = end) {
         const uint64_t prefix = fingerprint_at(team, worker->items, begin) & mask;
@@ -206,7 +206,7 @@ static sstore_status join_groups(ss_join_worker *worker, sstore_error *error)
 
 typedef struct piece_run {
     ss_join_team *team;
-    const ss_join_block *block;
+    const ss_join_bit_group *bit_group;
     ss_sorter *sorter;
     uint32_t *piece_sizes;
     ss_sequencer sequencer; /* guards the fields below, and team->carried */
@@ -252,7 +252,7 @@ static sstore_status take_turn(piece_run *self, ss_join_worker *worker, size_t p
 {
     const ss_join_team *team = self->team;
     void *items = worker->items;
-    const uint64_t mask = ss_high_mask(self->block->prefix_bits);
+    const uint64_t mask = ss_high_mask(self->bit_group->prefix_bits);
     const bool any_open = self->open.count > 0;
     const size_t head = any_open ? run_end(team, items, 0, count, mask, self->open.prefix) : 0;
     sstore_status status = SSTORE_OK;
@@ -337,7 +337,7 @@ static sstore_status load_chunk(const chunk_run *self, ss_join_worker *worker, s
                                 sided_values *chunk_out, sstore_error *error)
 {
     const ss_join_team *team = self->team;
-    const uint64_t mask = ss_high_mask(worker->block->prefix_bits), prefix = self->group->prefix;
+    const uint64_t mask = ss_high_mask(worker->bit_group->prefix_bits), prefix = self->group->prefix;
     uint64_t *lefts = values, *rights = values + team->group_capacity / 2;
     size_t right = 0;
     sstore_status status = SSTORE_OK;
@@ -540,17 +540,17 @@ static sstore_status join_large_groups(piece_run *self, bool divides, sstore_err
     return status;
 }
 
-sstore_status ss_join_pieces(ss_join_team *team, const ss_join_block *block, ss_sorter *sorter, bool divides,
+sstore_status ss_join_pieces(ss_join_team *team, const ss_join_bit_group *bit_group, ss_sorter *sorter, bool divides,
                              ss_large_groups *large, sstore_error *error)
 {
     const size_t piece_count = ss_sorter_piece_count(sorter);
-    piece_run self = {.team = team, .block = block, .sorter = sorter, .large = large};
+    piece_run self = {.team = team, .bit_group = bit_group, .sorter = sorter, .large = large};
     self.piece_sizes = ss_alloc(piece_count, sizeof *self.piece_sizes);
     if (self.piece_sizes == NULL)
         return ss_fail_memory(error, piece_count * sizeof *self.piece_sizes);
     for (uint32_t i = 0; i < team->threads; i++) {
-        team->workers[i].block = block;
-        ss_group_join_except(&team->workers[i].join, block->except, block->except_count);
+        team->workers[i].bit_group = bit_group;
+        ss_group_join_except(&team->workers[i].join, bit_group->except, bit_group->except_count);
     }
     ss_sequencer_init(&self.sequencer);
     sstore_status status = ss_pool_run(team->threads, piece_count, join_piece, &self, error);

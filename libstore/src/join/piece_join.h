@@ -9,7 +9,7 @@
  * with it, the other values are joined with each chunk, and the group is done.
  *
  * Items are fingerprints, or for SS_JOIN_CROSS records of a fingerprint and its side, SS_LEFT or SS_RIGHT. They are
- * permuted so that the bits of a block come first.
+ * permuted so that the bits of a bit group come first.
  */
 #ifndef SS_PIECE_JOIN_H
 #define SS_PIECE_JOIN_H
@@ -40,7 +40,7 @@ typedef struct ss_join_options {
 
 typedef struct ss_join_worker ss_join_worker;
 
-/* The threads that join all blocks, and their memory. */
+/* The threads that join all bit groups, and their memory. */
 typedef struct ss_join_team {
     ss_join_kind kind;
     const ss_join_options *options;
@@ -67,12 +67,12 @@ sstore_status ss_join_team_open(ss_join_team *team, sstore_error *error);
 /* A zeroed team, and one that could not be opened, are allowed. */
 void ss_join_team_close(ss_join_team *team);
 
-typedef struct ss_join_block {
+typedef struct ss_join_bit_group {
     ss_permutation permutation;
     uint32_t prefix_bits; /* that the items of a group are equal in */
     uint32_t except_count;
     uint64_t except[SS_GROUP_MAX_EXCEPT]; /* permuted masks for ss_group_join_except() */
-} ss_join_block;
+} ss_join_bit_group;
 
 /* A group of items, permuted. */
 typedef struct ss_item_group {
@@ -91,7 +91,7 @@ typedef struct ss_large_groups {
 /* Join all groups of a finished sorter. The progress's phase has begun; all items count. If `divides`, large groups
  * that can be divided further are left in *large, which is zeroed before. If not, they are joined chunk against chunk,
  * which takes quadratic time in the number of chunks. IO, MEMORY, STOPPED. */
-sstore_status ss_join_pieces(ss_join_team *team, const ss_join_block *block, ss_sorter *sorter, bool divides,
+sstore_status ss_join_pieces(ss_join_team *team, const ss_join_bit_group *bit_group, ss_sorter *sorter, bool divides,
                              ss_large_groups *large, sstore_error *error);
 
 #endif

@@ -126,19 +126,15 @@ static size_t find(const record_set *set, uint64_t fingerprint)
 
 static sstore_status report(const record_join *self, const ss_record *first, const ss_record *second)
 {
-    sstore_pair pair = {.fingerprint = ss_unpermute(&self->permutation, first->fingerprint),
-                        .id = first->id,
-                        .other_fingerprint = ss_unpermute(&self->permutation, second->fingerprint),
-                        .other_id = second->id,
-                        .distance = ss_popcount(first->fingerprint ^ second->fingerprint)};
-    if (self->kind != SS_JOIN_CROSS && pair.other_fingerprint < pair.fingerprint)
-        pair = (sstore_pair){.fingerprint = pair.other_fingerprint,
-                             .id = pair.other_id,
-                             .other_fingerprint = pair.fingerprint,
-                             .other_id = pair.id,
-                             .distance = pair.distance};
-    pair.words = &pair.fingerprint;
-    pair.other_words = &pair.other_fingerprint;
+    const ss_record *records[] = {first, second};
+    const uint64_t fingerprints[] = {ss_unpermute(&self->permutation, first->fingerprint),
+                                     ss_unpermute(&self->permutation, second->fingerprint)};
+    const bool swaps = self->kind != SS_JOIN_CROSS && fingerprints[1] < fingerprints[0];
+    const sstore_pair pair = {.fingerprint = &fingerprints[swaps],
+                              .id = records[swaps]->id,
+                              .other_fingerprint = &fingerprints[!swaps],
+                              .other_id = records[!swaps]->id,
+                              .distance = ss_popcount(first->fingerprint ^ second->fingerprint)};
     return self->on_pair(self->context, &pair) == 0 ? SSTORE_OK : SSTORE_STOPPED;
 }
 
@@ -247,6 +243,8 @@ sstore_status sstore_join_records(const sstore_columns *left, size_t left_count,
         status = ss_take_columns(&sides[0], left, SS_RECORD_COLUMNS, error);
     if (status == SSTORE_OK)
         status = ss_take_columns(&sides[1], right, SS_RECORD_COLUMNS, error);
+    if (status == SSTORE_OK)
+        taken.distance = ss_distance_or_default(taken.distance);
     if (status == SSTORE_OK)
         status = check_table(taken.distance, taken.table, error);
     if (status != SSTORE_OK)

@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "base/words.h"
 #include "codec/rows.h"
-#include "join/row_iterator.h"
+#include "join/record_reader.h"
 
 #define READ_BATCH ((size_t)4096)
 
@@ -44,13 +44,11 @@ static sstore_status take_rows(filler *self, sstore_error *error)
     return status == SSTORE_OK ? ss_progress_add(self->progress, 0, count) : status;
 }
 
-static sstore_status take_row(filler *self, ss_row_iterator *iterator, sstore_error *error)
+static sstore_status take_row(filler *self, ss_record_reader *reader, sstore_error *error)
 {
-    uint64_t *row = self->rows + self->count++ * iterator->words;
-    ss_words_copy(row, ss_row_iterator_fingerprint(iterator), iterator->words);
-    sstore_status status = ss_row_iterator_next(iterator, row, error);
-    while (status == SSTORE_OK && ss_row_iterator_at(iterator, row))
-        status = ss_row_iterator_next(iterator, row, error);
+    uint64_t *row = self->rows + self->count++ * reader->words;
+    ss_words_copy(row, ss_record_reader_fingerprint(reader), reader->words);
+    const sstore_status status = ss_record_reader_pass(reader, row, error);
     return status == SSTORE_OK && self->count == READ_BATCH ? take_rows(self, error) : status;
 }
 
@@ -58,13 +56,15 @@ static sstore_status fill(ss_row_array *array, ss_join_call *call, uint64_t *buf
 {
     const sstore *store = call->left;
     filler self = {.array = array, .progress = &call->progress, .rows = array->rows == NULL ? buffer : array->rows};
-    ss_row_iterator iterator = {.more = false};
+    ss_record_reader reader = {.more = false};
     /* Ids matter only if some of a fingerprint's ids may have been removed. */
-    sstore_status status = ss_row_iterator_open(&iterator, store, store->manifest.has_ids && store->removal_end > 0,
-                                                error);
-    while (status == SSTORE_OK && iterator.more)
-        status = take_row(&self, &iterator, error);
-    ss_row_iterator_close(&iterator);
+    sstore_status status = ss_record_reader_open(&reader, store, store->manifest.has_ids && store->removal_end > 0,
+                                                 error);
+    if (status == SSTORE_OK)
+        status = ss_record_reader_first(&reader, error);
+    while (status == SSTORE_OK && reader.more)
+        status = take_row(&self, &reader, error);
+    ss_record_reader_close(&reader);
     return status == SSTORE_OK ? take_rows(&self, error) : status;
 }
 

@@ -27,11 +27,4 @@ void ss_row_array_close(ss_row_array *array);
 sstore_status ss_row_array_get(const ss_row_array *array, uint64_t first, size_t count, uint64_t *buffer,
                                const uint64_t **rows_out, sstore_error *error);
 
-/* Start to bring a fingerprint into the caches. */
-static inline void ss_row_array_prefetch(const ss_row_array *array, uint64_t number)
-{
-    if (array->rows != NULL)
-        __builtin_prefetch(array->rows + number * array->words);
-}
-
 #endif

@@ -16,15 +16,16 @@
 #define FLUSH_TESTS (1u << 26) /* some 10 ms of work, after which a call may be stopped */
 #define MAX_FLIPS (1u + SS_MAX_PART_BITS + SS_MAX_PART_BITS * (SS_MAX_PART_BITS - 1) / 2)
 
-/* Words, and the numbers of their fingerprints. */
+/* Words, and the places of their fingerprints. */
 typedef struct range {
     ss_folded words; /* folded, with SS_PAIR_PADDING */
-    uint64_t *numbers;
+    uint32_t *places;
     uint32_t count;
 } range;
 
+/* The places of two fingerprints. */
 typedef struct row_pair {
-    uint64_t a, b;
+    uint32_t a, b;
 } row_pair;
 
 /* The state of one thread. */
@@ -39,21 +40,21 @@ struct ss_row_comparer {
     row_pair pairs[FOUND]; /* found_count of them wait */
     ss_fingerprint_pair edges[EDGES];
     uint32_t hits[TILE];
+    uint64_t numbers[TILE];
     uint32_t roots[TILE];
     range slice, tile; /* copies, to order them; their memory: */
     uint32_t slice_words[2][SLICE + SS_PAIR_PADDING], tile_words[2][TILE + SS_PAIR_PADDING];
-    uint64_t slice_numbers[SLICE], tile_numbers[TILE];
-    uint64_t rows[2][SSTORE_MAX_WORDS]; /* of the file */
+    uint32_t slice_places[SLICE], tile_places[TILE];
 };
 
 static range range_of(const ss_row_runs *runs, uint32_t begin, uint32_t count)
 {
-    return (range){{runs->words.folds + begin, runs->words.uppers + begin}, runs->numbers + begin, count};
+    return (range){{runs->words.folds + begin, runs->words.uppers + begin}, runs->places + begin, count};
 }
 
 static range rest_of(const range *from, uint32_t at)
 {
-    return (range){{from->words.folds + at, from->words.uppers + at}, from->numbers + at, from->count - at};
+    return (range){{from->words.folds + at, from->words.uppers + at}, from->places + at, from->count - at};
 }
 
 /* ----- pairs with near words ----- */
@@ -66,10 +67,10 @@ static void flush_edges(ss_row_comparer *self)
         self->status = ss_components_add(self->shared->components, self->worker, self->edges, count, self->error);
 }
 
-static bool is_known(ss_row_comparer *self, row_pair pair)
+static bool are_connected(ss_row_comparer *self, ss_fingerprint_pair numbers)
 {
     uint32_t roots[2];
-    ss_edge_filter_roots(self->shared->filter, (const uint64_t[]){pair.a, pair.b}, 2, roots);
+    ss_edge_filter_roots(self->shared->filter, (const uint64_t[]){numbers.first, numbers.second}, 2, roots);
     return roots[0] == roots[1] && roots[0] != SS_EDGE_FILTER_UNKNOWN;
 }
 
@@ -77,16 +78,14 @@ static bool is_known(ss_row_comparer *self, row_pair pair)
 static void confirm(ss_row_comparer *self, row_pair pair)
 {
     const ss_row_comparison *shared = self->shared;
-    const uint64_t *a = NULL, *b = NULL;
-    if (is_known(self, pair))
+    const ss_placed_rows *placed = shared->placed;
+    const ss_fingerprint_pair numbers = {ss_placed_number(placed, pair.a), ss_placed_number(placed, pair.b)};
+    if (are_connected(self, numbers) ||
+        ss_words_distance(ss_placed_row(placed, pair.a), ss_placed_row(placed, pair.b), placed->words) >
+            shared->call->distance ||
+        !ss_edge_filter_pass(shared->filter, numbers.first, numbers.second))
         return;
-    self->status = ss_row_array_get(shared->rows, pair.a, 1, self->rows[0], &a, self->error);
-    if (self->status == SSTORE_OK)
-        self->status = ss_row_array_get(shared->rows, pair.b, 1, self->rows[1], &b, self->error);
-    if (self->status != SSTORE_OK || ss_words_distance(a, b, shared->rows->words) > shared->call->distance ||
-        !ss_edge_filter_pass(shared->filter, pair.a, pair.b))
-        return;
-    self->edges[self->edge_count++] = (ss_fingerprint_pair){pair.a, pair.b};
+    self->edges[self->edge_count++] = numbers;
     if (self->edge_count == EDGES)
         flush_edges(self);
 }
@@ -98,13 +97,17 @@ static void flush_pairs(ss_row_comparer *self)
     self->found_count = 0;
 }
 
-static void add_pair(ss_row_comparer *self, uint64_t a, uint64_t b)
+/* Start to bring what is known of a fingerprint into the caches. */
+static void prefetch(const ss_row_comparison *shared, uint32_t place)
 {
-    const ss_row_comparison *shared = self->shared;
-    ss_edge_filter_prefetch(shared->filter, a);
-    ss_edge_filter_prefetch(shared->filter, b);
-    ss_row_array_prefetch(shared->rows, a);
-    ss_row_array_prefetch(shared->rows, b);
+    ss_edge_filter_prefetch(shared->filter, ss_placed_number(shared->placed, place));
+    __builtin_prefetch(ss_placed_row(shared->placed, place));
+}
+
+static void add_pair(ss_row_comparer *self, uint32_t a, uint32_t b)
+{
+    prefetch(self->shared, a);
+    prefetch(self->shared, b);
     self->pairs[self->found_count++] = (row_pair){a, b};
     self->found++;
     if (self->found_count == FOUND)
@@ -130,10 +133,10 @@ static void compare_within(ss_row_comparer *self, const range *words, uint32_t a
                                                                self->hits);
     count_tests(self, (uint64_t)(words->count - at) * LANES);
     for (uint32_t i = 0; i < found; i++) {
-        const uint64_t *others = words->numbers + at + (self->hits[i] >> LANES);
+        const uint32_t *others = words->places + at + (self->hits[i] >> LANES);
         for (uint32_t lanes = self->hits[i] & LANES_MASK; lanes != 0; lanes &= lanes - 1) {
             const uint32_t lane = (uint32_t)__builtin_ctz(lanes);
-            add_pair(self, words->numbers[at + lane], others[lane]);
+            add_pair(self, words->places[at + lane], others[lane]);
         }
     }
 }
@@ -149,7 +152,7 @@ static void compare_with(ss_row_comparer *self, const range *words, uint32_t at,
     for (uint32_t i = 0; i < found; i++) {
         const uint32_t number = self->hits[i] >> LANES, lane = number % LANES;
         for (uint32_t lanes = self->hits[i] & LANES_MASK; lanes != 0; lanes &= lanes - 1)
-            add_pair(self, words->numbers[at + lane], tile->numbers[number - lane + (uint32_t)__builtin_ctz(lanes)]);
+            add_pair(self, words->places[at + lane], tile->places[number - lane + (uint32_t)__builtin_ctz(lanes)]);
     }
 }
 
@@ -159,21 +162,20 @@ static void copy_words(const range *from, range *to)
 {
     memcpy(to->words.folds, from->words.folds, from->count * sizeof *to->words.folds);
     memcpy(to->words.uppers, from->words.uppers, from->count * sizeof *to->words.uppers);
-    memcpy(to->numbers, from->numbers, from->count * sizeof *to->numbers);
+    memcpy(to->places, from->places, from->count * sizeof *to->places);
     to->count = from->count;
 }
 
 /* Exchange two words. */
 static void exchange(const range *words, uint32_t i, uint32_t j)
 {
-    const uint32_t fold = words->words.folds[i], upper = words->words.uppers[i];
-    const uint64_t number = words->numbers[i];
+    const uint32_t fold = words->words.folds[i], upper = words->words.uppers[i], place = words->places[i];
     words->words.folds[i] = words->words.folds[j];
     words->words.uppers[i] = words->words.uppers[j];
-    words->numbers[i] = words->numbers[j];
+    words->places[i] = words->places[j];
     words->words.folds[j] = fold;
     words->words.uppers[j] = upper;
-    words->numbers[j] = number;
+    words->places[j] = place;
 }
 
 /* Settle the words from `begin` on: order those apart from the main component first, and return where they end. *root
@@ -182,7 +184,9 @@ static uint32_t settle(ss_row_comparer *self, const range *words, uint32_t begin
 {
     uint32_t apart = begin;
     flush_pairs(self);
-    ss_edge_filter_roots(self->shared->filter, words->numbers + begin, words->count - begin, self->roots + begin);
+    for (uint32_t i = begin; i < words->count; i++)
+        self->numbers[i] = ss_placed_number(self->shared->placed, words->places[i]);
+    ss_edge_filter_roots(self->shared->filter, self->numbers + begin, words->count - begin, self->roots + begin);
     if (*root == SS_EDGE_FILTER_UNKNOWN)
         *root = ss_edge_filter_majority(self->roots + begin, words->count - begin);
     for (uint32_t i = begin; i < words->count; i++)
@@ -269,18 +273,18 @@ static void compare_slice_with(ss_row_comparer *self, const range *slice, const 
 
 /* ----- keys ----- */
 
-/* List the keys that differ from `key` in at most `radius` bits, in a loop without branches that depend on the data:
- * of two keys of the same runs, the higher one. The key itself is left out there. */
+/* List the keys within rho bits of `key`, without branches that depend on the data. With `only_above`, list only higher
+ * keys: so each pair of runs is compared once, and a run with itself elsewhere. */
 static uint32_t list_keys(uint64_t key, const ss_row_part *part, bool only_above, uint64_t *keys)
 {
     uint32_t count = 0;
     keys[count] = key;
     count += !only_above;
-    for (uint32_t i = 0; part->radius > 0 && i < part->bits; i++) {
+    for (uint32_t i = 0; part->rho > 0 && i < part->bits; i++) {
         const uint64_t once = key ^ UINT64_C(1) << i;
         keys[count] = once;
         count += !only_above || once > key;
-        for (uint32_t j = 0; part->radius > 1 && j < i; j++) {
+        for (uint32_t j = 0; part->rho > 1 && j < i; j++) {
             keys[count] = once ^ UINT64_C(1) << j;
             count += !only_above || keys[count] > key;
         }
@@ -314,7 +318,7 @@ typedef struct runs_task {
     const ss_row_runs *runs, *others;
 } runs_task;
 
-static bool key_is_below(const void *items, uint64_t index, uint64_t target)
+static bool begins_at_or_before(const void *items, uint64_t index, uint64_t target)
 {
     return ((const uint32_t *)items)[index] <= target;
 }
@@ -323,7 +327,7 @@ static bool key_is_below(const void *items, uint64_t index, uint64_t target)
 static void compare_words(ss_row_comparer *self, const runs_task *task, uint32_t begin, uint32_t end)
 {
     const ss_row_runs *runs = task->runs;
-    uint64_t index = ss_lower_bound(runs->begins, 0, runs->key_count, begin, key_is_below) - 1;
+    uint64_t index = ss_lower_bound(runs->begins, 0, runs->key_count, begin, begins_at_or_before) - 1;
     for (; self->status == SSTORE_OK && begin < end; index++) {
         const uint32_t run_end = runs->begins[index + 1], slice_end = ss_min_u32(run_end, end);
         if (run_end <= begin)
@@ -374,8 +378,8 @@ sstore_status ss_row_comparison_open(ss_row_comparison *self, sstore_error *erro
         ss_row_comparer *worker = &self->workers[i];
         worker->shared = self;
         worker->worker = i;
-        worker->slice = (range){{worker->slice_words[0], worker->slice_words[1]}, worker->slice_numbers, 0};
-        worker->tile = (range){{worker->tile_words[0], worker->tile_words[1]}, worker->tile_numbers, 0};
+        worker->slice = (range){{worker->slice_words[0], worker->slice_words[1]}, worker->slice_places, 0};
+        worker->tile = (range){{worker->tile_words[0], worker->tile_words[1]}, worker->tile_places, 0};
     }
     return SSTORE_OK;
 }

@@ -24,11 +24,11 @@ typedef struct ss_row_comparer ss_row_comparer;
 /* What all threads share; all pointers are borrowed. */
 typedef struct ss_row_comparison {
     ss_join_call *call;
-    const ss_row_array *rows;
-    ss_components *components; /* gets the edges, between numbers of rows */
-    ss_edge_filter *filter;    /* of these edges */
-    const ss_row_part *part;   /* of the runs */
-    uint32_t radius;           /* of its word */
+    const ss_placed_rows *placed; /* the fingerprints of the runs */
+    ss_components *components;    /* gets the edges, between their numbers */
+    ss_edge_filter *filter;       /* of these edges */
+    const ss_row_part *part;      /* of the runs */
+    uint32_t radius;              /* of its word */
     const ss_join_kernels *kernels;
     ss_row_comparer *workers;
 } ss_row_comparison;

@@ -9,19 +9,20 @@
 #define FILTER_DIVISOR 4u /* of memory: the edge filter takes 1/4 at most, */
 #define SORTER_DIVISOR 4u /* and the sorter at least 1/4 of what is left */
 #define MIN_CAPACITY ((uint64_t)256)
-#define MAX_CAPACITY ((uint64_t)1 << 31)
+#define MAX_PLACES ((uint64_t)1 << 31)
 #define SAMPLE_DIVISOR 256u /* of the fingerprints, one in so many is in the sample */
 #define MIN_SAMPLE ((uint64_t)64)
 #define MAX_SAMPLE ((uint64_t)4096)
 
 typedef struct row_edges {
     ss_join_call *call;
-    uint64_t max_count;      /* of the fingerprints */
-    bool has_rows, is_whole; /* all fingerprints are in memory, and all words of a part */
+    uint64_t max_count; /* of the fingerprints */
+    bool is_whole;      /* all fingerprints are in memory, and all words of a part */
     uint64_t sorter_bytes;
-    uint64_t capacity; /* words that are loaded at once */
+    uint64_t capacity; /* words of `runs`, and of `others` */
     uint32_t max_bits; /* of a key */
     ss_row_array rows;
+    ss_placed_rows placed;
     ss_edge_filter filter;
     ss_row_parts parts;
     ss_row_sorter sorter;
@@ -31,36 +32,26 @@ typedef struct row_edges {
 
 /* ----- memory ----- */
 
-/* The number of bits with as many keys as words, or less. */
-static uint32_t choose_bits(uint64_t count)
-{
-    uint32_t bits = 0;
-    while (bits < SS_MAX_PART_BITS && count >> bits > 1)
-        bits++;
-    return bits;
-}
-
 static bool filter_is_dense(const row_edges *self, uint64_t bytes)
 {
     return self->max_count < UINT32_MAX && self->max_count * sizeof(uint32_t) <= bytes / FILTER_DIVISOR;
 }
 
-/* Divide the memory: all words of a part at once are much faster than some after the other, and fingerprints in memory
- * somewhat faster than in a file. */
+/* Divide the memory: all fingerprints, and all words of a part, are much faster than some after the other. */
 static void divide_memory(row_edges *self, uint64_t bytes)
 {
     const uint64_t row_bytes = self->call->left->manifest.words * sizeof(uint64_t);
     const uint64_t for_filter = filter_is_dense(self, bytes) ? self->max_count * sizeof(uint32_t)
                                                              : bytes / FILTER_DIVISOR;
     const uint64_t left = bytes - for_filter, max = left - left / SORTER_DIVISOR;
-    const uint64_t whole_bytes = ss_row_runs_bytes(self->max_count, choose_bits(self->max_count));
-    self->is_whole = self->max_count <= MAX_CAPACITY && whole_bytes <= max;
-    self->has_rows = self->is_whole && whole_bytes + self->max_count * row_bytes <= max;
-    const uint64_t half = ss_max_u64(max / 2 / ss_row_runs_bytes(1, 0), MIN_CAPACITY);
-    self->capacity = self->is_whole ? ss_max_u64(self->max_count, 1) : ss_min_u64(half, MAX_CAPACITY);
-    self->max_bits = choose_bits(self->capacity);
-    self->sorter_bytes = self->is_whole ? left - whole_bytes : left / SORTER_DIVISOR;
-    self->sorter_bytes -= self->has_rows ? self->max_count * row_bytes : 0;
+    const uint64_t whole_bytes = ss_row_runs_bytes(self->max_count, ss_bits_for(self->max_count, 0, SS_MAX_PART_BITS)) +
+                                 self->max_count * row_bytes;
+    const uint64_t loaded_bytes = ss_row_runs_bytes(1, 0) + sizeof(uint64_t) + row_bytes;
+    const uint64_t half = ss_min_u64(ss_max_u64(max / 2 / loaded_bytes, MIN_CAPACITY), MAX_PLACES / 2);
+    self->is_whole = self->max_count <= MAX_PLACES && whole_bytes <= max;
+    self->capacity = self->is_whole ? ss_max_u64(self->max_count, 1) : half;
+    self->max_bits = ss_bits_for(self->capacity, 0, SS_MAX_PART_BITS);
+    self->sorter_bytes = left - (self->is_whole ? whole_bytes : max);
 }
 
 static sstore_status open_filter(row_edges *self, uint64_t bytes, sstore_error *error)
@@ -70,12 +61,37 @@ static sstore_status open_filter(row_edges *self, uint64_t bytes, sstore_error *
                : ss_edge_filter_open(&self->filter, (size_t)(bytes / FILTER_DIVISOR / ss_edge_filter_bytes(1)), error);
 }
 
+/* Make places for fingerprints that are loaded with their words. */
+static sstore_status open_places(row_edges *self, size_t count, sstore_error *error)
+{
+    ss_placed_rows *placed = &self->placed;
+    const size_t row_bytes = placed->words * sizeof *placed->rows;
+    placed->rows = ss_alloc_large(count * row_bytes);
+    placed->numbers = ss_alloc_large(count * sizeof *placed->numbers);
+    return placed->rows != NULL && placed->numbers != NULL
+               ? SSTORE_OK
+               : ss_fail_memory(error, count * (row_bytes + sizeof *placed->numbers));
+}
+
 static sstore_status open_runs(row_edges *self, sstore_error *error)
 {
     const size_t capacity = (size_t)self->capacity + self->sorter.piece_capacity;
-    const sstore_status status = ss_row_runs_open(&self->runs, capacity, self->max_bits, error);
-    return status == SSTORE_OK && !self->is_whole ? ss_row_runs_open(&self->others, capacity, self->max_bits, error)
-                                                  : status;
+    self->placed = (ss_placed_rows){.words = self->rows.words, .rows = self->rows.rows};
+    sstore_status status = ss_row_runs_open(&self->runs, capacity, self->max_bits, error);
+    if (status != SSTORE_OK || self->is_whole)
+        return status;
+    status = ss_row_runs_open(&self->others, capacity, self->max_bits, error);
+    self->others.first_place = (uint32_t)capacity;
+    return status == SSTORE_OK ? open_places(self, 2 * capacity, error) : status;
+}
+
+static void close_runs(row_edges *self)
+{
+    ss_row_runs_close(&self->runs);
+    ss_row_runs_close(&self->others);
+    if (!self->is_whole)
+        ss_free(self->placed.rows);
+    ss_free(self->placed.numbers);
 }
 
 /* ----- parts ----- */
@@ -137,17 +153,19 @@ static sstore_status open_edges(row_edges *self, ss_components *components, uint
 {
     self->max_count = ss_row_array_max_count(self->call->left);
     divide_memory(self, bytes);
-    sstore_status status = ss_row_array_open(&self->rows, self->call, self->has_rows ? UINT64_MAX : 0, error);
+    sstore_status status = ss_row_array_open(&self->rows, self->call, self->is_whole ? UINT64_MAX : 0, error);
     if (status == SSTORE_OK)
         status = choose_parts(self, error);
     if (status == SSTORE_OK)
         status = open_filter(self, bytes, error);
     if (status == SSTORE_OK)
-        status = ss_row_sorter_open(&self->sorter, &self->rows, self->call, self->sorter_bytes, error);
+        status = ss_row_sorter_open(&self->sorter, &self->rows, &self->placed, self->call, self->sorter_bytes, error);
     if (status == SSTORE_OK)
         status = open_runs(self, error);
-    self->comparison =
-        (ss_row_comparison){.call = self->call, .rows = &self->rows, .components = components, .filter = &self->filter};
+    self->comparison = (ss_row_comparison){.call = self->call,
+                                           .placed = &self->placed,
+                                           .components = components,
+                                           .filter = &self->filter};
     return status == SSTORE_OK ? ss_row_comparison_open(&self->comparison, error) : status;
 }
 
@@ -165,8 +183,7 @@ sstore_status ss_row_edges_find(ss_join_call *call, ss_components *components, u
     if (status == SSTORE_OK)
         status = ss_row_comparison_flush(&self.comparison, error);
     ss_row_comparison_close(&self.comparison);
-    ss_row_runs_close(&self.runs);
-    ss_row_runs_close(&self.others);
+    close_runs(&self);
     ss_row_sorter_close(&self.sorter);
     ss_edge_filter_close(&self.filter);
     ss_row_array_close(&self.rows);

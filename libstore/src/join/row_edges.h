@@ -1,6 +1,6 @@
 /*
  * row_edges.h - edges that connect the near fingerprints of a store of several words, by their numbers
- * (row_iterator.h). Clusters need a path of edges between near fingerprints, not each pair. The words and their parts
+ * (record_reader.h). Clusters need a path of edges between near fingerprints, not each pair. The words and their parts
  * are those of plan/row_parts.h; no index is read.
  *
  *   read the distinct fingerprints, ascending, into an array                                 (row_array.h)
@@ -15,8 +15,8 @@
  * - Complete: two near fingerprints differ in few bits of some word, and these in at most rho bits of some part.
  * - An edge is added only if it connects two components (edge_filter.h), so there are fewer edges than fingerprints, if
  *   the filter has room for all of these.
- * - All reads are in order, but for those of the fingerprints that pairs with near words have.
- * - Memory is fixed. If it is short, first the fingerprints and then also the words of a part are in a file. Words are
+ * - All reads of files are in order.
+ * - Memory is fixed. If it is short, the fingerprints are in a file, and are sorted whole, with their words. They are
  *   then loaded range by range, and every two ranges are compared.
  *
  * At distance 0 there are no edges.

@@ -1,10 +1,11 @@
 #include "join/row_pairs.h"
 
 #include "base/error.h"
+#include "base/iterator.h"
 #include "base/memory.h"
 #include "base/words.h"
-#include "join/row_iterator.h"
-#include "read/batch_round.h"
+#include "join/record_reader.h"
+#include "read/round.h"
 
 #define MATCH_BYTES 256u     /* of a match until it is returned, */
 #define MATCH_WORD_BYTES 32u /* and for each word of its fingerprint */
@@ -22,7 +23,7 @@
 /* Left records that wait: of `count` fingerprints, those of number i have the ids ids[begins[i]] to
  * ids[begins[i + 1] - 1]. */
 typedef struct left_records {
-    ss_row_iterator iterator;
+    ss_record_reader reader;
     uint64_t *fingerprints;
     uint64_t *ranks; /* of the fingerprints, if the store has one segment */
     size_t *begins;
@@ -33,30 +34,24 @@ typedef struct left_records {
     uint64_t skipped; /* of its ids */
 } left_records;
 
-/* Records of a store from a fingerprint on. */
-typedef struct reread_records {
-    ss_merge_iterator records;
-    bool is_open;
-    uint32_t done;
-} reread_records;
-
 struct ss_row_pairs {
     ss_join_call *call;
     uint32_t words;
     bool is_self;
-    ss_segment_plan *plans; /* of the right store */
-    ss_batch rounds;        /* without queries */
-    size_t round_size;      /* of the next round */
+    ss_segment_plan *plans;  /* of the right store */
+    ss_round round_template; /* without queries */
+    size_t round_size;       /* of the next round */
     left_records left;
     size_t at, end; /* the left fingerprints of the round */
-    ss_batch_matches matches;
-    size_t match_index;
+    ss_round_matches matches;
+    size_t match_index; /* of the next one; of a scan: 0 before the first record */
     sstore_match match; /* the current one: pairs of it and each id of its query are returned */
     bool has_match;
-    size_t id_index;        /* of the next of these ids; with too many: 0 before the first one */
-    bool scans;             /* the round is one fingerprint, which is compared with all records */
-    reread_records right;   /* then */
-    reread_records own_ids; /* if there are too many ids */
+    size_t id_index;          /* of the next of these ids; with too many: 0 before the first one */
+    bool scans;               /* the round is one fingerprint, which is compared with all records */
+    uint32_t reread_count;    /* of records that are read again: */
+    ss_record_reader right;   /* if the round scans */
+    ss_record_reader own_ids; /* if there are too many ids */
 };
 
 /* ----- left records ----- */
@@ -72,12 +67,13 @@ static sstore_status open_left(left_records *self, const ss_join_call *call, siz
     self->ids = ss_realloc(NULL, self->id_capacity, sizeof *self->ids);
     if (self->fingerprints == NULL || self->ranks == NULL || self->begins == NULL || self->ids == NULL)
         return ss_fail_memory(error, capacity * (words + WAITING_QUERY_WORDS) * sizeof(uint64_t));
-    return ss_row_iterator_open(&self->iterator, call->left, call->left->manifest.has_ids, error);
+    const sstore_status status = ss_record_reader_open(&self->reader, call->left, call->left->manifest.has_ids, error);
+    return status == SSTORE_OK ? ss_record_reader_first(&self->reader, error) : status;
 }
 
 static void close_left(left_records *self)
 {
-    ss_row_iterator_close(&self->iterator);
+    ss_record_reader_close(&self->reader);
     ss_free(self->fingerprints);
     ss_free(self->ranks);
     ss_free(self->begins);
@@ -86,7 +82,7 @@ static void close_left(left_records *self)
 
 static uint64_t *left_fingerprint(const left_records *self, size_t index)
 {
-    return self->fingerprints + index * self->iterator.words;
+    return self->fingerprints + index * self->reader.words;
 }
 
 /* Move what was read of the fingerprint that continues to the front. */
@@ -97,7 +93,7 @@ static void begin_again(left_records *self)
         self->count = self->id_count = 0;
         return;
     }
-    ss_words_move(self->fingerprints, left_fingerprint(self, last), self->iterator.words);
+    ss_words_move(self->fingerprints, left_fingerprint(self, last), self->reader.words);
     self->ranks[0] = self->ranks[last];
     memmove(self->ids, self->ids + begin, (self->id_count - begin) * sizeof *self->ids);
     self->begins[0] = 0;
@@ -111,11 +107,11 @@ static sstore_status read_ids(left_records *self, bool *all_out, sstore_error *e
     const uint64_t *fingerprint = left_fingerprint(self, self->count - 1);
     sstore_status status = SSTORE_OK;
     while (status == SSTORE_OK && self->id_count < self->id_capacity &&
-           ss_row_iterator_at(&self->iterator, fingerprint)) {
-        self->ids[self->id_count++] = self->iterator.next.id;
-        status = ss_row_iterator_next(&self->iterator, fingerprint, error);
+           ss_record_reader_at(&self->reader, fingerprint)) {
+        self->ids[self->id_count++] = self->reader.current.id;
+        status = ss_record_reader_next_number(&self->reader, fingerprint, error);
     }
-    *all_out = status != SSTORE_OK || !ss_row_iterator_at(&self->iterator, fingerprint);
+    *all_out = status != SSTORE_OK || !ss_record_reader_at(&self->reader, fingerprint);
     return status;
 }
 
@@ -123,8 +119,8 @@ static sstore_status read_ids(left_records *self, bool *all_out, sstore_error *e
 static sstore_status skip_ids(left_records *self, ss_progress *progress, sstore_error *error)
 {
     sstore_status status = SSTORE_OK;
-    while (status == SSTORE_OK && ss_row_iterator_at(&self->iterator, self->fingerprints)) {
-        status = ss_row_iterator_next(&self->iterator, self->fingerprints, error);
+    while (status == SSTORE_OK && ss_record_reader_at(&self->reader, self->fingerprints)) {
+        status = ss_record_reader_next_number(&self->reader, self->fingerprints, error);
         if (status == SSTORE_OK && ++self->skipped % RECORD_BATCH == 0)
             status = ss_progress_add(progress, 0, 0);
     }
@@ -139,11 +135,11 @@ static sstore_status read_left(left_records *self, ss_progress *progress, sstore
     begin_again(self);
     self->skipped = 0;
     self->is_too_many = false;
-    while (status == SSTORE_OK && (self->continues || (self->iterator.more && self->count < self->capacity))) {
+    while (status == SSTORE_OK && (self->continues || (self->reader.more && self->count < self->capacity))) {
         if (!self->continues) {
-            ss_words_copy(left_fingerprint(self, self->count), ss_row_iterator_fingerprint(&self->iterator),
-                          self->iterator.words);
-            self->ranks[self->count] = self->iterator.number;
+            ss_words_copy(left_fingerprint(self, self->count), ss_record_reader_fingerprint(&self->reader),
+                          self->reader.words);
+            self->ranks[self->count] = self->reader.number;
             self->begins[self->count++] = self->id_count;
         }
         self->continues = false;
@@ -162,33 +158,31 @@ static sstore_status read_left(left_records *self, ss_progress *progress, sstore
 
 /* ----- records that are read again ----- */
 
-/* Go before the first record of a fingerprint or above; NULL: before the first one of all. */
-static sstore_status reread_from(reread_records *self, const sstore *store, const uint64_t *fingerprint,
+/* Go to the first record of a fingerprint or above; NULL: to the first one of all. */
+static sstore_status reread_from(ss_record_reader *reader, const sstore *store, const uint64_t *fingerprint,
                                  sstore_error *error)
 {
     sstore_status status = SSTORE_OK;
-    if (!self->is_open) {
-        self->is_open = true;
-        ss_merge_iterator_init(&self->records, store->manifest.words, store->manifest.has_ids);
-        status = ss_merge_iterator_add(&self->records, store, 0, store->manifest.segment_count, error);
-    }
+    if (reader->words == 0) /* it is not open */
+        status = ss_record_reader_open(reader, store, store->manifest.has_ids, error);
     if (status != SSTORE_OK)
         return status;
-    return fingerprint == NULL ? ss_merge_iterator_rewind(&self->records, error)
-                               : ss_merge_iterator_seek(&self->records, fingerprint, error);
+    return fingerprint == NULL ? ss_record_reader_first(reader, error)
+                               : ss_record_reader_seek(reader, fingerprint, error);
 }
 
-static sstore_status reread_next(reread_records *self, ss_progress *progress, ss_record *record, bool *more_out,
-                                 sstore_error *error)
+static sstore_status reread_next(ss_row_pairs *self, ss_record_reader *reader, sstore_error *error)
 {
-    const sstore_status status = ss_merge_iterator_next(&self->records, record, more_out, error);
-    return status == SSTORE_OK && ++self->done % RECORD_BATCH == 0 ? ss_progress_add(progress, 0, 0) : status;
+    const sstore_status status = ss_record_reader_next(reader, error);
+    return status == SSTORE_OK && ++self->reread_count % RECORD_BATCH == 0
+               ? ss_progress_add(&self->call->progress, 0, 0)
+               : status;
 }
 
 /* ----- rounds ----- */
 
 /* Choose the size of the next round, after one with so many matches. */
-static void resize_round(ss_row_pairs *self, const ss_batch *round, size_t match_count)
+static void resize_round(ss_row_pairs *self, const ss_round *round, size_t match_count)
 {
     const uint64_t max = (uint64_t)round->max_matches;
     if (match_count > max / 2)
@@ -206,13 +200,13 @@ static sstore_status begin_round(ss_row_pairs *self, sstore_error *error)
     self->match_index = 0;
     self->scans = false;
     for (;;) {
-        ss_batch round = self->rounds;
+        ss_round round = self->round_template;
         round.fingerprints = left_fingerprint(left, self->at);
         round.count = (uint32_t)ss_min_u64(left->count - self->at, self->round_size);
         round.first_index = self->at;
-        round.ranks = has_ranks ? left->ranks + self->at : NULL;
+        round.query_ranks = has_ranks ? left->ranks + self->at : NULL;
         self->end = self->at + round.count;
-        const sstore_status status = ss_batch_find(&round, &self->matches, error);
+        const sstore_status status = ss_round_answer(&round, &self->matches, error);
         if (status == SSTORE_OK)
             resize_round(self, &round, self->matches.count);
         if (status != SSTORE_STOPPED || atomic_load(&round.progress->stopped))
@@ -231,7 +225,7 @@ static sstore_status end_round(ss_row_pairs *self, sstore_error *error)
     left_records *left = &self->left;
     sstore_status status = ss_progress_add(&self->call->progress, 0,
                                            left->begins[self->end] - left->begins[self->at] + left->skipped);
-    ss_batch_matches_free(&self->matches);
+    ss_round_matches_free(&self->matches);
     self->at = self->end;
     if (status == SSTORE_OK && self->at == left->count) {
         status = read_left(left, &self->call->progress, error);
@@ -246,19 +240,19 @@ static sstore_status end_round(ss_row_pairs *self, sstore_error *error)
 static sstore_status scan(ss_row_pairs *self, sstore_error *error)
 {
     const uint64_t *query = left_fingerprint(&self->left, self->at);
-    ss_merge_iterator *records = &self->right.records;
-    ss_record record;
-    bool more = true;
+    const ss_record_reader *reader = &self->right;
     sstore_status status = SSTORE_OK;
-    while (status == SSTORE_OK && more && !self->has_match) {
-        status = reread_next(&self->right, &self->call->progress, &record, &more, error);
-        if (status != SSTORE_OK || !more)
+    while (status == SSTORE_OK && !self->has_match) {
+        if (self->match_index++ > 0)
+            status = reread_next(self, &self->right, error);
+        if (status != SSTORE_OK || !reader->more)
             break;
-        const uint32_t distance = ss_words_distance(records->last, query, self->words);
+        const uint64_t *fingerprint = ss_record_reader_fingerprint(reader);
+        const uint32_t distance = ss_words_distance(fingerprint, query, self->words);
         self->has_match = distance <= self->call->distance;
         self->match = (sstore_match){.query_index = self->at,
-                                     .fingerprint = records->last,
-                                     .id = record.id,
+                                     .fingerprint = fingerprint,
+                                     .id = reader->current.id,
                                      .distance = distance};
     }
     return status;
@@ -295,21 +289,18 @@ static sstore_status next_id(ss_row_pairs *self, uint64_t *id_out, bool *more_ou
         *id_out = *more_out ? left->ids[at] : 0;
     } else {
         const uint64_t *fingerprint = left_fingerprint(left, query);
-        ss_record record;
-        if (self->id_index == 0)
-            status = reread_from(&self->own_ids, self->call->left, fingerprint, error);
-        if (status == SSTORE_OK)
-            status = reread_next(&self->own_ids, &self->call->progress, &record, more_out, error);
-        if (status != SSTORE_OK)
-            return status;
-        *more_out = *more_out && ss_words_equal(self->own_ids.records.last, fingerprint, self->words);
-        *id_out = *more_out ? record.id : 0;
+        ss_record_reader *reader = &self->own_ids;
+        status = self->id_index == 0 ? reread_from(reader, self->call->left, fingerprint, error)
+                                     : reread_next(self, reader, error);
+        *more_out = status == SSTORE_OK && ss_record_reader_at(reader, fingerprint);
+        *id_out = reader->current.id;
     }
     self->id_index++;
     return status;
 }
 
-sstore_status ss_row_pairs_next(ss_row_pairs *pairs, sstore_pair *pair_out, bool *more_out, sstore_error *error)
+sstore_status ss_row_pairs_next(ss_row_pairs *pairs, const sstore_columns *columns, size_t at, bool *more_out,
+                                sstore_error *error)
 {
     sstore_status status = pairs->has_match ? SSTORE_OK : next_match(pairs, error);
     *more_out = false;
@@ -325,14 +316,12 @@ sstore_status ss_row_pairs_next(ss_row_pairs *pairs, sstore_pair *pair_out, bool
             status = next_match(pairs, error);
             continue;
         }
-        const uint64_t *words = left_fingerprint(&pairs->left, (size_t)match->query_index);
-        *pair_out = (sstore_pair){.fingerprint = words[0],
-                                  .id = id,
-                                  .other_fingerprint = *match->fingerprint,
-                                  .other_id = match->id,
-                                  .distance = match->distance,
-                                  .words = words,
-                                  .other_words = match->fingerprint};
+        ss_set_fingerprint(columns->fingerprint, at, left_fingerprint(&pairs->left, (size_t)match->query_index),
+                           pairs->words);
+        ss_set_word(columns->id, at, id);
+        ss_set_fingerprint(columns->other_fingerprint, at, match->fingerprint, pairs->words);
+        ss_set_word(columns->other_id, at, match->id);
+        ss_set_distance(columns->distance, at, match->distance);
         *more_out = true;
         return SSTORE_OK;
     }
@@ -359,15 +348,15 @@ static sstore_status open_rounds(ss_row_pairs *self, uint64_t bytes, size_t *cap
     ss_segment_plans_choose(store, call->distance, &planning, self->plans);
     *capacity_out = (size_t)ss_min_u64(queries, 1u << SS_ROUND_QUERY_BITS);
     self->round_size = (size_t)ss_min_u64(*capacity_out, FIRST_QUERIES);
-    self->rounds = (ss_batch){.store = store,
-                              .plans = self->plans,
-                              .distance = call->distance,
-                              .threads = (uint32_t)threads,
-                              .max_matches = (long long)ss_min_u64(matches, SS_ROUND_MATCHES),
-                              .block_count = &call->block_count,
-                              .progress = &call->progress,
-                              .not_below = self->is_self,
-                              .in_order = true};
+    self->round_template = (ss_round){.store = store,
+                                      .plans = self->plans,
+                                      .distance = call->distance,
+                                      .threads = (uint32_t)threads,
+                                      .max_matches = (long long)ss_min_u64(matches, SS_ROUND_MATCHES),
+                                      .block_count = &call->block_count,
+                                      .progress = &call->progress,
+                                      .skips_lower = self->is_self,
+                                      .by_fingerprint = true};
     return SSTORE_OK;
 }
 
@@ -405,9 +394,9 @@ void ss_row_pairs_free(ss_row_pairs *pairs)
     if (pairs == NULL)
         return;
     close_left(&pairs->left);
-    ss_batch_matches_free(&pairs->matches);
+    ss_round_matches_free(&pairs->matches);
     ss_free(pairs->plans);
-    ss_merge_iterator_close(&pairs->right.records);
-    ss_merge_iterator_close(&pairs->own_ids.records);
+    ss_record_reader_close(&pairs->right);
+    ss_record_reader_close(&pairs->own_ids);
     ss_free(pairs);
 }

@@ -1,7 +1,8 @@
 /*
  * row_runs.h - the words of fingerprints, sorted by the key of a part (plan/row_parts.h), so that words of one key form
  * a run. They are sorted within a fixed memory (sort/sorter.h), and then loaded into arrays: all of them, or, if memory
- * is short, as many consecutive ones as fit.
+ * is short, as many consecutive ones as fit. Then the whole fingerprints are sorted and loaded with them, so that none
+ * has to be read from a random place of a file.
  */
 #ifndef SS_ROW_RUNS_H
 #define SS_ROW_RUNS_H
@@ -10,16 +11,34 @@
 #include "join/row_array.h"
 #include "plan/row_parts.h"
 
+/* Fingerprints in memory, by their place: all those of an array, or those that were loaded with their words. */
+typedef struct ss_placed_rows {
+    uint32_t words;
+    uint64_t *rows;
+    uint64_t *numbers; /* NULL: the place of a fingerprint is its number (row_array.h) */
+} ss_placed_rows;
+
+static inline const uint64_t *ss_placed_row(const ss_placed_rows *placed, uint32_t place)
+{
+    return placed->rows + (size_t)place * placed->words;
+}
+
+static inline uint64_t ss_placed_number(const ss_placed_rows *placed, uint32_t place)
+{
+    return placed->numbers == NULL ? place : placed->numbers[place];
+}
+
 /* Loaded words, of consecutive keys. */
 typedef struct ss_row_runs {
     size_t count, capacity;
-    ss_folded words;   /* folded, with SS_PAIR_PADDING */
-    uint64_t *numbers; /* of their fingerprints (row_array.h) */
+    ss_folded words;      /* folded, with SS_PAIR_PADDING */
+    uint32_t *places;     /* of their fingerprints */
+    uint32_t first_place; /* of `capacity` ones, for fingerprints that are loaded with the words */
     uint64_t first_key, key_count;
     uint32_t *begins; /* of each key, and one more: its first word */
 } ss_row_runs;
 
-/* The bytes that words and keys take. */
+/* The bytes that words and keys take, without fingerprints. */
 uint64_t ss_row_runs_bytes(uint64_t capacity, uint32_t max_bits);
 /* Room for `capacity` words, and for keys of up to `max_bits` bits. Close it also after a failure; a zeroed one is
  * allowed. MEMORY. */
@@ -38,6 +57,8 @@ static inline uint32_t ss_row_runs_find(const ss_row_runs *runs, uint64_t key, u
 typedef struct ss_row_sorter {
     const ss_row_array *rows; /* borrowed, as the call */
     ss_join_call *call;
+    ss_placed_rows *placed;  /* borrowed, too */
+    uint32_t item_words;     /* (word, number), or (word, number, fingerprint) */
     const ss_row_part *part; /* the current one */
     ss_chunk_pool pool;
     ss_sorter *sorter;
@@ -47,10 +68,10 @@ typedef struct ss_row_sorter {
     size_t first_piece;
 } ss_row_sorter;
 
-/* Takes about `bytes`, for items that wait to be sorted and for threads. Close it also after a failure; a zeroed one is
- * allowed. MEMORY. */
-sstore_status ss_row_sorter_open(ss_row_sorter *sorter, const ss_row_array *rows, ss_join_call *call, uint64_t bytes,
-                                 sstore_error *error);
+/* Takes about `bytes`, for items that wait to be sorted and for threads. If the rows are in a file, they are sorted,
+ * too, and loaded to the places of the runs. Close it also after a failure; a zeroed one is allowed. MEMORY. */
+sstore_status ss_row_sorter_open(ss_row_sorter *sorter, const ss_row_array *rows, ss_placed_rows *placed,
+                                 ss_join_call *call, uint64_t bytes, sstore_error *error);
 void ss_row_sorter_close(ss_row_sorter *sorter);
 
 /* Sort the words of a part. IO, MEMORY, STOPPED. */

@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "join/edge_filter.h"
 
-/* From here on k + 1 blocks would save next to nothing: 15 blocks of 4.3 bits, a quarter of all tests. */
+/* From here on k + 1 bit groups would save next to nothing: 15 of 4.3 bits, a quarter of all tests. */
 #define ONE_GROUP_DISTANCE 14u
 #define ADD_BATCH 1024u
 #define WORKERS_DIVISOR 4u               /* of memory, that workers take: 1/4 */
@@ -14,7 +14,7 @@
 #define USEFUL_PIECE ((uint64_t)2048)    /* items; rather than work on smaller pieces, a thread is left out */
 #define MAX_ALONE ((uint64_t)1 << 17)    /* items of a group that one thread may join, however few there are in all */
 #define GROUP_MAX ((uint64_t)UINT32_MAX) /* items of a group, whose indexes have 32 bits */
-#define PERMUTING_FRACTION 0.35          /* of a block's time */
+#define PERMUTING_FRACTION 0.35          /* of a bit group's time */
 #define MAX_LEVELS 3u                    /* of large groups, each within a larger one; then they are joined in chunks */
 
 /* A join at work. */
@@ -22,7 +22,7 @@ typedef struct join_run {
     const ss_join_options *options;
     const ss_fingerprint_parts *sources[2]; /* the second is NULL but for SS_JOIN_CROSS */
     uint64_t count;                         /* of the fingerprints of both */
-    uint32_t block_count;
+    uint32_t bit_group_count;
     ss_join_team team;
     ss_chunk_pool pool;
     double begin_fraction;
@@ -119,16 +119,16 @@ static sstore_status permute_part(void *context, uint64_t task, uint32_t worker,
     return sources[right]->read(sources[right]->context, (uint32_t)part, worker, permute_values, &self, error);
 }
 
-/* ----- blocks ----- */
+/* ----- bit groups ----- */
 
-/* The mask of a block: its part of the varying bits, as many as the other blocks have, or one more. 0: all are one
- * group. */
-static uint64_t block_mask(const join_run *self, uint64_t varying, uint32_t block)
+/* The mask of a bit group: its share of the varying bits, as many as the others have, or one more. 0: all fingerprints
+ * are one group. */
+static uint64_t bit_group_mask(const join_run *self, uint64_t varying, uint32_t bit_group)
 {
     if (self->options->distance >= ONE_GROUP_DISTANCE)
         return 0;
-    const uint32_t bits = ss_popcount(varying), count = self->block_count;
-    const uint32_t begin = bits * block / count, end = bits * (block + 1) / count;
+    const uint32_t bits = ss_popcount(varying), count = self->bit_group_count;
+    const uint32_t begin = bits * bit_group / count, end = bits * (bit_group + 1) / count;
     uint64_t mask = 0;
     for (uint32_t i = 0; i < end; i++) { /* from the highest on */
         const uint64_t highest = UINT64_C(1) << (63 - __builtin_clzll(varying));
@@ -138,21 +138,22 @@ static uint64_t block_mask(const join_run *self, uint64_t varying, uint32_t bloc
     return mask;
 }
 
-/* Begin a phase that ends with this part of a block's time. Large groups are part of the block that they are from. */
-static void begin_phase(const join_run *self, const join_level *level, const char *phase, uint32_t block, double part)
+/* Begin a phase that ends with this part of a bit group's time. Large groups are part of the one that they are from. */
+static void begin_phase(const join_run *self, const join_level *level, const char *phase, uint32_t bit_group,
+                        double part)
 {
     const ss_join_options *options = self->options;
     if (level->depth > 0)
         return;
-    options->progress->now.table_count = self->block_count;
-    ss_progress_begin(options->progress, phase, block, self->count,
+    options->progress->now.table_count = self->bit_group_count;
+    ss_progress_begin(options->progress, phase, bit_group, self->count,
                       self->begin_fraction +
-                          (options->end_fraction - self->begin_fraction) * (block + part) / self->block_count);
+                          (options->end_fraction - self->begin_fraction) * (bit_group + part) / self->bit_group_count);
 }
 
-static sstore_status join_blocks(join_run *self, const join_level *level, sstore_error *error);
+static sstore_status join_bit_groups(join_run *self, const join_level *level, sstore_error *error);
 
-static sstore_status join_block(join_run *self, const join_level *level, uint32_t number, sstore_error *error)
+static sstore_status join_bit_group(join_run *self, const join_level *level, uint32_t number, sstore_error *error)
 {
     ss_join_team *team = &self->team;
     const ss_sorter_options options = {.item_words = team->kind == SS_JOIN_CROSS ? 2 : 1,
@@ -161,24 +162,24 @@ static sstore_status join_block(join_run *self, const join_level *level, uint32_
                                        .piece_capacity = team->piece_capacity,
                                        .expected_count = level->count,
                                        .tmp_dir = self->options->tmp_dir};
-    const uint64_t mask = block_mask(self, level->varying, number);
+    const uint64_t mask = bit_group_mask(self, level->varying, number);
     const uint64_t parts = (uint64_t)self->sources[0]->part_count +
                            (self->sources[1] != NULL ? self->sources[1]->part_count : 0);
     const bool divides = level->depth < MAX_LEVELS && mask != 0;
-    join_level group = *level; /* as its groups that are joined block by block again */
-    ss_join_block block = {.prefix_bits = ss_popcount(mask)};
+    join_level group = *level; /* as its groups that are joined bit group by bit group again */
+    ss_join_bit_group bit_group = {.prefix_bits = ss_popcount(mask)};
     ss_large_groups large = {.groups = NULL};
     ss_sorter *sorter;
     group.depth++;
     group.mask |= mask;
     for (uint32_t i = 0; i < number; i++)
-        group.except[group.except_count++] = block_mask(self, level->varying, i);
-    ss_permutation_init(&block.permutation, mask);
-    block.except_count = group.except_count;
+        group.except[group.except_count++] = bit_group_mask(self, level->varying, i);
+    ss_permutation_init(&bit_group.permutation, mask);
+    bit_group.except_count = group.except_count;
     for (uint32_t i = 0; i < group.except_count; i++)
-        block.except[i] = ss_permute(&block.permutation, group.except[i]);
+        bit_group.except[i] = ss_permute(&bit_group.permutation, group.except[i]);
     sstore_status status = ss_sorter_create(&options, &sorter, error);
-    permute_run run = {.join = self, .level = level, .permutation = &block.permutation, .sorter = sorter};
+    permute_run run = {.join = self, .level = level, .permutation = &bit_group.permutation, .sorter = sorter};
     begin_phase(self, level, "permuting", number, PERMUTING_FRACTION);
     if (status == SSTORE_OK)
         status = ss_pool_run(team->threads, parts, permute_part, &run, error);
@@ -186,23 +187,23 @@ static sstore_status join_block(join_run *self, const join_level *level, uint32_
         status = ss_sorter_finish(sorter, self->options->progress, error);
     begin_phase(self, level, "comparing", number, 1);
     if (status == SSTORE_OK)
-        status = ss_join_pieces(team, &block, sorter, divides, &large, error);
+        status = ss_join_pieces(team, &bit_group, sorter, divides, &large, error);
     ss_sorter_free(sorter);
     for (size_t i = 0; status == SSTORE_OK && i < large.count; i++) {
-        group.bits = level->bits | ss_unpermute(&block.permutation, large.groups[i].prefix);
+        group.bits = level->bits | ss_unpermute(&bit_group.permutation, large.groups[i].prefix);
         group.count = large.groups[i].count;
-        group.varying = ss_unpermute(&block.permutation, large.groups[i].varying);
-        status = join_blocks(self, &group, error);
+        group.varying = ss_unpermute(&bit_group.permutation, large.groups[i].varying);
+        status = join_bit_groups(self, &group, error);
     }
     ss_free(large.groups);
     return status;
 }
 
-static sstore_status join_blocks(join_run *self, const join_level *level, sstore_error *error)
+static sstore_status join_bit_groups(join_run *self, const join_level *level, sstore_error *error)
 {
     sstore_status status = SSTORE_OK;
-    for (uint32_t block = 0; status == SSTORE_OK && block < self->block_count; block++)
-        status = join_block(self, level, block, error);
+    for (uint32_t bit_group = 0; status == SSTORE_OK && bit_group < self->bit_group_count; bit_group++)
+        status = join_bit_group(self, level, bit_group, error);
     return status;
 }
 
@@ -213,12 +214,12 @@ sstore_status ss_table_join(ss_join_kind kind, const ss_fingerprint_parts *left,
     join_run self = {.options = options,
                      .sources = {left, right},
                      .count = left->count + (right != NULL ? right->count : 0),
-                     .block_count = options->distance < ONE_GROUP_DISTANCE ? options->distance + 1 : 1,
+                     .bit_group_count = options->distance < ONE_GROUP_DISTANCE ? options->distance + 1 : 1,
                      .begin_fraction = options->progress->end_fraction};
-    const join_level all = {.count = self.count, .varying = UINT64_MAX};
+    const join_level whole = {.count = self.count, .varying = UINT64_MAX};
     sstore_status status = open_run(&self, kind, error);
     if (status == SSTORE_OK)
-        status = join_blocks(&self, &all, error);
+        status = join_bit_groups(&self, &whole, error);
     ss_join_team_close(&self.team);
     ss_chunk_pool_close(&self.pool);
     return status;

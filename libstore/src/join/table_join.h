@@ -2,11 +2,14 @@
  * table_join.h - all pairs within a Hamming distance among any number of fingerprints, within a fixed memory, on
  * several threads.
  *
- * By the method of Manku, Jain and Das Sarma (2007), section 3: the 64 bits are cut into k + 1 blocks, so two
- * fingerprints within k are equal in at least one of them. For each block all fingerprints are permuted so that the
- * block comes first, and sorted. Groups that are equal in it are joined in memory (group_join.h). A pair counts in the
- * first block in which it is equal. At large distances blocks are so narrow that they save nothing: then all
- * fingerprints form one group.
+ * By the method of Manku, Jain and Das Sarma (2007), section 3: the 64 bits are cut into k + 1 bit groups, so two
+ * fingerprints within k are equal in at least one of them. For each bit group all fingerprints are permuted so that it
+ * comes first, and sorted. Those that are equal in it form a group, which is joined in memory (group_join.h). A pair
+ * counts in the first bit group in which it is equal. At large distances bit groups are so narrow that they save
+ * nothing: then all fingerprints form one group.
+ *
+ * A group that is too large for a thread's memory is joined in the same way by the bits in which it still varies, up to
+ * three levels deep; what is too large even then is joined chunk against chunk.
  */
 #ifndef SS_TABLE_JOIN_H
 #define SS_TABLE_JOIN_H
@@ -21,8 +24,8 @@ typedef struct ss_fingerprint_parts {
     uint32_t part_count;
     uint64_t count; /* of the fingerprints of all parts */
     /* Pass a part to `on_values`, in pieces of any size, and return its status if it is not OK. It is called from
-     * several threads, for different parts at once, and for each part once a block; no two calls at once have the same
-     * `worker`. */
+     * several threads, for different parts at once, and for each part once a bit group; no two calls at once have the
+     * same `worker`. */
     sstore_status (*read)(void *context, uint32_t part, uint32_t worker, ss_values_fn on_values, void *sink,
                           sstore_error *error);
 } ss_fingerprint_parts;

@@ -66,7 +66,7 @@ sstore_status sstore_collection_create(const sstore_collection_options *options,
     *collection_out = NULL;
     sstore_status status = ss_take_options(&taken, sizeof taken, options, SS_COLLECTION_OPTIONS_SIZE_1, error);
     if (status == SSTORE_OK)
-        status = ss_check_fingerprint_bits(taken.fingerprint_bits, error);
+        status = ss_take_fingerprint_bits(&taken.fingerprint_bits, error);
     if (status != SSTORE_OK)
         return status;
     sstore_collection *collection = ss_alloc(1, sizeof *collection);

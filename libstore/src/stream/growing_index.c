@@ -6,21 +6,21 @@
 #include "sort/radix.h"
 #include "stream/memory_index.h"
 
-#define NEWEST 1024u          /* records; testing them takes about as long as searching a large part */
+#define NEWEST 1024u          /* records; testing them takes about as long as searching a large level */
 #define NEWEST_WIDE 512u      /* that of fingerprints of several words */
 #define SLICE 256u            /* fingerprints that are tested at once */
-#define MAX_PARTS 64u         /* their sizes at least halve, unless they are too large to be merged */
-#define MIN_THREADED 0x10000u /* records, from which on several threads index a part */
+#define MAX_LEVELS 64u        /* their sizes at least halve, unless they are too large to be merged */
+#define MIN_THREADED 0x10000u /* records, from which on several threads index a level */
 
-typedef struct part {
+typedef struct level {
     ss_memory_index index;
     uint64_t *ids; /* of the index's fingerprints, in their order */
-} part;
+} level;
 
 struct ss_growing_index {
-    uint32_t words, distance, threads, newest_capacity, newest_count, part_count;
+    uint32_t words, distance, threads, newest_capacity, newest_count, level_count;
     const ss_kernels *kernels;
-    part parts[MAX_PARTS]; /* the oldest and largest first */
+    level levels[MAX_LEVELS]; /* the oldest and largest first */
     uint64_t *newest, newest_ids[NEWEST];
 };
 
@@ -45,7 +45,7 @@ sstore_status ss_growing_index_create(uint32_t words, uint32_t distance, uint32_
     return ss_fail_memory(error, (uint64_t)newest_capacity * words * sizeof *index->newest);
 }
 
-static void close_part(part *closed)
+static void close_level(level *closed)
 {
     ss_memory_index_close(&closed->index);
     ss_free(closed->ids);
@@ -53,8 +53,8 @@ static void close_part(part *closed)
 
 void ss_growing_index_free(ss_growing_index *index)
 {
-    for (uint32_t i = 0; index != NULL && i < index->part_count; i++)
-        close_part(&index->parts[i]);
+    for (uint32_t i = 0; index != NULL && i < index->level_count; i++)
+        close_level(&index->levels[i]);
     if (index != NULL)
         ss_free(index->newest);
     ss_free(index);
@@ -62,20 +62,20 @@ void ss_growing_index_free(ss_growing_index *index)
 
 /* ----- adding ----- */
 
-/* Pass the newest records and those of the parts from `first` on. */
+/* Pass the newest records and those of the levels from `first` on. */
 static sstore_status each_from(const ss_growing_index *index, uint32_t first, ss_records_fn on_records, void *context,
                                sstore_error *error)
 {
     sstore_status status = SSTORE_OK;
-    for (uint32_t i = first; status == SSTORE_OK && i < index->part_count; i++) {
-        const part *next = &index->parts[i];
+    for (uint32_t i = first; status == SSTORE_OK && i < index->level_count; i++) {
+        const level *next = &index->levels[i];
         status = on_records(context, next->index.rows, next->ids, next->index.count, error);
     }
     return status == SSTORE_OK ? on_records(context, index->newest, index->newest_ids, index->newest_count, error)
                                : status;
 }
 
-/* Records that are gathered for a part. */
+/* Records that are gathered for a level. */
 typedef struct gathering {
     uint32_t words;
     size_t count;
@@ -112,10 +112,10 @@ static sstore_status sort_gathered(const gathering *self, sstore_error *error)
     return SSTORE_OK;
 }
 
-/* Make a part of the newest records and of the parts from `first` on, `count` records in all. Close it also after a
+/* Make a level of the newest records and of the levels from `first` on, `count` records in all. Close it also after a
  * failure. */
-static sstore_status make_part(const ss_growing_index *index, uint32_t first, uint32_t count, part *made,
-                               sstore_error *error)
+static sstore_status make_level(const ss_growing_index *index, uint32_t first, uint32_t count, level *made,
+                                sstore_error *error)
 {
     const size_t row_bytes = index->words * sizeof(uint64_t);
     gathering records = {.words = index->words,
@@ -136,28 +136,28 @@ static sstore_status make_part(const ss_growing_index *index, uint32_t first, ui
     return status;
 }
 
-/* Merge the newest records and all parts that are less than twice as large as all later records into one part. */
-static sstore_status add_part(ss_growing_index *index, sstore_error *error)
+/* Merge the newest records and all levels that are less than twice as large as all later records into one level. */
+static sstore_status add_level(ss_growing_index *index, sstore_error *error)
 {
-    uint32_t first = index->part_count;
+    uint32_t first = index->level_count;
     uint64_t count = index->newest_count;
     for (; first > 0; first--) {
-        const uint64_t before = index->parts[first - 1].index.count;
+        const uint64_t before = index->levels[first - 1].index.count;
         if (before / 2 >= count || before + count > UINT32_MAX)
             break;
         count += before;
     }
-    if (first == MAX_PARTS)
+    if (first == MAX_LEVELS)
         return ss_fail_memory(error, count * sizeof(ss_record));
-    part made = {.ids = NULL};
-    const sstore_status status = make_part(index, first, (uint32_t)count, &made, error);
+    level made = {.ids = NULL};
+    const sstore_status status = make_level(index, first, (uint32_t)count, &made, error);
     if (status != SSTORE_OK) {
-        close_part(&made);
+        close_level(&made);
         return status;
     }
-    while (index->part_count > first)
-        close_part(&index->parts[--index->part_count]);
-    index->parts[index->part_count++] = made;
+    while (index->level_count > first)
+        close_level(&index->levels[--index->level_count]);
+    index->levels[index->level_count++] = made;
     index->newest_count = 0;
     return SSTORE_OK;
 }
@@ -165,7 +165,7 @@ static sstore_status add_part(ss_growing_index *index, sstore_error *error)
 sstore_status ss_growing_index_add(ss_growing_index *index, const uint64_t *fingerprint, uint64_t id,
                                    sstore_error *error)
 {
-    const sstore_status status = index->newest_count == index->newest_capacity ? add_part(index, error) : SSTORE_OK;
+    const sstore_status status = index->newest_count == index->newest_capacity ? add_level(index, error) : SSTORE_OK;
     if (status != SSTORE_OK)
         return status;
     ss_words_copy(index->newest + (size_t)index->newest_count * index->words, fingerprint, index->words);
@@ -177,7 +177,7 @@ sstore_status ss_growing_index_add(ss_growing_index *index, const uint64_t *fing
 
 typedef struct finding {
     const ss_growing_index *index;
-    const part *in;
+    const level *in;
     const uint64_t *fingerprint;
     sstore_match_fn on_match;
     void *context;
@@ -218,8 +218,8 @@ sstore_status ss_growing_index_find(const ss_growing_index *index, const uint64_
 {
     finding self = {.index = index, .fingerprint = fingerprint, .on_match = on_match, .context = context};
     sstore_status status = find_newest(&self, distance);
-    for (uint32_t i = 0; status == SSTORE_OK && i < index->part_count; i++) {
-        self.in = &index->parts[i];
+    for (uint32_t i = 0; status == SSTORE_OK && i < index->level_count; i++) {
+        self.in = &index->levels[i];
         status = ss_memory_index_search(&self.in->index, fingerprint, 1, distance, NULL, report_found, &self, NULL);
     }
     return status;
@@ -236,15 +236,15 @@ sstore_status ss_growing_index_each(const ss_growing_index *index, ss_records_fn
 uint64_t ss_growing_index_count(const ss_growing_index *index)
 {
     uint64_t count = index->newest_count;
-    for (uint32_t i = 0; i < index->part_count; i++)
-        count += index->parts[i].index.count;
+    for (uint32_t i = 0; i < index->level_count; i++)
+        count += index->levels[i].index.count;
     return count;
 }
 
 uint64_t ss_growing_index_bytes(const ss_growing_index *index)
 {
     uint64_t bytes = sizeof *index + (uint64_t)index->newest_capacity * index->words * sizeof *index->newest;
-    for (uint32_t i = 0; i < index->part_count; i++)
-        bytes += ss_memory_index_bytes(&index->parts[i].index) + index->parts[i].index.count * sizeof(uint64_t);
+    for (uint32_t i = 0; i < index->level_count; i++)
+        bytes += ss_memory_index_bytes(&index->levels[i].index) + index->levels[i].index.count * sizeof(uint64_t);
     return bytes;
 }

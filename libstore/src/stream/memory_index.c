@@ -279,18 +279,18 @@ uint32_t ss_memory_index_number(const ss_memory_index *index, const uint64_t *fo
 
 /* ----- searching ----- */
 
-typedef struct row_search {
+typedef struct memory_search {
     const ss_memory_index *index;
     const uint64_t *fingerprints;
     uint32_t distance, word; /* whose index is searched */
-    ss_index_hit_fn on_hit;
+    ss_memory_hit_fn on_hit;
     void *context;
-} row_search;
+} memory_search;
 
 /* Test all rows that have a word that is near that of a fingerprint. */
 static sstore_status test_candidates(void *context, uint32_t number, const uint64_t *found, sstore_error *error)
 {
-    const row_search *self = context;
+    const memory_search *self = context;
     const ss_memory_index *index = self->index;
     const ss_indexed_word *indexed = &index->indexed[self->word];
     const uint64_t *fingerprint = self->fingerprints + (size_t)number * index->words;
@@ -307,7 +307,7 @@ static sstore_status test_candidates(void *context, uint32_t number, const uint6
     return status;
 }
 
-static sstore_status search_word(row_search *self, uint32_t count, ss_memory_scratch *scratch, sstore_error *error)
+static sstore_status search_word(memory_search *self, uint32_t count, ss_memory_scratch *scratch, sstore_error *error)
 {
     const ss_memory_index *index = self->index;
     const ss_indexed_word *indexed = &index->indexed[self->word];
@@ -319,7 +319,7 @@ static sstore_status search_word(row_search *self, uint32_t count, ss_memory_scr
 }
 
 /* Test the rows from `first` on, at most SLICE. */
-static sstore_status test_rows(const row_search *self, uint32_t number, uint32_t first, sstore_error *error)
+static sstore_status test_rows(const memory_search *self, uint32_t number, uint32_t first, sstore_error *error)
 {
     const ss_memory_index *index = self->index;
     const uint64_t *fingerprint = self->fingerprints + (size_t)number * index->words;
@@ -334,7 +334,7 @@ static sstore_status test_rows(const row_search *self, uint32_t number, uint32_t
 }
 
 /* Test some rows against all fingerprints, then the next ones: they stay in a cache meanwhile. */
-static sstore_status scan(const row_search *self, uint32_t count, sstore_error *error)
+static sstore_status scan(const memory_search *self, uint32_t count, sstore_error *error)
 {
     sstore_status status = SSTORE_OK;
     for (uint32_t first = 0; status == SSTORE_OK && first < self->index->count;
@@ -345,14 +345,14 @@ static sstore_status scan(const row_search *self, uint32_t count, sstore_error *
 }
 
 sstore_status ss_memory_index_search(const ss_memory_index *index, const uint64_t *fingerprints, uint32_t count,
-                                     uint32_t distance, ss_memory_scratch *scratch, ss_index_hit_fn on_hit,
+                                     uint32_t distance, ss_memory_scratch *scratch, ss_memory_hit_fn on_hit,
                                      void *context, sstore_error *error)
 {
     assert(distance <= index->distance);
     if (index->words == 1)
         return ss_word_index_search(&index->indexed->index, fingerprints, count, distance,
                                     scratch != NULL ? &scratch->order : NULL, on_hit, context, error);
-    row_search self = {
+    memory_search self = {
         .index = index, .fingerprints = fingerprints, .distance = distance, .on_hit = on_hit, .context = context};
     sstore_status status = SSTORE_OK;
     if (index->is_scanned)

@@ -64,7 +64,7 @@ void ss_memory_scratch_close(ss_memory_scratch *scratch);
 /* Report all rows that are within `distance`, at most the index's own, of each of `count` fingerprints, in any order.
  * If there is only one fingerprint, `scratch` may be NULL. */
 sstore_status ss_memory_index_search(const ss_memory_index *index, const uint64_t *fingerprints, uint32_t count,
-                                     uint32_t distance, ss_memory_scratch *scratch, ss_index_hit_fn on_hit,
+                                     uint32_t distance, ss_memory_scratch *scratch, ss_memory_hit_fn on_hit,
                                      void *context, sstore_error *error);
 
 static inline const uint64_t *ss_memory_index_row(const ss_memory_index *index, uint32_t number)

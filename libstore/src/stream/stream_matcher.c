@@ -78,7 +78,8 @@ sstore_status sstore_stream_matcher_create(const uint64_t *queries, size_t count
         return ss_fail_argument(error, "sstore_stream_matcher_create: queries and matcher_out must not be NULL");
     sstore_status status = ss_take_options(&taken, sizeof taken, options, SS_STREAM_OPTIONS_SIZE_1, error);
     if (status == SSTORE_OK)
-        status = ss_check_fingerprint_bits(taken.fingerprint_bits, error);
+        status = ss_take_fingerprint_bits(&taken.fingerprint_bits, error);
+    taken.distance = ss_distance_or_default(taken.distance);
     if (status == SSTORE_OK)
         status = ss_check_distance(taken.fingerprint_bits / SS_WORD_BITS, taken.distance, error);
     if (status != SSTORE_OK)

@@ -210,7 +210,7 @@ typedef struct search {
     const uint64_t *words;
     const uint32_t *numbers; /* of the words, for callers; NULL: their places */
     uint32_t distance;
-    ss_index_hit_fn on_hit;
+    ss_memory_hit_fn on_hit;
     void *context;
     sstore_error *error;
     uint32_t probe_count;
@@ -305,7 +305,7 @@ static sstore_status search_table(search *self, uint32_t table, uint32_t count)
 }
 
 sstore_status ss_word_index_search(const ss_word_index *index, const uint64_t *words, uint32_t count, uint32_t distance,
-                                   ss_word_order *order, ss_index_hit_fn on_hit, void *context, sstore_error *error)
+                                   ss_word_order *order, ss_memory_hit_fn on_hit, void *context, sstore_error *error)
 {
     search self; /* not initialized: its probes are large */
     self.index = index, self.words = words, self.numbers = NULL;

@@ -69,7 +69,7 @@ void ss_word_index_close(ss_word_index *index);
 
 /* The fingerprint at `found`, in the index's memory, is within the distance of the searched fingerprint `number`. Any
  * status but SSTORE_OK ends the search, which returns it. */
-typedef sstore_status (*ss_index_hit_fn)(void *context, uint32_t number, const uint64_t *found, sstore_error *error);
+typedef sstore_status (*ss_memory_hit_fn)(void *context, uint32_t number, const uint64_t *found, sstore_error *error);
 
 /* Scratch memory of one thread. Both arrays have a value for each word of a search. */
 typedef struct ss_word_order {
@@ -80,7 +80,7 @@ typedef struct ss_word_order {
 /* Report all values that are within `distance`, at most the index's own, of each of `count` words, in any order.
  * Without `order` (NULL) the words are looked up as they come, which is slower for many. */
 sstore_status ss_word_index_search(const ss_word_index *index, const uint64_t *words, uint32_t count, uint32_t distance,
-                                   ss_word_order *order, ss_index_hit_fn on_hit, void *context, sstore_error *error);
+                                   ss_word_order *order, ss_memory_hit_fn on_hit, void *context, sstore_error *error);
 
 /* How many of the index's values are below `value`. */
 uint32_t ss_word_index_rank(const ss_word_index *index, uint64_t value);
