@@ -32,10 +32,10 @@ struct sstore_builder {
     ss_transaction *transaction; /* its own, or borrowed */
     ss_transaction own_transaction;
     ss_dir tmp_dir;  /* SS_DIR_NONE: spill in the segment's own folder */
-    ss_plan plan;    /* writer.plan, unless that is NULL */
-    char *plan_name; /* writer.plan_name */
+    ss_plan plan;    /* spec.plan, unless that is NULL */
+    char *plan_name; /* spec.plan_name */
     char *recipe;
-    ss_segment_writer writer;
+    ss_segment_spec spec;
     ss_progress progress;
     ss_chunk_pool pool;
     uint64_t reserved_bytes, max_reserved_bytes; /* of memory, for reading stores; and its maximum */
@@ -66,6 +66,9 @@ sstore_status ss_builder_open(const char *path, ss_transaction *transaction, ss_
 sstore_status ss_builder_prepare(sstore_builder *builder, const sstore_write_options *options, uint64_t reserved_bytes,
                                  uint64_t record_count, sstore_error *error);
 
+/* ARGUMENT if too much memory is reserved. */
+sstore_status ss_builder_check_reserved(const sstore_builder *builder, sstore_error *error);
+
 /* IO with ENOSPC if the disk has too little space for a segment of this kind of `record_count` records, of which
  * `spilled_bytes` are on it already. */
 sstore_status ss_builder_check_space(const sstore_builder *builder, ss_segment_kind kind, uint64_t record_count,
@@ -83,6 +86,10 @@ sstore_status ss_builder_check_formats(const sstore_builder *builder, uint32_t c
  * of the memory. */
 sstore_status ss_builder_open_base(sstore_builder *builder, sstore_error *error);
 void ss_builder_close_base(sstore_builder *builder);
+
+/* Keep only the items (words of a fingerprint and, with ids, an id) that change the store: records to add that it does
+ * not have, or to remove that it has. For a sorter, from all its threads. Errors as ss_membership_has(). */
+sstore_status ss_builder_keep_changes(void *context, void *items, size_t *count, sstore_error *error);
 
 /* Add records whose ids are known; without ids these are not read. */
 sstore_status ss_builder_add_records(sstore_builder *builder, const uint64_t *fingerprints, const uint64_t *ids,

@@ -8,20 +8,21 @@
 #include "write/record_pieces.h"
 #include "write/write_options.h"
 
-/* A segment belongs to the range if it has at most so many times as many records as the newer ones together. */
+/* A segment belongs to the range if it has at most four times as many records as the newer ones together. */
 #define TIER_RATIO 4u
 /* Fewer segments are merged only if they are small. */
 #define TIER_MIN 4u
 
-/* A merged segment of at most so many words takes hardly longer to write than one of a single record. */
+/* Segments that have together at most this many words are always merged: writing them takes hardly longer than writing
+ * one record. */
 #define SMALL_WORDS 16384u
 /* A change is also merged with segments that have together at most this part of its records: 1/4. */
 #define SMALLER_RATIO 4u
 
-/* A change writes at most so many words, or so many times its own records, whichever is more. */
+/* A change writes at most 4 million words, or 16 times its own records, whichever is more. */
 #define MERGED_WORDS (1u << 22)
 #define MERGED_RATIO 16u
-/* A store of so many segments has no such limit. */
+/* This limit ends when the store has 64 segments. */
 #define MANY_SEGMENTS 64u
 
 /* The most records that a change writes in a merged segment by the tiers: those that it adds, and older ones. */
@@ -103,7 +104,7 @@ static sstore_status make_segment(compaction *self, ss_segment_kind kind, sstore
     const ss_manifest *manifest = &self->store->manifest;
     const size_t place = self->first_staged + self->made_count;
     const bool is_all = self->range.first == 0 && self->range.end == manifest->segment_count;
-    ss_segment_writer writer = builder->writer;
+    ss_segment_spec spec = builder->spec;
     ss_manifest_segment *segment = &self->made[self->made_count];
     ss_merge_iterator records;
     sstore_status status = SSTORE_OK;
@@ -111,17 +112,17 @@ static sstore_status make_segment(compaction *self, ss_segment_kind kind, sstore
         status = ss_transaction_stage(transaction, error);
     if (status != SSTORE_OK)
         return status;
-    writer.dir = &transaction->staged[place]->dir;
-    writer.kind = kind;
+    spec.dir = &transaction->staged[place]->dir;
+    spec.kind = kind;
     ss_merge_iterator_init(&records, manifest->words, manifest->has_ids);
     records.sums = true;
     records.removed = kind == SS_SEGMENT_REMOVES;
     status = ss_merge_iterator_add(&records, self->store, self->range.first, self->range.end, error);
     if (status == SSTORE_OK) {
         ss_record_pieces pieces = {.records = &records, .shard_count = 1, .next_id = builder->next_id};
-        const ss_sorted_pieces source = ss_record_pieces_open(&pieces, writer.memory.piece_capacity,
+        const ss_sorted_pieces source = ss_record_pieces_open(&pieces, spec.memory.piece_capacity,
                                                               count_max(manifest, self->range, kind));
-        status = ss_segment_write(&writer, &source, segment, error);
+        status = ss_segment_write(&spec, &source, segment, error);
         ss_record_pieces_close(&pieces);
     }
     ss_merge_iterator_close(&records);
@@ -202,9 +203,9 @@ static sstore_status run(compaction *self, const sstore_write_options *options, 
 static sstore_status stage_records(const sstore_builder *builder, const ss_sorted_pieces *records,
                                    ss_manifest_segment *segment_out, sstore_error *error)
 {
-    ss_segment_writer writer = builder->writer;
-    writer.records_only = true;
-    return ss_segment_write(&writer, records, segment_out, error);
+    ss_segment_spec spec = builder->spec;
+    spec.records_only = true;
+    return ss_segment_write(&spec, records, segment_out, error);
 }
 
 sstore_status ss_builder_merge(sstore_builder *builder, const ss_sorted_pieces *records, ss_segment_range range,

@@ -89,7 +89,9 @@ static sstore_status set_up(sstore_dedup *dedup, const char *path, const sstore_
     sstore_status status = ss_transaction_open(transaction, path, SS_WRITE_EXTEND, &wait, error);
     if (status != SSTORE_OK)
         return status;
-    status = ss_manifest_check_recipe(manifest, transaction->path, options->recipe, NULL, error);
+    status = ss_manifest_check_bits(manifest, transaction->path, options->fingerprint_bits, error);
+    if (status == SSTORE_OK)
+        status = ss_manifest_check_recipe(manifest, transaction->path, options->recipe, NULL, error);
     dedup->distance = options->distance == SSTORE_OWN_DISTANCE ? manifest->distance : options->distance;
     if (status == SSTORE_OK)
         status = ss_check_distance(manifest->words, dedup->distance, error);
@@ -228,18 +230,19 @@ static sstore_status publish_and_forget(sstore_dedup *dedup, sstore_error *error
  * they are only counted as not looked up if the store cannot be opened. */
 static void find_conflicts(sstore_dedup *dedup, uint64_t next_id)
 {
-    sstore_change *all = &dedup->change, latest = {.record_count = all->record_count};
+    sstore_change *total = &dedup->change, latest = {.record_count = total->record_count};
     if (!ss_id_conflicts_any(&dedup->conflicts))
         return;
     if (open_store(dedup, NULL) != SSTORE_OK) {
-        all->ids_checked = false;
+        total->ids_checked = false;
         return;
     }
     ss_id_conflicts_find(&dedup->conflicts, dedup->store, next_id, &latest);
-    if (latest.conflict_count > 0 && (all->conflict_count == 0 || latest.min_conflicting_id < all->min_conflicting_id))
-        all->min_conflicting_id = latest.min_conflicting_id;
-    all->conflict_count += latest.conflict_count;
-    all->ids_checked &= latest.ids_checked;
+    if (latest.conflict_count > 0 &&
+        (total->conflict_count == 0 || latest.min_conflicting_id < total->min_conflicting_id))
+        total->min_conflicting_id = latest.min_conflicting_id;
+    total->conflict_count += latest.conflict_count;
+    total->ids_checked &= latest.ids_checked;
 }
 
 static void note_change(sstore_dedup *dedup)

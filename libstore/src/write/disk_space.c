@@ -13,25 +13,24 @@ typedef struct segment_bytes {
 } segment_bytes;
 
 /* `plan` is for one word. */
-static segment_bytes expect_segment(const ss_segment_writer *writer, const ss_plan *plan,
-                                    const ss_expected_store *store)
+static segment_bytes expect_segment(const ss_segment_spec *spec, const ss_plan *plan, const ss_expected_store *store)
 {
     ss_plan_cost cost, index_cost;
     ss_expected_store index = *store;
     ss_plan_cost_init(&cost, plan, store);
-    if (writer->words == 1)
+    if (spec->words == 1)
         return (segment_bytes){.first = cost.table_bytes / plan->table_count + cost.ids_bytes,
                                .total = cost.total_bytes,
                                .key_bytes = plan->table_count > 1 ? sizeof(uint64_t) : 0};
-    const double block_share = (double)writer->block_bytes / ss_rows_capacity(writer->block_bytes, writer->words);
+    const double block_share = (double)spec->block_bytes / ss_rows_capacity(spec->block_bytes, spec->words);
     const double first = store->fingerprint_count * block_share + cost.ids_bytes;
-    if (!ss_segment_has_indexes(writer))
+    if (!ss_segment_has_indexes(spec))
         return (segment_bytes){.first = first, .total = first};
     index.has_ids = true;
     index.id_bits = 0;
     ss_plan_cost_init(&index_cost, plan, &index);
     return (segment_bytes){.first = first,
-                           .total = first + writer->words * index_cost.total_bytes,
+                           .total = first + spec->words * index_cost.total_bytes,
                            .key_bytes = sizeof(ss_record)};
 }
 
@@ -44,13 +43,13 @@ static double spilled_bytes(double count, double item_bytes, const ss_sort_memor
 }
 
 /* Does not set the free space. `apart`: items are spilled to another file system. */
-static sstore_build_needs estimate(const ss_segment_writer *writer, const ss_plan *plan, const ss_expected_store *store,
+static sstore_build_needs estimate(const ss_segment_spec *spec, const ss_plan *plan, const ss_expected_store *store,
                                    bool in_order, bool apart)
 {
-    const segment_bytes segment = expect_segment(writer, plan, store);
-    const double record_bytes = sizeof(uint64_t) * (writer->words + (store->has_ids ? 1.0 : 0));
-    const double records = in_order ? 0 : spilled_bytes(store->record_count, record_bytes, &writer->memory);
-    const double keys = spilled_bytes(store->fingerprint_count, segment.key_bytes, &writer->memory);
+    const segment_bytes segment = expect_segment(spec, plan, store);
+    const double record_bytes = sizeof(uint64_t) * (spec->words + (store->has_ids ? 1.0 : 0));
+    const double records = in_order ? 0 : spilled_bytes(store->record_count, record_bytes, &spec->memory);
+    const double keys = spilled_bytes(store->fingerprint_count, segment.key_bytes, &spec->memory);
     /* The records stay until table 0 and the ids are written; the keys, of one table or word after the other, until the
      * end. */
     const double with_records = records + segment.first, with_keys = keys + segment.total;
@@ -60,26 +59,26 @@ static sstore_build_needs estimate(const ss_segment_writer *writer, const ss_pla
                                 .tmp_peak_bytes = (uint64_t)(apart ? spilled : 0)};
 }
 
-sstore_status ss_build_needs_estimate(const ss_segment_writer *writer, const ss_dir *store, bool in_order,
+sstore_status ss_build_needs_estimate(const ss_segment_spec *spec, const ss_dir *store, bool in_order,
                                       uint64_t record_count, uint64_t largest_id, sstore_build_needs *needs_out,
                                       sstore_error *error)
 {
-    const bool apart = writer->tmp_dir != writer->dir && !ss_dir_same_device(writer->tmp_dir, store);
+    const bool apart = spec->tmp_dir != spec->dir && !ss_dir_same_device(spec->tmp_dir, store);
     const ss_expected_store expected = {.record_count = (double)record_count,
                                         .fingerprint_count = (double)record_count,
-                                        .has_ids = writer->has_ids,
+                                        .has_ids = spec->has_ids,
                                         .id_bits = largest_id > 0 ? 64 - (uint32_t)__builtin_clzll(largest_id) : 0,
-                                        .block_bytes = writer->block_bytes};
+                                        .block_bytes = spec->block_bytes};
     ss_plan plan;
     uint64_t tmp_free = 0, store_free;
-    sstore_status status = ss_segment_choose_plan(writer, &expected, NULL, &plan, error);
+    sstore_status status = ss_segment_choose_plan(spec, &expected, NULL, &plan, error);
     if (status == SSTORE_OK)
         status = ss_dir_free_bytes(store, &store_free, error);
     if (status == SSTORE_OK && apart)
-        status = ss_dir_free_bytes(writer->tmp_dir, &tmp_free, error);
+        status = ss_dir_free_bytes(spec->tmp_dir, &tmp_free, error);
     if (status != SSTORE_OK)
         return status;
-    *needs_out = estimate(writer, &plan, &expected, in_order, apart);
+    *needs_out = estimate(spec, &plan, &expected, in_order, apart);
     needs_out->free_bytes = store_free;
     needs_out->tmp_free_bytes = tmp_free;
     return SSTORE_OK;

@@ -6,7 +6,7 @@
 
 /* Estimate for a segment of `record_count` records in a store at `store`, before the first one is taken, and look up
  * the free space. `in_order`: they come sorted, so none of them is spilled. IO, MEMORY. */
-sstore_status ss_build_needs_estimate(const ss_segment_writer *writer, const ss_dir *store, bool in_order,
+sstore_status ss_build_needs_estimate(const ss_segment_spec *spec, const ss_dir *store, bool in_order,
                                       uint64_t record_count, uint64_t largest_id, sstore_build_needs *needs_out,
                                       sstore_error *error);
 

@@ -27,7 +27,7 @@ static sstore_status write_and_publish(sstore_builder *builder, const ss_sorted_
 {
     const uint32_t place = builder->extends ? builder->transaction->manifest.segment_count : 0;
     ss_manifest_segment segment;
-    sstore_status status = ss_segment_write(&builder->writer, records, &segment, error);
+    sstore_status status = ss_segment_write(&builder->spec, records, &segment, error);
     *changed_count_out = segment.record_count;
     if (status == SSTORE_OK && (segment.record_count > 0 || !builder->extends))
         status = ss_builder_publish(builder, place, place, &segment, 1, error);
@@ -43,7 +43,7 @@ static void note_change(sstore_builder *builder, uint64_t changed_count)
         ss_transaction_discard_all(transaction);
         ss_transaction_clean_up(transaction);
     }
-    if (builder->writer.kind == SS_SEGMENT_REMOVES) {
+    if (builder->spec.kind == SS_SEGMENT_REMOVES) {
         builder->change.removed_count = changed_count;
         builder->change.absent_count += builder->unchanged_count;
     } else {

@@ -1,6 +1,6 @@
 /*
- * key_sorter.h - reads the fingerprints of table 0, and sorts what leads to them: for another table, the fingerprints
- * with permuted bits; for the index of a word, that word of each with its rank.
+ * key_sorter.h - reads table 0, and sorts what another table or a word index is made of: fingerprints with permuted
+ * bits, or a word of each fingerprint with its rank.
  */
 #ifndef SS_KEY_SORTER_H
 #define SS_KEY_SORTER_H

@@ -90,7 +90,7 @@ static sstore_status build_shard(inputs *from, const char *path, const sstore_wr
         sstore_builder_abort(builder);
         return status;
     }
-    const ss_sorted_pieces source = ss_record_pieces_open(&pieces, builder->writer.memory.piece_capacity,
+    const ss_sorted_pieces source = ss_record_pieces_open(&pieces, builder->spec.memory.piece_capacity,
                                                           from->record_count);
     status = ss_builder_finish_from(builder, &source, change_out, error);
     ss_record_pieces_close(&pieces);
@@ -98,9 +98,13 @@ static sstore_status build_shard(inputs *from, const char *path, const sstore_wr
 }
 
 /* Set the options of the store that is made to what the inputs have. A shard of 1 is the whole. */
-static sstore_status settle_options(const inputs *from, sstore_write_options *options, sstore_error *error)
+static sstore_status settle_options(const inputs *from, const char *path, sstore_write_options *options,
+                                    sstore_error *error)
 {
     const ss_manifest *manifest = &from->stores[0]->manifest;
+    const sstore_status status = ss_manifest_check_bits(manifest, path, options->fingerprint_bits, error);
+    if (status != SSTORE_OK)
+        return status;
     options->fingerprint_bits = manifest->words * SS_WORD_BITS;
     options->recipe = manifest->recipe;
     options->distance = manifest->distance;
@@ -125,7 +129,7 @@ sstore_status sstore_merge(const char *path, const char *const *input_paths, siz
     if (status == SSTORE_OK)
         status = open_inputs(&from, input_paths, input_count, error);
     if (status == SSTORE_OK)
-        status = settle_options(&from, &taken, error);
+        status = settle_options(&from, input_paths[0], &taken, error);
     if (status == SSTORE_OK)
         status = build_shard(&from, path, &taken, change_out, error);
     close_inputs(&from);

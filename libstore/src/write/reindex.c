@@ -61,7 +61,7 @@ static sstore_status check_segment(const reindexing *self, uint32_t number, bool
     return status;
 }
 
-static sstore_status choose(reindexing *self, bool all, sstore_error *error)
+static sstore_status choose(reindexing *self, bool rebuilds_all, sstore_error *error)
 {
     const uint32_t count = self->manifest.segment_count;
     sstore_status status = SSTORE_OK;
@@ -70,7 +70,7 @@ static sstore_status choose(reindexing *self, bool all, sstore_error *error)
         return ss_fail_memory(error, count * sizeof *self->chosen);
     for (uint32_t i = 0; status == SSTORE_OK && i < count; i++) {
         bool is_usable = false;
-        if (!all)
+        if (!rebuilds_all)
             status = check_segment(self, i, &is_usable, error);
         if (!is_usable)
             self->chosen[self->chosen_count++] = i;

@@ -235,8 +235,8 @@ sstore_status sstore_remover_create(const char *path, const sstore_write_options
         ss_free(remover);
         return status;
     }
-    const uint64_t key_bytes = remover->builder->writer.memory.sorter_bytes / 4; /* for each set */
-    const uint32_t words = remover->builder->writer.words;
+    const uint64_t key_bytes = remover->builder->spec.memory.sorter_bytes / 4; /* for each set */
+    const uint32_t words = remover->builder->spec.words;
     remover->fingerprints.words = words;
     remover->fingerprints.capacity = (size_t)ss_min_u64(key_bytes / (KEY_BYTES * words), UINT32_MAX);
     remover->ids.words = 1;
@@ -264,7 +264,7 @@ sstore_status sstore_remover_remove(sstore_remover *remover, const uint64_t *fin
         return ss_fail_argument(error, "sstore_remover_remove: remover, and fingerprints or ids, must not be NULL");
     if (count == 0)
         return SSTORE_OK;
-    const bool has_ids = remover->builder->writer.has_ids;
+    const bool has_ids = remover->builder->spec.has_ids;
     if (fingerprints == NULL && !has_ids)
         return ss_fail_argument(error,
                                 "the store has no ids, so records cannot be removed by id; remove them by fingerprint");

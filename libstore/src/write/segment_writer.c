@@ -42,15 +42,15 @@ uint64_t ss_directory_bound_bytes(const ss_manifest_segment *segment)
 /* One table with all 64 bits as key, which serves only look-ups of records. */
 #define ONE_TABLE "1"
 
-sstore_status ss_segment_choose_plan(const ss_segment_writer *writer, const ss_expected_store *expected,
+sstore_status ss_segment_choose_plan(const ss_segment_spec *spec, const ss_expected_store *expected,
                                      ss_sampler *sampler, ss_plan *plan_out, sstore_error *error)
 {
-    const uint32_t distance = writer->distance / writer->words;
-    if (!ss_segment_is_searched(writer))
+    const uint32_t distance = spec->distance / spec->words;
+    if (!ss_segment_is_searched(spec))
         return ss_plan_parse(ONE_TABLE, distance, plan_out, error);
-    if (writer->plan == NULL)
+    if (spec->plan == NULL)
         return ss_choose_plan(expected, distance, sampler, plan_out, error);
-    *plan_out = *writer->plan;
+    *plan_out = *spec->plan;
     return SSTORE_OK;
 }
 
@@ -68,70 +68,70 @@ sstore_status ss_segment_choose_plan(const ss_segment_writer *writer, const ss_e
 #define INDEX_NS 150.0
 
 /* Begin a phase of the current table, of `total` items, which ends `end_ns` a record after the table's begin. */
-static void begin_phase(const ss_segment_writer *writer, const ss_table_writer *table, const char *phase,
-                        uint64_t total, double end_ns)
+static void begin_phase(const ss_segment_spec *spec, const ss_table_writer *table, const char *phase, uint64_t total,
+                        double end_ns)
 {
     const double first = COUNT_RECORDS_NS + WRITE_RECORDS_NS, other = PERMUTE_NS + COUNT_NS + WRITE_NS;
     const uint32_t table_count = table->segment->plan.table_count;
     const uint32_t tables = table_count > 0 ? table_count : USUAL_TABLES;
     const double before = table->number == 0 ? 0 : first + (table->number - 1) * other;
     const double done = (before + end_ns) / (first + (tables - 1) * other);
-    writer->progress->now.table_count = table_count;
-    ss_progress_begin(writer->progress, phase, table->number, total,
-                      writer->begin_fraction + (writer->end_fraction - writer->begin_fraction) * done);
+    spec->progress->now.table_count = table_count;
+    ss_progress_begin(spec->progress, phase, table->number, total,
+                      spec->begin_fraction + (spec->end_fraction - spec->begin_fraction) * done);
 }
 
 /* The part of the call's work that is done when the whole fingerprints and the indexes of `indexes` words are
  * written. */
-static double done_fraction(const ss_segment_writer *writer, uint32_t indexes)
+static double done_fraction(const ss_segment_spec *spec, uint32_t indexes)
 {
-    const double done = (WHOLE_NS * writer->words + indexes * INDEX_NS) / ((WHOLE_NS + INDEX_NS) * writer->words);
-    return writer->begin_fraction + (writer->end_fraction - writer->begin_fraction) * done;
+    const double done = (WHOLE_NS * spec->words + indexes * INDEX_NS) / ((WHOLE_NS + INDEX_NS) * spec->words);
+    return spec->begin_fraction + (spec->end_fraction - spec->begin_fraction) * done;
 }
 
 /* ----- table 0 and the ids ----- */
 
 /* Set the plan of a segment whose records are counted. Whole fingerprints are one table, which is not probed. */
-static sstore_status set_plan(const ss_segment_writer *writer, ss_manifest_segment *segment, ss_sampler *sampler,
+static sstore_status set_plan(const ss_segment_spec *spec, ss_manifest_segment *segment, ss_sampler *sampler,
                               sstore_error *error)
 {
     const ss_expected_store expected = {.record_count = (double)segment->record_count,
                                         .fingerprint_count = (double)segment->distinct_count,
-                                        .has_ids = writer->has_ids,
-                                        .block_bytes = writer->block_bytes,
-                                        .other_bytes = writer->other_bytes};
-    return writer->words > 1 ? SSTORE_OK : ss_segment_choose_plan(writer, &expected, sampler, &segment->plan, error);
+                                        .has_ids = spec->has_ids,
+                                        .block_bytes = spec->block_bytes,
+                                        .other_bytes = spec->other_bytes};
+    return spec->words > 1 ? SSTORE_OK : ss_segment_choose_plan(spec, &expected, sampler, &segment->plan, error);
 }
 
 /* Count the records, and set the plan, from a sample if it is chosen for many records, and so the segment's id. */
-static sstore_status count_records(const ss_segment_writer *writer, ss_table_writer *table, sstore_error *error)
+static sstore_status count_and_plan(const ss_segment_spec *spec, ss_table_writer *table, sstore_error *error)
 {
-    const bool is_chosen = writer->words == 1 && writer->plan == NULL && ss_segment_is_searched(writer);
+    const bool is_chosen = spec->words == 1 && spec->plan == NULL && ss_segment_is_searched(spec);
     const bool with_sample = is_chosen && (double)table->pieces.item_count >= SS_WEIGHED_MIN;
     ss_sampler sampler;
     uint64_t *buffer = ss_alloc(with_sample ? SS_SAMPLE_CAPACITY : 1, sizeof *buffer);
     if (buffer == NULL)
         return ss_fail_memory(error, SS_SAMPLE_CAPACITY * sizeof *buffer);
     ss_sampler_init(&sampler, buffer);
-    begin_phase(writer, table, "counting", table->pieces.item_count, COUNT_RECORDS_NS);
+    begin_phase(spec, table, "counting", table->pieces.item_count, COUNT_RECORDS_NS);
     sstore_status status = ss_table_writer_count(table, with_sample ? &sampler : NULL, error);
     if (status == SSTORE_OK)
-        status = set_plan(writer, table->segment, with_sample ? &sampler : NULL, error);
+        status = set_plan(spec, table->segment, with_sample ? &sampler : NULL, error);
     ss_free(buffer);
     table->segment->segment_id = ss_segment_id(table->segment);
     return status;
 }
 
-static sstore_status build_first_table(const ss_segment_writer *writer, ss_table_writer *table, sstore_error *error)
+static sstore_status build_first_table(const ss_segment_spec *spec, ss_table_writer *table, sstore_error *error)
 {
-    sstore_status status = ss_table_writer_open(table, writer->has_ids, table->pieces.max_items, error);
+    sstore_status status = ss_table_writer_open(table, spec->has_ids, table->pieces.max_items, error);
     if (status == SSTORE_OK)
-        status = count_records(writer, table, error);
+        status = count_and_plan(spec, table, error);
     if (status == SSTORE_OK)
-        status = ss_directory_writer_open(writer->dir, ss_directory_bound_bytes(table->segment), &table->directory,
+        status = ss_directory_writer_open(spec->dir, ss_directory_bound_bytes(table->segment), &table->directory,
                                           error);
     if (status == SSTORE_OK) {
-        begin_phase(writer, table, "writing", table->pieces.item_count, COUNT_RECORDS_NS + WRITE_RECORDS_NS);
+        begin_phase(spec, table, "writing", table->pieces.item_count, COUNT_RECORDS_NS + WRITE_RECORDS_NS);
         status = ss_table_writer_write(table, error);
     }
     ss_table_writer_close(table);
@@ -141,72 +141,72 @@ static sstore_status build_first_table(const ss_segment_writer *writer, ss_table
 /* ----- the other tables ----- */
 
 /* Open table 0 to sort what leads to it. */
-static sstore_status open_keys(ss_key_sorter *keys, const ss_segment_writer *writer, const ss_manifest_segment *segment,
+static sstore_status open_keys(ss_key_sorter *keys, const ss_segment_spec *spec, const ss_manifest_segment *segment,
                                sstore_error *error)
 {
-    *keys = (ss_key_sorter){.dir = writer->dir,
+    *keys = (ss_key_sorter){.dir = spec->dir,
                             .segment = segment,
-                            .tmp_dir = writer->tmp_dir,
-                            .pool = writer->pool,
-                            .progress = writer->progress,
-                            .memory = writer->memory};
+                            .tmp_dir = spec->tmp_dir,
+                            .pool = spec->pool,
+                            .progress = spec->progress,
+                            .memory = spec->memory};
     return ss_key_sorter_open(keys, error);
 }
 
-static sstore_status build_table(const ss_segment_writer *writer, ss_table_writer *table, ss_key_sorter *keys,
+static sstore_status build_table(const ss_segment_spec *spec, ss_table_writer *table, ss_key_sorter *keys,
                                  sstore_error *error)
 {
     const uint64_t count = table->segment->distinct_count;
-    begin_phase(writer, table, "permuting", count, PERMUTE_NS);
+    begin_phase(spec, table, "permuting", count, PERMUTE_NS);
     sstore_status status = ss_key_sorter_run(keys, table->number, &table->pieces, error);
     if (status != SSTORE_OK)
         return status;
-    begin_phase(writer, table, "counting", count, PERMUTE_NS + COUNT_NS);
+    begin_phase(spec, table, "counting", count, PERMUTE_NS + COUNT_NS);
     status = ss_table_writer_count(table, NULL, error);
     if (status == SSTORE_OK) {
-        begin_phase(writer, table, "writing", count, PERMUTE_NS + COUNT_NS + WRITE_NS);
+        begin_phase(spec, table, "writing", count, PERMUTE_NS + COUNT_NS + WRITE_NS);
         status = ss_table_writer_write(table, error);
     }
     ss_pieces_release(&table->pieces);
     return status;
 }
 
-static sstore_status build_other_tables(const ss_segment_writer *writer, ss_table_writer *table, sstore_error *error)
+static sstore_status build_other_tables(const ss_segment_spec *spec, ss_table_writer *table, sstore_error *error)
 {
     const ss_manifest_segment *segment = table->segment;
-    const size_t capacity = ss_piece_capacity(writer->memory.piece_capacity, segment->distinct_count);
+    const size_t capacity = ss_piece_capacity(spec->memory.piece_capacity, segment->distinct_count);
     ss_key_sorter keys;
-    sstore_status status = open_keys(&keys, writer, segment, error);
+    sstore_status status = open_keys(&keys, spec, segment, error);
     if (status == SSTORE_OK)
         status = ss_table_writer_open(table, false, capacity, error);
     for (table->number = 1; status == SSTORE_OK && table->number < segment->plan.table_count; table->number++)
-        status = build_table(writer, table, &keys, error);
+        status = build_table(spec, table, &keys, error);
     ss_table_writer_close(table);
     ss_key_sorter_close(&keys);
     return status;
 }
 
 /* Write the tables and ids of a segment, without word indexes, and their directory. */
-static sstore_status write_tables(const ss_segment_writer *writer, const ss_sorted_pieces *records,
+static sstore_status write_tables(const ss_segment_spec *spec, const ss_sorted_pieces *records,
                                   ss_manifest_segment *segment_out, sstore_error *error)
 {
-    ss_table_writer table = {.dir = writer->dir,
+    ss_table_writer table = {.dir = spec->dir,
                              .segment = segment_out,
-                             .progress = writer->progress,
-                             .threads = writer->memory.threads,
+                             .progress = spec->progress,
+                             .threads = spec->memory.threads,
                              .pieces = *records};
-    *segment_out = (ss_manifest_segment){.kind = writer->kind,
-                                         .words = writer->words,
-                                         .has_ids = writer->has_ids,
-                                         .block_bytes = writer->block_bytes,
+    *segment_out = (ss_manifest_segment){.kind = spec->kind,
+                                         .words = spec->words,
+                                         .has_ids = spec->has_ids,
+                                         .block_bytes = spec->block_bytes,
                                          .writer = SS_WRITER,
                                          .lmdb_format = ss_directory_lmdb_format()};
-    if (writer->words > 1)
-        segment_out->plan = (ss_plan){.distance = writer->distance, .table_count = 1};
-    sstore_status status = build_first_table(writer, &table, error);
+    if (spec->words > 1)
+        segment_out->plan = (ss_plan){.distance = spec->distance, .table_count = 1};
+    sstore_status status = build_first_table(spec, &table, error);
     ss_pieces_release(records); /* the other tables, or the word indexes, use their memory */
     if (status == SSTORE_OK && segment_out->plan.table_count > 1)
-        status = build_other_tables(writer, &table, error);
+        status = build_other_tables(spec, &table, error);
     if (status == SSTORE_OK)
         status = ss_directory_writer_finish(table.directory, &segment_out->directory_bytes,
                                             &segment_out->directory_checksum, error);
@@ -217,49 +217,49 @@ static sstore_status write_tables(const ss_segment_writer *writer, const ss_sort
 /* ----- word indexes ----- */
 
 /* What the plans of the words follow from. */
-static ss_word_plans begin_plans(const ss_segment_writer *writer, const ss_manifest_segment *segment)
+static ss_word_plans begin_plans(const ss_segment_spec *spec, const ss_manifest_segment *segment)
 {
     const double count = (double)segment->distinct_count;
     const double other_blocks = (double)(segment->tables[0].block_count + segment->ids.block_count);
-    return (ss_word_plans){.name = writer->plan_name,
-                           .max_radius = writer->max_radius,
-                           .distance = writer->distance,
+    return (ss_word_plans){.name = spec->plan_name,
+                           .max_radius = spec->max_radius,
+                           .distance = spec->distance,
                            .index = {.record_count = count,
                                      .fingerprint_count = count,
                                      .has_ids = true,
-                                     .block_bytes = writer->block_bytes,
-                                     .other_bytes = other_blocks * writer->block_bytes / writer->words}};
+                                     .block_bytes = spec->block_bytes,
+                                     .other_bytes = other_blocks * spec->block_bytes / spec->words}};
 }
 
-/* The writer of the index of a word into `dir`. */
-static ss_segment_writer index_writer(const ss_segment_writer *writer, const ss_word_plans *plans, uint32_t word,
-                                      const ss_dir *dir)
+/* The index of a word, in `dir`. */
+static ss_segment_spec index_spec(const ss_segment_spec *spec, const ss_word_plans *plans, uint32_t word,
+                                  const ss_dir *dir)
 {
-    ss_segment_writer index = *writer;
+    ss_segment_spec index = *spec;
     index.dir = dir;
     index.words = 1;
     index.has_ids = true;
     index.kind = ss_word_index_kind(word, plans->radii[word]);
     index.distance = ss_word_index_distance(index.kind);
     index.other_bytes = plans->index.other_bytes;
-    index.begin_fraction = done_fraction(writer, word);
-    index.end_fraction = done_fraction(writer, word + 1);
+    index.begin_fraction = done_fraction(spec, word);
+    index.end_fraction = done_fraction(spec, word + 1);
     return index;
 }
 
 /* Sort a word of all fingerprints, with their ranks, and write its index into its folder. */
-static sstore_status write_index(const ss_segment_writer *writer, ss_key_sorter *keys, ss_word_plans *plans,
-                                 uint32_t word, ss_manifest_segment *segment, sstore_error *error)
+static sstore_status write_index(const ss_segment_spec *spec, ss_key_sorter *keys, ss_word_plans *plans, uint32_t word,
+                                 ss_manifest_segment *segment, sstore_error *error)
 {
     ss_dir dir = SS_DIR_NONE;
     ss_sorted_pieces pieces;
-    ss_segment_writer index = index_writer(writer, plans, word, &dir);
+    ss_segment_spec index = index_spec(spec, plans, word, &dir);
     sstore_status status = ss_word_plans_get(plans, index.distance, &index.plan, error);
     if (status == SSTORE_OK)
-        status = ss_word_index_dir_make(writer->dir, word, &dir, error);
+        status = ss_word_index_dir_make(spec->dir, word, &dir, error);
     if (status == SSTORE_OK) {
-        writer->progress->now.table_count = 1;
-        ss_progress_begin(writer->progress, "dividing", 0, segment->distinct_count, writer->progress->end_fraction);
+        spec->progress->now.table_count = 1;
+        ss_progress_begin(spec->progress, "dividing", 0, segment->distinct_count, spec->progress->end_fraction);
         status = ss_key_sorter_run(keys, word, &pieces, error);
     }
     if (status == SSTORE_OK)
@@ -270,29 +270,29 @@ static sstore_status write_index(const ss_segment_writer *writer, ss_key_sorter 
     return status;
 }
 
-static sstore_status write_indexes(const ss_segment_writer *writer, ss_manifest_segment *segment, sstore_error *error)
+static sstore_status write_indexes(const ss_segment_spec *spec, ss_manifest_segment *segment, sstore_error *error)
 {
     ss_key_sorter keys;
-    ss_word_plans plans = begin_plans(writer, segment);
-    segment->indexes = ss_alloc(writer->words, sizeof *segment->indexes);
+    ss_word_plans plans = begin_plans(spec, segment);
+    segment->indexes = ss_alloc(spec->words, sizeof *segment->indexes);
     if (segment->indexes == NULL)
-        return ss_fail_memory(error, writer->words * sizeof *segment->indexes);
-    sstore_status status = open_keys(&keys, writer, segment, error);
+        return ss_fail_memory(error, spec->words * sizeof *segment->indexes);
+    sstore_status status = open_keys(&keys, spec, segment, error);
     if (status == SSTORE_OK)
-        status = ss_word_plans_init(&plans, &keys.blocks, writer->progress, error);
-    for (uint32_t word = 0; status == SSTORE_OK && word < writer->words; word++)
-        status = write_index(writer, &keys, &plans, word, segment, error);
+        status = ss_word_plans_init(&plans, &keys.blocks, spec->progress, error);
+    for (uint32_t word = 0; status == SSTORE_OK && word < spec->words; word++)
+        status = write_index(spec, &keys, &plans, word, segment, error);
     ss_key_sorter_close(&keys);
     return status;
 }
 
-sstore_status ss_segment_write(const ss_segment_writer *writer, const ss_sorted_pieces *records,
+sstore_status ss_segment_write(const ss_segment_spec *spec, const ss_sorted_pieces *records,
                                ss_manifest_segment *segment_out, sstore_error *error)
 {
-    const bool has_indexes = ss_segment_has_indexes(writer);
-    ss_segment_writer tables = *writer;
+    const bool has_indexes = ss_segment_has_indexes(spec);
+    ss_segment_spec tables = *spec;
     if (has_indexes)
-        tables.end_fraction = done_fraction(writer, 0);
+        tables.end_fraction = done_fraction(spec, 0);
     const sstore_status status = write_tables(&tables, records, segment_out, error);
-    return status == SSTORE_OK && has_indexes ? write_indexes(writer, segment_out, error) : status;
+    return status == SSTORE_OK && has_indexes ? write_indexes(spec, segment_out, error) : status;
 }

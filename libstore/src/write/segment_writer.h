@@ -2,10 +2,10 @@
  * segment_writer.h - writes the files of one segment from sorted records, within a fixed memory and on several threads.
  *
  * A segment is a table 0 with all fingerprints, and their ids. The records are read twice, in pieces: once to count
- * (which gives the code, the content sum and so the segment's id), once to encode table 0 and the ids. What leads to
- * them is then made of the file of table 0: of fingerprints of one word, each other table (decode, permute, sort,
- * count, encode); of several words, an index for each word, which is a segment of records (word, rank in table 0). All
- * threads work on one table at a time. Equal records and options give equal files, byte for byte, whatever the memory,
+ * (which gives the code, the content sum and so the segment's id), once to encode table 0 and the ids. The rest is
+ * then made from the file of table 0: with one word, each other table (decode, permute, sort, count, encode); with
+ * several words, an index for each word, which is a segment of records (word, rank in table 0). All threads work on one
+ * table at a time. Equal records and options give equal files, byte for byte, whatever the memory,
  * the threads and the pieces.
  */
 #ifndef SS_SEGMENT_WRITER_H
@@ -20,8 +20,8 @@
 ss_sort_memory ss_build_memory_divide(uint64_t limit_bytes, uint32_t threads, uint32_t words, bool with_ids,
                                       uint32_t block_bytes);
 
-/* The segment to write. */
-typedef struct ss_segment_writer {
+/* What segment to write, and how. */
+typedef struct ss_segment_spec {
     const ss_dir *dir;     /* for the files */
     const ss_dir *tmp_dir; /* for spilled items */
     uint32_t words;        /* of a fingerprint */
@@ -39,28 +39,28 @@ typedef struct ss_segment_writer {
     uint32_t block_bytes;
     ss_progress *progress;
     double begin_fraction, end_fraction; /* of the call's work, before and after this segment */
-} ss_segment_writer;
+} ss_segment_spec;
 
 /* Whether queries search the segment. If not, it needs one table only, and no word indexes. */
-static inline bool ss_segment_is_searched(const ss_segment_writer *writer)
+static inline bool ss_segment_is_searched(const ss_segment_spec *spec)
 {
-    return writer->kind != SS_SEGMENT_REMOVES && !writer->records_only;
+    return spec->kind != SS_SEGMENT_REMOVES && !spec->records_only;
 }
 
-static inline bool ss_segment_has_indexes(const ss_segment_writer *writer)
+static inline bool ss_segment_has_indexes(const ss_segment_spec *spec)
 {
-    return writer->words > 1 && ss_segment_is_searched(writer);
+    return spec->words > 1 && ss_segment_is_searched(spec);
 }
 
 /* Set the plan of a segment of one word; of several words, one that may be expected of an index. It is the given one,
  * or chosen for these records, and the sample if that is not NULL. MEMORY. */
-sstore_status ss_segment_choose_plan(const ss_segment_writer *writer, const ss_expected_store *expected,
+sstore_status ss_segment_choose_plan(const ss_segment_spec *spec, const ss_expected_store *expected,
                                      ss_sampler *sampler, ss_plan *plan_out, sstore_error *error);
 
 /* Write all files. An item of `records` is the words of a fingerprint and, with ids, an id; they are released. Fills
  * *segment_out except for its folder; free it by ss_manifest_segment_free(), also after a failure. MEMORY, IO, DAMAGED,
  * STOPPED. */
-sstore_status ss_segment_write(const ss_segment_writer *writer, const ss_sorted_pieces *records,
+sstore_status ss_segment_write(const ss_segment_spec *spec, const ss_sorted_pieces *records,
                                ss_manifest_segment *segment_out, sstore_error *error);
 
 /* An upper bound of the bytes of the arrays in a segment's directory, before its blocks are known. */

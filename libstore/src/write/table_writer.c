@@ -142,7 +142,7 @@ static void sum_contents(const ss_table_writer *self, worker *from)
     from->counted_records += count;
 }
 
-/* What joins a piece to its neighbours: whether it has items, its first fingerprint, and its last one. */
+/* The ends of a piece, which join it to its neighbours: whether it has items, its first and its last fingerprint. */
 static uint64_t *ends_of(const ss_table_writer *self, uint64_t piece)
 {
     return self->ends + piece * (1 + 2 * self->segment->words);

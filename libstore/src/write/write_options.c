@@ -48,7 +48,6 @@ static const field fields[] = {
     FIELD(plan, BUILD | ADD | MERGE | COMPACT | DEDUP),
     FIELD(recipe, BUILD | ADD | REMOVE | COMPACT | DEDUP),
     FIELD(distance, BUILD | DEDUP),
-    FIELD(fingerprint_bits, BUILD),
     FIELD(without_ids, BUILD),
     FIELD(replace, BUILD | MERGE),
     FIELD(shard, MERGE),
@@ -83,11 +82,11 @@ static sstore_status check_unused(const sstore_write_options *options, ss_write_
     return SSTORE_OK;
 }
 
-sstore_status ss_write_options_take(sstore_write_options *to, const sstore_write_options *given, ss_write_call call,
+sstore_status ss_write_options_take(sstore_write_options *to, const sstore_write_options *options, ss_write_call call,
                                     sstore_error *error)
 {
     *to = (sstore_write_options)SSTORE_WRITE_OPTIONS_INIT;
-    sstore_status status = ss_take_options(to, sizeof *to, given, SS_WRITE_OPTIONS_SIZE_1, error);
+    sstore_status status = ss_take_options(to, sizeof *to, options, SS_WRITE_OPTIONS_SIZE_1, error);
     if (status == SSTORE_OK)
         status = check_unused(to, call, error);
     to->threads = ss_pool_threads(to->threads);

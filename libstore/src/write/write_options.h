@@ -18,7 +18,7 @@ typedef enum ss_write_call {
 
 /* Take the options of a call. The fields threads and memory_bytes get their defaults. ARGUMENT, also if a field is set
  * that the call does not use. */
-sstore_status ss_write_options_take(sstore_write_options *to, const sstore_write_options *given, ss_write_call call,
+sstore_status ss_write_options_take(sstore_write_options *to, const sstore_write_options *options, ss_write_call call,
                                     sstore_error *error);
 
 #endif
