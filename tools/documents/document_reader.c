@@ -57,7 +57,7 @@ static bool prepare(document_reader *self, document_batch *batch, bool was_found
     if (code != EXIT_DONE)
         return fail(self, batch, code);
     const char *doubt = self->form.encoding == NULL && !self->form.binary
-                            ? document_form_doubt(source->buffer + source->begin, source->end - source->begin)
+                            ? document_form_doubt(input_source_text(source), input_source_size(source))
                             : NULL;
     *skip_out = doubt != NULL && was_found;
     if (doubt != NULL)
@@ -148,8 +148,9 @@ static bool add(document_reader *self, document_batch *batch, const char *text, 
 static bool must_wait(const document_reader *self)
 {
     const input_source *source = &self->source;
-    const size_t begin = source->begin + self->line.taken;
-    return self->may_wait && !source->at_end && memchr(source->buffer + begin, '\n', source->end - begin) == NULL;
+    const size_t begin = source->in.begin + self->line.taken;
+    return self->may_wait && !source->in.at_end &&
+           memchr(source->in.bytes + begin, '\n', source->in.end - begin) == NULL;
 }
 
 static bool take_line(document_reader *self, document_batch *batch)
@@ -173,8 +174,8 @@ static bool take_file(document_reader *self, document_batch *batch)
     const int code = input_source_need(&self->source, SIZE_MAX);
     if (code != EXIT_DONE)
         return fail(self, batch, code);
-    const char *text = source->buffer + source->begin;
-    const size_t length = source->end - source->begin;
+    const char *text = input_source_text(source);
+    const size_t length = input_source_size(source);
     if (!add(self, batch, text, length, 0))
         return false;
     document *added = &batch->items[batch->count - 1];

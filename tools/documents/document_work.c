@@ -1,11 +1,19 @@
+/*
+ * document_work.c - each thread takes a batch of documents, works on it, and gives it away, again and again. Only one
+ * thread takes at a time, and only one gives; batches are given in the order in which they were taken. No queue stands
+ * between the threads: each keeps its batch until it is given, so that nothing has to bound what is under way, and
+ * waits only for its turn.
+ */
 #include "documents/document_work.h"
 
 #include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "documents/document_json.h"
-#include "documents/ordered.h"
+#include "input/queue.h"
 #include "output/messages.h"
 #include "output/output.h"
 
@@ -17,18 +25,16 @@ sstore_status document_worker_reserve(document_worker *self, size_t count, size_
     return error->status = SSTORE_ERROR_MEMORY;
 }
 
-static void free_worker(void *item)
+static void free_worker(document_worker *self)
 {
-    document_worker *self = item;
     sstore_fingerprinter_free(self->fingerprinter);
     document_batch_free(&self->batch);
     free(self->found);
     free(self);
 }
 
-static void *make_worker(void *context)
+static document_worker *make_worker(const document_work *work)
 {
-    const document_work *work = context;
     document_worker *self = calloc(1, sizeof *self);
     sstore_error error;
     if (self != NULL && sstore_fingerprinter_create(work->options, &self->fingerprinter, &error) == SSTORE_OK)
@@ -36,14 +42,6 @@ static void *make_worker(void *context)
     if (self != NULL)
         free_worker(self);
     return NULL;
-}
-
-static bool take_documents(void *context, void *item)
-{
-    document_work *work = context;
-    document_worker *self = item;
-    self->found_count = 0;
-    return document_reader_take(&work->reader, &self->batch);
 }
 
 static bool find(const document_work *work, document_worker *self, document *doc, const char *text, size_t length)
@@ -80,11 +78,10 @@ static bool work_on_document(const document_work *work, document_worker *self, d
 }
 
 /* A document that fails ends the batch before it, unless it is skipped. */
-static void work_on_documents(void *context, void *item)
+static void work_on_documents(const document_work *work, document_worker *self)
 {
-    document_worker *self = item;
     size_t done = 0;
-    while (done < self->batch.count && work_on_document(context, self, &self->batch.items[done]))
+    while (done < self->batch.count && work_on_document(work, self, &self->batch.items[done]))
         done++;
     self->batch.count = done;
 }
@@ -130,10 +127,8 @@ static void drop_bad(document_work *work, document_batch *batch)
     bad_rows_note_good(work->bad, batch->count);
 }
 
-static int give_documents(void *context, void *item)
+static int give_documents(document_work *work, document_worker *self)
 {
-    document_work *work = context;
-    document_worker *self = item;
     drop_bad(work, &self->batch);
     const int code = work->give(work->context, self);
     if (code != EXIT_DONE)
@@ -145,20 +140,94 @@ static int give_documents(void *context, void *item)
     return self->batch.code;
 }
 
+/* ----- threads ----- */
+
+typedef struct runner {
+    document_work *work;
+    pthread_mutex_t take_lock, give_lock;
+    pthread_cond_t given; /* a batch */
+    uint64_t taken_count, given_count;
+    atomic_bool is_over; /* no more batches are taken */
+    atomic_uint thread_count;
+    int code; /* of the last batch */
+} runner;
+
+/* Take a batch; its number is set. False: there are no more, or an earlier one failed. */
+static bool take(runner *self, document_worker *worker, uint64_t *number_out)
+{
+    pthread_mutex_lock(&self->take_lock);
+    worker->found_count = 0;
+    if (!self->is_over && !document_reader_take(&self->work->reader, &worker->batch))
+        self->is_over = true;
+    const bool taken = !self->is_over;
+    *number_out = taken ? self->taken_count++ : 0;
+    pthread_mutex_unlock(&self->take_lock);
+    return taken;
+}
+
+/* Give a batch when its turn comes. False: it or an earlier one failed. */
+static bool give(runner *self, document_worker *worker, uint64_t number)
+{
+    pthread_mutex_lock(&self->give_lock);
+    while (self->given_count != number)
+        pthread_cond_wait(&self->given, &self->give_lock);
+    if (self->code == EXIT_DONE)
+        self->code = give_documents(self->work, worker);
+    const bool done = self->code == EXIT_DONE;
+    self->given_count++;
+    pthread_cond_broadcast(&self->given);
+    pthread_mutex_unlock(&self->give_lock);
+    return done;
+}
+
+static void *run_batches(void *context)
+{
+    runner *self = context;
+    document_worker *worker = make_worker(self->work);
+    uint64_t number;
+    if (worker == NULL)
+        return NULL; /* the other threads do the work */
+    self->thread_count++;
+    while (take(self, worker, &number)) {
+        work_on_documents(self->work, worker);
+        if (!give(self, worker, number))
+            self->is_over = true;
+    }
+    free_worker(worker);
+    return NULL;
+}
+
+/* Run on the caller's thread and on `others`, or on fewer if the system has no more. Returns the exit code of the last
+ * batch, or EXIT_FAILED after saying that there is no memory. */
+static int run_threads(document_work *work, pthread_t *others, uint32_t count)
+{
+    runner self = {.work = work, .code = EXIT_DONE};
+    uint32_t started = 0;
+    pthread_mutex_init(&self.take_lock, NULL);
+    pthread_mutex_init(&self.give_lock, NULL);
+    pthread_cond_init(&self.given, NULL);
+    while (started < count && pthread_create(&others[started], NULL, run_batches, &self) == 0)
+        started++;
+    run_batches(&self);
+    for (uint32_t i = 0; i < started; i++)
+        pthread_join(others[i], NULL);
+    pthread_cond_destroy(&self.given);
+    pthread_mutex_destroy(&self.give_lock);
+    pthread_mutex_destroy(&self.take_lock);
+    return self.thread_count > 0 ? self.code : message_print("out of memory");
+}
+
 int document_work_run(document_work *work, uint32_t threads)
 {
-    const ordered_work ordered = {.context = work,
-                                  .make = make_worker,
-                                  .free = free_worker,
-                                  .take = take_documents,
-                                  .work = work_on_documents,
-                                  .give = give_documents};
+    const uint32_t count = threads > 0 ? threads : processor_count();
     sstore_fingerprinter *tried;
     sstore_error error;
     if (sstore_fingerprinter_create(work->options, &tried, &error) != SSTORE_OK)
         return message_error(&error); /* the threads would only say that there is no memory */
     sstore_fingerprinter_free(tried);
-    const int code = ordered_run(&ordered, threads);
+    pthread_t *others = allocate_or_exit(count, sizeof *others);
+    const int code = run_threads(work, others, count - 1);
+    free(others);
     document_reader_close(&work->reader);
     return code;
 }

@@ -7,8 +7,8 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
-#include <sys/stat.h>
 
+#include "input/byte_stream.h"
 #include "output/messages.h"
 
 static bool has_file(const bad_rows *self)
@@ -16,24 +16,11 @@ static bool has_file(const bad_rows *self)
     return self->path != NULL && self->path[0] != '\0';
 }
 
-static bool is_input(const char *path, char *const *inputs, int count)
-{
-    struct stat own, other;
-    if (stat(path, &own) != 0)
-        return false;
-    for (int i = 0; i < count; i++) {
-        const int failure = strcmp(inputs[i], "-") == 0 ? fstat(0, &other) : stat(inputs[i], &other);
-        if (failure == 0 && S_ISREG(own.st_mode) && own.st_dev == other.st_dev && own.st_ino == other.st_ino)
-            return true;
-    }
-    return false;
-}
-
 int bad_rows_open(bad_rows *self, char *const *inputs, int count)
 {
     if (!has_file(self))
         return EXIT_DONE;
-    if (is_input(self->path, inputs, count))
+    if (input_file_is_among(self->path, inputs, count))
         return message_print("%s: it is an input; keep bad rows in another file", self->path);
     self->file = fopen(self->path, "we");
     return self->file != NULL ? EXIT_DONE : message_errno(self->path, "cannot write the file");

@@ -11,12 +11,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#include "input/handover.h"
 #include "input/input_hint.h"
 #include "input/input_measure.h"
 #include "input/interrupt.h"
+#include "input/queue.h"
 #include "output/messages.h"
 
 /* Reading ahead: pieces large enough that the hand-over costs nothing, and few enough that they stay in the cache. */
@@ -32,7 +33,61 @@ int byte_stream_fail(line_fault *fault, const char *format, ...)
     return EXIT_FAILED;
 }
 
+/* ----- buffers ----- */
+
+bool byte_buffer_init(byte_buffer *self, byte_stream from, const char *begin, size_t size, size_t capacity)
+{
+    *self = (byte_buffer){.from = from, .capacity = size > capacity ? size : capacity, .end = size};
+    self->bytes = malloc(self->capacity);
+    if (self->bytes != NULL && size > 0)
+        memcpy(self->bytes, begin, size);
+    return self->bytes != NULL;
+}
+
+/* Move the bytes to the buffer's beginning, and double it if it is nearly full. */
+static bool make_room(byte_buffer *self)
+{
+    if (self->begin > 0) {
+        memmove(self->bytes, self->bytes + self->begin, self->end - self->begin);
+        self->end -= self->begin;
+        self->begin = 0;
+    }
+    if (self->capacity - self->end >= BYTE_STREAM_ROOM)
+        return true;
+    /* NOLINTNEXTLINE(clang-analyzer-optin.portability.UnixAPI): the capacity begins above 0 and only grows */
+    char *larger = realloc(self->bytes, 2 * self->capacity);
+    if (larger == NULL)
+        return false;
+    self->bytes = larger;
+    self->capacity *= 2;
+    return true;
+}
+
+int byte_buffer_fill(byte_buffer *self, line_fault *fault)
+{
+    size_t got = 0;
+    if (!make_room(self))
+        return byte_stream_fail(fault, "out of memory");
+    const int code = self->from.read(self->from.self, self->bytes + self->end, self->capacity - self->end, &got, fault);
+    self->end += got;
+    self->at_end = code == EXIT_DONE && got == 0;
+    return code;
+}
+
 /* ----- files ----- */
+
+bool input_file_is_among(const char *path, char *const *inputs, int count)
+{
+    struct stat own, other;
+    bool found = false;
+    if (stat(path, &own) != 0 || !S_ISREG(own.st_mode))
+        return false;
+    for (int i = 0; i < count && !found; i++) {
+        const int failure = strcmp(inputs[i], "-") == 0 ? fstat(STDIN_FILENO, &other) : stat(inputs[i], &other);
+        found = failure == 0 && own.st_dev == other.st_dev && own.st_ino == other.st_ino;
+    }
+    return found;
+}
 
 /* Opening a named pipe waits for a writer. */
 static int open_path(const char *path)
@@ -120,33 +175,37 @@ void input_file_close(input_file *file)
 
 /* ----- reading ahead ----- */
 
+typedef struct piece {
+    queue_item item;
+    size_t size;
+    char bytes[PIECE_BYTES];
+} piece;
+
 struct bytes_ahead {
     byte_stream from;
-    handover pieces;
-    struct {
-        size_t size;
-        char bytes[PIECE_BYTES];
-    } slots[PIECES];
-    /* How `from` ended; set before handover_finish(). */
+    slot_queues pieces;
+    piece slots[PIECES];
+    /* How `from` ended; set before the queue of full pieces is closed. */
     int code;
     line_fault fault;
-    /* The piece that is being copied out, and how much of it has been. */
-    bool has_piece;
-    size_t piece, taken;
+    /* The piece that is being copied out, or NULL, and how much of it has been. */
+    piece *piece;
+    size_t taken;
 };
 
 static void *read_ahead(void *context)
 {
     bytes_ahead *self = context;
-    size_t slot, got = 1;
-    while (self->code == EXIT_DONE && got > 0 && handover_take_free(&self->pieces, &slot)) {
+    piece *filled;
+    size_t got = 1;
+    while (self->code == EXIT_DONE && got > 0 && (filled = queue_take(&self->pieces.empty)) != NULL) {
         got = 0;
-        self->code = self->from.read(self->from.self, self->slots[slot].bytes, PIECE_BYTES, &got, &self->fault);
-        self->slots[slot].size = got;
+        self->code = self->from.read(self->from.self, filled->bytes, PIECE_BYTES, &got, &self->fault);
+        filled->size = got;
         if (got > 0)
-            handover_give_full(&self->pieces);
+            queue_put(&self->pieces.full, filled);
     }
-    handover_finish(&self->pieces);
+    queue_close(&self->pieces.full);
     return NULL;
 }
 
@@ -157,8 +216,8 @@ bytes_ahead *bytes_ahead_create(byte_stream from)
         return NULL;
     made->from = from;
     made->code = EXIT_DONE;
-    made->has_piece = false;
-    if (handover_start(&made->pieces, PIECES, read_ahead, made))
+    made->piece = NULL;
+    if (slot_queues_start(&made->pieces, made->slots, PIECES, sizeof *made->slots, read_ahead, made))
         return made;
     free(made);
     return NULL;
@@ -168,22 +227,23 @@ static int take_bytes(void *context, char *to, size_t room, size_t *got_out, lin
 {
     bytes_ahead *self = context;
     *got_out = 0;
-    if (!self->has_piece) {
+    if (self->piece == NULL) {
         self->taken = 0;
-        self->has_piece = handover_take_full(&self->pieces, &self->piece);
+        self->piece = queue_take(&self->pieces.full);
     }
-    if (!self->has_piece) {
+    if (self->piece == NULL) {
         if (self->code == EXIT_FAILED)
             *fault = self->fault;
         return self->code;
     }
-    size_t left = self->slots[self->piece].size - self->taken;
+    size_t left = self->piece->size - self->taken;
     *got_out = left < room ? left : room;
-    memcpy(to, self->slots[self->piece].bytes + self->taken, *got_out);
+    memcpy(to, self->piece->bytes + self->taken, *got_out);
     self->taken += *got_out;
-    self->has_piece = *got_out < left;
-    if (!self->has_piece)
-        handover_give_free(&self->pieces);
+    if (*got_out == left) {
+        queue_put(&self->pieces.empty, self->piece);
+        self->piece = NULL;
+    }
     return EXIT_DONE;
 }
 
@@ -196,7 +256,7 @@ void bytes_ahead_free(bytes_ahead *self)
 {
     if (self == NULL)
         return;
-    handover_stop(&self->pieces);
-    handover_join(&self->pieces);
+    queue_stop(&self->pieces.empty);
+    slot_queues_join(&self->pieces);
     free(self);
 }

@@ -56,13 +56,10 @@ struct unpacker {
     compression kind;
     const decoder_kind *how;
     void *decoder;
-    byte_stream from;
-    char *buffer;
-    size_t capacity, begin, end; /* buffer[begin, end) is read but not decoded */
-    uint64_t offset;             /* the place of buffer[begin] in the compressed stream */
-    bool from_ended;             /* the buffer holds the last bytes */
-    bool within;                 /* a part has begun and not ended */
-    bool has_more;               /* the decoder may have more bytes, for which there was no room */
+    byte_buffer in;  /* what is not decoded yet */
+    uint64_t offset; /* of its first byte, in the compressed stream */
+    bool within;     /* a part has begun and not ended */
+    bool has_more;   /* the decoder may have more bytes, for which there was no room */
 };
 
 /* ----- the decoders ----- */
@@ -244,49 +241,26 @@ int unpacker_create(compression kind, uint32_t max_window_bits, byte_stream from
     const decoder_kind *how = &kinds[kind];
     if (!compression_check(kind, fault))
         return EXIT_FAILED;
-    size_t capacity = size > PIECE_BYTES ? size : PIECE_BYTES;
     unpacker *made = calloc(1, sizeof *made);
-    char *buffer = malloc(capacity);
-    void *decoder = how->create(max_window_bits);
-    if (made == NULL || buffer == NULL || decoder == NULL) {
-        if (decoder != NULL)
-            how->free(decoder);
-        free(buffer);
-        free(made);
-        return byte_stream_fail(fault, "out of memory");
+    if (made != NULL) {
+        made->kind = kind;
+        made->how = how;
+        made->decoder = how->create(max_window_bits);
+        if (byte_buffer_init(&made->in, from, begin, size, PIECE_BYTES) && made->decoder != NULL) {
+            *unpacker_out = made;
+            return EXIT_DONE;
+        }
     }
-    *made = (unpacker){.kind = kind,
-                       .how = how,
-                       .decoder = decoder,
-                       .from = from,
-                       .buffer = buffer,
-                       .capacity = capacity,
-                       .end = size};
-    if (size > 0)
-        memcpy(buffer, begin, size);
-    *unpacker_out = made;
-    return EXIT_DONE;
-}
-
-/* Move the bytes to the buffer's beginning and read more behind them; the buffer is not full. */
-static int refill(unpacker *self, line_fault *fault)
-{
-    size_t got = 0, left = self->end - self->begin;
-    memmove(self->buffer, self->buffer + self->begin, left);
-    self->begin = 0;
-    self->end = left;
-    int code = self->from.read(self->from.self, self->buffer + left, self->capacity - left, &got, fault);
-    self->end += got;
-    self->from_ended = code == EXIT_DONE && got == 0;
-    return code;
+    unpacker_free(made);
+    return byte_stream_fail(fault, "out of memory");
 }
 
 static int fail_cut_short(const unpacker *self, line_fault *fault)
 {
-    if (self->offset == 0 && self->begin == self->end)
+    if (self->offset == 0 && self->in.begin == self->in.end)
         return byte_stream_fail(fault, "expected %s data, but the input is empty", self->how->name);
     return byte_stream_fail(fault, "the %s data is cut short: it ends at offset %" PRIu64 ", within a %s",
-                            self->how->name, self->offset + (self->end - self->begin), self->how->part);
+                            self->how->name, self->offset + (self->in.end - self->in.begin), self->how->part);
 }
 
 /* There is no part where one should begin. */
@@ -298,18 +272,19 @@ static int fail_no_part(const unpacker *self, line_fault *fault)
     else
         snprintf(expected, sizeof expected, "the end or another %s %s at offset %" PRIu64, self->how->name,
                  self->how->part, self->offset);
-    line_fault_found(fault, expected, self->buffer + self->begin, self->end - self->begin);
+    line_fault_found(fault, expected, self->in.bytes + self->in.begin, self->in.end - self->in.begin);
     return EXIT_FAILED;
 }
 
 /* Between parts: begin the next one, or find the end. */
 static int begin_part(unpacker *self, bool *ended_out, line_fault *fault)
 {
-    compression_match match = compression_begins(self->kind, self->buffer + self->begin, self->end - self->begin);
-    if (match == COMPRESSION_PERHAPS && !self->from_ended)
-        return refill(self, fault); /* and look again */
+    compression_match match = compression_begins(self->kind, self->in.bytes + self->in.begin,
+                                                 self->in.end - self->in.begin);
+    if (match == COMPRESSION_PERHAPS && !self->in.at_end)
+        return byte_buffer_fill(&self->in, fault); /* and look again */
     self->within = match == COMPRESSION_YES;
-    *ended_out = self->begin == self->end && self->offset > 0;
+    *ended_out = self->in.begin == self->in.end && self->offset > 0;
     if (self->within || *ended_out)
         return EXIT_DONE;
     return match == COMPRESSION_NO ? fail_no_part(self, fault) : fail_cut_short(self, fault);
@@ -317,9 +292,12 @@ static int begin_part(unpacker *self, bool *ended_out, line_fault *fault)
 
 static int decode(unpacker *self, char *to, size_t room, size_t *got_out, line_fault *fault)
 {
-    decode_step step = {.from = self->buffer + self->begin, .size = self->end - self->begin, .to = to, .room = room};
+    decode_step step = {.from = self->in.bytes + self->in.begin,
+                        .size = self->in.end - self->in.begin,
+                        .to = to,
+                        .room = room};
     decode_result result = self->how->decode(self->decoder, &step);
-    self->begin += step.taken;
+    self->in.begin += step.taken;
     self->offset += step.taken;
     self->within = result != DECODE_ENDED;
     self->has_more = step.got == room;
@@ -338,10 +316,10 @@ static int read_unpacked(void *context, char *to, size_t room, size_t *got_out, 
     for (*got_out = 0; code == EXIT_DONE && *got_out == 0 && !ended;) {
         if (!self->within)
             code = begin_part(self, &ended, fault);
-        else if (self->begin < self->end || self->has_more)
+        else if (self->in.begin < self->in.end || self->has_more)
             code = decode(self, to, room, got_out, fault);
-        else if (!self->from_ended)
-            code = refill(self, fault);
+        else if (!self->in.at_end)
+            code = byte_buffer_fill(&self->in, fault);
         else
             code = fail_cut_short(self, fault);
     }
@@ -357,7 +335,8 @@ void unpacker_free(unpacker *self)
 {
     if (self == NULL)
         return;
-    self->how->free(self->decoder);
-    free(self->buffer);
+    if (self->decoder != NULL)
+        self->how->free(self->decoder);
+    free(self->in.bytes);
     free(self);
 }

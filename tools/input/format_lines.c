@@ -112,11 +112,11 @@ static int find_width(input_reader *reader, line_parser parse)
         if (code != EXIT_DONE)
             break;
         const input_width width = input_width_find(&reader->lines, parse, takes_columns(reader),
-                                                   source->buffer + source->begin, source->end - source->begin,
-                                                   source->at_end);
+                                                   input_source_text(source), input_source_size(source),
+                                                   source->in.at_end);
         if (width.bits > 0)
             settle_width(reader, &width);
-        enough = width.bits > 0 || source->at_end || bytes >= MAX_WIDTH_BYTES;
+        enough = width.bits > 0 || source->in.at_end || bytes >= MAX_WIDTH_BYTES;
     }
     return code;
 }
@@ -327,9 +327,9 @@ static int take_runs(input_reader *reader, source_line *line)
         record_batch *batch = reader->batch;
         const size_t words = input_batch_words(reader), room = input_batch_room(reader) - batch->count;
         line_run run;
-        line_run_parse(format, reader->shape->ids == INPUT_IDS_PRESENT, source->buffer + source->begin,
-                       source->end - source->begin, batch->fingerprints + words * batch->count,
-                       batch->ids + batch->count, room, &run);
+        line_run_parse(format, reader->shape->ids == INPUT_IDS_PRESENT, input_source_text(source),
+                       input_source_size(source), batch->fingerprints + words * batch->count, batch->ids + batch->count,
+                       room, &run);
         if (run.count == 0)
             break;
         input_source_take(source, run.bytes);

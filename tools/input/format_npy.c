@@ -12,17 +12,17 @@ static int take_header(input_reader *reader, uint64_t *count_out, word_layout *l
     int code = input_source_need(source, NPY_PREAMBLE_BYTES);
     if (code != EXIT_DONE)
         return code;
-    const uint8_t *preamble = (const uint8_t *)source->buffer + source->begin;
-    if (!npy_preamble_parse(preamble, source->end - source->begin, &length, &source->fault))
+    const uint8_t *preamble = (const uint8_t *)input_source_text(source);
+    if (!npy_preamble_parse(preamble, input_source_size(source), &length, &source->fault))
         return EXIT_FAILED;
     input_source_take(source, npy_preamble_bytes(preamble));
     code = input_source_need(source, length + INPUT_SAMPLE_BYTES);
     if (code != EXIT_DONE)
         return code;
-    if (source->end - source->begin < length)
+    if (input_source_size(source) < length)
         return byte_stream_fail(&source->fault, "the file ends within its header");
-    if (!npy_header_parse(source->buffer + source->begin, length, source->end - source->begin, &known, count_out,
-                          layout_out, &source->fault))
+    if (!npy_header_parse(input_source_text(source), length, input_source_size(source), &known, count_out, layout_out,
+                          &source->fault))
         return EXIT_FAILED;
     input_source_take(source, length);
     return EXIT_DONE;

@@ -29,8 +29,8 @@ static int refuse_array(input_reader *reader)
 {
     input_source *source = &reader->source;
     const int code = input_source_need(source, NPY_MAGIC_BYTES);
-    if (code == EXIT_DONE && source->end - source->begin >= NPY_MAGIC_BYTES &&
-        memcmp(source->buffer + source->begin, NPY_MAGIC, NPY_MAGIC_BYTES) == 0)
+    if (code == EXIT_DONE && input_source_size(source) >= NPY_MAGIC_BYTES &&
+        memcmp(input_source_text(source), NPY_MAGIC, NPY_MAGIC_BYTES) == 0)
         return byte_stream_fail(&source->fault, "this is a NumPy array, which --format npy reads");
     return code;
 }
@@ -83,20 +83,20 @@ static int take_pairs_header(input_reader *reader, word_layout *layout)
     input_source *source = &reader->source;
     pairs_header header = {.words = 1};
     int code = input_source_need(source, RECORDS_HEADER_BYTES);
-    const char *bytes = source->buffer + source->begin;
-    if (code != EXIT_DONE || !has_pairs_header(bytes, source->end - source->begin))
+    const char *bytes = input_source_text(source);
+    if (code != EXIT_DONE || !has_pairs_header(bytes, input_source_size(source)))
         return code;
     if (!parse_pairs_header(bytes, &header, &source->fault))
         return EXIT_FAILED;
     code = input_source_need(source, header.bytes);
     if (code != EXIT_DONE)
         return code;
-    if (source->end - source->begin < header.bytes)
+    if (input_source_size(source) < header.bytes)
         return byte_stream_fail(&source->fault, "the file ends within its header");
     *layout = word_layout_make(header.words, true);
     layout->has_header = true;
     if (header.recipe_bytes > 0)
-        code = input_take_recipe(reader, source->buffer + source->begin + RECORDS_HEADER_BYTES, header.recipe_bytes);
+        code = input_take_recipe(reader, input_source_text(source) + RECORDS_HEADER_BYTES, header.recipe_bytes);
     input_source_take(source, header.bytes);
     return code;
 }

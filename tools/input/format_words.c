@@ -223,7 +223,7 @@ static size_t count_padded(const input_reader *reader, const uint64_t *fingerpri
  * were. */
 static size_t take_records(input_reader *reader, const word_layout *layout, size_t count)
 {
-    const char *from = reader->source.buffer + reader->source.begin;
+    const char *from = input_source_text(&reader->source);
     record_batch *batch = reader->batch;
     const size_t room = input_batch_room(reader) - batch->count, bytes = word_layout_bytes(layout);
     const size_t width = input_batch_words(reader);
@@ -258,8 +258,8 @@ static int refuse_rest(input_reader *reader, uint64_t number, uint64_t count)
     const input_source *source = &reader->source;
     const bad_row row = {.input = reader->path,
                          .number = number,
-                         .text = source->buffer + source->begin,
-                         .length = source->end - source->begin,
+                         .text = input_source_text(source),
+                         .length = input_source_size(source),
                          .is_binary = true,
                          .count = count};
     return input_refuse(reader, &row);
@@ -270,7 +270,7 @@ static int refuse_rest(input_reader *reader, uint64_t number, uint64_t count)
 static int check_end(input_reader *reader, const word_layout *layout, uint64_t taken, uint64_t left)
 {
     input_source *source = &reader->source;
-    size_t odd = source->end - source->begin;
+    size_t odd = input_source_size(source);
     const char *offset = source->unpacker != NULL ? "unpacked offset" : "offset";
     if (left == 0 && odd > 0)
         return byte_stream_fail(&source->fault, "expected the end of the file at %s %" PRIu64 ", found more bytes",
@@ -318,7 +318,7 @@ static int refuse_record(input_reader *reader, const word_layout *layout, uint64
                              source->offset);
     const bad_row row = {.input = reader->path,
                          .number = *taken + 1,
-                         .text = source->buffer + source->begin,
+                         .text = input_source_text(source),
                          .length = bytes,
                          .is_binary = true,
                          .count = 1};
@@ -359,10 +359,10 @@ int word_layout_read(input_reader *reader, const word_layout *layout, uint64_t c
                                         : "no ids, but the earlier inputs have them");
     while (code == EXIT_DONE && left > 0) {
         code = input_source_need(source, word_layout_bytes(layout));
-        size_t available = (source->end - source->begin) / word_layout_bytes(layout);
+        size_t available = input_source_size(source) / word_layout_bytes(layout);
         if (code != EXIT_DONE || available == 0)
             break;
-        if (layout->has_header && memcmp(source->buffer + source->begin, RECORDS_MAGIC, RECORDS_MAGIC_BYTES) == 0)
+        if (layout->has_header && memcmp(input_source_text(source), RECORDS_MAGIC, RECORDS_MAGIC_BYTES) == 0)
             return byte_stream_fail(&source->fault,
                                     "another header at offset %" PRIu64
                                     ": files with headers cannot be joined; give them one by one",

@@ -12,7 +12,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "input/handover.h"
 #include "input/input_formats.h"
 #include "input/input_hint.h"
 #include "input/input_reader.h"
@@ -92,10 +91,11 @@ static int look_for_header(input_reader *reader, input_format *format)
     if (*format != INPUT_TEXT || reader->options->format != INPUT_AUTO)
         return EXIT_DONE;
     int code = input_source_need(source, 1);
-    if (code == EXIT_DONE && source->begin < source->end && source->buffer[source->begin] == RECORDS_MAGIC[0])
+    if (code == EXIT_DONE && source->in.begin < source->in.end &&
+        source->in.bytes[source->in.begin] == RECORDS_MAGIC[0])
         code = input_source_need(source, RECORDS_MAGIC_BYTES);
-    if (code == EXIT_DONE && source->end - source->begin >= RECORDS_MAGIC_BYTES &&
-        memcmp(source->buffer + source->begin, RECORDS_MAGIC, RECORDS_MAGIC_BYTES) == 0)
+    if (code == EXIT_DONE && input_source_size(source) >= RECORDS_MAGIC_BYTES &&
+        memcmp(input_source_text(source), RECORDS_MAGIC, RECORDS_MAGIC_BYTES) == 0)
         *format = INPUT_REC;
     return code;
 }
@@ -162,46 +162,42 @@ static int read_here(input_reader *reader, consumer *taker)
  * consumer may only stop it. */
 typedef struct read_ahead {
     input_reader *reader;
-    handover batches;
+    slot_queues batches;
     record_batch slots[BATCHES];
     int code; /* of the reading */
 } read_ahead;
 
-static bool take_free(read_ahead *ahead, record_batch **batch)
-{
-    size_t slot;
-    bool wanted = handover_take_free(&ahead->batches, &slot);
-    *batch = &ahead->slots[slot];
-    return wanted;
-}
-
 static int hand_over(void *context, record_batch **batch)
 {
     read_ahead *ahead = context;
-    handover_give_full(&ahead->batches);
-    return take_free(ahead, batch) ? EXIT_DONE : EXIT_FAILED;
+    queue_put(&ahead->batches.full, *batch);
+    record_batch *next = queue_take(&ahead->batches.empty);
+    if (next == NULL)
+        return EXIT_FAILED;
+    *batch = next;
+    return EXIT_DONE;
 }
 
 static void *fill_batches(void *context)
 {
     read_ahead *ahead = context;
-    if (take_free(ahead, &ahead->reader->batch))
-        ahead->code = read_source(ahead->reader);
-    handover_finish(&ahead->batches);
+    ahead->reader->batch = queue_take(&ahead->batches.empty);
+    ahead->code = read_source(ahead->reader);
+    queue_close(&ahead->batches.full);
     return NULL;
 }
 
 static int consume_all(read_ahead *ahead, consumer *taker)
 {
-    size_t slot;
+    record_batch *batch;
     int code = EXIT_DONE;
-    while (code == EXIT_DONE && handover_take_full(&ahead->batches, &slot)) {
-        code = consume(taker, &ahead->slots[slot]);
-        handover_give_free(&ahead->batches);
+    while (code == EXIT_DONE && (batch = queue_take(&ahead->batches.full)) != NULL) {
+        code = consume(taker, batch);
+        queue_put(&ahead->batches.empty, batch);
     }
     if (code != EXIT_DONE) {
         input_file_stop(&ahead->reader->source.file);
-        handover_stop(&ahead->batches);
+        queue_stop(&ahead->batches.empty);
     }
     return code;
 }
@@ -219,10 +215,10 @@ static bool read_ahead_of(input_reader *reader, consumer *taker, int *code_out)
     for (size_t i = 0; i < BATCHES; i++)
         enough = record_batch_init(&ahead.slots[i], reader->options->batch_records) && enough;
     bool started = enough && input_file_allow_stop(&reader->source.file) &&
-                   handover_start(&ahead.batches, BATCHES, fill_batches, &ahead);
+                   slot_queues_start(&ahead.batches, ahead.slots, BATCHES, sizeof *ahead.slots, fill_batches, &ahead);
     if (started) {
         int code = consume_all(&ahead, taker);
-        handover_join(&ahead.batches);
+        slot_queues_join(&ahead.batches);
         *code_out = code != EXIT_DONE ? code : ahead.code;
     }
     for (size_t i = 0; i < BATCHES; i++)

@@ -172,16 +172,6 @@ static bool ends_with_zero(const line_view *line)
     return has_only(line, '\0') && ends_with(line, '\0') && line->length > 1;
 }
 
-static bool is_minus(const line_view *line)
-{
-    return starts(line, "\xe2\x88\x92");
-}
-
-static bool is_wide_space(const line_view *line)
-{
-    return has_text(line, "\xc2\xa0");
-}
-
 static bool is_text(const line_view *line)
 {
     return is_prose(line->text, line->length) && !starts(line, "COPY ") && !starts(line, "INSERT ");
@@ -204,6 +194,11 @@ static bool is_name_map(const line_view *line)
     return starts(line, "{") && input_hint_is_name(json_first_keys(line->text, line->length, keys));
 }
 
+static bool is_first(const line_view *line)
+{
+    return line->is_first;
+}
+
 /* The first byte in the array with which the first line begins, or 0. */
 static char first_in_array(const line_view *line)
 {
@@ -222,37 +217,6 @@ static bool is_number_array(const line_view *line)
 {
     const char first = first_in_array(line);
     return isdigit((unsigned char)first) || first == '-';
-}
-
-static bool is_array(const line_view *line)
-{
-    return line->is_first && starts(line, "[");
-}
-
-static bool is_json(const line_view *line)
-{
-    return starts(line, "{");
-}
-
-static bool is_copy(const line_view *line)
-{
-    return starts(line, "COPY ");
-}
-
-static bool is_insert(const line_view *line)
-{
-    return starts(line, "INSERT ") || starts(line, "PRAGMA ") || starts(line, "BEGIN TRANSACTION");
-}
-
-static bool is_drawn(const line_view *line)
-{
-    return starts(line, "+-") || starts(line, "| ") || starts(line, "--+") || has_text(line, "-+-") ||
-           has_text(line, " | ") || has_text(line, "\xe2\x94\x82") || has_text(line, "\xe2\x94\x80");
-}
-
-static bool is_ssdeep_header(const line_view *line)
-{
-    return starts(line, "ssdeep,");
 }
 
 static bool is_separated(const line_view *line)
@@ -275,51 +239,64 @@ static bool is_quoted_csv(const line_view *line)
     return is_separated(line) && has(line, '"');
 }
 
-static bool has_bars(const line_view *line)
-{
-    return has(line, '|');
-}
-
-static bool has_quotes(const line_view *line)
-{
-    return has(line, '"');
-}
+#define SQL "this is SQL: of a database of SQLite, 'sqlite3 -tabs FILE \"SELECT ...\"' makes lines"
+#define DRAWN                                                                                                          \
+    "this is a table for people: 'mysql -B -N', \"psql -At -F $'\\t'\" and 'sqlite3 -tabs' write rows with tabs"
 
 /* What a line looks like, and what to do. The first one that fits is it. */
 static const struct line_look {
-    bool (*is)(const line_view *line);
     const char *hint;
+    bool (*is)(const line_view *line); /* or NULL, as the texts that it begins with and has: */
+    const char *begin, *part;
 } line_looks[] = {
-    {is_utf_16_le, UTF_16_LE},
-    {is_utf_16_be, "this is UTF-16, which 'iconv -f UTF-16BE -t UTF-8' converts"},
-    {is_hive, "if the byte \\x01 separates fields, as in files of Hive, \"tr '\\001' '\\t'\" separates them by tabs"},
-    {has_old_ends, "if the byte \\r alone ends lines, \"tr '\\r' '\\n'\" converts them"},
-    {is_end_of_dos, "the byte \\x1a ends files of DOS: \"tr -d '\\032'\" leaves it out"},
-    {ends_with_zero, "\"tr -d '\\000'\" leaves bytes \\x00 out"},
-    {is_minus, "this is a typographic minus (U+2212): \"sed 's/\xe2\x88\x92/-/g'\" makes it a plain one"},
-    {is_wide_space, "this is a no-break space (U+00A0): \"sed 's/\xc2\xa0/ /g'\" makes it a plain space"},
-    {is_copy, "this is SQL of PostgreSQL, whose rows \"sed -n '/^COPY /,/^\\\\\\.$/{//!p;}'\" prints"},
-    {is_insert, "this is SQL: of a database of SQLite, 'sqlite3 -tabs FILE \"SELECT ...\"' makes lines"},
-    {is_drawn, "this is a table for people: 'mysql -B -N', \"psql -At -F $'\\t'\" and 'sqlite3 -tabs' write rows with "
-               "tabs"},
-    {is_text, "if this is text, 'sstore fingerprint --lines' makes a fingerprint of each line"},
-    {is_data, "this is not text; --format u64, rec or npy reads binary data"},
-    {is_name_map, INPUT_NAMES_TO_LINES},
-    {is_string_array, INPUT_STRINGS_TO_LINES},
-    {is_number_array, "\"tr -d '[] ' | tr , '\\n'\" prints the numbers of an array as lines, which --radix dec reads"},
-    {is_array, "if this is an array of JSON objects, --format jsonl reads it"},
-    {is_json, "this is JSON, which --format jsonl reads"},
-    {is_ssdeep_header, "this is ssdeep, whose distance is not Hamming's: no store of sstore can search it"},
-    {is_csv_header, "this is the header of a CSV file: of texts, give it to 'sstore fingerprint'; of fingerprints, "
-                    "'tail -n +2' leaves "
-                    "the header out, and \"tr ',;' '\\t'\" separates fields by tabs if none contains a separator"},
-    {is_plain_header, "if this is a header, 'tail -n +2' leaves it out"},
-    {is_quoted_csv, "this is CSV with quotes: \"tr -d '\\\"' | tr ',;' '\\t'\" converts it if no field contains a "
-                    "separator; otherwise make JSON Lines of it, as docs/guide.md shows for CSV"},
-    {is_separated, "fields are separated by tabs or spaces; \"tr ',;' '\\t'\" converts CSV without quotes"},
-    {has_bars, "fields are separated by tabs or spaces; \"tr '|' '\\t'\" converts those between bars"},
-    {has_quotes, "leave out the quotes, such as with \"tr -d '\\\"'\""},
+    {UTF_16_LE, .is = is_utf_16_le},
+    {"this is UTF-16, which 'iconv -f UTF-16BE -t UTF-8' converts", .is = is_utf_16_be},
+    {"if the byte \\x01 separates fields, as in files of Hive, \"tr '\\001' '\\t'\" separates them by tabs",
+     .is = is_hive},
+    {"if the byte \\r alone ends lines, \"tr '\\r' '\\n'\" converts them", .is = has_old_ends},
+    {"the byte \\x1a ends files of DOS: \"tr -d '\\032'\" leaves it out", .is = is_end_of_dos},
+    {"\"tr -d '\\000'\" leaves bytes \\x00 out", .is = ends_with_zero},
+    {"this is a typographic minus (U+2212): \"sed 's/\xe2\x88\x92/-/g'\" makes it a plain one",
+     .begin = "\xe2\x88\x92"},
+    {"this is a no-break space (U+00A0): \"sed 's/\xc2\xa0/ /g'\" makes it a plain space", .part = "\xc2\xa0"},
+    {"this is SQL of PostgreSQL, whose rows \"sed -n '/^COPY /,/^\\\\\\.$/{//!p;}'\" prints", .begin = "COPY "},
+    {SQL, .begin = "INSERT "},
+    {SQL, .begin = "PRAGMA "},
+    {SQL, .begin = "BEGIN TRANSACTION"},
+    {DRAWN, .begin = "+-"},
+    {DRAWN, .begin = "| "},
+    {DRAWN, .begin = "--+"},
+    {DRAWN, .part = "-+-"},
+    {DRAWN, .part = " | "},
+    {DRAWN, .part = "\xe2\x94\x82"},
+    {DRAWN, .part = "\xe2\x94\x80"},
+    {"if this is text, 'sstore fingerprint --lines' makes a fingerprint of each line", .is = is_text},
+    {"this is not text; --format u64, rec or npy reads binary data", .is = is_data},
+    {INPUT_NAMES_TO_LINES, .is = is_name_map},
+    {INPUT_STRINGS_TO_LINES, .is = is_string_array},
+    {"\"tr -d '[] ' | tr , '\\n'\" prints the numbers of an array as lines, which --radix dec reads",
+     .is = is_number_array},
+    {"if this is an array of JSON objects, --format jsonl reads it", .begin = "[", .is = is_first},
+    {"this is JSON, which --format jsonl reads", .begin = "{"},
+    {"this is ssdeep, whose distance is not Hamming's: no store of sstore can search it", .begin = "ssdeep,"},
+    {"this is the header of a CSV file: of texts, give it to 'sstore fingerprint'; of fingerprints, "
+     "'tail -n +2' leaves "
+     "the header out, and \"tr ',;' '\\t'\" separates fields by tabs if none contains a separator",
+     .is = is_csv_header},
+    {"if this is a header, 'tail -n +2' leaves it out", .is = is_plain_header},
+    {"this is CSV with quotes: \"tr -d '\\\"' | tr ',;' '\\t'\" converts it if no field contains a "
+     "separator; otherwise make JSON Lines of it, as docs/guide.md shows for CSV",
+     .is = is_quoted_csv},
+    {"fields are separated by tabs or spaces; \"tr ',;' '\\t'\" converts CSV without quotes", .is = is_separated},
+    {"fields are separated by tabs or spaces; \"tr '|' '\\t'\" converts those between bars", .part = "|"},
+    {"leave out the quotes, such as with \"tr -d '\\\"'\"", .part = "\""},
 };
+
+static bool looks_so(const line_view *line, const struct line_look *look)
+{
+    return (look->is == NULL || look->is(line)) && (look->begin == NULL || starts(line, look->begin)) &&
+           (look->part == NULL || has_text(line, look->part));
+}
 
 const char *input_hint_of_line(const char *line, size_t length, uint64_t number)
 {
@@ -328,7 +305,7 @@ const char *input_hint_of_line(const char *line, size_t length, uint64_t number)
         if (starts(&view, file_types[i].begin))
             return file_types[i].hint;
     for (size_t i = 0; i < sizeof line_looks / sizeof *line_looks; i++)
-        if (line_looks[i].is(&view))
+        if (looks_so(&view, &line_looks[i]))
             return line_looks[i].hint;
     return NULL;
 }

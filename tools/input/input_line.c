@@ -531,9 +531,7 @@ bool match_line_parse(const char *text, size_t length, match_line *line_out, lin
     if (!take_match(line, line_out, &distance))
         return line_fault_found(fault, "a match (query, fingerprint, distance and id, separated by tabs)", text,
                                 length);
-    line_out->distance = 0;
-    for (uint32_t i = 0; i < line_out->words; i++)
-        line_out->distance += sstore_hamming_distance(line_out->query[i], line_out->fingerprint[i]);
+    line_out->distance = sstore_hamming_distance(line_out->query, line_out->fingerprint, 64 * line_out->words);
     return line_out->distance == distance ||
            line_fault_set(fault, "expected %" PRIu32 ", the distance of the line's fingerprints, found %" PRIu64,
                           line_out->distance, distance);

@@ -42,13 +42,14 @@ typedef struct input_options {
     input_doubt own_doubt;   /* in the same way */
     input_doubt *doubt;      /* NULL: nothing is doubted */
     const char *radix_given; /* --radix as it is written, or NULL */
+    uint32_t bits;           /* --bits: of a fingerprint, before --pad fills it up; 0: not given */
     bool interactive; /* the writer may wait for the answer to each record, so none is read before it is wanted */
 } input_options;
 
 #define INPUT_OPTIONS_INIT                                                                                             \
     {                                                                                                                  \
         INPUT_AUTO, COMPRESSION_AUTO, DECOMPRESS_MAX_WINDOW_BITS, NULL, LINE_FORMAT_INIT, INPUT_BATCH_RECORDS, true,   \
-            NULL, NULL, BAD_ROWS_INIT, NULL, {.strict = false}, NULL, NULL, false                                      \
+            NULL, NULL, BAD_ROWS_INIT, NULL, {.strict = false}, NULL, NULL, 0, false                                   \
     }
 
 /* What the records of all inputs have in common, perhaps from the beginning. Otherwise the first records decide:

@@ -26,20 +26,8 @@ static void doubt(input_reader *reader)
     reader->shorts = (line_shorts){.count = 0};
 }
 
-int input_deliver(input_reader *reader)
-{
-    if (reader->batch->count == 0 && reader->batch->recipe == NULL)
-        return EXIT_DONE;
-    input_number_rows(reader);
-    reader->numbered = 0;
-    reader->batch->has_ids = reader->shape->ids == INPUT_IDS_PRESENT;
-    reader->batch->has_rows = !reader->batch->has_ids && bad_rows_skip(reader->options->bad_rows);
-    reader->batch->words = input_batch_words(reader);
-    doubt(reader);
-    return reader->hand_on(reader->context, &reader->batch);
-}
-
-void input_number_rows(input_reader *reader)
+/* If bad rows are skipped, give the rows of the batch their numbers. */
+static void number_rows(input_reader *reader)
 {
     bad_rows *bad = reader->options->bad_rows;
     if (!bad_rows_skip(bad))
@@ -51,9 +39,22 @@ void input_number_rows(input_reader *reader)
     reader->numbered = reader->batch->count;
 }
 
+int input_deliver(input_reader *reader)
+{
+    if (reader->batch->count == 0 && reader->batch->recipe == NULL)
+        return EXIT_DONE;
+    number_rows(reader);
+    reader->numbered = 0;
+    reader->batch->has_ids = reader->shape->ids == INPUT_IDS_PRESENT;
+    reader->batch->has_rows = !reader->batch->has_ids && bad_rows_skip(reader->options->bad_rows);
+    reader->batch->words = input_batch_words(reader);
+    doubt(reader);
+    return reader->hand_on(reader->context, &reader->batch);
+}
+
 int input_refuse(input_reader *reader, const bad_row *row)
 {
-    input_number_rows(reader);
+    number_rows(reader);
     if (bad_rows_take(reader->options->bad_rows, row, &reader->source.fault)) {
         reader->source.fault.reason[0] = '\0';
         reader->source.line = 0;

@@ -38,9 +38,6 @@ typedef struct input_reader {
 /* Hand the batch on if it is not empty. */
 int input_deliver(input_reader *reader);
 
-/* If bad rows are skipped, give the rows of the batch their numbers. */
-void input_number_rows(input_reader *reader);
-
 /* A row cannot be read, for the reason that is the source's fault. Returns EXIT_DONE if it is skipped. */
 int input_refuse(input_reader *reader, const bad_row *row);
 

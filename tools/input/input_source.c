@@ -1,6 +1,6 @@
 /*
- * input_source.c - the buffer of one input: it grows to hold the longest line, and is refilled from the file, or from
- * the unpacker if the input is compressed.
+ * input_source.c - the buffer of one input grows to hold the longest line. It is filled from the file, or from the
+ * unpacker if the input is compressed.
  */
 #include "input/input_source.h"
 
@@ -21,13 +21,11 @@
 
 int input_source_open(input_source *source, const char *path)
 {
-    *source = (input_source){.name = path, .capacity = FIRST_CAPACITY};
+    *source = (input_source){.name = path};
     int code = input_file_open(&source->file, path);
     if (code != EXIT_DONE)
         return code;
-    source->bytes = input_file_bytes(&source->file);
-    source->buffer = malloc(source->capacity);
-    if (source->buffer != NULL)
+    if (byte_buffer_init(&source->in, input_file_bytes(&source->file), NULL, 0, FIRST_CAPACITY))
         return EXIT_DONE;
     message_print("%s: out of memory", path);
     input_source_close(source);
@@ -40,16 +38,16 @@ static int recognise(input_source *source, compression *kind_out)
     int code = EXIT_DONE;
     bool undecided = true;
     for (*kind_out = COMPRESSION_NONE; code == EXIT_DONE && undecided && *kind_out == COMPRESSION_NONE;) {
-        const char *bytes = source->buffer + source->begin;
-        size_t size = source->end - source->begin;
+        const char *bytes = input_source_text(source);
+        size_t size = input_source_size(source);
         undecided = false;
         for (compression kind = COMPRESSION_GZIP; kind <= COMPRESSION_ZSTD; kind++) {
             compression_match match = compression_begins(kind, bytes, size);
             *kind_out = match == COMPRESSION_YES ? kind : *kind_out;
-            undecided = undecided || (match == COMPRESSION_PERHAPS && !source->at_end);
+            undecided = undecided || (match == COMPRESSION_PERHAPS && !source->in.at_end);
         }
         if (undecided)
-            code = input_source_fill(source);
+            code = byte_buffer_fill(&source->in, &source->fault);
     }
     return code;
 }
@@ -59,68 +57,36 @@ int input_source_unpack(input_source *source, compression kind)
     int code = kind == COMPRESSION_AUTO ? recognise(source, &kind) : EXIT_DONE;
     if (code != EXIT_DONE || kind == COMPRESSION_NONE)
         return code;
-    code = unpacker_create(kind, source->max_window_bits, source->bytes, source->buffer, source->end, &source->unpacker,
-                           &source->fault);
+    code = unpacker_create(kind, source->max_window_bits, source->in.from, source->in.bytes, source->in.end,
+                           &source->unpacker, &source->fault);
     if (code != EXIT_DONE)
         return code;
-    source->bytes = unpacker_bytes(source->unpacker);
+    source->in.from = unpacker_bytes(source->unpacker);
     if (source->file.stop.fd >= 0)
-        source->ahead = bytes_ahead_create(source->bytes);
+        source->ahead = bytes_ahead_create(source->in.from);
     if (source->ahead != NULL)
-        source->bytes = bytes_ahead_bytes(source->ahead);
-    source->end = 0;
-    source->at_end = false;
+        source->in.from = bytes_ahead_bytes(source->ahead);
+    source->in.end = 0;
+    source->in.at_end = false;
     return EXIT_DONE;
 }
 
 int input_source_recode(input_source *source, const char *encoding)
 {
-    source->recoder = recoder_create(encoding, source->bytes, source->buffer + source->begin,
-                                     source->end - source->begin);
+    source->recoder = recoder_create(encoding, source->in.from, input_source_text(source), input_source_size(source));
     if (source->recoder == NULL)
         return input_source_fail(source, 0, "out of memory");
-    source->bytes = recoder_bytes(source->recoder);
-    source->begin = source->end = 0;
-    source->at_end = false;
+    source->in.from = recoder_bytes(source->recoder);
+    source->in.begin = source->in.end = 0;
+    source->in.at_end = false;
     return EXIT_DONE;
-}
-
-/* Move the bytes to the buffer's beginning, and double the buffer if it is full. */
-static bool make_room(input_source *source)
-{
-    if (source->begin > 0) {
-        memmove(source->buffer, source->buffer + source->begin, source->end - source->begin);
-        source->end -= source->begin;
-        source->begin = 0;
-    }
-    if (source->end < source->capacity)
-        return true;
-    /* NOLINTNEXTLINE(clang-analyzer-optin.portability.UnixAPI): the capacity begins above 0 and only grows */
-    char *larger = realloc(source->buffer, 2 * source->capacity);
-    if (larger == NULL)
-        return false;
-    source->buffer = larger;
-    source->capacity *= 2;
-    return true;
-}
-
-int input_source_fill(input_source *source)
-{
-    if (!make_room(source))
-        return input_source_fail(source, 0, "out of memory");
-    size_t got = 0;
-    int code = source->bytes.read(source->bytes.self, source->buffer + source->end, source->capacity - source->end,
-                                  &got, &source->fault);
-    source->end += got;
-    source->at_end = code == EXIT_DONE && got == 0;
-    return code;
 }
 
 int input_source_need(input_source *source, size_t size)
 {
     int code = EXIT_DONE;
-    while (code == EXIT_DONE && source->end - source->begin < size && !source->at_end)
-        code = input_source_fill(source);
+    while (code == EXIT_DONE && input_source_size(source) < size && !source->in.at_end)
+        code = byte_buffer_fill(&source->in, &source->fault);
     return code;
 }
 
@@ -135,13 +101,13 @@ static int take_rest(input_source *source)
 {
     int code = EXIT_DONE;
     const char *stop = NULL;
-    while (code == EXIT_DONE && stop == NULL && !(source->at_end && source->begin == source->end)) {
-        const char *text = source->buffer + source->begin;
-        const size_t available = source->end - source->begin;
+    while (code == EXIT_DONE && stop == NULL && !(source->in.at_end && source->in.begin == source->in.end)) {
+        const char *text = input_source_text(source);
+        const size_t available = input_source_size(source);
         stop = available > 0 ? memchr(text, '\n', available) : NULL;
         input_source_take(source, stop != NULL ? (size_t)(stop - text) + 1 : available);
         if (stop == NULL)
-            code = input_source_fill(source);
+            code = byte_buffer_fill(&source->in, &source->fault);
     }
     return code;
 }
@@ -154,14 +120,14 @@ bool source_line_next(input_source *source, source_line *line, int *code_out)
     *code_out = line->is_cut ? take_rest(source) : EXIT_DONE;
     line->is_cut = false;
     for (size_t searched = 0; *code_out == EXIT_DONE;) {
-        const char *text = source->buffer + source->begin;
-        size_t available = source->end - source->begin;
+        const char *text = input_source_text(source);
+        size_t available = input_source_size(source);
         const char *stop = available > searched ? memchr(text + searched, '\n', available - searched) : NULL;
         size_t length = stop != NULL ? (size_t)(stop - text) : available;
         const bool is_too_long = !line->any_length && length > MAX_LINE_BYTES;
         if (is_too_long && !line->cuts) {
             *code_out = input_source_fail(source, line->number, LINE_TOO_LONG);
-        } else if (stop != NULL || source->at_end || is_too_long) {
+        } else if (stop != NULL || source->in.at_end || is_too_long) {
             line->is_cut = is_too_long;
             line->text = text;
             line->length = is_too_long ? MAX_LINE_BYTES : length;
@@ -170,7 +136,7 @@ bool source_line_next(input_source *source, source_line *line, int *code_out)
         } else {
             searched = available;
             /* The writer of the input may be waiting for answers in the buffer of stdout. */
-            *code_out = line->flushes && !output_flush() ? EXIT_FAILED : input_source_fill(source);
+            *code_out = line->flushes && !output_flush() ? EXIT_FAILED : byte_buffer_fill(&source->in, &source->fault);
         }
     }
     return false;
@@ -197,7 +163,7 @@ bool input_source_is_failure(input_source *source, const source_line *line)
 bool input_source_rest_is_failure(input_source *source)
 {
     static const char mark[] = OUTPUT_FAILURE_BYTES;
-    return is_failure(source, source->buffer + source->begin, source->end - source->begin, mark, sizeof mark - 1, 0);
+    return is_failure(source, input_source_text(source), input_source_size(source), mark, sizeof mark - 1, 0);
 }
 
 bool source_line_is_blank(const source_line *line)
@@ -224,9 +190,9 @@ void input_source_close(input_source *source)
     recoder_free(source->recoder);
     unpacker_free(source->unpacker);
     input_file_close(&source->file);
-    free(source->buffer);
+    free(source->in.bytes);
     source->ahead = NULL;
     source->recoder = NULL;
     source->unpacker = NULL;
-    source->buffer = NULL;
+    source->in.bytes = NULL;
 }

@@ -20,15 +20,11 @@ typedef struct input_source {
     unpacker *unpacker;       /* NULL: the input is not compressed */
     bytes_ahead *ahead;       /* reads the unpacker ahead; or NULL */
     recoder *recoder;         /* NULL: the text is UTF-8 */
-    byte_stream bytes;        /* fills the buffer */
     const char *name;         /* as messages show it; "-" is stdin */
-    char *buffer;
-    size_t capacity;
-    size_t begin, end; /* buffer[begin, end) is read but not taken */
-    uint64_t offset;   /* of buffer[begin] in the (unpacked) input */
-    bool at_end;       /* the buffer holds the last bytes */
-    line_fault fault;  /* why the input failed; an empty reason if it did not */
-    uint64_t line;     /* the line with the fault, from 1; 0: the fault is in no line */
+    byte_buffer in;
+    uint64_t offset;  /* of the first byte in the buffer, in the (unpacked) input */
+    line_fault fault; /* why the input failed; an empty reason if it did not */
+    uint64_t line;    /* the line with the fault, from 1; 0: the fault is in no line */
 } input_source;
 
 /* Open `path` ("-": stdin). After a failure, which has been reported, nothing is to be closed. */
@@ -43,19 +39,25 @@ int input_source_unpack(input_source *source, compression kind);
 /* Bring the text from that encoding into UTF-8; no byte has been taken yet. */
 int input_source_recode(input_source *source, const char *encoding);
 
-/*
- * Wait for more bytes and append them to the buffer, which grows if it is full, or set at_end. The bytes in the buffer
- * may move. An interruption has an exit code of its own.
- */
-int input_source_fill(input_source *source);
-
-/* Fill until at least `size` bytes are in the buffer or the input ends. Returns as input_source_fill(). */
+/* Read until at least `size` bytes are in the buffer, which may move, or the input ends. An interruption has an exit
+ * code of its own. */
 int input_source_need(input_source *source, size_t size);
+
+/* The bytes in the buffer. */
+static inline const char *input_source_text(const input_source *source)
+{
+    return source->in.bytes + source->in.begin;
+}
+
+static inline size_t input_source_size(const input_source *source)
+{
+    return source->in.end - source->in.begin;
+}
 
 /* Take `size` bytes off the buffer's beginning. */
 static inline void input_source_take(input_source *source, size_t size)
 {
-    source->begin += size;
+    source->in.begin += size;
     source->offset += size;
 }
 

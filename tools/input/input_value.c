@@ -33,7 +33,7 @@ static size_t find_bits(const line_format *format, const digits *found)
         return WORD_BITS * format->words;
     if (found->form == RADIX_HEX && found->bits <= WORD_BITS)
         return WORD_BITS;
-    return format->words_given || found->bits % WORD_BITS == 0 ? round_up(found->bits) : 0;
+    return format->may_lack_zeros || found->bits % WORD_BITS == 0 ? round_up(found->bits) : 0;
 }
 
 /* Can the digits be a fingerprint of that many bits? */
@@ -50,7 +50,7 @@ static bool digits_fit(const line_format *format, const digits *found, size_t bi
         return false;
     if (found->form == RADIX_HEX && bits == WORD_BITS && !format->pads)
         return true;
-    return format->words_given && (found->is_number || found->bits % WORD_BITS != 0);
+    return format->may_lack_zeros && (found->is_number || found->bits % WORD_BITS != 0);
 }
 
 /* Read hex digits, all of one word or 16 of each. `text` may end right behind it. */
@@ -312,19 +312,6 @@ static unsigned part_bits(const line_format *format, const value_part *parts, si
                : 0;
 }
 
-/* Set some bits of words that are 0 there, the highest first. They may lie in two words. */
-static void place_part(uint64_t *words, size_t first_bit, unsigned bits, uint64_t value)
-{
-    const unsigned end = (unsigned)(first_bit % WORD_BITS) + bits;
-    uint64_t *word = &words[first_bit / WORD_BITS];
-    if (end <= WORD_BITS) {
-        word[0] |= value << (WORD_BITS - end);
-    } else {
-        word[0] |= value >> (end - WORD_BITS);
-        word[1] |= value << (2 * WORD_BITS - end);
-    }
-}
-
 bool value_join(const line_format *format, const value_part *parts, size_t count, line_record *record,
                 line_fault *fault)
 {
@@ -341,7 +328,7 @@ bool value_join(const line_format *format, const value_part *parts, size_t count
                                   "expected a part of %u bits in each of %zu columns, found %s%" PRIu64
                                   "; " LINE_SEE_BITS,
                                   bits, count, parts[i].negative ? "-" : "", parts[i].magnitude);
-        place_part(record->fingerprint, bits * i, bits, value);
+        radix_put_bits(record->fingerprint, bits * i, bits, value);
         largest = parts[i].magnitude > largest ? parts[i].magnitude : largest;
     }
     record->words = (uint32_t)(bits * count / WORD_BITS);

@@ -69,13 +69,13 @@ static int read_changed(void *context, char *to, size_t room, size_t *got_out, l
 static int find_begin(input_source *source, size_t *at_out)
 {
     int code = input_source_need(source, INPUT_BOM_BYTES);
-    size_t at = source->begin;
+    size_t at = source->in.begin;
     if (code == EXIT_DONE)
-        at += input_hint_bom_bytes(source->buffer + source->begin, source->end - source->begin);
-    for (size_t taken = at - source->begin; code == EXIT_DONE; taken++) {
+        at += input_hint_bom_bytes(input_source_text(source), input_source_size(source));
+    for (size_t taken = at - source->in.begin; code == EXIT_DONE; taken++) {
         code = input_source_need(source, taken + 1);
-        at = source->begin + taken;
-        if (code != EXIT_DONE || at == source->end || !is_space(source->buffer[at]))
+        at = source->in.begin + taken;
+        if (code != EXIT_DONE || at == source->in.end || !is_space(source->in.bytes[at]))
             break;
     }
     *at_out = at;
@@ -87,12 +87,12 @@ static int is_open(input_source *source, size_t at, bool *open_out)
 {
     int code = EXIT_DONE;
     *open_out = false;
-    for (size_t taken = at - source->begin + 1; code == EXIT_DONE; taken++) {
+    for (size_t taken = at - source->in.begin + 1; code == EXIT_DONE; taken++) {
         code = input_source_need(source, taken + 1);
-        const size_t next = source->begin + taken;
-        if (code != EXIT_DONE || next == source->end || !is_space(source->buffer[next]))
+        const size_t next = source->in.begin + taken;
+        if (code != EXIT_DONE || next == source->in.end || !is_space(source->in.bytes[next]))
             break;
-        *open_out = *open_out || source->buffer[next] == '\n';
+        *open_out = *open_out || source->in.bytes[next] == '\n';
     }
     return code;
 }
@@ -102,23 +102,23 @@ int json_rows_begin(json_rows *self, input_source *source)
     size_t at = 0;
     bool open = false;
     int code = find_begin(source, &at);
-    if (code != EXIT_DONE || at == source->end || (source->buffer[at] != '[' && source->buffer[at] != '{'))
+    if (code != EXIT_DONE || at == source->in.end || (source->in.bytes[at] != '[' && source->in.bytes[at] != '{'))
         return code;
-    self->is_array = source->buffer[at] == '[';
+    self->is_array = source->in.bytes[at] == '[';
     if (!self->is_array) {
-        const size_t taken = at - source->begin;
+        const size_t taken = at - source->in.begin;
         code = is_open(source, at, &open);
-        at = source->begin + taken;
+        at = source->in.begin + taken;
     }
     if (code != EXIT_DONE || (!self->is_array && !open))
         return code;
     if (self->is_array)
-        source->buffer[at++] = ' ';
-    for (size_t i = source->begin; i < at; i++)
-        source->buffer[i] = source->buffer[i] == '\n' ? ' ' : source->buffer[i];
-    change_all(self, source->buffer + at, source->end - at);
-    self->from = source->bytes;
-    source->bytes = (byte_stream){read_changed, self};
-    source->at_end = false;
+        source->in.bytes[at++] = ' ';
+    for (size_t i = source->in.begin; i < at; i++)
+        source->in.bytes[i] = source->in.bytes[i] == '\n' ? ' ' : source->in.bytes[i];
+    change_all(self, source->in.bytes + at, source->in.end - at);
+    self->from = source->in.from;
+    source->in.from = (byte_stream){read_changed, self};
+    source->in.at_end = false;
     return EXIT_DONE;
 }

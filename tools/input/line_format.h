@@ -32,7 +32,9 @@ typedef struct line_format {
     bool must_have_ids;                   /* without ids, lines would mean something else: no hint tells to skip them */
     bool pads;                /* fingerprints have any number of bits; zeros at the end fill their last word */
     uint32_t bits;            /* with `pads`: that all have; 0: any */
-    bool words_given;         /* the words are known, but not by other lines: leading zeros may be absent */
+    bool words_given;         /* the words are known, but not by other lines */
+    bool may_lack_zeros;      /* of more than 64 bits, and binary: an option says the words, so zeros in front may be
+                                 absent */
     bool words_unsure;        /* the words are known by lines of zeros alone */
     bool radix_given;         /* otherwise lines of JSON must not leave it open */
     uint32_t part_count;      /* the columns of a fingerprint, each with an equal part of its bits */
@@ -46,7 +48,7 @@ typedef struct line_format {
 #define LINE_FORMAT_INIT                                                                                               \
     {                                                                                                                  \
         {LINE_COLUMN_FINGERPRINT, LINE_COLUMN_ID}, 2, true, RADIX_HEX, 0, false, false, false, "fingerprint", "id",    \
-            false, false, 0, false, false, false, 1, 0, false, NULL, true                                              \
+            false, false, 0, false, false, false, false, 1, 0, false, NULL, true                                       \
     }
 
 #define LINE_RECIPE_BYTES 512 /* longer ones are not stated */

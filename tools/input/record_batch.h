@@ -6,8 +6,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "input/queue.h"
+
 /* Records, one fingerprint after the other. Ids that stand for fingerprints (see line_format) have one word. */
 typedef struct record_batch {
+    queue_item item; /* where several batches go from thread to thread */
     size_t count;
     uint32_t words; /* of a fingerprint; 0: there is no record yet */
     bool has_ids;

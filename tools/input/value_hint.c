@@ -77,7 +77,6 @@ static uint32_t find_number_bits(const line_format *format, const char *text, si
     if (radix_digit_bits(any.radix) != 0 || any.radix == RADIX_SIGNED32)
         return 0;
     any.words = any.bits = 0;
-    any.words_given = true;
     for (any.words = 1; any.words <= SSTORE_MAX_WORDS; any.words++)
         if (value_read(&any, text, length, &record))
             return WORD_BITS * any.words;
@@ -90,7 +89,7 @@ static bool find_width_hint(const line_format *format, const char *text, size_t 
     line_record other;
     line_format any = *format;
     any.words = any.bits = 0;
-    any.words_given = false;
+    any.may_lack_zeros = false;
     if (!value_read(&any, text, length, &other))
         return false;
     const bool is_number = radix_digit_bits(format->radix) == 0;
@@ -162,13 +161,12 @@ static bool find_size_hint(const line_format *format, const char *text, size_t l
                        size < 5 ? bits : bits / 8 * 8, MAX_BITS);
         return has_digits_alone(&found);
     }
-    filled.words_given = true;
+    filled.may_lack_zeros = true;
     padded.pads = true;
     padded.words = padded.bits = 0;
-    if ((format->words > 1 || found.is_number || found.count % 2 != 0) && !format->words_given &&
+    if ((format->words > 0 || found.is_number || found.count % 2 != 0) && !format->may_lack_zeros &&
         value_read(&filled, text, length, &other))
-        (void)snprintf(hint, EXPECTED_BYTES,
-                       "; if leading zeros are absent, --bits %" PRIu32 " of 'sstore build' reads it%s", other.bits,
+        (void)snprintf(hint, EXPECTED_BYTES, "; if leading zeros are absent, --bits %" PRIu32 " reads it%s", other.bits,
                        format->words == 0 && !found.is_number ? ", otherwise --pad" : "");
     else if (!format->pads && value_read(&padded, text, length, &other))
         (void)snprintf(hint, EXPECTED_BYTES, "; --pad fills its %" PRIu32 " bits up with zeros at the end", other.bits);
@@ -208,7 +206,7 @@ static const char *find_form_hint(const line_format *format, const char *text, s
         line_record ignored;
         line_format other = *format;
         other.radix = others[i].form;
-        other.words_given = false;
+        other.may_lack_zeros = false;
         if (other.radix == format->radix || (other.radix == RADIX_SIGNED32 && text[0] != '-') ||
             (other.radix == RADIX_BASE32 && has_both_cases(text, length)))
             continue;

@@ -1,6 +1,6 @@
 /*
  * id_table_form.h - the file format of id tables, which give ids their names (format-spec/id-table.md): header and
- * footer, and the inside of a block. This touches memory only.
+ * footer, and the inside of a block; and faults of such files. This touches memory only.
  */
 #ifndef ID_TABLE_FORM_H
 #define ID_TABLE_FORM_H
@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "sstore.h"
 
 #define ID_TABLE_HEADER_BYTES 16u
 #define ID_TABLE_ROW_BYTES 24u
@@ -27,6 +29,11 @@ typedef struct id_table_footer {
 } id_table_footer;
 
 typedef enum id_table_kind { ID_TABLE_OF_THIS_VERSION, ID_TABLE_OF_ANOTHER_VERSION, ID_TABLE_NONE } id_table_kind;
+
+/* Fill the error with "PATH: at byte OFFSET: REASON", with what errno says if the status is SSTORE_ERROR_IO, and with
+ * the remedy if it is SSTORE_ERROR_DAMAGED. Without a place, the offset is SSTORE_NO_OFFSET. Returns the status. */
+sstore_status id_table_fail(sstore_error *error, sstore_status status, const char *path, uint64_t offset,
+                            const char *reason);
 
 uint64_t id_table_checksum(const void *bytes, size_t size);
 

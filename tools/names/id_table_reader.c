@@ -7,7 +7,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "names/id_table_fault.h"
 #include "names/id_table_form.h"
 #include "output/messages.h"
 

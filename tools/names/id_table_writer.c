@@ -9,7 +9,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "names/id_table_fault.h"
 #include "names/id_table_form.h"
 #include "names/id_table_reader.h"
 #include "output/messages.h"
@@ -51,20 +50,10 @@ static sstore_status open_file(id_table_writer *self, sstore_error *error)
                : fail_writing(self, error);
 }
 
-static sstore_status write_all(id_table_writer *self, const void *data, size_t size, sstore_error *error)
+static sstore_status write_all(id_table_writer *self, const void *bytes, size_t size, sstore_error *error)
 {
-    const char *bytes = data;
-    while (size > 0) {
-        const ssize_t written = pwrite(self->file.fd, bytes, size, (off_t)self->offset);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0)
-            return fail_writing(self, error);
-        bytes += written;
-        self->offset += (uint64_t)written;
-        size -= (size_t)written;
-    }
-    return SSTORE_OK;
+    self->offset += size;
+    return file_write(self->file.fd, bytes, size) ? SSTORE_OK : fail_writing(self, error);
 }
 
 static sstore_status write_block(id_table_writer *self, const void *bytes, size_t size, uint64_t first_id,
