@@ -32,12 +32,12 @@ const char *operands_only_store(operands given)
     return operands_take_store(&given);
 }
 
-const char *operands_take_store(operands *given)
+const char *operands_take_store(operands *list)
 {
-    if (given->count == 0 || given->items[0][0] == '\0')
+    if (list->count == 0 || list->items[0][0] == '\0')
         message_usage_error("expected a STORE");
-    given->count--;
-    return *given->items++;
+    list->count--;
+    return *list->items++;
 }
 
 operands operands_as_inputs(operands given)
@@ -108,6 +108,15 @@ void store_expect_padding(const char *recipe, line_format *lines, input_shape *s
         return;
     lines->pads = true;
     shape->bits = bits;
+}
+
+int store_check_bits(const char *path, const sstore_statistics *metadata, const input_options *input)
+{
+    const uint32_t bits = padding_own_bits(metadata->recipe, metadata->fingerprint_bits / 64);
+    if (input->bits == 0 || input->bits == bits)
+        return EXIT_DONE;
+    message_print("--bits: fingerprints of %s have %" PRIu32 " bits, not %" PRIu32, path, bits, input->bits);
+    return EXIT_USAGE;
 }
 
 int store_check_recipe(const char *path, input_doubt *doubt, const char *input, const char *recipe)
@@ -181,6 +190,10 @@ const command_option input_option_table[] = {
      "32 bits)",
      OPTION_CHOICE, OPTION_FIELD(input_options, lines.radix), .choices = radix_choices,
      .given = offsetof(input_options, radix_given)},
+    {"bits", 0, "N",
+     "fingerprints have N bits, a multiple of 64 up to 1024 (default: as the input or the store shows, "
+     "otherwise 64)",
+     OPTION_NUMBER, OPTION_FIELD(input_options, bits), .min = 1, .max = 64 * SSTORE_MAX_WORDS},
     {"pad", 0, NULL, "fill fingerprints up to a multiple of 64 bits, with zeros at the end", OPTION_FLAG,
      OPTION_FIELD(input_options, lines.pads)},
     {"fingerprint-field", 0, "KEY", "the key of a fingerprint in JSON Lines (default fingerprint)", OPTION_TEXT,
@@ -202,13 +215,9 @@ void check_json_keys(const char *fingerprint_key, const char *id_key)
         message_usage_error("--fingerprint-field and --id-field: expected two keys, found '%s' twice", id_key);
 }
 
-uint32_t take_bits_option(uint32_t bits, input_options *input)
+uint32_t words_option(const input_options *input)
 {
-    if (bits % 64 != 0 && !input->lines.pads)
-        message_usage_error("--bits: expected a multiple of 64 up to %u, or --pad, found %" PRIu32,
-                            64 * SSTORE_MAX_WORDS, bits);
-    input->lines.bits = input->lines.pads ? bits : 0;
-    return (bits + 63) / 64 * 64;
+    return (input->bits + 63) / 64;
 }
 
 int check_build_distance(uint32_t distance, uint32_t words)
@@ -227,6 +236,11 @@ void check_input_options(void *part)
     if (!compression_check(input->compression, &fault))
         message_usage_error("--compression: %s", fault.reason);
     check_json_keys(input->lines.fingerprint_key, input->lines.id_key);
+    if (input->bits % 64 != 0 && !input->lines.pads)
+        message_usage_error("--bits: expected a multiple of 64 up to %u, or --pad, found %" PRIu32,
+                            64 * SSTORE_MAX_WORDS, input->bits);
+    input->lines.bits = input->lines.pads ? input->bits : 0;
+    input->lines.may_lack_zeros = input->bits > 0;
     input->bad_rows = &input->bad;
     input->doubt = &input->own_doubt;
     /* Only after all options are parsed: --ids changes the meaning of the list. */

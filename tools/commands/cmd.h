@@ -53,7 +53,7 @@ void operands_check(operands given, int count, const char *expected);
 const char *operands_only_store(operands given);
 
 /* Remove the first operand, STORE, from the others, and return it. */
-const char *operands_take_store(operands *given);
+const char *operands_take_store(operands *list);
 
 /* The operands as input files. Without any, the only input is "-", standard input, which may be given once. */
 operands operands_as_inputs(operands given);
@@ -85,6 +85,9 @@ const char *store_padded_recipe(uint32_t bits, const char *recipe, char to[STORE
 /* Inputs are for a store. If its recipe says so, they have that many bits, which are filled up without being asked. */
 void store_expect_padding(const char *recipe, line_format *lines, input_shape *shape);
 
+/* Fail if --bits says another number of bits than the store at the path has. Returns an exit code. */
+int store_check_bits(const char *path, const sstore_statistics *metadata, const input_options *input);
+
 /* The choices of --io: values of sstore_io. */
 extern const option_choice io_modes[];
 
@@ -95,9 +98,8 @@ extern const option_choice output_radix_choices[]; /* of --radix for output */
 /* Check --fingerprint-field and --id-field; a wrong value is a usage error. */
 void check_json_keys(const char *fingerprint_key, const char *id_key);
 
-/* Check --bits, or 0 if it is not given; a wrong value is a usage error. Returns the bits that fingerprints have with
- * those that --pad fills up. */
-uint32_t take_bits_option(uint32_t bits, input_options *input);
+/* The words of a fingerprint by --bits; 0: it is not given. */
+uint32_t words_option(const input_options *input);
 
 /* The largest distance of a build. It depends on the words of the fingerprints, which may be known later. */
 #define MAX_BUILD_DISTANCE (SSTORE_MAX_BUILD_DISTANCE * SSTORE_MAX_WORDS)
@@ -105,8 +107,8 @@ uint32_t take_bits_option(uint32_t bits, input_options *input);
 /* Fail if the distance is too large for a store of fingerprints of so many words. Returns an exit code. */
 int check_build_distance(uint32_t distance, uint32_t words);
 
-/* --format, --compression, --columns, --radix, --pad and the keys of JSON: a group of options for the input_options at
- * an offset in the arguments. */
+/* --format, --compression, --columns, --radix, --bits, --pad and the keys of JSON: a group of options for the
+ * input_options at an offset in the arguments. */
 extern const command_option input_option_table[];
 void check_input_options(void *part);
 #define INPUT_OPTION_GROUP(offset)                                                                                     \
@@ -126,10 +128,7 @@ void check_bad_row_options(void *part);
 
 /* --header: a group of options for the header_mode at an offset in the arguments. */
 extern const command_option header_options[];
-#define HEADER_OPTION_GROUP(offset)                                                                                    \
-    {                                                                                                                  \
-        header_options, offset, NULL, NULL                                                                             \
-    }
+#define HEADER_OPTION_GROUP(offset) OPTION_GROUP(header_options, offset)
 
 /* The columns of matches. */
 #define MATCH_COLUMNS "query\tfingerprint\tdistance\tid"
@@ -142,10 +141,7 @@ int end_inputs(const input_options *input, bool quiet, int code);
 
 /* --progress: a group of options for the progress_mode at an offset in the arguments. */
 extern const command_option progress_options[];
-#define PROGRESS_OPTION_GROUP(offset)                                                                                  \
-    {                                                                                                                  \
-        progress_options, offset, NULL, NULL                                                                           \
-    }
+#define PROGRESS_OPTION_GROUP(offset) OPTION_GROUP(progress_options, offset)
 
 /* The part of a build that reads its inputs, about: the rest sorts and writes. */
 #define READING_PART 0.2
@@ -181,30 +177,15 @@ typedef struct task_arguments {
 extern const command_option run_options[], thread_options[], input_thread_options[], wait_options[], write_options[],
     change_options[], segment_options[], build_options[];
 #define RUN_OPTION_GROUPS(offset)                                                                                      \
-    PROGRESS_OPTION_GROUP((offset) + offsetof(task_arguments, progress)),                                              \
-    {                                                                                                                  \
-        run_options, offset, NULL, NULL                                                                                \
-    }
-#define THREAD_OPTION_GROUP(offset)                                                                                    \
-    {                                                                                                                  \
-        thread_options, offset, NULL, NULL                                                                             \
-    }
-#define INPUT_THREAD_OPTION_GROUP(offset)                                                                              \
-    {                                                                                                                  \
-        input_thread_options, offset, NULL, NULL                                                                       \
-    }
-#define WAIT_OPTION_GROUP(offset)                                                                                      \
-    {                                                                                                                  \
-        wait_options, offset, NULL, NULL                                                                               \
-    }
+    PROGRESS_OPTION_GROUP((offset) + offsetof(task_arguments, progress)), OPTION_GROUP(run_options, offset)
+#define THREAD_OPTION_GROUP(offset) OPTION_GROUP(thread_options, offset)
+#define INPUT_THREAD_OPTION_GROUP(offset) OPTION_GROUP(input_thread_options, offset)
+#define WAIT_OPTION_GROUP(offset) OPTION_GROUP(wait_options, offset)
 #define WRITE_OPTION_GROUPS(offset)                                                                                    \
-    {write_options, offset, NULL, NULL}, WAIT_OPTION_GROUP(offset), RUN_OPTION_GROUPS(offset)
-#define CHANGE_OPTION_GROUP(offset)                                                                                    \
-    {                                                                                                                  \
-        change_options, offset, NULL, NULL                                                                             \
-    }
-#define SEGMENT_OPTION_GROUPS(offset) {segment_options, offset, NULL, NULL}, WRITE_OPTION_GROUPS(offset)
-#define BUILD_OPTION_GROUPS(offset) {build_options, offset, NULL, NULL}, WRITE_OPTION_GROUPS(offset)
+    OPTION_GROUP(write_options, offset), WAIT_OPTION_GROUP(offset), RUN_OPTION_GROUPS(offset)
+#define CHANGE_OPTION_GROUP(offset) OPTION_GROUP(change_options, offset)
+#define SEGMENT_OPTION_GROUPS(offset) OPTION_GROUP(segment_options, offset), WRITE_OPTION_GROUPS(offset)
+#define BUILD_OPTION_GROUPS(offset) OPTION_GROUP(build_options, offset), WRITE_OPTION_GROUPS(offset)
 
 /* Call this before the store is begun: it begins to show progress, and makes the library stop on a signal. From then on
  * a write to a pipe without a reader fails, instead of ending the process by SIGPIPE. */

@@ -207,6 +207,8 @@ static int add_new(add_arguments *args)
     int code = store_check_inputs(&args->store);
     if (code == EXIT_DONE)
         code = store_read_metadata(path, &job.before);
+    if (code == EXIT_DONE)
+        code = store_check_bits(path, &job.before, &args->store.input);
     if (code == EXIT_DONE && options->distance != SSTORE_OWN_DISTANCE)
         code = check_build_distance(options->distance, job.before.fingerprint_bits / 64);
     if (code != EXIT_DONE)

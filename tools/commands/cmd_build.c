@@ -85,7 +85,9 @@ static int settle_words(build_job *job, uint32_t words)
     if (job->kind != STORE_BUILD || (options->fingerprint_bits == 64 * words && job->padded_bits == padded))
         return EXIT_DONE;
     assert(job->record_count == 0); /* or these would be lost */
-    const char *given = options->recipe, *recipe = job->recipe != NULL ? job->recipe : given != NULL ? given : "";
+    const char *given_recipe = options->recipe, *recipe = job->recipe != NULL    ? job->recipe
+                                                          : given_recipe != NULL ? given_recipe
+                                                                                 : "";
     sstore_builder_abort(job->builder);
     job->builder = NULL;
     job->padded_bits = padded;
@@ -96,7 +98,7 @@ static int settle_words(build_job *job, uint32_t words)
         code = message_status(begin(job, &error), &error);
     if (code == EXIT_DONE && (recipe[0] != '\0' || padded > 0))
         code = state_recipe(job, recipe);
-    options->recipe = given;
+    options->recipe = given_recipe;
     return code;
 }
 
@@ -152,7 +154,9 @@ static uint64_t count_present(sstore *store, const record_batch *batch, size_t s
     return present;
 }
 
-void store_doubt_records(const store_arguments *arguments, const record_batch *batch)
+/* Doubt records for a store: ids for one without ids, and records without ids that seem to be added once more. If the
+ * store cannot be read, there is no doubt: the change says what is wrong. */
+static void doubt_records(const store_arguments *arguments, const record_batch *batch)
 {
     const size_t sampled = batch->count < SAMPLED ? batch->count : SAMPLED;
     sstore_statistics metadata = {.struct_size = sizeof metadata};
@@ -182,7 +186,7 @@ static int add_batch(void *context, const record_batch *batch)
     if (interrupted())
         return interrupt_exit_code();
     if (job->kind != STORE_BUILD && job->record_count == 0 && (batch->has_ids || job->kind == STORE_ADD))
-        store_doubt_records(job->arguments, batch);
+        doubt_records(job->arguments, batch);
     if (batch->has_ids && job->assigns_ids)
         return message_print(
             "--first-id cannot be used, since the input has ids: leave it out, or skip the ids of text "
@@ -201,15 +205,15 @@ static int add_batch(void *context, const record_batch *batch)
 static int take_recipe(void *context, input_doubt *doubt, const char *path, const char *recipe)
 {
     build_job *job = context;
-    const char *given = job->task->options.recipe;
+    const char *given_recipe = job->task->options.recipe;
     if (job->kind != STORE_BUILD) {
         const int code = store_check_recipe(job->path, doubt, path, recipe);
         const bool is_first = job->kind == STORE_ADD && job->metadata.record_count == 0 && job->metadata.recipe[0] == 0;
         return code == EXIT_DONE && is_first ? state_recipe(job, recipe) : code;
     }
-    if (given != NULL && strcmp(given, recipe) != 0)
+    if (given_recipe != NULL && strcmp(given_recipe, recipe) != 0)
         return message_print("%s: the input was made by the recipe '%s', but --recipe says '%s': leave it out%s", path,
-                             recipe, given,
+                             recipe, given_recipe,
                              value_is_recipe(recipe) ? ", or the kinds, such as with \"sed 's/[adpw]:'//\"" : "");
     if (state_recipe(job, recipe) != EXIT_DONE)
         return message_print("%s: the input was made by this recipe: '%s'", path, recipe);
@@ -393,10 +397,12 @@ static int finish(build_job *job, const store_arguments *arguments)
 /* What the inputs have, for a store that may say how wide their fingerprints are. Returns an exit code. */
 static int find_expectation(build_job *job, const store_arguments *arguments, input_expectation *expected_out)
 {
-    *expected_out = expect_records(arguments, arguments->bits / 64);
+    *expected_out = expect_records(arguments, words_option(&arguments->input));
     if (job->kind == STORE_BUILD)
         return EXIT_DONE;
-    const int code = store_read_metadata(arguments->store, &job->metadata);
+    int code = store_read_metadata(arguments->store, &job->metadata);
+    if (code == EXIT_DONE)
+        code = store_check_bits(arguments->store, &job->metadata, &arguments->input);
     if (code == EXIT_DONE && job->kind == STORE_ADD && expected_out->assumes_words)
         *expected_out = expect_records(arguments, job->metadata.fingerprint_bits / 64);
     return code;
@@ -406,7 +412,7 @@ static int find_expectation(build_job *job, const store_arguments *arguments, in
 static uint32_t required_words(const build_job *job, const store_arguments *arguments)
 {
     if (job->kind == STORE_BUILD)
-        return arguments->bits / 64;
+        return words_option(&arguments->input);
     const uint32_t bits = job->builder != NULL ? sstore_builder_fingerprint_bits(job->builder)
                                                : sstore_remover_fingerprint_bits(job->remover);
     return bits / 64;
@@ -479,9 +485,6 @@ int store_change_from_inputs(store_change kind, store_arguments *arguments)
 static const command_option build_command_options[] = {
     {"distance", 'k', "K", "for queries within K bits, up to a quarter of the bits (default 3)", OPTION_NUMBER,
      OPTION_FIELD(store_arguments, task.options.distance), .max = MAX_BUILD_DISTANCE, .common = true},
-    {"bits", 0, "N",
-     "fingerprints have N bits, a multiple of 64 up to 1024 (default: as the input shows, otherwise 64)", OPTION_NUMBER,
-     OPTION_FIELD(store_arguments, bits), .min = 1, .max = 64 * SSTORE_MAX_WORDS, .common = true},
     {"recipe", 0, "TEXT", "how the fingerprints were made; kept in the store", OPTION_TEXT,
      OPTION_FIELD(store_arguments, task.options.recipe), .common = true},
     {"no-ids", 0, NULL, "make a store without ids; ignore ids in the input", OPTION_FLAG,
@@ -514,7 +517,6 @@ int cmd_build(int argc, char **argv)
     const sstore_write_options *made = &args.task.options;
     if (made->without_ids && args.first_id_given != NULL)
         message_usage_error("--first-id has no effect with --no-ids: leave one of them out");
-    args.bits = take_bits_option(args.bits, &args.input);
     store_take_operands(&args, given);
     args.input.lines.ignore_ids = made->without_ids;
     return store_change_from_inputs(STORE_BUILD, &args);

@@ -22,7 +22,6 @@ typedef struct store_arguments {
     task_arguments task;
     input_options input;
     const char *first_id_given; /* the option, if it is */
-    uint32_t bits;              /* of a fingerprint, if it is given; otherwise 0 */
     const char *absent;         /* a file for ids to remove that are not in the store, or NULL */
 } store_arguments;
 
@@ -40,10 +39,6 @@ int store_check_inputs(store_arguments *arguments);
 /* A doubt about the store of that name. */
 #define STORE_DROPS_IDS                                                                                                \
     "%s: the store has no ids, so those of the input are dropped; --columns fingerprint,- leaves them out"
-
-/* Doubt records for a store: ids for one without ids, and records without ids that seem to be added once more. If the
- * store cannot be read, there is no doubt: the change says what is wrong. */
-void store_doubt_records(const store_arguments *arguments, const record_batch *batch);
 
 /* Report ids that the added records share with other fingerprints: a warning, or a failure with --strict. Returns an
  * exit code. */

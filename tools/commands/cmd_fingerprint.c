@@ -82,7 +82,7 @@ static const command_option options[] = {
 };
 static const command_syntax syntax = {
     .groups = (const option_group[]){TEXT_OPTION_GROUP(offsetof(arguments, text)),
-                                     {options, 0, NULL, NULL},
+                                     OPTION_GROUP(options, 0),
                                      BAD_ROW_OPTION_GROUP(offsetof(arguments, bad)),
                                      HEADER_OPTION_GROUP(offsetof(arguments, header)),
                                      PROGRESS_OPTION_GROUP(offsetof(arguments, progress)),
@@ -202,7 +202,7 @@ static sstore_status fingerprint_document(void *context, document_worker *worker
                                                            margins ? sums : NULL, error);
     if (status != SSTORE_OK)
         return status;
-    memcpy(doc->words, result.words, bits / 8);
+    memcpy(doc->words, result.fingerprint, bits / 8);
     doc->feature_count = result.feature_count;
     doc->replaced_count = result.replaced_count;
     return margins ? keep_margins(worker, doc, sums, bits, result.weight, error) : SSTORE_OK;
@@ -507,8 +507,8 @@ static int fingerprint_inputs(arguments *args, const operands *inputs)
 {
     int code = args->weighted ? input_check_all(inputs->items, inputs->count, NULL)
                               : text_input_check(&args->text, inputs);
-    if (code == EXIT_DONE && args->skipped != NULL)
-        code = text_input_check_output(inputs, args->skipped);
+    if (code == EXIT_DONE && args->skipped != NULL && input_file_is_among(args->skipped, inputs->items, inputs->count))
+        code = message_print("%s: it is an input; write to another file", args->skipped);
     if (code == EXIT_DONE && !args->weighted)
         code = text_input_open(&args->text);
     if (code != EXIT_DONE)

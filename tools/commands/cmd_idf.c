@@ -23,7 +23,7 @@ static const command_option options[] = {
 };
 static const command_syntax syntax = {
     .groups = (const option_group[]){TEXT_OPTION_GROUP(offsetof(arguments, text)),
-                                     {options, 0, NULL, NULL},
+                                     OPTION_GROUP(options, 0),
                                      BAD_ROW_OPTION_GROUP(offsetof(arguments, bad)),
                                      PROGRESS_OPTION_GROUP(offsetof(arguments, progress)),
                                      {0}},

@@ -6,7 +6,7 @@
 #include "commands/id_names.h"
 #include "input/input_measure.h"
 #include "input/interrupt.h"
-#include "output/walk_joins.h"
+#include "output/walk.h"
 
 typedef struct arguments {
     task_arguments task;
@@ -47,7 +47,7 @@ static const command_option two_store_options[] = {
     {0},
 };
 #define JOIN_OPTION_GROUPS                                                                                             \
-    {options, 0, NULL, NULL}, HEADER_OPTION_GROUP(offsetof(arguments, header)),                                        \
+    OPTION_GROUP(options, 0), HEADER_OPTION_GROUP(offsetof(arguments, header)),                                        \
         THREAD_OPTION_GROUP(offsetof(arguments, task)), RUN_OPTION_GROUPS(offsetof(arguments, task))
 
 /* Open a store, and set how its records are printed: with names from an id table, unless that is NULL. Returns an exit
@@ -199,7 +199,7 @@ static const command_option cluster_options[] = {
 };
 static const command_syntax clusters_syntax = {
     .options = cluster_options,
-    .groups = (const option_group[]){{one_store_options, 0, NULL, NULL},
+    .groups = (const option_group[]){OPTION_GROUP(one_store_options, 0),
                                      BAD_ROW_OPTION_GROUP(offsetof(arguments, bad)),
                                      JOIN_OPTION_GROUPS,
                                      {0}},

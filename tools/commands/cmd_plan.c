@@ -16,7 +16,6 @@ typedef struct arguments {
     const char *count_given; /* -n, if given */
     const char *html;        /* a page to write, or NULL */
     bool json, all;
-    uint32_t bits; /* of a fingerprint, if it is given; otherwise 0 */
     sstore_plan_options plan;
     input_options input;
 } arguments;
@@ -30,8 +29,6 @@ static const command_option options[] = {
      OPTION_FIELD(arguments, plan.record_count), .given = offsetof(arguments, count_given), .common = true},
     {"distance", 'k', "K", "plan for queries within K bits, up to a quarter of the bits (default 3)", OPTION_NUMBER,
      OPTION_FIELD(arguments, plan.distance), .max = MAX_BUILD_DISTANCE, .common = true},
-    {"bits", 0, "N", "fingerprints have N bits, a multiple of 64 up to 1024 (default: those of --sample, otherwise 64)",
-     OPTION_NUMBER, OPTION_FIELD(arguments, bits), .min = 1, .max = 64 * SSTORE_MAX_WORDS},
     {"objective", 0, "WHAT", "how to choose a plan: size, balanced (default) or latency", OPTION_CHOICE,
      OPTION_FIELD(arguments, plan.objective), .choices = objectives, .common = true},
     {"max-bytes", 0, "SIZE", "choose among plans that take at most SIZE", OPTION_SIZE,
@@ -67,7 +64,7 @@ static int read_sample(arguments *args, uint64_t **fingerprints_out)
 {
     if (args->sample == NULL)
         return EXIT_DONE;
-    input_shape shape = {.words = args->bits / 64};
+    input_shape shape = {.words = words_option(&args->input)};
     args->input.lines.ignore_ids = true;
     char *path = (char *)(uintptr_t)args->sample;
     int code = bad_rows_open(&args->input.bad, &path, 1);
@@ -206,14 +203,15 @@ int cmd_plan(int argc, char **argv)
 {
     arguments args = {.plan = SSTORE_PLAN_OPTIONS_INIT, .input = INPUT_OPTIONS_INIT};
     uint64_t *sample = NULL;
+    args.plan.distance = SSTORE_DEFAULT_DISTANCE;
+    args.plan.fingerprint_bits = 64;
     (void)command_line_parse(&syntax, argc, argv, &args);
     if (args.count_given == NULL && args.sample == NULL)
         message_usage_error("expected -n, the number of records, or --sample");
     if (args.html != NULL && args.json)
         message_usage_error("--html and --json cannot be combined");
-    args.bits = take_bits_option(args.bits, &args.input);
-    if (args.bits > 0)
-        args.plan.fingerprint_bits = args.bits;
+    if (args.input.bits > 0)
+        args.plan.fingerprint_bits = 64 * words_option(&args.input);
     int code = read_sample(&args, &sample);
     if (code == EXIT_DONE)
         code = check_build_distance(args.plan.distance, args.plan.fingerprint_bits / 64);

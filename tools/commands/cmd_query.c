@@ -8,7 +8,7 @@
 #include "commands/id_names.h"
 #include "input/input_measure.h"
 #include "input/input_value.h"
-#include "output/walk_matches.h"
+#include "output/walk.h"
 
 typedef struct arguments {
     const char *store;
@@ -88,7 +88,7 @@ static bool reads_stdin(const arguments *args)
 static int read_operands(const arguments *args, const input_shape *shape, line_format format, uint64_t *to)
 {
     const uint32_t words = format.words = shape->words;
-    format.words_given = format.pads ? format.bits > 0 : true;
+    format.words_given = !format.pads;
     format.bits = shape->bits > 0 ? shape->bits : format.bits;
     line_format any = format;
     any.pads = true;
@@ -168,6 +168,9 @@ static int open_session(query_session *session, const arguments *args)
     int code = store_open(args->store, &args->open, &session->store, &metadata);
     if (code == EXIT_DONE)
         code = message_status(sstore_cursor_create(session->store, &session->cursor, &error), &error);
+    if (code != EXIT_DONE)
+        return code;
+    code = store_check_bits(args->store, &metadata, &args->format);
     if (code != EXIT_DONE)
         return code;
     session->words = session->shape.words = metadata.fingerprint_bits / 64;

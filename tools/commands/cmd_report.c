@@ -7,7 +7,7 @@
 #include "commands/cmd.h"
 #include "commands/id_names.h"
 #include "input/interrupt.h"
-#include "output/walk_joins.h"
+#include "output/walk.h"
 #include "output/whole_file.h"
 #include "report/page.h"
 
@@ -69,11 +69,14 @@ static int time_queries(arguments *args, store_view *view, const sstore *store)
     input_shape shape = {.words = sstore_fingerprint_bits(store) / 64};
     if (args->queries == NULL)
         return EXIT_DONE;
+    int code = store_check_bits(view->path, &view->stat.metadata, &args->input);
+    if (code != EXIT_DONE)
+        return code;
     args->input.lines.ignore_ids = true;
     store_expect_recipe(&args->input, view->path);
     store_expect_padding(view->stat.metadata.recipe, &args->input.lines, &shape);
     char *path = (char *)(uintptr_t)args->queries;
-    int code = bad_rows_open(&args->input.bad, &path, 1);
+    code = bad_rows_open(&args->input.bad, &path, 1);
     if (code == EXIT_DONE)
         code = input_read_all(path, &args->input, &shape, &queries, &count);
     code = end_inputs(&args->input, args->task.quiet, code);

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "commands/cmd.h"
-#include "input/handover.h"
 #include "input/input_measure.h"
+#include "input/queue.h"
 #include "output/records.h"
 #include "sstore_stream.h"
 
@@ -18,7 +18,6 @@ typedef struct arguments {
     const char *queries;
     operands inputs;
     uint32_t distance, threads;
-    uint32_t bits; /* of a fingerprint, if it is given; otherwise 0 */
     header_mode header;
     progress_mode progress;
     input_options format;
@@ -29,8 +28,6 @@ static const command_option options[] = {
      OPTION_FIELD(arguments, queries), .common = true},
     {"distance", 'k', "D", "find records within D bits, up to a quarter of the bits (default 3)", OPTION_NUMBER,
      OPTION_FIELD(arguments, distance), .max = MAX_BUILD_DISTANCE, .common = true},
-    {"bits", 0, "N", "fingerprints have N bits, a multiple of 64 up to 1024 (default: as BATCH shows, otherwise 64)",
-     OPTION_NUMBER, OPTION_FIELD(arguments, bits), .min = 1, .max = 64 * SSTORE_MAX_WORDS},
     {"no-ids", 0, NULL, "ignore the ids in FILEs, and print - instead", OPTION_FLAG,
      OPTION_FIELD(arguments, format.lines.ignore_ids), .common = true},
     {"threads", 0, "N", "use N threads (default: all processors); 1: also read input on the same thread", OPTION_NUMBER,
@@ -92,6 +89,7 @@ static int open_scan(const arguments *args, input_shape *shape, sstore_stream_ma
     format.lines.radix_given = args->format.lines.radix_given;
     format.lines.pads = args->format.lines.pads;
     format.lines.bits = args->format.lines.bits;
+    format.lines.may_lack_zeros = args->format.lines.may_lack_zeros;
     format.lines.fingerprint_key = args->format.lines.fingerprint_key;
     format.lines.ignore_ids = true;
     format.on_recipe = args->format.on_recipe;
@@ -114,17 +112,22 @@ static int open_scan(const arguments *args, input_shape *shape, sstore_stream_ma
 
 /* ----- scanning ----- */
 
+/* Records that are scanned together. */
+typedef struct scan_slot {
+    record_batch records; /* first, so that a queue can have the slot */
+    double fraction;      /* of the inputs, read when the slot was filled */
+} scan_slot;
+
 /*
  * Records on their way from the inputs through a scan. They are gathered in one slot while another thread scans another
  * slot and prints the matches.
  */
 typedef struct scan_stream {
-    sstore_stream_matcher *scan;
-    record_batch slots[SLOTS];
-    double fractions[SLOTS]; /* of the inputs, read when the slot was filled */
-    uint64_t scanned;        /* number of records */
-    size_t filling;          /* the slot being filled */
-    handover over;
+    sstore_stream_matcher *matcher;
+    scan_slot slots[SLOTS];
+    uint64_t scanned;   /* number of records */
+    scan_slot *filling; /* the slot being filled */
+    slot_queues queues;
     bool has_thread; /* otherwise the thread that fills a slot also scans it */
     bool ignore_ids;
     output_style style; /* but for has_ids, which each slot says */
@@ -132,17 +135,17 @@ typedef struct scan_stream {
 } scan_stream;
 
 /* Scan and empty a slot. Flush its matches, so that a reader of stdout sees them at once. */
-static int scan_slot(scan_stream *stream, size_t index)
+static int scan_records(scan_stream *stream, scan_slot *slot)
 {
-    record_batch *slot = &stream->slots[index];
+    record_batch *records = &slot->records;
     sstore_error error;
     output_style style = stream->style;
-    style.has_ids = slot->has_ids;
-    sstore_status status = sstore_stream_matcher_feed(stream->scan, slot->fingerprints, record_batch_ids(slot),
-                                                      slot->count, output_scan_match, &style, &error);
-    stream->scanned += slot->count;
-    slot->count = 0;
-    progress_show("scanning", stream->scanned, 0, stream->fractions[index]);
+    style.has_ids = records->has_ids;
+    sstore_status status = sstore_stream_matcher_feed(stream->matcher, records->fingerprints, record_batch_ids(records),
+                                                      records->count, output_scan_match, &style, &error);
+    stream->scanned += records->count;
+    records->count = 0;
+    progress_show("scanning", stream->scanned, 0, slot->fraction);
     if (status != SSTORE_OK)
         return message_status(status, &error);
     return output_flush() ? EXIT_DONE : EXIT_FAILED;
@@ -151,73 +154,73 @@ static int scan_slot(scan_stream *stream, size_t index)
 static void *scan_slots(void *context)
 {
     scan_stream *stream = context;
-    size_t slot;
-    while (stream->code == EXIT_DONE && handover_take_full(&stream->over, &slot)) {
-        stream->code = scan_slot(stream, slot);
-        handover_give_free(&stream->over);
+    scan_slot *slot;
+    while (stream->code == EXIT_DONE && (slot = queue_take(&stream->queues.full)) != NULL) {
+        stream->code = scan_records(stream, slot);
+        queue_put(&stream->queues.empty, slot);
     }
     if (stream->code != EXIT_DONE)
-        handover_stop(&stream->over);
+        queue_stop(&stream->queues.empty);
     return NULL;
 }
 
 /* Begin to scan, in a thread of its own if `ahead`. Returns an exit code. Close the stream in any case. */
-static int open_stream(scan_stream *stream, sstore_stream_matcher *scan, bool ahead)
+static int open_stream(scan_stream *stream, sstore_stream_matcher *matcher, bool ahead)
 {
     bool enough = true;
-    *stream = (scan_stream){.scan = scan, .code = EXIT_DONE};
+    *stream = (scan_stream){.matcher = matcher, .code = EXIT_DONE};
     for (size_t i = 0; i < SLOTS; i++)
-        enough = record_batch_init(&stream->slots[i], SLOT_WORDS) && enough;
+        enough = record_batch_init(&stream->slots[i].records, SLOT_WORDS) && enough;
     if (!enough)
         return message_print("out of memory");
-    stream->has_thread = ahead && handover_start(&stream->over, SLOTS, scan_slots, stream);
-    if (stream->has_thread)
-        (void)handover_take_free(&stream->over, &stream->filling);
+    stream->has_thread = ahead && slot_queues_start(&stream->queues, stream->slots, SLOTS, sizeof *stream->slots,
+                                                    scan_slots, stream);
+    stream->filling = stream->has_thread ? queue_take(&stream->queues.empty) : stream->slots;
     return EXIT_DONE;
 }
 
 /* Have the filled slot scanned, and begin to fill another one. */
 static int hand_over(scan_stream *stream)
 {
-    stream->fractions[stream->filling] = input_measure_fraction();
+    stream->filling->fraction = input_measure_fraction();
     if (!stream->has_thread)
-        return stream->code = scan_slot(stream, stream->filling);
-    handover_give_full(&stream->over);
-    return handover_take_free(&stream->over, &stream->filling) ? EXIT_DONE : EXIT_FAILED;
+        return stream->code = scan_records(stream, stream->filling);
+    queue_put(&stream->queues.full, stream->filling);
+    stream->filling = queue_take(&stream->queues.empty);
+    return stream->filling != NULL ? EXIT_DONE : EXIT_FAILED;
 }
 
 /* Add records to the slot being filled: an input_batch_fn. */
 static int add_records(void *context, const record_batch *batch)
 {
     scan_stream *stream = context;
-    record_batch *slot = &stream->slots[stream->filling];
+    const record_batch *filled = &stream->filling->records;
     record_batch records = *batch;
     int code = EXIT_DONE;
     if (stream->ignore_ids)
         records.has_ids = false;
-    if (slot->count + records.count > record_batch_records(SLOT_WORDS, records.words) ||
-        (slot->count > 0 && slot->has_ids != records.has_ids))
+    if (filled->count + records.count > record_batch_records(SLOT_WORDS, records.words) ||
+        (filled->count > 0 && filled->has_ids != records.has_ids))
         code = hand_over(stream);
     if (code != EXIT_DONE)
         return code;
-    record_batch_append(&stream->slots[stream->filling], &records);
-    return stream->has_thread && handover_is_idle(&stream->over) ? hand_over(stream) : EXIT_DONE;
+    record_batch_append(&stream->filling->records, &records);
+    const bool is_idle = stream->has_thread && queue_count(&stream->queues.empty) == SLOTS - 1;
+    return is_idle ? hand_over(stream) : EXIT_DONE;
 }
 
 /* Wait until all records are scanned. Returns an exit code. */
 static int close_stream(scan_stream *stream)
 {
-    stream->fractions[stream->filling] = input_measure_fraction();
+    const bool has_records = stream->filling != NULL && stream->filling->records.count > 0;
+    if (has_records && (stream->has_thread || stream->code == EXIT_DONE))
+        (void)hand_over(stream);
     if (stream->has_thread) {
-        if (stream->slots[stream->filling].count > 0)
-            handover_give_full(&stream->over);
-        handover_finish(&stream->over);
-        handover_join(&stream->over);
-    } else if (stream->code == EXIT_DONE && stream->slots[stream->filling].count > 0) {
-        stream->code = scan_slot(stream, stream->filling);
+        queue_close(&stream->queues.full);
+        slot_queues_join(&stream->queues);
     }
     for (size_t i = 0; i < SLOTS; i++)
-        record_batch_free(&stream->slots[i]);
+        record_batch_free(&stream->slots[i].records);
     return stream->code;
 }
 
@@ -245,14 +248,14 @@ static int scan_inputs(const arguments *args, input_shape shape, sstore_stream_m
 
 int cmd_scan(int argc, char **argv)
 {
-    arguments args = {.distance = 3, .format = INPUT_OPTIONS_INIT};
+    arguments args = {.distance = SSTORE_DEFAULT_DISTANCE, .format = INPUT_OPTIONS_INIT};
     stated_recipe recipe = {.input = NULL};
     input_shape shape = INPUT_SHAPE_INIT;
     sstore_stream_matcher *scan = NULL;
     const operands given = command_line_parse(&syntax, argc, argv, &args);
     if (args.queries == NULL)
         message_usage_error("expected --queries BATCH");
-    shape.words = take_bits_option(args.bits, &args.format) / 64;
+    shape.words = words_option(&args.format);
     args.inputs = operands_as_inputs(given);
     for (int i = 0; i < args.inputs.count; i++)
         if (strcmp(args.queries, "-") == 0 && strcmp(args.inputs.items[i], "-") == 0)

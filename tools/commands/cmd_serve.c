@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "commands/cmd.h"
-#include "documents/ordered.h"
+#include "input/queue.h"
 #include "serve/http.h"
 #include "serve/listener.h"
 

@@ -31,30 +31,9 @@ static bool is_wide(const store_report *report)
     return report->metadata.fingerprint_bits > 64;
 }
 
-#define TERMINAL_COLUMNS 80u
-
-/* Print a plan from column `indent` on. On a terminal, a plan of several words continues on further lines. */
-static void print_plan(const char *plan, size_t indent)
+static void print_metadata(const store_report *report)
 {
-    size_t column = indent;
-    while (*plan != '\0') {
-        const size_t length = strcspn(plan, " ");
-        if (column > indent && output_is_terminal() && column + 1 + length >= TERMINAL_COLUMNS) {
-            output_text("\n%*s", (int)indent, "");
-            column = indent;
-        } else if (column > indent) {
-            output_text(" ");
-            column++;
-        }
-        output_text("%.*s", (int)length, plan);
-        column += length;
-        plan += length + (plan[length] == ' ');
-    }
-    output_text("\n");
-}
-
-static void print_metadata(const sstore_statistics *metadata)
-{
+    const sstore_statistics *metadata = &report->metadata;
     output_text("records           %" PRIu64, metadata->record_count);
     if (metadata->removed_count > 0)
         output_text(" (and %" PRIu64 " removed, whose space 'sstore compact' frees)", metadata->removed_count);
@@ -63,8 +42,8 @@ static void print_metadata(const sstore_statistics *metadata)
                 metadata->segment_count > 1 ? " in each segment, summed" : "", metadata->fingerprint_bits);
     output_text("ids               %s\n", metadata->has_ids ? "yes" : "none");
     output_text("distance          %" PRIu32 "\n", metadata->distance);
-    output_text("plan              ");
-    print_plan(metadata->plan, 18);
+    if (!is_wide(report) && metadata->segment_count > 0)
+        output_text("plan              %s\n", report->segments[metadata->largest_segment].words[0].plan);
     output_text("recipe            %s\n", metadata->recipe[0] == '\0' ? "not recorded" : metadata->recipe);
     output_text("block size        %" PRIu32 " bytes\n", metadata->block_bytes);
     if (metadata->has_ids)
@@ -73,10 +52,20 @@ static void print_metadata(const sstore_statistics *metadata)
         output_text("segments          %" PRIu32 "\n", metadata->segment_count);
 }
 
+/* Print the folder of a segment and its plan, or with NULL the names of these columns. Plans of several words have
+ * tables of their own. */
+static void print_folder(const store_report *report, const segment_report *segment)
+{
+    const char *folder = segment != NULL ? segment->metadata.folder : "folder";
+    if (is_wide(report))
+        output_text("%s\n", folder);
+    else
+        output_text("%-20s  %s\n", folder, segment != NULL ? segment->words[0].plan : "plan");
+}
+
 /* The segments, the oldest first, if there are several. On a terminal, folders and plans have a table of their own. */
 static void print_segments(const store_report *report)
 {
-    static const char names[] = "folder                plan\n";
     const bool narrow = output_is_terminal();
     if (report->metadata.segment_count == 1)
         return;
@@ -84,22 +73,37 @@ static void print_segments(const store_report *report)
     output_text("%7s  %-8s  %12s  %12s  %14s%s", "segment", "kind", "records", "distinct", "bytes",
                 narrow ? "\n" : "  ");
     if (!narrow)
-        output_text("%s", names);
+        print_folder(report, NULL);
     for (uint32_t i = 0; i < report->metadata.segment_count; i++) {
         const sstore_segment_statistics *segment = &report->segments[i].metadata;
-        output_text("%7" PRIu32 "  %-8s  %12" PRIu64 "  %12" PRIu64 "  %14" PRIu64, i,
+        output_text("%7" PRIu32 "  %-8s  %12" PRIu64 "  %12" PRIu64 "  %14" PRIu64 "%s", i,
                     segment->is_removal ? "removes" : "adds", segment->record_count, segment->distinct_count,
-                    segment->total_bytes);
-        if (narrow)
-            output_text("\n");
-        else
-            output_text("  %-20s  %s\n", segment->folder, segment->plan);
+                    segment->total_bytes, narrow ? "\n" : "  ");
+        if (!narrow)
+            print_folder(report, &report->segments[i]);
     }
-    if (narrow)
-        output_text("\n%7s  %s", "segment", names);
-    for (uint32_t i = 0; narrow && i < report->metadata.segment_count; i++) {
-        output_text("%7" PRIu32 "  %-20s  ", i, report->segments[i].metadata.folder);
-        print_plan(report->segments[i].metadata.plan, 31);
+    if (!narrow)
+        return;
+    output_text("\n%7s  ", "segment");
+    print_folder(report, NULL);
+    for (uint32_t i = 0; i < report->metadata.segment_count; i++) {
+        output_text("%7" PRIu32 "  ", i);
+        print_folder(report, &report->segments[i]);
+    }
+}
+
+/* Radius and plan of each word of a segment. */
+static void print_words(const segment_report *segment)
+{
+    output_text("word  radius  tables  plan\n");
+    for (uint32_t i = 0; i < segment->word_count; i++) {
+        const sstore_word_statistics *word = &segment->words[i];
+        output_text("%4" PRIu32, i);
+        if (word->radius < 0)
+            output_text("  %6s", "-");
+        else
+            output_text("  %6" PRId32, word->radius);
+        output_text("  %6" PRIu32 "  %s\n", word->table_count, word->plan);
     }
 }
 
@@ -165,15 +169,26 @@ static void print_tables(const segment_report *segment, bool with_words)
     }
 }
 
-/* The tables of every segment with records. A segment with removed records has only one. */
+static void print_title(const store_report *report, const char *title, uint32_t segment)
+{
+    output_text("\n%s", title);
+    if (report->metadata.segment_count != 1)
+        output_text(" of segment %" PRIu32, segment);
+}
+
+/* The tables of every segment with records, and of several words their plans. A segment with removed records has only
+ * one table. */
 static void print_all_tables(const store_report *report)
 {
     for (uint32_t i = 0; i < report->metadata.segment_count; i++) {
         if (report->segments[i].metadata.is_removal)
             continue;
-        output_text("\nTables");
-        if (report->metadata.segment_count != 1)
-            output_text(" of segment %" PRIu32, i);
+        if (is_wide(report)) {
+            print_title(report, "Words", i);
+            output_text("\n");
+            print_words(&report->segments[i]);
+        }
+        print_title(report, "Tables", i);
         output_text(output_is_terminal() ? "\n" : " (" BITS_NOTE ")\n");
         print_tables(&report->segments[i], is_wide(report));
     }
@@ -211,7 +226,7 @@ static void print_parts(const store_report *report)
 
 static void print_report(const store_report *report)
 {
-    print_metadata(&report->metadata);
+    print_metadata(report);
     print_segments(report);
     print_all_tables(report);
     print_parts(report);

@@ -50,6 +50,12 @@ typedef struct option_group {
     void (*check)(void *part);     /* called after all options are parsed; or NULL */
 } option_group;
 
+/* A group without a title and a check. */
+#define OPTION_GROUP(table, part_offset)                                                                               \
+    {                                                                                                                  \
+        .options = (table), .offset = (part_offset)                                                                    \
+    }
+
 /* An example of use. tests/cli/cases/examples.sh runs it. */
 typedef struct command_example {
     const char *text;    /* what it does; a phrase */

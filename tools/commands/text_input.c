@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "input/input_hint.h"
@@ -53,17 +52,15 @@ static void check_segmentation(const sstore_text_options *text)
 {
     sstore_text_options with = *text, without;
     sstore_error error;
-    uint64_t unused;
+    uint64_t unused[2];
     if (text->segmentation == SSTORE_SEGMENTATION_PAIRS)
         return;
     if (text->kind != SSTORE_FEATURE_KIND_WORDS)
         message_usage_error("--segment cuts texts into words: it cannot be combined with --features chars");
-    with.hash = SSTORE_FEATURE_HASH_XXH3; /* a single call makes 64 bits */
-    with.fingerprint_bits = 64;
     without = with;
     without.segmentation = SSTORE_SEGMENTATION_PAIRS;
-    if (sstore_fingerprint_text("", 0, &without, &unused, NULL) == SSTORE_OK &&
-        sstore_fingerprint_text("", 0, &with, &unused, &error) != SSTORE_OK)
+    if (sstore_fingerprint_text("", 0, &without, unused, NULL) == SSTORE_OK &&
+        sstore_fingerprint_text("", 0, &with, unused, &error) != SSTORE_OK)
         message_usage_error("--segment icu: %s", error.message);
 }
 
@@ -121,17 +118,6 @@ int text_input_check(const text_input *self, const operands *inputs)
     return code != EXIT_DONE ? code : input_check_all(inputs->items, inputs->count, NULL);
 }
 
-int text_input_check_output(const operands *inputs, const char *path)
-{
-    struct stat output, input;
-    if (stat(path, &output) != 0)
-        return EXIT_DONE;
-    for (int i = 0; i < inputs->count; i++)
-        if (stat(inputs->items[i], &input) == 0 && input.st_dev == output.st_dev && input.st_ino == output.st_ino)
-            return message_print("%s: it is an input; write to another file", path);
-    return EXIT_DONE;
-}
-
 /* ----- lists ----- */
 
 /* Takes a line. False: it is wrong, or memory is short. */
@@ -184,9 +170,9 @@ static int read_table(text_input *self)
         code = input_source_need(&source, SIZE_MAX);
     input_source_report(&source);
     if (code == EXIT_DONE) {
-        const size_t size = source.end - source.begin;
+        const size_t size = input_source_size(&source);
         self->idf_table = allocate_or_exit(size + 1, 1);
-        memcpy(self->idf_table, source.buffer + source.begin, size);
+        memcpy(self->idf_table, input_source_text(&source), size);
         const sstore_status status = sstore_lexicon_use_frequencies(self->lexicon, self->idf_table, size, self->levels,
                                                                     &error);
         if (status != SSTORE_OK) {

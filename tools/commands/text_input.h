@@ -36,9 +36,6 @@ void check_text_options(void *part);
 /* Check cheaply that the inputs can be read. Returns an exit code. */
 int text_input_check(const text_input *self, const operands *inputs);
 
-/* Fail if `path`, which the command is about to write, is one of the inputs. Returns an exit code. */
-int text_input_check_output(const operands *inputs, const char *path);
-
 /* Read the lists that the options name, and let the options have them. Fails at once if the library was built without
  * support for text. Returns an exit code; close it in any case. */
 int text_input_open(text_input *self);

@@ -205,23 +205,34 @@ static char *put_point(char *to, uint32_t point)
     return to;
 }
 
+/* The bytes of what a string that was checked has at `at`, decoded to `to`; sets how long it is there. */
+static size_t decode_next(const char *at, const char *end, char to[4], size_t *length_out)
+{
+    uint32_t point = 0;
+    *length_out = 1;
+    to[0] = *at;
+    if (*at != '\\')
+        return 1;
+    *length_out = 2;
+    to[0] = escaped_byte(at[1]);
+    if (at[1] != 'u')
+        return 1;
+    *length_out = unicode_escape(at, end, &point);
+    return (size_t)(put_point(to, point) - to);
+}
+
 size_t json_decode(char *to, const char *content, size_t length)
 {
     const char *at = content, *const end = content + length;
     char *const begin = to;
-    while (at < end) {
+    for (size_t taken = 0; at < end; at += taken) {
         const char *const backslash = memchr(at, '\\', (size_t)(end - at)), *const next = backslash ? backslash : end;
-        uint32_t point = 0;
         memmove(to, at, (size_t)(next - at));
         to += next - at;
         at = next;
-        if (at < end && at[1] == 'u') {
-            at += unicode_escape(at, end, &point);
-            to = put_point(to, point);
-        } else if (at < end) {
-            *to++ = escaped_byte(at[1]);
-            at += 2;
-        }
+        taken = 0;
+        if (at < end)
+            to += decode_next(at, end, to, &taken);
     }
     return (size_t)(to - begin);
 }
@@ -471,22 +482,6 @@ json_view json_view_members(json_view object, const char *const *keys, json_view
         values[i] = value;
     }
     return (json_view){NULL, 0};
-}
-
-/* The bytes of what a string that was checked has at `at`, decoded to `to`; sets how long it is there. */
-static size_t decode_next(const char *at, const char *end, char to[4], size_t *length_out)
-{
-    uint32_t point = 0;
-    *length_out = 1;
-    to[0] = *at;
-    if (*at != '\\')
-        return 1;
-    *length_out = 2;
-    to[0] = escaped_byte(at[1]);
-    if (at[1] != 'u')
-        return 1;
-    *length_out = unicode_escape(at, end, &point);
-    return (size_t)(put_point(to, point) - to);
 }
 
 /* Decode as far as it fits. */

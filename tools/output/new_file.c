@@ -58,6 +58,21 @@ bool new_file_open(new_file *self, const char *path, bool waits)
     }
 }
 
+bool file_write(int fd, const void *bytes, size_t size)
+{
+    const char *at = bytes;
+    while (size > 0) {
+        const ssize_t written = write(fd, at, size);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written < 0)
+            return false;
+        at += written;
+        size -= (size_t)written;
+    }
+    return true;
+}
+
 bool new_file_commit(new_file *self)
 {
     if (rename(self->path, self->target) != 0)

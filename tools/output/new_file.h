@@ -8,6 +8,7 @@
 #define NEW_FILE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #define NEW_FILE_SUFFIX ".sstore-new"
 
@@ -21,6 +22,9 @@ typedef struct new_file {
 /* Create the new file for `path`, empty and locked. If another process writes it, wait for that one, or fail with
  * EWOULDBLOCK. Close it in any case. */
 bool new_file_open(new_file *self, const char *path, bool waits);
+
+/* Write all of these bytes to any file. */
+bool file_write(int fd, const void *bytes, size_t size);
 
 /* Put it in the place of the other one. */
 bool new_file_commit(new_file *self);

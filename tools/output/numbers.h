@@ -5,6 +5,7 @@
 #define NUMBERS_H
 
 /* Units that are each a thousand times the one before; NULL ends the list. */
+extern const char *const count_units[]; /* the first one is "": a whole number */
 extern const char *const byte_units[];
 extern const char *const time_units[]; /* from nanoseconds on, in ASCII */
 

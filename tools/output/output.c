@@ -347,14 +347,14 @@ bool output_pair(const output_style *first, const output_style *second, const ss
         return false;
     if (first->json)
         return output_json(json_value_make("{s:s, s:s?, s:s, s:s?, s:i}", "fingerprint",
-                                           radix_string(RADIX_HEX, hex, pair->words, first->words), "id",
+                                           radix_string(RADIX_HEX, hex, pair->fingerprint, first->words), "id",
                                            json_id(first, &id), "other_fingerprint",
-                                           radix_string(RADIX_HEX, other_hex, pair->other_words, second->words),
+                                           radix_string(RADIX_HEX, other_hex, pair->other_fingerprint, second->words),
                                            "other_id", json_id(second, &other_id), "distance", (int)pair->distance));
     line_begin(first, &to);
-    put_fingerprint(first, &to, pair->words);
+    put_fingerprint(first, &to, pair->fingerprint);
     put_id(&to, &id, '\t');
-    put_fingerprint(second, &to, pair->other_words);
+    put_fingerprint(second, &to, pair->other_fingerprint);
     put_id(&to, &other_id, '\t');
     put_decimal(&to, pair->distance, '\n');
     return line_end(&to);

@@ -12,7 +12,7 @@
 
 #include "output/json.h"
 #include "output/radix_form.h"
-#include "output/walk_joins.h"
+#include "output/walk.h"
 #include "sstore.h"
 #include "sstore_stream.h"
 

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "output/json.h"
+#include "output/numbers.h"
 #include "output/time_estimate.h"
 
 /* Return to the beginning of the line and erase it. */
@@ -92,20 +93,6 @@ static void catch_signals(void)
             (void)sigaction(numbers[i], &action, NULL);
 }
 
-/* 12345678 as "12.3 M". */
-static const char *short_number(double value, char text[32])
-{
-    static const char units[] = " KMGT";
-    size_t unit = 0;
-    for (; value >= 999.5 && unit + 2 < sizeof units; unit++)
-        value /= 1000;
-    if (unit == 0)
-        snprintf(text, 32, "%.0f", value);
-    else
-        snprintf(text, 32, "%.*f %c", value < 9.95 ? 2 : value < 99.5 ? 1 : 0, value, units[unit]);
-    return text;
-}
-
 static const char *short_time(double seconds, char text[32])
 {
     uint64_t whole = (uint64_t)(seconds + 0.5);
@@ -143,9 +130,9 @@ static void draw_line(void)
     if (now->table_count > 0)
         fprintf(to, " table %" PRIu32 " of %" PRIu32, now->table + 1, now->table_count);
     if (state.whole < 0)
-        fprintf(to, ": %s", short_number((double)now->done, number));
+        fprintf(to, ": %s", number_scaled((double)now->done, count_units).text);
     if (state.rate > 0)
-        fprintf(to, ", %s/s", short_number(state.rate, number));
+        fprintf(to, ", %s/s", number_scaled(state.rate, count_units).text);
     fclose(to);
     pthread_mutex_lock(&line_lock);
     fprintf(stderr, ERASE "%.*s", line_width(), text);

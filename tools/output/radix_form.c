@@ -23,7 +23,7 @@ static uint64_t hex_digits(uint64_t value)
     return spread + 0x3030303030303030 + letters * ('a' - '0' - 10);
 }
 
-char *output_hex(char *to, uint64_t value)
+static char *put_hex(char *to, uint64_t value)
 {
     uint64_t digits[2] = {htobe64(hex_digits(value >> 32)), htobe64(hex_digits(value & 0xffffffff))};
     memcpy(to, digits, sizeof digits);
@@ -33,13 +33,13 @@ char *output_hex(char *to, uint64_t value)
 char *output_hex_words(char *to, const uint64_t *words, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        to = output_hex(to, words[i]);
+        to = put_hex(to, words[i]);
     return to;
 }
 
 const char *output_hex_string(char to[17], uint64_t value)
 {
-    *output_hex(to, value) = '\0';
+    *put_hex(to, value) = '\0';
     return to;
 }
 
@@ -215,8 +215,7 @@ static unsigned digit_value(radix_form form, char digit)
     return found != NULL ? (unsigned)(found - base64_digits) : 64;
 }
 
-/* Put the lower `size` bits of a value at a place of the words, which are 0 there. */
-static void put_bits(uint64_t *words, size_t at, unsigned size, uint64_t value)
+void radix_put_bits(uint64_t *words, size_t at, unsigned size, uint64_t value)
 {
     const size_t end = at % BITS + size;
     if (size == 0)
@@ -239,7 +238,7 @@ bool radix_read_digits(radix_form form, const char *text, size_t count, size_t f
         const size_t over = at + size <= end_bit ? 0 : at >= end_bit ? size : at + size - end_bit;
         if (value > 63 || (value & ((1u << over) - 1)) != 0)
             return false;
-        put_bits(words, at, size - (unsigned)over, value >> over);
+        radix_put_bits(words, at, size - (unsigned)over, value >> over);
     }
     return true;
 }

@@ -27,10 +27,7 @@ bool radix_of_name(const char *name, radix_form *form_out);
 
 #define RADIX_MAX_CHARACTERS (64 * SSTORE_MAX_WORDS)
 
-/* Write 16 lower-case hex digits. Returns a pointer behind them. */
-char *output_hex(char *to, uint64_t value);
-
-/* Write 16 digits for each word of a fingerprint. Returns a pointer behind them. */
+/* Write 16 lower-case hex digits for each word of a fingerprint. Returns a pointer behind them. */
 char *output_hex_words(char *to, const uint64_t *words, size_t count);
 
 /* One word, and a zero. Returns `to`. */
@@ -43,6 +40,9 @@ char *output_decimal(char *to, uint64_t value);
  * it by its two's complement. */
 bool radix_multiply(uint64_t *words, uint32_t count, uint64_t factor, uint64_t term);
 void radix_negate(uint64_t *words, uint32_t count);
+
+/* Put the lower `size` bits of a value at a place of such a number, which has zeros there. */
+void radix_put_bits(uint64_t *words, size_t at, unsigned size, uint64_t value);
 
 /* Write a fingerprint of `count` words, at most RADIX_MAX_CHARACTERS. Returns a pointer behind it. */
 char *radix_put(radix_form form, char *to, const uint64_t *words, uint32_t count);

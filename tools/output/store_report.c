@@ -16,20 +16,40 @@
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wanalyzer-malloc-leak"
 #endif
-static sstore_status read_segment(const sstore *store, uint32_t number, segment_report *segment, sstore_error *error)
+static sstore_status read_words(const sstore *store, uint32_t number, segment_report *segment, sstore_error *error)
 {
-    segment->metadata.struct_size = sizeof segment->metadata;
-    sstore_status status = sstore_stat_segment(store, number, &segment->metadata, error);
-    if (status != SSTORE_OK)
-        return status;
+    sstore_status status = SSTORE_OK;
+    segment->word_count = segment->metadata.table_count > 0 ? sstore_fingerprint_bits(store) / 64 : 0;
+    segment->words = calloc(segment->word_count, sizeof *segment->words);
+    if (segment->words == NULL && segment->word_count > 0)
+        return error_no_memory(error);
+    for (uint32_t i = 0; i < segment->word_count && status == SSTORE_OK; i++) {
+        segment->words[i].struct_size = sizeof *segment->words;
+        status = sstore_stat_word(store, number, i, &segment->words[i], error);
+    }
+    return status;
+}
+
+static sstore_status read_tables(const sstore *store, uint32_t number, segment_report *segment, sstore_error *error)
+{
+    sstore_status status = SSTORE_OK;
     segment->tables = calloc(segment->metadata.table_count, sizeof *segment->tables);
-    if (segment->tables == NULL)
+    if (segment->tables == NULL && segment->metadata.table_count > 0)
         return error_no_memory(error);
     for (uint32_t i = 0; i < segment->metadata.table_count && status == SSTORE_OK; i++) {
         segment->tables[i].struct_size = sizeof *segment->tables;
         status = sstore_stat_table(store, number, i, &segment->tables[i], error);
     }
     return status;
+}
+
+static sstore_status read_segment(const sstore *store, uint32_t number, segment_report *segment, sstore_error *error)
+{
+    segment->metadata.struct_size = sizeof segment->metadata;
+    sstore_status status = sstore_stat_segment(store, number, &segment->metadata, error);
+    if (status == SSTORE_OK)
+        status = read_words(store, number, segment, error);
+    return status == SSTORE_OK ? read_tables(store, number, segment, error) : status;
 }
 #if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12
 #pragma GCC diagnostic pop
@@ -50,8 +70,10 @@ sstore_status store_report_read(const sstore *store, store_report *report, sstor
 
 void store_report_free(store_report *report)
 {
-    for (uint32_t i = 0; report->segments != NULL && i < report->metadata.segment_count; i++)
+    for (uint32_t i = 0; report->segments != NULL && i < report->metadata.segment_count; i++) {
+        free(report->segments[i].words);
         free(report->segments[i].tables);
+    }
     free(report->segments);
     report->segments = NULL;
 }
@@ -81,6 +103,17 @@ uint32_t store_report_raw(const store_report *report)
 
 /* ----- JSON ----- */
 
+/* How each word of a segment is searched. */
+static json_value *words_value(const segment_report *segment)
+{
+    json_value *words = json_value_make("[]");
+    for (uint32_t i = 0; i < segment->word_count; i++)
+        json_value_append(&words,
+                          json_value_make("{s:i, s:I, s:s}", "radius", (int)segment->words[i].radius, "table_count",
+                                          (long long)segment->words[i].table_count, "plan", segment->words[i].plan));
+    return words;
+}
+
 static json_value *table_value(const sstore_table_statistics *table)
 {
     char mask[17];
@@ -105,11 +138,11 @@ static json_value *tables_value(const segment_report *segment)
 static json_value *segment_value(const segment_report *segment)
 {
     const sstore_segment_statistics *metadata = &segment->metadata;
-    return json_value_make("{s:s, s:s, s:s, s:I, s:I, s:s, s:i, s:I, s:o}", "folder", metadata->folder, "writer",
+    return json_value_make("{s:s, s:s, s:s, s:I, s:I, s:i, s:I, s:o, s:o}", "folder", metadata->folder, "writer",
                            metadata->writer, "kind", metadata->is_removal ? "removes" : "adds", "records",
-                           (long long)metadata->record_count, "distinct", (long long)metadata->distinct_count, "plan",
-                           metadata->plan, "block_bytes", (int)metadata->block_bytes, "bytes",
-                           (long long)metadata->total_bytes, "tables", tables_value(segment));
+                           (long long)metadata->record_count, "distinct", (long long)metadata->distinct_count,
+                           "block_bytes", (int)metadata->block_bytes, "bytes", (long long)metadata->total_bytes,
+                           "words", words_value(segment), "tables", tables_value(segment));
 }
 
 /* The oldest first. */
@@ -144,14 +177,16 @@ static json_value *sizes_value(const store_report *report)
 
 json_value *store_report_value(const store_report *report)
 {
+    static const segment_report none;
     const sstore_statistics *metadata = &report->metadata;
+    const segment_report *largest = metadata->segment_count > 0 ? &report->segments[metadata->largest_segment] : &none;
     char next_id[32]; /* in a string, as every id, since JSON's numbers are not exact above 2^53 */
     snprintf(next_id, sizeof next_id, "%" PRIu64, metadata->next_id);
-    return json_value_make("{s:I, s:I, s:I, s:i, s:b, s:i, s:s, s:o, s:i, s:o, s:o, s:o}", "records",
+    return json_value_make("{s:I, s:I, s:I, s:i, s:b, s:i, s:o, s:o, s:i, s:o, s:o, s:o}", "records",
                            (long long)metadata->record_count, "distinct", (long long)metadata->distinct_count,
                            "removed", (long long)metadata->removed_count, "fingerprint_bits",
                            (int)metadata->fingerprint_bits, "has_ids", (int)metadata->has_ids, "distance",
-                           (int)metadata->distance, "plan", metadata->plan, "recipe",
+                           (int)metadata->distance, "words", words_value(largest), "recipe",
                            metadata->recipe[0] == '\0' ? json_value_make("n") : json_value_make("s", metadata->recipe),
                            "block_bytes", (int)metadata->block_bytes, "next_id",
                            metadata->has_ids ? json_value_make("s", next_id) : json_value_make("n"), "segments",

@@ -10,7 +10,9 @@
 
 typedef struct segment_report {
     sstore_segment_statistics metadata;
+    sstore_word_statistics *words;   /* word_count of them: of a segment that removes none, or one if there is one */
     sstore_table_statistics *tables; /* metadata.table_count of them */
+    uint32_t word_count;
 } segment_report;
 
 typedef struct store_report {

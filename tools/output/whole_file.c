@@ -1,6 +1,5 @@
 #include "output/whole_file.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,24 +11,10 @@
 #include "output/new_file.h"
 #include "output/output.h"
 
-static bool write_all(int fd, const char *bytes, size_t size)
-{
-    while (size > 0) {
-        const ssize_t written = write(fd, bytes, size);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written < 0)
-            return false;
-        bytes += written;
-        size -= (size_t)written;
-    }
-    return true;
-}
-
 /* Write to an open file, and close it. */
 static int fill(int fd, const char *path, const char *bytes, size_t size)
 {
-    int code = fd >= 0 && write_all(fd, bytes, size) ? EXIT_DONE : message_errno(path, "cannot write the file");
+    int code = fd >= 0 && file_write(fd, bytes, size) ? EXIT_DONE : message_errno(path, "cannot write the file");
     if (fd >= 0 && close(fd) != 0 && code == EXIT_DONE)
         code = message_errno(path, "cannot write the file");
     return code;
@@ -48,7 +33,7 @@ static int replace_file(const char *path, mode_t mode, const char *bytes, size_t
 {
     new_file file;
     const bool done = new_file_open(&file, path, true) && fchmod(file.fd, mode) == 0 &&
-                      write_all(file.fd, bytes, size) && new_file_commit(&file);
+                      file_write(file.fd, bytes, size) && new_file_commit(&file);
     const int code = done ? EXIT_DONE : message_errno(path, "cannot write the file");
     new_file_close(&file);
     return code;
