@@ -72,11 +72,8 @@ static json_value *spread_value(const spread *values)
 
 static json_value *group_value(const table_group *group)
 {
-    return json_value_make("{s:I, s:I, s:o, s:s, s:f, s:o}", "first", (long long)group->first, "tables",
-                           (long long)group->table_count, "radius",
-                           group->radius == UNKNOWN_RADIUS ? json_value_make("n")
-                                                           : json_value_make("i", (int)group->radius),
-                           "plan", group->plan, "uniform", group->crowd.expected, "found",
+    return json_value_make("{s:I, s:I, s:f, s:o}", "first", (long long)group->first, "tables",
+                           (long long)group->table_count, "uniform", group->crowd.expected, "found",
                            spread_value(&group->crowd.found));
 }
 
@@ -204,9 +201,10 @@ page page_make_report(const store_view *view)
                                      shown_text(view->path, strlen(view->path)), "name", shown_text(name, length),
                                      "store", store_report_value(&view->stat), "clusters", clusters_value(view),
                                      "queries", queries_value(view->queries), "plan", plan_list_value(&view->plans),
-                                     "main_segment", (long long)view->main_segment, "tables", tables_value(view),
-                                     "looked_up", (long long)view->looked_up_count, "groups", groups_value(view),
-                                     "block_counts", short_numbers(view->block_counts, view->block_count_count)));
+                                     "main_segment", (long long)view->stat.metadata.largest_segment, "tables",
+                                     tables_value(view), "looked_up", (long long)view->looked_up_count, "groups",
+                                     groups_value(view), "block_counts",
+                                     short_numbers(view->block_counts, view->block_count_count)));
 }
 
 page page_make_plans(const plan_list *plans)

@@ -226,9 +226,9 @@ function sizeSection() {
 // Whether a plan is that of the store; of several words, the one that all have.
 function isOwn(plan) {
   if (!isReport || tables.length === 0) return false;
-  const { groups } = page, each = (key) => tables.map((one) => one[key]);
-  const areEqual = words === 1 || groups.every(({ radius, tables: number }) =>
-    radius === Math.floor(data.distance / words) && number === groups[0].tables);
+  const each = (key) => tables.map((one) => one[key]);
+  const areEqual = data.words.every(({ radius, table_count: number }) =>
+    radius === Math.floor(data.distance / words) && number === data.words[0].table_count);
   return areEqual && plan.table_count === tables.length / words &&
     plan.min_prefix_bits === Math.min(...each("prefix_bits")) && plan.max_prefix_bits === Math.max(...each("prefix_bits")) &&
     plan.min_radius === Math.min(...each("radius")) && plan.max_radius === Math.max(...each("radius"));
@@ -310,10 +310,10 @@ function bitParts(some) {
 
 // How much each word tells fingerprints apart, and how far a query searches it.
 const wordTable = () => table("Words of the fingerprints", ["word", "radius", "different values", "of the fingerprints", "plan"],
-  page.groups.map(({ first, radius, plan }, i) => {
-    const values = tables[first].count;
-    return [count(i), radius === null ? "-" : radius < 0 ? "not searched" : count(radius), count(values),
-      percent(values / main.distinct), radius === null ? "-" : code(plan)];
+  data.words.map(({ radius, plan }, i) => {
+    const values = tables[page.groups[i].first].count;
+    return [count(i), radius < 0 ? "not searched" : count(radius), count(values), percent(values / main.distinct),
+      code(breakable(plan))];
   }));
 
 function tableSection() {

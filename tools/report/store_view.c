@@ -34,44 +34,12 @@ spread spread_of(double *values, size_t count)
 
 /* ----- metadata ----- */
 
-/* Find the largest segment that adds; of none, the first. */
-static void choose_main_segment(store_view *view)
-{
-    uint64_t most = 0;
-    for (uint32_t i = 0; i < view->stat.metadata.segment_count; i++) {
-        const sstore_segment_statistics *segment = &view->stat.segments[i].metadata;
-        if (!segment->is_removal && segment->record_count > most) {
-            most = segment->record_count;
-            view->main_segment = i;
-        }
-    }
-}
-
 static double count_fingerprints(const sstore_table_statistics *table)
 {
     double count = 1;
     for (uint32_t i = 0; i < 64; i++)
         count += (double)table->difference_counts[i];
     return count;
-}
-
-/* The radius and the plan of each word, from a text such as "7=16:1,16:1; -1=64:0", of which the end may be cut off. */
-static void read_word_plans(store_view *view, const sstore_segment_statistics *segment)
-{
-    const bool is_cut = strlen(segment->plan) + 1 == sizeof segment->plan;
-    const char *text = segment->plan;
-    for (uint32_t i = 0; i < view->group_count; i++)
-        view->groups[i].radius = UNKNOWN_RADIUS;
-    for (uint32_t i = 0; i < view->group_count; i++) {
-        char *plan;
-        const long radius = strtol(text, &plan, 10);
-        const size_t length = strcspn(plan, ";");
-        if (*plan != '=' || (plan[length] == '\0' && is_cut))
-            return;
-        view->groups[i].radius = (int32_t)radius;
-        snprintf(view->groups[i].plan, sizeof view->groups[i].plan, "%.*s", (int)length - 1, plan + 1);
-        text = plan + length + strspn(plan + length, "; ");
-    }
 }
 
 static void group_tables(store_view *view)
@@ -84,8 +52,6 @@ static void group_tables(store_view *view)
         if (group->table_count++ == 0)
             group->first = i;
     }
-    if (view->words > 1 && view->group_count > 0)
-        read_word_plans(view, &view->stat.segments[view->main_segment].metadata);
 }
 
 int view_read_metadata(store_view *view, const sstore *store)
@@ -94,8 +60,7 @@ int view_read_metadata(store_view *view, const sstore *store)
     if (store_report_read(store, &view->stat, &error) != SSTORE_OK)
         return message_error(&error);
     view->words = sstore_fingerprint_bits(store) / 64;
-    choose_main_segment(view);
-    const segment_report *segment = &view->stat.segments[view->main_segment];
+    const segment_report *segment = &view->stat.segments[view->stat.metadata.largest_segment];
     view->table_count = view->stat.metadata.segment_count > 0 ? segment->metadata.table_count : 0;
     view->tables = allocate_or_exit(view->table_count, sizeof *view->tables);
     for (uint32_t i = 0; i < view->table_count; i++) {
@@ -141,7 +106,7 @@ static void add_block(fill_report *fill, const sstore_block_statistics *block, u
 static int read_table_blocks(store_view *view, const sstore *store, uint32_t number, uint64_t most,
                              view_progress_fn on_progress)
 {
-    const uint32_t block_bytes = view->stat.segments[view->main_segment].metadata.block_bytes;
+    const uint32_t block_bytes = view->stat.segments[view->stat.metadata.largest_segment].metadata.block_bytes;
     table_view *table = &view->tables[number];
     const uint64_t all = table->statistics.block_count, full = all > 1 ? all - 1 : all;
     const uint64_t count = full < most ? full : most;
@@ -149,7 +114,7 @@ static int read_table_blocks(store_view *view, const sstore *store, uint32_t num
         sstore_block_statistics block = SSTORE_BLOCK_STATISTICS_INIT;
         sstore_error error;
         const uint64_t at = (uint64_t)((double)i * (double)full / (double)count);
-        if (sstore_stat_block(store, view->main_segment, number, at, &block, &error) != SSTORE_OK)
+        if (sstore_stat_block(store, view->stat.metadata.largest_segment, number, at, &block, &error) != SSTORE_OK)
             return message_error(&error);
         add_block(&table->fill, &block, block_bytes);
         view->block_counts[view->block_count_count++] = block.fingerprint_count;
@@ -182,7 +147,8 @@ static int take_table(void *context, const sstore_table_explanation *table)
 {
     candidate_counts *to = context;
     const uint32_t group = to->view->words > 1 ? table->word : table->table;
-    if (table->segment == to->view->main_segment && group < to->view->group_count && !table->is_full_scan)
+    if (table->segment == to->view->stat.metadata.largest_segment && group < to->view->group_count &&
+        !table->is_full_scan)
         to->counts[group * MAX_LOOKED_UP + to->index] += (double)table->candidate_count;
     return 0;
 }
@@ -232,8 +198,8 @@ static int look_up(store_view *view, sstore_cursor *cursor, double *counts, view
 static bool has_main_segment(const store_view *view, const sstore *store)
 {
     sstore_segment_statistics segment = SSTORE_SEGMENT_STATISTICS_INIT;
-    return sstore_stat_segment(store, view->main_segment, &segment, NULL) == SSTORE_OK &&
-           strcmp(segment.folder, view->stat.segments[view->main_segment].metadata.folder) == 0;
+    return sstore_stat_segment(store, view->stat.metadata.largest_segment, &segment, NULL) == SSTORE_OK &&
+           strcmp(segment.folder, view->stat.segments[view->stat.metadata.largest_segment].metadata.folder) == 0;
 }
 
 /* Queries of a small store read all of it, so a handle of its own makes them probe. */

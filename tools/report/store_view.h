@@ -53,14 +53,10 @@ typedef struct table_view {
     fill_report fill;
 } table_view;
 
-#define UNKNOWN_RADIUS INT32_MAX /* the text of the plan was cut */
-
 /* Tables that are drawn as one: a table, or with several words all tables of a word. */
 typedef struct table_group {
     uint32_t first, table_count;
     crowd_report crowd;
-    int32_t radius; /* of the word, as its plan; -1: a query does not search it */
-    char plan[512];
 } table_group;
 
 /* ----- queries ----- */
@@ -115,10 +111,9 @@ typedef struct cluster_report {
 typedef struct store_view {
     const char *path;
     store_report stat;
-    uint32_t words;        /* of a fingerprint */
-    uint32_t main_segment; /* the largest that adds */
-    table_view *tables;    /* of it */
-    table_group *groups;   /* of these tables */
+    uint32_t words;      /* of a fingerprint */
+    table_view *tables;  /* of the largest segment that adds */
+    table_group *groups; /* of these tables */
     uint32_t table_count, group_count;
     uint32_t *block_counts; /* fingerprints of each block that was looked at, of all tables */
     size_t block_count_count;

@@ -38,7 +38,7 @@ struct http_server {
     service *service;
     http_options options;
     struct MHD_Daemon *daemon;
-    job_queue queue;
+    queue queue;
     pthread_t *workers;
     uint32_t worker_count;
     pthread_mutex_t clients_lock;
@@ -186,8 +186,8 @@ static service_lane read_body(exchange *self)
 /* Answer a request on a thread of the queue. */
 static void answer_later(http_server *self, job *queued)
 {
-    exchange *asked = (exchange *)queued;
-    const service_lane lane = asked->body != NULL ? read_body(asked) : SERVICE_LATER;
+    exchange *own = (exchange *)queued;
+    const service_lane lane = own->body != NULL ? read_body(own) : SERVICE_LATER;
     if (lane == SERVICE_WRITE && service_write(self->service, queued))
         return;
     if (queued->reply.status == 0)
@@ -198,7 +198,7 @@ static void answer_later(http_server *self, job *queued)
 static void *work(void *context)
 {
     http_server *self = context;
-    for (job *queued; (queued = job_queue_take(&self->queue)) != NULL;) {
+    for (job *queued; (queued = queue_take(&self->queue)) != NULL;) {
         atomic_fetch_sub(&self->service->metrics.waiting_requests, 1);
         answer_later(self, queued);
     }
@@ -352,32 +352,32 @@ static bool take_body(exchange *self, const char *bytes, size_t size)
     return true;
 }
 
-static bool push(http_server *self, job *asked)
+static bool push(http_server *self, job *queued)
 {
     atomic_uint *waiting = &self->service->metrics.waiting_requests;
     atomic_fetch_add(waiting, 1);
-    if (job_queue_push(&self->queue, asked))
+    if (queue_put(&self->queue, queued))
         return true;
     atomic_fetch_sub(waiting, 1);
-    return reply_fail(&asked->reply, REPLY_BUSY, "too many requests wait; try again later");
+    return reply_fail(&queued->reply, REPLY_BUSY, "too many requests wait; try again later");
 }
 
 /* Hand a request to another thread, which resumes the connection. */
 static enum MHD_Result suspend(exchange *self, service_lane lane)
 {
     http_server *server = self->server;
-    job *asked = &self->job;
-    asked->done = resume;
+    job *queued = &self->job;
+    queued->done = resume;
     atomic_fetch_add(&server->suspended, 1);
     if (atomic_load(&server->refusing)) {
         atomic_fetch_sub(&server->suspended, 1);
-        reply_fail(&asked->reply, REPLY_BUSY, "the service ends");
+        reply_fail(&queued->reply, REPLY_BUSY, "the service ends");
         return send_reply(self);
     }
     set_deadline(self->connection, UINT64_MAX);
     MHD_suspend_connection(self->connection);
-    if (!(lane == SERVICE_WRITE ? service_write(server->service, asked) : push(server, asked)))
-        resume(asked);
+    if (!(lane == SERVICE_WRITE ? service_write(server->service, queued) : push(server, queued)))
+        resume(queued);
     return MHD_YES;
 }
 
@@ -465,7 +465,7 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
 
 static void stop_workers(http_server *self)
 {
-    job_queue_close(&self->queue);
+    queue_close(&self->queue);
     for (uint32_t i = 0; i < self->worker_count; i++)
         pthread_join(self->workers[i], NULL);
 }
@@ -473,7 +473,7 @@ static void stop_workers(http_server *self)
 static void free_server(http_server *self)
 {
     stop_workers(self);
-    job_queue_destroy(&self->queue);
+    queue_destroy(&self->queue);
     pthread_mutex_destroy(&self->clients_lock);
     free(self->workers);
     free(self);
@@ -500,7 +500,7 @@ http_server *http_start(service *server, int listener, const http_options *optio
     self->service = server;
     self->options = *options;
     pthread_mutex_init(&self->clients_lock, NULL);
-    job_queue_init(&self->queue, WAITING_A_THREAD * WORKERS_A_THREAD * options->threads);
+    queue_init(&self->queue, WAITING_A_THREAD * WORKERS_A_THREAD * options->threads);
     if (start_workers(self)) {
         /* poll() and not epoll: with that, libmicrohttpd misses the end of a client that comes with its last bytes, and
          * may abort the process in MHD_quiesce_daemon(). A pool of one thread is refused. */

@@ -189,20 +189,20 @@ bool request_take_argument(request *self, const char *name, const char *value, r
 }
 
 /* Read a whole number, if the argument is given. */
-static bool read_number(const request *self, request_argument argument, uint64_t *value_out, reply *reply_out)
+static bool read_number(const char *const *arguments, request_argument argument, uint64_t *value_out, reply *reply_out)
 {
     line_fault fault;
-    const char *text = self->arguments[argument];
+    const char *text = arguments[argument];
     return text == NULL || read_whole(argument_names[argument], text, value_out, &fault) ||
            fail_fault(reply_out, &fault);
 }
 
-static bool read_skipping(request *self, reply *reply_out)
+static bool read_skipping(request *self, const char *const *arguments, reply *reply_out)
 {
-    const char *text = self->arguments[ARGUMENT_SKIP_BAD];
-    if (!read_number(self, ARGUMENT_MAX_BAD, &self->skipped.max, reply_out))
+    const char *text = arguments[ARGUMENT_SKIP_BAD];
+    if (!read_number(arguments, ARGUMENT_MAX_BAD, &self->skipped.max, reply_out))
         return false;
-    self->skipped.is_on = self->arguments[ARGUMENT_MAX_BAD] != NULL;
+    self->skipped.is_on = arguments[ARGUMENT_MAX_BAD] != NULL;
     if (text == NULL || strcmp(text, "0") == 0 || strcmp(text, "false") == 0)
         return true;
     self->skipped.is_on = true;
@@ -210,15 +210,14 @@ static bool read_skipping(request *self, reply *reply_out)
            reply_fail(reply_out, REPLY_BAD_REQUEST, "skip_bad: expected 1 or 0, found '%.100s'", text);
 }
 
-static bool read_arguments(request *self, const store_names *stores, reply *reply_out)
+static bool read_settings(request *self, const char *const *arguments, const store_names *stores, reply *reply_out)
 {
-    const char *const *given = self->arguments;
     uint64_t distance = 0;
-    if (!read_number(self, ARGUMENT_K, &distance, reply_out) ||
-        (given[ARGUMENT_K] != NULL && !set_distance(self, distance, reply_out)) ||
-        !read_number(self, ARGUMENT_LIMIT, &self->limit, reply_out) || !read_skipping(self, reply_out))
+    if (!read_number(arguments, ARGUMENT_K, &distance, reply_out) ||
+        (arguments[ARGUMENT_K] != NULL && !set_distance(self, distance, reply_out)) ||
+        !read_number(arguments, ARGUMENT_LIMIT, &self->limit, reply_out) || !read_skipping(self, arguments, reply_out))
         return false;
-    return given[ARGUMENT_STORE] == NULL || set_store(self, given[ARGUMENT_STORE], stores, reply_out);
+    return arguments[ARGUMENT_STORE] == NULL || set_store(self, arguments[ARGUMENT_STORE], stores, reply_out);
 }
 
 static bool read_single(request *self, reply *reply_out)
@@ -386,77 +385,57 @@ static bool read_rows(request *self, bool writes, json_view list, reply *reply_o
     return true;
 }
 
-/* The keys of a body, and their values. */
-typedef enum body_key {
-    BODY_ROWS,
-    BODY_STORE,
-    BODY_SKIP_BAD,
-    BODY_MAX_BAD,
-    BODY_K,
-    BODY_LIMIT,
-    BODY_KEY_COUNT
-} body_key;
+/* The arguments of the query string, and those that are settings in a body. */
+typedef struct body_arguments {
+    const char *items[ARGUMENT_COUNT];
+    char texts[ARGUMENT_COUNT][TEXT_BYTES]; /* of the body */
+} body_arguments;
 
-/* Set a whole number, if it is there. */
-static bool take_number(json_view value, const char *key, uint64_t *value_out, reply *reply_out)
+/* Take a setting, if the body has it. It must not be in the query string. */
+static bool take_setting(body_arguments *self, request_argument argument, json_view value, reply *reply_out)
 {
-    return value.text == NULL || json_view_whole(value, value_out) ||
-           reply_fail(reply_out, REPLY_BAD_REQUEST, "%s: expected a whole number", key);
-}
-
-static bool take_skipping(request *self, const json_view *values, reply *reply_out)
-{
-    const json_kind skips = json_view_kind(values[BODY_SKIP_BAD]);
-    const bool has_max = values[BODY_MAX_BAD].text != NULL;
-    if (!take_number(values[BODY_MAX_BAD], "max_bad", &self->skipped.max, reply_out))
-        return false;
-    if (!has_max && skips != JSON_VIEW_ABSENT && skips != JSON_VIEW_TRUE && skips != JSON_VIEW_FALSE)
-        return reply_fail(reply_out, REPLY_BAD_REQUEST, "skip_bad: expected true or false");
-    self->skipped.is_on |= has_max || skips == JSON_VIEW_TRUE;
-    return true;
-}
-
-/* A setting is in the body or among the parameters, not in both. */
-static bool check_once(const request *self, const char *const *keys, const json_view *values, reply *reply_out)
-{
-    for (request_argument i = ARGUMENT_K; i < ARGUMENT_COUNT; i++)
-        for (size_t j = 0; keys[j] != NULL && self->arguments[i] != NULL; j++)
-            if (values[j].text != NULL && strcmp(keys[j], argument_names[i]) == 0)
-                return fail_twice(argument_names[i], reply_out);
-    return true;
-}
-
-static bool read_json_settings(request *self, const json_view *values, const store_names *stores, reply *reply_out)
-{
-    const json_view k = values[BODY_K], store = values[BODY_STORE];
-    uint64_t distance;
-    char name[TEXT_BYTES];
-    if (!take_number(k, "k", &distance, reply_out) || (k.text != NULL && !set_distance(self, distance, reply_out)) ||
-        !take_number(values[BODY_LIMIT], "limit", &self->limit, reply_out) || !take_skipping(self, values, reply_out))
-        return false;
-    if (store.text == NULL)
+    const char *name = argument_names[argument], *expected = NULL;
+    const json_kind kind = json_view_kind(value);
+    const size_t length = value.length < TEXT_BYTES ? value.length : TEXT_BYTES - 1;
+    if (value.text == NULL)
         return true;
-    if (!take_text(store, name))
-        return reply_fail(reply_out, REPLY_BAD_REQUEST, "store: expected a string");
-    return set_store(self, name, stores, reply_out);
+    if (self->items[argument] != NULL)
+        return fail_twice(name, reply_out);
+    memcpy(self->texts[argument], value.text, length);
+    self->texts[argument][length] = '\0';
+    if (argument == ARGUMENT_STORE)
+        expected = take_text(value, self->texts[argument]) ? NULL : "a string";
+    else if (argument == ARGUMENT_SKIP_BAD)
+        expected = kind == JSON_VIEW_TRUE || kind == JSON_VIEW_FALSE ? NULL : "true or false";
+    else if (kind != JSON_VIEW_INTEGER || length < value.length)
+        expected = "a whole number";
+    self->items[argument] = self->texts[argument];
+    return expected == NULL || reply_fail(reply_out, REPLY_BAD_REQUEST, "%s: expected %s", name, expected);
 }
 
 static bool read_object(request *self, bool writes, json_view object, const store_names *stores, reply *reply_out)
 {
-    static const char *const query_keys[] = {"fingerprints", "store", "skip_bad", "max_bad", "k", "limit", NULL};
-    static const char *const offer_keys[] = {"records", "store", "skip_bad", "max_bad", "k", "limit", NULL};
-    static const char *const record_keys[] = {"records", "store", "skip_bad", "max_bad", NULL};
-    const char *const *keys = !writes ? query_keys : self->route == ROUTE_OFFER ? offer_keys : record_keys;
-    json_view values[BODY_KEY_COUNT] = {{NULL, 0}};
+    static const request_argument settings[] = {ARGUMENT_STORE, ARGUMENT_SKIP_BAD, ARGUMENT_MAX_BAD, ARGUMENT_K,
+                                                ARGUMENT_LIMIT};
+    enum { SETTINGS = sizeof settings / sizeof *settings };
+    const char *keys[1 + SETTINGS + 1] = {writes ? "records" : "fingerprints"};
+    json_view values[1 + SETTINGS] = {{NULL, 0}};
+    body_arguments arguments;
+    size_t count = 0;
+    memcpy(arguments.items, self->arguments, sizeof arguments.items);
+    for (size_t i = 0; i < SETTINGS; i++)
+        if ((routes[self->route].arguments >> settings[i] & 1) != 0)
+            keys[++count] = argument_names[settings[i]];
     const json_view odd = json_view_members(object, keys, values);
     if (odd.text != NULL)
         return reply_fail(reply_out, REPLY_BAD_REQUEST, "unknown or repeated key '%.*s'", shown_length(odd),
                           odd.text + 1);
-    if (json_view_kind(values[BODY_ROWS]) != JSON_VIEW_LIST)
+    if (json_view_kind(values[0]) != JSON_VIEW_LIST)
         return reply_fail(reply_out, REPLY_BAD_REQUEST, "expected an object with a list '%s'", keys[0]);
-    if (!check_once(self, keys, values, reply_out) || !read_json_settings(self, values, stores, reply_out))
-        return false;
-    return read_rows(self, writes, values[BODY_ROWS], reply_out);
+    for (size_t i = 0; i < count; i++)
+        if (!take_setting(&arguments, settings[i], values[i + 1], reply_out))
+            return false;
+    return read_settings(self, arguments.items, stores, reply_out) && read_rows(self, writes, values[0], reply_out);
 }
 
 static bool read_json(request *self, bool writes, const char *body, size_t size, const store_names *stores,
@@ -477,14 +456,15 @@ bool request_read(request *self, const char *body, size_t size, const store_name
     const bool writes = route_writes(self->route);
     self->bits = bits;
     self->words = (bits + 63) / 64;
-    if (!read_arguments(self, stores, reply_out))
-        return false;
     if (self->has_body && self->arguments[ARGUMENT_FP] != NULL)
         return reply_fail(reply_out, REPLY_BAD_REQUEST,
                           "the parameter 'fp' is for GET; POST has fingerprints in its body");
+    if (self->has_body && !self->is_binary)
+        return read_json(self, writes, body, size, stores, reply_out);
+    if (!read_settings(self, self->arguments, stores, reply_out))
+        return false;
     if (self->has_body)
-        return self->is_binary ? read_binary(self, writes, body, size, reply_out)
-                               : read_json(self, writes, body, size, stores, reply_out);
+        return read_binary(self, writes, body, size, reply_out);
     return (self->route != ROUTE_QUERY && self->route != ROUTE_NEAREST) || read_single(self, reply_out);
 }
 

@@ -32,7 +32,7 @@ void match_list_free(match_list *list)
     list->found = NULL;
 }
 
-const store_match *match_list_item(const match_list *list, size_t index)
+static const store_match *match_at(const match_list *list, size_t index)
 {
     return (const void *)(list->items + index * item_bytes(list));
 }
@@ -103,7 +103,7 @@ int match_list_take_nearest(void *context, const sstore_match *match)
 /* Whether the list has no match of a query in the current store yet. */
 static bool is_first(const match_list *list, uint64_t query)
 {
-    const store_match *last = list->count > 0 ? match_list_item(list, list->count - 1) : NULL;
+    const store_match *last = list->count > 0 ? match_at(list, list->count - 1) : NULL;
     return last == NULL || last->query != query || last->store != list->store;
 }
 
@@ -198,7 +198,7 @@ static query_matches matches_of(const match_list *list, size_t begin, uint64_t i
 {
     query_matches found = {.begin = begin, .end = begin};
     const uint64_t limit = list->is_limited && list->limit < self->limit ? list->limit : self->limit;
-    while (found.end < list->count && match_list_item(list, found.end)->query == index)
+    while (found.end < list->count && match_at(list, found.end)->query == index)
         found.end++;
     const size_t count = found.end - begin;
     found.listed = count < limit ? count : (size_t)limit;
@@ -245,7 +245,7 @@ void matches_print_list(const match_list *list, size_t begin, size_t count, char
 {
     reply_literal(to, "[");
     for (size_t i = 0; i < count; i++) {
-        const store_match *item = match_list_item(list, begin + i);
+        const store_match *item = match_at(list, begin + i);
         char *at = reply_fill_begin(to, MAX_MATCH_BYTES + MAX_WORD_BYTES * list->words);
         if (at == NULL)
             return;
@@ -340,7 +340,7 @@ static void print_binary(const match_list *list, const request *self, reply *to)
         if (list->queries[i].has_no_answer)
             print_failure(place, self->fingerprints + i * self->words, self->words, WITHOUT_ROOM, to);
         for (size_t j = 0; j < found.listed; j++) {
-            const store_match *item = match_list_item(list, found.begin + j);
+            const store_match *item = match_at(list, found.begin + j);
             print_row(place, item->fingerprint, self->words, item->id, item->distance, item->store, to);
         }
         begin = found.end;

@@ -25,7 +25,7 @@ typedef struct query_count {
 } query_count;
 
 typedef struct match_list {
-    char *items; /* see match_list_item() */
+    char *items; /* see match_at() */
     size_t count, capacity;
     query_count *queries; /* of each query; NULL: not wanted */
     uint64_t *found;      /* of each query of a batch: its matches in the current store, known before they come */
@@ -43,8 +43,6 @@ typedef struct match_list {
 } match_list;
 
 void match_list_free(match_list *list);
-
-const store_match *match_list_item(const match_list *list, size_t index);
 
 /* Begin with the matches of a query that is answered alone, in one store after the other. */
 void match_list_begin_query(match_list *list, size_t query);

@@ -11,7 +11,7 @@
 #include "output/json.h"
 #include "output/messages.h"
 #include "output/store_report.h"
-#include "output/walk_matches.h"
+#include "output/walk.h"
 #include "serve/request_matches.h"
 
 #define NOW_QUERIES 16u /* at most in a request that the thread of the network answers, */

@@ -24,7 +24,7 @@
 struct store_writer {
     served_store *served;
     store_writer_options options;
-    job_queue queue;
+    queue queue;
     atomic_bool refuses_offers;
     pthread_t thread;
 };
@@ -136,192 +136,14 @@ static void drop_late(job_run *run)
     }
 }
 
-/* ----- adding ----- */
+/* ----- beginning ----- */
 
-typedef sstore_status (*begin_fn)(const store_writer *self, const job_run *run, void **handle_out, sstore_error *error);
-
-/* Get the handle of a change. While another process writes, wait, until the time of all jobs is over: then the run is
- * empty. */
-static sstore_status wait_to_write(const store_writer *self, job_run *run, begin_fn try_once, void **handle_out,
-                                   sstore_error *error)
-{
-    static const struct timespec wait = {.tv_nsec = BUSY_WAIT_NS};
-    sstore_status status = SSTORE_ERROR_BUSY;
-    drop_late(run);
-    while (run->first != NULL && (status = try_once(self, run, handle_out, error)) == SSTORE_ERROR_BUSY) {
-        nanosleep(&wait, NULL);
-        drop_late(run);
-    }
-    return status;
-}
-
-/* Begin to write: lock the store, and use the state that is changed. False: all jobs have their answers, and the
- * handle, which may be NULL, is to be aborted. */
-static bool begin(const store_writer *self, job_run *run, begin_fn try_once, void **handle_out, store_use *base_out)
-{
-    sstore_error error;
-    sstore_status status = wait_to_write(self, run, try_once, handle_out, &error);
-    if (status == SSTORE_OK)
-        status = served_store_refresh(self->served, &error);
-    if (status == SSTORE_OK)
-        status = served_store_acquire(self->served, false, base_out, &error);
-    if (status != SSTORE_OK && run->first != NULL)
-        fail_run(run, &error);
-    return status == SSTORE_OK;
-}
-
-/* Another store may have come to the path since the requests were read. */
-static sstore_status check_bits(const job_run *run, uint32_t bits, sstore_error *error)
-{
-    const uint32_t expected = 64 * run->first->request.words;
-    if (bits == expected)
-        return SSTORE_OK;
-    *error = (sstore_error){.status = SSTORE_ERROR_UNSUPPORTED, .offset = SSTORE_NO_OFFSET};
-    (void)snprintf(error->message, sizeof error->message,
-                   "the store now has fingerprints of %" PRIu32 " bits, not of %" PRIu32, bits, expected);
-    return error->status;
-}
-
-static sstore_status begin_addition(const store_writer *self, const job_run *run, void **handle_out,
-                                    sstore_error *error)
-{
-    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
+/* What writes a run: one of these. */
+typedef struct change_handles {
     sstore_builder *builder;
-    options.memory_bytes = self->options.memory_bytes;
-    options.threads = self->options.threads;
-    const sstore_status status = sstore_builder_create_addition(served_store_path(self->served), &options, &builder,
-                                                                error);
-    *handle_out = builder;
-    return status == SSTORE_OK ? check_bits(run, sstore_builder_fingerprint_bits(builder), error) : status;
-}
-
-/* Get the memory of the answers before anything is written. */
-static bool has_answer_room(const job_run *run)
-{
-    for (job *queued = run->first; queued != NULL; queued = queued->next)
-        if (reply_fill_begin(&queued->reply, ANSWER_BYTES + queued->request.skipped.listed.size) == NULL)
-            return false;
-    return true;
-}
-
-static void answer_additions(const job_run *run, const sstore_statistics *base, const sstore_change *change)
-{
-    const bool assigns_ids = base->has_ids && run->first->request.ids == NULL;
-    uint64_t next_id = base->next_id;
-    for (job *queued = run->first; queued != NULL; queued = queued->next) {
-        char first_id[40] = "null";
-        if (assigns_ids && queued->request.count > 0)
-            snprintf(first_id, sizeof first_id, "\"%" PRIu64 "\"", next_id);
-        next_id += queued->request.count;
-        reply_print(&queued->reply,
-                    "{\"given_count\":%zu,\"first_id\":%s,\"record_count\":%" PRIu64 ",\"segment_count\":%" PRIu32,
-                    queued->request.count, first_id, change->record_count, change->segment_count);
-        skipped_rows_print(&queued->request.skipped, &queued->reply);
-        reply_literal(&queued->reply, "}\n");
-    }
-}
-
-static sstore_status add_all(const job_run *run, sstore_builder *builder, sstore_error *error)
-{
-    sstore_status status = has_answer_room(run) ? SSTORE_OK : error_no_memory(error);
-    for (const job *queued = run->first; queued != NULL && status == SSTORE_OK; queued = queued->next)
-        status = sstore_builder_add(builder, queued->request.fingerprints, queued->request.ids, queued->request.count,
-                                    error);
-    return status;
-}
-
-static void publish_additions(const store_writer *self, job_run *run, const store_use *base, sstore_builder *builder)
-{
-    sstore_change change = SSTORE_CHANGE_INIT;
-    sstore_error error;
-    if (sstore_builder_finish(builder, &change, &error) != SSTORE_OK) {
-        fail_publication(run, base->store, &error);
-        return;
-    }
-    message_unmerged(served_store_path(self->served), &change);
-    metrics_add(&self->options.metrics->added_records, change.added_count);
-    answer_additions(run, store_use_statistics(base), &change);
-}
-
-static void write_records(const store_writer *self, job_run *run)
-{
-    void *builder = NULL;
-    store_use base;
-    sstore_error error;
-    if (!begin(self, run, begin_addition, &builder, &base)) {
-        sstore_builder_abort(builder);
-        return;
-    }
-    if (add_all(run, builder, &error) == SSTORE_OK) {
-        publish_additions(self, run, &base, builder);
-    } else {
-        sstore_builder_abort(builder);
-        fail_run(run, &error);
-    }
-    served_store_release(self->served, &base);
-}
-
-/* ----- removing ----- */
-
-static sstore_status begin_removal(const store_writer *self, const job_run *run, void **handle_out, sstore_error *error)
-{
-    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     sstore_remover *remover;
-    options.memory_bytes = self->options.memory_bytes;
-    options.threads = self->options.threads;
-    const sstore_status status = sstore_remover_create(served_store_path(self->served), &options, &remover, error);
-    *handle_out = remover;
-    return status == SSTORE_OK ? check_bits(run, sstore_remover_fingerprint_bits(remover), error) : status;
-}
-
-/* Records without ids stand for all records of their fingerprints. */
-static sstore_status remove_all(const job_run *run, sstore_remover *remover, sstore_error *error)
-{
-    sstore_status status = has_answer_room(run) ? SSTORE_OK : error_no_memory(error);
-    for (const job *queued = run->first; queued != NULL && status == SSTORE_OK; queued = queued->next) {
-        const request *asked = &queued->request;
-        status = sstore_remover_remove(remover, asked->fingerprints, asked->ids, asked->count, error);
-    }
-    return status;
-}
-
-static void publish_removals(const store_writer *self, job_run *run, const store_use *base, sstore_remover *remover)
-{
-    sstore_change change = SSTORE_CHANGE_INIT;
-    sstore_error error;
-    if (sstore_remover_finish(remover, &change, &error) != SSTORE_OK) {
-        fail_publication(run, base->store, &error);
-        return;
-    }
-    message_unmerged(served_store_path(self->served), &change);
-    metrics_add(&self->options.metrics->removed_records, change.removed_count);
-    for (job *queued = run->first; queued != NULL; queued = queued->next) {
-        reply_print(&queued->reply, "{\"given_count\":%zu,\"record_count\":%" PRIu64 ",\"segment_count\":%" PRIu32,
-                    queued->request.count, change.record_count, change.segment_count);
-        skipped_rows_print(&queued->request.skipped, &queued->reply);
-        reply_literal(&queued->reply, "}\n");
-    }
-}
-
-static void remove_records(const store_writer *self, job_run *run)
-{
-    void *remover = NULL;
-    store_use base;
-    sstore_error error;
-    if (!begin(self, run, begin_removal, &remover, &base)) {
-        sstore_remover_abort(remover);
-        return;
-    }
-    if (remove_all(run, remover, &error) == SSTORE_OK) {
-        publish_removals(self, run, &base, remover);
-    } else {
-        sstore_remover_abort(remover);
-        fail_run(run, &error);
-    }
-    served_store_release(self->served, &base);
-}
-
-/* ----- offering ----- */
+    sstore_dedup *dedup;
+} change_handles;
 
 static bool is_over(const job_run *run)
 {
@@ -343,25 +165,74 @@ static uint64_t wanted_matches(const store_writer *self, const job_run *run)
     return wanted < self->options.max_matches ? wanted : self->options.max_matches;
 }
 
-static sstore_status begin_dedup(const store_writer *self, const job_run *run, void **handle_out, sstore_error *error)
+static sstore_status open_handle(const store_writer *self, const job_run *run, change_handles *to, sstore_error *error)
 {
+    const char *path = served_store_path(self->served);
+    const request *first = &run->first->request;
     sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
-    sstore_dedup *dedup;
     options.memory_bytes = self->options.memory_bytes;
     options.threads = self->options.threads;
+    if (first->route == ROUTE_RECORDS)
+        return sstore_builder_create_addition(path, &options, &to->builder, error);
+    if (first->route == ROUTE_REMOVE)
+        return sstore_remover_create(path, &options, &to->remover, error);
     options.publish_every = UINT64_MAX; /* all or nothing */
     options.on_progress = check_time;
     options.progress_context = (void *)(uintptr_t)run;
     options.limit = wanted_matches(self, run);
-    if (run->first->request.has_distance)
-        options.distance = run->first->request.distance;
-    sstore_dedup_statistics state = SSTORE_DEDUP_STATISTICS_INIT;
-    sstore_status status = sstore_dedup_open(served_store_path(self->served), &options, &dedup, error);
-    *handle_out = dedup;
-    if (status == SSTORE_OK)
-        status = sstore_dedup_stat(dedup, &state, error);
-    return status == SSTORE_OK ? check_bits(run, state.fingerprint_bits, error) : status;
+    if (first->has_distance)
+        options.distance = first->distance;
+    return sstore_dedup_open(path, &options, &to->dedup, error);
 }
+
+/* Get the handle of a change. While another process writes, wait, until the time of all jobs is over: then the run is
+ * empty. */
+static sstore_status wait_to_write(const store_writer *self, job_run *run, change_handles *to, sstore_error *error)
+{
+    static const struct timespec wait = {.tv_nsec = BUSY_WAIT_NS};
+    sstore_status status = SSTORE_ERROR_BUSY;
+    drop_late(run);
+    while (run->first != NULL && (status = open_handle(self, run, to, error)) == SSTORE_ERROR_BUSY) {
+        nanosleep(&wait, NULL);
+        drop_late(run);
+    }
+    return status;
+}
+
+/* Another store may have come to the path since the requests were read. */
+static sstore_status check_bits(const job_run *run, const change_handles *to, sstore_error *error)
+{
+    sstore_dedup_statistics state = SSTORE_DEDUP_STATISTICS_INIT;
+    const sstore_status status = to->dedup != NULL ? sstore_dedup_stat(to->dedup, &state, error) : SSTORE_OK;
+    const uint32_t expected = 64 * run->first->request.words;
+    const uint32_t bits = to->builder != NULL   ? sstore_builder_fingerprint_bits(to->builder)
+                          : to->remover != NULL ? sstore_remover_fingerprint_bits(to->remover)
+                                                : state.fingerprint_bits;
+    if (status != SSTORE_OK || bits == expected)
+        return status;
+    *error = (sstore_error){.status = SSTORE_ERROR_UNSUPPORTED, .offset = SSTORE_NO_OFFSET};
+    (void)snprintf(error->message, sizeof error->message,
+                   "the store now has fingerprints of %" PRIu32 " bits, not of %" PRIu32, bits, expected);
+    return error->status;
+}
+
+/* Begin to write: lock the store, and use the state that is changed. False: all jobs have their answers. */
+static bool begin(const store_writer *self, job_run *run, change_handles *to, store_use *base_out)
+{
+    sstore_error error;
+    sstore_status status = wait_to_write(self, run, to, &error);
+    if (status == SSTORE_OK)
+        status = check_bits(run, to, &error);
+    if (status == SSTORE_OK)
+        status = served_store_refresh(self->served, &error);
+    if (status == SSTORE_OK)
+        status = served_store_acquire(self->served, false, base_out, &error);
+    if (status != SSTORE_OK && run->first != NULL)
+        fail_run(run, &error);
+    return status == SSTORE_OK;
+}
+
+/* ----- offering ----- */
 
 /* The answers of one job. */
 typedef struct offer_answers {
@@ -418,18 +289,6 @@ static sstore_status offer(const store_writer *self, const job_run *run, sstore_
     return status;
 }
 
-static sstore_status offer_all(const store_writer *self, job_run *run, const store_use *base, sstore_dedup *dedup,
-                               sstore_error *error)
-{
-    sstore_status status = SSTORE_OK;
-    for (job *queued = run->first; queued != NULL && status == SSTORE_OK; queued = queued->next) {
-        run->offered = queued;
-        status = offer(self, run, dedup, store_use_statistics(base)->has_ids, queued, error);
-    }
-    run->offered = NULL;
-    return status;
-}
-
 /* An offer was ended. The others of the run have perhaps more time. */
 static void fail_late(job_run *run)
 {
@@ -439,27 +298,86 @@ static void fail_late(job_run *run)
         drop(run->first, reason != NULL ? reason : LATE);
 }
 
-static void write_offers(const store_writer *self, job_run *run)
+/* ----- writing ----- */
+
+/* Get the memory of the answers before anything is written. */
+static bool has_answer_room(const job_run *run)
 {
-    void *dedup = NULL;
-    store_use base;
+    for (job *queued = run->first; queued != NULL; queued = queued->next)
+        if (reply_fill_begin(&queued->reply, ANSWER_BYTES + queued->request.skipped.listed.size) == NULL)
+            return false;
+    return true;
+}
+
+/* Give all records of a run to what writes them. To be removed, those without ids stand for all records of their
+ * fingerprints. */
+static sstore_status give_records(const store_writer *self, job_run *run, const store_use *base,
+                                  const change_handles *to, sstore_error *error)
+{
+    const bool has_ids = store_use_statistics(base)->has_ids;
+    sstore_status status = to->dedup != NULL || has_answer_room(run) ? SSTORE_OK : error_no_memory(error);
+    for (job *queued = run->first; queued != NULL && status == SSTORE_OK; queued = queued->next) {
+        const request *asked = &queued->request;
+        run->offered = to->dedup != NULL ? queued : NULL;
+        if (to->builder != NULL)
+            status = sstore_builder_add(to->builder, asked->fingerprints, asked->ids, asked->count, error);
+        else if (to->remover != NULL)
+            status = sstore_remover_remove(to->remover, asked->fingerprints, asked->ids, asked->count, error);
+        else
+            status = offer(self, run, to->dedup, has_ids, queued, error);
+    }
+    run->offered = NULL;
+    return status;
+}
+
+static sstore_status publish(change_handles *to, sstore_change *change, sstore_error *error)
+{
+    const change_handles from = *to;
+    to->builder = NULL; /* it is freed when it finishes, as is the next one */
+    to->remover = NULL;
+    return from.builder != NULL   ? sstore_builder_finish(from.builder, change, error)
+           : from.remover != NULL ? sstore_remover_finish(from.remover, change, error)
+                                  : sstore_dedup_publish(from.dedup, change, error);
+}
+
+/* Answer jobs that add or remove; offers have their answers. */
+static void answer_changes(const job_run *run, const sstore_statistics *base, const sstore_change *change)
+{
+    const bool adds = run->first->request.route == ROUTE_RECORDS;
+    uint64_t next_id = base->next_id;
+    for (job *queued = run->first; queued != NULL; queued = queued->next) {
+        const size_t count = queued->request.count;
+        char first_id[40] = "null";
+        if (base->has_ids && queued->request.ids == NULL && count > 0)
+            snprintf(first_id, sizeof first_id, "\"%" PRIu64 "\"", next_id);
+        next_id += count;
+        reply_print(&queued->reply, "{\"given_count\":%zu,", count);
+        if (adds)
+            reply_print(&queued->reply, "\"first_id\":%s,", first_id);
+        reply_print(&queued->reply, "\"record_count\":%" PRIu64 ",\"segment_count\":%" PRIu32, change->record_count,
+                    change->segment_count);
+        skipped_rows_print(&queued->request.skipped, &queued->reply);
+        reply_literal(&queued->reply, "}\n");
+    }
+}
+
+/* Write a run, for which the store is locked, as one change. */
+static void write_change(const store_writer *self, job_run *run, const store_use *base, change_handles *to)
+{
     sstore_change change = SSTORE_CHANGE_INIT;
     sstore_error error;
-    if (!begin(self, run, begin_dedup, &dedup, &base)) {
-        sstore_dedup_close(dedup);
-        return;
-    }
-    const sstore_status status = offer_all(self, run, &base, dedup, &error);
+    const sstore_status status = give_records(self, run, base, to, &error);
     if (status == SSTORE_STOPPED)
         fail_late(run);
     else if (status != SSTORE_OK)
         fail_run(run, &error);
-    else if (sstore_dedup_publish(dedup, &change, &error) != SSTORE_OK)
-        fail_publication(run, base.store, &error);
+    else if (publish(to, &change, &error) != SSTORE_OK)
+        fail_publication(run, base->store, &error);
+    else if (to->dedup == NULL)
+        answer_changes(run, store_use_statistics(base), &change);
     message_unmerged(served_store_path(self->served), &change);
     metrics_add(&self->options.metrics->added_records, change.added_count);
-    sstore_dedup_close(dedup);
-    served_store_release(self->served, &base);
+    metrics_add(&self->options.metrics->removed_records, change.removed_count);
 }
 
 /* ----- the thread ----- */
@@ -475,11 +393,15 @@ static void refresh(const store_writer *self)
 
 static void write_run(const store_writer *self, job_run *run)
 {
-    switch (run->first->request.route) {
-    case ROUTE_RECORDS: write_records(self, run); break;
-    case ROUTE_REMOVE: remove_records(self, run); break;
-    default: write_offers(self, run); break;
+    change_handles to = {NULL, NULL, NULL};
+    store_use base;
+    if (begin(self, run, &to, &base)) {
+        write_change(self, run, &base, &to);
+        served_store_release(self->served, &base);
     }
+    sstore_builder_abort(to.builder);
+    sstore_remover_abort(to.remover);
+    sstore_dedup_close(to.dedup);
     refresh(self);
 }
 
@@ -496,10 +418,21 @@ static void write_singly(const store_writer *self, const job_run *run)
     }
 }
 
+/* Wait for jobs, and take all as a list. NULL: there are no more. */
+static job *take_waiting(queue *from)
+{
+    job *first = queue_take(from), *last = first;
+    while (last != NULL) {
+        last->next = queue_count(from) > 0 ? queue_take(from) : NULL;
+        last = last->next;
+    }
+    return first;
+}
+
 static void *write_jobs(void *context)
 {
     store_writer *self = context;
-    for (job *list; (list = job_queue_take_all(&self->queue)) != NULL;) {
+    for (job *list; (list = take_waiting(&self->queue)) != NULL;) {
         while (list != NULL) {
             job_run run = take_run(self, &list);
             write_run(self, &run);
@@ -519,7 +452,7 @@ store_writer *store_writer_start(served_store *served, const store_writer_option
         return NULL;
     self->served = served;
     self->options = *options;
-    job_queue_init(&self->queue, options->max_waiting);
+    queue_init(&self->queue, options->max_waiting);
     /* A signal that ends the process in the middle of a write is not for this thread, nor for those that it starts. */
     sigset_t all, before;
     sigfillset(&all);
@@ -528,7 +461,7 @@ store_writer *store_writer_start(served_store *served, const store_writer_option
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (started)
         return self;
-    job_queue_destroy(&self->queue);
+    queue_destroy(&self->queue);
     free(self);
     return NULL;
 }
@@ -542,13 +475,13 @@ void store_writer_stop(store_writer *writer)
 {
     if (writer == NULL)
         return;
-    job_queue_close(&writer->queue);
+    queue_close(&writer->queue);
     pthread_join(writer->thread, NULL);
-    job_queue_destroy(&writer->queue);
+    queue_destroy(&writer->queue);
     free(writer);
 }
 
 bool store_writer_push(store_writer *writer, job *pushed)
 {
-    return job_queue_push(&writer->queue, pushed);
+    return queue_put(&writer->queue, pushed);
 }

@@ -123,7 +123,6 @@ static void hamming_of_blobs(sqlite3_context *context, sqlite3_value *left, sqli
 
 static void hamming_of_fingerprints(sqlite3_context *context, const fingerprint *left, const fingerprint *right)
 {
-    uint32_t distance = 0;
     char reason[REASON_BYTES];
     if (left->word_count != right->word_count) {
         snprintf(reason, sizeof reason, "hamming(): expected two fingerprints of the same width, found %u and %u bits",
@@ -131,9 +130,7 @@ static void hamming_of_fingerprints(sqlite3_context *context, const fingerprint 
         sqlite3_result_error(context, reason, -1);
         return;
     }
-    for (uint32_t i = 0; i < left->word_count; i++)
-        distance += sstore_hamming_distance(left->words[i], right->words[i]);
-    sqlite3_result_int(context, (int)distance);
+    sqlite3_result_int(context, (int)sstore_hamming_distance(left->words, right->words, 64 * left->word_count));
 }
 
 static void call_hamming(sqlite3_context *context, int count, sqlite3_value **values)
