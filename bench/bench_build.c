@@ -108,11 +108,13 @@ static void print_row(const build_request *request, const build_times *times)
     double peak_mib = (double)bench_memory_peak() / 0x1p20; /* before the store is opened */
     double seconds = (times->add_ns + times->finish_ns) / 1e9, records = (double)request->record_count;
     sstore_statistics facts = {.struct_size = sizeof facts};
+    char plan[BENCH_PLAN_BYTES];
     bench_reader reader = bench_reader_open(request->path, SSTORE_IO_PREAD);
     bench_must(sstore_stat(reader.store, &facts, &error), &error);
+    bench_reader_plan(&reader, plan);
     printf("records     tables  plan                 add s    finish s  total s  us/record  peak MiB  store B/rec\n");
     printf("%-10" PRIu64 "  %6" PRIu32 "  %-19s  %7.3f  %8.3f  %7.3f  %9.4f  %8.1f  %11.2f\n", request->record_count,
-           facts.table_count, facts.plan, times->add_ns / 1e9, times->finish_ns / 1e9, seconds, seconds * 1e6 / records,
+           facts.table_count, plan, times->add_ns / 1e9, times->finish_ns / 1e9, seconds, seconds * 1e6 / records,
            peak_mib, (double)facts.total_bytes / records);
     bench_reader_close(&reader);
 }

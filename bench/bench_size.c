@@ -34,12 +34,14 @@ static void print_store(const char *path)
     sstore_error error;
     bench_reader reader = bench_reader_open(path, SSTORE_IO_PREAD);
     sstore_statistics facts = {.struct_size = sizeof facts};
+    char plan[BENCH_PLAN_BYTES];
     bench_must(sstore_stat(reader.store, &facts, &error), &error);
+    bench_reader_plan(&reader, plan);
     double records = facts.record_count > 0 ? (double)facts.record_count : 1;
     printf("# %s: %" PRIu64 " records, %" PRIu64 " distinct, plan %s, blocks of %" PRIu32
            " bytes, %.3f bytes a record, %.3f of them ids\n",
-           path, facts.record_count, facts.distinct_count, facts.plan, facts.block_bytes,
-           (double)facts.total_bytes / records, (double)facts.ids_bytes / records);
+           path, facts.record_count, facts.distinct_count, plan, facts.block_bytes, (double)facts.total_bytes / records,
+           (double)facts.ids_bytes / records);
     for (uint32_t i = 0; i < facts.table_count; i++)
         print_table(reader.store, i);
     bench_reader_close(&reader);

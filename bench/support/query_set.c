@@ -68,6 +68,7 @@ static void fill(bench_query_set *set, uint64_t distance)
     bench_reader reader = bench_reader_open(set->store, SSTORE_IO_PREAD);
     set->facts->struct_size = sizeof *set->facts;
     bench_must(sstore_stat(reader.store, set->facts, &error), &error);
+    bench_reader_plan(&reader, set->plan);
     finish_set(set, distance);
     size_t words = set->words;
     if (set->distance > SSTORE_MAX_DISTANCE * words)
@@ -96,11 +97,12 @@ bench_query_set bench_query_set_create(const char *store, uint64_t distance, siz
     if (count == 0)
         bench_fail("there must be a query");
     /* The child finds out how many words a fingerprint has: pages that are not touched take no memory. */
-    set.mapped_bytes = sizeof *set.facts + 2 * count * BENCH_MAX_WORDS * sizeof *set.hits;
+    set.mapped_bytes = sizeof *set.facts + BENCH_PLAN_BYTES + 2 * count * BENCH_MAX_WORDS * sizeof *set.hits;
     void *memory = mmap(NULL, set.mapped_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     bench_must_do(memory != MAP_FAILED, "allocating the queries", NULL);
     set.facts = memory;
-    set.hits = (uint64_t *)(void *)(set.facts + 1);
+    set.plan = (char *)(set.facts + 1);
+    set.hits = (uint64_t *)(void *)(set.plan + BENCH_PLAN_BYTES);
     fflush(stdout);
     pid_t child = fork();
     bench_must_do(child >= 0, "fork", NULL);
@@ -127,6 +129,6 @@ void bench_query_set_print(const bench_query_set *set)
     printf("# %s: %" PRIu64 " records, k = %" PRIu32
            ", plan %s, %.2f bytes a record; %zu queries of each kind at distance "
            "%" PRIu32 ", seed %" PRIu64 "\n",
-           set->store, facts->record_count, facts->distance, facts->plan,
+           set->store, facts->record_count, facts->distance, set->plan,
            (double)facts->total_bytes / (double)facts->record_count, set->count, set->distance, set->seed);
 }

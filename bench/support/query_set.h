@@ -19,6 +19,7 @@
 typedef struct bench_query_set {
     const char *store;
     sstore_statistics *facts; /* about the store */
+    char *plan;               /* of the store, as bench_reader_plan() writes it */
     uint64_t *hits, *misses;  /* `count` each, of `words` words */
     size_t words;             /* of a fingerprint */
     size_t count;

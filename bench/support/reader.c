@@ -1,5 +1,7 @@
 #include "support/reader.h"
 
+#include <stdio.h>
+
 #include "support/must.h"
 
 bench_reader bench_reader_open(const char *path, sstore_io io)
@@ -33,4 +35,18 @@ int bench_count_match(void *count, const sstore_match *match)
     (void)match;
     ++*(uint64_t *)count;
     return 0;
+}
+
+void bench_reader_plan(const bench_reader *reader, char plan[BENCH_PLAN_BYTES])
+{
+    sstore_error error;
+    sstore_statistics facts = SSTORE_STATISTICS_INIT;
+    sstore_word_statistics word = SSTORE_WORD_STATISTICS_INIT;
+    size_t used = 0;
+    plan[0] = '\0';
+    bench_must(sstore_stat(reader->store, &facts, &error), &error);
+    for (uint32_t i = 0; facts.table_count > 0 && i < facts.fingerprint_bits / 64 && used < BENCH_PLAN_BYTES; i++) {
+        bench_must(sstore_stat_word(reader->store, facts.largest_segment, i, &word, &error), &error);
+        used += (size_t)snprintf(plan + used, BENCH_PLAN_BYTES - used, "%s%s", i > 0 ? " " : "", word.plan);
+    }
 }
