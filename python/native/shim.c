@@ -284,9 +284,9 @@ static int keep_pair(void *context, const sstore_pair *pair)
     target->is_out_of_memory = !grow(columns, 1);
     if (target->is_out_of_memory)
         return 1;
-    *(uint64_t *)next_place(columns, 0) = pair->fingerprint;
+    *(uint64_t *)next_place(columns, 0) = *pair->fingerprint;
     *(uint64_t *)next_place(columns, 1) = pair->id;
-    *(uint64_t *)next_place(columns, 2) = pair->other_fingerprint;
+    *(uint64_t *)next_place(columns, 2) = *pair->other_fingerprint;
     *(uint64_t *)next_place(columns, 3) = pair->other_id;
     *(uint32_t *)next_place(columns, 4) = pair->distance;
     columns->count++;
@@ -369,7 +369,7 @@ int sspy_fingerprint_texts(const char *data, const int64_t *offsets, size_t begi
         status = sstore_fingerprinter_text(fingerprinter, data + offsets[i], (size_t)(offsets[i + 1] - offsets[i]),
                                            &result, NULL, error);
         if (status == SSTORE_OK)
-            memcpy(fingerprints + words * i, result.words, words * sizeof *fingerprints);
+            memcpy(fingerprints + words * i, result.fingerprint, words * sizeof *fingerprints);
     }
     sstore_fingerprinter_free(fingerprinter);
     return (int)status;

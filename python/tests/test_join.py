@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pathlib
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Optional
 
 import numpy as np
 import pytest
@@ -70,6 +70,13 @@ def test_spanning_joins_and_components(rng: np.random.Generator, folder: pathlib
             found.update(zip(batch.node.tolist(), batch.smallest.tolist()))
         assert found == expected and list(found) == sorted(found)
     assert list(sstore.components([])) == []
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("table", [0, None])
+def test_ids_of_join_records_are_not_doubted(rng: np.random.Generator, table: Optional[int]) -> None:
+    fps = rng.integers(0, 2**64, 330, dtype=np.uint64)
+    list(sstore.join_records(fps, range(330), fps, range(1000, 1330), table=table))
 
 
 def test_given_up(rng: np.random.Generator) -> None:

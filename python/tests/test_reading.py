@@ -284,6 +284,8 @@ def test_statistics_and_explanation(folder: pathlib.Path, rng: np.random.Generat
         found = store.stat()
         assert found.record_count == len(store) == 3002 and found.next_id == 3003 and found.recipe == "mine"
         assert [s.is_removal for s in found.segments] == [False, False, True]
+        assert found.words == found.segments[0].words == (sstore.WordStatistics(3, 10, "5c2"),)
+        assert found.segments[2].words == ()
         assert found.block_bytes == 1024 and len(found.segments[0].tables) == 10
         files = (folder / "a").rglob("*")
         assert found.total_bytes == sum(f.stat().st_size for f in files if f.is_file())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pathlib
 import pickle
 import tempfile
+import warnings
 from typing import Any
 
 import numpy as np
@@ -207,7 +208,7 @@ def test_wrong_arrow_data(folder: pathlib.Path) -> None:
         (pyarrow.array([bytes(16)], pyarrow.binary(16)), "expected 32 bytes for each fingerprint, found 16"),
         (pyarrow.array([bytes(3)]), "found 3"),
         (pyarrow.array([b""]), "found 0"),
-        (pyarrow.array([1, 2], "uint64"), r"shape \(n, 4\) .* found \(2,\)"),
+        (pyarrow.array([1, 2], "uint64"), "numbers of 256 bits, found uint64"),
         (pyarrow.array(["a" * 32]), "string"),
         (pyarrow.array([[1, 2, 3, 4]]), "list"),
     ):
@@ -389,7 +390,10 @@ def test_builders(folder: pathlib.Path, rng: np.random.Generator) -> None:
     sstore.build(folder / "a", fps, replace=True, bits=256)
     assert records_of(folder / "a") == expected
     sstore.build(folder / "planned", fps, distance=31, plan="22,21,21", bits=256)
-    assert records_of(folder / "planned") == expected and "22" in sstore.open(folder / "planned").stat().plan
+    words = sstore.open(folder / "planned").stat().words
+    assert records_of(folder / "planned") == expected and len(words) == 4
+    assert sum(word.radius + 1 for word in words) == 32
+    assert all(word.table_count == 3 and word.plan.startswith("22:") for word in words)
 
 
 def test_results(folder: pathlib.Path, rng: np.random.Generator) -> None:
@@ -725,3 +729,34 @@ def test_streams(rng: np.random.Generator, case: int) -> None:
     with pytest.raises(ValueError, match=rf"shape \(n, {words}\)"):
         sstore.collect([*parts, sstore.StreamMatcher([1]).feed([1])])
     assert len(sstore.collect([])) == 0
+
+
+def test_numbers_of_a_word_are_no_wide_fingerprints(folder: pathlib.Path, rng: np.random.Generator) -> None:
+    fps = rng.integers(0, 2**64, (20, 4), dtype=np.uint64)
+    sstore.build(folder / "a", fps, distance=31, bits=256)
+    with sstore.open(folder / "a") as store:
+        for number in (fps[0, 0], np.int64(-1), np.uint32(5), np.array(fps[0, 0])):
+            for ask in (store.query, store.nearest, store.explain):
+                with pytest.raises(sstore.ArgumentError, match="numbers of 256 bits, found .* at most 64 bits"):
+                    ask(number)
+        with pytest.raises(TypeError, match="found bool"):
+            store.query(True)
+        for row in (list(fps[0]), [fps[0, 0]]):
+            for call in (store.query_batch, lambda row: sstore.add(folder / "a", row)):
+                with pytest.raises(sstore.ArgumentError, match="numbers of 256 bits, found uint64"):
+                    call(row)
+            with pytest.raises(sstore.ArgumentError, match="numbers of 256 bits, found uint64"):
+                sstore.remove(folder / "a", row)
+        with pytest.warns(sstore.DoubtWarning, match="they may be words"):
+            assert len(store.query_batch(fps[0].tolist())) == 0
+        with pytest.warns(sstore.DoubtWarning, match="they may be words"):
+            assert len(store.query(int(fps[0, 0]))) == 0
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert len(store.query(0)) == len(store.query(1)) == len(store.query(-1)) == 0
+
+
+def test_bools_are_no_fingerprints(folder: pathlib.Path) -> None:
+    sstore.build(folder / "a", [1, 2, 3])
+    with pytest.raises(TypeError, match="found bool"):
+        sstore.open(folder / "a").query(True)

@@ -50,6 +50,7 @@ from sstore._store import (
     Store,
     TableExplanation,
     TableStatistics,
+    WordStatistics,
     open,
 )
 from sstore._stream import StreamMatcher, collect, find_all
@@ -156,4 +157,5 @@ __all__ = [
     "UnsupportedError",
     "verify",
     "Weights",
+    "WordStatistics",
 ]

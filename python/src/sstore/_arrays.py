@@ -39,6 +39,8 @@ _MASK = (1 << 64) - 1
 
 def int_of(value: Any) -> int:
     """A number as an int. NumPy's signed ones of less than 64 bits are taken without a sign, as arrays of them."""
+    if isinstance(value, bool):
+        raise TypeError("expected int, found bool")
     found = operator.index(value)
     return found & ((1 << 8 * value.itemsize) - 1) if isinstance(value, np.signedinteger) and found < 0 else found
 
@@ -133,7 +135,7 @@ def _wrong_shape(name: str, count: Optional[int], found: str) -> ArgumentError:
     return ArgumentError(f"{name}: expected an array of shape {_shapes(count)}{bits}, found {found}")
 
 
-NUMBERS = ("ids", "id", "edges")  # arrays that are not of fingerprints
+NUMBERS = ("ids", "other_ids", "id", "edges")  # arrays that are not of fingerprints
 
 
 def _of_bytes(array: npt.NDArray[np.uint8]) -> Words:
@@ -270,14 +272,28 @@ def _not_one(value: Any, name: str, count: int) -> TypeError:
 
 
 def _of_wide_ints(items: Sequence[Any], name: str, count: int) -> Words:
-    """Numbers of several words each."""
+    """Numbers of several words each. NumPy's have a word, so they are none. Numbers that are all as small as words may
+    be the words of one fingerprint."""
     size = 8 * count
     joined = bytearray()
+    largest = 0
     for item in items:
+        if isinstance(item, (np.integer, np.ndarray)):
+            raise ArgumentError(
+                f"{name}: expected numbers of {8 * size} bits, found {item.dtype} of at most 64 bits; an array of "
+                f"shape ({count},) has all words of a fingerprint"
+            )
         number = int(item)
+        largest = max(largest, abs(number))
         if not -(1 << 8 * size - 1) <= number < 1 << 8 * size:
             raise ArgumentError(f"{name}: expected numbers of {8 * size} bits, found {number}")
         joined += (number & ((1 << 8 * size) - 1)).to_bytes(size, "big")
+    if 1 < largest <= _MASK:
+        warn(
+            f"{name}: no number has more than 64 bits, and fingerprints have {8 * size}: they may be words; "
+            f"numpy.array(words, numpy.uint64).reshape(-1, {count}) makes fingerprints of words",
+            DoubtWarning,
+        )
     return _of_bytes(np.frombuffer(joined, np.uint8).reshape(-1, size))
 
 
@@ -384,10 +400,10 @@ def _one(value: Any, name: str, count: Optional[int]) -> Words:
     if count is None or count == 1:
         return np.array([word(value, name)], np.uint64)
     try:
-        number = int_of(value)
+        int_of(value)
     except TypeError:
         raise _not_one(value, name, count) from None
-    return _of_wide_ints([number], name, count).reshape(-1)
+    return _of_wide_ints([value], name, count).reshape(-1)
 
 
 def is_arrow(values: object) -> bool:

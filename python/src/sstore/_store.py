@@ -74,6 +74,21 @@ class TableStatistics:
 
 
 @dataclass(frozen=True)
+class WordStatistics:
+    """How one word of the fingerprints of a segment is searched. Fingerprints of 64 bits have one word.
+
+    Attributes:
+        radius: bits in which a word that a query finds may differ, at the store's distance: of 64 bits the distance;
+            -1: queries do not search this word.
+        plan: its tables, as build() takes them, such as "16:0,16:0,16:0,16:0".
+    """
+
+    radius: int
+    table_count: int
+    plan: str
+
+
+@dataclass(frozen=True)
 class SegmentStatistics:
     """One segment, which one build, addition, removal or compaction wrote.
 
@@ -81,8 +96,9 @@ class SegmentStatistics:
         is_removal: its records are removed from older segments; otherwise they are added to the store.
         fingerprints_bytes, ranks_bytes: as in Statistics.
         block_bytes: of a block; the other bytes are those of files.
-        plan, folder: as Statistics.plan; the folder is in the store's.
+        folder: in the store's.
         writer: the program that wrote it, such as "sstore 0.1.0"; "" if it is unknown.
+        words: of the fingerprints, the most significant one first; none if it removes.
     """
 
     record_count: int
@@ -95,9 +111,9 @@ class SegmentStatistics:
     directory_bytes: int
     total_bytes: int
     block_bytes: int
-    plan: str
     folder: str
     writer: str
+    words: tuple[WordStatistics, ...]
     tables: tuple[TableStatistics, ...]
 
 
@@ -111,8 +127,7 @@ class Statistics:
         removed_count: removed records that take space until compact().
         next_id: the id that the next record without one would get; None in a store without ids.
         distance: that the store was built for, in bits.
-        plan: of the largest segment, such as "16:0,16:0,16:0,16:0"; block_bytes is the size of its blocks. With several
-            words, for each the radius, "=" and its plan, with "; " between them.
+        words: of the largest segment; block_bytes is the size of its blocks.
         recipe: how the fingerprints were made, or "". Cut after 511 bytes; characters that terminals obey are written
             as \\xNN.
         fingerprint_bits: 64, or another multiple of 64 up to 1,024.
@@ -128,7 +143,7 @@ class Statistics:
     next_id: Optional[int]
     has_ids: bool
     distance: int
-    plan: str
+    words: tuple[WordStatistics, ...]
     recipe: str
     block_bytes: int
     fingerprint_bits: int
@@ -347,7 +362,7 @@ class Store:
         bits = "" if self._words == 1 else f" of {self.bits} bits"
         return (
             f"<sstore.Store {path!r}: {found.record_count:,} records{bits} {ids}, distance {found.distance}, "
-            f"plan {text(found.plan)}, segments {found.segment_count}, {found.total_bytes:,} bytes>"
+            f"tables {found.table_count}, segments {found.segment_count}, {found.total_bytes:,} bytes>"
         )
 
     def stat(self) -> Statistics:
@@ -358,14 +373,21 @@ class Store:
         for number in range(found.segment_count):
             segment = result("sstore_segment_statistics")
             call.check(lib.sstore_stat_segment(native, number, segment, call.error))
-            tables = []
+            words, tables = [], []
+            for word_number in range(0 if segment.is_removal else self._words):
+                word = result("sstore_word_statistics")
+                call.check(lib.sstore_stat_word(native, number, word_number, word, call.error))
+                words.append(copy_fields(WordStatistics, word))
             for table_number in range(0 if segment.is_removal else segment.table_count):
                 table = result("sstore_table_statistics")
                 call.check(lib.sstore_stat_table(native, number, table_number, table, call.error))
                 tables.append(copy_fields(TableStatistics, table))
-            segments.append(copy_fields(SegmentStatistics, segment, tables=tuple(tables)))
+            segments.append(copy_fields(SegmentStatistics, segment, words=tuple(words), tables=tuple(tables)))
         next_id = found.next_id if found.has_ids else None
-        made: Statistics = copy_fields(Statistics, found, segments=tuple(segments), next_id=next_id)
+        words_of_largest = segments[found.largest_segment].words if segments else ()
+        made: Statistics = copy_fields(
+            Statistics, found, segments=tuple(segments), words=words_of_largest, next_id=next_id
+        )
         return made
 
     # ----- queries -----

@@ -321,7 +321,7 @@ def text_recipe(
     buffer = ffi.new("char[]", 512)
     if lib.sstore_text_recipe(options, buffer, 512) == 0:
         call = Call()
-        call.check(lib.sstore_fingerprint_text(b"", 0, options, ffi.new("uint64_t *"), call.error))
+        call.check(lib.sstore_fingerprint_text(b"", 0, options, ffi.new("uint64_t[]", 2), call.error))
     return text(buffer)
 
 

@@ -371,7 +371,8 @@ def build(
             are taken without a sign, as unsigned ones of as many bits.
         ids: as many, or None: the records are numbered from first_id on.
         distance: the distance in bits to build for, 0 to 16 for each word.
-        bits: of a fingerprint: 64, or another multiple of 64 up to 1,024. None: as many as the given ones have.
+        bits: of a fingerprint: 64, or another multiple of 64 up to 1,024. None: as many as the given ones have; an
+            array of 2 to 16 columns of 64-bit integers needs it, unless `ids` are given.
         plan: the tables: "auto"; "20", "16", "10", "4", "3", "2" or "1" (that many tables, for distance 3); "BcC" such
             as "5c2"; "BcC/BcC" such as "4c1/4c1"; or bits and radius of each, such as "24:1,20:0,20:0". See
             plans(). With several words, the tables of each.
