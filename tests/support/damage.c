@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "output/walk_joins.h"
+#include "output/walk.h"
 #include "sstore_statistics.h"
 #include "support/use_store.h"
 #include "support/widened.h"
@@ -38,8 +38,7 @@ static void build_in_steps(const damage_store *store, const sstore_write_options
     const size_t half = data->count / 2;
     const uint64_t *ids = data->ids;
     uint64_t fingerprints[RECORDS], both_ids[RECORDS];
-    data_set both = {.kind = data->kind,
-                     .id_kind = data->id_kind,
+    data_set both = {.id_kind = data->id_kind,
                      .count = 2 * half,
                      .fingerprints = fingerprints,
                      .ids = ids == NULL ? NULL : both_ids};
@@ -62,7 +61,7 @@ static uint64_t count_pairs(const record_set *truth)
     uint64_t count = 0;
     for (size_t i = 0; i < truth->count; i++)
         for (size_t j = i + 1; j < truth->count; j++)
-            count += sstore_hamming_distance(truth->fingerprints[i], truth->fingerprints[j]) <= 3;
+            count += sstore_hamming_distance(&truth->fingerprints[i], &truth->fingerprints[j], 64) <= 3;
     return count;
 }
 

@@ -1,64 +1,23 @@
 #include "support/data.h"
 
+#include <string.h>
+
 #include "support/testing.h"
 
-#define PREFIX_COUNT 5
-#define REPEATED_COUNT 60
-
-const char *data_kind_name(data_kind kind)
+static uint32_t words_of(const data_set *set)
 {
-    static const char *const names[DATA_KIND_COUNT] = {"uniform", "clustered", "skewed",  "dense",   "equal",
-                                                       "one-bit", "extremes",  "crowded", "repeated"};
-    return names[kind];
+    return set->words == 0 ? 1 : set->words;
+}
+
+static uint64_t *fingerprint_at(const data_set *set, size_t index)
+{
+    return set->fingerprints + index * words_of(set);
 }
 
 const char *data_ids_name(data_ids kind)
 {
     static const char *const names[DATA_IDS_COUNT] = {"ids", "assigned ids", "no ids"};
     return names[kind];
-}
-
-static uint64_t extreme(rng *random)
-{
-    uint64_t end = rng_one_in(random, 2) ? 0 : UINT64_MAX;
-    switch (rng_below(random, 4)) {
-    case 0: return end;
-    case 1: return end ^ rng_below(random, 8);
-    case 2: return rng_flip(random, end, (uint32_t)rng_below(random, 4));
-    default: return end ^ (rng_below(random, 8) << 61);
-    }
-}
-
-/* Fingerprint i, where those before it are made. `base` is the same for the whole set. */
-static uint64_t make_one(rng *random, data_kind kind, const uint64_t *earlier, size_t i, uint64_t base,
-                         const uint64_t *prefixes)
-{
-    switch (kind) {
-    case DATA_CLUSTERED:
-        if (i > 0 && rng_one_in(random, 4)) {
-            const uint64_t near =
-                earlier[rng_below(random, i)]; /* first, whatever order a compiler takes arguments in */
-            return rng_flip(random, near, (uint32_t)rng_below(random, 4));
-        }
-        return rng_next(random);
-    case DATA_SKEWED: {
-        size_t which = rng_below(random, PREFIX_COUNT + 1);
-        if (which == PREFIX_COUNT)
-            return rng_next(random);
-        uint32_t width = 4 + 6 * (uint32_t)which;
-        return (prefixes[which] & ~(UINT64_MAX >> width)) | (rng_next(random) >> width);
-    }
-    case DATA_DENSE: return base + i;
-    case DATA_EQUAL: return base;
-    case DATA_ONE_BIT: return rng_flip(random, base, (uint32_t)rng_below(random, 2));
-    case DATA_EXTREMES: return extreme(random);
-    case DATA_CROWDED: {
-        uint64_t twelve_bits = rng_below(random, 1 << 12), centre = prefixes[rng_below(random, PREFIX_COUNT)];
-        return centre ^ twelve_bits << rng_below(random, 53);
-    }
-    case DATA_REPEATED: return rng_mix(base + rng_below(random, rng_between(random, 1, REPEATED_COUNT)));
-    default: return rng_next(random);
-    }
 }
 
 static uint64_t make_id(rng *random)
@@ -72,26 +31,31 @@ static uint64_t make_id(rng *random)
     }
 }
 
+void data_make_form(rng *random, const fingerprint_form *form, data_ids ids, size_t count, bool repeats,
+                    data_set *set_out)
+{
+    data_set made = {.id_kind = ids, .words = form->words, .count = count};
+    const size_t size = form->words * sizeof *made.fingerprints;
+    made.fingerprints = test_calloc(count + 1, size);
+    made.ids = ids == DATA_IDS ? test_calloc(count + 1, sizeof *made.ids) : NULL;
+    for (size_t i = 0; i < count; i++) {
+        const bool repeat = repeats && i > 0 && rng_one_in(random, 8);
+        const size_t index = repeat ? rng_below(random, i) : 0;
+        if (repeat)
+            memcpy(fingerprint_at(&made, i), fingerprint_at(&made, index), size);
+        else
+            fingerprint_make(random, form, made.fingerprints, i, fingerprint_at(&made, i));
+        if (made.ids != NULL)
+            made.ids[i] = repeat && rng_one_in(random, 2) ? made.ids[index] : make_id(random);
+    }
+    *set_out = made;
+}
+
 void data_make(rng *random, data_kind kind, data_ids ids, size_t count, bool repeats, data_set *set_out)
 {
-    *set_out = (data_set){.kind = kind, .id_kind = ids, .count = count};
-    uint64_t *fingerprints = test_calloc(count + 1, sizeof *fingerprints);
-    uint64_t *id_column = ids == DATA_IDS ? test_calloc(count + 1, sizeof *id_column) : NULL;
-    uint64_t base = rng_next(random);
-    if (kind == DATA_DENSE && rng_one_in(random, 4))
-        base = rng_one_in(random, 2) ? 0 : UINT64_MAX - count + 1;
-    uint64_t prefixes[PREFIX_COUNT];
-    for (size_t i = 0; i < PREFIX_COUNT; i++)
-        prefixes[i] = rng_next(random);
-    for (size_t i = 0; i < count; i++) {
-        bool repeat = repeats && i > 0 && rng_one_in(random, 8);
-        size_t index = repeat ? rng_below(random, i) : 0;
-        fingerprints[i] = repeat ? fingerprints[index] : make_one(random, kind, fingerprints, i, base, prefixes);
-        if (id_column != NULL)
-            id_column[i] = repeat && rng_one_in(random, 2) ? id_column[index] : make_id(random);
-    }
-    set_out->fingerprints = fingerprints;
-    set_out->ids = id_column;
+    fingerprint_form form = form_of(random, kind, 1, 0);
+    form.apart = true;
+    data_make_form(random, &form, ids, count, repeats, set_out);
 }
 
 void data_free(data_set *set)
@@ -102,33 +66,54 @@ void data_free(data_set *set)
     set->fingerprints = set->ids = NULL;
 }
 
-static void swap(uint64_t *values, size_t i, size_t j)
+data_set data_part(const data_set *set, size_t begin, size_t end)
 {
-    uint64_t kept = values[i];
-    values[i] = values[j];
-    values[j] = kept;
+    data_set part = *set;
+    part.count = end - begin;
+    part.fingerprints = fingerprint_at(set, begin);
+    part.ids = set->ids == NULL ? NULL : set->ids + begin;
+    return part;
+}
+
+static void swap(uint64_t *values, size_t i, size_t j, size_t words)
+{
+    for (size_t at = 0; at < words; at++) {
+        const uint64_t kept = values[i * words + at];
+        values[i * words + at] = values[j * words + at];
+        values[j * words + at] = kept;
+    }
 }
 
 void data_shuffle(rng *random, data_set *set)
 {
     for (size_t i = set->count; i > 1; i--) {
-        size_t j = rng_below(random, i);
-        swap(set->fingerprints, i - 1, j);
+        const size_t j = rng_below(random, i);
+        swap(set->fingerprints, i - 1, j, words_of(set));
         if (set->ids != NULL)
-            swap(set->ids, i - 1, j);
+            swap(set->ids, i - 1, j, 1);
+    }
+}
+
+void data_query_words(rng *random, const data_set *set, uint32_t distance, uint64_t *query_out)
+{
+    const uint32_t words = words_of(set);
+    const uint64_t which = rng_below(random, 8);
+    if (which == 0) {
+        fingerprint_make_extreme(random, words, query_out);
+    } else if (which == 1 || set->count == 0) {
+        const fingerprint_form uniform = {.words = words};
+        fingerprint_make(random, &uniform, NULL, 0, query_out);
+    } else {
+        memcpy(query_out, fingerprint_at(set, rng_below(random, set->count)), words * sizeof *query_out);
+        fingerprint_flip(random, words, query_out, (uint64_t)distance + 1); /* one too many now and then */
     }
 }
 
 uint64_t data_query(rng *random, const data_set *set, uint32_t distance)
 {
-    uint64_t which = rng_below(random, 8);
-    if (which == 0)
-        return extreme(random);
-    if (which == 1 || set->count == 0)
-        return rng_next(random);
-    uint64_t near = set->fingerprints[rng_below(random, set->count)];
-    uint32_t max = distance < 63 ? distance + 1 : 64; /* one too many now and then */
-    return rng_flip(random, near, (uint32_t)rng_between(random, 0, max));
+    uint64_t query;
+    data_query_words(random, set, distance, &query);
+    return query;
 }
 
 int compare_numbers(const void *left, const void *right)

@@ -196,9 +196,10 @@ void iterate_pairs(rng *random, const sstore *left, const sstore *right, const s
     while (next(&self))
         for (size_t i = 0; i < self.got; i++) {
             const sstore_pair *pair = &wanted[self.done + i];
-            check_fingerprint(&self, self.columns.fingerprint, i, pair->words, "the fingerprint");
+            check_fingerprint(&self, self.columns.fingerprint, i, pair->fingerprint, "the fingerprint");
             check_word(&self, self.columns.id, i, pair->id, "the id");
-            check_fingerprint(&self, self.columns.other_fingerprint, i, pair->other_words, "the other fingerprint");
+            check_fingerprint(&self, self.columns.other_fingerprint, i, pair->other_fingerprint,
+                              "the other fingerprint");
             check_word(&self, self.columns.other_id, i, pair->other_id, "the other id");
             check_distance(&self, i, pair->distance);
         }

@@ -7,7 +7,7 @@
 #ifndef SUPPORT_ITERATE_H
 #define SUPPORT_ITERATE_H
 
-#include "output/walk_joins.h"
+#include "output/walk.h"
 #include "support/random.h"
 #include "support/record_set.h"
 

@@ -65,27 +65,39 @@ bool pair_list_equal(const pair_list *got, const pair_list *wanted)
 
 static bool near(uint64_t a, uint64_t b, uint32_t distance)
 {
-    return (uint32_t)__builtin_popcountll(a ^ b) <= distance;
+    return count_ones(a ^ b) <= distance;
+}
+
+static uint64_t *sorted(const uint64_t *values, size_t count)
+{
+    uint64_t *copy = malloc((count + 1) * sizeof *copy);
+    if (count > 0) {
+        memcpy(copy, values, count * sizeof *copy);
+        qsort(copy, count, sizeof *copy, compare_numbers);
+    }
+    return copy;
 }
 
 void pair_list_self(const uint64_t *values, size_t count, uint32_t distance, pair_list *out)
 {
+    uint64_t *from = sorted(values, count);
     for (size_t i = 0; i < count; i++)
         for (size_t j = i + 1; j < count; j++)
-            if (near(values[i], values[j], distance))
-                pair_list_add(out, values[i] < values[j] ? values[i] : values[j],
-                              values[i] < values[j] ? values[j] : values[i]);
-    pair_list_sort(out);
+            if (near(from[i], from[j], distance))
+                pair_list_add(out, from[i], from[j]);
+    free(from);
 }
 
 void pair_list_cross(const uint64_t *left, size_t left_count, const uint64_t *right, size_t right_count,
                      uint32_t distance, pair_list *out)
 {
+    uint64_t *from = sorted(left, left_count), *to = sorted(right, right_count);
     for (size_t i = 0; i < left_count; i++)
         for (size_t j = 0; j < right_count; j++)
-            if (near(left[i], right[j], distance))
-                pair_list_add(out, left[i], right[j]);
-    pair_list_sort(out);
+            if (near(from[i], to[j], distance))
+                pair_list_add(out, from[i], to[j]);
+    free(from);
+    free(to);
 }
 
 /* ----- components ----- */
@@ -118,6 +130,25 @@ void pair_list_roots(const pair_list *edges, pair_list *out)
                          index_of(nodes, count, edges->items[i][1]));
     for (size_t i = 0; i < count; i++)
         pair_list_add(out, nodes[i], nodes[components_root(parents, i)]);
+    free(parents);
+    free(nodes);
+}
+
+void pair_list_self_roots(const uint64_t *values, size_t count, uint32_t distance, pair_list *out)
+{
+    uint64_t *nodes = sorted(values, count);
+    size_t *parents = components_new(count);
+    bool *paired = calloc(count + 1, sizeof *paired);
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = i + 1; j < count; j++)
+            if (near(nodes[i], nodes[j], distance)) {
+                components_unite(parents, i, j);
+                paired[i] = paired[j] = true;
+            }
+    for (size_t i = 0; i < count; i++)
+        if (paired[i])
+            pair_list_add(out, nodes[i], nodes[components_root(parents, i)]);
+    free(paired);
     free(parents);
     free(nodes);
 }

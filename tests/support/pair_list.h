@@ -25,14 +25,16 @@ void pair_list_free(pair_list *list);
 /* Whether two sorted lists are equal; says where they first differ. */
 bool pair_list_equal(const pair_list *got, const pair_list *wanted);
 
-/* Append every pair of different values within the distance, the lower one first; or of a left and a right one.
- * The list is sorted then. */
+/* Append every pair of different values within the distance, the lower one first, or of a left and a right one: in
+ * order. */
 void pair_list_self(const uint64_t *values, size_t count, uint32_t distance, pair_list *out);
 void pair_list_cross(const uint64_t *left, size_t left_count, const uint64_t *right, size_t right_count,
                      uint32_t distance, pair_list *out);
 
 /* Each value that occurs in a pair with the smallest one that pairs connect it with, sorted. */
 void pair_list_roots(const pair_list *edges, pair_list *out);
+/* The same of all pairs that pair_list_self() finds, without a list of them. */
+void pair_list_self_roots(const uint64_t *values, size_t count, uint32_t distance, pair_list *out);
 
 /* Distinct fingerprints: of the kinds of data.h, and such as are hard to join. Sorted. */
 #define VALUES_FEW_BITS (DATA_KIND_COUNT)        /* they vary in about twice as many bits as it takes to number them */

@@ -14,19 +14,16 @@ static uint32_t distance_of(const record_set *left, size_t i, const record_set *
 static void put_pair(record_pairs *list, const record_set *left, size_t i, const record_set *right, size_t j,
                      uint32_t distance)
 {
-    const uint64_t *words = record_set_at(left, i), *other_words = record_set_at(right, j);
     if (list->count == list->capacity) {
         list->capacity = 2 * list->capacity + 1000;
         list->items = realloc(list->items, list->capacity * sizeof *list->items);
         assert_non_null(list->items);
     }
-    list->items[list->count++] = (sstore_pair){.fingerprint = *words,
+    list->items[list->count++] = (sstore_pair){.fingerprint = record_set_at(left, i),
                                                .id = left->ids[i],
-                                               .other_fingerprint = *other_words,
+                                               .other_fingerprint = record_set_at(right, j),
                                                .other_id = right->ids[j],
-                                               .distance = distance,
-                                               .words = words,
-                                               .other_words = other_words};
+                                               .distance = distance};
 }
 
 record_pairs record_set_pairs(const record_set *left, const record_set *right, uint32_t distance, size_t max)
@@ -139,13 +136,50 @@ record_clusters record_set_clusters(const record_set *set, uint32_t distance, bo
 
 void assert_same_pair(const sstore_pair *got, const sstore_pair *wanted, uint32_t words, size_t index)
 {
-    if (memcmp(got->words, wanted->words, words * sizeof *got->words) != 0 || got->id != wanted->id ||
-        memcmp(got->other_words, wanted->other_words, words * sizeof *got->words) != 0 ||
-        got->other_id != wanted->other_id || got->distance != wanted->distance)
+    const size_t bytes = words * sizeof *got->fingerprint;
+    if (memcmp(got->fingerprint, wanted->fingerprint, bytes) != 0 || got->id != wanted->id ||
+        memcmp(got->other_fingerprint, wanted->other_fingerprint, bytes) != 0 || got->other_id != wanted->other_id ||
+        got->distance != wanted->distance)
         fail_msg("pair %zu is %016" PRIx64 "... %" PRIu64 " %016" PRIx64 "... %" PRIu64 " %u instead of %016" PRIx64
                  "... %" PRIu64 " %016" PRIx64 "... %" PRIu64 " %u",
-                 index, got->words[0], got->id, got->other_words[0], got->other_id, got->distance, wanted->words[0],
-                 wanted->id, wanted->other_words[0], wanted->other_id, wanted->distance);
-    assert_int_equal(got->fingerprint, got->words[0]);
-    assert_int_equal(got->other_fingerprint, got->other_words[0]);
+                 index, got->fingerprint[0], got->id, got->other_fingerprint[0], got->other_id, got->distance,
+                 wanted->fingerprint[0], wanted->id, wanted->other_fingerprint[0], wanted->other_id, wanted->distance);
+}
+
+/* ----- pairs that were found ----- */
+
+static found_pair found_pair_of(const sstore_pair *pair)
+{
+    return (found_pair){.fingerprint = *pair->fingerprint,
+                        .id = pair->id,
+                        .other_fingerprint = *pair->other_fingerprint,
+                        .other_id = pair->other_id,
+                        .distance = pair->distance};
+}
+
+void found_pairs_add(found_pairs *list, const sstore_pair *pair)
+{
+    if (list->count == list->capacity) {
+        list->capacity = 2 * list->capacity + 64;
+        list->items = realloc(list->items, list->capacity * sizeof *list->items);
+        assert_non_null(list->items);
+    }
+    list->items[list->count++] = found_pair_of(pair);
+}
+
+int found_pair_compare(const void *left, const void *right)
+{
+    const found_pair *a = left, *b = right;
+    const uint64_t numbers[] = {a->fingerprint, a->other_fingerprint, a->other_id, a->id, a->distance};
+    const uint64_t others[] = {b->fingerprint, b->other_fingerprint, b->other_id, b->id, b->distance};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (numbers[i] != others[i])
+            return numbers[i] < others[i] ? -1 : 1;
+    return 0;
+}
+
+bool found_pair_is(const found_pair *found, const sstore_pair *wanted)
+{
+    const found_pair pair = found_pair_of(wanted);
+    return found_pair_compare(found, &pair) == 0;
 }

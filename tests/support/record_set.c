@@ -175,9 +175,9 @@ size_t record_set_count_distinct(const record_set *set)
 
 static record_set copy_data(const data_set *data)
 {
-    record_set made = record_set_new(1);
+    record_set made = record_set_new(data->words == 0 ? 1 : data->words);
     for (size_t i = 0; i < data->count; i++)
-        record_set_put(&made, &data->fingerprints[i],
+        record_set_put(&made, data->fingerprints + i * made.words,
                        data->ids != NULL                ? data->ids[i]
                        : data->id_kind == DATA_ASSIGNED ? i
                                                         : 0);
@@ -192,53 +192,22 @@ record_set record_set_of_data(const data_set *data)
     return made;
 }
 
-static record_set make_of_kind(rng *random, data_kind kind, size_t count)
+record_set record_set_make(rng *random, const fingerprint_form *form, size_t count)
 {
     data_set data;
-    data_make(random, kind, DATA_IDS, count, rng_one_in(random, 2), &data);
+    data_make_form(random, form, DATA_IDS, count, rng_one_in(random, 2), &data);
     record_set made = copy_data(&data);
     data_free(&data);
     return made;
 }
 
-record_set record_set_make(rng *random, const fingerprint_form *form, data_kind kind, size_t count)
-{
-    uint64_t fingerprint[SSTORE_MAX_WORDS];
-    if (form->words == 1 && !rng_one_in(random, 6))
-        return make_of_kind(random, kind, count);
-    record_set made = record_set_new(form->words);
-    while (made.count < count) {
-        fingerprint_make(random, form, made.fingerprints, made.count, fingerprint);
-        record_set_put(&made, fingerprint, rng_one_in(random, 8) ? UINT64_MAX : rng_below(random, 2 * count));
-    }
-    return made;
-}
-
 void record_set_shuffle(rng *random, record_set *set)
 {
-    uint64_t kept[SSTORE_MAX_WORDS];
-    const size_t size = words_of(set) * sizeof *kept;
-    for (size_t i = set->count; i > 1; i--) {
-        const size_t other = rng_below(random, i);
-        const uint64_t id = set->ids[other];
-        memcpy(kept, record_set_at(set, other), size);
-        memmove(fingerprint_at(set, other), record_set_at(set, i - 1), size);
-        memcpy(fingerprint_at(set, i - 1), kept, size);
-        set->ids[other] = set->ids[i - 1];
-        set->ids[i - 1] = id;
-    }
+    data_set records = {.words = set->words, .count = set->count, .fingerprints = set->fingerprints, .ids = set->ids};
+    data_shuffle(random, &records);
 }
 
 /* ----- right answers ----- */
-
-/* The number of ones. __builtin_popcountll() would be a call, since the tests run on any processor. */
-static uint32_t count_ones(uint64_t x)
-{
-    x -= x >> 1 & UINT64_C(0x5555555555555555);
-    x = (x & UINT64_C(0x3333333333333333)) + (x >> 2 & UINT64_C(0x3333333333333333));
-    x = (x + (x >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
-    return (uint32_t)(x * UINT64_C(0x0101010101010101) >> 56);
-}
 
 uint32_t fingerprint_distance(const uint64_t *a, const uint64_t *b, uint32_t words)
 {

@@ -10,7 +10,6 @@
 #include <stdint.h>
 
 #include "support/data.h"
-#include "support/fingerprint_form.h"
 #include "support/found_matches.h"
 
 /* Records that grow, as columns, as the library takes them. Zeroed is empty, of 64-bit fingerprints. Freed with
@@ -51,8 +50,8 @@ size_t record_set_count_distinct(const record_set *set);
 /* What a store of these data holds: sorted, each once. */
 record_set record_set_of_data(const data_set *data);
 
-/* Records of fingerprints of a form; of one word often of the kinds of data.h. Some ids are large, some equal. */
-record_set record_set_make(rng *random, const fingerprint_form *form, data_kind kind, size_t count);
+/* Records of a form. Some ids are large, some equal. */
+record_set record_set_make(rng *random, const fingerprint_form *form, size_t count);
 /* Put the records in another order. */
 void record_set_shuffle(rng *random, record_set *set);
 
@@ -62,6 +61,15 @@ void record_set_shuffle(rng *random, record_set *set);
 void record_set_query(const record_set *set, const uint64_t *query, uint32_t distance, uint64_t query_index,
                       matches *out);
 void record_set_nearest(const record_set *set, const uint64_t *query, uint32_t max_distance, matches *out);
+
+/* The number of ones. __builtin_popcountll() would be a call, since the tests run on any processor. */
+static inline uint32_t count_ones(uint64_t x)
+{
+    x -= x >> 1 & UINT64_C(0x5555555555555555);
+    x = (x & UINT64_C(0x3333333333333333)) + (x >> 2 & UINT64_C(0x3333333333333333));
+    x = (x + (x >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
+    return (uint32_t)(x * UINT64_C(0x0101010101010101) >> 56);
+}
 
 uint32_t fingerprint_distance(const uint64_t *a, const uint64_t *b, uint32_t words);
 

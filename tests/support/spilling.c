@@ -1,6 +1,6 @@
 #include "support/spilling.h"
 
-#include "output/walk_joins.h"
+#include "output/walk.h"
 #include "sstore_stream.h"
 #include "support/scratch.h"
 #include "support/use_store.h"

@@ -9,7 +9,6 @@
 
 const sstore_write_options change_apart = {.struct_size = sizeof change_apart,
                                            .distance = SSTORE_OWN_DISTANCE,
-                                           .fingerprint_bits = 64,
                                            .no_compact = true};
 
 sstore_dedup_statistics dedup_state(const sstore_dedup *dedup)
@@ -41,6 +40,11 @@ uint64_t testing_number(const char *variable, uint64_t fallback)
 bool testing_long(void)
 {
     return testing_number("SSTORE_TEST_LONG", 0) != 0;
+}
+
+bool testing_few(void)
+{
+    return testing_number("SSTORE_TEST_FEW", 0) != 0;
 }
 
 bool testing_sanitized(void)

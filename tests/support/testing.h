@@ -22,6 +22,9 @@ uint64_t testing_number(const char *variable, uint64_t fallback);
 /* Whether SSTORE_TEST_LONG asks for every case. */
 bool testing_long(void);
 
+/* Whether SSTORE_TEST_FEW asks for as few cases as with a sanitizer. */
+bool testing_few(void);
+
 /* Whether this program is built with a sanitizer, and so some ten times as slow. */
 bool testing_sanitized(void);
 
@@ -35,12 +38,12 @@ static inline bool testing_races(void)
 #endif
 }
 
-/* Whether this program is sanitized, or not optimised: then tests of many cases try fewer. Here, since the helpers are
- * always optimised. */
+/* Whether this program is sanitized, or not optimised, or few cases are wanted: then tests of many cases try fewer.
+ * Here, since the helpers are always optimised. */
 static inline bool testing_slow(void)
 {
 #ifdef __OPTIMIZE__
-    return testing_sanitized();
+    return testing_sanitized() || testing_few();
 #else
     return true;
 #endif

@@ -2,7 +2,7 @@
 
 #include <inttypes.h>
 
-#include "output/walk_matches.h"
+#include "output/walk.h"
 #include "support/widened.h"
 
 /* The plan of a build. Stores of several words take none. */
@@ -31,9 +31,10 @@ sstore_status store_build(const char *path, const sstore_write_options *options,
     sstore_write_options mine = SSTORE_WRITE_OPTIONS_INIT;
     if (options != NULL)
         mine = *options;
+    const uint32_t words = set->words == 0 ? 1 : set->words;
     if (set->id_kind == DATA_NO_IDS)
         mine.without_ids = true;
-    mine.fingerprint_bits = 64 * widened_words;
+    mine.fingerprint_bits = 64 * widened_words * words;
     mine.plan = plan_of(&mine);
     sstore_builder *builder = NULL;
     sstore_status status = sstore_builder_create(path, &mine, &builder, error);
@@ -43,8 +44,8 @@ sstore_status store_build(const char *path, const sstore_write_options *options,
     }
     for (size_t done = 0; status == SSTORE_OK && done < set->count;) {
         size_t take = piece == 0 || piece > set->count - done ? set->count - done : piece;
-        const uint64_t *ids = set->ids == NULL ? NULL : set->ids + done;
-        status = add_records(builder, set->fingerprints + done, ids, take, error);
+        const data_set part = data_part(set, done, done + take);
+        status = add_records(builder, part.fingerprints, part.ids, take, error);
         done += take;
     }
     if (status == SSTORE_OK)

@@ -5,7 +5,7 @@
 #ifndef SUPPORT_USE_STORE_H
 #define SUPPORT_USE_STORE_H
 
-#include "output/walk_joins.h"
+#include "output/walk.h"
 #include "sstore_stream.h"
 #include "support/data.h"
 #include "support/record_set.h"
@@ -49,7 +49,7 @@ sstore_status store_shard(const char *path, const char *input_path, uint32_t sha
 sstore *store_must_open(const char *path, sstore_io io, sstore_strategy strategy);
 sstore_cursor *store_must_cursor(const sstore *store);
 
-/* sstore_query(), walk_matches() (output/walk_matches.h) and walk_records(). */
+/* sstore_query(), walk_matches() (output/walk.h) and walk_records(). */
 sstore_status store_ask(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance, sstore_match_fn on_match,
                         void *context, sstore_error *error);
 sstore_status store_ask_batch(const sstore *store, const uint64_t *fingerprints, size_t count, uint32_t distance,
