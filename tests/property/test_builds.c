@@ -1,6 +1,6 @@
 /*
- * test_builds.c - equal records give equal stores, byte for byte, for any order, memory and threads of the build, and
- * for any merged parts. Shards partition a store. A stopped build leaves nothing behind.
+ * test_builds.c - equal records of 1 to 16 words give equal stores, byte for byte, for any order, memory and threads of
+ * the build, and for any merged parts. Shards partition a store. A stopped build leaves nothing behind.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,8 +21,14 @@
 #define MAX_RECORDS 120000u
 #define MAX_PARTS 5u
 
-static const char *const plans[] = {"auto", "4", "3", "2", "1", "5c2", "64:3", "20"};
-#define PLAN_COUNT (sizeof plans / sizeof *plans)
+/* A set of records, and the stores that are made of it. */
+typedef struct test_case {
+    rng random;
+    data_set set;
+    sstore_write_options options;
+    const char *whole, *other, *paths[MAX_PARTS];
+    uint32_t parts;
+} test_case;
 
 /* Parameters that do not affect the store. */
 static void vary(sstore_write_options *options, rng *random)
@@ -32,13 +38,23 @@ static void vary(sstore_write_options *options, rng *random)
     options->tmp_dir = rng_one_in(random, 3) ? scratch_folder() : NULL;
 }
 
-static sstore_write_options make_options(rng *random)
+static sstore_write_options make_options(rng *random, uint32_t words, uint32_t distance)
 {
+    static const char *const plans[] = {"auto", "4", "3", "2", "1", "5c2", "64:3", "20"};
+    static const char *const wide_plans[] = {"auto", "22,21,21", "1"};
     sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
-    options.plan = plans[rng_below(random, PLAN_COUNT)];
+    options.distance = distance;
+    options.plan = words == 1 ? plans[rng_below(random, sizeof plans / sizeof *plans)]
+                              : wide_plans[rng_below(random, sizeof wide_plans / sizeof *wide_plans)];
     options.block_bytes = rng_one_in(random, 2) ? 0 : UINT32_C(256) << rng_below(random, 9);
     vary(&options, random);
     return options;
+}
+
+/* Other options for the same records. */
+static sstore_write_options other_options(test_case *self)
+{
+    return make_options(&self->random, self->set.words, self->options.distance);
 }
 
 static size_t choose_count(rng *random)
@@ -49,14 +65,28 @@ static size_t choose_count(rng *random)
     return rng_one_in(random, 2) ? rng_below(random, 3000) : rng_below(random, MAX_RECORDS);
 }
 
-/* Records of which each has its id, so that they may be shuffled and divided. */
-static data_set make_set(rng *random)
+/* Each record has its id, so that they may be shuffled and divided. */
+static void begin(test_case *self, uint64_t seed)
 {
-    data_set made;
-    data_ids ids = rng_one_in(random, 3) ? DATA_NO_IDS : DATA_IDS;
-    data_make(random, (data_kind)rng_below(random, DATA_KIND_COUNT), ids, choose_count(random), rng_one_in(random, 2),
-              &made);
-    return made;
+    self->random = rng_seeded(seed);
+    rng *random = &self->random;
+    const fingerprint_form form = rng_one_in(random, 3) ? form_any(random, 2) : form_with(random, 1, 3);
+    const data_ids ids = rng_one_in(random, 3) ? DATA_NO_IDS : DATA_IDS;
+    data_make_form(random, &form, ids, choose_count(random) / form.words, rng_one_in(random, 2), &self->set);
+    self->options = make_options(random, form.words, form.distance);
+    self->parts = (uint32_t)rng_between(random, 1, MAX_PARTS);
+    testing_doing("%zu of %s, %s, plan %s, %u parts, seed %" PRIu64, self->set.count, form_text(&form),
+                  data_ids_name(ids), self->options.plan, self->parts, seed);
+    store_must_build(self->whole, &self->options, &self->set);
+}
+
+static void end(test_case *self)
+{
+    data_free(&self->set);
+    scratch_remove(self->whole);
+    scratch_remove(self->other);
+    for (uint32_t part = 0; part < self->parts; part++)
+        scratch_remove(self->paths[part]);
 }
 
 static uint64_t case_count(void)
@@ -64,41 +94,34 @@ static uint64_t case_count(void)
     return testing_number("SSTORE_TEST_CASES", testing_slow() ? SLOW_CASES : CASES);
 }
 
-/* A part of a set, borrowed. */
-static data_set part_of(const data_set *set, size_t begin, size_t end)
+/* Check `count` cases, each with a store of all its records. */
+static void check_cases(uint64_t seed, uint64_t count, void (*check)(test_case *))
 {
-    data_set part = *set;
-    part.count = end - begin;
-    part.fingerprints += begin;
-    part.ids = set->ids == NULL ? NULL : set->ids + begin;
-    return part;
+    test_case self = {.whole = scratch_path("whole"), .other = scratch_path("other")};
+    for (uint32_t i = 0; i < MAX_PARTS; i++)
+        self.paths[i] = scratch_path("part%u", i);
+    for (uint64_t i = 0; i < count; i++) {
+        begin(&self, seed + i);
+        check(&self);
+        end(&self);
+    }
+    testing_done();
+}
+
+static void check_built_again(test_case *self)
+{
+    sstore_error error = {.status = SSTORE_OK};
+    data_shuffle(&self->random, &self->set);
+    vary(&self->options, &self->random);
+    assert_ok(store_build(self->other, &self->options, &self->set, rng_between(&self->random, 1, 5000), &error),
+              &error);
+    assert_true(folders_equal(self->whole, self->other, ""));
+    assert_ok(sstore_verify(self->other, NULL, NULL, NULL, &error), &error);
 }
 
 static void test_one_set_one_store(void **state)
 {
-    rng random = rng_seeded(run_seed);
-    char *first = strdup(scratch_path("first")), *second = strdup(scratch_path("second"));
-    for (uint64_t i = 0; i < case_count(); i++) {
-        data_set set = make_set(&random);
-        sstore_write_options options = make_options(&random);
-        sstore_error error = {.status = SSTORE_OK};
-        testing_doing("case %" PRIu64 ": %zu of %s, %s, plan %s, seed %" PRIu64, i, set.count, data_kind_name(set.kind),
-                      data_ids_name(set.id_kind), options.plan, run_seed);
-        scratch_remove(first);
-        scratch_remove(second);
-        store_must_build(first, &options, &set);
-        data_shuffle(&random, &set);
-        vary(&options, &random);
-        assert_ok(store_build(second, &options, &set, rng_between(&random, 1, 5000), &error), &error);
-        assert_true(folders_equal(first, second, ""));
-        assert_ok(sstore_verify(second, NULL, NULL, NULL, &error), &error);
-        data_free(&set);
-    }
-    scratch_remove(first);
-    scratch_remove(second);
-    free(first);
-    free(second);
-    testing_done();
+    check_cases(run_seed, case_count(), check_built_again);
 }
 
 /* The reported change of a new store is right. */
@@ -121,93 +144,57 @@ static void check_change(const char *path, const sstore_change *change)
 }
 
 /* Cut the set anywhere, build the parts each in its way, and merge them. Parts may overlap. */
+static void check_merged_parts(test_case *self)
+{
+    sstore_error error = {.status = SSTORE_OK};
+    sstore_change change = {.struct_size = sizeof change};
+    for (uint32_t part = 0; part < self->parts; part++) {
+        const size_t end = self->set.count * (part + 1) / self->parts;
+        size_t begin = self->set.count * part / self->parts;
+        if (begin > 0)
+            begin -= rng_below(&self->random, begin);
+        const data_set piece = data_part(&self->set, begin, end);
+        const sstore_write_options its_own = other_options(self);
+        store_must_build(self->paths[part], &its_own, &piece);
+    }
+    vary(&self->options, &self->random);
+    const sstore_write_options merge = options_to_merge(&self->options);
+    assert_ok(sstore_merge(self->other, self->paths, self->parts, &merge, &change, &error), &error);
+    check_change(self->other, &change);
+    assert_true(change.given_count >= change.added_count &&
+                (self->parts > 1 || change.given_count == change.added_count));
+    assert_true(folders_equal(self->whole, self->other, ""));
+}
+
 static void test_merged_parts(void **state)
 {
-    rng random = rng_seeded(run_seed + 1);
-    char *whole = strdup(scratch_path("whole")), *merged = strdup(scratch_path("merged"));
-    char *paths[MAX_PARTS];
-    for (uint32_t i = 0; i < MAX_PARTS; i++)
-        paths[i] = strdup(scratch_path("part%u", i));
-    for (uint64_t i = 0; i < case_count(); i++) {
-        data_set set = make_set(&random);
-        sstore_write_options options = make_options(&random);
-        sstore_error error = {.status = SSTORE_OK};
-        const uint32_t parts = (uint32_t)rng_between(&random, 1, MAX_PARTS);
-        testing_doing("case %" PRIu64 ": %zu of %s, %s, in %u parts, plan %s, seed %" PRIu64, i, set.count,
-                      data_kind_name(set.kind), data_ids_name(set.id_kind), parts, options.plan, run_seed);
-        store_must_build(whole, &options, &set);
-        for (uint32_t part = 0; part < parts; part++) {
-            size_t begin = set.count * part / parts, end = set.count * (part + 1) / parts;
-            if (begin > 0)
-                begin -= rng_below(&random, begin);
-            const data_set piece = part_of(&set, begin, end);
-            const sstore_write_options its_own = make_options(&random);
-            store_must_build(paths[part], &its_own, &piece);
-        }
-        vary(&options, &random);
-        const sstore_write_options merge = options_to_merge(&options);
-        sstore_change change = {.struct_size = sizeof change};
-        assert_ok(sstore_merge(merged, (const char *const *)paths, parts, &merge, &change, &error), &error);
-        check_change(merged, &change);
-        assert_true(change.given_count >= change.added_count &&
-                    (parts > 1 || change.given_count == change.added_count));
-        assert_true(folders_equal(whole, merged, ""));
-        data_free(&set);
-        scratch_remove(whole);
-        scratch_remove(merged);
-        for (uint32_t part = 0; part < parts; part++)
-            scratch_remove(paths[part]);
-    }
-    for (uint32_t i = 0; i < MAX_PARTS; i++)
-        free(paths[i]);
-    free(whole);
-    free(merged);
-    testing_done();
+    check_cases(run_seed + 1000, case_count(), check_merged_parts);
 }
 
 /* All shards together have all records, and each is the same for any build. */
+static void check_shards(test_case *self)
+{
+    sstore_error error = {.status = SSTORE_OK};
+    record_set truth = record_set_of_data(&self->set);
+    uint64_t records = 0;
+    for (uint32_t shard = 0; shard < self->parts; shard++) {
+        const sstore_write_options as_built = other_options(self);
+        const sstore_write_options its_own = options_to_merge(&as_built);
+        sstore_change change = {.struct_size = sizeof change};
+        assert_ok(store_shard(self->paths[shard], self->whole, shard, self->parts, &its_own, &change, &error), &error);
+        check_change(self->paths[shard], &change);
+        records += change.record_count;
+    }
+    assert_int_equal(records, truth.count);
+    record_set_free(&truth);
+    const sstore_write_options merge = options_to_merge(&self->options);
+    assert_ok(sstore_merge(self->other, self->paths, self->parts, &merge, NULL, &error), &error);
+    assert_true(folders_equal(self->whole, self->other, ".blk"));
+}
+
 static void test_shards(void **state)
 {
-    rng random = rng_seeded(run_seed + 2);
-    char *whole = strdup(scratch_path("whole")), *merged = strdup(scratch_path("merged"));
-    char *paths[MAX_PARTS];
-    for (uint32_t i = 0; i < MAX_PARTS; i++)
-        paths[i] = strdup(scratch_path("shard%u", i));
-    for (uint64_t i = 0; i < case_count() / 2; i++) {
-        data_set set = make_set(&random);
-        sstore_write_options options = make_options(&random);
-        sstore_error error = {.status = SSTORE_OK};
-        const uint32_t shards = (uint32_t)rng_between(&random, 1, MAX_PARTS);
-        testing_doing("case %" PRIu64 ": %zu of %s, %s, %u shards, seed %" PRIu64, i, set.count,
-                      data_kind_name(set.kind), data_ids_name(set.id_kind), shards, run_seed);
-        store_must_build(whole, &options, &set);
-        uint64_t records = 0;
-        for (uint32_t shard = 0; shard < shards; shard++) {
-            const sstore_write_options as_built = make_options(&random);
-            const sstore_write_options its_own = options_to_merge(&as_built);
-            sstore_change change = {.struct_size = sizeof change};
-            assert_ok(store_shard(paths[shard], whole, shard, shards, &its_own, &change, &error), &error);
-            check_change(paths[shard], &change);
-            records += change.record_count;
-        }
-        record_set truth;
-        truth = record_set_of_data(&set);
-        assert_int_equal(records, truth.count);
-        record_set_free(&truth);
-        const sstore_write_options merge = options_to_merge(&options);
-        assert_ok(sstore_merge(merged, (const char *const *)paths, shards, &merge, NULL, &error), &error);
-        assert_true(folders_equal(whole, merged, ".blk"));
-        data_free(&set);
-        scratch_remove(whole);
-        scratch_remove(merged);
-        for (uint32_t shard = 0; shard < shards; shard++)
-            scratch_remove(paths[shard]);
-    }
-    for (uint32_t i = 0; i < MAX_PARTS; i++)
-        free(paths[i]);
-    free(whole);
-    free(merged);
-    testing_done();
+    check_cases(run_seed + 2000, case_count() / 2, check_shards);
 }
 
 /* ----- progress ----- */

@@ -43,7 +43,7 @@ typedef struct living {
     bool crawls; /* small steps in a large store, compacted only by tiers */
     sstore *old; /* a handle on an earlier state, or NULL */
     record_set old_truth;
-    char text[200];
+    char text[500];
 } living;
 
 /* ----- the set ----- */
@@ -118,7 +118,7 @@ static record_set choose_records(living *self, size_t count, bool assigned)
         const size_t at = rng_below(&self->random, self->pool.count);
         record_set_put(&chosen, record_set_at(&self->pool, at), assigned ? self->next_id + i : self->pool.ids[at]);
         if (rng_one_in(&self->random, 8))
-            fingerprint_flip(&self->random, &self->maker, chosen.fingerprints + i * chosen.words, 3);
+            fingerprint_flip(&self->random, self->maker.words, chosen.fingerprints + i * chosen.words, 3);
     }
     return chosen;
 }
@@ -447,11 +447,11 @@ static void check_fresh_build(living *self)
 
 /* ----- one store's life ----- */
 
-static void make_pool(living *self, data_kind kind)
+static void make_pool(living *self)
 {
     rng *random = &self->random;
     const size_t count = rng_between(random, 1, self->maker.words == 1 ? MAX_RECORDS : MAX_WIDE_RECORDS);
-    self->pool = record_set_make(random, &self->maker, kind, count);
+    self->pool = record_set_make(random, &self->maker, count);
     self->truth = record_set_new(self->maker.words);
     self->old_truth = record_set_new(self->maker.words);
     for (size_t i = 0; i < count && self->ids != IDS_GIVEN; i++)
@@ -468,17 +468,16 @@ static void begin_life(living *self, uint64_t number)
     const uint32_t words = number % 4 > 0 ? 1 : widths[rng_below(random, sizeof widths / sizeof *widths)];
     const uint64_t max = SSTORE_MAX_BUILD_DISTANCE * words;
     const uint64_t distance = rng_below(random, rng_one_in(random, 4) ? max + 1 : 8 * words);
-    const data_kind kind = (data_kind)rng_below(random, DATA_KIND_COUNT);
     self->maker = form_with(random, words, words == 1 ? 3 : (uint32_t)distance);
     self->ids = (id_source)rng_below(random, ID_SOURCE_COUNT);
     self->plan = words == 1 ? plans[rng_below(random, 7)] : wide_plans[rng_below(random, 4)];
     self->block_bytes = rng_one_in(random, 2) ? 0 : UINT32_C(256) << rng_below(random, 9);
-    make_pool(self, kind);
+    make_pool(self);
     snprintf(self->path, sizeof self->path, "%s", scratch_path("living"));
     snprintf(self->text, sizeof self->text,
-             "case %" PRIu64 ", %u words, k = %u, pool of %zu, %s, ids %u, plan %s, blocks %u, seed %" PRIu64, number,
-             words, self->maker.distance, self->pool.count, data_kind_name(kind), (unsigned)self->ids,
-             self->plan == NULL ? "auto" : self->plan, self->block_bytes, run_seed);
+             "case %" PRIu64 ", %s, pool of %zu, ids %u, plan %s, blocks %u, seed %" PRIu64, number,
+             form_text(&self->maker), self->pool.count, (unsigned)self->ids, self->plan == NULL ? "auto" : self->plan,
+             self->block_bytes, run_seed);
     testing_doing("%s", self->text);
     self->crawls = rng_one_in(random, 2);
     const size_t count = self->crawls            ? self->pool.count

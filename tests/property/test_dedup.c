@@ -231,7 +231,7 @@ static size_t run_case(uint64_t seed)
     sstore_dedup *dedup;
     self.form = form_any(&self.random, 2);
     if (rng_one_in(&self.random, 3)) /* larger distances take long to plan */
-        self.form = form_of((word_kind)rng_below(&self.random, WORD_KIND_COUNT), 1,
+        self.form = form_of(&self.random, (data_kind)rng_below(&self.random, DATA_KIND_COUNT), 1,
                             (uint32_t)rng_below(&self.random, 6));
     self.has_ids = !rng_one_in(&self.random, 3);
     self.assigned = rng_one_in(&self.random, 2);
@@ -312,7 +312,7 @@ static void test_lock(void **state)
 {
     const uint64_t fingerprints[2] = {1, UINT64_C(0xff00ff00ff)};
     taking self = {
-        .form = form_of(WORD_UNIFORM, 1, 3), .has_ids = true, .assigned = true, .distance = 3, .given = fingerprints};
+        .form = {.words = 1, .distance = 3}, .has_ids = true, .assigned = true, .distance = 3, .given = fingerprints};
     sstore_dedup *dedup, *second;
     sstore_error error = {.status = SSTORE_OK};
     snprintf(self.path, sizeof self.path, "%s", scratch_path("locked"));

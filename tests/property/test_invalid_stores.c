@@ -1,24 +1,41 @@
 /*
- * test_invalid_stores.c - stores with one defect and correct checksums: calls that read, join or rewrite such a store
- * must report damage or give its contents. They must not access memory outside of buffers, report a record twice, write
- * records out of order, or remove what they could not read; and they must end. This file has one clear case of each;
- * the fuzz targets have the others.
+ * test_invalid_stores.c - stores with wrong contents and correct checksums: calls that read, join or rewrite them must
+ * report damage or give their contents. They must not access memory outside of buffers, report a record twice or one
+ * that is too far, write records out of order, or remove what they could not read; and they must end. Stores of one
+ * word have one clear case of each; the fuzz targets have the others. Stores of several words are random: equal
+ * fingerprints at two ranks or in two segments, fingerprints that do not ascend, block keys and ranks that lead
+ * elsewhere, word indexes of other fingerprints, radii that do not suffice.
+ *
+ * A failing case prints its seed; SSTORE_TEST_SEED=<seed> SSTORE_TEST_CASES=1 runs that case first.
  */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "output/walk_joins.h"
-#include "output/walk_matches.h"
+#include "output/walk.h"
 #include "sstore_statistics.h"
 #include "support/reference_block.h"
 #include "support/scratch.h"
 #include "support/store_case.h"
 #include "support/use_store.h"
 
+#define WORDS 3u
+#define PAIRS 90u /* of fingerprints that differ in word 0 alone */
+#define BLOCK_BYTES 256u
+#define A_BLOCK ((BLOCK_BYTES - 8) / (8 * WORDS))
+#define DISTANCE 5u
+#define QUERIES 12u
+#define TRAILING 8u
+#ifdef NDEBUG
+#define CASES 32u
+#else
+#define CASES 12u
+#endif
+
 /* Universes of invalid_store.h. */
 enum { CLUSTERED, DENSE, FEW, UNIFORM };
 
-/* ----- stores ----- */
+/* ----- stores of one word ----- */
 
 static invalid_store_plan plan_of(bool has_ids, uint32_t universe, uint32_t block_bytes)
 {
@@ -81,10 +98,26 @@ static store_case make_descending(uint32_t block_bytes, uint32_t at)
 
 /* ----- results ----- */
 
-static int take_match(void *context, const sstore_match *match)
+/* What is asked of a store, in every way. */
+typedef struct asking {
+    const char *path;
+    uint32_t words;
+    const uint64_t *queries; /* `count` of them; the first ones also one by one */
+    size_t count, alone;
+    uint32_t distances[3];
+} asking;
+
+/* The matches of one query, or of those of a batch, one after the other. */
+typedef struct answer {
+    const asking *asked;
+    uint32_t distance;
+    size_t query, last; /* that of a query or the first of a batch; that of the last match */
+    record_set got;
+} answer;
+
+static const uint64_t *query_of(const asking *self, size_t number)
 {
-    record_set_put(context, match->fingerprint, match->id);
-    return 0;
+    return self->queries + number * self->words;
 }
 
 static int take_record(void *context, const uint64_t *fingerprint, uint64_t id)
@@ -93,11 +126,19 @@ static int take_record(void *context, const uint64_t *fingerprint, uint64_t id)
     return 0;
 }
 
-/* A pair as a record: its fingerprints and ids mixed. */
+/* Pairs as records, whose fingerprints and ids are mixed. */
+typedef struct pairs_found {
+    uint32_t words;
+    record_set got;
+} pairs_found;
+
 static int take_pair(void *context, const sstore_pair *pair)
 {
-    const uint64_t mixed = rng_mix(pair->fingerprint) ^ pair->other_fingerprint;
-    record_set_put(context, &mixed, rng_mix(pair->id) ^ pair->other_id);
+    pairs_found *self = context;
+    uint64_t mixed = 0;
+    for (uint32_t i = 0; i < self->words; i++)
+        mixed = rng_mix(mixed ^ pair->fingerprint[i]) + pair->other_fingerprint[i];
+    record_set_put(&self->got, &mixed, rng_mix(pair->id) ^ pair->other_id);
     return 0;
 }
 
@@ -110,86 +151,125 @@ static void assert_no_repeats(record_set *got)
     record_set_free(got);
 }
 
+static int take_match(void *context, const sstore_match *match)
+{
+    answer *self = context;
+    const size_t query = self->query + match->query_index;
+    assert_int_equal(fingerprint_distance(match->fingerprint, query_of(self->asked, query), self->asked->words),
+                     match->distance);
+    assert_true(match->distance <= self->distance);
+    record_set_put(&self->got, match->fingerprint, match->id);
+    return 0;
+}
+
+static uint64_t opened_count, call_count, damaged_count;
+
 static void assert_ended(sstore_status status)
 {
+    call_count++;
+    damaged_count += status == SSTORE_ERROR_DAMAGED;
     assert_true(status == SSTORE_OK || status == SSTORE_ERROR_DAMAGED);
 }
 
-/* The matches of a batch, query by query. */
-typedef struct batch_answer {
-    record_set got;
-    size_t query;
-} batch_answer;
-
 static int take_match_in_turn(void *context, const sstore_match *match)
 {
-    batch_answer *answer = context;
-    if (match->query_index != answer->query)
-        assert_no_repeats(&answer->got);
-    answer->query = match->query_index;
-    return take_match(&answer->got, match);
+    answer *self = context;
+    if (self->got.count > 0 && match->query_index != self->last)
+        assert_no_repeats(&self->got);
+    self->last = match->query_index;
+    return take_match(self, match);
 }
 
 /* Many queries, which are answered together. A single one would not be. */
-static void assert_no_query_repeats(const sstore *store, uint64_t fingerprint, size_t count, uint32_t distance)
+static void assert_no_query_repeats(const sstore *store, const asking *asked, size_t count, uint32_t distance)
 {
-    uint64_t *fingerprints = malloc(count * sizeof *fingerprints);
-    batch_answer answer = {.query = 0};
-    for (size_t i = 0; i < count; i++)
-        fingerprints[i] = i % 2 == 0 ? fingerprint : fingerprint + i;
+    answer answers = {.asked = asked, .distance = distance, .got = {.words = asked->words}};
     sstore_batch_options options = SSTORE_BATCH_OPTIONS_INIT;
-    options.threads = 1;
-    assert_ended(walk_matches(store, fingerprints, count, distance, &options, take_match_in_turn, &answer, NULL));
-    assert_no_repeats(&answer.got);
-    free(fingerprints);
+    options.threads = 2;
+    assert_ended(walk_matches(store, asked->queries, count, distance, &options, take_match_in_turn, &answers, NULL));
+    assert_no_repeats(&answers.got);
 }
 
-/* Read all records in every way; none may be reported twice. */
-static void assert_none_twice(const store_case *made, uint64_t fingerprint)
+static void ask_one(sstore_cursor *cursor, const asking *asked, size_t query, uint32_t distance, bool nearest)
+{
+    answer found = {.asked = asked, .distance = distance, .query = query, .got = {.words = asked->words}};
+    const uint64_t *fingerprint = query_of(asked, query);
+    assert_ended(nearest ? sstore_query_nearest(cursor, fingerprint, distance, take_match, &found, NULL)
+                         : sstore_query(cursor, fingerprint, distance, take_match, &found, NULL));
+    assert_no_repeats(&found.got);
+}
+
+static void ask_all(const sstore *store, const asking *asked)
+{
+    sstore_cursor *cursor = store_must_cursor(store);
+    for (size_t i = 0; i < 3; i++) {
+        for (size_t query = 0; query < asked->alone; query++)
+            ask_one(cursor, asked, query, asked->distances[i], false);
+        for (size_t count = 1; count <= asked->count; count *= 10)
+            assert_no_query_repeats(store, asked, count, asked->distances[i]);
+    }
+    ask_one(cursor, asked, 0, 64 * asked->words, true);
+    sstore_cursor_free(cursor);
+}
+
+static void join_all(const sstore *store)
+{
+    sstore_join_options join = SSTORE_JOIN_OPTIONS_INIT;
+    pairs_found found = {.words = sstore_fingerprint_bits(store) / 64};
+    sstore *again;
+    sstore_error error;
+    join.threads = 1;
+    join.tmp_dir = scratch_folder();
+    assert_ok(sstore_reopen(store, &again, &error), &error);
+    assert_ended(walk_pairs(store, again, &join, take_pair, &found, NULL));
+    assert_no_repeats(&found.got);
+    assert_ended(walk_pairs(store, NULL, &join, take_pair, &found, NULL));
+    assert_no_repeats(&found.got);
+    sstore_close(again);
+}
+
+/* Read all records in every way; none may be reported twice. A store of several words may be refused. */
+static void assert_none_twice(const asking *asked)
 {
     const sstore_strategy strategies[] = {SSTORE_STRATEGY_FULL_SCAN, SSTORE_STRATEGY_AUTO, SSTORE_STRATEGY_PROBE};
     for (uint32_t i = 0; i < 3; i++) {
         sstore_open_options options = SSTORE_OPEN_OPTIONS_INIT;
-        sstore_join_options join = SSTORE_JOIN_OPTIONS_INIT;
-        sstore *store, *again;
-        sstore_cursor *cursor;
-        sstore_error error;
-        record_set got = {.count = 0};
+        sstore *store;
+        record_set got = {.words = asked->words};
         options.strategy = strategies[i];
-        join.threads = 1;
-        join.tmp_dir = scratch_folder();
-        assert_ok(sstore_open(made->path, &options, &store, &error), &error);
-        assert_ok(sstore_cursor_create(store, &cursor, &error), &error);
+        options.io = (run_seed + i) % 2 == 0 ? SSTORE_IO_PREAD : SSTORE_IO_MMAP;
+        const sstore_status status = sstore_open(asked->path, &options, &store, NULL);
+        assert_true(status == SSTORE_OK || asked->words > 1);
+        if (status != SSTORE_OK) {
+            assert_true(status == SSTORE_ERROR_DAMAGED || status == SSTORE_ERROR_UNSUPPORTED);
+            continue;
+        }
+        opened_count++;
         assert_ended(walk_records(store, take_record, &got, NULL));
         assert_no_repeats(&got);
-        assert_ended(sstore_query(cursor, &fingerprint, 3, take_match, &got, NULL));
-        assert_no_repeats(&got);
-        assert_ended(sstore_query(cursor, &fingerprint, 64, take_match, &got, NULL));
-        assert_no_repeats(&got);
-        assert_ended(sstore_query_nearest(cursor, &fingerprint, 64, take_match, &got, NULL));
-        assert_no_repeats(&got);
-        for (size_t count = 1; count <= 1000; count *= 10) {
-            assert_no_query_repeats(store, fingerprint, count, 3);
-            assert_no_query_repeats(store, fingerprint, count, 64);
-        }
-        assert_ok(sstore_reopen(store, &again, &error), &error);
-        assert_ended(walk_pairs(store, again, &join, take_pair, &got, NULL));
-        assert_no_repeats(&got);
-        assert_ended(walk_pairs(store, NULL, &join, take_pair, &got, NULL));
-        assert_no_repeats(&got);
-        sstore_close(again);
-        sstore_cursor_free(cursor);
+        ask_all(store, asked);
+        join_all(store);
         sstore_close(store);
     }
+}
+
+/* A fingerprint and others above it are asked for. */
+static void assert_none_twice_near(const store_case *made, uint64_t fingerprint)
+{
+    static uint64_t queries[1000];
+    const asking asked = {made->path, 1, queries, 1000, 1, {3, 64, 3}};
+    for (size_t i = 0; i < 1000; i++)
+        queries[i] = i % 2 == 0 ? fingerprint : fingerprint + i;
+    assert_none_twice(&asked);
 }
 
 static void test_equal_fingerprints_are_reported_once(void **state)
 {
     store_case made = make_equal(true);
-    assert_none_twice(&made, 1);
+    assert_none_twice_near(&made, 1);
     store_case_free(&made);
     made = make_equal(false);
-    assert_none_twice(&made, 1);
+    assert_none_twice_near(&made, 1);
     store_case_free(&made);
 }
 
@@ -203,7 +283,7 @@ static void test_equal_neighbours_are_reported_once(void **state)
         testing_doing("blocks of %u bytes, fingerprint %u, %s ids", place[0], place[1],
                       i % 2 == 0 ? "without" : "with");
         store_case made = make_equal_pair(i % 2 != 0, place[0], place[1]);
-        assert_none_twice(&made, sample_fingerprint(DENSE, place[1]));
+        assert_none_twice_near(&made, sample_fingerprint(DENSE, place[1]));
         store_case_free(&made);
     }
     testing_done();
@@ -218,7 +298,7 @@ static void test_records_added_again_are_reported_once(void **state)
             add_segment(&plan, 60, 3, 1);
         store_case made = make(&plan, (store_defect){.kind = DEFECT_RECORDS_ADDED_AGAIN});
         assert_true(made.truth->broken == BROKEN_ORDER);
-        assert_none_twice(&made, 1);
+        assert_none_twice_near(&made, 1);
         store_case_free(&made);
     }
 }
@@ -386,6 +466,7 @@ static void test_a_slow_plan_takes_bounded_work(void **state)
     sstore *store = NULL;
     sstore_cursor *cursor = NULL;
     record_set got = {.count = 0};
+    matches found = {.count = 0};
     add_segment(&plan, 0, 9, 1);
     store_case made = make(&plan, (store_defect){.kind = DEFECT_SLOW_PLAN});
     step_count_begin("open");
@@ -402,7 +483,7 @@ static void test_a_slow_plan_takes_bounded_work(void **state)
         assert_ended(sstore_cursor_create(store, &cursor, NULL));
         for (uint32_t distance = 0; distance <= 64; distance += 8) {
             step_count_begin("query");
-            assert_ended(sstore_query(cursor, (uint64_t[]){1}, distance, take_match, &got, NULL));
+            assert_ended(sstore_query(cursor, (uint64_t[]){1}, distance, store_collect, &found, NULL));
         }
         step_count_begin("each record");
         assert_ended(walk_records(store, take_record, &got, NULL));
@@ -412,12 +493,285 @@ static void test_a_slow_plan_takes_bounded_work(void **state)
     step_count_begin("verify");
     assert_ended(sstore_verify(made.path, NULL, NULL, NULL, NULL));
     (void)step_count_end();
+    matches_free(&found);
     record_set_free(&got);
     store_case_free(&made);
 }
 
+/* ----- several words ----- */
+
+/* Fingerprints (0, x, y) and (1, x, y). The two have the same id, so that they are one record if their words 0 become
+ * equal. Word 0 is skewed, so its index is not probed. */
+typedef struct rows {
+    uint64_t words[2 * PAIRS][WORDS], ids[2 * PAIRS];
+} rows;
+
+static rows make_rows(rng *random)
+{
+    rows made;
+    for (size_t i = 0; i < PAIRS; i++) {
+        const bool is_near = i > 0 && rng_one_in(random, 2);
+        const uint64_t x = is_near ? rng_flip(random, made.words[i - 1][1], 1) : rng_next(random),
+                       y = is_near ? rng_flip(random, made.words[i - 1][2], 2) : rng_next(random);
+        for (uint64_t j = 0; j < 2; j++) {
+            memcpy(made.words[i + j * PAIRS], (uint64_t[]){j, x, y}, sizeof made.words[i]);
+            made.ids[i + j * PAIRS] = i;
+        }
+    }
+    return made;
+}
+
+/* Build the store, in one segment or with the second half added in another one. */
+static edited_store build(const char *path, const rows *from, bool has_ids, bool in_two)
+{
+    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
+    sstore_builder *builder;
+    sstore_error error;
+    options.fingerprint_bits = 64 * WORDS;
+    options.distance = DISTANCE;
+    options.block_bytes = BLOCK_BYTES;
+    options.without_ids = !has_ids;
+    options.threads = 1;
+    scratch_remove(path);
+    for (size_t part = 0; part < (in_two ? 2 : 1); part++) {
+        const size_t first = part * PAIRS, count = in_two ? PAIRS : 2 * PAIRS;
+        if (part == 0)
+            assert_ok(sstore_builder_create(path, &options, &builder, &error), &error);
+        else
+            assert_ok(sstore_builder_create_addition(path, &change_apart, &builder, &error), &error);
+        assert_ok(sstore_builder_add(builder, from->words[first], has_ids ? from->ids + first : NULL, count, &error),
+                  &error);
+        assert_ok(sstore_builder_finish(builder, NULL, &error), &error);
+    }
+    return edited_load(path);
+}
+
+/* The number of whole fingerprints of a segment. */
+static size_t row_count(edited_store *store, uint32_t segment)
+{
+    size_t blocks = 0;
+    while (edited_block(store, segment, 0, blocks) != NULL)
+        blocks++;
+    const size_t all = store->segment_count > 1 + WORDS ? PAIRS : 2 * PAIRS;
+    assert_int_equal(blocks, (all + A_BLOCK - 1) / A_BLOCK);
+    return all;
+}
+
+static uint8_t *row_of(edited_store *store, uint32_t segment, size_t rank)
+{
+    return edited_block(store, segment, 0, rank / A_BLOCK) + rank % A_BLOCK * 8 * WORDS;
+}
+
+static void set_word_0(edited_store *store, uint32_t segment, size_t rank, uint64_t value)
+{
+    memset(row_of(store, segment, rank), 0, 8);
+    row_of(store, segment, rank)[0] = (uint8_t)value;
+}
+
+static void set_keys(edited_store *store, uint32_t segment, rng *random, bool right)
+{
+    edited_array *keys = &store->segments[segment].keys[0];
+    uint64_t last = 0;
+    for (size_t i = 0; i < keys->count; i++) {
+        const size_t end = (i + 1) * A_BLOCK, rank = end < row_count(store, segment) ? end : row_count(store, segment);
+        const uint64_t is = row_of(store, segment, rank - 1)[0];
+        const uint64_t key = right ? is : rng_below(random, 3);
+        keys->values[i] = last = key < last ? last : key;
+    }
+    store->segments[segment].new_directory = true;
+}
+
+static void use(edited_store *made, const char *path, const rows *from)
+{
+    uint64_t queries[QUERIES][WORDS];
+    const asking asked = {path, WORDS, queries[0], QUERIES, QUERIES, {0, 4, DISTANCE + 3}};
+    for (size_t i = 0; i < QUERIES; i++)
+        memcpy(queries[i], from->words[i * PAIRS / QUERIES], sizeof queries[i]);
+    edited_set_checksums(made);
+    scratch_remove(path);
+    edited_write(made, path);
+    assert_none_twice(&asked);
+}
+
+static void assert_refused(const char *path, const char *reason)
+{
+    sstore_error error;
+    sstore *store;
+    const sstore_status status = sstore_open(path, NULL, &store, &error);
+    assert_null(store);
+    assert_true(status == SSTORE_ERROR_DAMAGED || status == SSTORE_ERROR_UNSUPPORTED);
+    if (strstr(error.message, reason) == NULL)
+        fail_msg("'%s' is not in '%s'", reason, error.message);
+}
+
+static void assert_damaged(const char *path)
+{
+    sstore_error error;
+    assert_status(sstore_verify(path, NULL, NULL, NULL, &error), SSTORE_ERROR_DAMAGED, &error);
+    assert_true(error.file[0] != '\0');
+}
+
+static char path[256];
+
+static uint64_t case_seed(uint64_t number)
+{
+    const uint64_t seed = run_seed + number;
+    testing_doing("case of seed %" PRIu64, seed);
+    return seed;
+}
+
+/* Words 0 become any, and so do the block keys: fingerprints are equal within blocks, in blocks apart, in runs of
+ * blocks with equal first words, and in two segments. Their word indexes still lead to them. */
+static void test_equal_fingerprints(void **state)
+{
+    const uint64_t cases = testing_number("SSTORE_TEST_CASES", CASES);
+    for (uint64_t number = 0; number < cases; number++) {
+        rng random = rng_seeded(case_seed(number));
+        const rows from = make_rows(&random);
+        const bool in_two = rng_one_in(&random, 2), constant = rng_one_in(&random, 3);
+        edited_store made = build(path, &from, rng_one_in(&random, 2), in_two);
+        for (uint32_t segment = 0; segment < made.segment_count; segment += 1 + WORDS) {
+            const size_t count = row_count(&made, segment);
+            for (size_t rank = 0; rank < count; rank++)
+                if (constant || rng_one_in(&random, 2))
+                    set_word_0(&made, segment, rank, constant ? 0 : rng_below(&random, 2));
+            set_keys(&made, segment, &random, !rng_one_in(&random, 3));
+        }
+        use(&made, path, &from);
+        assert_damaged(path);
+        edited_free(&made);
+    }
+    testing_done();
+}
+
+/* The fingerprints are those of another store, so the word indexes do not fit; or ids or blocks of indexes are. */
+static void test_parts_of_another_store(void **state)
+{
+    const uint64_t cases = testing_number("SSTORE_TEST_CASES", CASES / 4);
+    uint64_t others_differ = 0;
+    for (uint64_t number = 0; number < cases; number++) {
+        rng random = rng_seeded(case_seed(number));
+        const rows from = make_rows(&random), others = make_rows(&random);
+        for (uint32_t part = 0; part <= WORDS; part++)
+            for (uint32_t which = 0; which < 2; which++) {
+                testing_doing("seed %" PRIu64 ", part %u, %s of another store", run_seed + number, part,
+                              which == 0 ? "table 0" : "ids");
+                edited_store other = build(path, &others, true, false), made = build(path, &from, true, false);
+                const uint32_t file = which == 0 ? 0 : EDITED_IDS;
+                bool differs = false;
+                for (size_t i = 0; edited_block(&made, part, file, i) != NULL; i++) {
+                    const uint8_t *source = edited_block(&other, part, file, i);
+                    if (source == NULL || rng_one_in(&random, 5))
+                        continue;
+                    uint8_t *target = edited_block(&made, part, file, i);
+                    differs |= memcmp(target, source, BLOCK_BYTES - TRAILING) != 0;
+                    memcpy(target, source, BLOCK_BYTES);
+                    made.segments[part].keys[file].values[i] = other.segments[part].keys[file].values[i];
+                }
+                made.segments[part].new_directory = true;
+                use(&made, path, &from);
+                others_differ += differs; /* words 0, ids, and the order of words 1 are the same */
+                if (differs)
+                    assert_damaged(path);
+                edited_free(&made);
+                edited_free(&other);
+            }
+    }
+    assert_true(others_differ >= cases);
+    testing_done();
+}
+
+/* Ranks that the segment does not have, that two words share, or that do not ascend: ids of word indexes. */
+static void test_wrong_ranks(void **state)
+{
+    const uint64_t cases = testing_number("SSTORE_TEST_CASES", 2 * CASES);
+    for (uint64_t number = 0; number < cases; number++) {
+        rng random = rng_seeded(case_seed(number));
+        const rows from = make_rows(&random);
+        edited_store made = build(path, &from, rng_one_in(&random, 2), false);
+        for (uint64_t changes = rng_between(&random, 1, 4); changes > 0; changes--) {
+            const uint32_t part = 1 + (uint32_t)rng_below(&random, WORDS);
+            uint8_t *block = edited_block(&made, part, EDITED_IDS, 0);
+            block[rng_between(&random, 20, BLOCK_BYTES - TRAILING - 1)] ^= (uint8_t)(1u << rng_below(&random, 8));
+        }
+        use(&made, path, &from);
+        assert_damaged(path);
+        edited_free(&made);
+    }
+    testing_done();
+}
+
+/* The kind of an index: its number, and its radius. */
+static void test_radii(void **state)
+{
+    rng random = rng_seeded(run_seed);
+    const rows from = make_rows(&random);
+    for (uint32_t word = 0; word < WORDS; word++)
+        for (uint32_t above = 0; above <= 18; above++) { /* the radius, plus 1 */
+            testing_doing("word %u with the radius %d", word, (int)above - 1);
+            edited_store made = build(path, &from, true, false);
+            edited_set(&made, 1 + word, EDITED_KIND, 0, 2 | word << 8 | above << 16);
+            use(&made, path, &from); /* a smaller radius than the plan is complete for may be enough */
+            if (above > 17)
+                assert_refused(path, "radius");
+            edited_free(&made);
+        }
+    edited_store made = build(path, &from, true, false);
+    for (uint32_t word = 0; word < WORDS; word++)
+        edited_set(&made, 1 + word, EDITED_KIND, 0, 2 | word << 8 | 1 << 16);
+    use(&made, path, &from);
+    assert_refused(path, "do not reach the store's distance");
+    edited_set(&made, 2, EDITED_KIND, 0, 2 | 2 << 8 | 4 << 16); /* another word's */
+    use(&made, path, &from);
+    assert_refused(path, "kind");
+    edited_free(&made);
+    testing_done();
+}
+
+#define SEGMENTS 60u
+#define IN_FIRST 6000u
+#define IN_OTHERS 100u
+
+static int count_match(void *context, const sstore_match *match)
+{
+    ++*(uint64_t *)context;
+    return match->distance > 128;
+}
+
+/* A valid store: to look up each match in the segments that were added later, all of whose first words are equal, takes
+ * many steps, but as many are allowed. */
+static void test_valid_store_of_many_segments(void **state)
+{
+    static uint64_t fingerprints[IN_FIRST][2];
+    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
+    const data_set first = {.id_kind = DATA_ASSIGNED, .words = 2, .count = IN_FIRST, .fingerprints = fingerprints[0]};
+    sstore_error error;
+    rng random = rng_seeded(run_seed);
+    uint64_t found = 0;
+    options.distance = DISTANCE;
+    options.block_bytes = BLOCK_BYTES;
+    options.threads = 1;
+    scratch_remove(path);
+    for (uint32_t segment = 0; segment < SEGMENTS; segment++) {
+        for (size_t i = 0; i < (segment == 0 ? IN_FIRST : IN_OTHERS); i++)
+            fingerprints[i][1] = rng_next(&random);
+        if (segment == 0)
+            store_must_build(path, &options, &first);
+        else
+            assert_ok(store_add(path, NULL, fingerprints[0], NULL, IN_OTHERS, NULL, &error), &error);
+    }
+    sstore *store = store_must_open(path, SSTORE_IO_AUTO, SSTORE_STRATEGY_AUTO);
+    sstore_cursor *cursor = store_must_cursor(store);
+    assert_ok(sstore_query(cursor, fingerprints[0], 128, count_match, &found, &error), &error);
+    assert_int_equal(found, IN_FIRST + (SEGMENTS - 1) * IN_OTHERS);
+    sstore_cursor_free(cursor);
+    sstore_close(store);
+}
+
 int main(void)
 {
+    rng_start_run();
+    snprintf(path, sizeof path, "%s", scratch_path("invalid-words"));
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_equal_fingerprints_are_reported_once, testing_teardown),
         cmocka_unit_test_teardown(test_equal_neighbours_are_reported_once, testing_teardown),
@@ -428,6 +782,15 @@ int main(void)
         cmocka_unit_test_teardown(test_other_records_than_the_sums_are_not_read, testing_teardown),
         cmocka_unit_test_teardown(test_keys_above_their_blocks_lead_to_no_endless_search, testing_teardown),
         cmocka_unit_test_teardown(test_a_slow_plan_takes_bounded_work, testing_teardown),
+        cmocka_unit_test_teardown(test_equal_fingerprints, testing_teardown),
+        cmocka_unit_test_teardown(test_parts_of_another_store, testing_teardown),
+        cmocka_unit_test_teardown(test_wrong_ranks, testing_teardown),
+        cmocka_unit_test_teardown(test_radii, testing_teardown),
+        cmocka_unit_test_teardown(test_valid_store_of_many_segments, testing_teardown),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    const int failed_count = cmocka_run_group_tests(tests, NULL, NULL);
+    testing_figure("invalid stores opened %" PRIu64 " times, and read by %" PRIu64 " calls, of which %" PRIu64
+                   " found damage",
+                   opened_count, call_count, damaged_count);
+    return failed_count;
 }

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "output/walk_joins.h"
+#include "output/walk.h"
 #include "support/iterate.h"
 #include "support/record_pairs.h"
 #include "support/scratch.h"
@@ -103,7 +103,8 @@ static void write_in_steps(rng *random, subject *self, const record_set *records
         for (size_t at = rng_below(random, 5); at < end; at += rng_between(random, 1, 9)) {
             record_set_append(&removed, records, at, at + 1);
             if (rng_one_in(random, 9)) /* perhaps an absent one */
-                fingerprint_flip(random, &self->maker, removed.fingerprints + (removed.count - 1) * removed.words, 2);
+                fingerprint_flip(random, self->maker.words, removed.fingerprints + (removed.count - 1) * removed.words,
+                                 2);
         }
         if (steps > 1 && !rng_one_in(random, 2))
             remove_records(random, self, &removed);
@@ -113,10 +114,10 @@ static void write_in_steps(rng *random, subject *self, const record_set *records
 }
 
 /* Any records; some are near those of the other set. */
-static record_set any_records(rng *random, const fingerprint_form *maker, data_kind kind, const record_set *other)
+static record_set any_records(rng *random, const fingerprint_form *maker, const record_set *other)
 {
     const size_t count = rng_below(random, rng_one_in(random, 3) ? 30 : MAX_RECORDS);
-    record_set made = record_set_make(random, maker, kind, count);
+    record_set made = record_set_make(random, maker, count);
     for (size_t i = 0; i < count; i++)
         if (other->count > 0 && rng_one_in(random, 3))
             fingerprint_make(random, maker, other->fingerprints, other->count, made.fingerprints + i * maker->words);
@@ -190,14 +191,12 @@ static void test_any_stores(void **state)
     for (uint64_t i = 0; i < cases; i++) {
         rng random = rng_seeded(run_seed + i);
         const fingerprint_form maker = any_maker(&random, i % 8 == 0);
-        const data_kind kind = (data_kind)rng_below(&random, DATA_KIND_COUNT);
         const record_set none = {.words = maker.words};
         const sstore_join_options options = any_options(&random, &maker);
         subject left = new_subject(&random, "left.store", &maker), right = new_subject(&random, "right.store", &maker);
-        testing_doing("case of seed %" PRIu64 ": %u words, %s, made for distance %u, distance %u", run_seed + i,
-                      maker.words, data_kind_name(kind), maker.distance, options.distance);
-        record_set left_records = any_records(&random, &maker, kind, &none);
-        record_set right_records = any_records(&random, &maker, kind, &left_records);
+        testing_doing("case of seed %" PRIu64 ": %s, joined at %u", run_seed + i, form_text(&maker), options.distance);
+        record_set left_records = any_records(&random, &maker, &none);
+        record_set right_records = any_records(&random, &maker, &left_records);
         write_in_steps(&random, &left, &left_records);
         write_in_steps(&random, &right, &right_records);
         pairs += compare_pairs_of(&random, &left, &left, &options);
@@ -225,10 +224,10 @@ static record_set make_dense(rng *random, const fingerprint_form *maker, bool ha
         fingerprint_make(random, maker, NULL, 0, centre);
         for (uint64_t i = 0; i < size; i++) {
             memcpy(added, centre, sizeof added);
-            fingerprint_flip(random, maker, added, flips);
+            fingerprint_flip(random, maker->words, added, flips);
             for (uint64_t links = rng_one_in(random, 10) ? rng_below(random, 5) : 0; links > 0; links--) {
                 record_set_put(&made, added, 0);
-                fingerprint_flip(random, maker, added, 2 * (uint64_t)maker->distance);
+                fingerprint_flip(random, maker->words, added, 2 * (uint64_t)maker->distance);
             }
             record_set_put(&made, added, 0);
         }
@@ -270,7 +269,7 @@ static record_set make_core_and_ring(rng *random, const fingerprint_form *maker,
     for (size_t i = 0; i < count; i++) {
         memcpy(added, centre, sizeof added);
         if (i % 2 == 0)
-            fingerprint_flip(random, maker, added, 4);
+            fingerprint_flip(random, maker->words, added, 4);
         else
             for (uint64_t flips = rng_between(random, distance, 3 * distance); flips > 0; flips--)
                 added[rng_below(random, maker->words)] ^= UINT64_C(1) << rng_below(random, 64);
@@ -330,7 +329,7 @@ static void put_many(rng *random, const fingerprint_form *maker, record_set *to,
 {
     uint64_t added[SSTORE_MAX_WORDS];
     memcpy(added, fingerprint, maker->words * sizeof *added);
-    fingerprint_flip(random, maker, added, flips);
+    fingerprint_flip(random, maker->words, added, flips);
     for (size_t i = 0; i < count; i++)
         record_set_put(to, added, first + i);
 }
@@ -413,36 +412,70 @@ static void test_many_ids(void **state)
 
 static int count_equal_pair(void *context, const sstore_pair *pair)
 {
-    assert_true(pair->fingerprint == pair->other_fingerprint && pair->id != pair->other_id);
+    assert_true(*pair->fingerprint == *pair->other_fingerprint && pair->id != pair->other_id);
     ++*(size_t *)context;
     return 0;
 }
 
+/* Compare the number of pairs of equal fingerprints, of a store of so many segments, within a distance at which there
+ * are no others. */
+static void check_repeated(rng *random, const record_set *records, uint32_t distance, uint64_t segments, size_t wanted)
+{
+    const fingerprint_form maker = {.words = 1, .distance = 3};
+    sstore_join_options options = SSTORE_JOIN_OPTIONS_INIT;
+    sstore_error error;
+    subject self = new_subject_of_pieces(random, "repeated.store", &maker);
+    size_t got = 0;
+    self.block_bytes = 256; /* so that there are several parts for threads */
+    options.distance = distance;
+    for (uint64_t i = 0; i < segments; i++) {
+        const record_set part = record_set_part(records, records->count * i / segments,
+                                                records->count * (i + 1) / segments);
+        write_records(random, &self, &part, i > 0);
+    }
+    assert_ok(sstore_open(self.path, NULL, &self.store, &error), &error);
+    assert_ok(walk_pairs(self.store, NULL, &options, count_equal_pair, &got, &error), &error);
+    assert_int_equal(got, wanted);
+    close_subject(&self);
+}
+
 /* Fingerprints far from each other, with one to three ids each, so that blocks of ids end anywhere among those of one
- * fingerprint: the pairs are those of equal fingerprints. */
+ * fingerprint. */
 static void test_repeated_fingerprints(void **state)
 {
     enum { FINGERPRINTS = 20000, MAX_IDS = 3 };
     rng random = rng_seeded(run_seed);
     const fingerprint_form maker = {.words = 1, .distance = 3};
     record_set records = record_set_new(1);
-    size_t wanted = 0, got = 0;
-    sstore_join_options options = SSTORE_JOIN_OPTIONS_INIT;
-    sstore_error error;
-    subject self = new_subject_of_pieces(&random, "repeated.store", &maker);
+    size_t wanted = 0;
     testing_doing("repeated fingerprints, seed %" PRIu64, run_seed);
     for (uint32_t i = 0; i < FINGERPRINTS; i++) {
         const size_t ids = rng_between(&random, 1, MAX_IDS);
         put_new(&random, &maker, &records, ids, records.count);
         wanted += ids * (ids - 1) / 2;
     }
-    options.distance = 1;
-    write_records(&random, &self, &records, false);
-    assert_ok(sstore_open(self.path, NULL, &self.store, &error), &error);
-    assert_ok(walk_pairs(self.store, NULL, &options, count_equal_pair, &got, &error), &error);
-    assert_int_equal(got, wanted);
+    check_repeated(&random, &records, 1, 1, wanted);
     record_set_free(&records);
-    close_subject(&self);
+    testing_done();
+}
+
+/* Consecutive fingerprints of three records each. Threads read parts of the store, which begin behind the last
+ * fingerprint of a block: here with a fingerprint that there is. It must belong to one part alone. */
+static void test_parts_that_begin_with_repeated_fingerprints(void **state)
+{
+    enum { FINGERPRINTS = 20000, IDS = 3 };
+    rng random = rng_seeded(run_seed);
+    record_set records = record_set_new(1);
+    const uint64_t first = rng_next(&random) >> 1;
+    testing_doing("consecutive fingerprints, seed %" PRIu64, run_seed);
+    for (uint64_t id = 0; id < IDS; id++)
+        for (uint64_t i = 0; i < FINGERPRINTS; i++) {
+            const uint64_t fingerprint = first + i;
+            record_set_put(&records, &fingerprint, id);
+        }
+    for (uint64_t segments = 1; segments <= IDS; segments++) /* of three, each has every fingerprint */
+        check_repeated(&random, &records, 0, segments, (size_t)FINGERPRINTS * IDS * (IDS - 1) / 2);
+    record_set_free(&records);
     testing_done();
 }
 
@@ -559,6 +592,7 @@ int main(void)
         cmocka_unit_test_teardown(test_clusters_larger_than_a_piece, testing_teardown),
         cmocka_unit_test_teardown(test_many_ids, testing_teardown),
         cmocka_unit_test_teardown(test_repeated_fingerprints, testing_teardown),
+        cmocka_unit_test_teardown(test_parts_that_begin_with_repeated_fingerprints, testing_teardown),
         cmocka_unit_test_teardown(test_stopped, testing_teardown),
         cmocka_unit_test_teardown(test_arguments, testing_teardown),
     };

@@ -1,20 +1,18 @@
 /*
- * test_query_property.c - random stores must answer exactly like brute force: random data, plans, block sizes, ways of
- * reading and distances, and sizes at limits.
+ * test_query_property.c - random stores of 1 to 16 words must answer exactly like brute force: random data, plans,
+ * block sizes, ways of reading and distances, and sizes at limits.
  *
  * A failing case prints its seed; SSTORE_TEST_SEED=<seed> SSTORE_TEST_CASES=1 runs that case first and alone.
  */
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "output/walk_matches.h"
+#include "output/walk.h"
 #include "sstore_statistics.h"
-#include "support/data.h"
 #include "support/iterate.h"
 #include "support/random.h"
 #include "support/record_set.h"
@@ -23,7 +21,7 @@
 #include "support/use_store.h"
 
 #ifdef NDEBUG
-#define CASES 6000u
+#define CASES 5000u
 #else
 #define CASES 300u /* without optimisation, or sanitized, each takes so much longer */
 #endif
@@ -35,6 +33,7 @@
 #define MAX_K 8
 #define PLAN_BYTES 128
 #define MAX_PROBES 3000
+#define WIDE_ONE_IN 16 /* of the stores have several words */
 
 /* The number of checked results so far. */
 static struct {
@@ -108,46 +107,43 @@ static verdict choose_plan(rng *random, uint32_t k, char plan[PLAN_BYTES])
     return MUST_WORK;
 }
 
-static uint32_t choose_distance(rng *random, uint32_t k, sstore_strategy strategy)
+static fingerprint_form choose_form(rng *random)
 {
+    return rng_one_in(random, WIDE_ONE_IN) ? form_any(random, 2)
+                                           : form_with(random, 1, (uint32_t)rng_below(random, MAX_K + 1));
+}
+
+static verdict choose_plan_of_words(rng *random, const fingerprint_form *form, char plan[PLAN_BYTES])
+{
+    static const char *const wide[] = {"auto", "auto", "22,21,21", "1"};
+    if (form->words == 1)
+        return choose_plan(random, form->distance, plan);
+    snprintf(plan, PLAN_BYTES, "%s", wide[rng_below(random, sizeof wide / sizeof *wide)]);
+    return MUST_WORK;
+}
+
+static uint32_t choose_distance(test_case *now, sstore_strategy strategy)
+{
+    rng *random = &now->random;
+    const uint32_t k = now->options.distance, words = now->data.words;
     switch (rng_below(random, strategy == SSTORE_STRATEGY_PROBE ? 2 : 10)) {
     case 0: return (uint32_t)rng_below(random, k + 1);
     case 2:
-    case 3: return (uint32_t)rng_below(random, 13);
+    case 3: return (uint32_t)rng_below(random, 13 * words);
     case 4:
-    case 5: return (uint32_t)rng_below(random, SSTORE_MAX_DISTANCE + 1);
+    case 5: return (uint32_t)rng_below(random, SSTORE_MAX_DISTANCE * words + 1);
     default: return k;
     }
 }
 
-static sstore_write_options choose_options(rng *random)
+static sstore_write_options choose_options(rng *random, uint32_t distance)
 {
     sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
-    options.distance = (uint32_t)rng_below(random, MAX_K + 1);
+    options.distance = distance;
     options.block_bytes = UINT32_C(256) << rng_below(random, 9);
     options.threads = (uint32_t)rng_between(random, 1, 4);
     options.memory_bytes = UINT64_C(1) << rng_between(random, 20, 24);
     return options;
-}
-
-/* Bits a fingerprint of table 0, by the entropy of the first differing bit of neighbours' upper halves, the suffix, and
- * the lower half. */
-static double bound_of(const record_set *truth)
-{
-    uint64_t counts[33] = {0}, steps = 0;
-    double bits = 0;
-    for (size_t i = 1; i < truth->count; i++) {
-        const uint64_t before = truth->fingerprints[i - 1], value = truth->fingerprints[i];
-        const uint32_t differing = (uint32_t)((before ^ value) >> 32);
-        if (before == value)
-            continue;
-        counts[differing == 0 ? 32 : __builtin_clz(differing)]++;
-        steps++;
-    }
-    for (uint32_t h = 0; h < 33; h++)
-        if (counts[h] > 0)
-            bits += (double)counts[h] * (log2((double)steps / (double)counts[h]) + (h < 32 ? 31 - h : 0) + 32);
-    return record_set_count_distinct(truth) == 0 ? 0 : bits / (double)record_set_count_distinct(truth);
 }
 
 /* ----- checking ----- */
@@ -159,37 +155,11 @@ static void check_statistics(const sstore *store, const test_case *now)
     assert_ok(sstore_stat(store, &facts, &error), &error);
     assert_int_equal(facts.record_count, now->truth.count);
     assert_int_equal(facts.distinct_count, record_set_count_distinct(&now->truth));
+    assert_int_equal(facts.fingerprint_bits, 64 * now->data.words);
     assert_int_equal(facts.distance, now->options.distance);
     assert_int_equal(facts.has_ids, now->data.id_kind != DATA_NO_IDS);
     if (now->options.block_bytes != 0)
         assert_int_equal(facts.block_bytes, now->options.block_bytes);
-    for (uint32_t table = 0; table < facts.table_count; table++) {
-        sstore_table_statistics part = {.struct_size = sizeof part};
-        assert_ok(sstore_stat_table(store, 0, table, &part, &error), &error);
-        assert_int_equal(part.prefix_bits, __builtin_popcountll(part.key_mask));
-        assert_true(part.block_count > 0 || now->truth.count == 0);
-        if (table == 0)
-            assert_true(fabs(part.bound_bits_per_fingerprint - bound_of(&now->truth)) < 1e-6);
-    }
-}
-
-static void check_records(rng *random, const sstore *store, const record_set *truth)
-{
-    sstore_error error = {.status = SSTORE_OK};
-    bool right;
-    size_t count;
-    uint64_t *fingerprints = malloc((truth->count + 1) * sizeof *fingerprints);
-    uint64_t *ids = malloc((truth->count + 1) * sizeof *ids);
-    assert_ok(store_compare_records(store, truth, &right, &count, &error), &error);
-    assert_true(right);
-    assert_int_equal(count, truth->count);
-    for (size_t i = 0; i < truth->count; i++) {
-        fingerprints[i] = truth->fingerprints[i];
-        ids[i] = truth->ids[i];
-    }
-    iterate_records(random, store, fingerprints, ids, truth->count);
-    free(fingerprints);
-    free(ids);
 }
 
 /* A callback that stops after `left` matches. */
@@ -205,12 +175,18 @@ static int stop_after(void *context, const sstore_match *match)
     return --self->left == 0 ? 7 : 0;
 }
 
-static void check_stopping(sstore_cursor *cursor, uint64_t fingerprint, uint32_t distance, const matches *wanted,
-                           size_t after)
+/* A call that queries with a callback, or into columns. */
+typedef sstore_status callback_query(sstore_cursor *, const uint64_t *, uint32_t, sstore_match_fn, void *,
+                                     sstore_error *);
+typedef sstore_status column_query(sstore_cursor *, const uint64_t *, uint32_t, const sstore_columns *, size_t,
+                                   uint64_t *, sstore_error *);
+
+static void check_stopping(callback_query *call, sstore_cursor *cursor, const uint64_t *query, uint32_t distance,
+                           const matches *wanted, size_t after)
 {
     sstore_error error = {.status = SSTORE_OK};
-    stopper self = {.left = after};
-    assert_status(sstore_query(cursor, &fingerprint, distance, stop_after, &self, &error), SSTORE_STOPPED, &error);
+    stopper self = {.seen = {.words = wanted->words}, .left = after};
+    assert_status(call(cursor, query, distance, stop_after, &self, &error), SSTORE_STOPPED, &error);
     assert_int_equal(self.seen.count, after);
     matches_sort(&self.seen);
     assert_true(matches_within(&self.seen, wanted));
@@ -222,7 +198,7 @@ static void check_stopping_batch(const sstore *store, const uint64_t *queries, s
                                  uint32_t threads, const matches *wanted, size_t after)
 {
     sstore_error error = {.status = SSTORE_OK};
-    stopper self = {.left = after};
+    stopper self = {.seen = {.words = wanted->words}, .left = after};
     sstore_batch_options options = SSTORE_BATCH_OPTIONS_INIT;
     options.threads = threads;
     assert_status(walk_matches(store, queries, count, distance, &options, stop_after, &self, &error), SSTORE_STOPPED,
@@ -232,80 +208,94 @@ static void check_stopping_batch(const sstore *store, const uint64_t *queries, s
     matches_free(&self.seen);
 }
 
-/* A call that queries into columns. */
-typedef sstore_status column_query(sstore_cursor *, const uint64_t *, uint32_t, const sstore_columns *, size_t,
-                                   uint64_t *, sstore_error *);
+/* Matches as columns show them that lack some: sorted, with zeros in place of what is not there. */
+static matches shown(const matches *list, const sstore_columns *columns)
+{
+    static const uint64_t zeros[SSTORE_MAX_WORDS];
+    matches made = {.words = list->words};
+    for (size_t i = 0; i < list->count; i++) {
+        const sstore_match match = matches_get(list, i);
+        matches_put(&made, &match.query_index, columns->distance != NULL ? match.distance : 0,
+                    columns->fingerprint != NULL ? match.fingerprint : zeros, columns->id != NULL ? match.id : 0);
+    }
+    matches_sort(&made);
+    return made;
+}
+
+static void *any_column(rng *random, size_t count, size_t size)
+{
+    void *made = rng_one_in(random, 4) ? NULL : calloc(count, size);
+    return made;
+}
 
 /* The columns get the first matches by what they show, up to their capacity. All are counted. */
-static void check_columns(column_query *query, sstore_cursor *cursor, rng *random, uint64_t fingerprint,
+static void check_columns(column_query *query_columns, sstore_cursor *cursor, rng *random, const uint64_t *query,
                           uint32_t distance, const matches *all)
 {
+    static const uint64_t zeros[SSTORE_MAX_WORDS];
     const size_t capacity = rng_one_in(random, 2) ? rng_below(random, all->count + 1) : all->count + 2;
+    const size_t words = all->words, size = words * sizeof *zeros;
     sstore_columns columns = SSTORE_COLUMNS_INIT;
     sstore_error error = {.status = SSTORE_OK};
-    uint64_t *words[3], count = UINT64_MAX;
-    for (int i = 0; i < 3; i++)
-        words[i] = rng_one_in(random, 4) ? NULL : calloc(capacity + 1, sizeof *words[i]);
-    uint32_t *distances = rng_one_in(random, 4) ? NULL : calloc(capacity + 1, sizeof *distances);
-    columns.query_index = words[0];
-    columns.fingerprint = words[1];
-    columns.id = words[2];
-    columns.distance = distances;
-    matches wanted = {0};
-    for (size_t i = 0; i < all->count; i++) {
-        const sstore_match match = matches_get(all, i);
-        matches_put(&wanted, &match.query_index, distances != NULL ? match.distance : 0,
-                    words[1] != NULL ? match.fingerprint : &(uint64_t){0}, words[2] != NULL ? match.id : 0);
-    }
-    matches_sort(&wanted);
+    uint64_t count = UINT64_MAX;
+    columns.query_index = any_column(random, capacity + 1, sizeof *columns.query_index);
+    columns.fingerprint = any_column(random, capacity + 1, size);
+    columns.id = any_column(random, capacity + 1, sizeof *columns.id);
+    columns.distance = any_column(random, capacity + 1, sizeof *columns.distance);
+    matches wanted = shown(all, &columns);
     const bool without = capacity == 0 && rng_one_in(random, 2);
-    assert_ok(query(cursor, &fingerprint, distance, without ? NULL : &columns, capacity, &count, &error), &error);
+    assert_ok(query_columns(cursor, query, distance, without ? NULL : &columns, capacity, &count, &error), &error);
     assert_int_equal(count, wanted.count);
     for (size_t i = 0; i < capacity + 1; i++) {
         const bool is_there = i < capacity && i < wanted.count;
-        const sstore_match match = is_there ? matches_get(&wanted, i) : (sstore_match){.fingerprint = &(uint64_t){0}};
-        assert_true(words[0] == NULL || words[0][i] == 0);
-        assert_true(words[1] == NULL || words[1][i] == *match.fingerprint);
-        assert_true(words[2] == NULL || words[2][i] == match.id);
-        assert_true(distances == NULL || distances[i] == match.distance);
+        const sstore_match match = is_there ? matches_get(&wanted, i) : (sstore_match){.fingerprint = zeros};
+        assert_true(columns.query_index == NULL || columns.query_index[i] == 0);
+        assert_true(columns.fingerprint == NULL ||
+                    memcmp(columns.fingerprint + i * words, match.fingerprint, size) == 0);
+        assert_true(columns.id == NULL || columns.id[i] == match.id);
+        assert_true(columns.distance == NULL || columns.distance[i] == match.distance);
     }
-    for (int i = 0; i < 3; i++)
-        free(words[i]);
-    free(distances);
+    free(columns.query_index);
+    free(columns.fingerprint);
+    free(columns.id);
+    free(columns.distance);
     matches_free(&wanted);
 }
 
-static void check_query(sstore_cursor *cursor, const record_set *truth, rng *random, uint64_t fingerprint,
+static void check_query(sstore_cursor *cursor, const record_set *truth, rng *random, const uint64_t *query,
                         uint32_t distance)
 {
     sstore_error error = {.status = SSTORE_OK};
-    matches got = {0}, again = {0}, wanted = {0};
-    record_set_query(truth, &fingerprint, distance, 0, &wanted);
-    assert_ok(store_query(cursor, fingerprint, distance, &got, &error), &error);
-    assert_ok(store_query(cursor, fingerprint, distance, &again, &error), &error);
+    matches got = {.words = truth->words}, again = got, wanted = got;
+    record_set_query(truth, query, distance, 0, &wanted);
+    assert_ok(sstore_query(cursor, query, distance, store_collect, &got, &error), &error);
+    assert_ok(sstore_query(cursor, query, distance, store_collect, &again, &error), &error);
     assert_true(matches_equal(&again, &got)); /* unsorted: the order is part of the promise */
-    check_columns(sstore_query_columns, cursor, random, fingerprint, distance, &got);
+    check_columns(sstore_query_columns, cursor, random, query, distance, &got);
     matches_sort(&got);
     assert_true(matches_equal(&got, &wanted));
     compared.queries++;
     if (wanted.count > 0 && rng_one_in(random, 4))
-        check_stopping(cursor, fingerprint, distance, &wanted, rng_between(random, 1, wanted.count));
+        check_stopping(sstore_query, cursor, query, distance, &wanted, rng_between(random, 1, wanted.count));
     matches_free(&got);
     matches_free(&again);
     matches_free(&wanted);
 }
 
-static void check_nearest(sstore_cursor *cursor, const record_set *truth, rng *random, uint64_t fingerprint,
+static void check_nearest(sstore_cursor *cursor, const record_set *truth, rng *random, const uint64_t *query,
                           uint32_t max_distance)
 {
     sstore_error error = {.status = SSTORE_OK};
-    matches got = {0}, wanted = {0};
-    record_set_nearest(truth, &fingerprint, max_distance, &wanted);
-    assert_ok(sstore_query_nearest(cursor, &fingerprint, max_distance, store_collect, &got, &error), &error);
-    check_columns(sstore_query_nearest_columns, cursor, random, fingerprint, max_distance, &got);
+    matches got = {.words = truth->words}, wanted = got;
+    record_set_nearest(truth, query, max_distance, &wanted);
+    assert_ok(sstore_query_nearest(cursor, query, max_distance, store_collect, &got, &error), &error);
+    check_columns(sstore_query_nearest_columns, cursor, random, query, max_distance, &got);
     matches_sort(&got);
     assert_true(matches_equal(&got, &wanted));
     compared.nearest++;
+    if (wanted.count > 0 && rng_one_in(random, 4))
+        check_stopping(sstore_query_nearest, cursor, query, max_distance, &wanted,
+                       rng_between(random, 1, wanted.count));
     matches_free(&got);
     matches_free(&wanted);
 }
@@ -313,17 +303,13 @@ static void check_nearest(sstore_cursor *cursor, const record_set *truth, rng *r
 static void check_batch(const sstore *store, const record_set *truth, rng *random, const uint64_t *queries,
                         size_t count, uint32_t distance, uint32_t threads)
 {
-    sstore_error error = {.status = SSTORE_OK};
-    matches got = {0}, wanted = {0};
+    matches wanted = {.words = truth->words};
     for (size_t i = 0; i < count; i++)
-        record_set_query(truth, &queries[i], distance, i, &wanted);
-    assert_ok(store_batch(store, queries, count, distance, threads, &got, &error), &error);
-    assert_true(matches_equal(&got, &wanted)); /* a batch comes sorted */
+        record_set_query(truth, queries + i * truth->words, distance, i, &wanted);
     iterate_matches(random, store, queries, count, distance, threads, &wanted);
     compared.batches++;
     if (wanted.count > 0 && rng_one_in(random, 4))
         check_stopping_batch(store, queries, count, distance, threads, &wanted, rng_between(random, 1, wanted.count));
-    matches_free(&got);
     matches_free(&wanted);
 }
 
@@ -358,50 +344,50 @@ static sstore *open_somehow(test_case *now, sstore_io io, sstore_strategy *strat
     return store_must_open(now->path, io, *strategy_out);
 }
 
-static void check_store(test_case *now, const char *words)
+static void check_store(test_case *now, const char *text)
 {
     static const char *const io_names[] = {"auto", "pread", "mmap", "memory"};
     static const char *const strategy_names[] = {"as it likes", "probing", "scanning"};
     rng *random = &now->random;
-    const uint32_t k = now->options.distance;
+    const uint32_t words = now->truth.words;
     const sstore_io io = (sstore_io)rng_below(random, 4);
     sstore_strategy strategy;
     sstore *store = open_somehow(now, io, &strategy);
     sstore_cursor *cursor = store_must_cursor(store);
+    uint64_t queries[MAX_BATCH * SSTORE_MAX_WORDS];
     check_statistics(store, now);
-    testing_doing("%s: all records by %s", words, io_names[io]);
-    check_records(random, store, &now->truth);
+    testing_doing("%s: all records by %s", text, io_names[io]);
+    iterate_records(random, store, now->truth.fingerprints, now->truth.ids, now->truth.count);
     for (size_t i = 0; i < QUERIES_A_CASE; i++) {
-        uint32_t distance = choose_distance(random, k, strategy);
-        uint64_t fingerprint = data_query(random, &now->data, distance);
-        testing_doing("%s: query %016" PRIx64 " at %" PRIu32 " by %s, %s", words, fingerprint, distance, io_names[io],
+        const uint32_t distance = choose_distance(now, strategy);
+        data_query_words(random, &now->data, distance, queries);
+        testing_doing("%s: query %016" PRIx64 "... at %" PRIu32 " by %s, %s", text, *queries, distance, io_names[io],
                       strategy_names[strategy]);
-        check_query(cursor, &now->truth, random, fingerprint, distance);
-        if (i % 2 == 0) {
-            testing_doing("%s: nearest %016" PRIx64 " within %" PRIu32 " by %s, %s", words, fingerprint, distance,
-                          io_names[io], strategy_names[strategy]);
-            check_nearest(cursor, &now->truth, random, fingerprint, distance);
-        }
+        check_query(cursor, &now->truth, random, queries, distance);
+        if (i % 2 == 0)
+            check_nearest(cursor, &now->truth, random, queries, distance);
     }
-    uint64_t queries[MAX_BATCH];
     const size_t count = rng_below(random, MAX_BATCH + 1);
-    const uint32_t distance = choose_distance(random, k, strategy), threads = (uint32_t)rng_between(random, 1, 4);
+    const uint32_t distance = choose_distance(now, strategy), threads = (uint32_t)rng_between(random, 1, 4);
     for (size_t i = 0; i < count; i++)
-        queries[i] = i > 0 && rng_one_in(random, 8) ? queries[i - 1] : data_query(random, &now->data, distance);
-    testing_doing("%s: batch of %zu at %" PRIu32 ", %" PRIu32 " threads, by %s, %s", words, count, distance, threads,
+        if (i > 0 && rng_one_in(random, 8))
+            memcpy(queries + i * words, queries + (i - 1) * words, words * sizeof *queries);
+        else
+            data_query_words(random, &now->data, distance, queries + i * words);
+    testing_doing("%s: batch of %zu at %" PRIu32 ", %" PRIu32 " threads, by %s, %s", text, count, distance, threads,
                   io_names[io], strategy_names[strategy]);
     check_batch(store, &now->truth, random, queries, count, distance, threads);
     sstore_cursor_free(cursor);
     sstore_close(store);
 
     sstore_error error = {.status = SSTORE_OK};
-    testing_doing("%s: verify", words);
+    testing_doing("%s: verify", text);
     assert_ok(sstore_verify(now->path, NULL, NULL, NULL, &error), &error);
     compared.stores++;
 }
 
 /* Another order, other memory, other threads: the same bytes. */
-static void check_rebuild(test_case *now, const char *words)
+static void check_rebuild(test_case *now, const char *text)
 {
     rng *random = &now->random;
     const char *path = scratch_path("again");
@@ -411,7 +397,7 @@ static void check_rebuild(test_case *now, const char *words)
     if (now->data.id_kind != DATA_ASSIGNED)
         data_shuffle(random, &now->data);
     sstore_error error = {.status = SSTORE_OK};
-    testing_doing("%s: built again", words);
+    testing_doing("%s: built again", text);
     assert_ok(store_build(path, &options, &now->data, rng_between(random, 1, now->data.count + 1), &error), &error);
     assert_true(folders_equal(now->path, path, ".blk"));
     compared.rebuilt++;
@@ -439,10 +425,10 @@ static sstore_status build(test_case *now, sstore_error *error)
 }
 
 /* A refused plan must leave nothing behind. Returns whether one was refused. */
-static bool refuse_incomplete(test_case *now, const char *words)
+static bool refuse_incomplete(test_case *now, const char *text)
 {
     sstore_error error = {.status = SSTORE_OK};
-    testing_doing("%s: an incomplete plan", words);
+    testing_doing("%s: an incomplete plan", text);
     assert_status(store_build(now->path, &now->options, &now->data, 0, &error), SSTORE_ERROR_ARGUMENT, &error);
     assert_false(scratch_exists(now->path));
     compared.refused++;
@@ -454,30 +440,30 @@ static void run_case(uint64_t seed, uint64_t number)
     test_case now = {.path = scratch_path("case")};
     rng *random = &now.random;
     *random = rng_seeded(seed);
-    const data_kind kind = (data_kind)rng_below(random, DATA_KIND_COUNT);
+    const fingerprint_form form = choose_form(random);
     const data_ids ids = (data_ids)rng_below(random, DATA_IDS_COUNT);
-    data_make(random, kind, ids, choose_count(random), rng_one_in(random, 2), &now.data);
+    data_make_form(random, &form, ids, choose_count(random), rng_one_in(random, 2), &now.data);
     now.truth = record_set_of_data(&now.data);
-    now.options = choose_options(random);
+    now.options = choose_options(random, form.distance);
     now.options.plan = now.plan;
 
-    char words[384];
+    char text[640];
     verdict wanted;
     do {
-        wanted = choose_plan(random, now.options.distance, now.plan);
-        snprintf(words, sizeof words,
-                 "case %" PRIu64 " (seed %" PRIu64 "): %zu %s records, %s; k %" PRIu32 ", plan %s, blocks of %" PRIu32
+        wanted = choose_plan_of_words(random, &form, now.plan);
+        snprintf(text, sizeof text,
+                 "case %" PRIu64 " (seed %" PRIu64 "): %zu records of %s; %s, plan %s, blocks of %" PRIu32
                  " bytes, %" PRIu32 " threads",
-                 number, seed, now.data.count, data_kind_name(kind), data_ids_name(ids), now.options.distance, now.plan,
-                 now.options.block_bytes, now.options.threads);
-    } while (wanted == MUST_FAIL && refuse_incomplete(&now, words));
+                 number, seed, now.data.count, form_text(&form), data_ids_name(ids), now.plan, now.options.block_bytes,
+                 now.options.threads);
+    } while (wanted == MUST_FAIL && refuse_incomplete(&now, text));
 
     sstore_error error = {.status = SSTORE_OK};
-    testing_doing("%s: build", words);
+    testing_doing("%s: build", text);
     assert_ok(build(&now, &error), &error);
-    check_store(&now, words);
+    check_store(&now, text);
     if (rng_one_in(random, 4))
-        check_rebuild(&now, words);
+        check_rebuild(&now, text);
     scratch_remove(now.path);
     record_set_free(&now.truth);
     data_free(&now.data);
@@ -498,16 +484,16 @@ static void test_random_stores(void **state)
 }
 
 /* Build the first `count` records of a set and check them; returns how many blocks table 0 has. */
-static uint64_t check_first(const test_case *like, size_t count, const char *words)
+static uint64_t check_first(const test_case *like, size_t count, const char *text)
 {
     test_case now = *like;
     now.data.count = count;
     now.random = rng_seeded(count);
     now.truth = record_set_of_data(&now.data);
     sstore_error error = {.status = SSTORE_OK};
-    testing_doing("%s: build of %zu", words, count);
+    testing_doing("%s: build of %zu", text, count);
     assert_ok(store_build(now.path, &now.options, &now.data, 0, &error), &error);
-    check_store(&now, words);
+    check_store(&now, text);
     sstore *store = store_must_open(now.path, SSTORE_IO_PREAD, SSTORE_STRATEGY_AUTO);
     sstore_table_statistics part = {.struct_size = sizeof part};
     assert_ok(sstore_stat_table(store, 0, 0, &part, &error), &error);
@@ -530,18 +516,18 @@ static void test_block_boundary(void **state)
         now.options.threads = 1;
         now.options.plan = "1";
         data_make(&random, kinds[i], DATA_IDS, 8192, false, &now.data);
-        char words[64];
-        snprintf(words, sizeof words, "block boundary, %s", data_kind_name(kinds[i]));
+        char text[64];
+        snprintf(text, sizeof text, "block boundary, %s", data_kind_name(kinds[i]));
         size_t fits = 1, needs_more = now.data.count;
         while (needs_more - fits > 1) {
             size_t middle = fits + (needs_more - fits) / 2;
-            if (check_first(&now, middle, words) == 1)
+            if (check_first(&now, middle, text) == 1)
                 fits = middle;
             else
                 needs_more = middle;
         }
-        assert_int_equal(check_first(&now, fits, words), 1);
-        assert_int_equal(check_first(&now, needs_more, words), 2);
+        assert_int_equal(check_first(&now, fits, text), 1);
+        assert_int_equal(check_first(&now, needs_more, text), 2);
         data_free(&now.data);
     }
     testing_done();
@@ -578,11 +564,11 @@ static void test_smallest_stores(void **state)
         const data_ids ids = (data_ids)(rng_below(&now.random, DATA_IDS_COUNT));
         data_make(&now.random, i % 2 == 0 ? DATA_EXTREMES : DATA_UNIFORM, ids, i % 3, false, &now.data);
         now.truth = record_set_of_data(&now.data);
-        char words[96];
-        snprintf(words, sizeof words, "%zu records, plan %s, %s", i % 3, now.options.plan, data_ids_name(ids));
-        testing_doing("%s: build", words);
+        char text[96];
+        snprintf(text, sizeof text, "%zu records, plan %s, %s", i % 3, now.options.plan, data_ids_name(ids));
+        testing_doing("%s: build", text);
         store_must_build(now.path, &now.options, &now.data);
-        check_store(&now, words);
+        check_store(&now, text);
         scratch_remove(now.path);
         record_set_free(&now.truth);
         data_free(&now.data);

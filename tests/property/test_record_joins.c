@@ -18,45 +18,30 @@
 #define MAX_RECORDS 700u
 #define MAX_PARTS 4u
 
-static int compare(const void *a, const void *b)
+/* Whether the lower record, by (fingerprint, id), comes first. */
+static bool ascends(const sstore_pair *pair)
 {
-    const sstore_pair *one = a, *other = b;
-    const uint64_t left[] = {one->fingerprint, one->id, one->other_fingerprint, one->other_id};
-    const uint64_t right[] = {other->fingerprint, other->id, other->other_fingerprint, other->other_id};
-    for (size_t i = 0; i < 4; i++)
-        if (left[i] != right[i])
-            return left[i] < right[i] ? -1 : 1;
-    return 0;
+    return *pair->fingerprint < *pair->other_fingerprint ||
+           (*pair->fingerprint == *pair->other_fingerprint && pair->id < pair->other_id);
 }
 
 /* The lower record becomes the first one. */
 static int keep(void *context, const sstore_pair *pair)
 {
-    record_pairs *to = context;
-    sstore_pair kept = *pair;
-    const bool ascends = pair->fingerprint < pair->other_fingerprint ||
-                         (pair->fingerprint == pair->other_fingerprint && pair->id < pair->other_id);
-    assert_int_equal(pair->distance, sstore_hamming_distance(pair->fingerprint, pair->other_fingerprint));
-    if (!ascends)
-        kept = (sstore_pair){.fingerprint = pair->other_fingerprint,
-                             .id = pair->other_id,
-                             .other_fingerprint = pair->fingerprint,
-                             .other_id = pair->id,
-                             .distance = pair->distance};
-    if (to->count == to->capacity) {
-        to->capacity = to->capacity == 0 ? 1024 : 2 * to->capacity;
-        to->items = realloc(to->items, to->capacity * sizeof *to->items);
-        assert_non_null(to->items);
-    }
-    to->items[to->count++] = kept;
+    const sstore_pair swapped = {.fingerprint = pair->other_fingerprint,
+                                 .id = pair->other_id,
+                                 .other_fingerprint = pair->fingerprint,
+                                 .other_id = pair->id,
+                                 .distance = pair->distance};
+    assert_int_equal(pair->distance, sstore_hamming_distance(pair->fingerprint, pair->other_fingerprint, 64));
+    found_pairs_add(context, ascends(pair) ? pair : &swapped);
     return 0;
 }
 
 /* Keep a pair whose lower record comes first. */
 static int keep_ordered(void *context, const sstore_pair *pair)
 {
-    assert_true(pair->fingerprint < pair->other_fingerprint ||
-                (pair->fingerprint == pair->other_fingerprint && pair->id < pair->other_id));
+    assert_true(ascends(pair));
     return keep(context, pair);
 }
 
@@ -82,7 +67,7 @@ static int check_progress(void *context, const sstore_progress *progress)
 }
 
 static void join(const record_set *left, const record_set *right, uint32_t distance, uint32_t table, bool spanning,
-                 record_pairs *to)
+                 found_pairs *to)
 {
     sstore_record_join_options options = SSTORE_RECORD_JOIN_OPTIONS_INIT;
     const sstore_columns a = {.struct_size = sizeof a, .fingerprint = left->fingerprints, .id = left->ids};
@@ -104,7 +89,7 @@ static void join(const record_set *left, const record_set *right, uint32_t dista
 }
 
 /* As a cluster does it: each key of each table, whose records are in several parts, is joined part by part. */
-static void join_by_keys(const record_set *all, uint32_t distance, uint32_t parts, record_pairs *to)
+static void join_by_keys(const record_set *all, uint32_t distance, uint32_t parts, found_pairs *to)
 {
     uint64_t *keys = malloc(8 * all->count + 8);
     bool *done = malloc(all->count + 1);
@@ -143,11 +128,11 @@ static size_t index_of_record(const record_set *all, uint64_t fingerprint, uint6
 }
 
 /* The components that pairs connect. */
-static size_t *unite(const record_set *all, const record_pairs *list)
+static size_t *unite(const record_set *all, const found_pairs *list)
 {
     size_t *parents = components_new(all->count);
     for (size_t i = 0; i < list->count; i++) {
-        const sstore_pair *pair = &list->items[i];
+        const found_pair *pair = &list->items[i];
         components_unite(parents, index_of_record(all, pair->fingerprint, pair->id),
                          index_of_record(all, pair->other_fingerprint, pair->other_id));
     }
@@ -155,7 +140,7 @@ static size_t *unite(const record_set *all, const record_pairs *list)
 }
 
 /* The public components of the same edges. */
-static void check_components(const record_set *all, const record_pairs *list, size_t *parents, rng *random)
+static void check_components(const record_set *all, const found_pairs *list, size_t *parents, rng *random)
 {
     sstore_components_options options = SSTORE_COMPONENTS_OPTIONS_INIT;
     sstore_components *components;
@@ -207,7 +192,7 @@ static void check_components(const record_set *all, const record_pairs *list, si
 
 static void check_spanning(const record_set *given, const record_set *truth, uint32_t distance, size_t *parents)
 {
-    record_pairs spanning = {.items = NULL};
+    found_pairs spanning = {.items = NULL};
     for (uint32_t table = 0; table <= distance; table++)
         join(given, NULL, distance, table, true, &spanning);
     for (size_t i = 0; i < spanning.count; i++)
@@ -240,12 +225,6 @@ static record_set make(rng *random)
     return made;
 }
 
-static void sort(record_pairs *list)
-{
-    if (list->count > 0)
-        qsort(list->items, list->count, sizeof *list->items, compare);
-}
-
 static void test_against_all_pairs(void **state)
 {
     uint64_t pair_count = 0;
@@ -260,17 +239,18 @@ static void test_against_all_pairs(void **state)
         const uint32_t distance = (uint32_t)rng_below(&random, 17);
         testing_doing("case %" PRIu64 ": %zu records, distance %u", number, given.count, distance);
         const uint32_t parts = 1 + (uint32_t)rng_below(&random, MAX_PARTS);
-        record_pairs found = {.items = NULL}, expected = record_set_pairs(&all, &all, distance, SIZE_MAX - 1);
+        const record_pairs expected = record_set_pairs(&all, &all, distance, SIZE_MAX - 1);
+        found_pairs found = {.items = NULL};
         size_t *parents = record_set_components(&all, distance);
         join_by_keys(&given, distance, parts, &found);
-        sort(&found);
-        sort(&expected);
+        if (found.count > 0)
+            qsort(found.items, found.count, sizeof *found.items, found_pair_compare);
         assert_int_equal(found.count, expected.count);
         for (size_t i = 0; i < found.count; i++)
-            assert_int_equal(compare(&found.items[i], &expected.items[i]), 0);
+            assert_true(found_pair_is(&found.items[i], &expected.items[i]));
         check_spanning(&given, &all, distance, parents);
         if (all.count < 200)
-            check_components(&all, &expected, parents, &random);
+            check_components(&all, &found, parents, &random);
         pair_count += found.count;
         free(parents);
         free(found.items);
@@ -303,7 +283,7 @@ static void test_arguments(void **state)
     sstore_record_join_options options = SSTORE_RECORD_JOIN_OPTIONS_INIT;
     sstore_error error;
     int left = 2;
-    record_pairs found = {.items = NULL};
+    found_pairs found = {.items = NULL};
     (void)state;
     assert_int_equal(sstore_join_keys(fingerprints, 3, 3, 4, keys, &error), SSTORE_ERROR_ARGUMENT);
     assert_int_equal(sstore_join_keys(fingerprints, 3, 17, 0, keys, &error), SSTORE_ERROR_ARGUMENT);

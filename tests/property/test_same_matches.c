@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "base/simd.h"
-#include "output/walk_matches.h"
+#include "output/walk.h"
 #include "sstore_statistics.h"
 #include "sstore_stream.h"
 #include "support/answers.h"

@@ -338,7 +338,7 @@ static void test_wide_functions_agree_with_sql(void **state)
         const char *path = scratch_path("wide-%" PRIu64, i % 3);
         fingerprint_form form = form_any(&random, 2);
         if (i % 4 < 2)
-            form = form_of(WORD_UNIFORM, i % 4 == 0 ? 2 : 4, form.distance % 32);
+            form = form_of(&random, DATA_UNIFORM, i % 4 == 0 ? 2 : 4, form.distance % 32);
         data_set set = {.id_kind = rng_one_in(&random, 2) ? DATA_ASSIGNED : DATA_NO_IDS,
                         .count = rng_below(&random, MAX_RECORDS)};
         const uint32_t distance = (uint32_t)rng_below(&random, 2 * form.distance + 3);
@@ -470,7 +470,7 @@ static void test_many_stores(void **state)
 static void make_wide(const char *path, uint32_t words, size_t count)
 {
     rng random = rng_seeded(words);
-    const fingerprint_form form = form_of(WORD_UNIFORM, words, 8);
+    const fingerprint_form form = form_of(&random, DATA_UNIFORM, words, 8);
     data_set set = {.id_kind = DATA_ASSIGNED,
                     .count = count,
                     .fingerprints = fingerprint_make_many(&random, &form, count)};

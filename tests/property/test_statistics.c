@@ -1,15 +1,15 @@
 /*
  * test_statistics.c - statistics of tables and blocks, and samples, must equal what brute force counts in the sorted,
- * permuted fingerprints of random stores. The permutation and the size of a block are computed here as
+ * permuted words of random stores of 1 to 16 words. The permutation and the size of a block are computed here as
  * format-spec/ defines them, bit by bit.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "sstore_statistics.h"
-#include "support/data.h"
 #include "support/random.h"
 #include "support/record_set.h"
 #include "support/scratch.h"
@@ -45,16 +45,19 @@ static uint64_t permute(uint64_t fingerprint, uint64_t key_mask)
     return permuted;
 }
 
-/* The distinct fingerprints of a table, sorted. Freed with free(). */
-static uint64_t *make_table(const record_set *truth, uint64_t key_mask, size_t *count_out)
+/* The distinct values of a table, sorted. Freed with free(). */
+static uint64_t *make_table(const record_set *truth, uint32_t word, uint64_t key_mask, size_t *count_out)
 {
     uint64_t *values = calloc(truth->count + 1, sizeof *values);
+    size_t count = 0;
     assert_non_null(values);
-    *count_out = 0;
     for (size_t i = 0; i < truth->count; i++)
-        if (i == 0 || truth->fingerprints[i] != truth->fingerprints[i - 1])
-            values[(*count_out)++] = permute(truth->fingerprints[i], key_mask);
-    qsort(values, *count_out, sizeof *values, compare_numbers);
+        values[i] = permute(record_set_at(truth, i)[word], key_mask);
+    qsort(values, truth->count, sizeof *values, compare_numbers);
+    for (size_t i = 0; i < truth->count; i++)
+        if (i == 0 || values[i] != values[count - 1])
+            values[count++] = values[i];
+    *count_out = count;
     return values;
 }
 
@@ -64,6 +67,20 @@ static uint32_t first_difference(uint64_t a, uint64_t b)
     while ((a ^ b) << bit >> 63 == 0)
         bit++;
     return bit;
+}
+
+/* Bits a fingerprint, by the entropy of the symbols, the suffixes, and the lower halves. */
+static double bound_of(const uint64_t counts[64], size_t count)
+{
+    double bits = 0, all_of_last = 0;
+    for (uint32_t i = 32; i < 64; i++)
+        all_of_last += (double)counts[i];
+    for (uint32_t h = 0; h < 33; h++) {
+        const double of_symbol = h < 32 ? (double)counts[h] : all_of_last;
+        if (of_symbol > 0)
+            bits += of_symbol * (log2((double)(count - 1) / of_symbol) + (h < 32 ? 31 - h : 0) + 32);
+    }
+    return count == 0 ? 0 : bits / (double)count;
 }
 
 static void check_symbols(const uint64_t *values, size_t count, const sstore_table_statistics *table)
@@ -78,6 +95,8 @@ static void check_symbols(const uint64_t *values, size_t count, const sstore_tab
     for (uint32_t i = 0; i < 64; i++)
         assert_true(counts[i] == 0 || table->code_lengths[i < 32 ? i : 32] > 0);
     assert_true(share == 0 || share == 0.5 || share == 1);
+    assert_true(fabs(table->bound_bits_per_fingerprint - bound_of(counts, count)) < 1e-6);
+    assert_int_equal(table->prefix_bits, __builtin_popcountll(table->key_mask));
 }
 
 /* Bytes of a block of these fingerprints, by format-spec/block-codec.md, section 7. */
@@ -121,7 +140,7 @@ static void check_table(const sstore *store, uint32_t table, const record_set *t
     sstore_error error;
     size_t count;
     assert_ok(sstore_stat_table(store, 0, table, &statistics, &error), &error);
-    uint64_t *values = make_table(truth, statistics.key_mask, &count);
+    uint64_t *values = make_table(truth, statistics.word, statistics.key_mask, &count);
     check_symbols(values, count, &statistics);
     check_blocks(store, table, statistics.block_count, values, count, statistics.code_lengths);
     free(values);
@@ -131,22 +150,25 @@ static void check_table(const sstore *store, uint32_t table, const record_set *t
 /* A sample has fingerprints of the store, each once; all of them if it has room. */
 static void check_sample(const sstore *store, const record_set *truth, uint64_t seed, size_t capacity)
 {
-    uint64_t *sample = calloc(capacity + 1, sizeof *sample), *again = calloc(capacity + 1, sizeof *again);
+    const size_t size = truth->words * sizeof(uint64_t);
+    uint64_t *sample = calloc(capacity + 1, size), *again = calloc(capacity + 1, size);
     size_t count, again_count, at = 0;
     sstore_error error;
     assert_true(sample != NULL && again != NULL);
     assert_ok(sstore_sample(store, seed, sample, capacity, &count, &error), &error);
     assert_ok(sstore_sample(store, seed, again, capacity, &again_count, &error), &error);
     assert_int_equal(count, again_count);
-    assert_memory_equal(sample, again, count * sizeof *sample);
+    assert_memory_equal(sample, again, count * size);
     assert_true(count <= capacity && (count > 0 || capacity == 0 || truth->count == 0));
     if (capacity >= record_set_count_distinct(truth))
         assert_int_equal(count, record_set_count_distinct(truth));
-    for (size_t i = 0; i < count; i++) {
-        assert_true(i == 0 || sample[i] > sample[i - 1]);
-        while (at < truth->count && truth->fingerprints[at] != sample[i])
+    for (size_t i = 0; i < count; i++) { /* they ascend, as the truth does */
+        while (at < truth->count && memcmp(record_set_at(truth, at), sample + i * truth->words, size) != 0)
             at++;
         assert_true(at < truth->count);
+        while (at + 1 < truth->count && record_set_alike(truth, at, at + 1))
+            at++;
+        at++;
     }
     compared.sampled += count;
     free(sample);
@@ -156,19 +178,22 @@ static void check_sample(const sstore *store, const record_set *truth, uint64_t 
 static void check_case(uint64_t seed)
 {
     static const char *const plans[] = {"16", "10", "4", "3", "2", "1", "5c2", "auto", "24:1,20:0,20:0"};
+    static const char *const wide_plans[] = {"auto", "24,20,20", "1"};
     rng random = rng_seeded(seed);
-    const data_kind kind = (data_kind)rng_below(&random, DATA_KIND_COUNT);
-    const size_t count = rng_one_in(&random, 4) ? rng_below(&random, 4) : rng_below(&random, MAX_RECORDS);
+    const fingerprint_form form = rng_one_in(&random, 8) ? form_any(&random, 2) : form_with(&random, 1, 3);
+    const size_t count = rng_one_in(&random, 4) ? rng_below(&random, 4) : rng_below(&random, MAX_RECORDS / form.words);
     const char *path = scratch_path("store");
     sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     sstore_statistics statistics = SSTORE_STATISTICS_INIT;
     data_set data;
     record_set truth;
     options.block_bytes = UINT32_C(256) << rng_below(&random, 9);
-    options.plan = plans[rng_below(&random, sizeof plans / sizeof *plans)];
-    testing_doing("statistics of %zu %s records, plan %s, blocks of %" PRIu32 " bytes, seed %" PRIu64, count,
-                  data_kind_name(kind), options.plan, options.block_bytes, seed);
-    data_make(&random, kind, (data_ids)rng_below(&random, DATA_IDS_COUNT), count, true, &data);
+    options.distance = form.distance;
+    options.plan = form.words == 1 ? plans[rng_below(&random, sizeof plans / sizeof *plans)]
+                                   : wide_plans[rng_below(&random, sizeof wide_plans / sizeof *wide_plans)];
+    testing_doing("statistics of %zu records of %s, plan %s, blocks of %" PRIu32 " bytes, seed %" PRIu64, count,
+                  form_text(&form), options.plan, options.block_bytes, seed);
+    data_make_form(&random, &form, (data_ids)rng_below(&random, DATA_IDS_COUNT), count, true, &data);
     truth = record_set_of_data(&data);
     store_must_build(path, &options, &data);
     sstore *store = store_must_open(path, (sstore_io)rng_below(&random, 4), SSTORE_STRATEGY_AUTO);
