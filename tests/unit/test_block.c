@@ -253,7 +253,7 @@ static size_t fitting_count(rng *random, uint32_t block_bytes)
 static void test_round_trip(void **state)
 {
     rng random = rng_seeded(run_seed);
-    for (uint32_t i = 0; i < 12 * DATA_KIND_COUNT * BLOCK_SIZE_COUNT; i++) {
+    for (uint32_t i = 0; i < 8 * DATA_KIND_COUNT * BLOCK_SIZE_COUNT; i++) {
         const data_kind kind = (data_kind)(i % DATA_KIND_COUNT);
         const uint32_t block_bytes = 1u << (BLOCK_SMALLEST_SHIFT + i / DATA_KIND_COUNT % BLOCK_SIZE_COUNT);
         block_table all;
@@ -269,7 +269,7 @@ static void test_round_trip(void **state)
 static void test_same_as_reference(void **state)
 {
     rng random = rng_seeded(run_seed + 4);
-    for (uint32_t i = 0; i < 3 * DATA_KIND_COUNT * 6; i++) {
+    for (uint32_t i = 0; i < 2 * DATA_KIND_COUNT * 6; i++) {
         const uint32_t block_bytes = 256u << i / DATA_KIND_COUNT % 6;
         uint8_t bytes[8192], slowly[8192];
         block_table all;

@@ -270,7 +270,7 @@ static void test_codes_that_run_into_suffixes(void **state)
 {
     rng random = rng_seeded(run_seed + 5);
     uint32_t passed = 0, refused = 0;
-    for (uint32_t trial = 0; trial < 3 * DATA_KIND_COUNT; trial++) {
+    for (uint32_t trial = 0; trial < 2 * DATA_KIND_COUNT; trial++) {
         uint8_t bytes[4096];
         block_table all;
         block_table_make(&all, &random, (data_kind)(trial % DATA_KIND_COUNT), 4000);
@@ -459,8 +459,9 @@ static void test_any_bytes_stay_inside(void **state)
 {
     rng random = rng_seeded(run_seed + 6);
     static ss_code code;
+    const uint32_t count = testing_slow() ? 2000 : 6000;
     uint32_t sound = 0, passed = 0, opened = 0;
-    for (uint32_t i = 0; i < 6000; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         const uint32_t block_bytes = 256u << rng_below(&random, i % 16 == 0 ? BLOCK_SIZE_COUNT : 4);
         if (i % 50 == 0) {
             uint64_t counts[SS_SYMBOL_COUNT];
@@ -487,9 +488,9 @@ static void test_any_bytes_stay_inside(void **state)
         guard_free(&memory);
     }
     testing_figure("blocks of noise: %u open, %u are passed, %u are sound", opened, passed, sound);
-    assert_true(opened > 4000); /* many of each kind, so that the noise was useful */
+    assert_true(opened > count / 3 * 2); /* many of each kind, so that the noise was useful */
     assert_true(passed >= sound);
-    assert_true(sound > 300);
+    assert_true(sound > count / 20);
     testing_done();
 }
 
@@ -498,7 +499,7 @@ static void test_flipped_bits_stay_inside(void **state)
 {
     rng random = rng_seeded(run_seed + 7);
     uint32_t sound = 0, passed = 0, refused = 0;
-    for (uint32_t i = 0; i < DATA_KIND_COUNT * BLOCK_SIZE_COUNT * 2; i++) {
+    for (uint32_t i = 0; i < DATA_KIND_COUNT * BLOCK_SIZE_COUNT; i++) {
         const uint32_t block_bytes = 256u << i % BLOCK_SIZE_COUNT;
         block_table all;
         uint8_t *bytes = malloc(block_bytes);

@@ -480,8 +480,7 @@ static void assert_weighted(sstore_fingerprinter *fingerprinter, const width *wi
     testing_doing("%u bits, hash %d, text '%s'", wide->bits, (int)wide->hash, text);
     assert_ok(sstore_simhash(features, count, wide->hash, wide->bits, wanted, &error), &error);
     assert_ok(sstore_fingerprinter_text(fingerprinter, text, strlen(text), &result, sums, &error), &error);
-    assert_int_equal(result.fingerprint, wanted[0]);
-    assert_memory_equal(result.words, wanted, wide->bits / 8);
+    assert_memory_equal(result.fingerprint, wanted, wide->bits / 8);
     assert_int_equal(result.feature_count, feature_count);
     for (size_t i = 0; i < count; i++)
         total += features[i].weight;
@@ -594,21 +593,40 @@ static void test_features_are_known_by_64_bits(void **state)
     testing_done();
 }
 
-static void test_one_call_makes_64_bits_only(void **state)
+/* A single call and a fingerprinter make equal fingerprints, of all widths. */
+static void test_one_call(void **state)
+{
+    static const char *const texts[] = {"", "a", "the cat sat on the mat"};
+    sstore_error error;
+    for (size_t i = 0; i < 3 * WIDTHS; i++) {
+        const char *text = texts[i / WIDTHS];
+        sstore_text_options options = SSTORE_TEXT_OPTIONS_INIT;
+        sstore_text_result result = SSTORE_TEXT_RESULT_INIT;
+        sstore_fingerprinter *made;
+        uint64_t found[3] = {0, 0, 7};
+        options.hash = widths[i % WIDTHS].hash;
+        options.fingerprint_bits = widths[i % WIDTHS].bits;
+        testing_doing("%u bits, hash %d, text '%s'", options.fingerprint_bits, (int)options.hash, text);
+        assert_ok(sstore_fingerprint_text(text, strlen(text), &options, found, &error), &error);
+        assert_ok(sstore_fingerprinter_create(&options, &made, &error), &error);
+        assert_ok(sstore_fingerprinter_text(made, text, strlen(text), &result, NULL, &error), &error);
+        assert_memory_equal(found, result.fingerprint, options.fingerprint_bits / 8);
+        assert_int_equal(found[options.fingerprint_bits / 64], options.fingerprint_bits == 64 ? 0 : 7);
+        sstore_fingerprinter_free(made);
+    }
+    testing_done();
+}
+
+static void test_widths_that_a_hash_lacks(void **state)
 {
     sstore_text_options options = SSTORE_TEXT_OPTIONS_INIT;
-    uint64_t value;
-    sstore_error error;
-    options.fingerprint_bits = 128;
-    assert_status(sstore_fingerprint_text("a", 1, &options, &value, &error), SSTORE_ERROR_ARGUMENT, &error);
-    assert_non_null(strstr(error.message, "sstore_fingerprinter_text()"));
-    options.fingerprint_bits = 64;
-    assert_ok(sstore_fingerprint_text("a", 1, &options, &value, &error), &error);
-    assert_int_equal(value, fingerprint(WORDS, 1, "a"));
-    options.hash = SSTORE_FEATURE_HASH_JAVA128;
-    assert_status(sstore_fingerprint_text("a", 1, &options, &value, &error), SSTORE_ERROR_ARGUMENT, &error);
-    options.fingerprint_bits = 192;
     sstore_fingerprinter *made;
+    sstore_error error;
+    uint64_t found[2];
+    options.hash = SSTORE_FEATURE_HASH_JAVA128;
+    options.fingerprint_bits = 64;
+    assert_status(sstore_fingerprint_text("a", 1, &options, found, &error), SSTORE_ERROR_ARGUMENT, &error);
+    options.fingerprint_bits = 192;
     assert_status(sstore_fingerprinter_create(&options, &made, &error), SSTORE_ERROR_ARGUMENT, &error);
     assert_null(made);
 }
@@ -634,11 +652,11 @@ static void test_results_of_a_fingerprinter(void **state)
     assert_ok(sstore_fingerprinter_text(made, "a b\xff c\xe2\x82 d \ufffd e", 16, &result, NULL, &error), &error);
     assert_int_equal(result.feature_count, 3);
     assert_int_equal(result.replaced_count, 2);
-    assert_int_equal(result.fingerprint, fingerprint(WORDS, 3, "a b c d e"));
+    assert_int_equal(*result.fingerprint, fingerprint(WORDS, 3, "a b c d e"));
     assert_ok(sstore_fingerprinter_text(made, NULL, 0, &result, NULL, &error), &error);
     assert_int_equal(result.feature_count, 0);
     assert_int_equal(result.replaced_count, 0);
-    assert_int_equal(result.fingerprint, 0);
+    assert_int_equal(*result.fingerprint, 0);
     assert_status(sstore_fingerprinter_text(made, NULL, 1, &result, NULL, &error), SSTORE_ERROR_ARGUMENT, &error);
     assert_status(sstore_fingerprinter_text(made, "", 0, NULL, NULL, &error), SSTORE_ERROR_ARGUMENT, &error);
     assert_status(sstore_fingerprinter_text(NULL, "", 0, &result, NULL, &error), SSTORE_ERROR_ARGUMENT, &error);
@@ -663,7 +681,7 @@ static void test_markup_is_taken_away_before_all_else(void **state)
         for (uint32_t times = 0; times < 2; times++) {
             assert_ok(sstore_fingerprinter_text(made, page, strlen(page), &result, NULL, &error), &error);
             assert_int_equal(result.replaced_count, 1); /* what is dropped is not read */
-            assert_int_equal(result.fingerprint, fingerprint(options.kind, 0, "\xff na\u00efve \u00e9clair \u00e8"));
+            assert_int_equal(*result.fingerprint, fingerprint(options.kind, 0, "\xff na\u00efve \u00e9clair \u00e8"));
             assert_ok(sstore_fingerprinter_text(made, NULL, 0, &result, NULL, &error), &error);
             assert_int_equal(result.feature_count, 0);
         }
@@ -681,7 +699,8 @@ static void test_markup_is_taken_away_before_all_else(void **state)
 
 static uint32_t distance(sstore_feature_kind kind, uint32_t shingle, const char *a, const char *b)
 {
-    return sstore_hamming_distance(fingerprint(kind, shingle, a), fingerprint(kind, shingle, b));
+    const uint64_t left = fingerprint(kind, shingle, a), right = fingerprint(kind, shingle, b);
+    return sstore_hamming_distance(&left, &right, 64);
 }
 
 static void test_near_sentences_are_near(void **state)
@@ -820,7 +839,8 @@ int main(void)
         cmocka_unit_test_teardown(test_weights_by_frequency, testing_teardown),
         cmocka_unit_test_teardown(test_weights_of_many_features, testing_teardown),
         cmocka_unit_test_teardown(test_features_are_known_by_64_bits, testing_teardown),
-        cmocka_unit_test(test_one_call_makes_64_bits_only),
+        cmocka_unit_test_teardown(test_one_call, testing_teardown),
+        cmocka_unit_test(test_widths_that_a_hash_lacks),
         cmocka_unit_test(test_recipes_name_the_hash),
         cmocka_unit_test(test_results_of_a_fingerprinter),
         cmocka_unit_test(test_markup_is_taken_away_before_all_else),

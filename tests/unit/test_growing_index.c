@@ -124,11 +124,11 @@ static void test_growth(void **state)
 static void test_growth_of_one_word(void **state)
 {
     rng random = rng_seeded(run_seed + 1);
-    const word_kind kinds[] = {WORD_UNIFORM, WORD_HALF, WORD_SPARSE, WORD_FEW};
+    const data_kind kinds[] = {DATA_UNIFORM, DATA_HALF, DATA_SPARSE, DATA_FEW};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         for (uint32_t round = 0; round < 2; round++) {
-            const fingerprint_form form =
-                form_of(kinds[i], 1, round == 0 ? 3 : (uint32_t)rng_below(&random, SSTORE_MAX_BUILD_DISTANCE + 1));
+            const fingerprint_form form = form_of(
+                &random, kinds[i], 1, round == 0 ? 3 : (uint32_t)rng_below(&random, SSTORE_MAX_BUILD_DISTANCE + 1));
             check_growth(&random, &form, 9000);
         }
     testing_done();

@@ -16,7 +16,7 @@
 #include "support/testing.h"
 
 #define MAX_RECORDS 300u
-#define ROUNDS 40u /* of each format and width */
+#define ROUNDS (testing_slow() ? 10u : 40u) /* of each format and width */
 
 typedef struct records {
     uint32_t words;
@@ -329,7 +329,7 @@ static void test_right_inputs_are_not_doubted(void **state)
 {
     static records what;
     static const radix_form narrow[] = {RADIX_HEX, RADIX_BASE64, RADIX_BIN, RADIX_DEC, RADIX_SIGNED};
-    const uint64_t cases = testing_number("SSTORE_TEST_CASES", 3000);
+    const uint64_t cases = testing_number("SSTORE_TEST_CASES", testing_slow() ? 750 : 3000);
     rng random = rng_seeded(run_seed);
     uint64_t doubts = 0;
     for (uint64_t i = 0; i < cases; i++) {
@@ -354,7 +354,7 @@ static void test_other_widths_are_refused(void **state)
 {
     static records what;
     rng random = rng_seeded(run_seed + 1);
-    for (uint64_t round = 0; round < 2000; round++) {
+    for (uint64_t round = 0; round < (testing_slow() ? 500 : 2000); round++) {
         const form file_form = (form)rng_below(&random, FORM_COUNT);
         const uint32_t words = (uint32_t)rng_between(&random, 1, SSTORE_MAX_WORDS);
         const uint32_t known = (uint32_t)rng_between(&random, 1, SSTORE_MAX_WORDS);

@@ -201,9 +201,9 @@ static void test_damaged_pairs(void **state)
     while (status == SSTORE_OK) {
         assert_in_range(count, 1, CAPACITY);
         for (size_t i = 0; i < count; i++, done++)
-            assert_true(id[i] < self.data.count && other_id[i] < self.data.count && id[i] != other_id[i] &&
-                        sstore_hamming_distance(self.data.fingerprints[id[i]], self.data.fingerprints[other_id[i]]) <=
-                            1);
+            assert_true(
+                id[i] < self.data.count && other_id[i] < self.data.count && id[i] != other_id[i] &&
+                sstore_hamming_distance(&self.data.fingerprints[id[i]], &self.data.fingerprints[other_id[i]], 64) <= 1);
         count = 0;
         status = sstore_iterator_next(iterator, &columns, CAPACITY, &count, &error);
     }

@@ -376,7 +376,8 @@ static void check_within(const ss_join_kernels *kernels, const uint64_t *values,
     for (uint32_t shift = 1; begin + shift < end; shift++) {
         uint32_t lanes = 0;
         for (uint32_t i = 0; i < SS_PAIR_LANES && begin + i + shift < end; i++)
-            lanes |= (uint32_t)(sstore_hamming_distance(values[begin + i], values[begin + i + shift]) <= distance) << i;
+            lanes |= (uint32_t)(sstore_hamming_distance(&values[begin + i], &values[begin + i + shift], 64) <= distance)
+                     << i;
         if (lanes == 0)
             continue;
         assert_true(next < found);
@@ -395,7 +396,7 @@ static void check_between(const ss_join_kernels *kernels, const uint64_t *values
         for (uint32_t i = 0; i < value_count; i++) {
             uint32_t lanes = 0;
             for (uint32_t j = 0; j < SS_PAIR_LANES && begin + j < count; j++)
-                lanes |= (uint32_t)(sstore_hamming_distance(values[i], others[begin + j]) <= distance) << j;
+                lanes |= (uint32_t)(sstore_hamming_distance(&values[i], &others[begin + j], 64) <= distance) << j;
             if (lanes == 0)
                 continue;
             assert_true(next < found);
@@ -456,9 +457,9 @@ static void test_folds_are_no_farther_apart(void **state)
         uint32_t folds[2], uppers[2];
         ss_fold_values(values, 2, &(ss_folded){.folds = folds, .uppers = uppers});
         const uint32_t of_folds = (uint32_t)__builtin_popcount(folds[0] ^ folds[1]);
-        assert_true(of_folds <= sstore_hamming_distance(values[0], values[1]));
+        assert_true(of_folds <= sstore_hamming_distance(&values[0], &values[1], 64));
         assert_int_equal(of_folds % 2,
-                         sstore_hamming_distance(values[0], values[1]) % 2); /* bits cancel each other in pairs */
+                         sstore_hamming_distance(&values[0], &values[1], 64) % 2); /* bits cancel each other in pairs */
     }
 }
 

@@ -137,7 +137,7 @@ static void test_widths(void **state)
     for (uint32_t words = 1; words <= SSTORE_MAX_WORDS; words++)
         for (uint32_t count = 0; count <= 200; count += 100)
             for (uint32_t distance = 0; distance <= SSTORE_MAX_BUILD_DISTANCE; distance++) {
-                const fingerprint_form form = form_of(WORD_UNIFORM, words, words * distance);
+                const fingerprint_form form = form_of(&random, DATA_UNIFORM, words, words * distance);
                 check_index(&random, &form, count, 8);
             }
     testing_done();
@@ -148,15 +148,16 @@ static void test_ways(void **state)
 {
     rng random = rng_seeded(run_seed + 1);
     for (uint32_t words = 1; words <= 16; words *= 2) {
-        fingerprint_form uniform = form_of(WORD_UNIFORM, words, 4 * words), half = form_of(WORD_HALF, words, words);
-        const fingerprint_form constant = form_of(WORD_CONSTANT, words, 3 * words),
-                               few = form_of(WORD_FEW, words, words);
+        fingerprint_form uniform = form_of(&random, DATA_UNIFORM, words, 4 * words),
+                         half = form_of(&random, DATA_HALF, words, words);
+        const fingerprint_form constant = form_of(&random, DATA_EQUAL, words, 3 * words),
+                               few = form_of(&random, DATA_FEW, words, words);
         for (int round = 0; round < 8; round++)
             check_index(&random, &uniform, 3000, 30);
         check_index(&random, &half, 3000, 30);
         check_index(&random, &constant, 500, 30);
         check_index(&random, &few, 500, 30);
-        uniform.kinds[words - 1] = WORD_CONSTANT;
+        uniform.kinds[words - 1] = DATA_EQUAL;
         check_index(&random, &uniform, 3000, 30);
     }
     assert_true(seen.scanned > 0 && seen.probed > 0 && seen.without_radius > 0 && seen.moved > 0);
@@ -168,8 +169,8 @@ static void test_ways(void **state)
 static void test_many(void **state)
 {
     rng random = rng_seeded(run_seed + 5);
-    const fingerprint_form forms[] = {form_of(WORD_UNIFORM, 1, 3), form_of(WORD_HALF, 1, 3),
-                                      form_of(WORD_UNIFORM, 1, 6), form_of(WORD_UNIFORM, 2, 6)};
+    const fingerprint_form forms[] = {form_of(&random, DATA_UNIFORM, 1, 3), form_of(&random, DATA_HALF, 1, 3),
+                                      form_of(&random, DATA_UNIFORM, 1, 6), form_of(&random, DATA_UNIFORM, 2, 6)};
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
         check_index(&random, &forms[i], 20000, 2000);
     testing_done();
@@ -180,9 +181,9 @@ static void test_constant_word(void **state)
 {
     rng random = rng_seeded(run_seed + 2);
     for (uint32_t at = 0; at < 4; at++) {
-        fingerprint_form form = form_of(WORD_UNIFORM, 4, 24);
+        fingerprint_form form = form_of(&random, DATA_UNIFORM, 4, 24);
         ss_memory_index index;
-        form.kinds[at] = WORD_CONSTANT;
+        form.kinds[at] = DATA_EQUAL;
         testing_doing("word %u is constant", at);
         open_index(&random, &form, 20000, false, &index);
         assert_false(index.is_scanned);
@@ -201,14 +202,14 @@ static sstore_status stop_at_third(void *context, uint32_t number, const uint64_
 static void test_stopping(void **state)
 {
     rng random = rng_seeded(run_seed + 3);
-    const fingerprint_form forms[] = {form_of(WORD_UNIFORM, 1, 3), form_of(WORD_UNIFORM, 3, 3),
-                                      form_of(WORD_CONSTANT, 3, 6)};
+    const fingerprint_form forms[] = {form_of(&random, DATA_UNIFORM, 1, 3), form_of(&random, DATA_UNIFORM, 3, 3),
+                                      form_of(&random, DATA_EQUAL, 3, 6)};
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
         ss_memory_index index;
         sstore_error error = {.status = SSTORE_OK};
         int hits = 0;
         open_index(&random, &forms[i], 1000, false, &index);
-        assert_int_equal(index.is_scanned, forms[i].kinds[0] == WORD_CONSTANT);
+        assert_int_equal(index.is_scanned, forms[i].kinds[0] == DATA_EQUAL);
         for (uint32_t number = 0; hits < 3; number++) {
             const sstore_status status = ss_memory_index_search(&index, ss_memory_index_row(&index, number), 1,
                                                                 index.distance, NULL, stop_at_third, &hits, &error);

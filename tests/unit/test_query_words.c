@@ -1,6 +1,6 @@
 /*
- * test_query_words.c - queries of fingerprints of any width: arguments that are refused, the forms of a call that must
- * agree: callbacks, columns, explanations; at which rank a fingerprint is found; and that a plan is made once.
+ * test_query_words.c - queries of fingerprints of any width: arguments that are refused, explanations, the work of
+ * finding the nearest, at which rank a fingerprint is found, and that a plan is made once.
  */
 #include <inttypes.h>
 #include <pthread.h>
@@ -49,57 +49,6 @@ static void tear_down(opened *self)
     widened_words = 1;
 }
 
-/* The matches of a query, as a callback gets them. */
-typedef struct list {
-    size_t count;
-    uint64_t words[RECORDS][WIDENED_MAX_WORDS], ids[RECORDS];
-    uint32_t distances[RECORDS];
-} list;
-
-static int add(void *context, const sstore_match *match)
-{
-    list *self = context;
-    assert_in_range(self->count, 0, RECORDS - 1);
-    memcpy(self->words[self->count], match->fingerprint, widened_words * sizeof(uint64_t));
-    self->ids[self->count] = match->id;
-    self->distances[self->count++] = match->distance;
-    return 0;
-}
-
-static int stop(void *context, const sstore_match *match)
-{
-    ++*(size_t *)context;
-    return match->distance <= SSTORE_MAX_DISTANCE * SSTORE_MAX_WORDS;
-}
-
-static void check_columns(const opened *self, bool nearest)
-{
-    static list wanted;
-    static uint64_t fingerprints[RECORDS * WIDENED_MAX_WORDS], ids[RECORDS];
-    sstore_columns columns = SSTORE_COLUMNS_INIT;
-    sstore_error error;
-    uint64_t count = 0;
-    columns.fingerprint = fingerprints;
-    columns.id = ids;
-    wanted.count = 0;
-    assert_ok(nearest ? sstore_query_nearest(self->cursor, self->query, DISTANCE, add, &wanted, &error)
-                      : sstore_query(self->cursor, self->query, DISTANCE, add, &wanted, &error),
-              &error);
-    assert_ok(nearest
-                  ? sstore_query_nearest_columns(self->cursor, self->query, DISTANCE, &columns, RECORDS, &count, &error)
-                  : sstore_query_columns(self->cursor, self->query, DISTANCE, &columns, RECORDS, &count, &error),
-              &error);
-    assert_true(wanted.count > 0);
-    assert_int_equal(count, wanted.count);
-    for (size_t i = 0; i < count; i++) { /* in whatever order */
-        size_t j = 0;
-        while (j < count && (ids[j] != wanted.ids[i] || memcmp(fingerprints + j * widened_words, wanted.words[i],
-                                                               widened_words * sizeof(uint64_t)) != 0))
-            j++;
-        assert_true(j < count);
-    }
-}
-
 /* The work of whole queries. */
 typedef struct work {
     size_t tables;
@@ -124,6 +73,12 @@ static int add_work(void *context, const sstore_table_explanation *explanation)
                : 1;
 }
 
+static int count_table(void *context, const sstore_table_explanation *explanation)
+{
+    ++*(size_t *)context;
+    return 0;
+}
+
 /* At the largest distance a full scan finds everything. Probes do not scan. Each table has the times of the segment. */
 static void test_explained_scan(void **state)
 {
@@ -145,50 +100,10 @@ static void test_explained_scan(void **state)
         now.cursor = store_must_cursor(now.store);
         assert_ok(sstore_explain(now.cursor, now.query, DISTANCE, add_work, &all, &error), &error);
         assert_true(!all.scanned && all.found > 0);
-        tear_down(&now);
-    }
-}
-
-static int count_table(void *context, const sstore_table_explanation *explanation)
-{
-    ++*(size_t *)context;
-    return 0;
-}
-
-static void test_forms_agree(void **state)
-{
-    for (uint32_t words = 1; words <= WIDENED_MAX_WORDS; words++) {
-        opened now;
-        sstore_error error;
-        size_t count = 0, tables = 0;
-        set_up(&now, words, SSTORE_STRATEGY_PROBE);
-        check_columns(&now, false);
-        check_columns(&now, true);
-        assert_int_equal(sstore_query(now.cursor, now.query, DISTANCE, stop, &count, &error), SSTORE_STOPPED);
-        assert_int_equal(sstore_query_nearest(now.cursor, now.query, DISTANCE, stop, &count, &error), SSTORE_STOPPED);
-        assert_int_equal(count, 2);
         for (uint32_t distance = 0; distance <= 64 * words; distance += 16)
-            assert_ok(sstore_explain(now.cursor, now.query, distance, count_table, &tables, &error), &error);
-        assert_true(tables >= words);
+            assert_ok(sstore_explain(now.cursor, now.query, distance, count_table, &all.tables, &error), &error);
         tear_down(&now);
     }
-}
-
-/* Nothing is near a fingerprint far from all others: all distances are tried, and at last everything is read. */
-static void test_nearest_is_far(void **state)
-{
-    opened now;
-    static list found;
-    sstore_error error;
-    set_up(&now, 3, SSTORE_STRATEGY_PROBE);
-    for (uint32_t i = 0; i < 3; i++)
-        now.query[i] = ~now.query[i];
-    found.count = 0;
-    assert_ok(sstore_query_nearest(now.cursor, now.query, 5, add, &found, &error), &error);
-    assert_int_equal(found.count, 0);
-    assert_ok(sstore_query_nearest(now.cursor, now.query, 192, add, &found, &error), &error);
-    assert_true(found.count > 0 && found.distances[0] > 64);
-    tear_down(&now);
 }
 
 #define MANY 3000u
@@ -326,17 +241,18 @@ static void test_refused_arguments(void **state)
 {
     for (uint32_t words = 1; words <= 2; words++) {
         opened now;
-        static list found;
+        matches found = {.count = 0};
         sstore_error error;
         const uint32_t max = 64 * words;
         size_t tables;
         set_up(&now, words, SSTORE_STRATEGY_PROBE);
-        assert_status(sstore_query(NULL, now.query, 3, add, &found, &error), SSTORE_ERROR_ARGUMENT, &error);
-        assert_status(sstore_query(now.cursor, NULL, 3, add, &found, &error), SSTORE_ERROR_ARGUMENT, &error);
+        assert_status(sstore_query(NULL, now.query, 3, store_collect, &found, &error), SSTORE_ERROR_ARGUMENT, &error);
+        assert_status(sstore_query(now.cursor, NULL, 3, store_collect, &found, &error), SSTORE_ERROR_ARGUMENT, &error);
         assert_status(sstore_query(now.cursor, now.query, 3, NULL, &found, &error), SSTORE_ERROR_ARGUMENT, &error);
-        assert_status(sstore_query(now.cursor, now.query, max + 1, add, &found, &error), SSTORE_ERROR_ARGUMENT, &error);
-        assert_status(sstore_query_nearest(now.cursor, now.query, max + 1, add, &found, &error), SSTORE_ERROR_ARGUMENT,
-                      &error);
+        assert_status(sstore_query(now.cursor, now.query, max + 1, store_collect, &found, &error),
+                      SSTORE_ERROR_ARGUMENT, &error);
+        assert_status(sstore_query_nearest(now.cursor, now.query, max + 1, store_collect, &found, &error),
+                      SSTORE_ERROR_ARGUMENT, &error);
         assert_status(sstore_explain(now.cursor, now.query, max + 1, count_table, &tables, &error),
                       SSTORE_ERROR_ARGUMENT, &error);
         tear_down(&now);
@@ -410,9 +326,7 @@ int main(void)
 {
     rng_start_run();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(test_forms_agree, testing_teardown),
         cmocka_unit_test_teardown(test_explained_scan, testing_teardown),
-        cmocka_unit_test_teardown(test_nearest_is_far, testing_teardown),
         cmocka_unit_test_teardown(test_nearest_work, testing_teardown),
         cmocka_unit_test_teardown(test_rank_of_fingerprint, testing_teardown),
         cmocka_unit_test_teardown(test_refused_arguments, testing_teardown),

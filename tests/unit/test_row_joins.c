@@ -9,10 +9,10 @@
 #include <string.h>
 
 #include "base/words.h"
+#include "join/record_reader.h"
 #include "join/row_array.h"
 #include "join/row_compare.h"
 #include "join/row_edges.h"
-#include "join/row_iterator.h"
 #include "join/row_pairs.h"
 #include "sstore_join.h"
 #include "support/record_pairs.h"
@@ -117,7 +117,7 @@ static record_set make_many_ids(subject *self)
         record_set_put(&made, centre, 3 * id);
     for (uint32_t i = 0; i < 60; i++) {
         ss_words_copy(added, centre, self->maker.words);
-        fingerprint_flip(&self->random, &self->maker, added, self->maker.distance + 4);
+        fingerprint_flip(&self->random, self->maker.words, added, self->maker.distance + 4);
         record_set_put(&made, added, rng_below(&self->random, 5000));
     }
     record_set_shuffle(&self->random, &made);
@@ -128,11 +128,18 @@ static record_set make_many_ids(subject *self)
 static size_t check_all_pairs(const subject *self, ss_row_pairs *pairs)
 {
     const record_pairs wanted = record_set_pairs(&self->truth, &self->truth, self->maker.distance, SIZE_MAX - 1);
-    sstore_pair pair;
+    uint64_t fingerprint[SSTORE_MAX_WORDS], other[SSTORE_MAX_WORDS];
+    sstore_pair pair = {.fingerprint = fingerprint, .other_fingerprint = other};
+    const sstore_columns columns = {.struct_size = sizeof columns,
+                                    .fingerprint = fingerprint,
+                                    .id = &pair.id,
+                                    .distance = &pair.distance,
+                                    .other_fingerprint = other,
+                                    .other_id = &pair.other_id};
     sstore_error error;
     bool more = true;
     for (size_t i = 0; i <= wanted.count; i++) {
-        assert_ok(ss_row_pairs_next(pairs, &pair, &more, &error), &error);
+        assert_ok(ss_row_pairs_next(pairs, &columns, 0, &more, &error), &error);
         assert_int_equal(more, i < wanted.count);
         if (more)
             assert_same_pair(&pair, &wanted.items[i], self->maker.words, i);
@@ -144,7 +151,7 @@ static size_t check_all_pairs(const subject *self, ss_row_pairs *pairs)
 static void test_pairs(void **state)
 {
     (void)state;
-    for (uint64_t i = 0; i < (testing_slow() ? 3 : 10); i++) {
+    for (uint64_t i = 0; i < (testing_slow() ? 3 : 5); i++) {
         subject self = new_subject(run_seed + i);
         ss_join_call call;
         ss_row_pairs *pairs;
@@ -186,7 +193,6 @@ static void check_array(subject *self, const ss_row_array *array)
     for (size_t i = 0; i < truth->count; i++) {
         if (i > 0 && record_set_alike(truth, i, i - 1))
             continue;
-        ss_row_array_prefetch(array, count);
         assert_ok(ss_row_array_get(array, count++, 1, buffer, &rows, &error), &error);
         assert_true(ss_words_equal(rows, record_set_at(truth, i), words));
     }
@@ -239,7 +245,7 @@ static record_set make_clusters(subject *self, size_t max)
         fingerprint_make(&self->random, &self->maker, NULL, 0, centre);
         for (uint64_t count = rng_below(&self->random, max / 2), i = 0; i < count; i++) {
             ss_words_copy(added, centre, self->maker.words);
-            fingerprint_flip(&self->random, &self->maker, added, flips[rng_below(&self->random, 4)]);
+            fingerprint_flip(&self->random, self->maker.words, added, flips[rng_below(&self->random, 4)]);
             record_set_put(&made, added, made.count);
         }
     }
@@ -255,23 +261,24 @@ static void check_components(const subject *self, ss_components *components)
     uint64_t *numbers = test_malloc((truth->count + 1) * sizeof *numbers);
     sstore_error error;
     ss_record node = {0, 0};
-    ss_row_iterator iterator;
+    ss_record_reader reader;
     bool more_nodes;
-    assert_ok(ss_row_iterator_open(&iterator, self->store, true, &error), &error);
+    assert_ok(ss_record_reader_open(&reader, self->store, true, &error), &error);
+    assert_ok(ss_record_reader_first(&reader, &error), &error);
     assert_ok(ss_components_next(components, &node, &more_nodes, &error), &error);
     for (size_t i = 0; i < truth->count; i++) {
         uint64_t fingerprint[SSTORE_MAX_WORDS];
-        numbers[i] = iterator.number;
+        numbers[i] = reader.number;
         assert_true(i == 0 || numbers[i] > numbers[i - 1] || record_set_alike(truth, i, i - 1));
         while (more_nodes && node.fingerprint < numbers[i])
             assert_ok(ss_components_next(components, &node, &more_nodes, &error), &error);
         const uint64_t root = more_nodes && node.fingerprint == numbers[i] ? node.id : numbers[i];
         assert_int_equal(root, numbers[components_root(parents, i)]);
-        ss_words_copy(fingerprint, ss_row_iterator_fingerprint(&iterator), self->maker.words);
-        assert_ok(ss_row_iterator_next(&iterator, fingerprint, &error), &error);
+        ss_words_copy(fingerprint, ss_record_reader_fingerprint(&reader), self->maker.words);
+        assert_ok(ss_record_reader_next_number(&reader, fingerprint, &error), &error);
     }
-    assert_false(iterator.more);
-    ss_row_iterator_close(&iterator);
+    assert_false(reader.more);
+    ss_record_reader_close(&reader);
     free(parents);
     test_free(numbers);
 }
@@ -279,7 +286,7 @@ static void check_components(const subject *self, ss_components *components)
 static void test_components(void **state)
 {
     (void)state;
-    for (uint64_t i = 0; i < (testing_slow() ? 3 : 10); i++) {
+    for (uint64_t i = 0; i < (testing_slow() ? 3 : 5); i++) {
         subject self = new_subject(run_seed + 100 + i);
         ss_join_call call;
         ss_components *components;
@@ -287,8 +294,7 @@ static void test_components(void **state)
         const uint64_t bytes = rng_one_in(&self.random, 2) ? 0 : (uint64_t)1 << rng_between(&self.random, 12, 22);
         const uint32_t threads = (uint32_t)rng_between(&self.random, 1, 3);
         testing_doing("components, case of seed %" PRIu64, run_seed + 100 + i);
-        /* Of many near ones that it cannot remember, each pair is read from the file. */
-        record_set records = make_clusters(&self, testing_slow() || bytes < 1 << 16 ? 1000 : 5000);
+        record_set records = make_clusters(&self, testing_slow() ? 1000 : 5000);
         open_store(&self, &records);
         begin_call(&call, &self, threads);
         assert_ok(ss_components_create(threads, 1 << 20, &call.tmp_dir, &components, &error), &error);
@@ -372,6 +378,7 @@ static void check_crowd(const crowd *made, ss_components *components)
 static void compare_crowd(const subject *self, crowd *made, const ss_row_part *part)
 {
     const ss_row_array rows = {.words = CROWD_WORDS, .count = CROWD, .rows = made->rows};
+    ss_placed_rows placed = {.words = CROWD_WORDS, .rows = made->rows};
     ss_join_call call;
     ss_components *components;
     ss_edge_filter filter;
@@ -383,10 +390,10 @@ static void compare_crowd(const subject *self, crowd *made, const ss_row_part *p
     call.distance = CROWD_DISTANCE;
     assert_ok(ss_components_create(2, 1 << 20, &call.tmp_dir, &components, &error), &error);
     assert_ok(ss_edge_filter_open_dense(&filter, CROWD, &error), &error);
-    assert_ok(ss_row_sorter_open(&sorter, &rows, &call, 1 << 22, &error), &error);
+    assert_ok(ss_row_sorter_open(&sorter, &rows, &placed, &call, 1 << 22, &error), &error);
     assert_ok(ss_row_runs_open(&runs, CROWD + sorter.piece_capacity, KEY_BITS, &error), &error);
     ss_row_comparison comparison = {.call = &call,
-                                    .rows = &rows,
+                                    .placed = &placed,
                                     .components = components,
                                     .filter = &filter,
                                     .part = part,
@@ -409,7 +416,7 @@ static void compare_crowd(const subject *self, crowd *made, const ss_row_part *p
 
 static void test_runs(void **state)
 {
-    const ss_row_part parts[] = {{.bits = 0}, {.bits = KEY_BITS, .radius = 2}};
+    const ss_row_part parts[] = {{.bits = 0}, {.bits = KEY_BITS, .rho = 2}};
     subject self = new_subject(run_seed + 500);
     record_set records = record_set_new(self.maker.words);
     crowd *made = test_malloc(sizeof *made);

@@ -43,10 +43,10 @@ static void check_sums(const ss_row_parts *parts, uint32_t words, uint32_t dista
         sum += radius + 1;
         for (; i < parts->count && parts->parts[i].word == word; i++) {
             const ss_row_part *part = &parts->parts[i];
-            assert_true(part->bits <= max_bits && part->radius <= SS_MAX_PART_RADIUS);
+            assert_true(part->bits <= max_bits && part->rho <= SS_MAX_PART_RADIUS);
             assert_true(part->bits == 0 || part->first_bit >= end);
             end = part->bits == 0 ? end : part->first_bit + part->bits;
-            own += part->bits == 0 ? (int32_t)SS_WORD_BITS : (int32_t)part->radius + 1;
+            own += part->bits == 0 ? (int32_t)SS_WORD_BITS : (int32_t)part->rho + 1;
         }
         assert_true(end <= SS_WORD_BITS && own > radius);
     }
@@ -61,7 +61,7 @@ static bool is_met(const ss_row_parts *parts, const uint64_t *a, const uint64_t 
         const ss_row_part *part = &parts->parts[i];
         const uint64_t one = ss_row_part_lead(part, a[part->word]), other = ss_row_part_lead(part, b[part->word]);
         assert_int_equal(ss_popcount(one ^ other), ss_popcount(a[part->word] ^ b[part->word]));
-        met |= ss_popcount(ss_row_part_key(part, one) ^ ss_row_part_key(part, other)) <= part->radius &&
+        met |= ss_popcount(ss_row_part_key(part, one) ^ ss_row_part_key(part, other)) <= part->rho &&
                (int32_t)ss_popcount(one ^ other) <= parts->radii[part->word];
     }
     return met;

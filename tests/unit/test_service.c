@@ -350,26 +350,30 @@ static void test_bodies_of_json(void **state)
 
 static void test_queue(void **state)
 {
-    job_queue queue;
+    queue waiting;
     job jobs[3];
     (void)state;
-    job_queue_init(&queue, 2);
-    assert_true(job_queue_push(&queue, &jobs[0]));
-    assert_true(job_queue_push(&queue, &jobs[1]));
-    assert_false(job_queue_push(&queue, &jobs[2]));
-    assert_ptr_equal(job_queue_take(&queue), &jobs[0]);
-    assert_true(job_queue_push(&queue, &jobs[2]));
-    job *all = job_queue_take_all(&queue);
-    assert_ptr_equal(all, &jobs[1]);
-    assert_ptr_equal(all->next, &jobs[2]);
-    assert_null(all->next->next);
-    assert_true(job_queue_push(&queue, &jobs[0]));
-    job_queue_close(&queue);
-    assert_false(job_queue_push(&queue, &jobs[1]));
-    assert_ptr_equal(job_queue_take(&queue), &jobs[0]);
-    assert_null(job_queue_take(&queue));
-    assert_null(job_queue_take_all(&queue));
-    job_queue_destroy(&queue);
+    queue_init(&waiting, 2);
+    assert_true(queue_put(&waiting, &jobs[0]));
+    assert_true(queue_put(&waiting, &jobs[1]));
+    assert_false(queue_put(&waiting, &jobs[2]));
+    assert_ptr_equal(queue_take(&waiting), &jobs[0]);
+    assert_true(queue_put(&waiting, &jobs[2]));
+    assert_int_equal(queue_count(&waiting), 2);
+    assert_ptr_equal(queue_take(&waiting), &jobs[1]);
+    assert_ptr_equal(queue_take(&waiting), &jobs[2]);
+    assert_int_equal(queue_count(&waiting), 0);
+    assert_true(queue_put(&waiting, &jobs[0]));
+    queue_close(&waiting);
+    assert_false(queue_put(&waiting, &jobs[1]));
+    assert_ptr_equal(queue_take(&waiting), &jobs[0]);
+    assert_null(queue_take(&waiting));
+    queue_destroy(&waiting);
+    queue_init(&waiting, 1);
+    assert_true(queue_put(&waiting, &jobs[0]));
+    queue_stop(&waiting);
+    assert_null(queue_take(&waiting));
+    queue_destroy(&waiting);
 }
 
 /* A state in use stays open and unchanged while newer ones come, and is closed at its last release. */

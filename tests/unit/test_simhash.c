@@ -1,11 +1,13 @@
 /* Simhashes of weighted features: sums, signs, and refused weights. */
 #include "sstore.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
 #include "base/sums.h"
 #include "support/random.h"
+#include "support/record_set.h"
 #include "support/testing.h"
 
 #define MAX_FEATURES 5000u
@@ -385,6 +387,22 @@ static void test_missing_arguments_are_refused(void **state)
     assert_status(sstore_simhash_hashes(NULL, NULL, 0, 64, NULL, &error), SSTORE_ERROR_ARGUMENT, &error);
 }
 
+static void test_distance_of_any_width(void **state)
+{
+    rng random = rng_seeded(run_seed + 9);
+    for (uint32_t words = 1; words <= SSTORE_MAX_WORDS; words++) {
+        uint64_t a[SSTORE_MAX_WORDS], b[SSTORE_MAX_WORDS];
+        for (uint32_t i = 0; i < SSTORE_MAX_WORDS; i++) {
+            a[i] = rng_next(&random);
+            b[i] = rng_one_in(&random, 4) ? ~a[i] : rng_flip(&random, a[i], (uint32_t)rng_below(&random, 64));
+        }
+        testing_doing("%u words, seed %" PRIu64, words, run_seed + 9);
+        assert_int_equal(sstore_hamming_distance(a, b, 64 * words), fingerprint_distance(a, b, words));
+        assert_int_equal(sstore_hamming_distance(a, a, 64 * words), 0);
+    }
+    testing_done();
+}
+
 int main(void)
 {
     rng_start_run();
@@ -408,6 +426,7 @@ int main(void)
         cmocka_unit_test(test_features_equal_their_hashes),
         cmocka_unit_test(test_weights_out_of_range_are_refused),
         cmocka_unit_test(test_missing_arguments_are_refused),
+        cmocka_unit_test_teardown(test_distance_of_any_width, testing_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

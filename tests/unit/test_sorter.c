@@ -325,7 +325,7 @@ static void test_in_memory(void **state)
 static void test_spilling(void **state)
 {
     rng random = rng_seeded(run_seed + 1);
-    for (int i = 0; i < (testing_slow() ? 1 : 4); i++) {
+    for (int i = 0; i < (testing_slow() ? 1 : 2); i++) {
         const setting how = setting_make(&random, MIN_MEMORY);
         check_sort(&random, RECORDS, SPILLING_RECORDS, 0, &how, true);
         check_sort(&random, RECORDS, SPILLING_RECORDS, SPILLING_RECORDS / 6, &how,
@@ -398,7 +398,7 @@ static void test_uneven(void **state)
 static void test_mixed(void **state)
 {
     rng random = rng_seeded(run_seed + 7);
-    const uint64_t cases = (testing_slow() ? 1 : 4) * MOST;
+    const uint64_t cases = (testing_slow() ? 1 : 2) * MOST;
     uint64_t spilled_count = 0;
     for (uint64_t i = 0; i < cases; i++) {
         const uint32_t words = 1 + (uint32_t)(i % MOST);

@@ -6,8 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "output/walk_joins.h"
-#include "output/walk_matches.h"
+#include "output/walk.h"
 #include "sstore_statistics.h"
 #include "sstore_stream.h"
 #include "sstore_text.h"
@@ -42,6 +41,7 @@ static void test_sizes(void **state)
         ENTRY(SS_TABLE_EXPLANATION_SIZE_1, sstore_table_explanation),
         ENTRY(SS_STATISTICS_SIZE_1, sstore_statistics),
         ENTRY(SS_SEGMENT_STATISTICS_SIZE_1, sstore_segment_statistics),
+        ENTRY(SS_WORD_STATISTICS_SIZE_1, sstore_word_statistics),
         ENTRY(SS_TABLE_STATISTICS_SIZE_1, sstore_table_statistics),
         ENTRY(SS_BLOCK_STATISTICS_SIZE_1, sstore_block_statistics),
         ENTRY(SS_PROGRESS_SIZE_1, sstore_progress),
@@ -360,6 +360,11 @@ static sstore_status give_segment(void *to, sstore_error *error)
     return sstore_stat_segment(store, 0, to, error);
 }
 
+static sstore_status give_word(void *to, sstore_error *error)
+{
+    return sstore_stat_word(store, 0, 0, to, error);
+}
+
 static sstore_status give_table(void *to, sstore_error *error)
 {
     return sstore_stat_table(store, 0, 1, to, error);
@@ -520,6 +525,7 @@ static void test_results(void **state)
 {
     check_result("stat", sizeof(sstore_statistics), SS_STATISTICS_SIZE_1, give_statistics);
     check_result("stat_segment", sizeof(sstore_segment_statistics), SS_SEGMENT_STATISTICS_SIZE_1, give_segment);
+    check_result("stat_word", sizeof(sstore_word_statistics), SS_WORD_STATISTICS_SIZE_1, give_word);
     check_result("stat_table", sizeof(sstore_table_statistics), SS_TABLE_STATISTICS_SIZE_1, give_table);
     check_result("stat_block", sizeof(sstore_block_statistics), SS_BLOCK_STATISTICS_SIZE_1, give_block);
     check_result("builder_needs", sizeof(sstore_build_needs), SS_BUILD_NEEDS_SIZE_1, give_needs);

@@ -3,6 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "plan/plan.h"
+#include "sstore_join.h"
+#include "sstore_statistics.h"
+#include "sstore_stream.h"
 #include "support/data.h"
 #include "support/scratch.h"
 #include "support/testing.h"
@@ -63,7 +67,7 @@ static const struct {
     const char *function, *used;
 } calls[] = {
     {build, "sstore_builder_create ",
-     " plan recipe distance fingerprint_bits without_ids replace first_id expected_record_count expected_max_id "},
+     " plan recipe distance without_ids replace first_id expected_record_count expected_max_id "},
     {add, "sstore_builder_create_addition ",
      " plan recipe no_compact check_ids expected_record_count expected_max_id "},
     {remove_records, "sstore_remover_create ", " recipe no_compact on_absent expected_record_count expected_max_id "},
@@ -91,19 +95,18 @@ static bool set_option(sstore_write_options *options, size_t number, const char 
         OPTION_CASE(0, plan, "2");
         OPTION_CASE(1, recipe, "made so");
         OPTION_CASE(2, distance, 3);
-        OPTION_CASE(3, fingerprint_bits, 128);
-        OPTION_CASE(4, without_ids, true);
-        OPTION_CASE(5, replace, true);
-        OPTION_CASE(6, shard, 1);
-        OPTION_CASE(7, shard_count, 2);
-        OPTION_CASE(8, no_compact, true);
-        OPTION_CASE(9, check_ids, true);
-        OPTION_CASE(10, first_id, 1);
-        OPTION_CASE(11, expected_record_count, 10);
-        OPTION_CASE(12, expected_max_id, 10);
-        OPTION_CASE(13, on_absent, ignore_absent);
-        OPTION_CASE(14, publish_every, 1);
-        OPTION_CASE(15, limit, 1);
+        OPTION_CASE(3, without_ids, true);
+        OPTION_CASE(4, replace, true);
+        OPTION_CASE(5, shard, 1);
+        OPTION_CASE(6, shard_count, 2);
+        OPTION_CASE(7, no_compact, true);
+        OPTION_CASE(8, check_ids, true);
+        OPTION_CASE(9, first_id, 1);
+        OPTION_CASE(10, expected_record_count, 10);
+        OPTION_CASE(11, expected_max_id, 10);
+        OPTION_CASE(12, on_absent, ignore_absent);
+        OPTION_CASE(13, publish_every, 1);
+        OPTION_CASE(14, limit, 1);
     default: return false;
     }
 }
@@ -136,13 +139,83 @@ static void test_options(void **state)
             check_option(call, &options, name);
             options = (sstore_write_options)SSTORE_WRITE_OPTIONS_INIT;
         }
-        assert_int_equal(number, 16);
+        assert_int_equal(number, 15);
         options.absent_context = options.progress_context = source;
         assert_ok(calls[call].call(&options, NULL), NULL); /* a context alone is ignored */
         if (strstr(calls[call].used, " distance ") == NULL)
-            options.distance = options.fingerprint_bits = 0;
+            options.distance = 0;
         assert_ok(calls[call].call(&options, NULL), NULL); /* and so are zeros */
         testing_done();
+    }
+}
+
+static int check_default_plan(void *context, const sstore_plan_estimate *estimate)
+{
+    ss_plan plan;
+    (void)context;
+    assert_ok(ss_plan_parse(estimate->plan, SSTORE_DEFAULT_DISTANCE, &plan, NULL), NULL);
+    return 0;
+}
+
+static int count_stream_match(void *context, const sstore_stream_match *match)
+{
+    (void)match;
+    ++*(uint64_t *)context;
+    return 0;
+}
+
+/* The number of bits may be stated, and must be that of a store that there is. */
+static void test_fingerprint_bits(void **state)
+{
+    for (size_t call = 0; call < sizeof calls / sizeof *calls; call++) {
+        sstore_error error = {.status = SSTORE_OK};
+        sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
+        const bool is_new = calls[call].call == build;
+        testing_doing("%swith fingerprint_bits", calls[call].function);
+        options.fingerprint_bits = 64;
+        assert_ok(calls[call].call(&options, &error), &error);
+        options.fingerprint_bits = 128;
+        const sstore_status status = calls[call].call(&options, &error);
+        assert_int_equal(status, is_new ? SSTORE_OK : SSTORE_ERROR_ARGUMENT);
+        assert_true(is_new || strstr(error.message, "fingerprints of 64 bits, not of 128") != NULL);
+        options.fingerprint_bits = 65;
+        assert_status(calls[call].call(&options, &error), SSTORE_ERROR_ARGUMENT, &error);
+        testing_done();
+    }
+}
+
+/* What calls without a store take if nothing is given: 64 bits, and the default distance of a new store. */
+static void test_defaults_without_a_store(void **state)
+{
+    uint64_t near[] = {7}, far[] = {15};
+    uint32_t bits;
+    sstore_builder *builder;
+    sstore_stream_matcher *matcher;
+    sstore_collection *collection;
+    sstore_plan_options plan = SSTORE_PLAN_OPTIONS_INIT;
+    const sstore_write_options write = SSTORE_WRITE_OPTIONS_INIT;
+    const sstore_record_join_options join = SSTORE_RECORD_JOIN_OPTIONS_INIT;
+    const sstore_stream_options stream = SSTORE_STREAM_OPTIONS_INIT;
+    const sstore_collection_options collecting = SSTORE_COLLECTION_OPTIONS_INIT;
+    const uint32_t distances[] = {plan.distance, write.distance, join.distance, stream.distance};
+    const uint32_t widths[] = {plan.fingerprint_bits, write.fingerprint_bits, collecting.fingerprint_bits,
+                               stream.fingerprint_bits};
+    for (size_t i = 0; i < sizeof distances / sizeof *distances; i++)
+        assert_true(distances[i] == SSTORE_OWN_DISTANCE && widths[i] == 0);
+    assert_ok(sstore_builder_create(target, NULL, &builder, NULL), NULL);
+    bits = sstore_builder_fingerprint_bits(builder);
+    sstore_builder_abort(builder);
+    assert_int_equal(bits, 64);
+    plan.record_count = 1000;
+    assert_ok(sstore_plan(&plan, check_default_plan, NULL, NULL), NULL);
+    assert_ok(sstore_collection_create(&collecting, &collection, NULL), NULL);
+    sstore_collection_free(collection);
+    for (int i = 0; i < 2; i++) {
+        uint64_t zero = 0, *query = i == 0 ? near : far, count = 0, ids[] = {1};
+        assert_ok(sstore_stream_matcher_create(query, 1, &stream, &matcher, NULL), NULL);
+        assert_ok(sstore_stream_matcher_feed(matcher, &zero, ids, 1, count_stream_match, &count, NULL), NULL);
+        sstore_stream_matcher_free(matcher);
+        assert_int_equal(count, i == 0);
     }
 }
 
@@ -195,6 +268,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_options),
+        cmocka_unit_test(test_fingerprint_bits),
+        cmocka_unit_test(test_defaults_without_a_store),
         cmocka_unit_test(test_shards_of_two_stores),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);
