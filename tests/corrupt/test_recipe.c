@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "output/walk_joins.h"
+#include "output/walk.h"
 #include "sstore_statistics.h"
 #include "support/data.h"
 #include "support/edited_store.h"

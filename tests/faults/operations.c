@@ -1,499 +1,16 @@
-#include "faults/operations.h"
+/* operations.c - the operations: the store before each, and the states that are allowed after it. */
+#include "faults/operation_runs.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "output/walk_joins.h"
 #include "sstore_statistics.h"
-#include "sstore_stream.h"
 #include "support/lost_directory.h"
 #include "support/scratch.h"
 #include "support/use_store.h"
 #include "support/widened.h"
 
-#define RECORDS 240u
-#define OTHERS 120u
-#define REMOVED 60u
-#define QUERIES 8u
 #define SPILLED_RECORDS 90000u /* more than sorters have with the minimum memory */
-
-static sstore_write_options build_options(uint32_t threads)
-{
-    sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
-    options.block_bytes = 256;
-    options.memory_bytes = 1 << 20;
-    options.threads = threads;
-    options.plan = "2";
-    return options;
-}
-
-static sstore_join_options join_options(uint32_t threads)
-{
-    sstore_join_options options = SSTORE_JOIN_OPTIONS_INIT;
-    options.memory_bytes = 8 << 20;
-    options.threads = threads;
-    options.tmp_dir = scratch_folder();
-    return options;
-}
-
-/* ----- writing ----- */
-
-static sstore_status build(const operation *self, uint32_t threads, sstore_error *error)
-{
-    const sstore_write_options options = build_options(threads);
-    return store_build(self->path, &options, &self->first, 0, error);
-}
-
-static sstore_status replace(const operation *self, uint32_t threads, sstore_error *error)
-{
-    sstore_write_options options = build_options(threads);
-    options.replace = true;
-    return store_build(self->path, &options, &self->second, 50, error);
-}
-
-static sstore_status add(const operation *self, uint32_t threads, sstore_error *error)
-{
-    const sstore_write_options as_built = build_options(threads);
-    sstore_write_options options = options_to_add(&as_built);
-    options.no_compact = !self->merges;
-    return store_add(self->path, &options, self->second.fingerprints, self->second.ids, self->second.count, NULL,
-                     error);
-}
-
-static sstore_status take_out(const operation *self, uint32_t threads, sstore_error *error)
-{
-    const sstore_write_options as_built = build_options(threads);
-    sstore_write_options options = options_to_remove(&as_built);
-    options.no_compact = !self->merges;
-    return store_remove(self->path, &options, self->first.fingerprints, self->first.ids, REMOVED, NULL, error);
-}
-
-static sstore_status take_out_ids(const operation *self, uint32_t threads, sstore_error *error)
-{
-    const sstore_write_options as_built = build_options(threads);
-    const sstore_write_options options = options_to_remove(&as_built);
-    sstore_remover *remover;
-    sstore_status status = sstore_remover_create(self->path, &options, &remover, error);
-    if (status != SSTORE_OK)
-        return status;
-    status = sstore_remover_remove(remover, NULL, self->first.ids, REMOVED, error);
-    if (status == SSTORE_OK)
-        return sstore_remover_finish(remover, NULL, error);
-    sstore_remover_abort(remover);
-    return status;
-}
-
-static sstore_status compact(const operation *self, uint32_t threads, sstore_error *error)
-{
-    const sstore_write_options as_built = build_options(threads);
-    const sstore_write_options options = options_to_compact(&as_built);
-    return sstore_compact(self->path, SSTORE_COMPACTION_ALL, &options, NULL, error);
-}
-
-static sstore_status reindex(const operation *self, uint32_t threads, sstore_error *error)
-{
-    return sstore_reindex(self->path, NULL, NULL, error);
-}
-
-static int take_answer(void *context, const sstore_dedup_answer *answer)
-{
-    return answer->index > UINT32_MAX;
-}
-
-static sstore_status take_in(const operation *self, uint32_t threads, sstore_error *error)
-{
-    const sstore_write_options as_built = build_options(threads);
-    sstore_write_options options = options_to_dedup(&as_built);
-    sstore_dedup *dedup;
-    options.distance = 0;
-    options.no_compact = !self->merges;
-    sstore_status status = sstore_dedup_open(self->path, &options, &dedup, error);
-    if (status != SSTORE_OK)
-        return status;
-    status = sstore_dedup_insert(dedup, widened(self->second.fingerprints, self->second.count), self->second.ids,
-                                 self->second.count, NULL, take_answer, NULL, error);
-    if (status == SSTORE_OK)
-        status = sstore_dedup_publish(dedup, NULL, error);
-    sstore_dedup_close(dedup);
-    return status;
-}
-
-/* ----- reading ----- */
-
-static void check_answer(const operation *self, sstore_status status, size_t query, uint32_t distance, matches *got)
-{
-    matches wanted = {0};
-    record_set_query(&self->before, &self->first.fingerprints[query], distance, 0, &wanted);
-    matches_sort(got);
-    assert_true(status == SSTORE_OK ? matches_equal(got, &wanted) : matches_within(got, &wanted));
-    matches_free(&wanted);
-    matches_free(got);
-}
-
-/* Matches are gathered in separate memory, whose allocation must not fail. */
-typedef struct gathered {
-    sstore_match items[4 * RECORDS];
-    uint64_t fingerprints[4 * RECORDS]; /* their first words */
-    size_t count;
-} gathered;
-
-static int gather(void *context, const sstore_match *match)
-{
-    gathered *self = context;
-    const size_t at = self->count;
-    if (at == sizeof self->items / sizeof *self->items)
-        return 0;
-    self->fingerprints[at] = *match->fingerprint;
-    self->items[at] = *match;
-    self->items[at].fingerprint = &self->fingerprints[at];
-    self->count++;
-    return 0;
-}
-
-/* The gathered matches, after the faults. */
-typedef struct asked {
-    sstore_status status;
-    size_t query;
-    uint32_t distance;
-    gathered got;
-} asked;
-
-static asked last_asked[QUERIES];
-static size_t asked_count;
-
-static sstore_status query_all(const operation *self, sstore_cursor *cursor, sstore_error *error)
-{
-    static const uint32_t distances[QUERIES] = {3, 0, 3, 1, 3, 2, 3, 20};
-    sstore_status status = SSTORE_OK;
-    for (asked_count = 0; status == SSTORE_OK && asked_count < QUERIES; asked_count++) {
-        asked *now = &last_asked[asked_count];
-        now->got.count = 0;
-        now->query = asked_count * 11;
-        now->distance = distances[asked_count];
-        status = store_ask(cursor, self->first.fingerprints[now->query], now->distance, gather, &now->got, error);
-        now->status = status;
-    }
-    return status;
-}
-
-static void check_asked(const operation *self)
-{
-    for (size_t i = 0; i < asked_count; i++) {
-        const asked *now = &last_asked[i];
-        matches got = {0};
-        for (size_t j = 0; j < now->got.count; j++)
-            matches_add(&got, &now->got.items[j]);
-        check_answer(self, now->status, now->query, now->distance, &got);
-    }
-    asked_count = 0;
-}
-
-static int count_record(void *context, const uint64_t *fingerprint, uint64_t id)
-{
-    ++*(uint64_t *)context;
-    return 0;
-}
-
-static int count_match(void *context, const sstore_match *match)
-{
-    *(uint64_t *)context += match->distance <= 3;
-    return 0;
-}
-
-static sstore_status read_store(const operation *self, uint32_t threads, sstore_io io, sstore_error *error)
-{
-    sstore_open_options options = SSTORE_OPEN_OPTIONS_INIT;
-    sstore_batch_options batch = SSTORE_BATCH_OPTIONS_INIT;
-    batch.threads = threads;
-    options.io = io;
-    options.strategy = SSTORE_STRATEGY_PROBE;
-    sstore *store, *newest = NULL;
-    sstore_cursor *cursor = NULL;
-    uint64_t records = 0, found = 0;
-    sstore_status status = sstore_open(self->path, &options, &store, error);
-    if (status != SSTORE_OK)
-        return status;
-    status = sstore_cursor_create(store, &cursor, error);
-    if (status == SSTORE_OK)
-        status = query_all(self, cursor, error);
-    if (status == SSTORE_OK)
-        status = store_ask_batch(store, self->queries, self->before.count, 3, &batch, count_match, &found, error);
-    if (status == SSTORE_OK)
-        assert_int_equal(found, 2 * self->near_pairs + self->before.count);
-    if (status == SSTORE_OK)
-        status = store_each_record(store, count_record, &records, error);
-    if (status == SSTORE_OK)
-        assert_int_equal(records, self->before.count);
-    if (status == SSTORE_OK)
-        status = sstore_reopen(store, &newest, error);
-    sstore_close(newest);
-    sstore_cursor_free(cursor);
-    sstore_close(store);
-    return status;
-}
-
-static sstore_status read_by_pread(const operation *self, uint32_t threads, sstore_error *error)
-{
-    sstore_status status = read_store(self, threads, SSTORE_IO_PREAD, error);
-    return status == SSTORE_OK ? sstore_verify(self->path, NULL, NULL, NULL, error) : status;
-}
-
-static sstore_status read_into_memory(const operation *self, uint32_t threads, sstore_error *error)
-{
-    return read_store(self, threads, SSTORE_IO_MEMORY, error);
-}
-
-static int count_pair(void *context, const sstore_pair *pair)
-{
-    *(uint64_t *)context += pair->distance <= 3;
-    return 0;
-}
-
-static int count_clustered(void *context, const cluster_record *record)
-{
-    *(uint64_t *)context += record->cluster_size > 0;
-    return 0;
-}
-
-typedef struct collecting {
-    sstore_collection *collection;
-    sstore_status status;
-    sstore_error *error;
-} collecting;
-
-static int collect_match(void *context, const sstore_stream_match *match)
-{
-    collecting *into = context;
-    into->status = sstore_collection_add(into->collection, match, 1, into->error);
-    return into->status != SSTORE_OK;
-}
-
-static int count_stream_match(void *context, const sstore_stream_match *match)
-{
-    *(uint64_t *)context += match->distance <= 3;
-    return 0;
-}
-
-static sstore_status match_stream(const operation *self, uint32_t threads, sstore_error *error)
-{
-    sstore_collection_options options = SSTORE_COLLECTION_OPTIONS_INIT;
-    sstore_stream_options stream = SSTORE_STREAM_OPTIONS_INIT;
-    sstore_stream_matcher *matcher = NULL;
-    collecting into = {.status = SSTORE_OK, .error = error};
-    uint64_t count = 0;
-    options.tmp_dir = scratch_folder();
-    options.fingerprint_bits = stream.fingerprint_bits = 64 * widened_words;
-    stream.threads = threads;
-    sstore_status status = sstore_stream_matcher_create(widened(self->queries, self->before.count), self->before.count,
-                                                        &stream, &matcher, error);
-    if (status == SSTORE_OK)
-        status = sstore_collection_create(&options, &into.collection, error);
-    if (status == SSTORE_OK)
-        status = sstore_stream_matcher_feed(matcher, widened(self->first.fingerprints, self->first.count),
-                                            self->first.ids, self->first.count, collect_match, &into, error);
-    if (status == SSTORE_STOPPED)
-        status = into.status;
-    if (status == SSTORE_OK)
-        status = sstore_collection_report(into.collection, count_stream_match, &count, error);
-    if (status == SSTORE_OK) /* equal queries are one */
-        assert_int_equal(count, self->stream_matches);
-    sstore_collection_free(into.collection);
-    sstore_stream_matcher_free(matcher);
-    return status;
-}
-
-/* Match a stream after a store was read, since every operation calls for files. */
-static sstore_status read_and_match_stream(const operation *self, uint32_t threads, sstore_error *error)
-{
-    const sstore_status status = read_by_pread(self, threads, error);
-    return status == SSTORE_OK ? match_stream(self, threads, error) : status;
-}
-
-/* The components of a path, which is one. */
-static sstore_status connect(const operation *self, uint32_t threads, sstore_error *error)
-{
-    sstore_components_options options = SSTORE_COMPONENTS_OPTIONS_INIT;
-    sstore_components *components;
-    uint64_t nodes[64], smallest[64], seen = 0;
-    size_t count = 1;
-    options.threads = threads;
-    options.memory_bytes = (uint64_t)8 << 20;
-    options.tmp_dir = scratch_folder();
-    sstore_status status = sstore_components_create(&options, &components, error);
-    for (uint64_t i = 0; status == SSTORE_OK && i < self->before.count; i++)
-        status = sstore_components_add(components, (uint64_t[]){i}, (uint64_t[]){i + 1}, 1, error);
-    while (status == SSTORE_OK && count > 0) {
-        status = sstore_components_next(components, nodes, smallest, 64, &count, error);
-        for (size_t i = 0; i < count; i++)
-            assert_int_equal(smallest[i], 0);
-        seen += count;
-    }
-    if (status == SSTORE_OK)
-        assert_int_equal(seen, self->before.count + 1);
-    sstore_components_free(components);
-    return status;
-}
-
-/* The pairs of all tables together are those of the store. */
-static sstore_status join_records(const operation *self, const sstore *store, sstore_error *error)
-{
-    sstore_record_join_options options = SSTORE_RECORD_JOIN_OPTIONS_INIT;
-    static uint64_t fingerprints[RECORDS + OTHERS], ids[RECORDS + OTHERS]; /* no memory of the test's may be refused */
-    const sstore_columns columns = {.struct_size = sizeof columns, .fingerprint = fingerprints, .id = ids};
-    sstore_iterator *records;
-    uint64_t pairs = 0;
-    size_t count = 0;
-    sstore_status status = sstore_iterate_records(store, &records, error);
-    if (status == SSTORE_OK)
-        status = sstore_iterator_next(records, &columns, RECORDS + OTHERS, &count, error);
-    sstore_iterator_free(records);
-    for (; status == SSTORE_OK && options.table <= options.distance; options.table++)
-        status = sstore_join_records(&columns, count, NULL, 0, &options, count_pair, &pairs, error);
-    if (status == SSTORE_OK)
-        assert_int_equal(pairs, self->near_pairs);
-    return status;
-}
-
-static sstore_status join_all(const operation *self, uint32_t threads, sstore_error *error)
-{
-    const sstore_join_options options = join_options(threads);
-    const sstore_cluster_options cluster_options = options_to_cluster(&options, true);
-    sstore *store, *other = NULL;
-    uint64_t pairs = 0, clustered = 0, joined_pairs = 0;
-    sstore_status status = sstore_open(self->path, NULL, &store, error);
-    if (status != SSTORE_OK)
-        return status;
-    status = walk_pairs(store, NULL, &options, count_pair, &pairs, error);
-    if (status == SSTORE_OK)
-        assert_int_equal(pairs, self->near_pairs);
-    if (status == SSTORE_OK)
-        status = walk_clusters(store, &cluster_options, count_clustered, &clustered, error);
-    if (status == SSTORE_OK)
-        assert_int_equal(clustered, self->before.count);
-    if (status == SSTORE_OK)
-        status = sstore_open(self->path, NULL, &other, error);
-    if (status == SSTORE_OK)
-        status = walk_pairs(store, other, &options, count_pair, &joined_pairs, error);
-    if (status == SSTORE_OK)
-        assert_int_equal(joined_pairs, 2 * self->near_pairs + self->before.count);
-    if (status == SSTORE_OK)
-        status = join_records(self, store, error);
-    if (status == SSTORE_OK)
-        status = connect(self, threads, error);
-    sstore_close(other);
-    sstore_close(store);
-    return status == SSTORE_OK ? match_stream(self, threads, error) : status;
-}
-
-#define PIECE 7u /* the capacity of a call of an iterator */
-
-/* Read records by an iterator, which keeps what it needs between calls. */
-static sstore_status iterate_records(const operation *self, const sstore *store, sstore_error *error)
-{
-    sstore_iterator *iterator;
-    uint64_t fingerprints[PIECE], ids[PIECE];
-    const sstore_columns columns = {.struct_size = sizeof columns, .fingerprint = fingerprints, .id = ids};
-    size_t count = PIECE, total = 0;
-    sstore_status status = sstore_iterate_records(store, &iterator, error);
-    if (status != SSTORE_OK)
-        return status;
-    while (status == SSTORE_OK && count > 0) {
-        status = sstore_iterator_next(iterator, &columns, PIECE, &count, error);
-        for (size_t i = 0; status == SSTORE_OK && i < count; i++, total++)
-            assert_true(fingerprints[i] == self->before.fingerprints[total] && ids[i] == self->before.ids[total]);
-    }
-    if (status == SSTORE_OK)
-        assert_int_equal(total, self->before.count);
-    sstore_iterator_free(iterator);
-    return status;
-}
-
-static sstore_status iterate_matches(const operation *self, const sstore *store, uint32_t threads, sstore_error *error)
-{
-    sstore_batch_options options = SSTORE_BATCH_OPTIONS_INIT;
-    sstore_columns columns = SSTORE_COLUMNS_INIT;
-    sstore_iterator *iterator;
-    uint32_t distances[PIECE];
-    size_t count = PIECE, total = 0;
-    options.threads = threads;
-    columns.distance = distances;
-    sstore_status status = sstore_iterate_matches(store, self->queries, self->before.count, 3, &options, &iterator,
-                                                  error);
-    if (status != SSTORE_OK)
-        return status;
-    while (status == SSTORE_OK && count > 0) {
-        status = sstore_iterator_next(iterator, &columns, PIECE, &count, error);
-        for (size_t i = 0; status == SSTORE_OK && i < count; i++, total++)
-            assert_in_range(distances[i], 0, 3);
-    }
-    if (status == SSTORE_OK)
-        assert_int_equal(total, 2 * self->near_pairs + self->before.count);
-    sstore_iterator_free(iterator);
-    return status;
-}
-
-static sstore_status iterate_pairs(const operation *self, const sstore *store, uint32_t threads, sstore_error *error)
-{
-    const sstore_join_options options = join_options(threads);
-    sstore_columns columns = SSTORE_COLUMNS_INIT;
-    sstore_iterator *iterator;
-    uint32_t distances[PIECE];
-    size_t count = PIECE, total = 0;
-    columns.distance = distances;
-    sstore_status status = sstore_iterate_pairs(store, NULL, &options, &iterator, error);
-    if (status != SSTORE_OK)
-        return status;
-    while (status == SSTORE_OK && count > 0) {
-        status = sstore_iterator_next(iterator, &columns, PIECE, &count, error);
-        for (size_t i = 0; status == SSTORE_OK && i < count; i++, total++)
-            assert_in_range(distances[i], 0, 3);
-    }
-    if (status == SSTORE_OK)
-        assert_int_equal(total, self->near_pairs);
-    sstore_iterator_free(iterator);
-    return status;
-}
-
-static sstore_status iterate_clusters(const operation *self, const sstore *store, uint32_t threads, sstore_error *error)
-{
-    const sstore_join_options join = join_options(threads);
-    const sstore_cluster_options options = options_to_cluster(&join, true);
-    sstore_columns columns = SSTORE_COLUMNS_INIT;
-    sstore_iterator *iterator;
-    uint64_t sizes[PIECE];
-    size_t count = PIECE, total = 0;
-    columns.cluster_size = sizes;
-    sstore_status status = sstore_iterate_clusters(store, &options, &iterator, error);
-    if (status != SSTORE_OK)
-        return status;
-    while (status == SSTORE_OK && count > 0) {
-        status = sstore_iterator_next(iterator, &columns, PIECE, &count, error);
-        for (size_t i = 0; status == SSTORE_OK && i < count; i++, total++)
-            assert_true(sizes[i] > 0);
-    }
-    if (status == SSTORE_OK)
-        assert_int_equal(total, self->before.count);
-    sstore_iterator_free(iterator);
-    return status;
-}
-
-static sstore_status iterate_all(const operation *self, uint32_t threads, sstore_error *error)
-{
-    sstore *store;
-    sstore_status status = sstore_open(self->path, NULL, &store, error);
-    if (status != SSTORE_OK)
-        return status;
-    status = iterate_records(self, store, error);
-    if (status == SSTORE_OK)
-        status = iterate_matches(self, store, threads, error);
-    if (status == SSTORE_OK)
-        status = iterate_pairs(self, store, threads, error);
-    if (status == SSTORE_OK)
-        status = iterate_clusters(self, store, threads, error);
-    sstore_close(store);
-    return status;
-}
 
 /* ----- stages ----- */
 
@@ -519,7 +36,7 @@ static void count_near(operation *self)
         const uint64_t fingerprint = self->queries[i] = truth->fingerprints[i];
         const bool is_new = i == 0 || fingerprint != truth->fingerprints[i - 1];
         for (size_t j = 0; j < truth->count; j++) {
-            const bool is_near = sstore_hamming_distance(fingerprint, truth->fingerprints[j]) <= 3;
+            const bool is_near = sstore_hamming_distance(&fingerprint, &truth->fingerprints[j], 64) <= 3;
             self->near_pairs += is_near && j > i;
             self->stream_matches += is_near && is_new;
         }
@@ -553,58 +70,48 @@ static void make(operation *self, uint64_t seed)
         self->second.ids[i] = RECORDS + i;
     snprintf(self->path, sizeof self->path, "%s", scratch_path("stage"));
     data_set both = joined(&self->first, &self->second);
-    const data_set rest = {.kind = both.kind,
-                           .id_kind = both.id_kind,
-                           .count = RECORDS - REMOVED,
-                           .fingerprints = both.fingerprints + REMOVED,
-                           .ids = both.ids + REMOVED};
-    const data_set rest_of_both = {.kind = both.kind,
-                                   .id_kind = both.id_kind,
-                                   .count = RECORDS + OTHERS - REMOVED,
-                                   .fingerprints = both.fingerprints + REMOVED,
-                                   .ids = both.ids + REMOVED};
+    const data_set rest = data_part(&both, REMOVED, RECORDS), rest_of_both = data_part(&both, REMOVED, both.count);
     scratch_remove(self->path);
-    if (self->run != build)
-        must(self, build);
-    const bool has_rest = self->run == compact || self->run == read_into_memory || self->run == reindex;
+    if (self->run != run_build)
+        must(self, run_build);
+    const bool has_rest = self->run == run_compact || self->run == run_read_memory || self->run == run_reindex;
     if (has_rest) {
-        must(self, add);
-        must(self, take_out);
+        must(self, run_add);
+        must(self, run_remove);
     }
     if (self->mends)
         lose_directories(self, &random);
-    if (self->run != build) {
+    if (self->run != run_build) {
         snprintf(self->saved, sizeof self->saved, "%s", scratch_path("saved-%s", self->name));
         folder_copy(self->path, self->saved);
     }
     self->before = record_set_of_data(has_rest ? &rest_of_both : &self->first);
     count_near(self);
-    self->after = record_set_of_data(has_rest                                             ? &rest_of_both
-                                     : self->run == replace                               ? &self->second
-                                     : self->run == add || self->run == take_in           ? &both
-                                     : self->run == take_out || self->run == take_out_ids ? &rest
-                                                                                          : &self->first);
+    self->after = record_set_of_data(has_rest                                                 ? &rest_of_both
+                                     : self->run == run_replace                               ? &self->second
+                                     : self->run == run_add || self->run == run_dedup         ? &both
+                                     : self->run == run_remove || self->run == run_remove_ids ? &rest
+                                                                                              : &self->first);
     data_free(&both);
 }
 
 void operations_make(uint64_t seed, operation operations[OPERATION_COUNT])
 {
     const operation all[OPERATION_COUNT] = {
-        {.name = "build", .run = build, .writes = true},
-        {.name = "replace", .run = replace, .writes = true},
-        {.name = "add", .run = add, .writes = true},
-        {.name = "remove", .run = take_out, .writes = true},
-        {.name = "remove-ids", .run = take_out_ids, .writes = true},
-        {.name = "compact", .run = compact, .writes = true},
-        {.name = "reindex", .run = reindex, .writes = true, .mends = true},
-        {.name = "dedup", .run = take_in, .writes = true},
-        {.name = "add-merged", .run = add, .writes = true, .merges = true},
-        {.name = "remove-merged", .run = take_out, .writes = true, .merges = true},
-        {.name = "dedup-merged", .run = take_in, .writes = true, .merges = true},
-        {.name = "read", .run = read_by_pread},
-        {.name = "read-memory", .run = read_into_memory},
-        {.name = "join", .run = join_all},
-        {.name = "iterate", .run = iterate_all},
+        {.name = "build", .run = run_build, .writes = true},
+        {.name = "replace", .run = run_replace, .writes = true},
+        {.name = "add", .run = run_add, .writes = true},
+        {.name = "remove", .run = run_remove, .writes = true},
+        {.name = "remove-ids", .run = run_remove_ids, .writes = true},
+        {.name = "compact", .run = run_compact, .writes = true},
+        {.name = "reindex", .run = run_reindex, .writes = true, .mends = true},
+        {.name = "dedup", .run = run_dedup, .writes = true},
+        {.name = "add-merged", .run = run_add, .writes = true, .merges = true},
+        {.name = "remove-merged", .run = run_remove, .writes = true, .merges = true},
+        {.name = "dedup-merged", .run = run_dedup, .writes = true, .merges = true},
+        {.name = "read", .run = run_read},
+        {.name = "read-memory", .run = run_read_memory},
+        {.name = "join", .run = run_join},
     };
     for (size_t i = 0; i < OPERATION_COUNT; i++) {
         operations[i] = all[i];
@@ -615,16 +122,16 @@ void operations_make(uint64_t seed, operation operations[OPERATION_COUNT])
 void operations_make_wide(uint64_t seed, operation operations[WIDE_OPERATION_COUNT])
 {
     const operation all[WIDE_OPERATION_COUNT] = {
-        {.name = "build-wide", .run = build, .writes = true},
-        {.name = "replace-wide", .run = replace, .writes = true},
-        {.name = "add-wide", .run = add, .writes = true},
-        {.name = "remove-wide", .run = take_out, .writes = true},
-        {.name = "compact-wide", .run = compact, .writes = true},
-        {.name = "reindex-wide", .run = reindex, .writes = true, .mends = true},
-        {.name = "dedup-wide", .run = take_in, .writes = true},
-        {.name = "add-merged-wide", .run = add, .writes = true, .merges = true},
-        {.name = "read-wide", .run = read_and_match_stream},
-        {.name = "read-memory-wide", .run = read_into_memory},
+        {.name = "build-wide", .run = run_build, .writes = true},
+        {.name = "replace-wide", .run = run_replace, .writes = true},
+        {.name = "add-wide", .run = run_add, .writes = true},
+        {.name = "remove-wide", .run = run_remove, .writes = true},
+        {.name = "compact-wide", .run = run_compact, .writes = true},
+        {.name = "reindex-wide", .run = run_reindex, .writes = true, .mends = true},
+        {.name = "dedup-wide", .run = run_dedup, .writes = true},
+        {.name = "add-merged-wide", .run = run_add, .writes = true, .merges = true},
+        {.name = "read-wide", .run = run_read_and_stream},
+        {.name = "read-memory-wide", .run = run_read_memory},
     };
     widened_words = 2;
     for (size_t i = 0; i < WIDE_OPERATION_COUNT; i++) {
@@ -649,7 +156,7 @@ void operations_free(operation operations[OPERATION_COUNT])
 void operation_make_spilling(uint64_t seed, operation *made)
 {
     rng random = rng_seeded(seed);
-    *made = (operation){.name = "build-spilled", .run = build, .writes = true};
+    *made = (operation){.name = "build-spilled", .run = run_build, .writes = true};
     snprintf(made->path, sizeof made->path, "%s", scratch_path("stage"));
     data_make(&random, DATA_CLUSTERED, DATA_IDS, SPILLED_RECORDS, false, &made->first);
     made->before = record_set_of_data(&made->second);
@@ -740,7 +247,7 @@ store_state operation_check(const operation *self)
 {
     sstore_error error;
     sstore *store;
-    check_asked(self);
+    run_check_answers(self);
     if (!scratch_exists(self->path))
         return STORE_ABSENT;
     const sstore_status status = sstore_open(self->path, NULL, &store, &error);

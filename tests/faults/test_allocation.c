@@ -24,8 +24,7 @@ static void test_every_request(void **state)
     static operation operations[OPERATION_COUNT];
     const trials all = {operations, OPERATION_COUNT, faults, sizeof faults / sizeof faults[0]};
     operations_make(run_seed, operations);
-    const uint64_t step = testing_number("SSTORE_TEST_STEP", testing_sanitized() && !testing_long() ? 29 : 1);
-    trial_run_all(&all, "for memory or a thread", step, run_seed);
+    trial_run_all(&all, "for memory or a thread", trial_step(29), run_seed);
     operations_free(operations);
 }
 
@@ -34,8 +33,7 @@ static void test_wide_stores(void **state)
     static operation operations[WIDE_OPERATION_COUNT];
     const trials all = {operations, WIDE_OPERATION_COUNT, faults, sizeof faults / sizeof faults[0]};
     operations_make_wide(run_seed, operations);
-    const uint64_t step = testing_number("SSTORE_TEST_STEP", testing_sanitized() ? 101 : 11);
-    trial_run_all(&all, "for memory, of stores of several words,", testing_long() ? 1 : step, run_seed);
+    trial_run_all(&all, "for memory, of stores of several words,", testing_long() ? 1 : 4 * trial_step(25), run_seed);
     operations_free_wide(operations);
 }
 
@@ -44,9 +42,8 @@ static void test_spilling(void **state)
     operation spilling;
     const trials all = {&spilling, 1, faults, sizeof faults / sizeof faults[0]};
     operation_make_spilling(run_seed, &spilling);
-    const uint64_t step = 5 *
-                          testing_number("SSTORE_TEST_STEP", testing_sanitized() ? 10 : 1); /* it makes many calls */
-    trial_run_all(&all, "for memory, of a build that spills,", testing_long() ? 1 : step, run_seed);
+    const uint64_t step = testing_long() ? 1 : 3 * trial_step(17); /* it makes many calls */
+    trial_run_all(&all, "for memory, of a build that spills,", step, run_seed);
     operation_free(&spilling);
 }
 

@@ -39,8 +39,7 @@ static void test_every_call(void **state)
     static operation operations[OPERATION_COUNT];
     const trials all = {operations, OPERATION_COUNT, faults, sizeof faults / sizeof faults[0]};
     operations_make(run_seed, operations);
-    const uint64_t step = testing_number("SSTORE_TEST_STEP", testing_sanitized() && !testing_long() ? 41 : 1);
-    trial_run_all(&all, "for files", step, run_seed);
+    trial_run_all(&all, "for files", trial_step(41), run_seed);
     operations_free(operations);
 }
 
@@ -50,8 +49,7 @@ static void test_wide_stores(void **state)
     static operation operations[WIDE_OPERATION_COUNT];
     const trials all = {operations, WIDE_OPERATION_COUNT, faults, sizeof faults / sizeof faults[0]};
     operations_make_wide(run_seed, operations);
-    const uint64_t step = testing_number("SSTORE_TEST_STEP", testing_sanitized() ? 151 : 29);
-    trial_run_all(&all, "for files, of stores of several words,", testing_long() ? 1 : step, run_seed);
+    trial_run_all(&all, "for files, of stores of several words,", testing_long() ? 1 : 10 * trial_step(15), run_seed);
     operations_free_wide(operations);
 }
 
@@ -60,9 +58,8 @@ static void test_spilling(void **state)
     operation spilling;
     const trials all = {&spilling, 1, faults, sizeof faults / sizeof faults[0]};
     operation_make_spilling(run_seed, &spilling);
-    const uint64_t step = 101 *
-                          testing_number("SSTORE_TEST_STEP", testing_sanitized() ? 40 : 1); /* it makes many calls */
-    trial_run_all(&all, "for files, of a build that spills,", testing_long() ? 11 : step, run_seed);
+    const uint64_t step = testing_long() ? 11 : 34 * trial_step(119); /* it makes many calls */
+    trial_run_all(&all, "for files, of a build that spills,", step, run_seed);
     operation_free(&spilling);
 }
 

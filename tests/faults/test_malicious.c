@@ -13,8 +13,7 @@
 #include "base/bytes.h"
 #include "codec/block.h"
 #include "faults/interpose.h"
-#include "output/walk_joins.h"
-#include "output/walk_matches.h"
+#include "output/walk.h"
 #include "sstore_statistics.h"
 #include "support/data.h"
 #include "support/edited_store.h"
@@ -344,7 +343,7 @@ static void test_lists_of_changes(void **state)
 static edited_store make_many_ids(size_t few, size_t others, uint64_t id_step, bool removes_some, uint32_t block_bytes)
 {
     const size_t count = MANY_IDS + others;
-    data_set set = {.kind = DATA_EQUAL, .id_kind = DATA_IDS, .count = count};
+    data_set set = {.id_kind = DATA_IDS, .count = count};
     sstore_write_options options = SSTORE_WRITE_OPTIONS_INIT;
     sstore_error error;
     set.fingerprints = test_calloc(count, sizeof *set.fingerprints);
@@ -486,7 +485,7 @@ static void test_many_removing_segments(void **state)
     options.memory_bytes = 1 << 20;
     options.threads = 1;
     scratch_remove(path);
-    const data_set none = {.kind = set.kind, .id_kind = set.id_kind};
+    const data_set none = {.id_kind = set.id_kind};
     store_must_build(path, &options, &none);
     for (size_t i = 0; i < REMOVALS; i++) {
         change(&set, i, REMOVALS, false, &options);

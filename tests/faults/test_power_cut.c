@@ -2,8 +2,8 @@
  * test_power_cut.c - a power cut at any moment of any change must leave the old store or the new one, whole. A change
  * that succeeded must last, and the next change must work. At every moment unsynced data is kept, lost, or partly lost,
  * several times (with SSTORE_TEST_LONG=1 a thousand random losses of each change). The same is tried for a change after
- * one whose sync failed, and for changes of folders and files that others left unsynced. Of stores of several words,
- * fewer moments are tried.
+ * one whose sync failed, of each sync in turn in three runs, and for changes of folders and files that others left
+ * unsynced. Of stores of several words, fewer moments are tried.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -14,6 +14,7 @@
 
 #include "faults/disk.h"
 #include "faults/operations.h"
+#include "faults/trial.h"
 #include "support/scratch.h"
 #include "support/widened.h"
 
@@ -65,7 +66,7 @@ static uint64_t next_of(uint64_t i, uint64_t count, uint64_t step)
 static uint64_t cut_everywhere(const operation *self, uint32_t threads, rng *random, tally *sum)
 {
     const bool few = (testing_sanitized() || widened_words > 1) && !testing_long();
-    const int often = few ? 1 : 6;
+    const int often = few ? 1 : testing_long() ? 6 : 3;
     sstore_error error = {.status = SSTORE_OK};
     operation_set_stage(self);
     disk *log = disk_watch(scratch_folder(), "stage");
@@ -111,7 +112,7 @@ static void cut_after_failure(const operation *self, uint64_t failing, rng *rand
     disk_free(log);
 }
 
-/* Operation by operation, those that write. `each`: one in so many of the synchronisations that fail. */
+/* Operation by operation, those that write. `each`: one in so many of the synchronisations fails, from any one on. */
 static void cut_all(const operation *all_of, size_t count, uint64_t each, rng *random)
 {
     tally all = {0};
@@ -122,7 +123,7 @@ static void cut_all(const operation *all_of, size_t count, uint64_t each, rng *r
             continue;
         (void)cut_everywhere(self, 3, random, &sum);
         const uint64_t syncs = cut_everywhere(self, 1, random, &sum);
-        for (uint64_t failing = 1; failing <= syncs; failing = next_of(failing, syncs, each))
+        for (uint64_t failing = 1 + rng_below(random, each); failing <= syncs; failing = next_of(failing, syncs, each))
             cut_after_failure(self, failing, random, &sum);
         printf("%-12s %5" PRIu64 " power cuts: no store %" PRIu64 ", as before %" PRIu64
                ", as it should become %" PRIu64 "\n",
@@ -141,7 +142,7 @@ static void cut_all(const operation *all_of, size_t count, uint64_t each, rng *r
 static void test_every_moment(void **state)
 {
     rng random = rng_seeded(run_seed);
-    cut_all(operations, OPERATION_COUNT, testing_sanitized() ? 7 : 1, &random);
+    cut_all(operations, OPERATION_COUNT, trial_step(7), &random);
 }
 
 /* Of a store of several words, with folders in its segments' folders. */

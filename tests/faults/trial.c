@@ -10,6 +10,11 @@
 
 #define FEW_TRIALS 8u /* of an operation; then it may be that none fails */
 
+uint64_t trial_step(uint64_t sanitized)
+{
+    return testing_number("SSTORE_TEST_STEP", testing_long() ? 1 : testing_sanitized() ? sanitized : 3);
+}
+
 /* ----- refusing ----- */
 
 typedef struct refusal {
@@ -165,7 +170,6 @@ static bool trial_run(const operation *self, const fault *refused, uint64_t at, 
 static void run_all(const operation *self, const fault *refused, uint32_t threads, uint64_t step, uint64_t first,
                     tally *sum)
 {
-    warm_up(self, threads);
     for (uint64_t at = 1 + first % step; trial_run(self, refused, at, threads, sum); at += step)
         ;
 }
@@ -176,6 +180,8 @@ void trial_run_all(const trials *all, const char *what, uint64_t step, uint64_t 
     for (size_t i = 0; i < all->operation_count; i++) {
         const operation *tried = &all->operations[i];
         tally sum = {0};
+        warm_up(tried, 1);
+        warm_up(tried, 3);
         for (size_t j = 0; j < all->fault_count; j++) {
             run_all(tried, &all->faults[j], 1, step, seed + j, &sum);
             run_all(tried, &all->faults[j], 3, testing_long() ? 1 : 5 * step, seed + i, &sum);

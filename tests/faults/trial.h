@@ -18,6 +18,10 @@ typedef struct fault {
     bool creating;        /* of opening, only the creation of files */
 } fault;
 
+/* Of the calls of an operation, one in so many fails: each with SSTORE_TEST_LONG, one in `sanitized` with a sanitizer,
+ * else one in three. A run begins at another call each time. SSTORE_TEST_STEP is another number. */
+uint64_t trial_step(uint64_t sanitized);
+
 #define KIND(kind) (1u << (kind))
 #define ALL_FILE_KINDS (KIND(CALL_KINDS) - 1u - KIND(CALL_ALLOCATE) - KIND(CALL_THREAD))
 

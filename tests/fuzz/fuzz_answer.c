@@ -6,7 +6,7 @@
  *   1 byte: how the store is read, which calls are made, the capacity of columns;
  *   then the store, as support/invalid_store.c takes it
  */
-#include "output/walk_matches.h"
+#include "output/walk.h"
 #include "sstore_statistics.h"
 #include "support/fuzzing.h"
 #include "support/store_case.h"
@@ -231,6 +231,7 @@ static void look_at_statistics(const session *self)
 {
     sstore_statistics all = {.struct_size = sizeof all};
     sstore_segment_statistics segment = {.struct_size = sizeof segment};
+    sstore_word_statistics word = {.struct_size = sizeof word};
     sstore_table_statistics table = {.struct_size = sizeof table};
     sstore_error error;
     step_count_begin("stat");
@@ -238,6 +239,8 @@ static void look_at_statistics(const session *self)
     for (uint32_t i = 0; i < all.segment_count; i++) {
         step_count_begin("stat of a segment");
         STORE_CASE_CHECK(&self->made, sstore_stat_segment(self->store, i, &segment, &error) == SSTORE_OK);
+        for (uint32_t j = 0; !segment.is_removal && j < all.fingerprint_bits / 64; j++)
+            STORE_CASE_CHECK(&self->made, sstore_stat_word(self->store, i, j, &word, &error) == SSTORE_OK);
         for (uint32_t j = 0; j < segment.table_count; j++)
             STORE_CASE_CHECK(&self->made, sstore_stat_table(self->store, i, j, &table, &error) == SSTORE_OK);
     }

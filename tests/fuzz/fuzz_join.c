@@ -5,7 +5,7 @@
  * must end.
  *   1 byte: which join; then the store, as support/invalid_store.c takes it
  */
-#include "output/walk_joins.h"
+#include "output/walk.h"
 #include "support/fuzzing.h"
 #include "support/record_pairs.h"
 #include "support/scratch.h"
@@ -22,47 +22,20 @@ typedef struct session {
     uint32_t distance;
 } session;
 
-static void pairs_add(record_pairs *list, const sstore_pair *pair)
-{
-    if (list->count == list->capacity) {
-        list->capacity = list->capacity == 0 ? 64 : 2 * list->capacity;
-        list->items = realloc(list->items, list->capacity * sizeof *list->items);
-        FUZZ_CHECK(list->items != NULL);
-    }
-    list->items[list->count++] = *pair;
-}
-
 static int take_pair(void *context, const sstore_pair *pair)
 {
-    pairs_add(context, pair);
+    found_pairs_add(context, pair);
     return 0;
-}
-
-/* In the order in which pairs are reported. */
-static int compare_pairs(const void *left, const void *right)
-{
-    const sstore_pair *a = left, *b = right;
-    const uint64_t parts_a[4] = {a->fingerprint, a->other_fingerprint, a->other_id, a->id};
-    const uint64_t parts_b[4] = {b->fingerprint, b->other_fingerprint, b->other_id, b->id};
-    for (int i = 0; i < 4; i++)
-        if (parts_a[i] != parts_b[i])
-            return parts_a[i] < parts_b[i] ? -1 : 1;
-    return 0;
-}
-
-static bool is_same_pair(const sstore_pair *a, const sstore_pair *b)
-{
-    return compare_pairs(a, b) == 0 && a->distance == b->distance;
 }
 
 /* Each pair must be right and reported once, in the documented order; if `exact`, all pairs. */
-static void check_pairs(const session *self, const store_case *left, const store_case *right, const record_pairs *got,
+static void check_pairs(const session *self, const store_case *left, const store_case *right, const found_pairs *got,
                         bool exact)
 {
     record_pairs wanted = {0};
     for (size_t i = 0; i < got->count; i++) {
-        const sstore_pair *pair = &got->items[i];
-        STORE_CASE_CHECK(&self->left, i == 0 || compare_pairs(pair - 1, pair) < 0);
+        const found_pair *pair = &got->items[i];
+        STORE_CASE_CHECK(&self->left, i == 0 || found_pair_compare(pair - 1, pair) < 0);
         STORE_CASE_CHECK(&self->left, pair->distance <= self->distance &&
                                           pair->distance == (uint32_t)__builtin_popcountll(pair->fingerprint ^
                                                                                            pair->other_fingerprint));
@@ -74,14 +47,14 @@ static void check_pairs(const session *self, const store_case *left, const store
         wanted = record_set_pairs(&left->truth->truth, &right->truth->truth, self->distance, SIZE_MAX - 1);
         STORE_CASE_CHECK(&self->left, wanted.count == got->count);
         for (size_t i = 0; i < wanted.count; i++)
-            STORE_CASE_CHECK(&self->left, is_same_pair(&wanted.items[i], &got->items[i]));
+            STORE_CASE_CHECK(&self->left, found_pair_is(&got->items[i], &wanted.items[i]));
     }
     free(wanted.items);
 }
 
 static void pair_up(session *self)
 {
-    record_pairs got = {0};
+    found_pairs got = {0};
     sstore_error error;
     step_count_begin("pairs");
     const sstore_status status = walk_pairs(self->left_store, NULL, &self->options, take_pair, &got, &error);
@@ -92,7 +65,7 @@ static void pair_up(session *self)
 
 static void join(session *self, bool swapped)
 {
-    record_pairs got = {0};
+    found_pairs got = {0};
     sstore_error error;
     const store_case *left = swapped ? &self->right : &self->left, *right = swapped ? &self->left : &self->right;
     const sstore *left_store = swapped ? self->right_store : self->left_store;
@@ -106,7 +79,8 @@ static void join(session *self, bool swapped)
 
 static void join_itself(session *self)
 {
-    record_pairs got = {0}, none = {0};
+    record_pairs wanted = {0};
+    found_pairs got = {0};
     sstore *again = NULL;
     sstore_error error;
     step_count_begin("reopen");
@@ -118,13 +92,13 @@ static void join_itself(session *self)
         if (ok && store_case_keeps(&self->left, JOINING)) {
             /* Each pair of records in both directions, and each record with itself. */
             const record_set *truth = &self->left.truth->truth;
-            none = record_set_pairs(truth, truth, self->distance, SIZE_MAX - 1);
-            STORE_CASE_CHECK(&self->left, got.count == 2 * none.count + truth->count);
+            wanted = record_set_pairs(truth, truth, self->distance, SIZE_MAX - 1);
+            STORE_CASE_CHECK(&self->left, got.count == 2 * wanted.count + truth->count);
         }
     }
     sstore_close(again);
     free(got.items);
-    free(none.items);
+    free(wanted.items);
 }
 
 /* ----- clusters ----- */

@@ -82,10 +82,7 @@ static bool begin(job *queued, char *line)
 
 static uint32_t distance_of(const request *self, size_t query, uint32_t record)
 {
-    uint32_t distance = 0;
-    for (uint32_t i = 0; i < self->words; i++)
-        distance += sstore_hamming_distance(self->fingerprints[query * self->words + i], fingerprints[record][i]);
-    return distance;
+    return sstore_hamming_distance(self->fingerprints + query * self->words, fingerprints[record], 64 * self->words);
 }
 
 /* Does a record match a query of the request, and if only the nearest ones do, is none nearer? */

@@ -7,8 +7,7 @@
  */
 #include <unistd.h>
 
-#include "output/walk_joins.h"
-#include "output/walk_matches.h"
+#include "output/walk.h"
 #include "sstore.h"
 #include "sstore_statistics.h"
 #include "support/edited_store.h"
@@ -52,10 +51,7 @@ static const uint64_t *query_of(const session *self, uint32_t number)
 
 static uint32_t distance_from(const session *self, uint32_t query, const sstore_match *match)
 {
-    uint32_t distance = 0;
-    for (uint32_t i = 0; i < self->words; i++)
-        distance += sstore_hamming_distance(query_of(self, query)[i], match->fingerprint[i]);
-    return distance;
+    return sstore_hamming_distance(query_of(self, query), match->fingerprint, 64 * self->words);
 }
 
 static int take_match(void *context, const sstore_match *match)
@@ -141,11 +137,14 @@ static void look_at_facts(const session *self)
 {
     sstore_statistics facts = {.struct_size = sizeof facts};
     sstore_segment_statistics segment = {.struct_size = sizeof segment};
+    sstore_word_statistics word = {.struct_size = sizeof word};
     sstore_table_statistics table = {.struct_size = sizeof table};
     sstore_error error;
     FUZZ_CHECK(sstore_stat(self->store, &facts, &error) == SSTORE_OK);
     for (uint32_t i = 0; i < facts.segment_count; i++) {
         FUZZ_CHECK(sstore_stat_segment(self->store, i, &segment, &error) == SSTORE_OK);
+        for (uint32_t j = 0; !segment.is_removal && j < facts.fingerprint_bits / 64; j++)
+            FUZZ_CHECK(sstore_stat_word(self->store, i, j, &word, &error) == SSTORE_OK);
         for (uint32_t j = 0; j < segment.table_count; j++) {
             FUZZ_CHECK(sstore_stat_table(self->store, i, j, &table, &error) == SSTORE_OK);
             look_at_table(self, i, j, table.block_count);
@@ -166,7 +165,7 @@ static void sample(const session *self)
 
 static int take_pair(void *context, const sstore_pair *pair)
 {
-    FUZZ_CHECK(sstore_hamming_distance(pair->fingerprint, pair->other_fingerprint) == pair->distance);
+    FUZZ_CHECK(sstore_hamming_distance(pair->fingerprint, pair->other_fingerprint, 64) == pair->distance);
     return enough(context);
 }
 

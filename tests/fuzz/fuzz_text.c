@@ -82,13 +82,13 @@ static void check_presence(const ss_text_rules *rules, found_features *found, co
     const size_t different = drop_repeated(found);
     FUZZ_CHECK(sstore_fingerprinter_create(&options, &maker, NULL) == SSTORE_OK);
     FUZZ_CHECK(sstore_fingerprinter_text(maker, (const char *)text, size, &result, NULL, NULL) == SSTORE_OK);
-    FUZZ_CHECK(result.feature_count == found->count && result.fingerprint == result.words[0]);
+    FUZZ_CHECK(result.feature_count == found->count);
     for (uint32_t word = 0; word < found->words; word++) {
         ss_sums sums;
         ss_sums_init(&sums);
         for (size_t i = 0; i < different; i++)
             ss_sums_add(&sums, found->first[i][word], 1);
-        FUZZ_CHECK(result.words[word] == ss_sums_fingerprint(&sums, ss_feature_hash_sets_ties(&rules->hash)));
+        FUZZ_CHECK(result.fingerprint[word] == ss_sums_fingerprint(&sums, ss_feature_hash_sets_ties(&rules->hash)));
     }
     sstore_fingerprinter_free(maker);
 }

@@ -2,8 +2,8 @@
  * replay_main.c - runs a fuzz target without a fuzzer: over every file of a corpus, over mutations of each, and over
  * inputs made from nothing, so that a target without a corpus is exercised too.
  *   replay_<name> MUTATIONS [FILE|FOLDER]...
- * A file gets so many mutations, or SSTORE_TEST_MUTATIONS. They are the same in every run unless SSTORE_TEST_SEED says
- * otherwise. Folders that are not there are empty.
+ * A file gets so many mutations, a quarter of them with SSTORE_TEST_FEW=1, or SSTORE_TEST_MUTATIONS. They are the same
+ * in every run unless SSTORE_TEST_SEED says otherwise. Folders that are not there are empty.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -206,7 +206,8 @@ int main(int argc, char **argv)
     if (argc < 2)
         return 2;
     const uint64_t seed = testing_number("SSTORE_TEST_SEED", DEFAULT_SEED);
-    const uint64_t mutations = testing_number("SSTORE_TEST_MUTATIONS", strtoull(argv[1], NULL, 10));
+    const uint64_t usual = strtoull(argv[1], NULL, 10), few = usual / 4 + 1;
+    const uint64_t mutations = testing_number("SSTORE_TEST_MUTATIONS", testing_few() ? few : usual);
     corpus all = {0};
     for (int i = 2; i < argc; i++)
         add_path(&all, argv[i]);

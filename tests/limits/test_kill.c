@@ -209,11 +209,7 @@ typedef struct changing {
 
 static data_set part_of(const changing *self, uint32_t part)
 {
-    data_set taken = self->all;
-    taken.count = PART_RECORDS;
-    taken.fingerprints += part * PART_RECORDS;
-    taken.ids += part * PART_RECORDS;
-    return taken;
+    return data_part(&self->all, part * PART_RECORDS, (part + 1) * PART_RECORDS);
 }
 
 /* What is done in one step: a part is added or removed, and perhaps merged with the newest segments; or all segments

@@ -10,14 +10,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "output/walk_joins.h"
+#include "output/walk.h"
 #include "sstore_statistics.h"
 #include "support/random.h"
 #include "support/scratch.h"
 #include "support/testing.h"
 #include "support/use_store.h"
 
-#define MEMORY_BYTES ((uint64_t)64 << 20)
+#define MEMORY_BYTES ((uint64_t)48 << 20)
 #define RECORDS (4 * MEMORY_BYTES / 16)
 #define BATCH 4096u
 

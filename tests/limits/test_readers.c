@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "output/walk_matches.h"
+#include "output/walk.h"
 #include "support/random.h"
 #include "support/scratch.h"
 #include "support/testing.h"
@@ -171,7 +171,7 @@ static int read_states(const char *path, uint64_t seed, const atomic_bool *end, 
 static void build_first_state(const char *path)
 {
     rng random = rng_seeded(run_seed);
-    data_set set = {.kind = DATA_UNIFORM, .id_kind = DATA_IDS, .count = BACKGROUND + CENTRES * WINDOW};
+    data_set set = {.id_kind = DATA_IDS, .count = BACKGROUND + CENTRES * WINDOW};
     set.fingerprints = malloc(set.count * sizeof *set.fingerprints);
     set.ids = malloc(set.count * sizeof *set.ids);
     for (uint32_t i = 0; i < CENTRES; i++) /* the background has a 0 where the centres have 16 ones */
