@@ -2,7 +2,8 @@
 
     serve_client.py [SEED]     sstore must be on the PATH; works in the current folder
 
-SSTORE_SERVE_TEST=NAME runs only tests with NAME in theirs.
+SSTORE_SERVE_TEST=NAME runs only tests with NAME in theirs. SSTORE_TEST_FEW=1 starts few services where many
+are started for signals and sockets to meet them at other moments.
 """
 
 import fcntl
@@ -22,6 +23,7 @@ import time
 
 SEED = int(sys.argv[1]) if len(sys.argv) > 1 else int(os.environ.get("SSTORE_TEST_SEED", time.time_ns() % 2**32))
 RANDOM = random.Random(SEED)
+FEW = os.environ.get("SSTORE_TEST_FEW") == "1"
 
 
 def near_data(count, bits=64):
@@ -1191,7 +1193,7 @@ def test_start():
     """A socket that is there takes connections, and from then on signals end the service as later."""
     build("start.store", near_data(50))
     command = ["sstore", "serve", "--quiet", "--listen", "unix:start", "start.store"]
-    for turn in range(60):
+    for turn in range(8 if FEW else 60):
         process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
         while not os.path.exists("start"):
             assert process.poll() is None, process.communicate()
@@ -1220,7 +1222,7 @@ def test_starts_at_once():
     """Of services that find the same old socket, one takes its place, and the others end."""
     build("both.store", near_data(50))
     command = ["sstore", "serve", "--listen", "unix:both", "both.store"]
-    for turn in range(30):
+    for turn in range(3 if FEW else 30):
         old = socket.socket(socket.AF_UNIX)
         old.bind("both")
         old.close()

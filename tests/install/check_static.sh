@@ -15,10 +15,10 @@ mkdir -p "$root/proc" "$root/data" "$work/data"
 echo "== build"
 echo 'int main(void) { return 0; }' >"$work/empty.c"
 "$CC" -static "$work/empty.c" -o "$work/empty" 2>/dev/null || { echo "NOT TRIED: no static C library"; exit 77; }
-# Not optimised, because this is quicker to compile. The cache of an earlier run may name another compiler.
+# Not optimised, and nothing for a debugger, because this is quicker to compile. The cache of an earlier run may name another compiler.
 rm -f "$build/CMakeCache.txt"
-"$CMAKE" -S "$source" -B "$build" -G "$GENERATOR" -DCMAKE_C_COMPILER="$CC" -DCMAKE_BUILD_TYPE=Debug -DSSTORE_STATIC=ON \
-  -DSSTORE_WERROR=ON >"$work/log" 2>&1 || {
+"$CMAKE" -S "$source" -B "$build" -G "$GENERATOR" -DCMAKE_C_COMPILER="$CC" -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG= \
+  -DSSTORE_STATIC=ON -DSSTORE_WERROR=ON >"$work/log" 2>&1 || {
   grep -q 'SSTORE_STATIC needs static libraries' "$work/log" && { grep 'SSTORE_STATIC needs' "$work/log"; exit 77; }
   cat "$work/log"
   exit 1

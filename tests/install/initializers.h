@@ -15,6 +15,7 @@ static bool initializers_are_right(void)
     const sstore_batch_options batch_options = SSTORE_BATCH_OPTIONS_INIT;
     const sstore_statistics statistics = SSTORE_STATISTICS_INIT;
     const sstore_segment_statistics segment_statistics = SSTORE_SEGMENT_STATISTICS_INIT;
+    const sstore_word_statistics word_statistics = SSTORE_WORD_STATISTICS_INIT;
     const sstore_table_statistics table_statistics = SSTORE_TABLE_STATISTICS_INIT;
     const sstore_block_statistics block_statistics = SSTORE_BLOCK_STATISTICS_INIT;
     const sstore_change change = SSTORE_CHANGE_INIT;
@@ -37,6 +38,7 @@ static bool initializers_are_right(void)
            batch_options.struct_size == sizeof(sstore_batch_options) &&
            statistics.struct_size == sizeof(sstore_statistics) &&
            segment_statistics.struct_size == sizeof(sstore_segment_statistics) &&
+           word_statistics.struct_size == sizeof(sstore_word_statistics) &&
            table_statistics.struct_size == sizeof(sstore_table_statistics) &&
            block_statistics.struct_size == sizeof(sstore_block_statistics) &&
            change.struct_size == sizeof(sstore_change) && write_options.struct_size == sizeof(sstore_write_options) &&

@@ -1,17 +1,20 @@
-# packages.sh - what tests/bare.sh --packages does, which sources it: builds the packages on this machine and by the
-# Dockerfile, where nothing but the base system is, compares the two, and uses them in the bare system.
+# packages.sh - what tests/bare.sh --packages does, which sources it: builds the packages by the Dockerfile, where nothing but
+# the base system is, checks them with lintian, and uses them in the bare system. Unless SSTORE_PACKAGES_ONCE is set, it also
+# builds them and a source package on this machine, with their tests, and compares the two.
 images=$work/images ours=$work/ours theirs=$work/theirs
 
 build_packages() {
+  umask 077 # another one than there
+  packaging/debs.sh --source "$ours" && check_packages "$ours"
+}
+check_packages() { # folder
   (
     . tests/packages.sh
     need_command lintian lintian
     install_missing
   ) || return 1
-  umask 077 # another one than there
-  packaging/debs.sh --source "$ours" || return 1
   echo "lintian:"
-  lintian --allow-root --fail-on error,warning "$ours"/*.changes || return 1
+  lintian --allow-root --fail-on error,warning "$1"/*.changes || return 1
   echo "figure: lintian $(lintian --print-version): no error, no warning"
 }
 
@@ -35,7 +38,7 @@ build_image() {
   with_buildah build "${options[@]}" --target build -t localhost/sstore-build "$work/tree" || return 1
   with_buildah build "${options[@]}" -t localhost/sstore "$work/tree" || return 1
   container=$(with_buildah from --pull-never localhost/sstore-build) || return 1
-  cp "$(with_buildah mount "$container")"/packages/*.deb "$theirs/" || return 1
+  cp "$(with_buildah mount "$container")"/packages/* "$theirs/" || return 1
   [ "$(inside_image localhost/sstore id -u)" = 10001 ] || { echo "the image does not run as user 10001"; return 1; }
   inside_image localhost/sstore sstore --version || return 1
   echo "figure: the image has $(with_buildah images --format '{{.Size}}' localhost/sstore), its base" \
@@ -55,16 +58,24 @@ compare_packages() {
 
 mkdir "$work/tree" && tree_files | tar --null -T - -cf - | tar -C "$work/tree" --no-same-owner -xf - ||
   impossible "the tree cannot be copied"
-attempt "packages, and lintian" build_packages
-if ( . tests/packages.sh; need_command buildah buildah; install_missing ); then
+used=$ours
+if ! ( . tests/packages.sh; need_command buildah buildah; install_missing ); then
+  echo "not tried: the Dockerfile, since buildah cannot be installed" | tee -a "$figures"
+  attempt "packages, and lintian" build_packages
+elif [ -n "${SSTORE_PACKAGES_ONCE:-}" ]; then
+  used=$theirs
+  attempt "packaging/docker/Dockerfile" build_image
+  attempt "lintian" check_packages "$theirs"
+  echo "not tried: packages of this machine, their tests, and whether both are the same; \`tests/run.sh whole\` tries them" |
+    tee -a "$figures"
+else
+  attempt "packages, and lintian" build_packages
   attempt "packaging/docker/Dockerfile" build_image
   attempt "the packages of both are the same" compare_packages
-else
-  echo "not tried: the Dockerfile, since buildah cannot be installed" | tee -a "$figures"
 fi
 prepare_root
 mkdir "$root/packages" "$root/sstore"
-cp "$ours"/*.deb "$root/packages/"
+cp "$used"/*.deb "$root/packages/"
 chmod -R a+rX "$root/packages"
 cp tests/install/check_packages.sh tests/page.sh "$root/sstore/"
 try "install, use and purge the packages" "bash check_packages.sh /packages page.sh"

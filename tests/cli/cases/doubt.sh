@@ -118,12 +118,12 @@ exits 0 sstore build --quiet --force --strict --radix dec STORE true-halves
 exits 0 sstore build --quiet --force --strict STORE shard.u64
 echo "--- rows that all lack digits of the store's fingerprints"
 sstore build --quiet --force STORE wide-rows
-exits 1 sstore add --strict STORE narrow-rows
-exits 1 sstore query --strict --count --input narrow-rows STORE >printed
-exits 1 sstore remove --strict STORE narrow-rows
-sstore query STORE 1
+exits 1 sstore add --strict --bits 256 STORE narrow-rows
+exits 1 sstore query --strict --bits 256 --count --input narrow-rows STORE >printed
+exits 1 sstore remove --strict --bits 256 STORE narrow-rows
+sstore query --bits 256 STORE 1
 sstore build --quiet --force STORE right
-exits 1 sstore add --strict --radix bin STORE narrow-bits
+exits 1 sstore add --strict --bits 64 --radix bin STORE narrow-bits
 echo "--- other commands"
 sstore build --quiet --force STORE right
 exits 0 sstore query -k 0 --input decimal STORE >printed

@@ -123,7 +123,7 @@ grep -oE '"fingerprint":"[0-9a-f]{64}' data | cut -d'"' -f4 | sort >shown
 exits 1 sstore report WIDE -o wide.html --queries queries 2>&1
 echo "--- words that are always the same are not searched"
 sed 's/^.\{32\}/00000000000000000123456789abcdef/' wide | sstore build --quiet -k 20 --no-ids SKEWED -
-sstore report SKEWED -o - | grep -o '"radius":-1,' | wc -l
+sstore report SKEWED -o - | numbers - | jq -c '[.store.words[] | select(.radius < 0)] | length'
 : | sstore build --quiet --bits 1024 EMPTY -
 sstore report EMPTY -o - --clusters | numbers - | jq -c '.store | .records, .fingerprint_bits'
 echo "--- the file: replaced as a whole, also where a link leads; its mode stays"

@@ -63,7 +63,7 @@ print([int(number) == int(sys.argv[1], 16) for number in input().split("\t")[:2]
 exits 0 sstore build --quiet --force STORE narrow
 exits 2 sstore query -k 257 STORE $(head -1 narrow) 2>&1
 echo "--- lost leading zeros"
-echo 1 | exits 0 sstore query -k 256 --limit 1 STORE | cut -f 1
+echo 1 | exits 0 sstore query --bits 256 -k 256 --limit 1 STORE | cut -f 1
 echo "--- explained"
 sstore query --explain STORE $(head -1 narrow) | sed -n '1p; s/, which.*//p'
 sstore query --explain -k 256 STORE $(head -1 narrow) | sed -n "2p; s/, which.*//p"
