@@ -2,12 +2,13 @@
 # Looks for bugs without running anything, with three analysers, checks the layout of all files, and installs what of
 # these programs is missing:
 #   gcc          -fanalyzer, over the library and the command
-#   clang-tidy   with the checks of .clang-tidy, clang's own analyser among them, over everything; tests/.clang-tidy
-#                says which checks leave the tests out
-#   cppcheck     over everything, without what tests/cppcheck.suppressions explains
+#   clang-tidy   with the checks of .clang-tidy, clang's own analyser among them, over the library and the command
+#   cppcheck     over these, without what tests/cppcheck.suppressions explains
 #   format       clang-format, over everything: tests/format.sh
-#   tests/analyze.sh [--deep] [gcc] [clang-tidy] [cppcheck] [format]      only those; without any, all, or clang-tidy if --deep
-#       --deep: clang's analyser follows ten times as many paths, and takes ten times as long; in build/deep
+#   tests/analyze.sh [--deep] [gcc] [clang-tidy] [cppcheck] [format]      only those; without any, all, or clang-tidy and
+#                                                                         cppcheck if --deep
+#       --deep: these two also look at the tests and benchmarks, and clang's analyser follows ten times as many paths, and takes
+#       ten times as long; in build/deep. tests/.clang-tidy says which checks leave the tests out.
 # There is nothing to find with the versions of Debian 12 (gcc 12, clang 14, cppcheck 2.10); others may see more, or
 # what is not there. Exits other than 0 if there are findings.
 set -u
@@ -25,7 +26,7 @@ for argument in "$@"; do
     *) echo "tests/analyze.sh: unknown argument '$argument'; see --help" >&2; exit 2 ;;
   esac
 done
-((${#tools[@]} > 0)) || tools=(${deep:+clang-tidy})
+((${#tools[@]} > 0)) || tools=(${deep:+clang-tidy cppcheck})
 ((${#tools[@]} > 0)) || tools=(gcc clang-tidy cppcheck format)
 
 say() { printf '\n== %s\n' "$*"; }
@@ -37,13 +38,14 @@ need_command clang clang
 need_command clang-tidy clang-tidy
 need_command clang-format clang-format
 need_command cppcheck cppcheck
+need_command python3 python3
 need_libraries
 install_missing
 
 # ----- what is looked at -----
 jobs=$(nproc)
-build=build/analyze
-[ -z "$deep" ] || build=build/deep
+build=build/analyze folders='libstore|tools'
+[ -z "$deep" ] || build=build/deep folders+='|bench|tests'
 mkdir -p "$build" || exit 1
 
 # With assertions, which tell analysers what always holds, and with all that is optional. clang-tidy has to know all
@@ -96,21 +98,25 @@ run_clang_tidy() {
   local begin=$SECONDS status limit=()
   say "clang-tidy"
   [ -n "$deep" ] || limit=(--extra-arg={-Xclang,-analyzer-config,-Xclang,max-nodes=20000})
-  files_in 'libstore|tools|bench|tests' | for_each_line clang-tidy --quiet -p "$build" "${limit[@]}" |
+  files_in "$folders" | for_each_line clang-tidy --quiet -p "$build" "${limit[@]}" |
     grep -vE '^[0-9]+ warnings? generated\.$' >"$build/clang-tidy.log"
   status=${PIPESTATUS[1]}
-  conclude clang-tidy "$status" "$(files_in 'libstore|tools|bench|tests' | wc -l)" ': (warning|error): ' \
+  conclude clang-tidy "$status" "$(files_in "$folders" | wc -l)" ': (warning|error): ' \
     $((SECONDS - begin))
 }
 
 run_cppcheck() {
-  local begin=$SECONDS status
+  local begin=$SECONDS status project=$build/cppcheck/compile_commands.json # it takes only this name
   say "cppcheck"
-  cppcheck -q -j "$jobs" --project="$commands" --relative-paths="$PWD" --enable=warning,performance,portability \
+  mkdir -p "$build/cppcheck"
+  python3 -c 'import json, re, sys
+json.dump([command for command in json.load(open(sys.argv[1])) if re.match(sys.argv[2], command["file"])], sys.stdout)' \
+    "$commands" "$PWD/($folders)/" >"$project"
+  cppcheck -q -j "$jobs" --project="$project" --relative-paths="$PWD" --enable=warning,performance,portability \
     --std=c11 --platform=unix64 --library=posix,gnu,zlib --suppressions-list=tests/cppcheck.suppressions \
     --template='{file}:{line}: {severity}: {message} [{id}]' --error-exitcode=1 >"$build/cppcheck.log" 2>&1
   status=$?
-  conclude cppcheck "$status" "$(files_in 'libstore|tools|bench|tests' | wc -l)" . $((SECONDS - begin))
+  conclude cppcheck "$status" "$(files_in "$folders" | wc -l)" . $((SECONDS - begin))
 }
 
 run_format() {

@@ -7,7 +7,8 @@
 #   tests/bare.sh --python      only the installations by pip that README.md and python/README.md show, and README's example
 #   tests/bare.sh --packages    the job `packages` instead: builds the Debian packages here, checks them with lintian, builds
 #                               them again by packaging/docker/Dockerfile, compares both, and installs, uses and purges
-#                               them in the bare system, where docs/tutorial.md is followed to its end
+#                               them in the bare system, where docs/tutorial.md is followed to its end. With
+#                               SSTORE_PACKAGES_ONCE they are only built by the Dockerfile.
 # The exit status is 125 if no such system can be made here, and 1 if something in it failed. The result is in
 # build/bare/figures.txt, or build/packages/figures.txt. With SSTORE_BARE_BASE=FILE the system that debootstrap makes is
 # kept in this archive, and taken from there if it exists. Nothing stays mounted and no process stays, also if the script is killed.
@@ -111,7 +112,7 @@ copy_tree() {
 # Run a command in the tree there, with nothing of this environment but what reaches a mirror, and CI.
 there() { # command
   local kept=() name
-  for name in http_proxy https_proxy no_proxy CI SSTORE_TEST_LONG PIP_INDEX_URL PIP_DEFAULT_TIMEOUT; do
+  for name in http_proxy https_proxy no_proxy CI SSTORE_TEST_LONG SSTORE_TEST_STEP PIP_INDEX_URL PIP_DEFAULT_TIMEOUT; do
     [ -z "${!name:-}" ] || kept+=("$name=${!name}")
   done
   [ -z "${PIP_CERT:-}" ] || kept+=(PIP_CERT=/pip-cert.pem)

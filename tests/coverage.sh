@@ -27,7 +27,7 @@ not_counted='.*\bassert\('
 # Left out are tests of the command and its pages (which reach another 0.6 % of the lines), tests that run no code of this
 # build, and those that take minutes and reach little. For the same reason only every 31st call is refused, and there are few
 # mutations.
-tests=(-LE '^(install|tidy|cli|page|browser|uncovered)$')
+tests=(-LE '^(install|tidy|cli|page|browser|setup|uncovered)$')
 export SSTORE_TEST_STEP=31 SSTORE_TEST_MUTATIONS=10
 
 case ${1:-} in

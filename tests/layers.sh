@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Checks rules of the tree that a compiler does not: which file may include which header, that modules include each other
-# in no circle, what the library's messages speak of, that Linux-only code is in one file, that file names are unique, and
-# that the functions and files of CONTRIBUTING.md's tour and of docs/adding.md, the tests that scripts and documents name,
-# and a test of each source exist. With the built library, it also checks that a folder uses functions of lower folders
-# alone, whoever declares them.
+# in no circle, that each public declaration has a comment, what the library's messages speak of, that Linux-only code is
+# in one file, that file names are unique, and that the functions and files of CONTRIBUTING.md's tour and of
+# docs/adding.md, the tests that scripts and documents name, and a test of each source exist. With the built library, it
+# also checks that a folder uses functions of lower folders alone, whoever declares them.
 #   tests/layers.sh [PROJECT [LIBSSTORE.A]]
 # Prints each breach as FILE:LINE: reason, and exits 1 if there is one.
 set -u
@@ -110,6 +110,11 @@ check_circles() { # folder
 check_circles libstore/src
 check_circles tools
 
+# Each public declaration has a comment of its own, on the lines directly before it.
+while IFS=: read -r file line _; do
+  breach "$file:$line" "a public declaration without a comment directly before it"
+done < <(awk '/^(SSTORE_API|typedef) / && (previous !~ /^(\/\*| \*)/ || previous !~ /\*\/$/) { print FILENAME ":" FNR } { previous = $0 }' libstore/include/*.h)
+
 # The library does not know the command's options, and base not the files of a store.
 while IFS=: read -r file line _; do
   breach "$file:$line" "a message of the library names an option of the command"
@@ -159,13 +164,15 @@ for file in tests/cross.sh format-spec/decoder/test_{vectors,wide}.py libstore/s
   grep -qF "$words" "$file" || breach "$file" "it does not have the words '$words'"
 done
 
-# The tour of CONTRIBUTING.md: `FOLDER/FILE.c`: `FUNCTION()`.
-rows=0
-while read -r file function; do
-  rows=$((rows + 1))
-  grep -qsE "^[a-z][^;]*\\b$function\\(" "libstore/src/$file" || breach CONTRIBUTING.md "the tour: there is no $function() in $file"
-done < <(grep -oE '`[a-z]+/[a-z_]+\.c`: `[a-z_]+\(\)`' CONTRIBUTING.md | sed -E 's/`([^`]+)`: `([a-z_]+)\(\)`/\1 \2/')
-((rows >= 15)) || breach CONTRIBUTING.md "the tour names $rows functions in the form \`FOLDER/FILE.c\`: \`FUNCTION()\`: at least 15 are expected"
+# The tour of CONTRIBUTING.md, and where calls begin: `FOLDER/FILE.c`: `FUNCTION()`.
+for page in CONTRIBUTING.md docs/adding.md; do
+  rows=0
+  while read -r file function; do
+    rows=$((rows + 1))
+    grep -qsE "^[a-z][^;]*\\b$function\\(" "libstore/src/$file" || breach "$page" "there is no $function() in $file"
+  done < <(grep -oE '`[a-z]+/[a-z_]+\.c`: `[a-z_]+\(\)`' "$page" | sed -E 's/`([^`]+)`: `([a-z_]+)\(\)`/\1 \2/')
+  ((rows >= 15)) || breach "$page" "it names $rows functions in the form \`FOLDER/FILE.c\`: \`FUNCTION()\`: at least 15 are expected"
+done
 paths=0
 while read -r path; do
   paths=$((paths + 1))

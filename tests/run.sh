@@ -1,23 +1,29 @@
 #!/usr/bin/env bash
 # Builds and runs the tests, also on a fresh Debian or Ubuntu machine: installs missing packages. The jobs:
 #   asan       with the address and undefined-behaviour sanitizers, and fewer cases of many tests: all but those that gain
-#              little from a sanitizer
-#   release    optimised by gcc: the tests of the library, of its faults and limits, of the format and of damaged files
-#   clang      optimised by clang: the unit and property tests except the longest ones, those of the command, of the
-#              documents and of the installed files, and the command's pages in Chromium
+#              little from a sanitizer; with `all`, another third of the tests of the command in each run, and a quarter of
+#              the fuzz targets' mutations
+#   release    optimised by gcc: the tests of the library, of its faults and limits, of the format and of damaged files; lets
+#              another third of the system calls fail in each run, and with `whole` each of them
+#   clang      optimised by clang: the tests of the command, of the documents and of the installed files, the command's pages
+#              in Chromium, and the unit and property tests except the longest ones, with fewer cases
 #   tsan       the tests with threads, with the thread sanitizer
-#   python     the Python package: python/test.sh. Beside other jobs it runs at the same time, since it mostly occupies one
-#              processor
+#   python     the Python package: python/test.sh; with `all`, another third of its tests with sanitizers, and with the
+#              oldest Python, in each run
 #   packages   builds the Debian packages and the Docker image, and uses them in a bare Debian system: tests/bare.sh
-#              --packages. Beside other jobs it runs after python, since it mostly waits. Needs root.
+#              --packages; unless with `all`, builds the packages twice, and compares. Needs root.
 #   analyze    looks for bugs without running anything, and checks the layout of all files: tests/analyze.sh
 #   bare       README's commands and the job release in a bare Debian system: tests/bare.sh. Needs root.
 #              If no such system can be made, this is reported, and release runs here instead.
 #   coverage   measures how much of the library the tests run: tests/coverage.sh
-#   deep       analyze's clang-tidy once more, which then follows every path: tests/analyze.sh --deep
-#   tests/run.sh [--long] [JOB...]      without a JOB: asan and release without the longest tests
+#   deep       analyze's clang-tidy once more, which then follows every path, and the tests' own code: tests/analyze.sh --deep
+#   tests/run.sh [--long] [JOB...]      without a JOB: asan and release, without the longest tests and with fewer cases of many;
+#                                       the tests of the command are those of release alone
 #       all: bare, asan, clang, tsan, analyze, python, packages, which CI runs; whole: also coverage and deep, before a release
 #       --long: damage tests try every bit and every length (takes hours)
+# bare, and python and then packages, run at the same time as other jobs, since they also wait for packages from elsewhere and
+# often occupy one processor only; the others take what these leave of the processors, so that many processes are there to the
+# end. Their output comes at the end, and before that is in build/results/JOB.log.
 # First prints an estimate of its time. Installs missing packages, and says before how large they are. If CI is set, warnings
 # are errors. At the end prints the result of each job with its time, and then all that was not tried, with the reason. The
 # exit status is not 0 if anything failed. Writes to build/ only.
@@ -26,36 +32,43 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 
 export PYTHONDONTWRITEBYTECODE=1
 timeout=3600 # for one test: only a hang takes this long, also on a slow machine
-all_jobs=(bare asan clang tsan analyze python packages) # release is in bare
-# Estimated seconds of each job with two idle processors, with its build but without installing packages.
-declare -A seconds=([asan]=420 [release]=230 [clang]=200 [tsan]=90 [coverage]=225 [python]=300 [analyze]=210 [deep]=420
-  [bare]=420 [packages]=200)
-beside_jobs=(python packages) # at the same time as others
+all_jobs=(asan clang tsan analyze bare python packages) # release is in bare
+# Half of the processor seconds of each job, with its build but without installing packages. Measured: the compilations, the
+# tests of asan and release, and analyze; the others by their parts.
+declare -A seconds=([asan]=355 [release]=220 [clang]=185 [tsan]=135 [coverage]=225 [python]=200 [analyze]=100 [deep]=450
+  [bare]=335 [packages]=150)
+lanes=(bare "python packages") # the jobs of each run one after another, at the same time as those of no lane
 jobs=() quick=
+third= # that which asan runs of the tests of the command, and python of its tests, or empty for all of them
+every_call= # release lets each system call fail
 for argument in "$@"; do
   case $argument in
     asan | release | clang | tsan | coverage | python | packages | analyze | deep | bare) jobs+=("$argument") ;;
-    all) jobs+=("${all_jobs[@]}") ;;
-    whole) jobs+=("${all_jobs[@]}" coverage deep) ;;
+    all) jobs+=("${all_jobs[@]}") third=$((RANDOM % 3)) seconds+=([asan]=245 [python]=165 [packages]=105); export SSTORE_PACKAGES_ONCE=1 ;;
+    whole) jobs+=("${all_jobs[@]}" coverage deep) every_call=1 ;;
     --long) export SSTORE_TEST_LONG=1 ;;
     -h | --help) sed -n '2,/^set/s/^# \{0,1\}//p' tests/run.sh; exit 0 ;;
     *) echo "tests/run.sh: unknown argument '$argument'; see --help" >&2; exit 2 ;;
   esac
 done
-((${#jobs[@]} > 0)) || jobs=(asan release) quick=1
 [ -z "${SSTORE_TEST_LONG:-}" ] || timeout=36000
+mapfile -t jobs < <(printf '%s\n' "${jobs[@]}" | awk 'NF && !seen[$0]++')
+if ((${#jobs[@]} == 0)); then
+  jobs=(asan release) quick=1 seconds[asan]=165 seconds[release]=120
+  [ -n "${SSTORE_TEST_LONG:-}" ] || export SSTORE_TEST_FEW=1
+fi
 
 say() { printf '\n== %s\n' "$*"; }
 minutes() { printf '%d min %d s' $(($1 / 60)) $(($1 % 60)); }
 
 # Whether a job runs at the same time as others, which there are.
 is_beside() { # job
-  [[ " ${beside_jobs[*]} " == *" $1 "* && " ${jobs[*]} " =~ \ (asan|release|clang|tsan|coverage|analyze|deep|bare)\  ]]
+  [[ " ${lanes[*]} " == *" $1 "* && " ${jobs[*]} " =~ \ (asan|release|clang|tsan|coverage|analyze|deep)\  ]]
 }
 
 expected=0
 for job in "${jobs[@]}"; do
-  is_beside "$job" || ((expected += seconds[$job]))
+  ((expected += seconds[$job]))
 done
 if [ -n "${SSTORE_TEST_LONG:-}" ]; then
   say "${jobs[*]}: takes hours"
@@ -72,7 +85,7 @@ need_command zstd zstd
 need_command parallel parallel
 need_command python3 python3
 has_job() { [[ " ${jobs[*]} " == *" $1 "* ]]; }
-if has_job asan || has_job clang; then # the tests of the command
+if has_job asan || has_job clang || [ -n "$quick" ]; then # the tests of the command
   need_command zsh zsh
   need_command fish fish
   need_command mandoc mandoc
@@ -94,8 +107,10 @@ if has_job python; then
   python3 -c 'import os.path, sysconfig as s; exit(not os.path.exists(s.get_path("include") + "/Python.h"))' 2>/dev/null ||
     missing+=(python3-dev)
 fi
-if has_job packages; then
+if has_job packages || has_job bare; then
   need_command debootstrap debootstrap
+fi
+if has_job packages; then
   need_command dh debhelper
   need_command lintian lintian
   need_command buildah buildah
@@ -118,16 +133,19 @@ build_and_test() { # job, preset, target, ctest arguments...
   fi
   cmake --build --preset "$preset" -j "$(nproc)" --target "$target" || return 1
   say "$job: tests"
-  ctest --preset "$preset" -j "$(nproc)" --timeout "$timeout" "$@" 2>&1 | tee "$results/ctest.log"
+  run_tests "$preset" "$@"
+}
+run_tests() { # preset, ctest arguments...
+  ctest --preset "$1" -j "$(nproc)" --timeout "$timeout" "${@:2}" 2>&1 | tee -a "$results/ctest.log"
   local status=${PIPESTATUS[0]}
-  cp "build/$preset/Testing/Temporary/LastTest.log" "$results/tests.log"
+  cat "build/$1/Testing/Temporary/LastTest.log" >>"$results/tests.log"
   return "$status"
 }
 
 bare_system() { # argument...
   local as=()
   if [ "$(id -u)" != 0 ] && command -v sudo >/dev/null; then
-    as=(sudo --preserve-env=CI,SSTORE_TEST_LONG,SSTORE_BARE_BASE,http_proxy,https_proxy,no_proxy,TMPDIR)
+    as=(sudo --preserve-env=CI,SSTORE_TEST_LONG,SSTORE_TEST_STEP,SSTORE_PACKAGES_ONCE,SSTORE_BARE_BASE,http_proxy,https_proxy,no_proxy,TMPDIR)
   fi
   "${as[@]}" tests/bare.sh "$@"
 }
@@ -149,14 +167,27 @@ run_bare() {
 
 # tests/CMakeLists.txt has the labels.
 run_job() {
-  local left_out=${quick:+|longest} kinds='unit|property|corrupt|limits|faults|format'
+  local left_out=${quick:+|longest|seldom} kinds='unit|property|corrupt|limits|faults|format'
+  if [[ $1 == release || $1 == bare ]] && [ -n "$every_call" ]; then local -x SSTORE_TEST_STEP=1; fi
   case $1 in
-    asan) build_and_test asan asan all -LE "^(unsanitized|page$left_out)\$" ;;
-    release) build_and_test release release all -L "^($kinds)\$" -LE "^(java$left_out)\$" ;;
-    clang) build_and_test clang clang all -L '^(unit|property|cli|page|browser|install|java)$' -LE '^longest$' ;;
+    asan)
+      left_out+=${quick:+|cli}
+      if [ -n "$third" ]; then
+        local -x SSTORE_TEST_FEW=1 # a quarter of the mutations
+        left_out+="|cli_$(((third + 1) % 3))|cli_$(((third + 2) % 3))"
+        echo "not tried: two of three tests of the command, which other runs of \`all\` choose, and \`whole\` runs"
+      fi
+      build_and_test asan asan all -LE "^(unsanitized|setup|page$left_out)\$"
+      ;;
+    release) build_and_test release release all -L "^($kinds${quick:+|cli})\$" -LE "^(java$left_out)\$" ;;
+    clang)
+      build_and_test clang clang all -L '^(cli|page|browser|install|java)$'
+      local status=$?
+      SSTORE_TEST_FEW=1 run_tests clang -L '^(unit|property)$' -LE '^longest$' && return "$status"
+      ;;
     tsan) build_and_test tsan tsan threaded_tests -L '^threaded$' ;;
     coverage) tests/coverage.sh ;;
-    python) python/test.sh ;;
+    python) SSTORE_PYTHON_THIRD=$third python/test.sh ;;
     packages) run_packages ;;
     analyze) tests/analyze.sh ;;
     deep) tests/analyze.sh --deep ;;
@@ -173,7 +204,7 @@ measured() { # job
 # Prints the result of a job: the closing lines of ctest or of another script, and the figures of single tests.
 conclude() { # job
   local results=build/results/$1 script=build/$1/figures.txt
-  [ -e "$results/ctest.log" ] && sed -n '/tests passed,/,$p' "$results/ctest.log"
+  [ -e "$results/ctest.log" ] && awk '/^(Internal ctest|Test project) / { told = 0 } /tests passed,/ { told = 1 } told' "$results/ctest.log"
   [ -e "$script" ] && cat "$script"
   [ -e "$results/tests.log" ] && awk '/^[0-9]+\/[0-9]+ Testing: / { test = $3 } sub(/^figure: /, "") { print test ": " $0 }' "$results/tests.log" | sort
 }
@@ -195,8 +226,15 @@ list_untried() { # job
     inside || tolower($0) ~ /^not tried: / || /^SKIPPED \[/ { if (!seen[$0]++) print job ": " $0 }'
 }
 
-# Prints what failed in a job, with the first lines of its output: tests of ctest and pytest, and other steps.
+# Prints what failed in a job, with the first lines of its output: tests of ctest and pytest, and other steps; else what the
+# job printed last.
 list_failed() { # job
+  local lines
+  lines=$(find_failed "$1")
+  [ -n "$lines" ] || lines=$(tail -n 40 "build/results/$1.log" | sed "s/^/$1: /")
+  printf '%s\n' "$lines"
+}
+find_failed() { # job
   awk -v job="$1" '
     /^== what failed:/ { told = 1 } # by the jobs of a bare system, whose tests are above
     /^== FAILED/ { told = 0 }
@@ -208,52 +246,55 @@ list_failed() { # job
 }
 
 # The jobs bare and packages take the same bare system.
-if [[ " ${jobs[*]} " == *" bare "*" packages "* ]]; then
+if has_job bare && has_job packages; then
   export SSTORE_BARE_BASE=$PWD/build/bare/base.tar
   mkdir -p build/bare && rm -f "$SSTORE_BARE_BASE" || exit 1
 fi
-beside= # the process of the jobs that run at the same time as others, one by one
-for job in "${jobs[@]}"; do
-  ! is_beside "$job" || beside+=" $job"
-done
-if [ -n "$beside" ]; then
-  mkdir -p build/results || exit 1
-  (for job in $beside; do
-    rm -f "build/results/$job.status" "build/$job/figures.txt"
-    measured "$job" >"build/results/$job.log"
-    echo $? >"build/results/$job.status"
+
+# Runs a job, shows what it prints, and keeps that, its exit status and its time.
+run_one() { # job
+  local begin=$SECONDS results=build/results/$1 status
+  rm -rf "$results" "build/$1/figures.txt"
+  mkdir -p "$results" || exit 1
+  measured "$1" | tee "$results.log"
+  status=${PIPESTATUS[0]}
+  echo "$status $((SECONDS - begin))" >"$results.ended"
+}
+
+# What asks for a password can do it now: a lane cannot ask.
+if { has_job bare || has_job packages; } && [ "$(id -u)" != 0 ] && command -v sudo >/dev/null; then sudo -v; fi
+beside=()
+set -m # each lane can be ended with all its processes
+for lane in "${lanes[@]}"; do
+  (for job in $lane; do
+    if has_job "$job" && is_beside "$job"; then run_one "$job" >/dev/null; fi
   done) &
-  beside=$!
-  trap 'kill "$beside" 2>/dev/null; rm -f "${SSTORE_BARE_BASE:-}"' EXIT
-fi
+  beside+=($!)
+done
+set +m
+renice -n 5 -p $$ >/dev/null # the lanes above have begun already, and go first
+trap 'for lane in "${beside[@]}"; do kill -- "-$lane" 2>/dev/null; done; rm -f "${SSTORE_BARE_BASE:-}"' EXIT
+for job in "${jobs[@]}"; do
+  is_beside "$job" || run_one "$job"
+done
+wait "${beside[@]}"
+for job in "${jobs[@]}"; do
+  ! is_beside "$job" || cat "build/results/$job.log"
+done
 
 failed=()
-declare -A took
-for ((i = 0; i < ${#jobs[@]}; i++)); do # bare may add one
-  job=${jobs[i]}
-  [ -z "${took[$job]:-}" ] || continue
-  begin=$SECONDS
-  results=build/results/$job
-  if is_beside "$job"; then
-    begin=0 # at the same time as the others
-    wait "$beside" 2>/dev/null
-    [ "$(cat "build/results/$job.status")" = 0 ] || failed+=("$job")
-    cat "build/results/$job.log"
-  else
-    rm -rf "$results" "build/$job/figures.txt"
-    mkdir -p "$results" || exit 1
-    measured "$job" | tee "build/results/$job.log"
-    case $job:${PIPESTATUS[0]} in
-      *:0) ;;
-      bare:125) jobs+=(release) ;;
-      *) failed+=("$job") ;;
-    esac
-  fi
-  took[$job]=$(minutes $((SECONDS - begin)))
-done
-
 for job in "${jobs[@]}"; do
-  say "$job, in ${took[$job]}, $(<"build/results/$job.times")"
+  read -r status _ <"build/results/$job.ended"
+  if [ "$job:$status" = bare:125 ]; then
+    has_job release || { jobs+=(release) && run_one release; }
+    read -r status _ <build/results/release.ended
+    job=release
+  fi
+  ((status == 0)) || failed+=("$job")
+done
+for job in "${jobs[@]}"; do
+  read -r _ took <"build/results/$job.ended"
+  say "$job, in $(minutes "$took"), $(<"build/results/$job.times")"
   conclude "$job"
 done
 untried=$(for job in "${jobs[@]}"; do list_untried "$job"; done)
