@@ -10,6 +10,7 @@
  * (RssAnon), pages of mapped files (RssFile: program and libraries), and the copy of the directory.
  */
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,26 +26,42 @@ static int fail(const sstore_error *error)
 
 static int print_match(void *context, const sstore_match *match)
 {
-    (void)context;
-    printf("%016" PRIx64 " %" PRIu64 " at distance %" PRIu32 "\n", *match->fingerprint, match->id, match->distance);
+    const uint32_t words = *(const uint32_t *)context;
+    for (uint32_t i = 0; i < words; i++)
+        printf("%016" PRIx64, match->fingerprint[i]);
+    printf(" %" PRIu64 " at distance %" PRIu32 "\n", match->id, match->distance);
     return 0; /* anything else would end the query */
+}
+
+/* Read a fingerprint of so many words from a line of its digits. Only one of 64 bits may lack leading zeros. */
+static bool read_fingerprint(const char *line, uint32_t words, uint64_t *fingerprint_out)
+{
+    const size_t digits = strspn(line, "0123456789abcdefABCDEF"), all = (size_t)16 * words;
+    if (digits == 0 || (words > 1 ? digits != all : digits > all) || (line[digits] != '\n' && line[digits] != '\0'))
+        return false;
+    for (uint32_t i = 0; i < words; i++) {
+        char word[17] = "";
+        memcpy(word, line + (size_t)16 * i, words > 1 ? 16 : digits);
+        fingerprint_out[i] = strtoull(word, NULL, 16);
+    }
+    return true;
 }
 
 /* Answer all lines of stdin. A cursor serves one thread; a service with several threads needs one for each. */
 static int serve(const sstore *store, uint32_t distance)
 {
+    uint32_t words = sstore_fingerprint_bits(store) / 64;
+    uint64_t fingerprint[SSTORE_MAX_WORDS];
     sstore_error error;
     sstore_cursor *cursor;
-    char line[64];
+    char line[16 * SSTORE_MAX_WORDS + 2];
     if (sstore_cursor_create(store, &cursor, &error) != SSTORE_OK)
         return fail(&error);
     int code = EXIT_SUCCESS;
     while (code == EXIT_SUCCESS && fgets(line, sizeof line, stdin) != NULL) {
-        char *end;
-        uint64_t fingerprint = strtoull(line, &end, 16);
-        if (end == line || (*end != '\n' && *end != '\0'))
-            printf("not a fingerprint\n");
-        else if (sstore_query(cursor, &fingerprint, distance, print_match, NULL, &error) != SSTORE_OK)
+        if (!read_fingerprint(line, words, fingerprint))
+            printf("not a fingerprint of %" PRIu32 " bits\n", 64 * words);
+        else if (sstore_query(cursor, fingerprint, distance, print_match, &words, &error) != SSTORE_OK)
             code = fail(&error); /* for example a damaged block; earlier answers are right */
         printf("\n");
         fflush(stdout);
