@@ -19,9 +19,9 @@
 static sstore_status read_words(const sstore *store, uint32_t number, segment_report *segment, sstore_error *error)
 {
     sstore_status status = SSTORE_OK;
-    segment->word_count = segment->metadata.table_count > 0 ? sstore_fingerprint_bits(store) / 64 : 0;
+    segment->word_count = sstore_fingerprint_bits(store) / 64;
     segment->words = calloc(segment->word_count, sizeof *segment->words);
-    if (segment->words == NULL && segment->word_count > 0)
+    if (segment->words == NULL)
         return error_no_memory(error);
     for (uint32_t i = 0; i < segment->word_count && status == SSTORE_OK; i++) {
         segment->words[i].struct_size = sizeof *segment->words;
@@ -34,7 +34,7 @@ static sstore_status read_tables(const sstore *store, uint32_t number, segment_r
 {
     sstore_status status = SSTORE_OK;
     segment->tables = calloc(segment->metadata.table_count, sizeof *segment->tables);
-    if (segment->tables == NULL && segment->metadata.table_count > 0)
+    if (segment->tables == NULL)
         return error_no_memory(error);
     for (uint32_t i = 0; i < segment->metadata.table_count && status == SSTORE_OK; i++) {
         segment->tables[i].struct_size = sizeof *segment->tables;
@@ -47,8 +47,9 @@ static sstore_status read_segment(const sstore *store, uint32_t number, segment_
 {
     segment->metadata.struct_size = sizeof segment->metadata;
     sstore_status status = sstore_stat_segment(store, number, &segment->metadata, error);
-    if (status == SSTORE_OK)
-        status = read_words(store, number, segment, error);
+    if (status != SSTORE_OK || segment->metadata.table_count == 0) /* removals have no tables */
+        return status;
+    status = read_words(store, number, segment, error);
     return status == SSTORE_OK ? read_tables(store, number, segment, error) : status;
 }
 #if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12
