@@ -266,13 +266,16 @@ if { has_job bare || has_job packages; } && [ "$(id -u)" != 0 ] && command -v su
 beside=()
 set -m # each lane can be ended with all its processes
 for lane in "${lanes[@]}"; do
-  (for job in $lane; do
-    if has_job "$job" && is_beside "$job"; then run_one "$job" >/dev/null; fi
-  done) &
+  lane_jobs=()
+  for job in $lane; do
+    if has_job "$job" && is_beside "$job"; then lane_jobs+=("$job"); fi
+  done
+  ((${#lane_jobs[@]} > 0)) || continue
+  (for job in "${lane_jobs[@]}"; do run_one "$job" >/dev/null; done) &
   beside+=($!)
 done
 set +m
-renice -n 5 -p $$ >/dev/null # the lanes above have begun already, and go first
+((${#beside[@]} == 0)) || renice -n 5 -p $$ >/dev/null # the lanes have begun already, and go first
 trap 'for lane in "${beside[@]}"; do kill -- "-$lane" 2>/dev/null; done; rm -f "${SSTORE_BARE_BASE:-}"' EXIT
 for job in "${jobs[@]}"; do
   is_beside "$job" || run_one "$job"
