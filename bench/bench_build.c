@@ -155,7 +155,7 @@ int main(int argc, char **argv)
     request.options.memory_bytes = memory_bytes;
     request.options.threads = (uint32_t)request.threads;
     request.options.block_bytes = (uint32_t)request.block_bytes;
-    request.options.without_ids = strcmp(request.ids, "none") == 0;
+    request.options.no_ids = strcmp(request.ids, "none") == 0;
     printf("# %" PRIu64 " fingerprints of %" PRIu64 " bits: %s, seed %" PRIu64
            "; ids: %s; the build may take %.0f MiB\n",
            request.record_count, request.bits, request.data, request.seed, request.ids, (double)memory_bytes / 0x1p20);

@@ -472,7 +472,7 @@ typedef int (*sstore_absent_fn)(void *context, uint64_t id);
  * group, fingerprint_bits, and the options that its line names. It fails with ARGUMENT if another option is neither 0
  * nor as in the initializer. It ignores the context of a callback that is NULL. The texts are copied.
  *
- *   build, sstore_builder_create():         plan, recipe, distance, without_ids, replace, first_id,
+ *   build, sstore_builder_create():         plan, recipe, distance, no_ids, replace, first_id,
  *                                           expected_record_count, expected_max_id
  *   add, sstore_builder_create_addition():  plan, recipe, no_compact, check_ids, expected_record_count, expected_max_id
  *   remove, sstore_remover_create():        recipe, no_compact, on_absent, expected_record_count, expected_max_id
@@ -515,7 +515,7 @@ typedef struct sstore_write_options {
     uint32_t distance;  /* build: the k to build for, 0 to 16 a word; dedup: a record is new if none is within it; or
                            SSTORE_OWN_DISTANCE */
     uint32_t fingerprint_bits; /* see "Conventions" */
-    bool without_ids;          /* a store without ids; given ids are ignored */
+    bool no_ids;               /* a store without ids; given ids are ignored */
     bool replace;              /* replace a store at the path, once the new one is complete */
     uint32_t shard;            /* take only the records of this shard, from 0, of as many as shard_count says */
     uint32_t shard_count;      /* 0: all records */

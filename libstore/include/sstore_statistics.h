@@ -204,7 +204,7 @@ typedef enum sstore_objective {
 typedef struct sstore_plan_options {
     size_t struct_size;
     uint32_t distance;    /* the k to build for, 0 to 16 a word, or SSTORE_OWN_DISTANCE */
-    bool without_ids;     /* a store without ids; otherwise the ids are taken to be numbers from 0 on */
+    bool no_ids;          /* a store without ids; otherwise the ids are taken to be numbers from 0 on */
     uint32_t block_bytes; /* a power of two from 256 to 65,536; 0: 4,096 */
     sstore_objective objective;
     uint64_t record_count;  /* of the future store */

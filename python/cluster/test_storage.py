@@ -47,7 +47,7 @@ def publish(
     shards = []
     for number in range(2):
         local = tmp_path / uuid.uuid4().hex
-        sstore.build(local, fps[numbers == number], with_ids=False)
+        sstore.build(local, fps[numbers == number], no_ids=True)
         shards.append(folder.publish(str(local), number, 2))
     made = ShardManifest(2, 3, "", False, tuple(shards))
     folder.write(made)

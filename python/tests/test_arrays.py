@@ -234,7 +234,7 @@ def test_results(folder: pathlib.Path, rng: np.random.Generator) -> None:
 
 def test_columns_outlive_their_table(folder: pathlib.Path, rng: np.random.Generator) -> None:
     fps = clustered(rng, 200_000)
-    sstore.build(folder / "a", fps, with_ids=False)
+    sstore.build(folder / "a", fps, no_ids=True)
     store = sstore.open(folder / "a")
     column: Words = store.records().fingerprint
     arrow = store.records().to_arrow()
@@ -372,7 +372,7 @@ def test_hints(folder: pathlib.Path) -> None:
         (lambda: store.iter_records(batch_size=float("nan")), "batch_size: expected int"),
         (lambda: sstore.build(folder / "b", [1], threads=np.float32(1)), "threads: expected int"),  # type: ignore[arg-type]
         (lambda: sstore.build(folder / "b", [1], distance="3"), "distance: expected int, found '3'"),  # type: ignore[arg-type]
-        (lambda: sstore.build(folder / "b", [1], with_ids="no"), "with_ids: expected bool"),  # type: ignore[arg-type]
+        (lambda: sstore.build(folder / "b", [1], no_ids="no"), "no_ids: expected bool"),  # type: ignore[arg-type]
         (lambda: sstore.build(folder / "b", [1], progress="x"), "progress: expected bool"),  # type: ignore[arg-type]
         (lambda: sstore.build(folder / "b", [1], plan=4), "plan: expected str"),  # type: ignore[arg-type]
         (lambda: sstore.build(folder / "b", [1], threads=None), "threads: expected int"),  # type: ignore[arg-type]

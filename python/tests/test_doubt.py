@@ -80,9 +80,9 @@ def test_two_columns(folder: pathlib.Path, rng: np.random.Generator) -> None:
     fps, ids = clustered(rng, 100), rng.permutation(100).astype(np.uint64)
     both = np.stack([fps, ids], axis=1)
     for form in (both, both.view(np.int64)):
-        for with_ids in (True, False):
+        for no_ids in (False, True):
             with pytest.raises(sstore.ArgumentError, match=r"bits=128 or bits=64 says which.*array\[:, :-1\], ids="):
-                sstore.build(folder / "a", form, with_ids=with_ids)
+                sstore.build(folder / "a", form, no_ids=no_ids)
         builder = sstore.Builder(folder / "c")
         with pytest.raises(sstore.ArgumentError, match="bits=128"):
             builder.add(form)
@@ -309,7 +309,7 @@ def test_repeated_additions(folder: pathlib.Path, rng: np.random.Generator, word
     sstore.add(folder / "a", fps[1000:], np.arange(1000, 2000))
     sstore.add(folder / "a", np.concatenate([fps[:100], fps[:100] ^ np.uint64(1)]))
     sstore.add(folder / "a", fps[:1])  # one may well be there
-    sstore.build(folder / "b", fps, bits=64 * words, with_ids=False)
+    sstore.build(folder / "b", fps, bits=64 * words, no_ids=True)
     assert sstore.add(folder / "b", fps).added_count == 0
     with pytest.warns(sstore.DoubtWarning, match="has no ids, so the given ones are ignored"):
         sstore.add(folder / "b", fps[:2], [1, 2])

@@ -90,7 +90,7 @@ def test_given_up(rng: np.random.Generator) -> None:
 def test_shard_numbers(rng: np.random.Generator, folder: pathlib.Path) -> None:
     fps = np.unique(clustered(rng, 2000))
     numbers = sstore.shard_numbers(fps, 3)
-    sstore.build(folder / "all", fps, with_ids=False)
+    sstore.build(folder / "all", fps, no_ids=True)
     for shard in range(3):
         sstore.shard(folder / f"shard{shard}", folder / "all", shard, 3)
         assert sstore.open(folder / f"shard{shard}").records().fingerprint.tolist() == fps[numbers == shard].tolist()

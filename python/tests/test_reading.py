@@ -132,9 +132,9 @@ def test_numbers(folder: pathlib.Path) -> None:
         assert store.query(0).id.tolist() == [1]
 
 
-def test_without_ids(folder: pathlib.Path, rng: np.random.Generator) -> None:
+def test_no_ids(folder: pathlib.Path, rng: np.random.Generator) -> None:
     fps = clustered(rng, 1000)
-    sstore.build(folder / "a", fps, with_ids=False)
+    sstore.build(folder / "a", fps, no_ids=True)
     with sstore.open(folder / "a") as store:
         assert not store.has_ids and store.stat().next_id is None
         for table in (store.query(int(fps[0])), store.query_batch(fps), store.records(), store.clusters()):
@@ -185,7 +185,7 @@ def test_pairs_and_clusters(folder: pathlib.Path, rng: np.random.Generator, dist
 def test_join(folder: pathlib.Path, rng: np.random.Generator) -> None:
     fps = clustered(rng, 2000)
     sstore.build(folder / "a", fps[:900])
-    sstore.build(folder / "b", fps[900:], with_ids=False)
+    sstore.build(folder / "b", fps[900:], no_ids=True)
     with sstore.open(folder / "a") as left, sstore.open(folder / "b") as right:
         pairs = left.join(right, 5)
         assert left.join(right.path, 5) == pairs
@@ -278,8 +278,8 @@ def test_threads(folder: pathlib.Path, rng: np.random.Generator) -> None:
 def test_statistics_and_explanation(folder: pathlib.Path, rng: np.random.Generator) -> None:
     fps = clustered(rng, 3000)
     sstore.build(folder / "a", fps, plan="5c2", recipe="mine", block_size=1024)
-    sstore.add(folder / "a", [1, 2, 3], recipe="mine", compact=False)
-    sstore.remove(folder / "a", [1], compact=False)
+    sstore.add(folder / "a", [1, 2, 3], recipe="mine", no_compact=True)
+    sstore.remove(folder / "a", [1], no_compact=True)
     with sstore.open(folder / "a") as store:
         found = store.stat()
         assert found.record_count == len(store) == 3002 and found.next_id == 3003 and found.recipe == "mine"

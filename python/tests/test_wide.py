@@ -316,10 +316,10 @@ def test_changes(folder: pathlib.Path, rng: np.random.Generator, case: int) -> N
     assert not (folder / "mixed").exists()
 
 
-def test_without_ids(folder: pathlib.Path, rng: np.random.Generator) -> None:
+def test_no_ids(folder: pathlib.Path, rng: np.random.Generator) -> None:
     words = random_words(rng)
     fps = skewed(rng, 400, words)
-    sstore.build(folder / "a", fps, with_ids=False, distance=5, bits=64 * words)
+    sstore.build(folder / "a", fps, no_ids=True, distance=5, bits=64 * words)
     distinct = sorted({*numbers(fps)})
     with sstore.open(folder / "a") as store:
         assert numbers(store.records().fingerprint) == distinct and "id" not in store.query(fps[0])

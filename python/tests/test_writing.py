@@ -51,7 +51,7 @@ def test_changes(folder: pathlib.Path, rng: np.random.Generator) -> None:
     sstore.build(folder / "b", [f for f, _ in records], [i for _, i in records])
     assert files(path) == files(folder / "b")
     for _ in range(5):
-        sstore.add(path, clustered(rng, 10), compact=False)
+        sstore.add(path, clustered(rng, 10), no_compact=True)
     assert sstore.compact(path, tiered=True).segment_count == 2
     for _ in range(5):
         assert sstore.add(path, clustered(rng, 10)).segment_count <= 2
@@ -189,8 +189,8 @@ def test_deduplicator(folder: pathlib.Path, rng: np.random.Generator, distance: 
         seen.offer([1])
 
 
-@pytest.mark.parametrize("with_ids", [False, True])
-def test_offer_and_match(folder: pathlib.Path, rng: np.random.Generator, with_ids: bool) -> None:
+@pytest.mark.parametrize("no_ids", [True, False])
+def test_offer_and_match(folder: pathlib.Path, rng: np.random.Generator, no_ids: bool) -> None:
     fps = clustered(rng, 2000)
     ids = rng.permutation(len(fps)).astype(np.uint64) + np.uint64(7)
     kept: list[tuple[int, int]] = []
@@ -203,17 +203,17 @@ def test_offer_and_match(folder: pathlib.Path, rng: np.random.Generator, with_id
         matches += [(i, *row) for row in found]
         if not found:
             kept.append((fingerprint, id_))
-    with sstore.Deduplicator(folder / "a", 3, with_ids=with_ids, publish_every=300) as seen:
+    with sstore.Deduplicator(folder / "a", 3, no_ids=no_ids, publish_every=300) as seen:
         parts = [seen.offer_and_match(fps[begin : begin + 700], ids[begin : begin + 700]) for begin in (0, 700, 1400)]
         assert f": {len(kept):,} new records" in repr(seen)
     assert np.concatenate([part.is_new for part in parts]).tolist() == is_new
     rows = []
     for part, begin in zip(parts, (0, 700, 1400)):
         assert len(part.matches.offsets) == len(part.is_new) + 1
-        names = ["query", "distance", "fingerprint", *(["id"] if with_ids else [])]
+        names = ["query", "distance", "fingerprint", *([] if no_ids else ["id"])]
         assert sorted(part.matches) == sorted(names)
         rows += [(row[0] + begin, *row[1:]) for row in zip(*(part.matches[name].tolist() for name in names))]
-    if with_ids:
+    if not no_ids:
         assert np.concatenate([part.id for part in parts]).tolist() == new_ids and rows == matches
     else:
         assert rows == [row[:-1] for row in matches]
@@ -374,7 +374,7 @@ def test_reports_of_a_failed_deduplication(folder: pathlib.Path, rng: np.random.
 
 def test_explicit_ids_are_not_dropped(folder: pathlib.Path) -> None:
     with pytest.raises(ValueError, match="without ids"):
-        sstore.build(folder / "a", [1], [2], with_ids=False)
+        sstore.build(folder / "a", [1], [2], no_ids=True)
     assert not (folder / "a").exists()
 
 

@@ -57,12 +57,12 @@ static void flip_all(uint64_t seed, uint32_t block_bytes, data_ids ids, bool cha
     damage_store_free(&store);
 }
 
-static void test_flip_with_ids(void **state)
+static void test_flip_ids(void **state)
 {
     flip_all(run_seed, 512, DATA_IDS, false);
 }
 
-static void test_flip_without_ids(void **state)
+static void test_flip_no_ids(void **state)
 {
     flip_all(run_seed, 256, DATA_NO_IDS, false);
 }
@@ -87,8 +87,8 @@ int main(void)
 {
     rng_start_run();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(test_flip_with_ids, testing_teardown),
-        cmocka_unit_test_teardown(test_flip_without_ids, testing_teardown),
+        cmocka_unit_test_teardown(test_flip_ids, testing_teardown),
+        cmocka_unit_test_teardown(test_flip_no_ids, testing_teardown),
         cmocka_unit_test_teardown(test_flip_in_segments, testing_teardown),
         cmocka_unit_test_teardown(test_flip_in_words, testing_teardown),
     };

@@ -413,7 +413,7 @@ static void build(living *self, const char *path, const record_set *records, boo
     options.distance = self->maker.distance;
     options.plan = self->plan;
     options.block_bytes = self->block_bytes;
-    options.without_ids = self->ids == IDS_NONE;
+    options.no_ids = self->ids == IDS_NONE;
     assert_ok(sstore_builder_create(path, &options, &builder, &error), &error);
     give_records(self, builder, records, assigned);
     assert_ok(sstore_builder_finish(builder, NULL, &error), &error);

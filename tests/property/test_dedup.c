@@ -164,7 +164,7 @@ static void build(taking *self)
     }
     options.fingerprint_bits = 64 * self->form.words;
     options.distance = self->form.distance;
-    options.without_ids = !self->has_ids;
+    options.no_ids = !self->has_ids;
     options.replace = true;
     options.block_bytes = 256u << rng_below(&self->random, 5);
     assert_ok(sstore_builder_create(self->path, &options, &builder, &error), &error);

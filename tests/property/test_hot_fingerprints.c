@@ -122,7 +122,7 @@ static void build(test_case *self)
     options.fingerprint_bits = 64 * self->words;
     options.distance = self->distance;
     options.block_bytes = 256u << rng_below(&self->random, 4);
-    options.without_ids = !self->has_ids;
+    options.no_ids = !self->has_ids;
     options.replace = true;
     assert_ok(sstore_builder_create(self->path, &options, &builder, &error), &error);
     choose_change(self, false);

@@ -530,7 +530,7 @@ static edited_store build(const char *path, const rows *from, bool has_ids, bool
     options.fingerprint_bits = 64 * WORDS;
     options.distance = DISTANCE;
     options.block_bytes = BLOCK_BYTES;
-    options.without_ids = !has_ids;
+    options.no_ids = !has_ids;
     options.threads = 1;
     scratch_remove(path);
     for (size_t part = 0; part < (in_two ? 2 : 1); part++) {

@@ -53,7 +53,7 @@ static void write_records(rng *random, const subject *to, const record_set *reco
     options.distance = to->maker.distance;
     options.plan = to->plan;
     options.block_bytes = to->block_bytes;
-    options.without_ids = !to->has_ids;
+    options.no_ids = !to->has_ids;
     options.replace = true;
     options.memory_bytes = UINT64_C(1) << 20;
     options.threads = (uint32_t)rng_between(random, 1, 2);

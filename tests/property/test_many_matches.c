@@ -101,7 +101,7 @@ static void begin_case(test_case *self, uint64_t seed)
                   self->has_ids ? "with" : "without");
     options.fingerprint_bits = 64 * self->words;
     options.distance = self->distance;
-    options.without_ids = !self->has_ids;
+    options.no_ids = !self->has_ids;
     options.block_bytes = 256u << rng_below(&self->random, 5);
     options.replace = true;
     assert_ok(sstore_builder_create(self->path, &options, &builder, &error), &error);

@@ -347,7 +347,7 @@ static void build(subject *self, const make *how, const char *path)
     options.plan = how->plan.plan;
     options.distance = how->plan.distance;
     options.block_bytes = how->block_bytes;
-    options.without_ids = self->data.id_kind == DATA_NO_IDS;
+    options.no_ids = self->data.id_kind == DATA_NO_IDS;
     options.memory_bytes = 1 << 24;
     options.threads = 2;
     describe(self, how, words, sizeof words);

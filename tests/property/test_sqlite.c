@@ -97,7 +97,7 @@ static void write_store(const char *path, const data_set *set, uint32_t words, u
     sstore_error error;
     build.fingerprint_bits = 64 * words;
     build.distance = distance;
-    build.without_ids = set->id_kind == DATA_NO_IDS;
+    build.no_ids = set->id_kind == DATA_NO_IDS;
     if (adds)
         assert_ok(sstore_builder_create_addition(path, &change_apart, &builder, &error), &error);
     else

@@ -33,7 +33,7 @@ sstore_status store_build(const char *path, const sstore_write_options *options,
         mine = *options;
     const uint32_t words = set->words == 0 ? 1 : set->words;
     if (set->id_kind == DATA_NO_IDS)
-        mine.without_ids = true;
+        mine.no_ids = true;
     mine.fingerprint_bits = 64 * widened_words * words;
     mine.plan = plan_of(&mine);
     sstore_builder *builder = NULL;

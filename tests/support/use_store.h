@@ -13,7 +13,7 @@
 #include "support/walk_records.h"
 
 /*
- * Build a store from a data set, handed over in pieces of `piece` records (0: all at once). options->without_ids is set
+ * Build a store from a data set, handed over in pieces of `piece` records (0: all at once). options->no_ids is set
  * for DATA_NO_IDS. Returns the first status that is not OK, with *error filled.
  */
 sstore_status store_build(const char *path, const sstore_write_options *options, const data_set *set, size_t piece,

@@ -21,7 +21,7 @@ static guarded memory;
 /* Lines, and how to read them. */
 typedef struct sample {
     line_format format;
-    bool with_ids;
+    bool has_ids;
     char text[ROOM];
     size_t size;
 } sample;
@@ -48,7 +48,7 @@ static void choose_format(rng *random, sample *out)
                             ? (uint32_t)rng_between(random, 1, SSTORE_MAX_WORDS)
                             : 1;
     out->format.ignore_ids = rng_one_in(random, 4);
-    out->with_ids = !out->format.ignore_ids && rng_one_in(random, 2);
+    out->has_ids = !out->format.ignore_ids && rng_one_in(random, 2);
 }
 
 /* A number of any length: most random numbers have all their digits. */
@@ -88,7 +88,7 @@ static void append_common_line(rng *random, sample *to)
     const char *separator = rng_one_in(random, 4) ? " " : "\t", *end = rng_one_in(random, 8) ? "\r\n" : "\n";
     const line_column *columns = to->format.columns;
     bool id_first = to->format.column_count == 2 && columns[0] == LINE_COLUMN_ID;
-    bool has_id = id_first || (to->format.column_count == 2 && to->with_ids);
+    bool has_id = id_first || (to->format.column_count == 2 && to->has_ids);
     int length;
     (void)print_fingerprint(random, &to->format, fingerprint, sizeof fingerprint);
     if (id_first)
@@ -127,7 +127,7 @@ static size_t read_slowly(const sample *self, const char *text, size_t size, lin
     if (stop == NULL)
         return 0;
     size_t length = (size_t)(stop - text), cut = length > 0 && text[length - 1] == '\r';
-    bool right = line_parse(&self->format, text, length - cut, record, &fault) && record->has_id == self->with_ids;
+    bool right = line_parse(&self->format, text, length - cut, record, &fault) && record->has_id == self->has_ids;
     return right ? length + 1 : 0;
 }
 
@@ -139,7 +139,7 @@ static size_t check(sample *self, size_t max)
     char *text = (char *)memory.high + memory.size - self->size;
     memcpy(text, self->text, self->size);
     line_run run;
-    line_run_parse(&self->format, self->with_ids, text, self->size, fingerprints, ids, max, &run);
+    line_run_parse(&self->format, self->has_ids, text, self->size, fingerprints, ids, max, &run);
     line_shorts shorts = {.count = 0};
     size_t at = 0;
     assert_true(run.count <= max);
@@ -149,7 +149,7 @@ static size_t check(sample *self, size_t max)
         assert_true(taken > 0);
         assert_int_equal(record.words, words);
         assert_memory_equal(fingerprints + words * i, record.fingerprint, words * sizeof *fingerprints);
-        if (self->with_ids)
+        if (self->has_ids)
             assert_int_equal(ids[i], record.id);
         if (record.missing_bits > 0)
             line_shorts_note(&shorts, record.missing_bits, i);
@@ -183,7 +183,7 @@ static void test_common_lines_are_read_at_once(void **state)
                  lines.format.columns[0] != LINE_COLUMN_ID);
         bool common = lines.format.column_count == 1 || lines.format.columns[1] != LINE_COLUMN_SKIPPED;
         bool id_needed = lines.format.columns[0] == LINE_COLUMN_ID && !lines.format.ignore_ids;
-        lines.with_ids = lines.format.column_count == 1 ? false : id_needed || lines.with_ids;
+        lines.has_ids = lines.format.column_count == 1 ? false : id_needed || lines.has_ids;
         size_t count = rng_below(&random, MAX_LINES + 1), max = rng_below(&random, MAX_LINES + 1);
         for (size_t i = 0; i < count; i++)
             append_common_line(&random, &lines);
@@ -228,7 +228,7 @@ static void test_every_byte_everywhere(void **state)
         for (size_t at = 0; at < strlen(lines[i].text); at++)
             for (unsigned byte = 0; byte < 256; byte++)
                 for (unsigned kind = 0; kind < 8; kind++) {
-                    sample one = {.format = LINE_FORMAT_INIT, .with_ids = (kind & 1) != 0};
+                    sample one = {.format = LINE_FORMAT_INIT, .has_ids = (kind & 1) != 0};
                     one.format.radix = (kind & 2) != 0 ? RADIX_DEC : RADIX_HEX;
                     one.format.words = lines[i].words;
                     one.format.ignore_ids = (kind & 4) != 0;

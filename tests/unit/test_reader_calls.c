@@ -640,7 +640,7 @@ static void test_skipped_ids(void **state)
     assert_status(sstore_builder_skip_ids(builder, UINT64_MAX, &error), SSTORE_ERROR_ARGUMENT, &error);
     sstore_builder_abort(builder);
     build = (sstore_write_options)SSTORE_WRITE_OPTIONS_INIT;
-    build.replace = build.without_ids = true;
+    build.replace = build.no_ids = true;
     assert_ok(sstore_builder_create(path, &build, &builder, &error), &error);
     assert_ok(sstore_builder_skip_ids(builder, UINT64_MAX, &error), &error);
     sstore_builder_abort(builder);

@@ -28,7 +28,7 @@ static void build(data_ids kind)
     options.recipe = RECIPE;
     options.plan = "2";
     options.replace = true;
-    options.without_ids = kind == DATA_NO_IDS;
+    options.no_ids = kind == DATA_NO_IDS;
     assert_ok(sstore_builder_create(path, &options, &builder, &error), &error);
     assert_ok(sstore_builder_add(builder, fingerprints, kind == DATA_IDS ? ids : NULL, RECORDS, &error), &error);
     assert_ok(sstore_builder_finish(builder, NULL, &error), &error);
@@ -225,7 +225,7 @@ static void test_all_ways_in_one_removal(void **state)
 }
 
 /* In a store without ids a record is a fingerprint, and ids are ignored. */
-static void test_without_ids(void **state)
+static void test_no_ids(void **state)
 {
     const uint64_t some[] = {10, 14, 99}, unread[] = {7, 7, 7};
     sstore_error error = {.status = SSTORE_OK};
@@ -331,11 +331,11 @@ static void test_stopping(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_records),     cmocka_unit_test(test_fingerprints),
-        cmocka_unit_test(test_ids),         cmocka_unit_test(test_absent_keys),
-        cmocka_unit_test(test_many_keys),   cmocka_unit_test(test_all_ways_in_one_removal),
-        cmocka_unit_test(test_without_ids), cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_abort),       cmocka_unit_test(test_stopping),
+        cmocka_unit_test(test_records),   cmocka_unit_test(test_fingerprints),
+        cmocka_unit_test(test_ids),       cmocka_unit_test(test_absent_keys),
+        cmocka_unit_test(test_many_keys), cmocka_unit_test(test_all_ways_in_one_removal),
+        cmocka_unit_test(test_no_ids),    cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_abort),     cmocka_unit_test(test_stopping),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,7 +22,7 @@ static uint64_t number_make(rng *random)
     return rng_one_in(random, 2) ? rng_below(random, 4) : rng_next(random);
 }
 
-static void sample_make(rng *random, bool with_fingerprints, bool with_ids, bool with_distances, sample *self)
+static void sample_make(rng *random, bool with_fingerprints, bool has_ids, bool with_distances, sample *self)
 {
     memset(self, 0, sizeof *self);
     self->words = 1 + (uint32_t)rng_below(random, MAX_WORDS);
@@ -31,7 +31,7 @@ static void sample_make(rng *random, bool with_fingerprints, bool with_ids, bool
         for (uint32_t word = 0; with_fingerprints && word < self->words; word++)
             self->fingerprints[i][word] = number_make(random);
         self->matches[i] = (sstore_match){.fingerprint = self->fingerprints[i],
-                                          .id = with_ids ? number_make(random) : 0,
+                                          .id = has_ids ? number_make(random) : 0,
                                           .distance = with_distances ? (uint32_t)rng_below(random, 3) : 0};
     }
 }

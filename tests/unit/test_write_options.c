@@ -67,7 +67,7 @@ static const struct {
     const char *function, *used;
 } calls[] = {
     {build, "sstore_builder_create ",
-     " plan recipe distance without_ids replace first_id expected_record_count expected_max_id "},
+     " plan recipe distance no_ids replace first_id expected_record_count expected_max_id "},
     {add, "sstore_builder_create_addition ",
      " plan recipe no_compact check_ids expected_record_count expected_max_id "},
     {remove_records, "sstore_remover_create ", " recipe no_compact on_absent expected_record_count expected_max_id "},
@@ -95,7 +95,7 @@ static bool set_option(sstore_write_options *options, size_t number, const char 
         OPTION_CASE(0, plan, "2");
         OPTION_CASE(1, recipe, "made so");
         OPTION_CASE(2, distance, 3);
-        OPTION_CASE(3, without_ids, true);
+        OPTION_CASE(3, no_ids, true);
         OPTION_CASE(4, replace, true);
         OPTION_CASE(5, shard, 1);
         OPTION_CASE(6, shard_count, 2);

@@ -357,7 +357,7 @@ static const char *absent_hint(const build_job *job, const sstore_change *change
 /* Blank lines do not count, so a record's number may not be that of its line. */
 static void tell_blanks(const build_job *job)
 {
-    const bool has_ids = job->kind == STORE_BUILD ? !job->task->options.without_ids : job->metadata.has_ids;
+    const bool has_ids = job->kind == STORE_BUILD ? !job->task->options.no_ids : job->metadata.has_ids;
     if (job->shape.blank_count > 0 && job->builder != NULL && has_ids && job->shape.ids == INPUT_IDS_ABSENT &&
         !job->task->quiet)
         message_print("%s: %" PRIu64
@@ -488,7 +488,7 @@ static const command_option build_command_options[] = {
     {"recipe", 0, "TEXT", "how the fingerprints were made; kept in the store", OPTION_TEXT,
      OPTION_FIELD(store_arguments, task.options.recipe), .common = true},
     {"no-ids", 0, NULL, "make a store without ids; ignore ids in the input", OPTION_FLAG,
-     OPTION_FIELD(store_arguments, task.options.without_ids), .common = true},
+     OPTION_FIELD(store_arguments, task.options.no_ids), .common = true},
     {"first-id", 0, "N", "if the input has no ids: the id of the first record (default 0)", OPTION_NUMBER,
      OPTION_FIELD(store_arguments, task.options.first_id), .max = UINT64_MAX,
      .given = offsetof(store_arguments, first_id_given)},
@@ -515,10 +515,10 @@ int cmd_build(int argc, char **argv)
     args.task.options.distance = SSTORE_DEFAULT_DISTANCE;
     const operands given = command_line_parse(&build_syntax, argc, argv, &args);
     const sstore_write_options *made = &args.task.options;
-    if (made->without_ids && args.first_id_given != NULL)
+    if (made->no_ids && args.first_id_given != NULL)
         message_usage_error("--first-id has no effect with --no-ids: leave one of them out");
     store_take_operands(&args, given);
-    args.input.lines.ignore_ids = made->without_ids;
+    args.input.lines.ignore_ids = made->no_ids;
     return store_change_from_inputs(STORE_BUILD, &args);
 }
 

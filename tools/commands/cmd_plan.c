@@ -35,7 +35,7 @@ static const command_option options[] = {
      OPTION_FIELD(arguments, plan.max_bytes), .common = true},
     {"sample", 0, "FILE", "use the fingerprints in FILE as a sample, in the formats of 'sstore build'", OPTION_TEXT,
      OPTION_FIELD(arguments, sample), .common = true},
-    {"no-ids", 0, NULL, "plan a store without ids", OPTION_FLAG, OPTION_FIELD(arguments, plan.without_ids)},
+    {"no-ids", 0, NULL, "plan a store without ids", OPTION_FLAG, OPTION_FIELD(arguments, plan.no_ids)},
     {"block-size", 0, "SIZE", "bytes of a block, a power of two from 256 to 64K (default 4K)", OPTION_SIZE,
      OPTION_FIELD(arguments, plan.block_bytes)},
     {"all", 0, NULL, "also print plans that are worse than others in every respect", OPTION_FLAG,

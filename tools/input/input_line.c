@@ -466,14 +466,14 @@ static inline __attribute__((always_inline)) line_run parse_run(const line_forma
     return run;
 }
 
-void line_run_parse(const line_format *format, bool with_ids, const char *text, size_t size, uint64_t *fingerprints,
+void line_run_parse(const line_format *format, bool has_ids, const char *text, size_t size, uint64_t *fingerprints,
                     uint64_t *ids, size_t max_count, line_run *run_out)
 {
     const line_shape shape = choose_shape(format);
     *run_out = (line_run){.count = 0};
-    if (shape == SHAPE_OTHER || (with_ids && (shape == SHAPE_FINGERPRINT || format->ignore_ids)))
+    if (shape == SHAPE_OTHER || (has_ids && (shape == SHAPE_FINGERPRINT || format->ignore_ids)))
         return;
-    if (!with_ids)
+    if (!has_ids)
         ids = NULL;
     *run_out = format->words == 1 ? parse_run(format, shape, 1, text, size, fingerprints, ids, max_count)
                                   : parse_run(format, shape, format->words, text, size, fingerprints, ids, max_count);

@@ -64,11 +64,11 @@ typedef struct line_run {
 
 /*
  * Read up to `max_count` lines at the beginning of text[0, size), all of the shapes that nearly all lines have, with
- * the same result as line_parse(). Fills fingerprints[], of as many words as the format says, and, if `with_ids`,
+ * the same result as line_parse(). Fills fingerprints[], of as many words as the format says, and, if `has_ids`,
  * ids[]; then every line must have an id, otherwise none. Ends before the first line that does not fit or is malformed,
  * or that begins in the last bytes of the text. If the format leaves the number of words open, no line is read.
  */
-void line_run_parse(const line_format *format, bool with_ids, const char *text, size_t size, uint64_t *fingerprints,
+void line_run_parse(const line_format *format, bool has_ids, const char *text, size_t size, uint64_t *fingerprints,
                     uint64_t *ids, size_t max_count, line_run *run_out);
 
 typedef struct match_line {

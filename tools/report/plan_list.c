@@ -49,6 +49,6 @@ json_value *plan_list_value(const plan_list *plans)
         json_value_append(&items, plan_value(&plans->items[i]));
     return json_value_make("{s:I, s:i, s:I, s:b, s:I, s:o}", "records", (long long)options->record_count,
                            "fingerprint_bits", (int)options->fingerprint_bits, "distance", (long long)options->distance,
-                           "has_ids", (int)!options->without_ids, "sampled", (long long)options->sample_count, "plans",
+                           "has_ids", (int)!options->no_ids, "sampled", (long long)options->sample_count, "plans",
                            items);
 }

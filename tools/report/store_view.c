@@ -265,7 +265,7 @@ int view_make_plans(store_view *view)
     }
     options.fingerprint_bits = store->fingerprint_bits;
     options.distance = store->distance;
-    options.without_ids = !store->has_ids;
+    options.no_ids = !store->has_ids;
     options.block_bytes = store->block_bytes;
     options.record_count = store->record_count;
     options.sample = sample;

@@ -236,11 +236,11 @@ static bool read_single(request *self, reply *reply_out)
 /* ----- bodies ----- */
 
 /* Make room for so many rows. */
-static bool allocate(request *self, size_t count, bool with_ids, reply *reply_out)
+static bool allocate(request *self, size_t count, bool has_ids, reply *reply_out)
 {
     self->fingerprints = malloc((count + 1) * self->words * sizeof *self->fingerprints);
-    self->ids = with_ids ? malloc((count + 1) * sizeof *self->ids) : NULL;
-    if (self->fingerprints == NULL || (with_ids && self->ids == NULL))
+    self->ids = has_ids ? malloc((count + 1) * sizeof *self->ids) : NULL;
+    if (self->fingerprints == NULL || (has_ids && self->ids == NULL))
         return reply_fail(reply_out, REPLY_FAILED, "out of memory");
     return true;
 }
@@ -253,14 +253,14 @@ static uint64_t load_word(const char *at)
 }
 
 /* Words of 8 bytes, little-endian: fingerprints, or for the routes that write pairs of fingerprint and id. */
-static bool read_binary(request *self, bool with_ids, const char *body, size_t size, reply *reply_out)
+static bool read_binary(request *self, bool has_ids, const char *body, size_t size, reply *reply_out)
 {
-    const size_t words = self->words, row = 8 * (words + with_ids);
+    const size_t words = self->words, row = 8 * (words + has_ids);
     if (size % row != 0)
         return reply_fail(reply_out, REPLY_BAD_REQUEST,
                           "the body has %zu bytes: expected a multiple of %zu, for fingerprints of %zu bits%s", size,
-                          row, 64 * words, with_ids ? " and ids" : "");
-    if (!allocate(self, size / row, with_ids, reply_out))
+                          row, 64 * words, has_ids ? " and ids" : "");
+    if (!allocate(self, size / row, has_ids, reply_out))
         return false;
     self->count = size / row;
     for (size_t i = 0; i < self->count; i++) {
@@ -268,7 +268,7 @@ static bool read_binary(request *self, bool with_ids, const char *body, size_t s
             self->fingerprints[i * words + j] = load_word(body + i * row + 8 * j);
         if (!padding_is_zero(self->fingerprints + i * words, self->bits))
             return reply_fail(reply_out, REPLY_BAD_REQUEST, "row %zu: expected " PADDING_EXPECTED, i, self->bits);
-        if (with_ids)
+        if (has_ids)
             self->ids[i] = load_word(body + i * row + 8 * words);
     }
     return true;

@@ -436,7 +436,7 @@ static double own_bytes(const ss_planner_input *input, const sstore_plan_options
     const uint32_t words = options->fingerprint_bits / SS_WORD_BITS;
     const ss_expected_store store = {.record_count = input->store.record_count,
                                      .fingerprint_count = input->store.record_count,
-                                     .has_ids = !options->without_ids,
+                                     .has_ids = !options->no_ids,
                                      .block_bytes = input->store.block_bytes};
     const ss_plan plan = {.table_count = 1, .tables = {{.key_mask = UINT64_MAX, .prefix_bits = SS_WORD_BITS}}};
     ss_plan_cost cost;
@@ -489,7 +489,7 @@ sstore_status sstore_plan(const sstore_plan_options *options, sstore_plan_fn on_
     if (buffer == NULL)
         return ss_fail_memory(error, SS_SAMPLE_CAPACITY * sizeof *buffer);
     ss_planner_input input = {.store = {.record_count = (double)taken.record_count,
-                                        .has_ids = !taken.without_ids,
+                                        .has_ids = !taken.no_ids,
                                         .block_bytes = taken.block_bytes != 0 ? taken.block_bytes
                                                                               : SS_DEFAULT_BLOCK_BYTES},
                               .distance = taken.distance,

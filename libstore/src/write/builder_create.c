@@ -177,13 +177,13 @@ sstore_status ss_builder_open(const char *path, ss_transaction *transaction, ss_
     builder->compacts = builder->extends && !options->no_compact;
     builder->progress.report = options->on_progress;
     builder->progress.context = options->progress_context;
-    builder->next_id = !options->without_ids ? options->first_id : 0;
+    builder->next_id = !options->no_ids ? options->first_id : 0;
     builder->expected_max_id = options->expected_max_id;
     builder->ignore_free_space = options->ignore_free_space;
     builder->spec = (ss_segment_spec){
         .kind = kind,
         .words = options->fingerprint_bits / SS_WORD_BITS,
-        .has_ids = !options->without_ids,
+        .has_ids = !options->no_ids,
         .distance = options->distance,
         .block_bytes = options->block_bytes != 0 ? options->block_bytes : SS_DEFAULT_BLOCK_BYTES,
         .pool = &builder->pool,

@@ -108,7 +108,7 @@ static sstore_status settle_options(const inputs *from, const char *path, sstore
     options->fingerprint_bits = manifest->words * SS_WORD_BITS;
     options->recipe = manifest->recipe;
     options->distance = manifest->distance;
-    options->without_ids = !manifest->has_ids;
+    options->no_ids = !manifest->has_ids;
     options->shard_count = ss_max_u32(options->shard_count, 1);
     if (options->shard < options->shard_count)
         return SSTORE_OK;

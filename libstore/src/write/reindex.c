@@ -178,16 +178,15 @@ static uint64_t max_bytes(const ss_manifest_segment *metadata)
 static sstore_status make_directory(reindexing *self, const ss_segment *segment, const ss_dir *dir,
                                     ss_manifest_segment *metadata, sstore_error *error)
 {
-    const bool has_ids = metadata->has_ids;
     const uint64_t distinct = metadata->distinct_count;
     ss_directory_writer *directory = NULL;
     sstore_status status = ss_directory_writer_open(dir, max_bytes(metadata), &directory, error);
     /* In the order of a build. */
     for (uint32_t number = 0; status == SSTORE_OK && number < metadata->plan.table_count; number++) {
-        const bool with_ids = number == 0 && has_ids;
-        begin_phase(self, segment, number, distinct + (with_ids ? metadata->record_count : 0));
+        const bool has_ids = number == 0 && metadata->has_ids;
+        begin_phase(self, segment, number, distinct + (has_ids ? metadata->record_count : 0));
         status = write_table(self, &segment->tables[number], number, directory, error);
-        if (status == SSTORE_OK && with_ids)
+        if (status == SSTORE_OK && has_ids)
             status = write_ids(self, segment, directory, error);
     }
     metadata->lmdb_format = ss_directory_lmdb_format();

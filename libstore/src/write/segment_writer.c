@@ -11,11 +11,11 @@
 
 /* ----- memory ----- */
 
-ss_sort_memory ss_build_memory_divide(uint64_t limit_bytes, uint32_t threads, uint32_t words, bool with_ids,
+ss_sort_memory ss_build_memory_divide(uint64_t limit_bytes, uint32_t threads, uint32_t words, bool has_ids,
                                       uint32_t block_bytes)
 {
-    uint64_t fixed = ss_table_writer_bytes(words, with_ids, block_bytes, 0);
-    uint64_t item = ss_table_writer_bytes(words, with_ids, block_bytes, 1) - fixed;
+    uint64_t fixed = ss_table_writer_bytes(words, has_ids, block_bytes, 0);
+    uint64_t item = ss_table_writer_bytes(words, has_ids, block_bytes, 1) - fixed;
     if (words > 1) { /* the index of a word takes less for an item, but perhaps more beside */
         const uint64_t index_fixed = ss_table_writer_bytes(1, true, block_bytes, 0);
         item = ss_max_u64(item, ss_table_writer_bytes(1, true, block_bytes, 1) - index_fixed);

@@ -19,36 +19,36 @@ typedef struct ss_table_worker {
 
 /* ----- workers ----- */
 
-static size_t item_bytes(uint32_t words, bool with_ids)
+static size_t item_bytes(uint32_t words, bool has_ids)
 {
-    return (words + with_ids) * sizeof(uint64_t);
+    return (words + has_ids) * sizeof(uint64_t);
 }
 
-uint64_t ss_table_writer_bytes(uint32_t words, bool with_ids, uint32_t block_bytes, size_t capacity)
+uint64_t ss_table_writer_bytes(uint32_t words, bool has_ids, uint32_t block_bytes, size_t capacity)
 {
-    const uint64_t item_array_bytes = capacity * item_bytes(words, with_ids);
+    const uint64_t item_array_bytes = capacity * item_bytes(words, has_ids);
     const uint64_t bytes = ss_column_piece_bytes(ss_table_form(words, block_bytes), capacity) + item_array_bytes;
-    return with_ids ? bytes + ss_column_piece_bytes(ss_ids_form(block_bytes), capacity) + item_array_bytes : bytes;
+    return has_ids ? bytes + ss_column_piece_bytes(ss_ids_form(block_bytes), capacity) + item_array_bytes : bytes;
 }
 
 static sstore_status open_worker(const ss_table_writer *self, worker *to, size_t capacity, sstore_error *error)
 {
     const uint32_t words = self->segment->words, block_bytes = self->segment->block_bytes;
-    const size_t bytes = item_bytes(words, self->with_ids);
+    const size_t bytes = item_bytes(words, self->has_ids);
     sstore_status status = ss_column_piece_open(&to->table, ss_table_form(words, block_bytes), capacity, error);
-    if (status == SSTORE_OK && self->with_ids)
+    if (status == SSTORE_OK && self->has_ids)
         status = ss_column_piece_open(&to->ids, ss_ids_form(block_bytes), capacity, error);
     to->scratch = ss_realloc(NULL, capacity, bytes);
-    to->records = ss_realloc(NULL, self->with_ids ? capacity : 0, bytes);
+    to->records = ss_realloc(NULL, self->has_ids ? capacity : 0, bytes);
     if (status == SSTORE_OK && (to->scratch == NULL || to->records == NULL))
         status = ss_fail_memory(error, (uint64_t)capacity * bytes);
     return status;
 }
 
-sstore_status ss_table_writer_open(ss_table_writer *self, bool with_ids, size_t capacity, sstore_error *error)
+sstore_status ss_table_writer_open(ss_table_writer *self, bool has_ids, size_t capacity, sstore_error *error)
 {
     sstore_status status = SSTORE_OK;
-    self->with_ids = with_ids;
+    self->has_ids = has_ids;
     self->workers = ss_alloc(self->threads, sizeof *self->workers);
     if (self->workers == NULL)
         return ss_fail_memory(error, self->threads * sizeof *self->workers);
@@ -101,7 +101,7 @@ static size_t divide_records(const worker *from, uint32_t words)
 /* The sorted items of the piece. */
 static uint64_t *items_of(const ss_table_writer *self, const worker *from)
 {
-    return self->with_ids ? from->records : ss_column_piece_items(&from->table);
+    return self->has_ids ? from->records : ss_column_piece_items(&from->table);
 }
 
 /* Load a piece, and count it as progress. */
@@ -113,7 +113,7 @@ static sstore_status load(const ss_table_writer *self, uint64_t piece, uint32_t 
                                               &to->record_count, error);
     if (status != SSTORE_OK)
         return status;
-    to->distinct_count = self->with_ids ? divide_records(to, self->segment->words) : to->record_count;
+    to->distinct_count = self->has_ids ? divide_records(to, self->segment->words) : to->record_count;
     return ss_progress_add(self->progress, index, pieces->progress_each > 0 ? pieces->progress_each : to->record_count);
 }
 
@@ -135,9 +135,9 @@ static void sum_contents(const ss_table_writer *self, worker *from)
     const uint64_t *items = items_of(self, from);
     const size_t count = from->record_count;
     const uint32_t words = self->segment->words;
-    const ss_u128 sum = words > 1        ? sum_records(items, count, words, self->with_ids)
-                        : self->with_ids ? sum_records(items, count, 1, true)
-                                         : sum_records(items, count, 1, false);
+    const ss_u128 sum = words > 1       ? sum_records(items, count, words, self->has_ids)
+                        : self->has_ids ? sum_records(items, count, 1, true)
+                                        : sum_records(items, count, 1, false);
     from->content_sum = ss_u128_add(from->content_sum, sum);
     from->counted_records += count;
 }
@@ -262,7 +262,7 @@ static sstore_status reserve(ss_table_writer *self, uint64_t task, worker *own, 
     const bool is_last = task + 1 == self->pieces.piece_count;
     const sstore_status status = ss_column_writer_reserve(&self->table, &own->table, own->distinct_count, is_last,
                                                           error);
-    if (status != SSTORE_OK || !self->with_ids)
+    if (status != SSTORE_OK || !self->has_ids)
         return status;
     *ss_column_piece_marks(&own->ids) = !own->table.repeats;
     return ss_column_writer_reserve(&self->ids, &own->ids, own->record_count, is_last, error);
@@ -283,7 +283,7 @@ static sstore_status write_piece(void *context, uint64_t task, uint32_t index, s
         ss_sequencer_leave(&self->sequencer);
         status = ss_column_piece_write(&own->table, &self->table, error);
     }
-    if (status == SSTORE_OK && self->with_ids)
+    if (status == SSTORE_OK && self->has_ids)
         status = ss_column_piece_write(&own->ids, &self->ids, error);
     if (status != SSTORE_OK)
         ss_sequencer_break(&self->sequencer);
@@ -296,13 +296,13 @@ sstore_status ss_table_writer_write(ss_table_writer *self, sstore_error *error)
     ss_sequencer_init(&self->sequencer);
     sstore_status status = ss_column_writer_open(&self->table, self->dir, segment, self->number, &self->totals,
                                                  self->directory, error);
-    if (status == SSTORE_OK && self->with_ids)
+    if (status == SSTORE_OK && self->has_ids)
         status = ss_column_writer_open(&self->ids, self->dir, segment, SS_IDS_NUMBER, NULL, self->directory, error);
     if (status == SSTORE_OK)
         status = ss_pool_run(self->threads, self->pieces.piece_count, write_piece, self, error);
     if (status == SSTORE_OK)
         status = ss_column_writer_finish(&self->table, &segment->tables[self->number], error);
-    if (status == SSTORE_OK && self->with_ids)
+    if (status == SSTORE_OK && self->has_ids)
         status = ss_column_writer_finish(&self->ids, &segment->ids, error);
     ss_column_writer_close(&self->table);
     ss_column_writer_close(&self->ids);

@@ -22,7 +22,7 @@ typedef struct ss_table_writer {
     ss_sorted_pieces pieces; /* of records, if the table has ids; else of fingerprints */
     ss_table_totals totals;  /* as counted: the number of distinct fingerprints, and what the code follows from */
     /* Set by ss_table_writer_open(): */
-    bool with_ids;
+    bool has_ids;
     struct ss_table_worker *workers; /* one a thread */
     uint64_t *ends;                  /* of the pieces */
     ss_column_writer table, ids;
@@ -30,10 +30,10 @@ typedef struct ss_table_writer {
 } ss_table_writer;
 
 /* The bytes that a thread takes for pieces of up to `capacity` items, except for a sample. */
-uint64_t ss_table_writer_bytes(uint32_t words, bool with_ids, uint32_t block_bytes, size_t capacity);
+uint64_t ss_table_writer_bytes(uint32_t words, bool has_ids, uint32_t block_bytes, size_t capacity);
 
 /* Make room for pieces of up to `capacity` items. The fields above are set. Close it also after a failure. MEMORY. */
-sstore_status ss_table_writer_open(ss_table_writer *self, bool with_ids, size_t capacity, sstore_error *error);
+sstore_status ss_table_writer_open(ss_table_writer *self, bool has_ids, size_t capacity, sstore_error *error);
 void ss_table_writer_close(ss_table_writer *self);
 
 /* Count all pieces of the current table. If it is table 0, also set the counts and the content sum of the segment.

@@ -48,7 +48,7 @@ static const field fields[] = {
     FIELD(plan, BUILD | ADD | MERGE | COMPACT | DEDUP),
     FIELD(recipe, BUILD | ADD | REMOVE | COMPACT | DEDUP),
     FIELD(distance, BUILD | DEDUP),
-    FIELD(without_ids, BUILD),
+    FIELD(no_ids, BUILD),
     FIELD(replace, BUILD | MERGE),
     FIELD(shard, MERGE),
     FIELD(shard_count, MERGE),

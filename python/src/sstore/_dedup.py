@@ -75,8 +75,8 @@ class Deduplicator:
             plan.
         distance: a record is new if none is within it, 0 to 16 bits for each word; None: the store's own.
         bits: of a fingerprint of a new store; None: 64. An existing store must have as many, if it is given.
-        with_ids: of a new store. Given ids are ignored by a store without ids.
-        compact: merge each publication with small segments of the store, as add() does.
+        no_ids: of a new store. Given ids are ignored by a store without ids.
+        no_compact: leave the segments of the store as they are, as with add().
         publish_every: publish after this many new records; None: as many as fit into an eighth of the memory.
         limit: of the matches of a record, offer_and_match() finds only the first ones, at least 1; None: all. Of a
             fingerprint with many ids, no more are read. offer() reads no more than one.
@@ -95,8 +95,8 @@ class Deduplicator:
         distance: Optional[int] = None,
         *,
         bits: Optional[int] = None,
-        with_ids: bool = True,
-        compact: bool = True,
+        no_ids: bool = False,
+        no_compact: bool = False,
         publish_every: Optional[int] = None,
         limit: Optional[int] = None,
         check_ids: bool = True,
@@ -120,7 +120,7 @@ class Deduplicator:
         options = self._call.options(
             "sstore_write_options",
             distance=build_distance_or_own(distance, wanted or MAX_WORDS),
-            no_compact=not flag_of(compact, "compact"),
+            no_compact=flag_of(no_compact, "no_compact"),
             check_ids=check_ids,
             publish_every=0 if publish_every is None else publish_every,
             limit=limit_of(limit),
@@ -138,7 +138,7 @@ class Deduplicator:
                 empty(wanted or 1),
                 bits=bits,
                 distance=3 if distance is None else distance,
-                with_ids=with_ids,
+                no_ids=no_ids,
                 plan=plan or "auto",
                 recipe=recipe,
                 block_size=block_size,

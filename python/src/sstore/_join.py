@@ -240,7 +240,7 @@ def _join_stores(sides: list[_Records], distance: int, spanning: bool, batch_siz
         for number, (fingerprints, ids) in enumerate(sides):
             path = f"{folder}/{number}"
             bits = 64 * words_of(fingerprints)
-            with Builder(path, distance=distance, bits=bits, with_ids=ids is not None, threads=1) as builder:
+            with Builder(path, distance=distance, bits=bits, no_ids=ids is None, threads=1) as builder:
                 builder.add(fingerprints, ids)
             stores.append(opened.enter_context(Store(path)))
         options: dict[str, Any] = {"threads": 1, "batch_size": batch_size, "tmp_dir": folder}

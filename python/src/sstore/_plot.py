@@ -56,7 +56,7 @@ def plot_plans(
     sample: Optional[ArrayLike] = None,
     objective: Objective = "balanced",
     max_bytes: Optional[Size] = None,
-    with_ids: bool = True,
+    no_ids: bool = False,
     block_size: Optional[Size] = None,
 ) -> matplotlib.figure.Figure:
     """Draw bytes and warm time of the useful plans for a store, and mark the one that is chosen.
@@ -70,7 +70,7 @@ def plot_plans(
         sample=sample,
         objective=objective,
         max_bytes=max_bytes,
-        with_ids=with_ids,
+        no_ids=no_ids,
         block_size=block_size,
     )
     useful = [plan for plan in found if plan.is_useful]

@@ -369,7 +369,7 @@ class ShardBuild:
             distance=self.distance,
             bits=64 * self.words,
             plan=self.plan,
-            with_ids=self.has_ids,
+            no_ids=not self.has_ids,
             recipe=self.recipe,
             memory=self.memory,
             threads=1,

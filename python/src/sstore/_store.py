@@ -532,13 +532,13 @@ class Store:
         def convert(columns: dict[str, npt.NDArray[Any]]) -> BatchMatches:
             if rows is not None:
                 columns["query"] = rows[columns["query"]].astype(np.uint64)
-            matches = BatchMatches(self._without_ids(columns))
+            matches = BatchMatches(self._drop_missing_ids(columns))
             matches.query_count = given.row_count
             return matches
 
         return Results(call, lib.SSPY_MATCHES, iterator, wide(MATCH_COLUMNS, self._words), convert)
 
-    def _without_ids(self, columns: dict[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
+    def _drop_missing_ids(self, columns: dict[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
         return columns if self._has_ids else {n: c for n, c in columns.items() if n != "id"}
 
     def query_batch(
@@ -622,7 +622,7 @@ class Store:
             lib.SSPY_RECORDS,
             iterator,
             wide(RECORD_COLUMNS, self._words),
-            lambda c: Records(self._without_ids(c)),
+            lambda c: Records(self._drop_missing_ids(c)),
         )
 
     def records(self) -> Records:
@@ -808,7 +808,7 @@ class Store:
             lib.SSPY_CLUSTERS,
             iterator,
             wide(CLUSTER_COLUMNS, self._words),
-            lambda c: Clusters(self._without_ids(c)),
+            lambda c: Clusters(self._drop_missing_ids(c)),
         )
 
     def clusters(

@@ -172,7 +172,7 @@ def find_all(hashes: ArrayLike, blocks: int, distance: int) -> list[tuple[int, i
             path,
             hashes,
             bits=64 * words_of(hashes),
-            with_ids=False,
+            no_ids=True,
             distance=0,
             plan="64:0" if hashes.ndim == 1 else "auto",
         )

@@ -100,8 +100,8 @@ def warn_of_conflicts(change: Change, known: int = 0) -> None:
         _warn_of_ids(change.conflict_count, change.min_conflicting_id, change.ids_checked)
 
 
-def _check_ids(ids: Optional[ArrayLike], with_ids: bool) -> None:
-    if ids is not None and not with_ids:
+def _check_ids(ids: Optional[ArrayLike], no_ids: bool) -> None:
+    if ids is not None and no_ids:
         raise ArgumentError("ids: a store without ids takes none; leave them out")
 
 
@@ -216,7 +216,7 @@ class Builder:
         distance: int = 3,
         bits: Optional[int] = None,
         plan: str = "auto",
-        with_ids: bool = True,
+        no_ids: bool = False,
         first_id: int = 0,
         recipe: Optional[str] = None,
         replace: bool = False,
@@ -232,9 +232,9 @@ class Builder:
     ) -> None:
         self.change: Optional[Change] = None
         self._bad = bad_rows_of(skip_bad)
-        self._next_id = first_id if with_ids and self._bad.max_bad != 0 else None
+        self._next_id = first_id if not no_ids and self._bad.max_bad != 0 else None
         self._path = path
-        self._with_ids = with_ids
+        self._no_ids = no_ids
         self._call = Call(progress)
         self._words = words_by_recipe(None if bits is None else word_count(bits), recipe)
         self._distance = build_distance(distance, self._words or MAX_WORDS)
@@ -242,7 +242,7 @@ class Builder:
             "sstore_write_options",
             distance=self._distance,
             plan=plan,
-            without_ids=not flag_of(with_ids, "with_ids"),
+            no_ids=flag_of(no_ids, "no_ids"),
             first_id=first_id,
             recipe=recipe,
             replace=replace,
@@ -287,7 +287,7 @@ class Builder:
         Raises:
             ArgumentError, FileError, OutOfMemoryError: after the latter two only abort() is possible.
         """
-        _check_ids(ids, self._with_ids)
+        _check_ids(ids, self._no_ids)
         for piece in pieces(fingerprints, ids, self._words, self._bad):
             self._give(piece)
 
@@ -342,7 +342,7 @@ def build(
     distance: int = 3,
     bits: Optional[int] = None,
     plan: str = "auto",
-    with_ids: bool = True,
+    no_ids: bool = False,
     first_id: int = 0,
     recipe: Optional[str] = None,
     replace: bool = False,
@@ -376,7 +376,7 @@ def build(
         plan: the tables: "auto"; "20", "16", "10", "4", "3", "2" or "1" (that many tables, for distance 3); "BcC" such
             as "5c2"; "BcC/BcC" such as "4c1/4c1"; or bits and radius of each, such as "24:1,20:0,20:0". See
             plans(). With several words, the tables of each.
-        with_ids: False: a store of fingerprints alone. `ids` is then an ArgumentError, and a column "id" is ignored.
+        no_ids: True: a store of fingerprints alone. `ids` is then an ArgumentError, and a column "id" is ignored.
         first_id: the id of the first record, if there are no ids. Stores that are to be merged need different ones.
         recipe: how the fingerprints were made, at most 4,096 bytes; see text_recipe(). The store keeps it.
         replace: replace a store at the path, once the new one is complete.
@@ -401,7 +401,7 @@ def build(
         NotFoundError: there is no folder at tmp_dir.
         OutOfMemoryError, BusyError
     """
-    _check_ids(ids, with_ids)
+    _check_ids(ids, no_ids)
     bad, given = bad_rows_of(skip_bad), None
     if not is_arrow(fingerprints):
         count = words_by_recipe(None if bits is None else word_count(bits), recipe)
@@ -412,7 +412,7 @@ def build(
         distance=distance,
         bits=bits,
         plan=plan,
-        with_ids=with_ids,
+        no_ids=no_ids,
         first_id=first_id,
         recipe=recipe,
         replace=replace,
@@ -429,7 +429,7 @@ def build(
         for piece in pieces(fingerprints, ids, builder._words, bad, is_all=True) if given is None else [given]:
             builder._give(piece)
     assert builder.change is not None
-    if given is not None and given.ids is not None and with_ids:
+    if given is not None and given.ids is not None and not no_ids:
         _warn_of_repeats(given.ids, builder.change)
     return builder.change
 
@@ -460,7 +460,7 @@ def add(
     ids: Optional[ArrayLike] = None,
     *,
     check_ids: bool = True,
-    compact: bool = True,
+    no_compact: bool = False,
     plan: Optional[str] = None,
     recipe: Optional[str] = None,
     memory: Optional[Size] = None,
@@ -480,8 +480,9 @@ def add(
         ids: None: the records get the ids from the store's next id on, so a call that is repeated adds all of them
             again, which a DoubtWarning tells. A store without ids ignores ids, with a warning.
         check_ids: count ids that other fingerprints have, in `conflict_count` of the result, and warn of them.
-        compact: merge the records with the newest segments of the store, as long as these are small or the tiers of
-            compact() say so, so that small additions do not make many segments. False: write a segment of their own.
+        no_compact: write the records as a segment of their own. Otherwise they are merged with the newest segments of
+            the store, as long as these are small or the tiers of compact() say so: small additions do not make many
+            segments.
         plan: of the segment that is written; None: the store's, if it was built with a given one, otherwise chosen.
         recipe: if given, the store must have exactly this recipe.
         block_size: None: the store's own.
@@ -502,7 +503,7 @@ def add(
         options = call.options(
             "sstore_write_options",
             check_ids=check_ids,
-            no_compact=not flag_of(compact, "compact"),
+            no_compact=flag_of(no_compact, "no_compact"),
             plan=plan,
             recipe=recipe,
             **shared_options(memory, threads, tmp_dir, block_size, ignore_free_space, wait),
@@ -554,7 +555,7 @@ def remove(
     ids: Optional[ArrayLike] = None,
     *,
     list_absent: bool = False,
-    compact: bool = True,
+    no_compact: bool = False,
     recipe: Optional[str] = None,
     memory: Optional[Size] = None,
     threads: int = 0,
@@ -590,7 +591,7 @@ def remove(
             "sstore_write_options",
             on_absent=ffi.NULL if absent is None else ffi.addressof(lib, "sspy_keep_absent"),
             absent_context=ffi.NULL if absent is None else absent.native,
-            no_compact=not flag_of(compact, "compact"),
+            no_compact=flag_of(no_compact, "no_compact"),
             recipe=recipe,
             **shared_options(memory, threads, tmp_dir, block_size, ignore_free_space, wait),
         )
@@ -817,7 +818,7 @@ def plans(
     sample: Optional[ArrayLike] = None,
     objective: Objective = "balanced",
     max_bytes: Optional[Size] = None,
-    with_ids: bool = True,
+    no_ids: bool = False,
     block_size: Optional[Size] = None,
 ) -> list[Plan]:
     """Estimate every plan for a future store, in ascending order of bytes. One of them is chosen.
@@ -833,7 +834,7 @@ def plans(
             plans whose query takes at most a millisecond, or ten times the fastest plan's time if that is more.
             "latency": the smallest warm time.
         max_bytes: of the store, in bytes or such as "4G"; None: no limit.
-        with_ids, block_size: of the store, as build() takes them.
+        no_ids, block_size: of the store, as build() takes them.
 
     Raises:
         ArgumentError: an argument is out of range, or there is no plan within max_bytes.
@@ -854,7 +855,7 @@ def plans(
         "sstore_plan_options",
         distance=build_distance(distance, count),
         fingerprint_bits=64 * count,
-        without_ids=not flag_of(with_ids, "with_ids"),
+        no_ids=flag_of(no_ids, "no_ids"),
         block_bytes=size_of(block_size, "block_size"),
         objective=_OBJECTIVES[objective],
         record_count=record_count,
