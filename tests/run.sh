@@ -6,7 +6,8 @@
 #   release    optimised by gcc: the tests of the library, of its faults and limits, of the format and of damaged files; lets
 #              another third of the system calls fail in each run, and with `whole` each of them
 #   clang      optimised by clang: the tests of the command, of the documents and of the installed files, the command's pages
-#              in Chromium, and the unit and property tests except the longest ones, with fewer cases
+#              in Chromium, and the unit and property tests except the longest ones, with fewer cases; with `all`, another
+#              third of these
 #   tsan       the tests with threads, with the thread sanitizer
 #   python     the Python package: python/test.sh; with `all`, another third of its tests with sanitizers, and with the
 #              oldest Python, in each run
@@ -39,7 +40,8 @@ declare -A seconds=([asan]=355 [release]=220 [clang]=185 [tsan]=135 [coverage]=2
   [bare]=335 [packages]=150)
 lanes=(bare "python packages") # the jobs of each run one after another, at the same time as those of no lane
 jobs=() quick=
-third= # that which asan runs of the tests of the command, and python of its tests, or empty for all of them
+third= # that which asan runs of the tests of the command, clang of unit tests, python of its tests, and gcc's analyser of files;
+       # or empty for all of them
 every_call= # release lets each system call fail
 for argument in "$@"; do
   case $argument in
@@ -183,13 +185,13 @@ run_job() {
     clang)
       build_and_test clang clang all -L '^(cli|page|browser|install|java)$'
       local status=$?
-      SSTORE_TEST_FEW=1 run_tests clang -L '^(unit|property)$' -LE '^longest$' && return "$status"
+      SSTORE_TEST_FEW=1 run_tests clang -L '^(unit|property)$' -LE '^longest$' ${third:+-I "$((third + 1)),,3"} && return "$status"
       ;;
     tsan) build_and_test tsan tsan threaded_tests -L '^threaded$' ;;
     coverage) tests/coverage.sh ;;
     python) SSTORE_PYTHON_THIRD=$third python/test.sh ;;
     packages) run_packages ;;
-    analyze) tests/analyze.sh ;;
+    analyze) SSTORE_ANALYZE_THIRD=$third tests/analyze.sh ;;
     deep) tests/analyze.sh --deep ;;
     bare) run_bare ;;
   esac
