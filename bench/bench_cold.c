@@ -53,7 +53,7 @@ static int note_table(void *context, const sstore_table_explanation *table)
     bench *self = context;
     self->plan.counts[0][table->table] = table->block_count;
     if (table->table > 0)
-        self->plan.counts[1][0] += table->found_count;
+        self->plan.counts[1][0] += table->hit_count;
     return 0;
 }
 

@@ -339,9 +339,9 @@ typedef int (*sstore_match_fn)(void *context, const sstore_match *match);
 /*
  * Report every record whose fingerprint is within `distance` (0 to 64 a word) of `fingerprint`, exactly once.
  * `fingerprint` has as many words as the store's fingerprints (sstore_fingerprint_bits()), which the call cannot check.
- * A fingerprint with several ids is reported once for each
- * id. A query without a match reports nothing and succeeds. The matches are not sorted. But equal calls, on equal
- * stores that were opened with equal options, report them in the same order.
+ * A fingerprint with several ids is reported once for each id. A query without a match reports nothing and succeeds.
+ * The matches are not sorted. But equal calls, on equal stores that were opened with equal options, report them in the
+ * same order.
  *
  * Within the distance that the store was built for, a query reads a few blocks of each table. Beyond it, a query reads
  * more, up to a full scan of one table if that is expected to cost less. Allocates nothing.
@@ -351,12 +351,12 @@ SSTORE_API sstore_status sstore_query(sstore_cursor *cursor, const uint64_t *fin
                                       sstore_match_fn on_match, void *context, sstore_error *error);
 
 /* Find every record within the distance, as sstore_query(), into columns. They get the first `capacity` matches by
- * (distance, fingerprint, id), in this order. Sets *count_out to the number of all matches. So `capacity` also limits
- * the work: of a fingerprint with many ids, only the first ones are read, and the others are counted. To get all
+ * (distance, fingerprint, id), in this order. Sets *match_count_out to the number of all matches. So `capacity` also
+ * limits the work: of a fingerprint with many ids, only the first ones are read, and the others are counted. To get all
  * matches, call it again with larger columns. The order ignores columns that are NULL. If `columns` is NULL, matches
  * are only counted. Errors: as sstore_query(). */
 SSTORE_API sstore_status sstore_query_columns(sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t distance,
-                                              const sstore_columns *columns, size_t capacity, uint64_t *count_out,
+                                              const sstore_columns *columns, size_t capacity, uint64_t *match_count_out,
                                               sstore_error *error);
 
 /* Report all records at the smallest distance from `fingerprint` at which there are any, if it is at most
@@ -367,7 +367,7 @@ SSTORE_API sstore_status sstore_query_nearest(sstore_cursor *cursor, const uint6
 /* Find all records at the smallest distance, as sstore_query_nearest(), into columns, as sstore_query_columns(). */
 SSTORE_API sstore_status sstore_query_nearest_columns(sstore_cursor *cursor, const uint64_t *fingerprint,
                                                       uint32_t max_distance, const sstore_columns *columns,
-                                                      size_t capacity, uint64_t *count_out, sstore_error *error);
+                                                      size_t capacity, uint64_t *match_count_out, sstore_error *error);
 
 /* The options of sstore_iterate_matches(). */
 typedef struct sstore_batch_options {
@@ -786,9 +786,9 @@ typedef struct sstore_dedup_answer {
     uint64_t index;              /* in the call's arrays */
     const uint64_t *fingerprint; /* in the call's array */
     uint64_t id;                 /* the given one; without, the assigned one of a new record, else 0 */
-    const sstore_match *matches; /* records within the distance, ascending by (distance, fingerprint, id) */
-    size_t match_count;
-    uint64_t found_count; /* the number of all records within the distance, also beyond the limit */
+    const sstore_match *listed;  /* matches, ascending by (distance, fingerprint, id), as many as the limit allows */
+    size_t listed_count;
+    uint64_t match_count; /* of all matches, also beyond the limit */
     bool is_new;          /* it was inserted; there is no match */
 } sstore_dedup_answer;
 

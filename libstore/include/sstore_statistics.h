@@ -163,7 +163,7 @@ typedef struct sstore_table_explanation {
     uint64_t probe_count;            /* look-ups in the table: of one prefix each, or of a range of rare prefixes */
     uint64_t block_count;            /* blocks read; two probes in a row that share one read it once */
     uint64_t candidate_count;        /* fingerprints with a probed prefix; all of them in a full scan */
-    uint64_t found_count;            /* distinct fingerprints within the distance that this table found first, before
+    uint64_t hit_count;              /* distinct fingerprints within the distance that this table found first, before
                                         segments that remove are applied; if it has one of several words: the words
                                         within its radius, whose fingerprints may be farther away */
     double probe_ns, full_scan_ns;   /* expected for the whole segment; with STRATEGY_AUTO the smaller one decides */

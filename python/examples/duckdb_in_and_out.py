@@ -22,4 +22,8 @@ with tempfile.TemporaryDirectory() as folder:
         matches = store.query_batch(con.sql("select fingerprint from news")).to_arrow()
 
 # DuckDB finds the variable by its name. Query 1 is page 100.
-print(con.sql("select pages.title, distance from matches join pages using (id) where query = 1 order by id").fetchall())
+print(
+    con.sql(
+        "select pages.title, distance from matches join pages using (id) where query_index = 1 order by id"
+    ).fetchall()
+)

@@ -1,7 +1,7 @@
 """A service that tells a crawler whether it has seen a page: seen_service.py STORE [--port 8000]
 
     $ curl --data-binary @page.txt http://localhost:8000/
-    {"new": true}
+    {"is_new": true}
 
 The answer is false if a page within the distance was posted before. A page without words is always new. New pages are
 published after every --publish-every of them, and when the service ends by Ctrl-C or SIGTERM; those since then are lost
@@ -30,7 +30,7 @@ class Handler(BaseHTTPRequestHandler):
             return
         fingerprint = sstore.simhash([self.rfile.read(int(size))], threads=1)
         is_new = bool(fingerprint[0] == 0 or self.seen.offer(fingerprint)[0])  # 0: a page without words
-        body = json.dumps({"new": is_new}).encode()
+        body = json.dumps({"is_new": is_new}).encode()
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))

@@ -227,8 +227,8 @@ static int keep_answer(void *context, const sstore_dedup_answer *answer)
     dedup_target *target = context;
     if (answer->is_new)
         target->new_ids[answer->index] = answer->id;
-    for (size_t i = 0; i < answer->match_count; i++) {
-        const sstore_match *match = &answer->matches[i];
+    for (size_t i = 0; i < answer->listed_count; i++) {
+        const sstore_match *match = &answer->listed[i];
         sspy_columns *columns = target->columns;
         target->is_out_of_memory = !grow(columns, 1);
         if (target->is_out_of_memory)

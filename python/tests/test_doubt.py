@@ -54,7 +54,7 @@ def test_single_bits(folder: pathlib.Path, rng: np.random.Generator, words: int)
     with sstore.open(folder / "a") as store:
         for row, form in enumerate((bits, bits.astype(bool), bits.astype(np.int32))):
             assert row in store.query(form[row], 0).id.tolist()
-        assert store.query_batch(bits, 0).query.tolist() == list(range(40))
+        assert store.query_batch(bits, 0).query_index.tolist() == list(range(40))
     assert sstore.remove(folder / "a", bits[:7]).removed_count == 7
     assert sstore.add(folder / "a", bits[:7].astype(bool), np.arange(7)).added_count == 7
     assert records_of(folder / "a") == expected
@@ -384,13 +384,13 @@ def test_bad_rows(folder: pathlib.Path, name: str) -> None:
         assert sstore.add(folder / "a", column, skip_bad=bad).added_count == 4
     assert records_of(folder / "a")[4:] == [(expected[-1][0] + 1 + i, f) for i, f in expected]
     batch = store.query_batch(column, 0, skip_bad=bad)
-    assert batch.query.tolist() == [i for i, _ in expected] and batch.query_count == 5
+    assert batch.query_index.tolist() == [i for i, _ in expected] and batch.query_count == 5
     assert batch.id.tolist() == [0, 1, 2, 3] and len(batch.offsets) == 6
     assert sum(len(part) for part in store.iter_query_batch(column, 0, skip_bad=bad, batch_size=2)) == 4
     answers = seen.offer_and_match(column, skip_bad=bad)
     assert answers.is_new.tolist() == [i != row for i in range(5)]
     again = seen.offer_and_match(column, skip_bad=bad)
-    assert not again.is_new.any() and again.matches.query.tolist() == [i for i, _ in expected]
+    assert not again.is_new.any() and again.matches.query_index.tolist() == [i for i, _ in expected]
     assert len(sstore.StreamMatcher(GOOD, 0).feed(column, skip_bad=bad)) == 4
     with sstore.Builder(folder / "b", skip_bad=bad) as builder:
         builder.add(column)

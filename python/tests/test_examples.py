@@ -123,7 +123,7 @@ def test_seen_service(folder: pathlib.Path) -> None:
 
     def post(text: str) -> bool:
         with urllib.request.urlopen(f"http://127.0.0.1:{port}/", text.encode()) as answer:
-            return bool(json.load(answer)["new"])
+            return bool(json.load(answer)["is_new"])
 
     try:
         assert [post(text) for text in TEXTS] == [True, True, False, True]

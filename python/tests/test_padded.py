@@ -69,7 +69,7 @@ def test_padded(folder: pathlib.Path, rng: np.random.Generator, bits: int) -> No
         with sstore.open(folder / "a") as store:
             assert sstore._arrays.as_ints(store.records().fingerprint) == sorted(data.ints), name
             assert store.words == data.words and type(store.words) is int
-            assert store.query_batch(form, 0).query.tolist() == list(range(40)), name
+            assert store.query_batch(form, 0).query_index.tolist() == list(range(40)), name
             if not name.endswith(("arrow", "fixed", "polars")):
                 for row in range(0, 40, 7):
                     item = form[row] if name != "list of bits" else np.array(form[row])
@@ -133,4 +133,4 @@ def test_other_recipes(folder: pathlib.Path, rng: np.random.Generator) -> None:
         fingerprints = [rng.bytes(bits // 8) for _ in range(20)]
         sstore.build(folder / "a", fingerprints, bits=bits, recipe=recipe, replace=True)
         with sstore.open(folder / "a") as store:
-            assert store.query_batch(fingerprints, 0).query.tolist() == list(range(20))
+            assert store.query_batch(fingerprints, 0).query_index.tolist() == list(range(20))

@@ -38,7 +38,7 @@ def test_queries(folder: pathlib.Path, rng: np.random.Generator, io: Any) -> Non
                     batch = store.query_batch(queries, near, threads=threads)
                     rows = list(
                         zip(
-                            batch.query.tolist(),
+                            batch.query_index.tolist(),
                             batch.distance.tolist(),
                             batch.fingerprint.tolist(),
                             batch.id.tolist(),
@@ -290,7 +290,7 @@ def test_statistics_and_explanation(folder: pathlib.Path, rng: np.random.Generat
         files = (folder / "a").rglob("*")
         assert found.total_bytes == sum(f.stat().st_size for f in files if f.is_file())
         explained = store.explain(int(fps[0]))
-        assert sum(table.found_count for table in explained) >= 1
+        assert sum(table.hit_count for table in explained) >= 1
         assert f"{found.record_count:,} records" in repr(store)
     with pytest.raises(sstore.RecipeError):
         sstore.open(folder / "a", recipe="yours")

@@ -62,7 +62,9 @@ def test_queries(folder: pathlib.Path, rng: np.random.Generator, case: int) -> N
                 assert found.fingerprint.shape == (len(found), words) and rows_of(found) == rows
                 assert store.count(query, near) == len(rows)
             batch = store.query_batch(queries, near)
-            assert np.array_equal(batch.query, np.repeat(np.arange(len(queries)), [len(rows) for rows in expected]))
+            assert np.array_equal(
+                batch.query_index, np.repeat(np.arange(len(queries)), [len(rows) for rows in expected])
+            )
             given = zip(batch.distance.tolist(), numbers(batch.fingerprint), batch.id.tolist())
             assert list(given) == [row for rows in expected for row in rows]
             parts = list(store.iter_query_batch(queries, near, batch_size=7))
@@ -692,7 +694,7 @@ def test_deduplicator(folder: pathlib.Path, rng: np.random.Generator, case: int)
         (number_ + begin, distance_, fingerprint, id_)
         for answer, begin in zip(answers, (0, 200, 400))
         for number_, distance_, fingerprint, id_ in zip(
-            answer.matches.query.tolist(),
+            answer.matches.query_index.tolist(),
             answer.matches.distance.tolist(),
             numbers(answer.matches.fingerprint),
             answer.matches.id.tolist(),

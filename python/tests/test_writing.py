@@ -210,7 +210,7 @@ def test_offer_and_match(folder: pathlib.Path, rng: np.random.Generator, no_ids:
     rows = []
     for part, begin in zip(parts, (0, 700, 1400)):
         assert len(part.matches.offsets) == len(part.is_new) + 1
-        names = ["query", "distance", "fingerprint", *([] if no_ids else ["id"])]
+        names = ["query_index", "distance", "fingerprint", *([] if no_ids else ["id"])]
         assert sorted(part.matches) == sorted(names)
         rows += [(row[0] + begin, *row[1:]) for row in zip(*(part.matches[name].tolist() for name in names))]
     if not no_ids:
@@ -516,7 +516,7 @@ def test_deduplicator_limit(folder: pathlib.Path, rng: np.random.Generator, limi
     with sstore.Deduplicator(folder / "a", limit=limit) as seen:
         answers = seen.offer_and_match(offered, given)
     matches = answers.matches
-    columns = (matches.query, matches.distance, matches.fingerprint, matches.id)
+    columns = (matches.query_index, matches.distance, matches.fingerprint, matches.id)
     assert list(zip(*(column.tolist() for column in columns))) == expected
     assert answers.is_new.tolist() == expected_new
     with sstore.Deduplicator(folder / "b", limit=limit) as seen:

@@ -194,7 +194,7 @@ def check_without_scripts(browser: chromium.Chromium, page: pathlib.Path) -> int
     is_wide = browser.evaluate("document.documentElement.scrollWidth > innerWidth")
     browser.allow_scripts(True)
     complaints = [f"without scripts: does not show '{text}'"
-                  for text in ("JavaScript may be switched off", '"records":30000,', '"recipe":null') if text not in shown]
+                  for text in ("JavaScript may be switched off", '"record_count":30000,', '"recipe":null') if text not in shown]
     complaints += ["without scripts: wider than the window"] * is_wide + browser.complaints
     browser.complaints.clear()
     for complaint in complaints:

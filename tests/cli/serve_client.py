@@ -341,7 +341,7 @@ def test_wide_stores():
             records = check_wide_writes(service, set(records), bits)
             check_wide_refusals(service, bits)
             stat = service.get("/v1/stat")["stores"][0]["stat"]
-            assert (stat["records"], stat["fingerprint_bits"]) == (len(records), bits)
+            assert (stat["record_count"], stat["fingerprint_bits"]) == (len(records), bits)
             assert service.metrics()[f'sstore_store_records{{store="{bits}.store"}}'] == len(records)
         dumped = [line.split("\t") for line in sstore("dump", f"{bits}.store").stdout.splitlines()]
         assert sorted((int(fingerprint, 16), int(identifier)) for fingerprint, identifier in dumped) == sorted(records)
@@ -395,7 +395,7 @@ def check_wide_writes(service, records, bits):
             expected = matches(records, fingerprint, distance)
             assert results({"results": [result]}) == [expected[:2]] and result["match_count"] == len(expected)
             assert result["fingerprint"] == f"{fingerprint:0{bits // 4}x}"
-            assert result["new"] == (not expected) and int(result["id"]) == identifier
+            assert result["is_new"] == (not expected) and int(result["id"]) == identifier
             if not expected:
                 records.add((fingerprint, identifier))
     service.post("/v1/offer", {"records": given(new), "k": bits // 4 + 1}, status=400)
@@ -517,7 +517,7 @@ def check_padded(service, records, bits, rest):
     given = [{"fingerprint": short(f) if i % 2 else f"{f:0{full // 4}x}", "id": i} for f, i in new]
     service.post("/v1/records", {"records": given[:10]})
     service.post("/v1/records", b"".join(packed(f, full) + struct.pack("<Q", i) for f, i in new[10:20]))
-    assert all(result["new"] for result in service.post("/v1/offer", {"records": given[20:], "k": 0})["results"])
+    assert all(result["is_new"] for result in service.post("/v1/offer", {"records": given[20:], "k": 0})["results"])
     records.update(new)
     service.post("/v1/remove", {"records": given[:5]})
     records.difference_update(new[:5])
@@ -565,7 +565,7 @@ def test_several_stores():
             nearest = service.post("/v1/nearest", {"fingerprints": hexed(queries)})
             assert results(nearest) == [[m for m in e if m[0] == e[0][0]] for e in expected]
         assert [s["store"] for s in service.get("/v1/stat")["stores"]] == ["a.store", "b.store"]
-        assert [s["stat"]["records"] for s in service.get("/v1/stat?store=b.store")["stores"]] == [300]
+        assert [s["stat"]["record_count"] for s in service.get("/v1/stat?store=b.store")["stores"]] == [300]
         service.get("/v1/query?fp=1&store=c.store", status=404)
 
 
@@ -644,7 +644,7 @@ def test_skipped_rows():
             check_skipped(answer, rows, bad, "records")
             stored = stored - set(changed) if route == "remove" else stored | set(changed)
             if route == "offer":
-                assert [r["index"] for r in answer["results"]] == good and all(r["new"] for r in answer["results"])
+                assert [r["index"] for r in answer["results"]] == good and all(r["is_new"] for r in answer["results"])
                 assert [r["fingerprint"] for r in answer["results"]] == [f"{int(rows[i]['fingerprint'], 16):016x}" for i in good]
             else:
                 assert (answer["given_count"], answer["record_count"]) == (30, len(stored)), answer
@@ -866,11 +866,11 @@ def test_writes():
                 expected = matches(records, fingerprint, distance)
                 found = results({"results": [result]})[0]
                 assert found == expected[:2] and result["match_count"] == len(expected)
-                assert result["new"] == (not expected) and int(result["id"]) == identifier
+                assert result["is_new"] == (not expected) and int(result["id"]) == identifier
                 if not expected:
                     records.add((fingerprint, identifier))
         answer = service.post("/v1/offer", {"records": [{"fingerprint": f"{RANDOM.getrandbits(64):x}"}]})
-        assert answer["results"][0]["new"] and answer["results"][0]["id"] is not None
+        assert answer["results"][0]["is_new"] and answer["results"][0]["id"] is not None
         records.add((int(answer["results"][0]["fingerprint"], 16), int(answer["results"][0]["id"])))
 
         gone = RANDOM.sample(sorted(records), 30)
@@ -914,10 +914,10 @@ def test_all_or_nothing():
         for path in ["/v1/offer", "/v1/records"]:
             body = {"records": [{"fingerprint": f"{RANDOM.getrandbits(64):x}"} for _ in range(15000)]}
             assert "ids" in service.post(path, body, status=400)["error"]
-            assert service.get("/v1/stat")["stores"][0]["stat"]["records"] == 1
+            assert service.get("/v1/stat")["stores"][0]["stat"]["record_count"] == 1
         body["records"] = body["records"][:9000]
-        assert sum(result["new"] for result in service.post("/v1/offer", body)["results"]) == 9000
-        assert service.get("/v1/stat")["stores"][0]["stat"]["records"] == 9001
+        assert sum(result["is_new"] for result in service.post("/v1/offer", body)["results"]) == 9000
+        assert service.get("/v1/stat")["stores"][0]["stat"]["record_count"] == 9001
         assert service.post("/v1/records", {"records": []})["first_id"] is None
         assert service.metrics()["sstore_records_added_total"] == 9000
 
@@ -969,7 +969,7 @@ def test_concurrent_writes():
                 status, answer, _ = service.send("POST", "/v1/offer", body, connection)
                 assert status == 200, answer
                 result = json.loads(answer)["results"][0]
-                new.extend([fingerprints[i]] * result["new"])
+                new.extend([fingerprints[i]] * result["is_new"])
                 own = {"records": [{"fingerprint": f"{number:02x}{i:04x}0000000000", "id": number * rounds + i}]}
                 status, answer, _ = service.send("POST", "/v1/records", own, connection)
                 assert status == 200, answer
@@ -1065,7 +1065,7 @@ def test_lost_store():
     for count in [1, 2]:
         service.refresh()
         service.wait_for(lambda metrics: metrics["sstore_refresh_failures_total"] == count)
-    assert service.get("/v1/stat")["stores"][0]["stat"]["records"] == 100
+    assert service.get("/v1/stat")["stores"][0]["stat"]["record_count"] == 100
     os.replace("manifest", "lost.store/MANIFEST")
     service.refresh()
     service.wait_for(lambda metrics: metrics['sstore_store_generation{store="lost.store"}'] == 2)

@@ -288,15 +288,15 @@ static int take_answer(void *context, const sstore_dedup_answer *answer)
     STORE_CASE_CHECK(&self->made, answer->index == all->next++ && answer->is_new == (answer->match_count == 0));
     all->answered_new[answer->index] = answer->is_new;
     STORE_CASE_CHECK(&self->made, *answer->fingerprint == self->given.fingerprints[answer->index]);
-    for (size_t i = 0; i < answer->match_count; i++) {
-        const sstore_match *match = &answer->matches[i];
+    for (size_t i = 0; i < answer->listed_count; i++) {
+        const sstore_match *match = &answer->listed[i];
         bool is_taken = false;
         for (size_t j = 0; j < all->taken.count; j++)
             is_taken |= all->taken.fingerprints[j] == *match->fingerprint && all->taken.ids[j] == match->id;
         STORE_CASE_CHECK(&self->made,
                          is_taken || reference_store_may_report(self->made.truth, *match->fingerprint, match->id));
         if (i > 0) {
-            const sstore_match *before = &answer->matches[i - 1];
+            const sstore_match *before = &answer->listed[i - 1];
             STORE_CASE_CHECK(&self->made, *before->fingerprint != *match->fingerprint || before->id != match->id);
         }
     }

@@ -64,11 +64,12 @@ static int check_answer(void *context, const sstore_dedup_answer *answer)
     matches wanted = find_in_list(self, row, self->distance), got = {.words = words};
     assert_int_equal(answer->index, self->answered++);
     assert_ptr_equal(answer->fingerprint, row);
-    for (size_t i = 0; i < answer->match_count; i++) {
-        assert_int_equal(answer->matches[i].query_index, 0);
-        matches_add(&got, &answer->matches[i]);
+    for (size_t i = 0; i < answer->listed_count; i++) {
+        assert_int_equal(answer->listed[i].query_index, 0);
+        matches_add(&got, &answer->listed[i]);
     }
     matches_assert_equal(&got, &wanted, "the answer"); /* in this order */
+    assert_int_equal(answer->match_count, wanted.count);
     assert_int_equal(answer->is_new, wanted.count == 0);
     if (answer->is_new) {
         const uint64_t id = take_id(self, answer->index);

@@ -333,10 +333,10 @@ static int check_answer(void *context, const sstore_dedup_answer *answer)
     matches wanted = search_all(self->tested, answer->fingerprint, self->distance, false);
     const uint64_t listed = wanted.count < self->limit ? wanted.count : self->limit;
     assert_false(answer->is_new);
-    assert_int_equal(answer->found_count, wanted.count);
-    assert_int_equal(answer->match_count, listed);
+    assert_int_equal(answer->match_count, wanted.count);
+    assert_int_equal(answer->listed_count, listed);
     for (uint64_t i = 0; i < listed; i++)
-        assert_match(&answer->matches[i], &wanted, i);
+        assert_match(&answer->listed[i], &wanted, i);
     self->answered++;
     matches_free(&wanted);
     return 0;

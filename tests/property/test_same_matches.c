@@ -150,7 +150,7 @@ static int add_effort(void *context, const sstore_table_explanation *table)
     effort *sum = context;
     sum->probes += table->probe_count;
     sum->candidates += table->candidate_count;
-    sum->matches += table->found_count;
+    sum->matches += table->hit_count;
     return 0;
 }
 

@@ -314,7 +314,7 @@ static int add_table(void *context, const sstore_table_explanation *table)
     sum->probes += (double)table->probe_count;
     sum->blocks += (double)table->block_count;
     sum->candidates += (double)table->candidate_count;
-    sum->matches += table->found_count;
+    sum->matches += table->hit_count;
     return 0;
 }
 

@@ -61,7 +61,7 @@ static int add_work(void *context, const sstore_table_explanation *explanation)
 {
     work *all = context;
     all->tables++;
-    all->found += explanation->found_count;
+    all->found += explanation->hit_count;
     all->scanned |= explanation->is_full_scan;
     if (all->tables == 1) {
         all->probe_ns = explanation->probe_ns;

@@ -77,8 +77,8 @@ static int print_answer(void *context, const sstore_dedup_answer *answer)
     const new_job *job = context;
     if (answer->is_new)
         return !output_new_record(&job->style, answer->fingerprint, answer->id);
-    for (size_t i = 0; i < answer->match_count; i++)
-        if (!output_match(&job->style, answer->fingerprint, &answer->matches[i]))
+    for (size_t i = 0; i < answer->listed_count; i++)
+        if (!output_match(&job->style, answer->fingerprint, &answer->listed[i]))
             return 1;
     return 0;
 }

@@ -384,7 +384,7 @@ static void print_expected(int width, double value)
 static void print_counts(const sstore_table_explanation *self, bool with_words, const char *key_mask)
 {
     output_text("  %8" PRIu64 "  %8" PRIu64 "  %10" PRIu64 "  %5" PRIu64 "\n", self->probe_count, self->block_count,
-                self->candidate_count, self->found_count);
+                self->candidate_count, self->hit_count);
     output_text("%*s%-25s  expected", with_words ? 14 : 8, "", key_mask);
     print_expected(8, self->expected_block_count);
     print_expected(10, self->expected_candidate_count);
@@ -421,7 +421,7 @@ static void add_to_total(explanation *to, const sstore_table_explanation *table)
     to->total.block_count += table->block_count;
     to->total.expected_candidate_count += table->expected_candidate_count;
     to->total.candidate_count += table->candidate_count;
-    to->total.found_count += table->found_count;
+    to->total.hit_count += table->hit_count;
     if (!is_first)
         return; /* the first table has the times of all tables of its segment */
     to->total.is_full_scan |= table->is_full_scan;
@@ -457,7 +457,7 @@ static int explain(query_session *session, const uint64_t *query)
     sstore_error error;
     explanation total = {.segment = UINT32_MAX, .with_words = session->words > 1};
     output_text("%7s  %s%5s  %6s  %9s  %8s  %8s  %10s  %5s\n", "segment", total.with_words ? "word  " : "", "table",
-                "prefix", "radius", "probes", "blocks", "candidates", "found");
+                "prefix", "radius", "probes", "blocks", "candidates", "hits");
     if (sstore_explain(session->cursor, query, session->distance, print_and_add, &total, &error) != SSTORE_OK)
         return message_error(&error);
     print_total(&total);

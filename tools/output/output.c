@@ -371,7 +371,7 @@ bool output_cluster_record(const output_style *style, const cluster_record *reco
         return output_json(json_value_make("{s:I, s:I, s:s, s:s?, s:i, s:b}", "cluster", (long long)record->cluster,
                                            "cluster_size", (long long)record->cluster_size, "fingerprint",
                                            radix_string(RADIX_HEX, hex, record->fingerprint, style->words), "id",
-                                           json_id(style, &id), "distance", (int)record->distance, "representative",
+                                           json_id(style, &id), "distance", (int)record->distance, "is_representative",
                                            (int)record->is_representative));
     line_begin(style, &to);
     put_decimal(&to, record->cluster_size, '\t');

@@ -120,8 +120,8 @@ static json_value *table_value(const sstore_table_statistics *table)
     char mask[17];
     return json_value_make("{s:I, s:s, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:f}", "word", (long long)table->word,
                            "key_mask", output_hex_string(mask, table->key_mask), "prefix_bits",
-                           (long long)table->prefix_bits, "radius", (long long)table->radius, "blocks",
-                           (long long)table->block_count, "bytes", (long long)table->file_bytes, "directory_bytes",
+                           (long long)table->prefix_bits, "radius", (long long)table->radius, "block_count",
+                           (long long)table->block_count, "file_bytes", (long long)table->file_bytes, "directory_bytes",
                            (long long)table->directory_bytes, "bits_per_fingerprint", table->bits_per_fingerprint,
                            "bound_bits_per_fingerprint", table->bound_bits_per_fingerprint,
                            "elias_fano_bits_per_fingerprint", table->elias_fano_bits_per_fingerprint,
@@ -139,10 +139,10 @@ static json_value *tables_value(const segment_report *segment)
 static json_value *segment_value(const segment_report *segment)
 {
     const sstore_segment_statistics *metadata = &segment->metadata;
-    return json_value_make("{s:s, s:s, s:s, s:I, s:I, s:i, s:I, s:o, s:o}", "folder", metadata->folder, "writer",
-                           metadata->writer, "kind", metadata->is_removal ? "removes" : "adds", "records",
-                           (long long)metadata->record_count, "distinct", (long long)metadata->distinct_count,
-                           "block_bytes", (int)metadata->block_bytes, "bytes", (long long)metadata->total_bytes,
+    return json_value_make("{s:s, s:s, s:b, s:I, s:I, s:i, s:I, s:o, s:o}", "folder", metadata->folder, "writer",
+                           metadata->writer, "is_removal", (int)metadata->is_removal, "record_count",
+                           (long long)metadata->record_count, "distinct_count", (long long)metadata->distinct_count,
+                           "block_bytes", (int)metadata->block_bytes, "total_bytes", (long long)metadata->total_bytes,
                            "words", words_value(segment), "tables", tables_value(segment));
 }
 
@@ -183,9 +183,9 @@ json_value *store_report_value(const store_report *report)
     const segment_report *largest = metadata->segment_count > 0 ? &report->segments[metadata->largest_segment] : &none;
     char next_id[32]; /* in a string, as every id, since JSON's numbers are not exact above 2^53 */
     snprintf(next_id, sizeof next_id, "%" PRIu64, metadata->next_id);
-    return json_value_make("{s:I, s:I, s:I, s:i, s:b, s:i, s:o, s:o, s:i, s:o, s:o, s:o}", "records",
-                           (long long)metadata->record_count, "distinct", (long long)metadata->distinct_count,
-                           "removed", (long long)metadata->removed_count, "fingerprint_bits",
+    return json_value_make("{s:I, s:I, s:I, s:i, s:b, s:i, s:o, s:o, s:i, s:o, s:o, s:o}", "record_count",
+                           (long long)metadata->record_count, "distinct_count", (long long)metadata->distinct_count,
+                           "removed_count", (long long)metadata->removed_count, "fingerprint_bits",
                            (int)metadata->fingerprint_bits, "has_ids", (int)metadata->has_ids, "distance",
                            (int)metadata->distance, "words", words_value(largest), "recipe",
                            metadata->recipe[0] == '\0' ? json_value_make("n") : json_value_make("s", metadata->recipe),

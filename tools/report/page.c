@@ -40,7 +40,7 @@ DEFINE_LIST(byte_numbers, uint8_t)
 
 static json_value *fill_value(const fill_report *fill)
 {
-    return json_value_make("{s:I, s:f, s:f, s:f, s:I, s:I}", "blocks", (long long)fill->block_count, "mean_used",
+    return json_value_make("{s:I, s:f, s:f, s:f, s:I, s:I}", "block_count", (long long)fill->block_count, "mean_used",
                            fill->mean_used, "min_used", fill->min_used, "mean_count", fill->mean_count, "min_count",
                            (long long)fill->min_count, "max_count", (long long)fill->max_count);
 }
@@ -50,7 +50,7 @@ static json_value *table_value(const table_view *table)
 {
     const sstore_table_statistics *statistics = &table->statistics;
     return json_value_make("{s:I, s:o, s:o, s:o}", "count", (long long)table->count, "fill", fill_value(&table->fill),
-                           "differences",
+                           "difference_counts",
                            numbers(statistics->difference_counts,
                                    sizeof statistics->difference_counts / sizeof *statistics->difference_counts),
                            "code_lengths", byte_numbers(statistics->code_lengths, sizeof statistics->code_lengths));
@@ -72,7 +72,7 @@ static json_value *spread_value(const spread *values)
 
 static json_value *group_value(const table_group *group)
 {
-    return json_value_make("{s:I, s:I, s:f, s:o}", "first", (long long)group->first, "tables",
+    return json_value_make("{s:I, s:I, s:f, s:o}", "first", (long long)group->first, "table_count",
                            (long long)group->table_count, "uniform", group->crowd.expected, "found",
                            spread_value(&group->crowd.found));
 }
@@ -90,16 +90,16 @@ static json_value *groups_value(const store_view *view)
 static json_value *latency_value(const latency_report *latency)
 {
     return json_value_make("{s:I, s:o, s:I, s:f, s:f, s:f, s:o}", "count", (long long)latency->count, "time",
-                           spread_value(&latency->time), "explained", (long long)latency->explained_count, "blocks",
-                           latency->mean_blocks, "expected_blocks", latency->mean_expected_blocks, "expected_ns",
-                           latency->mean_expected_ns, "bins", numbers(latency->bins, TIME_BINS));
+                           spread_value(&latency->time), "explained_count", (long long)latency->explained_count,
+                           "mean_blocks", latency->mean_blocks, "mean_expected_blocks", latency->mean_expected_blocks,
+                           "mean_expected_ns", latency->mean_expected_ns, "bins", numbers(latency->bins, TIME_BINS));
 }
 
 static json_value *queries_value(const query_report *queries)
 {
     if (queries == NULL)
         return NULL;
-    return json_value_make("{s:I, s:i, s:o, s:o}", "inputs", (long long)queries->given_count, "bins_per_decade",
+    return json_value_make("{s:I, s:i, s:o, s:o}", "given_count", (long long)queries->given_count, "bins_per_decade",
                            (int)TIME_BINS_PER_DECADE, "misses", latency_value(&queries->misses), "hits",
                            latency_value(&queries->hits));
 }
@@ -140,10 +140,11 @@ static json_value *clusters_value(const store_view *view)
     for (uint32_t i = 0; i < CLUSTER_EXAMPLES && clusters->examples[i].record_count > 0; i++)
         json_value_append(&examples, example_value(view, &clusters->examples[i]));
     return json_value_make("{s:b, s:I, s:I, s:I, s:I, s:b, s:o, s:o, s:o}", "is_sample", (int)clusters->is_sample,
-                           "sampled", (long long)clusters->sampled_count, "near", (long long)clusters->near_count,
-                           "count", (long long)clusters->cluster_count, "records", (long long)clusters->record_count,
-                           "named", (int)(view->names != NULL), "bins", numbers(clusters->bins, CLUSTER_BINS),
-                           "bin_records", numbers(clusters->bin_records, CLUSTER_BINS), "examples", examples);
+                           "sampled_count", (long long)clusters->sampled_count, "near_count",
+                           (long long)clusters->near_count, "cluster_count", (long long)clusters->cluster_count,
+                           "record_count", (long long)clusters->record_count, "named", (int)(view->names != NULL),
+                           "bins", numbers(clusters->bins, CLUSTER_BINS), "bin_records",
+                           numbers(clusters->bin_records, CLUSTER_BINS), "examples", examples);
 }
 
 /* ----- pages ----- */

@@ -7,19 +7,19 @@ const isReport = page.kind === "report", plans = page.plan.plans;
 const data = isReport ? page.store : page.plan; // both say how many records there are, and of what kind
 const bits = data.fingerprint_bits, words = bits / 64;
 const sizes = Object.fromEntries(Object.entries(data.sizes ?? {}).map(([part, size]) => [part, size.bytes]));
-const main = data.segments?.[page.main_segment] ?? { distinct: 0, tables: [] }; // the largest segment
+const main = data.segments?.[page.main_segment] ?? { distinct_count: 0, tables: [] }; // the largest segment
 const tables = main.tables.map((one, i) => ({ ...one, ...page.tables[i] }));
 const item = words > 1 ? "word" : "fingerprint"; // what a table holds
 const SYMBOLS = 33, MAX_CODE_BITS = 11, MAX_OPEN_TABLES = 20, MAX_SEGMENTS = 50;
 
 const sum = (values) => values.reduce((total, value) => total + value, 0);
-const tablesOf = (group) => tables.slice(group.first, group.first + group.tables);
+const tablesOf = (group) => tables.slice(group.first, group.first + group.table_count);
 const tableName = (index) => (words > 1 ? `${index}, word\u00a0${tables[index].word}` : count(index));
-const groupName = (group, i) => (words > 1 ? `Word ${i}, ${plural(group.tables, "table")}` : `Table ${i}`);
+const groupName = (group, i) => (words > 1 ? `Word ${i}, ${plural(group.table_count, "table")}` : `Table ${i}`);
 const longTable = (caption, columns, rows) => (rows.length > MAX_OPEN_TABLES ? foldedTable : table)(caption, columns, rows);
 
 // The bytes that records take without any store: a fingerprint, and 8 for an id.
-const rawBytes = () => (data.has_ids ? (bits / 8 + 8) * data.records : (bits / 8) * data.distinct);
+const rawBytes = () => (data.has_ids ? (bits / 8 + 8) * data.record_count : (bits / 8) * data.distinct_count);
 const rawText = () => `raw: ${bits / 8 + (data.has_ids ? 8 : 0)} bytes a ${data.has_ids ? "record" : "fingerprint"}`;
 
 function logGamma(x) { // Stirling's series, which is good from 10 on
@@ -35,11 +35,11 @@ const setBoundBits = (width, number) => (number > 0 ? width - logGamma(number + 
 // ----- head -----
 
 function heading() {
-  const sampled = page.plan.sampled > 0 ? "sampled" : "uniform";
+  const sampled = page.plan.sample_count > 0 ? "sampled" : "uniform";
   const [title, second] = isReport
     ? [page.name, `${page.path} \u00b7 ${words > 1 ? bits + " bits, " : ""}distance ${data.distance}, ` +
         `${plural(tables.length, "table")}, ${data.has_ids ? "with" : "without"} ids \u00b7 recipe: ${data.recipe || "not recorded"}`]
-    : [`${count(data.records)} records${words > 1 ? ` of ${bits} bits` : ""}, distance ${data.distance}`,
+    : [`${count(data.record_count)} records${words > 1 ? ` of ${bits} bits` : ""}, distance ${data.distance}`,
         `${data.has_ids ? "with" : "without"} ids, for ${sampled} fingerprints`];
   document.title = `sstore ${page.kind}: ${title}`;
   return [make("p", { class: "kind" }, "sstore " + page.kind), make("h1", {}, title), make("p", { class: "second" }, second)];
@@ -51,7 +51,7 @@ const figures = (...rows) => make("section", { class: "figures", "aria-label": "
 
 // The answer that most readers look for.
 function nearFigure() {
-  const { is_sample: isSample, sampled, near, records, count: clusters } = page.clusters;
+  const { is_sample: isSample, sampled_count: sampled, near_count: near, record_count: records, cluster_count: clusters } = page.clusters;
   if (isSample)
     return ["Near-duplicates", near > 0 ? percent(near / Math.max(sampled, 1)) : "none seen",
       `of ${count(sampled)} sampled fingerprints have one within ${data.distance} bits; --clusters finds all`];
@@ -61,7 +61,7 @@ function nearFigure() {
 
 // Why a record takes so many bytes: the tables, and the ids; of several words also other parts.
 function bytesNote() {
-  const each = (total, decimals) => (total / data.records < 1000 ? fixed : rounded)(total / data.records, decimals);
+  const each = (total, decimals) => (total / data.record_count < 1000 ? fixed : rounded)(total / data.record_count, decimals);
   const { fingerprints, ranks, ids } = sizes;
   const parts = words > 1 ? `fingerprints ${each(fingerprints, 1)}, tables ${each(sizes.tables, 1)}, ranks ${each(ranks, 1)}`
     : `${plural(tables.length, "table")} of ${each(sizes.tables / tables.length, 2)}`;
@@ -77,7 +77,7 @@ function timeFigure() {
 }
 
 function storeFigures() {
-  const { records, distinct } = data, each = sizes.total / records;
+  const { record_count: records, distinct_count: distinct } = data, each = sizes.total / records;
   const sizeFigures = records === 0 ? [] : [
     ["Bytes per record", each < 1000 ? fixed(each, 1) : rounded(each), bytesNote()],
     ["Of raw records", percent(sizes.total / rawBytes()), rawText()]];
@@ -104,7 +104,7 @@ function exampleTable(title) {
 }
 
 function sampledClusters() {
-  const { sampled, near } = page.clusters;
+  const { sampled_count: sampled, near_count: near } = page.clusters;
   return section("clusters", "Near-duplicates in a sample",
     paragraph(`The store is large, so only ${count(sampled)} of its fingerprints, taken at random, were compared with all records: ` +
       `${near > 0 ? count(near) : "none"} of them have another record within ${data.distance} bits. `,
@@ -113,7 +113,7 @@ function sampledClusters() {
 }
 
 function clusterSection() {
-  const { is_sample: isSample, count: clusters, records, bins: clusterBins, bin_records: binRecords } = page.clusters;
+  const { is_sample: isSample, cluster_count: clusters, record_count: records, bins: clusterBins, bin_records: binRecords } = page.clusters;
   if (isSample) return sampledClusters();
   const title = "Clusters of near-duplicates";
   if (clusters === 0) return section("clusters", title, paragraph(`No record has a near-duplicate within distance ${data.distance}.`));
@@ -122,7 +122,7 @@ function clusterSection() {
   const name = (i) => (i === 0 ? "2, 3" : rounded(2 ** (i + 1)));
   const size = (i) => `${count(2 ** (i + 1))} to ${count(2 ** (i + 2) - 1)}`;
   return section("clusters", title,
-    paragraph(`${count(records)} of ${count(data.records)} records are in ${plural(clusters, "cluster")}: each record differs from ` +
+    paragraph(`${count(records)} of ${count(data.record_count)} records are in ${plural(clusters, "cluster")}: each record differs from ` +
       `another one of its cluster in at most ${data.distance} bits. One record of each cluster can stay, and ` +
       `${count(records - clusters)} can be removed.`),
     exampleTable("The largest clusters, with up to five records of each"),
@@ -149,17 +149,18 @@ function timesChart(latency, title, kind, first, last) {
 
 function querySection() {
   if (!page.queries) return [];
-  const { misses, hits, inputs, bins_per_decade: binsPerDecade } = page.queries;
+  const { misses, hits, given_count: given, bins_per_decade: binsPerDecade } = page.queries;
   const timed = misses.count + hits.count, title = "How fast queries are";
   if (timed === 0) return section("queries", title, paragraph("There were no queries to time."));
   const used = misses.bins.map((number, i) => number + hits.bins[i]);
   const first = Math.floor(used.findIndex((number) => number > 0) / binsPerDecade);
   const last = Math.floor(used.findLastIndex((number) => number > 0) / binsPerDecade) + 1;
   const row = (name, latency) => [name, count(latency.count), ...["median", "p90", "p99", "max"].map((key) => time(latency.time[key])),
-    ...(latency.explained > 0 ? [time(latency.expected_ns), fixed(latency.blocks, 1), fixed(latency.expected_blocks, 1)]
+    ...(latency.explained_count > 0
+      ? [time(latency.mean_expected_ns), fixed(latency.mean_blocks, 1), fixed(latency.mean_expected_blocks, 1)]
       : ["-", "-", "-"])];
   return section("queries", title,
-    paragraph(`${count(timed)} of ${count(inputs)} queries were timed at distance ${data.distance}, one after the other on one ` +
+    paragraph(`${count(timed)} of ${count(given)} queries were timed at distance ${data.distance}, one after the other on one ` +
       `thread of this machine. ${count(hits.count)} of them found a match` +
       `${hits.count > 0 ? ", which takes longer, since its record is read" : ""}.`),
     make("div", { class: "multiples" }, timesChart(misses, "Without a match", "s0", first, last),
@@ -174,24 +175,24 @@ function querySection() {
 // Of a store of one segment each table is a part; otherwise, or of several words, all tables are one.
 function sizeParts() {
   const { fingerprints, ranks, ids, directory, manifest } = sizes;
-  const single = data.segments.length === 1 ? tables.map((one, i) => [`table ${i}`, i % 2 ? "s1" : "s0", one.bytes])
+  const single = data.segments.length === 1 ? tables.map((one, i) => [`table ${i}`, i % 2 ? "s1" : "s0", one.file_bytes])
     : [["tables", "s0", sizes.tables]];
   const parts = words === 1 ? [...single, ["ids", "s2", ids], ["directory", "s3", directory], ["manifest", "s4", manifest]]
     : [["whole fingerprints", "s0", fingerprints], ["tables", "s1", sizes.tables], ["ranks", "s4", ranks], ["ids", "s2", ids],
         ["directory, manifest", "s3", directory + manifest]];
-  return parts.filter(([, , value]) => value > 0).map(([name, kind, value]) => [name, kind, value / data.records]);
+  return parts.filter(([, , value]) => value > 0).map(([name, kind, value]) => [name, kind, value / data.record_count]);
 }
 
 function sizeRows(bound) {
   const { fingerprints, ranks, ids, directory, manifest, total } = sizes;
   const groups = data.segments.length !== 1 ? [] : page.groups.map((group, i) =>
-    [words > 1 ? `tables of word ${i}` : `table ${i}`, sum(tablesOf(group).map((one) => one.bytes))]);
+    [words > 1 ? `tables of word ${i}` : `table ${i}`, sum(tablesOf(group).map((one) => one.file_bytes))]);
   return [...(words > 1 ? [["whole fingerprints", fingerprints]] : []), ...groups,
     ...(data.segments.length !== 1 || tables.length !== 1 ? [["all tables", sizes.tables]] : []),
     ...(words > 1 ? [["ranks", ranks]] : []), ...(data.has_ids ? [["ids", ids]] : []),
     ["directory", directory], ["manifest", manifest], ["total", total], [rawText(), rawBytes()],
-    ["least for uniform fingerprints", bound * data.records]]
-    .map(([name, value]) => [name, count(value), fixed(value / data.records, 2), percent(value / total)]);
+    ["least for uniform fingerprints", bound * data.record_count]]
+    .map(([name, value]) => [name, count(value), fixed(value / data.record_count, 2), percent(value / total)]);
 }
 
 function sizeWords(bound) {
@@ -201,16 +202,16 @@ function sizeWords(bound) {
       `values, and ranks, which lead from a value to the fingerprints that have it. The tables take ${share} of the store. `
     : "Each table holds all fingerprints, in an order of its own. The " +
       `${tables.length === 1 ? "table and its header" : "tables"} take ${share} of the store. `,
-  `Raw records take ${fixed(rawBytes() / data.records, 1)} bytes each` +
+  `Raw records take ${fixed(rawBytes() / data.record_count, 1)} bytes each` +
     `${data.has_ids ? `, ${bits / 8} for the fingerprint and 8 for the id` : ""}. A set of so many uniform fingerprints cannot ` +
     `be stored in less than ${fixed(bound, 2)} bytes for each, and then only in one order; near-duplicates save some.`);
 }
 
 function sizeSection() {
   const title = "Where the bytes go";
-  if (data.records === 0) return section("size", title, paragraph(`The store has no records. Its files take ${bytes(sizes.total)}.`));
-  const each = setBoundBits(bits, data.distinct) / 8, bound = (each * data.distinct) / data.records;
-  const total = sizes.total / data.records, raw = rawBytes() / data.records;
+  if (data.record_count === 0) return section("size", title, paragraph(`The store has no records. Its files take ${bytes(sizes.total)}.`));
+  const each = setBoundBits(bits, data.distinct_count) / 8, bound = (each * data.distinct_count) / data.record_count;
+  const total = sizes.total / data.record_count, raw = rawBytes() / data.record_count;
   const rawParts = [["fingerprints", "s0", raw - (data.has_ids ? 8 : 0)], ...(data.has_ids ? [["ids", "s2", 8]] : [])];
   const tableKey = data.segments.length === 1 && tables.length > 1 ? "tables, in two shades" : "tables";
   const keys = words > 1 ? [["s0", "whole fingerprints"], ["s1", "tables"], ["s4", "ranks"], ["s2", "ids"], ["s3", "directory, manifest"]]
@@ -239,12 +240,12 @@ const MAX_TIMES_LARGER = 4, MAX_TIMES_SLOWER = 1000;
 
 function planChart(chosen, own) {
   const drawn = plans.filter((plan) => !chosen ||
-    (plan.bytes_per_record <= chosen.bytes_per_record * MAX_TIMES_LARGER && plan.warm_us <= chosen.warm_us * MAX_TIMES_SLOWER));
-  const point = (plan, kind, more) => ({ x: plan.bytes_per_record, y: 1e3 * plan.warm_us, kind, ...more,
-    tip: `${plan.plan}: ${rounded(plan.bytes_per_record)} bytes, ${time(1e3 * plan.warm_us)}` });
-  const points = drawn.map((plan) => point(plan, plan.useful ? "p0" : "p1", { isOnLine: plan.useful }));
+    (plan.bytes_per_record <= chosen.bytes_per_record * MAX_TIMES_LARGER && plan.warm_ns <= chosen.warm_ns * MAX_TIMES_SLOWER));
+  const point = (plan, kind, more) => ({ x: plan.bytes_per_record, y: plan.warm_ns, kind, ...more,
+    tip: `${plan.plan}: ${rounded(plan.bytes_per_record)} bytes, ${time(plan.warm_ns)}` });
+  const points = drawn.map((plan) => point(plan, plan.is_useful ? "p0" : "p1", { isOnLine: plan.is_useful }));
   if (chosen) points.push(point(chosen, "p0", { name: "chosen", isBelow: true }));
-  if (own) points.push({ ...point(own, "p2", { name: "this store" }), x: sizes.total / data.records });
+  if (own) points.push({ ...point(own, "p2", { name: "this store" }), x: sizes.total / data.record_count });
   const times = points.map(({ y }) => y), slowest = Math.max(1, ...times);
   return pointChart("Plans by size and time", "bytes per record", points, linear(Math.max(1, ...points.map(({ x }) => x)), tick),
     logarithmic(Math.max(Math.min(...times, slowest), 1), slowest, timeTick));
@@ -252,7 +253,7 @@ function planChart(chosen, own) {
 
 // It may be broken into lines between its groups.
 const breakable = (text) => text.split(/(?<=[,/])/).flatMap((part, i) => (i > 0 ? [make("wbr", {}), part] : [part]));
-const planName = (plan, own) => [code(breakable(plan.plan)), plan.chosen ? " (chosen)" : "", plan === own ? " (this store)" : ""];
+const planName = (plan, own) => [code(breakable(plan.plan)), plan.is_chosen ? " (chosen)" : "", plan === own ? " (this store)" : ""];
 
 function planReason(chosen, own) {
   if (!chosen) return [];
@@ -262,10 +263,10 @@ function planReason(chosen, own) {
 }
 
 function planSection() {
-  if (isReport && data.records === 0) return [];
+  if (isReport && data.record_count === 0) return [];
   const title = isReport ? "The plan among its alternatives" : "Plans by size and time";
   if (plans.length === 0) return section("plans", title, paragraph("There are no records to plan for."));
-  const chosen = plans.find((plan) => plan.chosen), own = plans.find(isOwn);
+  const chosen = plans.find((plan) => plan.is_chosen), own = plans.find(isOwn);
   return section("plans", title,
     paragraph("More tables take more bytes, and a query tests fewer fingerprints. Points at the lower left are better. Times are " +
       "estimates for one query without a match, with all blocks in memory. They compare plans, and do not predict the times of " +
@@ -278,30 +279,30 @@ function planSection() {
     table("Plans of which no smaller one is as fast, warm or cold, by the estimates",
       ["plan", words > 1 ? "tables of a word" : "tables", "bytes per record", "store", "query, warm", "query, cold", "blocks",
         "candidates"],
-      plans.filter((plan) => plan.useful || plan.chosen || plan === own).map((plan) => [planName(plan, own),
-        count(plan.table_count), fixed(plan.bytes_per_record, 2), bytes(plan.bytes), time(1e3 * plan.warm_us),
-        time(1e3 * plan.cold_us), rounded(plan.blocks), rounded(plan.candidates)])));
+      plans.filter((plan) => plan.is_useful || plan.is_chosen || plan === own).map((plan) => [planName(plan, own),
+        count(plan.table_count), fixed(plan.bytes_per_record, 2), bytes(plan.total_bytes), time(plan.warm_ns),
+        time(plan.cold_ns), rounded(plan.block_count), rounded(plan.candidate_count)])));
 }
 
 function planFigures() {
-  const chosen = plans.find((plan) => plan.chosen);
+  const chosen = plans.find((plan) => plan.is_chosen);
   if (!chosen) return figures();
   return figures(
     ["Chosen plan", plural(chosen.table_count * words, "table"), chosen.plan + (words > 1 ? ` for each of ${words} words` : "")],
-    ["Size", bytes(chosen.bytes), "of the whole store"],
+    ["Size", bytes(chosen.total_bytes), "of the whole store"],
     ["Bytes per record", fixed(chosen.bytes_per_record, 1), words > 1 ? "of the whole store" : "in all tables"],
-    ["Time of a query", time(1e3 * chosen.warm_us), "estimated, in memory"]);
+    ["Time of a query", time(chosen.warm_ns), "estimated, in memory"]);
 }
 
 // ----- tables -----
 
 // Bits of a fingerprint in tables. The last part is what no other explains: bounds of groups, ends of blocks, the directory.
 function bitParts(some) {
-  const each = (value) => value / main.distinct, parts = [0, 0, 0, 0];
-  for (const { count: number, differences, code_lengths: codeLengths, bits_per_fingerprint: bitsEach } of some) {
+  const each = (value) => value / main.distinct_count, parts = [0, 0, 0, 0];
+  for (const { count: number, difference_counts, code_lengths: codeLengths, bits_per_fingerprint: bitsEach } of some) {
     const column = 32 * number;
-    const suffixes = sum(differences.map((pairs, i) => (i < 31 ? pairs * (31 - i) : 0)));
-    const codes = sum(differences.map((pairs, i) => pairs * codeLengths[Math.min(i, 32)]));
+    const suffixes = sum(difference_counts.map((pairs, i) => (i < 31 ? pairs * (31 - i) : 0)));
+    const codes = sum(difference_counts.map((pairs, i) => pairs * codeLengths[Math.min(i, 32)]));
     const frame = Math.max((bitsEach ?? 0) * number - column - suffixes - codes, 0);
     [column, suffixes, codes, frame].forEach((value, i) => { parts[i] += each(value); });
   }
@@ -312,12 +313,12 @@ function bitParts(some) {
 const wordTable = () => table("Words of the fingerprints", ["word", "radius", "different values", "of the fingerprints", "plan"],
   data.words.map(({ radius, plan }, i) => {
     const values = tables[page.groups[i].first].count;
-    return [count(i), radius < 0 ? "not searched" : count(radius), count(values), percent(values / main.distinct),
+    return [count(i), radius < 0 ? "not searched" : count(radius), count(values), percent(values / main.distinct_count),
       code(breakable(plan))];
   }));
 
 function tableSection() {
-  if (data.records === 0) return [];
+  if (data.record_count === 0) return [];
   const title = words > 1 ? "Bits of a fingerprint in the tables of each word" : "Bits of a fingerprint in each table";
   const rows = page.groups.map((group, i) => {
     const parts = bitParts(tablesOf(group)), total = sum(parts.map(([, , value]) => value));
@@ -334,18 +335,18 @@ function tableSection() {
     legend(["s0", "lower half, as it is"], ["s1", "suffix"], ["s2", "code"], ["s3", "group keys, ends of blocks, directory"],
       ...(words > 1 ? [] : [["mark", "least for a set of uniform fingerprints"]])), // the mark is that of one table
     barChart(title, "bits per fingerprint", rows, Math.max(64, ...rows.map(({ value }) => value)),
-      words > 1 ? 0 : setBoundBits(64, main.distinct)),
+      words > 1 ? 0 : setBoundBits(64, main.distinct_count)),
     longTable(words > 1 ? "Tables, in bits per different value of the word" : "Tables, in bits per fingerprint",
       ["table", "key bits", "flips", "blocks", "bits", "ideal code", "Elias-Fano", "Rice"],
-      tables.map((one, i) => [tableName(i), count(one.prefix_bits), count(one.radius), count(one.blocks),
+      tables.map((one, i) => [tableName(i), count(one.prefix_bits), count(one.radius), count(one.block_count),
         ...["bits", "bound_bits", "elias_fano_bits", "rice_bits"].map((key) => fixed(one[key + "_per_fingerprint"], 2))])));
 }
 
 // The symbols of a table: h, its pairs of neighbours, their part, the length of its code.
-function symbolsOf({ differences, code_lengths: codeLengths }) {
-  const total = sum(differences);
+function symbolsOf({ difference_counts, code_lengths: codeLengths }) {
+  const total = sum(difference_counts);
   return Array.from({ length: SYMBOLS }, (_, h) => {
-    const pairs = h < SYMBOLS - 1 ? differences[h] : sum(differences.slice(h));
+    const pairs = h < SYMBOLS - 1 ? difference_counts[h] : sum(difference_counts.slice(h));
     return { h, pairs, part: total > 0 ? pairs / total : 0, length: codeLengths[h] };
   });
 }
@@ -361,11 +362,11 @@ function symbolChart(group, i) {
 }
 
 function symbolSection() {
-  if (data.records < 2) return [];
+  if (data.record_count < 2) return [];
   return section("symbols", "How much neighbours have in common",
     paragraph(`In the order of a table, h is the number of leading bits in which a ${item} equals the one before. Frequent values ` +
       `of h have short codes. Uniform ${item}s have a narrow peak at the left of log2 of their number, here ` +
-      `${words > 1 ? "at most " : ""}${fixed(Math.log2(main.distinct), 1)}. Bars to the right of it are ${item}s that are ` +
+      `${words > 1 ? "at most " : ""}${fixed(Math.log2(main.distinct_count), 1)}. Bars to the right of it are ${item}s that are ` +
       `near each other: the more there are, the smaller is the table. At 32 the whole upper half is equal.` +
       `${words > 1 ? " Of each word, the first table is shown." : ""}`),
     legend(["s0", "part of the neighbours"], ["s2", "length of the code in bits (right)"]),
@@ -379,7 +380,7 @@ function symbolSection() {
 // ----- crowded prefixes -----
 
 // The number of different prefixes in a table: its neighbours that differ within the prefix, and one.
-const prefixCount = ({ differences, prefix_bits }) => 1 + sum(differences.slice(0, prefix_bits));
+const prefixCount = ({ difference_counts, prefix_bits }) => 1 + sum(difference_counts.slice(0, prefix_bits));
 // The expected number among uniform fingerprints.
 const uniformPrefixCount = ({ count: number, prefix_bits }) => 2 ** prefix_bits * -Math.expm1(-number / 2 ** prefix_bits);
 
@@ -433,14 +434,14 @@ function fillSection() {
       (words > 1 ? " Blocks of whole fingerprints are not shown: all hold equally many." : "")),
     fillChart(),
     longTable("Blocks of each table", ["table", "blocks looked at", "used", "used, least full", item + "s", "from", "to"],
-      tables.map(({ fill }, i) => [tableName(i), count(fill.blocks), percent(fill.mean_used), percent(fill.min_used),
+      tables.map(({ fill }, i) => [tableName(i), count(fill.block_count), percent(fill.mean_used), percent(fill.min_used),
         fixed(fill.mean_count, 1), count(fill.min_count), count(fill.max_count)])));
 }
 
 // ----- segments -----
 
 function segmentSection() {
-  const { segments, removed } = data, first = Math.max(segments.length - MAX_SEGMENTS, 0);
+  const { segments, removed_count: removed } = data, first = Math.max(segments.length - MAX_SEGMENTS, 0);
   if (segments.length < 2) return [];
   return section("segments", "Segments",
     paragraph("Each addition or removal wrote a segment, and a query searches all that add. " +
@@ -448,8 +449,9 @@ function segmentSection() {
       code("sstore compact"), " makes one segment of all, without them."),
     first > 0 ? paragraph(`These are the newest ${MAX_SEGMENTS} of ${count(segments.length)}.`) : [],
     table("Segments, the oldest first", ["segment", "kind", "records", "distinct", "bytes", "of the store", "tables"],
-      segments.slice(first).map((one, i) => [count(first + i), one.kind, count(one.records), count(one.distinct), count(one.bytes),
-        percent(one.bytes / sizes.total), count(one.tables.length)])));
+      segments.slice(first).map((one, i) => [count(first + i), one.is_removal ? "removes" : "adds", count(one.record_count),
+        count(one.distinct_count), count(one.total_bytes),
+        percent(one.total_bytes / sizes.total), count(one.tables.length)])));
 }
 
 // ----- the page -----

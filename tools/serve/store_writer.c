@@ -252,13 +252,13 @@ static int answer_offer(void *context, const sstore_dedup_answer *answer)
         snprintf(id, sizeof id, "\"%" PRIu64 "\"", answer->id);
     reply_print(to, answer->index > 0 ? ",{" : "{");
     skipped_rows_print_place(&self->queued->request.skipped, answer->index, to);
-    reply_print(to, "\"fingerprint\":\"%s\",\"new\":%s,\"id\":%s,\"match_count\":%" PRIu64 ",\"matches\":",
+    reply_print(to, "\"fingerprint\":\"%s\",\"is_new\":%s,\"id\":%s,\"match_count\":%" PRIu64 ",\"matches\":",
                 radix_string(RADIX_HEX, fingerprint, answer->fingerprint, self->list.words),
-                answer->is_new ? "true" : "false", id, answer->found_count);
+                answer->is_new ? "true" : "false", id, answer->match_count);
     self->list.count = 0;
-    for (size_t i = 0; i < answer->match_count && i < self->queued->request.limit && self->listed < self->max_listed;
+    for (size_t i = 0; i < answer->listed_count && i < self->queued->request.limit && self->listed < self->max_listed;
          i++) {
-        if (match_list_take(&self->list, &answer->matches[i]) != 0)
+        if (match_list_take(&self->list, &answer->listed[i]) != 0)
             return 1;
         self->listed++;
     }

@@ -27,7 +27,7 @@ static sstore_table_explanation explain_table(const ss_search *search, uint32_t 
         .probe_count = counts->probes,
         .block_count = counts->blocks,
         .candidate_count = counts->candidates,
-        .found_count = counts->found,
+        .hit_count = counts->found,
         .probe_ns = probe_ns,
         .full_scan_ns = search->plan->full_scan_cost,
     };
@@ -101,9 +101,9 @@ static sstore_status explain_index(sstore_cursor *cursor, const explained_index 
 
 static sstore_status count_hit(void *context, const ss_hit *hit, sstore_error *error)
 {
-    uint64_t *found_count = context;
+    uint64_t *hit_count = context;
     (void)hit, (void)error;
-    ++*found_count;
+    ++*hit_count;
     return SSTORE_OK;
 }
 
@@ -128,7 +128,7 @@ static sstore_status explain_scan(sstore_cursor *cursor, uint32_t segment, const
                                             .word = UINT32_MAX,
                                             .is_full_scan = true};
     const sstore_status status = ss_row_search_segment(cursor, segment, fingerprint, distance, count_hit,
-                                                       &explanation.found_count, error);
+                                                       &explanation.hit_count, error);
     return status == SSTORE_OK && on_table(context, &explanation) != 0 ? SSTORE_STOPPED : status;
 }
 

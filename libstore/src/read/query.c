@@ -232,7 +232,8 @@ bool ss_query_check(const char *call, const sstore_cursor *cursor, const uint64_
                     bool has_callback, sstore_error *error)
 {
     if (cursor == NULL || fingerprint == NULL || !has_callback) {
-        (void)ss_fail_argument(error, "%s: cursor, fingerprint, and callback or count_out, must not be NULL", call);
+        (void)ss_fail_argument(error, "%s: cursor, fingerprint, and callback or match_count_out, must not be NULL",
+                               call);
         return false;
     }
     const uint32_t max = SSTORE_MAX_DISTANCE * cursor->store->manifest.words;
@@ -268,13 +269,13 @@ sstore_status sstore_query_nearest(sstore_cursor *cursor, const uint64_t *finger
 
 static sstore_status query_columns(const char *call, query_fn *run, sstore_cursor *cursor, const uint64_t *fingerprint,
                                    uint32_t distance, const sstore_columns *columns, size_t capacity,
-                                   uint64_t *count_out, sstore_error *error)
+                                   uint64_t *match_count_out, sstore_error *error)
 {
-    if (!ss_query_check(call, cursor, fingerprint, distance, count_out != NULL, error))
+    if (!ss_query_check(call, cursor, fingerprint, distance, match_count_out != NULL, error))
         return SSTORE_ERROR_ARGUMENT;
     ss_selection selection = {.words = cursor->store->manifest.words, .capacity = columns != NULL ? capacity : 0};
-    const ss_record_sink sink = {.cursor = cursor, .selection = &selection, .counts = count_out};
-    *count_out = 0;
+    const ss_record_sink sink = {.cursor = cursor, .selection = &selection, .counts = match_count_out};
+    *match_count_out = 0;
     sstore_status status = ss_take_columns(&selection.to, columns, SS_MATCH_COLUMNS, error);
     if (status != SSTORE_OK)
         return status;
@@ -285,17 +286,17 @@ static sstore_status query_columns(const char *call, query_fn *run, sstore_curso
 }
 
 sstore_status sstore_query_columns(sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t distance,
-                                   const sstore_columns *columns, size_t capacity, uint64_t *count_out,
+                                   const sstore_columns *columns, size_t capacity, uint64_t *match_count_out,
                                    sstore_error *error)
 {
     return query_columns("sstore_query_columns", ss_query_records, cursor, fingerprint, distance, columns, capacity,
-                         count_out, error);
+                         match_count_out, error);
 }
 
 sstore_status sstore_query_nearest_columns(sstore_cursor *cursor, const uint64_t *fingerprint, uint32_t max_distance,
-                                           const sstore_columns *columns, size_t capacity, uint64_t *count_out,
+                                           const sstore_columns *columns, size_t capacity, uint64_t *match_count_out,
                                            sstore_error *error)
 {
     return query_columns("sstore_query_nearest_columns", query_nearest, cursor, fingerprint, max_distance, columns,
-                         capacity, count_out, error);
+                         capacity, match_count_out, error);
 }

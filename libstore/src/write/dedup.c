@@ -383,16 +383,16 @@ static sstore_status answer_next(insertion *self)
     sstore_status status = ss_growing_index_find(dedup->waiting, fingerprint, dedup->distance, keep_match, dedup);
     if (status == SSTORE_STOPPED)
         return fail_match(self);
-    answer.found_count = dedup->match_count;
+    answer.match_count = dedup->match_count;
     if (self->limit > 0)
-        answer.found_count += dedup->counts[self->next - self->begin] - stored;
+        answer.match_count += dedup->counts[self->next - self->begin] - stored;
     answer.is_new = dedup->match_count == 0;
     if (answer.is_new)
         status = insert(self, fingerprint, &answer.id);
     else
         finish_matches(dedup, self->limit);
-    answer.matches = dedup->matches;
-    answer.match_count = dedup->match_count;
+    answer.listed = dedup->matches;
+    answer.listed_count = dedup->match_count;
     dedup->match_count = 0;
     self->next++;
     if (status != SSTORE_OK)

@@ -217,14 +217,14 @@ QueryMatches.__name__ = "Matches"  # the public class, for repr
 
 
 class BatchMatches(Matches):
-    """Matches of many queries: the columns query (its index), fingerprint, id (in a store with ids) and distance."""
+    """Matches of many queries: the columns query_index, fingerprint, id (in a store with ids) and distance."""
 
     query_count: int = 0
 
     @property
-    def query(self) -> Words:
+    def query_index(self) -> Words:
         """The index of the query: uint64, shape (n,), ascending."""
-        return self.columns["query"]
+        return self.columns["query_index"]
 
     @property
     def offsets(self) -> npt.NDArray[np.int64]:
@@ -232,7 +232,7 @@ class BatchMatches(Matches):
 
         Of a batch, it says where the matches of a query are in this batch; the next one may have more of them.
         """
-        return np.searchsorted(self.query, np.arange(self.query_count + 1, dtype=np.uint64)).astype(np.int64)
+        return np.searchsorted(self.query_index, np.arange(self.query_count + 1, dtype=np.uint64)).astype(np.int64)
 
 
 class StreamMatches(Matches):
@@ -332,7 +332,8 @@ class Buffers:
         return made
 
 
-MATCH_COLUMNS = {"query": "u8", "fingerprint": "u8", "id": "u8", "distance": "u4"}
+MATCH_COLUMNS = {"query_index": "u8", "fingerprint": "u8", "id": "u8", "distance": "u4"}
+STREAM_COLUMNS = {"query": "u8", "fingerprint": "u8", "id": "u8", "distance": "u4"}
 RECORD_COLUMNS = {"fingerprint": "u8", "id": "u8"}
 PAIR_COLUMNS = {"fingerprint": "u8", "id": "u8", "other_fingerprint": "u8", "other_id": "u8", "distance": "u4"}
 CLUSTER_COLUMNS = {
@@ -345,11 +346,11 @@ CLUSTER_COLUMNS = {
 }
 
 
-def wide(dtypes: Mapping[str, Any], words: int, *names: str) -> Mapping[str, Any]:
-    """The dtypes of columns, of which those of fingerprints have so many words: also those that are named."""
+def wide(dtypes: Mapping[str, Any], words: int) -> Mapping[str, Any]:
+    """The dtypes of columns, of which those of fingerprints have so many words."""
     if words == 1:
         return dtypes
-    wider = {"fingerprint", "other_fingerprint", *names}
+    wider = ("fingerprint", "other_fingerprint", "query")
     return {name: (kind, (words,)) if name in wider else kind for name, kind in dtypes.items()}
 
 

@@ -35,7 +35,7 @@ class Answers:
     Attributes:
         is_new: whether each record was new, and was inserted: bool, shape (n,).
         id: the id of each new record, given or assigned; of the others 0: uint64, shape (n,).
-        matches: the records near those that were not new. `query` is the index of the offered record.
+        matches: the records near those that were not new. `query_index` is that of the offered record.
     """
 
     is_new: _Flags
@@ -195,7 +195,7 @@ class Deduplicator:
         columns = Buffers(wide(MATCH_COLUMNS, self._words))
         found = self._insert(fingerprints, ids, columns, skip_bad)
         made = {n: c for n, c in columns.take().items() if self._has_ids or n != "id"}
-        matches = BatchMatches({**made, "query": found.rows[made["query"]].astype(np.uint64)})
+        matches = BatchMatches({**made, "query_index": found.rows[made["query_index"]].astype(np.uint64)})
         matches.query_count = found.row_count
         return Answers(found.of_rows(found.is_new), found.of_rows(found.new_ids), matches)
 

@@ -169,7 +169,7 @@ class TableExplanation:
         is_full_scan: the whole table was read, instead of probing any.
         probe_count: look-ups of a prefix, or of a range of rare ones.
         candidate_count: fingerprints with a probed prefix.
-        found_count: distinct fingerprints within the distance that this table found first.
+        hit_count: distinct fingerprints within the distance that this table found first.
         probe_ns, full_scan_ns: expected for the whole segment.
     """
 
@@ -185,7 +185,7 @@ class TableExplanation:
     block_count: int
     expected_candidate_count: float
     candidate_count: int
-    found_count: int
+    hit_count: int
     probe_ns: float
     full_scan_ns: float
 
@@ -531,7 +531,7 @@ class Store:
 
         def convert(columns: dict[str, npt.NDArray[Any]]) -> BatchMatches:
             if rows is not None:
-                columns["query"] = rows[columns["query"]].astype(np.uint64)
+                columns["query_index"] = rows[columns["query_index"]].astype(np.uint64)
             matches = BatchMatches(self._drop_missing_ids(columns))
             matches.query_count = given.row_count
             return matches

@@ -8,7 +8,7 @@ from typing import Any, Optional
 
 from sstore._arrays import ArrayLike, as_ints, pointer, word_count, words_of
 from sstore._call import Call, PathLike, Size, encode, size_of
-from sstore._columns import MATCH_COLUMNS, Buffers, StreamMatches, wide
+from sstore._columns import STREAM_COLUMNS, Buffers, StreamMatches, wide
 from sstore._doubt import SkipBad, bad_rows_of
 from sstore._errors import ArgumentError
 from sstore._native import lib
@@ -64,12 +64,12 @@ class StreamMatcher:
 
         Returns:
             The columns query (uint64, the fingerprint that was looked for), fingerprint, id (if ids are given) and
-            distance, in any order. Here query is a fingerprint; in BatchMatches it is an index.
+            distance, in any order.
 
         Raises:
             ArgumentError, OutOfMemoryError
         """
-        columns = Buffers(wide(MATCH_COLUMNS, self._words, "query"))
+        columns = Buffers(wide(STREAM_COLUMNS, self._words))
         has_ids, bad = False, bad_rows_of(skip_bad)
         for part, id_part, *_ in pieces(fingerprints, ids, self._words, bad):
             has_ids = id_part is not None
@@ -141,7 +141,7 @@ def collect(
                 native, pointer(queries), pointer(fingerprints), count, pointer(ids), len(queries), call.error
             )
         )
-    columns = Buffers(wide(MATCH_COLUMNS, count or 1, "query"))
+    columns = Buffers(wide(STREAM_COLUMNS, count or 1))
     call.check(lib.sspy_collection_report(native, columns.native, call.error))
     return StreamMatches({n: c for n, c in columns.take().items() if has_ids or n != "id"})
 

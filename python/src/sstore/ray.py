@@ -269,7 +269,9 @@ def query_shards(
         for number, part in zip(rows.column("number").to_pylist(), rows.column("part").to_pylist()):
             wanted = _column(ray.get(parts[part]), "fingerprint")
             for found in query_shard(folder, manifest, number, wanted, near):
-                yield _match_table(wanted[found.query], found.fingerprint, found.columns.get("id"), found.distance)
+                yield _match_table(
+                    wanted[found.query_index], found.fingerprint, found.columns.get("id"), found.distance
+                )
 
     return _map(ray.data.from_items(tasks, override_num_blocks=len(tasks)), query, batch_size=None)
 

@@ -388,7 +388,7 @@ def query_shards(
             ids = found.id.view(np.int64) if has_ids else pa.nulls(len(found), pa.int64())
             yield _batch(
                 {
-                    "query": wanted[found.query],
+                    "query": wanted[found.query_index],
                     "fingerprint": found.fingerprint,
                     "id": ids,
                     "distance": found.distance,

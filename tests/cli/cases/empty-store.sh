@@ -9,6 +9,6 @@ exits 0 sstore query STORE </dev/null
 exits 0 sstore query STORE --input input
 exits 0 sstore verify STORE | sed 's/bytes .*/bytes N/'
 exits 0 sstore stat STORE | head -3
-exits 0 sstore stat --json STORE | grep -c '"records":0,"distinct":0'
+exits 0 sstore stat --json STORE | grep -c '"record_count":0,"distinct_count":0'
 exits 0 sstore build --quiet --no-ids PLAIN </dev/null
 exits 0 sstore dump PLAIN

@@ -31,14 +31,14 @@ grep -c '^\*' all | sed 's/2/one, and its reason/'
 echo "--- without ids a store is smaller, with the smallest blocks it is larger"
 bytes()
 {
-    sstore plan --json -n 10M "$@" | grep -o '"bytes":[0-9]*' | head -1 | tr -dc 0-9
+    sstore plan --json -n 10M "$@" | grep -o '"total_bytes":[0-9]*' | head -1 | tr -dc 0-9
 }
 [ "$(bytes --no-ids)" -lt "$(bytes)" ] && [ "$(bytes --block-size 256)" -gt "$(bytes)" ] || echo FAILED
 echo "--- wider fingerprints, as --bits says or the sample shows"
 exits 0 sstore plan -n 10M --bits 256 -k 31 | awk '{print $1}' | head -1
 exits 0 sstore plan -n 10M --bits 256 -k 31 --json | grep -o '"fingerprint_bits":256,"distance":31'
 paste -d '' <(fingerprints 20 1) <(fingerprints 20 2) >wide
-exits 0 sstore plan --sample wide -k 32 --json | grep -o '"records":20,"fingerprint_bits":128,"distance":32'
+exits 0 sstore plan --sample wide -k 32 --json | grep -o '"record_count":20,"fingerprint_bits":128,"distance":32'
 exits 2 sstore plan --sample wide -k 33 2>&1
 exits 1 sstore plan --sample wide --bits 64 2>&1
 exits 2 sstore plan -n 5 --bits 65 2>&1

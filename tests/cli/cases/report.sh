@@ -18,7 +18,7 @@ check_store()
 numbers page.html >data
 echo "--- the figures of stat"
 check_store STORE
-jq -c '.store.records, .path, .name, .main_segment' data
+jq -c '.store.record_count, .path, .name, .main_segment' data
 echo "--- h of table 0, counted in a dump"
 sstore dump STORE | cut -f1 | uniq | {
     declare -A counts=()
@@ -29,7 +29,7 @@ sstore dump STORE | cut -f1 | uniq | {
         ((counts[$h] += 1))
         before=$value
     done
-    IFS=, read -ra differences <<<"$(jq -r '.tables[0].differences | @csv' data)"
+    IFS=, read -ra differences <<<"$(jq -r '.tables[0].difference_counts | @csv' data)"
     for h in {33..63}; do ((differences[32] += differences[h])); done
     for h in "${!counts[@]}"; do
         [ "${differences[$h]}" = "${counts[$h]}" ] || echo "FAILED: h $h occurs ${counts[$h]} times"
@@ -41,13 +41,13 @@ jq 'has("queries")' data
 head -200 input | sed 's/$/\n0123456789abcdef/' >queries
 sstore report STORE -o all.html --queries queries --clusters
 numbers all.html >data
-jq -c '.queries | .inputs, .misses.count + .hits.count' data
+jq -c '.queries | .given_count, .misses.count + .hits.count' data
 sstore clusters STORE | awk '{ print $1 }' | sort -n | tail -1 >largest
 [ "$(jq '.clusters.examples[0].size' data)" = "$(<largest)" ] || echo "FAILED: the largest cluster has $(<largest) records"
 sstore clusters STORE | awk -v largest="$(<largest)" '$1 == largest { print $2 }' | head -5 | while read -r fingerprint; do
     grep -q "\"fingerprint\":\"$fingerprint\"" data || echo "FAILED: $fingerprint is in the largest cluster"
 done
-removable=$(jq '.clusters | .records - .count' data)
+removable=$(jq '.clusters | .record_count - .cluster_count' data)
 [ "$removable" = "$(sstore clusters --drop STORE | wc -l)" ] || echo "FAILED: $removable could be removed"
 sstore dump STORE | cut -f 2 | sort -nu | awk '{ print $1 "\t<name> " $1 }' | sstore names --from - names
 sstore report STORE -o named.html --clusters --id-table names
@@ -66,17 +66,17 @@ sstore dump SAMPLED | cut -f 1 | sort -u >distinct
 sstore query --count SAMPLED --input distinct | awk '$2 > 1' >near
 sstore report SAMPLED -o sampled.html --clusters=sample
 numbers sampled.html >data
-grep -q "\"is_sample\":true,\"sampled\":$(wc -l <distinct),\"near\":$(wc -l <near)," data || echo "FAILED: another sample"
+grep -q "\"is_sample\":true,\"sampled_count\":$(wc -l <distinct),\"near_count\":$(wc -l <near)," data || echo "FAILED: another sample"
 grep -oE '"fingerprint":"[0-9a-f]{16}' data | cut -d'"' -f4 >shown
 sort -u shown | comm -23 - distinct
 wc -l <shown | awk '{ print ($1 >= 10 && $1 <= 25 ? "examples" : "FAILED: " $1) }'
 sstore dump SAMPLED | awk '{ print $2 "\tname " $2 }' | sort -n | sstore names --from - own-names
 sstore report SAMPLED -o - --clusters=sample --id-table own-names | grep -o '"id":"name [0-9]*"' | wc -l | awk '{ print ($1 >= 10 ? "names" : "FAILED: " $1) }'
 head -500 distinct | sstore remove --quiet --no-compact SAMPLED
-sstore report SAMPLED -o - --clusters=sample | grep -q "\"sampled\":$(($(wc -l <distinct) - 500))," || echo "FAILED: removed ones are counted"
+sstore report SAMPLED -o - --clusters=sample | grep -q "\"sampled_count\":$(($(wc -l <distinct) - 500))," || echo "FAILED: removed ones are counted"
 for count in 0 1; do
     head -$count input | sstore build --quiet --no-ids FEW$count -
-    sstore report FEW$count -o - --clusters=sample | grep -o '"sampled":[0-9]*,"near":[0-9]*'
+    sstore report FEW$count -o - --clusters=sample | grep -o '"sampled_count":[0-9]*,"near_count":[0-9]*'
 done
 exits 2 sstore report STORE -o new.html --clusters=some 2>&1
 echo "--- what comes from elsewhere is text"
@@ -98,11 +98,11 @@ grep -qF "style-src 'sha256-$(<style-hash)'; script-src 'sha256-$(<script-hash)'
 echo "--- other stores"
 for count in 0 1; do
     head -$count input | sstore build --quiet --no-ids SMALL$count -
-    sstore report SMALL$count -o - --clusters --queries queries | numbers - | jq -c '[.store.records, (.clusters | .is_sample, .count, .records)]'
+    sstore report SMALL$count -o - --clusters --queries queries | numbers - | jq -c '[.store.record_count, (.clusters | .is_sample, .cluster_count, .record_count)]'
 done
 head -3 input | sstore add --no-compact --quiet STORE -
 sstore remove --no-compact --quiet STORE - <<<"$(head -1 input)"
-sstore report STORE -o - | grep -o '"kind":"[ar][a-z]*s"' | uniq -c
+sstore report STORE -o - | grep -o '"is_removal":[a-z]*' | uniq -c
 echo "--- fingerprints of 256 bits"
 paste -d '' <(fingerprints 4000 1) <(fingerprints 4000 2) <(fingerprints 4000 3) <(fingerprints 4000 4) >wide
 sed -n '1~5s/^\(.*\)[0-7]$/\18/p' wide >near
@@ -116,7 +116,7 @@ for word in 1 2 3 4; do
     cut -c $((16 * word - 15))-$((16 * word)) wide | sort -u | wc -l
 done >values
 jq '.tables[.groups[].first].count' data | diff values -
-jq .queries.inputs data
+jq .queries.given_count data
 sstore clusters WIDE | awk '{ print $2 }' | sort >clustered
 grep -oE '"fingerprint":"[0-9a-f]{64}' data | cut -d'"' -f4 | sort >shown
 [ "$(comm -12 shown clustered | wc -l)" -ge 10 ] && [ -z "$(comm -23 shown clustered)" ] || echo "FAILED: other clusters"
@@ -125,7 +125,7 @@ echo "--- words that are always the same are not searched"
 sed 's/^.\{32\}/00000000000000000123456789abcdef/' wide | sstore build --quiet -k 20 --no-ids SKEWED -
 sstore report SKEWED -o - | numbers - | jq -c '[.store.words[] | select(.radius < 0)] | length'
 : | sstore build --quiet --bits 1024 EMPTY -
-sstore report EMPTY -o - --clusters | numbers - | jq -c '.store | .records, .fingerprint_bits'
+sstore report EMPTY -o - --clusters | numbers - | jq -c '.store | .record_count, .fingerprint_bits'
 echo "--- the file: replaced as a whole, also where a link leads; its mode stays"
 echo old >old.html
 chmod 600 old.html
