@@ -204,15 +204,11 @@ show_totals() {
 show_next() {
   cat <<END
 
-Next, a file of your own with a document in each line, without its near-copies:
+Next, a file of your own without its near-copies: README.md shows the commands. They need
 
   PATH=$(printf %q "$PWD/${sstore%/*}"):\$PATH
-  sstore fingerprint --lines docs.txt | sstore build -k 5 docs.store
-  sstore clusters docs.store
-  sstore clusters --drop docs.store > drop.tsv
-  awk 'BEGIN { while ((getline < "/dev/stdin") > 0) drop[\$2] } !(NR - 1 in drop)' docs.txt < drop.tsv > unique.txt
 
-For JSON Lines, use --jsonl instead of --lines. 'sstore --help' lists all commands, and docs/tutorial.md goes on from here.
+'sstore --help' lists all commands, and docs/tutorial.md goes on from here.
 END
 }
 

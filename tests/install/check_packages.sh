@@ -39,12 +39,12 @@ install $(deb libsstore1) $(deb sstore)
 if readelf -d /usr/bin/sstore 2>/dev/null | grep -E 'R(UN)?PATH'; then fail "the command has a path of libraries"; fi
 
 step "use the command, not as root"
-as_user "printf '84adfe2d13e12cb\t1\n84adfe2d13e12c9\t2\n7d1b94a0c3f5e682\t3\n' >docs.tsv && sstore build docs.store docs.tsv &&
-  sstore query docs.store 84adfe2d13e12cf >found && sstore query --json docs.store 84adfe2d13e12cf | head -c 1 | grep -qF '{' &&
-  gzip -k docs.tsv && sstore build gzip.store docs.tsv.gz && echo 'some text' | sstore fingerprint && sstore verify docs.store"
+as_user "printf '084adfe2d13e12cb\t1\n084adfe2d13e12c9\t2\n7d1b94a0c3f5e682\t3\n' >three.tsv && sstore build three.store three.tsv &&
+  sstore query three.store 084adfe2d13e12cf >found && sstore query --json three.store 084adfe2d13e12cf | head -c 1 | grep -qF '{' &&
+  gzip -k three.tsv && sstore build gzip.store three.tsv.gz && echo 'some text' | sstore fingerprint && sstore verify three.store"
 [ "$(cat "$work/user/found")" = $'084adfe2d13e12cf\t084adfe2d13e12cb\t1\t1\n084adfe2d13e12cf\t084adfe2d13e12c9\t2\t2' ] ||
   fail "the query found: $(cat "$work/user/found")"
-if as_user "sstore build /usr/docs.store docs.tsv" 2>"$work/refusal"; then fail "a user wrote to /usr"; fi
+if as_user "sstore build /usr/three.store three.tsv" 2>"$work/refusal"; then fail "a user wrote to /usr"; fi
 grep -q '/usr' "$work/refusal" || fail "the refusal says: $(cat "$work/refusal")"
 # A unit, if there is one, is left to the administrator.
 if [ -n "$(find /etc/systemd/system -name '*sstore*' 2>/dev/null)" ]; then fail "the package has enabled a service"; fi
@@ -61,10 +61,10 @@ step "libsstore-dev and sstore-doc: the example, as its first lines say"
 # shellcheck disable=SC2046
 install $(deb libsstore1) $(deb sstore) $(deb libsstore-dev) $(deb sstore-doc) gcc libc6-dev pkg-config
 as_user 'cc /usr/share/doc/sstore-doc/examples/embed.c $(pkg-config --cflags --libs sstore) -o embed &&
-  echo 84adfe2d13e12cf | ./embed docs.store 32' >"$work/found"
+  echo 084adfe2d13e12cf | ./embed three.store 32' >"$work/found"
 grep -q 084adfe2d13e12cb "$work/found" || fail "the example found: $(cat "$work/found")"
 as_user 'cc /usr/share/doc/sstore-doc/examples/embed.c $(pkg-config --static --cflags --libs sstore) -static -o embed-static &&
-  echo 84adfe2d13e12cf | ./embed-static docs.store 32' | cmp - "$work/found" || fail "the static example found something else"
+  echo 084adfe2d13e12cf | ./embed-static three.store 32' | cmp - "$work/found" || fail "the static example found something else"
 
 step "docs/tutorial.md"
 bash "$page" /usr/share/doc/sstore-doc/docs/tutorial.md /usr/bin/sstore --install >"$work/log" 2>&1 || { cat "$work/log"; fail tutorial; }

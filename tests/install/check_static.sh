@@ -54,7 +54,7 @@ static() {
 }
 
 # The same commands, with the same files, for both; what they print is compared.
-printf '84adfe2d13e12cb\t1\n84adfe2d13e12c9\t2\n7d1b94a0c3f5e682\t3\n' | tee "$root/data/docs.tsv" >"$work/data/docs.tsv"
+printf '084adfe2d13e12cb\t1\n084adfe2d13e12c9\t2\n7d1b94a0c3f5e682\t3\n' | tee "$root/data/three.tsv" >"$work/data/three.tsv"
 compare() { # argument..., with files below /data
   local ours=0 theirs=0
   static "$@" >"$work/ours" 2>"$work/our_errors" </dev/null || ours=$?
@@ -67,19 +67,19 @@ compare() { # argument..., with files below /data
     exit 1
   fi
 }
-compare build /data/docs.store /data/docs.tsv
+compare build /data/three.store /data/three.tsv
 diff -r "$root/data" "$work/data"
-compare query /data/docs.store 84adfe2d13e12cf
+compare query /data/three.store 084adfe2d13e12cf
 [[ $(wc -l <"$work/ours") == 2 ]] || { echo "the query found: $(<"$work/ours")"; exit 1; }
-compare query --json /data/docs.store 84adfe2d13e12cf
-compare query --io pread -k 1 /data/docs.store 84adfe2d13e12cf
-compare verify /data/docs.store
-compare fingerprint /data/docs.tsv
-compare pairs /data/docs.store
+compare query --json /data/three.store 084adfe2d13e12cf
+compare query --io pread -k 1 /data/three.store 084adfe2d13e12cf
+compare verify /data/three.store
+compare fingerprint /data/three.tsv
+compare pairs /data/three.store
 compare query /data/missing.store 0
 for pack in gzip zstd; do
   command -v $pack >/dev/null || continue
-  $pack -c "$work/data/docs.tsv" >"$work/data/docs.$pack"
+  $pack -c "$work/data/three.tsv" >"$work/data/docs.$pack"
   cp "$work/data/docs.$pack" "$root/data/"
   compare build /data/$pack.store /data/docs.$pack
 done

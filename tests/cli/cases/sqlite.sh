@@ -18,7 +18,7 @@ ln -s "$extension" sstore_sqlite.so
 case $(sqlite3 :memory: '.load ./sstore_sqlite' 2>&1) in
 *"ASan runtime"* | *"__asan_"* | *"__ubsan_"* | *"__tsan_"* | *"static TLS"*) skip "sqlite3 is built without the sanitizer" ;;
 esac
-printf '84adfe2d13e12cb\t1\n84adfe2d13e12c9\t2\n7d1b94a0c3f5e682\t3\n' | sstore build --quiet docs.store
+printf '084adfe2d13e12cb\t1\n084adfe2d13e12c9\t2\n7d1b94a0c3f5e682\t3\n' | sstore build --quiet three.store
 blocks sql >commands.sql
 grep -v '^-- ' commands.sql | sqlite3 -batch >found 2>&1
 diff <(sed -n 's/^-- //p' commands.sql) found
