@@ -101,10 +101,11 @@ typedef struct pair_styles {
     output_style left, right;
 } pair_styles;
 
+/* A reader that pauses may block each line for long, so none begins after a signal. */
 static int print_pair(void *context, const sstore_pair *pair)
 {
     const pair_styles *styles = context;
-    return !output_pair(&styles->left, &styles->right, pair);
+    return interrupted() || !output_pair(&styles->left, &styles->right, pair);
 }
 
 /* ----- sstore pairs ----- */
@@ -233,6 +234,8 @@ static int print_cluster_record(void *context, const cluster_record *record)
     const bool is_selected = record->is_representative ? !how->args->drop : !how->args->representatives;
     if (!is_selected)
         return 0;
+    if (interrupted()) /* as print_pair() */
+        return 1;
     if (how->style.json || (!how->args->representatives && !how->args->drop))
         return !output_cluster_record(&how->style, record);
     return !output_record(&how->style, record->fingerprint, record->id);
@@ -271,7 +274,8 @@ static sstore_status print_components(const arguments *args, const output_style 
         status = sstore_components_next(components, nodes, smallest, COMPONENT_BATCH, &count, error);
         for (size_t i = 0; i < count; i++) {
             const bool is_selected = nodes[i] == smallest[i] ? !args->drop : !args->representatives;
-            if (is_selected && !output_component(style, !args->representatives && !args->drop, smallest[i], nodes[i]))
+            if (is_selected && (interrupted() ||
+                                !output_component(style, !args->representatives && !args->drop, smallest[i], nodes[i])))
                 return SSTORE_STOPPED;
         }
     } while (status == SSTORE_OK && count > 0);

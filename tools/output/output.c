@@ -17,6 +17,8 @@
 #include "output/messages.h"
 #include "output/progress.h"
 
+#define SIGNAL_CODES 128 /* exit codes above it are those of signals */
+
 /* errno of the first write that failed; output_close() reports it. */
 static int first_failure;
 
@@ -86,6 +88,8 @@ void output_close(int code, void *unused)
     /* Some network file systems report errors only when the file is closed. */
     if (!lost && succeeded(fclose(stdout) == 0))
         return;
+    if (first_failure == EINTR && code > SIGNAL_CODES) /* the command has told of the signal */
+        _exit(code);
     if (first_failure != 0)
         message_print("cannot write to standard output: %s", strerror(first_failure));
     else /* argp wrote the help text and lost errno */
