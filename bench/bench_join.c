@@ -19,7 +19,7 @@
 #include "support/parameters.h"
 #include "support/samples.h"
 
-#define PARTS 64u
+#define RANGES 64u
 
 typedef struct fingerprints {
     uint64_t *values;
@@ -42,18 +42,18 @@ static fingerprints make(const char *data, size_t count, uint64_t seed)
     return made;
 }
 
-static sstore_status read_part(void *context, uint32_t part, uint32_t worker, ss_values_fn on_values, void *sink,
-                               sstore_error *error)
+static sstore_status read_range(void *context, uint32_t range, uint32_t worker, ss_values_fn on_values, void *sink,
+                                sstore_error *error)
 {
     const fingerprints *from = context;
-    const size_t begin = from->count * part / PARTS, end = from->count * (part + 1) / PARTS;
+    const size_t begin = from->count * range / RANGES, end = from->count * (range + 1) / RANGES;
     (void)worker;
     return on_values(sink, from->values + begin, end - begin, error);
 }
 
-static ss_fingerprint_parts source_of(fingerprints *from)
+static ss_fingerprint_ranges source_of(fingerprints *from)
 {
-    return (ss_fingerprint_parts){.context = from, .part_count = PARTS, .count = from->count, .read = read_part};
+    return (ss_fingerprint_ranges){.context = from, .range_count = RANGES, .count = from->count, .read = read_range};
 }
 
 /* Pairs found by each thread, a cache line apart. */
@@ -74,7 +74,7 @@ static sstore_status count_pairs(void *context, uint32_t worker, const ss_finger
 static uint64_t run(const char *kind, fingerprints *left, fingerprints *right, const ss_join_options *options)
 {
     const uint32_t threads = ss_pool_threads(options->threads);
-    const ss_fingerprint_parts from = source_of(left), other = source_of(right);
+    const ss_fingerprint_ranges from = source_of(left), other = source_of(right);
     sstore_error error = {.status = SSTORE_OK};
     ss_progress progress = {.report = NULL};
     pair_counts found = {bench_alloc(threads, sizeof *found.counts)};

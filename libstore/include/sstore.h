@@ -377,7 +377,7 @@ typedef struct sstore_batch_options {
     void *progress_context;
     uint64_t *block_count;  /* the number of blocks that are read is added to it whenever queries are answered, until
                                the iterator is freed; NULL: it is not wanted */
-    uint64_t limit;         /* report at most so many matches of each query, the first ones; 0: all. Of the ids of a
+    uint64_t limit;         /* report at most this many matches of each query, the first ones; 0: all. Of the ids of a
                                fingerprint, no more are read */
     uint64_t *match_counts; /* an element for each query: gets the number of all its matches, also beyond `limit`,
                                before they are reported. NULL: not wanted. It must outlive the iterator */
@@ -494,7 +494,7 @@ typedef struct sstore_write_options {
                                can open. NULL: the store's folder */
     bool ignore_free_space; /* begin even if the disk seems too small */
     uint64_t wait_ms;       /* only one call at a time can write to a store. If another one does, also in another
-                               process, wait so many milliseconds for it, then fail with BUSY. 0: fail at once.
+                               process, wait this many milliseconds for it, then fail with BUSY. 0: fail at once.
                                UINT64_MAX: wait until it ends. While a call waits, on_progress gets the phase
                                "waiting", about 20 times a second, and can stop it (STOPPED) */
     sstore_progress_fn on_progress; /* gets the progress of the call, or of the finish of a builder; of dedup, that of
@@ -532,7 +532,7 @@ typedef struct sstore_write_options {
     uint64_t publish_every; /* publish after this many new records, or as many as fit in an eighth of the memory: of
                                512 MiB 1.5 to 2 million of 64 bits, or 0.2 to 0.4 million of 256; 0: only the latter;
                                UINT64_MAX: only at sstore_dedup_publish(), whatever memory that takes */
-    uint64_t limit;         /* report at most so many matches of each record, the first ones; 0: all */
+    uint64_t limit;         /* report at most this many matches of each record, the first ones; 0: all */
 } sstore_write_options;
 
 #define SSTORE_WRITE_OPTIONS_INIT                                                                                      \

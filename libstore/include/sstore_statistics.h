@@ -159,7 +159,7 @@ typedef struct sstore_table_explanation {
     size_t struct_size;
     uint64_t key_mask;               /* the key bits of this table */
     double expected_block_count;     /* by the directory, which shows how many fingerprints have these prefixes */
-    double expected_candidate_count; /* by the directory, too */
+    double expected_candidate_count; /* also by the directory */
     uint64_t probe_count;            /* look-ups in the table: of one prefix each, or of a range of rare prefixes */
     uint64_t block_count;            /* blocks read; two probes in a row that share one read it once */
     uint64_t candidate_count;        /* fingerprints with a probed prefix; all of them in a full scan */

@@ -33,7 +33,7 @@ void pair_list_cross(const uint64_t *left, size_t left_count, const uint64_t *ri
 
 /* Each value that occurs in a pair with the smallest one that pairs connect it with, sorted. */
 void pair_list_roots(const pair_list *edges, pair_list *out);
-/* The same of all pairs that pair_list_self() finds, without a list of them. */
+/* As pair_list_roots(), of all pairs that pair_list_self() finds, without a list of them. */
 void pair_list_self_roots(const uint64_t *values, size_t count, uint32_t distance, pair_list *out);
 
 /* Distinct fingerprints: of the kinds of data.h, and such as are hard to join. Sorted. */

@@ -12,20 +12,20 @@
 #include "support/testing.h"
 
 #define MAX_THREADS 3u
-#define PARTS 7u
+#define RANGES 7u
 
-static sstore_status read_part(void *context, uint32_t part, uint32_t worker, ss_values_fn on_values, void *sink,
-                               sstore_error *error)
+static sstore_status read_range(void *context, uint32_t part, uint32_t worker, ss_values_fn on_values, void *sink,
+                                sstore_error *error)
 {
     const value_list *from = context;
-    const size_t begin = from->count * part / PARTS, end = from->count * (part + 1) / PARTS, half = (begin + end) / 2;
+    const size_t begin = from->count * part / RANGES, end = from->count * (part + 1) / RANGES, half = (begin + end) / 2;
     const sstore_status status = on_values(sink, from->items + begin, half - begin, error);
     return status == SSTORE_OK ? on_values(sink, from->items + half, end - half, error) : status;
 }
 
-static ss_fingerprint_parts source_of(value_list *from)
+static ss_fingerprint_ranges source_of(value_list *from)
 {
-    return (ss_fingerprint_parts){.context = from, .part_count = PARTS, .count = from->count, .read = read_part};
+    return (ss_fingerprint_ranges){.context = from, .range_count = RANGES, .count = from->count, .read = read_range};
 }
 
 static sstore_status collect(void *context, uint32_t worker, const ss_fingerprint_pair *pairs, size_t count,
@@ -108,7 +108,7 @@ static void check_cross(rng *random, setting *how, const value_list *values, pai
     value_list left, right;
     sstore_error error = {.status = SSTORE_OK};
     share_out(random, values, &left, &right);
-    const ss_fingerprint_parts from = source_of(&left), other = source_of(&right);
+    const ss_fingerprint_ranges from = source_of(&left), other = source_of(&right);
     assert_ok(ss_table_join(SS_JOIN_CROSS, &from, &other, &how->options, &error), &error);
     pair_list_cross(left.items, left.count, right.items, right.count, how->options.distance, wanted);
     assert_true(pair_list_equal(setting_found(how), wanted));
@@ -119,7 +119,7 @@ static void check_cross(rng *random, setting *how, const value_list *values, pai
 static void check_self(setting *how, value_list *values, pair_list *wanted)
 {
     sstore_error error = {.status = SSTORE_OK};
-    const ss_fingerprint_parts source = source_of(values);
+    const ss_fingerprint_ranges source = source_of(values);
     assert_ok(ss_table_join(SS_JOIN_SELF, &source, NULL, &how->options, &error), &error);
     pair_list_self(values->items, values->count, how->options.distance, wanted);
     assert_true(pair_list_equal(setting_found(how), wanted));
@@ -129,7 +129,7 @@ static void check_spanning(setting *how, value_list *values)
 {
     pair_list wanted_roots = {NULL, 0, 0}, got_roots = {NULL, 0, 0};
     sstore_error error = {.status = SSTORE_OK};
-    const ss_fingerprint_parts source = source_of(values);
+    const ss_fingerprint_ranges source = source_of(values);
     assert_ok(ss_table_join(SS_JOIN_SPANNING, &source, NULL, &how->options, &error), &error);
     const pair_list *got = setting_found(how);
     for (size_t i = 0; i < got->count; i++)
@@ -231,7 +231,7 @@ static sstore_status read_counted(void *context, uint32_t part, uint32_t worker,
                                   sstore_error *error)
 {
     counted_values *from = context;
-    const size_t begin = from->values.count * part / PARTS, end = from->values.count * (part + 1) / PARTS;
+    const size_t begin = from->values.count * part / RANGES, end = from->values.count * (part + 1) / RANGES;
     __atomic_fetch_add(&from->read_count, end - begin, __ATOMIC_RELAXED);
     return on_values(sink, from->values.items + begin, end - begin, error);
 }
@@ -264,10 +264,10 @@ static join_work spanning_work(const value_list *values, uint32_t distance, uint
                                      .end_fraction = 1,
                                      .on_pairs = count_edges,
                                      .context = &work.edge_count};
-    const ss_fingerprint_parts source = {.context = &from,
-                                         .part_count = PARTS,
-                                         .count = values->count,
-                                         .read = read_counted};
+    const ss_fingerprint_ranges source = {.context = &from,
+                                          .range_count = RANGES,
+                                          .count = values->count,
+                                          .read = read_counted};
     assert_ok(ss_table_join(SS_JOIN_SPANNING, &source, NULL, &options, &error), &error);
     ss_dir_close(&dir);
     work.read_count = from.read_count;
@@ -342,7 +342,7 @@ static void test_stop(void **state)
 {
     rng random = rng_seeded(run_seed + 3);
     value_list values = value_list_make(&random, DATA_DENSE, 30000);
-    const ss_fingerprint_parts source = source_of(&values);
+    const ss_fingerprint_ranges source = source_of(&values);
     for (int calls = 0; calls <= 40; calls += testing_races() ? 5 : 1) {
         setting how;
         int left = calls;

@@ -104,7 +104,7 @@ uint32_t words_option(const input_options *input);
 /* The largest distance of a build. It depends on the words of the fingerprints, which may be known later. */
 #define MAX_BUILD_DISTANCE (SSTORE_MAX_BUILD_DISTANCE * SSTORE_MAX_WORDS)
 
-/* Fail if the distance is too large for a store of fingerprints of so many words. Returns an exit code. */
+/* Fail if the distance is too large for a store of fingerprints of this many words. Returns an exit code. */
 int check_build_distance(uint32_t distance, uint32_t words);
 
 /* --format, --compression, --columns, --radix, --bits, --pad and the keys of JSON: a group of options for the

@@ -16,7 +16,7 @@
 #include "input/padding.h"
 
 #define LARGE_BYTES 1000000000u /* of disk space: only larger builds announce their needs */
-#define WARNED_SEGMENTS 32u     /* a change that leaves so many segments says how to merge them */
+#define WARNED_SEGMENTS 32u     /* a change that leaves this many segments says how to merge them */
 
 typedef struct build_job {
     const char *path;

@@ -60,7 +60,7 @@ typedef struct match_reader {
     bad_rows *bad;
 } match_reader;
 
-/* Begin a collection of matches of so many words. */
+/* Begin a collection of matches of this many words. */
 static int begin(match_reader *reader, uint32_t words)
 {
     sstore_error error;

@@ -102,7 +102,7 @@ static const char *range_text(char text[16], uint32_t min, uint32_t max)
 /* What tells plans apart. On a terminal, sizes and times have a table of their own before what a query reads. */
 typedef enum plan_columns { PLAN_ALL, PLAN_COSTS, PLAN_WORK } plan_columns;
 
-/* How much of a name fits into so many columns: all of it, or up to a comma. */
+/* How much of a name fits into this many columns: all of it, or up to a comma. */
 static int name_part(const char *name, int width)
 {
     const int length = (int)strlen(name);

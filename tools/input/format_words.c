@@ -119,11 +119,11 @@ static inline uint64_t read_number(const char *from, const word_layout *layout)
 bool word_layout_is_bits(const word_layout *layout, const char *bytes, size_t size)
 {
     bool right = true;
-    unsigned char all = 0;
+    unsigned char set_bits = 0;
     for (size_t i = 0; layout->item_bytes == 1 && i < size; i++) /* of most arrays, many at a time */
-        all |= (unsigned char)bytes[i];
+        set_bits |= (unsigned char)bytes[i];
     if (layout->item_bytes == 1)
-        return all <= 1;
+        return set_bits <= 1;
     for (size_t at = 0; at + layout->item_bytes <= size; at += layout->item_bytes) {
         const uint64_t number = read_number(bytes + at, layout);
         right = right && (number == 0 || number == layout->one);
@@ -265,7 +265,7 @@ static int refuse_rest(input_reader *reader, uint64_t number, uint64_t count)
     return input_refuse(reader, &row);
 }
 
-/* Check that the input ends where it should, after so many records. `left` is the number of records still expected, or
+/* Check that the input ends where it should, after `taken` records. `left` is the number of records still expected, or
  * UINT64_MAX. */
 static int check_end(input_reader *reader, const word_layout *layout, uint64_t taken, uint64_t left)
 {

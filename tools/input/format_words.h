@@ -7,7 +7,7 @@
 #include "input/input_formats.h"
 
 typedef enum layout_form {
-    FORM_WORDS, /* of 64 bits; an id is one, too */
+    FORM_WORDS, /* of 64 bits; an id is also one */
     FORM_PARTS, /* smaller numbers: equal parts of a fingerprint, the highest first */
     FORM_BITS   /* a number for each bit */
 } layout_form;
@@ -25,7 +25,7 @@ typedef struct word_layout {
     uint32_t fingerprint_at, id_at;
 } word_layout;
 
-/* Fingerprints of so many words, each perhaps with an id behind it. */
+/* Fingerprints of this many words, each perhaps with an id behind it. */
 word_layout word_layout_make(uint32_t words, bool has_ids);
 
 /* Place fingerprint and id as --columns says, which was given. The fingerprint may have any number of columns if

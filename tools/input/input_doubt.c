@@ -299,7 +299,7 @@ static int watch_repeated_ids(sign_watch *self, const doubt_row *row)
 
 /* ----- what only the end tells: more evidence, or AGAINST ----- */
 
-/* The evidence of so many changed bits, if all are among the lowest ones of a number, of which any number is right. */
+/* The evidence of changed bits, if all are among the lowest ones of a number, of which any number is right. */
 static int weigh_low_bits(uint64_t changed_bits, uint32_t length, uint32_t low_bits)
 {
     return (int)fmin(fmax(100 * (double)changed_bits * log2((double)length / low_bits) - 600, 0), ENOUGH);

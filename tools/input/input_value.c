@@ -68,19 +68,19 @@ static bool read_hex_words(const char *text, size_t length, uint64_t *words_out,
 
 static bool is_zero(const uint64_t *words, uint32_t count)
 {
-    uint64_t all = 0;
+    uint64_t set_bits = 0;
     for (uint32_t i = 0; i < count; i++)
-        all |= words[i];
-    return all == 0;
+        set_bits |= words[i];
+    return set_bits == 0;
 }
 
 /* Are all hex digits 0 or 1? */
 static bool has_only_bits(const uint64_t *words, uint32_t count)
 {
-    uint64_t all = 0;
+    uint64_t set_bits = 0;
     for (uint32_t i = 0; i < count; i++)
-        all |= words[i];
-    return (all & ~UINT64_C(0x1111111111111111)) == 0;
+        set_bits |= words[i];
+    return (set_bits & ~UINT64_C(0x1111111111111111)) == 0;
 }
 
 static bool read_digits(const line_format *format, radix_form form, const char *text, size_t length,
@@ -305,9 +305,9 @@ static unsigned part_bits(const line_format *format, const value_part *parts, si
     for (size_t i = 0; i < count; i++)
         is_wide = is_wide || parts[i].is_wide;
     const size_t bits = format->words > 0 ? WORD_BITS * format->words / count : is_wide ? WORD_BITS : WORD_BITS / 2;
-    const size_t all = bits * count;
-    return all % WORD_BITS == 0 && all <= MAX_BITS && bits > 0 && bits <= WORD_BITS &&
-                   (format->words == 0 || all == WORD_BITS * format->words)
+    const size_t total_bits = bits * count;
+    return total_bits % WORD_BITS == 0 && total_bits <= MAX_BITS && bits > 0 && bits <= WORD_BITS &&
+                   (format->words == 0 || total_bits == WORD_BITS * format->words)
                ? (unsigned)bits
                : 0;
 }

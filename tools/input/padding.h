@@ -18,7 +18,7 @@ uint32_t padding_of_recipe(const char *recipe, const char **rest_out);
 /* The bits of the fingerprints of a store with this recipe, of which each has `words` words. */
 uint32_t padding_own_bits(const char *recipe, uint32_t words);
 
-/* Do bytes of so many bits hold a fingerprint of `own_bits`, perhaps with the zeros behind it? */
+/* Do bytes of this many bits hold a fingerprint of `own_bits`, perhaps with the zeros behind it? */
 bool padding_fits(size_t bits, uint32_t own_bits);
 
 /* Are the bits behind the first `own_bits` ones zeros? */

@@ -25,7 +25,7 @@ static inline const uint64_t *record_batch_ids(const record_batch *batch)
     return batch->has_ids ? batch->ids : NULL;
 }
 
-/* How many records of so many words fill a batch with a capacity of `capacity` words. */
+/* How many records of this many words fill a batch with a capacity of `capacity` words. */
 static inline size_t record_batch_records(size_t capacity, uint32_t words)
 {
     return capacity > words ? capacity / words : 1;

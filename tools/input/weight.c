@@ -14,7 +14,7 @@
 #define UNIT 1048576.0                      /* 2^20 */
 #define MAX_WHOLE (UINT64_C(1) << 31)
 #define WHOLE_DIGITS 10                 /* of MAX_WHOLE */
-#define MAX_EXPONENT ((int64_t)1 << 40) /* larger exponents count as about this one: no text has so many digits */
+#define MAX_EXPONENT ((int64_t)1 << 40) /* larger exponents count as about this one: no text has this many digits */
 
 __extension__ typedef unsigned __int128 wide;
 

@@ -25,7 +25,7 @@
 #define RECORDS_HEADER_BYTES 16u /* without the recipe */
 #define RECORDS_MAX_RECIPE 4096u
 
-/* Bytes of a pair whose fingerprint has so many words, and of a header whose recipe has `length` bytes. */
+/* Bytes of a pair whose fingerprint has this many words, and of a header whose recipe has `length` bytes. */
 #define RECORDS_PAIR_BYTES(words) (8 * ((size_t)(words) + 1))
 #define RECORDS_HEADER_LENGTH(words, length)                                                                           \
     ((RECORDS_HEADER_BYTES + (size_t)(length) + RECORDS_PAIR_BYTES(words) - 1) / RECORDS_PAIR_BYTES(words) *           \

@@ -20,7 +20,7 @@
 
 #define WORKERS_A_THREAD 4u          /* so that those that wait for a disk do not delay the others */
 #define WAITING_A_THREAD 1000u       /* requests that wait for each of these, at most */
-#define BODIES 16u                   /* all bodies together have at most so many times the size of one */
+#define BODIES 16u                   /* all bodies together have at most this many times the size of one */
 #define ANSWERS_BYTES (1u << 30)     /* of answers that clients have not read, before others are refused */
 #define NOW_BODY_BYTES (16u << 10)   /* of a body that takes microseconds to parse */
 #define HEAD_BYTES (8u << 10)        /* of the request line and the headers; libmicrohttpd clears them each time */
@@ -314,16 +314,16 @@ static bool fail_size(exchange *self)
 /* The request line and the headers have come. On failure the reply is an error. */
 static void begin(exchange *self, const char *path, const char *method, const request_head *head)
 {
-    request *asked = &self->job.request;
+    request *req = &self->job.request;
     reply *answer = &self->job.reply;
     const http_options *options = &self->server->options;
     const char *length = head->values[HEADER_CONTENT_LENGTH], *host = head->values[HEADER_HOST];
-    if (!request_begin(asked, method, path, head->values[HEADER_CONTENT_TYPE], head->values[HEADER_ACCEPT], answer))
+    if (!request_begin(req, method, path, head->values[HEADER_CONTENT_TYPE], head->values[HEADER_ACCEPT], answer))
         return;
-    asked->deadline_ns = self->deadline_ns;
+    req->deadline_ns = self->deadline_ns;
     if (!is_allowed(self, head))
         reply_fail(answer, REPLY_UNAUTHORIZED, "expected the service's token, as 'Authorization: Bearer TOKEN'");
-    else if (options->checks_host && asked->route != ROUTE_HEALTH && host != NULL && !request_is_safe_host(host))
+    else if (options->checks_host && req->route != ROUTE_HEALTH && host != NULL && !request_is_safe_host(host))
         reply_fail(answer, REPLY_FORBIDDEN,
                    "the Host '%.100s' may be a web site's name for this machine: use localhost or an address; or a "
                    "service with --token-file or --no-token",
@@ -384,12 +384,12 @@ static enum MHD_Result suspend(exchange *self, service_lane lane)
 /* The request is complete. */
 static enum MHD_Result finish(exchange *self)
 {
-    job *asked = &self->job;
+    job *queued = &self->job;
     const service_lane lane = self->body_bytes <= NOW_BODY_BYTES ? read_body(self) : SERVICE_LATER;
-    if (asked->reply.status == 0 && lane != SERVICE_NOW)
+    if (queued->reply.status == 0 && lane != SERVICE_NOW)
         return suspend(self, lane);
-    if (asked->reply.status == 0)
-        service_answer(self->server->service, asked);
+    if (queued->reply.status == 0)
+        service_answer(self->server->service, queued);
     return send_reply(self);
 }
 

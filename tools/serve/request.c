@@ -235,7 +235,7 @@ static bool read_single(request *self, reply *reply_out)
 
 /* ----- bodies ----- */
 
-/* Make room for so many rows. */
+/* Make room for this many rows. */
 static bool allocate(request *self, size_t count, bool has_ids, reply *reply_out)
 {
     self->fingerprints = malloc((count + 1) * self->words * sizeof *self->fingerprints);

@@ -123,22 +123,22 @@ typedef struct store_range {
     uint32_t begin, end;
 } store_range;
 
-static store_range stores_of(const service *self, const request *asked)
+static store_range stores_of(const service *self, const request *req)
 {
-    if (asked->store != REQUEST_ALL_STORES)
-        return (store_range){asked->store, asked->store + 1};
+    if (req->store != REQUEST_ALL_STORES)
+        return (store_range){req->store, req->store + 1};
     return (store_range){0, self->names.count};
 }
 
 /* ----- queries ----- */
 
 /* The distance of a request in a store. */
-static bool choose_distance(const service *self, const request *asked, const sstore_statistics *statistics,
+static bool choose_distance(const service *self, const request *req, const sstore_statistics *statistics,
                             uint32_t *distance_out, reply *reply_out)
 {
     const uint32_t max = self->options.has_max_distance ? self->options.max_distance : statistics->distance;
-    const uint32_t usual = asked->route == ROUTE_NEAREST || statistics->distance > max ? max : statistics->distance;
-    *distance_out = asked->has_distance ? asked->distance : usual;
+    const uint32_t usual = req->route == ROUTE_NEAREST || statistics->distance > max ? max : statistics->distance;
+    *distance_out = req->has_distance ? req->distance : usual;
     if (*distance_out <= max)
         return true;
     return reply_fail(reply_out, REPLY_BAD_REQUEST, "k: this service answers up to distance %" PRIu32 ", not %" PRIu32,
@@ -157,26 +157,26 @@ static bool finish_store(const match_list *list, sstore_status status, const sst
 }
 
 /* A store that answers a request, and its distance. */
-typedef struct asked_store {
+typedef struct queried_store {
     store_use use;
     uint32_t index, distance;
-} asked_store;
+} queried_store;
 
-static bool ask_store(service *self, const request *asked, uint32_t index, bool with_cursor, asked_store *store_out,
-                      reply *reply_out)
+static bool acquire_store(service *self, const request *req, uint32_t index, bool with_cursor, queried_store *store_out,
+                          reply *reply_out)
 {
     sstore_error error;
     served_store *served = self->stores[index];
-    *store_out = (asked_store){.index = index};
+    *store_out = (queried_store){.index = index};
     if (served_store_acquire(served, with_cursor, &store_out->use, &error) != SSTORE_OK)
         return reply_fail_with(reply_out, &error);
-    if (choose_distance(self, asked, store_use_statistics(&store_out->use), &store_out->distance, reply_out))
+    if (choose_distance(self, req, store_use_statistics(&store_out->use), &store_out->distance, reply_out))
         return true;
     served_store_release(served, &store_out->use);
     return false;
 }
 
-static void begin_store(match_list *list, const asked_store *from)
+static void begin_store(match_list *list, const queried_store *from)
 {
     list->store = from->index;
     list->has_ids = store_use_statistics(&from->use)->has_ids;
@@ -233,7 +233,7 @@ static sstore_status query_first(const request *self, const uint64_t *query, uin
 
 /* Search a store for what could still be an answer to the current query. Of the nearest records, those are that are as
  * near as what other stores have found, or nearer than what has no room. */
-static sstore_status query_store(const request *self, const asked_store *from, const sstore_columns *columns,
+static sstore_status query_store(const request *self, const queried_store *from, const sstore_columns *columns,
                                  match_list *list, sstore_error *error)
 {
     const query_count *found = &list->queries[list->first_query];
@@ -250,8 +250,8 @@ static sstore_status query_store(const request *self, const asked_store *from, c
                                : query_all(self, query, distance, from->use.cursor, list, error);
 }
 
-static sstore_status query_each(const request *self, const asked_store *stores, uint32_t store_count, match_list *list,
-                                sstore_error *error)
+static sstore_status query_each(const request *self, const queried_store *stores, uint32_t store_count,
+                                match_list *list, sstore_error *error)
 {
     const size_t capacity = wanted_matches(list);
     uint64_t *memory = list->is_limited ? calloc(capacity, (self->words + 2) * sizeof *memory) : NULL;
@@ -275,7 +275,7 @@ static sstore_status query_each(const request *self, const asked_store *stores, 
     return status;
 }
 
-static uint64_t count_blocks(const asked_store *stores, uint32_t count)
+static uint64_t count_blocks(const queried_store *stores, uint32_t count)
 {
     uint64_t blocks = 0;
     for (uint32_t i = 0; i < count; i++)
@@ -284,17 +284,17 @@ static uint64_t count_blocks(const asked_store *stores, uint32_t count)
 }
 
 /* Answer queries one by one, each in all stores. */
-static sstore_status query_singly(service *self, const request *asked, const asked_store *stores, uint32_t store_count,
+static sstore_status query_singly(service *self, const request *req, const queried_store *stores, uint32_t store_count,
                                   match_list *list, sstore_error *error)
 {
     const uint64_t blocks = count_blocks(stores, store_count), begin = time_now_ns();
     for (uint32_t i = 0; i < store_count; i++)
         sstore_cursor_set_stop(stores[i].use.cursor, match_list_should_stop, list);
-    const sstore_status status = query_each(asked, stores, store_count, list, error);
+    const sstore_status status = query_each(req, stores, store_count, list, error);
     metrics_add(&self->metrics.blocks, count_blocks(stores, store_count) - blocks);
-    if (asked->count > 0) {
+    if (req->count > 0) {
         const uint64_t mean = atomic_load_explicit(&self->mean_ns, memory_order_relaxed);
-        const uint64_t now = (time_now_ns() - begin) / asked->count;
+        const uint64_t now = (time_now_ns() - begin) / req->count;
         atomic_store_explicit(&self->mean_ns, mean - mean / MEAN_OF + now / MEAN_OF, memory_order_relaxed);
     }
     return status;
@@ -309,12 +309,12 @@ static int check_time(void *context, const sstore_progress *progress)
 /* Fewer queries than these are answered on one thread: starting others would take longer. */
 #define MANY_QUERIES 10000u
 
-static sstore_status query_together(service *self, const request *asked, const asked_store *from, match_list *list,
+static sstore_status query_together(service *self, const request *req, const queried_store *from, match_list *list,
                                     sstore_error *error)
 {
     uint64_t blocks = 0;
     sstore_batch_options options = SSTORE_BATCH_OPTIONS_INIT;
-    options.threads = asked->count < MANY_QUERIES ? 1 : self->options.threads;
+    options.threads = req->count < MANY_QUERIES ? 1 : self->options.threads;
     options.block_count = &blocks;
     options.on_progress = check_time;
     options.progress_context = list;
@@ -322,10 +322,10 @@ static sstore_status query_together(service *self, const request *asked, const a
     options.match_counts = list->found;
     begin_store(list, from);
     list->first_query = 0;
-    const sstore_status status = walk_matches(from->use.store, asked->fingerprints, asked->count, from->distance,
-                                              &options, list->is_limited ? match_list_take : match_list_take_counted,
-                                              list, error);
-    for (size_t i = 0; i < asked->count && status == SSTORE_OK; i++)
+    const sstore_status status = walk_matches(from->use.store, req->fingerprints, req->count, from->distance, &options,
+                                              list->is_limited ? match_list_take : match_list_take_counted, list,
+                                              error);
+    for (size_t i = 0; i < req->count && status == SSTORE_OK; i++)
         list->queries[i].count += list->found[i];
     metrics_add(&self->metrics.blocks, blocks);
     return status;
@@ -337,37 +337,37 @@ static bool is_singly(const request *self)
 }
 
 /* Answer all queries together, in one store after the other. */
-static bool find_together(service *self, const request *asked, match_list *list, reply *reply_out)
+static bool find_together(service *self, const request *req, match_list *list, reply *reply_out)
 {
-    const store_range range = stores_of(self, asked);
+    const store_range range = stores_of(self, req);
     bool found = true;
     for (uint32_t i = range.begin; i < range.end && found && !list->is_full; i++) {
-        asked_store from;
+        queried_store from;
         sstore_error error;
-        if (!ask_store(self, asked, i, false, &from, reply_out))
+        if (!acquire_store(self, req, i, false, &from, reply_out))
             return false;
-        found = finish_store(list, query_together(self, asked, &from, list, &error), &error, reply_out);
+        found = finish_store(list, query_together(self, req, &from, list, &error), &error, reply_out);
         served_store_release(self->stores[i], &from.use);
     }
     return found;
 }
 
-static bool find_singly(service *self, const request *asked, match_list *list, reply *reply_out)
+static bool find_singly(service *self, const request *req, match_list *list, reply *reply_out)
 {
-    const store_range range = stores_of(self, asked);
+    const store_range range = stores_of(self, req);
     uint32_t count = 0;
     sstore_error error;
     assert(range.end > range.begin);
-    asked_store *stores = calloc(range.end - range.begin, sizeof *stores);
+    queried_store *stores = calloc(range.end - range.begin, sizeof *stores);
     if (stores == NULL)
         return reply_fail(reply_out, REPLY_FAILED, "out of memory");
     bool found = true;
     for (uint32_t i = range.begin; i < range.end && found; i++) {
-        found = ask_store(self, asked, i, true, &stores[count], reply_out);
+        found = acquire_store(self, req, i, true, &stores[count], reply_out);
         count += found;
     }
     if (found)
-        found = finish_store(list, query_singly(self, asked, stores, count, list, &error), &error, reply_out);
+        found = finish_store(list, query_singly(self, req, stores, count, list, &error), &error, reply_out);
     while (count-- > 0)
         served_store_release(self->stores[stores[count].index], &stores[count].use);
     free(stores);
@@ -376,48 +376,48 @@ static bool find_singly(service *self, const request *asked, match_list *list, r
 
 /* Of several stores, only queries that are answered one by one show which of them have room, or how much of their lists
  * is within the limit. */
-static bool find_in_stores(service *self, const request *asked, match_list *list, reply *reply_out)
+static bool find_in_stores(service *self, const request *req, match_list *list, reply *reply_out)
 {
-    const store_range range = stores_of(self, asked);
-    if (is_singly(asked))
-        return find_singly(self, asked, list, reply_out);
-    if (!find_together(self, asked, list, reply_out))
+    const store_range range = stores_of(self, req);
+    if (is_singly(req))
+        return find_singly(self, req, list, reply_out);
+    if (!find_together(self, req, list, reply_out))
         return false;
-    if (range.end - range.begin == 1 || match_list_has_room(list, asked->count))
+    if (range.end - range.begin == 1 || match_list_has_room(list, req->count))
         return true;
-    match_list_empty(list, asked->count);
-    return find_singly(self, asked, list, reply_out);
+    match_list_empty(list, req->count);
+    return find_singly(self, req, list, reply_out);
 }
 
 /* Begin a list. Without a limit, a query has all its matches or fails. */
-static bool open_list(const service *self, const request *asked, match_list *list, reply *reply_out)
+static bool open_list(const service *self, const request *req, match_list *list, reply *reply_out)
 {
-    const uint64_t max = self->options.max_matches, limit = asked->limit < max ? asked->limit : max;
-    *list = (match_list){.words = asked->words,
+    const uint64_t max = self->options.max_matches, limit = req->limit < max ? req->limit : max;
+    *list = (match_list){.words = req->words,
                          .max = max,
-                         .is_limited = asked->limit != UINT64_MAX,
+                         .is_limited = req->limit != UINT64_MAX,
                          .limit = limit > 0 ? limit : 1,
-                         .queries = calloc(asked->count + 1, sizeof *list->queries),
-                         .found = calloc(asked->count + 1, sizeof *list->found),
-                         .deadline_ns = asked->deadline_ns};
+                         .queries = calloc(req->count + 1, sizeof *list->queries),
+                         .found = calloc(req->count + 1, sizeof *list->found),
+                         .deadline_ns = req->deadline_ns};
     return (list->queries != NULL && list->found != NULL) || reply_fail(reply_out, REPLY_FAILED, "out of memory");
 }
 
 static void answer_query(service *self, job *queued)
 {
-    const request *asked = &queued->request;
-    const store_range range = stores_of(self, asked);
+    const request *req = &queued->request;
+    const store_range range = stores_of(self, req);
     match_list list;
-    bool found = open_list(self, asked, &list, &queued->reply) && find_in_stores(self, asked, &list, &queued->reply);
+    bool found = open_list(self, req, &list, &queued->reply) && find_in_stores(self, req, &list, &queued->reply);
     if (found && list.is_full) {
-        match_list_share(&list, asked->count);
-        found = find_in_stores(self, asked, &list, &queued->reply);
+        match_list_share(&list, req->count);
+        found = find_in_stores(self, req, &list, &queued->reply);
     }
     if (found) {
-        metrics_add(&self->metrics.queries, asked->count);
-        metrics_add(&self->metrics.matches, match_list_total(&list, asked->count));
-        match_list_order(&list, range.end - range.begin > 1 || is_singly(asked));
-        matches_print(&list, asked, self->names.count > 1 ? self->names.items : NULL, &queued->reply);
+        metrics_add(&self->metrics.queries, req->count);
+        metrics_add(&self->metrics.matches, match_list_total(&list, req->count));
+        match_list_order(&list, range.end - range.begin > 1 || is_singly(req));
+        matches_print(&list, req, self->names.count > 1 ? self->names.items : NULL, &queued->reply);
     }
     match_list_free(&list);
 }
@@ -533,39 +533,39 @@ void service_answer(service *self, job *queued)
 
 service_lane service_read(service *self, job *queued, const char *body, size_t size)
 {
-    request *asked = &queued->request;
-    if (!request_read(asked, body, size, &self->names, self->bits, &queued->reply))
+    request *req = &queued->request;
+    if (!request_read(req, body, size, &self->names, self->bits, &queued->reply))
         return SERVICE_NOW;
-    if (route_writes(asked->route))
+    if (route_writes(req->route))
         return SERVICE_WRITE;
-    if (asked->route != ROUTE_QUERY && asked->route != ROUTE_NEAREST)
+    if (req->route != ROUTE_QUERY && req->route != ROUTE_NEAREST)
         return SERVICE_NOW;
-    const bool near = !asked->has_distance || !self->options.has_max_distance;
-    const bool few = asked->count <= NOW_QUERIES && asked->route == ROUTE_QUERY && near;
+    const bool near = !req->has_distance || !self->options.has_max_distance;
+    const bool few = req->count <= NOW_QUERIES && req->route == ROUTE_QUERY && near;
     return few && atomic_load_explicit(&self->mean_ns, memory_order_relaxed) <= NOW_NS ? SERVICE_NOW : SERVICE_LATER;
 }
 
 /* An offer is also a query, with the same limit on its distance. */
-static bool limit_offer(service *self, request *asked, uint32_t index, reply *reply_out)
+static bool limit_offer(service *self, request *req, uint32_t index, reply *reply_out)
 {
     store_use use;
     sstore_error error;
     if (served_store_acquire(self->stores[index], false, &use, &error) != SSTORE_OK)
         return reply_fail_with(reply_out, &error);
-    asked->has_distance = choose_distance(self, asked, store_use_statistics(&use), &asked->distance, reply_out);
+    req->has_distance = choose_distance(self, req, store_use_statistics(&use), &req->distance, reply_out);
     served_store_release(self->stores[index], &use);
-    return asked->has_distance;
+    return req->has_distance;
 }
 
 bool service_write(service *self, job *queued)
 {
-    request *asked = &queued->request;
+    request *req = &queued->request;
     if (self->writers == NULL)
         return reply_fail(&queued->reply, REPLY_FORBIDDEN, "this service only reads; the option --write allows writes");
-    if (asked->store == REQUEST_ALL_STORES && self->names.count > 1)
+    if (req->store == REQUEST_ALL_STORES && self->names.count > 1)
         return reply_fail(&queued->reply, REPLY_BAD_REQUEST, "store: this service has several stores; choose one");
-    const uint32_t index = asked->store == REQUEST_ALL_STORES ? 0 : asked->store;
-    if (asked->route == ROUTE_OFFER && !limit_offer(self, asked, index, &queued->reply))
+    const uint32_t index = req->store == REQUEST_ALL_STORES ? 0 : req->store;
+    if (req->route == ROUTE_OFFER && !limit_offer(self, req, index, &queued->reply))
         return false;
     return store_writer_push(self->writers[index], queued) ||
            reply_fail(&queued->reply, REPLY_BUSY, "too many requests wait to be written; try again later");

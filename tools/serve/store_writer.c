@@ -276,12 +276,12 @@ static sstore_status offer(const store_writer *self, const job_run *run, sstore_
                              .has_ids = has_ids,
                              .max_listed = self->options.max_matches,
                              .list = {.words = queued->request.words, .max = UINT64_MAX, .has_ids = has_ids}};
-    const request *asked = &queued->request;
+    const request *req = &queued->request;
     reply_literal(&queued->reply, "{\"results\":[");
-    sstore_status status = sstore_dedup_insert(dedup, asked->fingerprints, asked->ids, asked->count, NULL, answer_offer,
+    sstore_status status = sstore_dedup_insert(dedup, req->fingerprints, req->ids, req->count, NULL, answer_offer,
                                                &answers, error);
     reply_literal(&queued->reply, "]");
-    skipped_rows_print(&asked->skipped, &queued->reply);
+    skipped_rows_print(&req->skipped, &queued->reply);
     reply_literal(&queued->reply, "}\n");
     if ((status == SSTORE_STOPPED && !is_over(run)) || (status == SSTORE_OK && queued->reply.status != 0))
         status = error_no_memory(error);
@@ -317,12 +317,12 @@ static sstore_status give_records(const store_writer *self, job_run *run, const 
     const bool has_ids = store_use_statistics(base)->has_ids;
     sstore_status status = to->dedup != NULL || has_answer_room(run) ? SSTORE_OK : error_no_memory(error);
     for (job *queued = run->first; queued != NULL && status == SSTORE_OK; queued = queued->next) {
-        const request *asked = &queued->request;
+        const request *req = &queued->request;
         run->offered = to->dedup != NULL ? queued : NULL;
         if (to->builder != NULL)
-            status = sstore_builder_add(to->builder, asked->fingerprints, asked->ids, asked->count, error);
+            status = sstore_builder_add(to->builder, req->fingerprints, req->ids, req->count, error);
         else if (to->remover != NULL)
-            status = sstore_remover_remove(to->remover, asked->fingerprints, asked->ids, asked->count, error);
+            status = sstore_remover_remove(to->remover, req->fingerprints, req->ids, req->count, error);
         else
             status = offer(self, run, to->dedup, has_ids, queued, error);
     }

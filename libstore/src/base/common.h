@@ -17,7 +17,7 @@
 #define SS_WORD_BITS 64u        /* of a word of a fingerprint */
 #define SS_FINGERPRINT_BITS 64u /* of a fingerprint in a word index, or in a segment that has none */
 
-/* Whether a store can have fingerprints of so many bits. */
+/* Whether a store can have fingerprints of this many bits. */
 static inline bool ss_fingerprint_bits_valid(uint32_t bits)
 {
     return bits > 0 && bits % SS_WORD_BITS == 0 && bits / SS_WORD_BITS <= SSTORE_MAX_WORDS;

@@ -29,13 +29,13 @@ sstore_status ss_fail_as(sstore_error *error, const sstore_error *cause);
 
 /* ----- checks of arguments of several calls; ARGUMENT ----- */
 
-/* The distance that a store is built for, or that fingerprints of so many words are joined at. */
+/* The distance that a store is built for, or that fingerprints of this many words are joined at. */
 sstore_status ss_check_distance(uint32_t words, uint32_t distance, sstore_error *error);
 
 /* The width of fingerprints. */
 sstore_status ss_check_fingerprint_bits(uint32_t bits, sstore_error *error);
 
-/* The same for the options of a call without a store, of which 0 stands for 64. */
+/* The width in the options of a call without a store, where 0 stands for 64. */
 sstore_status ss_take_fingerprint_bits(uint32_t *bits, sstore_error *error);
 
 /* The distance of such a call. */

@@ -17,7 +17,7 @@ typedef struct ss_feature_hash {
     uint32_t words; /* 1 to SS_FEATURE_HASH_WORDS; 0 is 1 */
 } ss_feature_hash;
 
-/* Choose a hash for fingerprints of so many bits; 0: of as many as the kind has at least. ARGUMENT. */
+/* Choose a hash for fingerprints of this many bits; 0: of as many as the kind has at least. ARGUMENT. */
 sstore_status ss_feature_hash_choose(sstore_feature_hash kind, uint32_t bits, ss_feature_hash *chosen_out,
                                      sstore_error *error);
 

@@ -24,7 +24,7 @@ typedef struct ss_sums {
     uint64_t one_count;
     uint32_t partial_count; /* weights in partial */
     bool is_weighted;       /* there are other weights: partial is set */
-    bool has_total;         /* they are many: total is set, too */
+    bool has_total;         /* they are many: total is also set */
     int64_t partial[64];    /* in units of 2^-20 */
     ss_int128 total[64];
 } ss_sums;

@@ -37,7 +37,7 @@ static inline uint64_t ss_bits_get(const uint8_t *block, uint32_t at, uint32_t w
 
 #define SS_MAX_CODE_BITS 11u  /* one look-up decodes any code, and a table of 16 KiB stays in the L1 cache */
 #define SS_LOOKUP_SYMBOLS 4u  /* maximum number of symbols of one look-up */
-#define SS_LOOKUPS_A_ROUND 5u /* so many look-ups of at most 11 bits need one load of 64 bits, at any bit position */
+#define SS_LOOKUPS_A_ROUND 5u /* this many look-ups of at most 11 bits need one load of 64 bits, at any bit position */
 
 /*
  * All symbols, at most four, that lie completely within the next 11 bits of the stream. Bits 0-7 are the number of code

@@ -67,7 +67,7 @@ VECTOR void load_suffixes(const ss_coded_group *group, const uint32_t *masks, ui
 #pragma GCC diagnostic pop
 #endif
 
-/* Move each half of the register up by so many bytes; zeros enter. */
+/* Move each half of the register up by this many bytes; zeros enter. */
 #define UP(words, bytes) _mm256_slli_si256(words, bytes)
 
 /* The last word of the lower half in the higher half of the register, and 0 in the lower one. */

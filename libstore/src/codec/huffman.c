@@ -120,15 +120,15 @@ void ss_code_assign(ss_code *code, const uint8_t lengths[SS_SYMBOL_COUNT])
 static ss_lookup make_lookup(const uint8_t single[1u << SS_MAX_CODE_BITS], const ss_code *code, uint32_t bits)
 {
     uint32_t used = 0, symbols = 0;
-    ss_lookup all = 0;
+    ss_lookup entry = 0;
     for (; symbols < SS_LOOKUP_SYMBOLS; symbols++) {
         uint32_t h = single[bits >> used];
         if (h == SS_SYMBOL_COUNT || code->lengths[h] > SS_MAX_CODE_BITS - used)
             break;
-        all |= (ss_lookup)(SS_SYMBOL_COUNT - 1 - h) << (32 + 8 * symbols);
+        entry |= (ss_lookup)(SS_SYMBOL_COUNT - 1 - h) << (32 + 8 * symbols);
         used += code->lengths[h];
     }
-    return all | symbols << 8 | used;
+    return entry | symbols << 8 | used;
 }
 
 void ss_code_fill(ss_code *code)

@@ -119,7 +119,7 @@ static void gather_portable(const uint64_t *values, size_t count, uint64_t mask,
 typedef uint64_t values_4 __attribute__((vector_size(32)));
 
 #define STRIDE 16u  /* values that are tested together, since few have a hit */
-#define FEW_ONES 6u /* up to so many ones are cleared one by one, in several values at a time; more are counted */
+#define FEW_ONES 6u /* up to this many ones are cleared one by one, in several values at a time; more are counted */
 
 /* Whether any of STRIDE values is near. */
 ALWAYS_INLINE bool is_any_near(const uint64_t *values, uint64_t query, uint32_t distance)

@@ -19,7 +19,7 @@ typedef struct ss_edge_filter {
     size_t expected; /* nodes, since the filter was emptied */
 } ss_edge_filter;
 
-/* About the bytes of a filter for so many nodes. */
+/* About the bytes of a filter for this many nodes. */
 uint64_t ss_edge_filter_bytes(size_t capacity);
 
 /* A filter that remembers about `capacity` nodes: the fuller it is, the more nodes find no slot. MEMORY. */
@@ -43,8 +43,8 @@ uint32_t ss_edge_filter_majority(const uint32_t *roots, size_t count);
 /* Start to bring what is known of a node into the caches. */
 void ss_edge_filter_prefetch(const ss_edge_filter *filter, uint64_t node);
 
-/* Prepare for so many more nodes: empty the filter if they might not fit. Not for a dense one. No other thread may use
- * it meanwhile. */
+/* Prepare for this many more nodes: empty the filter if they might not fit. Not for a dense one. No other thread may
+ * use it meanwhile. */
 void ss_edge_filter_expect(ss_edge_filter *filter, size_t count);
 
 #endif

@@ -63,7 +63,7 @@ sstore_status ss_join_call_begin(ss_join_call *call, const sstore *left, const s
 sstore_status ss_join_call_find(ss_join_call *call, ss_join_kind kind, double end_fraction, ss_join_pairs_fn on_pairs,
                                 void *context, sstore_error *error)
 {
-    ss_store_fingerprints left = {.parts = NULL}, right = {.parts = NULL};
+    ss_store_fingerprints left = {.ranges = NULL}, right = {.ranges = NULL};
     const bool cross = kind == SS_JOIN_CROSS;
     const uint64_t max_retained = call->join_bytes / (cross ? 6 : 3);
     sstore_status status = ss_store_fingerprints_open(&left, call->left, max_retained, error);
@@ -86,19 +86,19 @@ sstore_status ss_join_call_find(ss_join_call *call, ss_join_kind kind, double en
 
 /* ===== fingerprints of a store ===== */
 
-#define MAX_PARTS 256u
-#define MIN_PART_BLOCKS 64u /* of the largest segment */
+#define MAX_RANGES 256u
+#define MIN_RANGE_BLOCKS 64u /* of the largest segment */
 #define READ_BATCH 1024u
 
 /* Read blocks of the only segment. */
-static sstore_status read_blocks(const ss_store_fingerprints *self, uint32_t part, ss_values_fn on_values, void *sink,
+static sstore_status read_blocks(const ss_store_fingerprints *self, uint32_t range, ss_values_fn on_values, void *sink,
                                  sstore_error *error)
 {
     ss_table_iterator iterator;
     const uint64_t *values;
     uint32_t count = 1;
     sstore_status status = ss_table_iterator_open(&iterator, &self->store->segments[0]->tables[0].checked, error);
-    ss_table_iterator_seek(&iterator, self->parts[part].first_block, self->parts[part + 1].first_block);
+    ss_table_iterator_seek(&iterator, self->ranges[range].first_block, self->ranges[range + 1].first_block);
     while (status == SSTORE_OK && count > 0) {
         status = ss_table_iterator_next(&iterator, &values, &count, error);
         if (status == SSTORE_OK && count > 0)
@@ -110,19 +110,20 @@ static sstore_status read_blocks(const ss_store_fingerprints *self, uint32_t par
 
 /* Read the fingerprints of several segments. Their ids matter only if some of a fingerprint's ids may have been
  * removed. */
-static sstore_status read_merged(const ss_store_fingerprints *self, uint32_t part, ss_values_fn on_values, void *sink,
+static sstore_status read_merged(const ss_store_fingerprints *self, uint32_t range, ss_values_fn on_values, void *sink,
                                  sstore_error *error)
 {
     const sstore *store = self->store;
-    const bool is_last = part + 1 == self->source.part_count;
+    const bool is_last = range + 1 == self->source.range_count;
     ss_record_reader reader;
     uint64_t values[READ_BATCH];
     size_t count = 0;
     sstore_status status = ss_record_reader_open(&reader, store, store->manifest.has_ids && store->removal_end > 0,
                                                  error);
     if (status == SSTORE_OK)
-        status = ss_record_reader_seek(&reader, &self->parts[part].min, error);
-    while (status == SSTORE_OK && reader.more && (is_last || reader.current.fingerprint < self->parts[part + 1].min)) {
+        status = ss_record_reader_seek(&reader, &self->ranges[range].min, error);
+    while (status == SSTORE_OK && reader.more &&
+           (is_last || reader.current.fingerprint < self->ranges[range + 1].min)) {
         const uint64_t fingerprint = values[count++] = reader.current.fingerprint;
         if (count == READ_BATCH) {
             status = on_values(sink, values, count, error);
@@ -137,55 +138,55 @@ static sstore_status read_merged(const ss_store_fingerprints *self, uint32_t par
     return status;
 }
 
-static sstore_status read_from_store(const ss_store_fingerprints *self, uint32_t part, ss_values_fn on_values,
+static sstore_status read_from_store(const ss_store_fingerprints *self, uint32_t range, ss_values_fn on_values,
                                      void *sink, sstore_error *error)
 {
-    return self->store->manifest.segment_count == 1 ? read_blocks(self, part, on_values, sink, error)
-                                                    : read_merged(self, part, on_values, sink, error);
+    return self->store->manifest.segment_count == 1 ? read_blocks(self, range, on_values, sink, error)
+                                                    : read_merged(self, range, on_values, sink, error);
 }
 
 static sstore_status retain_values(void *sink, const uint64_t *values, size_t count, sstore_error *error)
 {
-    ss_store_part *part = sink;
-    if (count > part->capacity - part->count) {
-        const size_t capacity = (size_t)ss_max_u64(part->count + count, part->capacity + part->capacity / 4);
-        uint64_t *grown = ss_realloc(part->values, capacity, sizeof *grown);
+    ss_fingerprint_range *range = sink;
+    if (count > range->capacity - range->count) {
+        const size_t capacity = (size_t)ss_max_u64(range->count + count, range->capacity + range->capacity / 4);
+        uint64_t *grown = ss_realloc(range->values, capacity, sizeof *grown);
         if (grown == NULL)
             return ss_fail_memory(error, capacity * sizeof *grown);
-        part->values = grown;
-        part->capacity = capacity;
+        range->values = grown;
+        range->capacity = capacity;
     }
-    memcpy(part->values + part->count, values, count * sizeof *values);
-    part->count += count;
+    memcpy(range->values + range->count, values, count * sizeof *values);
+    range->count += count;
     return SSTORE_OK;
 }
 
-/* A part is retained without a lock, because no two threads read the same one at once. */
-static sstore_status read_part(void *context, uint32_t number, uint32_t worker, ss_values_fn on_values, void *sink,
-                               sstore_error *error)
+/* A range is retained without a lock, because no two threads read the same one at once. */
+static sstore_status read_range(void *context, uint32_t number, uint32_t worker, ss_values_fn on_values, void *sink,
+                                sstore_error *error)
 {
     const ss_store_fingerprints *self = context;
-    ss_store_part *part = &self->parts[number];
+    ss_fingerprint_range *range = &self->ranges[number];
     (void)worker;
     if (self->retained_bytes == 0)
         return read_from_store(self, number, on_values, sink, error);
-    if (!part->is_retained) {
-        part->capacity = (size_t)(self->source.count / self->source.part_count + 1);
-        part->values = ss_realloc(NULL, part->capacity, sizeof *part->values);
-        if (part->values == NULL)
-            return ss_fail_memory(error, part->capacity * sizeof *part->values);
-        const sstore_status status = read_from_store(self, number, retain_values, part, error);
+    if (!range->is_retained) {
+        range->capacity = (size_t)(self->source.count / self->source.range_count + 1);
+        range->values = ss_realloc(NULL, range->capacity, sizeof *range->values);
+        if (range->values == NULL)
+            return ss_fail_memory(error, range->capacity * sizeof *range->values);
+        const sstore_status status = read_from_store(self, number, retain_values, range, error);
         if (status != SSTORE_OK)
             return status;
-        part->is_retained = true;
+        range->is_retained = true;
     }
-    return part->count > 0 ? on_values(sink, part->values, part->count, error) : SSTORE_OK;
+    return range->count > 0 ? on_values(sink, range->values, range->count, error) : SSTORE_OK;
 }
 
 sstore_status ss_store_fingerprints_open(ss_store_fingerprints *self, const sstore *store, uint64_t max_retained_bytes,
                                          sstore_error *error)
 {
-    const ss_segment *largest = NULL; /* the parts are cut by its blocks */
+    const ss_segment *largest = NULL; /* the ranges are cut by its blocks */
     uint64_t count = 0;               /* an upper bound */
     for (uint32_t i = 0; i < store->manifest.segment_count; i++) {
         const ss_segment *segment = store->segments[i];
@@ -194,29 +195,29 @@ sstore_status ss_store_fingerprints_open(ss_store_fingerprints *self, const ssto
         count += ss_segment_removes(segment) ? 0 : segment->metadata.distinct_count;
     }
     const uint64_t blocks = largest == NULL ? 0 : largest->metadata.tables[0].block_count;
-    const uint64_t parts = ss_max_u64(ss_min_u64(blocks / MIN_PART_BLOCKS, MAX_PARTS), 1);
+    const uint64_t ranges = ss_max_u64(ss_min_u64(blocks / MIN_RANGE_BLOCKS, MAX_RANGES), 1);
     *self = (ss_store_fingerprints){
         .store = store,
-        .source = {.context = self, .part_count = (uint32_t)parts, .count = count, .read = read_part},
-        .parts = ss_alloc(parts + 1, sizeof *self->parts),
+        .source = {.context = self, .range_count = (uint32_t)ranges, .count = count, .read = read_range},
+        .ranges = ss_alloc(ranges + 1, sizeof *self->ranges),
         .retained_bytes = count <= max_retained_bytes / sizeof(uint64_t) ? count * sizeof(uint64_t) : 0};
-    if (self->parts == NULL)
-        return ss_fail_memory(error, (parts + 1) * sizeof *self->parts);
-    for (uint64_t i = 1; i < parts; i++) {
-        self->parts[i].first_block = blocks * i / parts;
+    if (self->ranges == NULL)
+        return ss_fail_memory(error, (ranges + 1) * sizeof *self->ranges);
+    for (uint64_t i = 1; i < ranges; i++) {
+        self->ranges[i].first_block = blocks * i / ranges;
         /* Keys ascend, so a key with another one behind it is not the largest number. */
-        self->parts[i].min = ss_array_at(&largest->tables[0].keys.keys, self->parts[i].first_block - 1) + 1;
+        self->ranges[i].min = ss_array_at(&largest->tables[0].keys.keys, self->ranges[i].first_block - 1) + 1;
     }
-    self->parts[parts].first_block = blocks;
+    self->ranges[ranges].first_block = blocks;
     return SSTORE_OK;
 }
 
 void ss_store_fingerprints_close(ss_store_fingerprints *self)
 {
-    for (uint32_t i = 0; self->parts != NULL && i < self->source.part_count; i++)
-        ss_free(self->parts[i].values);
-    ss_free(self->parts);
-    self->parts = NULL;
+    for (uint32_t i = 0; self->ranges != NULL && i < self->source.range_count; i++)
+        ss_free(self->ranges[i].values);
+    ss_free(self->ranges);
+    self->ranges = NULL;
 }
 
 /* ===== sorted stage ===== */

@@ -43,24 +43,24 @@ sstore_status ss_join_call_find(ss_join_call *call, ss_join_kind kind, double en
 
 /* ===== fingerprints of a store ===== */
 
-/* The distinct fingerprints of a store, in parts that several threads read at once. */
+/* The distinct fingerprints of a store, in ranges that several threads read at once. */
 
-typedef struct ss_store_part {
+typedef struct ss_fingerprint_range {
     uint64_t first_block; /* in table 0 of the largest segment */
-    uint64_t min;         /* the lowest fingerprint of the part */
+    uint64_t min;         /* the lowest fingerprint of the range */
     bool is_retained;     /* it was read, and `values` has all of its fingerprints */
     uint64_t *values;
     size_t count, capacity;
-} ss_store_part;
+} ss_fingerprint_range;
 
 typedef struct ss_store_fingerprints {
-    const sstore *store;         /* borrowed */
-    ss_fingerprint_parts source; /* for a join; refers to this struct */
-    ss_store_part *parts;        /* and one more for the end of the last one */
-    uint64_t retained_bytes;     /* of all parts, if they stay in memory after the first read; else 0 */
+    const sstore *store;          /* borrowed */
+    ss_fingerprint_ranges source; /* for a join; refers to this struct */
+    ss_fingerprint_range *ranges; /* and one more for the end of the last one */
+    uint64_t retained_bytes;      /* of all ranges, if they stay in memory after the first read; else 0 */
 } ss_store_fingerprints;
 
-/* The parts stay in memory after the first read if they take at most `max_retained_bytes`. *self must not be moved.
+/* The ranges stay in memory after the first read if they take at most `max_retained_bytes`. *self must not be moved.
  * MEMORY. */
 sstore_status ss_store_fingerprints_open(ss_store_fingerprints *self, const sstore *store, uint64_t max_retained_bytes,
                                          sstore_error *error);

@@ -118,20 +118,20 @@ static sstore_status identify_piece(void *context, uint64_t task, uint32_t index
     return status == SSTORE_OK ? ss_progress_add(&self->call.progress, index, count) : status;
 }
 
-/* Add the records of a part's fingerprints that have several. */
+/* Add the records of a range's fingerprints that have several. */
 static sstore_status add_repeats(void *context, uint64_t task, uint32_t index, sstore_error *error)
 {
     pair_iterator *self = context;
-    const ss_store_part *part = &self->repeats.parts[task];
-    const bool is_last = task + 1 == self->repeats.source.part_count;
+    const ss_fingerprint_range *range = &self->repeats.ranges[task];
+    const bool is_last = task + 1 == self->repeats.source.range_count;
     pair_worker *worker = &self->workers[index];
     ss_record_reader *reader = &worker->reader;
     ss_merge_iterator *records = &reader->records;
     ss_record first = {0, 0}; /* of the fingerprint */
     bool first_added = false;
     uint64_t count = 0;
-    sstore_status status = ss_record_reader_seek(reader, &part->min, error);
-    while (status == SSTORE_OK && reader->more && (is_last || reader->current.fingerprint < part[1].min)) {
+    sstore_status status = ss_record_reader_seek(reader, &range->min, error);
+    while (status == SSTORE_OK && reader->more && (is_last || reader->current.fingerprint < range[1].min)) {
         const uint64_t fingerprint = reader->current.fingerprint;
         if (count == 0 || first.fingerprint != fingerprint) {
             first = reader->current;
@@ -166,7 +166,7 @@ static sstore_status identify_repeats(pair_iterator *self, sstore_error *error)
     ss_progress_begin(&call->progress, "identifying", 0, ss_manifest_count(manifest).record_count, IDENTIFIED_FRACTION);
     sstore_status status = ss_store_fingerprints_open(&self->repeats, call->right, 0, error);
     if (status == SSTORE_OK)
-        status = ss_pool_run(call->threads, self->repeats.source.part_count, add_repeats, self, error);
+        status = ss_pool_run(call->threads, self->repeats.source.range_count, add_repeats, self, error);
     ss_store_fingerprints_close(&self->repeats);
     return status;
 }

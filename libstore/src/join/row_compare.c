@@ -114,7 +114,7 @@ static void add_pair(ss_row_comparer *self, uint32_t a, uint32_t b)
         flush_pairs(self);
 }
 
-/* Note that so many words were compared. */
+/* Note that this many words were compared. */
 static void count_tests(ss_row_comparer *self, uint64_t tests)
 {
     self->tests += tests;

@@ -10,7 +10,7 @@
 #define SORTER_DIVISOR 4u /* and the sorter at least 1/4 of what is left */
 #define MIN_CAPACITY ((uint64_t)256)
 #define MAX_PLACES ((uint64_t)1 << 31)
-#define SAMPLE_DIVISOR 256u /* of the fingerprints, one in so many is in the sample */
+#define SAMPLE_DIVISOR 256u /* of the fingerprints, one in this many is in the sample */
 #define MIN_SAMPLE ((uint64_t)64)
 #define MAX_SAMPLE ((uint64_t)4096)
 

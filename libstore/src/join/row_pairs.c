@@ -181,7 +181,7 @@ static sstore_status reread_next(ss_row_pairs *self, ss_record_reader *reader, s
 
 /* ----- rounds ----- */
 
-/* Choose the size of the next round, after one with so many matches. */
+/* Choose the size of the next round, after one with this many matches. */
 static void resize_round(ss_row_pairs *self, const ss_round *round, size_t match_count)
 {
     const uint64_t max = (uint64_t)round->max_matches;

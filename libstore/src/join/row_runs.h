@@ -57,7 +57,7 @@ static inline uint32_t ss_row_runs_find(const ss_row_runs *runs, uint64_t key, u
 typedef struct ss_row_sorter {
     const ss_row_array *rows; /* borrowed, as the call */
     ss_join_call *call;
-    ss_placed_rows *placed;  /* borrowed, too */
+    ss_placed_rows *placed;  /* also borrowed */
     uint32_t item_words;     /* (word, number), or (word, number, fingerprint) */
     const ss_row_part *part; /* the current one */
     ss_chunk_pool pool;

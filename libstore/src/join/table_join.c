@@ -20,8 +20,8 @@
 /* A join at work. */
 typedef struct join_run {
     const ss_join_options *options;
-    const ss_fingerprint_parts *sources[2]; /* the second is NULL but for SS_JOIN_CROSS */
-    uint64_t count;                         /* of the fingerprints of both */
+    const ss_fingerprint_ranges *sources[2]; /* the second is NULL but for SS_JOIN_CROSS */
+    uint64_t count;                          /* of the fingerprints of both */
     uint32_t bit_group_count;
     ss_join_team team;
     ss_chunk_pool pool;
@@ -84,7 +84,7 @@ typedef struct permute_run {
     const join_level *level;
     const ss_permutation *permutation;
     ss_sorter *sorter;
-    uint32_t worker; /* of one part */
+    uint32_t worker; /* of one range */
     uint64_t side;
 } permute_run;
 
@@ -108,15 +108,15 @@ static sstore_status permute_values(void *sink, const uint64_t *values, size_t c
     return status == SSTORE_OK ? ss_progress_add(self->join->options->progress, self->worker, count) : status;
 }
 
-static sstore_status permute_part(void *context, uint64_t task, uint32_t worker, sstore_error *error)
+static sstore_status permute_range(void *context, uint64_t task, uint32_t worker, sstore_error *error)
 {
     permute_run self = *(const permute_run *)context;
-    const ss_fingerprint_parts *const *sources = self.join->sources;
-    const bool right = task >= sources[0]->part_count;
-    const uint64_t part = right ? task - sources[0]->part_count : task;
+    const ss_fingerprint_ranges *const *sources = self.join->sources;
+    const bool right = task >= sources[0]->range_count;
+    const uint64_t range = right ? task - sources[0]->range_count : task;
     self.worker = worker;
     self.side = right ? SS_RIGHT : SS_LEFT;
-    return sources[right]->read(sources[right]->context, (uint32_t)part, worker, permute_values, &self, error);
+    return sources[right]->read(sources[right]->context, (uint32_t)range, worker, permute_values, &self, error);
 }
 
 /* ----- bit groups ----- */
@@ -163,8 +163,8 @@ static sstore_status join_bit_group(join_run *self, const join_level *level, uin
                                        .expected_count = level->count,
                                        .tmp_dir = self->options->tmp_dir};
     const uint64_t mask = bit_group_mask(self, level->varying, number);
-    const uint64_t parts = (uint64_t)self->sources[0]->part_count +
-                           (self->sources[1] != NULL ? self->sources[1]->part_count : 0);
+    const uint64_t ranges = (uint64_t)self->sources[0]->range_count +
+                            (self->sources[1] != NULL ? self->sources[1]->range_count : 0);
     const bool divides = level->depth < MAX_LEVELS && mask != 0;
     join_level group = *level; /* as its groups that are joined bit group by bit group again */
     ss_join_bit_group bit_group = {.prefix_bits = ss_popcount(mask)};
@@ -182,7 +182,7 @@ static sstore_status join_bit_group(join_run *self, const join_level *level, uin
     permute_run run = {.join = self, .level = level, .permutation = &bit_group.permutation, .sorter = sorter};
     begin_phase(self, level, "permuting", number, PERMUTING_FRACTION);
     if (status == SSTORE_OK)
-        status = ss_pool_run(team->threads, parts, permute_part, &run, error);
+        status = ss_pool_run(team->threads, ranges, permute_range, &run, error);
     if (status == SSTORE_OK)
         status = ss_sorter_finish(sorter, self->options->progress, error);
     begin_phase(self, level, "comparing", number, 1);
@@ -207,7 +207,7 @@ static sstore_status join_bit_groups(join_run *self, const join_level *level, ss
     return status;
 }
 
-sstore_status ss_table_join(ss_join_kind kind, const ss_fingerprint_parts *left, const ss_fingerprint_parts *right,
+sstore_status ss_table_join(ss_join_kind kind, const ss_fingerprint_ranges *left, const ss_fingerprint_ranges *right,
                             const ss_join_options *options, sstore_error *error)
 {
     assert(options->distance <= SSTORE_MAX_BUILD_DISTANCE);

@@ -18,22 +18,22 @@
 
 typedef sstore_status (*ss_values_fn)(void *sink, const uint64_t *values, size_t count, sstore_error *error);
 
-/* Distinct fingerprints, in parts that are disjoint. */
-typedef struct ss_fingerprint_parts {
+/* Distinct fingerprints, in ranges that are disjoint. */
+typedef struct ss_fingerprint_ranges {
     void *context;
-    uint32_t part_count;
-    uint64_t count; /* of the fingerprints of all parts */
-    /* Pass a part to `on_values`, in pieces of any size, and return its status if it is not OK. It is called from
-     * several threads, for different parts at once, and for each part once a bit group; no two calls at once have the
+    uint32_t range_count;
+    uint64_t count; /* of the fingerprints of all ranges */
+    /* Pass a range to `on_values`, in pieces of any size, and return its status if it is not OK. It is called from
+     * several threads, for different ranges at once, and for each range once a bit group; no two calls at once have the
      * same `worker`. */
-    sstore_status (*read)(void *context, uint32_t part, uint32_t worker, ss_values_fn on_values, void *sink,
+    sstore_status (*read)(void *context, uint32_t range, uint32_t worker, ss_values_fn on_values, void *sink,
                           sstore_error *error);
-} ss_fingerprint_parts;
+} ss_fingerprint_ranges;
 
 /* Join fingerprints; `right` is NULL except for SS_JOIN_CROSS. Of a pair of a self-join the lower fingerprint comes
  * first, of a cross-join the left one. The order of pairs is not defined. Errors: IO, MEMORY, STOPPED by progress, and
  * those of the sources and on_pairs. */
-sstore_status ss_table_join(ss_join_kind kind, const ss_fingerprint_parts *left, const ss_fingerprint_parts *right,
+sstore_status ss_table_join(ss_join_kind kind, const ss_fingerprint_ranges *left, const ss_fingerprint_ranges *right,
                             const ss_join_options *options, sstore_error *error);
 
 #endif

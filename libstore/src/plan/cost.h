@@ -138,7 +138,7 @@ double ss_probe_count(double prefix_bits, int32_t radius);
  * these only: one probe looks up the entire range. */
 uint32_t ss_range_bits(uint32_t prefix_bits, double fingerprint_count);
 
-/* The look-ups, of prefixes and ranges, that a query makes in a table of so many fingerprints. */
+/* The look-ups, of prefixes and ranges, that a query makes in a table of this many fingerprints. */
 double ss_table_probe_count(const ss_plan_table *table, int32_t radius, double fingerprint_count);
 
 /*

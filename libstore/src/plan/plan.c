@@ -325,13 +325,13 @@ static uint32_t count_choices(choice level)
 /* Find the name BcC/BcC of a plan. */
 static bool find_nested_name(const ss_plan *plan, char name[PLAN_NAME_BYTES])
 {
-    const uint32_t all = plan->table_count;
+    const uint32_t table_count = plan->table_count;
     for (choice outer = {2, 1}; outer.groups <= MAX_GROUPS; outer.groups++)
         for (outer.chosen = 1; outer.chosen < outer.groups; outer.chosen++) {
             const uint32_t ways = count_choices(outer);
-            for (choice inner = {2, 1}; all % ways == 0 && inner.groups <= MAX_GROUPS; inner.groups++)
+            for (choice inner = {2, 1}; table_count % ways == 0 && inner.groups <= MAX_GROUPS; inner.groups++)
                 for (inner.chosen = 1; inner.chosen < inner.groups; inner.chosen++) {
-                    if (count_choices(inner) != all / ways)
+                    if (count_choices(inner) != table_count / ways)
                         continue;
                     snprintf(name, PLAN_NAME_BYTES, "%uc%u/%uc%u", outer.groups % 100, outer.chosen % 100,
                              inner.groups % 100, inner.chosen % 100);

@@ -132,15 +132,15 @@ static bool add_choices(ss_planner *planner)
     const uint32_t distance = planner->input->distance;
     char name[SS_PLAN_NAME_CAPACITY];
     for (uint32_t chosen = 2; chosen < MAX_CHOICE_GROUPS; chosen++)
-        for (uint32_t all = chosen + 1; all <= MAX_CHOICE_GROUPS && all <= distance + chosen; all++) {
-            /* Some C of B groups contain at most so many of k differing bits. If one table takes too many probes with
+        for (uint32_t groups = chosen + 1; groups <= MAX_CHOICE_GROUPS && groups <= distance + chosen; groups++) {
+            /* Some C of B groups contain at most this many of k differing bits. If one table takes too many probes with
              * that radius, the plan needs no slow proof. */
-            const uint32_t each = distance / all, left = distance % all;
-            const uint32_t prefix_bits = SS_FINGERPRINT_BITS / all * chosen;
-            const uint32_t radius = chosen * each + (chosen + left > all ? chosen + left - all : 0);
+            const uint32_t each = distance / groups, left = distance % groups;
+            const uint32_t prefix_bits = SS_FINGERPRINT_BITS / groups * chosen;
+            const uint32_t radius = chosen * each + (chosen + left > groups ? chosen + left - groups : 0);
             if (ss_probe_count(prefix_bits, (int32_t)radius) > MAX_PROBES)
                 continue;
-            snprintf(name, sizeof name, "%uc%u", all, chosen);
+            snprintf(name, sizeof name, "%uc%u", groups, chosen);
             if (!add_plan(planner, name))
                 return false;
         }
@@ -170,11 +170,11 @@ static bool add_nested(ss_planner *planner)
 /* Times that differ by less count as equal: the model is not more exact. */
 #define SAME_TIME 1.05
 
-/* 1 % fewer bytes are worth so many percent more time. With equal weights, a quarter of the time would justify four
+/* 1 % fewer bytes are worth this many percent more time. With equal weights, a quarter of the time would justify four
  * times the bytes, and a billion fingerprints would get ten tables. */
 #define BYTES_WEIGHT 1.5
 
-/* With the objective of the smallest size, a query may take so long, or so many times the fastest plan's time if that
+/* With the objective of the smallest size, a query may take so long, or this many times the fastest plan's time if that
  * is more. */
 #define PATIENCE_NS 1e6
 #define PATIENCE_RATIO 10.0

@@ -12,7 +12,7 @@
 #define SS_DEFAULT_BLOCK_BYTES 4096u
 #define SS_PLAN_NAME_CAPACITY 160u /* the written-out form of any plan of the planner fits */
 
-/* Smaller stores are weighed as if they had so many fingerprints: their size hardly matters, and they may grow. */
+/* Smaller stores are weighed as if they had this many fingerprints: their size hardly matters, and they may grow. */
 #define SS_WEIGHED_AT_MIN 1e6
 
 /* For fewer fingerprints, a build weighs only plans of disjoint bit groups, as for uniform data. To look at a sample
@@ -28,7 +28,7 @@ typedef struct ss_planner_input {
     bool only_disjoint; /* list no other plans */
 } ss_planner_input;
 
-/* Check a distance, and a block size (0: the default one) that a store of fingerprints of so many words is to have.
+/* Check a distance, and a block size (0: the default one) that a store of fingerprints of this many words is to have.
  * ARGUMENT. */
 sstore_status ss_check_form(uint32_t words, uint32_t distance, uint32_t block_bytes, sstore_error *error);
 

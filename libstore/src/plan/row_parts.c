@@ -80,7 +80,7 @@ typedef struct division {
     uint32_t counts[KINDS], bits[KINDS];
 } division;
 
-/* The best number of bits of each kind of part, if at most so many are left for it. */
+/* The best number of bits of each kind of part, if at most this many are left for it. */
 typedef struct part_costs {
     double ns[KINDS][SS_MAX_PART_BITS + 1];
     uint32_t bits[KINDS][SS_MAX_PART_BITS + 1];
@@ -97,7 +97,7 @@ static void estimate_parts(const ss_word_distances *distances, double row_count,
         }
 }
 
-/* Take a division into so many parts of each kind if it is the best one so far. */
+/* Take a division into this many parts of each kind if it is the best one so far. */
 static void try_counts(const part_costs *costs, const uint32_t *counts, uint32_t max_bits, division *best)
 {
     const uint32_t max[KINDS] = {0, counts[1] > 0 ? max_bits : 0, counts[2] > 0 ? max_bits : 0};

@@ -43,7 +43,7 @@ typedef struct ss_word_distances {
 void ss_word_distances_measure(const uint64_t *sample, size_t count, uint32_t words, uint32_t distance,
                                ss_word_distances *distances_out);
 
-/* Choose the parts with the smallest expected cost for so many fingerprints. A key has at most `max_bits` bits. The
+/* Choose the parts with the smallest expected cost for this many fingerprints. A key has at most `max_bits` bits. The
  * distance is at most SSTORE_MAX_BUILD_DISTANCE * words. MEMORY. */
 sstore_status ss_row_parts_choose(const ss_word_distances *distances, uint32_t words, uint32_t distance,
                                   double row_count, uint32_t max_bits, ss_row_parts *parts_out, sstore_error *error);

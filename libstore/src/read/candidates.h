@@ -13,7 +13,7 @@ typedef struct ss_candidate {
     uint32_t query;       /* the query's index in a batch, else 0 */
 } ss_candidate;
 
-/* What is searched for in a segment. */
+/* A query of a segment. */
 typedef struct ss_row_query {
     const uint64_t *fingerprint;
     uint32_t distance;

@@ -5,7 +5,7 @@
 #include "read/cursor.h"
 #include "read/selection.h"
 
-/* What is wanted of the records of hits. */
+/* Where the records of hits go. */
 typedef struct ss_record_sink {
     sstore_cursor *cursor;
     sstore_match_fn on_match; /* NULL: records are only counted */

@@ -30,7 +30,7 @@ void ss_sort_triples(ss_triple *items, ss_triple *scratch, size_t count);
 #define SS_MAX_ITEM_WORDS 33u
 
 /* Sort rows of `words` words, 4 to SS_MAX_ITEM_WORDS, ascending by (first word, second word, ...). They are one after
- * the other in an array. Linear in the words, too, for any data. */
+ * the other in an array. Also linear in the words, for any data. */
 void ss_sort_rows(uint64_t *rows, uint64_t *scratch, size_t count, uint32_t words);
 
 /* Sort pairs, whose ids are the indices of rows, by their rows. The rows are not moved; the fingerprints of the pairs

@@ -64,7 +64,7 @@ typedef struct ss_block_header {
     uint64_t gap_bit_counts[SS_FINGERPRINT_BITS];
 } ss_block_header;
 
-/* The width of the column in the blocks of tables whose fingerprints have so many words. */
+/* The width of the column in the blocks of tables whose fingerprints have this many words. */
 static inline uint32_t ss_column_bits(uint32_t words)
 {
     return words == 1 ? SS_COLUMN_BITS : SS_WORD_BITS * words;

@@ -65,7 +65,7 @@ sstore_status ss_ids_iterator_next(ss_ids_iterator *iterator, sstore_error *erro
 /* Check that the ids of each rank of the current block ascend, also from the block before, which was checked. */
 sstore_status ss_ids_iterator_check(ss_ids_iterator *iterator, sstore_error *error);
 
-/* Whether all blocks were read, and their records are those of so many ranks. */
+/* Whether all blocks were read, and their records are those of this many ranks. */
 bool ss_ids_iterator_has_all(const ss_ids_iterator *iterator, uint64_t rank_count, uint64_t record_count);
 
 #endif

@@ -163,7 +163,7 @@ uint32_t ss_manifest_entry_count(const ss_manifest *manifest);
 /* What the manifest says about a block file of a segment. */
 ss_block_file_metadata ss_manifest_file_metadata(const ss_manifest_segment *segment, uint32_t number);
 
-/* Check that the store at `path` has fingerprints of so many bits; 0: any. ARGUMENT. */
+/* Check that the store at `path` has fingerprints of this many bits; 0: any. ARGUMENT. */
 sstore_status ss_manifest_check_bits(const ss_manifest *manifest, const char *path, uint32_t bits, sstore_error *error);
 
 /* Check that the store at `path` has this recipe; NULL: any. The recipe is that of the store at `other_path`; NULL: it

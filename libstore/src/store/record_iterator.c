@@ -138,7 +138,7 @@ static sstore_status step(ss_merge_iterator *merge, sstore_error *error)
     return SSTORE_OK;
 }
 
-/* Reading so many fingerprints with their ids takes about as long as a seek. */
+/* Reading this many fingerprints with their ids takes about as long as a seek. */
 #define NEAR_VALUES 4u
 
 /* Whether the fingerprint is at most NEAR_VALUES ahead in the current block. */

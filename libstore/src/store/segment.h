@@ -32,7 +32,7 @@ sstore_status ss_key_index_init(ss_key_index *index, ss_array *keys, sstore_erro
 /* Free; a zeroed index is allowed. */
 void ss_key_index_free(ss_key_index *index);
 
-/* The maximum size of an index of so many keys in bytes, without the directory. */
+/* The maximum size of an index of this many keys in bytes, without the directory. */
 uint64_t ss_key_index_bytes(uint64_t key_count);
 
 /* Prefetch the entry that a lookup of `target` reads first. */
@@ -56,7 +56,7 @@ uint64_t ss_key_index_find(const ss_key_index *index, uint64_t target);
 
 /* ===== segment ===== */
 
-/* What is known of the queries at some distance. It never changes once it is SS_PLANNED or SS_SCANNED. */
+/* The state of the plan for queries at a distance. It never changes once it is SS_PLANNED or SS_SCANNED. */
 typedef enum ss_planning {
     SS_NOT_PLANNED,
     SS_BEING_PLANNED, /* a thread is setting the radii */

@@ -27,7 +27,7 @@ typedef struct ss_column_form {
     uint32_t block_bytes;
 } ss_column_form;
 
-/* The form of a table whose fingerprints have so many words. */
+/* The form of a table whose fingerprints have this many words. */
 static inline ss_column_form ss_table_form(uint32_t words, uint32_t block_bytes)
 {
     return (ss_column_form){words > 1 ? SS_COLUMN_WHOLE : SS_COLUMN_CODED, words, block_bytes};

@@ -16,7 +16,7 @@
 #include "sort/sorter.h"
 #include "store/manifest.h"
 
-/* Divide the memory of a build of fingerprints of so many words; see ss_sort_memory_divide(). */
+/* Divide the memory of a build of fingerprints of this many words; see ss_sort_memory_divide(). */
 ss_sort_memory ss_build_memory_divide(uint64_t limit_bytes, uint32_t threads, uint32_t words, bool has_ids,
                                       uint32_t block_bytes);
 

@@ -64,7 +64,7 @@ def word(value: Any, name: str) -> int:
 
 
 def word_count(bits: int) -> int:
-    """The words of a fingerprint of so many bits."""
+    """The words of a fingerprint of this many bits."""
     width = operator.index(bits)
     if not 64 <= width <= 64 * MAX_WORDS or width % 64 != 0:
         raise ArgumentError(f"bits: expected a multiple of 64 from 64 to {64 * MAX_WORDS}, found {width}")
@@ -121,7 +121,7 @@ def words_of(array: Words) -> int:
 
 
 def _shapes(count: Optional[int]) -> str:
-    """The shapes that arrays of fingerprints of so many words may have; None: of any."""
+    """The shapes that arrays of fingerprints of this many words may have; None: of any."""
     if count is None:
         return f"(n,), or (n, words) with 1 to {MAX_WORDS} words"
     bytes_shape = f"or (n, {8 * count}) of uint8"
@@ -145,7 +145,7 @@ def _of_bytes(array: npt.NDArray[np.uint8]) -> Words:
 
 
 def fitted(array: Words, name: str, count: Optional[int]) -> Words:
-    """The array, if its fingerprints have so many words; None: any number."""
+    """The array, if its fingerprints have this many words; None: any number."""
     if count is None or words_of(array) == count:
         return array
     raise _wrong_shape(name, count, str(array.shape))

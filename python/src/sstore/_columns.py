@@ -347,7 +347,7 @@ CLUSTER_COLUMNS = {
 
 
 def wide(dtypes: Mapping[str, Any], words: int) -> Mapping[str, Any]:
-    """The dtypes of columns, of which those of fingerprints have so many words."""
+    """The dtypes of columns, of which those of fingerprints have this many words."""
     if words == 1:
         return dtypes
     wider = ("fingerprint", "other_fingerprint", "query")

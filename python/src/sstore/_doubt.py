@@ -49,7 +49,7 @@ class BadRows:
 
     Args:
         max_bad: fail if more rows are bad; None: any number.
-        keep: of so many bad rows, the first ones, number and reason are kept.
+        keep: of this many bad rows, the first ones, number and reason are kept.
 
     Attributes:
         count: the number of bad rows.
@@ -64,7 +64,7 @@ class BadRows:
         self._warns = False
 
     def has_room(self, count: int) -> bool:
-        """Whether so many more rows may be bad."""
+        """Whether this many more rows may be bad."""
         return self.max_bad is None or self.count + count <= self.max_bad
 
     def hint(self) -> str:

@@ -191,7 +191,7 @@ class TableExplanation:
 
 
 def build_distance(distance: Any, words: int) -> int:
-    """A distance to build for, or of a join or a deduplication, of fingerprints of so many words."""
+    """A distance to build for, or of a join or a deduplication, of fingerprints of this many words."""
     return number_of(distance, "distance", words * lib.SSTORE_MAX_BUILD_DISTANCE)
 
 

@@ -256,7 +256,7 @@ class Builder:
             self._writer = self._begin(self._words or 1)
 
     def _begin(self, count: int) -> _Writer:
-        """Begin a store of fingerprints of so many words."""
+        """Begin a store of fingerprints of this many words."""
         build_distance(self._distance, count)
         self._options.fingerprint_bits = 64 * count
         return _Writer(self._call, "sstore_builder", lib.sstore_builder_create, self._path, self._options)
@@ -487,7 +487,7 @@ def add(
         recipe: if given, the store must have exactly this recipe.
         block_size: None: the store's own.
         tmp_dir: None: the store's folder.
-        wait: while another process writes to the store, wait so many seconds; True: until it ends.
+        wait: while another process writes to the store, wait this many seconds; True: until it ends.
         The other arguments are those of build().
 
     Returns:
