@@ -80,6 +80,8 @@ def soname(library):
 
 def main():
     arguments = [argument for argument in sys.argv[1:] if argument != "--write"]
+    if len(arguments) != 2:
+        sys.exit(__doc__)
     text = public_text()
     found = "".join(soname(library) + symbols(library) for library in arguments) + prototypes(text) + layouts(text)
     if "--write" in sys.argv:
