@@ -125,7 +125,7 @@ void ss_bit_counter_add_many(ss_bit_counter *counter, const uint64_t *words, siz
 }
 
 /* Add the buffer and all waiting carries to the planes. */
-static void settle(ss_bit_counter *counter)
+static void add_waiting(ss_bit_counter *counter)
 {
     if (counter->used > 0) {
         memset(counter->buffer + counter->used, 0, (SS_BIT_COUNTER_WORDS - counter->used) * sizeof(uint64_t));
@@ -149,7 +149,7 @@ static inline uint64_t spread(uint64_t byte)
 /* Eight positions and eight planes at a time: the planes' bits gather in bytes. */
 void ss_bit_counter_counts(ss_bit_counter *counter, uint64_t counts_out[64])
 {
-    settle(counter);
+    add_waiting(counter);
     memset(counts_out, 0, 64 * sizeof *counts_out);
     for (uint32_t first = 0; first < counter->plane_count; first += 8) {
         const uint32_t end = first + 8 < counter->plane_count ? first + 8 : counter->plane_count;
@@ -165,7 +165,7 @@ void ss_bit_counter_counts(ss_bit_counter *counter, uint64_t counts_out[64])
 
 uint64_t ss_bit_counter_above(ss_bit_counter *counter, uint64_t threshold)
 {
-    settle(counter);
+    add_waiting(counter);
     if (counter->plane_count < 64 && threshold >> counter->plane_count != 0)
         return 0;
     /* From the highest value down: a count is above if it has a 1 where the threshold has a 0, and was equal before. */

@@ -53,7 +53,7 @@ void ss_sums_add(ss_sums *self, uint64_t hash, double weight)
 }
 
 /* The sums in units. */
-static void finish(ss_sums *self, ss_int128 sums_out[64])
+static void compute_sums(ss_sums *self, ss_int128 sums_out[64])
 {
     uint64_t counts[64];
     if (self->is_weighted)
@@ -93,7 +93,7 @@ uint64_t ss_sums_fingerprint(ss_sums *self, bool ties_set)
         return small_fingerprint(self, ties_set);
     ss_int128 sums[64];
     uint64_t fingerprint = 0;
-    finish(self, sums);
+    compute_sums(self, sums);
     for (uint32_t i = 0; i < 64; i++)
         fingerprint = fingerprint << 1 | (sums[i] > -(ss_int128)ties_set);
     return fingerprint;
@@ -102,7 +102,7 @@ uint64_t ss_sums_fingerprint(ss_sums *self, bool ties_set)
 void ss_sums_values(ss_sums *self, double values_out[64])
 {
     ss_int128 sums[64];
-    finish(self, sums);
+    compute_sums(self, sums);
     for (uint32_t i = 0; i < 64; i++)
         values_out[i] = (double)sums[i] / SS_WEIGHT_UNITS;
 }

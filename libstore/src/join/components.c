@@ -464,8 +464,8 @@ static sstore_status take_answers(void *context, const void *items, size_t count
     return SSTORE_OK;
 }
 
-/* Answer what higher ranges have asked. */
-static sstore_status answer(void *context, const void *items, size_t count, sstore_error *error)
+/* Answer the questions of higher ranges. */
+static sstore_status answer_questions(void *context, const void *items, size_t count, sstore_error *error)
 {
     ss_components *self = context;
     const node_forest *forest = &self->forest;
@@ -487,7 +487,7 @@ static sstore_status find_roots(ss_components *self, sstore_error *error)
     if (self->range_count <= 1)
         return SSTORE_OK;
     const sstore_status status = each_posted(self, &self->questions, false, take_answers, error);
-    return status == SSTORE_OK ? each_posted(self, &self->questions, true, answer, error) : status;
+    return status == SSTORE_OK ? each_posted(self, &self->questions, true, answer_questions, error) : status;
 }
 
 /* ----- result ----- */

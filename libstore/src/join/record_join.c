@@ -109,7 +109,7 @@ static size_t end_of_fingerprint(const record_set *set, size_t begin)
 }
 
 /* The first record of the group with this permuted fingerprint, which it has. */
-static size_t find(const record_set *set, uint64_t fingerprint)
+static size_t find_first_record(const record_set *set, uint64_t fingerprint)
 {
     size_t begin = set->begin, end = set->end;
     while (begin < end) {
@@ -147,7 +147,8 @@ static sstore_status report_pairs(void *context, const ss_fingerprint_pair *pair
     sstore_status status = ss_progress_add(&self->progress, 0, 0);
     (void)error;
     for (size_t i = 0; status == SSTORE_OK && i < count; i++) {
-        const size_t first = find(left, pairs[i].first), second = find(right, pairs[i].second);
+        const size_t first = find_first_record(left, pairs[i].first),
+                     second = find_first_record(right, pairs[i].second);
         const bool one = self->kind == SS_JOIN_SPANNING;
         const size_t first_end = one ? first + 1 : end_of_fingerprint(left, first);
         const size_t second_end = one ? second + 1 : end_of_fingerprint(right, second);

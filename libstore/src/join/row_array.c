@@ -52,7 +52,7 @@ static sstore_status take_row(filler *self, ss_record_reader *reader, sstore_err
     return status == SSTORE_OK && self->count == READ_BATCH ? take_rows(self, error) : status;
 }
 
-static sstore_status fill(ss_row_array *array, ss_join_call *call, uint64_t *buffer, sstore_error *error)
+static sstore_status read_all_rows(ss_row_array *array, ss_join_call *call, uint64_t *buffer, sstore_error *error)
 {
     const sstore *store = call->left;
     filler self = {.array = array, .progress = &call->progress, .rows = array->rows == NULL ? buffer : array->rows};
@@ -78,14 +78,14 @@ sstore_status ss_row_array_open(ss_row_array *array, ss_join_call *call, uint64_
         array->rows = ss_alloc_large((size_t)max_count * row_bytes);
         if (array->rows == NULL)
             return ss_fail_memory(error, max_count * row_bytes);
-        return fill(array, call, NULL, error);
+        return read_all_rows(array, call, NULL, error);
     }
     uint64_t *buffer = ss_realloc(NULL, READ_BATCH, row_bytes);
     if (buffer == NULL)
         return ss_fail_memory(error, READ_BATCH * row_bytes);
     sstore_status status = ss_file_create_unnamed(&call->tmp_dir, &array->file, error);
     if (status == SSTORE_OK)
-        status = fill(array, call, buffer, error);
+        status = read_all_rows(array, call, buffer, error);
     ss_free(buffer);
     return status;
 }

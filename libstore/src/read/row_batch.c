@@ -401,7 +401,7 @@ static double search_ns(row_batch *self)
 /* Choose how to find the fingerprints of a segment. Whatever their words are, the work is at most a small multiple of
  * comparing all: the word indexes are searched only if that is expected to take less time, and until that and their
  * candidates have taken as long. */
-static sstore_status find(row_batch *self, sstore_error *error)
+static sstore_status find_hits(row_batch *self, sstore_error *error)
 {
     const ss_round *round = self->round;
     const bool may_choose = round->store->options.strategy == SSTORE_STRATEGY_AUTO;
@@ -429,7 +429,7 @@ sstore_status ss_row_batch_find(ss_round_hits *hits, sstore_error *error)
     self.queries = ss_realloc(NULL, round->count, sizeof *self.queries);
     self.waiting = ss_alloc(round->threads, sizeof *self.waiting);
     const sstore_status status = self.queries != NULL && self.waiting != NULL
-                                     ? find(&self, error)
+                                     ? find_hits(&self, error)
                                      : ss_fail_memory(error, round->count * sizeof *self.queries);
     for (uint32_t i = 0; self.waiting != NULL && i < round->threads; i++)
         ss_free(self.waiting[i]);

@@ -85,7 +85,7 @@ static void sift_down(ss_merge_iterator *merge, size_t at)
 }
 
 /* Get the first record of each input, and make the heap. */
-static sstore_status begin(ss_merge_iterator *merge, sstore_error *error)
+static sstore_status begin_merge(ss_merge_iterator *merge, sstore_error *error)
 {
     sstore_status status = SSTORE_OK;
     merge->heap_count = 0;
@@ -104,7 +104,7 @@ sstore_status ss_merge_iterator_rewind(ss_merge_iterator *merge, sstore_error *e
 {
     for (size_t i = 0; i < merge->input_count; i++)
         ss_segment_iterator_rewind(&merge->inputs[i].iterator);
-    return begin(merge, error);
+    return begin_merge(merge, error);
 }
 
 sstore_status ss_merge_iterator_open(ss_merge_iterator *merge, const sstore *store, sstore_error *error)
@@ -120,11 +120,11 @@ sstore_status ss_merge_iterator_seek(ss_merge_iterator *merge, const uint64_t *f
     sstore_status status = SSTORE_OK;
     for (size_t i = 0; status == SSTORE_OK && i < merge->input_count; i++)
         status = ss_segment_iterator_seek(&merge->inputs[i].iterator, fingerprint, error);
-    return status == SSTORE_OK ? begin(merge, error) : status;
+    return status == SSTORE_OK ? begin_merge(merge, error) : status;
 }
 
 /* Replace the record of the first input by its next one. */
-static sstore_status step(ss_merge_iterator *merge, sstore_error *error)
+static sstore_status replace_first(ss_merge_iterator *merge, sstore_error *error)
 {
     ss_merge_input *min = &merge->inputs[merge->heap[0]];
     bool more;
@@ -158,7 +158,7 @@ sstore_status ss_merge_iterator_skip(ss_merge_iterator *merge, uint64_t fingerpr
         if (!is_near(&min->iterator, fingerprint))
             status = ss_segment_iterator_seek(&min->iterator, &fingerprint, error);
         if (status == SSTORE_OK)
-            status = step(merge, error);
+            status = replace_first(merge, error);
     }
     return status;
 }
@@ -182,7 +182,7 @@ static void note_last(ss_merge_iterator *merge, const ss_merge_input *input, ss_
 
 /* Take a record from all inputs that have it. It is wanted if in some store the oldest and the newest of them both add
  * it, or both remove it if removed records are wanted. Otherwise they do not change the older state. */
-static sstore_status take(ss_merge_iterator *merge, ss_record *record_out, bool *wanted_out, sstore_error *error)
+static sstore_status take_record(ss_merge_iterator *merge, ss_record *record_out, bool *wanted_out, sstore_error *error)
 {
     sstore_status status = SSTORE_OK;
     const ss_merge_input *input = &merge->inputs[merge->heap[0]];
@@ -201,7 +201,7 @@ static sstore_status take(ss_merge_iterator *merge, ss_record *record_out, bool 
                                    input->is_removal ? "removes" : "adds", (unsigned long long)record_out->fingerprint,
                                    (unsigned long long)record_out->id, input->is_removal ? "is not" : "is already");
         last = input;
-        status = step(merge, error);
+        status = replace_first(merge, error);
         input = status == SSTORE_OK && merge->heap_count > 0 ? &merge->inputs[merge->heap[0]] : NULL;
     } while (input != NULL && input->record.fingerprint == record_out->fingerprint &&
              input->record.id == record_out->id &&
@@ -218,7 +218,7 @@ __attribute__((noinline)) static sstore_status next_wanted(ss_merge_iterator *me
     sstore_status status = SSTORE_OK;
     *more_out = false;
     while (status == SSTORE_OK && !*more_out && merge->heap_count > 0)
-        status = take(merge, record_out, more_out, error);
+        status = take_record(merge, record_out, more_out, error);
     return status;
 }
 

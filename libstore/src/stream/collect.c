@@ -229,7 +229,7 @@ static sstore_status report_long_query(const reporting *self, size_t first, size
 }
 
 /* Sort the matches, after the last one was added. */
-static sstore_status finish(sstore_collection *collection, sstore_error *error)
+static sstore_status sort_matches(sstore_collection *collection, sstore_error *error)
 {
     ss_progress no_progress = {.report = NULL};
     sstore_status status = SSTORE_OK;
@@ -248,7 +248,7 @@ sstore_status sstore_collection_report(sstore_collection *collection, sstore_str
         return ss_fail_argument(error, "sstore_collection_report: collection and on_match must not be NULL, and no "
                                        "earlier call may have failed");
     const reporting self = {.collection = collection, .on_match = on_match, .context = context};
-    sstore_status status = collection->finished ? SSTORE_OK : finish(collection, error);
+    sstore_status status = collection->finished ? SSTORE_OK : sort_matches(collection, error);
     const ss_piece_room *room = &collection->room;
     for (size_t piece = 0, end; status == SSTORE_OK && piece < ss_sorter_piece_count(collection->sorter); piece = end) {
         end = piece + 1;

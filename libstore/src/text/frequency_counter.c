@@ -48,7 +48,7 @@ static size_t home_of(const sstore_frequency_counter *self, uint64_t hash)
 }
 
 /* The slot of a hash, or the free one where it belongs. */
-static slot *find(const sstore_frequency_counter *self, uint64_t hash)
+static slot *find_slot(const sstore_frequency_counter *self, uint64_t hash)
 {
     slot *slots = slots_of(self);
     size_t at = home_of(self, hash);
@@ -99,7 +99,7 @@ static sstore_status extend(sstore_frequency_counter *self, sstore_error *error)
     self->capacity = capacity;
     for (size_t i = 0; i < old.capacity; i++)
         if (slots_of(&old)[i].count != 0)
-            *find(self, slots_of(&old)[i].hash) = slots_of(&old)[i];
+            *find_slot(self, slots_of(&old)[i].hash) = slots_of(&old)[i];
     ss_free(old.memory);
     return SSTORE_OK;
 }
@@ -140,7 +140,7 @@ static void forget(sstore_frequency_counter *self, uint64_t bound)
             continue;
         from->count = 0;
         if (most_of(&taken) > bound)
-            *find(self, taken.hash) = taken;
+            *find_slot(self, taken.hash) = taken;
         else
             self->used--;
     }
@@ -171,12 +171,12 @@ sstore_status sstore_frequency_counter_add(sstore_frequency_counter *counter, co
         return ss_fail_argument(error, "the table is finished: no document can be added");
     counter->document_count++; /* first, so that no count is higher even if memory is short in the middle */
     for (size_t i = 0; i < count; i++) {
-        slot *place = find(counter, features[i].hash);
+        slot *place = find_slot(counter, features[i].hash);
         if (place->count == 0) {
             const sstore_status status = reserve(counter, error);
             if (status != SSTORE_OK)
                 return status;
-            place = find(counter, features[i].hash); /* it may have moved */
+            place = find_slot(counter, features[i].hash); /* it may have moved */
             *place = (slot){.hash = features[i].hash, .missed = (uint32_t)ss_min_u64(counter->bound, UINT32_MAX)};
             counter->used++;
         }
@@ -241,7 +241,7 @@ static uint64_t write_entries(sstore_frequency_counter *self)
     return (uint64_t)(to - self->memory - HEAD_ROOM) / SS_FREQUENCIES_ENTRY;
 }
 
-static sstore_status finish(sstore_frequency_counter *self, sstore_error *error)
+static sstore_status make_table(sstore_frequency_counter *self, sstore_error *error)
 {
     if (self->document_count == 0)
         return ss_fail_argument(error, "there is no document whose features could be counted");
@@ -276,7 +276,7 @@ sstore_status sstore_frequency_counter_finish(sstore_frequency_counter *counter,
     sstore_status status = summary_out == NULL ? SSTORE_OK
                                                : ss_check_result(summary_out, SS_FREQUENCY_SUMMARY_SIZE_1, error);
     if (status == SSTORE_OK && !counter->is_finished)
-        status = finish(counter, error);
+        status = make_table(counter, error);
     if (status != SSTORE_OK)
         return status;
     *table_out = counter->memory + counter->table_begin;

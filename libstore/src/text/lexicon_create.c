@@ -21,7 +21,7 @@ typedef struct first_hash {
     uint64_t hash, count;
 } first_hash;
 
-static sstore_status take(void *context, const uint64_t *hashes, size_t count, sstore_error *error)
+static sstore_status take_first_hash(void *context, const uint64_t *hashes, size_t count, sstore_error *error)
 {
     first_hash *self = context;
     (void)error;
@@ -44,7 +44,8 @@ static sstore_status find_only(const ss_text_rules *rules, const char *text, siz
         ss_free(features);
         return status;
     }
-    status = ss_features_find(features, (const uint8_t *)text, size, true, (ss_feature_sink){take, &found}, error);
+    status = ss_features_find(features, (const uint8_t *)text, size, true, (ss_feature_sink){take_first_hash, &found},
+                              error);
     ss_features_free(features);
     ss_free(features);
     if (status == SSTORE_OK && found.count != 1)

@@ -54,8 +54,8 @@ static void destroy(sstore_fingerprinter *self)
 }
 
 /* Find the features of a text, without its markup. */
-static sstore_status find(sstore_fingerprinter *self, const uint8_t *text, size_t size, ss_feature_sink sink,
-                          sstore_error *error)
+static sstore_status find_features(sstore_fingerprinter *self, const uint8_t *text, size_t size, ss_feature_sink sink,
+                                   sstore_error *error)
 {
     if (self->markup_kind == SSTORE_MARKUP_HTML) {
         const sstore_status status = ss_markup_remove(&self->markup, text, size, error);
@@ -123,7 +123,7 @@ static sstore_status take_counted(void *context, const uint64_t *hashes, size_t 
 static sstore_status find_set(sstore_fingerprinter *self, const uint8_t *text, size_t size, sstore_error *error)
 {
     ss_feature_set_clear(&self->set);
-    return find(self, text, size, (ss_feature_sink){take_counted, self}, error);
+    return find_features(self, text, size, (ss_feature_sink){take_counted, self}, error);
 }
 
 /* The weight of feature i of the set. */
@@ -171,7 +171,7 @@ static sstore_status find_sums(sstore_fingerprinter *self, const uint8_t *text, 
     self->weight = 0;
     for (uint32_t i = 0; i < self->hash.words; i++)
         ss_sums_init(&self->sums[i]);
-    const sstore_status status = simple ? find(self, text, size, (ss_feature_sink){take_ones, self}, error)
+    const sstore_status status = simple ? find_features(self, text, size, (ss_feature_sink){take_ones, self}, error)
                                         : find_set(self, text, size, error);
     if (simple)
         self->weight = (double)self->feature_count;

@@ -12,7 +12,7 @@ static const char *const weighting_names[] = {[SSTORE_WEIGHTING_FREQUENCY] = "fr
                                               [SSTORE_WEIGHTING_SUBLINEAR] = "sublinear",
                                               [SSTORE_WEIGHTING_PRESENCE] = "presence"};
 
-static sstore_status check(const sstore_text_options *options, sstore_error *error)
+static sstore_status check_options(const sstore_text_options *options, sstore_error *error)
 {
     if (options->kind != SSTORE_FEATURE_KIND_WORDS && options->kind != SSTORE_FEATURE_KIND_CHARS)
         return ss_fail_argument(error, "feature kind %d does not exist", (int)options->kind);
@@ -39,7 +39,7 @@ sstore_status ss_text_options_take(const sstore_text_options *options, sstore_te
     *taken_out = (sstore_text_options)SSTORE_TEXT_OPTIONS_INIT;
     sstore_status status = ss_take_options(taken_out, sizeof *taken_out, options, SS_TEXT_OPTIONS_SIZE_1, error);
     if (status == SSTORE_OK)
-        status = check(taken_out, error);
+        status = check_options(taken_out, error);
     if (status != SSTORE_OK)
         return status;
     if (taken_out->shingle == 0)

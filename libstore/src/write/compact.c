@@ -180,7 +180,7 @@ static void free_compaction(compaction *self)
     forget_segments(self);
 }
 
-static sstore_status run(compaction *self, const sstore_write_options *options, sstore_error *error)
+static sstore_status write_compacted(compaction *self, const sstore_write_options *options, sstore_error *error)
 {
     sstore_builder *builder = self->builder;
     const ss_manifest *manifest = &builder->transaction->manifest;
@@ -247,7 +247,7 @@ static sstore_status compact(const char *path, sstore_compaction scope, const ss
     sstore_builder *builder = self.builder;
     self.range = choose_range(&builder->transaction->manifest, scope, options);
     if (self.range.first < self.range.end)
-        status = run(&self, options, error);
+        status = write_compacted(&self, options, error);
     else
         ss_transaction_clean_up(builder->transaction);
     if (status == SSTORE_OK && change_out != NULL) {

@@ -355,7 +355,7 @@ static void finish_matches(sstore_dedup *dedup, uint64_t limit)
 }
 
 /* Add a new record to the waiting ones; *id_out is its id. */
-static sstore_status insert(const insertion *self, const uint64_t *fingerprint, uint64_t *id_out)
+static sstore_status keep_waiting(const insertion *self, const uint64_t *fingerprint, uint64_t *id_out)
 {
     sstore_dedup *dedup = self->dedup;
     const bool has_ids = dedup->transaction.manifest.has_ids;
@@ -388,7 +388,7 @@ static sstore_status answer_next(insertion *self)
         answer.match_count += dedup->counts[self->next - self->begin] - stored;
     answer.is_new = dedup->match_count == 0;
     if (answer.is_new)
-        status = insert(self, fingerprint, &answer.id);
+        status = keep_waiting(self, fingerprint, &answer.id);
     else
         finish_matches(dedup, self->limit);
     answer.listed = dedup->matches;

@@ -42,7 +42,7 @@ static sstore_status check_record(ss_record_pieces *pieces, const uint64_t *fing
 }
 
 /* Take the next records, and keep those of the shard. */
-static sstore_status take(ss_record_pieces *pieces, void *items, size_t *count_out, sstore_error *error)
+static sstore_status take_next(ss_record_pieces *pieces, void *items, size_t *count_out, sstore_error *error)
 {
     const bool has_ids = pieces->records->has_ids;
     const uint32_t words = pieces->records->words, item_words = words + (has_ids ? 1 : 0);
@@ -90,7 +90,7 @@ static sstore_status load(void *context, size_t piece, void *items, void *scratc
         status = ss_merge_iterator_rewind(pieces->records, error);
     }
     if (status == SSTORE_OK)
-        status = take(pieces, items, count_out, error);
+        status = take_next(pieces, items, count_out, error);
     if (status == SSTORE_OK && piece + 1 == pieces->piece_count)
         status = check_end(pieces, error);
     if (status != SSTORE_OK)
