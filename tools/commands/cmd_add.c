@@ -84,7 +84,7 @@ static int print_answer(void *context, const sstore_dedup_answer *answer)
 }
 
 /* Insert and answer records: an input_batch_fn. */
-static int insert(void *context, const record_batch *batch)
+static int insert_records(void *context, const record_batch *batch)
 {
     new_job *job = context;
     sstore_error error;
@@ -108,7 +108,7 @@ static int insert(void *context, const record_batch *batch)
 
 static int insert_chunk(new_job *job)
 {
-    const int code = job->chunk.count == 0 ? EXIT_DONE : insert(job, &job->chunk);
+    const int code = job->chunk.count == 0 ? EXIT_DONE : insert_records(job, &job->chunk);
     job->chunk.count = 0;
     return code;
 }
@@ -125,7 +125,7 @@ static int insert_input(new_job *job, const char *input, input_shape *shape)
 {
     job->answers_now = input_is_interactive(input, &job->format);
     if (job->answers_now)
-        return input_read_interactive(&job->format, shape, insert, job);
+        return input_read_interactive(&job->format, shape, insert_records, job);
     int code = input_read(input, &job->format, shape, add_to_chunk, job);
     return code == EXIT_DONE ? insert_chunk(job) : code;
 }

@@ -44,7 +44,7 @@ static int write_absent(void *context, uint64_t id)
     return 1;
 }
 
-static sstore_status begin(build_job *job, sstore_error *error)
+static sstore_status begin_builder(build_job *job, sstore_error *error)
 {
     sstore_write_options *options = &job->task->options;
     options->check_ids = job->kind == STORE_ADD && (!job->task->quiet || job->arguments->input.own_doubt.strict);
@@ -95,7 +95,7 @@ static int settle_words(build_job *job, uint32_t words)
     options->recipe = NULL;
     int code = check_build_distance(options->distance, words);
     if (code == EXIT_DONE)
-        code = message_status(begin(job, &error), &error);
+        code = message_status(begin_builder(job, &error), &error);
     if (code == EXIT_DONE && (recipe[0] != '\0' || padded > 0))
         code = state_recipe(job, recipe);
     options->recipe = given_recipe;
@@ -118,7 +118,7 @@ static sstore_status give_rows(build_job *job, const record_batch *batch, sstore
 }
 
 /* Give records to the library. Ids to remove come as fingerprints. */
-static sstore_status give(build_job *job, const record_batch *batch, sstore_error *error)
+static sstore_status give_records(build_job *job, const record_batch *batch, sstore_error *error)
 {
     const uint64_t *fingerprints = batch->fingerprints, *ids = record_batch_ids(batch);
     if (job->builder != NULL && batch->has_rows)
@@ -194,7 +194,7 @@ static int add_batch(void *context, const record_batch *batch)
     const int code = settle_words(job, batch->words);
     if (code != EXIT_DONE)
         return code;
-    if (give(job, batch, &error) != SSTORE_OK)
+    if (give_records(job, batch, &error) != SSTORE_OK)
         return message_error(&error);
     job->record_count += batch->count;
     progress_show_reading(job->record_count, job->expected_count, READING_PART);
@@ -367,7 +367,7 @@ static void tell_blanks(const build_job *job)
 }
 
 /* Publish the change, and print a summary. */
-static int finish(build_job *job, const store_arguments *arguments)
+static int finish_build(build_job *job, const store_arguments *arguments)
 {
     const char *path = arguments->store;
     const task_arguments *task = &arguments->task;
@@ -428,7 +428,7 @@ static int assume_words(sstore_write_options *options, uint32_t words)
 }
 
 /* Take all records, and publish the change. */
-static int run(build_job *job, store_arguments *arguments)
+static int run_build(build_job *job, store_arguments *arguments)
 {
     task_arguments *task = job->task;
     print_needs(task, job->path, job);
@@ -438,7 +438,7 @@ static int run(build_job *job, store_arguments *arguments)
     if (code == EXIT_DONE && job->kind == STORE_BUILD)
         code = settle_words(job, job->shape.words > 0 ? job->shape.words : 1);
     if (code == EXIT_DONE)
-        return finish(job, arguments);
+        return finish_build(job, arguments);
     sstore_builder_abort(job->builder);
     sstore_remover_abort(job->remover);
     return interrupted() ? task_end(job->path, "nothing was changed", SSTORE_STOPPED, NULL) : code;
@@ -467,13 +467,13 @@ int store_change_from_inputs(store_change kind, store_arguments *arguments)
     task_begin(task);
     task->options.expected_record_count = expected.count;
     task->options.expected_max_id = expected.largest_id;
-    const sstore_status status = begin(&job, &error);
+    const sstore_status status = begin_builder(&job, &error);
     if (status != SSTORE_OK)
         return end(kind, arguments, status, &error);
     job.shape.words = required_words(&job, arguments);
     if (kind != STORE_BUILD)
         store_expect_padding(job.metadata.recipe, &arguments->input.lines, &job.shape);
-    code = run(&job, arguments);
+    code = run_build(&job, arguments);
     if (job.absent != NULL && fclose(job.absent) != 0 && code == EXIT_DONE)
         code = message_errno(arguments->absent, "cannot write the file");
     free(job.recipe);

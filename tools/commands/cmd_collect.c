@@ -61,7 +61,7 @@ typedef struct match_reader {
 } match_reader;
 
 /* Begin a collection of matches of this many words. */
-static int begin(match_reader *reader, uint32_t words)
+static int begin_collection(match_reader *reader, uint32_t words)
 {
     sstore_error error;
     reader->words = words;
@@ -125,7 +125,7 @@ static int take_line(match_reader *reader, input_source *source, const source_li
     if (line->is_cut || !match_line_parse(line->text, source_line_length(line), &parsed, &fault))
         return refuse_line(reader, source, line, &fault);
     if (reader->words == 0) {
-        const int code = begin(reader, parsed.words);
+        const int code = begin_collection(reader, parsed.words);
         if (code != EXIT_DONE)
             return code;
     }
@@ -193,7 +193,7 @@ int cmd_collect(int argc, char **argv)
         code = read_input(&reader, inputs.items[i], args.collection.memory_bytes);
     code = bad_rows_end(&args.bad, code);
     if (code == EXIT_DONE && reader.collection == NULL)
-        code = begin(&reader, 1);
+        code = begin_collection(&reader, 1);
     printer.style.words = reader.words;
     printer.style.has_ids = reader.ids == INPUT_IDS_PRESENT;
     printer.added = reader.added;

@@ -463,7 +463,7 @@ static int open_outputs(text_job *job)
     return job->args->id_table != NULL ? open_names(job) : EXIT_DONE;
 }
 
-static int run(text_job *job)
+static int fingerprint_all(text_job *job)
 {
     int code = open_outputs(job);
     if (code == EXIT_DONE)
@@ -498,7 +498,7 @@ static int fingerprint_texts(arguments *args, const operands *inputs)
     job.work.context = &job;
     (void)sstore_text_recipe(&text->options, job.recipe, sizeof job.recipe);
     job.rec_style.recipe = args->no_comments ? NULL : job.recipe;
-    return run(&job);
+    return fingerprint_all(&job);
 }
 
 /* ----- the command ----- */

@@ -66,7 +66,7 @@ static int open_store(const char *path, const char *id_table, const arguments *a
 }
 
 /* Begin to show progress. Returns the options of the join. */
-static sstore_join_options begin(arguments *args)
+static sstore_join_options begin_join(arguments *args)
 {
     sstore_join_options taken = SSTORE_JOIN_OPTIONS_INIT;
     task_begin_reading(&args->task);
@@ -132,7 +132,7 @@ int cmd_pairs(int argc, char **argv)
     const char *path = operands_only_store(command_line_parse(&pairs_syntax, argc, argv, &args));
     int code = open_store(path, args.id_table, &args, &store, &styles.left, &names);
     if (code == EXIT_DONE) {
-        const sstore_join_options how = begin(&args);
+        const sstore_join_options how = begin_join(&args);
         output_head(&styles.left, args.header, pair_columns(&styles.left));
         styles.right = styles.left;
         sstore_status status = walk_pairs(store, NULL, &how, print_pair, &styles, &error);
@@ -172,7 +172,7 @@ int cmd_join(int argc, char **argv)
     if (code == EXIT_DONE) {
         output_head(&styles.left, args.header, pair_columns(&styles.right));
         styles.right.aligned = styles.left.aligned;
-        const sstore_join_options how = begin(&args);
+        const sstore_join_options how = begin_join(&args);
         sstore_status status = walk_pairs(left, right, &how, print_pair, &styles, &error);
         code = id_names_exit_code(&names, id_names_exit_code(&other_names, end(&args, given.items[0], status, &error)));
     }
@@ -355,7 +355,7 @@ int cmd_clusters(int argc, char **argv)
     int code = open_store(path, args.id_table, &args, &store, &how.style, &names);
     if (code == EXIT_DONE) {
         output_head(&how.style, args.header, cluster_columns(&args));
-        const sstore_join_options join = begin(&args);
+        const sstore_join_options join = begin_join(&args);
         const sstore_cluster_options cluster = {.struct_size = sizeof cluster,
                                                 .distance = join.distance,
                                                 .threads = join.threads,

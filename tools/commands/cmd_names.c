@@ -190,7 +190,7 @@ static int read_lines(const char *from, id_table_writer *table)
     return code;
 }
 
-static int make(const char *path, const char *from)
+static int make_table(const char *path, const char *from)
 {
     id_table_writer *table;
     sstore_error error;
@@ -222,7 +222,7 @@ int cmd_names(int argc, char **argv)
     if (args.from != NULL && given.count > 0)
         message_usage_error("expected either ID operands or --from, found both");
     progress_begin(args.progress);
-    const int code = args.from != NULL ? make(path, args.from) : show(path, &given, args.header);
+    const int code = args.from != NULL ? make_table(path, args.from) : show(path, &given, args.header);
     progress_end();
     return code;
 }

@@ -298,7 +298,7 @@ static int answer_one(query_session *session, const uint64_t *query)
 }
 
 /* Answer queries in order. */
-static int answer(query_session *session, const uint64_t *queries, size_t count)
+static int answer_queries(query_session *session, const uint64_t *queries, size_t count)
 {
     int code = EXIT_DONE;
     if (!session->args->nearest)
@@ -324,7 +324,7 @@ static int answer_chunk(query_session *session)
     session->chunk.count = 0;
     progress_part(session->input_fraction, until);
     session->input_fraction = until;
-    return count == 0 ? EXIT_DONE : answer(session, session->chunk.fingerprints, count);
+    return count == 0 ? EXIT_DONE : answer_queries(session, session->chunk.fingerprints, count);
 }
 
 static int add_to_chunk(void *context, const record_batch *batch)
@@ -480,7 +480,8 @@ int cmd_query(int argc, char **argv)
     else if (code == EXIT_DONE && (args.input != NULL || reads_stdin(&args)))
         code = answer_input(&session, &args);
     else if (code == EXIT_DONE)
-        code = end_inputs(&session.format, false, answer(&session, session.operands, (size_t)args.fingerprints.count));
+        code = end_inputs(&session.format, false,
+                          answer_queries(&session, session.operands, (size_t)args.fingerprints.count));
     code = id_names_exit_code(&session.names, code);
     progress_end();
     close_session(&session);

@@ -120,7 +120,7 @@ static int open_listener(const arguments *args, listener *out)
 }
 
 /* Wait for a signal that ends the service. Meanwhile look for newer states, and end late connections. */
-static void run(service *self, http_server *server, const arguments *args, const sigset_t *signals)
+static void run_until_signal(service *self, http_server *server, const arguments *args, const sigset_t *signals)
 {
     static const struct timespec second = {.tv_sec = 1};
     uint32_t waited_seconds = 0;
@@ -167,7 +167,7 @@ static void take_early_signals(void)
     (void)signal(SIGTERM, end_at_once);
 }
 
-/* Keep signals for run(), which alone takes them: all threads inherit this. */
+/* Keep signals for run_until_signal(), which alone takes them: all threads inherit this. */
 static void keep_signals(sigset_t *signals_out)
 {
     sigemptyset(signals_out);
@@ -177,7 +177,7 @@ static void keep_signals(sigset_t *signals_out)
     pthread_sigmask(SIG_BLOCK, signals_out, NULL);
 }
 
-static int serve(service *self, arguments *args)
+static int serve_stores(service *self, arguments *args)
 {
     listener at;
     sigset_t signals;
@@ -190,7 +190,7 @@ static int serve(service *self, arguments *args)
     if (server != NULL) {
         if (!args->quiet)
             message_print("listening on %s", at.name);
-        run(self, server, args, &signals);
+        run_until_signal(self, server, args, &signals);
         http_stop(server);
     }
     listener_close(&at);
@@ -221,7 +221,7 @@ static int open_and_serve(const operands *stores, arguments *args)
     code = service_open(&self, stores->items, (uint32_t)stores->count, &args->service);
     if (code == EXIT_DONE) {
         check_width(args, (self.bits + 63) / 64);
-        code = serve(&self, args);
+        code = serve_stores(&self, args);
     }
     service_close(&self);
     return code;

@@ -130,7 +130,7 @@ static void use_number(document_reader *self)
 }
 
 /* Number a document. */
-static bool add(document_reader *self, document_batch *batch, const char *text, size_t length, uint64_t line)
+static bool add_document(document_reader *self, document_batch *batch, const char *text, size_t length, uint64_t line)
 {
     if (self->are_ids_used_up)
         return fail_because(self, batch, NO_ID_LEFT);
@@ -158,7 +158,7 @@ static bool take_line(document_reader *self, document_batch *batch)
     int code;
     if (source_line_next(&self->source, &self->line, &code)) {
         if (self->form.unit != DOCUMENT_JSONL || !source_line_is_blank(&self->line))
-            return add(self, batch, self->line.text, self->line.length, self->line.number);
+            return add_document(self, batch, self->line.text, self->line.length, self->line.number);
         use_number(self); /* so that numbers are those of lines */
         return true;
     }
@@ -176,7 +176,7 @@ static bool take_file(document_reader *self, document_batch *batch)
         return fail(self, batch, code);
     const char *text = input_source_text(source);
     const size_t length = input_source_size(source);
-    if (!add(self, batch, text, length, 0))
+    if (!add_document(self, batch, text, length, 0))
         return false;
     document *added = &batch->items[batch->count - 1];
     added->has_objects = document_form_has_objects(text, length);

@@ -153,7 +153,7 @@ typedef struct runner {
 } runner;
 
 /* Take a batch; its number is set. False: there are no more, or an earlier one failed. */
-static bool take(runner *self, document_worker *worker, uint64_t *number_out)
+static bool take_batch(runner *self, document_worker *worker, uint64_t *number_out)
 {
     pthread_mutex_lock(&self->take_lock);
     worker->found_count = 0;
@@ -166,7 +166,7 @@ static bool take(runner *self, document_worker *worker, uint64_t *number_out)
 }
 
 /* Give a batch when its turn comes. False: it or an earlier one failed. */
-static bool give(runner *self, document_worker *worker, uint64_t number)
+static bool give_batch(runner *self, document_worker *worker, uint64_t number)
 {
     pthread_mutex_lock(&self->give_lock);
     while (self->given_count != number)
@@ -188,9 +188,9 @@ static void *run_batches(void *context)
     if (worker == NULL)
         return NULL; /* the other threads do the work */
     self->thread_count++;
-    while (take(self, worker, &number)) {
+    while (take_batch(self, worker, &number)) {
         work_on_documents(self->work, worker);
-        if (!give(self, worker, number))
+        if (!give_batch(self, worker, number))
             self->is_over = true;
     }
     free_worker(worker);

@@ -45,7 +45,7 @@ static bool write_row(FILE *to, const bad_row *row)
     return true;
 }
 
-static bool keep(const bad_rows *self, const bad_row *row, const char *reason)
+static bool keep_row(const bad_rows *self, const bad_row *row, const char *reason)
 {
     FILE *to = self->file;
     return write_escaped(to, row->input, strlen(row->input)) && fprintf(to, "%" PRIu64 "\t", row->number) > 0 &&
@@ -73,7 +73,7 @@ bool bad_rows_take(bad_rows *self, const bad_row *row, line_fault *fault)
     note_first(self->input_first, row, reason.reason);
     if (self->reports_each)
         message_print("%s:%" PRIu64 ": %s; skipped", row->input, row->number, reason.reason);
-    if (self->file != NULL && !keep(self, row, reason.reason))
+    if (self->file != NULL && !keep_row(self, row, reason.reason))
         return line_fault_set(fault, "cannot write the bad row to %s: %s", self->path, strerror(errno));
     return true;
 }

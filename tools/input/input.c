@@ -42,7 +42,7 @@ static input_format choose_format(const char *path, const input_options *options
     return INPUT_TEXT;
 }
 
-static int check(const char *path, const input_options *options)
+static int check_options(const char *path, const input_options *options)
 {
     struct stat info;
     line_fault fault;
@@ -71,7 +71,7 @@ int input_check_all(char *const *paths, int count, const input_options *options)
 {
     int code = EXIT_DONE;
     for (int i = 0; i < count && code == EXIT_DONE; i++)
-        code = check(paths[i], options);
+        code = check_options(paths[i], options);
     return code;
 }
 

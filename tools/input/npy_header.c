@@ -44,7 +44,7 @@ static void skip_spaces(npy_parser *parser)
 }
 
 /* Take `word` if it comes next, after spaces. */
-static bool take(npy_parser *parser, const char *word)
+static bool take_word(npy_parser *parser, const char *word)
 {
     size_t length = strlen(word);
     skip_spaces(parser);
@@ -96,23 +96,23 @@ static bool parse_type(npy_parser *parser, npy_header *header)
 
 static bool parse_order(npy_parser *parser, npy_header *header)
 {
-    header->column_major = take(parser, "True");
-    return header->column_major || take(parser, "False") ||
+    header->column_major = take_word(parser, "True");
+    return header->column_major || take_word(parser, "False") ||
            line_fault_set(parser->fault, "fortran_order is neither True nor False");
 }
 
 /* After an item of a list: take a comma, or see that `end` follows. */
 static bool item_ends(npy_parser *parser, char end)
 {
-    return take(parser, ",") || (parser->at < parser->end && *parser->at == end);
+    return take_word(parser, ",") || (parser->at < parser->end && *parser->at == end);
 }
 
 static bool parse_shape(npy_parser *parser, npy_header *header)
 {
     header->dimensions = 0;
-    if (!take(parser, "("))
+    if (!take_word(parser, "("))
         return line_fault_set(parser->fault, NO_TUPLE);
-    while (!take(parser, ")")) {
+    while (!take_word(parser, ")")) {
         if (header->dimensions == MAX_DIMENSIONS)
             return line_fault_set(parser->fault, "the shape has too many dimensions");
         bool fits;
@@ -136,7 +136,7 @@ static bool parse_entry(npy_parser *parser, npy_header *header)
     } keys[] = {{"descr", parse_type}, {"fortran_order", parse_order}, {"shape", parse_shape}};
     const char *key;
     size_t length;
-    if (!take_string(parser, &key, &length) || !take(parser, ":"))
+    if (!take_string(parser, &key, &length) || !take_word(parser, ":"))
         return line_fault_set(parser->fault, NO_DICT);
     for (unsigned i = 0; i < sizeof keys / sizeof *keys; i++) {
         if (string_is(key, length, keys[i].name) && (header->keys & 1u << i) == 0) {
@@ -149,9 +149,9 @@ static bool parse_entry(npy_parser *parser, npy_header *header)
 
 static bool parse_header(npy_parser *parser, npy_header *header)
 {
-    if (!take(parser, "{"))
+    if (!take_word(parser, "{"))
         return line_fault_set(parser->fault, NO_DICT);
-    while (!take(parser, "}")) {
+    while (!take_word(parser, "}")) {
         if (!parse_entry(parser, header))
             return false;
         if (!item_ends(parser, '}'))

@@ -294,7 +294,7 @@ sstore_status id_table_reader_block(id_table_reader *self, uint64_t index, id_ta
 }
 
 /* Begin to decode a block. */
-static sstore_status begin(id_table_reader *self, uint64_t index, sstore_error *error)
+static sstore_status begin_block(id_table_reader *self, uint64_t index, sstore_error *error)
 {
     const bool is_large = block_size(self, index) > SLOT_BYTES;
     self->decoded = UINT64_MAX;
@@ -308,7 +308,7 @@ static sstore_status begin(id_table_reader *self, uint64_t index, sstore_error *
 }
 
 /* Decode the next entry, if there is one. */
-static sstore_status next(id_table_reader *self, bool *ended_out, sstore_error *error)
+static sstore_status decode_next(id_table_reader *self, bool *ended_out, sstore_error *error)
 {
     id_table_decoder *decoder = &self->decoder;
     const id_table_step step = id_table_decoder_next(decoder);
@@ -350,12 +350,12 @@ sstore_status id_table_reader_find(id_table_reader *self, uint64_t id, const cha
     /* Ids that ascend go on where the one before was found. */
     sstore_status status = SSTORE_OK;
     if (self->decoded != block || decoder->at == decoder->begin || id < decoder->id) {
-        status = begin(self, block, error);
+        status = begin_block(self, block, error);
         if (status == SSTORE_OK)
-            status = next(self, &ended, error);
+            status = decode_next(self, &ended, error);
     }
     while (status == SSTORE_OK && !ended && decoder->id < id)
-        status = next(self, &ended, error);
+        status = decode_next(self, &ended, error);
     if (status == SSTORE_OK && !ended && decoder->id == id) {
         *name_out = decoder->name.bytes;
         *length_out = decoder->name.length;
@@ -373,10 +373,10 @@ sstore_status id_table_reader_each(id_table_reader *self,
     sstore_status status = SSTORE_OK;
     for (uint64_t i = 0; i < footer->block_count && status == SSTORE_OK; i++) {
         bool ended = false;
-        status = begin(self, i, error);
+        status = begin_block(self, i, error);
         if (status == SSTORE_OK)
-            status = next(self, &ended, error);
-        for (; status == SSTORE_OK && !ended; status = next(self, &ended, error)) {
+            status = decode_next(self, &ended, error);
+        for (; status == SSTORE_OK && !ended; status = decode_next(self, &ended, error)) {
             count++;
             if (!visit(context, decoder->id, decoder->name.bytes, decoder->name.length))
                 return SSTORE_OK;

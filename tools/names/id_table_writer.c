@@ -129,7 +129,7 @@ static sstore_status take_existing(id_table_writer *self, sstore_error *error)
     return status;
 }
 
-static sstore_status begin(id_table_writer *self, sstore_error *error)
+static sstore_status begin_table(id_table_writer *self, sstore_error *error)
 {
     uint8_t header[ID_TABLE_HEADER_BYTES];
     const sstore_status status = open_file(self, error);
@@ -148,7 +148,7 @@ sstore_status id_table_writer_open(const char *path, id_table_writer **writer_ou
         return id_table_fail(error, SSTORE_ERROR_MEMORY, path, SSTORE_NO_OFFSET, "out of memory");
     self->file = NEW_FILE_NONE;
     self->path = strdup(path);
-    const sstore_status status = self->path != NULL ? begin(self, error)
+    const sstore_status status = self->path != NULL ? begin_table(self, error)
                                                     : id_table_fail(error, SSTORE_ERROR_MEMORY, path, SSTORE_NO_OFFSET,
                                                                     "out of memory");
     if (status == SSTORE_OK)

@@ -32,7 +32,7 @@ static bool reserve(json_value *to, size_t size)
     return true;
 }
 
-static void put(json_value *to, const char *bytes, size_t size)
+static void append_bytes(json_value *to, const char *bytes, size_t size)
 {
     to->failed = to->failed || !reserve(to, size);
     if (to->failed || size == 0)
@@ -59,17 +59,17 @@ static void put_text(json_value *to, const char *text)
     char escape[8];
     const char *begin = text;
     to->failed |= !json_is_text(text);
-    put(to, "\"", 1);
+    append_bytes(to, "\"", 1);
     for (; *text != '\0'; text++) {
         const size_t size = escape_of(*text, escape);
         if (size == 0)
             continue;
-        put(to, begin, (size_t)(text - begin));
-        put(to, escape, size);
+        append_bytes(to, begin, (size_t)(text - begin));
+        append_bytes(to, escape, size);
         begin = text + 1;
     }
-    put(to, begin, (size_t)(text - begin));
-    put(to, "\"", 1);
+    append_bytes(to, begin, (size_t)(text - begin));
+    append_bytes(to, "\"", 1);
 }
 
 /* Begin the next item or member. */
@@ -77,10 +77,10 @@ static void begin_part(json_value *to)
 {
     const char last = to->size > 0 ? to->text[to->size - 1] : '[';
     if (last != '[' && last != '{')
-        put(to, ",", 1);
+        append_bytes(to, ",", 1);
     if (to->key != NULL) {
         put_text(to, to->key);
-        put(to, ":", 1);
+        append_bytes(to, ":", 1);
     }
     to->key = NULL;
 }
@@ -88,7 +88,7 @@ static void begin_part(json_value *to)
 static void put_part(json_value *to, const char *text)
 {
     begin_part(to);
-    put(to, text, strlen(text));
+    append_bytes(to, text, strlen(text));
 }
 
 /* Six digits, and what tells it from a whole number. Exponents have neither '+' nor leading zeros. */
@@ -143,7 +143,7 @@ static void put_value(json_value *to, json_value *value, char modifier)
         return;
     }
     begin_part(to);
-    put(to, value->text, value->size);
+    append_bytes(to, value->text, value->size);
     json_value_free(value);
 }
 
@@ -154,10 +154,10 @@ static void put_next(json_value *to, char letter, char next, va_list *arguments)
     case '{':
     case '[':
         begin_part(to);
-        put(to, &letter, 1);
+        append_bytes(to, &letter, 1);
         break;
     case '}':
-    case ']': put(to, &letter, 1); break;
+    case ']': append_bytes(to, &letter, 1); break;
     case 's':
         if (next == ':')
             to->key = va_arg(*arguments, const char *);
@@ -202,7 +202,7 @@ void json_value_append(json_value **list, json_value *item)
     }
     to->size--; /* the bracket at the end */
     put_value(to, item, '\0');
-    put(to, "]", 1);
+    append_bytes(to, "]", 1);
     if (to->failed) {
         json_value_free(to);
         *list = NULL;
@@ -213,7 +213,7 @@ char *json_value_text(json_value *value)
 {
     if (value == NULL)
         return NULL;
-    put(value, "", 1);
+    append_bytes(value, "", 1);
     char *text = value->failed ? NULL : value->text;
     if (value->failed)
         free(value->text);

@@ -30,7 +30,7 @@ static void take_space(json_scan *self)
 }
 
 /* Take a byte, and the white space behind it, if it comes next. */
-static bool take(json_scan *self, char byte)
+static bool take_byte(json_scan *self, char byte)
 {
     if (self->at == self->end || *self->at != byte)
         return false;
@@ -276,7 +276,7 @@ static bool take_key(json_scan *self, json_view *key_out)
         return false;
     *key_out = (json_view){first, (size_t)(self->at - first)};
     take_space(self);
-    return take(self, ':') || fail(self, "no ':'");
+    return take_byte(self, ':') || fail(self, "no ':'");
 }
 
 static bool take_member(json_scan *self)
@@ -310,7 +310,7 @@ static bool take_container(json_scan *self)
         if (!(is_object ? take_member(self) : take_value(self)))
             return false;
         take_space(self);
-        more = take(self, ',');
+        more = take_byte(self, ',');
     }
     if (self->at == self->end || *self->at != last)
         return fail(self, is_object ? "no ',' or '}'" : "no ',' or ']'");
@@ -432,7 +432,7 @@ static bool next_part(json_iterator *iterator, json_view *key_out, json_view *va
         return false;
     *value_out = (json_view){first, (size_t)(scan.at - first)};
     take_space(&scan);
-    (void)take(&scan, ',');
+    (void)take_byte(&scan, ',');
     iterator->at = scan.at;
     return true;
 }

@@ -21,8 +21,8 @@ typedef struct walk {
 typedef int (*pass_fn)(const walk *self, size_t row);
 
 /* Go through the results of an iterator of this store, which are these columns, and free it. */
-static sstore_status go(walk *self, const sstore *store, sstore_iterator *iterator, const sstore_columns *columns,
-                        pass_fn pass, sstore_error *error)
+static sstore_status walk_rows(walk *self, const sstore *store, sstore_iterator *iterator,
+                               const sstore_columns *columns, pass_fn pass, sstore_error *error)
 {
     sstore_status status = SSTORE_OK;
     size_t got = ROWS;
@@ -59,7 +59,7 @@ sstore_status walk_matches(const sstore *store, const uint64_t *fingerprints, si
                                     .query_index = self.queries};
     const sstore_status status = sstore_iterate_matches(store, fingerprints, count, distance, options, &iterator,
                                                         error);
-    return status == SSTORE_OK ? go(&self, store, iterator, &columns, pass_match, error) : status;
+    return status == SSTORE_OK ? walk_rows(&self, store, iterator, &columns, pass_match, error) : status;
 }
 
 static int pass_pair(const walk *self, size_t row)
@@ -84,7 +84,7 @@ sstore_status walk_pairs(const sstore *left, const sstore *right, const sstore_j
                                     .other_fingerprint = self.others,
                                     .other_id = self.other_ids};
     const sstore_status status = sstore_iterate_pairs(left, right, options, &iterator, error);
-    return status == SSTORE_OK ? go(&self, left, iterator, &columns, pass_pair, error) : status;
+    return status == SSTORE_OK ? walk_rows(&self, left, iterator, &columns, pass_pair, error) : status;
 }
 
 static int pass_cluster_record(const walk *self, size_t row)
@@ -111,5 +111,5 @@ sstore_status walk_clusters(const sstore *store, const sstore_cluster_options *o
                                     .cluster_size = self.cluster_sizes,
                                     .is_representative = self.representatives};
     const sstore_status status = sstore_iterate_clusters(store, options, &iterator, error);
-    return status == SSTORE_OK ? go(&self, store, iterator, &columns, pass_cluster_record, error) : status;
+    return status == SSTORE_OK ? walk_rows(&self, store, iterator, &columns, pass_cluster_record, error) : status;
 }

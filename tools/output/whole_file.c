@@ -12,7 +12,7 @@
 #include "output/output.h"
 
 /* Write to an open file, and close it. */
-static int fill(int fd, const char *path, const char *bytes, size_t size)
+static int write_all(int fd, const char *path, const char *bytes, size_t size)
 {
     int code = fd >= 0 && file_write(fd, bytes, size) ? EXIT_DONE : message_errno(path, "cannot write the file");
     if (fd >= 0 && close(fd) != 0 && code == EXIT_DONE)
@@ -47,6 +47,6 @@ int whole_file_write(const char *path, const char *bytes, size_t size)
     if (stat(path, &existing) != 0)
         return replace_file(path, new_file_mode(), bytes, size);
     if (!S_ISREG(existing.st_mode))
-        return fill(open(path, O_WRONLY | O_CLOEXEC), path, bytes, size);
+        return write_all(open(path, O_WRONLY | O_CLOEXEC), path, bytes, size);
     return replace_file(path, existing.st_mode & 0777, bytes, size);
 }

@@ -312,7 +312,7 @@ static bool fail_size(exchange *self)
 }
 
 /* The request line and the headers have come. On failure the reply is an error. */
-static void begin(exchange *self, const char *path, const char *method, const request_head *head)
+static void begin_exchange(exchange *self, const char *path, const char *method, const request_head *head)
 {
     request *req = &self->job.request;
     reply *answer = &self->job.reply;
@@ -445,7 +445,7 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
             return MHD_NO;
         const bool is_clear = read_head(self, version, &head);
         if (is_clear)
-            begin(self, path, method, &head);
+            begin_exchange(self, path, method, &head);
         /* A client that is still sending may not see an answer, so errors wait for the end of the body, unless the
          * client waits, or the end is unclear. libmicrohttpd then closes the connection. */
         if (self->job.reply.status == 0 || (is_clear && head.values[HEADER_EXPECT] == NULL))

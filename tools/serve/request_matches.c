@@ -208,9 +208,9 @@ static query_matches matches_of(const match_list *list, size_t begin, uint64_t i
 #define MAX_MATCH_BYTES 128u /* and the same for the beginning of a result: without a fingerprint, */
 #define MAX_WORD_BYTES 16u   /* which has this for each word */
 
-#define PUT(to, text) put(to, "" text, sizeof text - 1)
+#define PUT(to, text) put_bytes(to, "" text, sizeof text - 1)
 
-static char *put(char *to, const char *text, size_t size)
+static char *put_bytes(char *to, const char *text, size_t size)
 {
     memcpy(to, text, size);
     return to + size;

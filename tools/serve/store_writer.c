@@ -217,7 +217,7 @@ static sstore_status check_bits(const job_run *run, const change_handles *to, ss
 }
 
 /* Begin to write: lock the store, and use the state that is changed. False: all jobs have their answers. */
-static bool begin(const store_writer *self, job_run *run, change_handles *to, store_use *base_out)
+static bool begin_change(const store_writer *self, job_run *run, change_handles *to, store_use *base_out)
 {
     sstore_error error;
     sstore_status status = wait_to_write(self, run, to, &error);
@@ -395,7 +395,7 @@ static void write_run(const store_writer *self, job_run *run)
 {
     change_handles to = {NULL, NULL, NULL};
     store_use base;
-    if (begin(self, run, &to, &base)) {
+    if (begin_change(self, run, &to, &base)) {
         write_change(self, run, &base, &to);
         served_store_release(self->served, &base);
     }
