@@ -290,6 +290,12 @@ static void test_unreadable_state_is_not_published(void **state)
     assert_status(ss_transaction_commit(&place, &changed, NULL, &error), SSTORE_ERROR_ARGUMENT, &error);
     assert_non_null(strstr(error.message, "complete"));
     ss_manifest_free(&changed);
+    assert_ok(ss_manifest_copy(&place.manifest, &changed, &error), &error);
+    /* As if the segments held other records than they are said to. */
+    changed.segments[0].kind = SS_SEGMENT_REMOVES;
+    assert_status(ss_transaction_commit(&place, &changed, NULL, &error), SSTORE_ERROR_DAMAGED, &error);
+    assert_non_null(strstr(error.message, "verify"));
+    ss_manifest_free(&changed);
     ss_transaction_close(&place);
     assert_true(holds(&set));
     check_only_a_store();

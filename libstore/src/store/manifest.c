@@ -272,6 +272,11 @@ sstore_status ss_manifest_check(const ss_manifest *manifest, const char *store, 
     ss_manifest again;
     sstore_error problem;
     size_t size;
+    if (!ss_manifest_count(manifest).fits) /* a change counts what it looked up, so this is not the change's fault */
+        return ss_fail_damaged(error, store, SSTORE_NO_OFFSET,
+                               "%s: its segments do not hold the records that they are said to; the store was not "
+                               "changed; sstore_verify() tells more",
+                               store);
     uint8_t *bytes = encode(manifest, &size, error);
     if (bytes == NULL)
         return SSTORE_ERROR_MEMORY;

@@ -114,7 +114,8 @@ bool ss_manifest_has_files(const ss_manifest_segment *segment, const ss_dir *fol
 sstore_status ss_manifest_decode(const uint8_t *bytes, size_t size, const char *file, ss_manifest *manifest_out,
                                  sstore_error *error);
 
-/* Check that readers will accept the manifest. `store` is the store's path, for errors. ARGUMENT, MEMORY. */
+/* Check that readers will accept the manifest. `store` is the store's path, for errors. ARGUMENT, MEMORY; DAMAGED if
+ * segments remove more records than there are. */
 sstore_status ss_manifest_check(const ss_manifest *manifest, const char *store, sstore_error *error);
 
 /* Write it as SS_MANIFEST_NEW_NAME and make its contents durable. A rename then publishes it. */
