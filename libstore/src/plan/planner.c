@@ -78,12 +78,12 @@ static bool add_plan(ss_planner *planner, const char *name)
 
 /* Disjoint bit groups are complete if the sum of (radius + 1) is k + 1: some group then has at most `radius` of k
  * differing bits. */
-typedef struct groups {
+typedef struct bit_groups {
     uint32_t count, widths[SSTORE_MAX_BUILD_DISTANCE + 1], radii[SSTORE_MAX_BUILD_DISTANCE + 1];
-} groups;
+} bit_groups;
 
 /* Use all 64 bits; the first `wide` groups are `wider` bits wider. False if that is impossible. */
-static bool spread_widths(groups *to, uint32_t wide, uint32_t wider)
+static bool spread_widths(bit_groups *to, uint32_t wide, uint32_t wider)
 {
     if (wide * wider + to->count > SS_FINGERPRINT_BITS)
         return false;
@@ -93,7 +93,7 @@ static bool spread_widths(groups *to, uint32_t wide, uint32_t wider)
     return true;
 }
 
-static bool add_groups(ss_planner *planner, const groups *group_set)
+static bool add_groups(ss_planner *planner, const bit_groups *group_set)
 {
     char name[SS_PLAN_NAME_CAPACITY];
     size_t at = 0;
@@ -113,7 +113,7 @@ static bool add_disjoint(ss_planner *planner)
     static const uint32_t widths_more[] = {4, 0, 2, 6, 9, 12};
     const uint32_t radii_sum = planner->input->distance + 1;
     for (uint32_t count = 1; count <= radii_sum; count++) {
-        groups group_set = {.count = count};
+        bit_groups group_set = {.count = count};
         const uint32_t wide = radii_sum % count;
         for (uint32_t i = 0; i < count; i++)
             group_set.radii[i] = radii_sum / count - 1 + (i < wide);
